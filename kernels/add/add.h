@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// add: z = x + y.
+#pragma once
+
+#include "kernkit/dispatch.h"
+#include "kernkit/tensor.h"
+
+namespace kernkit::kernels {
+
+using AddTypes = concat_t<floating, integral>;
+
+/// The arithmetic, the same on CPU and GPU: float16 and bfloat16 are added in float32 and rounded
+/// once, to nearest even; integers wrap modulo 2^bits, as in NumPy and PyTorch.
+template <class T>
+struct Add {
+  KERNKIT_HOST_DEVICE T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<Unsigned>(x) + static_cast<Unsigned>(y));
+    } else {
+      return T(compute_t<T>(x) + compute_t<T>(y));
+    }
+  }
+};
+
+/// z = x + y, elementwise.
+///
+/// x: a dtype of AddTypes, any shape, contiguous, on the CPU or a CUDA device. y and z: like x. z
+/// may be x or y itself, but may not overlap them otherwise.
+/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+void add(TensorView z, TensorView x, TensorView y);
+
+/// The CUDA half: arguments are checked and not empty. Defined in add.cu.
+void add_cuda(TensorView z, TensorView x, TensorView y);
+
+}  // namespace kernkit::kernels

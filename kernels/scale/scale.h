@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// scale: y = x * factor.
+#pragma once
+
+#include "kernkit/dispatch.h"
+#include "kernkit/tensor.h"
+
+namespace kernkit::kernels {
+
+using ScaleTypes = floating;
+
+/// The arithmetic, the same on CPU and GPU: float16 and bfloat16 are multiplied in float32 and
+/// rounded once, to nearest even.
+template <class T>
+struct Scale {
+  compute_t<T> factor;
+  KERNKIT_HOST_DEVICE T operator()(T x) const { return T(compute_t<T>(x) * factor); }
+};
+
+/// y = x * factor, elementwise. `factor` is narrowed to float32 unless x is float64.
+///
+/// x: a dtype of ScaleTypes, any shape, contiguous, on the CPU or a CUDA device. y: like x; it may
+/// be x itself, but may not overlap it otherwise.
+/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+void scale(TensorView y, TensorView x, double factor);
+
+/// The CUDA half: arguments are checked and not empty. Defined in scale.cu.
+void scale_cuda(TensorView y, TensorView x, double factor);
+
+}  // namespace kernkit::kernels

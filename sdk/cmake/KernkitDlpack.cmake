@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# Finds dlpack.h, 1.0 or newer, and makes the target kernkit::dlpack. Looks at, in this order:
+# DLPACK_INCLUDE_DIR, the CMake package dlpack, the include path, the wheel of apache-tvm-ffi.
+
+if(TARGET kernkit::dlpack)
+  return()
+endif()
+
+set(_kernkit_dlpack_dirs "${DLPACK_INCLUDE_DIR}")
+if(NOT DLPACK_INCLUDE_DIR)
+  # No version is asked for: the package's own version file is wrong in several releases.
+  find_package(dlpack CONFIG QUIET)
+  if(TARGET dlpack::dlpack)
+    get_target_property(_kernkit_dirs dlpack::dlpack INTERFACE_INCLUDE_DIRECTORIES)
+    list(APPEND _kernkit_dlpack_dirs ${_kernkit_dirs})
+  endif()
+  find_path(_kernkit_dir dlpack/dlpack.h NO_CACHE)
+  if(_kernkit_dir)
+    list(APPEND _kernkit_dlpack_dirs "${_kernkit_dir}")
+  endif()
+  find_program(_kernkit_python NAMES python3 python HINTS "$ENV{VIRTUAL_ENV}/bin" NO_CACHE)
+  if(_kernkit_python)
+    # Where the package lies, without importing it.
+    execute_process(
+      COMMAND "${_kernkit_python}" -c "import importlib.util as u; s = u.find_spec('tvm_ffi'); \
+print(s.submodule_search_locations[0] + '/include' if s else '', end='')"
+      OUTPUT_VARIABLE _kernkit_dir ERROR_QUIET)
+    list(APPEND _kernkit_dlpack_dirs "${_kernkit_dir}")
+  endif()
+endif()
+
+set(_kernkit_dlpack_old "")
+foreach(_kernkit_dir IN LISTS _kernkit_dlpack_dirs)
+  if(EXISTS "${_kernkit_dir}/dlpack/dlpack.h")
+    file(STRINGS "${_kernkit_dir}/dlpack/dlpack.h" _kernkit_line REGEX "define DLPACK_MAJOR_VERSION")
+    if(_kernkit_line MATCHES "DLPACK_MAJOR_VERSION +([0-9]+)" AND CMAKE_MATCH_1 GREATER 0)
+      set(_kernkit_dlpack_found "${_kernkit_dir}")
+      break()
+    endif()
+    string(APPEND _kernkit_dlpack_old
+           "\n  ${_kernkit_dir}/dlpack/dlpack.h is older than 1.0 (Debian's libdlpack-dev is 0.6).")
+  endif()
+endforeach()
+
+if(NOT _kernkit_dlpack_found)
+  message(FATAL_ERROR "kernkit: no dlpack/dlpack.h 1.0 or newer was found.${_kernkit_dlpack_old}\n"
+    "Do one of: pip install apache-tvm-ffi (its wheel carries the header; activate that "
+    "environment), or pass -DDLPACK_INCLUDE_DIR=<folder that holds dlpack/dlpack.h>.")
+endif()
+
+message(STATUS "kernkit: dlpack.h from ${_kernkit_dlpack_found}")
+add_library(kernkit::dlpack INTERFACE IMPORTED GLOBAL)
+set_target_properties(kernkit::dlpack PROPERTIES
+  INTERFACE_INCLUDE_DIRECTORIES "${_kernkit_dlpack_found}"
+  INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${_kernkit_dlpack_found}")
+foreach(_kernkit_name dirs dir line python dlpack_dirs dlpack_found dlpack_old)
+  unset(_kernkit_${_kernkit_name})
+endforeach()

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+# The functions with which a kernel library is put together:
+#
+#   kernkit_find_cuda()                 look for a CUDA compiler, as KERNKIT_CUDA asks
+#   kernkit_add_library(mylib)          a library that exports ops and nothing else
+#   kernkit_add_kernel(mylib scale)     its op from scale/scale.cc, scale_export.cc, scale.cu
+#   kernkit_add_tests(mylib DIR)        DIR/<op>_test.cc of each op, as CTest tests
+#   kernkit_add_benchmarks(mylib DIR)   DIR/<op>_bench.cc of each op
+include_guard(GLOBAL)
+
+set(KERNKIT_CUDA "AUTO" CACHE STRING "Compile CUDA files: AUTO (when nvcc is found), ON or OFF")
+set_property(CACHE KERNKIT_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(KERNKIT_WERROR "Warnings are errors" OFF)
+
+# A macro, because enable_language() must run in the caller's scope. Every architecture from Ampere
+# to consumer Blackwell as machine code, and PTX of the first and the last for those between and
+# beyond.
+macro(kernkit_find_cuda)
+  if(NOT KERNKIT_CUDA MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "kernkit: KERNKIT_CUDA is \"${KERNKIT_CUDA}\"; use AUTO, ON or OFF")
+  endif()
+  if(NOT KERNKIT_CUDA STREQUAL "OFF")
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+      if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+        set(CMAKE_CUDA_ARCHITECTURES 80 90-real 100-real 120)
+      endif()
+      enable_language(CUDA)
+      find_package(CUDAToolkit REQUIRED)
+    elseif(KERNKIT_CUDA STREQUAL "ON")
+      message(FATAL_ERROR "kernkit: KERNKIT_CUDA is ON, but no CUDA compiler was found. Put nvcc on "
+        "PATH, set CMAKE_CUDA_COMPILER, or use KERNKIT_CUDA=OFF.")
+    endif()
+  endif()
+  if(CMAKE_CUDA_COMPILER AND NOT KERNKIT_CUDA STREQUAL "OFF")
+    set(KERNKIT_WITH_CUDA TRUE)
+    message(STATUS "kernkit: CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
+  else()
+    set(KERNKIT_WITH_CUDA FALSE)
+    message(STATUS "kernkit: CPU only (no CUDA compiler, or KERNKIT_CUDA=OFF)")
+  endif()
+endmacro()
+
+# Warnings, and one rounding for each operation on every instruction set. What a generator
+# expression selects by language must not reach nvcc raw, hence -Xcompiler.
+function(_kernkit_compile_options target)
+  set(host -Wall -Wextra -ffp-contract=off -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  if(KERNKIT_WERROR)
+    list(APPEND host -Werror)
+  endif()
+  list(JOIN host "," host_list)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:${host};-Wpedantic>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${host_list}>"
+    "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${KERNKIT_WERROR}>>:SHELL:-Werror all-warnings>")
+endfunction()
+
+# kernkit_add_library(<name>): a shared library lib<name>.so of exported ops, and beside it
+# <name>_objects, the same code for tests and benchmarks to link.
+function(kernkit_add_library name)
+  add_library(${name}_objects OBJECT)
+  target_link_libraries(${name}_objects PUBLIC kernkit::kernkit)
+  target_include_directories(${name}_objects PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
+  set_target_properties(${name}_objects PROPERTIES
+    POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    CXX_EXTENSIONS OFF CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
+  _kernkit_compile_options(${name}_objects)
+  # g++ would make statics of inline functions process-wide, shared between libraries.
+  target_compile_options(${name}_objects PRIVATE
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>")
+
+  add_library(${name} SHARED)
+  target_link_libraries(${name} PRIVATE ${name}_objects)
+  # Exports ops and kernkit_* only; binds its own names to itself; is complete by itself; is never
+  # unmapped, so that a deleter cannot dangle.
+  set(map "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernkit.map")
+  target_link_options(${name} PRIVATE
+    "-Wl,--version-script=${map}" -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete)
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS "${map}")
+  if(KERNKIT_WITH_CUDA)
+    target_compile_definitions(${name}_objects PUBLIC KERNKIT_WITH_CUDA)
+    target_link_libraries(${name}_objects PUBLIC CUDA::cudart_static)
+  endif()
+endfunction()
+
+# kernkit_add_kernel(<library> <op> [DIR <folder>]): <op>.cc, <op>_export.cc and, with CUDA, <op>.cu
+# of the folder, <op>/ by default.
+function(kernkit_add_kernel library op)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "DIR" "")
+  if(NOT TARGET ${library}_objects)
+    message(FATAL_ERROR "kernkit_add_kernel(${library} ${op}): there is no library ${library}; call "
+      "kernkit_add_library(${library}) first")
+  endif()
+  if(NOT arg_DIR)
+    set(arg_DIR "${op}")
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_DIR NORMALIZE)
+  foreach(source IN ITEMS ${op}.cc ${op}_export.cc)
+    if(NOT EXISTS "${arg_DIR}/${source}")
+      message(FATAL_ERROR "kernkit_add_kernel(${library} ${op}): ${arg_DIR}/${source} is missing")
+    endif()
+    target_sources(${library}_objects PRIVATE "${arg_DIR}/${source}")
+  endforeach()
+  if(KERNKIT_WITH_CUDA AND EXISTS "${arg_DIR}/${op}.cu")
+    target_sources(${library}_objects PRIVATE "${arg_DIR}/${op}.cu")
+  endif()
+  set_property(TARGET ${library}_objects APPEND PROPERTY KERNKIT_OPS ${op})
+endfunction()
+
+function(_kernkit_add_programs library dir suffix out)
+  cmake_path(ABSOLUTE_PATH dir NORMALIZE)
+  get_target_property(ops ${library}_objects KERNKIT_OPS)
+  set(programs "")
+  foreach(op IN LISTS ops)
+    set(source "${dir}/${op}_${suffix}.cc")
+    if(NOT EXISTS "${source}")
+      message(FATAL_ERROR "kernkit: op ${op} has no ${source}")
+    endif()
+    add_executable(${op}_${suffix} "${source}")
+    target_link_libraries(${op}_${suffix} PRIVATE ${library}_objects)
+    _kernkit_compile_options(${op}_${suffix})
+    list(APPEND programs ${op}_${suffix})
+  endforeach()
+  set(${out} "${programs}" PARENT_SCOPE)
+endfunction()
+
+# kernkit_add_tests(<library> <folder>): one GoogleTest program per op.
+function(kernkit_add_tests library dir)
+  find_package(GTest QUIET)
+  if(NOT GTest_FOUND)
+    message(FATAL_ERROR "kernkit: GoogleTest was not found. Install it (Debian: libgtest-dev) or "
+      "switch the tests off.")
+  endif()
+  include(GoogleTest)
+  _kernkit_add_programs(${library} "${dir}" test programs)
+  foreach(program IN LISTS programs)
+    target_link_libraries(${program} PRIVATE GTest::gtest_main)
+    gtest_discover_tests(${program} TEST_PREFIX "${program}." DISCOVERY_TIMEOUT 60)
+  endforeach()
+endfunction()
+
+# kernkit_add_benchmarks(<library> <folder>): one Google Benchmark program per op.
+function(kernkit_add_benchmarks library dir)
+  find_package(benchmark QUIET)
+  if(NOT benchmark_FOUND)
+    message(FATAL_ERROR "kernkit: Google Benchmark was not found. Install it (Debian: "
+      "libbenchmark-dev) or switch the benchmarks off.")
+  endif()
+  _kernkit_add_programs(${library} "${dir}" bench programs)
+  foreach(program IN LISTS programs)
+    target_link_libraries(${program} PRIVATE benchmark::benchmark_main)
+  endforeach()
+endfunction()

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layouts of the TVM-FFI stable C ABI (release 0.1) and nothing else; valid C99.
+ *
+ * This is the only file that knows them. kernkit reads and passes these structs but never lays
+ * out an object by hand: objects are made by the host's C functions (see host_api.h).
+ * tests/sdk/abi_test.cc compares every size, offset and type index with the real headers.
+ */
+#pragma once
+
+#include <dlpack/dlpack.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if !defined(DLPACK_MAJOR_VERSION) || DLPACK_MAJOR_VERSION < 1
+#error "kernkit needs dlpack.h 1.0 or newer; the one found is older (Debian's libdlpack-dev is 0.6)"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a KernkitAny holds. Indices below 64 are values, the others point to an object. New ones
+ * are added from release to release: treat an unknown index as a TypeError, never guess. */
+enum {
+  kKernkitNone = 0,
+  kKernkitInt = 1,
+  kKernkitBool = 2,
+  kKernkitFloat = 3,
+  kKernkitOpaquePtr = 4,
+  kKernkitDataType = 5,
+  kKernkitDevice = 6,
+  kKernkitDLTensorPtr = 7,
+  kKernkitRawStr = 8,
+  kKernkitByteArrayPtr = 9,
+  kKernkitObjectRValueRef = 10,
+  kKernkitSmallStr = 11,
+  kKernkitSmallBytes = 12,
+  kKernkitObject = 64,
+  kKernkitStr = 65,
+  kKernkitBytes = 66,
+  kKernkitError = 67,
+  kKernkitFunction = 68,
+  kKernkitShape = 69,
+  kKernkitTensor = 70,
+  kKernkitArray = 71,
+  kKernkitMap = 72,
+  kKernkitModule = 73,
+  kKernkitOpaquePyObject = 74,
+  kKernkitList = 75,
+  kKernkitDict = 76,
+  kKernkitBigInt = 78
+};
+
+/* Header of every object: strong count in the low 32 bits, weak count in the high 32. The
+ * object's own data (its cell) starts right behind it. */
+typedef struct KernkitObject {
+  uint64_t ref_counts;
+  int32_t type_index;
+  uint32_t padding;
+  void (*deleter)(void* self, int flags);
+} KernkitObject;
+
+/* One argument or result. */
+typedef struct KernkitAny {
+  int32_t type_index;
+  uint32_t small_size; /* bytes of a small string or small bytes, at most 7; otherwise 0 */
+  union {
+    int64_t i64;
+    double f64;
+    void* ptr;
+    const char* c_str;
+    KernkitObject* object;
+    DLDataType dtype;
+    DLDevice device;
+    char small[8];
+  } v;
+} KernkitAny;
+
+/* Cell of Str and Bytes; also how text is passed to the host. */
+typedef struct KernkitByteArray {
+  const char* data;
+  size_t size;
+} KernkitByteArray;
+
+/* Cell of Error. */
+typedef struct KernkitErrorCell {
+  KernkitByteArray kind;
+  KernkitByteArray message;
+  KernkitByteArray backtrace;
+  void (*update_backtrace)(void* self, const KernkitByteArray* backtrace, int32_t mode);
+  KernkitObject* cause;
+  KernkitObject* extra;
+} KernkitErrorCell;
+
+/* Every exported function: 0 is success, -1 says that an error stands in the host's slot. */
+typedef int (*KernkitFunction)(void* self, const KernkitAny* args, int32_t num_args,
+                               KernkitAny* result);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif

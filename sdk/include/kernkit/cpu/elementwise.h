@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU loop of an elementwise op.
+#pragma once
+
+#include <stdint.h>
+
+// Says that iterations do not depend on each other, so that a compiler vectorises without a check
+// for overlap; that check would send the in-place call down the scalar path.
+#if defined(__clang__)
+#define KERNKIT_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define KERNKIT_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#else
+#define KERNKIT_INDEPENDENT_ITERATIONS
+#endif
+
+namespace kernkit::cpu {
+
+/// out[i] = op(in[i]...) for i in [0, n). `out` may be one of the inputs (exactly in place);
+/// otherwise they must not overlap. Elements of T are aligned to alignof(T) at least.
+///
+///     cpu::elementwise(x.numel(), Scale<T>{factor}, y.data<T>(), x.data<const T>());
+template <class Op, class Out, class... In>
+void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
+  KERNKIT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) out[i] = op(in[i]...);
+}
+
+}  // namespace kernkit::cpu

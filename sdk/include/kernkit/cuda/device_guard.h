@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDADeviceGuard: a device for the length of a scope.
+#pragma once
+
+#include "kernkit/cuda/check.h"
+
+namespace kernkit {
+
+/// Makes a device current and, at the end of the scope, the one that was. Calls the runtime only
+/// when they differ. The constructor throws RuntimeError; the destructor never throws.
+class CUDADeviceGuard {
+ public:
+  explicit CUDADeviceGuard(int device) : device_(device) {
+    KERNKIT_CUDA_CHECK(cudaGetDevice(&previous_));
+    if (previous_ != device_) KERNKIT_CUDA_CHECK(cudaSetDevice(device_));
+  }
+  ~CUDADeviceGuard() {
+    // An error here has no one to go to; while the process ends, the driver refuses everything.
+    if (previous_ != device_) (void)cudaSetDevice(previous_);
+  }
+  CUDADeviceGuard(const CUDADeviceGuard&) = delete;
+  CUDADeviceGuard& operator=(const CUDADeviceGuard&) = delete;
+
+ private:
+  int device_;
+  int previous_ = 0;
+};
+
+}  // namespace kernkit

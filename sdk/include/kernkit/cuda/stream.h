@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// get_cuda_stream(): the stream on which the caller's framework works.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernkit/env.h"
+
+namespace kernkit {
+
+/// The current stream of the caller's framework on this device, for this thread; the default
+/// stream when the framework set none.
+inline cudaStream_t get_cuda_stream(DLDevice device) {
+  return static_cast<cudaStream_t>(current_stream(device));
+}
+
+}  // namespace kernkit

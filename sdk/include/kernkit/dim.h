@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dim: a size with a name, which several tensors share.
+#pragma once
+
+#include "kernkit/error.h"
+
+namespace kernkit {
+
+/// A size that several tensors share. The first shape() that meets it binds it, later ones compare
+/// with it, and the launch uses it: `Dim n("n"); KERNKIT_EXPECT(x).shape(n, 8); f(n.value());`
+class Dim {
+ public:
+  explicit constexpr Dim(const char* name) : name_(name) {}
+  Dim(const Dim&) = delete;
+  Dim& operator=(const Dim&) = delete;
+
+  const char* name() const { return name_; }
+  bool is_bound() const { return bound_by_ != nullptr; }
+  /// The size. Throws InternalError when no tensor has bound it.
+  int64_t value() const {
+    KERNKIT_ICHECK(is_bound()) << "Dim " << name_ << " is used before a shape() bound it";
+    return value_;
+  }
+  /// Name of the tensor that bound it, or null.
+  const char* bound_by() const { return bound_by_; }
+
+  /// Binds when unbound; returns whether `size` is the bound size.
+  bool accepts(int64_t size, const char* tensor) {
+    if (bound_by_ == nullptr) {
+      value_ = size;
+      bound_by_ = tensor;
+    }
+    return value_ == size;
+  }
+
+ private:
+  const char* name_;
+  int64_t value_ = 0;
+  const char* bound_by_ = nullptr;  // also says whether value_ means anything: 0 is a size
+};
+
+/// `dim * factor` in a shape: a size that is a multiple of a Dim which is bound already.
+struct ScaledDim {
+  const Dim& dim;
+  int64_t factor;
+};
+inline ScaledDim operator*(int64_t factor, const Dim& dim) { return {dim, factor}; }
+inline ScaledDim operator*(const Dim& dim, int64_t factor) { return {dim, factor}; }
+
+}  // namespace kernkit

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatch(): from a dtype known at run time to a C++ type known at compile time.
+#pragma once
+
+#include "kernkit/error.h"
+#include "kernkit/float.h"
+
+namespace kernkit {
+
+/// A list of C++ types that stands for the list of their dtypes.
+template <class... T>
+struct types {};
+
+/// Names for the usual lists. A library's own is one `using`.
+using floating = types<float16, bfloat16, float, double>;
+using integral = types<int8_t, int16_t, int32_t, int64_t, uint8_t>;
+
+template <class First, class Second>
+struct Concat;
+template <class... A, class... B>
+struct Concat<types<A...>, types<B...>> {
+  using type = types<A..., B...>;
+};
+/// `concat_t<types<A>, types<B>>` is `types<A, B>`.
+template <class First, class Second>
+using concat_t = typename Concat<First, Second>::type;
+
+/// What dispatch() hands to the function: a value that carries a type.
+template <class T>
+struct type_tag {
+  using type = T;
+};
+/// The type behind a tag: `using T = type_of<decltype(tag)>;`
+template <class Tag>
+using type_of = typename Tag::type;
+
+/// True when `dtype` is the dtype of one of the types.
+template <class... T>
+constexpr bool contains(types<T...>, DLDataType dtype) {
+  return ((dtype == dtype_of<T>) || ...);
+}
+
+/// "float32", "float32 or float64", "float16, float32 or float64".
+template <class... T>
+Message& operator<<(Message& out, types<T...>) {
+  size_t left = sizeof...(T);
+  ((out << dtype_of<T> << (left > 2 ? ", " : left == 2 ? " or " : ""), --left), ...);
+  return out;
+}
+
+namespace detail {
+template <class List>
+[[noreturn, gnu::cold]] void throw_unsupported(const char* name, DLDataType dtype,
+                                                              Where where) {
+  Message text;
+  text << name << ": dtype " << dtype << " is not supported; expected " << List{};
+  throw Error(kind::TypeError, text.c_str(), where);
+}
+}  // namespace detail
+
+/// Calls `function(type_tag<T>{})` for the T of the list whose dtype is `dtype`, once.
+/// Throws TypeError, which names the supported dtypes, when there is none.
+///
+///     dispatch(floating{}, x.dtype(), [&](auto tag) {
+///       using T = type_of<decltype(tag)>;
+///       ...
+///     });
+template <class... T, class Function>
+void dispatch(types<T...> list, DLDataType dtype, Function&& function) {
+  const bool found = ((dtype == dtype_of<T> && (function(type_tag<T>{}), true)) || ...);
+  if (__builtin_expect(!found, 0)) {
+    detail::throw_unsupported<decltype(list)>("dispatch", dtype, KERNKIT_HERE);
+  }
+}
+
+}  // namespace kernkit

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Error, and the macros that throw one: KERNKIT_CHECK, KERNKIT_THROW, KERNKIT_ICHECK*.
+#pragma once
+
+#include <exception>
+
+#include "kernkit/message.h"
+
+namespace kernkit {
+
+/// The kinds a message can have; in Python each is the exception of that name.
+///   TypeError      dtype, or the type or number of arguments
+///   ValueError     shape, device, layout, aliasing, range
+///   RuntimeError   CUDA, a missing host
+///   InternalError  a bug in the library that throws it, and nothing else
+namespace kind {
+inline constexpr char TypeError[] = "TypeError";
+inline constexpr char ValueError[] = "ValueError";
+inline constexpr char RuntimeError[] = "RuntimeError";
+inline constexpr char InternalError[] = "InternalError";
+inline constexpr char IndexError[] = "IndexError";
+inline constexpr char MemoryError[] = "MemoryError";
+inline constexpr char NotImplementedError[] = "NotImplementedError";
+}  // namespace kind
+
+/// A line of source: where an error was thrown. In Python it is the traceback's last frame.
+struct Where {
+  const char* file = "";
+  int line = 0;
+};
+#define KERNKIT_HERE (::kernkit::Where{__FILE__, __LINE__})
+
+/// What kernkit throws. Copies share one text, so copying does not throw.
+class Error : public std::exception {
+ public:
+  /// `error_kind` and `text` are copied.
+  Error(const char* error_kind, const char* text, Where where = {}) : where_(where) {
+    const size_t kind_size = strlen(error_kind);
+    const size_t text_size = strlen(text);
+    // One block: count, "Kind\0", "Kind: text\0".
+    block_ = static_cast<Block*>(malloc(sizeof(Block) + 2 * kind_size + text_size + 4));
+    if (block_ == nullptr) return;
+    block_->count = 1;
+    block_->kind_size = kind_size;
+    char* out = reinterpret_cast<char*>(block_ + 1);
+    memcpy(out, error_kind, kind_size + 1);
+    memcpy(out + kind_size + 1, error_kind, kind_size);
+    memcpy(out + 2 * kind_size + 1, ": ", 2);
+    memcpy(out + 2 * kind_size + 3, text, text_size + 1);
+  }
+  Error(const Error& other) noexcept : block_(other.block_), where_(other.where_) { retain(); }
+  Error& operator=(const Error& other) noexcept {
+    other.retain();
+    release();
+    block_ = other.block_;
+    where_ = other.where_;
+    return *this;
+  }
+  ~Error() override { release(); }
+
+  const char* kind() const noexcept { return text_at(0, kind::MemoryError); }
+  /// The sentence alone.
+  const char* message() const noexcept {
+    return block_ == nullptr ? "out of memory" : text_at(2 * block_->kind_size + 3, "");
+  }
+  /// "ValueError: the sentence".
+  const char* what() const noexcept override {
+    return block_ == nullptr ? "MemoryError: out of memory" : text_at(block_->kind_size + 1, "");
+  }
+  Where where() const noexcept { return where_; }
+
+ private:
+  struct Block {
+    long count;
+    size_t kind_size;
+  };
+  const char* text_at(size_t offset, const char* otherwise) const noexcept {
+    return block_ == nullptr ? otherwise : reinterpret_cast<const char*>(block_ + 1) + offset;
+  }
+  void retain() const noexcept {
+    if (block_ != nullptr) __atomic_add_fetch(&block_->count, 1, __ATOMIC_RELAXED);
+  }
+  void release() const noexcept {
+    if (block_ != nullptr && __atomic_sub_fetch(&block_->count, 1, __ATOMIC_ACQ_REL) == 0) {
+      free(block_);
+    }
+  }
+
+  Block* block_;
+  Where where_;
+};
+
+namespace detail {
+
+/// Throws from operator&, which binds looser than << and tighter than ?: , so that a macro is one
+/// expression, its operands are evaluated on failure only, and no destructor throws.
+struct Thrower {
+  const char* kind;
+  const char* otherwise;  // the text when none was streamed
+  Where where;
+
+  [[noreturn, gnu::cold]] void operator&(const Message& message) const {
+    if (!message.empty()) throw Error(kind, message.c_str(), where);
+    Message text;
+    text << otherwise;
+    throw Error(kind, text.c_str(), where);
+  }
+};
+
+/// The text of a failed comparison, or nothing when it held.
+class Mismatch {
+ public:
+  explicit Mismatch(Message* message) : message_(message) {}
+  Mismatch(const Mismatch&) = delete;
+  Mismatch& operator=(const Mismatch&) = delete;
+  ~Mismatch() { delete message_; }
+  explicit operator bool() const { return message_ != nullptr; }
+  Message& stream() { return *message_; }
+
+ private:
+  Message* message_;
+};
+
+template <class A, class B>
+[[gnu::cold]] Message* describe_mismatch(const char* expression, const A& a,
+                                                        const B& b) {
+  auto* message = new Message;
+  *message << "internal check failed: " << expression << " (" << a << " vs " << b << ") ";
+  return message;
+}
+
+}  // namespace detail
+}  // namespace kernkit
+
+/// `KERNKIT_THROW(ValueError) << "text" << value;` throws kernkit::Error.
+#define KERNKIT_THROW(Kind)                                                        \
+  ::kernkit::detail::Thrower{::kernkit::kind::Kind, "unspecified", KERNKIT_HERE} & \
+      ::kernkit::Message().stream()
+
+/// `KERNKIT_CHECK(n > 0, ValueError) << "n: must be positive, got " << n;` throws when the
+/// condition is false; what follows is then evaluated, and only then. Safe inside if/else.
+#define KERNKIT_CHECK(condition, Kind)                                                       \
+  __builtin_expect(static_cast<bool>(condition), 1)                                          \
+      ? static_cast<void>(0)                                                                 \
+      : ::kernkit::detail::Thrower{::kernkit::kind::Kind, "check failed: " #condition, KERNKIT_HERE} & \
+            ::kernkit::Message().stream()
+
+/// A check whose failure is a bug in this library: InternalError.
+#define KERNKIT_ICHECK(condition)                                                     \
+  __builtin_expect(static_cast<bool>(condition), 1)                                   \
+      ? static_cast<void>(0)                                                          \
+      : ::kernkit::detail::Thrower{::kernkit::kind::InternalError, "", KERNKIT_HERE} & \
+            ::kernkit::Message().stream() << "internal check failed: " #condition " "
+
+// Compares two operands, each evaluated once, and prints both when the comparison fails.
+#define KERNKIT_ICHECK_OP(a, op, b)                                                      \
+  while (::kernkit::detail::Mismatch kernkit_mismatch{[](const auto& x, const auto& y) { \
+    return __builtin_expect(static_cast<bool>(x op y), 1)                                \
+               ? nullptr                                                                 \
+               : ::kernkit::detail::describe_mismatch(#a " " #op " " #b, x, y);          \
+  }((a), (b))})                                                                          \
+  ::kernkit::detail::Thrower{::kernkit::kind::InternalError, "", KERNKIT_HERE} &         \
+      kernkit_mismatch.stream()
+#define KERNKIT_ICHECK_EQ(a, b) KERNKIT_ICHECK_OP(a, ==, b)
+#define KERNKIT_ICHECK_NE(a, b) KERNKIT_ICHECK_OP(a, !=, b)
+#define KERNKIT_ICHECK_LT(a, b) KERNKIT_ICHECK_OP(a, <, b)
+#define KERNKIT_ICHECK_LE(a, b) KERNKIT_ICHECK_OP(a, <=, b)
+#define KERNKIT_ICHECK_GT(a, b) KERNKIT_ICHECK_OP(a, >, b)
+#define KERNKIT_ICHECK_GE(a, b) KERNKIT_ICHECK_OP(a, >=, b)

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Storage types for 16-bit floats, usable on host and device without a CUDA header.
+//
+// They store and convert; arithmetic is done in float32 and rounded once, to nearest even.
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernkit/dtype.h"
+
+#if defined(__CUDACC__)
+#define KERNKIT_HOST_DEVICE __host__ __device__
+#else
+#define KERNKIT_HOST_DEVICE
+#endif
+
+namespace kernkit {
+
+namespace detail {
+
+template <class To, class From>
+KERNKIT_HOST_DEVICE inline To bit_cast(From from) {
+  static_assert(sizeof(To) == sizeof(From), "bit_cast needs types of one size");
+  To to;
+  memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+// Integer masks and exact float operations only: the same bits on every instruction set, also
+// under flush-to-zero, and free of branches once compiled, so that loops of them vectorise.
+KERNKIT_HOST_DEVICE inline float float16_to_float(uint16_t half) {
+#if defined(__CUDA_ARCH__)
+  float result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(half));
+  return result;
+#else
+  const uint32_t sign = (half & 0x8000u) << 16;
+  const uint32_t rest = half & 0x7fffu;
+  const uint32_t wide = (rest << 13) + (rest >= 0x7c00u ? 0x70000000u : 0x38000000u);
+  const float tiny = static_cast<float>(static_cast<int32_t>(rest)) * 0x1p-24f;  // subnormal
+  const uint32_t magnitude = rest < 0x0400u ? bit_cast<uint32_t>(tiny) : wide;
+  return bit_cast<float>(sign | magnitude);
+#endif
+}
+
+KERNKIT_HOST_DEVICE inline uint16_t float_to_float16(float value) {
+#if defined(__CUDA_ARCH__)
+  uint16_t result;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result) : "f"(value));
+  return result;
+#else
+  const uint32_t bits = bit_cast<uint32_t>(value);
+  const uint32_t sign = (bits >> 16) & 0x8000u;
+  const uint32_t rest = bits & 0x7fffffffu;
+  // Adding 0.5 leaves the value rounded to a multiple of 2^-24, float16's smallest step.
+  const uint32_t tiny = bit_cast<uint32_t>(bit_cast<float>(rest) + 0.5f) - 0x3f000000u;
+  const uint32_t normal = (rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13;
+  uint32_t magnitude = rest < 0x38800000u ? tiny : normal;
+  magnitude = rest >= 0x47800000u ? 0x7c00u : magnitude;
+  magnitude = rest > 0x7f800000u ? (0x7e00u | ((rest >> 13) & 0x3ffu)) : magnitude;
+  return static_cast<uint16_t>(sign | magnitude);
+#endif
+}
+
+KERNKIT_HOST_DEVICE inline float bfloat16_to_float(uint16_t bits) {
+  return bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
+
+KERNKIT_HOST_DEVICE inline uint16_t float_to_bfloat16(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  uint16_t result;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(value));
+  return result;
+#else
+  const uint32_t bits = bit_cast<uint32_t>(value);
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  const uint32_t quiet_nan = (bits >> 16) | 0x0040u;
+  return static_cast<uint16_t>(value != value ? quiet_nan : rounded);
+#endif
+}
+
+}  // namespace detail
+
+/// IEEE 754 binary16. Values beyond 65504 (after rounding) become infinity.
+struct float16 {
+  uint16_t bits;
+
+  float16() = default;
+  KERNKIT_HOST_DEVICE explicit float16(float value) : bits(detail::float_to_float16(value)) {}
+  KERNKIT_HOST_DEVICE explicit operator float() const { return detail::float16_to_float(bits); }
+};
+
+/// The upper half of a float32: 8 exponent bits, 7 mantissa bits. Overflow becomes infinity.
+struct bfloat16 {
+  uint16_t bits;
+
+  bfloat16() = default;
+  KERNKIT_HOST_DEVICE explicit bfloat16(float value) : bits(detail::float_to_bfloat16(value)) {}
+  KERNKIT_HOST_DEVICE explicit operator float() const { return detail::bfloat16_to_float(bits); }
+};
+
+template <>
+struct DTypeOf<float16> {
+  static constexpr DLDataType value = dl_float16;
+};
+template <>
+struct DTypeOf<bfloat16> {
+  static constexpr DLDataType value = dl_bfloat16;
+};
+
+/// The type in which arithmetic on T is done: float for 16-bit floats, otherwise T itself.
+template <class T>
+struct ComputeType {
+  using type = T;
+};
+template <>
+struct ComputeType<float16> {
+  using type = float;
+};
+template <>
+struct ComputeType<bfloat16> {
+  using type = float;
+};
+template <class T>
+using compute_t = typename ComputeType<T>::type;
+
+}  // namespace kernkit

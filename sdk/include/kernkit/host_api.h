@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions of the host (the process that calls this library), found when they are needed.
+//
+// A kernel library links no host. It may be loaded before the host is, and the host may have been
+// loaded RTLD_LOCAL, so a link-time or weak reference would be null just when it matters.
+#pragma once
+
+#include <dlfcn.h>
+
+#include "kernkit/abi.h"
+
+// The host's loader writes the library's module handle here. Defined by export.h.
+extern "C" __attribute__((weak, visibility("default"))) void* __tvm_ffi__library_ctx;
+
+namespace kernkit::detail {
+
+// The library that holds the host's code: dladdr of a function which it put into our module object.
+inline void* library_of_module() {
+  if (&__tvm_ffi__library_ctx == nullptr || __tvm_ffi__library_ctx == nullptr) return nullptr;
+  const auto* module = static_cast<const KernkitObject*>(__tvm_ffi__library_ctx);
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(module->deleter), &info) == 0) return nullptr;
+  return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+[[gnu::noinline]] inline void* find_host_function(const char* name) {
+  if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
+  void* library = dlopen("libtvm_ffi.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) library = library_of_module();
+  if (library == nullptr) return nullptr;
+  void* found = dlsym(library, name);
+  // Keeps the handle when something was found: the function is cached, so its library must stay.
+  if (found == nullptr) dlclose(library);
+  return found;
+}
+
+/// One function of the host. get() finds it; what was found is kept, "not found" is not, since
+/// the host may be loaded later. Safe from several threads.
+template <class Function>
+class HostFunction {
+ public:
+  constexpr explicit HostFunction(const char* name) : name_(name) {}
+
+  /// The function, or null when no host is in the process.
+  Function* get() {
+    void* found = __atomic_load_n(&found_, __ATOMIC_RELAXED);
+    if (__builtin_expect(found == nullptr, 0)) {
+      found = find_host_function(name_);
+      __atomic_store_n(&found_, found, __ATOMIC_RELAXED);
+    }
+    return reinterpret_cast<Function*>(found);
+  }
+
+ private:
+  const char* name_;
+  void* found_ = nullptr;
+};
+
+}  // namespace kernkit::detail
+
+namespace kernkit::host_api {
+
+// Signatures: tvm/ffi/c_api.h and tvm/ffi/extra/c_env_api.h, release 0.1.
+inline detail::HostFunction<int(const KernkitByteArray* kind, const KernkitByteArray* message,
+                                const KernkitByteArray* backtrace, void** out)>
+    error_create("TVMFFIErrorCreate");
+inline detail::HostFunction<void(void* error)> error_set_raised("TVMFFIErrorSetRaised");
+inline detail::HostFunction<int(void* object)> object_dec_ref("TVMFFIObjectDecRef");
+inline detail::HostFunction<int(const KernkitByteArray* text, KernkitAny* out)>
+    string_from_byte_array("TVMFFIStringFromByteArray");
+inline detail::HostFunction<void*(int32_t device_type, int32_t device_id)> env_get_stream(
+    "TVMFFIEnvGetStream");
+
+}  // namespace kernkit::host_api

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// ShapeView and StridesView: sizes and strides of a tensor, borrowed; their checked product.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace kernkit {
+
+/// A borrowed array of int64: the sizes of a tensor.
+class ShapeView {
+ public:
+  constexpr ShapeView() = default;
+  constexpr ShapeView(const int64_t* data, size_t size) : data_(data), size_(size) {}
+  template <size_t N>
+  constexpr ShapeView(const int64_t (&array)[N]) : data_(array), size_(N) {}
+
+  constexpr const int64_t* data() const { return data_; }
+  constexpr size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  /// Unchecked, as of an array; TensorView::size(i) checks.
+  constexpr int64_t operator[](size_t i) const { return data_[i]; }
+  constexpr const int64_t* begin() const { return data_; }
+  constexpr const int64_t* end() const { return data_ + size_; }
+
+  friend constexpr bool operator==(ShapeView a, ShapeView b) {
+    if (a.size_ != b.size_) return false;
+    for (size_t i = 0; i < a.size_; ++i) {
+      if (a.data_[i] != b.data_[i]) return false;
+    }
+    return true;
+  }
+  friend constexpr bool operator!=(ShapeView a, ShapeView b) { return !(a == b); }
+
+ private:
+  const int64_t* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// Multiplies the sizes. False, with *out untouched, when one is negative or the product exceeds
+/// int64; a size of zero makes the product zero whatever the others are.
+constexpr bool checked_product(ShapeView sizes, int64_t* out) {
+  int64_t product = 1;
+  bool overflow = false;
+  bool zero = false;
+  for (const int64_t size : sizes) {
+    if (size < 0) return false;
+    zero |= size == 0;
+    overflow |= __builtin_mul_overflow(product, size, &product);
+  }
+  if (overflow && !zero) return false;
+  *out = zero ? 0 : product;
+  return true;
+}
+
+/// The strides of a tensor, in elements. DLPack lets `strides` be NULL for a row-major tensor; the
+/// view then computes them, so that a reader never meets the NULL.
+class StridesView {
+ public:
+  constexpr StridesView(const int64_t* strides, ShapeView sizes)
+      : strides_(strides), sizes_(sizes) {}
+
+  constexpr size_t size() const { return sizes_.size(); }
+  /// Unchecked index. A computed stride wraps when the sizes behind it overflow int64; such a
+  /// tensor has no numel() and is refused there.
+  constexpr int64_t operator[](size_t i) const {
+    if (strides_ != nullptr) return strides_[i];
+    uint64_t stride = 1;
+    for (size_t j = i + 1; j < sizes_.size(); ++j) stride *= static_cast<uint64_t>(sizes_[j]);
+    return static_cast<int64_t>(stride);
+  }
+
+  class Iterator {
+   public:
+    constexpr Iterator(const StridesView* view, size_t i) : view_(view), i_(i) {}
+    constexpr int64_t operator*() const { return (*view_)[i_]; }
+    constexpr Iterator& operator++() { return ++i_, *this; }
+    constexpr bool operator!=(Iterator other) const { return i_ != other.i_; }
+
+   private:
+    const StridesView* view_;
+    size_t i_;
+  };
+  constexpr Iterator begin() const { return {this, 0}; }
+  constexpr Iterator end() const { return {this, size()}; }
+
+ private:
+  const int64_t* strides_;
+  ShapeView sizes_;
+};
+
+}  // namespace kernkit
