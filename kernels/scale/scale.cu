@@ -4,6 +4,7 @@
 
 namespace kernkit::kernels {
 
+// [cuda]
 void scale_cuda(TensorView y, TensorView x, double factor) {
   cuda::Launch launch(y, x);
   dispatch(ScaleTypes{}, x.dtype(), [&](auto tag) {
@@ -12,5 +13,6 @@ void scale_cuda(TensorView y, TensorView x, double factor) {
     cuda::elementwise(launch, x.numel(), op, y.data<T>(), x.data<const T>());
   });
 }
+// [/cuda]
 
 }  // namespace kernkit::kernels

@@ -7,6 +7,7 @@
 
 namespace kernkit::kernels {
 
+// [declaration]
 using ScaleTypes = floating;
 
 /// The arithmetic, the same on CPU and GPU: float16 and bfloat16 are multiplied in float32 and
@@ -26,5 +27,6 @@ void scale(TensorView y, TensorView x, double factor);
 
 /// The CUDA half: arguments are checked and not empty. Defined in scale.cu.
 void scale_cuda(TensorView y, TensorView x, double factor);
+// [/declaration]
 
 }  // namespace kernkit::kernels

@@ -16,10 +16,13 @@ option(KERNKIT_WERROR "Warnings are errors" OFF)
 # to consumer Blackwell as machine code, and PTX of the first and the last for those between and
 # beyond.
 macro(kernkit_find_cuda)
-  if(NOT KERNKIT_CUDA MATCHES "^(AUTO|ON|OFF)$")
+  if(NOT "${KERNKIT_CUDA}" MATCHES "^(AUTO|ON|OFF|)$")
     message(FATAL_ERROR "kernkit: KERNKIT_CUDA is \"${KERNKIT_CUDA}\"; use AUTO, ON or OFF")
   endif()
   if(NOT KERNKIT_CUDA STREQUAL "OFF")
+    if(NOT CMAKE_CUDA_COMPILER)
+      unset(CMAKE_CUDA_COMPILER CACHE)  # an earlier "not found" is no answer for today
+    endif()
     include(CheckLanguage)
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)

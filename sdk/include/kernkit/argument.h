@@ -43,7 +43,8 @@ namespace kernkit::detail {
 [[noreturn, gnu::cold]] inline void throw_argument_type(const char* name, const char* expected,
                                                         const KernkitAny& any) {
   Message text;
-  throw Error(kind::TypeError, (text << name << ": expected " << expected << ", got " << any).c_str());
+  throw Error(kind::TypeError,
+              (text << name << ": expected " << expected << ", got " << any).c_str());
 }
 
 /// How a C++ parameter of type T is read. kType is the schema type that it fits.

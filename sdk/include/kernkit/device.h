@@ -24,7 +24,7 @@ constexpr bool is_cuda(DLDevice device) { return device.device_type == kDLCUDA; 
 
 /// "cpu", "cuda:1", "cuda_host:0"; an unknown type is "device(type=99):0".
 /// Source of the types: enum DLDeviceType of dlpack.h.
-constexpr FixedText<40> device_name(DLDevice device) {
+[[gnu::cold]] constexpr FixedText<40> device_name(DLDevice device) {
   FixedText<40> result{};
   char* out = result.text;
   const char* name = nullptr;

@@ -50,8 +50,7 @@ Message& operator<<(Message& out, types<T...>) {
 
 namespace detail {
 template <class List>
-[[noreturn, gnu::cold]] void throw_unsupported(const char* name, DLDataType dtype,
-                                                              Where where) {
+[[noreturn, gnu::cold]] void throw_unsupported(const char* name, DLDataType dtype, Where where) {
   Message text;
   text << name << ": dtype " << dtype << " is not supported; expected " << List{};
   throw Error(kind::TypeError, text.c_str(), where);

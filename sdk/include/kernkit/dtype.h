@@ -118,18 +118,18 @@ inline constexpr DTypeName kDTypeNames[] = {
     {DTypeCode::kFloat4E2M1FN, 4, "float4_e2m1fn"},
 };
 
-constexpr char* append(char* out, const char* text) {
+[[gnu::cold]] constexpr char* append(char* out, const char* text) {
   while (*text != '\0') *out++ = *text++;
   return out;
 }
-constexpr char* append(char* out, uint32_t number) {
+[[gnu::cold]] constexpr char* append(char* out, uint32_t number) {
   if (number >= 10) out = append(out, number / 10);
   *out = static_cast<char>('0' + number % 10);
   return out + 1;
 }
 
 // The number at text[*pos], which it steps over; 0 when there is none or it exceeds 65535.
-constexpr uint32_t read_number(const char* text, size_t size, size_t* pos) {
+[[gnu::cold]] constexpr uint32_t read_number(const char* text, size_t size, size_t* pos) {
   uint32_t number = 0;
   for (; *pos < size && text[*pos] >= '0' && text[*pos] <= '9' && number <= 0xffff; ++*pos) {
     number = number * 10 + static_cast<uint32_t>(text[*pos] - '0');
@@ -141,7 +141,7 @@ constexpr uint32_t read_number(const char* text, size_t size, size_t* pos) {
 
 /// "float32", "bool", "float8_e4m3fn", "float16x4" (lanes); an unknown code is
 /// "dtype(code=99, bits=7)". Codes are printed as numbers, never as characters.
-constexpr FixedText<40> dtype_name(DLDataType dtype) {
+[[gnu::cold]] constexpr FixedText<40> dtype_name(DLDataType dtype) {
   FixedText<40> result{};
   char* out = result.text;
   bool known = false;
@@ -164,7 +164,7 @@ constexpr FixedText<40> dtype_name(DLDataType dtype) {
 
 /// Reads what dtype_name() writes. Returns false, and leaves *out alone, when `text` (of `size`
 /// characters) names no dtype.
-constexpr bool parse_dtype(const char* text, size_t size, DLDataType* out) {
+[[gnu::cold]] constexpr bool parse_dtype(const char* text, size_t size, DLDataType* out) {
   for (const auto& entry : detail::kDTypeNames) {
     size_t pos = 0;
     while (pos < size && entry.name[pos] != '\0' && entry.name[pos] == text[pos]) ++pos;

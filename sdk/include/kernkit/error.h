@@ -2,7 +2,7 @@
 // Error, and the macros that throw one: KERNKIT_CHECK, KERNKIT_THROW, KERNKIT_ICHECK*.
 #pragma once
 
-#include <exception>
+#include <new>  // std::exception too, at a tenth of the size of <exception>
 
 #include "kernkit/message.h"
 
@@ -34,7 +34,7 @@ struct Where {
 class Error : public std::exception {
  public:
   /// `error_kind` and `text` are copied.
-  Error(const char* error_kind, const char* text, Where where = {}) : where_(where) {
+  [[gnu::cold]] Error(const char* error_kind, const char* text, Where where = {}) : where_(where) {
     const size_t kind_size = strlen(error_kind);
     const size_t text_size = strlen(text);
     // One block: count, "Kind\0", "Kind: text\0".
@@ -122,8 +122,7 @@ class Mismatch {
 };
 
 template <class A, class B>
-[[gnu::cold]] Message* describe_mismatch(const char* expression, const A& a,
-                                                        const B& b) {
+[[gnu::cold]] Message* describe_mismatch(const char* expression, const A& a, const B& b) {
   auto* message = new Message;
   *message << "internal check failed: " << expression << " (" << a << " vs " << b << ") ";
   return message;
@@ -139,16 +138,17 @@ template <class A, class B>
 
 /// `KERNKIT_CHECK(n > 0, ValueError) << "n: must be positive, got " << n;` throws when the
 /// condition is false; what follows is then evaluated, and only then. Safe inside if/else.
-#define KERNKIT_CHECK(condition, Kind)                                                       \
-  __builtin_expect(static_cast<bool>(condition), 1)                                          \
-      ? static_cast<void>(0)                                                                 \
-      : ::kernkit::detail::Thrower{::kernkit::kind::Kind, "check failed: " #condition, KERNKIT_HERE} & \
+#define KERNKIT_CHECK(condition, Kind)                                                 \
+  __builtin_expect(static_cast<bool>(condition), 1)                                    \
+      ? static_cast<void>(0)                                                           \
+      : ::kernkit::detail::Thrower{::kernkit::kind::Kind, "check failed: " #condition, \
+                                   KERNKIT_HERE} &                                     \
             ::kernkit::Message().stream()
 
 /// A check whose failure is a bug in this library: InternalError.
-#define KERNKIT_ICHECK(condition)                                                     \
-  __builtin_expect(static_cast<bool>(condition), 1)                                   \
-      ? static_cast<void>(0)                                                          \
+#define KERNKIT_ICHECK(condition)                                                      \
+  __builtin_expect(static_cast<bool>(condition), 1)                                    \
+      ? static_cast<void>(0)                                                           \
       : ::kernkit::detail::Thrower{::kernkit::kind::InternalError, "", KERNKIT_HERE} & \
             ::kernkit::Message().stream() << "internal check failed: " #condition " "
 

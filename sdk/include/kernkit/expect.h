@@ -135,8 +135,7 @@ class Expect {
   [[noreturn, gnu::cold]] void fail_same_device(const TensorView& other) const;
   [[noreturn, gnu::cold]] void fail_same_shape(const TensorView& other) const;
   [[noreturn, gnu::cold]] void fail_contiguous() const;
-  [[noreturn, gnu::cold]] void fail_overlap(const TensorView& other,
-                                                           const char* how) const;
+  [[noreturn, gnu::cold]] void fail_overlap(const TensorView& other, const char* how) const;
 
   const TensorView& x_;
   const char* name_;

@@ -27,9 +27,7 @@ template <class Line>
 struct Op {
   static constexpr schema::Schema kSchema = schema::parse(Line::kSchema);
   static constexpr auto kNames = terminate_names(Line::kSchema, kSchema);
-  static constexpr const char* name(size_t i) {
-    return kNames.text + kSchema.params[i].name.begin;
-  }
+  static constexpr const char* name(size_t i) { return kNames.text + kSchema.params[i].name.begin; }
 
   [[noreturn, gnu::cold]] static void throw_count(int32_t got) {
     Message names;
@@ -101,28 +99,28 @@ __attribute__((weak, used, visibility("default"))) const char* kernkit_last_erro
 /// schema that does not parse or does not fit the function is a compile error. The function comes
 /// last, so that it may contain commas: `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>,
 /// __tvm_ffi__metadata_<name>, __tvm_ffi__doc_<name>.
-#define KERNKIT_EXPORT(name, schema_line, doc, ...)                                               \
-  namespace kernkit_export {                                                                      \
-  struct name {                                                                                   \
-    static constexpr char kName[] = #name;                                                        \
-    static constexpr char kSchema[] = schema_line;                                                \
-    static constexpr ::kernkit::Where kWhere = KERNKIT_HERE;                                      \
-  };                                                                                              \
-  }                                                                                               \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                             \
-    return ::kernkit::detail::call<kernkit_export::name>(__VA_ARGS__, args, num_args, result);    \
-  }                                                                                               \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                               \
-    return ::kernkit::detail::return_string(                                                      \
-        ::kernkit::detail::metadata_json(                                                         \
-            ::kernkit::detail::Op<kernkit_export::name>::kSchema, kernkit_export::name::kSchema), \
-        result);                                                                                  \
-  }                                                                                               \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {                                    \
-    return ::kernkit::detail::return_string(                                                      \
-        ::std::move(::kernkit::Message().stream() << doc), result);                               \
+#define KERNKIT_EXPORT(name, schema_line, doc, ...)                                            \
+  namespace kernkit_export {                                                                   \
+  struct name {                                                                                \
+    static constexpr char kName[] = #name;                                                     \
+    static constexpr char kSchema[] = schema_line;                                             \
+    static constexpr ::kernkit::Where kWhere = KERNKIT_HERE;                                   \
+  };                                                                                           \
+  }                                                                                            \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                          \
+    return ::kernkit::detail::call<kernkit_export::name>(__VA_ARGS__, args, num_args, result); \
+  }                                                                                            \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                            \
+    return ::kernkit::detail::return_string(                                                   \
+        ::kernkit::detail::metadata_json(::kernkit::detail::Op<kernkit_export::name>::kSchema, \
+                                         kernkit_export::name::kSchema),                       \
+        result);                                                                               \
+  }                                                                                            \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {                                 \
+    return ::kernkit::detail::return_string(::std::move(::kernkit::Message().stream() << doc), \
+                                            result);                                           \
   }
 
-#define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result)                       \
-  extern "C" __attribute__((visibility("default"))) int symbol(                       \
+#define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result) \
+  extern "C" __attribute__((visibility("default"))) int symbol( \
       void*, const KernkitAny* args, int32_t num_args, KernkitAny* result)

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include <type_traits>
-#include <utility>
 
 #include "kernkit/device.h"
 #include "kernkit/dtype.h"
@@ -24,9 +23,10 @@ class Message {
  public:
   Message() = default;
   Message(Message&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)),
-        size_(std::exchange(other.size_, 0)),
-        capacity_(std::exchange(other.capacity_, 0)) {}
+      : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
+    other.data_ = nullptr;
+    other.size_ = other.capacity_ = 0;
+  }
   Message(const Message&) = delete;
   Message& operator=(const Message&) = delete;
   Message& operator=(Message&&) = delete;
@@ -64,7 +64,9 @@ class Message {
   return out.append(text, strlen(text));
 }
 [[gnu::cold]] inline Message& operator<<(Message& out, char c) { return out.append(&c, 1); }
-[[gnu::cold]] inline Message& operator<<(Message& out, bool value) { return out << (value ? "true" : "false"); }
+[[gnu::cold]] inline Message& operator<<(Message& out, bool value) {
+  return out << (value ? "true" : "false");
+}
 [[gnu::cold]] inline Message& operator<<(Message& out, const void* pointer) {
   char text[32];
   return out.append(text, static_cast<size_t>(snprintf(text, sizeof(text), "%p", pointer)));
@@ -83,14 +85,16 @@ template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, 
                                     int> = 0>
 [[gnu::cold]] Message& operator<<(Message& out, T value) {
   char text[24];
-  const int size = std::is_signed_v<T>
-                       ? snprintf(text, sizeof(text), "%lld", static_cast<long long>(value))
-                       : snprintf(text, sizeof(text), "%llu", static_cast<unsigned long long>(value));
+  const int size =
+      std::is_signed_v<T>
+          ? snprintf(text, sizeof(text), "%lld", static_cast<long long>(value))
+          : snprintf(text, sizeof(text), "%llu", static_cast<unsigned long long>(value));
   return out.append(text, static_cast<size_t>(size));
 }
-template <class T, std::enable_if_t<
-                       std::is_convertible_v<decltype(std::declval<const T&>().data()), const char*>,
-                       int> = 0>
+template <
+    class T,
+    std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T&>().data()), const char*>,
+                     int> = 0>
 [[gnu::cold]] Message& operator<<(Message& out, const T& text) {
   return out.append(text.data(), text.size());
 }
@@ -104,7 +108,7 @@ template <class T, std::enable_if_t<
 
 namespace detail {
 template <class Range>
-Message& append_list(Message& out, const Range& range) {
+[[gnu::cold]] Message& append_list(Message& out, const Range& range) {
   const char* separator = "[";
   for (const int64_t value : range) {
     out << separator << value;

@@ -57,7 +57,8 @@ inline Message metadata_json(const schema::Schema& line, const char* text) {
   return json;
 }
 
-/// Returns text to the caller as a String of the host. -1 without a host: nothing else can make one.
+/// Returns text to the caller as a String of the host. -1 without a host: nothing else can make
+/// one.
 inline int return_string(const Message& text, KernkitAny* result) noexcept {
   auto* make_string = host_api::string_from_byte_array.get();
   const KernkitByteArray bytes = {text.c_str(), text.size()};

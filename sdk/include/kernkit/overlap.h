@@ -50,7 +50,8 @@ inline bool overlaps(const TensorView& a, const TensorView& b) {
 /// True when both views name the same elements in the same order: address, dtype, shape, and the
 /// strides of every dimension longer than 1. An output may then replace its input.
 inline bool same_elements(const TensorView& a, const TensorView& b) {
-  if (a.data_ptr() != b.data_ptr() || a.dtype() != b.dtype() || a.sizes() != b.sizes()) return false;
+  if (a.data_ptr() != b.data_ptr() || a.dtype() != b.dtype() || a.sizes() != b.sizes())
+    return false;
   for (size_t i = 0; i < a.sizes().size(); ++i) {
     if (a.sizes()[i] > 1 && a.strides()[i] != b.strides()[i]) return false;
   }

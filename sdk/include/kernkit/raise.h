@@ -2,8 +2,6 @@
 // From a C++ exception to the error of the C ABI. Nothing throws across the C boundary.
 #pragma once
 
-#include <new>
-
 #include "kernkit/error.h"
 #include "kernkit/host_api.h"
 
@@ -30,7 +28,8 @@ inline KernkitByteArray byte_array(const Message& text) { return {text.c_str(), 
   if (create != nullptr && set_raised != nullptr && dec_ref != nullptr) {
     Message backtrace;
     if (where.line != 0) {
-      backtrace << "  File \"" << where.file << "\", line " << where.line << ", in " << name << "\n";
+      backtrace << "  File \"" << where.file << "\", line " << where.line << ", in " << name
+                << "\n";
     }
     const KernkitByteArray kind_bytes = {error_kind, strlen(error_kind)};
     const KernkitByteArray message_bytes = byte_array(message);

@@ -64,7 +64,8 @@ class TensorView {
       const int64_t size = tensor_->shape[i];
       if (size == 0) return true;
       dense &= size == 1 || tensor_->strides[i] == expected;
-      expected = static_cast<int64_t>(static_cast<uint64_t>(expected) * static_cast<uint64_t>(size));
+      expected =
+          static_cast<int64_t>(static_cast<uint64_t>(expected) * static_cast<uint64_t>(size));
     }
     return dense;
   }

@@ -41,8 +41,8 @@ class Launch {
   void operator()(void (*kernel)(Params...), dim3 grid, dim3 block,
                   typename detail::Exactly<Params>::type... arguments) const {
     void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
-    KERNKIT_CUDA_CHECK(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block,
-                                        pointers, 0, stream_));
+    KERNKIT_CUDA_CHECK(
+        cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, pointers, 0, stream_));
   }
 
  private:
@@ -59,9 +59,10 @@ class Launch {
   }
   [[noreturn, gnu::cold]] static void throw_mixed(const TensorView& first,
                                                   const TensorView& other) {
-    KERNKIT_THROW(ValueError) << kernkit::detail::name_or(other, "tensor") << ": device " << other.device()
-                              << " does not match " << kernkit::detail::name_or(first, "the first tensor")
-                              << " (" << first.device() << ")";
+    KERNKIT_THROW(ValueError) << kernkit::detail::name_or(other, "tensor") << ": device "
+                              << other.device() << " does not match "
+                              << kernkit::detail::name_or(first, "the first tensor") << " ("
+                              << first.device() << ")";
   }
 
   DLDevice device_;

@@ -14,8 +14,8 @@ inline void Expect::append_binding(Message& text, const Dim& dim, int* bound) co
 
 inline void Expect::fail_dtype(DLDataType wanted) const {
   Message text;
-  fail(kind::TypeError, text << name_ << ": dtype " << x_.dtype() << " is not supported; expected "
-                             << wanted);
+  fail(kind::TypeError,
+       text << name_ << ": dtype " << x_.dtype() << " is not supported; expected " << wanted);
 }
 
 inline void Expect::fail_rank(int32_t wanted) const {
@@ -38,8 +38,8 @@ inline void Expect::fail_device(const char* wanted) const {
                                   << ", but this library was built without CUDA; rebuild it "
                                      "where nvcc is found, or pass CPU tensors");
   }
-  fail(kind::ValueError, text << name_ << ": device " << x_.device()
-                              << " is not supported; expected " << wanted);
+  fail(kind::ValueError,
+       text << name_ << ": device " << x_.device() << " is not supported; expected " << wanted);
 }
 
 inline void Expect::fail_same_dtype(const TensorView& other) const {
@@ -59,8 +59,8 @@ inline void Expect::fail_same_device(const TensorView& other) const {
 inline void Expect::fail_same_shape(const TensorView& other) const {
   Message text;
   fail(kind::ValueError, text << name_ << ": shape " << x_.sizes() << " does not match "
-                              << detail::name_or(other, "the other tensor") << " ("
-                              << other.sizes() << ")");
+                              << detail::name_or(other, "the other tensor") << " (" << other.sizes()
+                              << ")");
 }
 
 inline void Expect::fail_contiguous() const {

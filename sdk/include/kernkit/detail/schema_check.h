@@ -52,8 +52,9 @@ struct Parameter {
     }
     return true;
   }
-  static_assert(fits(), "kernkit schema: the type in the schema line and the C++ parameter's type do "
-                        "not fit (template arguments: index from 0, type in the schema, C++ type)");
+  static_assert(fits(),
+                "kernkit schema: the type in the schema line and the C++ parameter's type do "
+                "not fit (template arguments: index from 0, type in the schema, C++ type)");
   static constexpr bool kOk = fits();
 };
 
@@ -63,9 +64,9 @@ constexpr bool check_signature(std::index_sequence<I...>) {
   constexpr const schema::Schema& line = Op::kSchema;
   if constexpr (SchemaLine<line.error, line.position>::kOk) {
     if constexpr (ParameterCount<line.num_params, static_cast<int>(sizeof...(Params))>::kOk) {
-      return (Parameter<static_cast<int>(I), line.params[I].type,
-                        !line.params[I].is_list && !line.params[I].is_optional, Params>::kOk &&
-              ... && true);
+      return (Parameter < static_cast<int>(I), line.params[I].type,
+              !line.params[I].is_list && !line.params[I].is_optional,
+              Params > ::kOk && ... && true);
     }
   }
   return false;

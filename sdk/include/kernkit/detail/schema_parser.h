@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recursive-descent parser of a schema line. Included by schema.h.
+#pragma once
+
+#include "kernkit/schema.h"
+
+namespace kernkit::schema::detail {
+
+constexpr bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+class Parser {
+ public:
+  constexpr explicit Parser(const char* text) : text_(text) {}
+
+  constexpr Schema parse() {
+    if (!eat('(')) return fail(ParseError::kOpenParenthesis);
+    if (!params()) return schema_;
+    if (!eat('-') || text_[pos_] != '>') return fail(ParseError::kArrow);
+    ++pos_;
+    if (!returns()) return schema_;
+    skip_space();
+    if (text_[pos_] != '\0') return fail(ParseError::kTrailing);
+    return schema_;
+  }
+
+ private:
+  constexpr void skip_space() {
+    while (text_[pos_] == ' ') ++pos_;
+  }
+  constexpr bool eat(char c) {
+    skip_space();
+    if (text_[pos_] != c) return false;
+    ++pos_;
+    return true;
+  }
+  constexpr Span word() {
+    skip_space();
+    const int begin = pos_;
+    while (is_name_char(text_[pos_])) ++pos_;
+    return {begin, pos_ - begin};
+  }
+  constexpr bool is(Span span, const char* name) const {
+    int i = 0;
+    while (i < span.size && name[i] != '\0' && name[i] == text_[span.begin + i]) ++i;
+    return i == span.size && name[i] == '\0';
+  }
+  constexpr bool same(Span a, Span b) const {
+    if (a.size != b.size) return false;
+    for (int i = 0; i < a.size; ++i) {
+      if (text_[a.begin + i] != text_[b.begin + i]) return false;
+    }
+    return true;
+  }
+  constexpr Schema fail(ParseError error, int position = -1) {
+    if (schema_.error == ParseError::kNone) {
+      skip_space();
+      schema_.error = error;
+      schema_.position = position < 0 ? pos_ : position;
+    }
+    return schema_;
+  }
+  constexpr bool ok() const { return schema_.error == ParseError::kNone; }
+
+  // Tensor, Tensor(a!), Tensor?, int[], int[]?
+  constexpr bool type(Param* param) {
+    const Span name = word();
+    for (const TypeName& entry : kTypeNames) {
+      if (is(name, entry.name)) param->type = entry.type;
+    }
+    if (param->type == Type::kNone) return fail(ParseError::kType, name.begin), false;
+    if (text_[pos_] == '(') {
+      ++pos_;
+      const bool has_letter = word().size > 0;
+      param->is_written = eat('!');
+      if (!has_letter || !eat(')') || param->type != Type::kTensor) {
+        return fail(ParseError::kAlias), false;
+      }
+    }
+    if (text_[pos_] == '[') {
+      ++pos_;
+      if (!eat(']')) return fail(ParseError::kList), false;
+      param->is_list = true;
+    }
+    if (text_[pos_] == '?') {
+      ++pos_;
+      param->is_optional = true;
+    }
+    return true;
+  }
+
+  constexpr bool param() {
+    if (schema_.num_params == kMaxParams) return fail(ParseError::kTooMany), false;
+    Param param;
+    if (!type(&param)) return false;
+    param.name = word();
+    const char first = text_[param.name.begin];
+    if (param.name.size == 0 || (first >= '0' && first <= '9')) {
+      return fail(ParseError::kName, param.name.begin), false;
+    }
+    for (int i = 0; i < schema_.num_params; ++i) {
+      if (same(schema_.params[i].name, param.name)) {
+        return fail(ParseError::kDuplicateName, param.name.begin), false;
+      }
+    }
+    if (eat('=')) {
+      skip_space();
+      param.default_value.begin = pos_;
+      while (text_[pos_] != '\0' && text_[pos_] != ',' && text_[pos_] != ')' &&
+             text_[pos_] != ' ') {
+        ++pos_;
+      }
+      param.default_value.size = pos_ - param.default_value.begin;
+      if (param.default_value.size == 0) return fail(ParseError::kDefault), false;
+    } else if (schema_.num_required < schema_.num_params) {
+      return fail(ParseError::kDefaultOrder, param.name.begin), false;
+    } else {
+      ++schema_.num_required;
+    }
+    schema_.params[schema_.num_params++] = param;
+    return true;
+  }
+  constexpr bool params() {
+    if (eat(')')) return true;
+    do {
+      if (!param()) return false;
+    } while (eat(','));
+    return eat(')') || (fail(ParseError::kSeparator), false);
+  }
+
+  // (), one type, or (type, type) where each may have a name.
+  constexpr bool returns() {
+    if (!eat('(')) return result(false);
+    if (eat(')')) return true;
+    do {
+      if (!result(true)) return false;
+    } while (eat(','));
+    return eat(')') || (fail(ParseError::kReturns), false);
+  }
+  constexpr bool result(bool named) {
+    if (schema_.num_returns == kMaxReturns) return fail(ParseError::kTooMany), false;
+    Param* param = &schema_.returns[schema_.num_returns++];
+    if (!type(param)) return false;
+    if (named) param->name = word();
+    return true;
+  }
+
+  const char* text_;
+  int pos_ = 0;
+  Schema schema_;
+};
+
+}  // namespace kernkit::schema::detail

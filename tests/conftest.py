@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several test files use: where things are."""
+
+import os
+import pathlib
+
+import pytest
+import tvm_ffi
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def root() -> pathlib.Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def library() -> pathlib.Path:
+    """The reference kernels: $LIBRARY, or what `./kk build` leaves."""
+    path = pathlib.Path(
+        os.environ.get("LIBRARY", ROOT / "build/release/lib/libkernkit_kernels.so")
+    )
+    assert path.exists(), f"{path} is missing: ./kk build makes it"
+    return path
+
+
+@pytest.fixture(scope="session")
+def kernels(library: pathlib.Path) -> tvm_ffi.Module:
+    """The reference kernels, loaded by the real apache-tvm-ffi."""
+    return tvm_ffi.load_module(str(library))
+
+
+@pytest.fixture(scope="session")
+def dlpack_include() -> pathlib.Path:
+    """The folder that holds dlpack/dlpack.h."""
+    return pathlib.Path(tvm_ffi.__file__).parent / "include"

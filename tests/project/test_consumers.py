@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kernkit in other projects: find_package, add_subdirectory, C."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import tvm_ffi
+
+
+def run(*command, **kwargs):
+    result = subprocess.run(
+        [str(c) for c in command], capture_output=True, text=True, **kwargs
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture
+def outside(root, tmp_path):
+    """A copy of the consumers in a folder outside the repository."""
+    copy = tmp_path / "outside"
+    shutil.copytree(root / "tests/consumers", copy)
+    for project in ("find_package", "add_subdirectory"):
+        shutil.copytree(copy / "negate", copy / project / "negate")
+    return copy
+
+
+def build_and_call(source, *options):
+    listing = (source / "CMakeLists.txt").read_text().splitlines()
+    assert len(listing) <= 12
+    build = source / "build"
+    run("cmake", "-S", source, "-B", build, "-G", "Ninja", "-DKERNKIT_CUDA=OFF", *options)
+    run("cmake", "--build", build)
+    module = tvm_ffi.load_module(str(build / "libconsumer.so"))
+    x = np.array([1, -2, 0], "float32")
+    y = np.zeros_like(x)
+    module.negate(y, x)
+    np.testing.assert_array_equal(y, -x)
+
+
+def test_find_package(root, outside, tmp_path, dlpack_include):
+    prefix, build = tmp_path / "prefix", tmp_path / "build"
+    switched_off = ["-DKERNKIT_BUILD_" + what + "=OFF" for what in ("KERNELS", "TESTS", "BENCHMARKS")]
+    run("cmake", "-S", root, "-B", build, "-G", "Ninja", *switched_off)
+    run("cmake", "--install", build, "--prefix", prefix)
+    assert not list(prefix.rglob("dlpack.h"))
+    build_and_call(outside / "find_package", f"-DCMAKE_PREFIX_PATH={prefix}")
+
+
+def test_add_subdirectory(root, outside):
+    build_and_call(outside / "add_subdirectory", f"-DKERNKIT_SOURCE={root}")
+
+
+def test_dlpack_that_is_too_old_is_refused_by_name(outside, root, tmp_path):
+    old = tmp_path / "old/dlpack"
+    old.mkdir(parents=True)
+    (old / "dlpack.h").write_text("#define DLPACK_VERSION 60\n")
+    result = subprocess.run(
+        ["cmake", "-S", outside / "add_subdirectory", "-B", tmp_path / "b", "-G", "Ninja",
+         f"-DKERNKIT_SOURCE={root}", f"-DDLPACK_INCLUDE_DIR={tmp_path / 'old'}"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert result.returncode != 0
+    assert "older than 1.0" in result.stderr and "pip install apache-tvm-ffi" in result.stderr
+
+
+def test_c_program(root, library, outside, tmp_path, dlpack_include):
+    program = tmp_path / "main"
+    run("cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
+        "-I", root / "sdk/include", "-isystem", dlpack_include,
+        outside / "c/main.c", "-o", program, "-ldl")  # fmt: skip
+    assert run(program, library).splitlines() == [
+        "2 4 6",
+        "TypeError: scale(): takes 3 arguments (y, x, factor), got 2",
+    ]

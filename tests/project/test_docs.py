@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code in the documentation is cut from files that are built and tested."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"<!-- from (\S+?)(?: \[(\w+)\])? -->\n```\w*\n(.*?)```\n", re.DOTALL)
+
+
+def cut(file, region):
+    text = (ROOT / file).read_text()
+    if region is None:
+        return text
+    found = re.search(rf"// \[{region}\]\n(.*?)// \[/{region}\]", text, re.DOTALL)
+    assert found, f"{file} has no region {region}"
+    return found[1]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_blocks_equal_their_source(page):
+    text = page.read_text()
+    for file, region, block in BLOCK.findall(text):
+        assert block == cut(file, region or None), f"{page.name}: update the block from {file}"
+    assert len(re.findall("^<!-- from ", text, re.MULTILINE)) == len(BLOCK.findall(text))
+    # Code that claims no source must not be C++ or Python: it could go stale.
+    unclaimed = BLOCK.sub("", text)
+    assert not re.search(r"```(cpp|c|cuda|python)\b", unclaimed)
+
+
+def without_code(page):
+    return re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_exist(page):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", without_code(page)):
+        assert (page.parent / target).exists(), target
+
+
+def test_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+    assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= 60
+
+
+def test_readme_prints_what_it_says(library):
+    if library != ROOT / "build/release/lib/libkernkit_kernels.so":
+        pytest.skip("the README's lines load the library that ./kk build leaves")
+    result = subprocess.run(
+        [sys.executable, "tests/interop/readme.py"], cwd=ROOT, capture_output=True, text=True
+    )
+    said = re.search(r"print\(y\)  # (.*)", (ROOT / "README.md").read_text())[1]
+    assert result.stdout == said + "\n", result.stderr

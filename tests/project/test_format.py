@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every source is formatted and says its licence."""
+
+import shutil
+import subprocess
+
+import pytest
+
+SOURCES = (".h", ".cc", ".cu", ".cuh", ".c")
+
+
+def tracked(root, *endings):
+    listing = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=root, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return [
+        root / name
+        for name in listing.stdout.splitlines()
+        if name.endswith(endings) and not (root / name).is_symlink() and (root / name).exists()
+    ]
+
+
+@pytest.mark.all
+def test_clang_format(root):
+    if not shutil.which("clang-format"):
+        pytest.skip("clang-format is not installed")
+    files = tracked(root, *SOURCES)
+    assert files
+    result = subprocess.run(
+        ["clang-format", "--dry-run", "--Werror", *files], capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_licence_line(root):
+    files = tracked(root, *SOURCES, ".py", ".cmake")
+    assert files
+    missing = [
+        str(path.relative_to(root))
+        for path in files
+        if "SPDX-License-Identifier: Apache-2.0" not in path.read_text()[:200]
+    ]
+    assert missing == ["tests/interop/readme.py"]  # shown in the README as it stands

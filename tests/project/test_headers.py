@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each public header compiles alone, and pulls in nothing heavy."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "sdk/include"
+HEADERS = sorted(p.relative_to(INCLUDE) for p in INCLUDE.rglob("*.h"))
+# Testing and CUDA headers are not what a kernel's host file includes.
+LIGHT = [h for h in HEADERS if h.parts[1] not in ("testing", "cuda")]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+def compile_text(compiler, flags, text, dlpack_include):
+    command = [compiler, *flags, "-I", INCLUDE, "-isystem", dlpack_include, "-"]
+    if cuda := cuda_include():
+        command[1:1] = ["-isystem", cuda]
+    return subprocess.run(command, input=text, capture_output=True, text=True)
+
+
+def cuda_include():
+    nvcc = shutil.which("nvcc")
+    return pathlib.Path(nvcc).resolve().parents[1] / "include" if nvcc else None
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+@pytest.mark.parametrize("header", HEADERS, ids=str)
+def test_compiles_alone(compiler, header, dlpack_include):
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    if header.parts[1] == "cuda" and not cuda_include():
+        pytest.skip("no CUDA toolkit is installed")
+    text = f'#include "{header}"\n#include "{header}"\n'
+    flags = ["-x", "c++", "-std=c++17", *WARNINGS, "-c", "-o", "/dev/null"]
+    result = compile_text(compiler, flags, text, dlpack_include)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_abi_is_c99(compiler, dlpack_include):
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    flags = ["-x", "c", "-std=c99", *WARNINGS, "-fsyntax-only"]
+    text = '#include "kernkit/abi.h"\nint main(void) { return 0; }\n'
+    result = compile_text(compiler, flags, text, dlpack_include)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("header", LIGHT, ids=str)
+def test_includes_nothing_heavy(header, dlpack_include):
+    result = compile_text(
+        "g++", ["-x", "c++", "-std=c++17", "-M"], f'#include "{header}"', dlpack_include
+    )
+    heavy = {"iostream", "sstream", "string", "regex", "functional", "cmath", "memory", "tuple"}
+    included = {pathlib.Path(p).name for p in result.stdout.split() if "/c++/" in p}
+    assert not included & heavy
+
+
+@pytest.mark.parametrize(
+    "header, lines", [("kernkit/tensor.h", 9000), ("kernkit/expect.h", 10500), ("kernkit/export.h", 12500)]
+)
+def test_preprocessed_size(header, lines, dlpack_include):
+    """What a kernel's file includes stays small: compile time follows it."""
+    result = compile_text(
+        "g++", ["-x", "c++", "-std=c++17", "-E"], f'#include "{header}"', dlpack_include
+    )
+    assert result.stdout.count("\n") < lines
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=str)
+def test_macros_have_the_prefix(header):
+    names = re.findall(r"^#define +(\w+)", (INCLUDE / header).read_text(), re.MULTILINE)
+    assert all(name.startswith("KERNKIT_") for name in names)
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=str)
+def test_is_short(header):
+    assert len((INCLUDE / header).read_text().splitlines()) <= 215

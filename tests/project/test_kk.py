@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./kk: its help and its refusals, which prepare and change nothing."""
+
+import subprocess
+
+import pytest
+
+
+def kk(root, *args, **kwargs):
+    return subprocess.run([root / "kk", *args], capture_output=True, text=True, **kwargs)
+
+
+@pytest.mark.parametrize("args", [(), ("--help",), ("test", "--help"), ("new", "-h")])
+def test_help(root, args):
+    result = kk(root, *args)
+    assert result.returncode == 0
+    assert result.stdout.startswith("usage: ./kk COMMAND")
+    for command in ("build", "test", "bench", "new NAME", "demo"):
+        assert f"\n  {command} " in result.stdout
+
+
+@pytest.mark.parametrize(
+    "args, text",
+    [
+        (("buidl",), 'unknown command "buidl"; ./kk --help lists them'),
+        (("test", "--al"), "unknown option --al; ./kk --help lists them"),
+        (("build", "scale"), 'unexpected "scale"'),
+        (("new",), "new needs a name: ./kk new fast_kernels"),
+        (("new", "a", "--output", "/nowhere"), "there is no folder /nowhere"),
+        (("test", "--with"), "--with needs a list: torch,jax"),
+    ],
+)
+def test_refusals(root, args, text):
+    result = kk(root, *args)
+    assert result.returncode == 1
+    assert result.stderr.startswith("kk: ") and text in result.stderr
+
+
+@pytest.mark.parametrize("name", ["../x", "Fast", "9lives", "a b", "a;touch b", "$(touch b)", ""])
+def test_new_refuses_names_and_writes_nothing(root, tmp_path, name):
+    result = kk(root, "new", name, "--output", str(tmp_path))
+    assert result.returncode == 1
+    assert "kk: " in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_is_what_shellcheck_wants(root):
+    try:
+        result = subprocess.run(["shellcheck", root / "kk", root / ".ci/run"], capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("shellcheck is not installed")
+    assert result.returncode == 0, result.stdout.decode()
