@@ -8,6 +8,7 @@
 #include "kernkit/detail/schema_check.h"
 #include "kernkit/metadata.h"
 #include "kernkit/raise.h"
+#include "kernkit/schema_parser.h"
 
 namespace kernkit::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schema line of an op, read at compile time: "(Tensor(a!) y, Tensor x, float factor=1.0) ->
+// What a schema line says, e.g. "(Tensor(a!) y, Tensor x, float factor=1.0) ->
 // ()".
 //
 // The notation is PyTorch's, without the op's name. Source: the README of PyTorch's native
@@ -67,14 +67,5 @@ struct Schema {
   Param params[kMaxParams];
   Param returns[kMaxReturns];
 };
-
-}  // namespace kernkit::schema
-
-#include "kernkit/detail/schema_parser.h"
-
-namespace kernkit::schema {
-
-/// Reads a schema line. What is wrong with it stands in `error` and `position`.
-constexpr Schema parse(const char* text) { return detail::Parser(text).parse(); }
 
 }  // namespace kernkit::schema

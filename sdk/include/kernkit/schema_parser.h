@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recursive-descent parser of a schema line. Included by schema.h.
+// parse(): reads a schema line, at compile time.
 #pragma once
 
 #include "kernkit/schema.h"
@@ -152,3 +152,10 @@ class Parser {
 };
 
 }  // namespace kernkit::schema::detail
+
+namespace kernkit::schema {
+
+/// Reads a schema line. What is wrong with it stands in `error` and `position`.
+constexpr Schema parse(const char* text) { return detail::Parser(text).parse(); }
+
+}  // namespace kernkit::schema
