@@ -83,6 +83,20 @@ typedef struct KernkitByteArray {
   size_t size;
 } KernkitByteArray;
 
+/* Cell of Shape. */
+typedef struct KernkitShapeCell {
+  const int64_t* data;
+  size_t size;
+} KernkitShapeCell;
+
+/* Cell of Array and List; data points to KernkitAny elements. */
+typedef struct KernkitSeqCell {
+  void* data;
+  int64_t size;
+  int64_t capacity;
+  void (*data_deleter)(void* data);
+} KernkitSeqCell;
+
 /* Cell of Error. */
 typedef struct KernkitErrorCell {
   KernkitByteArray kind;

@@ -4,63 +4,52 @@
 
 #include <limits>
 
+#include "kernkit/any.h"
+#include "kernkit/owning_tensor.h"
 #include "kernkit/schema.h"
-#include "kernkit/tensor.h"
 
 namespace kernkit::detail {
-
-/// What came, for messages: "None", "int 3", "float 2.5", "Tensor float32 [4]", "type index 130".
-[[gnu::cold]] inline Message& operator<<(Message& out, const KernkitAny& any) {
-  switch (any.type_index) {
-    case kKernkitNone: return out << "None";
-    case kKernkitInt: return out << "int " << any.v.i64;
-    case kKernkitBool: return out << "bool " << (any.v.i64 != 0);
-    case kKernkitFloat: return out << "float " << any.v.f64;
-    case kKernkitOpaquePtr: return out << "a raw pointer";
-    case kKernkitDataType: return out << "dtype " << any.v.dtype;
-    case kKernkitDevice: return out << "device " << any.v.device;
-    case kKernkitDLTensorPtr: return out << "DLTensor*";
-    case kKernkitRawStr:
-    case kKernkitSmallStr:
-    case kKernkitStr: return out << "str";
-    case kKernkitByteArrayPtr:
-    case kKernkitSmallBytes:
-    case kKernkitBytes: return out << "bytes";
-    case kKernkitFunction: return out << "a function";
-    case kKernkitShape: return out << "Shape";
-    case kKernkitTensor: return out << "Tensor";
-    case kKernkitArray:
-    case kKernkitList: return out << "a list";
-    case kKernkitMap:
-    case kKernkitDict: return out << "a dict";
-    case kKernkitOpaquePyObject: return out << "a Python object that is no tensor";
-    case kKernkitBigInt: return out << "an int beyond 64 bits";
-    default: return out << "an object of type index " << any.type_index;
-  }
-}
 
 // Errors about an argument come from no line of the kernel; raise() puts the export line there.
 [[noreturn, gnu::cold]] inline void throw_argument_type(const char* name, const char* expected,
                                                         const KernkitAny& any) {
   Message text;
-  throw Error(kind::TypeError,
-              (text << name << ": expected " << expected << ", got " << any).c_str());
+  text << name << ": expected " << expected << ", got " << any;
+  throw Error(kind::TypeError, text.c_str());
+}
+[[noreturn, gnu::cold]] inline void throw_out_of_range(const char* name, const KernkitAny& any,
+                                                       int64_t min, uint64_t max) {
+  Message text;
+  text << name << ": " << any << " is out of range [" << min << ", " << max << "]";
+  throw Error(kind::ValueError, text.c_str());
 }
 
-/// How a C++ parameter of type T is read. kType is the schema type that it fits.
+/// How a C++ parameter of type T is read.
+///   fits(param)      whether the schema type may be declared for it
+///   Held             what is kept during the call and converts to T
+///   read(any, name)  the value; throws TypeError or ValueError, which name the argument
 template <class T, class = void>
-struct Argument {
-  static constexpr bool kKnown = false;
-};
+struct Argument;
+
+template <class T, class = void>
+inline constexpr bool kIsArgument = false;
+template <class T>
+inline constexpr bool kIsArgument<T, std::void_t<typename Argument<T>::Held>> = true;
+
+constexpr bool is_plain(const schema::Param& param, schema::Type type) {
+  return param.type == type && !param.is_list && !param.is_optional;
+}
 
 template <>
 struct Argument<TensorView> {
-  static constexpr bool kKnown = true;
-  static constexpr schema::Type kType = schema::Type::kTensor;
-  static TensorView read(const KernkitAny& any, const char* name) {
+  using Held = TensorView;
+  static constexpr bool fits(const schema::Param& param) {
+    return is_plain(param, schema::Type::kTensor);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
     // A framework's tensor arrives as an object, whose DLTensor stands behind its header.
     if (__builtin_expect(any.type_index == kKernkitTensor, 1)) {
-      return TensorView(reinterpret_cast<const DLTensor*>(any.v.object + 1), name);
+      return TensorView(cell_of<DLTensor>(any), name);
     }
     if (any.type_index != kKernkitDLTensorPtr || any.v.ptr == nullptr) {
       throw_argument_type(name, "Tensor", any);
@@ -69,11 +58,26 @@ struct Argument<TensorView> {
   }
 };
 
+template <>
+struct Argument<Tensor> {
+  using Held = Tensor;
+  static constexpr bool fits(const schema::Param& param) {
+    return is_plain(param, schema::Type::kTensor);
+  }
+  // A bare DLTensor* belongs to the caller: nothing could keep it alive.
+  static Held read(const KernkitAny& any, const char* name) {
+    if (any.type_index != kKernkitTensor) throw_argument_type(name, "an owned Tensor", any);
+    return Tensor::share(any.v.object, name);
+  }
+};
+
 template <class T>
 struct Argument<T, std::enable_if_t<std::is_floating_point_v<T>>> {
-  static constexpr bool kKnown = true;
-  static constexpr schema::Type kType = schema::Type::kFloat;
-  static T read(const KernkitAny& any, const char* name) {
+  using Held = T;
+  static constexpr bool fits(const schema::Param& param) {
+    return is_plain(param, schema::Type::kFloat);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
     if (__builtin_expect(any.type_index == kKernkitFloat, 1)) return static_cast<T>(any.v.f64);
     if (any.type_index != kKernkitInt && any.type_index != kKernkitBool) {
       throw_argument_type(name, "float", any);
@@ -84,9 +88,11 @@ struct Argument<T, std::enable_if_t<std::is_floating_point_v<T>>> {
 
 template <>
 struct Argument<bool> {
-  static constexpr bool kKnown = true;
-  static constexpr schema::Type kType = schema::Type::kBool;
-  static bool read(const KernkitAny& any, const char* name) {
+  using Held = bool;
+  static constexpr bool fits(const schema::Param& param) {
+    return is_plain(param, schema::Type::kBool);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
     if (any.type_index != kKernkitBool && any.type_index != kKernkitInt) {
       throw_argument_type(name, "bool", any);
     }
@@ -95,27 +101,69 @@ struct Argument<bool> {
 };
 
 template <class T>
-[[noreturn, gnu::cold]] void throw_out_of_range(const char* name, const KernkitAny& any) {
-  Message text;
-  text << name << ": " << any << " is out of range [" << std::numeric_limits<T>::min() << ", "
-       << std::numeric_limits<T>::max() << "]";
-  throw Error(kind::ValueError, text.c_str());
-}
-
-template <class T>
 struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
-  static constexpr bool kKnown = true;
-  static constexpr schema::Type kType = schema::Type::kInt;
-  static T read(const KernkitAny& any, const char* name) {
-    if (any.type_index != kKernkitInt && any.type_index != kKernkitBool) {
-      if (any.type_index == kKernkitBigInt) throw_out_of_range<T>(name, any);
+  using Held = T;
+  static constexpr bool fits(const schema::Param& param) {
+    return is_plain(param, schema::Type::kInt);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
+    using Limits = std::numeric_limits<T>;
+    const bool is_int = any.type_index == kKernkitInt || any.type_index == kKernkitBool;
+    if (__builtin_expect(!is_int && any.type_index != kKernkitBigInt, 0)) {
       throw_argument_type(name, "int", any);
     }
-    const int64_t value = any.v.i64;
-    const auto narrowed = static_cast<T>(value);
-    const bool fits = static_cast<int64_t>(narrowed) == value && (value < 0) == (narrowed < 0);
-    if (!fits) throw_out_of_range<T>(name, any);
+    const auto narrowed = static_cast<T>(any.v.i64);
+    const bool fits_in =
+        static_cast<int64_t>(narrowed) == any.v.i64 && (any.v.i64 < 0) == (narrowed < T(0));
+    if (__builtin_expect(!is_int || !fits_in, 0)) {
+      throw_out_of_range(name, any, static_cast<int64_t>(Limits::min()), Limits::max());
+    }
     return narrowed;
+  }
+};
+
+template <>
+struct Argument<DLDataType> {
+  using Held = DLDataType;
+  static constexpr bool fits(const schema::Param& param) {
+    return is_plain(param, schema::Type::kScalarType);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
+    DLDataType dtype = any.v.dtype;
+    KernkitByteArray text;
+    const bool is_dtype = any.type_index == kKernkitDataType ||
+                          (read_text(any, &text) && parse_dtype(text.data, text.size, &dtype));
+    if (!is_dtype) throw_argument_type(name, "a dtype", any);
+    return dtype;
+  }
+};
+
+template <>
+struct Argument<DLDevice> {
+  using Held = DLDevice;
+  static constexpr bool fits(const schema::Param& param) {
+    return is_plain(param, schema::Type::kDevice);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
+    if (any.type_index != kKernkitDevice) throw_argument_type(name, "a device", any);
+    return any.v.device;
+  }
+};
+
+/// std::string_view, std::string, or any class made from (const char*, size_t) with data() of
+/// characters; their headers are the kernel's to include.
+template <class T>
+struct Argument<T, std::enable_if_t<std::is_constructible_v<T, const char*, size_t> &&
+                                    std::is_convertible_v<decltype(std::declval<const T&>().data()),
+                                                          const char*>>> {
+  using Held = T;
+  static constexpr bool fits(const schema::Param& param) {
+    return is_plain(param, schema::Type::kStr);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
+    KernkitByteArray text;
+    if (!read_text(any, &text)) throw_argument_type(name, "str", any);
+    return T(text.data, text.size);
   }
 };
 

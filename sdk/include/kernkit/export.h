@@ -2,67 +2,38 @@
 // KERNKIT_EXPORT: makes a C++ function callable through the ABI. For <op>_export.cc files.
 #pragma once
 
-#include <utility>
-
-#include "kernkit/argument.h"
 #include "kernkit/detail/schema_check.h"
 #include "kernkit/metadata.h"
+#include "kernkit/op.h"
 #include "kernkit/raise.h"
-#include "kernkit/schema_parser.h"
 
 namespace kernkit::detail {
 
-/// The schema's text with a NUL behind each parameter's name, so that names are C strings.
-template <size_t N>
-constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Schema& schema) {
-  FixedText<N> result{};
-  for (size_t i = 0; i < N; ++i) result.text[i] = text[i];
-  for (int i = 0; i < schema.num_params; ++i) {
-    result.text[schema.params[i].name.begin + schema.params[i].name.size] = '\0';
-  }
-  return result;
-}
-
-/// What is known of an op at compile time. Line is the struct that KERNKIT_EXPORT makes.
-template <class Line>
-struct Op {
-  static constexpr schema::Schema kSchema = schema::parse(Line::kSchema);
-  static constexpr auto kNames = terminate_names(Line::kSchema, kSchema);
-  static constexpr const char* name(size_t i) { return kNames.text + kSchema.params[i].name.begin; }
-
-  [[noreturn, gnu::cold]] static void throw_count(int32_t got) {
-    Message names;
-    for (int i = 0; i < kSchema.num_params; ++i) {
-      names << (i == 0 ? "" : ", ") << name(static_cast<size_t>(i));
-    }
-    Message text;
-    text << "takes " << kSchema.num_params << (kSchema.num_params == 1 ? " argument" : " arguments")
-         << " (" << names.c_str() << "), got " << got;
-    throw Error(kind::TypeError, text.c_str());
-  }
-};
-
-/// A constructor call in braces: the one form in which C++ evaluates arguments left to right, so
-/// that of two wrong arguments the first is reported.
-template <class Result, class... Params>
+/// Calls the function in a constructor: in braces, the one form in which C++ evaluates arguments
+/// left to right, so that of two wrong arguments the first is reported.
+template <class R>
 struct Apply {
-  Apply(Result (*function)(Params...), KernkitAny*, std::decay_t<Params>... arguments) {
-    static_assert(std::is_void_v<Result>, "kernkit: an exported function returns void");
-    function(static_cast<Params>(arguments)...);
+  template <class... Params>
+  Apply(KernkitAny* result, R (*function)(Params...),
+        const typename Argument<std::decay_t<Params>>::Held&... held) {
+    if constexpr (std::is_void_v<R>) {
+      function(static_cast<Params>(held)...);
+    } else {
+      Result<std::decay_t<R>>::set(result, function(static_cast<Params>(held)...));
+    }
   }
 };
 
-template <class Line, class Result, class... Params, size_t... I>
-int call(Result (*function)(Params...), const KernkitAny* args, int32_t num_args,
-         KernkitAny* result, std::index_sequence<I...> indices) noexcept {
+template <class Line, class R, class... Params, size_t... I>
+int call(R (*function)(Params...), const KernkitAny* args, int32_t num_args, KernkitAny* result,
+         std::index_sequence<I...> indices) noexcept {
   using ThisOp = Op<Line>;
-  if constexpr (check_signature<ThisOp, std::decay_t<Params>...>(indices)) {
+  if constexpr (check_signature<ThisOp, R, std::decay_t<Params>...>(indices)) {
     try {
-      if (__builtin_expect(num_args != static_cast<int32_t>(sizeof...(Params)), 0)) {
-        ThisOp::throw_count(num_args);
-      }
-      Apply<Result, Params...>{function, result,
-                               Argument<std::decay_t<Params>>::read(args[I], ThisOp::name(I))...};
+      if (__builtin_expect(!ThisOp::accepts_count(num_args), 0)) ThisOp::throw_count(num_args);
+      Apply<R>{result, function,
+               Argument<std::decay_t<Params>>::read(ThisOp::template argument<I>(args, num_args),
+                                                    ThisOp::name(I))...};
       return 0;
     } catch (...) {
       return raise_current_exception(Line::kName, Line::kWhere);
@@ -71,8 +42,8 @@ int call(Result (*function)(Params...), const KernkitAny* args, int32_t num_args
   return -1;
 }
 
-template <class Line, class Result, class... Params>
-int call(Result (*function)(Params...), const KernkitAny* args, int32_t num_args,
+template <class Line, class R, class... Params>
+int call(R (*function)(Params...), const KernkitAny* args, int32_t num_args,
          KernkitAny* result) noexcept {
   return call<Line>(function, args, num_args, result, std::index_sequence_for<Params...>());
 }
@@ -93,13 +64,15 @@ __attribute__((weak, used, visibility("default"))) const char* kernkit_last_erro
 
 /// KERNKIT_EXPORT(name, "schema", "doc", function): exports `function` as op `name`.
 ///
-///     KERNKIT_EXPORT(scale, "(Tensor(a!) y, Tensor x, float factor) -> ()",
+///     KERNKIT_EXPORT(scale, "(Tensor(a!) y, Tensor x, float factor=1.0) -> ()",
 ///                    "y = x * factor, elementwise.", kernkit::kernels::scale)
 ///
-/// The schema is in PyTorch's notation (schema.h); argument names in messages are the schema's. A
-/// schema that does not parse or does not fit the function is a compile error. The function comes
-/// last, so that it may contain commas: `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>,
-/// __tvm_ffi__metadata_<name>, __tvm_ffi__doc_<name>.
+/// The schema is in PyTorch's notation; argument.h, list.h and result.h say which C++ type goes
+/// with which. Argument names in messages are the schema's. A schema that does not parse or does
+/// not fit the function is a compile error. The function comes last, so that it may contain commas:
+/// `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>, __tvm_ffi__metadata_<name>,
+/// __tvm_ffi__doc_<name>; the line itself stands in section "kernkit_schema" of the file, as
+/// "name(schema)" and NUL, for tools that read a library without loading it.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                            \
   namespace kernkit_export {                                                                   \
   struct name {                                                                                \
@@ -107,19 +80,17 @@ __attribute__((weak, used, visibility("default"))) const char* kernkit_last_erro
     static constexpr char kSchema[] = schema_line;                                             \
     static constexpr ::kernkit::Where kWhere = KERNKIT_HERE;                                   \
   };                                                                                           \
+  __attribute__((used, section("kernkit_schema"))) static const char name##_schema[] =         \
+      #name schema_line;                                                                       \
   }                                                                                            \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                          \
     return ::kernkit::detail::call<kernkit_export::name>(__VA_ARGS__, args, num_args, result); \
   }                                                                                            \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                            \
-    return ::kernkit::detail::return_string(                                                   \
-        ::kernkit::detail::metadata_json(::kernkit::detail::Op<kernkit_export::name>::kSchema, \
-                                         kernkit_export::name::kSchema),                       \
-        result);                                                                               \
+    return ::kernkit::detail::return_metadata<kernkit_export::name>(result);                   \
   }                                                                                            \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {                                 \
-    return ::kernkit::detail::return_string(::std::move(::kernkit::Message().stream() << doc), \
-                                            result);                                           \
+    return ::kernkit::detail::return_doc<kernkit_export::name>(doc, result);                   \
   }
 
 #define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result) \

@@ -68,6 +68,11 @@ inline detail::HostFunction<void(void* error)> error_set_raised("TVMFFIErrorSetR
 inline detail::HostFunction<int(void* object)> object_dec_ref("TVMFFIObjectDecRef");
 inline detail::HostFunction<int(const KernkitByteArray* text, KernkitAny* out)>
     string_from_byte_array("TVMFFIStringFromByteArray");
+inline detail::HostFunction<int(const KernkitByteArray* name, void** out)> function_get_global(
+    "TVMFFIFunctionGetGlobal");
+inline detail::HostFunction<int(void* function, const KernkitAny* args, int32_t num_args,
+                                KernkitAny* result)>
+    function_call("TVMFFIFunctionCall");
 inline detail::HostFunction<void*(int32_t device_type, int32_t device_id)> env_get_stream(
     "TVMFFIEnvGetStream");
 

@@ -2,9 +2,9 @@
 // What an exported op says of itself: documentation and signature, as text made by the host.
 #pragma once
 
-#include "kernkit/host_api.h"
-#include "kernkit/message.h"
-#include "kernkit/schema.h"
+#include "kernkit/op.h"
+#include "kernkit/raise.h"
+#include "kernkit/result.h"
 
 namespace kernkit::detail {
 
@@ -24,45 +24,93 @@ inline void append_json(Message& out, const char* text, size_t size) {
   }
 }
 
-/// The host's name of a schema type. Source: TypeTraits<T>::TypeSchema() of tvm-ffi 0.1.
-constexpr const char* host_type_name(schema::Type type) {
-  switch (type) {
-    case schema::Type::kTensor: return "DLTensor*";
-    case schema::Type::kInt: return "int";
-    case schema::Type::kFloat: return "float";
-    case schema::Type::kBool: return "bool";
-    case schema::Type::kStr: return "ffi.String";
-    case schema::Type::kScalarType: return "DataType";
-    case schema::Type::kDevice: return "Device";
+/// Appends the host's JSON of one type. Source: TypeTraits<T>::TypeSchema() of tvm-ffi 0.1.
+inline void append_type(Message& out, const schema::Param& param) {
+  const char* name = "None";
+  switch (param.type) {
+    case schema::Type::kTensor: name = "DLTensor*"; break;
+    case schema::Type::kInt: name = "int"; break;
+    case schema::Type::kFloat: name = "float"; break;
+    case schema::Type::kBool: name = "bool"; break;
+    case schema::Type::kStr: name = "ffi.String"; break;
+    case schema::Type::kScalarType: name = "DataType"; break;
+    case schema::Type::kDevice: name = "Device"; break;
     case schema::Type::kNone: break;
   }
-  return "None";
+  if (param.is_optional) out << "{\"type\":\"Optional\",\"args\":[";
+  if (param.is_list) out << "{\"type\":\"ffi.Array\",\"args\":[";
+  out << "{\"type\":\"" << name << "\"}";
+  if (param.is_list) out << "]}";
+  if (param.is_optional) out << "]}";
 }
 
-/// {"type_schema": "<the host's own JSON, as a string>", "schema": "<the schema line>"}. The line
-/// holds what the host's form has no place for: names, defaults, what is written.
-inline Message metadata_json(const schema::Schema& line, const char* text) {
-  Message types;
-  types << "{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"None\"}";
-  for (int i = 0; i < line.num_params; ++i) {
-    types << ",{\"type\":\"" << host_type_name(line.params[i].type) << "\"}";
+/// The host's own form of a signature, the result first.
+inline Message type_schema_json(const schema::Schema& line) {
+  Message json;
+  json << "{\"type\":\"ffi.Function\",\"args\":[";
+  if (line.num_returns > 1) json << "{\"type\":\"Tuple\",\"args\":[";
+  for (int i = 0; i < line.num_returns; ++i) {
+    schema::Param result = line.returns[i];
+    if (i > 0) json << ",";
+    if (result.type == schema::Type::kTensor) {
+      json << "{\"type\":\"ffi.Tensor\"}";
+    } else {
+      append_type(json, result);
+    }
   }
-  types << "]}";
+  if (line.num_returns == 0) json << "{\"type\":\"None\"}";
+  if (line.num_returns > 1) json << "]}";
+  for (int i = 0; i < line.num_params; ++i) append_type(json << ",", line.params[i]);
+  json << "]}";
+  return json;
+}
+
+/// {"type_schema": "<the host's form, as a string>", "schema": "<the line>", "arguments": [...]}.
+/// The last two hold what the host's form has no place for: names, defaults, what is written.
+inline Message metadata_json(const schema::Schema& line, const char* text) {
+  const Message types = type_schema_json(line);
   Message json;
   json << "{\"type_schema\":\"";
   append_json(json, types.c_str(), types.size());
   json << "\",\"schema\":\"";
   append_json(json, text, strlen(text));
-  json << "\"}";
+  json << "\",\"arguments\":[";
+  for (int i = 0; i < line.num_params; ++i) {
+    const schema::Param& param = line.params[i];
+    (json << (i == 0 ? "" : ",") << "{\"name\":\"")
+        .append(text + param.name.begin, static_cast<size_t>(param.name.size));
+    json << "\",\"written\":" << param.is_written;
+    if (param.default_source.size > 0) {
+      json << ",\"default\":\"";
+      append_json(json, text + param.default_source.begin,
+                  static_cast<size_t>(param.default_source.size));
+      json << "\"";
+    }
+    json << "}";
+  }
+  json << "]}";
   return json;
 }
 
-/// Returns text to the caller as a String of the host. -1 without a host: nothing else can make
-/// one.
-inline int return_string(const Message& text, KernkitAny* result) noexcept {
-  auto* make_string = host_api::string_from_byte_array.get();
-  const KernkitByteArray bytes = {text.c_str(), text.size()};
-  return make_string == nullptr ? -1 : make_string(&bytes, result);
+template <class Line>
+int return_metadata(KernkitAny* result) noexcept {
+  try {
+    const Message json = metadata_json(Op<Line>::kSchema, Line::kSchema);
+    set_string(result, json.c_str(), json.size());
+    return 0;
+  } catch (...) {
+    return raise_current_exception(Line::kName, Line::kWhere);
+  }
+}
+
+template <class Line>
+int return_doc(const char* doc, KernkitAny* result) noexcept {
+  try {
+    set_string(result, doc, strlen(doc));
+    return 0;
+  } catch (...) {
+    return raise_current_exception(Line::kName, Line::kWhere);
+  }
 }
 
 }  // namespace kernkit::detail

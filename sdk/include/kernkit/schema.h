@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a schema line says, e.g. "(Tensor(a!) y, Tensor x, float factor=1.0) ->
-// ()".
+// What a schema line says: "(Tensor(a!) y, Tensor x, float factor=1.0) -> ()".
 //
 // The notation is PyTorch's, without the op's name. Source: the README of PyTorch's native
 // functions, sections "func" and "Annotations".
@@ -29,13 +28,20 @@ struct Span {
   int size = 0;
 };
 
+/// What stands behind '='.
+enum class DefaultKind : uint8_t { kAbsent, kNone, kBool, kInt, kFloat, kStr, kScalarType };
+
 struct Param {
   Type type = Type::kNone;
   bool is_list = false;      // int[]
   bool is_optional = false;  // int?
   bool is_written = false;   // Tensor(a!)
   Span name;
-  Span default_value;  // size 0: none
+  DefaultKind default_kind = DefaultKind::kAbsent;
+  int64_t default_int = 0;   // kBool, kInt
+  double default_float = 0;  // kFloat
+  Span default_text;         // kStr: without its quotes; kScalarType
+  Span default_source;       // as written; size 0: none
 };
 
 enum class ParseError : uint8_t {

@@ -2,6 +2,8 @@
 // parse(): reads a schema line, at compile time.
 #pragma once
 
+#include "kernkit/dtype.h"
+#include "kernkit/number.h"
 #include "kernkit/schema.h"
 
 namespace kernkit::schema::detail {
@@ -90,6 +92,50 @@ class Parser {
     return true;
   }
 
+  // None, True, 3, -0.5e-3, inf, 'text', "text", float32; it must suit the type.
+  constexpr bool default_value(Param* param) {
+    const char quote = text_[pos_];
+    if (quote == '\'' || quote == '"') {
+      const int begin = ++pos_;
+      while (text_[pos_] != '\0' && text_[pos_] != quote) ++pos_;
+      if (text_[pos_] == '\0') return false;
+      param->default_kind = DefaultKind::kStr;
+      param->default_text = {begin, pos_++ - begin};
+      return param->type == Type::kStr && !param->is_list;
+    }
+    const int begin = pos_;
+    while (is_name_char(text_[pos_]) || text_[pos_] == '.' || text_[pos_] == '+' ||
+           text_[pos_] == '-') {
+      ++pos_;
+    }
+    const Span span = {begin, pos_ - begin};
+    if (is(span, "None")) {
+      param->default_kind = DefaultKind::kNone;
+      return param->is_optional;
+    }
+    if (param->is_list) return false;
+    if (param->type == Type::kBool) {
+      param->default_kind = DefaultKind::kBool;
+      param->default_int = is(span, "True");
+      return is(span, "True") || is(span, "False");
+    }
+    if (param->type == Type::kScalarType) {
+      DLDataType dtype{};
+      param->default_kind = DefaultKind::kScalarType;
+      param->default_text = span;
+      return parse_dtype(text_ + begin, static_cast<size_t>(span.size), &dtype);
+    }
+    if (param->type == Type::kInt) {
+      param->default_kind = DefaultKind::kInt;
+      return parse_int(text_ + begin, span.size, &param->default_int);
+    }
+    if (param->type == Type::kFloat) {
+      param->default_kind = DefaultKind::kFloat;
+      return parse_float(text_ + begin, span.size, &param->default_float);
+    }
+    return false;
+  }
+
   constexpr bool param() {
     if (schema_.num_params == kMaxParams) return fail(ParseError::kTooMany), false;
     Param param;
@@ -106,13 +152,9 @@ class Parser {
     }
     if (eat('=')) {
       skip_space();
-      param.default_value.begin = pos_;
-      while (text_[pos_] != '\0' && text_[pos_] != ',' && text_[pos_] != ')' &&
-             text_[pos_] != ' ') {
-        ++pos_;
-      }
-      param.default_value.size = pos_ - param.default_value.begin;
-      if (param.default_value.size == 0) return fail(ParseError::kDefault), false;
+      const int begin = pos_;
+      if (!default_value(&param)) return fail(ParseError::kDefault, begin), false;
+      param.default_source = {begin, pos_ - begin};
     } else if (schema_.num_required < schema_.num_params) {
       return fail(ParseError::kDefaultOrder, param.name.begin), false;
     } else {

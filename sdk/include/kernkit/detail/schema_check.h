@@ -4,8 +4,9 @@
 
 #include <utility>
 
-#include "kernkit/argument.h"
-#include "kernkit/schema.h"
+#include "kernkit/list.h"
+#include "kernkit/optional_argument.h"
+#include "kernkit/result.h"
 
 namespace kernkit::detail {
 
@@ -23,7 +24,8 @@ struct SchemaLine {
   static_assert(Error != E::kList, "kernkit schema: a list is written int[], without a length");
   static_assert(Error != E::kName, "kernkit schema: a parameter needs a name behind its type");
   static_assert(Error != E::kDuplicateName, "kernkit schema: two parameters have this name");
-  static_assert(Error != E::kDefault, "kernkit schema: a value is missing behind '='");
+  static_assert(Error != E::kDefault,
+                "kernkit schema: the default behind '=' does not suit the parameter's type");
   static_assert(Error != E::kDefaultOrder,
                 "kernkit schema: a parameter without a default follows one that has a default");
   static_assert(Error != E::kSeparator, "kernkit schema: expected ',' or ')' behind a parameter");
@@ -42,31 +44,47 @@ struct ParameterCount {
   static constexpr bool kOk = InSchema == InFunction;
 };
 
-template <int Index, schema::Type InSchema, bool IsPlain, class InFunction>
+template <class Op, int Index, class InFunction>
 struct Parameter {
-  static_assert(Argument<InFunction>::kKnown,
-                "kernkit schema: an exported function cannot take this C++ type");
+  static_assert(kIsArgument<InFunction>,
+                "kernkit schema: an exported function cannot take this C++ type (argument.h and "
+                "list.h say which it can)");
   static constexpr bool fits() {
-    if constexpr (Argument<InFunction>::kKnown) {
-      return IsPlain && Argument<InFunction>::kType == InSchema;
+    if constexpr (kIsArgument<InFunction>) {
+      return Argument<InFunction>::fits(Op::kSchema.params[Index]);
     }
-    return true;
+    return false;
   }
-  static_assert(fits(),
-                "kernkit schema: the type in the schema line and the C++ parameter's type do "
-                "not fit (template arguments: index from 0, type in the schema, C++ type)");
+  static_assert(!kIsArgument<InFunction> || fits(),
+                "kernkit schema: the type in the schema line and the C++ parameter's type do not "
+                "fit (template arguments: the op, index from 0, C++ type)");
   static constexpr bool kOk = fits();
 };
 
-/// Instantiates the checks above for an op and the parameter types of its function.
-template <class Op, class... Params, size_t... I>
+template <class Op, class InFunction>
+struct Results {
+  static_assert(kIsResult<InFunction>,
+                "kernkit schema: an exported function cannot return this C++ type (result.h says "
+                "which it can)");
+  static constexpr bool fits() {
+    if constexpr (kIsResult<InFunction>) {
+      return Result<InFunction>::fits(Op::kSchema.returns, Op::kSchema.num_returns);
+    }
+    return false;
+  }
+  static_assert(!kIsResult<InFunction> || fits(),
+                "kernkit schema: the results in the schema line and the C++ function's do not fit");
+  static constexpr bool kOk = fits();
+};
+
+/// Instantiates the checks above for an op and the types of its function.
+template <class Op, class R, class... Params, size_t... I>
 constexpr bool check_signature(std::index_sequence<I...>) {
   constexpr const schema::Schema& line = Op::kSchema;
   if constexpr (SchemaLine<line.error, line.position>::kOk) {
     if constexpr (ParameterCount<line.num_params, static_cast<int>(sizeof...(Params))>::kOk) {
-      return (Parameter < static_cast<int>(I), line.params[I].type,
-              !line.params[I].is_list && !line.params[I].is_optional,
-              Params > ::kOk && ... && true);
+      return (Parameter<Op, static_cast<int>(I), Params>::kOk && ... &&
+              Results<Op, std::decay_t<R>>::kOk);
     }
   }
   return false;

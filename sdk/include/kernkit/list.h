@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// ListView: a list argument, read element by element. IntList: the integers behind a ShapeView.
+#pragma once
+
+#include "kernkit/argument.h"
+
+namespace kernkit {
+
+/// A borrowed list of T: float[], Tensor[], str[], bool[]. Elements were checked when the call
+/// began. (int[] is a ShapeView.)
+template <class T>
+class ListView {
+ public:
+  ListView(const KernkitAny* data, size_t size, const char* name)
+      : data_(data), size_(size), name_(name) {}
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  /// Unchecked, as of an array.
+  T operator[](size_t i) const { return detail::Argument<T>::read(data_[i], name_); }
+
+ private:
+  const KernkitAny* data_;
+  size_t size_;
+  const char* name_;
+};
+
+namespace detail {
+
+/// The elements of an Array or List argument. Throws TypeError for anything else.
+inline const KernkitSeqCell* read_list(const KernkitAny& any, const char* name,
+                                       const char* expected) {
+  if (any.type_index != kKernkitArray && any.type_index != kKernkitList) {
+    throw_argument_type(name, expected, any);
+  }
+  return cell_of<KernkitSeqCell>(any);
+}
+
+template <class T>
+struct Argument<ListView<T>> {
+  using Held = ListView<T>;
+  static constexpr bool fits(const schema::Param& param) {
+    schema::Param element = param;
+    element.is_list = false;
+    return param.is_list && !param.is_optional && Argument<T>::fits(element);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
+    const KernkitSeqCell* cell = read_list(any, name, "a list");
+    const auto size = static_cast<size_t>(cell->size);
+    const Held list(static_cast<const KernkitAny*>(cell->data), size, name);
+    for (size_t i = 0; i < size; ++i) (void)list[i];
+    return list;
+  }
+};
+
+/// Holds the integers of an int[] for the length of a call: borrowed from a Shape, copied from a
+/// list.
+class IntList {
+ public:
+  IntList(const KernkitAny& any, const char* name) {
+    if (any.type_index == kKernkitShape) {
+      const auto* cell = cell_of<KernkitShapeCell>(any);
+      view_ = ShapeView(cell->data, cell->size);
+      return;
+    }
+    const KernkitSeqCell* cell = read_list(any, name, "a list of int");
+    const auto size = static_cast<size_t>(cell->size);
+    if (size > kInline) heap_ = new int64_t[size];
+    int64_t* out = heap_ != nullptr ? heap_ : inline_;
+    try {
+      for (size_t i = 0; i < size; ++i) {
+        out[i] = Argument<int64_t>::read(static_cast<const KernkitAny*>(cell->data)[i], name);
+      }
+    } catch (...) {
+      delete[] heap_;
+      throw;
+    }
+    view_ = ShapeView(out, size);
+  }
+  IntList(const IntList&) = delete;
+  IntList& operator=(const IntList&) = delete;
+  ~IntList() { delete[] heap_; }
+
+  operator ShapeView() const { return view_; }  // NOLINT(runtime/explicit)
+
+ private:
+  static constexpr size_t kInline = 16;
+  int64_t inline_[kInline];
+  int64_t* heap_ = nullptr;
+  ShapeView view_;
+};
+
+template <>
+struct Argument<ShapeView> {
+  using Held = IntList;
+  static constexpr bool fits(const schema::Param& param) {
+    return param.type == schema::Type::kInt && param.is_list && !param.is_optional;
+  }
+  static Held read(const KernkitAny& any, const char* name) { return Held(any, name); }
+};
+
+}  // namespace detail
+}  // namespace kernkit
