@@ -114,7 +114,7 @@ C4 = np.ones(4, "complex64")
         ((F4, F4, 1.0, 2), "TypeError", "takes 3 arguments (y, x, factor), got 4"),
         ((None, F4, 1.0), "TypeError", "y: expected Tensor, got None"),
         ((F4, 3, 1.0), "TypeError", "x: expected Tensor, got int 3"),
-        ((F4, F4, "2"), "TypeError", "factor: expected float, got str"),
+        ((F4, F4, "2"), "TypeError", "factor: expected float, got str \"2\""),
         ((F4, F4, None), "TypeError", "factor: expected float, got None"),
         (
             (I4, I4, 1.0),
