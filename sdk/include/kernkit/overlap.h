@@ -8,30 +8,60 @@ namespace kernkit {
 
 namespace detail {
 
-// The bytes from the lowest to behind the highest element: [begin, end). False when the extent
-// does not fit the address space.
-inline bool byte_extent(const TensorView& x, uint64_t* begin, uint64_t* end) {
+/// The addresses of a tensor's bytes: [begin, end).
+struct Extent {
+  uint64_t begin;
+  uint64_t end;
+};
+
+/// Elements of a dense row-major tensor of less than 2^55, so that their bits fit int64; -1 for any
+/// other tensor.
+inline int64_t dense_numel(const TensorView& x) {
+  constexpr int64_t kMax = int64_t{1} << 55;
+  const DLTensor& dl = *x.get();
+  int64_t numel = 1;
+  for (int32_t i = dl.ndim - 1; i >= 0; --i) {
+    const int64_t size = dl.shape[i];
+    const bool dense = dl.strides == nullptr || dl.strides[i] == numel || size == 1;
+    if (!dense || size <= 0 || size >= kMax || __builtin_mul_overflow(numel, size, &numel)) {
+      return -1;
+    }
+  }
+  return numel < kMax ? numel : -1;
+}
+
+inline Extent dense_extent(const TensorView& x, int64_t numel) {
+  const auto begin = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(x.data_ptr()));
+  return {begin, begin + (static_cast<uint64_t>(numel) * dtype_bits(x.dtype()) + 7) / 8};
+}
+
+/// From the lowest to the highest element of a tensor with any strides. False when that does not
+/// fit the address space.
+[[gnu::cold]] inline bool strided_extent(const TensorView& x, Extent* out) {
   int64_t low = 0;
-  int64_t high = 0;
+  int64_t high = 1;
   const StridesView strides = x.strides();
   for (size_t i = 0; i < strides.size(); ++i) {
     int64_t reach = 0;
-    const int64_t stride = strides[i];
-    if (__builtin_mul_overflow(x.sizes()[i] - 1, stride, &reach)) return false;
-    int64_t* side = stride < 0 ? &low : &high;
+    if (__builtin_mul_overflow(x.sizes()[i] - 1, strides[i], &reach)) return false;
+    int64_t* side = reach < 0 ? &low : &high;
     if (__builtin_add_overflow(*side, reach, side)) return false;
   }
   const int64_t bits = dtype_bits(x.dtype());
-  int64_t low_bits = 0;
-  int64_t high_bits = 0;
-  if (__builtin_mul_overflow(low, bits, &low_bits)) return false;
-  if (__builtin_add_overflow(high, 1, &high)) return false;
-  if (__builtin_mul_overflow(high, bits, &high_bits)) return false;
-  if (__builtin_add_overflow(high_bits, 7, &high_bits)) return false;
+  if (__builtin_mul_overflow(low, bits, &low) || __builtin_mul_overflow(high, bits, &high)) {
+    return false;
+  }
+  if (__builtin_sub_overflow(low, 7, &low) || __builtin_add_overflow(high, 7, &high)) return false;
   const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(x.data_ptr()));
-  *begin = address + static_cast<uint64_t>((low_bits - 7) / 8);
-  *end = address + static_cast<uint64_t>(high_bits / 8);
+  *out = {address + static_cast<uint64_t>(low / 8), address + static_cast<uint64_t>(high / 8)};
   return true;
+}
+
+[[gnu::cold]] inline bool strided_overlap(const TensorView& a, const TensorView& b) {
+  if (a.numel() == 0 || b.numel() == 0) return false;
+  Extent ours, theirs;
+  if (!strided_extent(a, &ours) || !strided_extent(b, &theirs)) return true;
+  return ours.begin < theirs.end && theirs.begin < ours.end;
 }
 
 }  // namespace detail
@@ -40,18 +70,20 @@ inline bool byte_extent(const TensorView& x, uint64_t* begin, uint64_t* end) {
 /// from lowest to highest address meet. Exact for dense tensors; for strided ones that interleave
 /// without sharing (even and odd columns, say) it errs on the side of true.
 inline bool overlaps(const TensorView& a, const TensorView& b) {
-  if (a.device() != b.device() || a.numel() == 0 || b.numel() == 0) return false;
-  uint64_t a_begin = 0, a_end = 0, b_begin = 0, b_end = 0;
-  if (!detail::byte_extent(a, &a_begin, &a_end)) return true;
-  if (!detail::byte_extent(b, &b_begin, &b_end)) return true;
-  return a_begin < b_end && b_begin < a_end;
+  if (a.device() != b.device()) return false;
+  const int64_t a_numel = detail::dense_numel(a);
+  const int64_t b_numel = detail::dense_numel(b);
+  if (__builtin_expect(a_numel < 0 || b_numel < 0, 0)) return detail::strided_overlap(a, b);
+  const detail::Extent ours = detail::dense_extent(a, a_numel);
+  const detail::Extent theirs = detail::dense_extent(b, b_numel);
+  return ours.begin < theirs.end && theirs.begin < ours.end;
 }
 
 /// True when both views name the same elements in the same order: address, dtype, shape, and the
 /// strides of every dimension longer than 1. An output may then replace its input.
-inline bool same_elements(const TensorView& a, const TensorView& b) {
-  if (a.data_ptr() != b.data_ptr() || a.dtype() != b.dtype() || a.sizes() != b.sizes())
-    return false;
+[[gnu::cold]] inline bool same_elements(const TensorView& a, const TensorView& b) {
+  if (a.data_ptr() != b.data_ptr() || a.dtype() != b.dtype()) return false;
+  if (a.sizes() != b.sizes()) return false;
   for (size_t i = 0; i < a.sizes().size(); ++i) {
     if (a.sizes()[i] > 1 && a.strides()[i] != b.strides()[i]) return false;
   }
