@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the answers before anything is copied; a bad one ends the run with one sentence.
+
+Jinja renders this file before Python runs it. It does so in one place only, in main(): the answers
+are JSON inside a string literal, so whatever they contain stays data.
+"""
+
+import os
+import sys
+
+# A hook runs as a file in the folder for temporary files, whose other files are no modules of ours.
+sys.path = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
+
+import ctypes  # noqa: E402
+import json  # noqa: E402
+import keyword  # noqa: E402
+import re  # noqa: E402
+
+MAX_LENGTH = 60
+
+CPP_WORDS = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class co_await
+    co_return co_yield compl concept const const_cast consteval constexpr constinit continue
+    decltype default delete do double dynamic_cast else enum explicit export extern false final
+    float for friend goto if import inline int long main module mutable namespace new noexcept not
+    not_eq nullptr operator or or_eq override private protected public register reinterpret_cast
+    requires return short signed sizeof static static_assert static_cast struct switch template
+    this thread_local throw true try typedef typeid typename union unsigned using virtual void
+    volatile while xor xor_eq
+""".split()
+
+# Names outside any namespace, or macros, in what the sources include; C functions are looked up.
+CPP_GLOBALS = """
+    clock64 dim3 erfcinv erfcx erfinv lconv linux llmax llmin max min norm norm3d norm4d normcdf
+    normcdfinv option rcbrt rhypot rnorm rnorm3d rnorm4d rsqrt sad saturate sinpi sincospi cospi
+    timespec timeval tm ullmax ullmin umax umin unix usad
+""".split()
+VECTOR_TYPES = "(u?(char|short|int|long|longlong)|float|double)[1-4]"
+
+# Taken already: by kernkit, the folders and programs of the library itself, CMake's targets, the
+# libraries it is linked with, and the packages it is used beside.
+RESERVED = """
+    all bench benchmark build c clean cpu cub cublas cuda cudart cupy cutlass depend dl dlpack
+    docs edit_cache gmock gtest help install jax kernels kernkit kk lib m ml_dtypes numpy
+    nvtx package package_source preinstall pthread pytest python rebuild_cache rt sdk setuptools
+    silu_and_mul_bench silu_and_mul_test src std stdc template_library test testing tests
+    third_party thrust torch tvm_ffi uninstall
+""".split()
+
+
+def standard_modules() -> set:
+    """Names of the modules that come with Python."""
+    if hasattr(sys, "stdlib_module_names"):  # Python 3.10
+        return set(sys.stdlib_module_names)
+    names = set(sys.builtin_module_names)
+    folder = os.path.dirname(os.__file__)
+    for place in (folder, os.path.join(folder, "lib-dynload")):
+        if os.path.isdir(place):
+            names.update(entry.split(".")[0] for entry in os.listdir(place))
+    return names
+
+
+def is_c_function(name: str) -> bool:
+    """Whether the C library has a function of this name, which a namespace cannot have as well."""
+    try:
+        return hasattr(ctypes.CDLL(None), name)
+    except (OSError, TypeError):
+        return False
+
+
+def why_not(name: str) -> str:
+    """What is wrong with a library name: the end of a sentence, or "" when nothing is."""
+    if not re.fullmatch("[a-z][a-z0-9_]*", name):
+        return "is not made of lower-case letters, digits and _, a letter first"
+    if "__" in name:
+        return "has two _ in a row, which C++ reserves"
+    if len(name) > MAX_LENGTH:
+        return "has more than %d characters" % MAX_LENGTH
+    if name.endswith("_t"):
+        return "ends in _t, which POSIX reserves"
+    if name in CPP_WORDS:
+        return "is a word of C++"
+    if keyword.iskeyword(name):
+        return "is a word of Python"
+    if name in standard_modules():
+        return "is a standard module of Python"
+    if name in RESERVED or name.startswith("kernkit_"):
+        return "is taken already"
+    if name in CPP_GLOBALS or re.fullmatch(VECTOR_TYPES, name) or is_c_function(name):
+        return "is a global name of C, C++ or CUDA"
+    return ""
+
+
+def suggestion(name: str) -> str:
+    """A name that will do, as near to `name` as possible."""
+    words = re.findall("[a-z0-9]+", name.lower())
+    near = "_".join(words)[: MAX_LENGTH - len("_kernels")].strip("_")
+    near = near.lstrip("0123456789_")
+    for candidate in (near, near + "_kernels"):
+        if not why_not(candidate):
+            return candidate
+    return "my_kernels"
+
+
+def problem(library_name: object, description: object) -> str:
+    """What is wrong with the answers: one sentence, or "" when nothing is."""
+    if not isinstance(library_name, str) or not isinstance(description, str):
+        return "library_name and description must be text; put the answers in quotes"
+    reason = why_not(library_name)
+    if reason:
+        name = json.dumps(library_name if len(library_name) < 100 else library_name[:97] + "...")
+        better = suggestion(library_name)
+        return f"library_name {name} {reason}; type another one, for example {better}"
+    try:
+        description.encode()
+    except UnicodeEncodeError:
+        return "description is not UTF-8; type it again in a terminal that is"
+    return ""
+
+
+def main() -> None:
+    answers = json.loads({{ cookiecutter | tojson | tojson }})
+    sentence = problem(answers.get("library_name"), answers.get("description"))
+    if not sentence and os.listdir():
+        sentence = f"the folder {os.getcwd()} is not empty; choose another name or move it away"
+    if sentence:
+        sys.exit(f"kernkit: {sentence}")
+
+
+if __name__ == "__main__":
+    main()

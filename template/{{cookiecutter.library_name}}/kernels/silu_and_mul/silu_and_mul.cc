@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "silu_and_mul/silu_and_mul.h"
+
+#include "kernkit/expect.h"
+
+namespace template_library {
+
+void silu_and_mul(kernkit::TensorView y, kernkit::TensorView x) {
+  // expect
+  kernkit::Dim n("n");
+  kernkit::Dim d("d");
+  KERNKIT_EXPECT(y).dtype(SiluAndMulTypes{}).cpu_or_cuda().shape(n, d).contiguous();
+  KERNKIT_EXPECT(x).same_dtype(y).same_device(y).shape(n, 2 * d).contiguous();
+  KERNKIT_EXPECT(y).no_overlap(x);
+
+  // early-out
+  if (y.numel() == 0) return;
+
+  // dispatch
+  if constexpr (kernkit::kWithCuda) {
+    if (kernkit::is_cuda(x.device())) return silu_and_mul_cuda(y, x);
+  }
+  kernkit::dispatch(SiluAndMulTypes{}, x.dtype(), [&](auto tag) {
+    using T = kernkit::type_of<decltype(tag)>;
+    // launch
+    const int64_t columns = d.value();
+    for (int64_t row = 0; row < n.value(); ++row) {
+      T* out = y.data<T>() + row * columns;
+      const T* gate = x.data<const T>() + row * 2 * columns;
+      const T* up = gate + columns;
+      for (int64_t j = 0; j < columns; ++j) out[j] = SiluAndMul<T>{}(gate[j], up[j]);
+    }
+  });
+}
+
+}  // namespace template_library

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// silu_and_mul: y = silu(left half of x) * right half of x, the gate of a SwiGLU layer.
+#pragma once
+
+#include <cmath>
+
+#include "kernkit/dispatch.h"
+#include "kernkit/tensor.h"
+
+namespace template_library {
+
+using SiluAndMulTypes = kernkit::floating;
+
+/// The arithmetic, the same on CPU and GPU: silu(gate) * up with silu(v) = v / (1 + exp(-v)).
+/// float16 and bfloat16 are computed in float32 and rounded once, to nearest even. Where exp(-v)
+/// overflows, silu is -0; silu(-inf) is NaN, as in PyTorch and JAX.
+template <class T>
+struct SiluAndMul {
+  KERNKIT_HOST_DEVICE T operator()(T gate, T up) const {
+    using Compute = kernkit::compute_t<T>;
+    const auto v = static_cast<Compute>(gate);
+    return T(v / (Compute(1) + std::exp(-v)) * static_cast<Compute>(up));
+  }
+};
+
+/// y[i, j] = silu(x[i, j]) * x[i, d + j] for x [n, 2 * d] and y [n, d].
+///
+/// x: a dtype of SiluAndMulTypes, contiguous, on the CPU or a CUDA device. y: dtype and device of
+/// x, contiguous; it may not overlap x.
+/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+void silu_and_mul(kernkit::TensorView y, kernkit::TensorView x);
+
+/// The CUDA half: arguments are checked and not empty. Defined in silu_and_mul.cu.
+void silu_and_mul_cuda(kernkit::TensorView y, kernkit::TensorView x);
+
+}  // namespace template_library

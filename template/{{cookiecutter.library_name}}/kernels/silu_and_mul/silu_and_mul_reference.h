@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What silu_and_mul must compute: for its tests, and for its benchmark, which verifies first.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "kernkit/testing/tensor.h"
+
+namespace template_library {
+
+/// Digits of the significand, the hidden one included: rounding once errs by 2^-digits at most.
+template <class T>
+inline constexpr int kDigits = std::numeric_limits<T>::digits;
+template <>
+inline constexpr int kDigits<kernkit::float16> = 11;
+template <>
+inline constexpr int kDigits<kernkit::bfloat16> = 8;
+
+/// How far a right result may be from the exact one. Relative: the last rounding, and in the
+/// arithmetic's type exp (one unit in the last place: 2 roundings), sum, quotient and product, plus
+/// one for what their product leaves. Absolute: float16's smallest number, half of which the last
+/// rounding costs where results are subnormal; nothing of that size occurs in the other types.
+template <class T>
+long double tolerance(long double exact) {
+  const long double relative =
+      std::ldexp(1.0L, -kDigits<T>) + 6 * std::ldexp(1.0L, -kDigits<kernkit::compute_t<T>>);
+  return std::fabs(exact) * relative + (kDigits<T> == 11 ? 0x1p-24L : 0.0L);
+}
+
+template <class T>
+long double widen(T value) {
+  return static_cast<long double>(static_cast<kernkit::compute_t<T>>(value));
+}
+
+/// Where y [n, d] is not silu_and_mul of x [n, 2 * d]: the first such index, or -1.
+template <class T>
+int64_t first_wrong(kernkit::testing::HostTensor<T>& y, kernkit::testing::HostTensor<T>& x,
+                    int64_t d) {
+  for (int64_t i = 0; i < y.size(); ++i) {
+    const int64_t row = i / d;
+    const long double gate = widen(x[i + row * d]);
+    const long double exact = gate / (1 + std::exp(-gate)) * widen(x[i + row * d + d]);
+    // Written so that NaN is wrong.
+    if (!(std::fabs(widen(y[i]) - exact) <= tolerance<T>(exact))) return i;
+  }
+  return -1;
+}
+
+template <class T>
+T quiet_nan() {
+  return T(std::numeric_limits<kernkit::compute_t<T>>::quiet_NaN());
+}
+
+/// Random values of either sign, of magnitude 0.125 to 8: no zero hides a missing factor.
+template <class T>
+void fill_random(kernkit::testing::HostTensor<T>& x) {
+  std::mt19937 random(20);
+  std::uniform_real_distribution<float> magnitude(0.125f, 8.0f);
+  for (T& value : x) value = T(random() % 2 == 0 ? magnitude(random) : -magnitude(random));
+}
+
+}  // namespace template_library

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "silu_and_mul/silu_and_mul.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "silu_and_mul/silu_and_mul_reference.h"
+
+namespace template_library {
+namespace {
+
+using kernkit::testing::HostTensor;
+using kernkit::testing::Placement;
+
+template <class T>
+void check_values() {
+  const int64_t shapes[][2] = {{0, 3}, {3, 0}, {1, 1}, {7, 5}, {64, 129}};
+  const Placement placements[] = {{0, 0, false}, {1, 0, false}, {0, 64, false}, {3, 16, true}};
+  for (const auto& [n, d] : shapes) {
+    for (const Placement& placement : placements) {
+      SCOPED_TRACE(::testing::Message()
+                   << "n = " << n << ", d = " << d << ", first " << placement.first
+                   << ", byte_offset " << placement.byte_offset);
+      HostTensor<T> x({n, 2 * d}, placement);
+      HostTensor<T> y({n, d}, placement, quiet_nan<T>());
+      fill_random(x);
+      silu_and_mul(y.view("y"), x.view("x"));
+      EXPECT_EQ(first_wrong(y, x, d), -1);
+      EXPECT_TRUE(y.intact());
+    }
+  }
+}
+
+TEST(SiluAndMul, Float16) { check_values<kernkit::float16>(); }
+TEST(SiluAndMul, Bfloat16) { check_values<kernkit::bfloat16>(); }
+TEST(SiluAndMul, Float32) { check_values<float>(); }
+TEST(SiluAndMul, Float64) { check_values<double>(); }
+
+template <class T>
+double value_of(double gate, double up) {
+  HostTensor<T> x({1, 2});
+  HostTensor<T> y({1, 1});
+  x[0] = T(static_cast<kernkit::compute_t<T>>(gate));
+  x[1] = T(static_cast<kernkit::compute_t<T>>(up));
+  silu_and_mul(y.view("y"), x.view("x"));
+  return static_cast<double>(widen(y[0]));
+}
+
+template <class T>
+void check_special_values() {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  // exp(1000) overflows; what is divided by it is zero, with the sign of the product.
+  EXPECT_EQ(value_of<T>(-1000, 2), 0);
+  EXPECT_TRUE(std::signbit(value_of<T>(-1000, 2)));
+  EXPECT_FALSE(std::signbit(value_of<T>(-1000, -2)));
+  EXPECT_EQ(value_of<T>(1000, 2), 2000);
+  EXPECT_EQ(value_of<T>(0, 2), 0);
+  EXPECT_EQ(value_of<T>(kInf, 2), kInf);
+  EXPECT_EQ(value_of<T>(1, -kInf), -kInf);
+  EXPECT_TRUE(std::isnan(value_of<T>(-kInf, 2)));
+  EXPECT_TRUE(std::isnan(value_of<T>(0, kInf)));
+  EXPECT_TRUE(std::isnan(value_of<T>(kNan, 2)));
+  EXPECT_TRUE(std::isnan(value_of<T>(1, kNan)));
+}
+
+TEST(SiluAndMul, SpecialValues) {
+  check_special_values<kernkit::float16>();
+  check_special_values<kernkit::bfloat16>();
+  check_special_values<float>();
+  check_special_values<double>();
+}
+
+// float16's largest number is 65504: what is beyond it becomes infinity in the last rounding only.
+TEST(SiluAndMul, ArithmeticIsWiderThanFloat16) {
+  EXPECT_EQ(value_of<kernkit::float16>(60000, 2), std::numeric_limits<double>::infinity());
+  EXPECT_NEAR(value_of<kernkit::float16>(-12, 60000), -12 / (1 + std::exp(12.0)) * 60000, 0.004);
+}
+
+// Two tensors that fit, for a test to spoil one of them.
+class SiluAndMulRejects : public ::testing::Test {
+ protected:
+  std::string error() {
+    try {
+      silu_and_mul(y_.view("y"), x_.view("x"));
+    } catch (const kernkit::Error& error) {
+      return error.what();
+    }
+    return "nothing";
+  }
+
+  HostTensor<float> y_{{2, 3}};
+  HostTensor<float> x_{{2, 6}};
+};
+
+TEST_F(SiluAndMulRejects, Nothing) { EXPECT_EQ(error(), "nothing"); }
+
+TEST_F(SiluAndMulRejects, Dtype) {
+  y_.dl()->dtype = kernkit::dl_int32;
+  EXPECT_EQ(error(),
+            "TypeError: y: dtype int32 is not supported; expected float16, bfloat16, float32 or "
+            "float64");
+}
+
+TEST_F(SiluAndMulRejects, MixedDtypes) {
+  x_.dl()->dtype = kernkit::dl_bfloat16;
+  EXPECT_EQ(error(), "TypeError: x: dtype bfloat16 does not match y (float32)");
+}
+
+TEST_F(SiluAndMulRejects, Device) {
+  y_.dl()->device = {kDLROCM, 0};
+  EXPECT_EQ(error(), "ValueError: y: device rocm:0 is not supported; expected cpu or cuda");
+}
+
+TEST_F(SiluAndMulRejects, CudaInACpuBuild) {
+  if (kernkit::kWithCuda) GTEST_SKIP() << "this build has CUDA";
+  y_.dl()->device = {kDLCUDA, 1};
+  EXPECT_EQ(error(),
+            "RuntimeError: y: is on cuda:1, but this library was built without CUDA; rebuild it "
+            "where nvcc is found, or pass CPU tensors");
+}
+
+TEST_F(SiluAndMulRejects, MixedDevices) {
+  x_.dl()->device = {kDLCUDA, 0};
+  EXPECT_EQ(error(), "ValueError: x: device cuda:0 does not match y (cpu)");
+}
+
+TEST_F(SiluAndMulRejects, RankOfY) {
+  y_.dl()->ndim = 1;
+  EXPECT_EQ(error(), "ValueError: y: shape [2] does not match [n, d]");
+}
+
+TEST_F(SiluAndMulRejects, RankOfX) {
+  x_.dl()->ndim = 1;
+  EXPECT_EQ(error(),
+            "ValueError: x: shape [2] does not match [n, 2 * d] with n = 2 (bound by y), d = 3 "
+            "(bound by y)");
+}
+
+TEST_F(SiluAndMulRejects, RowsOfX) {
+  x_.dl()->shape[0] = 1;
+  EXPECT_EQ(error(),
+            "ValueError: x: shape [1, 6] does not match [n, 2 * d] with n = 2 (bound by y), d = 3 "
+            "(bound by y)");
+}
+
+TEST_F(SiluAndMulRejects, ColumnsOfX) {
+  x_.dl()->shape[1] = 5;
+  EXPECT_EQ(error(),
+            "ValueError: x: shape [2, 5] does not match [n, 2 * d] with n = 2 (bound by y), d = 3 "
+            "(bound by y)");
+}
+
+TEST_F(SiluAndMulRejects, LayoutOfY) {
+  y_.dl()->strides[1] = 2;
+  EXPECT_EQ(error(), "ValueError: y: must be contiguous; shape [2, 3] has strides [3, 2]");
+}
+
+TEST_F(SiluAndMulRejects, LayoutOfX) {
+  x_.dl()->strides[0] = 8;
+  EXPECT_EQ(error(), "ValueError: x: must be contiguous; shape [2, 6] has strides [8, 1]");
+}
+
+TEST_F(SiluAndMulRejects, Overlap) {
+  y_.dl()->data = &x_[6];
+  kernkit::Message expected;
+  expected << "ValueError: y: overlaps x in memory (float32 [2, 3] at " << y_.dl()->data
+           << ", float32 [2, 6] at " << x_.dl()->data << ")";
+  EXPECT_EQ(error(), expected.c_str());
+}
+
+}  // namespace
+}  // namespace template_library
