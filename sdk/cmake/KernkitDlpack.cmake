@@ -18,7 +18,12 @@ if(NOT DLPACK_INCLUDE_DIR)
   if(_kernkit_dir)
     list(APPEND _kernkit_dlpack_dirs "${_kernkit_dir}")
   endif()
-  find_program(_kernkit_python NAMES python3 python HINTS "$ENV{VIRTUAL_ENV}/bin" NO_CACHE)
+  # The active environment's Python, or the first on PATH.
+  if(DEFINED ENV{VIRTUAL_ENV})
+    set(_kernkit_python "$ENV{VIRTUAL_ENV}/bin/python")
+  else()
+    find_program(_kernkit_python NAMES python3 python NO_CACHE)
+  endif()
   if(_kernkit_python)
     # Where the package lies, without importing it.
     execute_process(
