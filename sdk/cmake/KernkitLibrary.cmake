@@ -64,7 +64,12 @@ endfunction()
 # kernkit_add_library(<name>): a shared library lib<name>.so of exported ops, and beside it
 # <name>_objects, the same code for tests and benchmarks to link.
 function(kernkit_add_library name)
-  add_library(${name}_objects OBJECT)
+  set(cold "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernkit.cc")  # where it is installed
+  if(NOT EXISTS "${cold}")
+    set(cold "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/kernkit.cc")
+  endif()
+  add_library(${name}_objects OBJECT "${cold}")
+  target_compile_definitions(${name}_objects PUBLIC KERNKIT_COMPILED)
   target_link_libraries(${name}_objects PUBLIC kernkit::kernkit)
   target_include_directories(${name}_objects PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
   set_target_properties(${name}_objects PROPERTIES

@@ -11,18 +11,10 @@
 namespace kernkit::detail {
 
 // Errors about an argument come from no line of the kernel; raise() puts the export line there.
-[[noreturn, gnu::cold]] inline void throw_argument_type(const char* name, const char* expected,
-                                                        const KernkitAny& any) {
-  Message text;
-  text << name << ": expected " << expected << ", got " << any;
-  throw Error(kind::TypeError, text.c_str());
-}
-[[noreturn, gnu::cold]] inline void throw_out_of_range(const char* name, const KernkitAny& any,
-                                                       int64_t min, uint64_t max) {
-  Message text;
-  text << name << ": " << any << " is out of range [" << min << ", " << max << "]";
-  throw Error(kind::ValueError, text.c_str());
-}
+[[noreturn, gnu::cold]] void throw_argument_type(const char* name, const char* expected,
+                                                 const KernkitAny& any);
+[[noreturn, gnu::cold]] void throw_out_of_range(const char* name, const KernkitAny& any,
+                                                int64_t min, uint64_t max);
 
 /// How a C++ parameter of type T is read.
 ///   fits(param)      whether the schema type may be declared for it
@@ -168,3 +160,7 @@ struct Argument<T, std::enable_if_t<std::is_constructible_v<T, const char*, size
 };
 
 }  // namespace kernkit::detail
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/argument.h"
+#endif

@@ -40,21 +40,13 @@ constexpr bool contains(types<T...>, DLDataType dtype) {
   return ((dtype == dtype_of<T>) || ...);
 }
 
-/// "float32", "float32 or float64", "float16, float32 or float64".
-template <class... T>
-Message& operator<<(Message& out, types<T...>) {
-  size_t left = sizeof...(T);
-  ((out << dtype_of<T> << (left > 2 ? ", " : left == 2 ? " or " : ""), --left), ...);
-  return out;
-}
-
 namespace detail {
-template <class List>
-[[noreturn, gnu::cold]] void throw_unsupported(const char* name, DLDataType dtype, Where where) {
-  Message text;
-  text << name << ": dtype " << dtype << " is not supported; expected " << List{};
-  throw Error(kind::TypeError, text.c_str(), where);
-}
+template <class... T>
+inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
+
+[[noreturn, gnu::cold]] void throw_unsupported(const char* name, DLDataType dtype,
+                                               const DLDataType* supported, size_t size,
+                                               Where where);
 }  // namespace detail
 
 /// Calls `function(type_tag<T>{})` for the T of the list whose dtype is `dtype`, once.
@@ -65,11 +57,15 @@ template <class List>
 ///       ...
 ///     });
 template <class... T, class Function>
-void dispatch(types<T...> list, DLDataType dtype, Function&& function) {
+void dispatch(types<T...>, DLDataType dtype, Function&& function) {
   const bool found = ((dtype == dtype_of<T> && (function(type_tag<T>{}), true)) || ...);
   if (__builtin_expect(!found, 0)) {
-    detail::throw_unsupported<decltype(list)>("dispatch", dtype, KERNKIT_HERE);
+    detail::throw_unsupported("dispatch", dtype, detail::kDTypes<T...>, sizeof...(T), KERNKIT_HERE);
   }
 }
 
 }  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/dispatch.h"
+#endif

@@ -34,39 +34,16 @@ struct Where {
 class Error : public std::exception {
  public:
   /// `error_kind` and `text` are copied.
-  [[gnu::cold]] Error(const char* error_kind, const char* text, Where where = {}) : where_(where) {
-    const size_t kind_size = strlen(error_kind);
-    const size_t text_size = strlen(text);
-    // One block: count, "Kind\0", "Kind: text\0".
-    block_ = static_cast<Block*>(malloc(sizeof(Block) + 2 * kind_size + text_size + 4));
-    if (block_ == nullptr) return;
-    block_->count = 1;
-    block_->kind_size = kind_size;
-    char* out = reinterpret_cast<char*>(block_ + 1);
-    memcpy(out, error_kind, kind_size + 1);
-    memcpy(out + kind_size + 1, error_kind, kind_size);
-    memcpy(out + 2 * kind_size + 1, ": ", 2);
-    memcpy(out + 2 * kind_size + 3, text, text_size + 1);
-  }
-  Error(const Error& other) noexcept : block_(other.block_), where_(other.where_) { retain(); }
-  Error& operator=(const Error& other) noexcept {
-    other.retain();
-    release();
-    block_ = other.block_;
-    where_ = other.where_;
-    return *this;
-  }
-  ~Error() override { release(); }
+  [[gnu::cold]] Error(const char* error_kind, const char* text, Where where = {});
+  Error(const Error& other) noexcept;
+  Error& operator=(const Error& other) noexcept;
+  ~Error() override;
 
-  const char* kind() const noexcept { return text_at(0, kind::MemoryError); }
+  const char* kind() const noexcept;
   /// The sentence alone.
-  const char* message() const noexcept {
-    return block_ == nullptr ? "out of memory" : text_at(2 * block_->kind_size + 3, "");
-  }
+  const char* message() const noexcept;
   /// "ValueError: the sentence".
-  const char* what() const noexcept override {
-    return block_ == nullptr ? "MemoryError: out of memory" : text_at(block_->kind_size + 1, "");
-  }
+  const char* what() const noexcept override;
   Where where() const noexcept { return where_; }
 
  private:
@@ -74,17 +51,9 @@ class Error : public std::exception {
     long count;
     size_t kind_size;
   };
-  const char* text_at(size_t offset, const char* otherwise) const noexcept {
-    return block_ == nullptr ? otherwise : reinterpret_cast<const char*>(block_ + 1) + offset;
-  }
-  void retain() const noexcept {
-    if (block_ != nullptr) __atomic_add_fetch(&block_->count, 1, __ATOMIC_RELAXED);
-  }
-  void release() const noexcept {
-    if (block_ != nullptr && __atomic_sub_fetch(&block_->count, 1, __ATOMIC_ACQ_REL) == 0) {
-      free(block_);
-    }
-  }
+  const char* text_at(size_t offset, const char* otherwise) const noexcept;
+  void retain() const noexcept;
+  void release() const noexcept;
 
   Block* block_;
   Where where_;
@@ -99,12 +68,7 @@ struct Thrower {
   const char* otherwise;  // the text when none was streamed
   Where where;
 
-  [[noreturn, gnu::cold]] void operator&(const Message& message) const {
-    if (!message.empty()) throw Error(kind, message.c_str(), where);
-    Message text;
-    text << otherwise;
-    throw Error(kind, text.c_str(), where);
-  }
+  [[noreturn, gnu::cold]] void operator&(const Message& message) const;
 };
 
 /// The text of a failed comparison, or nothing when it held.
@@ -167,3 +131,7 @@ template <class A, class B>
 #define KERNKIT_ICHECK_LE(a, b) KERNKIT_ICHECK_OP(a, <=, b)
 #define KERNKIT_ICHECK_GT(a, b) KERNKIT_ICHECK_OP(a, >, b)
 #define KERNKIT_ICHECK_GE(a, b) KERNKIT_ICHECK_OP(a, >=, b)
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/error.h"
+#endif

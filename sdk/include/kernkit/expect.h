@@ -20,7 +20,7 @@ class Expect {
   template <class... T>
   const Expect& dtype(types<T...>) const {
     if (!contains(types<T...>{}, x_.dtype())) {
-      detail::throw_unsupported<types<T...>>(name_, x_.dtype(), where_);
+      detail::throw_unsupported(name_, x_.dtype(), detail::kDTypes<T...>, sizeof...(T), where_);
     }
     return *this;
   }
@@ -119,14 +119,12 @@ class Expect {
     text << wanted.factor << " * " << wanted.dim.name();
   }
   static void append_binding(Message&, int64_t, int*) {}
-  void append_binding(Message& text, const Dim& dim, int* bound) const;
+  [[gnu::cold]] void append_binding(Message& text, const Dim& dim, int* bound) const;
   void append_binding(Message& text, const ScaledDim& wanted, int* bound) const {
     append_binding(text, wanted.dim, bound);
   }
 
-  [[noreturn, gnu::cold]] void fail(const char* kind, const Message& text) const {
-    throw Error(kind, text.c_str(), where_);
-  }
+  [[noreturn, gnu::cold]] void fail(const char* kind, const Message& text) const;
   [[noreturn, gnu::cold]] void fail_dtype(DLDataType wanted) const;
   [[noreturn, gnu::cold]] void fail_rank(int32_t wanted) const;
   [[noreturn, gnu::cold]] void fail_shape(const Message& wanted) const;
@@ -144,8 +142,10 @@ class Expect {
 
 }  // namespace kernkit
 
-#include "kernkit/detail/expect_failures.h"
-
 /// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` The message names x as the
 /// schema line does, and otherwise as it is written here.
 #define KERNKIT_EXPECT(tensor) ::kernkit::Expect((tensor), #tensor, KERNKIT_HERE)
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/expect.h"
+#endif

@@ -30,7 +30,9 @@ int call(R (*function)(Params...), const KernkitAny* args, int32_t num_args, Ker
   using ThisOp = Op<Line>;
   if constexpr (check_signature<ThisOp, R, std::decay_t<Params>...>(indices)) {
     try {
-      if (__builtin_expect(!ThisOp::accepts_count(num_args), 0)) ThisOp::throw_count(num_args);
+      if (__builtin_expect(!ThisOp::accepts_count(num_args), 0)) {
+        throw_count(ThisOp::kSchema, ThisOp::kNames.text, num_args);
+      }
       Apply<R>{result, function,
                Argument<std::decay_t<Params>>::read(ThisOp::template argument<I>(args, num_args),
                                                     ThisOp::name(I))...};

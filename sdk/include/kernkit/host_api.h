@@ -5,34 +5,15 @@
 // loaded RTLD_LOCAL, so a link-time or weak reference would be null just when it matters.
 #pragma once
 
-#include <dlfcn.h>
-
 #include "kernkit/abi.h"
+#include "kernkit/cold.h"
 
 // The host's loader writes the library's module handle here. Defined by export.h.
 extern "C" __attribute__((weak, visibility("default"))) void* __tvm_ffi__library_ctx;
 
 namespace kernkit::detail {
 
-// The library that holds the host's code: dladdr of a function which it put into our module object.
-inline void* library_of_module() {
-  if (&__tvm_ffi__library_ctx == nullptr || __tvm_ffi__library_ctx == nullptr) return nullptr;
-  const auto* module = static_cast<const KernkitObject*>(__tvm_ffi__library_ctx);
-  Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(module->deleter), &info) == 0) return nullptr;
-  return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-}
-
-[[gnu::noinline]] inline void* find_host_function(const char* name) {
-  if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
-  void* library = dlopen("libtvm_ffi.so", RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) library = library_of_module();
-  if (library == nullptr) return nullptr;
-  void* found = dlsym(library, name);
-  // Keeps the handle when something was found: the function is cached, so its library must stay.
-  if (found == nullptr) dlclose(library);
-  return found;
-}
+[[gnu::cold]] void* find_host_function(const char* name);
 
 /// One function of the host. get() finds it; what was found is kept, "not found" is not, since
 /// the host may be loaded later. Safe from several threads.
@@ -77,3 +58,7 @@ inline detail::HostFunction<void*(int32_t device_type, int32_t device_id)> env_g
     "TVMFFIEnvGetStream");
 
 }  // namespace kernkit::host_api
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/host_api.h"
+#endif

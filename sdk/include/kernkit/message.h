@@ -4,12 +4,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <type_traits>
 
+#include "kernkit/cold.h"
 #include "kernkit/device.h"
 #include "kernkit/dtype.h"
 #include "kernkit/shape.h"
@@ -39,19 +39,9 @@ class Message {
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  [[gnu::noinline, gnu::cold]] Message& append(const char* text, size_t size) {
-    if (size_ + size + 1 > capacity_) {
-      const size_t capacity = 2 * capacity_ + size + 64;
-      char* grown = static_cast<char*>(realloc(data_, capacity));
-      if (grown == nullptr) return *this;
-      data_ = grown;
-      capacity_ = capacity;
-    }
-    memcpy(data_ + size_, text, size);
-    size_ += size;
-    data_[size_] = '\0';
-    return *this;
-  }
+  [[gnu::cold]] Message& append(const char* text, size_t size);
+  [[gnu::cold]] Message& append_signed(int64_t value);
+  [[gnu::cold]] Message& append_unsigned(uint64_t value);
 
  private:
   char* data_ = nullptr;
@@ -59,70 +49,38 @@ class Message {
   size_t capacity_ = 0;
 };
 
-[[gnu::cold]] inline Message& operator<<(Message& out, const char* text) {
-  if (text == nullptr) text = "(null)";
-  return out.append(text, strlen(text));
-}
-[[gnu::cold]] inline Message& operator<<(Message& out, char c) { return out.append(&c, 1); }
-[[gnu::cold]] inline Message& operator<<(Message& out, bool value) {
-  return out << (value ? "true" : "false");
-}
-[[gnu::cold]] inline Message& operator<<(Message& out, const void* pointer) {
-  char text[32];
-  return out.append(text, static_cast<size_t>(snprintf(text, sizeof(text), "%p", pointer)));
-}
+[[gnu::cold]] Message& operator<<(Message& out, const char* text);
+[[gnu::cold]] Message& operator<<(Message& out, char c);
+[[gnu::cold]] Message& operator<<(Message& out, bool value);
+[[gnu::cold]] Message& operator<<(Message& out, const void* pointer);
 /// The shortest of 15 and 17 digits that reads back as the same number.
-[[gnu::cold]] inline Message& operator<<(Message& out, double value) {
-  char text[32];
-  int size = snprintf(text, sizeof(text), "%.15g", value);
-  if (strtod(text, nullptr) < value || strtod(text, nullptr) > value) {
-    size = snprintf(text, sizeof(text), "%.17g", value);
-  }
-  return out.append(text, static_cast<size_t>(size));
-}
+[[gnu::cold]] Message& operator<<(Message& out, double value);
+[[gnu::cold]] Message& operator<<(Message& out, DLDataType dtype);
+[[gnu::cold]] Message& operator<<(Message& out, DLDevice device);
+/// "[4, 8]"
+[[gnu::cold]] Message& operator<<(Message& out, ShapeView shape);
+[[gnu::cold]] Message& operator<<(Message& out, StridesView strides);
+
 template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, char> &&
                                         !std::is_same_v<T, bool>,
                                     int> = 0>
-[[gnu::cold]] Message& operator<<(Message& out, T value) {
-  char text[24];
-  const int size =
-      std::is_signed_v<T>
-          ? snprintf(text, sizeof(text), "%lld", static_cast<long long>(value))
-          : snprintf(text, sizeof(text), "%llu", static_cast<unsigned long long>(value));
-  return out.append(text, static_cast<size_t>(size));
+Message& operator<<(Message& out, T value) {
+  if constexpr (std::is_signed_v<T>) {
+    return out.append_signed(static_cast<int64_t>(value));
+  } else {
+    return out.append_unsigned(static_cast<uint64_t>(value));
+  }
 }
 template <
     class T,
     std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T&>().data()), const char*>,
                      int> = 0>
-[[gnu::cold]] Message& operator<<(Message& out, const T& text) {
+Message& operator<<(Message& out, const T& text) {
   return out.append(text.data(), text.size());
 }
 
-[[gnu::cold]] inline Message& operator<<(Message& out, DLDataType dtype) {
-  return out << dtype_name(dtype).c_str();
-}
-[[gnu::cold]] inline Message& operator<<(Message& out, DLDevice device) {
-  return out << device_name(device).c_str();
-}
-
-namespace detail {
-template <class Range>
-[[gnu::cold]] Message& append_list(Message& out, const Range& range) {
-  const char* separator = "[";
-  for (const int64_t value : range) {
-    out << separator << value;
-    separator = ", ";
-  }
-  return out << (range.size() == 0 ? "[]" : "]");
-}
-}  // namespace detail
-
-[[gnu::cold]] inline Message& operator<<(Message& out, ShapeView shape) {
-  return detail::append_list(out, shape);
-}
-[[gnu::cold]] inline Message& operator<<(Message& out, StridesView strides) {
-  return detail::append_list(out, strides);
-}
-
 }  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/message.h"
+#endif

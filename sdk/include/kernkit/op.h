@@ -22,6 +22,13 @@ constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Sche
   return result;
 }
 
+/// The default of a parameter as an argument. `names` is what terminate_names() made.
+[[gnu::cold]] KernkitAny default_value(const schema::Param& param, const char* names);
+
+/// TypeError for a call with `got` arguments.
+[[noreturn, gnu::cold]] void throw_count(const schema::Schema& schema, const char* names,
+                                         int32_t got);
+
 /// Line is the struct that KERNKIT_EXPORT makes: kName, kSchema, kWhere.
 template <class Line>
 struct Op {
@@ -35,39 +42,11 @@ struct Op {
   static const KernkitAny& argument(const KernkitAny* args, int32_t num_args) {
     if constexpr (static_cast<int>(I) >= kSchema.num_required) {
       if (static_cast<int32_t>(I) >= num_args) {
-        static const KernkitAny value = default_value(kSchema.params[I]);
+        static const KernkitAny value = default_value(kSchema.params[I], kNames.text);
         return value;
       }
     }
     return args[I];
-  }
-
-  static KernkitAny default_value(const schema::Param& param) {
-    KernkitAny any{};
-    const char* text = kNames.text + param.default_text.begin;
-    switch (param.default_kind) {
-      case schema::DefaultKind::kAbsent:
-      case schema::DefaultKind::kNone: any.type_index = kKernkitNone; break;
-      case schema::DefaultKind::kBool:
-      case schema::DefaultKind::kInt:
-        any.type_index =
-            param.default_kind == schema::DefaultKind::kInt ? kKernkitInt : kKernkitBool;
-        any.v.i64 = param.default_int;
-        break;
-      case schema::DefaultKind::kFloat:
-        any.type_index = kKernkitFloat;
-        any.v.f64 = param.default_float;
-        break;
-      case schema::DefaultKind::kStr:
-        any.type_index = kKernkitRawStr;
-        any.v.c_str = text;
-        break;
-      case schema::DefaultKind::kScalarType:
-        any.type_index = kKernkitDataType;
-        parse_dtype(text, static_cast<size_t>(param.default_text.size), &any.v.dtype);
-        break;
-    }
-    return any;
   }
 
   static bool accepts_count(int32_t num_args) {
@@ -76,17 +55,10 @@ struct Op {
     }
     return num_args >= kSchema.num_required && num_args <= kSchema.num_params;
   }
-  [[noreturn, gnu::cold]] static void throw_count(int32_t got) {
-    Message text;
-    text << "takes ";
-    if (kSchema.num_required != kSchema.num_params) text << kSchema.num_required << " to ";
-    text << kSchema.num_params << (kSchema.num_params == 1 ? " argument" : " arguments");
-    for (int i = 0; i < kSchema.num_params; ++i) {
-      text << (i == 0 ? " (" : ", ") << name(static_cast<size_t>(i));
-    }
-    text << (kSchema.num_params == 0 ? ", got " : "), got ") << got;
-    throw Error(kind::TypeError, text.c_str());
-  }
 };
 
 }  // namespace kernkit::detail
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/op.h"
+#endif

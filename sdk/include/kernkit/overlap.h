@@ -35,34 +35,7 @@ inline Extent dense_extent(const TensorView& x, int64_t numel) {
   return {begin, begin + (static_cast<uint64_t>(numel) * dtype_bits(x.dtype()) + 7) / 8};
 }
 
-/// From the lowest to the highest element of a tensor with any strides. False when that does not
-/// fit the address space.
-[[gnu::cold]] inline bool strided_extent(const TensorView& x, Extent* out) {
-  int64_t low = 0;
-  int64_t high = 1;
-  const StridesView strides = x.strides();
-  for (size_t i = 0; i < strides.size(); ++i) {
-    int64_t reach = 0;
-    if (__builtin_mul_overflow(x.sizes()[i] - 1, strides[i], &reach)) return false;
-    int64_t* side = reach < 0 ? &low : &high;
-    if (__builtin_add_overflow(*side, reach, side)) return false;
-  }
-  const int64_t bits = dtype_bits(x.dtype());
-  if (__builtin_mul_overflow(low, bits, &low) || __builtin_mul_overflow(high, bits, &high)) {
-    return false;
-  }
-  if (__builtin_sub_overflow(low, 7, &low) || __builtin_add_overflow(high, 7, &high)) return false;
-  const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(x.data_ptr()));
-  *out = {address + static_cast<uint64_t>(low / 8), address + static_cast<uint64_t>(high / 8)};
-  return true;
-}
-
-[[gnu::cold]] inline bool strided_overlap(const TensorView& a, const TensorView& b) {
-  if (a.numel() == 0 || b.numel() == 0) return false;
-  Extent ours, theirs;
-  if (!strided_extent(a, &ours) || !strided_extent(b, &theirs)) return true;
-  return ours.begin < theirs.end && theirs.begin < ours.end;
-}
+[[gnu::cold]] bool strided_overlap(const TensorView& a, const TensorView& b);
 
 }  // namespace detail
 
@@ -81,13 +54,10 @@ inline bool overlaps(const TensorView& a, const TensorView& b) {
 
 /// True when both views name the same elements in the same order: address, dtype, shape, and the
 /// strides of every dimension longer than 1. An output may then replace its input.
-[[gnu::cold]] inline bool same_elements(const TensorView& a, const TensorView& b) {
-  if (a.data_ptr() != b.data_ptr() || a.dtype() != b.dtype()) return false;
-  if (a.sizes() != b.sizes()) return false;
-  for (size_t i = 0; i < a.sizes().size(); ++i) {
-    if (a.sizes()[i] > 1 && a.strides()[i] != b.strides()[i]) return false;
-  }
-  return true;
-}
+[[gnu::cold]] bool same_elements(const TensorView& a, const TensorView& b);
 
 }  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/overlap.h"
+#endif

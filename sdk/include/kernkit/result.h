@@ -10,17 +10,15 @@
 
 namespace kernkit::detail {
 
-[[noreturn, gnu::cold]] inline void throw_no_host(const char* what) {
-  KERNKIT_THROW(RuntimeError) << "returns " << what
-                              << ", which only a host can make, and none is in the process";
-}
+/// RuntimeError: `what` can only be made by a host.
+[[noreturn, gnu::cold]] void throw_no_host(const char* what);
 
 /// Makes a String of the host. Throws RuntimeError when there is no host.
-inline void set_string(KernkitAny* result, const char* data, size_t size) {
-  auto* make_string = host_api::string_from_byte_array.get();
-  const KernkitByteArray bytes = {data, size};
-  if (make_string == nullptr || make_string(&bytes, result) != 0) throw_no_host("a str");
-}
+void set_string(KernkitAny* result, const char* data, size_t size);
+
+/// Makes an Array of the host from items, whose references it takes over. Throws RuntimeError when
+/// there is no host.
+void set_array(KernkitAny* result, KernkitAny* items, int32_t size);
 
 /// How a value of type T is returned.
 ///   fits(returns, n)    whether these results may be declared for it
@@ -85,17 +83,6 @@ struct Result<Tensor> {
   }
 };
 
-/// Releases the references that results hold when making the tuple fails.
-struct ResultArray {
-  KernkitAny* items;
-  int32_t size;
-  ~ResultArray() {
-    for (int32_t i = 0; i < size; ++i) {
-      if (items[i].type_index >= kKernkitObject) release(items[i].v.object);
-    }
-  }
-};
-
 /// std::tuple and std::pair: an Array, made by the host's own constructor.
 template <class T>
 struct Result<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
@@ -113,19 +100,13 @@ struct Result<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
   }
   static void set(KernkitAny* result, T&& value) {
     KernkitAny items[kSize] = {};
-    const ResultArray owner{items, kSize};
     set_each(items, value, std::make_index_sequence<kSize>());
-    constexpr char kName[] = "ffi.Array";
-    const KernkitByteArray name = {kName, sizeof(kName) - 1};
-    auto* get_global = host_api::function_get_global.get();
-    auto* call = host_api::function_call.get();
-    void* make_array = nullptr;
-    const bool found = get_global != nullptr && call != nullptr &&
-                       get_global(&name, &make_array) == 0 && make_array != nullptr;
-    const bool made = found && call(make_array, items, kSize, result) == 0;
-    if (make_array != nullptr) release(static_cast<KernkitObject*>(make_array));
-    if (!made) throw_no_host("a tuple");
+    set_array(result, items, kSize);
   }
 };
 
 }  // namespace kernkit::detail
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/result.h"
+#endif

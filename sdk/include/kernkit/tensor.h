@@ -91,11 +91,7 @@ class TensorView {
 };
 
 /// "float32 [4, 8]", with what differs from the usual: "cuda:1 float16 [4, 8] strides [16, 1]".
-inline Message& operator<<(Message& out, const TensorView& x) {
-  if (!is_cpu(x.device())) out << x.device() << " ";
-  out << x.dtype() << " " << x.sizes();
-  return x.is_contiguous() ? out : out << " strides " << x.strides();
-}
+[[gnu::cold]] Message& operator<<(Message& out, const TensorView& x);
 
 namespace detail {
 inline const char* name_or(const TensorView& x, const char* otherwise) {
@@ -103,17 +99,8 @@ inline const char* name_or(const TensorView& x, const char* otherwise) {
 }
 }  // namespace detail
 
-inline void TensorView::throw_bad_index(int64_t i) const {
-  KERNKIT_THROW(IndexError) << detail::name_or(*this, "tensor") << ": dimension " << i
-                            << " does not exist; shape is " << sizes();
-}
-inline void TensorView::throw_bad_shape() const {
-  KERNKIT_THROW(ValueError) << detail::name_or(*this, "tensor") << ": shape " << sizes()
-                            << " has a negative size or more than 2^63 - 1 elements";
-}
-inline void TensorView::throw_wrong_type(DLDataType wanted) const {
-  KERNKIT_THROW(TypeError) << detail::name_or(*this, "tensor") << ": dtype " << dtype()
-                           << " was read as " << wanted;
-}
-
 }  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/tensor.h"
+#endif

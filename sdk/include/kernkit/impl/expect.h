@@ -1,36 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentences of KERNKIT_EXPECT. Included by expect.h; never on the path of a call that succeeds.
+// The sentences of KERNKIT_EXPECT.
 #pragma once
 
 #include "kernkit/expect.h"
 
 namespace kernkit {
 
-inline void Expect::append_binding(Message& text, const Dim& dim, int* bound) const {
+KERNKIT_COLD void Expect::append_binding(Message& text, const Dim& dim, int* bound) const {
   if (!dim.is_bound()) return;
   text << (++*bound == 1 ? " with " : ", ") << dim.name() << " = " << dim.value();
   if (strcmp(dim.bound_by(), name_) != 0) text << " (bound by " << dim.bound_by() << ")";
 }
 
-inline void Expect::fail_dtype(DLDataType wanted) const {
+KERNKIT_COLD void Expect::fail(const char* kind, const Message& text) const {
+  throw Error(kind, text.c_str(), where_);
+}
+
+KERNKIT_COLD void Expect::fail_dtype(DLDataType wanted) const {
   Message text;
   fail(kind::TypeError,
        text << name_ << ": dtype " << x_.dtype() << " is not supported; expected " << wanted);
 }
 
-inline void Expect::fail_rank(int32_t wanted) const {
+KERNKIT_COLD void Expect::fail_rank(int32_t wanted) const {
   Message text;
   fail(kind::ValueError, text << name_ << ": shape " << x_.sizes() << " has rank " << x_.ndim()
                               << "; expected rank " << wanted);
 }
 
-inline void Expect::fail_shape(const Message& wanted) const {
+KERNKIT_COLD void Expect::fail_shape(const Message& wanted) const {
   Message text;
   text << name_ << ": shape " << x_.sizes() << " does not match ";
   fail(kind::ValueError, text.append(wanted.c_str(), wanted.size()));
 }
 
-inline void Expect::fail_device(const char* wanted) const {
+KERNKIT_COLD void Expect::fail_device(const char* wanted) const {
   Message text;
   const bool cuda_missing = !kWithCuda && is_cuda(x_.device()) && strcmp(wanted, "cpu") != 0;
   if (cuda_missing) {
@@ -42,34 +46,34 @@ inline void Expect::fail_device(const char* wanted) const {
        text << name_ << ": device " << x_.device() << " is not supported; expected " << wanted);
 }
 
-inline void Expect::fail_same_dtype(const TensorView& other) const {
+KERNKIT_COLD void Expect::fail_same_dtype(const TensorView& other) const {
   Message text;
   fail(kind::TypeError, text << name_ << ": dtype " << x_.dtype() << " does not match "
                              << detail::name_or(other, "the other tensor") << " (" << other.dtype()
                              << ")");
 }
 
-inline void Expect::fail_same_device(const TensorView& other) const {
+KERNKIT_COLD void Expect::fail_same_device(const TensorView& other) const {
   Message text;
   fail(kind::ValueError, text << name_ << ": device " << x_.device() << " does not match "
                               << detail::name_or(other, "the other tensor") << " ("
                               << other.device() << ")");
 }
 
-inline void Expect::fail_same_shape(const TensorView& other) const {
+KERNKIT_COLD void Expect::fail_same_shape(const TensorView& other) const {
   Message text;
   fail(kind::ValueError, text << name_ << ": shape " << x_.sizes() << " does not match "
                               << detail::name_or(other, "the other tensor") << " (" << other.sizes()
                               << ")");
 }
 
-inline void Expect::fail_contiguous() const {
+KERNKIT_COLD void Expect::fail_contiguous() const {
   Message text;
   fail(kind::ValueError, text << name_ << ": must be contiguous; shape " << x_.sizes()
                               << " has strides " << x_.strides());
 }
 
-inline void Expect::fail_overlap(const TensorView& other, const char* how) const {
+KERNKIT_COLD void Expect::fail_overlap(const TensorView& other, const char* how) const {
   Message text;
   fail(kind::ValueError, text << name_ << ": " << how << "overlaps "
                               << detail::name_or(other, "the other tensor") << " in memory (" << x_

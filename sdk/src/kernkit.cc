@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cold half of the SDK, compiled once in each library (see kernkit/cold.h).
+#if !defined(KERNKIT_COMPILED)
+#error "kernkit.cc belongs to a library whose files are compiled with KERNKIT_COMPILED"
+#endif
+
+#include "kernkit/impl/any.h"
+#include "kernkit/impl/argument.h"
+#include "kernkit/impl/dispatch.h"
+#include "kernkit/impl/error.h"
+#include "kernkit/impl/expect.h"
+#include "kernkit/impl/host_api.h"
+#include "kernkit/impl/message.h"
+#include "kernkit/impl/metadata.h"
+#include "kernkit/impl/op.h"
+#include "kernkit/impl/overlap.h"
+#include "kernkit/impl/raise.h"
+#include "kernkit/impl/result.h"
+#include "kernkit/impl/tensor.h"
