@@ -7,6 +7,7 @@
 #include "kernkit/impl/any.h"
 #include "kernkit/impl/argument.h"
 #include "kernkit/impl/dispatch.h"
+#include "kernkit/impl/dispatch_value.h"
 #include "kernkit/impl/error.h"
 #include "kernkit/impl/expect.h"
 #include "kernkit/impl/host_api.h"

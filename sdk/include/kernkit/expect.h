@@ -2,6 +2,8 @@
 // KERNKIT_EXPECT(x): what a tensor argument must be.
 #pragma once
 
+#include <initializer_list>
+
 #include "kernkit/dim.h"
 #include "kernkit/dispatch.h"
 #include "kernkit/overlap.h"
@@ -41,17 +43,15 @@ class Expect {
     int32_t i = 0;
     const bool fits = x_.ndim() == static_cast<int32_t>(sizeof...(D)) &&
                       (accepts(wanted, x_.sizes()[static_cast<size_t>(i++)]) && ...);
-    if (!fits) {
-      Message text;
-      ((append_dim(text << (text.empty() ? "[" : ", "), wanted)), ...);
-      text << (text.empty() ? "[]" : "]");
-      int bound = 0;
-      (append_binding(text, wanted, &bound), ...);
-      fail_shape(text);
-    }
+    if (!fits) fail_dims(false, {describe(wanted)...});
     return *this;
   }
 
+  /// ValueError unless it is on this device.
+  const Expect& device(DLDevice wanted) const {
+    if (x_.device() != wanted) fail_device(device_name(wanted).c_str());
+    return *this;
+  }
   /// ValueError unless the tensor is in CPU memory.
   const Expect& cpu() const {
     if (!is_cpu(x_.device())) fail_device("cpu");
@@ -94,6 +94,37 @@ class Expect {
     if (!x_.is_contiguous()) fail_contiguous();
     return *this;
   }
+  /// ValueError unless the elements of each row (the last dimension) are neighbours. A row of one
+  /// element or none is; a tensor of rank 0 is.
+  const Expect& last_dim_contiguous() const {
+    const int32_t last = x_.ndim() - 1;
+    if (last >= 0 && x_.size(last) > 1 && x_.stride(last) != 1) fail_last_dim();
+    return *this;
+  }
+  /// ValueError unless the strides are these, in elements: each an integer, a Dim or a multiple of
+  /// one. The stride of a dimension of size 1 does not matter, nor any of an empty tensor.
+  template <class... D>
+  const Expect& strides(D&&... wanted) const {
+    constexpr auto kRank = static_cast<int32_t>(sizeof...(D));
+    int32_t i = -1;
+    const bool fits =
+        x_.ndim() == kRank &&
+        ((++i, x_.size(i) == 1 || accepts(wanted, x_.strides()[static_cast<size_t>(i)])) && ...);
+    if (!fits && (x_.ndim() != kRank || x_.numel() != 0)) fail_dims(true, {describe(wanted)...});
+    return *this;
+  }
+  /// ValueError unless the first element's address, byte_offset included, is a multiple of `bytes`,
+  /// a power of two. An empty tensor has no first element.
+  const Expect& aligned(size_t bytes) const {
+    const auto address = reinterpret_cast<uintptr_t>(x_.data_ptr());
+    if ((address & (bytes - 1)) != 0 && x_.numel() != 0) fail_aligned(bytes);
+    return *this;
+  }
+  /// ValueError when there are more than n elements.
+  const Expect& numel_at_most(int64_t n) const {
+    if (x_.numel() > n) fail_numel(n);
+    return *this;
+  }
   /// ValueError when the tensors share memory, unless they are the same elements in the same
   /// order, so that computing in place is allowed.
   const Expect& no_partial_overlap(const TensorView& other) const {
@@ -113,21 +144,22 @@ class Expect {
     int64_t product = 0;
     return !__builtin_mul_overflow(wanted.dim.value(), wanted.factor, &product) && product == size;
   }
-  static void append_dim(Message& text, int64_t wanted) { text << wanted; }
-  static void append_dim(Message& text, const Dim& wanted) { text << wanted.name(); }
-  static void append_dim(Message& text, const ScaledDim& wanted) {
-    text << wanted.factor << " * " << wanted.dim.name();
-  }
-  static void append_binding(Message&, int64_t, int*) {}
-  [[gnu::cold]] void append_binding(Message& text, const Dim& dim, int* bound) const;
-  void append_binding(Message& text, const ScaledDim& wanted, int* bound) const {
-    append_binding(text, wanted.dim, bound);
-  }
+  // One entry of a wanted shape, for the message: factor * dim, or a number.
+  struct Entry {
+    int64_t factor;
+    const Dim* dim;
+  };
+  static Entry describe(int64_t wanted) { return {wanted, nullptr}; }
+  static Entry describe(const Dim& wanted) { return {1, &wanted}; }
+  static Entry describe(const ScaledDim& wanted) { return {wanted.factor, &wanted.dim}; }
 
   [[noreturn, gnu::cold]] void fail(const char* kind, const Message& text) const;
   [[noreturn, gnu::cold]] void fail_dtype(DLDataType wanted) const;
   [[noreturn, gnu::cold]] void fail_rank(int32_t wanted) const;
-  [[noreturn, gnu::cold]] void fail_shape(const Message& wanted) const;
+  [[noreturn, gnu::cold]] void fail_dims(bool strides, std::initializer_list<Entry> wanted) const;
+  [[noreturn, gnu::cold]] void fail_last_dim() const;
+  [[noreturn, gnu::cold]] void fail_aligned(size_t bytes) const;
+  [[noreturn, gnu::cold]] void fail_numel(int64_t n) const;
   [[noreturn, gnu::cold]] void fail_device(const char* wanted) const;
   [[noreturn, gnu::cold]] void fail_same_dtype(const TensorView& other) const;
   [[noreturn, gnu::cold]] void fail_same_device(const TensorView& other) const;

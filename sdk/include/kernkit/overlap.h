@@ -35,6 +35,10 @@ inline Extent dense_extent(const TensorView& x, int64_t numel) {
   return {begin, begin + (static_cast<uint64_t>(numel) * dtype_bits(x.dtype()) + 7) / 8};
 }
 
+/// Offsets of the lowest and the highest element from the first, in elements. The tensor must not
+/// be empty. False when they do not fit int64.
+[[gnu::cold]] bool offset_range(const TensorView& x, int64_t* low, int64_t* high);
+
 [[gnu::cold]] bool strided_overlap(const TensorView& a, const TensorView& b);
 
 }  // namespace detail

@@ -6,13 +6,19 @@
 
 namespace kernkit::detail {
 
+/// "a", "a or b", "a, b or c"
+template <class T>
+void append_alternatives(Message& out, const T* values, size_t size) {
+  for (size_t i = 0; i < size; ++i) {
+    out << (i == 0 ? "" : i + 1 == size ? " or " : ", ") << values[i];
+  }
+}
+
 KERNKIT_COLD void throw_unsupported(const char* name, DLDataType dtype, const DLDataType* supported,
                                     size_t size, Where where) {
   Message text;
   text << name << ": dtype " << dtype << " is not supported; expected ";
-  for (size_t i = 0; i < size; ++i) {
-    text << (i == 0 ? "" : i + 1 == size ? " or " : ", ") << supported[i];
-  }
+  append_alternatives(text, supported, size);
   throw Error(kind::TypeError, text.c_str(), where);
 }
 

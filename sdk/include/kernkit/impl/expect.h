@@ -6,12 +6,6 @@
 
 namespace kernkit {
 
-KERNKIT_COLD void Expect::append_binding(Message& text, const Dim& dim, int* bound) const {
-  if (!dim.is_bound()) return;
-  text << (++*bound == 1 ? " with " : ", ") << dim.name() << " = " << dim.value();
-  if (strcmp(dim.bound_by(), name_) != 0) text << " (bound by " << dim.bound_by() << ")";
-}
-
 KERNKIT_COLD void Expect::fail(const char* kind, const Message& text) const {
   throw Error(kind, text.c_str(), where_);
 }
@@ -28,10 +22,48 @@ KERNKIT_COLD void Expect::fail_rank(int32_t wanted) const {
                               << "; expected rank " << wanted);
 }
 
-KERNKIT_COLD void Expect::fail_shape(const Message& wanted) const {
+// "x: shape [4] does not match [n] with n = 5 (bound by y)"
+KERNKIT_COLD void Expect::fail_dims(bool strides, std::initializer_list<Entry> wanted) const {
   Message text;
-  text << name_ << ": shape " << x_.sizes() << " does not match ";
-  fail(kind::ValueError, text.append(wanted.c_str(), wanted.size()));
+  text << name_ << (strides ? ": strides " : ": shape ");
+  strides ? text << x_.strides() : text << x_.sizes();
+  text << " does not match [";
+  const char* separator = "";
+  for (const Entry& entry : wanted) {
+    text << separator;
+    separator = ", ";
+    if (entry.dim == nullptr || entry.factor != 1) text << entry.factor;
+    if (entry.dim != nullptr) text << (entry.factor != 1 ? " * " : "") << entry.dim->name();
+  }
+  text << "]";
+  separator = " with ";
+  for (const Entry& entry : wanted) {
+    if (entry.dim == nullptr || !entry.dim->is_bound()) continue;
+    text << separator << entry.dim->name() << " = " << entry.dim->value();
+    if (strcmp(entry.dim->bound_by(), name_) != 0) {
+      text << " (bound by " << entry.dim->bound_by() << ")";
+    }
+    separator = ", ";
+  }
+  fail(kind::ValueError, text);
+}
+
+KERNKIT_COLD void Expect::fail_last_dim() const {
+  Message text;
+  fail(kind::ValueError, text << name_ << ": the last dimension must be contiguous; shape "
+                              << x_.sizes() << " has strides " << x_.strides());
+}
+
+KERNKIT_COLD void Expect::fail_aligned(size_t bytes) const {
+  Message text;
+  fail(kind::ValueError, text << name_ << ": address " << x_.data_ptr() << " is not aligned to "
+                              << bytes << " bytes");
+}
+
+KERNKIT_COLD void Expect::fail_numel(int64_t n) const {
+  Message text;
+  fail(kind::ValueError, text << name_ << ": shape " << x_.sizes() << " has " << x_.numel()
+                              << " elements; at most " << n << " are supported");
 }
 
 KERNKIT_COLD void Expect::fail_device(const char* wanted) const {

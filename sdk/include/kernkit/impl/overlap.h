@@ -8,18 +8,24 @@ namespace kernkit {
 
 namespace detail {
 
-/// From the lowest to the highest element of a tensor with any strides. False when that does not
-/// fit the address space.
-KERNKIT_COLD bool strided_extent(const TensorView& x, Extent* out) {
-  int64_t low = 0;
-  int64_t high = 1;
+KERNKIT_COLD bool offset_range(const TensorView& x, int64_t* low, int64_t* high) {
+  *low = *high = 0;
   const StridesView strides = x.strides();
   for (size_t i = 0; i < strides.size(); ++i) {
     int64_t reach = 0;
     if (__builtin_mul_overflow(x.sizes()[i] - 1, strides[i], &reach)) return false;
-    int64_t* side = reach < 0 ? &low : &high;
+    int64_t* side = reach < 0 ? low : high;
     if (__builtin_add_overflow(*side, reach, side)) return false;
   }
+  return true;
+}
+
+/// The bytes from the lowest to the highest element of a tensor with any strides. False when they
+/// do not fit the address space.
+KERNKIT_COLD bool strided_extent(const TensorView& x, Extent* out) {
+  int64_t low = 0;
+  int64_t high = 0;
+  if (!offset_range(x, &low, &high) || __builtin_add_overflow(high, 1, &high)) return false;
   const int64_t bits = dtype_bits(x.dtype());
   if (__builtin_mul_overflow(low, bits, &low) || __builtin_mul_overflow(high, bits, &high)) {
     return false;

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dispatch on what is no dtype: a bool, a small integer, the width of an index.
+#pragma once
+
+#include <initializer_list>
+
+#include "kernkit/dispatch.h"
+#include "kernkit/overlap.h"
+
+namespace kernkit {
+
+/// Calls `function(std::true_type{})` or `function(std::false_type{})`: `decltype(tag)::value` is
+/// then a constant.
+template <class Function>
+void dispatch_bool(bool flag, Function&& function) {
+  if (flag) {
+    function(std::true_type{});
+  } else {
+    function(std::false_type{});
+  }
+}
+
+namespace detail {
+[[noreturn, gnu::cold]] void throw_unsupported_value(const char* name, int64_t value,
+                                                     const int64_t* supported, size_t size,
+                                                     Where where);
+
+/// True when every element of every view, and every position in it counted in row-major order, is
+/// reached by an int32 offset.
+bool fits_int32(std::initializer_list<TensorView> views);
+}  // namespace detail
+
+/// Calls `function(std::integral_constant<int64_t, V>{})` for the V that equals `value`; throws
+/// ValueError, which names the argument and lists the values, when there is none:
+/// `dispatch_int<64, 128, 256>(d.value(), "head_dim", [&](auto tag) { ... });`
+template <int64_t... V, class Function>
+void dispatch_int(int64_t value, const char* name, Function&& function) {
+  const bool found =
+      ((value == V && (function(std::integral_constant<int64_t, V>{}), true)) || ...);
+  if (__builtin_expect(!found, 0)) {
+    static constexpr int64_t kSupported[] = {V...};
+    detail::throw_unsupported_value(name, value, kSupported, sizeof...(V), KERNKIT_HERE);
+  }
+}
+
+/// Calls `function(type_tag<int32_t>{})` when 32-bit index arithmetic reaches every element of
+/// every view, strides included, and otherwise with int64_t: `dispatch_index({x, y}, [&](auto tag)
+/// { using Index = type_of<decltype(tag)>; ... });`
+template <class Function>
+void dispatch_index(std::initializer_list<TensorView> views, Function&& function) {
+  if (detail::fits_int32(views)) {
+    function(type_tag<int32_t>{});
+  } else {
+    function(type_tag<int64_t>{});
+  }
+}
+
+}  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/dispatch_value.h"
+#endif

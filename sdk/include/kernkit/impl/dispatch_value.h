@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// How wide an index must be, and what is said of a value that is not in the list.
+#pragma once
+
+#include "kernkit/dispatch_value.h"
+#include "kernkit/impl/dispatch.h"
+
+namespace kernkit::detail {
+
+KERNKIT_COLD void throw_unsupported_value(const char* name, int64_t value, const int64_t* supported,
+                                          size_t size, Where where) {
+  Message text;
+  text << name << ": " << value << " is not supported; expected ";
+  append_alternatives(text, supported, size);
+  throw Error(kind::ValueError, text.c_str(), where);
+}
+
+KERNKIT_COLD bool fits_int32(std::initializer_list<TensorView> views) {
+  for (const TensorView& x : views) {
+    const int64_t numel = x.numel();
+    if (numel == 0) continue;
+    if (numel - 1 > INT32_MAX) return false;
+    int64_t low = 0;
+    int64_t high = 0;
+    if (!offset_range(x, &low, &high)) return false;
+    if (low < INT32_MIN || high > INT32_MAX) return false;
+  }
+  return true;
+}
+
+}  // namespace kernkit::detail
