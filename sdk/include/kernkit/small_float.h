@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Storage types for floats of 8 bits and fewer, usable on host and device without a CUDA header.
+//
+// Formats, names and the results of every conversion are those of ml_dtypes; float8 and the OCP MX
+// types are specified in the OCP 8-bit and Microscaling documents.
+#pragma once
+
+#include "kernkit/float.h"
+
+namespace kernkit {
+
+/// What a format has beside finite numbers, and so what becomes of a value that is too large.
+enum class Specials : uint8_t {
+  kIeee,    // infinities and NaNs; overflow becomes infinity
+  kNan,     // NaN as the largest magnitude, no infinity (fn); overflow becomes NaN
+  kFnuz,    // NaN in place of -0, no infinity (fnuz); overflow becomes NaN
+  kFinite,  // neither; overflow saturates to the largest value, NaN becomes zero
+};
+
+/// A sign bit, E exponent bits and M mantissa bits, in the low bits of a byte. Conversion from
+/// float rounds once, to nearest even.
+template <DTypeCode Code, int E, int M, int Bias, Specials S>
+struct SmallFloat {
+  uint8_t bits;
+
+  static constexpr uint32_t kSign = 1u << (E + M);
+  static constexpr uint32_t kTop = kSign - 1;  // the largest magnitude's code
+  static constexpr uint32_t kNan = S == Specials::kIeee  ? kTop ^ ((1u << (M - 1)) - 1)
+                                   : S == Specials::kNan ? kTop
+                                                         : kSign;
+  static constexpr uint32_t kInfinity = kTop ^ ((1u << M) - 1);  // of kIeee
+  static constexpr uint32_t kMax = S == Specials::kIeee  ? kInfinity - 1
+                                   : S == Specials::kNan ? kTop - 1
+                                                         : kTop;
+
+  SmallFloat() = default;
+  KERNKIT_HOST_DEVICE explicit SmallFloat(float value)
+      : bits(static_cast<uint8_t>(encode(detail::bit_cast<uint32_t>(value)))) {}
+  KERNKIT_HOST_DEVICE explicit operator float() const {
+    return detail::bit_cast<float>(decode(bits));
+  }
+
+ private:
+  static constexpr uint32_t kOverflow = S == Specials::kIeee     ? kInfinity
+                                        : S == Specials::kFinite ? kMax
+                                                                 : kNan;
+
+  KERNKIT_HOST_DEVICE static uint32_t encode(uint32_t value) {
+    const uint32_t sign = (value >> 31) << (E + M);
+    const uint32_t rest = value & 0x7fffffffu;
+    if (rest > 0x7f800000u) {
+      if (S == Specials::kFinite) return sign ^ kSign;  // as ml_dtypes has it: a zero
+      return S == Specials::kFnuz ? kNan : sign | kNan;
+    }
+    uint32_t code;
+    if (rest < static_cast<uint32_t>(128 - Bias) << 23) {  // below the smallest normal number
+      // Adding 2^(23 + the exponent of the smallest step) rounds to a multiple of that step.
+      constexpr uint32_t kMagic = static_cast<uint32_t>(127 + 24 - Bias - M) << 23;
+      const float sum = detail::bit_cast<float>(rest) + detail::bit_cast<float>(kMagic);
+      code = detail::bit_cast<uint32_t>(sum) - kMagic;
+    } else {
+      const uint32_t half = (1u << (22 - M)) - 1 + ((rest >> (23 - M)) & 1u);
+      code = ((rest + half) >> (23 - M)) - (static_cast<uint32_t>(127 - Bias) << M);
+    }
+    if (code > kMax) code = kOverflow;
+    if (S == Specials::kFnuz && (code == 0 || code == kNan)) return code;
+    return sign | code;
+  }
+
+  KERNKIT_HOST_DEVICE static uint32_t decode(uint32_t code) {
+    const uint32_t sign = (code & kSign) << (31 - E - M);
+    const uint32_t rest = code & kTop;
+    if (S == Specials::kFnuz && (code & (kSign | kTop)) == kNan) return 0x7fc00000u | sign;
+    if (S == Specials::kIeee && rest >= kInfinity) {
+      return sign | 0x7f800000u | (rest > kInfinity ? 0x00400000u : 0u);
+    }
+    if (S == Specials::kNan && rest == kNan) return sign | 0x7fc00000u;
+    if (rest < (1u << M)) {  // a multiple of the smallest step
+      constexpr uint32_t kStep = static_cast<uint32_t>(127 + 1 - Bias - M) << 23;
+      const float value = static_cast<float>(rest) * detail::bit_cast<float>(kStep);
+      return sign | detail::bit_cast<uint32_t>(value);
+    }
+    return sign | ((rest << (23 - M)) + (static_cast<uint32_t>(127 - Bias) << 23));
+  }
+};
+
+using float8_e3m4 = SmallFloat<DTypeCode::kFloat8E3M4, 3, 4, 3, Specials::kIeee>;
+using float8_e4m3 = SmallFloat<DTypeCode::kFloat8E4M3, 4, 3, 7, Specials::kIeee>;
+using float8_e4m3b11fnuz = SmallFloat<DTypeCode::kFloat8E4M3B11FNUZ, 4, 3, 11, Specials::kFnuz>;
+using float8_e4m3fn = SmallFloat<DTypeCode::kFloat8E4M3FN, 4, 3, 7, Specials::kNan>;
+using float8_e4m3fnuz = SmallFloat<DTypeCode::kFloat8E4M3FNUZ, 4, 3, 8, Specials::kFnuz>;
+using float8_e5m2 = SmallFloat<DTypeCode::kFloat8E5M2, 5, 2, 15, Specials::kIeee>;
+using float8_e5m2fnuz = SmallFloat<DTypeCode::kFloat8E5M2FNUZ, 5, 2, 16, Specials::kFnuz>;
+/// One element in the low bits of a byte; in memory DLPack packs sub-byte elements unless its flag
+/// IS_SUBBYTE_TYPE_PADDED says otherwise.
+using float6_e2m3fn = SmallFloat<DTypeCode::kFloat6E2M3FN, 2, 3, 1, Specials::kFinite>;
+using float6_e3m2fn = SmallFloat<DTypeCode::kFloat6E3M2FN, 3, 2, 3, Specials::kFinite>;
+using float4_e2m1fn = SmallFloat<DTypeCode::kFloat4E2M1FN, 2, 1, 1, Specials::kFinite>;
+
+template <DTypeCode Code, int E, int M, int Bias, Specials S>
+struct DTypeOf<SmallFloat<Code, E, M, Bias, S>> {
+  static constexpr DLDataType value = make_dtype(Code, 1 + E + M);
+};
+template <DTypeCode Code, int E, int M, int Bias, Specials S>
+struct ComputeType<SmallFloat<Code, E, M, Bias, S>> {
+  using type = float;
+};
+
+/// Two float4_e2m1fn in a byte, the first in the low half: dtype float4_e2m1fnx2.
+struct float4_e2m1fn_x2 {
+  uint8_t bits;
+
+  float4_e2m1fn_x2() = default;
+  KERNKIT_HOST_DEVICE float4_e2m1fn_x2(float4_e2m1fn low, float4_e2m1fn high)
+      : bits(static_cast<uint8_t>(low.bits | (high.bits << 4))) {}
+  KERNKIT_HOST_DEVICE float4_e2m1fn low() const { return from_bits(bits & 0xfu); }
+  KERNKIT_HOST_DEVICE float4_e2m1fn high() const { return from_bits(bits >> 4); }
+
+ private:
+  KERNKIT_HOST_DEVICE static float4_e2m1fn from_bits(unsigned code) {
+    float4_e2m1fn result;
+    result.bits = static_cast<uint8_t>(code);
+    return result;
+  }
+};
+template <>
+struct DTypeOf<float4_e2m1fn_x2> {
+  static constexpr DLDataType value = make_dtype(DTypeCode::kFloat4E2M1FN, 4, 2);
+};
+
+/// A power of two, 2^(bits - 127), without sign or zero: the scale of the MX formats. Conversion
+/// from float rounds to nearest, ties up; what is no positive finite number becomes NaN.
+struct float8_e8m0fnu {
+  uint8_t bits;
+
+  float8_e8m0fnu() = default;
+  KERNKIT_HOST_DEVICE explicit float8_e8m0fnu(float value)
+      : bits(static_cast<uint8_t>(encode(detail::bit_cast<uint32_t>(value)))) {}
+  KERNKIT_HOST_DEVICE explicit operator float() const {
+    const uint32_t value = bits == 0xff ? 0x7fc00000u : bits == 0 ? 0x00400000u : bits << 23;
+    return detail::bit_cast<float>(value);
+  }
+
+ private:
+  KERNKIT_HOST_DEVICE static uint32_t encode(uint32_t value) {
+    if (value == 0 || value >= 0x7f800000u) return 0xff;  // zero, infinity, NaN, any negative
+    return (value + 0x00400000u) >> 23;
+  }
+};
+template <>
+struct DTypeOf<float8_e8m0fnu> {
+  static constexpr DLDataType value = make_dtype(DTypeCode::kFloat8E8M0FNU, 8);
+};
+template <>
+struct ComputeType<float8_e8m0fnu> {
+  using type = float;
+};
+
+}  // namespace kernkit

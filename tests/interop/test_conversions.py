@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The storage types of float.h and small_float.h against NumPy and ml_dtypes, bit for bit."""
+
+import subprocess
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tvm_ffi
+
+DTYPES = [
+    "float16",
+    "bfloat16",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float4_e2m1fn",
+]
+
+
+def reference(name):
+    return np.dtype(name if name == "float16" else getattr(ml_dtypes, name))
+
+
+@pytest.fixture(scope="module")
+def ops(root, dlpack_include, tmp_path_factory):
+    """Built with an include path and nothing else, as a file that is compiled at run time."""
+    out = tmp_path_factory.mktemp("conversions") / "libconversions.so"
+    source = root / "tests/interop/conversions/conversions.cc"
+    command = ["c++", "-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC"]
+    command += ["-fvisibility=hidden", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    command += ["-I", root / "sdk/include", "-isystem", dlpack_include, source, "-o", out]
+    subprocess.run(command, check=True)
+    return tvm_ffi.load_module(str(out))
+
+
+def assert_same(ours, theirs, is_nan):
+    """Equal bits, but that a NaN may be any NaN."""
+    different = (ours != theirs) & ~is_nan
+    assert not different.any(), (ours[different][:5], theirs[different][:5])
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_every_code_decodes(ops, name):
+    dtype = reference(name)
+    bits = ml_dtypes.finfo(dtype).bits
+    codes = np.arange(1 << bits, dtype=f"uint{8 * dtype.itemsize}")
+    values = np.zeros(codes.shape, "float32")
+    ops.decode(values, codes, name)
+    expected = codes.view(dtype).astype("float32")
+    np.testing.assert_array_equal(np.isnan(values), np.isnan(expected))
+    assert_same(values.view("uint32"), expected.view("uint32"), np.isnan(expected))
+
+
+def encode_and_compare(ops, name, values):
+    dtype = reference(name)
+    codes = np.zeros(values.shape, f"uint{8 * dtype.itemsize}")
+    ops.encode(codes, values, name)
+    with np.errstate(all="ignore"):
+        expected = values.astype(dtype)
+    is_nan = np.isnan(expected.astype("float32"))
+    np.testing.assert_array_equal(np.isnan(codes.view(dtype).astype("float32")), is_nan)
+    assert_same(codes, expected.view(codes.dtype), is_nan)
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_floats_encode(ops, name):
+    """Around every value and every midpoint between two values, and a few million patterns."""
+    dtype = reference(name)
+    codes = np.arange(1 << ml_dtypes.finfo(dtype).bits, dtype=f"uint{8 * dtype.itemsize}")
+    with np.errstate(all="ignore"):
+        exact = codes.view(dtype).astype("float64")
+    exact = np.unique(exact[np.isfinite(exact)])
+    points = np.concatenate([exact, (exact[1:] + exact[:-1]) / 2]).astype("float32")
+    near = points.view("uint32")[:, None] + np.arange(-2, 3, dtype="int64")[None, :]
+    encode_and_compare(ops, name, near.ravel().astype("uint32").view("float32"))
+    every = np.arange(0, 1 << 32, 1021, dtype="uint64").astype("uint32").view("float32")
+    encode_and_compare(ops, name, every)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DTYPES)
+def test_every_float_encodes(ops, name):
+    """All 2^32 patterns of a float32."""
+    for start in range(0, 1 << 32, 1 << 26):
+        patterns = np.arange(start, start + (1 << 26), dtype="uint64").astype("uint32")
+        encode_and_compare(ops, name, patterns.view("float32"))
