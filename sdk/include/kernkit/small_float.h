@@ -144,7 +144,8 @@ struct float8_e8m0fnu {
  private:
   KERNKIT_HOST_DEVICE static uint32_t encode(uint32_t value) {
     if (value == 0 || value >= 0x7f800000u) return 0xff;  // zero, infinity, NaN, any negative
-    return (value + 0x00400000u) >> 23;
+    // As in ml_dtypes, a subnormal goes up as soon as it exceeds 2^-127.
+    return (value + 0x00400000u - (value < 0x00800000u)) >> 23;
   }
 };
 template <>
