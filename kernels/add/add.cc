@@ -13,7 +13,8 @@ void add(TensorView z, TensorView x, TensorView y) {
   KERNKIT_EXPECT(z).like(x).contiguous().no_partial_overlap(x).no_partial_overlap(y);
 
   // early-out
-  if (x.numel() == 0) return;
+  const int64_t n = x.numel();
+  if (n == 0) return;
 
   // dispatch
   if constexpr (kWithCuda) {
@@ -22,7 +23,7 @@ void add(TensorView z, TensorView x, TensorView y) {
   dispatch(AddTypes{}, x.dtype(), [&](auto tag) {
     using T = type_of<decltype(tag)>;
     // launch
-    cpu::elementwise(x.numel(), Add<T>{}, z.data<T>(), x.data<const T>(), y.data<const T>());
+    cpu::elementwise(n, Add<T>{}, z.data<T>(), x.data<const T>(), y.data<const T>());
   });
 }
 

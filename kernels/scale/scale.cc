@@ -13,7 +13,8 @@ void scale(TensorView y, TensorView x, double factor) {
   KERNKIT_EXPECT(y).like(x).contiguous().no_partial_overlap(x);
 
   // early-out
-  if (x.numel() == 0) return;
+  const int64_t n = x.numel();
+  if (n == 0) return;
 
   // dispatch
   if constexpr (kWithCuda) {
@@ -23,7 +24,7 @@ void scale(TensorView y, TensorView x, double factor) {
     using T = type_of<decltype(tag)>;
     // launch
     const Scale<T> op{static_cast<compute_t<T>>(factor)};
-    cpu::elementwise(x.numel(), op, y.data<T>(), x.data<const T>());
+    cpu::elementwise(n, op, y.data<T>(), x.data<const T>());
   });
 }
 // [/scale]

@@ -61,7 +61,7 @@ constexpr bool is_cuda(DLDevice device) { return device.device_type == kDLCUDA; 
 // Global and templates for the reason given in dtype.h.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDevice>, int> = 0>
 constexpr bool operator==(T a, T b) {
-  return a.device_type == b.device_type && a.device_id == b.device_id;
+  return __builtin_bit_cast(uint64_t, a) == __builtin_bit_cast(uint64_t, b);
 }
 template <class T, std::enable_if_t<std::is_same_v<T, DLDevice>, int> = 0>
 constexpr bool operator!=(T a, T b) {

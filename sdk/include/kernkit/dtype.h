@@ -185,7 +185,8 @@ inline constexpr DTypeName kDTypeNames[] = {
 // non-template operators which tvm-ffi's headers define there as well.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
 constexpr bool operator==(T a, T b) {
-  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+  // One comparison of 32 bits: all of the struct, which has no padding.
+  return __builtin_bit_cast(uint32_t, a) == __builtin_bit_cast(uint32_t, b);
 }
 template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
 constexpr bool operator!=(T a, T b) {

@@ -2,12 +2,10 @@
 // KERNKIT_EXPECT(x): what a tensor argument must be.
 #pragma once
 
-#include <initializer_list>
-
 #include "kernkit/dim.h"
 #include "kernkit/dispatch.h"
 #include "kernkit/overlap.h"
-#include "kernkit/tensor.h"
+#include "kernkit/refusal.h"
 
 namespace kernkit {
 
@@ -15,26 +13,26 @@ namespace kernkit {
 /// nothing is kept, so no restriction can be lost. Use it through KERNKIT_EXPECT.
 class Expect {
  public:
-  Expect(const TensorView& tensor, const char* expression, Where where)
-      : x_(tensor), name_(detail::name_or(tensor, expression)), where_(where) {}
+  Expect(TensorView tensor, const char* expression, Where where)
+      : x_(tensor), expression_(expression), where_(where) {}
 
   /// TypeError unless the dtype is one of the list's, e.g. `.dtype(floating{})`.
   template <class... T>
   const Expect& dtype(types<T...>) const {
     if (!contains(types<T...>{}, x_.dtype())) {
-      detail::throw_unsupported(name_, x_.dtype(), detail::kDTypes<T...>, sizeof...(T), where_);
+      detail::throw_unsupported(name(), x_.dtype(), detail::kDTypes<T...>, sizeof...(T), where_);
     }
     return *this;
   }
   /// TypeError unless the dtype is this one.
   const Expect& dtype(DLDataType wanted) const {
-    if (x_.dtype() != wanted) fail_dtype(wanted);
+    if (x_.dtype() != wanted) refuse().dtype(wanted);
     return *this;
   }
 
   /// ValueError unless the tensor has n dimensions.
   const Expect& rank(int32_t n) const {
-    if (x_.ndim() != n) fail_rank(n);
+    if (x_.ndim() != n) refuse().rank(n);
     return *this;
   }
   /// ValueError unless the shape is this one: each entry an integer, a Dim or a multiple of one.
@@ -43,62 +41,63 @@ class Expect {
     int32_t i = 0;
     const bool fits = x_.ndim() == static_cast<int32_t>(sizeof...(D)) &&
                       (accepts(wanted, x_.sizes()[static_cast<size_t>(i++)]) && ...);
-    if (!fits) fail_dims(false, {describe(wanted)...});
+    if (!fits) refuse().dims(false, {describe(wanted)...});
     return *this;
   }
 
   /// ValueError unless it is on this device.
   const Expect& device(DLDevice wanted) const {
-    if (x_.device() != wanted) fail_device(device_name(wanted).c_str());
+    if (x_.device() != wanted) refuse().device(device_name(wanted).c_str());
     return *this;
   }
   /// ValueError unless the tensor is in CPU memory.
   const Expect& cpu() const {
-    if (!is_cpu(x_.device())) fail_device("cpu");
+    if (!is_cpu(x_.device())) refuse().device("cpu");
     return *this;
   }
   /// ValueError unless it is on a CUDA device; RuntimeError when this library has no CUDA.
   const Expect& cuda() const {
-    if (!kWithCuda || !is_cuda(x_.device())) fail_device("cuda");
+    if (!kWithCuda || !is_cuda(x_.device())) refuse().device("cuda");
     return *this;
   }
   /// ValueError unless it is on the CPU or a CUDA device; RuntimeError for CUDA when this library
   /// was built without it.
   const Expect& cpu_or_cuda() const {
-    if (!is_cpu(x_.device()) && !(kWithCuda && is_cuda(x_.device()))) fail_device("cpu or cuda");
+    if (!is_cpu(x_.device()) && !(kWithCuda && is_cuda(x_.device())))
+      refuse().device("cpu or cuda");
     return *this;
   }
 
   /// same_dtype, same_device and same_shape in one: the usual check of an output.
-  const Expect& like(const TensorView& other) const {
+  const Expect& like(TensorView other) const {
     return same_dtype(other).same_device(other).same_shape(other);
   }
   /// TypeError unless both have one dtype.
-  const Expect& same_dtype(const TensorView& other) const {
-    if (x_.dtype() != other.dtype()) fail_same_dtype(other);
+  const Expect& same_dtype(TensorView other) const {
+    if (x_.dtype() != other.dtype()) refuse().same_dtype(other);
     return *this;
   }
   /// ValueError unless both are on one device.
-  const Expect& same_device(const TensorView& other) const {
-    if (x_.device() != other.device()) fail_same_device(other);
+  const Expect& same_device(TensorView other) const {
+    if (x_.device() != other.device()) refuse().same_device(other);
     return *this;
   }
   /// ValueError unless both have one shape.
-  const Expect& same_shape(const TensorView& other) const {
-    if (x_.sizes() != other.sizes()) fail_same_shape(other);
+  const Expect& same_shape(TensorView other) const {
+    if (x_.sizes() != other.sizes()) refuse().same_shape(other);
     return *this;
   }
 
   /// ValueError unless the elements are dense in row-major order (see TensorView::is_contiguous).
   const Expect& contiguous() const {
-    if (!x_.is_contiguous()) fail_contiguous();
+    if (!x_.is_contiguous()) refuse().contiguous();
     return *this;
   }
   /// ValueError unless the elements of each row (the last dimension) are neighbours. A row of one
   /// element or none is; a tensor of rank 0 is.
   const Expect& last_dim_contiguous() const {
     const int32_t last = x_.ndim() - 1;
-    if (last >= 0 && x_.size(last) > 1 && x_.stride(last) != 1) fail_last_dim();
+    if (last >= 0 && x_.size(last) > 1 && x_.stride(last) != 1) refuse().last_dim();
     return *this;
   }
   /// ValueError unless the strides are these, in elements: each an integer, a Dim or a multiple of
@@ -110,65 +109,53 @@ class Expect {
     const bool fits =
         x_.ndim() == kRank &&
         ((++i, x_.size(i) == 1 || accepts(wanted, x_.strides()[static_cast<size_t>(i)])) && ...);
-    if (!fits && (x_.ndim() != kRank || x_.numel() != 0)) fail_dims(true, {describe(wanted)...});
+    if (!fits && (x_.ndim() != kRank || x_.numel() != 0))
+      refuse().dims(true, {describe(wanted)...});
     return *this;
   }
   /// ValueError unless the first element's address, byte_offset included, is a multiple of `bytes`,
   /// a power of two. An empty tensor has no first element.
   const Expect& aligned(size_t bytes) const {
     const auto address = reinterpret_cast<uintptr_t>(x_.data_ptr());
-    if ((address & (bytes - 1)) != 0 && x_.numel() != 0) fail_aligned(bytes);
+    if ((address & (bytes - 1)) != 0 && x_.numel() != 0) refuse().aligned(bytes);
     return *this;
   }
   /// ValueError when there are more than n elements.
   const Expect& numel_at_most(int64_t n) const {
-    if (x_.numel() > n) fail_numel(n);
+    if (x_.numel() > n) refuse().numel(n);
     return *this;
   }
   /// ValueError when the tensors share memory, unless they are the same elements in the same
   /// order, so that computing in place is allowed.
-  const Expect& no_partial_overlap(const TensorView& other) const {
-    if (overlaps(x_, other) && !same_elements(x_, other)) fail_overlap(other, "partially ");
+  const Expect& no_partial_overlap(TensorView other) const {
+    if (overlaps(x_, other) && !same_elements(x_, other)) refuse().overlap(other, "partially ");
     return *this;
   }
   /// ValueError when the tensors share memory.
-  const Expect& no_overlap(const TensorView& other) const {
-    if (overlaps(x_, other)) fail_overlap(other, "");
+  const Expect& no_overlap(TensorView other) const {
+    if (overlaps(x_, other)) refuse().overlap(other, "");
     return *this;
   }
 
  private:
   static bool accepts(int64_t wanted, int64_t size) { return wanted == size; }
-  bool accepts(Dim& wanted, int64_t size) const { return wanted.accepts(size, name_); }
+  bool accepts(Dim& wanted, int64_t size) const { return wanted.accepts(size, name()); }
   static bool accepts(const ScaledDim& wanted, int64_t size) {
     int64_t product = 0;
     return !__builtin_mul_overflow(wanted.dim.value(), wanted.factor, &product) && product == size;
   }
-  // One entry of a wanted shape, for the message: factor * dim, or a number.
-  struct Entry {
-    int64_t factor;
-    const Dim* dim;
-  };
-  static Entry describe(int64_t wanted) { return {wanted, nullptr}; }
-  static Entry describe(const Dim& wanted) { return {1, &wanted}; }
-  static Entry describe(const ScaledDim& wanted) { return {wanted.factor, &wanted.dim}; }
+  static detail::WantedDim describe(int64_t wanted) { return {wanted, nullptr}; }
+  static detail::WantedDim describe(const Dim& wanted) { return {1, &wanted}; }
+  static detail::WantedDim describe(const ScaledDim& wanted) {
+    return {wanted.factor, &wanted.dim};
+  }
 
-  [[noreturn, gnu::cold]] void fail(const char* kind, const Message& text) const;
-  [[noreturn, gnu::cold]] void fail_dtype(DLDataType wanted) const;
-  [[noreturn, gnu::cold]] void fail_rank(int32_t wanted) const;
-  [[noreturn, gnu::cold]] void fail_dims(bool strides, std::initializer_list<Entry> wanted) const;
-  [[noreturn, gnu::cold]] void fail_last_dim() const;
-  [[noreturn, gnu::cold]] void fail_aligned(size_t bytes) const;
-  [[noreturn, gnu::cold]] void fail_numel(int64_t n) const;
-  [[noreturn, gnu::cold]] void fail_device(const char* wanted) const;
-  [[noreturn, gnu::cold]] void fail_same_dtype(const TensorView& other) const;
-  [[noreturn, gnu::cold]] void fail_same_device(const TensorView& other) const;
-  [[noreturn, gnu::cold]] void fail_same_shape(const TensorView& other) const;
-  [[noreturn, gnu::cold]] void fail_contiguous() const;
-  [[noreturn, gnu::cold]] void fail_overlap(const TensorView& other, const char* how) const;
+  const char* name() const { return detail::name_or(x_, expression_); }
+  // Made on failure only, so that a check that passes keeps nothing in memory.
+  detail::Refusal refuse() const { return {x_.get(), name(), where_}; }
 
-  const TensorView& x_;
-  const char* name_;
+  TensorView x_;
+  const char* expression_;
   Where where_;
 };
 
@@ -177,7 +164,3 @@ class Expect {
 /// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` The message names x as the
 /// schema line does, and otherwise as it is written here.
 #define KERNKIT_EXPECT(tensor) ::kernkit::Expect((tensor), #tensor, KERNKIT_HERE)
-
-#if !defined(KERNKIT_COMPILED)
-#include "kernkit/impl/expect.h"
-#endif

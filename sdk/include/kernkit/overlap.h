@@ -14,39 +14,40 @@ struct Extent {
   uint64_t end;
 };
 
-/// Elements of a dense row-major tensor of less than 2^55, so that their bits fit int64; -1 for any
+/// Elements of a dense row-major tensor, when there are some and their bits fit int64; -1 for any
 /// other tensor.
-inline int64_t dense_numel(const TensorView& x) {
-  constexpr int64_t kMax = int64_t{1} << 55;
+inline int64_t dense_numel(TensorView x) {
+  constexpr int64_t kMax = int64_t{1} << 46;  // of 2^17 bits, the largest element
   const DLTensor& dl = *x.get();
   int64_t numel = 1;
+  int64_t signs = 0;
+  bool odd = false;
   for (int32_t i = dl.ndim - 1; i >= 0; --i) {
     const int64_t size = dl.shape[i];
-    const bool dense = dl.strides == nullptr || dl.strides[i] == numel || size == 1;
-    if (!dense || size <= 0 || size >= kMax || __builtin_mul_overflow(numel, size, &numel)) {
-      return -1;
-    }
+    if (dl.strides != nullptr) odd |= (dl.strides[i] != numel) & (size != 1);
+    signs |= size - 1;
+    odd |= __builtin_mul_overflow(numel, size, &numel);
   }
-  return numel < kMax ? numel : -1;
+  return odd || signs < 0 || numel >= kMax ? -1 : numel;
 }
 
-inline Extent dense_extent(const TensorView& x, int64_t numel) {
+inline Extent dense_extent(TensorView x, int64_t numel) {
   const auto begin = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(x.data_ptr()));
-  return {begin, begin + (static_cast<uint64_t>(numel) * dtype_bits(x.dtype()) + 7) / 8};
+  return {begin, begin + (static_cast<uint64_t>(numel) * dtype_bits(x.get()->dtype) + 7) / 8};
 }
 
 /// Offsets of the lowest and the highest element from the first, in elements. The tensor must not
 /// be empty. False when they do not fit int64.
-[[gnu::cold]] bool offset_range(const TensorView& x, int64_t* low, int64_t* high);
+[[gnu::cold]] bool offset_range(TensorView x, int64_t* low, int64_t* high);
 
-[[gnu::cold]] bool strided_overlap(const TensorView& a, const TensorView& b);
+[[gnu::cold]] bool strided_overlap(TensorView a, TensorView b);
 
 }  // namespace detail
 
 /// True when the tensors may share a byte: both have elements, are on one device, and the ranges
 /// from lowest to highest address meet. Exact for dense tensors; for strided ones that interleave
 /// without sharing (even and odd columns, say) it errs on the side of true.
-inline bool overlaps(const TensorView& a, const TensorView& b) {
+inline bool overlaps(TensorView a, TensorView b) {
   if (a.device() != b.device()) return false;
   const int64_t a_numel = detail::dense_numel(a);
   const int64_t b_numel = detail::dense_numel(b);
@@ -58,7 +59,7 @@ inline bool overlaps(const TensorView& a, const TensorView& b) {
 
 /// True when both views name the same elements in the same order: address, dtype, shape, and the
 /// strides of every dimension longer than 1. An output may then replace its input.
-[[gnu::cold]] bool same_elements(const TensorView& a, const TensorView& b);
+[[gnu::cold]] bool same_elements(TensorView a, TensorView b);
 
 }  // namespace kernkit
 

@@ -41,15 +41,19 @@ class ShapeView {
 /// int64; a size of zero makes the product zero whatever the others are.
 constexpr bool checked_product(ShapeView sizes, int64_t* out) {
   int64_t product = 1;
+  int64_t signs = 0;
   bool overflow = false;
-  bool zero = false;
   for (const int64_t size : sizes) {
-    if (size < 0) return false;
-    zero |= size == 0;
+    signs |= size;
     overflow |= __builtin_mul_overflow(product, size, &product);
   }
-  if (overflow && !zero) return false;
-  *out = zero ? 0 : product;
+  if (__builtin_expect(overflow || signs < 0, 0)) {
+    bool zero = false;
+    for (const int64_t size : sizes) zero |= size == 0;
+    if (signs < 0 || !zero) return false;
+    product = 0;
+  }
+  *out = product;
   return true;
 }
 

@@ -6,6 +6,16 @@
 
 namespace kernkit {
 
+class TensorView;
+
+namespace detail {
+// These take views by value, as everything cold should: a view whose address is taken lives in
+// memory for the whole function instead of in two registers.
+[[noreturn, gnu::cold]] void throw_bad_index(TensorView x, int64_t i);
+[[noreturn, gnu::cold]] void throw_bad_shape(TensorView x);
+[[noreturn, gnu::cold]] void throw_wrong_type(TensorView x, DLDataType wanted);
+}  // namespace detail
+
 /// A view of a DLTensor that someone else owns and keeps alive during the call. Two pointers: pass
 /// it by value. Sizes and strides count elements; `i` may be negative and counts from the end.
 ///
@@ -39,7 +49,7 @@ class TensorView {
   /// negative or the product exceeds int64.
   int64_t numel() const {
     int64_t product = 0;
-    if (__builtin_expect(!checked_product(sizes(), &product), 0)) throw_bad_shape();
+    if (__builtin_expect(!checked_product(sizes(), &product), 0)) detail::throw_bad_shape(*this);
     return product;
   }
 
@@ -49,7 +59,7 @@ class TensorView {
   template <class T>
   T* data() const {
     if (__builtin_expect(dtype() != dtype_of<std::remove_const_t<T>>, 0)) {
-      throw_wrong_type(dtype_of<std::remove_const_t<T>>);
+      detail::throw_wrong_type(*this, dtype_of<std::remove_const_t<T>>);
     }
     return static_cast<T*>(data_ptr());
   }
@@ -78,23 +88,20 @@ class TensorView {
  private:
   int64_t index(int64_t i) const {
     const int64_t from_start = i < 0 ? i + ndim() : i;
-    if (__builtin_expect(from_start < 0 || from_start >= ndim(), 0)) throw_bad_index(i);
+    if (__builtin_expect(from_start < 0 || from_start >= ndim(), 0))
+      detail::throw_bad_index(*this, i);
     return from_start;
   }
-
-  [[noreturn, gnu::cold]] void throw_bad_index(int64_t i) const;
-  [[noreturn, gnu::cold]] void throw_bad_shape() const;
-  [[noreturn, gnu::cold]] void throw_wrong_type(DLDataType wanted) const;
 
   const DLTensor* tensor_;
   const char* name_;
 };
 
 /// "float32 [4, 8]", with what differs from the usual: "cuda:1 float16 [4, 8] strides [16, 1]".
-[[gnu::cold]] Message& operator<<(Message& out, const TensorView& x);
+[[gnu::cold]] Message& operator<<(Message& out, TensorView x);
 
 namespace detail {
-inline const char* name_or(const TensorView& x, const char* otherwise) {
+inline const char* name_or(TensorView x, const char* otherwise) {
   return x.name() != nullptr ? x.name() : otherwise;
 }
 }  // namespace detail

@@ -8,7 +8,7 @@ namespace kernkit {
 
 namespace detail {
 
-KERNKIT_COLD bool offset_range(const TensorView& x, int64_t* low, int64_t* high) {
+KERNKIT_COLD bool offset_range(TensorView x, int64_t* low, int64_t* high) {
   *low = *high = 0;
   const StridesView strides = x.strides();
   for (size_t i = 0; i < strides.size(); ++i) {
@@ -22,7 +22,7 @@ KERNKIT_COLD bool offset_range(const TensorView& x, int64_t* low, int64_t* high)
 
 /// The bytes from the lowest to the highest element of a tensor with any strides. False when they
 /// do not fit the address space.
-KERNKIT_COLD bool strided_extent(const TensorView& x, Extent* out) {
+KERNKIT_COLD bool strided_extent(TensorView x, Extent* out) {
   int64_t low = 0;
   int64_t high = 0;
   if (!offset_range(x, &low, &high) || __builtin_add_overflow(high, 1, &high)) return false;
@@ -36,7 +36,7 @@ KERNKIT_COLD bool strided_extent(const TensorView& x, Extent* out) {
   return true;
 }
 
-KERNKIT_COLD bool strided_overlap(const TensorView& a, const TensorView& b) {
+KERNKIT_COLD bool strided_overlap(TensorView a, TensorView b) {
   if (a.numel() == 0 || b.numel() == 0) return false;
   Extent ours, theirs;
   if (!strided_extent(a, &ours) || !strided_extent(b, &theirs)) return true;
@@ -45,7 +45,7 @@ KERNKIT_COLD bool strided_overlap(const TensorView& a, const TensorView& b) {
 
 }  // namespace detail
 
-KERNKIT_COLD bool same_elements(const TensorView& a, const TensorView& b) {
+KERNKIT_COLD bool same_elements(TensorView a, TensorView b) {
   if (a.data_ptr() != b.data_ptr() || a.dtype() != b.dtype()) return false;
   if (a.sizes() != b.sizes()) return false;
   for (size_t i = 0; i < a.sizes().size(); ++i) {

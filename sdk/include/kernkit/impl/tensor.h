@@ -6,24 +6,24 @@
 
 namespace kernkit {
 
-KERNKIT_COLD Message& operator<<(Message& out, const TensorView& x) {
+KERNKIT_COLD Message& operator<<(Message& out, TensorView x) {
   if (!is_cpu(x.device())) out << x.device() << " ";
   out << x.dtype() << " " << x.sizes();
   return x.is_contiguous() ? out : out << " strides " << x.strides();
 }
 
-KERNKIT_COLD void TensorView::throw_bad_index(int64_t i) const {
-  KERNKIT_THROW(IndexError) << detail::name_or(*this, "tensor") << ": dimension " << i
-                            << " does not exist; shape is " << sizes();
+KERNKIT_COLD void detail::throw_bad_index(TensorView x, int64_t i) {
+  KERNKIT_THROW(IndexError) << detail::name_or(x, "tensor") << ": dimension " << i
+                            << " does not exist; shape is " << x.sizes();
 }
 
-KERNKIT_COLD void TensorView::throw_bad_shape() const {
-  KERNKIT_THROW(ValueError) << detail::name_or(*this, "tensor") << ": shape " << sizes()
+KERNKIT_COLD void detail::throw_bad_shape(TensorView x) {
+  KERNKIT_THROW(ValueError) << detail::name_or(x, "tensor") << ": shape " << x.sizes()
                             << " has a negative size or more than 2^63 - 1 elements";
 }
 
-KERNKIT_COLD void TensorView::throw_wrong_type(DLDataType wanted) const {
-  KERNKIT_THROW(TypeError) << detail::name_or(*this, "tensor") << ": dtype " << dtype()
+KERNKIT_COLD void detail::throw_wrong_type(TensorView x, DLDataType wanted) {
+  KERNKIT_THROW(TypeError) << detail::name_or(x, "tensor") << ": dtype " << x.dtype()
                            << " was read as " << wanted;
 }
 
