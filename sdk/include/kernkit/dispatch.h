@@ -37,7 +37,8 @@ using type_of = typename Tag::type;
 /// True when `dtype` is the dtype of one of the types.
 template <class... T>
 constexpr bool contains(types<T...>, DLDataType dtype) {
-  return ((dtype == dtype_of<T>) || ...);
+  const uint32_t key = dtype_key(dtype);
+  return ((key == dtype_key(dtype_of<T>)) || ...);
 }
 
 namespace detail {
@@ -58,7 +59,8 @@ inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
 ///     });
 template <class... T, class Function>
 void dispatch(types<T...>, DLDataType dtype, Function&& function) {
-  const bool found = ((dtype == dtype_of<T> && (function(type_tag<T>{}), true)) || ...);
+  const uint32_t key = dtype_key(dtype);
+  const bool found = ((key == dtype_key(dtype_of<T>) && (function(type_tag<T>{}), true)) || ...);
   if (__builtin_expect(!found, 0)) {
     detail::throw_unsupported("dispatch", dtype, detail::kDTypes<T...>, sizeof...(T), KERNKIT_HERE);
   }

@@ -76,6 +76,9 @@ struct DTypeOf<double> {
 template <class T>
 inline constexpr DLDataType dtype_of = DTypeOf<T>::value;
 
+/// The whole dtype as one number, to compare and to switch on.
+constexpr uint32_t dtype_key(DLDataType dtype) { return __builtin_bit_cast(uint32_t, dtype); }
+
 /// Bits of one element, lanes included.
 constexpr uint32_t dtype_bits(DLDataType dtype) {
   return static_cast<uint32_t>(dtype.bits) * dtype.lanes;
@@ -185,8 +188,7 @@ inline constexpr DTypeName kDTypeNames[] = {
 // non-template operators which tvm-ffi's headers define there as well.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
 constexpr bool operator==(T a, T b) {
-  // One comparison of 32 bits: all of the struct, which has no padding.
-  return __builtin_bit_cast(uint32_t, a) == __builtin_bit_cast(uint32_t, b);
+  return kernkit::dtype_key(a) == kernkit::dtype_key(b);
 }
 template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
 constexpr bool operator!=(T a, T b) {

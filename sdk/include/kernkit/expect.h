@@ -9,12 +9,24 @@
 
 namespace kernkit {
 
+namespace detail {
+/// True when device, rank and dtype agree: 16 bytes that stand side by side in a DLTensor.
+inline bool same_header(const DLTensor* a, const DLTensor* b) {
+  static_assert(offsetof(DLTensor, dtype) + sizeof(DLDataType) ==
+                offsetof(DLTensor, device) + 2 * sizeof(uint64_t));
+  uint64_t ours[2], theirs[2];
+  memcpy(ours, &a->device, sizeof(ours));
+  memcpy(theirs, &b->device, sizeof(theirs));
+  return ((ours[0] ^ theirs[0]) | (ours[1] ^ theirs[1])) == 0;
+}
+}  // namespace detail
+
 /// The checks. Each acts at once, throws kernkit::Error, and returns *this for the next one;
 /// nothing is kept, so no restriction can be lost. Use it through KERNKIT_EXPECT.
 class Expect {
  public:
-  Expect(TensorView tensor, const char* expression, Where where)
-      : x_(tensor), expression_(expression), where_(where) {}
+  Expect(const TensorView& tensor, const char* expression, Where where)
+      : x_(tensor.get(), tensor.name()), expression_(expression), where_(where) {}
 
   /// TypeError unless the dtype is one of the list's, e.g. `.dtype(floating{})`.
   template <class... T>
@@ -69,21 +81,23 @@ class Expect {
   }
 
   /// same_dtype, same_device and same_shape in one: the usual check of an output.
-  const Expect& like(TensorView other) const {
-    return same_dtype(other).same_device(other).same_shape(other);
+  const Expect& like(const TensorView& other) const {
+    const bool same = detail::same_header(x_.get(), other.get()) && x_.sizes() == other.sizes();
+    return __builtin_expect(same, 1) ? *this
+                                     : same_dtype(other).same_device(other).same_shape(other);
   }
   /// TypeError unless both have one dtype.
-  const Expect& same_dtype(TensorView other) const {
+  const Expect& same_dtype(const TensorView& other) const {
     if (x_.dtype() != other.dtype()) refuse().same_dtype(other);
     return *this;
   }
   /// ValueError unless both are on one device.
-  const Expect& same_device(TensorView other) const {
+  const Expect& same_device(const TensorView& other) const {
     if (x_.device() != other.device()) refuse().same_device(other);
     return *this;
   }
   /// ValueError unless both have one shape.
-  const Expect& same_shape(TensorView other) const {
+  const Expect& same_shape(const TensorView& other) const {
     if (x_.sizes() != other.sizes()) refuse().same_shape(other);
     return *this;
   }
@@ -127,12 +141,12 @@ class Expect {
   }
   /// ValueError when the tensors share memory, unless they are the same elements in the same
   /// order, so that computing in place is allowed.
-  const Expect& no_partial_overlap(TensorView other) const {
+  const Expect& no_partial_overlap(const TensorView& other) const {
     if (overlaps(x_, other) && !same_elements(x_, other)) refuse().overlap(other, "partially ");
     return *this;
   }
   /// ValueError when the tensors share memory.
-  const Expect& no_overlap(TensorView other) const {
+  const Expect& no_overlap(const TensorView& other) const {
     if (overlaps(x_, other)) refuse().overlap(other, "");
     return *this;
   }
@@ -150,9 +164,9 @@ class Expect {
     return {wanted.factor, &wanted.dim};
   }
 
-  const char* name() const { return detail::name_or(x_, expression_); }
+  KERNKIT_ACCESSOR const char* name() const { return detail::name_or(x_, expression_); }
   // Made on failure only, so that a check that passes keeps nothing in memory.
-  detail::Refusal refuse() const { return {x_.get(), name(), where_}; }
+  KERNKIT_ACCESSOR detail::Refusal refuse() const { return {x_.get(), name(), where_}; }
 
   TensorView x_;
   const char* expression_;

@@ -14,24 +14,7 @@ struct Extent {
   uint64_t end;
 };
 
-/// Elements of a dense row-major tensor, when there are some and their bits fit int64; -1 for any
-/// other tensor.
-inline int64_t dense_numel(TensorView x) {
-  constexpr int64_t kMax = int64_t{1} << 46;  // of 2^17 bits, the largest element
-  const DLTensor& dl = *x.get();
-  int64_t numel = 1;
-  int64_t signs = 0;
-  bool odd = false;
-  for (int32_t i = dl.ndim - 1; i >= 0; --i) {
-    const int64_t size = dl.shape[i];
-    if (dl.strides != nullptr) odd |= (dl.strides[i] != numel) & (size != 1);
-    signs |= size - 1;
-    odd |= __builtin_mul_overflow(numel, size, &numel);
-  }
-  return odd || signs < 0 || numel >= kMax ? -1 : numel;
-}
-
-inline Extent dense_extent(TensorView x, int64_t numel) {
+inline Extent dense_extent(const TensorView& x, int64_t numel) {
   const auto begin = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(x.data_ptr()));
   return {begin, begin + (static_cast<uint64_t>(numel) * dtype_bits(x.get()->dtype) + 7) / 8};
 }
@@ -47,11 +30,12 @@ inline Extent dense_extent(TensorView x, int64_t numel) {
 /// True when the tensors may share a byte: both have elements, are on one device, and the ranges
 /// from lowest to highest address meet. Exact for dense tensors; for strided ones that interleave
 /// without sharing (even and odd columns, say) it errs on the side of true.
-inline bool overlaps(TensorView a, TensorView b) {
+inline bool overlaps(const TensorView& a, const TensorView& b) {
   if (a.device() != b.device()) return false;
-  const int64_t a_numel = detail::dense_numel(a);
-  const int64_t b_numel = detail::dense_numel(b);
-  if (__builtin_expect(a_numel < 0 || b_numel < 0, 0)) return detail::strided_overlap(a, b);
+  const int64_t a_numel = detail::dense_numel(a.get());
+  const int64_t b_numel = detail::dense_numel(b.get());
+  if (__builtin_expect((a_numel | b_numel) < 0, 0)) return detail::strided_overlap(a, b);
+  if (a_numel == 0 || b_numel == 0) return false;
   const detail::Extent ours = detail::dense_extent(a, a_numel);
   const detail::Extent theirs = detail::dense_extent(b, b_numel);
   return ours.begin < theirs.end && theirs.begin < ours.end;

@@ -25,6 +25,7 @@ class ShapeView {
 
   friend constexpr bool operator==(ShapeView a, ShapeView b) {
     if (a.size_ != b.size_) return false;
+    if (a.size_ == 1) return a.data_[0] == b.data_[0];  // the common vector, without a loop
     for (size_t i = 0; i < a.size_; ++i) {
       if (a.data_[i] != b.data_[i]) return false;
     }

@@ -4,6 +4,10 @@
 
 #include "kernkit/error.h"
 
+// An accessor that is called on a cold path would otherwise stay a call there, take the view's
+// address, and so move the view to memory on the hot path as well.
+#define KERNKIT_ACCESSOR [[gnu::always_inline]]
+
 namespace kernkit {
 
 class TensorView;
@@ -14,6 +18,21 @@ namespace detail {
 [[noreturn, gnu::cold]] void throw_bad_index(TensorView x, int64_t i);
 [[noreturn, gnu::cold]] void throw_bad_shape(TensorView x);
 [[noreturn, gnu::cold]] void throw_wrong_type(TensorView x, DLDataType wanted);
+
+/// Elements of a tensor that is dense in row-major order or empty; -1 for one that is neither, has
+/// a negative size, or more than 2^46 elements.
+[[gnu::pure]] int64_t dense_numel_of_any_rank(const DLTensor* x) noexcept;
+inline int64_t dense_numel(const DLTensor* x) {
+  // The common vector, without a call.
+  if (__builtin_expect(x->ndim == 1, 1)) {
+    const int64_t size = x->shape[0];
+    const bool dense = x->strides == nullptr || x->strides[0] == 1 || size == 1;
+    if (__builtin_expect(dense && static_cast<uint64_t>(size) >> 46 == 0, 1)) return size;
+  }
+  return dense_numel_of_any_rank(x);
+}
+[[gnu::pure]] bool is_contiguous(const DLTensor* x) noexcept;
+int64_t numel(TensorView x);
 }  // namespace detail
 
 /// A view of a DLTensor that someone else owns and keeps alive during the call. Two pointers: pass
@@ -28,37 +47,41 @@ class TensorView {
   TensorView(const DLTensor* tensor, const char* name = nullptr)  // NOLINT(runtime/explicit)
       : tensor_(tensor), name_(name) {}
 
-  int32_t ndim() const { return tensor_->ndim; }
-  int32_t dim() const { return tensor_->ndim; }
-  DLDataType dtype() const { return tensor_->dtype; }
-  DLDevice device() const { return tensor_->device; }
+  KERNKIT_ACCESSOR int32_t ndim() const { return tensor_->ndim; }
+  KERNKIT_ACCESSOR int32_t dim() const { return tensor_->ndim; }
+  KERNKIT_ACCESSOR DLDataType dtype() const { return tensor_->dtype; }
+  KERNKIT_ACCESSOR DLDevice device() const { return tensor_->device; }
   /// Bytes between the DLTensor's data field and the first element; data_ptr() includes them.
-  uint64_t byte_offset() const { return tensor_->byte_offset; }
+  KERNKIT_ACCESSOR uint64_t byte_offset() const { return tensor_->byte_offset; }
 
-  ShapeView sizes() const { return {tensor_->shape, static_cast<size_t>(tensor_->ndim)}; }
-  ShapeView shape() const { return sizes(); }
+  KERNKIT_ACCESSOR ShapeView sizes() const {
+    return {tensor_->shape, static_cast<size_t>(tensor_->ndim)};
+  }
+  KERNKIT_ACCESSOR ShapeView shape() const { return sizes(); }
   /// Size of dimension i. Throws IndexError outside [-ndim, ndim).
   int64_t size(int64_t i) const { return tensor_->shape[index(i)]; }
 
   /// Strides; computed when the DLTensor has none, which DLPack defines as row-major.
-  StridesView strides() const { return {tensor_->strides, sizes()}; }
+  KERNKIT_ACCESSOR StridesView strides() const { return {tensor_->strides, sizes()}; }
   /// Stride of dimension i. Throws IndexError outside [-ndim, ndim).
   int64_t stride(int64_t i) const { return strides()[index(i)]; }
 
   /// Number of elements: 1 for rank 0, 0 when any size is 0. Throws ValueError when a size is
   /// negative or the product exceeds int64.
-  int64_t numel() const {
-    int64_t product = 0;
-    if (__builtin_expect(!checked_product(sizes(), &product), 0)) detail::throw_bad_shape(*this);
-    return product;
+  KERNKIT_ACCESSOR int64_t numel() const {
+    const int64_t dense = detail::dense_numel(tensor_);
+    return __builtin_expect(dense >= 0, 1) ? dense : detail::numel(*this);
   }
 
   /// Address of the first element, byte_offset applied. It may be null when numel() is 0.
-  void* data_ptr() const { return static_cast<char*>(tensor_->data) + tensor_->byte_offset; }
+  KERNKIT_ACCESSOR void* data_ptr() const {
+    return static_cast<char*>(tensor_->data) + tensor_->byte_offset;
+  }
   /// The same, typed. Throws TypeError when the elements are not stored as T.
   template <class T>
   T* data() const {
-    if (__builtin_expect(dtype() != dtype_of<std::remove_const_t<T>>, 0)) {
+    constexpr uint32_t kKey = dtype_key(dtype_of<std::remove_const_t<T>>);
+    if (__builtin_expect(dtype_key(tensor_->dtype) != kKey, 0)) {
       detail::throw_wrong_type(*this, dtype_of<std::remove_const_t<T>>);
     }
     return static_cast<T*>(data_ptr());
@@ -66,24 +89,14 @@ class TensorView {
 
   /// True when the elements are dense in row-major order. As in NumPy and PyTorch the stride of a
   /// dimension of size 1 does not matter, and an empty tensor is contiguous.
-  bool is_contiguous() const {
-    if (tensor_->strides == nullptr) return true;
-    int64_t expected = 1;
-    bool dense = true;
-    for (int32_t i = tensor_->ndim - 1; i >= 0; --i) {
-      const int64_t size = tensor_->shape[i];
-      if (size == 0) return true;
-      dense &= size == 1 || tensor_->strides[i] == expected;
-      expected =
-          static_cast<int64_t>(static_cast<uint64_t>(expected) * static_cast<uint64_t>(size));
-    }
-    return dense;
+  KERNKIT_ACCESSOR bool is_contiguous() const {
+    return __builtin_expect(detail::dense_numel(tensor_) >= 0, 1) || detail::is_contiguous(tensor_);
   }
   bool IsContiguous() const { return is_contiguous(); }
 
   /// The argument's name, or null when nobody said.
-  const char* name() const { return name_; }
-  const DLTensor* get() const { return tensor_; }
+  KERNKIT_ACCESSOR const char* name() const { return name_; }
+  KERNKIT_ACCESSOR const DLTensor* get() const { return tensor_; }
 
  private:
   int64_t index(int64_t i) const {
@@ -101,7 +114,7 @@ class TensorView {
 [[gnu::cold]] Message& operator<<(Message& out, TensorView x);
 
 namespace detail {
-inline const char* name_or(TensorView x, const char* otherwise) {
+KERNKIT_ACCESSOR inline const char* name_or(const TensorView& x, const char* otherwise) {
   return x.name() != nullptr ? x.name() : otherwise;
 }
 }  // namespace detail

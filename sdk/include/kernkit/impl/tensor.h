@@ -12,6 +12,46 @@ KERNKIT_COLD Message& operator<<(Message& out, TensorView x) {
   return x.is_contiguous() ? out : out << " strides " << x.strides();
 }
 
+KERNKIT_COLD int64_t detail::dense_numel_of_any_rank(const DLTensor* x) noexcept {
+  constexpr uint64_t kMax = uint64_t{1} << 46;
+  int64_t numel = 1;
+  int64_t signs = 0;
+  bool dense = true;
+  for (int32_t i = x->ndim - 1; i >= 0; --i) {
+    const int64_t size = x->shape[i];
+    if (size == 1) continue;
+    if (x->strides != nullptr && x->strides[i] != numel) dense = false;
+    if (__builtin_mul_overflow(numel, size, &numel)) dense = false;
+    signs |= size;
+  }
+  if (__builtin_expect(dense && signs >= 0 && static_cast<uint64_t>(numel) < kMax, 1)) return numel;
+  bool empty = false;
+  for (int32_t i = 0; i < x->ndim; ++i) {
+    if (x->shape[i] < 0) return -1;
+    empty |= x->shape[i] == 0;
+  }
+  return empty ? 0 : -1;
+}
+
+KERNKIT_COLD bool detail::is_contiguous(const DLTensor* x) noexcept {
+  if (x->strides == nullptr) return true;
+  uint64_t expected = 1;
+  bool dense = true;
+  for (int32_t i = x->ndim - 1; i >= 0; --i) {
+    const int64_t size = x->shape[i];
+    if (size == 0) return true;
+    dense &= size == 1 || static_cast<uint64_t>(x->strides[i]) == expected;
+    expected *= static_cast<uint64_t>(size);
+  }
+  return dense;
+}
+
+KERNKIT_COLD int64_t detail::numel(TensorView x) {
+  int64_t product = 0;
+  if (!checked_product(x.sizes(), &product)) throw_bad_shape(x);
+  return product;
+}
+
 KERNKIT_COLD void detail::throw_bad_index(TensorView x, int64_t i) {
   KERNKIT_THROW(IndexError) << detail::name_or(x, "tensor") << ": dimension " << i
                             << " does not exist; shape is " << x.sizes();
