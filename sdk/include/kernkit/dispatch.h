@@ -45,7 +45,8 @@ namespace detail {
 template <class... T>
 inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
 
-[[noreturn, gnu::cold]] void throw_unsupported(const char* name, DLDataType dtype,
+// Takes the dtype as its key: a struct on the cold path would be taken apart on the hot one.
+[[noreturn, gnu::cold]] void throw_unsupported(const char* name, uint32_t dtype_key,
                                                const DLDataType* supported, size_t size,
                                                Where where);
 }  // namespace detail
@@ -62,7 +63,7 @@ void dispatch(types<T...>, DLDataType dtype, Function&& function) {
   const uint32_t key = dtype_key(dtype);
   const bool found = ((key == dtype_key(dtype_of<T>) && (function(type_tag<T>{}), true)) || ...);
   if (__builtin_expect(!found, 0)) {
-    detail::throw_unsupported("dispatch", dtype, detail::kDTypes<T...>, sizeof...(T), KERNKIT_HERE);
+    detail::throw_unsupported("dispatch", key, detail::kDTypes<T...>, sizeof...(T), KERNKIT_HERE);
   }
 }
 

@@ -31,8 +31,9 @@ class Expect {
   /// TypeError unless the dtype is one of the list's, e.g. `.dtype(floating{})`.
   template <class... T>
   const Expect& dtype(types<T...>) const {
-    if (!contains(types<T...>{}, x_.dtype())) {
-      detail::throw_unsupported(name(), x_.dtype(), detail::kDTypes<T...>, sizeof...(T), where_);
+    const uint32_t key = dtype_key(x_.get()->dtype);
+    if (!((key == dtype_key(dtype_of<T>)) || ...)) {
+      detail::throw_unsupported(name(), key, detail::kDTypes<T...>, sizeof...(T), where_);
     }
     return *this;
   }
@@ -82,9 +83,10 @@ class Expect {
 
   /// same_dtype, same_device and same_shape in one: the usual check of an output.
   const Expect& like(const TensorView& other) const {
-    const bool same = detail::same_header(x_.get(), other.get()) && x_.sizes() == other.sizes();
-    return __builtin_expect(same, 1) ? *this
-                                     : same_dtype(other).same_device(other).same_shape(other);
+    if (!detail::same_header(x_.get(), other.get()) || x_.sizes() != other.sizes()) {
+      refuse().like(other);
+    }
+    return *this;
   }
   /// TypeError unless both have one dtype.
   const Expect& same_dtype(const TensorView& other) const {

@@ -34,7 +34,11 @@ inline bool overlaps(const TensorView& a, const TensorView& b) {
   if (a.device() != b.device()) return false;
   const int64_t a_numel = detail::dense_numel(a.get());
   const int64_t b_numel = detail::dense_numel(b.get());
-  if (__builtin_expect((a_numel | b_numel) < 0, 0)) return detail::strided_overlap(a, b);
+  // Strided, or so large that the product with 2^17 bits, the largest element, may overflow.
+  constexpr uint64_t kMax = uint64_t{1} << 46;
+  if (__builtin_expect(static_cast<uint64_t>(a_numel | b_numel) >= kMax, 0)) {
+    return detail::strided_overlap(a, b);
+  }
   if (a_numel == 0 || b_numel == 0) return false;
   const detail::Extent ours = detail::dense_extent(a, a_numel);
   const detail::Extent theirs = detail::dense_extent(b, b_numel);

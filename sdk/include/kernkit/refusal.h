@@ -31,6 +31,8 @@ struct Refusal {
   [[noreturn, gnu::cold]] void aligned(size_t bytes) const;
   [[noreturn, gnu::cold]] void numel(int64_t most) const;
   [[noreturn, gnu::cold]] void device(const char* wanted) const;
+  /// Of the three below, the first that is not so.
+  [[noreturn, gnu::cold]] void like(TensorView other) const;
   [[noreturn, gnu::cold]] void same_dtype(TensorView other) const;
   [[noreturn, gnu::cold]] void same_device(TensorView other) const;
   [[noreturn, gnu::cold]] void same_shape(TensorView other) const;

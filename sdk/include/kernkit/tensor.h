@@ -20,14 +20,14 @@ namespace detail {
 [[noreturn, gnu::cold]] void throw_wrong_type(TensorView x, DLDataType wanted);
 
 /// Elements of a tensor that is dense in row-major order or empty; -1 for one that is neither, has
-/// a negative size, or more than 2^46 elements.
+/// a negative size, or more elements than int64 counts.
 [[gnu::pure]] int64_t dense_numel_of_any_rank(const DLTensor* x) noexcept;
 inline int64_t dense_numel(const DLTensor* x) {
   // The common vector, without a call.
   if (__builtin_expect(x->ndim == 1, 1)) {
     const int64_t size = x->shape[0];
     const bool dense = x->strides == nullptr || x->strides[0] == 1 || size == 1;
-    if (__builtin_expect(dense && static_cast<uint64_t>(size) >> 46 == 0, 1)) return size;
+    if (__builtin_expect(dense && size >= 0, 1)) return size;
   }
   return dense_numel_of_any_rank(x);
 }

@@ -14,10 +14,11 @@ void append_alternatives(Message& out, const T* values, size_t size) {
   }
 }
 
-KERNKIT_COLD void throw_unsupported(const char* name, DLDataType dtype, const DLDataType* supported,
-                                    size_t size, Where where) {
+KERNKIT_COLD void throw_unsupported(const char* name, uint32_t dtype_key,
+                                    const DLDataType* supported, size_t size, Where where) {
   Message text;
-  text << name << ": dtype " << dtype << " is not supported; expected ";
+  text << name << ": dtype " << __builtin_bit_cast(DLDataType, dtype_key)
+       << " is not supported; expected ";
   append_alternatives(text, supported, size);
   throw Error(kind::TypeError, text.c_str(), where);
 }

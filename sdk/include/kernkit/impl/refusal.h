@@ -78,6 +78,12 @@ KERNKIT_COLD void Refusal::device(const char* wanted) const {
        text << name << ": device " << x().device() << " is not supported; expected " << wanted);
 }
 
+KERNKIT_COLD void Refusal::like(TensorView other) const {
+  if (x().dtype() != other.dtype()) same_dtype(other);
+  if (x().device() != other.device()) same_device(other);
+  same_shape(other);
+}
+
 KERNKIT_COLD void Refusal::same_dtype(TensorView other) const {
   Message text;
   fail(kind::TypeError, text << name << ": dtype " << x().dtype() << " does not match "

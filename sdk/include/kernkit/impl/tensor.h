@@ -13,7 +13,6 @@ KERNKIT_COLD Message& operator<<(Message& out, TensorView x) {
 }
 
 KERNKIT_COLD int64_t detail::dense_numel_of_any_rank(const DLTensor* x) noexcept {
-  constexpr uint64_t kMax = uint64_t{1} << 46;
   int64_t numel = 1;
   int64_t signs = 0;
   bool dense = true;
@@ -24,7 +23,7 @@ KERNKIT_COLD int64_t detail::dense_numel_of_any_rank(const DLTensor* x) noexcept
     if (__builtin_mul_overflow(numel, size, &numel)) dense = false;
     signs |= size;
   }
-  if (__builtin_expect(dense && signs >= 0 && static_cast<uint64_t>(numel) < kMax, 1)) return numel;
+  if (__builtin_expect(dense && signs >= 0, 1)) return numel;
   bool empty = false;
   for (int32_t i = 0; i < x->ndim; ++i) {
     if (x->shape[i] < 0) return -1;
