@@ -131,8 +131,10 @@ inline constexpr DTypeName kDTypeNames[] = {
   return out + 1;
 }
 
-// The number at text[*pos], which it steps over; 0 when there is none or it exceeds 65535.
+// The number at text[*pos], which it steps over; 0 when there is none, it starts with 0 or exceeds
+// 65535.
 [[gnu::cold]] constexpr uint32_t read_number(const char* text, size_t size, size_t* pos) {
+  if (*pos < size && text[*pos] == '0') return 0;
   uint32_t number = 0;
   for (; *pos < size && text[*pos] >= '0' && text[*pos] <= '9' && number <= 0xffff; ++*pos) {
     number = number * 10 + static_cast<uint32_t>(text[*pos] - '0');
@@ -174,8 +176,11 @@ inline constexpr DTypeName kDTypeNames[] = {
     if (entry.name[pos] != '\0') continue;
     const uint32_t bits = entry.bits != 0 ? entry.bits : detail::read_number(text, size, &pos);
     uint32_t lanes = 1;
-    if (pos < size && text[pos] == 'x') lanes = detail::read_number(text, size, &++pos);
-    if (pos != size || bits == 0 || bits > 0xff || lanes == 0) continue;
+    if (pos < size && text[pos] == 'x') {
+      lanes = detail::read_number(text, size, &++pos);
+      if (lanes < 2) continue;  // one lane is not written
+    }
+    if (pos != size || bits == 0 || bits > 0xff) continue;
     *out = make_dtype(entry.code, static_cast<uint8_t>(bits), static_cast<uint16_t>(lanes));
     return true;
   }

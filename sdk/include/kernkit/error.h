@@ -63,12 +63,19 @@ namespace detail {
 
 /// Throws from operator&, which binds looser than << and tighter than ?: , so that a macro is one
 /// expression, its operands are evaluated on failure only, and no destructor throws.
-struct Thrower {
-  const char* kind;
-  const char* otherwise;  // the text when none was streamed
-  Where where;
+class Thrower {
+ public:
+  /// `otherwise` is the text when none is streamed. A constructor, since the commas of a braced
+  /// list would come apart when a macro of ours stands in the argument of another.
+  constexpr Thrower(const char* kind, const char* otherwise, Where where)
+      : kind_(kind), otherwise_(otherwise), where_(where) {}
 
-  [[noreturn, gnu::cold]] void operator&(const Message& message) const;
+  [[noreturn, gnu::cold]] void operator&(Message& message) const;
+
+ private:
+  const char* kind_;
+  const char* otherwise_;
+  Where where_;
 };
 
 /// The text of a failed comparison, or nothing when it held.
@@ -97,7 +104,7 @@ template <class A, class B>
 
 /// `KERNKIT_THROW(ValueError) << "text" << value;` throws kernkit::Error.
 #define KERNKIT_THROW(Kind)                                                        \
-  ::kernkit::detail::Thrower{::kernkit::kind::Kind, "unspecified", KERNKIT_HERE} & \
+  ::kernkit::detail::Thrower(::kernkit::kind::Kind, "unspecified", KERNKIT_HERE) & \
       ::kernkit::Message().stream()
 
 /// `KERNKIT_CHECK(n > 0, ValueError) << "n: must be positive, got " << n;` throws when the
@@ -105,15 +112,15 @@ template <class A, class B>
 #define KERNKIT_CHECK(condition, Kind)                                                 \
   __builtin_expect(static_cast<bool>(condition), 1)                                    \
       ? static_cast<void>(0)                                                           \
-      : ::kernkit::detail::Thrower{::kernkit::kind::Kind, "check failed: " #condition, \
-                                   KERNKIT_HERE} &                                     \
+      : ::kernkit::detail::Thrower(::kernkit::kind::Kind, "check failed: " #condition, \
+                                   KERNKIT_HERE) &                                     \
             ::kernkit::Message().stream()
 
 /// A check whose failure is a bug in this library: InternalError.
 #define KERNKIT_ICHECK(condition)                                                      \
   __builtin_expect(static_cast<bool>(condition), 1)                                    \
       ? static_cast<void>(0)                                                           \
-      : ::kernkit::detail::Thrower{::kernkit::kind::InternalError, "", KERNKIT_HERE} & \
+      : ::kernkit::detail::Thrower(::kernkit::kind::InternalError, "", KERNKIT_HERE) & \
             ::kernkit::Message().stream() << "internal check failed: " #condition " "
 
 // Compares two operands, each evaluated once, and prints both when the comparison fails.
@@ -123,7 +130,7 @@ template <class A, class B>
                ? nullptr                                                                 \
                : ::kernkit::detail::describe_mismatch(#a " " #op " " #b, x, y);          \
   }((a), (b))})                                                                          \
-  ::kernkit::detail::Thrower{::kernkit::kind::InternalError, "", KERNKIT_HERE} &         \
+  ::kernkit::detail::Thrower(::kernkit::kind::InternalError, "", KERNKIT_HERE) &         \
       kernkit_mismatch.stream()
 #define KERNKIT_ICHECK_EQ(a, b) KERNKIT_ICHECK_OP(a, ==, b)
 #define KERNKIT_ICHECK_NE(a, b) KERNKIT_ICHECK_OP(a, !=, b)

@@ -58,9 +58,11 @@ extern "C" {
 __attribute__((weak, visibility("default"))) void* __tvm_ffi__library_ctx = nullptr;
 
 /// The last error that this thread raised in this library while no host was in the process, as
-/// "ValueError: scale(): y: ...". For callers in C and ctypes; valid until the next error.
+/// "ValueError: scale(): y: ...", or "" when it raised none. For callers in C and ctypes; valid
+/// until the next error.
 __attribute__((weak, used, visibility("default"))) const char* kernkit_last_error(void) {
-  return ::kernkit::detail::last_error().what();
+  const ::kernkit::Error& error = ::kernkit::detail::last_error();
+  return error.kind()[0] == '\0' ? "" : error.what();
 }
 }
 

@@ -40,6 +40,8 @@ class Message {
   bool empty() const { return size_ == 0; }
 
   [[gnu::cold]] Message& append(const char* text, size_t size);
+  /// Drops spaces at the end.
+  [[gnu::cold]] void trim();
   [[gnu::cold]] Message& append_signed(int64_t value);
   [[gnu::cold]] Message& append_unsigned(uint64_t value);
 

@@ -96,7 +96,8 @@ struct Result<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
   }
   template <size_t... I>
   static void set_each(KernkitAny* items, T& value, std::index_sequence<I...>) {
-    (Result<std::tuple_element_t<I, T>>::set(&items[I], std::move(std::get<I>(value))), ...);
+    using std::get;  // unqualified: <tuple> may be included behind this header
+    (Result<std::tuple_element_t<I, T>>::set(&items[I], std::move(get<I>(value))), ...);
   }
   static void set(KernkitAny* result, T&& value) {
     KernkitAny items[kSize] = {};

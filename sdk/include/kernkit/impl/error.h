@@ -60,8 +60,9 @@ KERNKIT_COLD void Error::release() const noexcept {
   }
 }
 
-KERNKIT_COLD void detail::Thrower::operator&(const Message& message) const {
-  throw Error(kind, message.empty() ? otherwise : message.c_str(), where);
+KERNKIT_COLD void detail::Thrower::operator&(Message& message) const {
+  message.trim();
+  throw Error(kind_, message.empty() ? otherwise_ : message.c_str(), where_);
 }
 
 }  // namespace kernkit

@@ -22,6 +22,10 @@ KERNKIT_COLD Message& Message::append(const char* text, size_t size) {
   return *this;
 }
 
+KERNKIT_COLD void Message::trim() {
+  while (size_ > 0 && data_[size_ - 1] == ' ') data_[--size_] = '\0';
+}
+
 KERNKIT_COLD Message& Message::append_signed(int64_t value) {
   if (value >= 0) return append_unsigned(static_cast<uint64_t>(value));
   return append("-", 1).append_unsigned(0 - static_cast<uint64_t>(value));

@@ -32,8 +32,10 @@ KERNKIT_COLD bool strided_extent(TensorView x, Extent* out) {
   }
   if (__builtin_sub_overflow(low, 7, &low) || __builtin_add_overflow(high, 7, &high)) return false;
   const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(x.data_ptr()));
-  *out = {address + static_cast<uint64_t>(low / 8), address + static_cast<uint64_t>(high / 8)};
-  return true;
+  const auto below = static_cast<uint64_t>(-(low / 8));
+  if (below > address) return false;
+  out->begin = address - below;
+  return !__builtin_add_overflow(address, static_cast<uint64_t>(high / 8), &out->end);
 }
 
 KERNKIT_COLD bool strided_overlap(TensorView a, TensorView b) {

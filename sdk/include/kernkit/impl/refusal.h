@@ -38,7 +38,11 @@ KERNKIT_COLD void Refusal::dims(bool strides, std::initializer_list<WantedDim> w
   text << "]";
   separator = " with ";
   for (const WantedDim& entry : wanted) {
-    if (entry.dim == nullptr || !entry.dim->is_bound()) continue;
+    bool said = entry.dim == nullptr || !entry.dim->is_bound();
+    for (const WantedDim* before = wanted.begin(); before != &entry; ++before) {
+      said |= before->dim == entry.dim;
+    }
+    if (said) continue;
     text << separator << entry.dim->name() << " = " << entry.dim->value();
     if (strcmp(entry.dim->bound_by(), name) != 0) {
       text << " (bound by " << entry.dim->bound_by() << ")";
