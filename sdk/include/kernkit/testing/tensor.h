@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// HostTensor: a tensor in CPU memory that owns its data, for tests and benchmarks.
+// HostTensor: a tensor in CPU memory that owns its data, for tests and benchmarks. error_of(): the
+// message of what a call refuses.
 #pragma once
 
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -81,5 +83,16 @@ class HostTensor {
   unsigned char* memory_ = nullptr;
   DLTensor dl_{};
 };
+
+/// "ValueError: y: ..." of the kernkit::Error that `call()` throws; "nothing" when it throws none.
+template <class Call>
+std::string error_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
 
 }  // namespace kernkit::testing

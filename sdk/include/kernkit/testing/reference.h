@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel's results are compared with: exact decoding, one correct rounding, equality of
+// bits.
+//
+// Nothing here calls the conversions of float.h, so a fault there cannot hide itself.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "kernkit/float.h"
+
+namespace kernkit::testing {
+
+/// How a floating-point type is laid out: sign, exponent, mantissa, from the highest bit.
+template <class T>
+struct FloatFormat;
+template <>
+struct FloatFormat<float16> {
+  using Bits = uint16_t;
+  static constexpr int kExponentBits = 5, kMantissaBits = 10;
+};
+template <>
+struct FloatFormat<bfloat16> {
+  using Bits = uint16_t;
+  static constexpr int kExponentBits = 8, kMantissaBits = 7;
+};
+template <>
+struct FloatFormat<float> {
+  using Bits = uint32_t;
+  static constexpr int kExponentBits = 8, kMantissaBits = 23;
+};
+
+template <class To, class From>
+To copy_bits(From from) {
+  static_assert(sizeof(To) == sizeof(From), "copy_bits needs types of one size");
+  To to;
+  std::memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+/// The value of a bit pattern without sign, by the definition of the format. The pattern of
+/// infinity is read as the number that would follow the largest one.
+template <class T>
+double decode_magnitude(uint32_t pattern) {
+  using F = FloatFormat<T>;
+  constexpr int kBias = (1 << (F::kExponentBits - 1)) - 1;
+  constexpr uint32_t kHidden = uint32_t{1} << F::kMantissaBits;
+  const auto exponent = static_cast<int>(pattern / kHidden);
+  const uint32_t mantissa = pattern % kHidden + (exponent == 0 ? 0 : kHidden);
+  return std::ldexp(mantissa, (exponent == 0 ? 1 : exponent) - kBias - F::kMantissaBits);
+}
+
+/// The exact value of a stored element; int64 and uint64 beyond 2^53 are rounded.
+template <class T>
+double decode(T element) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<double>(element);
+  } else {
+    using F = FloatFormat<T>;
+    constexpr uint32_t kSign = uint32_t{1} << (F::kExponentBits + F::kMantissaBits);
+    constexpr uint32_t kInfinity = kSign - (uint32_t{1} << F::kMantissaBits);
+    const uint32_t bits = copy_bits<typename F::Bits>(element);
+    const uint32_t magnitude = bits & (kSign - 1);
+    const double value = magnitude > kInfinity    ? std::numeric_limits<double>::quiet_NaN()
+                         : magnitude == kInfinity ? std::numeric_limits<double>::infinity()
+                                                  : decode_magnitude<T>(magnitude);
+    return (bits & kSign) != 0 ? -value : value;
+  }
+}
+
+/// The element of T nearest to `value`; of two equally near the one with an even bit pattern (IEEE
+/// 754, roundTiesToEven). Found by bisection over the patterns, which ascend as their values do.
+template <class T>
+T round_to(double value) {
+  if constexpr (std::is_same_v<T, double>) {
+    return value;
+  } else {
+    using F = FloatFormat<T>;
+    constexpr uint32_t kSign = uint32_t{1} << (F::kExponentBits + F::kMantissaBits);
+    constexpr uint32_t kInfinity = kSign - (uint32_t{1} << F::kMantissaBits);
+    const double magnitude = std::fabs(value);
+    uint32_t below = 0;  // the largest pattern found whose value does not exceed the magnitude
+    uint32_t above = kInfinity;
+    while (above - below > 1) {
+      const uint32_t middle = below + (above - below) / 2;
+      (decode_magnitude<T>(middle) <= magnitude ? below : above) = middle;
+    }
+    const double half = (decode_magnitude<T>(below) + decode_magnitude<T>(above)) / 2;
+    uint32_t bits = magnitude > half || (magnitude == half && below % 2 == 1) ? above : below;
+    if (std::isnan(value)) bits = kInfinity | (kInfinity >> 1 & ~kInfinity);
+    if (std::signbit(value)) bits |= kSign;
+    return copy_bits<T>(static_cast<typename F::Bits>(bits));
+  }
+}
+
+/// True when both have the same bits, or both are NaN: which NaN it is depends on the machine.
+template <class T>
+bool same_bits(T a, T b) {
+  if (std::memcmp(&a, &b, sizeof(T)) == 0) return true;
+  return std::isnan(decode(a)) && std::isnan(decode(b));
+}
+
+/// The first of n elements where got() and wanted() differ in their bits (see same_bits), or -1.
+template <class Got, class Wanted>
+int64_t first_difference(int64_t n, const Got& got, const Wanted& wanted) {
+  for (int64_t i = 0; i < n; ++i) {
+    if (!same_bits(got(i), wanted(i))) return i;
+  }
+  return -1;
+}
+
+}  // namespace kernkit::testing

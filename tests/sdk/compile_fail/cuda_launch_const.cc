@@ -1,0 +1,8 @@
+// expect: 'const float*'
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/cuda/launch.h"
+
+void kernel(float* out, int n);
+void f(const kernkit::cuda::Launch& launch, const float* in) {
+  launch(kernel, dim3(1), dim3(1), in, 1);
+}

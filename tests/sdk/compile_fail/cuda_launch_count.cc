@@ -1,0 +1,6 @@
+// expect: for call to
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/cuda/launch.h"
+
+void kernel(float* out, int n);
+void f(const kernkit::cuda::Launch& launch, float* out) { launch(kernel, dim3(1), dim3(1), out); }

@@ -1,0 +1,6 @@
+// expect: the results in the schema line and the C++ function's do not fit
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/export.h"
+
+void op_function(kernkit::TensorView);
+KERNKIT_EXPORT(op, "(Tensor x) -> Tensor", "", op_function)

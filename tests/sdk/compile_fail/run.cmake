@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiles SOURCE with COMPILER and INCLUDES. Its first line is "// expect: <text>": the compiler must
+# refuse the file and say that text. "// expect: success" is for the file that shows that the others
+# fail for no other reason.
+file(STRINGS "${SOURCE}" first_line LIMIT_COUNT 1)
+if(NOT first_line MATCHES "^// expect: (.+)$")
+  message(FATAL_ERROR "${SOURCE}: the first line is not '// expect: <text>'")
+endif()
+set(expected "${CMAKE_MATCH_1}")
+list(TRANSFORM INCLUDES PREPEND "-I")
+
+set(ENV{LC_ALL} C)  # English, and quotes in ASCII
+execute_process(COMMAND "${COMPILER}" -std=c++17 -fsyntax-only ${INCLUDES} "${SOURCE}"
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+
+if(expected STREQUAL "success")
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${SOURCE} must compile, but:\n${output}")
+  endif()
+  return()
+endif()
+if(code EQUAL 0)
+  message(FATAL_ERROR "${SOURCE} compiled")
+endif()
+string(REPLACE " *" "*" output "${output}")  # clang++ writes "float *"
+string(FIND "${output}" "${expected}" position)
+if(position EQUAL -1)
+  message(FATAL_ERROR "${SOURCE}: the compiler did not say '${expected}':\n${output}")
+endif()

@@ -1,0 +1,6 @@
+// expect: the type in the schema line and the C++ parameter's type do not
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/export.h"
+
+void op_function(kernkit::TensorView);
+KERNKIT_EXPORT(op, "(int x) -> ()", "", op_function)

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a library asks of its host. This program stands in for one: it exports the host's C
+// functions.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kernkit/env.h"
+#include "kernkit/export.h"
+
+namespace {
+
+struct Host {
+  std::string kind, message, backtrace;
+  int raised = 0, released = 0;
+  std::string text;
+  std::vector<KernkitAny> items;
+  bool refuses = false;
+};
+Host host;
+KernkitObject error_object{};
+KernkitObject make_array{(uint64_t{1} << 32) | 2, kKernkitFunction, 0, nullptr};
+int stream;
+
+std::string str(const KernkitByteArray* bytes) { return std::string(bytes->data, bytes->size); }
+
+}  // namespace
+
+extern "C" {
+__attribute__((visibility("default"))) int TVMFFIErrorCreate(const KernkitByteArray* kind,
+                                                             const KernkitByteArray* message,
+                                                             const KernkitByteArray* backtrace,
+                                                             void** out) {
+  if (host.refuses) return -1;
+  host.kind = str(kind);
+  host.message = str(message);
+  host.backtrace = str(backtrace);
+  *out = &error_object;
+  return 0;
+}
+__attribute__((visibility("default"))) void TVMFFIErrorSetRaised(void* error) {
+  host.raised += error == &error_object;
+}
+__attribute__((visibility("default"))) int TVMFFIObjectDecRef(void* object) {
+  host.released += object == &error_object;
+  return 0;
+}
+__attribute__((visibility("default"))) int TVMFFIStringFromByteArray(const KernkitByteArray* text,
+                                                                     KernkitAny* out) {
+  if (host.refuses) return -1;
+  host.text = str(text);
+  out->type_index = kKernkitStr;
+  return 0;
+}
+__attribute__((visibility("default"))) int TVMFFIFunctionGetGlobal(const KernkitByteArray* name,
+                                                                   void** out) {
+  if (str(name) != "ffi.Array") return -1;
+  ++make_array.ref_counts;
+  *out = &make_array;
+  return 0;
+}
+__attribute__((visibility("default"))) int TVMFFIFunctionCall(void* function,
+                                                              const KernkitAny* args,
+                                                              int32_t num_args, KernkitAny* out) {
+  if (host.refuses || function != &make_array) return -1;
+  host.items.assign(args, args + num_args);
+  // As the real one: the array takes references of its own.
+  for (const KernkitAny& item : host.items) {
+    if (item.type_index >= kKernkitObject) ++item.v.object->ref_counts;
+  }
+  out->type_index = kKernkitArray;
+  return 0;
+}
+__attribute__((visibility("default"))) void* TVMFFIEnvGetStream(int32_t type, int32_t id) {
+  return type == kDLCUDA && id == 3 ? &stream : nullptr;
+}
+}
+
+namespace ops {
+void refuse(int64_t n) { KERNKIT_THROW(ValueError) << "n: is " << n; }
+std::string name() { return "a name"; }
+std::tuple<double, kernkit::Tensor> pair(kernkit::Tensor x) { return {0.5, x}; }
+void documented(kernkit::TensorView, kernkit::TensorView, double, std::string) {}
+void none() {}
+}  // namespace ops
+
+const int kRefuseLine = __LINE__ + 1;
+KERNKIT_EXPORT(refuse, "(int n) -> ()", "", ops::refuse)
+KERNKIT_EXPORT(name, "() -> str", "", ops::name)
+KERNKIT_EXPORT(pair, "(Tensor x) -> (float a, Tensor b)", "", ops::pair)
+KERNKIT_EXPORT(documented, "(Tensor(a!) y, Tensor x, float f=1.0, str s=\"a\") -> ()",
+               "y = \"x\",\n\tand more.", ops::documented)
+KERNKIT_EXPORT(none, "() -> ()", "", ops::none)
+
+namespace kernkit {
+namespace {
+
+class HostTest : public ::testing::Test {
+ protected:
+  HostTest() { host = Host(); }
+  KernkitAny result{};
+};
+
+TEST_F(HostTest, ErrorGoesToTheHost) {
+  KernkitAny n{};
+  n.type_index = kKernkitInt;
+  EXPECT_EQ(__tvm_ffi_refuse(nullptr, &n, 1, &result), -1);
+  EXPECT_EQ(host.kind, "ValueError");
+  EXPECT_EQ(host.message, "refuse(): n: is 0");
+  EXPECT_EQ(host.raised, 1);
+  EXPECT_EQ(host.released, 1) << "the slot holds its own reference";
+  // One frame: the line that threw, not the export's.
+  EXPECT_EQ(host.backtrace.find("  File \""), 0u);
+  EXPECT_NE(host.backtrace.find("host_test.cc\", line "), std::string::npos);
+  EXPECT_EQ(host.backtrace.find("line " + std::to_string(kRefuseLine)), std::string::npos);
+  EXPECT_EQ(host.backtrace.substr(host.backtrace.size() - 12), ", in refuse\n");
+}
+
+TEST_F(HostTest, ArgumentErrorPointsToTheExport) {
+  EXPECT_EQ(__tvm_ffi_refuse(nullptr, nullptr, 0, &result), -1);
+  EXPECT_EQ(host.kind, "TypeError");
+  EXPECT_NE(host.backtrace.find("line " + std::to_string(kRefuseLine)), std::string::npos);
+}
+
+TEST_F(HostTest, ErrorStaysHereWhenTheHostCannotTakeIt) {
+  host.refuses = true;
+  EXPECT_EQ(__tvm_ffi_refuse(nullptr, nullptr, 0, &result), -1);
+  EXPECT_EQ(host.raised, 0);
+  EXPECT_STREQ(kernkit_last_error(), "TypeError: refuse(): takes 1 argument (n), got 0");
+}
+
+TEST_F(HostTest, Strings) {
+  EXPECT_EQ(__tvm_ffi_name(nullptr, nullptr, 0, &result), 0);
+  EXPECT_EQ(result.type_index, kKernkitStr);
+  EXPECT_EQ(host.text, "a name");
+}
+
+TEST_F(HostTest, TupleHandsItsReferencesOver) {
+  struct {
+    KernkitObject header;
+    DLTensor tensor;
+  } object{{(uint64_t{1} << 32) | 1, kKernkitTensor, 0, nullptr}, {}};
+  KernkitAny x{};
+  x.type_index = kKernkitTensor;
+  x.v.object = &object.header;
+  const uint64_t array_before = make_array.ref_counts;
+  EXPECT_EQ(__tvm_ffi_pair(nullptr, &x, 1, &result), 0);
+  EXPECT_EQ(result.type_index, kKernkitArray);
+  ASSERT_EQ(host.items.size(), 2u);
+  EXPECT_EQ(host.items[0].v.f64, 0.5);
+  EXPECT_EQ(host.items[1].v.object, &object.header);
+  EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 2) << "the caller's and the array's";
+  EXPECT_EQ(make_array.ref_counts, array_before);
+  host.refuses = true;
+  EXPECT_EQ(__tvm_ffi_pair(nullptr, &x, 1, &result), -1);
+  EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 2) << "a reference was lost or kept";
+  EXPECT_EQ(make_array.ref_counts, array_before);
+}
+
+TEST_F(HostTest, Doc) {
+  EXPECT_EQ(__tvm_ffi__doc_documented(nullptr, nullptr, 0, &result), 0);
+  EXPECT_EQ(host.text, "y = \"x\",\n\tand more.");
+}
+
+std::string metadata(KernkitFunction function) {
+  KernkitAny result{};
+  EXPECT_EQ(function(nullptr, nullptr, 0, &result), 0);
+  return host.text;
+}
+
+TEST_F(HostTest, Metadata) {
+  const char* documented =
+      R"json({"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"None\"},)json"
+      R"json({\"type\":\"DLTensor*\"},{\"type\":\"DLTensor*\"},{\"type\":\"float\"},)json"
+      R"json({\"type\":\"ffi.String\"}]}",)json"
+      R"json("schema":"(Tensor(a!) y, Tensor x, float f=1.0, str s=\"a\") -> ()",)json"
+      R"json("arguments":[{"name":"y","written":true},{"name":"x","written":false},)json"
+      R"json({"name":"f","written":false,"default":"1.0"},)json"
+      R"json({"name":"s","written":false,"default":"\"a\""}]})json";
+  EXPECT_EQ(metadata(__tvm_ffi__metadata_documented), documented);
+  const char* none =
+      R"json({"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"None\"}]}",)json"
+      R"json("schema":"() -> ()","arguments":[]})json";
+  EXPECT_EQ(metadata(__tvm_ffi__metadata_none), none);
+  const std::string pair =
+      R"json({"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"Tuple\",)json"
+      R"json(\"args\":[{\"type\":\"float\"},{\"type\":\"ffi.Tensor\"}]},)json"
+      R"json({\"type\":\"DLTensor*\"}]}")json";
+  EXPECT_EQ(metadata(__tvm_ffi__metadata_pair).substr(0, pair.size()), pair);
+}
+
+TEST_F(HostTest, CurrentStream) {
+  EXPECT_EQ(current_stream({kDLCUDA, 3}), &stream);
+  EXPECT_EQ(current_stream({kDLCUDA, 2}), nullptr);
+}
+
+}  // namespace
+}  // namespace kernkit

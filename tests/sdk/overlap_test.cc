@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/overlap.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "kernkit/float.h"
+#include "kernkit/testing/tensor.h"
+
+namespace kernkit {
+namespace {
+
+using testing::error_of;
+
+// A tensor of any geometry over memory that nobody reads.
+struct Geometry {
+  Geometry(uintptr_t address, std::vector<int64_t> tensor_sizes,
+           std::vector<int64_t> tensor_strides = {}, DLDataType dtype = dl_float32)
+      : sizes(std::move(tensor_sizes)), strides(std::move(tensor_strides)) {
+    dl.data = reinterpret_cast<void*>(address);
+    dl.device = {kDLCPU, 0};
+    dl.ndim = static_cast<int32_t>(sizes.size());
+    dl.dtype = dtype;
+    dl.shape = sizes.data();
+    dl.strides = strides.empty() ? nullptr : strides.data();
+    dl.byte_offset = 0;
+  }
+  Geometry(const Geometry&) = delete;
+  operator TensorView() const { return TensorView(&dl, "x"); }  // NOLINT(runtime/explicit)
+
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+  DLTensor dl{};
+};
+
+constexpr uintptr_t kBase = 0x10000;
+
+bool overlap(const TensorView& a, const TensorView& b) {
+  const bool result = overlaps(a, b);
+  EXPECT_EQ(overlaps(b, a), result) << "overlap is symmetric";
+  return result;
+}
+
+TEST(Overlap, DenseIsExactToTheByte) {
+  const Geometry x(kBase, {4, 8});  // 128 bytes
+  EXPECT_TRUE(overlap(x, x));
+  EXPECT_FALSE(overlap(x, Geometry(kBase + 128, {4})));
+  EXPECT_TRUE(overlap(x, Geometry(kBase + 127, {4})));
+  EXPECT_FALSE(overlap(x, Geometry(kBase - 16, {4})));
+  EXPECT_TRUE(overlap(x, Geometry(kBase - 15, {4})));
+  EXPECT_TRUE(overlap(x, Geometry(kBase + 64, {1})));
+  EXPECT_TRUE(overlap(x, Geometry(kBase - 64, {1000})));
+  EXPECT_FALSE(overlap(x, Geometry(kBase + 128, {1}, {}, dl_int8)));
+  EXPECT_TRUE(overlap(x, Geometry(kBase + 127, {1}, {}, dl_int8)));
+}
+
+TEST(Overlap, RankZeroIsOneElement) {
+  const Geometry scalar(kBase, {});
+  EXPECT_TRUE(overlap(scalar, scalar));
+  EXPECT_TRUE(overlap(scalar, Geometry(kBase + 3, {1}, {}, dl_int8)));
+  EXPECT_FALSE(overlap(scalar, Geometry(kBase + 4, {1}, {}, dl_int8)));
+}
+
+TEST(Overlap, ByteOffsetCounts) {
+  const Geometry x(kBase, {4});
+  Geometry y(kBase, {4});
+  y.dl.byte_offset = 15;
+  EXPECT_TRUE(overlap(x, y));
+  y.dl.byte_offset = 16;
+  EXPECT_FALSE(overlap(x, y));
+}
+
+TEST(Overlap, EmptySharesNothing) {
+  const Geometry x(kBase, {4, 8});
+  EXPECT_FALSE(overlap(x, Geometry(kBase, {0})));
+  EXPECT_FALSE(overlap(x, Geometry(kBase + 4, {3, 0, 2})));
+  EXPECT_FALSE(overlap(Geometry(kBase, {0}), Geometry(kBase, {0})));
+  EXPECT_FALSE(overlap(x, Geometry(0, {0, 5}, {-100, 3})));
+  EXPECT_FALSE(overlap(x, Geometry(kBase, {int64_t{1} << 62, int64_t{1} << 62, 0})));
+}
+
+TEST(Overlap, OtherDevicesShareNothing) {
+  const Geometry x(kBase, {4});
+  Geometry y(kBase, {4});
+  y.dl.device = {kDLCUDA, 0};
+  EXPECT_FALSE(overlap(x, y));
+  Geometry z(kBase, {4});
+  z.dl.device = {kDLCUDA, 1};
+  EXPECT_FALSE(overlap(y, z));
+  z.dl.device = y.dl.device;
+  EXPECT_TRUE(overlap(y, z));
+}
+
+TEST(Overlap, PositiveStrides) {
+  const Geometry x(kBase, {3}, {4});  // float32 at 0, 16 and 32: 36 bytes
+  EXPECT_TRUE(overlap(x, Geometry(kBase + 35, {1}, {}, dl_int8)));
+  EXPECT_FALSE(overlap(x, Geometry(kBase + 36, {1}, {}, dl_int8)));
+  EXPECT_FALSE(overlap(x, Geometry(kBase - 1, {1}, {}, dl_int8)));
+}
+
+// Even and odd columns of one matrix share no byte; the answer errs on the side of true.
+TEST(Overlap, InterleavedErrsOnTheSafeSide) {
+  EXPECT_TRUE(overlap(Geometry(kBase, {4}, {2}), Geometry(kBase + 4, {4}, {2})));
+}
+
+TEST(Overlap, NegativeStrides) {
+  const Geometry x(kBase, {3}, {-2});  // float32 at 0, -8 and -16: from -16 to 4
+  EXPECT_TRUE(overlap(x, Geometry(kBase + 3, {1}, {}, dl_int8)));
+  EXPECT_FALSE(overlap(x, Geometry(kBase + 4, {1}, {}, dl_int8)));
+  EXPECT_TRUE(overlap(x, Geometry(kBase - 16, {1}, {}, dl_int8)));
+  EXPECT_FALSE(overlap(x, Geometry(kBase - 17, {1}, {}, dl_int8)));
+}
+
+TEST(Overlap, MixedStrides) {
+  const Geometry x(kBase, {2, 3}, {10, -1}, dl_int8);  // from -2 to 11
+  EXPECT_TRUE(overlap(x, Geometry(kBase - 2, {1}, {}, dl_int8)));
+  EXPECT_FALSE(overlap(x, Geometry(kBase - 3, {1}, {}, dl_int8)));
+  EXPECT_TRUE(overlap(x, Geometry(kBase + 10, {1}, {}, dl_int8)));
+  EXPECT_FALSE(overlap(x, Geometry(kBase + 11, {1}, {}, dl_int8)));
+}
+
+TEST(Overlap, ZeroStrideIsOneElement) {
+  const Geometry x(kBase, {1000}, {0});
+  EXPECT_TRUE(overlap(x, Geometry(kBase + 3, {1}, {}, dl_int8)));
+  EXPECT_FALSE(overlap(x, Geometry(kBase + 4, {1}, {}, dl_int8)));
+}
+
+TEST(Overlap, StrideOfSizeOneDoesNotMatter) {
+  const Geometry x(kBase, {1, 4, 1}, {INT64_MAX, 1, INT64_MIN});
+  EXPECT_FALSE(overlap(x, Geometry(kBase + 16, {4})));
+  EXPECT_TRUE(overlap(x, Geometry(kBase + 15, {4})));
+}
+
+// Two int4 elements to a byte: the last byte counts also when it is half used.
+TEST(Overlap, BitsRoundUpToBytes) {
+  const DLDataType int4 = make_dtype(DTypeCode::kInt, 4);
+  const Geometry dense(kBase, {3}, {}, int4), strided(kBase, {2}, {2}, int4);
+  const Geometry backwards(kBase, {2}, {-1}, int4);
+  for (const TensorView& x : {TensorView(dense), TensorView(strided)}) {
+    EXPECT_TRUE(overlap(x, Geometry(kBase + 1, {1}, {}, dl_int8)));
+    EXPECT_FALSE(overlap(x, Geometry(kBase + 2, {1}, {}, dl_int8)));
+  }
+  EXPECT_TRUE(overlap(backwards, Geometry(kBase - 1, {1}, {}, dl_int8)));
+  EXPECT_FALSE(overlap(backwards, Geometry(kBase - 2, {1}, {}, dl_int8)));
+}
+
+TEST(Overlap, HugeButRepresentable) {
+  const int64_t big = int64_t{1} << 40;
+  const Geometry x(kBase, {2, 2}, {big, 1});
+  const uintptr_t far = kBase + (uintptr_t{4} << 40);
+  EXPECT_TRUE(overlap(x, Geometry(far + 7, {1}, {}, dl_int8)));
+  EXPECT_FALSE(overlap(x, Geometry(far + 8, {1}, {}, dl_int8)));
+  const Geometry dense(kBase, {int64_t{1} << 54});
+  EXPECT_TRUE(overlap(dense, Geometry(kBase + (uintptr_t{1} << 55), {1})));
+  EXPECT_FALSE(overlap(dense, Geometry(kBase + (uintptr_t{1} << 56), {1})));
+}
+
+// An extent that cannot be computed might be anywhere: whatever it is compared with overlaps.
+TEST(Overlap, ExtentBeyondInt64) {
+  const Geometry x(kBase, {4}), far_away(kBase + 0x1000000, {4});
+  const int64_t huge = INT64_MAX;
+  for (const int64_t stride :
+       {huge, -huge, INT64_MIN, huge / 2, -huge / 2, huge / 32, -huge / 32}) {
+    SCOPED_TRACE(stride);
+    const Geometry strided(kBase, {3}, {stride});
+    EXPECT_TRUE(overlap(strided, x));
+    EXPECT_TRUE(overlap(strided, strided));
+    EXPECT_TRUE(overlap(strided, far_away));
+  }
+  const Geometry both(kBase, {3, 3}, {huge / 2, huge / 2}, dl_int8);
+  EXPECT_TRUE(overlap(both, far_away));
+}
+
+// The lowest element would lie below address 0: that is no address, so it might be anywhere too.
+TEST(Overlap, ExtentBelowAddressZero) {
+  const Geometry x(kBase, {4}), below(kBase - 0x100, {4});
+  for (const int64_t stride : {int64_t{1} << 40, int64_t{1} << 55, int64_t{1} << 59,
+                               (int64_t{1} << 60) - 1, int64_t{1} << 60}) {
+    SCOPED_TRACE(stride);
+    const Geometry strided(kBase, {2}, {-stride}, dl_int8);
+    EXPECT_TRUE(overlap(strided, strided));
+    EXPECT_TRUE(overlap(strided, x));
+    EXPECT_TRUE(overlap(strided, below));
+  }
+}
+
+TEST(Overlap, ShapesWithoutANumelAreRefused) {
+  const Geometry x(kBase, {4});
+  EXPECT_EQ(error_of([&] { overlaps(x, Geometry(kBase, {-1})); }),
+            "ValueError: x: shape [-1] has a negative size or more than 2^63 - 1 elements");
+  EXPECT_EQ(error_of([&] {
+              overlaps(Geometry(kBase, {int64_t{1} << 40, int64_t{1} << 40}), x);
+            }).substr(0, 11),
+            "ValueError:");
+}
+
+TEST(SameElements, Same) {
+  const Geometry x(kBase, {4, 8});
+  EXPECT_TRUE(same_elements(x, x));
+  EXPECT_TRUE(same_elements(x, Geometry(kBase, {4, 8}, {8, 1})));
+  EXPECT_TRUE(same_elements(Geometry(kBase, {1, 8}, {5, 1}), Geometry(kBase, {1, 8}, {8, 1})));
+  EXPECT_TRUE(same_elements(Geometry(kBase, {}), Geometry(kBase, {})));
+  Geometry shifted(kBase - 4, {4, 8});
+  shifted.dl.byte_offset = 4;
+  EXPECT_TRUE(same_elements(x, shifted));
+}
+
+TEST(SameElements, Different) {
+  const Geometry x(kBase, {4, 8});
+  EXPECT_FALSE(same_elements(x, Geometry(kBase + 4, {4, 8})));
+  EXPECT_FALSE(same_elements(x, Geometry(kBase, {4, 8}, {}, dl_int32)));
+  EXPECT_FALSE(same_elements(x, Geometry(kBase, {8, 4})));
+  EXPECT_FALSE(same_elements(x, Geometry(kBase, {32})));
+  EXPECT_FALSE(same_elements(x, Geometry(kBase, {4, 8}, {1, 4})));
+  EXPECT_FALSE(same_elements(x, Geometry(kBase, {4, 8}, {16, 1})));
+}
+
+}  // namespace
+}  // namespace kernkit
