@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code in the documentation is cut from files that are built and tested."""
+"""Code in the documentation is cut from files that are built and tested.
+
+Run as a program, this file cuts every block anew: python tests/project/test_docs.py
+"""
 
 import pathlib
 import re
@@ -56,3 +59,16 @@ def test_readme_prints_what_it_says(library):
     )
     said = re.search(r"print\(y\)  # (.*)", (ROOT / "README.md").read_text())[1]
     assert result.stdout == said + "\n", result.stderr
+
+
+def cut_anew(page):
+    def block(found):
+        new = cut(found[1], found[2])
+        return found[0].replace("\n" + found[3] + "```", "\n" + new + "```")
+
+    page.write_text(BLOCK.sub(block, page.read_text()))
+
+
+if __name__ == "__main__":
+    for documentation in PAGES:
+        cut_anew(documentation)
