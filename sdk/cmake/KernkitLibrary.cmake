@@ -155,7 +155,8 @@ function(kernkit_add_tests library dir)
   endforeach()
 endfunction()
 
-# kernkit_add_benchmarks(<library> <folder>): one Google Benchmark program per op.
+# kernkit_add_benchmarks(<library> <folder>): one Google Benchmark program per op. The target
+# kernkit_benchmarks builds them all, and the library.
 function(kernkit_add_benchmarks library dir)
   find_package(benchmark QUIET)
   if(NOT benchmark_FOUND)
@@ -163,6 +164,10 @@ function(kernkit_add_benchmarks library dir)
       "libbenchmark-dev) or switch the benchmarks off.")
   endif()
   _kernkit_add_programs(${library} "${dir}" bench programs)
+  if(NOT TARGET kernkit_benchmarks)
+    add_custom_target(kernkit_benchmarks)
+  endif()
+  add_dependencies(kernkit_benchmarks ${library} ${programs})
   foreach(program IN LISTS programs)
     target_link_libraries(${program} PRIVATE benchmark::benchmark_main)
   endforeach()
