@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernkit/check_macros.h"
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit {
@@ -194,6 +195,24 @@ TEST_F(ExpectTest, CpuOrCuda) {
             "ValueError: x: device metal:0 is not supported; expected cpu or cuda");
 }
 
+TEST_F(ExpectTest, Device) {
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).device({kDLCPU, 0}); }), "nothing");
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).device(kCuda1); }),
+            "ValueError: x: device cpu is not supported; expected cuda:1");
+  dx->device = {kDLROCM, 2};
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).device({kDLROCM, 2}); }), "nothing");
+  EXPECT_EQ(error_of([&] {
+              KERNKIT_EXPECT(x).device({kDLROCM, 0});
+            }),
+            "ValueError: x: device rocm:2 is not supported; expected rocm:0");
+  dx->device = kCuda1;
+  EXPECT_EQ(
+      error_of([&] {
+        KERNKIT_EXPECT(x).device({kDLCUDA, 0});
+      }),
+      kWithCuda ? "ValueError: x: device cuda:1 is not supported; expected cuda:0" : kWithoutCuda);
+}
+
 TEST_F(ExpectTest, SameDtype) {
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).same_dtype(x); }), "nothing");
   dy->dtype = dl_float16;
@@ -255,6 +274,71 @@ TEST_F(ExpectTest, Contiguous) {
             "ValueError: x: must be contiguous; shape [4, 8] has strides [16, 1]");
 }
 
+TEST_F(ExpectTest, LastDimContiguous) {
+  dx->strides[0] = 16;
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).last_dim_contiguous(); }), "nothing");
+  dx->strides[1] = 2;
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).last_dim_contiguous(); }),
+            "ValueError: x: the last dimension must be contiguous; shape [4, 8] has strides [16, "
+            "2]");
+  dx->shape[1] = 1;
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).last_dim_contiguous(); }), "nothing");
+  HostTensor<float> scalar({}), null_strides({4, 8}, {0, 0, true});
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(scalar.view("s")).last_dim_contiguous(); }), "nothing");
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(null_strides.view("s")).last_dim_contiguous(); }),
+            "nothing");
+}
+
+TEST_F(ExpectTest, Strides) {
+  Dim row("row");
+  dx->strides[0] = 16;
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).strides(row, 1); }), "nothing");
+  EXPECT_EQ(row.value(), 16);
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(8, 1); }), "nothing");
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(row, 1); }).substr(0, 10), "ValueError");
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(1); }).substr(0, 10), "ValueError");
+  dy->strides = nullptr;
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(8, 1); }), "nothing");
+  dy->shape[0] = 1;  // its stride does not matter
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(777, 1); }), "nothing");
+  dx->shape[1] = 0;  // nor any of an empty tensor
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).strides(777, 777); }), "nothing");
+}
+
+TEST_F(ExpectTest, StridesMessage) {
+  Dim row("row");
+  KERNKIT_EXPECT(x).strides(row, 1);
+  dy->strides[0] = 9;
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(2 * row, 1); }),
+            "ValueError: y: strides [9, 1] does not match [2 * row, 1] with row = 8 "
+            "(bound by x)");
+}
+
+// A batch of one is ordinary: the launch that uses the stride must get one.
+TEST_F(ExpectTest, StrideOfSizeOneIsStillBound) {
+  Dim row("row");
+  dx->shape[0] = 1;
+  KERNKIT_EXPECT(x).strides(row, 1);
+  EXPECT_EQ(error_of([&] { row.value(); }), "nothing");
+}
+
+TEST_F(ExpectTest, Aligned) {
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).aligned(64); }), "nothing");
+  dx->byte_offset = 4;
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).aligned(4); }), "nothing");
+  Message expected;
+  expected << "ValueError: x: address " << &x_tensor[1] << " is not aligned to 8 bytes";
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).aligned(8); }), expected.c_str());
+  dx->shape[0] = 0;
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).aligned(8); }), "nothing");
+}
+
+TEST_F(ExpectTest, NumelAtMost) {
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).numel_at_most(32); }), "nothing");
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).numel_at_most(31); }),
+            "ValueError: x: shape [4, 8] has 32 elements; at most 31 are supported");
+}
+
 TEST_F(ExpectTest, Overlap) {
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).no_overlap(x).no_partial_overlap(x); }), "nothing");
   dy->data = dx->data;
@@ -305,6 +389,43 @@ TEST_F(ExpectTest, NoRestrictionIsLost) {
             "ValueError: x: device rocm:0 is not supported; expected cpu");
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).shape(4, 8).shape(4, 9).shape(4, 8); }),
             "ValueError: x: shape [4, 8] does not match [4, 9]");
+}
+
+// The field's names say what they always said.
+TEST_F(ExpectTest, Macros) {
+  EXPECT_EQ(error_of([&] {
+              KERNKIT_CHECK_CPU(x);
+              KERNKIT_CHECK_CONTIGUOUS(x);
+              KERNKIT_CHECK_LAST_DIM_CONTIGUOUS(x);
+              KERNKIT_CHECK_DIM(2, x);
+              KERNKIT_CHECK_SHAPE(x, y);
+              KERNKIT_CHECK_DTYPE(x, dl_float32);
+              KERNKIT_CHECK_SAME_DTYPE(x, y);
+              KERNKIT_CHECK_DEVICE(x, y);
+            }),
+            "nothing");
+  EXPECT_EQ(error_of([&] { KERNKIT_CHECK_CUDA(x); }),
+            "ValueError: x: device cpu is not supported; expected cuda");
+  EXPECT_EQ(error_of([&] { KERNKIT_CHECK_INPUT(x); }),
+            "ValueError: x: device cpu is not supported; expected cuda");
+  EXPECT_EQ(error_of([&] { KERNKIT_CHECK_DIM(3, x); }),
+            "ValueError: x: shape [4, 8] has rank 2; expected rank 3");
+  EXPECT_EQ(error_of([&] { KERNKIT_CHECK_DTYPE(x, dl_bool); }),
+            "TypeError: x: dtype float32 is not supported; expected bool");
+  dx->strides[1] = 2;
+  EXPECT_NE(error_of([&] { KERNKIT_CHECK_CONTIGUOUS(x); }), "nothing");
+  EXPECT_NE(error_of([&] { KERNKIT_CHECK_LAST_DIM_CONTIGUOUS(x); }), "nothing");
+  dy->shape[0] = 5;
+  EXPECT_EQ(error_of([&] { KERNKIT_CHECK_SHAPE(x, y); }),
+            "ValueError: x: shape [4, 8] does not match y ([5, 8])");
+  dy->dtype = dl_int8;
+  EXPECT_EQ(error_of([&] { KERNKIT_CHECK_SAME_DTYPE(x, y); }),
+            "TypeError: x: dtype float32 does not match y (int8)");
+  dy->device = {kDLROCM, 1};
+  EXPECT_EQ(error_of([&] { KERNKIT_CHECK_DEVICE(x, y); }),
+            "ValueError: x: device cpu does not match y (rocm:1)");
+  EXPECT_EQ(error_of([&] { KERNKIT_CHECK_CPU(y); }),
+            "ValueError: y: device rocm:1 is not supported; expected cpu");
 }
 
 TEST_F(ExpectTest, Where) {

@@ -38,6 +38,7 @@ TEST(CheckedProduct, ZeroBesidesOverflow) {
   const int64_t big = int64_t{1} << 40;
   EXPECT_EQ(product({big, big, 0}), 0);
   EXPECT_EQ(product({0, big, big}), 0);
+  EXPECT_EQ(product({big, big, 0, 5}), 0);
   EXPECT_EQ(product({big, 0, big}), 0);
   EXPECT_EQ(product({kMax, kMax, kMax, 0}), 0);
 }
