@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The storage types of float.h and small_float.h against NumPy and ml_dtypes, bit for bit."""
 
-import subprocess
-
+import compiled
 import ml_dtypes
 import numpy as np
 import pytest
-import tvm_ffi
 
 DTYPES = [
     "float16",
@@ -30,15 +28,10 @@ def reference(name):
 
 
 @pytest.fixture(scope="module")
-def ops(root, dlpack_include, tmp_path_factory):
-    """Built with an include path and nothing else, as a file that is compiled at run time."""
-    out = tmp_path_factory.mktemp("conversions") / "libconversions.so"
-    source = root / "tests/interop/conversions/conversions.cc"
-    command = ["c++", "-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC"]
-    command += ["-fvisibility=hidden", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    command += ["-I", root / "sdk/include", "-isystem", dlpack_include, source, "-o", out]
-    subprocess.run(command, check=True)
-    return tvm_ffi.load_module(str(out))
+def ops(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("conversions")
+    options = ["-O3", "-march=native", "-ffp-contract=off"]
+    return compiled.load("conversions/conversions.cc", folder, *options)
 
 
 def assert_same(ours, theirs, is_nan):

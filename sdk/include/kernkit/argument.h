@@ -100,14 +100,19 @@ struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, 
   }
   static Held read(const KernkitAny& any, const char* name) {
     using Limits = std::numeric_limits<T>;
-    const bool is_int = any.type_index == kKernkitInt || any.type_index == kKernkitBool;
-    if (__builtin_expect(!is_int && any.type_index != kKernkitBigInt, 0)) {
-      throw_argument_type(name, "int", any);
+    const int64_t value = any.v.i64;
+    bool fits_in = any.type_index == kKernkitInt || any.type_index == kKernkitBool;
+    if (__builtin_expect(!fits_in, 0)) {
+      if (any.type_index != kKernkitBigInt) throw_argument_type(name, "int", any);
+      // What lies above int64 comes as two words, least significant first.
+      const auto* words = cell_of<int64_t>(any);
+      fits_in = std::is_same_v<T, uint64_t> && words[0] == 2 && words[2] == 0;
+      if (fits_in) return static_cast<T>(words[1]);
     }
-    const auto narrowed = static_cast<T>(any.v.i64);
-    const bool fits_in =
-        static_cast<int64_t>(narrowed) == any.v.i64 && (any.v.i64 < 0) == (narrowed < T(0));
-    if (__builtin_expect(!is_int || !fits_in, 0)) {
+    const auto narrowed = static_cast<T>(value);
+    fits_in =
+        fits_in && static_cast<int64_t>(narrowed) == value && (value < 0) == (narrowed < T(0));
+    if (__builtin_expect(!fits_in, 0)) {
       throw_out_of_range(name, any, static_cast<int64_t>(Limits::min()), Limits::max());
     }
     return narrowed;

@@ -58,9 +58,10 @@ class Expect {
     return *this;
   }
 
-  /// ValueError unless it is on this device.
+  /// ValueError unless it is on this device; RuntimeError for CUDA in a library without it.
   const Expect& device(DLDevice wanted) const {
-    if (x_.device() != wanted) refuse().device(device_name(wanted).c_str());
+    const bool possible = kWithCuda || !is_cuda(wanted);
+    if (x_.device() != wanted || !possible) refuse().device(device_name(wanted).c_str());
     return *this;
   }
   /// ValueError unless the tensor is in CPU memory.
@@ -124,7 +125,7 @@ class Expect {
     int32_t i = -1;
     const bool fits =
         x_.ndim() == kRank &&
-        ((++i, x_.size(i) == 1 || accepts(wanted, x_.strides()[static_cast<size_t>(i)])) && ...);
+        ((++i, accepts(wanted, x_.strides()[static_cast<size_t>(i)]) || x_.size(i) == 1) && ...);
     if (!fits && (x_.ndim() != kRank || x_.numel() != 0))
       refuse().dims(true, {describe(wanted)...});
     return *this;

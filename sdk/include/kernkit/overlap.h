@@ -34,8 +34,8 @@ inline bool overlaps(const TensorView& a, const TensorView& b) {
   if (a.device() != b.device()) return false;
   const int64_t a_numel = detail::dense_numel(a.get());
   const int64_t b_numel = detail::dense_numel(b.get());
-  // Strided, or so large that the product with 2^17 bits, the largest element, may overflow.
-  constexpr uint64_t kMax = uint64_t{1} << 46;
+  // Strided, or so large that the product with 2^24 bits, the largest element, may overflow.
+  constexpr uint64_t kMax = uint64_t{1} << 39;
   if (__builtin_expect(static_cast<uint64_t>(a_numel | b_numel) >= kMax, 0)) {
     return detail::strided_overlap(a, b);
   }

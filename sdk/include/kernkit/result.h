@@ -54,6 +54,8 @@ struct Result<T, std::enable_if_t<std::is_arithmetic_v<T>>> {
     if constexpr (kIsFloat) {
       result->v.f64 = static_cast<double>(value);
     } else {
+      KERNKIT_CHECK(static_cast<int64_t>(value) >= 0 || value < T(1), ValueError)
+          << "returns " << value << ", which exceeds the range of int (64 bits with a sign)";
       result->v.i64 = static_cast<int64_t>(value);
     }
   }

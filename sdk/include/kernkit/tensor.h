@@ -75,7 +75,8 @@ class TensorView {
 
   /// Address of the first element, byte_offset applied. It may be null when numel() is 0.
   KERNKIT_ACCESSOR void* data_ptr() const {
-    return static_cast<char*>(tensor_->data) + tensor_->byte_offset;
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(tensor_->data) +
+                                   static_cast<uintptr_t>(tensor_->byte_offset));
   }
   /// The same, typed. Throws TypeError when the elements are not stored as T.
   template <class T>

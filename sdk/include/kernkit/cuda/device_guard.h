@@ -12,7 +12,13 @@ class CUDADeviceGuard {
  public:
   explicit CUDADeviceGuard(int device) : device_(device) {
     KERNKIT_CUDA_CHECK(cudaGetDevice(&previous_));
-    if (previous_ != device_) KERNKIT_CUDA_CHECK(cudaSetDevice(device_));
+    if (previous_ == device_) return;
+    const cudaError_t error = cudaSetDevice(device_);
+    if (error != cudaSuccess) {
+      Message call;
+      call << "cudaSetDevice(" << device_ << ")";
+      cuda::throw_cuda_error(error, call.c_str(), KERNKIT_HERE);
+    }
   }
   ~CUDADeviceGuard() {
     // An error here has no one to go to; while the process ends, the driver refuses everything.

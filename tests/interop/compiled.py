@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds one file into a library with an include path and nothing else."""
+
+import pathlib
+import subprocess
+
+import tvm_ffi
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+def load(source: str, folder: pathlib.Path, *options: str) -> tvm_ffi.Module:
+    """Compiles tests/interop/<source> in `folder` and loads it through the real tvm_ffi."""
+    path = ROOT / "tests/interop" / source
+    library = folder / f"lib{path.stem}.so"
+    dlpack = pathlib.Path(tvm_ffi.__file__).parent / "include"
+    command = ["c++", "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", *WARNINGS, *options]
+    command += ["-I", ROOT / "sdk/include", "-isystem", dlpack, path, "-o", library]
+    subprocess.run(command, check=True)
+    return tvm_ffi.load_module(str(library))
