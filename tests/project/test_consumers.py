@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """kernkit in other projects: find_package, add_subdirectory, C."""
 
+import os
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
 import tvm_ffi
 
 
-def run(*command, **kwargs):
+# As if this Python's environment were active, whose wheel carries dlpack.h.
+ENVIRONMENT = {**os.environ, "VIRTUAL_ENV": sys.prefix}
+
+
+def run(*command):
     result = subprocess.run(
-        [str(c) for c in command], capture_output=True, text=True, **kwargs
+        [str(c) for c in command], capture_output=True, text=True, env=ENVIRONMENT
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout

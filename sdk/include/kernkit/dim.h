@@ -18,8 +18,8 @@ class Dim {
   bool is_bound() const { return bound_by_ != nullptr; }
   /// The size. Throws InternalError when no tensor has bound it.
   int64_t value() const {
-    KERNKIT_ICHECK(is_bound()) << "Dim " << name_
-                               << " is used before shape() or strides() bound it";
+    KERNKIT_CHECK(is_bound(), InternalError)
+        << "Dim " << name_ << " is used before shape() or strides() bound it";
     return value_;
   }
   /// Name of the tensor that bound it, or null.
