@@ -37,6 +37,8 @@ int call(R (*function)(Params...), const KernkitAny* args, int32_t num_args, Ker
                Argument<std::decay_t<Params>>::read(ThisOp::template argument<I>(args, num_args),
                                                     ThisOp::name(I))...};
       return 0;
+    } catch (const Error& error) {
+      return raise_error(Line::kName, error, Line::kWhere);
     } catch (...) {
       return raise_current_exception(Line::kName, Line::kWhere);
     }

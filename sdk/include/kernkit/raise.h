@@ -16,8 +16,10 @@ Error& last_error();
 [[gnu::cold]] int raise(const char* name, const char* error_kind, const char* text,
                         Where where) noexcept;
 
-/// To be called in a catch (...) block: raises what is being handled. `otherwise` is where it
-/// happened when the exception does not say.
+/// The same for a caught Error. `otherwise` is where it happened when the error does not say.
+[[gnu::cold]] int raise_error(const char* name, const Error& error, Where otherwise) noexcept;
+
+/// To be called in a catch (...) block: raises what is being handled, whatever it is.
 [[gnu::cold]] int raise_current_exception(const char* name, Where otherwise) noexcept;
 
 }  // namespace kernkit::detail

@@ -13,11 +13,11 @@ namespace kernkit {
 class TensorView;
 
 namespace detail {
-// These take views by value, as everything cold should: a view whose address is taken lives in
-// memory for the whole function instead of in two registers.
-[[noreturn, gnu::cold]] void throw_bad_index(TensorView x, int64_t i);
-[[noreturn, gnu::cold]] void throw_bad_shape(TensorView x);
-[[noreturn, gnu::cold]] void throw_wrong_type(TensorView x, DLDataType wanted);
+// What is cold takes a view as its two pointers: one that is passed as a whole lives in memory for
+// the whole function instead of in two registers.
+[[noreturn, gnu::cold]] void throw_bad_index(const DLTensor* x, const char* name, int64_t i);
+[[noreturn, gnu::cold]] void throw_wrong_type(const DLTensor* x, const char* name,
+                                              DLDataType wanted);
 
 /// Elements of a tensor that is dense in row-major order or empty; -1 for one that is neither, has
 /// a negative size, or more elements than int64 counts.
@@ -32,7 +32,7 @@ inline int64_t dense_numel(const DLTensor* x) {
   return dense_numel_of_any_rank(x);
 }
 [[gnu::pure]] bool is_contiguous(const DLTensor* x) noexcept;
-int64_t numel(TensorView x);
+int64_t numel(const DLTensor* x, const char* name);
 }  // namespace detail
 
 /// A view of a DLTensor that someone else owns and keeps alive during the call. Two pointers: pass
@@ -70,7 +70,7 @@ class TensorView {
   /// negative or the product exceeds int64.
   KERNKIT_ACCESSOR int64_t numel() const {
     const int64_t dense = detail::dense_numel(tensor_);
-    return __builtin_expect(dense >= 0, 1) ? dense : detail::numel(*this);
+    return __builtin_expect(dense >= 0, 1) ? dense : detail::numel(tensor_, name_);
   }
 
   /// Address of the first element, byte_offset applied. It may be null when numel() is 0.
@@ -83,7 +83,7 @@ class TensorView {
   T* data() const {
     constexpr uint32_t kKey = dtype_key(dtype_of<std::remove_const_t<T>>);
     if (__builtin_expect(dtype_key(tensor_->dtype) != kKey, 0)) {
-      detail::throw_wrong_type(*this, dtype_of<std::remove_const_t<T>>);
+      detail::throw_wrong_type(tensor_, name_, dtype_of<std::remove_const_t<T>>);
     }
     return static_cast<T*>(data_ptr());
   }
@@ -103,7 +103,7 @@ class TensorView {
   int64_t index(int64_t i) const {
     const int64_t from_start = i < 0 ? i + ndim() : i;
     if (__builtin_expect(from_start < 0 || from_start >= ndim(), 0))
-      detail::throw_bad_index(*this, i);
+      detail::throw_bad_index(tensor_, name_, i);
     return from_start;
   }
 

@@ -38,16 +38,15 @@ KERNKIT_COLD bool strided_extent(TensorView x, Extent* out) {
   return !__builtin_add_overflow(address, static_cast<uint64_t>(high / 8), &out->end);
 }
 
-KERNKIT_COLD bool strided_overlap(TensorView a, TensorView b) {
-  if (a.numel() == 0 || b.numel() == 0) return false;
+KERNKIT_COLD bool strided_overlap(const DLTensor* a, const DLTensor* b) {
+  if (TensorView(a).numel() == 0 || TensorView(b).numel() == 0) return false;
   Extent ours, theirs;
   if (!strided_extent(a, &ours) || !strided_extent(b, &theirs)) return true;
   return ours.begin < theirs.end && theirs.begin < ours.end;
 }
 
-}  // namespace detail
-
-KERNKIT_COLD bool same_elements(TensorView a, TensorView b) {
+KERNKIT_COLD bool same_elements(const DLTensor* ours, const DLTensor* theirs) {
+  const TensorView a(ours), b(theirs);
   if (a.data_ptr() != b.data_ptr() || a.dtype() != b.dtype()) return false;
   if (a.sizes() != b.sizes()) return false;
   for (size_t i = 0; i < a.sizes().size(); ++i) {
@@ -56,4 +55,5 @@ KERNKIT_COLD bool same_elements(TensorView a, TensorView b) {
   return true;
 }
 
+}  // namespace detail
 }  // namespace kernkit

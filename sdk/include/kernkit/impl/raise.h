@@ -42,12 +42,16 @@ KERNKIT_COLD int raise(const char* name, const char* error_kind, const char* tex
   return -1;
 }
 
+KERNKIT_COLD int raise_error(const char* name, const Error& error, Where otherwise) noexcept {
+  const Where where = error.where();
+  return raise(name, error.kind(), error.message(), where.line != 0 ? where : otherwise);
+}
+
 KERNKIT_COLD int raise_current_exception(const char* name, Where otherwise) noexcept {
   try {
     throw;
   } catch (const Error& error) {
-    const Where where = error.where();
-    return raise(name, error.kind(), error.message(), where.line != 0 ? where : otherwise);
+    return raise_error(name, error, otherwise);
   } catch (const std::bad_alloc&) {
     return raise(name, kind::MemoryError, "out of memory", otherwise);
   } catch (const std::exception& error) {

@@ -45,24 +45,22 @@ KERNKIT_COLD bool detail::is_contiguous(const DLTensor* x) noexcept {
   return dense;
 }
 
-KERNKIT_COLD int64_t detail::numel(TensorView x) {
+KERNKIT_COLD int64_t detail::numel(const DLTensor* x, const char* name) {
   int64_t product = 0;
-  if (!checked_product(x.sizes(), &product)) throw_bad_shape(x);
+  const ShapeView sizes = TensorView(x).sizes();
+  KERNKIT_CHECK(checked_product(sizes, &product), ValueError)
+      << (name != nullptr ? name : "tensor") << ": shape " << sizes
+      << " has a negative size or more than 2^63 - 1 elements";
   return product;
 }
 
-KERNKIT_COLD void detail::throw_bad_index(TensorView x, int64_t i) {
-  KERNKIT_THROW(IndexError) << detail::name_or(x, "tensor") << ": dimension " << i
-                            << " does not exist; shape is " << x.sizes();
+KERNKIT_COLD void detail::throw_bad_index(const DLTensor* x, const char* name, int64_t i) {
+  KERNKIT_THROW(IndexError) << (name != nullptr ? name : "tensor") << ": dimension " << i
+                            << " does not exist; shape is " << TensorView(x).sizes();
 }
 
-KERNKIT_COLD void detail::throw_bad_shape(TensorView x) {
-  KERNKIT_THROW(ValueError) << detail::name_or(x, "tensor") << ": shape " << x.sizes()
-                            << " has a negative size or more than 2^63 - 1 elements";
-}
-
-KERNKIT_COLD void detail::throw_wrong_type(TensorView x, DLDataType wanted) {
-  KERNKIT_THROW(TypeError) << detail::name_or(x, "tensor") << ": dtype " << x.dtype()
+KERNKIT_COLD void detail::throw_wrong_type(const DLTensor* x, const char* name, DLDataType wanted) {
+  KERNKIT_THROW(TypeError) << (name != nullptr ? name : "tensor") << ": dtype " << x->dtype
                            << " was read as " << wanted;
 }
 
