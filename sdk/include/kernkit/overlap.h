@@ -23,7 +23,8 @@ inline Extent dense_extent(const TensorView& x, int64_t numel) {
 /// be empty. False when they do not fit int64.
 [[gnu::cold]] bool offset_range(TensorView x, int64_t* low, int64_t* high);
 
-[[gnu::cold]] bool strided_overlap(const DLTensor* a, const DLTensor* b);
+[[gnu::cold]] bool strided_overlap(const DLTensor* a, const char* a_name, const DLTensor* b,
+                                   const char* b_name);
 [[gnu::cold]] bool same_elements(const DLTensor* a, const DLTensor* b);
 
 }  // namespace detail
@@ -38,7 +39,7 @@ inline bool overlaps(const TensorView& a, const TensorView& b) {
   // Strided, or so large that the product with 2^24 bits, the largest element, may overflow.
   constexpr uint64_t kMax = uint64_t{1} << 39;
   if (__builtin_expect(static_cast<uint64_t>(a_numel | b_numel) >= kMax, 0)) {
-    return detail::strided_overlap(a.get(), b.get());
+    return detail::strided_overlap(a.get(), a.name(), b.get(), b.name());
   }
   if (a_numel == 0 || b_numel == 0) return false;
   const detail::Extent ours = detail::dense_extent(a, a_numel);

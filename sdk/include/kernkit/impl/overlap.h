@@ -38,8 +38,9 @@ KERNKIT_COLD bool strided_extent(TensorView x, Extent* out) {
   return !__builtin_add_overflow(address, static_cast<uint64_t>(high / 8), &out->end);
 }
 
-KERNKIT_COLD bool strided_overlap(const DLTensor* a, const DLTensor* b) {
-  if (TensorView(a).numel() == 0 || TensorView(b).numel() == 0) return false;
+KERNKIT_COLD bool strided_overlap(const DLTensor* a, const char* a_name, const DLTensor* b,
+                                  const char* b_name) {
+  if (numel(a, a_name) == 0 || numel(b, b_name) == 0) return false;
   Extent ours, theirs;
   if (!strided_extent(a, &ours) || !strided_extent(b, &theirs)) return true;
   return ours.begin < theirs.end && theirs.begin < ours.end;
