@@ -10,7 +10,7 @@ namespace kernkit::kernels {
 // [declaration]
 using ScaleTypes = floating;
 
-/// The arithmetic, the same on CPU and GPU: float16 and bfloat16 are multiplied in float32 and
+/// The arithmetic of CPU and GPU: float16 and bfloat16 are multiplied in float32 and
 /// rounded once, to nearest even.
 template <class T>
 struct Scale {

@@ -4,6 +4,7 @@
 #   kernkit_find_cuda()                 look for a CUDA compiler, as KERNKIT_CUDA asks
 #   kernkit_add_library(mylib)          a library that exports ops and nothing else
 #   kernkit_add_kernel(mylib scale)     its op from scale/scale.cc, scale_export.cc, scale.cu
+#                                       (CPU_ONLY: without the last)
 #   kernkit_add_tests(mylib DIR)        DIR/<op>_test.cc of each op, as CTest tests
 #   kernkit_add_benchmarks(mylib DIR)   DIR/<op>_bench.cc of each op
 include_guard(GLOBAL)
@@ -45,7 +46,8 @@ macro(kernkit_find_cuda)
   endif()
 endmacro()
 
-# Warnings, and one rounding for each operation on every instruction set. What a generator
+# Warnings, and on the CPU one rounding for each operation, whatever the instruction set. (nvcc fuses
+# a * b + c into one rounding, which a kernel that computes should have; --fmad=false forbids it.) What a generator
 # expression selects by language must not reach nvcc raw, hence -Xcompiler.
 function(_kernkit_compile_options target)
   set(host -Wall -Wextra -ffp-contract=off -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
@@ -92,38 +94,62 @@ function(kernkit_add_library name)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
   set_target_properties(${name} PROPERTIES LINK_DEPENDS "${map}")
+  cmake_language(DEFER CALL _kernkit_check_ops)
   if(KERNKIT_WITH_CUDA)
     target_compile_definitions(${name}_objects PUBLIC KERNKIT_WITH_CUDA)
     target_link_libraries(${name}_objects PUBLIC CUDA::cudart_static)
   endif()
 endfunction()
 
-# kernkit_add_kernel(<library> <op> [DIR <folder>]): <op>.cc, <op>_export.cc and, with CUDA, <op>.cu
-# of the folder, <op>/ by default.
+# kernkit_add_kernel(<library> <op> [DIR <folder>] [CPU_ONLY]): <op>.cc, <op>_export.cc and <op>.cu of
+# the folder, <op>/ by default. The last is compiled with CUDA only; CPU_ONLY says there is none.
 function(kernkit_add_kernel library op)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "DIR" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "CPU_ONLY" "DIR" "")
+  set(call "kernkit_add_kernel(${library} ${op})")
   if(NOT TARGET ${library}_objects)
-    message(FATAL_ERROR "kernkit_add_kernel(${library} ${op}): there is no library ${library}; call "
+    message(FATAL_ERROR "${call}: there is no library ${library}; call "
       "kernkit_add_library(${library}) first")
   endif()
   if(NOT arg_DIR)
     set(arg_DIR "${op}")
   endif()
-  cmake_path(ABSOLUTE_PATH arg_DIR NORMALIZE)
-  foreach(source IN ITEMS ${op}.cc ${op}_export.cc)
-    if(NOT EXISTS "${arg_DIR}/${source}")
-      message(FATAL_ERROR "kernkit_add_kernel(${library} ${op}): ${arg_DIR}/${source} is missing")
-    endif()
-    target_sources(${library}_objects PRIVATE "${arg_DIR}/${source}")
-  endforeach()
-  if(KERNKIT_WITH_CUDA AND EXISTS "${arg_DIR}/${op}.cu")
-    target_sources(${library}_objects PRIVATE "${arg_DIR}/${op}.cu")
+  get_filename_component(dir "${arg_DIR}" ABSOLUTE)
+  set(sources ${op}.cc ${op}_export.cc)
+  if(NOT arg_CPU_ONLY)
+    list(APPEND sources ${op}.cu)
   endif()
+  foreach(source IN LISTS sources)
+    if(NOT EXISTS "${dir}/${source}")
+      set(hint "")
+      if(source MATCHES "[.]cu$")
+        set(hint "; an op without a CUDA half is ${call} with CPU_ONLY")
+      endif()
+      message(FATAL_ERROR "${call}: ${dir}/${source} is missing${hint}")
+    endif()
+    if(KERNKIT_WITH_CUDA OR NOT source MATCHES "[.]cu$")
+      target_sources(${library}_objects PRIVATE "${dir}/${source}")
+    endif()
+  endforeach()
   set_property(TARGET ${library}_objects APPEND PROPERTY KERNKIT_OPS ${op})
+  set_property(GLOBAL APPEND PROPERTY KERNKIT_EXPORT_FILES "${dir}/${op}_export.cc")
+endfunction()
+
+# Run when a folder that has a library is done: an op beside the others that no line adds is a line
+# that was forgotten.
+function(_kernkit_check_ops)
+  get_property(added GLOBAL PROPERTY KERNKIT_EXPORT_FILES)
+  file(GLOB found "${CMAKE_CURRENT_SOURCE_DIR}/*/*_export.cc")
+  foreach(file IN LISTS found)
+    if(NOT file IN_LIST added)
+      string(REGEX REPLACE ".*/(.*)_export.cc" "\\1" op "${file}")
+      message(FATAL_ERROR "kernkit: ${file} exists, but no kernkit_add_kernel(... ${op}) in "
+        "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt adds it")
+    endif()
+  endforeach()
 endfunction()
 
 function(_kernkit_add_programs library dir suffix out)
-  cmake_path(ABSOLUTE_PATH dir NORMALIZE)
+  get_filename_component(dir "${dir}" ABSOLUTE)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   set(programs "")
   foreach(op IN LISTS ops)

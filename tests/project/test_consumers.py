@@ -52,7 +52,36 @@ def test_find_package(root, outside, tmp_path, dlpack_include):
     run("cmake", "-S", root, "-B", build, "-G", "Ninja", *switched_off)
     run("cmake", "--install", build, "--prefix", prefix)
     assert not list(prefix.rglob("dlpack.h"))
+    listing = outside / "find_package/CMakeLists.txt"
+    again = "find_package(kernkit REQUIRED)\nfind_package(kernkit 0.1 REQUIRED)\n"
+    listing.write_text(listing.read_text().replace("find_package(kernkit REQUIRED)\n", again))
     build_and_call(outside / "find_package", f"-DCMAKE_PREFIX_PATH={prefix}")
+
+
+def test_ops_that_no_line_adds_and_missing_files_are_reported(root, outside):
+    source = outside / "add_subdirectory"
+    listing = source / "CMakeLists.txt"
+    whole = listing.read_text()
+
+    def configure(text):
+        listing.write_text(text)
+        command = ["cmake", "-S", source, "-B", source / "b", "-G", "Ninja", "-DKERNKIT_CUDA=OFF"]
+        result = subprocess.run(
+            [*command, f"-DKERNKIT_SOURCE={root}"], capture_output=True, text=True, env=ENVIRONMENT
+        )
+        assert result.returncode != 0
+        return " ".join(result.stderr.split())
+
+    line = "kernkit_add_kernel(consumer negate CPU_ONLY)"
+    assert "negate_export.cc exists, but no kernkit_add_kernel(... negate)" in configure(
+        whole.replace(line, "")
+    )
+    assert "negate.cu is missing; an op without a CUDA half is" in configure(
+        whole.replace(" CPU_ONLY", "")
+    )
+    assert "there is no library nobody; call kernkit_add_library(nobody) first" in configure(
+        whole.replace("kernel(consumer", "kernel(nobody")
+    )
 
 
 def test_add_subdirectory(root, outside):

@@ -20,7 +20,7 @@ def cut(file, region):
     text = (ROOT / file).read_text()
     if region is None:
         return text
-    found = re.search(rf"// \[{region}\]\n(.*?)// \[/{region}\]", text, re.DOTALL)
+    found = re.search(rf"(?://|#) \[{region}\]\n(.*?)(?://|#) \[/{region}\]", text, re.DOTALL)
     assert found, f"{file} has no region {region}"
     return found[1]
 
@@ -29,7 +29,9 @@ def cut(file, region):
 def test_blocks_equal_their_source(page):
     text = page.read_text()
     for file, region, block in BLOCK.findall(text):
-        assert block == cut(file, region or None), f"{page.name}: update the block from {file}"
+        assert block == cut(file, region or None), (
+            f"{page.name}: the block from {file} is old; cut it anew: python tests/project/test_docs.py"
+        )
     assert len(re.findall("^<!-- from ", text, re.MULTILINE)) == len(BLOCK.findall(text))
     # Code that claims no source must not be C++ or Python: it could go stale.
     unclaimed = BLOCK.sub("", text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every source is formatted and says its licence."""
+"""Every source is formatted, says its licence, and has nothing that a linter would report."""
 
 import shutil
 import subprocess
@@ -21,7 +21,6 @@ def tracked(root, *endings):
     ]
 
 
-@pytest.mark.all
 def test_clang_format(root):
     if not shutil.which("clang-format"):
         pytest.skip("clang-format is not installed")
@@ -31,6 +30,19 @@ def test_clang_format(root):
         ["clang-format", "--dry-run", "--Werror", *files], capture_output=True, text=True
     )
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.all
+def test_clang_tidy(root):
+    commands = root / "build/clang/compile_commands.json"
+    if not shutil.which("clang-tidy") or not commands.exists():
+        pytest.skip("clang-tidy, or the build with clang (./kk test --all), is not there")
+    files = [*root.glob("kernels/*/*.cc"), *root.glob("sdk/src/*.cc")]
+    assert files
+    result = subprocess.run(
+        ["clang-tidy", "-p", commands.parent, "--quiet", *files], capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stdout
 
 
 def test_licence_line(root):

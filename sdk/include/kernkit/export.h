@@ -2,10 +2,10 @@
 // KERNKIT_EXPORT: makes a C++ function callable through the ABI. For <op>_export.cc files.
 #pragma once
 
-#include "kernkit/detail/schema_check.h"
 #include "kernkit/metadata.h"
 #include "kernkit/op.h"
 #include "kernkit/raise.h"
+#include "kernkit/schema_check.h"
 
 namespace kernkit::detail {
 

@@ -109,6 +109,10 @@ struct DTypeOf<bfloat16> {
   static constexpr DLDataType value = dl_bfloat16;
 };
 
+/// The names that messages use, for type lists.
+using float32 = float;
+using float64 = double;
+
 /// The type in which arithmetic on T is done: float for 16-bit floats, otherwise T itself.
 template <class T>
 struct ComputeType {

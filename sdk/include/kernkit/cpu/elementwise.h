@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include <type_traits>
+
 // Says that iterations do not depend on each other, so that a compiler vectorises without a check
 // for overlap; that check would send the in-place call down the scalar path.
 #if defined(__clang__)
@@ -22,6 +24,10 @@ namespace kernkit::cpu {
 ///     cpu::elementwise(x.numel(), Scale<T>{factor}, y.data<T>(), x.data<const T>());
 template <class Op, class Out, class... In>
 void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
+  static_assert(!std::is_const_v<Out>,
+                "elementwise: the output comes before the inputs and is written: y.data<T>()");
+  static_assert(std::is_invocable_r_v<Out, const Op&, In...>,
+                "elementwise: op does not take these inputs, or does not return an output's type");
   KERNKIT_INDEPENDENT_ITERATIONS
   for (int64_t i = 0; i < n; ++i) out[i] = op(in[i]...);
 }

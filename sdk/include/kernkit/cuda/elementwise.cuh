@@ -2,6 +2,8 @@
 // The CUDA loop of an elementwise op.
 #pragma once
 
+#include <type_traits>
+
 #include "kernkit/cuda/launch.h"
 
 namespace kernkit::cuda {
@@ -28,6 +30,10 @@ __global__ void __launch_bounds__(kElementwiseThreads)
 /// the inputs (exactly in place); otherwise they must not overlap. n = 0 launches nothing.
 template <class Op, class Out, class... In>
 void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const In*... in) {
+  static_assert(!std::is_const_v<Out>,
+                "elementwise: the output comes before the inputs and is written: y.data<T>()");
+  static_assert(std::is_invocable_r_v<Out, const Op&, In...>,
+                "elementwise: op does not take these inputs, or does not return an output's type");
   if (n == 0) return;
   const int64_t blocks = (n + kElementwiseTile - 1) / kElementwiseTile;
   launch(elementwise_kernel<Op, Out, In...>, dim3(static_cast<unsigned>(blocks)),

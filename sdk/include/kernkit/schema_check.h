@@ -14,10 +14,14 @@ namespace kernkit::detail {
 template <schema::ParseError Error, int Position>
 struct SchemaLine {
   using E = schema::ParseError;
-  static_assert(Error != E::kOpenParenthesis, "kernkit schema: must start with '('");
-  static_assert(Error != E::kType,
-                "kernkit schema: unknown type; use Tensor, int, float, bool, str, ScalarType or "
-                "Device, then (a!) [] ? as needed");
+  static_assert(
+      Error != E::kOpenParenthesis,
+      "kernkit schema: must start with '(': PyTorch's notation, but without the op's name");
+  static_assert(
+      Error != E::kType,
+      "kernkit schema: unknown type at the character that SchemaLine<..., N> counts, from "
+      "0; use Tensor, int, float (for double too), bool, str, ScalarType or Device, then "
+      "(a!) [] ? as needed");
   static_assert(Error != E::kAlias,
                 "kernkit schema: an annotation is written Tensor(a!), with a letter, and only for "
                 "tensors");
