@@ -5,11 +5,11 @@
 
 #include <cstring>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "kernkit/testing/reference.h"
+#include "kernkit/testing/sweep.h"
 #include "kernkit/testing/tensor.h"
 
 #if defined(KERNKIT_WITH_CUDA)
@@ -20,12 +20,12 @@ namespace kernkit::kernels {
 namespace {
 
 using testing::error_of;
+using testing::fill_random_bits;
+using testing::has_bits_of;
 using testing::HostTensor;
+using testing::kPlacements;
+using testing::kShapes;
 using testing::Placement;
-
-const std::vector<int64_t> kShapes[] = {
-    {}, {0}, {1}, {7}, {4096 + 3}, {2, 3, 5, 7}, {3, 0, 2, 1}, {1, 4096 + 3, 1, 1}};
-const Placement kPlacements[] = {{}, {1, 0, false}, {0, 3, false}, {0, 0, true}, {3, 24, true}};
 
 template <class T>
 class Add : public ::testing::Test {
@@ -46,18 +46,6 @@ class Add : public ::testing::Test {
         z.size(), [&](int64_t i) { return z[i]; },
         [&](int64_t i) { return expected(x[static_cast<size_t>(i)], y[static_cast<size_t>(i)]); });
   }
-  static bool has_bits_of(HostTensor<T>& tensor, const std::vector<T>& values) {
-    return values.empty() || memcmp(tensor.begin(), values.data(), values.size() * sizeof(T)) == 0;
-  }
-  // Any bits: for floats also subnormal numbers, infinities and NaN of either sign.
-  static std::vector<T> fill_random(HostTensor<T>& tensor, unsigned seed) {
-    std::mt19937_64 random(seed);
-    for (T& value : tensor) {
-      const uint64_t bits = random();
-      memcpy(&value, &bits, sizeof(T));
-    }
-    return std::vector<T>(tensor.begin(), tensor.end());
-  }
 };
 using Types =
     ::testing::Types<float16, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t>;
@@ -71,12 +59,12 @@ TYPED_TEST(Add, EveryShapeAndPlacement) {
                    << ", byte_offset " << placement.byte_offset);
       HostTensor<TypeParam> x(shape, placement), y(shape);
       HostTensor<TypeParam> z(shape, placement, TypeParam(77));
-      const auto x_before = this->fill_random(x, 1);
-      const auto y_before = this->fill_random(y, 2);
+      const auto x_before = fill_random_bits(x, 1);
+      const auto y_before = fill_random_bits(y, 2);
       add(z.view("z"), x.view("x"), y.view("y"));
       EXPECT_EQ(this->first_wrong(z, x_before, y_before), -1);
-      EXPECT_TRUE(this->has_bits_of(x, x_before)) << "x was written";
-      EXPECT_TRUE(this->has_bits_of(y, y_before)) << "y was written";
+      EXPECT_TRUE(has_bits_of(x, x_before)) << "x was written";
+      EXPECT_TRUE(has_bits_of(y, y_before)) << "y was written";
       EXPECT_TRUE(z.intact() && x.intact() && y.intact());
     }
   }
@@ -85,16 +73,16 @@ TYPED_TEST(Add, EveryShapeAndPlacement) {
 TYPED_TEST(Add, InPlace) {
   for (const Placement& placement : kPlacements) {
     HostTensor<TypeParam> x({4096 + 3}, placement), y({4096 + 3}, placement);
-    const auto x_before = this->fill_random(x, 1);
-    const auto y_before = this->fill_random(y, 2);
+    const auto x_before = fill_random_bits(x, 1);
+    const auto y_before = fill_random_bits(y, 2);
     add(x.view("z"), x.view("x"), y.view("y"));
     EXPECT_EQ(this->first_wrong(x, x_before, y_before), -1) << "z is x";
 
-    this->fill_random(x, 1);
+    fill_random_bits(x, 1);
     add(y.view("z"), x.view("x"), y.view("y"));
     EXPECT_EQ(this->first_wrong(y, x_before, y_before), -1) << "z is y";
 
-    this->fill_random(y, 2);
+    fill_random_bits(y, 2);
     add(y.view("z"), x.view("x"), x.view("y"));
     EXPECT_EQ(this->first_wrong(y, x_before, x_before), -1) << "x is y";
 

@@ -5,11 +5,11 @@
 
 #include <cstring>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "kernkit/testing/reference.h"
+#include "kernkit/testing/sweep.h"
 #include "kernkit/testing/tensor.h"
 
 #if defined(KERNKIT_WITH_CUDA)
@@ -20,12 +20,12 @@ namespace kernkit::kernels {
 namespace {
 
 using testing::error_of;
+using testing::fill_random_bits;
+using testing::has_bits_of;
 using testing::HostTensor;
+using testing::kPlacements;
+using testing::kShapes;
 using testing::Placement;
-
-const std::vector<int64_t> kShapes[] = {
-    {}, {0}, {1}, {7}, {4096 + 3}, {2, 3, 5, 7}, {3, 0, 2, 1}, {1, 4096 + 3, 1, 1}};
-const Placement kPlacements[] = {{}, {1, 0, false}, {0, 3, false}, {0, 0, true}, {3, 24, true}};
 
 template <class T>
 class Scale : public ::testing::Test {
@@ -43,17 +43,6 @@ class Scale : public ::testing::Test {
         y.size(), [&](int64_t i) { return y[i]; },
         [&](int64_t i) { return expected(x[static_cast<size_t>(i)], factor); });
   }
-  static bool has_bits_of(HostTensor<T>& tensor, const std::vector<T>& values) {
-    return values.empty() || memcmp(tensor.begin(), values.data(), values.size() * sizeof(T)) == 0;
-  }
-  // Any bits: normal and subnormal numbers, infinities and NaN of either sign.
-  static void fill_random(HostTensor<T>& tensor) {
-    std::mt19937_64 random(1);
-    for (T& value : tensor) {
-      const uint64_t bits = random();
-      memcpy(&value, &bits, sizeof(T));
-    }
-  }
 };
 using Types = ::testing::Types<float16, bfloat16, float, double>;
 TYPED_TEST_SUITE(Scale, Types, );
@@ -66,11 +55,11 @@ TYPED_TEST(Scale, EveryShapeAndPlacement) {
                    << ", byte_offset " << placement.byte_offset);
       HostTensor<TypeParam> x(shape, placement);
       HostTensor<TypeParam> y(shape, placement, TypeParam(77.0f));
-      this->fill_random(x);
+      fill_random_bits(x, 1);
       const std::vector<TypeParam> before(x.begin(), x.end());
       scale(y.view("y"), x.view("x"), -0.7);
       EXPECT_EQ(this->first_wrong(y, before, -0.7), -1);
-      EXPECT_TRUE(this->has_bits_of(x, before)) << "x was written";
+      EXPECT_TRUE(has_bits_of(x, before)) << "x was written";
       EXPECT_TRUE(y.intact());
       EXPECT_TRUE(x.intact());
     }
@@ -80,7 +69,7 @@ TYPED_TEST(Scale, EveryShapeAndPlacement) {
 TYPED_TEST(Scale, InPlace) {
   for (const Placement& placement : kPlacements) {
     HostTensor<TypeParam> x({4096 + 3}, placement);
-    this->fill_random(x);
+    fill_random_bits(x, 1);
     const std::vector<TypeParam> before(x.begin(), x.end());
     scale(x.view("y"), x.view("x"), 3.1);
     EXPECT_EQ(this->first_wrong(x, before, 3.1), -1);

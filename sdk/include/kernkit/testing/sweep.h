@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an elementwise op is tested with: shapes, placements in memory, random bits.
+#pragma once
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "kernkit/testing/tensor.h"
+
+namespace kernkit::testing {
+
+/// Empty, scalar, one element, a tail behind every vector width, several ranks.
+inline const std::vector<int64_t> kShapes[] = {
+    {}, {0}, {1}, {7}, {4096 + 3}, {2, 3, 5, 7}, {3, 0, 2, 1}, {1, 4096 + 3, 1, 1}};
+
+/// Aligned, unaligned, with a byte offset, without strides, all of them.
+inline const Placement kPlacements[] = {
+    {}, {1, 0, false}, {0, 3, false}, {0, 0, true}, {3, 24, true}};
+
+/// Fills with any bits: for floats also subnormal numbers, infinities and NaN of either sign.
+/// Returns a copy of the elements.
+template <class T>
+std::vector<T> fill_random_bits(HostTensor<T>& tensor, unsigned seed) {
+  std::mt19937_64 random(seed);
+  for (T& value : tensor) {
+    const uint64_t bits = random();
+    std::memcpy(&value, &bits, sizeof(T));
+  }
+  return std::vector<T>(tensor.begin(), tensor.end());
+}
+
+/// True when the tensor's elements are these, bit by bit.
+template <class T>
+bool has_bits_of(HostTensor<T>& tensor, const std::vector<T>& values) {
+  return values.empty() ||
+         std::memcmp(tensor.begin(), values.data(), values.size() * sizeof(T)) == 0;
+}
+
+}  // namespace kernkit::testing
