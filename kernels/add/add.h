@@ -7,7 +7,7 @@
 
 namespace kernkit::kernels {
 
-using AddTypes = concat_t<floating, integral>;
+using AddTypes = all_numeric;
 
 /// The arithmetic of CPU and GPU: float16 and bfloat16 are added in float32 and rounded
 /// once, to nearest even; integers wrap modulo 2^bits, as in NumPy and PyTorch.

@@ -3,17 +3,13 @@
 #pragma once
 
 #include "kernkit/error.h"
-#include "kernkit/float.h"
+#include "kernkit/small_float.h"
 
 namespace kernkit {
 
 /// A list of C++ types that stands for the list of their dtypes.
 template <class... T>
 struct types {};
-
-/// Names for the usual lists. A library's own is one `using`.
-using floating = types<float16, bfloat16, float, double>;
-using integral = types<int8_t, int16_t, int32_t, int64_t, uint8_t>;
 
 template <class First, class Second>
 struct Concat;
@@ -24,6 +20,13 @@ struct Concat<types<A...>, types<B...>> {
 /// `concat_t<types<A>, types<B>>` is `types<A, B>`.
 template <class First, class Second>
 using concat_t = typename Concat<First, Second>::type;
+
+/// Names for the usual lists. A library's own is one `using`.
+using floating = types<float16, bfloat16, float, double>;
+using reduced_floating = types<float16, bfloat16>;
+using fp8 = types<float8_e4m3fn, float8_e5m2>;
+using integral = types<int8_t, int16_t, int32_t, int64_t, uint8_t>;
+using all_numeric = concat_t<floating, integral>;
 
 /// What dispatch() hands to the function: a value that carries a type.
 template <class T>
