@@ -24,7 +24,7 @@ void fill_random(testing::HostTensor<T>& x) {
   for (T& element : x) element = static_cast<T>(static_cast<compute_t<T>>(value(generator)));
 }
 
-/// Overwrites an output, so that what verify() finds there was written by the kernel.
+/// Overwrites an output, so that what a check finds there was written by the kernel.
 template <class T>
 void poison(testing::HostTensor<T>& y) {
   std::memset(static_cast<void*>(y.begin()), 0x7e, static_cast<size_t>(y.size()) * sizeof(T));

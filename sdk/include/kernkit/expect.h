@@ -31,9 +31,9 @@ class Expect {
   /// TypeError unless the dtype is one of the list's, e.g. `.dtype(floating{})`.
   template <class... T>
   const Expect& dtype(types<T...>) const {
-    const uint32_t key = dtype_key(x_.get()->dtype);
-    if (!((key == dtype_key(dtype_of<T>)) || ...)) {
-      detail::throw_unsupported(name(), key, detail::kDTypes<T...>, sizeof...(T), where_);
+    if (!contains(types<T...>{}, x_.dtype())) {
+      detail::throw_unsupported(name(), dtype_key(x_.dtype()), detail::kDTypes<T...>, sizeof...(T),
+                                where_);
     }
     return *this;
   }
