@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "kernkit/float.h"
+#include "kernkit/expect.h"
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit {
@@ -40,6 +40,11 @@ bool overlap(const TensorView& a, const TensorView& b) {
   const bool result = overlaps(a, b);
   EXPECT_EQ(overlaps(b, a), result) << "overlap is symmetric";
   return result;
+}
+
+template <class Check>
+bool refuses(Check&& check) {
+  return error_of(check).find("overlaps") != std::string::npos;
 }
 
 TEST(Overlap, DenseIsExactToTheByte) {
@@ -193,6 +198,44 @@ TEST(Overlap, ShapesWithoutANumelAreRefused) {
               overlaps(Geometry(kBase, {int64_t{1} << 40, int64_t{1} << 40}), x);
             }).substr(0, 11),
             "ValueError:");
+}
+
+// The check of an output decides most cases by a shortcut; it must say what the slow way says.
+TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
+  const std::vector<std::vector<int64_t>> shapes = {{}, {0}, {1}, {2}, {5}, {2, 3}, {0, 4}};
+  int refused = 0;
+  for (const DLDataType dtype : {dl_int8, dl_float32, dl_float64,
+                                 DLDataType{static_cast<uint8_t>(DTypeCode::kFloat4E2M1FN), 4, 1},
+                                 dtype_of<float4_e2m1fn_x2>}) {
+    for (const auto& shape : shapes) {
+      for (int distance = -64; distance <= 64; ++distance) {
+        const Geometry x(kBase, shape, {}, dtype);
+        const Geometry y(kBase + static_cast<uintptr_t>(distance), shape, {}, dtype);
+        const TensorView yv = y, xv = x;
+        const bool partly = overlaps(yv, xv) && !same_elements(yv, xv);
+        refused += partly;
+        SCOPED_TRACE(distance);
+        EXPECT_EQ(partly, refuses([&] { KERNKIT_EXPECT(yv).no_partial_overlap(xv); }));
+        EXPECT_EQ(partly, refuses([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(xv); }));
+        EXPECT_EQ(partly, refuses([&] {
+                    KERNKIT_EXPECT(yv).like(xv).contiguous().no_partial_overlap(xv);
+                  }));
+      }
+    }
+  }
+  EXPECT_GT(refused, 300);
+}
+
+// What the shortcut must leave to the slow way: an input that is strided, or unlike the output.
+TEST(NoPartialOverlap, InputThatIsNotLikeTheOutput) {
+  const Geometry y(kBase, {4});
+  const Geometry reversed(kBase + 12, {4}, {-1}), wide(kBase - 16, {4}, {4});
+  const Geometry short_one(kBase + 8, {1}), doubles(kBase + 12, {4}, {}, dl_float64);
+  const TensorView yv = y;
+  for (const TensorView x :
+       {TensorView(reversed), TensorView(wide), TensorView(short_one), TensorView(doubles)}) {
+    EXPECT_TRUE(refuses([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(x); }));
+  }
 }
 
 TEST(SameElements, Same) {

@@ -40,13 +40,13 @@ struct Argument<TensorView> {
   }
   static Held read(const KernkitAny& any, const char* name) {
     // A framework's tensor arrives as an object, whose DLTensor stands behind its header.
-    if (__builtin_expect(any.type_index == kKernkitTensor, 1)) {
-      return TensorView(cell_of<DLTensor>(any), name);
-    }
-    if (any.type_index != kKernkitDLTensorPtr || any.v.ptr == nullptr) {
+    auto* address = static_cast<const char*>(any.v.ptr);
+    if (KERNKIT_USUALLY(any.type_index == kKernkitTensor)) {
+      address += sizeof(KernkitObject);
+    } else if (any.type_index != kKernkitDLTensorPtr || address == nullptr) {
       throw_argument_type(name, "Tensor", any);
     }
-    return TensorView(static_cast<const DLTensor*>(any.v.ptr), name);
+    return TensorView(reinterpret_cast<const DLTensor*>(address), name);
   }
 };
 

@@ -37,11 +37,14 @@ struct type_tag {
 template <class Tag>
 using type_of = typename Tag::type;
 
-/// True when `dtype` is the dtype of one of the types.
+/// True when `dtype` is the dtype of one of the types; or `key`, when dtype_key() of it is at hand.
 template <class... T>
-constexpr bool contains(types<T...>, DLDataType dtype) {
-  const uint32_t key = dtype_key(dtype);
+constexpr bool contains(types<T...>, uint32_t key) {
   return ((key == dtype_key(dtype_of<T>)) || ...);
+}
+template <class... T>
+constexpr bool contains(types<T...> list, DLDataType dtype) {
+  return contains(list, dtype_key(dtype));
 }
 
 namespace detail {

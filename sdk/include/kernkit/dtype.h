@@ -81,7 +81,8 @@ constexpr uint32_t dtype_key(DLDataType dtype) { return __builtin_bit_cast(uint3
 
 /// Bits of one element, lanes included.
 constexpr uint32_t dtype_bits(DLDataType dtype) {
-  return static_cast<uint32_t>(dtype.bits) * dtype.lanes;
+  const uint32_t key = dtype_key(dtype);
+  return (key >> 8 & 0xff) * (key >> 16);
 }
 
 /// Text of at most N - 1 characters, returned by value so that naming a thing allocates nothing.

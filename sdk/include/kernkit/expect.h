@@ -9,20 +9,8 @@
 
 namespace kernkit {
 
-namespace detail {
-/// True when device, rank and dtype agree: 16 bytes that stand side by side in a DLTensor.
-inline bool same_header(const DLTensor* a, const DLTensor* b) {
-  static_assert(offsetof(DLTensor, dtype) + sizeof(DLDataType) ==
-                offsetof(DLTensor, device) + 2 * sizeof(uint64_t));
-  uint64_t ours[2], theirs[2];
-  memcpy(ours, &a->device, sizeof(ours));
-  memcpy(theirs, &b->device, sizeof(theirs));
-  return ((ours[0] ^ theirs[0]) | (ours[1] ^ theirs[1])) == 0;
-}
-}  // namespace detail
-
-/// The checks. Each acts at once, throws kernkit::Error, and returns *this for the next one;
-/// nothing is kept, so no restriction can be lost. Use it through KERNKIT_EXPECT.
+/// The checks. Each acts at once, throws kernkit::Error, and returns *this for the next one; no
+/// rule is kept, so none can be lost. Use it through KERNKIT_EXPECT.
 class Expect {
  public:
   Expect(const TensorView& tensor, const char* expression, Where where)
@@ -30,27 +18,29 @@ class Expect {
 
   /// TypeError unless the dtype is one of the list's, e.g. `.dtype(floating{})`.
   template <class... T>
-  const Expect& dtype(types<T...>) const {
-    if (!contains(types<T...>{}, x_.dtype())) {
-      detail::throw_unsupported(name(), dtype_key(x_.dtype()), detail::kDTypes<T...>, sizeof...(T),
-                                where_);
+  Expect& dtype(types<T...>) {
+    // One load: g++ takes a DLDataType that is passed by value apart.
+    uint32_t key;
+    memcpy(&key, &x_.get()->dtype, sizeof(key));
+    if (!contains(types<T...>{}, key)) {
+      detail::throw_unsupported(name(), key, detail::kDTypes<T...>, sizeof...(T), where_);
     }
     return *this;
   }
   /// TypeError unless the dtype is this one.
-  const Expect& dtype(DLDataType wanted) const {
+  Expect& dtype(DLDataType wanted) {
     if (x_.dtype() != wanted) refuse().dtype(wanted);
     return *this;
   }
 
   /// ValueError unless the tensor has n dimensions.
-  const Expect& rank(int32_t n) const {
+  Expect& rank(int32_t n) {
     if (x_.ndim() != n) refuse().rank(n);
     return *this;
   }
   /// ValueError unless the shape is this one: each entry an integer, a Dim or a multiple of one.
   template <class... D>
-  const Expect& shape(D&&... wanted) const {
+  Expect& shape(D&&... wanted) {
     int32_t i = 0;
     const bool fits = x_.ndim() == static_cast<int32_t>(sizeof...(D)) &&
                       (accepts(wanted, x_.sizes()[static_cast<size_t>(i++)]) && ...);
@@ -59,60 +49,60 @@ class Expect {
   }
 
   /// ValueError unless it is on this device; RuntimeError for CUDA in a library without it.
-  const Expect& device(DLDevice wanted) const {
+  Expect& device(DLDevice wanted) {
     const bool possible = kWithCuda || !is_cuda(wanted);
     if (x_.device() != wanted || !possible) refuse().device(device_name(wanted).c_str());
     return *this;
   }
   /// ValueError unless the tensor is in CPU memory.
-  const Expect& cpu() const {
+  Expect& cpu() {
     if (!is_cpu(x_.device())) refuse().device("cpu");
     return *this;
   }
   /// ValueError unless it is on a CUDA device; RuntimeError when this library has no CUDA.
-  const Expect& cuda() const {
+  Expect& cuda() {
     if (!kWithCuda || !is_cuda(x_.device())) refuse().device("cuda");
     return *this;
   }
   /// ValueError unless it is on the CPU or a CUDA device; RuntimeError for CUDA when this library
   /// was built without it.
-  const Expect& cpu_or_cuda() const {
+  Expect& cpu_or_cuda() {
     if (!is_cpu(x_.device()) && !(kWithCuda && is_cuda(x_.device())))
       refuse().device("cpu or cuda");
     return *this;
   }
 
   /// same_dtype, same_device and same_shape in one: the usual check of an output.
-  const Expect& like(const TensorView& other) const {
-    if (!detail::same_header(x_.get(), other.get()) || x_.sizes() != other.sizes()) {
-      refuse().like(other);
-    }
+  Expect& like(const TensorView& other) {
+    if (!detail::is_like(x_.get(), other.get())) refuse().like(other);
+    like_ = other.get();
     return *this;
   }
   /// TypeError unless both have one dtype.
-  const Expect& same_dtype(const TensorView& other) const {
+  Expect& same_dtype(const TensorView& other) {
     if (x_.dtype() != other.dtype()) refuse().same_dtype(other);
     return *this;
   }
   /// ValueError unless both are on one device.
-  const Expect& same_device(const TensorView& other) const {
+  Expect& same_device(const TensorView& other) {
     if (x_.device() != other.device()) refuse().same_device(other);
     return *this;
   }
   /// ValueError unless both have one shape.
-  const Expect& same_shape(const TensorView& other) const {
+  Expect& same_shape(const TensorView& other) {
     if (x_.sizes() != other.sizes()) refuse().same_shape(other);
     return *this;
   }
 
   /// ValueError unless the elements are dense in row-major order (see TensorView::is_contiguous).
-  const Expect& contiguous() const {
+  Expect& contiguous() {
     if (!x_.is_contiguous()) refuse().contiguous();
+    contiguous_ = true;
     return *this;
   }
   /// ValueError unless the elements of each row (the last dimension) are neighbours. A row of one
   /// element or none is; a tensor of rank 0 is.
-  const Expect& last_dim_contiguous() const {
+  Expect& last_dim_contiguous() {
     const int32_t last = x_.ndim() - 1;
     if (last >= 0 && x_.size(last) > 1 && x_.stride(last) != 1) refuse().last_dim();
     return *this;
@@ -120,7 +110,7 @@ class Expect {
   /// ValueError unless the strides are these, in elements: each an integer, a Dim or a multiple of
   /// one. The stride of a dimension of size 1 does not matter, nor any of an empty tensor.
   template <class... D>
-  const Expect& strides(D&&... wanted) const {
+  Expect& strides(D&&... wanted) {
     constexpr auto kRank = static_cast<int32_t>(sizeof...(D));
     int32_t i = -1;
     const bool fits =
@@ -132,24 +122,31 @@ class Expect {
   }
   /// ValueError unless the first element's address, byte_offset included, is a multiple of `bytes`,
   /// a power of two. An empty tensor has no first element.
-  const Expect& aligned(size_t bytes) const {
+  Expect& aligned(size_t bytes) {
     const auto address = reinterpret_cast<uintptr_t>(x_.data_ptr());
     if ((address & (bytes - 1)) != 0 && x_.numel() != 0) refuse().aligned(bytes);
     return *this;
   }
   /// ValueError when there are more than n elements.
-  const Expect& numel_at_most(int64_t n) const {
+  Expect& numel_at_most(int64_t n) {
     if (x_.numel() > n) refuse().numel(n);
     return *this;
   }
   /// ValueError when the tensors share memory, unless they are the same elements in the same
   /// order, so that computing in place is allowed.
-  const Expect& no_partial_overlap(const TensorView& other) const {
-    if (overlaps(x_, other) && !same_elements(x_, other)) refuse().overlap(other, "partially ");
+  KERNKIT_ACCESSOR Expect& no_partial_overlap(const TensorView& other) {
+    const bool alike = like_ == other.get() || detail::is_like(x_.get(), other.get());
+    const bool dense = contiguous_ && detail::is_contiguous(other.get(), x_.ndim());
+    if (KERNKIT_USUALLY(alike && dense && detail::same_or_apart(x_.get(), other.get()))) {
+      return *this;
+    }
+    if (detail::overlaps_partly(x_.get(), x_.name(), other.get(), other.name())) {
+      refuse().overlap(other, "partially ");
+    }
     return *this;
   }
   /// ValueError when the tensors share memory.
-  const Expect& no_overlap(const TensorView& other) const {
+  Expect& no_overlap(const TensorView& other) {
     if (overlaps(x_, other)) refuse().overlap(other, "");
     return *this;
   }
@@ -174,6 +171,9 @@ class Expect {
   TensorView x_;
   const char* expression_;
   Where where_;
+  // Facts that were found, so that a later check need not find them again.
+  const DLTensor* like_ = nullptr;
+  bool contiguous_ = false;
 };
 
 }  // namespace kernkit

@@ -8,24 +8,38 @@ namespace kernkit {
 
 namespace detail {
 
-/// The addresses of a tensor's bytes: [begin, end).
-struct Extent {
-  uint64_t begin;
-  uint64_t end;
-};
+/// True when device, rank, dtype and sizes agree. The first three are 16 bytes that stand side by
+/// side in a DLTensor.
+KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
+  static_assert(offsetof(DLTensor, dtype) + sizeof(DLDataType) ==
+                offsetof(DLTensor, device) + 2 * sizeof(uint64_t));
+  uint64_t ours[2], theirs[2];
+  memcpy(ours, &a->device, sizeof(ours));
+  memcpy(theirs, &b->device, sizeof(theirs));
+  if (ours[0] != theirs[0] || ours[1] != theirs[1]) return false;
+  if (KERNKIT_USUALLY(a->ndim == 1)) return a->shape[0] == b->shape[0];
+  return TensorView(a).sizes() == TensorView(b).sizes();
+}
 
-inline Extent dense_extent(const TensorView& x, int64_t numel) {
-  const auto begin = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(x.data_ptr()));
-  return {begin, begin + (static_cast<uint64_t>(numel) * dtype_bits(x.get()->dtype) + 7) / 8};
+/// For contiguous tensors that are alike: true when they are the same elements or share none; false
+/// when they overlap otherwise, and for a size that is negative.
+KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b) {
+  const int64_t numel = KERNKIT_USUALLY(a->ndim == 1) ? a->shape[0] : dense_numel(a);
+  const uint64_t bytes = (static_cast<uint64_t>(numel) * dtype_bits(a->dtype) + 7) / 8;
+  const uint64_t distance = (reinterpret_cast<uintptr_t>(a->data) + a->byte_offset) -
+                            (reinterpret_cast<uintptr_t>(b->data) + b->byte_offset);
+  // Modulo 2^64, -bytes to bytes, both excluded, is too near.
+  return KERNKIT_USUALLY(distance + bytes - 1 >= 2 * bytes - 1) || distance == 0;
 }
 
 /// Offsets of the lowest and the highest element from the first, in elements. The tensor must not
 /// be empty. False when they do not fit int64.
 [[gnu::cold]] bool offset_range(TensorView x, int64_t* low, int64_t* high);
 
-[[gnu::cold]] bool strided_overlap(const DLTensor* a, const char* a_name, const DLTensor* b,
-                                   const char* b_name);
-[[gnu::cold]] bool same_elements(const DLTensor* a, const DLTensor* b);
+/// overlaps() of tensors on one device.
+bool extents_meet(const DLTensor* a, const char* a_name, const DLTensor* b, const char* b_name);
+bool overlaps_partly(const DLTensor* a, const char* a_name, const DLTensor* b, const char* b_name);
+bool same_elements(const DLTensor* a, const DLTensor* b);
 
 }  // namespace detail
 
@@ -34,17 +48,7 @@ inline Extent dense_extent(const TensorView& x, int64_t numel) {
 /// without sharing (even and odd columns, say) it errs on the side of true.
 inline bool overlaps(const TensorView& a, const TensorView& b) {
   if (a.device() != b.device()) return false;
-  const int64_t a_numel = detail::dense_numel(a.get());
-  const int64_t b_numel = detail::dense_numel(b.get());
-  // Strided, or so large that the product with 2^24 bits, the largest element, may overflow.
-  constexpr uint64_t kMax = uint64_t{1} << 39;
-  if (__builtin_expect(static_cast<uint64_t>(a_numel | b_numel) >= kMax, 0)) {
-    return detail::strided_overlap(a.get(), a.name(), b.get(), b.name());
-  }
-  if (a_numel == 0 || b_numel == 0) return false;
-  const detail::Extent ours = detail::dense_extent(a, a_numel);
-  const detail::Extent theirs = detail::dense_extent(b, b_numel);
-  return ours.begin < theirs.end && theirs.begin < ours.end;
+  return detail::extents_meet(a.get(), a.name(), b.get(), b.name());
 }
 
 /// True when both views name the same elements in the same order: address, dtype, shape, and the

@@ -8,6 +8,10 @@
 // address, and so move the view to memory on the hot path as well.
 #define KERNKIT_ACCESSOR [[gnu::always_inline]]
 
+// What holds for the common vector: so likely that g++ keeps no registers free for the calls which
+// the other case makes, and lays the common case out in a straight line.
+#define KERNKIT_USUALLY(condition) __builtin_expect_with_probability((condition), 1, 0.9999)
+
 namespace kernkit {
 
 class TensorView;
@@ -21,17 +25,15 @@ namespace detail {
 
 /// Elements of a tensor that is dense in row-major order or empty; -1 for one that is neither, has
 /// a negative size, or more elements than int64 counts.
-[[gnu::pure]] int64_t dense_numel_of_any_rank(const DLTensor* x) noexcept;
-inline int64_t dense_numel(const DLTensor* x) {
-  // The common vector, without a call.
-  if (__builtin_expect(x->ndim == 1, 1)) {
-    const int64_t size = x->shape[0];
-    const bool dense = x->strides == nullptr || x->strides[0] == 1 || size == 1;
-    if (__builtin_expect(dense && size >= 0, 1)) return size;
-  }
-  return dense_numel_of_any_rank(x);
+[[gnu::pure]] int64_t dense_numel(const DLTensor* x) noexcept;
+[[gnu::pure]] bool is_contiguous_of_any_rank(const DLTensor* x) noexcept;
+/// `ndim` is x's, or another's that is known to be the same.
+KERNKIT_ACCESSOR inline bool is_contiguous(const DLTensor* x, int32_t ndim) {
+  const int64_t* strides = x->strides;
+  const bool is_plain =
+      KERNKIT_USUALLY(ndim == 1) && !(strides != nullptr && !KERNKIT_USUALLY(strides[0] == 1));
+  return KERNKIT_USUALLY(is_plain) || is_contiguous_of_any_rank(x);
 }
-[[gnu::pure]] bool is_contiguous(const DLTensor* x) noexcept;
 int64_t numel(const DLTensor* x, const char* name);
 }  // namespace detail
 
@@ -69,8 +71,12 @@ class TensorView {
   /// Number of elements: 1 for rank 0, 0 when any size is 0. Throws ValueError when a size is
   /// negative or the product exceeds int64.
   KERNKIT_ACCESSOR int64_t numel() const {
-    const int64_t dense = detail::dense_numel(tensor_);
-    return __builtin_expect(dense >= 0, 1) ? dense : detail::numel(tensor_, name_);
+    const bool is_vector =
+        KERNKIT_USUALLY(tensor_->ndim == 1) && KERNKIT_USUALLY(tensor_->shape[0] >= 0);
+    const int64_t n =
+        KERNKIT_USUALLY(is_vector) ? tensor_->shape[0] : detail::numel(tensor_, name_);
+    if (n < 0) __builtin_unreachable();
+    return n;
   }
 
   /// Address of the first element, byte_offset applied. It may be null when numel() is 0.
@@ -91,7 +97,7 @@ class TensorView {
   /// True when the elements are dense in row-major order. As in NumPy and PyTorch the stride of a
   /// dimension of size 1 does not matter, and an empty tensor is contiguous.
   KERNKIT_ACCESSOR bool is_contiguous() const {
-    return __builtin_expect(detail::dense_numel(tensor_) >= 0, 1) || detail::is_contiguous(tensor_);
+    return detail::is_contiguous(tensor_, tensor_->ndim);
   }
   bool IsContiguous() const { return is_contiguous(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cold side of overlap: strided tensors, and the question whether two are one.
+// The cold side of overlap: tensors with any strides, and the question whether two are one.
 #pragma once
 
 #include "kernkit/overlap.h"
@@ -20,9 +20,15 @@ KERNKIT_COLD bool offset_range(TensorView x, int64_t* low, int64_t* high) {
   return true;
 }
 
-/// The bytes from the lowest to the highest element of a tensor with any strides. False when they
-/// do not fit the address space.
-KERNKIT_COLD bool strided_extent(TensorView x, Extent* out) {
+/// The addresses of a tensor's bytes: [begin, end).
+struct Extent {
+  uint64_t begin;
+  uint64_t end;
+};
+
+/// From the lowest to the highest element, whatever the strides. False when they do not fit the
+/// address space.
+KERNKIT_COLD bool extent(TensorView x, Extent* out) {
   int64_t low = 0;
   int64_t high = 0;
   if (!offset_range(x, &low, &high) || __builtin_add_overflow(high, 1, &high)) return false;
@@ -38,11 +44,11 @@ KERNKIT_COLD bool strided_extent(TensorView x, Extent* out) {
   return !__builtin_add_overflow(address, static_cast<uint64_t>(high / 8), &out->end);
 }
 
-KERNKIT_COLD bool strided_overlap(const DLTensor* a, const char* a_name, const DLTensor* b,
-                                  const char* b_name) {
+KERNKIT_COLD bool extents_meet(const DLTensor* a, const char* a_name, const DLTensor* b,
+                               const char* b_name) {
   if (numel(a, a_name) == 0 || numel(b, b_name) == 0) return false;
   Extent ours, theirs;
-  if (!strided_extent(a, &ours) || !strided_extent(b, &theirs)) return true;
+  if (!extent(a, &ours) || !extent(b, &theirs)) return true;
   return ours.begin < theirs.end && theirs.begin < ours.end;
 }
 
@@ -54,6 +60,11 @@ KERNKIT_COLD bool same_elements(const DLTensor* ours, const DLTensor* theirs) {
     if (a.sizes()[i] > 1 && a.strides()[i] != b.strides()[i]) return false;
   }
   return true;
+}
+
+KERNKIT_COLD bool overlaps_partly(const DLTensor* a, const char* a_name, const DLTensor* b,
+                                  const char* b_name) {
+  return overlaps(TensorView(a, a_name), TensorView(b, b_name)) && !same_elements(a, b);
 }
 
 }  // namespace detail

@@ -12,7 +12,7 @@ KERNKIT_COLD Message& operator<<(Message& out, TensorView x) {
   return x.is_contiguous() ? out : out << " strides " << x.strides();
 }
 
-KERNKIT_COLD int64_t detail::dense_numel_of_any_rank(const DLTensor* x) noexcept {
+KERNKIT_COLD int64_t detail::dense_numel(const DLTensor* x) noexcept {
   int64_t numel = 1;
   int64_t signs = 0;
   bool dense = true;
@@ -32,7 +32,7 @@ KERNKIT_COLD int64_t detail::dense_numel_of_any_rank(const DLTensor* x) noexcept
   return empty ? 0 : -1;
 }
 
-KERNKIT_COLD bool detail::is_contiguous(const DLTensor* x) noexcept {
+KERNKIT_COLD bool detail::is_contiguous_of_any_rank(const DLTensor* x) noexcept {
   if (x->strides == nullptr) return true;
   uint64_t expected = 1;
   bool dense = true;
