@@ -10,6 +10,7 @@
 #include "kernkit/impl/dispatch_value.h"
 #include "kernkit/impl/error.h"
 #include "kernkit/impl/host_api.h"
+#include "kernkit/impl/list.h"
 #include "kernkit/impl/message.h"
 #include "kernkit/impl/metadata.h"
 #include "kernkit/impl/op.h"

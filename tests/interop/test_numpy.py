@@ -67,13 +67,21 @@ def test_every_16_bit_float(kernels, dtype, factor):
 
 def retyped(tensor, dtype):
     """The same memory under another dtype of the same width (NumPy has no bfloat16 of its own)."""
+    assert dtype == "bfloat16"
+    return relabelled(tensor, code=4)
+
+
+def relabelled(tensor, code=None, device=None):
+    """The same memory, claimed to be of another dtype code or on another (type, id) of device."""
     capsule = tensor.__dlpack__()
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    # DLManagedTensor starts with its DLTensor: the device at byte 8, the dtype's code at 20.
     address = get(capsule, b"dltensor")
-    # DLManagedTensor starts with its DLTensor; the dtype's code stands at byte 20.
-    assert dtype == "bfloat16"
-    ctypes.c_uint8.from_address(address + 20).value = 4
+    if device is not None:
+        (ctypes.c_int32 * 2).from_address(address + 8)[:] = device
+    if code is not None:
+        ctypes.c_uint8.from_address(address + 20).value = code
     return tvm_ffi.from_dlpack(Capsule(capsule))
 
 
@@ -137,6 +145,35 @@ C4 = np.ones(4, "complex64")
 )
 def test_rejections(kernels, args, kind, text):
     assert rejected(kernels.scale, *args) == (kind, "scale(): " + text)
+
+
+CPU, CUDA, ROCM = 1, 2, 10
+
+
+@pytest.mark.parametrize(
+    "y_device, x_device, text",
+    [
+        ((CUDA, 1), (CPU, 0), "y: device cuda:1 does not match x (cpu)"),
+        ((CPU, 1), (CPU, 0), "y: device cpu:1 does not match x (cpu)"),
+        ((CUDA, 1), (CUDA, 0), "y: device cuda:1 does not match x (cuda:0)"),
+        ((CPU, 0), (ROCM, 0), "x: device rocm:0 is not supported; expected cpu or cuda"),
+    ],
+)
+def test_wrong_device(kernels, y_device, x_device, text):
+    """The tensors only claim to be there, and are refused before anything touches them."""
+    x, y = (
+        relabelled(tvm_ffi.from_dlpack(np.ones(4, "float32")), device=device)
+        for device in (x_device, y_device)
+    )
+    kind, said = rejected(kernels.scale, y, x, 2.0)
+    if x_device[0] == CUDA and kind == "RuntimeError":
+        text = (
+            "x: is on cuda:0, but this library was built without CUDA; rebuild it where nvcc is "
+            "found, or pass CPU tensors"
+        )
+    else:
+        assert kind == "ValueError"
+    assert said == "scale(): " + text
 
 
 def test_overlap(kernels):

@@ -431,16 +431,16 @@ TEST_F(Export, ListsOfWrongThings) {
   const Object<KernkitSeqCell> list(kKernkitArray, {items, 20, 20, nullptr});
   const Object<KernkitSeqCell> empty(kKernkitArray, {nullptr, 0, 0, nullptr});
   EXPECT_EQ(error(__tvm_ffi_lists, {list.any(), empty.any(), empty.any()}),
-            "TypeError: lists(): sizes: expected int, got float 0.5");
+            "TypeError: lists(): sizes[17]: expected int, got float 0.5");
   items[0] = none();
   EXPECT_EQ(error(__tvm_ffi_lists, {empty.any(), list.any(), empty.any()}),
-            "TypeError: lists(): factors: expected float, got None");
+            "TypeError: lists(): factors[0]: expected float, got None");
   EXPECT_EQ(error(__tvm_ffi_lists, {integer(1), empty.any(), empty.any()}),
             "TypeError: lists(): sizes: expected a list of int, got int 1");
   EXPECT_EQ(error(__tvm_ffi_lists, {empty.any(), none(), empty.any()}),
             "TypeError: lists(): factors: expected a list, got None");
   EXPECT_EQ(error(__tvm_ffi_lists, {empty.any(), empty.any(), list.any()}),
-            "TypeError: lists(): tensors: expected Tensor, got None");
+            "TypeError: lists(): tensors[0]: expected Tensor, got None");
 }
 
 TEST_F(Export, Words) {

@@ -6,6 +6,22 @@
 
 namespace kernkit {
 
+namespace detail {
+
+/// Throws `error`, which names `name`, again as an error of its element i: "v[1]: expected int".
+[[noreturn, gnu::cold]] void throw_for_element(const Error& error, const char* name, size_t i);
+
+template <class T>
+typename Argument<T>::Held read_element(const KernkitAny* data, size_t i, const char* name) {
+  try {
+    return Argument<T>::read(data[i], name);
+  } catch (const Error& error) {
+    throw_for_element(error, name, i);
+  }
+}
+
+}  // namespace detail
+
 /// A borrowed list of T: float[], Tensor[], str[], bool[]. Elements were checked when the call
 /// began. (int[] is a ShapeView.)
 template <class T>
@@ -17,7 +33,7 @@ class ListView {
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   /// Unchecked, as of an array.
-  T operator[](size_t i) const { return detail::Argument<T>::read(data_[i], name_); }
+  T operator[](size_t i) const { return detail::read_element<T>(data_, i, name_); }
 
  private:
   const KernkitAny* data_;
@@ -69,7 +85,7 @@ class IntList {
     int64_t* out = heap_ != nullptr ? heap_ : inline_;
     try {
       for (size_t i = 0; i < size; ++i) {
-        out[i] = Argument<int64_t>::read(static_cast<const KernkitAny*>(cell->data)[i], name);
+        out[i] = read_element<int64_t>(static_cast<const KernkitAny*>(cell->data), i, name);
       }
     } catch (...) {
       delete[] heap_;
@@ -101,3 +117,7 @@ struct Argument<ShapeView> {
 
 }  // namespace detail
 }  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/list.h"
+#endif
