@@ -28,8 +28,9 @@ void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
                 "elementwise: the output comes before the inputs and is written: y.data<T>()");
   static_assert(std::is_invocable_r_v<Out, const Op&, In...>,
                 "elementwise: op does not take these inputs, or does not return an output's type");
-  if (n < 4) {
-    // A scalar or nearly: past the vector loop's prologue. The empty asm keeps this one scalar.
+  if (__builtin_expect(n < 4, 1)) {
+    // A scalar or nearly, past the vector loop's prologue. Expected, since a long loop does not
+    // notice the jump that is saved here. The empty asm keeps this loop scalar.
     for (int64_t i = 0; i < n; ++i) {
       out[i] = op(in[i]...);
       asm volatile("");
