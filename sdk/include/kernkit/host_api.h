@@ -56,6 +56,12 @@ inline detail::HostFunction<int(void* function, const KernkitAny* args, int32_t 
     function_call("TVMFFIFunctionCall");
 inline detail::HostFunction<void*(int32_t device_type, int32_t device_id)> env_get_stream(
     "TVMFFIEnvGetStream");
+inline detail::HostFunction<void(void** error)> error_move_from_raised("TVMFFIErrorMoveFromRaised");
+inline detail::HostFunction<int(const KernkitByteArray* bytes, KernkitAny* out)>
+    bytes_from_byte_array("TVMFFIBytesFromByteArray");
+inline detail::HostFunction<int(void* self, KernkitFunction call, void (*deleter)(void* self),
+                                void** out)>
+    function_create("TVMFFIFunctionCreate");
 
 }  // namespace kernkit::host_api
 

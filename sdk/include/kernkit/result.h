@@ -73,6 +73,30 @@ struct Result<T, std::enable_if_t<std::is_convertible_v<decltype(std::declval<co
 };
 
 template <>
+struct Result<DLDataType> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return is_single(returns, n, schema::Type::kScalarType);
+  }
+  static void set(KernkitAny* result, DLDataType value) {
+    *result = KernkitAny{};
+    result->type_index = kKernkitDataType;
+    result->v.dtype = value;
+  }
+};
+
+template <>
+struct Result<DLDevice> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return is_single(returns, n, schema::Type::kDevice);
+  }
+  static void set(KernkitAny* result, DLDevice value) {
+    result->type_index = kKernkitDevice;
+    result->small_size = 0;
+    result->v.device = value;
+  }
+};
+
+template <>
 struct Result<Tensor> {
   static constexpr bool fits(const schema::Param* returns, int n) {
     return is_single(returns, n, schema::Type::kTensor);
