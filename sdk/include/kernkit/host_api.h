@@ -13,10 +13,19 @@ extern "C" __attribute__((weak, visibility("default"))) void* __tvm_ffi__library
 
 namespace kernkit::detail {
 
+/// A function of tvm_ffi, or else of the kernkit runtime that serves this library.
 [[gnu::cold]] void* find_host_function(const char* name);
 
+/// kernkit_host_find() of a kernkit runtime (kernkit/host/runtime.h).
+using FindHost = void* (*)(const char* name);
+
+/// Has this library work with that runtime as long as tvm_ffi is not in the process. The first one
+/// that is handed over stays; it is returned.
+[[gnu::cold]] FindHost use_host(FindHost find);
+
 /// One function of the host. get() finds it; what was found is kept, "not found" is not, since
-/// the host may be loaded later. Safe from several threads.
+/// the host may be loaded later. (What a kernkit runtime gave may be kept, too: it hands over to
+/// tvm_ffi when that comes.) Safe from several threads.
 template <class Function>
 class HostFunction {
  public:
