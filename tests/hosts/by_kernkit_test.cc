@@ -218,8 +218,8 @@ TEST(ByKernkit, Listing) {
 TEST(ByKernkit, WhatCannotBeLoaded) {
   EXPECT_EQ(error_of([] { Module::load("/no/such/lib.so"); }),
             "RuntimeError: Module::load(): there is no file /no/such/lib.so");
-  EXPECT_EQ(error_of([] { Module::load(__FILE__); }),
-            std::string("RuntimeError: Module::load(): ") + __FILE__ + ": invalid ELF header");
+  EXPECT_EQ(error_of([] { Module::load(KERNKIT_TEST_NO_LIBRARY); }),
+            "RuntimeError: Module::load(): " KERNKIT_TEST_NO_LIBRARY ": invalid ELF header");
   EXPECT_EQ(error_of([] { Module::load("libno_such_thing.so"); }),
             "RuntimeError: Module::load(): libno_such_thing.so: cannot open shared object file: No "
             "such file or directory");

@@ -3,7 +3,7 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <new>
+#include <initializer_list>
 
 #include "host/tvm_ffi.h"
 #include "kernkit/device.h"
@@ -19,10 +19,16 @@ struct Stream {
   void* stream;
 };
 
-// What this thread set. When tvm_ffi comes it is moved there, so that there is one table.
+// What this thread set. When tvm_ffi comes it is moved there, so that there is one table. Without a
+// destructor, so that it can be asked until the very end of a thread.
 struct Environment {
-  std::vector<Stream> streams;
-  Allocator allocator = nullptr;
+  static constexpr int kMaxStreams = 64;
+  Stream streams[kMaxStreams];
+  int num_streams;
+  Allocator allocator;
+
+  const Stream* begin() const { return streams; }
+  const Stream* end() const { return streams + num_streams; }
 };
 thread_local Environment mine;
 std::atomic<Allocator> allocator_of_all{nullptr};
@@ -34,12 +40,12 @@ TvmFfi<decltype(set_allocator)> tvm_set_allocator("TVMFFIEnvSetDLPackManagedTens
 
 // What was set there in the meantime stands.
 void move_streams() {
-  for (const Stream& entry : mine.streams) {
+  for (const Stream& entry : mine) {
     if (tvm_get_stream.get()(entry.device_type, entry.device_id) == nullptr) {
       tvm_set_stream.get()(entry.device_type, entry.device_id, entry.stream, nullptr);
     }
   }
-  mine.streams.clear();
+  mine.num_streams = 0;
 }
 
 void move_allocator() {
@@ -61,10 +67,10 @@ struct CpuTensor {
 
 void* get_stream(int32_t device_type, int32_t device_id) noexcept {
   if (auto* get = tvm_get_stream.get()) {
-    if (!mine.streams.empty()) move_streams();
+    move_streams();
     return get(device_type, device_id);
   }
-  for (const Stream& entry : mine.streams) {
+  for (const Stream& entry : mine) {
     if (entry.device_type == device_type && entry.device_id == device_id) return entry.stream;
   }
   return nullptr;
@@ -72,22 +78,21 @@ void* get_stream(int32_t device_type, int32_t device_id) noexcept {
 
 int set_stream(int32_t device_type, int32_t device_id, void* stream, void** original) noexcept {
   if (auto* set = tvm_set_stream.get()) {
-    if (!mine.streams.empty()) move_streams();
+    move_streams();
     return set(device_type, device_id, stream, original);
   }
-  if (original != nullptr) *original = nullptr;
-  for (Stream& entry : mine.streams) {
-    if (entry.device_type != device_type || entry.device_id != device_id) continue;
-    if (original != nullptr) *original = entry.stream;
-    entry.stream = stream;
-    return 0;
+  int i = 0;
+  while (i < mine.num_streams &&
+         (mine.streams[i].device_type != device_type || mine.streams[i].device_id != device_id)) {
+    ++i;
   }
-  try {
-    mine.streams.push_back({device_type, device_id, stream});
-    return 0;
-  } catch (const std::bad_alloc&) {
-    return -1;
+  if (i == Environment::kMaxStreams) return -1;
+  if (i == mine.num_streams) {
+    mine.streams[mine.num_streams++] = {device_type, device_id, nullptr};
   }
+  if (original != nullptr) *original = mine.streams[i].stream;
+  mine.streams[i].stream = stream;
+  return 0;
 }
 
 Allocator get_allocator() noexcept {

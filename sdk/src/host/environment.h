@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "kernkit/abi.h"
 
@@ -14,7 +13,9 @@ using Allocator = int (*)(DLTensor* prototype, DLManagedTensorVersioned** out, v
                           void (*set_error)(void* error_context, const char* kind,
                                             const char* message));
 
+/// Null when none was set.
 void* get_stream(int32_t device_type, int32_t device_id) noexcept;
+/// 0, or -1 when this thread has set one on 64 devices already.
 int set_stream(int32_t device_type, int32_t device_id, void* stream, void** original) noexcept;
 
 Allocator get_allocator() noexcept;

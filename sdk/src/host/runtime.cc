@@ -5,20 +5,22 @@
 
 #include <dlfcn.h>
 
+#include <utility>
+
 #include "host/environment.h"
 #include "host/objects.h"
 #include "host/tvm_ffi.h"
 #include "kernkit/message.h"
-#include "kernkit/object_ref.h"
 
 namespace kernkit::host {
 namespace {
 
-using detail::ObjectRef;
 using StrObject = TextObject<kKernkitStr>;
 using BytesObject = TextObject<kKernkitBytes>;
 
-thread_local ObjectRef raised;
+// The error that this thread raised, owned. A pointer, so that there is one until the very end of a
+// thread.
+thread_local KernkitObject* raised = nullptr;
 
 bool is_ours(const KernkitObject* object) {
   return object->deleter == delete_object<ErrorObject> ||
@@ -57,14 +59,16 @@ void error_set_raised(void* error) noexcept {
   auto* object = static_cast<KernkitObject*>(error);
   auto* set_raised = real.get();
   if (set_raised != nullptr && !is_ours(object)) return set_raised(error);
-  raised = ObjectRef::share(object);
+  detail::retain(object);
+  KernkitObject* before = std::exchange(raised, object);
+  if (before != nullptr) detail::release(before);
 }
 
 void error_move_from_raised(void** out) noexcept {
   static TvmFfi<decltype(error_move_from_raised)> real("TVMFFIErrorMoveFromRaised");
   *out = nullptr;
   if (auto* move = real.get()) move(out);
-  if (*out == nullptr) *out = raised.detach();
+  if (*out == nullptr) *out = std::exchange(raised, nullptr);
 }
 
 void raise(void*, const char* kind, const char* message) noexcept {

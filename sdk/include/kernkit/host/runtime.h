@@ -17,10 +17,10 @@ extern "C" {
 __attribute__((visibility("default"))) void* kernkit_host_find(const char* name);
 }
 
-namespace kernkit::host {
+namespace kernkit::detail {
 
-/// Has this program, too, work with the runtime: from then on it can make tensors and functions and
-/// set streams without tvm_ffi. Module::load() does it as well.
-inline void use_runtime() { detail::use_host(kernkit_host_find); }
+/// Has a program that includes this work with the runtime itself, from its start: it can make
+/// tensors and functions and set streams.
+inline const FindHost kHostOfProgram = use_host(kernkit_host_find);
 
-}  // namespace kernkit::host
+}  // namespace kernkit::detail

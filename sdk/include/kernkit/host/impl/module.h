@@ -120,7 +120,6 @@ inline Module Module::load(const std::string& path) {
   KERNKIT_CHECK(!module.names().empty(), RuntimeError)
       << "Module::load(): " << path << " exports no function named " << detail::kOpPrefix
       << "*, so it is no kernel library";
-  host::use_runtime();
   detail::hand_over_host(library);
   return module;
 }
