@@ -48,7 +48,7 @@ TEST(AnyView, HoldsWhatItWasMadeOf) {
   EXPECT_EQ(AnyView(&tensor).cast<TensorView>().get(), &tensor);
   EXPECT_EQ(AnyView(TensorView(&tensor)).cast<TensorView>().get(), &tensor);
   EXPECT_EQ(
-      error_of([] { AnyView(std::numeric_limits<uint64_t>::max()); }),
+      error_of([] { AnyView{std::numeric_limits<uint64_t>::max()}; }),
       "ValueError: returns 18446744073709551615, which exceeds the range of int (64 bits with a "
       "sign)");
 }
@@ -58,7 +58,7 @@ TEST(AnyView, ViewsAText) {
   EXPECT_EQ(AnyView(small).type_index(), kKernkitSmallStr);
   EXPECT_EQ(AnyView(small).cast<std::string>(), small);
   EXPECT_EQ(AnyView(longer).cast<std::string_view>().data(), longer.data()) << "was copied";
-  EXPECT_EQ(error_of([] { AnyView(std::string("longer \0 than seven", 19)); }),
+  EXPECT_EQ(error_of([] { AnyView{std::string("longer \0 than seven", 19)}; }),
             "ValueError: a text with a NUL in it cannot be viewed; make an Any of it");
 }
 

@@ -18,9 +18,15 @@ namespace {
 using StrObject = TextObject<kKernkitStr>;
 using BytesObject = TextObject<kKernkitBytes>;
 
-// The error that this thread raised, owned. A pointer, so that there is one until the very end of a
-// thread.
+// The error that this thread raised, owned. A pointer, so that the destructors which a thread or
+// the process runs at its end may still raise.
 thread_local KernkitObject* raised = nullptr;
+
+struct ReleaseAtThreadEnd {
+  ~ReleaseAtThreadEnd() {
+    if (KernkitObject* left = std::exchange(raised, nullptr)) detail::release(left);
+  }
+};
 
 bool is_ours(const KernkitObject* object) {
   return object->deleter == delete_object<ErrorObject> ||
@@ -59,6 +65,8 @@ void error_set_raised(void* error) noexcept {
   auto* object = static_cast<KernkitObject*>(error);
   auto* set_raised = real.get();
   if (set_raised != nullptr && !is_ours(object)) return set_raised(error);
+  static thread_local const ReleaseAtThreadEnd at_end;
+  (void)at_end;
   detail::retain(object);
   KernkitObject* before = std::exchange(raised, object);
   if (before != nullptr) detail::release(before);
