@@ -15,7 +15,7 @@ def build(
 ) -> pathlib.Path:
     """Compiles the file into the library, with the SDK's headers or those of `include`."""
     dlpack = pathlib.Path(tvm_ffi.__file__).parent / "include"
-    command = ["c++", "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", *WARNINGS, *options]
+    command = ["c++", "-std=c++17", "-shared", "-fPIC", *WARNINGS, *options]
     command += ["-I", include or ROOT / "sdk/include", "-isystem", dlpack, path, "-o", library]
     subprocess.run(command, check=True)
     return library
@@ -24,4 +24,4 @@ def build(
 def load(source: str, folder: pathlib.Path, *options: str) -> tvm_ffi.Module:
     """Compiles tests/interop/<source> in `folder` and loads it through the real tvm_ffi."""
     path = ROOT / "tests/interop" / source
-    return tvm_ffi.load_module(str(build(path, folder / f"lib{path.stem}.so", *options)))
+    return tvm_ffi.load_module(str(build(path, folder / f"lib{path.stem}.so", "-fvisibility=hidden", *options)))

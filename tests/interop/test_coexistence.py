@@ -16,14 +16,14 @@ SOURCE = """
 #include "kernkit/export.h"
 #include "kernkit/version.h"
 
-int64_t which() { return WHICH; }
-std::string words() { return "of library " + std::to_string(WHICH); }
+int64_t which() { return NUMBER; }
+std::string words() { return "of library " + std::to_string(NUMBER); }
 void refuse(int64_t n) {
-  KERNKIT_CHECK(n < 0, ValueError) << "library " << WHICH << ", version " << KERNKIT_VERSION_MINOR;
+  KERNKIT_THROW(ValueError) << "library " << n << ", version " << KERNKIT_VERSION_MINOR;
 }
-KERNKIT_EXPORT(which, "() -> int", "Library WHICH.", which)
+KERNKIT_EXPORT(which, "() -> int", "Library NUMBER.", which)
 KERNKIT_EXPORT(words, "() -> str", "", words)
-KERNKIT_EXPORT(refuse, "(int n=1) -> ()", "", refuse)
+KERNKIT_EXPORT(refuse, "(int n=NUMBER) -> ()", "", refuse)
 """
 
 
@@ -46,18 +46,26 @@ def other_version(root, folder):
     return include
 
 
+def build(root, folder, *options):
+    include = other_version(root, folder)
+    paths = []
+    for number, name in enumerate(("one", "two", "three"), 1):
+        source = folder / f"{name}.cc"
+        source.write_text(SOURCE.replace("NUMBER", str(number)))
+        headers = include if name == "three" else None
+        paths.append(compiled.build(source, folder / f"lib{name}.so", *options, include=headers))
+    return paths
+
+
 @pytest.fixture(scope="module")
 def libraries(root, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("coexistence")
-    source = folder / "which.cc"
-    source.write_text(SOURCE)
-    return [
-        compiled.build(source, folder / "libone.so", "-DWHICH=1"),
-        compiled.build(source, folder / "libtwo.so", "-DWHICH=2"),
-        compiled.build(
-            source, folder / "libthree.so", "-DWHICH=3", include=other_version(root, folder)
-        ),
-    ]
+    return build(root, tmp_path_factory.mktemp("hidden"), "-fvisibility=hidden")
+
+
+@pytest.fixture(scope="module")
+def open_libraries(root, tmp_path_factory):
+    """Compiled as a run-time compiler does it, without -fvisibility=hidden."""
+    return build(root, tmp_path_factory.mktemp("open"))
 
 
 def check(modules):
@@ -70,14 +78,24 @@ def check(modules):
                 module.refuse()
 
 
-def test_python(libraries):
+@pytest.mark.parametrize("which", ["libraries", "open_libraries"])
+def test_python(request, which):
+    libraries = request.getfixturevalue(which)
     one, two, three = (tvm_ffi.load_module(str(path)) for path in libraries)
     again = tvm_ffi.load_module(str(libraries[0]))
     check([(1, 1, one), (2, 1, two), (3, 99, three), (1, 1, again)])
 
 
-@pytest.mark.parametrize("mode", [ctypes.RTLD_LOCAL, ctypes.RTLD_GLOBAL])
-def test_without_a_host(libraries, mode):
+@pytest.mark.parametrize(
+    "which, mode",
+    [
+        ("libraries", ctypes.RTLD_LOCAL),
+        ("libraries", ctypes.RTLD_GLOBAL),
+        ("open_libraries", ctypes.RTLD_LOCAL),
+    ],
+)
+def test_without_a_host(request, which, mode):
+    libraries = request.getfixturevalue(which)
     script = f"""
 import ctypes, sys
 libraries = [ctypes.CDLL(path, {mode}) for path in sys.argv[1:]]

@@ -87,7 +87,7 @@ except ValueError as error:
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lifetime")
     source = compiled.ROOT / "tests/hosts/ops.cc"
-    return compiled.build(source, folder / "libops.so", "-Wl,-z,nodelete")
+    return compiled.build(source, folder / "libops.so", "-fvisibility=hidden", "-Wl,-z,nodelete")
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -88,7 +88,7 @@ __attribute__((weak, used, visibility("default"))) void* (
 /// "name(schema)" and NUL, for tools that read a library without loading it.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                            \
   namespace kernkit_export {                                                                   \
-  struct name {                                                                                \
+  struct KERNKIT_LOCAL name {                                                                  \
     static constexpr char kName[] = #name;                                                     \
     static constexpr char kSchema[] = schema_line;                                             \
     static constexpr ::kernkit::Where kWhere = KERNKIT_HERE;                                   \
