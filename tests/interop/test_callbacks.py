@@ -145,6 +145,13 @@ def test_bytes_short_and_long(ops, data):
     assert ops.repeat(data, 3) == data * 3
 
 
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3), (1,) * 32])
+def test_shapes_out(ops, shape):
+    x = np.zeros(shape, "float32")
+    assert list(ops.shape(x)) == list(shape)
+    assert ops.apply_to_shape(lambda sizes: sum(sizes), x) == sum(shape)
+
+
 def test_dtype_and_device_results(ops):
     dtype, device = ops.defaults()
     assert str(dtype) == "float16" and str(device) == "cpu:0"

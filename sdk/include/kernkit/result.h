@@ -20,6 +20,9 @@ void set_string(KernkitAny* result, const char* data, size_t size);
 /// there is no host.
 void set_array(KernkitAny* result, KernkitAny* items, int32_t size);
 
+/// Makes an Array of the host from integers. Throws RuntimeError when there is no host.
+void set_ints(KernkitAny* result, ShapeView values);
+
 /// How a value of type T is returned.
 ///   fits(returns, n)    whether these results may be declared for it
 ///   set(result, value)  hands the value over
@@ -107,6 +110,16 @@ struct Result<Tensor> {
     result->small_size = 0;
     result->v.object = value.detach();
   }
+};
+
+/// int[]: the integers are copied.
+template <>
+struct Result<ShapeView> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return n == 1 && returns[0].type == schema::Type::kInt && returns[0].is_list &&
+           !returns[0].is_optional;
+  }
+  static void set(KernkitAny* result, ShapeView value) { set_ints(result, value); }
 };
 
 /// std::tuple and std::pair: an Array, made by the host's own constructor.

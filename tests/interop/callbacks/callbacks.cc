@@ -68,6 +68,8 @@ std::vector<uint8_t> repeat(BytesView bytes, int64_t times) {
   for (int64_t i = 0; i < times; ++i) all.insert(all.end(), bytes.begin(), bytes.end());
   return all;
 }
+kernkit::ShapeView shape(TensorView x) { return x.shape(); }
+Any apply_to_shape(const Function& f, TensorView x) { return f(x.shape()); }
 std::tuple<DLDataType, DLDevice> defaults() { return {kernkit::dl_float16, {kDLCPU, 0}}; }
 
 Function adder(double n) {
@@ -85,5 +87,7 @@ KERNKIT_EXPORT(keep, "(Any value) -> Any", "What was kept before.", keep)
 KERNKIT_EXPORT(as_tensor, "(Any value) -> Tensor", "value.", as_tensor)
 KERNKIT_EXPORT(sum_bytes, "(bytes b) -> int", "The sum.", sum_bytes)
 KERNKIT_EXPORT(repeat, "(bytes b, int times) -> bytes", "b * times.", repeat)
+KERNKIT_EXPORT(shape, "(Tensor x) -> int[]", "x's shape.", shape)
+KERNKIT_EXPORT(apply_to_shape, "(Callable f, Tensor x) -> Any", "f(x's shape).", apply_to_shape)
 KERNKIT_EXPORT(defaults, "() -> (ScalarType, Device)", "float16 on the CPU.", defaults)
 KERNKIT_EXPORT(adder, "(float n) -> Callable", "A function of x and scale.", adder)
