@@ -10,12 +10,18 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
+def build(
+    path: pathlib.Path, library: pathlib.Path, *options: str, include: pathlib.Path | None = None
+) -> pathlib.Path:
+    """Compiles the file into the library, with the SDK's headers or those of `include`."""
+    dlpack = pathlib.Path(tvm_ffi.__file__).parent / "include"
+    command = ["c++", "-std=c++17", "-shared", "-fPIC", *WARNINGS, *options]
+    command += ["-I", include or ROOT / "sdk/include", "-isystem", dlpack, path, "-o", library]
+    subprocess.run(command, check=True)
+    return library
+
+
 def load(source: str, folder: pathlib.Path, *options: str) -> tvm_ffi.Module:
     """Compiles tests/interop/<source> in `folder` and loads it through the real tvm_ffi."""
     path = ROOT / "tests/interop" / source
-    library = folder / f"lib{path.stem}.so"
-    dlpack = pathlib.Path(tvm_ffi.__file__).parent / "include"
-    command = ["c++", "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", *WARNINGS, *options]
-    command += ["-I", ROOT / "sdk/include", "-isystem", dlpack, path, "-o", library]
-    subprocess.run(command, check=True)
-    return tvm_ffi.load_module(str(library))
+    return tvm_ffi.load_module(str(build(path, folder / f"lib{path.stem}.so", "-fvisibility=hidden", *options)))

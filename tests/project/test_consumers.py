@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 import tvm_ffi
+from elftools.elf.elffile import ELFFile
 
 
 # As if this Python's environment were active, whose wheel carries dlpack.h.
@@ -46,16 +47,49 @@ def build_and_call(source, *options):
     np.testing.assert_array_equal(y, -x)
 
 
-def test_find_package(root, outside, tmp_path, dlpack_include):
-    prefix, build = tmp_path / "prefix", tmp_path / "build"
+@pytest.fixture(scope="module")
+def prefix(root, tmp_path_factory):
+    """kernkit, installed."""
+    folder = tmp_path_factory.mktemp("installed")
+    prefix, build = folder / "prefix", folder / "build"
     switched_off = ["-DKERNKIT_BUILD_" + what + "=OFF" for what in ("KERNELS", "TESTS", "BENCHMARKS")]
     run("cmake", "-S", root, "-B", build, "-G", "Ninja", *switched_off)
+    run("cmake", "--build", build)
     run("cmake", "--install", build, "--prefix", prefix)
+    return prefix
+
+
+def test_find_package(prefix, outside):
     assert not list(prefix.rglob("dlpack.h"))
     listing = outside / "find_package/CMakeLists.txt"
     again = "find_package(kernkit REQUIRED)\nfind_package(kernkit 0.1 REQUIRED)\n"
     listing.write_text(listing.read_text().replace("find_package(kernkit REQUIRED)\n", again))
     build_and_call(outside / "find_package", f"-DCMAKE_PREFIX_PATH={prefix}")
+
+
+@pytest.mark.parametrize("kind", ["host", "host_shared"])
+def test_cpp_host(prefix, outside, library, kind):
+    build = outside / "host/build"
+    run("cmake", "-S", outside / "host", "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", build)
+    program = build / f"with_{kind}"
+    assert run(program, library).splitlines() == [
+        "add(Tensor(a!) z, Tensor x, Tensor y) -> ()",
+        "scale(Tensor(a!) y, Tensor x, float factor) -> ()",
+        "2 4 6",
+        'TypeError: scale(): factor: expected float, got str "two"',
+    ]
+    needed = run("readelf", "-d", program)
+    assert ("libkernkit_host.so.0" in needed) == (kind == "host_shared")
+
+
+def test_runtime_exports_one_function(prefix):
+    """Above all nothing named TVMFFI*, with which it would stand before the real tvm_ffi."""
+    (shared,) = prefix.glob("lib*/libkernkit_host.so")
+    with open(shared, "rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".dynsym").iter_symbols()
+        defined = {s.name for s in symbols if s["st_shndx"] != "SHN_UNDEF"}
+    assert defined == {"kernkit_host_find"}
 
 
 def test_ops_that_no_line_adds_and_missing_files_are_reported(root, outside):

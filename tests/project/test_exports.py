@@ -43,7 +43,7 @@ def test_ops_stand_in_the_file(elf, root):
 
 
 def test_exports_ops_and_nothing_else(elf):
-    expected = {"__tvm_ffi__library_ctx", "kernkit_last_error"}
+    expected = {"__tvm_ffi__library_ctx", "kernkit_last_error", "kernkit_use_host"}
     for op in ops(elf):
         expected |= {f"__tvm_ffi_{op}", f"__tvm_ffi__metadata_{op}", f"__tvm_ffi__doc_{op}"}
     assert {symbol.name for symbol in defined_symbols(elf)} == expected

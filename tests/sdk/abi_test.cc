@@ -23,6 +23,7 @@ static_assert(sizeof(KernkitByteArray) == 16);
 static_assert(sizeof(KernkitShapeCell) == 16);
 static_assert(sizeof(KernkitSeqCell) == 32);
 static_assert(sizeof(KernkitErrorCell) == 72);
+static_assert(sizeof(KernkitFunctionCell) == 16);
 static_assert(offsetof(KernkitAny, v) == 8);
 
 #if HAS_HOST_HEADERS
@@ -71,6 +72,10 @@ TEST(Abi, Cells) {
   EXPECT_SAME_FIELD(KernkitSeqCell, size, TVMFFISeqCell, size);
   EXPECT_SAME_FIELD(KernkitSeqCell, capacity, TVMFFISeqCell, capacity);
   EXPECT_SAME_FIELD(KernkitSeqCell, data_deleter, TVMFFISeqCell, data_deleter);
+
+  EXPECT_SAME_SIZE(KernkitFunctionCell, TVMFFIFunctionCell);
+  EXPECT_SAME_FIELD(KernkitFunctionCell, call, TVMFFIFunctionCell, safe_call);
+  EXPECT_SAME_FIELD(KernkitFunctionCell, cpp_call, TVMFFIFunctionCell, cpp_call);
 
   EXPECT_SAME_SIZE(KernkitErrorCell, TVMFFIErrorCell);
   EXPECT_SAME_FIELD(KernkitErrorCell, kind, TVMFFIErrorCell, kind);

@@ -111,6 +111,12 @@ typedef struct KernkitErrorCell {
 typedef int (*KernkitFunction)(void* self, const KernkitAny* args, int32_t num_args,
                                KernkitAny* result);
 
+/* Cell of Function. `call` takes the object as its self. */
+typedef struct KernkitFunctionCell {
+  KernkitFunction call;
+  void* cpp_call; /* null when it is no C++ function; not to be called across libraries */
+} KernkitFunctionCell;
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -10,5 +10,9 @@
 #if defined(KERNKIT_COMPILED)
 #define KERNKIT_COLD
 #else
-#define KERNKIT_COLD inline
+#define KERNKIT_COLD KERNKIT_LOCAL inline
 #endif
+
+// For what must be one per library, also when it is compiled without -fvisibility=hidden: g++ makes
+// the statics of inline functions and inline variables one per process, across RTLD_LOCAL.
+#define KERNKIT_LOCAL __attribute__((visibility("hidden")))

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernkit/abi.h"
+#include "kernkit/cold.h"
 
 namespace kernkit {
 
@@ -101,7 +102,7 @@ struct DTypeName {
 };
 
 // Float8 and smaller name their bits themselves, in the notation of ml_dtypes.
-inline constexpr DTypeName kDTypeNames[] = {
+KERNKIT_LOCAL inline constexpr DTypeName kDTypeNames[] = {
     {DTypeCode::kBool, 8, "bool"},
     {DTypeCode::kInt, 0, "int"},
     {DTypeCode::kUInt, 0, "uint"},

@@ -66,6 +66,13 @@ __attribute__((weak, used, visibility("default"))) const char* kernkit_last_erro
   const ::kernkit::Error& error = ::kernkit::detail::last_error();
   return error.kind()[0] == '\0' ? "" : error.what();
 }
+
+/// Hands kernkit_host_find() of a kernkit runtime over to this library, which asks it for what a
+/// host does as long as tvm_ffi is not in the process. The first one stays; it is returned.
+__attribute__((weak, used, visibility("default"))) void* (
+    *kernkit_use_host(void* (*find)(const char* name)))(const char* name) {
+  return ::kernkit::detail::use_host(find);
+}
 }
 
 /// KERNKIT_EXPORT(name, "schema", "doc", function): exports `function` as op `name`.
@@ -81,7 +88,7 @@ __attribute__((weak, used, visibility("default"))) const char* kernkit_last_erro
 /// "name(schema)" and NUL, for tools that read a library without loading it.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                            \
   namespace kernkit_export {                                                                   \
-  struct name {                                                                                \
+  struct KERNKIT_LOCAL name {                                                                  \
     static constexpr char kName[] = #name;                                                     \
     static constexpr char kSchema[] = schema_line;                                             \
     static constexpr ::kernkit::Where kWhere = KERNKIT_HERE;                                   \

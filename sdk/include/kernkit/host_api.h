@@ -13,10 +13,19 @@ extern "C" __attribute__((weak, visibility("default"))) void* __tvm_ffi__library
 
 namespace kernkit::detail {
 
+/// A function of tvm_ffi, or else of the kernkit runtime that serves this library.
 [[gnu::cold]] void* find_host_function(const char* name);
 
+/// kernkit_host_find() of a kernkit runtime (kernkit/host/runtime.h).
+using FindHost = void* (*)(const char* name);
+
+/// Has this library work with that runtime as long as tvm_ffi is not in the process. The first one
+/// that is handed over stays; it is returned.
+[[gnu::cold]] FindHost use_host(FindHost find);
+
 /// One function of the host. get() finds it; what was found is kept, "not found" is not, since
-/// the host may be loaded later. Safe from several threads.
+/// the host may be loaded later. (What a kernkit runtime gave may be kept, too: it hands over to
+/// tvm_ffi when that comes.) Safe from several threads.
 template <class Function>
 class HostFunction {
  public:
@@ -42,20 +51,29 @@ class HostFunction {
 namespace kernkit::host_api {
 
 // Signatures: tvm/ffi/c_api.h and tvm/ffi/extra/c_env_api.h, release 0.1.
-inline detail::HostFunction<int(const KernkitByteArray* kind, const KernkitByteArray* message,
-                                const KernkitByteArray* backtrace, void** out)>
+KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* kind,
+                                              const KernkitByteArray* message,
+                                              const KernkitByteArray* backtrace, void** out)>
     error_create("TVMFFIErrorCreate");
-inline detail::HostFunction<void(void* error)> error_set_raised("TVMFFIErrorSetRaised");
-inline detail::HostFunction<int(void* object)> object_dec_ref("TVMFFIObjectDecRef");
-inline detail::HostFunction<int(const KernkitByteArray* text, KernkitAny* out)>
+KERNKIT_LOCAL inline detail::HostFunction<void(void* error)> error_set_raised(
+    "TVMFFIErrorSetRaised");
+KERNKIT_LOCAL inline detail::HostFunction<int(void* object)> object_dec_ref("TVMFFIObjectDecRef");
+KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* text, KernkitAny* out)>
     string_from_byte_array("TVMFFIStringFromByteArray");
-inline detail::HostFunction<int(const KernkitByteArray* name, void** out)> function_get_global(
-    "TVMFFIFunctionGetGlobal");
-inline detail::HostFunction<int(void* function, const KernkitAny* args, int32_t num_args,
-                                KernkitAny* result)>
+KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* name, void** out)>
+    function_get_global("TVMFFIFunctionGetGlobal");
+KERNKIT_LOCAL inline detail::HostFunction<int(void* function, const KernkitAny* args,
+                                              int32_t num_args, KernkitAny* result)>
     function_call("TVMFFIFunctionCall");
-inline detail::HostFunction<void*(int32_t device_type, int32_t device_id)> env_get_stream(
-    "TVMFFIEnvGetStream");
+KERNKIT_LOCAL inline detail::HostFunction<void*(int32_t device_type, int32_t device_id)>
+    env_get_stream("TVMFFIEnvGetStream");
+KERNKIT_LOCAL inline detail::HostFunction<void(void** error)> error_move_from_raised(
+    "TVMFFIErrorMoveFromRaised");
+KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* bytes, KernkitAny* out)>
+    bytes_from_byte_array("TVMFFIBytesFromByteArray");
+KERNKIT_LOCAL inline detail::HostFunction<int(void* self, KernkitFunction call,
+                                              void (*deleter)(void* self), void** out)>
+    function_create("TVMFFIFunctionCreate");
 
 }  // namespace kernkit::host_api
 

@@ -39,7 +39,7 @@ struct Op {
 
   /// Argument i: what the caller passed, or the default for what was left out at the end.
   template <size_t I>
-  static const KernkitAny& argument(const KernkitAny* args, int32_t num_args) {
+  KERNKIT_LOCAL static const KernkitAny& argument(const KernkitAny* args, int32_t num_args) {
     if constexpr (static_cast<int>(I) >= kSchema.num_required) {
       if (static_cast<int32_t>(I) >= num_args) {
         static const KernkitAny value = default_value(kSchema.params[I], kNames.text);

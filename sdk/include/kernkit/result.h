@@ -20,6 +20,9 @@ void set_string(KernkitAny* result, const char* data, size_t size);
 /// there is no host.
 void set_array(KernkitAny* result, KernkitAny* items, int32_t size);
 
+/// Makes an Array of the host from integers. Throws RuntimeError when there is no host.
+void set_ints(KernkitAny* result, ShapeView values);
+
 /// How a value of type T is returned.
 ///   fits(returns, n)    whether these results may be declared for it
 ///   set(result, value)  hands the value over
@@ -73,6 +76,30 @@ struct Result<T, std::enable_if_t<std::is_convertible_v<decltype(std::declval<co
 };
 
 template <>
+struct Result<DLDataType> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return is_single(returns, n, schema::Type::kScalarType);
+  }
+  static void set(KernkitAny* result, DLDataType value) {
+    *result = KernkitAny{};
+    result->type_index = kKernkitDataType;
+    result->v.dtype = value;
+  }
+};
+
+template <>
+struct Result<DLDevice> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return is_single(returns, n, schema::Type::kDevice);
+  }
+  static void set(KernkitAny* result, DLDevice value) {
+    result->type_index = kKernkitDevice;
+    result->small_size = 0;
+    result->v.device = value;
+  }
+};
+
+template <>
 struct Result<Tensor> {
   static constexpr bool fits(const schema::Param* returns, int n) {
     return is_single(returns, n, schema::Type::kTensor);
@@ -83,6 +110,16 @@ struct Result<Tensor> {
     result->small_size = 0;
     result->v.object = value.detach();
   }
+};
+
+/// int[]: the integers are copied.
+template <>
+struct Result<ShapeView> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return n == 1 && returns[0].type == schema::Type::kInt && returns[0].is_list &&
+           !returns[0].is_optional;
+  }
+  static void set(KernkitAny* result, ShapeView value) { set_ints(result, value); }
 };
 
 /// std::tuple and std::pair: an Array, made by the host's own constructor.

@@ -2,7 +2,10 @@
 // What a schema line says: "(Tensor(a!) y, Tensor x, float factor=1.0) -> ()".
 //
 // The notation is PyTorch's, without the op's name. Source: the README of PyTorch's native
-// functions, sections "func" and "Annotations".
+// functions, sections "func" and "Annotations". PyTorch has no word for three of the types:
+//   bytes     BytesView (bytes.h)
+//   Callable  Function (function.h), as in a Python annotation: a callback
+//   Any       AnyView (any_view.h): anything at all
 #pragma once
 
 #include <stddef.h>
@@ -10,16 +13,29 @@
 
 namespace kernkit::schema {
 
-enum class Type : uint8_t { kNone, kTensor, kInt, kFloat, kBool, kStr, kScalarType, kDevice };
+enum class Type : uint8_t {
+  kNone,
+  kTensor,
+  kInt,
+  kFloat,
+  kBool,
+  kStr,
+  kScalarType,
+  kDevice,
+  kBytes,
+  kCallable,
+  kAny,
+};
 
 struct TypeName {
   const char* name;
   Type type;
 };
 inline constexpr TypeName kTypeNames[] = {
-    {"Tensor", Type::kTensor}, {"int", Type::kInt}, {"float", Type::kFloat},
-    {"bool", Type::kBool},     {"str", Type::kStr}, {"ScalarType", Type::kScalarType},
-    {"Device", Type::kDevice},
+    {"Tensor", Type::kTensor}, {"int", Type::kInt},     {"float", Type::kFloat},
+    {"bool", Type::kBool},     {"str", Type::kStr},     {"ScalarType", Type::kScalarType},
+    {"Device", Type::kDevice}, {"bytes", Type::kBytes}, {"Callable", Type::kCallable},
+    {"Any", Type::kAny},
 };
 
 /// A stretch of the schema's text.

@@ -20,8 +20,8 @@ struct SchemaLine {
   static_assert(
       Error != E::kType,
       "kernkit schema: unknown type at the character that SchemaLine<..., N> counts, from "
-      "0; use Tensor, int, float (for double too), bool, str, ScalarType or Device, then "
-      "(a!) [] ? as needed");
+      "0; use Tensor, int, float (for double too), bool, str, bytes, ScalarType, Device, "
+      "Callable or Any, then (a!) [] ? as needed");
   static_assert(Error != E::kAlias,
                 "kernkit schema: an annotation is written Tensor(a!), with a letter, and only for "
                 "tensors");

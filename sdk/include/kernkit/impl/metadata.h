@@ -35,6 +35,9 @@ KERNKIT_COLD void append_type(Message& out, const schema::Param& param) {
     case schema::Type::kStr: name = "ffi.String"; break;
     case schema::Type::kScalarType: name = "DataType"; break;
     case schema::Type::kDevice: name = "Device"; break;
+    case schema::Type::kBytes: name = "ffi.Bytes"; break;
+    case schema::Type::kCallable: name = "ffi.Function"; break;
+    case schema::Type::kAny: name = "Any"; break;
     case schema::Type::kNone: break;
   }
   if (param.is_optional) out << "{\"type\":\"Optional\",\"args\":[";

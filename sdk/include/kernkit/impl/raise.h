@@ -2,6 +2,7 @@
 // How an error reaches the host, or the library's own slot.
 #pragma once
 
+#include "kernkit/host_error.h"
 #include "kernkit/raise.h"
 
 namespace kernkit::detail {
@@ -43,6 +44,13 @@ KERNKIT_COLD int raise(const char* name, const char* error_kind, const char* tex
 }
 
 KERNKIT_COLD int raise_error(const char* name, const Error& error, Where otherwise) noexcept {
+  // What a callback raised belongs to the caller: it goes back as it came.
+  if (const auto* from_host = dynamic_cast<const HostError*>(&error)) {
+    if (auto* set_raised = host_api::error_set_raised.get()) {
+      set_raised(from_host->object());
+      return -1;
+    }
+  }
   const Where where = error.where();
   return raise(name, error.kind(), error.message(), where.line != 0 ? where : otherwise);
 }

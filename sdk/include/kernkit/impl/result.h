@@ -33,4 +33,22 @@ KERNKIT_COLD void set_array(KernkitAny* result, KernkitAny* items, int32_t size)
   if (!made) throw_no_host("a tuple");
 }
 
+KERNKIT_COLD void set_ints(KernkitAny* result, ShapeView values) {
+  KERNKIT_CHECK(values.size() <= INT32_MAX, ValueError)
+      << "returns " << values.size() << " integers, which a list cannot hold";
+  auto* items = static_cast<KernkitAny*>(calloc(values.size() + 1, sizeof(KernkitAny)));
+  if (items == nullptr) throw std::bad_alloc();
+  for (size_t i = 0; i < values.size(); ++i) {
+    items[i].type_index = kKernkitInt;
+    items[i].v.i64 = values[i];
+  }
+  try {
+    set_array(result, items, static_cast<int32_t>(values.size()));
+  } catch (...) {
+    free(items);
+    throw;
+  }
+  free(items);
+}
+
 }  // namespace kernkit::detail

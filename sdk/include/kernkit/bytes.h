@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// BytesView: a bytes argument or result.
+#pragma once
+
+#include "kernkit/argument.h"
+#include "kernkit/result.h"
+
+namespace kernkit {
+
+/// Borrowed bytes: the schema type `bytes`. As a parameter valid during the call; what is returned
+/// is copied by the host. (An owner such as std::vector<uint8_t> can be returned as well.)
+class BytesView {
+ public:
+  constexpr BytesView() = default;
+  BytesView(const void* data, size_t size)
+      : data_(static_cast<const unsigned char*>(data)), size_(size) {}
+
+  constexpr const unsigned char* data() const { return data_; }
+  constexpr size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  /// Unchecked, as of an array.
+  constexpr unsigned char operator[](size_t i) const { return data_[i]; }
+  constexpr const unsigned char* begin() const { return data_; }
+  constexpr const unsigned char* end() const { return data_ + size_; }
+
+ private:
+  const unsigned char* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+namespace detail {
+
+/// The content of a bytes argument, which lives as long as `any`. False when it is none.
+bool read_bytes(const KernkitAny& any, KernkitByteArray* out);
+
+/// Makes a Bytes of the host. Throws RuntimeError when there is no host.
+void set_bytes(KernkitAny* result, const unsigned char* data, size_t size);
+
+template <>
+struct Argument<BytesView> {
+  using Held = BytesView;
+  static constexpr bool fits(const schema::Param& param) {
+    return is_plain(param, schema::Type::kBytes);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
+    KernkitByteArray bytes;
+    if (!read_bytes(any, &bytes)) throw_argument_type(name, "bytes", any);
+    return BytesView(bytes.data, bytes.size);
+  }
+};
+
+/// BytesView, std::vector<uint8_t> or any class with data() of unsigned characters.
+template <class T>
+struct Result<T, std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T&>().data()),
+                                                        const unsigned char*>>> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return is_single(returns, n, schema::Type::kBytes);
+  }
+  static void set(KernkitAny* result, const T& value) {
+    set_bytes(result, value.data(), value.size());
+  }
+};
+
+}  // namespace detail
+}  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/bytes.h"
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Function: a function of the host, owned: a callback that came as an argument.
+#pragma once
+
+#include <initializer_list>
+
+#include "kernkit/host_error.h"
+#include "kernkit/owning_any.h"
+
+namespace kernkit {
+
+namespace detail {
+/// One argument of a call: a view where there can be one, otherwise (std::string_view, tuples,
+/// bytes) an object that the host makes and that lives until the call has ended.
+template <class T>
+auto pass(const T& value) {
+  if constexpr (std::is_constructible_v<AnyView, const T&>) {
+    return AnyView(value);
+  } else {
+    return Any(value);
+  }
+}
+}  // namespace detail
+
+/// Shares ownership of a function object that the host made, such as a Python callable. As a
+/// parameter it goes with the schema type `Callable` (`Callable?` with Optional<Function>).
+class Function {
+ public:
+  /// Refers to no function.
+  Function() = default;
+  /// A new reference to an object of type index 68.
+  static Function share(KernkitObject* object) {
+    return Function(detail::ObjectRef::share(object));
+  }
+  /// Takes over a reference which the caller owns.
+  static Function adopt(KernkitObject* object) {
+    return Function(detail::ObjectRef::adopt(object));
+  }
+  /// Gives the reference away.
+  KernkitObject* detach() { return object_.detach(); }
+
+  bool defined() const { return object_.get() != nullptr; }
+  KernkitObject* get() const { return object_.get(); }
+
+  /// Calls it with C++ values: what an AnyView or an Any can be made of. Throws HostError, an Error
+  /// of the kind and with the message of what the callee raised; when that leaves the kernel, the
+  /// caller gets its own error back. The function must be defined(). A tensor goes in as a Tensor:
+  /// a callback may keep it, and a Python callback crashes when it reads a borrowed DLTensor*.
+  template <class... Args>
+  Any operator()(const Args&... args) const {
+    static_assert(
+        !(std::is_same_v<Args, TensorView> || ...) &&
+            !(std::is_same_v<std::remove_const_t<std::remove_pointer_t<Args>>, DLTensor> || ...),
+        "kernkit: a callback may keep a tensor, so it gets no borrowed one; take the "
+        "parameter as a Tensor and pass that");
+    return call({AnyView(detail::pass(args))...});
+  }
+  Any call(std::initializer_list<AnyView> args) const {
+    static_assert(sizeof(AnyView) == sizeof(KernkitAny), "an array of either is an array of both");
+    KERNKIT_ICHECK(defined()) << "an undefined Function was called";
+    const auto* cell = reinterpret_cast<const KernkitFunctionCell*>(get() + 1);
+    KernkitAny result{};
+    const auto* first = reinterpret_cast<const KernkitAny*>(args.begin());
+    if (cell->call(get(), first, static_cast<int32_t>(args.size()), &result) != 0) {
+      detail::throw_raised("a callback");
+    }
+    return Any::adopt(result);
+  }
+
+  operator AnyView() const {  // NOLINT(runtime/explicit)
+    KernkitAny any{};
+    if (defined()) any.type_index = kKernkitFunction;
+    any.v.object = get();
+    return AnyView(any);
+  }
+
+ private:
+  explicit Function(detail::ObjectRef object) : object_(std::move(object)) {}
+
+  detail::ObjectRef object_;
+};
+
+template <>
+struct detail::Argument<Function> {
+  using Held = Function;
+  static constexpr bool fits(const schema::Param& param) {
+    return is_plain(param, schema::Type::kCallable);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
+    if (any.type_index != kKernkitFunction) throw_argument_type(name, "a callable", any);
+    return Function::share(any.v.object);
+  }
+};
+
+template <>
+struct detail::Result<Function> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return is_single(returns, n, schema::Type::kCallable);
+  }
+  static void set(KernkitAny* result, Function&& value) {
+    KERNKIT_ICHECK(value.defined()) << "an undefined Function was returned";
+    result->type_index = kKernkitFunction;
+    result->small_size = 0;
+    result->v.object = value.detach();
+  }
+};
+
+}  // namespace kernkit

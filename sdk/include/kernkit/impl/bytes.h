@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading bytes, and having the host make them.
+#pragma once
+
+#include "kernkit/bytes.h"
+
+namespace kernkit::detail {
+
+KERNKIT_COLD bool read_bytes(const KernkitAny& any, KernkitByteArray* out) {
+  switch (any.type_index) {
+    case kKernkitSmallBytes: *out = {any.v.small, any.small_size}; return true;
+    case kKernkitBytes: *out = *cell_of<KernkitByteArray>(any); return true;
+    case kKernkitByteArrayPtr: *out = *static_cast<KernkitByteArray*>(any.v.ptr); return true;
+    default: return false;
+  }
+}
+
+KERNKIT_COLD void set_bytes(KernkitAny* result, const unsigned char* data, size_t size) {
+  auto* make_bytes = host_api::bytes_from_byte_array.get();
+  const KernkitByteArray bytes = {reinterpret_cast<const char*>(data), size};
+  if (make_bytes == nullptr || make_bytes(&bytes, result) != 0) throw_no_host("bytes");
+}
+
+}  // namespace kernkit::detail

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the host's error is taken out of its slot.
+#pragma once
+
+#include "kernkit/any.h"
+#include "kernkit/host_api.h"
+#include "kernkit/host_error.h"
+
+namespace kernkit {
+
+namespace detail {
+
+// The base of a HostError: kind and message as C strings.
+KERNKIT_COLD Error error_of_object(const KernkitObject* object) {
+  const auto* cell = reinterpret_cast<const KernkitErrorCell*>(object + 1);
+  Message error_kind, message;
+  error_kind.append(cell->kind.data, cell->kind.size);
+  message.append(cell->message.data, cell->message.size);
+  return Error(error_kind.c_str(), message.c_str());
+}
+
+KERNKIT_COLD void throw_raised(const char* what) {
+  void* raised = nullptr;
+  if (auto* take = host_api::error_move_from_raised.get()) take(&raised);
+  if (raised != nullptr) throw HostError(ObjectRef::adopt(static_cast<KernkitObject*>(raised)));
+  KERNKIT_THROW(RuntimeError) << what << " failed and did not say why";
+}
+
+}  // namespace detail
+
+KERNKIT_COLD HostError::HostError(detail::ObjectRef object)
+    : Error(detail::error_of_object(object.get())), object_(object) {}
+
+}  // namespace kernkit

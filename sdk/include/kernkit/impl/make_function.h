@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the host is asked for a function object.
+#pragma once
+
+#include "kernkit/make_function.h"
+
+namespace kernkit::detail {
+
+KERNKIT_COLD Function create_function(void* self, KernkitFunction call, void (*destroy)(void*)) {
+  auto* create = host_api::function_create.get();
+  void* object = nullptr;
+  KERNKIT_CHECK(create != nullptr && create(self, call, destroy, &object) == 0, RuntimeError)
+      << "makes a function, which only a host can make, and none is in the process";
+  return Function::adopt(static_cast<KernkitObject*>(object));
+}
+
+}  // namespace kernkit::detail

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a borrowed value becomes an owned one.
+#pragma once
+
+#include "kernkit/bytes.h"
+#include "kernkit/owning_any.h"
+
+namespace kernkit::detail {
+
+KERNKIT_COLD KernkitAny own(const KernkitAny& any) {
+  KernkitAny owned = any;
+  switch (any.type_index) {
+    case kKernkitRawStr: set_string(&owned, any.v.c_str, strlen(any.v.c_str)); break;
+    case kKernkitByteArrayPtr: {
+      const auto* bytes = static_cast<const KernkitByteArray*>(any.v.ptr);
+      set_bytes(&owned, reinterpret_cast<const unsigned char*>(bytes->data), bytes->size);
+      break;
+    }
+    case kKernkitDLTensorPtr: throw_argument_type("value", "something that can be owned", any);
+    default:
+      if (any.type_index >= kKernkitObject) retain(any.v.object);
+  }
+  return owned;
+}
+
+}  // namespace kernkit::detail

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// make_function(): a function of the host that calls C++ code.
+#pragma once
+
+#include "kernkit/function.h"
+#include "kernkit/list.h"
+#include "kernkit/raise.h"
+
+namespace kernkit {
+
+namespace detail {
+
+/// "argument 12", for messages about a parameter that has no name.
+template <size_t I>
+struct ArgumentName {
+  static constexpr size_t kDigits = I < 10 ? 1 : 2;
+  static constexpr FixedText<12> kText = [] {
+    FixedText<12> text{"argument "};
+    if (I >= 10) text.text[9] = static_cast<char>('0' + I / 10);
+    text.text[8 + kDigits] = static_cast<char>('0' + I % 10);
+    return text;
+  }();
+};
+
+template <class F, class Signature>
+class Callback;
+
+/// The object behind a function that make_function() made.
+template <class F, class R, class... Params>
+class Callback<F, R(Params...)> {
+ public:
+  Callback(const char* name, F&& function) : name_(name), function_(std::move(function)) {}
+
+  static int call(void* self, const KernkitAny* args, int32_t num_args,
+                  KernkitAny* result) noexcept {
+    auto* callback = static_cast<Callback*>(self);
+    try {
+      constexpr auto kCount = static_cast<int32_t>(sizeof...(Params));
+      KERNKIT_CHECK(num_args == kCount, TypeError)
+          << "takes " << kCount << (kCount == 1 ? " argument" : " arguments") << ", got "
+          << num_args;
+      callback->apply(args, result, std::index_sequence_for<Params...>());
+      return 0;
+    } catch (...) {
+      return raise_current_exception(callback->name_, {});
+    }
+  }
+  static void destroy(void* self) noexcept { delete static_cast<Callback*>(self); }
+
+ private:
+  // In a constructor, which reads its braced arguments left to right.
+  struct Apply {
+    Apply(F* function, KernkitAny* result,
+          const typename Argument<std::decay_t<Params>>::Held&... held) {
+      if constexpr (std::is_void_v<R>) {
+        (*function)(static_cast<Params>(held)...);
+      } else {
+        Result<std::decay_t<R>>::set(result, (*function)(static_cast<Params>(held)...));
+      }
+    }
+  };
+  template <size_t... I>
+  void apply([[maybe_unused]] const KernkitAny* args, KernkitAny* result,
+             std::index_sequence<I...>) {
+    Apply{&function_, result,
+          Argument<std::decay_t<Params>>::read(args[I], ArgumentName<I>::kText.text)...};
+  }
+
+  const char* name_;
+  F function_;
+};
+
+template <class Member>
+struct Signature;
+template <class C, class R, class... Params>
+struct Signature<R (C::*)(Params...) const> {
+  using Type = R(Params...);
+};
+template <class C, class R, class... Params>
+struct Signature<R (C::*)(Params...)> {
+  using Type = R(Params...);
+};
+
+/// Has the host make a function object. Throws RuntimeError when there is no host.
+Function create_function(void* self, KernkitFunction call, void (*destroy)(void*));
+
+}  // namespace detail
+
+/// A function that other code, such as a Python caller, can call: `function` is a lambda or another
+/// object with one operator(), whose parameters and result are those that an exported function may
+/// have. It is kept until the last owner is gone, and may be called from any thread. `name` stands
+/// in its error messages and must outlive it. Throws RuntimeError when there is no host.
+///
+///     make_function("square", [](double x) { return x * x; })
+template <class F>
+Function make_function(const char* name, F function) {
+  using Callback = detail::Callback<F, typename detail::Signature<decltype(&F::operator())>::Type>;
+  auto* callback = new Callback(name, std::move(function));
+  try {
+    return detail::create_function(callback, Callback::call, Callback::destroy);
+  } catch (...) {
+    delete callback;
+    throw;
+  }
+}
+
+}  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/make_function.h"
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tvm_ffi.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+namespace kernkit::host {
+
+namespace {
+
+// How many libraries were ever loaded.
+unsigned long long count_loads() noexcept {
+  unsigned long long loads = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* out) {
+        *static_cast<unsigned long long*>(out) = info->dlpi_adds;
+        return 1;  // the first entry says it
+      },
+      &loads);
+  return loads;
+}
+
+}  // namespace
+
+void* find_tvm_ffi(const char* name) noexcept {
+  static std::atomic<unsigned long long> searched_at{0};
+  static std::atomic<bool> present{false};
+  const unsigned long long loads = count_loads();
+  if (!present.load(std::memory_order_relaxed) &&
+      searched_at.load(std::memory_order_relaxed) == loads) {
+    return nullptr;
+  }
+  void* found = dlsym(RTLD_DEFAULT, name);
+  if (found == nullptr) {
+    // The handle is kept: what was found is kept, too.
+    if (void* library = dlopen("libtvm_ffi.so", RTLD_LAZY | RTLD_NOLOAD)) {
+      found = dlsym(library, name);
+      if (found == nullptr) dlclose(library);
+    }
+  }
+  if (found != nullptr) present.store(true, std::memory_order_relaxed);
+  searched_at.store(loads, std::memory_order_relaxed);
+  return found;
+}
+
+}  // namespace kernkit::host

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether tvm_ffi is in the process. The runtime stands in for it, so it makes room when it comes.
+#pragma once
+
+#include <atomic>
+
+namespace kernkit::host {
+
+/// A function of tvm_ffi, or null as long as tvm_ffi is not in the process. A look costs some tens
+/// of nanoseconds: it searches anew only when a library was loaded since.
+void* find_tvm_ffi(const char* name) noexcept;
+
+/// find_tvm_ffi() with what was found kept.
+template <class Function>
+class TvmFfi {
+ public:
+  constexpr explicit TvmFfi(const char* name) : name_(name) {}
+  Function* get() noexcept {
+    void* found = found_.load(std::memory_order_relaxed);
+    if (found == nullptr) {
+      found = find_tvm_ffi(name_);
+      found_.store(found, std::memory_order_relaxed);
+    }
+    return reinterpret_cast<Function*>(found);
+  }
+
+ private:
+  const char* name_;
+  std::atomic<void*> found_{nullptr};
+};
+
+}  // namespace kernkit::host

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops that need a host, on kernkit. peer.cc has the same on tvm-ffi's own headers.
+#include <stdlib.h>
+
+#include <string>
+#include <tuple>
+
+#include "kernkit/env.h"
+#include "kernkit/export.h"
+#include "kernkit/function.h"
+
+namespace {
+
+using kernkit::Any;
+using kernkit::Function;
+using kernkit::Tensor;
+using kernkit::TensorView;
+
+double sum(TensorView x) {
+  double total = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) total += static_cast<double>(x.data<float>()[i]);
+  return total;
+}
+
+void refuse(int64_t how) {
+  switch (how) {
+    case 0: KERNKIT_THROW(TypeError) << "a TypeError";
+    case 1: KERNKIT_THROW(ValueError) << "a ValueError";
+    default: KERNKIT_THROW(RuntimeError) << "a RuntimeError";
+  }
+}
+
+Tensor same(Tensor x) { return x; }
+std::tuple<int64_t, Tensor> pair(Tensor x) { return {7, x}; }
+std::string words() { return "a text longer than seven"; }
+Any apply(const Function& f, double x) { return f(x); }
+int64_t stream_of(DLDevice device) {
+  return reinterpret_cast<int64_t>(kernkit::current_stream(device));
+}
+
+int64_t deleted = 0;
+int64_t count_deleted() { return deleted; }
+
+// Memory of this library, whose deleter is code of this library.
+Tensor own_memory(int64_t n) {
+  struct Block {
+    DLManagedTensorVersioned managed;
+    int64_t shape, stride;
+  };
+  auto* block = static_cast<Block*>(calloc(1, sizeof(Block)));
+  block->shape = n;
+  block->stride = 1;
+  block->managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  auto* data = static_cast<float*>(calloc(static_cast<size_t>(n), sizeof(float)));
+  for (int64_t i = 0; i < n; ++i) data[i] = 1;
+  block->managed.dl_tensor = {data,          {kDLCPU, 0},    1, kernkit::dl_float32,
+                              &block->shape, &block->stride, 0};
+  block->managed.deleter = [](DLManagedTensorVersioned* self) {
+    ++deleted;
+    free(self->dl_tensor.data);
+    free(self);
+  };
+  static kernkit::detail::HostFunction<int(DLManagedTensorVersioned*, int32_t, int32_t, void**)>
+      from_dlpack("TVMFFITensorFromDLPackVersioned");
+  void* object = nullptr;
+  KERNKIT_ICHECK_EQ(from_dlpack.get()(&block->managed, 0, 0, &object), 0);
+  return Tensor::adopt(static_cast<KernkitObject*>(object));
+}
+
+// Memory of the caller's framework.
+Tensor allocate(int64_t n) {
+  DLTensor prototype{nullptr, {kDLCPU, 0}, 1, kernkit::dl_float32, &n, nullptr, 0};
+  static kernkit::detail::HostFunction<int(DLTensor*, void**)> alloc("TVMFFIEnvTensorAlloc");
+  void* object = nullptr;
+  if (alloc.get()(&prototype, &object) != 0) kernkit::detail::throw_raised("the allocator");
+  return Tensor::adopt(static_cast<KernkitObject*>(object));
+}
+
+}  // namespace
+
+KERNKIT_EXPORT(sum, "(Tensor x) -> float", "The sum of x.", sum)
+KERNKIT_EXPORT(refuse, "(int how=0) -> ()", "Raises.", refuse)
+KERNKIT_EXPORT(same, "(Tensor x) -> Tensor", "x.", same)
+KERNKIT_EXPORT(pair, "(Tensor x) -> (int, Tensor)", "7 and x.", pair)
+KERNKIT_EXPORT(words, "() -> str", "A text.", words)
+KERNKIT_EXPORT(apply, "(Callable f, float x) -> Any", "f(x).", apply)
+KERNKIT_EXPORT(stream_of, "(Device device) -> int", "The current stream.", stream_of)
+KERNKIT_EXPORT(own_memory, "(int n) -> Tensor", "n ones, of this library.", own_memory)
+KERNKIT_EXPORT(count_deleted, "() -> int", "Deleter calls of own_memory.", count_deleted)
+KERNKIT_EXPORT(allocate, "(int n) -> Tensor", "n floats of the framework.", allocate)

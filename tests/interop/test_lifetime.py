@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What outlives what in Python: each case is a process of its own, which must end with code 0 and
+without a word on stderr."""
+
+import subprocess
+import sys
+
+import compiled
+import pytest
+
+START = """
+import gc, os, sys, threading
+import numpy as np, tvm_ffi
+module = tvm_ffi.load_module(sys.argv[1])
+ones = lambda: module.own_memory(1000)
+whole = lambda x: np.from_dlpack(x).sum() == 1000
+"""
+
+CASES = {
+    "after_the_module": """
+x = ones()
+del module
+gc.collect()
+assert whole(x)
+x = None
+gc.collect()
+assert tvm_ffi.load_module(sys.argv[1]).count_deleted() == 1
+""",
+    "after_exit": """
+x = ones()
+y = np.from_dlpack(ones())
+import builtins
+builtins.kept = ones()
+import atexit
+atexit.register(lambda z=ones(): None)
+""",
+    "in_a_cycle": """
+class Node: pass
+node = Node()
+node.me, node.x = node, ones()
+del node, module
+""",
+    "after_fork": """
+x = ones()
+child = os.fork()
+if child == 0:
+    assert whole(x)
+    x = None
+    gc.collect()
+    assert module.count_deleted() == 1
+    try:
+        module.refuse(1)
+    except ValueError:
+        sys.exit(0)
+    sys.exit(1)
+_, status = os.waitpid(child, 0)
+assert status == 0
+assert whole(x) and module.count_deleted() == 0
+""",
+    "from_another_thread": """
+kept = [ones()]
+local = threading.local()
+def work():
+    local.x = ones()
+    kept.append(ones())
+    kept.pop(0)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+gc.collect()
+assert whole(kept[0]) and module.count_deleted() == 2
+""",
+    "a_callback_and_an_error": """
+import builtins
+def f(x):
+    raise ValueError("of f")
+builtins.kept = f
+try:
+    module.apply(f, 1)
+except ValueError as error:
+    builtins.error = error
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lifetime")
+    source = compiled.ROOT / "tests/hosts/ops.cc"
+    return compiled.build(source, folder / "libops.so", "-fvisibility=hidden", "-Wl,-z,nodelete")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_ends_well(library, case):
+    command = [sys.executable, "-c", START + CASES[case], library]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stderr) == (0, "")

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// AnyView, Any and Function, with the kernkit runtime as the host.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kernkit/bytes.h"
+#include "kernkit/export.h"
+#include "kernkit/function.h"
+#include "kernkit/host/runtime.h"
+#include "kernkit/list.h"
+#include "kernkit/make_function.h"
+#include "kernkit/testing/tensor.h"
+
+namespace {
+void call_it(const kernkit::Function& f) { f(); }
+}  // namespace
+KERNKIT_EXPORT(call_it, "(Callable f) -> ()", "", call_it)
+
+namespace kernkit {
+namespace {
+
+using testing::error_of;
+
+uint32_t owners(const KernkitAny& any) { return static_cast<uint32_t>(any.v.object->ref_counts); }
+
+TEST(AnyView, HoldsWhatItWasMadeOf) {
+  EXPECT_TRUE(AnyView().is_none());
+  EXPECT_TRUE(AnyView(nullptr).is_none());
+  EXPECT_TRUE(AnyView(Optional<int>()).is_none());
+  EXPECT_TRUE(AnyView(Tensor()).is_none());
+  EXPECT_TRUE(AnyView(Function()).is_none());
+  EXPECT_EQ(AnyView(true).type_index(), kKernkitBool);
+  EXPECT_EQ(AnyView(int8_t{-3}).cast<int64_t>(), -3);
+  EXPECT_EQ(AnyView(uint32_t{4294967295}).cast<int64_t>(), 4294967295);
+  EXPECT_EQ(AnyView(Optional<double>(0.5)).cast<double>(), 0.5);
+  EXPECT_EQ(AnyView(2.5f).type_index(), kKernkitFloat);
+  EXPECT_EQ(AnyView(dl_bfloat16).cast<DLDataType>(), dl_bfloat16);
+  EXPECT_EQ(AnyView(DLDevice{kDLCUDA, 2}).cast<DLDevice>().device_id, 2);
+  EXPECT_EQ(AnyView("text").cast<std::string>(), "text");
+  DLTensor tensor{};
+  EXPECT_EQ(AnyView(&tensor).cast<TensorView>().get(), &tensor);
+  EXPECT_EQ(AnyView(TensorView(&tensor)).cast<TensorView>().get(), &tensor);
+  EXPECT_EQ(
+      error_of([] { AnyView{std::numeric_limits<uint64_t>::max()}; }),
+      "ValueError: returns 18446744073709551615, which exceeds the range of int (64 bits with a "
+      "sign)");
+}
+
+TEST(AnyView, ViewsAText) {
+  const std::string small("a\0b", 3), longer = "longer than seven";
+  EXPECT_EQ(AnyView(small).type_index(), kKernkitSmallStr);
+  EXPECT_EQ(AnyView(small).cast<std::string>(), small);
+  EXPECT_EQ(AnyView(longer).cast<std::string_view>().data(), longer.data()) << "was copied";
+  EXPECT_EQ(error_of([] { AnyView{std::string("longer \0 than seven", 19)}; }),
+            "ValueError: a text with a NUL in it cannot be viewed; make an Any of it");
+}
+
+TEST(AnyView, CastChecks) {
+  const AnyView text("x");
+  EXPECT_EQ(error_of([&] { text.cast<double>(); }),
+            "TypeError: value: expected float, got str \"x\"");
+  EXPECT_EQ(error_of([&] { text.cast<int>("the third result"); }),
+            "TypeError: the third result: expected int, got str \"x\"");
+  EXPECT_EQ(error_of([] { AnyView(300).cast<int8_t>(); }),
+            "ValueError: value: int 300 is out of range [-128, 127]");
+  EXPECT_FALSE(AnyView(300).is<int8_t>());
+  EXPECT_TRUE(AnyView(300).is<double>());
+  EXPECT_EQ(AnyView(300).try_cast<int8_t>(), std::nullopt);
+  EXPECT_EQ(AnyView(30).try_cast<int8_t>(), int8_t{30});
+  EXPECT_EQ(AnyView().cast<Optional<double>>(), std::nullopt);
+  Message said;
+  EXPECT_STREQ((said << AnyView(3) << ", " << Any("x")).c_str(), "int 3, str \"x\"");
+}
+
+TEST(Any, OwnsItsObject) {
+  Any text = std::string("longer than seven");
+  ASSERT_EQ(text.type_index(), kKernkitStr);
+  EXPECT_EQ(owners(text.get()), 1u);
+  {
+    const Any copy = text;
+    EXPECT_EQ(owners(text.get()), 2u);
+    const Any from_view{AnyView(text)};
+    EXPECT_EQ(owners(text.get()), 3u);
+    EXPECT_EQ(from_view.cast<std::string>(), "longer than seven");
+  }
+  EXPECT_EQ(owners(text.get()), 1u);
+  Any moved = std::move(text);
+  EXPECT_TRUE(text.is_none());  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(owners(moved.get()), 1u);
+  Any& self = moved;
+  moved = self;
+  EXPECT_EQ(owners(moved.get()), 1u);
+  const KernkitAny given = moved.detach();
+  EXPECT_TRUE(moved.is_none());
+  EXPECT_EQ(Any::adopt(given).cast<std::string>(), "longer than seven");
+}
+
+TEST(Any, OwnsWhatWasBorrowed) {
+  std::string text = "longer than seven";
+  const Any owned{AnyView(text)};
+  text[0] = 'x';
+  EXPECT_EQ(owned.cast<std::string>(), "longer than seven");
+  const KernkitByteArray bytes{text.data(), text.size()};
+  KernkitAny pointer{};
+  pointer.type_index = kKernkitByteArrayPtr;
+  pointer.v.ptr = const_cast<KernkitByteArray*>(&bytes);
+  EXPECT_EQ(Any(AnyView(pointer)).type_index(), kKernkitBytes);
+  DLTensor tensor{};
+  EXPECT_EQ(error_of([&] { Any{AnyView(&tensor)}; }),
+            "TypeError: value: expected something that can be owned, got DLTensor*");
+}
+
+TEST(Any, MadeByTheHost) {
+  const Any with_nul = std::string("longer \0 than seven", 19);
+  EXPECT_EQ(with_nul.cast<std::string>().size(), 19u);
+  const Any tuple = std::make_tuple(int64_t{1}, std::string("longer than seven"));
+  const auto items = tuple.cast<ListView<AnyView>>();
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[0].cast<int>(), 1);
+  EXPECT_EQ(items[1].cast<std::string>(), "longer than seven");
+  const Any bytes = std::vector<uint8_t>(20, 7);
+  EXPECT_EQ(bytes.cast<BytesView>().size(), 20u);
+  EXPECT_EQ(bytes.cast<BytesView>()[19], 7);
+  EXPECT_EQ(error_of([&] { bytes.cast<std::string>(); }),
+            "TypeError: value: expected str, got bytes");
+}
+
+TEST(Function, Calls) {
+  const Function f = make_function("f", [](double x, Optional<std::string> unit) {
+    return unit.has_value() ? *unit + std::to_string(static_cast<int>(x)) : std::string("-");
+  });
+  EXPECT_EQ(f(3, "m").cast<std::string>(), "m3");
+  EXPECT_EQ(f(3.5, nullptr).cast<std::string>(), "-");
+  EXPECT_EQ(f(3, std::string_view("longer than seven ")).cast<std::string>(),
+            "longer than seven 3");
+  EXPECT_TRUE(make_function("g", [] {})().is_none());
+  EXPECT_EQ(error_of([&] { f(3); }), "TypeError: f(): takes 2 arguments, got 1");
+  EXPECT_EQ(error_of([&] { f("m", 3); }),
+            "TypeError: f(): argument 0: expected float, got str \"m\"");
+  EXPECT_EQ(error_of([&] { f(1, 3); }), "TypeError: f(): argument 1: expected str, got int 3");
+  EXPECT_EQ(error_of([] { Function()(); }),
+            "InternalError: internal check failed: defined() an undefined Function was called");
+}
+
+TEST(Function, LivesAsLongAsItIsOwned) {
+  auto alive = std::make_shared<int>(0);
+  Function f = make_function("count", [alive]() mutable { return ++*alive; });
+  EXPECT_EQ(alive.use_count(), 2);
+  Any any = f;
+  f = Function();
+  EXPECT_EQ(any.cast<Function>()().cast<int>(), 1);
+  EXPECT_EQ(alive.use_count(), 2);
+  any = Any();
+  EXPECT_EQ(alive.use_count(), 1);
+}
+
+// The object that the callback raised arrives at the caller, not a copy.
+TEST(Function, RaisesTheCallbacksOwnError) {
+  const KernkitObject* thrown = nullptr;
+  const Function fails = make_function("fails", [] { KERNKIT_THROW(IndexError) << "of mine"; });
+  try {
+    fails();
+  } catch (const HostError& error) {
+    EXPECT_STREQ(error.kind(), "IndexError");
+    EXPECT_STREQ(error.message(), "fails(): of mine");
+    thrown = error.object();
+    const HostError copy = error;
+    EXPECT_EQ(static_cast<uint32_t>(thrown->ref_counts), 2u);
+  }
+  const Function passes_on = make_function("passes_on", [fails] { fails(); });
+  const Function keeps = make_function("keeps", [&thrown, passes_on] {
+    try {
+      passes_on();
+    } catch (const HostError& error) {
+      thrown = error.object();
+      throw;
+    }
+  });
+  const AnyView argument = keeps;
+  KernkitAny result{};
+  EXPECT_EQ(__tvm_ffi_call_it(nullptr, &argument.get(), 1, &result), -1);
+  void* raised = nullptr;
+  host_api::error_move_from_raised.get()(&raised);
+  EXPECT_EQ(raised, thrown);
+  EXPECT_EQ(error_of([&] {
+              throw HostError(detail::ObjectRef::adopt(static_cast<KernkitObject*>(raised)));
+            }),
+            "IndexError: fails(): of mine");
+  EXPECT_STREQ(kernkit_last_error(), "") << "an error went to the library, too";
+}
+
+TEST(Function, FailsWithoutAWord) {
+  void* object = nullptr;
+  host_api::function_create.get()(
+      nullptr, [](void*, const KernkitAny*, int32_t, KernkitAny*) { return -1; }, nullptr, &object);
+  const Function silent = Function::adopt(static_cast<KernkitObject*>(object));
+  EXPECT_EQ(error_of([&] { silent(); }), "RuntimeError: a callback failed and did not say why");
+}
+
+}  // namespace
+}  // namespace kernkit

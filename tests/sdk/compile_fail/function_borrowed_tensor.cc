@@ -1,0 +1,5 @@
+// expect: a callback may keep a tensor, so it gets no borrowed one
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/function.h"
+
+void op_function(const kernkit::Function& f, kernkit::TensorView x) { f(x); }
