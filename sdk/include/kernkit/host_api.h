@@ -56,6 +56,19 @@ inline detail::HostFunction<int(void* function, const KernkitAny* args, int32_t 
     function_call("TVMFFIFunctionCall");
 inline detail::HostFunction<void*(int32_t device_type, int32_t device_id)> env_get_stream(
     "TVMFFIEnvGetStream");
+inline detail::HostFunction<void(void** out)> error_move_from_raised("TVMFFIErrorMoveFromRaised");
+inline detail::HostFunction<int(DLManagedTensor* from, int32_t require_alignment,
+                                int32_t require_contiguous, void** out)>
+    tensor_from_dlpack("TVMFFITensorFromDLPack");
+inline detail::HostFunction<int(DLManagedTensorVersioned* from, int32_t require_alignment,
+                                int32_t require_contiguous, void** out)>
+    tensor_from_dlpack_versioned("TVMFFITensorFromDLPackVersioned");
+inline detail::HostFunction<int(void* tensor, DLManagedTensor** out)> tensor_to_dlpack(
+    "TVMFFITensorToDLPack");
+inline detail::HostFunction<int(void* tensor, DLManagedTensorVersioned** out)>
+    tensor_to_dlpack_versioned("TVMFFITensorToDLPackVersioned");
+inline detail::HostFunction<int(DLTensor* prototype, void** out)> env_tensor_alloc(
+    "TVMFFIEnvTensorAlloc");
 
 }  // namespace kernkit::host_api
 
