@@ -20,8 +20,9 @@ struct Host {
   int raised = 0, released = 0;
   std::string text;
   std::vector<KernkitAny> items;
-  bool refuses = false;  // every function fails
-  int tensors = 0;       // tensor objects that live
+  bool refuses = false;       // every function fails
+  bool has_allocator = true;  // a framework allocates
+  int tensors = 0;            // tensor objects that live
 };
 inline Host host;
 inline struct ErrorObject {
@@ -167,6 +168,7 @@ HOST_STUB_EXPORT int TVMFFITensorToDLPackVersioned(void* tensor, DLManagedTensor
 /// Gives CPU memory whatever the device is.
 HOST_STUB_EXPORT int TVMFFIEnvTensorAlloc(DLTensor* prototype, void** out) {
   if (host_stub::host.refuses) return host_stub::fail("MemoryError", "the framework has none");
+  if (!host_stub::host.has_allocator) return host_stub::fail("RuntimeError", "no allocator");
   auto* managed = new DLManagedTensorVersioned{};
   managed->dl_tensor = *prototype;
   managed->dl_tensor.data = std::malloc(4096);
@@ -180,4 +182,7 @@ HOST_STUB_EXPORT int TVMFFIEnvTensorAlloc(DLTensor* prototype, void** out) {
     delete self;
   };
   return TVMFFITensorFromDLPackVersioned(managed, 0, 0, out);
+}
+HOST_STUB_EXPORT void* TVMFFIEnvGetDLPackManagedTensorAllocator() {
+  return host_stub::host.has_allocator ? &host_stub::host : nullptr;
 }

@@ -74,6 +74,19 @@ TEST_F(TensorAlloc, FrameworkRefuses) {
   EXPECT_EQ(host.released, 1) << "the error was taken from the host and not released";
 }
 
+TEST_F(TensorAlloc, WithoutAFramework) {
+  host.has_allocator = false;
+  const Tensor x = alloc_tensor({100, 3}, dl_float32, kCpu);
+  EXPECT_TRUE(x.IsAligned(64));
+  memset(x.data_ptr(), 1, GetDataSize(x));
+  EXPECT_EQ(error_of([] {
+              alloc_tensor({4}, dl_int8, {kDLCUDA, 0});
+            }),
+            "RuntimeError: cannot allocate int8 [4] on cuda:0: no allocator");
+  EXPECT_NE(error_of([] { Tensor::FromEnvAlloc(TVMFFIEnvTensorAlloc, {4}, dl_int8, kCpu); }),
+            "nothing");
+}
+
 TEST_F(TensorAlloc, FromNDAlloc) {
   {
     const Tensor x = Tensor::FromNDAlloc(Counted(), {2, 3}, dl_float32, kCpu);

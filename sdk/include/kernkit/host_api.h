@@ -69,6 +69,8 @@ inline detail::HostFunction<int(void* tensor, DLManagedTensorVersioned** out)>
     tensor_to_dlpack_versioned("TVMFFITensorToDLPackVersioned");
 inline detail::HostFunction<int(DLTensor* prototype, void** out)> env_tensor_alloc(
     "TVMFFIEnvTensorAlloc");
+// Returns a DLPackManagedTensorAllocator, whose name dlpack.h has from 1.2 on.
+inline detail::HostFunction<void*()> env_get_allocator("TVMFFIEnvGetDLPackManagedTensorAllocator");
 
 }  // namespace kernkit::host_api
 

@@ -41,9 +41,9 @@ KernkitObject* import_to_host(DLManagedTensorVersioned* tensor);
 /// As a result it goes to the caller, whose framework's tensor it becomes.
 ///
 /// A tensor object cannot say that it is read-only, DLPack can. A Tensor made by
-/// FromDLPackVersioned() keeps the producer's marks, as do its copies: a read-only one gives no way
-/// to write but const_cast, and is exported as read-only. The marks are lost where the bare object
-/// leaves, in detach() and as the result of an exported function; no argument comes with any.
+/// FromDLPackVersioned() keeps the producer's marks, as do its copies: a read-only one refuses to
+/// be written and is exported as read-only. The marks are lost where the bare object leaves, in
+/// detach() and as the result of an exported function; no argument comes with any.
 class Tensor {
  public:
   /// Refers to no tensor. Its accessors throw InternalError.
@@ -51,8 +51,7 @@ class Tensor {
   Tensor(const Tensor& other) : object_(other.object_), name_(other.name_), flags_(other.flags_) {
     if (object_ != nullptr) detail::retain(object_);
   }
-  Tensor(Tensor&& other) noexcept
-      : object_(other.detach()), name_(other.name_), flags_(other.flags_) {}
+  Tensor(Tensor&& other) noexcept : Tensor(other.detach(), other.name_, other.flags_) {}
   Tensor& operator=(Tensor other) noexcept {
     KernkitObject* mine = object_;
     object_ = other.object_;
@@ -66,19 +65,19 @@ class Tensor {
   }
 
   /// The way to allocate in a kernel: the caller's framework does it, on the device and with the
-  /// caching that its own tensors have. Contents are undefined. Throws TypeError for a dtype of no
+  /// caching that its own tensors have; CPU memory comes from CPUNDAlloc when no argument of the
+  /// call was a framework's tensor. Contents are undefined. Throws TypeError for a dtype of no
   /// bits, ValueError when the shape has a negative size or more than 2^63 - 1 bytes, RuntimeError
   /// when no host is in the process, and the framework's own error when it cannot.
   static Tensor FromEnvAlloc(ShapeView shape, DLDataType dtype, DLDevice device);
-  /// The same with an allocator of the type of TVMFFIEnvTensorAlloc.
+  /// The same with a function of the type of TVMFFIEnvTensorAlloc, and nothing else.
   static Tensor FromEnvAlloc(int (*env_alloc)(DLTensor* prototype, void** out), ShapeView shape,
                              DLDataType dtype, DLDevice device);
 
   /// Memory from `alloc`, any struct with AllocData(DLTensor*, args...), which sets `data`, and
   /// FreeData(DLTensor*), called when the last owner goes; what that one throws is lost. Throws as
-  /// FromEnvAlloc(), MemoryError when data stays null, and what AllocData throws; nothing is
-  /// leaked. The code of FreeData must stay loaded: libraries of kernkit_add_library() are never
-  /// unloaded.
+  /// FromEnvAlloc(), MemoryError when data stays null, and what AllocData throws, leaking nothing.
+  /// FreeData's code must stay loaded: libraries of kernkit_add_library() are never unloaded.
   template <class Alloc, class... Args>
   static Tensor FromNDAlloc(Alloc alloc, ShapeView shape, DLDataType dtype, DLDevice device,
                             Args&&... args) {
@@ -103,8 +102,8 @@ class Tensor {
   /// The same for DLPack before 1.0, which has no version and no flags.
   static Tensor FromDLPack(DLManagedTensor* tensor, size_t require_alignment = 0,
                            bool require_contiguous = false);
-  /// A new owner for another library, which calls the deleter. Flags: what came with the tensor.
-  /// Throws RuntimeError when no host is in the process.
+  /// A new owner for another library, which calls the deleter. The marks go with it. Throws
+  /// RuntimeError when no host is in the process.
   DLManagedTensorVersioned* ToDLPackVersioned() const;
   /// The same for DLPack before 1.0. ValueError for a read-only tensor: it could not be said.
   DLManagedTensor* ToDLPack() const;
@@ -171,7 +170,7 @@ class Tensor {
   void* data_ptr() const { return view().data_ptr(); }
   /// The same to read, of any tensor.
   const void* const_data_ptr() const { return read_only_view().data_ptr(); }
-  /// The same, typed: `data<const float>()` to read. TypeError when elements are not stored as T.
+  /// Typed: `data<const float>()` reads any tensor. TypeError when elements are not stored as T.
   template <class T>
   T* data() const {
     return (std::is_const_v<T> ? read_only_view() : view()).template data<T>();

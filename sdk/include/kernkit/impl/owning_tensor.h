@@ -2,6 +2,7 @@
 // How a Tensor comes to be and leaves, through the host.
 #pragma once
 
+#include "kernkit/cpu/allocator.h"
 #include "kernkit/dlpack.h"
 #include "kernkit/host_error.h"
 #include "kernkit/owning_tensor.h"
@@ -59,8 +60,12 @@ KERNKIT_COLD void throw_not_writable(const KernkitObject* object, const char* na
 }  // namespace detail
 
 KERNKIT_COLD Tensor Tensor::FromEnvAlloc(ShapeView shape, DLDataType dtype, DLDevice device) {
-  return FromEnvAlloc(detail::host_function_or_throw(host_api::env_tensor_alloc), shape, dtype,
-                      device);
+  auto* env_alloc = detail::host_function_or_throw(host_api::env_tensor_alloc);
+  auto* get_allocator = host_api::env_get_allocator.get();
+  if (is_cpu(device) && get_allocator != nullptr && get_allocator() == nullptr) {
+    return FromNDAlloc(CPUNDAlloc(), shape, dtype, device);
+  }
+  return FromEnvAlloc(env_alloc, shape, dtype, device);
 }
 
 KERNKIT_COLD Tensor Tensor::FromEnvAlloc(int (*env_alloc)(DLTensor*, void**), ShapeView shape,
