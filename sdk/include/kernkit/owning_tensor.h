@@ -2,7 +2,6 @@
 // Tensor: an owning, reference-counted tensor of the host.
 #pragma once
 
-#include "kernkit/any.h"
 #include "kernkit/nd_alloc.h"
 
 namespace kernkit {

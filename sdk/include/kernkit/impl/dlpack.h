@@ -16,8 +16,8 @@ KERNKIT_COLD void check_version(const DLManagedTensorVersioned& tensor) {
       << "DLPack tensor: flags " << tensor.flags << " are not understood";
 }
 
-/// Bytes that an element's address is a multiple of. Two numbers of half the size make a complex
-/// one, and lanes are elements side by side.
+/// Bytes that an element's address is a multiple of, a power of two. Two numbers of half the size
+/// make a complex one, and lanes are elements side by side.
 inline uint64_t natural_alignment(DLDataType dtype) {
   const uint32_t bits =
       dtype.code == static_cast<uint8_t>(DTypeCode::kComplex) ? dtype.bits / 2 : dtype.bits;
@@ -41,10 +41,12 @@ inline bool reach(ShapeView sizes, const int64_t* strides, int64_t* low, int64_t
 }
 
 /// Whether every byte has an address; on a device that has handles, a place behind the handle.
-inline bool is_addressable(const DLTensor& x, ShapeView sizes) {
+inline bool is_addressable(const DLTensor& x, ShapeView sizes, bool dense, int64_t numel) {
   int64_t low = 0;
-  int64_t high = 0;
-  if (!reach(sizes, x.strides, &low, &high) || __builtin_add_overflow(high, 1, &high)) return false;
+  int64_t high = numel;
+  if (!dense && (!reach(sizes, x.strides, &low, &high) || __builtin_add_overflow(high, 1, &high))) {
+    return false;
+  }
   const auto bits = static_cast<int64_t>(dtype_bits(x.dtype));
   if (__builtin_mul_overflow(low, bits, &low) || __builtin_mul_overflow(high, bits, &high) ||
       __builtin_add_overflow(high, 7, &high)) {
@@ -65,15 +67,18 @@ KERNKIT_COLD void check_tensor(const DLTensor& x) {
   KERNKIT_CHECK(x.shape != nullptr || x.ndim == 0, ValueError)
       << "DLPack tensor: shape is null, ndim is " << x.ndim;
   const ShapeView sizes(x.shape, static_cast<size_t>(x.ndim));
-  int64_t numel = 0;
-  KERNKIT_CHECK(checked_product(sizes, &numel), ValueError)
+  int64_t numel = dense_numel(&x);
+  const bool dense = numel >= 0;
+  KERNKIT_CHECK(dense || checked_product(sizes, &numel), ValueError)
       << "DLPack tensor: shape " << sizes << " has a negative size or more than 2^63 - 1 elements";
   if (numel == 0) return;
   KERNKIT_CHECK(x.data != nullptr, ValueError) << "DLPack tensor: data is null, shape is " << sizes;
-  KERNKIT_CHECK(is_addressable(x, sizes), ValueError)
+  KERNKIT_CHECK(is_addressable(x, sizes, dense, numel), ValueError)
       << "DLPack tensor: " << TensorView(&x) << " at " << x.data << " + " << x.byte_offset
       << " has elements that no address reaches";
-  KERNKIT_CHECK(IsAligned(x, natural_alignment(x.dtype)), ValueError)
+  const uint64_t first =
+      (is_address(x.device) ? reinterpret_cast<uintptr_t>(x.data) : 0) + x.byte_offset;
+  KERNKIT_CHECK((first & (natural_alignment(x.dtype) - 1)) == 0, ValueError)
       << "DLPack tensor: data at " << TensorView(&x).data_ptr() << " is not aligned to " << x.dtype
       << " (" << natural_alignment(x.dtype) << " bytes)";
 }
