@@ -1,82 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a library asks of its host. This program stands in for one: it exports the host's C
-// functions.
+// What a library asks of its host.
 #include <gtest/gtest.h>
 
 #include <string>
 #include <tuple>
-#include <vector>
 
+#include "host_stub.h"
 #include "kernkit/env.h"
 #include "kernkit/export.h"
 
-namespace {
-
-struct Host {
-  std::string kind, message, backtrace;
-  int raised = 0, released = 0;
-  std::string text;
-  std::vector<KernkitAny> items;
-  bool refuses = false;
-};
-Host host;
-KernkitObject error_object{};
-KernkitObject make_array{(uint64_t{1} << 32) | 2, kKernkitFunction, 0, nullptr};
-int stream;
-
-std::string str(const KernkitByteArray* bytes) { return std::string(bytes->data, bytes->size); }
-
-}  // namespace
-
-extern "C" {
-__attribute__((visibility("default"))) int TVMFFIErrorCreate(const KernkitByteArray* kind,
-                                                             const KernkitByteArray* message,
-                                                             const KernkitByteArray* backtrace,
-                                                             void** out) {
-  if (host.refuses) return -1;
-  host.kind = str(kind);
-  host.message = str(message);
-  host.backtrace = str(backtrace);
-  *out = &error_object;
-  return 0;
-}
-__attribute__((visibility("default"))) void TVMFFIErrorSetRaised(void* error) {
-  host.raised += error == &error_object;
-}
-__attribute__((visibility("default"))) int TVMFFIObjectDecRef(void* object) {
-  host.released += object == &error_object;
-  return 0;
-}
-__attribute__((visibility("default"))) int TVMFFIStringFromByteArray(const KernkitByteArray* text,
-                                                                     KernkitAny* out) {
-  if (host.refuses) return -1;
-  host.text = str(text);
-  out->type_index = kKernkitStr;
-  return 0;
-}
-__attribute__((visibility("default"))) int TVMFFIFunctionGetGlobal(const KernkitByteArray* name,
-                                                                   void** out) {
-  if (str(name) != "ffi.Array") return -1;
-  ++make_array.ref_counts;
-  *out = &make_array;
-  return 0;
-}
-__attribute__((visibility("default"))) int TVMFFIFunctionCall(void* function,
-                                                              const KernkitAny* args,
-                                                              int32_t num_args, KernkitAny* out) {
-  if (host.refuses || function != &make_array) return -1;
-  host.items.assign(args, args + num_args);
-  // As the real one: the array takes references of its own.
-  for (const KernkitAny& item : host.items) {
-    if (item.type_index >= kKernkitObject) ++item.v.object->ref_counts;
-  }
-  out->type_index = kKernkitArray;
-  return 0;
-}
-__attribute__((visibility("default"))) void* TVMFFIEnvGetStream(int32_t type, int32_t id) {
-  return type == kDLCUDA && id == 3 ? &stream : nullptr;
-}
-}
+using host_stub::host;
+using host_stub::make_array;
+using host_stub::stream;
 
 namespace ops {
 void refuse(int64_t n) { KERNKIT_THROW(ValueError) << "n: is " << n; }
@@ -99,7 +34,7 @@ namespace {
 
 class HostTest : public ::testing::Test {
  protected:
-  HostTest() { host = Host(); }
+  HostTest() { host = host_stub::Host(); }
   KernkitAny result{};
 };
 

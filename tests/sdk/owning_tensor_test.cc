@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "kernkit/cpu/allocator.h"
+#include "kernkit/testing/tensor.h"
+
 namespace kernkit {
 namespace {
 
@@ -117,6 +120,33 @@ TEST(OwningTensor, WeakReferenceGoesDuringDestruction) {
   { Tensor tensor = Tensor::adopt(&object.header); }
   EXPECT_EQ(deletions, (std::vector<int>{1, 2}));
   EXPECT_EQ(object.header.ref_counts, 0u);
+}
+
+// This program has no host.
+TEST(OwningTensor, WithoutAHost) {
+  using testing::error_of;
+  const char* text =
+      "RuntimeError: a Tensor can only be made and exported by a host (such as tvm_ffi), and none "
+      "is in the process";
+  static int deleted;
+  DLManagedTensorVersioned managed{};
+  managed.version = {1, 0};
+  managed.dl_tensor.dtype = dl_float32;
+  managed.dl_tensor.data = &managed;
+  managed.deleter = [](DLManagedTensorVersioned*) { ++deleted; };
+  DLManagedTensor legacy{};
+  legacy.dl_tensor = managed.dl_tensor;
+  legacy.deleter = [](DLManagedTensor*) { ++deleted; };
+  EXPECT_EQ(error_of([&] { Tensor::FromDLPackVersioned(&managed); }), text);
+  EXPECT_EQ(error_of([&] { Tensor::FromDLPack(&legacy); }), text);
+  EXPECT_EQ(deleted, 2);
+  const DLDevice cpu = {kDLCPU, 0};
+  EXPECT_EQ(error_of([&] { Tensor::FromNDAlloc(CPUNDAlloc(), {4}, dl_int8, cpu); }), text);
+  EXPECT_EQ(error_of([&] { alloc_tensor({4}, dl_int8, cpu); }), text);
+  TensorObject object = make(kWeak | 1);
+  const Tensor tensor = Tensor::share(&object.header);
+  EXPECT_EQ(error_of([&] { tensor.ToDLPackVersioned(); }), text);
+  EXPECT_EQ(error_of([&] { tensor.ToDLPack(); }), text);
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ namespace detail {
 /// Throws the error that stands in the host's slot as a HostError; with an empty slot, RuntimeError
 /// "<what> failed and did not say why".
 [[noreturn, gnu::cold]] void throw_raised(const char* what);
+/// Throws it as an Error of its kind whose text is "<what>: <its text>".
+[[noreturn, gnu::cold]] void throw_raised_as(const Message& what);
 }  // namespace detail
 
 }  // namespace kernkit

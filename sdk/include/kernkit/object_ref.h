@@ -2,7 +2,7 @@
 // ObjectRef: an owning reference to an object of the host, whatever its type.
 #pragma once
 
-#include "kernkit/owning_tensor.h"
+#include "kernkit/object.h"
 
 namespace kernkit::detail {
 
@@ -11,7 +11,7 @@ class ObjectRef {
  public:
   ObjectRef() = default;
   ObjectRef(const ObjectRef& other) noexcept : object_(other.object_) {
-    if (object_ != nullptr) retain(object_);
+    if (object_ != nullptr) KernkitObjectIncRef(object_);
   }
   ObjectRef(ObjectRef&& other) noexcept : object_(other.detach()) {}
   ObjectRef& operator=(ObjectRef other) noexcept {
@@ -21,12 +21,12 @@ class ObjectRef {
     return *this;
   }
   ~ObjectRef() {
-    if (object_ != nullptr) release(object_);
+    if (object_ != nullptr) KernkitObjectDecRef(object_);
   }
 
   /// A new reference.
   static ObjectRef share(KernkitObject* object) {
-    if (object != nullptr) retain(object);
+    if (object != nullptr) KernkitObjectIncRef(object);
     return adopt(object);
   }
   /// Takes over a reference which the caller owns.

@@ -32,7 +32,7 @@ class Any : public detail::AnyValue {
   /// None.
   Any() = default;
   Any(const Any& other) : AnyValue(other.any_) {
-    if (is_object()) detail::retain(any_.v.object);
+    if (is_object()) KernkitObjectIncRef(any_.v.object);
   }
   Any(Any&& other) noexcept : AnyValue(other.detach()) {}
   Any& operator=(Any other) noexcept {
@@ -42,7 +42,7 @@ class Any : public detail::AnyValue {
     return *this;
   }
   ~Any() {
-    if (is_object()) detail::release(any_.v.object);
+    if (is_object()) KernkitObjectDecRef(any_.v.object);
   }
 
   template <class T, std::enable_if_t<detail::kIsResult<T> && !std::is_void_v<T> &&

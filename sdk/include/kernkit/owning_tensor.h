@@ -2,65 +2,103 @@
 // Tensor: an owning, reference-counted tensor of the host.
 #pragma once
 
-#include "kernkit/any.h"
-#include "kernkit/tensor.h"
+#include "kernkit/nd_alloc.h"
+#include "kernkit/object.h"
 
 namespace kernkit {
 
 namespace detail {
 
-// Counts as tvm-ffi does: strong in the low 32 bits, weak in the high 32, one weak for all strong.
-inline void retain(KernkitObject* object) {
-  __atomic_fetch_add(&object->ref_counts, uint64_t{1}, __ATOMIC_RELAXED);
-}
-inline void release(KernkitObject* object) noexcept {
-  constexpr uint64_t kWeak = uint64_t{1} << 32;
-  constexpr int kDestroy = 1, kFree = 2;
-  const uint64_t before = __atomic_fetch_sub(&object->ref_counts, uint64_t{1}, __ATOMIC_RELEASE);
-  if ((before & (kWeak - 1)) != 1) return;
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  if (before == (kWeak | 1)) return object->deleter(object, kDestroy | kFree);
-  object->deleter(object, kDestroy);
-  if (__atomic_fetch_sub(&object->ref_counts, kWeak, __ATOMIC_RELEASE) == kWeak) {
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    object->deleter(object, kFree);
-  }
-}
+/// A new tensor object of the host over this tensor, which is consumed whatever happens. Throws
+/// RuntimeError when no host is in the process, and what the host says.
+KernkitObject* import_to_host(DLManagedTensorVersioned* tensor);
+
+/// InternalError for an undefined tensor, ValueError for a read-only one.
+[[noreturn, gnu::cold]] void throw_not_writable(const KernkitObject* object, const char* name);
 
 }  // namespace detail
 
 /// Shares ownership of a tensor object that the host made. As a parameter of an exported function
 /// it is what a kernel takes when it keeps the tensor beyond the call; otherwise take a TensorView.
+/// As a result it goes to the caller, whose framework's tensor it becomes.
+///
+/// A tensor object cannot say that it is read-only, DLPack can. A Tensor made by
+/// FromDLPackVersioned() keeps the producer's marks, as do its copies: a read-only one refuses to
+/// be written and is exported as read-only. The marks are lost where the bare object leaves, in
+/// detach() and as the result of an exported function; no argument comes with any.
 class Tensor {
  public:
-  /// Refers to no tensor.
+  /// Refers to no tensor. Its accessors throw InternalError.
   Tensor() = default;
-  Tensor(const Tensor& other) : object_(other.object_), name_(other.name_) {
-    if (object_ != nullptr) detail::retain(object_);
+  Tensor(const Tensor& other) : object_(other.object_), name_(other.name_), flags_(other.flags_) {
+    if (object_ != nullptr) KernkitObjectIncRef(object_);
   }
-  Tensor(Tensor&& other) noexcept : object_(other.object_), name_(other.name_) {
-    other.object_ = nullptr;
-  }
+  Tensor(Tensor&& other) noexcept : Tensor(other.detach(), other.name_, other.flags_) {}
   Tensor& operator=(Tensor other) noexcept {
     KernkitObject* mine = object_;
     object_ = other.object_;
     other.object_ = mine;
     name_ = other.name_;
+    flags_ = other.flags_;
     return *this;
   }
   ~Tensor() {
-    if (object_ != nullptr) detail::release(object_);
+    if (object_ != nullptr) KernkitObjectDecRef(object_);
   }
+
+  /// The way to allocate in a kernel: the caller's framework does it, on the device and with the
+  /// caching that its own tensors have; CPU memory comes from CPUNDAlloc when no argument of the
+  /// call was a framework's tensor. Contents are undefined. Throws TypeError for a dtype of no
+  /// bits, ValueError when the shape has a negative size or more than 2^63 - 1 bytes, RuntimeError
+  /// when no host is in the process, and the framework's own error when it cannot.
+  static Tensor FromEnvAlloc(ShapeView shape, DLDataType dtype, DLDevice device);
+  /// The same with a function of the type of TVMFFIEnvTensorAlloc, and nothing else.
+  static Tensor FromEnvAlloc(int (*env_alloc)(DLTensor* prototype, void** out), ShapeView shape,
+                             DLDataType dtype, DLDevice device);
+
+  /// Memory from `alloc`, any struct with AllocData(DLTensor*, args...), which sets `data`, and
+  /// FreeData(DLTensor*), called when the last owner goes; what that one throws is lost. Throws as
+  /// FromEnvAlloc(), MemoryError when data stays null, and what AllocData throws, leaking nothing.
+  /// FreeData's code must stay loaded: libraries of kernkit_add_library() are never unloaded.
+  template <class Alloc, class... Args>
+  static Tensor FromNDAlloc(Alloc alloc, ShapeView shape, DLDataType dtype, DLDevice device,
+                            Args&&... args) {
+    return adopt(detail::import_to_host(detail::NDAllocation<Alloc>::make(
+        std::move(alloc), shape, nullptr, dtype, device, std::forward<Args>(args)...)));
+  }
+  /// The same with other strides, e.g. of a transposed layout. ValueError when they reach outside
+  /// of the shape's elements, since the allocator is asked for no more.
+  template <class Alloc, class... Args>
+  static Tensor FromNDAllocStrided(Alloc alloc, ShapeView shape, ShapeView strides,
+                                   DLDataType dtype, DLDevice device, Args&&... args) {
+    return adopt(detail::import_to_host(detail::NDAllocation<Alloc>::make(
+        std::move(alloc), shape, &strides, dtype, device, std::forward<Args>(args)...)));
+  }
+
+  /// Takes a DLPack tensor over: its deleter is called once, when the last owner goes or before
+  /// this throws. ValueError, or TypeError for a dtype of no bits, names what is wrong with a
+  /// tensor that is illegal, of another major version, or not aligned and contiguous as required
+  /// (in bytes; 0 requires nothing). RuntimeError when no host is in the process.
+  static Tensor FromDLPackVersioned(DLManagedTensorVersioned* tensor, size_t require_alignment = 0,
+                                    bool require_contiguous = false);
+  /// The same for DLPack before 1.0, which has no version and no flags.
+  static Tensor FromDLPack(DLManagedTensor* tensor, size_t require_alignment = 0,
+                           bool require_contiguous = false);
+  /// A new owner for another library, which calls the deleter. The marks go with it. Throws
+  /// RuntimeError when no host is in the process.
+  DLManagedTensorVersioned* ToDLPackVersioned() const;
+  /// The same for DLPack before 1.0. ValueError for a read-only tensor: it could not be said.
+  DLManagedTensor* ToDLPack() const;
 
   /// A new reference to an object of type index 70. `name` as in TensorView.
   static Tensor share(KernkitObject* object, const char* name = nullptr) {
-    detail::retain(object);
+    KernkitObjectIncRef(object);
     return Tensor(object, name);
   }
   /// Takes over a reference which the caller owns.
   static Tensor adopt(KernkitObject* object) { return Tensor(object, nullptr); }
-  /// Gives the reference away.
-  KernkitObject* detach() {
+  /// Gives the reference away, without the marks: who gets it takes the tensor for a writable one.
+  KernkitObject* detach() noexcept {
     KernkitObject* object = object_;
     object_ = nullptr;
     return object;
@@ -69,19 +107,76 @@ class Tensor {
   bool defined() const { return object_ != nullptr; }
   /// Number of owners, this one included.
   uint32_t use_count() const {
+    if (object_ == nullptr) return 0;
     return static_cast<uint32_t>(__atomic_load_n(&object_->ref_counts, __ATOMIC_RELAXED));
   }
-  /// A view, valid while an owner lives. The tensor must be defined().
+  /// DLPack's mark READ_ONLY: others rely on the contents.
+  bool is_read_only() const { return (flags_ & 1) != 0; }
+  /// DLPack's mark IS_COPIED: the producer made a copy for this consumer alone.
+  bool is_copied() const { return (flags_ & 2) != 0; }
+
+  /// A view to read and write, valid while an owner lives. ValueError for a read-only tensor.
   TensorView view() const {
-    return TensorView(reinterpret_cast<const DLTensor*>(object_ + 1), name_);
+    if (__builtin_expect(object_ == nullptr || is_read_only(), 0)) {
+      detail::throw_not_writable(object_, name_);
+    }
+    return TensorView(unchecked(), name_);
   }
-  operator TensorView() const { return view(); }  // NOLINT(runtime/explicit)
+  /// A view that the caller promises only to read: the input of a kernel.
+  TensorView read_only_view() const { return TensorView(get(), name_); }
+  /// As view(). A temporary does not convert: it would leave a view of nothing.
+  operator TensorView() const& { return view(); }  // NOLINT(runtime/explicit)
+  operator TensorView() const&& = delete;          // NOLINT(runtime/explicit)
+  /// The DLTensor, whose data is to be read only if is_read_only().
+  const DLTensor* get() const {
+    if (__builtin_expect(object_ == nullptr, 0)) detail::throw_not_writable(object_, name_);
+    return unchecked();
+  }
+
+  // As in TensorView.
+  int32_t ndim() const { return get()->ndim; }
+  int32_t dim() const { return get()->ndim; }
+  DLDataType dtype() const { return get()->dtype; }
+  DLDevice device() const { return get()->device; }
+  uint64_t byte_offset() const { return get()->byte_offset; }
+  ShapeView sizes() const { return read_only_view().sizes(); }
+  ShapeView shape() const { return read_only_view().sizes(); }
+  int64_t size(int64_t i) const { return read_only_view().size(i); }
+  StridesView strides() const { return read_only_view().strides(); }
+  int64_t stride(int64_t i) const { return read_only_view().stride(i); }
+  int64_t numel() const { return read_only_view().numel(); }
+  bool is_contiguous() const { return read_only_view().is_contiguous(); }
+  bool IsContiguous() const { return read_only_view().is_contiguous(); }
+  bool IsAligned(size_t alignment) const { return kernkit::IsAligned(*get(), alignment); }
+  /// Address of the first element, byte_offset applied. ValueError for a read-only tensor.
+  void* data_ptr() const { return view().data_ptr(); }
+  /// The same to read, of any tensor.
+  const void* const_data_ptr() const { return read_only_view().data_ptr(); }
+  /// Typed: `data<const float>()` reads any tensor. TypeError when elements are not stored as T.
+  template <class T>
+  T* data() const {
+    return (std::is_const_v<T> ? read_only_view() : view()).template data<T>();
+  }
 
  private:
-  Tensor(KernkitObject* object, const char* name) : object_(object), name_(name) {}
+  Tensor(KernkitObject* object, const char* name, uint64_t flags = 0)
+      : object_(object), name_(name), flags_(flags) {}
+  const DLTensor* unchecked() const { return reinterpret_cast<const DLTensor*>(object_ + 1); }
 
   KernkitObject* object_ = nullptr;
   const char* name_ = nullptr;
+  uint64_t flags_ = 0;  // DLPack's
 };
 
+inline size_t GetDataSize(const Tensor& tensor) { return GetDataSize(*tensor.get()); }
+
+/// Tensor::FromEnvAlloc(): `Tensor y = alloc_tensor({n, 8}, dl_float32, x.device());`
+inline Tensor alloc_tensor(ShapeView shape, DLDataType dtype, DLDevice device) {
+  return Tensor::FromEnvAlloc(shape, dtype, device);
+}
+
 }  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/impl/owning_tensor.h"
+#endif

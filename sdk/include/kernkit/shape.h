@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <initializer_list>
+
 namespace kernkit {
 
 /// A borrowed array of int64: the sizes of a tensor.
@@ -12,6 +14,13 @@ class ShapeView {
  public:
   constexpr ShapeView() = default;
   constexpr ShapeView(const int64_t* data, size_t size) : data_(data), size_(size) {}
+  /// A literal, as in `alloc_tensor({4, 8}, ...)`. It lives until the end of that statement, so a
+  /// variable must not be made from one; an int64_t array is what a variable borrows from.
+  constexpr ShapeView(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
+  {
+    data_ = sizes.begin();  // not in an initializer, where g++ warns of what is said above
+    size_ = sizes.size();
+  }
   template <size_t N>
   constexpr ShapeView(const int64_t (&array)[N]) : data_(array), size_(N) {}
 

@@ -31,10 +31,10 @@ T* make_object(size_t tail, Args&&... args) noexcept {
 }
 
 inline void release_any(const KernkitAny& any) noexcept {
-  if (any.type_index >= kKernkitObject) detail::release(any.v.object);
+  if (any.type_index >= kKernkitObject) KernkitObjectDecRef(any.v.object);
 }
 inline void retain_any(const KernkitAny& any) noexcept {
-  if (any.type_index >= kKernkitObject) detail::retain(any.v.object);
+  if (any.type_index >= kKernkitObject) KernkitObjectIncRef(any.v.object);
 }
 
 struct ErrorObject {
@@ -51,8 +51,8 @@ struct ErrorObject {
     cell.update_backtrace = update_backtrace;
   }
   ~ErrorObject() {
-    if (cell.cause != nullptr) detail::release(cell.cause);
-    if (cell.extra != nullptr) detail::release(cell.extra);
+    if (cell.cause != nullptr) KernkitObjectDecRef(cell.cause);
+    if (cell.extra != nullptr) KernkitObjectDecRef(cell.extra);
   }
   static void update_backtrace(void* self, const KernkitByteArray* trace, int32_t mode) noexcept {
     constexpr int32_t kReplace = 0;

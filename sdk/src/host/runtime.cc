@@ -24,7 +24,7 @@ thread_local KernkitObject* raised = nullptr;
 
 struct ReleaseAtThreadEnd {
   ~ReleaseAtThreadEnd() {
-    if (KernkitObject* left = std::exchange(raised, nullptr)) detail::release(left);
+    if (KernkitObject* left = std::exchange(raised, nullptr)) KernkitObjectDecRef(left);
   }
 };
 
@@ -67,9 +67,9 @@ void error_set_raised(void* error) noexcept {
   if (set_raised != nullptr && !is_ours(object)) return set_raised(error);
   static thread_local const ReleaseAtThreadEnd at_end;
   (void)at_end;
-  detail::retain(object);
+  KernkitObjectIncRef(object);
   KernkitObject* before = std::exchange(raised, object);
-  if (before != nullptr) detail::release(before);
+  if (before != nullptr) KernkitObjectDecRef(before);
 }
 
 void error_move_from_raised(void** out) noexcept {
@@ -84,7 +84,7 @@ void raise(void*, const char* kind, const char* message) noexcept {
   void* error = nullptr;
   if (error_create(&texts[0], &texts[1], &texts[2], &error) != 0) return;
   error_set_raised(error);
-  detail::release(static_cast<KernkitObject*>(error));
+  KernkitObjectDecRef(static_cast<KernkitObject*>(error));
 }
 
 int fail(const char* kind, const char* message) noexcept {
@@ -95,10 +95,10 @@ int fail(const char* kind, const char* message) noexcept {
 // --- objects, texts, functions ------------------------------------------------------------------
 
 int object_inc_ref(void* object) noexcept {
-  return detail::retain(static_cast<KernkitObject*>(object)), 0;
+  return KernkitObjectIncRef(static_cast<KernkitObject*>(object)), 0;
 }
 int object_dec_ref(void* object) noexcept {
-  return detail::release(static_cast<KernkitObject*>(object)), 0;
+  return KernkitObjectDecRef(static_cast<KernkitObject*>(object)), 0;
 }
 
 template <class T, int32_t Small>
@@ -215,11 +215,11 @@ Managed* export_tensor(void* from) {
   auto* managed = new (std::nothrow) Managed{};
   if (managed == nullptr) return nullptr;
   auto* object = static_cast<KernkitObject*>(from);
-  detail::retain(object);
+  KernkitObjectIncRef(object);
   managed->dl_tensor = *reinterpret_cast<DLTensor*>(object + 1);
   managed->manager_ctx = object;
   managed->deleter = [](Managed* self) {
-    detail::release(static_cast<KernkitObject*>(self->manager_ctx));
+    KernkitObjectDecRef(static_cast<KernkitObject*>(self->manager_ctx));
     delete self;
   };
   return managed;
@@ -285,9 +285,9 @@ int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
       break;
     }
     case kKernkitFunction:
-      detail::retain(object);
+      KernkitObjectIncRef(object);
       code = function_create(
-          object, call_ours, [](void* self) { detail::release(static_cast<KernkitObject*>(self)); },
+          object, call_ours, [](void* self) { KernkitObjectDecRef(static_cast<KernkitObject*>(self)); },
           &made);
       break;
     case kKernkitStr:

@@ -19,11 +19,21 @@ KERNKIT_COLD Error error_of_object(const KernkitObject* object) {
   return Error(error_kind.c_str(), message.c_str());
 }
 
-KERNKIT_COLD void throw_raised(const char* what) {
+KERNKIT_COLD ObjectRef take_raised(const char* what) {
   void* raised = nullptr;
   if (auto* take = host_api::error_move_from_raised.get()) take(&raised);
-  if (raised != nullptr) throw HostError(ObjectRef::adopt(static_cast<KernkitObject*>(raised)));
-  KERNKIT_THROW(RuntimeError) << what << " failed and did not say why";
+  KERNKIT_CHECK(raised != nullptr, RuntimeError) << what << " failed and did not say why";
+  return ObjectRef::adopt(static_cast<KernkitObject*>(raised));
+}
+
+KERNKIT_COLD void throw_raised(const char* what) { throw HostError(take_raised(what)); }
+
+KERNKIT_COLD void throw_raised_as(const Message& what) {
+  const ObjectRef object = take_raised(what.c_str());
+  const Error raised = error_of_object(object.get());
+  Message text;
+  text << what.c_str() << ": " << raised.message();
+  throw Error(raised.kind(), text.c_str());
 }
 
 }  // namespace detail

@@ -18,7 +18,7 @@ KERNKIT_COLD KernkitAny own(const KernkitAny& any) {
     }
     case kKernkitDLTensorPtr: throw_argument_type("value", "something that can be owned", any);
     default:
-      if (any.type_index >= kKernkitObject) retain(any.v.object);
+      if (any.type_index >= kKernkitObject) KernkitObjectIncRef(any.v.object);
   }
   return owned;
 }

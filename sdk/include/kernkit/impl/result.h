@@ -26,9 +26,9 @@ KERNKIT_COLD void set_array(KernkitAny* result, KernkitAny* items, int32_t size)
   const bool found = get_global != nullptr && call != nullptr &&
                      get_global(&name, &make_array) == 0 && make_array != nullptr;
   const bool made = found && call(make_array, items, size, result) == 0;
-  if (make_array != nullptr) release(static_cast<KernkitObject*>(make_array));
+  if (make_array != nullptr) KernkitObjectDecRef(static_cast<KernkitObject*>(make_array));
   for (int32_t i = 0; i < size; ++i) {
-    if (items[i].type_index >= kKernkitObject) release(items[i].v.object);
+    if (items[i].type_index >= kKernkitObject) KernkitObjectDecRef(items[i].v.object);
   }
   if (!made) throw_no_host("a tuple");
 }

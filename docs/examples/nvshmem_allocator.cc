@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor in NVSHMEM's symmetric memory. Compiled by tests/project/test_examples.py against the
+// headers of the wheel nvidia-nvshmem-cu13.
+#include <nvshmem_host.h>
+
+#include "kernkit/export.h"
+
+namespace {
+
+// [nvshmem]
+/// Symmetric memory of this process's GPU. Both functions are collective: every PE has to make the
+/// same tensors in the same order, and has to let the last owner go in the same order too. So keep
+/// such a tensor in one place, and end its life there; do not leave that to a garbage collector.
+struct NVSHMEMNDAlloc {
+  void AllocData(DLTensor* tensor) const {
+    KERNKIT_CHECK(kernkit::is_cuda(tensor->device), ValueError)
+        << "NVSHMEMNDAlloc: device " << tensor->device << " is not a CUDA device";
+    const size_t size = kernkit::GetDataSize(*tensor);
+    // FromNDAlloc() raises MemoryError when this is null.
+    if (size != 0) tensor->data = nvshmem_align(256, size);
+  }
+  /// After nvshmem_finalize() the memory is gone already.
+  void FreeData(DLTensor* tensor) const noexcept {
+    const bool is_up = nvshmemx_init_status() >= NVSHMEM_STATUS_IS_INITIALIZED;
+    if (tensor->data != nullptr && is_up) nvshmem_free(tensor->data);
+  }
+};
+
+kernkit::Tensor symmetric_empty(kernkit::ShapeView shape, DLDataType dtype, DLDevice device) {
+  return kernkit::Tensor::FromNDAlloc(NVSHMEMNDAlloc(), shape, dtype, device);
+}
+// [/nvshmem]
+
+}  // namespace
+
+KERNKIT_EXPORT(symmetric_empty, "(int[] shape, ScalarType dtype, Device device) -> Tensor",
+               "A tensor in symmetric memory, for communication from within kernels.",
+               symmetric_empty)

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPUNDAlloc: CPU memory for Tensor::FromNDAlloc().
+#pragma once
+
+#include <stdlib.h>
+
+#include "kernkit/data_size.h"
+
+namespace kernkit {
+
+/// Memory aligned to 64 bytes, a cache line and the widest vector register, not set to anything.
+/// `Tensor::FromNDAlloc(CPUNDAlloc(), {4, 8}, dl_float32, {kDLCPU, 0})`
+struct CPUNDAlloc {
+  static constexpr size_t kAlignment = 64;
+
+  /// ValueError for another device. An empty tensor gets no data, nor does one whose memory is not
+  /// to be had, which FromNDAlloc() reports.
+  void AllocData(DLTensor* tensor) const {
+    KERNKIT_CHECK(is_cpu(tensor->device), ValueError)
+        << "CPUNDAlloc: device " << tensor->device << " is not the CPU";
+    const size_t size = GetDataSize(*tensor);
+    tensor->data = size == 0 ? nullptr : allocate(size);
+  }
+  void FreeData(DLTensor* tensor) const noexcept { release(tensor->data); }
+
+ private:
+#if defined(__SANITIZE_ADDRESS__)
+  // Exactly as large as asked for, so that AddressSanitizer sees the first byte too many.
+  static void* allocate(size_t size) {
+    void* data = nullptr;
+    return posix_memalign(&data, kAlignment, size) == 0 ? data : nullptr;
+  }
+  static void release(void* data) { free(data); }
+#else
+  // glibc's aligned functions bypass its caches and cost 70 to 110 ns more than malloc (2.36). What
+  // malloc gave is noted in the 16 bytes at least that lie in front of the data.
+  static void* allocate(size_t size) {
+    void* block = malloc(size + kAlignment);
+    if (block == nullptr) return nullptr;
+    const auto end = reinterpret_cast<uintptr_t>(block) + kAlignment;
+    void** data = reinterpret_cast<void**>(end - end % kAlignment);
+    data[-1] = block;
+    return data;
+  }
+  static void release(void* data) {
+    if (data != nullptr) free(static_cast<void**>(data)[-1]);
+  }
+#endif
+};
+
+}  // namespace kernkit

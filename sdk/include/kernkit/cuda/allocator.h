@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDANDAlloc and CUDAHostNDAlloc: GPU and pinned host memory for Tensor::FromNDAlloc().
+#pragma once
+
+#include "kernkit/cuda/device_guard.h"
+#include "kernkit/data_size.h"
+
+namespace kernkit {
+
+namespace detail {
+
+// A failed request for memory is a MemoryError, anything else is a RuntimeError.
+inline void check_cuda_alloc(cudaError_t error, const char* call, size_t size, DLDevice device) {
+  if (__builtin_expect(error == cudaErrorMemoryAllocation, 0)) {
+    (void)cudaGetLastError();
+    KERNKIT_THROW(MemoryError) << call << " cannot allocate " << size << " bytes on " << device;
+  }
+  cuda::check(error, call, KERNKIT_HERE);
+}
+
+// For destructors. While the process ends the runtime refuses everything, and the memory goes with
+// the process; whatever it says is taken away, so that nobody else meets it.
+inline void ignore_cuda(cudaError_t error) noexcept {
+  if (error != cudaSuccess) (void)cudaGetLastError();
+}
+
+}  // namespace detail
+
+/// Memory of the tensor's own GPU, whichever is current. cudaMalloc and cudaFree wait for the
+/// device and are refused under stream capture: a kernel allocates with alloc_tensor() instead.
+struct CUDANDAlloc {
+  /// ValueError when the device is not a GPU, MemoryError when it has no memory left, RuntimeError
+  /// for what else CUDA reports. An empty tensor gets no data.
+  void AllocData(DLTensor* tensor) const {
+    KERNKIT_CHECK(is_cuda(tensor->device), ValueError)
+        << "CUDANDAlloc: device " << tensor->device << " is not a CUDA device";
+    const size_t size = GetDataSize(*tensor);
+    if (size == 0) return;
+    const CUDADeviceGuard guard(tensor->device.device_id);
+    detail::check_cuda_alloc(cudaMalloc(&tensor->data, size), "cudaMalloc", size, tensor->device);
+  }
+  /// Never throws; makes no other device current, then or afterwards.
+  void FreeData(DLTensor* tensor) const noexcept {
+    if (tensor->data == nullptr) return;
+    const int device = tensor->device.device_id;
+    int previous = device;
+    detail::ignore_cuda(cudaGetDevice(&previous));
+    if (previous != device) detail::ignore_cuda(cudaSetDevice(device));
+    detail::ignore_cuda(cudaFree(tensor->data));
+    if (previous != device) detail::ignore_cuda(cudaSetDevice(previous));
+  }
+};
+
+/// Pinned host memory, which copies to and from any GPU asynchronously. The device of the tensor is
+/// {kDLCUDAHost, 0}, or the CPU for code that asks for that one.
+struct CUDAHostNDAlloc {
+  /// As CUDANDAlloc.
+  void AllocData(DLTensor* tensor) const {
+    const bool fits = is_cpu(tensor->device) || tensor->device.device_type == kDLCUDAHost;
+    KERNKIT_CHECK(fits, ValueError)
+        << "CUDAHostNDAlloc: device " << tensor->device << " is not host memory";
+    const size_t size = GetDataSize(*tensor);
+    if (size == 0) return;
+    const cudaError_t error = cudaHostAlloc(&tensor->data, size, cudaHostAllocPortable);
+    detail::check_cuda_alloc(error, "cudaHostAlloc", size, tensor->device);
+  }
+  /// Never throws.
+  void FreeData(DLTensor* tensor) const noexcept {
+    if (tensor->data != nullptr) detail::ignore_cuda(cudaFreeHost(tensor->data));
+  }
+};
+
+}  // namespace kernkit

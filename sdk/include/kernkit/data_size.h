@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// GetDataSize() and IsAligned(): the bytes of a tensor and where they begin.
+#pragma once
+
+#include "kernkit/tensor.h"
+
+namespace kernkit {
+
+namespace detail {
+/// Bytes of so many packed elements; false when they exceed 2^63 - 1. Counted in bytes and a rest
+/// of bits, so that only the result can overflow.
+constexpr bool packed_size(int64_t numel, DLDataType dtype, int64_t* size) {
+  const auto bits = static_cast<int64_t>(dtype_bits(dtype));
+  return numel >= 0 && !__builtin_mul_overflow(numel / 8, bits, size) &&
+         !__builtin_add_overflow(*size, (numel % 8 * bits + 7) / 8, size);
+}
+}  // namespace detail
+
+/// Bytes of `numel` elements, which lie packed: five float4 elements take three bytes. Throws
+/// ValueError when that exceeds 2^63 - 1.
+inline size_t GetDataSize(int64_t numel, DLDataType dtype) {
+  int64_t size = 0;
+  KERNKIT_CHECK(detail::packed_size(numel, dtype, &size), ValueError)
+      << numel << " elements of " << dtype << " take more than 2^63 - 1 bytes";
+  return static_cast<size_t>(size);
+}
+
+/// Bytes that the elements of a tensor take when they lie side by side, which is what an allocator
+/// has to give. Throws ValueError when a size is negative or the bytes exceed 2^63 - 1.
+inline size_t GetDataSize(const TensorView& tensor) {
+  return GetDataSize(tensor.numel(), tensor.dtype());
+}
+inline size_t GetDataSize(const DLTensor& tensor) { return GetDataSize(TensorView(&tensor)); }
+
+/// True when DLTensor::data is an address, and not the handle of a buffer.
+constexpr bool is_address(DLDevice device) {
+  switch (static_cast<int>(device.device_type)) {
+    case 1:   // CPU
+    case 2:   // CUDA
+    case 3:   // pinned for CUDA
+    case 10:  // ROCm
+    case 11:  // pinned for ROCm
+    case 13:  // CUDA managed
+    case 14:  // oneAPI, unified shared memory
+      return true;
+    default: return false;
+  }
+}
+
+/// True when the first element, byte_offset included, lies at a multiple of `alignment` bytes. On a
+/// device whose data is a handle the offset alone is looked at.
+inline bool IsAligned(const DLTensor& tensor, size_t alignment) {
+  const auto base = is_address(tensor.device) ? reinterpret_cast<uintptr_t>(tensor.data) : 0;
+  return (base + tensor.byte_offset) % alignment == 0;
+}
+
+}  // namespace kernkit

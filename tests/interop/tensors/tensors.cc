@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors made, imported and exported by a kernel library. Built by test_tensors.py.
+#include <cstring>
+#include <string>
+
+#include "kernkit/cpu/allocator.h"
+#include "kernkit/export.h"
+
+namespace {
+
+using kernkit::ShapeView;
+using kernkit::Tensor;
+using kernkit::TensorView;
+
+Tensor zeros_like(TensorView x) {
+  Tensor y = kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device());
+  memset(y.data_ptr(), 0, GetDataSize(y));
+  return y;
+}
+
+Tensor cpu_zeros(ShapeView shape, DLDataType dtype) {
+  Tensor y = Tensor::FromNDAlloc(kernkit::CPUNDAlloc(), shape, dtype, {kDLCPU, 0});
+  if (y.numel() != 0) memset(y.data_ptr(), 0, GetDataSize(y));
+  return y;
+}
+
+/// Every accessor, in the words of the test.
+template <class T>
+std::string describe(const T& x) {
+  kernkit::Message text;
+  text << x.ndim() << " " << x.dtype() << " " << x.device() << " " << x.sizes() << " "
+       << x.strides() << " " << x.numel() << " " << x.is_contiguous() << " "
+       << kernkit::GetDataSize(x);
+  return text.c_str();
+}
+std::string describe_view(TensorView x) { return describe(x); }
+std::string describe_owned(const Tensor& x) { return describe(x); }
+int64_t address(TensorView x) { return reinterpret_cast<int64_t>(x.data_ptr()); }
+
+// Pointers of DLPack structs as integers: what a capsule holds.
+Tensor import_versioned(int64_t managed, int64_t alignment, bool contiguous) {
+  return Tensor::FromDLPackVersioned(reinterpret_cast<DLManagedTensorVersioned*>(managed),
+                                     static_cast<size_t>(alignment), contiguous);
+}
+int64_t round_trip(int64_t managed) {
+  const Tensor x =
+      Tensor::FromDLPackVersioned(reinterpret_cast<DLManagedTensorVersioned*>(managed));
+  return reinterpret_cast<int64_t>(x.ToDLPackVersioned());
+}
+int64_t round_trip_legacy(int64_t managed) {
+  const Tensor x = Tensor::FromDLPack(reinterpret_cast<DLManagedTensor*>(managed));
+  return reinterpret_cast<int64_t>(x.ToDLPack());
+}
+void write_first(int64_t managed) {
+  const Tensor x =
+      Tensor::FromDLPackVersioned(reinterpret_cast<DLManagedTensorVersioned*>(managed));
+  *x.data<float>() = 7.0f;
+}
+
+}  // namespace
+
+KERNKIT_EXPORT(zeros_like, "(Tensor x) -> Tensor", "Zeros of the caller's framework.", zeros_like)
+KERNKIT_EXPORT(cpu_zeros, "(int[] shape, ScalarType dtype) -> Tensor", "Zeros.", cpu_zeros)
+KERNKIT_EXPORT(describe_view, "(Tensor x) -> str", "Accessors of a view.", describe_view)
+KERNKIT_EXPORT(describe_owned, "(Tensor x) -> str", "Accessors of a Tensor.", describe_owned)
+KERNKIT_EXPORT(address, "(Tensor x) -> int", "Of the first element.", address)
+KERNKIT_EXPORT(import_versioned, "(int managed, int alignment=0, bool contiguous=False) -> Tensor",
+               "Imports.", import_versioned)
+KERNKIT_EXPORT(round_trip, "(int managed) -> int", "Imports and exports.", round_trip)
+KERNKIT_EXPORT(round_trip_legacy, "(int managed) -> int", "The same.", round_trip_legacy)
+KERNKIT_EXPORT(write_first, "(int managed) -> ()", "Imports and writes.", write_first)
