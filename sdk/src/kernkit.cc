@@ -11,6 +11,7 @@
 #include "kernkit/impl/dispatch.h"
 #include "kernkit/impl/dispatch_value.h"
 #include "kernkit/impl/dlpack.h"
+#include "kernkit/impl/env.h"
 #include "kernkit/impl/error.h"
 #include "kernkit/impl/host_api.h"
 #include "kernkit/impl/host_error.h"

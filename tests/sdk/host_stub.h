@@ -38,6 +38,7 @@ inline std::string str(const KernkitByteArray* bytes) {
 }
 /// Leaves an error in the host's slot, as a function of a host does that fails.
 inline int fail(const char* kind, const char* message) {
+  error_object.header = {kOneOwner, kKernkitError, 0, [](void*, int) { ++host.released; }};
   error_object.cell.kind = {kind, std::strlen(kind)};
   error_object.cell.message = {message, std::strlen(message)};
   error_is_raised = true;

@@ -9,6 +9,7 @@
 
 #include "kernkit/error.h"
 #include "kernkit/host_error.h"
+#include "kernkit/owning_tensor.h"
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit {

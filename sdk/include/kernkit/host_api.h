@@ -52,7 +52,8 @@ namespace kernkit {
 
 /// How a framework allocates: DLPackManagedTensorAllocator of dlpack.h 1.2. It reads shape, dtype
 /// and device of `prototype`, sets *out and returns 0; or calls set_error and returns -1.
-using TensorAllocator = int (*)(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx,
+using TensorAllocator = int (*)(DLTensor* prototype, DLManagedTensorVersioned** out,
+                                void* error_ctx,
                                 void (*set_error)(void* error_ctx, const char* kind,
                                                   const char* message));
 
@@ -85,20 +86,26 @@ KERNKIT_LOCAL inline detail::HostFunction<int(void* self, KernkitFunction call,
                                               void (*deleter)(void* self), void** out)>
     function_create("TVMFFIFunctionCreate");
 KERNKIT_LOCAL inline detail::HostFunction<int(DLManagedTensor* from, int32_t require_alignment,
-                                int32_t require_contiguous, void** out)>
+                                              int32_t require_contiguous, void** out)>
     tensor_from_dlpack("TVMFFITensorFromDLPack");
-KERNKIT_LOCAL inline detail::HostFunction<int(DLManagedTensorVersioned* from, int32_t require_alignment,
-                                int32_t require_contiguous, void** out)>
+KERNKIT_LOCAL inline detail::HostFunction<int(DLManagedTensorVersioned* from,
+                                              int32_t require_alignment, int32_t require_contiguous,
+                                              void** out)>
     tensor_from_dlpack_versioned("TVMFFITensorFromDLPackVersioned");
-KERNKIT_LOCAL inline detail::HostFunction<int(void* tensor, DLManagedTensor** out)> tensor_to_dlpack(
-    "TVMFFITensorToDLPack");
+KERNKIT_LOCAL inline detail::HostFunction<int(void* tensor, DLManagedTensor** out)>
+    tensor_to_dlpack("TVMFFITensorToDLPack");
 KERNKIT_LOCAL inline detail::HostFunction<int(void* tensor, DLManagedTensorVersioned** out)>
     tensor_to_dlpack_versioned("TVMFFITensorToDLPackVersioned");
 KERNKIT_LOCAL inline detail::HostFunction<int(DLTensor* prototype, void** out)> env_tensor_alloc(
     "TVMFFIEnvTensorAlloc");
-KERNKIT_LOCAL inline detail::HostFunction<int(int32_t device_type, int32_t device_id, void* stream, void** previous)> env_set_stream("TVMFFIEnvSetStream");
-KERNKIT_LOCAL inline detail::HostFunction<TensorAllocator()> env_get_allocator("TVMFFIEnvGetDLPackManagedTensorAllocator");
-KERNKIT_LOCAL inline detail::HostFunction<int(TensorAllocator allocator, int write_to_global_context, TensorAllocator* previous)> env_set_allocator("TVMFFIEnvSetDLPackManagedTensorAllocator");
+KERNKIT_LOCAL inline detail::HostFunction<int(int32_t device_type, int32_t device_id, void* stream,
+                                              void** previous)>
+    env_set_stream("TVMFFIEnvSetStream");
+KERNKIT_LOCAL inline detail::HostFunction<TensorAllocator()> env_get_allocator(
+    "TVMFFIEnvGetDLPackManagedTensorAllocator");
+KERNKIT_LOCAL inline detail::HostFunction<
+    int(TensorAllocator allocator, int write_to_global_context, TensorAllocator* previous)>
+    env_set_allocator("TVMFFIEnvSetDLPackManagedTensorAllocator");
 
 }  // namespace kernkit::host_api
 
