@@ -193,6 +193,13 @@ def test_allocation_by_torch(ops):
     assert torch.equal(y, torch.zeros(3, 4, dtype=torch.bfloat16))
 
 
+def test_allocation_with_jax(ops):
+    jax = pytest.importorskip("jax")
+    y = ops.zeros_like(jax.numpy.ones(3))
+    assert isinstance(y, tvm_ffi.Tensor)  # JAX gives no allocator
+    np.testing.assert_array_equal(jax.numpy.from_dlpack(y), [0, 0, 0])
+
+
 @pytest.mark.parametrize("shape", [(), (0, 3), (5, 3)])
 @pytest.mark.parametrize("dtype", ["float32", "float4_e2m1fn", "bool"])
 def test_allocation_by_the_library(ops, shape, dtype):
