@@ -63,24 +63,21 @@ def test_accessors_match_numpy(ops):
     assert min(seen.values()) > 100, seen
 
 
-# Capsules and what they hold.
-PyCapsule_GetPointer = ctypes.pythonapi.PyCapsule_GetPointer
-PyCapsule_GetPointer.argtypes, PyCapsule_GetPointer.restype = [
-    ctypes.py_object, ctypes.c_char_p,
-], ctypes.c_void_p  # fmt: skip
-PyCapsule_SetName = ctypes.pythonapi.PyCapsule_SetName
-PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
-PyCapsule_New = ctypes.pythonapi.PyCapsule_New
-PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-PyCapsule_New.restype = ctypes.py_object
+# Capsules and what they hold. A handle of our own: others set other types on ctypes.pythonapi.
+python = ctypes.PyDLL(None)
+python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+python.PyCapsule_GetPointer.restype = ctypes.c_void_p
+python.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
+python.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+python.PyCapsule_New.restype = ctypes.py_object
 NAME, LEGACY = b"dltensor_versioned", b"dltensor"
 USED = {NAME: b"used_dltensor_versioned", LEGACY: b"used_dltensor"}
 
 
 def take(capsule, name=NAME):
     """The pointer, which is the taker's from now on."""
-    pointer = PyCapsule_GetPointer(capsule, name)
-    PyCapsule_SetName(capsule, USED[name])
+    pointer = python.PyCapsule_GetPointer(capsule, name)
+    python.PyCapsule_SetName(capsule, USED[name])
     return pointer
 
 
@@ -88,7 +85,7 @@ class Producer:
     """What np.from_dlpack() takes, of a pointer."""
 
     def __init__(self, pointer, name=NAME):
-        self.capsule = PyCapsule_New(pointer, name, None)
+        self.capsule = python.PyCapsule_New(pointer, name, None)
 
     def __dlpack__(self, **_):
         return self.capsule
@@ -194,6 +191,13 @@ def test_allocation_by_torch(ops):
     y = ops.zeros_like(torch.ones(3, 4, dtype=torch.bfloat16))
     assert isinstance(y, torch.Tensor)
     assert torch.equal(y, torch.zeros(3, 4, dtype=torch.bfloat16))
+
+
+def test_allocation_with_jax(ops):
+    jax = pytest.importorskip("jax")
+    y = ops.zeros_like(jax.numpy.ones(3))
+    assert isinstance(y, tvm_ffi.Tensor)  # JAX gives no allocator
+    np.testing.assert_array_equal(jax.numpy.from_dlpack(y), [0, 0, 0])
 
 
 @pytest.mark.parametrize("shape", [(), (0, 3), (5, 3)])

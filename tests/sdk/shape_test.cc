@@ -84,6 +84,20 @@ TEST(ShapeView, Accessors) {
   EXPECT_EQ(ShapeView().begin(), ShapeView().end());
 }
 
+// A zero in front must not be read as a null pointer and a size.
+TEST(ShapeView, Literal) {
+  const auto sizes = [](ShapeView shape) {
+    return std::vector<int64_t>(shape.begin(), shape.end());
+  };
+  EXPECT_EQ(sizes({0, 8}), (std::vector<int64_t>{0, 8}));
+  EXPECT_EQ(sizes({8, 0}), (std::vector<int64_t>{8, 0}));
+  EXPECT_EQ(sizes({5}), (std::vector<int64_t>{5}));
+  EXPECT_EQ(sizes({}), (std::vector<int64_t>{}));
+  const int64_t array[] = {4, 8};
+  EXPECT_EQ(sizes({array, 1}), (std::vector<int64_t>{4}));
+  EXPECT_EQ(sizes({array}), (std::vector<int64_t>{4, 8}));
+}
+
 TEST(ShapeView, Equality) {
   const int64_t a[] = {4, 8}, same[] = {4, 8}, other[] = {4, 9}, longer[] = {4, 8, 1};
   EXPECT_TRUE(ShapeView(a) == ShapeView(same));
