@@ -279,8 +279,8 @@ int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
       DLManagedTensorVersioned* managed = nullptr;
       code = tensor_to_dlpack_versioned(object, &managed);
       if (code == 0 && tensor_from_dlpack_versioned(managed, 0, 0, &made) != 0) {
-        managed->deleter(managed);  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it deletes
-        code = -1;
+        managed->deleter(managed);
+        code = -1;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): the deleter deletes it
       }
       break;
     }
