@@ -85,14 +85,14 @@ TEST(Any, OwnsItsObject) {
   EXPECT_EQ(owners(text.get()), 1u);
   {
     const Any copy = text;
-    EXPECT_EQ(owners(text.get()), 2u);
+    EXPECT_EQ(owners(copy.get()), 2u);
     const Any from_view{AnyView(text)};
     EXPECT_EQ(owners(text.get()), 3u);
     EXPECT_EQ(from_view.cast<std::string>(), "longer than seven");
   }
   EXPECT_EQ(owners(text.get()), 1u);
   Any moved = std::move(text);
-  EXPECT_TRUE(text.is_none());  // NOLINT(bugprone-use-after-move)
+  EXPECT_TRUE(text.is_none());  // NOLINT(bugprone-use-after-move,clang-analyzer-cplusplus.Move)
   EXPECT_EQ(owners(moved.get()), 1u);
   Any& self = moved;
   moved = self;
@@ -172,6 +172,7 @@ TEST(Function, RaisesTheCallbacksOwnError) {
     EXPECT_STREQ(error.message(), "fails(): of mine");
     thrown = error.object();
     const HostError copy = error;
+    EXPECT_EQ(copy.object(), thrown);
     EXPECT_EQ(static_cast<uint32_t>(thrown->ref_counts), 2u);
   }
   const Function passes_on = make_function("passes_on", [fails] { fails(); });

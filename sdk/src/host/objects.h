@@ -39,7 +39,7 @@ inline void retain_any(const KernkitAny& any) noexcept {
 
 struct ErrorObject {
   static constexpr int32_t kTypeIndex = kKernkitError;
-  KernkitObject header;
+  KernkitObject header{};
   KernkitErrorCell cell{};
   std::string kind, message, backtrace;
 
@@ -70,7 +70,7 @@ struct ErrorObject {
 template <int32_t TypeIndex>
 struct TextObject {
   static constexpr int32_t kTypeIndex = TypeIndex;
-  KernkitObject header;
+  KernkitObject header{};
   KernkitByteArray cell;
 
   explicit TextObject(const KernkitByteArray& text) {
@@ -83,7 +83,7 @@ struct TextObject {
 
 struct FunctionObject {
   static constexpr int32_t kTypeIndex = kKernkitFunction;
-  KernkitObject header;
+  KernkitObject header{};
   KernkitFunctionCell cell;
   void* self;
   KernkitFunction function;
@@ -104,7 +104,7 @@ struct FunctionObject {
 /// The items stand behind it.
 struct ArrayObject {
   static constexpr int32_t kTypeIndex = kKernkitArray;
-  KernkitObject header;
+  KernkitObject header{};
   KernkitSeqCell cell;
 
   explicit ArrayObject(int64_t size) : cell{this + 1, size, size, nullptr} {}
@@ -117,7 +117,7 @@ struct ArrayObject {
 /// A tensor that came by DLPack, versioned or not. Strides that it lacks stand behind it.
 struct TensorObject {
   static constexpr int32_t kTypeIndex = kKernkitTensor;
-  KernkitObject header;
+  KernkitObject header{};
   DLTensor tensor;
   uint64_t flags;
   void* managed;

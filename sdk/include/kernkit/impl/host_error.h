@@ -2,6 +2,8 @@
 // How the host's error is taken out of its slot.
 #pragma once
 
+#include <utility>
+
 #include "kernkit/any.h"
 #include "kernkit/host_api.h"
 #include "kernkit/host_error.h"
@@ -39,6 +41,6 @@ KERNKIT_COLD void throw_raised_as(const Message& what) {
 }  // namespace detail
 
 KERNKIT_COLD HostError::HostError(detail::ObjectRef object)
-    : Error(detail::error_of_object(object.get())), object_(object) {}
+    : Error(detail::error_of_object(object.get())), object_(std::move(object)) {}
 
 }  // namespace kernkit
