@@ -60,7 +60,7 @@ def prefix(root, tmp_path_factory):
 
 
 def test_find_package(prefix, outside):
-    assert not list(prefix.rglob("dlpack.h"))
+    assert not list(prefix.rglob("dlpack/dlpack.h"))
     listing = outside / "find_package/CMakeLists.txt"
     again = "find_package(kernkit REQUIRED)\nfind_package(kernkit 0.1 REQUIRED)\n"
     listing.write_text(listing.read_text().replace("find_package(kernkit REQUIRED)\n", again))
