@@ -287,8 +287,8 @@ int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
     case kKernkitFunction:
       KernkitObjectIncRef(object);
       code = function_create(
-          object, call_ours, [](void* self) { KernkitObjectDecRef(static_cast<KernkitObject*>(self)); },
-          &made);
+          object, call_ours,
+          [](void* self) { KernkitObjectDecRef(static_cast<KernkitObject*>(self)); }, &made);
       break;
     case kKernkitStr:
       return string_from_byte_array(&reinterpret_cast<StrObject*>(object)->cell, out) == 0 ? 1 : -1;
