@@ -4,5 +4,5 @@
 
 void kernel(float* out, int n);
 void f(const kernkit::cuda::Launch& launch, const float* in) {
-  launch(kernel, dim3(1), dim3(1), in, 1);
+  launch(kernel, {1, 1}, in, 1);
 }
