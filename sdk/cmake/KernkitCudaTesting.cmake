@@ -33,6 +33,7 @@ add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)
 target_include_directories(kernkit_cuda_on_cpu BEFORE INTERFACE
   "${_kernkit_testing_dir}/cuda_on_cpu")
 target_link_libraries(kernkit_cuda_on_cpu INTERFACE kernkit::cuda_testing)
+target_compile_options(kernkit_cuda_on_cpu INTERFACE -Wno-unknown-pragmas)  # #pragma unroll
 
 function(kernkit_add_cuda_on_cpu library)
   set(target ${library}_cuda_on_cpu)

@@ -18,38 +18,39 @@ struct dim3 {
 };
 
 // name, number, text
-#define KERNKIT_CUDA_ERRORS(X)                                                                   \
-  X(cudaSuccess, 0, "no error")                                                                  \
-  X(cudaErrorInvalidValue, 1, "invalid argument")                                                \
-  X(cudaErrorMemoryAllocation, 2, "out of memory")                                               \
-  X(cudaErrorInitializationError, 3, "initialization error")                                     \
-  X(cudaErrorCudartUnloading, 4, "driver shutting down")                                         \
-  X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                          \
-  X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                         \
-  X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                 \
-  X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime")     \
-  X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                               \
-  X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                \
-  X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                       \
-  X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for the device")         \
-  X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                       \
-  X(cudaErrorUnsupportedPtxVersion, 222, "the PTX was compiled with an unsupported toolchain")   \
-  X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                              \
-  X(cudaErrorNotReady, 600, "device not ready")                                                  \
-  X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                    \
-  X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")               \
-  X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                      \
-  X(cudaErrorContextIsDestroyed, 709, "context is destroyed")                                    \
-  X(cudaErrorAssert, 710, "device-side assert triggered")                                        \
-  X(cudaErrorMisalignedAddress, 716, "misaligned address")                                       \
-  X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                   \
-  X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")            \
-  X(cudaErrorNotSupported, 801, "operation not supported")                                       \
-  X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")  \
-  X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous capture error")  \
-  X(cudaErrorStreamCaptureUnmatched, 903, "capture was not ended in the stream where it began")  \
-  X(cudaErrorStreamCaptureImplicit, 906, "operation would make the legacy stream depend on a capturing stream") \
-  X(cudaErrorInvalidClusterSize, 912, "cluster is too large")                                    \
+#define KERNKIT_CUDA_ERRORS(X)                                                                  \
+  X(cudaSuccess, 0, "no error")                                                                 \
+  X(cudaErrorInvalidValue, 1, "invalid argument")                                               \
+  X(cudaErrorMemoryAllocation, 2, "out of memory")                                              \
+  X(cudaErrorInitializationError, 3, "initialization error")                                    \
+  X(cudaErrorCudartUnloading, 4, "driver shutting down")                                        \
+  X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                         \
+  X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                        \
+  X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                \
+  X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime")    \
+  X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                              \
+  X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                               \
+  X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                      \
+  X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for the device")        \
+  X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                      \
+  X(cudaErrorUnsupportedPtxVersion, 222, "the PTX was compiled with an unsupported toolchain")  \
+  X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                             \
+  X(cudaErrorNotReady, 600, "device not ready")                                                 \
+  X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                   \
+  X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")              \
+  X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                     \
+  X(cudaErrorContextIsDestroyed, 709, "context is destroyed")                                   \
+  X(cudaErrorAssert, 710, "device-side assert triggered")                                       \
+  X(cudaErrorMisalignedAddress, 716, "misaligned address")                                      \
+  X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                  \
+  X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")           \
+  X(cudaErrorNotSupported, 801, "operation not supported")                                      \
+  X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing") \
+  X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous capture error") \
+  X(cudaErrorStreamCaptureUnmatched, 903, "capture was not ended in the stream where it began") \
+  X(cudaErrorStreamCaptureImplicit, 906,                                                        \
+    "operation would make the legacy stream depend on a capturing stream")                      \
+  X(cudaErrorInvalidClusterSize, 912, "cluster is too large")                                   \
   X(cudaErrorUnknown, 999, "unknown error")
 
 #define KERNKIT_CUDA_ENUMERATOR(name, number, text) name = number,

@@ -58,6 +58,11 @@ struct Array : HostTensor<T> {
   }
 };
 
+template <class T>
+T* at(uintptr_t address) {
+  return reinterpret_cast<T*>(address);
+}
+
 class CudaElementwise : public ::testing::Test {
  protected:
   CudaElementwise() {
@@ -81,9 +86,9 @@ constexpr int64_t kTile = 256 * (sizeof(T) == 1 ? 32 : 64 / sizeof(T));
 
 TYPED_TEST(CudaElementwiseOf, EveryEdgeAndOffset) {
   constexpr int64_t kWidth = 16 / sizeof(TypeParam);
-  for (const int64_t n : {int64_t{1}, kWidth - 1, kWidth, kWidth + 1, int64_t{255},
-                          kTile<TypeParam> - 1, kTile<TypeParam>, kTile<TypeParam> + 1,
-                          2 * kTile<TypeParam> + kWidth + 1}) {
+  for (const int64_t n :
+       {int64_t{1}, kWidth - 1, kWidth, kWidth + 1, int64_t{255}, kTile<TypeParam> - 1,
+        kTile<TypeParam>, kTile<TypeParam> + 1, 2 * kTile<TypeParam> + kWidth + 1}) {
     for (int64_t offset = 0; offset < kWidth; ++offset) {
       for (const int64_t shift : {int64_t{0}, int64_t{1}}) {
         Array<TypeParam> x(n, offset), y(n, offset + shift);
@@ -163,9 +168,9 @@ TEST_F(CudaElementwise, EmptyLaunchesNothing) {
 }
 
 TEST_F(CudaElementwise, RefusesAnAddressBetweenElements) {
-  const auto* x = reinterpret_cast<const float*>(uintptr_t{0x1002});
-  auto* y = reinterpret_cast<float*>(uintptr_t{0x2000});
-  EXPECT_EQ(error_of([&] { cuda::elementwise(launch(), 4, Negate{}, y, x); }),
+  EXPECT_EQ(error_of([&] {
+              cuda::elementwise(launch(), 4, Negate{}, at<float>(0x2000), at<const float>(0x1002));
+            }),
             "ValueError: elementwise: address 0x1002 is not aligned to elements of 4 bytes");
   EXPECT_EQ(runtime.launches().size(), 0u);
 }
@@ -174,24 +179,21 @@ TEST_F(CudaElementwise, RefusesAnAddressBetweenElements) {
 TEST_F(CudaElementwise, GridOf2To40) {
   runtime.run_kernels(false);
   const int64_t n = int64_t{1} << 40;
-  const auto at = [](auto type, uintptr_t address) {
-    return reinterpret_cast<decltype(type)*>(address);
-  };
   const auto blocks = [&](int64_t tile) {
     const auto launches = runtime.launches();
     runtime.clear();
     EXPECT_EQ(launches.size(), 1u);
     EXPECT_EQ(static_cast<int64_t>(launches.at(0).grid.x), (n + tile - 1) / tile);
   };
-  cuda::elementwise(launch(), n, Negate{}, at(uint8_t{}, 4096), at((const uint8_t)0, 8192));
+  // Addresses alone matter.
+  cuda::elementwise(launch(), n, Negate{}, at<uint8_t>(4096), at<const uint8_t>(8192));
   blocks(8192);
-  cuda::elementwise(launch(), n, Negate{}, at(float{}, 4096), at((const float)0, 8196));
+  cuda::elementwise(launch(), n, Negate{}, at<float>(4096), at<const float>(8196));
   blocks(2048);
-  cuda::elementwise(launch(), n, Subtract{}, at(double{}, 4096), at((const double)0, 8192),
-                    at((const double)0, 8192));
+  cuda::elementwise(launch(), n, Subtract{}, at<double>(4096), at<const double>(8192),
+                    at<const double>(8192));
   blocks(1024);
-  cuda::elementwise(launch(), n, Same{}, at(Wide{}, 4096), static_cast<const Wide*>(at(Wide{}, 64)),
-                    static_cast<const Wide*>(at(Wide{}, 128)));
+  cuda::elementwise(launch(), n, Same{}, at<Wide>(4096), at<const Wide>(64), at<const Wide>(128));
   blocks(1024);
 }
 

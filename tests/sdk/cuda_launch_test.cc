@@ -119,8 +119,7 @@ TEST_F(CudaLaunchTest, RuntimeCallsOfALaunch) {
   Launch(y.view("y"))(kernels::fill, {1, 1}, y.data(), 1, 4);
   runtime.clear();
   Launch(x.view("x"))(kernels::fill, {1, 1}, x.data(), 1, 4);
-  EXPECT_EQ(functions(runtime),
-            (std::vector<std::string>{"cudaGetDevice", "cudaLaunchKernelExC"}));
+  EXPECT_EQ(functions(runtime), (std::vector<std::string>{"cudaGetDevice", "cudaLaunchKernelExC"}));
   runtime.clear();
   Launch(y.view("y"))(kernels::fill, {1, 1}, y.data(), 1, 4);
   EXPECT_EQ(functions(runtime), (std::vector<std::string>{"cudaGetDevice", "cudaSetDevice",

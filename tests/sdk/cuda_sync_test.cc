@@ -54,8 +54,9 @@ TEST_F(CudaSync, NamesTheKernelAndItsArguments) {
   runtime.fail("cudaStreamSynchronize", 1, cudaErrorIllegalAddress);
   const std::string text = launch();
   const std::string expected =
-      std::string("RuntimeError: KERNKIT_SYNC: kernels::mixed, grid [2, 1, 1], block [32, 1, 1], "
-                  "arguments ((12 bytes), -3, 4, 0.5, ") +
+      std::string(
+          "RuntimeError: KERNKIT_SYNC: kernels::mixed, grid [2, 1, 1], block [32, 1, 1], "
+          "arguments ((12 bytes), -3, 4, 0.5, ") +
       (Message().stream() << static_cast<const void*>(nullptr)).c_str() +
       ") failed: cudaErrorIllegalAddress: an illegal memory access was encountered";
   EXPECT_EQ(text.substr(0, expected.size()), expected);

@@ -27,11 +27,20 @@ size_t parameters(const std::string& text) {
 }
 
 size_t size_of(const std::string& type) {
-  static const std::map<std::string, size_t> kSizes = {
-      {"bool", 1},           {"char", 1},  {"signed char", 1},   {"unsigned char", 1},
-      {"short", 2},          {"int", 4},   {"unsigned short", 2}, {"unsigned int", 4},
-      {"long", 8},           {"float", 4}, {"unsigned long", 8}, {"long long", 8},
-      {"unsigned long long", 8}, {"double", 8}};
+  static const std::map<std::string, size_t> kSizes = {{"bool", 1},
+                                                       {"char", 1},
+                                                       {"signed char", 1},
+                                                       {"unsigned char", 1},
+                                                       {"short", 2},
+                                                       {"int", 4},
+                                                       {"unsigned short", 2},
+                                                       {"unsigned int", 4},
+                                                       {"long", 8},
+                                                       {"float", 4},
+                                                       {"unsigned long", 8},
+                                                       {"long long", 8},
+                                                       {"unsigned long long", 8},
+                                                       {"double", 8}};
   if (type.back() == '*') return sizeof(void*);
   const auto found = kSizes.find(type);
   return found == kSizes.end() ? 0 : found->second;

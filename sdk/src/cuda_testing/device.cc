@@ -54,9 +54,9 @@ cudaError_t cudaPeekAtLastError() {
   return thread_state().last_error;
 }
 
-#define KERNKIT_NAME(name, number, text) \
-  case name: return #name;
-#define KERNKIT_TEXT(name, number, text) \
+#define KERNKIT_NAME(name, number, text)       \
+  case name: return #name;                     \
+      #define KERNKIT_TEXT(name, number, text) \
   case name: return text;
 const char* cudaGetErrorName(cudaError_t error) {
   switch (error) { KERNKIT_CUDA_ERRORS(KERNKIT_NAME) }
@@ -82,7 +82,8 @@ cudaError_t cudaGetDevice(int* device) {
 }
 cudaError_t cudaSetDevice(int device) {
   return call("cudaSetDevice", Reach::kHost, [&] {
-    if (!exists(device)) return state().devices.empty() ? cudaErrorNoDevice : cudaErrorInvalidDevice;
+    if (!exists(device))
+      return state().devices.empty() ? cudaErrorNoDevice : cudaErrorInvalidDevice;
     thread_state().device = device;
     return cudaSuccess;
   });

@@ -29,8 +29,7 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
 cudaError_t release(void* pointer, bool host) {
   if (pointer == nullptr) return cudaSuccess;
   const auto found = state().allocations.find(pointer);
-  if (found == state().allocations.end() ||
-      (found->second.type == cudaMemoryTypeHost) != host) {
+  if (found == state().allocations.end() || (found->second.type == cudaMemoryTypeHost) != host) {
     return cudaErrorInvalidValue;
   }
   if (found->second.type == cudaMemoryTypeDevice) {

@@ -93,14 +93,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call("cudaEventSynchronize", Reach::kUnsafe, [&] {
-    return knows(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
-  });
+  return call("cudaEventSynchronize", Reach::kUnsafe,
+              [&] { return knows(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery", Reach::kUnsafe, [&] {
-    return knows(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
-  });
+  return call("cudaEventQuery", Reach::kUnsafe,
+              [&] { return knows(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return call("cudaEventElapsedTime", Reach::kDevice, [&] {

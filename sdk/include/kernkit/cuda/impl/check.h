@@ -24,8 +24,7 @@ KERNKIT_COLD bool is_asynchronous(cudaError_t error) {
     case 719:  // cudaErrorLaunchFailure
     case 721:  // cudaErrorTensorMemoryLeak
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 

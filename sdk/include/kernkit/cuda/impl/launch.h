@@ -58,7 +58,7 @@ KERNKIT_COLD void append_launch(Message& text, const void* kernel, const LaunchC
 
 KERNKIT_COLD void throw_bad_config(const LaunchConfig& config, const void* kernel, int device) {
   const DeviceProperties& limits = device_properties(device);
-  const auto extent = [](const int (&limit)[3]) { return Extent(limit[0], limit[1], limit[2]); };
+  const auto extent = [](const int(&limit)[3]) { return Extent(limit[0], limit[1], limit[2]); };
   const Extent& grid = config.grid;
   const Extent& block = config.block;
   Message text;
