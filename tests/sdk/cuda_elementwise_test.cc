@@ -172,6 +172,11 @@ TEST_F(CudaElementwise, RefusesAnAddressBetweenElements) {
               cuda::elementwise(launch(), 4, Negate{}, at<float>(0x2000), at<const float>(0x1002));
             }),
             "ValueError: elementwise: address 0x1002 is not aligned to elements of 4 bytes");
+  EXPECT_EQ(error_of([&] {
+              cuda::elementwise(launch(), 4, Subtract{}, at<float>(0x2000), at<const float>(0x1004),
+                                at<const float>(0x1001));
+            }),
+            "ValueError: elementwise: address 0x1001 is not aligned to elements of 4 bytes");
   EXPECT_EQ(runtime.launches().size(), 0u);
 }
 

@@ -34,6 +34,22 @@ int attribute_of(const CudaDevice& device, cudaDeviceAttr attribute) {
   return -1;
 }
 
+struct ErrorText {
+  cudaError_t error;
+  const char* name;
+  const char* text;
+};
+
+ErrorText text_of(cudaError_t error) {
+#define KERNKIT_ROW(name, number, text) {name, #name, text},
+  static constexpr ErrorText kTexts[] = {KERNKIT_CUDA_ERRORS(KERNKIT_ROW)};
+#undef KERNKIT_ROW
+  for (const ErrorText& text : kTexts) {
+    if (text.error == error) return text;
+  }
+  return {error, "unrecognized error code", "unrecognized error code"};
+}
+
 bool exists(int device) {
   return device >= 0 && static_cast<size_t>(device) < state().devices.size();
 }
@@ -54,18 +70,8 @@ cudaError_t cudaPeekAtLastError() {
   return thread_state().last_error;
 }
 
-#define KERNKIT_NAME(name, number, text)       \
-  case name: return #name;                     \
-      #define KERNKIT_TEXT(name, number, text) \
-  case name: return text;
-const char* cudaGetErrorName(cudaError_t error) {
-  switch (error) { KERNKIT_CUDA_ERRORS(KERNKIT_NAME) }
-  return "unrecognized error code";
-}
-const char* cudaGetErrorString(cudaError_t error) {
-  switch (error) { KERNKIT_CUDA_ERRORS(KERNKIT_TEXT) }
-  return "unrecognized error code";
-}
+const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }
+const char* cudaGetErrorString(cudaError_t error) { return text_of(error).text; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
   return call("cudaGetDeviceCount", Reach::kHost, [&] {

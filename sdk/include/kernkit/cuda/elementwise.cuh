@@ -84,8 +84,9 @@ int common_head(const First* first, const Others*... others) {
     return static_cast<int>((kWidth - address / kSize % kWidth) % kWidth);
   };
   const int head = head_of(first);
-  const bool same = ((head_of(others) == head) & ... & true);
-  return same ? head : -1;
+  int differs = 0;
+  ((differs |= head_of(others) ^ head), ...);  // looks at each, none is left unchecked
+  return differs == 0 ? head : -1;
 }
 
 template <int kWidth, int kPacks, class Op, class Out, class... In>
