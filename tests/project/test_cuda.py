@@ -77,8 +77,8 @@ def test_kernels_spill_no_registers(library):
     usage = re.findall(r"Function (\S+):\s+REG:(\d+) STACK:(\d+).* LOCAL:(\d+)", listing)
     assert usage
     assert not [name for name, _, stack, local in usage if int(stack) or int(local)]
-    # 256 threads a block; at most 64 registers leave half of an SM's threads resident.
-    assert max(int(registers) for _, registers, _, _ in usage) <= 64
+    # 80 registers let three blocks of 256 threads live on an SM of 65536.
+    assert max(int(registers) for _, registers, _, _ in usage) <= 80
 
 
 @pytest.fixture(scope="module")
