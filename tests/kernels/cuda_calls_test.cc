@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -67,6 +68,8 @@ struct Op {
   const char* name;
   std::function<void(int device, DLDataType, int64_t n, const std::function<void()>& before)> call;
 };
+void PrintTo(const Op& op, std::ostream* out) { *out << op.name; }
+
 const Op kOps[] = {
     {"scale",
      [](int device, DLDataType dtype, int64_t n, const std::function<void()>& before) {

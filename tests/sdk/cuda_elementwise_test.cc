@@ -43,6 +43,12 @@ struct Widen {
 struct Narrow {
   int16_t operator()(double x, float y) const { return static_cast<int16_t>(x + 2 * y); }
 };
+struct Sum {
+  template <class... T>
+  auto operator()(T... x) const {
+    return static_cast<std::common_type_t<T...>>((x + ...));
+  }
+};
 struct Seven {
   float operator()() const { return 7; }
 };
@@ -152,6 +158,18 @@ TEST_F(CudaElementwise, MixedTypes) {
                       static_cast<const float*>(f.begin()));
     for (int64_t i = 0; i < n; ++i) ASSERT_EQ(z[i], 3 * (i * 7 % 100 + 1));
     EXPECT_TRUE(x.intact() && y.intact() && z.intact() && f.intact());
+  }
+}
+
+// More inputs than a thread's share of loads.
+TYPED_TEST(CudaElementwiseOf, ManyInputs) {
+  const int64_t n = 5000;
+  for (const int64_t offset : {0, 1}) {
+    Array<TypeParam> x(n, offset), y(n, offset);
+    const TypeParam* in = x.begin();
+    cuda::elementwise(this->launch(), n, Sum{}, y.begin(), in, in, in, in, in);
+    for (int64_t i = 0; i < n; ++i) ASSERT_EQ(y[i], static_cast<TypeParam>(5 * x[i])) << i;
+    EXPECT_TRUE(x.intact() && y.intact());
   }
 }
 

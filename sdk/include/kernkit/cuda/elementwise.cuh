@@ -124,7 +124,8 @@ void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const 
   constexpr int kWidth = 16 / kWidest;
   constexpr int kBytes = kWidth * (sizeof...(In) == 0 ? sizeof(Out) : (sizeof(In) + ... + 0));
   constexpr int kWanted = (kWidest == 1 ? 32 : 64) / kBytes;
-  constexpr int kPacks = kWanted * kWidth < 4 ? 4 / kWidth : kWanted;
+  constexpr int kLeast = kWidth < 4 ? 4 / kWidth : 1;
+  constexpr int kPacks = kWanted > kLeast ? kWanted : kLeast;
   if (n == 0) return;
   const int head = detail::common_head<kWidth>(out, in...);
   if (head >= 0) {
