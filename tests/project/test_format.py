@@ -37,7 +37,7 @@ def test_clang_tidy(root):
     commands = root / "build/clang/compile_commands.json"
     if not shutil.which("clang-tidy") or not commands.exists():
         pytest.skip("clang-tidy, or the build with clang (./kk test --all), is not there")
-    files = [*root.glob("kernels/*/*.cc"), *root.glob("sdk/src/*.cc")]
+    files = [*root.glob("kernels/*/*.cc"), *root.glob("sdk/src/**/*.cc")]
     assert files
     result = subprocess.run(
         ["clang-tidy", "-p", commands.parent, "--quiet", *files], capture_output=True, text=True

@@ -10,16 +10,26 @@
 
 namespace kernkit::testing {
 
+namespace {
+
+// Null for a function that the program does not export.
+const char* exported_name(const void* function) {
+  Dl_info symbol{};
+  // The nearest exported symbol may be another function.
+  const bool found = dladdr(function, &symbol) != 0 && symbol.dli_saddr == function;
+  return found ? symbol.dli_sname : nullptr;
+}
+
+}  // namespace
+
 void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes, size_t count) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   KernelInfo& info = state().kernels[kernel];
   if (info.invoke != nullptr) return;
   info.invoke = invoke;
   info.sizes.assign(sizes, sizes + count);
-  Dl_info symbol{};
-  // The nearest exported symbol may be another function.
-  if (dladdr(kernel, &symbol) != 0 && symbol.dli_saddr == kernel) {
-    info.mangled = symbol.dli_sname;
+  if (const char* name = exported_name(kernel)) {
+    info.mangled = name;
     info.name = demangle(info.mangled);
   }
 }
@@ -223,9 +233,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
 cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   const KernelInfo* info = find(kernel);
-  if (info == nullptr || info->mangled.empty()) return cudaErrorInvalidDeviceFunction;
-  *name = info->mangled.c_str();
-  return cudaSuccess;
+  // Compiled for the CPU, a kernel is known from its first launch on only.
+  *name = info != nullptr && !info->mangled.empty() ? info->mangled.c_str() : exported_name(kernel);
+  return *name != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
                                                           int threads, size_t shared_memory) {

@@ -98,7 +98,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_m
   *grid = top.grid;
   *block = top.block;
   *shared_memory = top.shared_memory;
-  std::memcpy(stream, &top.stream, sizeof(top.stream));
+  *static_cast<cudaStream_t*>(stream) = top.stream;
   configurations().pop_back();
   return cudaSuccess;
 }
