@@ -4,7 +4,8 @@
 #   kernkit_find_cuda()                 look for a CUDA compiler, as KERNKIT_CUDA asks
 #   kernkit_add_library(mylib)          a library that exports ops and nothing else
 #   kernkit_add_kernel(mylib scale)     its op from scale/scale.cc, scale_export.cc, scale.cu
-#                                       (CPU_ONLY: without the last)
+#                                       (CPU_ONLY: without the last; ARCHITECTURES 90a: with
+#                                       code for these as well)
 #   kernkit_add_tests(mylib DIR)        DIR/<op>_test.cc of each op, as CTest tests
 #   kernkit_add_benchmarks(mylib DIR)   DIR/<op>_bench.cc of each op
 include_guard(GLOBAL)
@@ -71,6 +72,7 @@ function(kernkit_add_library name)
     set(cold "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/kernkit.cc")
   endif()
   add_library(${name}_objects OBJECT "${cold}")
+  set_target_properties(${name}_objects PROPERTIES KERNKIT_COLD_SOURCE "${cold}")
   target_compile_definitions(${name}_objects PUBLIC KERNKIT_COMPILED)
   target_link_libraries(${name}_objects PUBLIC kernkit::kernkit)
   target_include_directories(${name}_objects PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -98,13 +100,21 @@ function(kernkit_add_library name)
   if(KERNKIT_WITH_CUDA)
     target_compile_definitions(${name}_objects PUBLIC KERNKIT_WITH_CUDA)
     target_link_libraries(${name}_objects PUBLIC CUDA::cudart_static)
+    # For the message of a launch on a device that has no code here.
+    list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-real$" "" OUTPUT_VARIABLE architectures)
+    list(TRANSFORM architectures PREPEND "sm_")
+    list(JOIN architectures ", " architectures)
+    set_property(SOURCE "${cold}" APPEND PROPERTY
+      COMPILE_DEFINITIONS "KERNKIT_CUDA_ARCHITECTURES=\"${architectures}\"")
   endif()
 endfunction()
 
-# kernkit_add_kernel(<library> <op> [DIR <folder>] [CPU_ONLY]): <op>.cc, <op>_export.cc and <op>.cu of
-# the folder, <op>/ by default. The last is compiled with CUDA only; CPU_ONLY says there is none.
+# kernkit_add_kernel(<library> <op> [DIR <folder>] [CPU_ONLY] [ARCHITECTURES <a>...]): <op>.cc,
+# <op>_export.cc and <op>.cu of the folder, <op>/ by default. The last is compiled with CUDA only;
+# CPU_ONLY says there is none. ARCHITECTURES: machine code for these besides the library's, such as
+# 90a and 100a, whose instructions no later device has.
 function(kernkit_add_kernel library op)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "CPU_ONLY" "DIR" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "CPU_ONLY" "DIR" "ARCHITECTURES")
   set(call "kernkit_add_kernel(${library} ${op})")
   if(NOT TARGET ${library}_objects)
     message(FATAL_ERROR "${call}: there is no library ${library}; call "
@@ -126,8 +136,15 @@ function(kernkit_add_kernel library op)
       endif()
       message(FATAL_ERROR "${call}: ${dir}/${source} is missing${hint}")
     endif()
+    set_property(TARGET ${library}_objects APPEND PROPERTY KERNKIT_SOURCES "${dir}/${source}")
     if(KERNKIT_WITH_CUDA OR NOT source MATCHES "[.]cu$")
       target_sources(${library}_objects PRIVATE "${dir}/${source}")
+    endif()
+    if(KERNKIT_WITH_CUDA AND source MATCHES "[.]cu$")
+      foreach(architecture IN LISTS arg_ARCHITECTURES)
+        set_property(SOURCE "${dir}/${source}" TARGET_DIRECTORY ${library}_objects APPEND PROPERTY
+          COMPILE_OPTIONS "-gencode=arch=compute_${architecture},code=sm_${architecture}")
+      endforeach()
     endif()
   endforeach()
   set_property(TARGET ${library}_objects APPEND PROPERTY KERNKIT_OPS ${op})

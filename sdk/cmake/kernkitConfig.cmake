@@ -3,3 +3,4 @@
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitDlpack.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/kernkitTargets.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitLibrary.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaTesting.cmake")

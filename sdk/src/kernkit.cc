@@ -28,3 +28,9 @@
 #include "kernkit/impl/refusal.h"
 #include "kernkit/impl/result.h"
 #include "kernkit/impl/tensor.h"
+
+#if defined(KERNKIT_WITH_CUDA)
+#include "kernkit/cuda/impl/check.h"
+#include "kernkit/cuda/impl/device_properties.h"
+#include "kernkit/cuda/impl/launch.h"
+#endif

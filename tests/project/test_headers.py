@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "sdk/include"
+CUDA_ON_CPU = INCLUDE.parent / "cuda_on_cpu"
 HEADERS = sorted(p.relative_to(INCLUDE) for p in INCLUDE.rglob("*.h"))
 # Testing, CUDA and host headers are not what a kernel's file includes.
 LIGHT = [h for h in HEADERS if h.parts[1] not in ("testing", "cuda", "host")]
@@ -17,8 +18,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 def compile_text(compiler, flags, text, dlpack_include):
     command = [compiler, *flags, "-I", INCLUDE, "-isystem", dlpack_include, "-"]
-    if cuda := cuda_include():
-        command[1:1] = ["-isystem", cuda]
+    command[1:1] = ["-isystem", cuda_include() or CUDA_ON_CPU]
     return subprocess.run(command, input=text, capture_output=True, text=True)
 
 
@@ -32,8 +32,6 @@ def cuda_include():
 def test_compiles_alone(compiler, header, dlpack_include):
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
-    if header.parts[1] == "cuda" and not cuda_include():
-        pytest.skip("no CUDA toolkit is installed")
     text = f'#include "{header}"\n#include "{header}"\n'
     flags = ["-x", "c++", "-std=c++17", *WARNINGS, "-c", "-o", "/dev/null"]
     result = compile_text(compiler, flags, text, dlpack_include)

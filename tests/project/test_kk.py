@@ -15,7 +15,7 @@ def test_help(root, args):
     result = kk(root, *args)
     assert result.returncode == 0
     assert result.stdout.startswith("usage: ./kk COMMAND")
-    for command in ("build", "test", "bench", "new NAME", "demo"):
+    for command in ("build", "test", "bench", "new NAME", "demo", "cuda-matrix"):
         assert f"\n  {command} " in result.stdout
 
 

@@ -3,6 +3,4 @@
 #include "kernkit/cuda/launch.h"
 
 void kernel(float* out, int n);
-void f(const kernkit::cuda::Launch& launch, const float* in) {
-  launch(kernel, dim3(1), dim3(1), in, 1);
-}
+void f(const kernkit::cuda::Launch& launch, const float* in) { launch(kernel, {1, 1}, in, 1); }

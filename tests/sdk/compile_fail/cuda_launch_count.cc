@@ -3,4 +3,4 @@
 #include "kernkit/cuda/launch.h"
 
 void kernel(float* out, int n);
-void f(const kernkit::cuda::Launch& launch, float* out) { launch(kernel, dim3(1), dim3(1), out); }
+void f(const kernkit::cuda::Launch& launch, float* out) { launch(kernel, {1, 1}, out); }

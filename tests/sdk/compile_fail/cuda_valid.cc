@@ -4,5 +4,5 @@
 
 void kernel(float* out, const float* in, int64_t n);
 void f(const kernkit::cuda::Launch& launch, float* out, float* in) {
-  launch(kernel, dim3(1), dim3(1), out, in, 1);
+  launch(kernel, {1, 1}, out, in, 1);
 }

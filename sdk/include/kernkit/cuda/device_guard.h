@@ -6,7 +6,7 @@
 
 namespace kernkit {
 
-/// Makes a device current and, at the end of the scope, the one that was. Calls the runtime only
+/// Makes a device current and, at the end of the scope, the one that was. Sets the device only
 /// when they differ. The constructor throws RuntimeError; the destructor never throws.
 class CUDADeviceGuard {
  public:
@@ -14,20 +14,22 @@ class CUDADeviceGuard {
     KERNKIT_CUDA_CHECK(cudaGetDevice(&previous_));
     if (previous_ == device_) return;
     const cudaError_t error = cudaSetDevice(device_);
-    if (error != cudaSuccess) {
-      Message call;
-      call << "cudaSetDevice(" << device_ << ")";
-      cuda::throw_cuda_error(error, call.c_str(), KERNKIT_HERE);
-    }
+    if (__builtin_expect(error != cudaSuccess, 0)) throw_set_device(error);
   }
   ~CUDADeviceGuard() {
-    // An error here has no one to go to; while the process ends, the driver refuses everything.
-    if (previous_ != device_) (void)cudaSetDevice(previous_);
+    // An error here has no one to go to.
+    if (previous_ != device_) (void)cuda::succeeded(cudaSetDevice(previous_));
   }
   CUDADeviceGuard(const CUDADeviceGuard&) = delete;
   CUDADeviceGuard& operator=(const CUDADeviceGuard&) = delete;
 
  private:
+  [[noreturn, gnu::cold]] void throw_set_device(cudaError_t error) const {
+    Message call;
+    call << "cudaSetDevice(" << device_ << ")";
+    cuda::throw_cuda_error(error, call.c_str(), KERNKIT_HERE);
+  }
+
   int device_;
   int previous_ = 0;
 };

@@ -2,27 +2,64 @@
 // Launch: everything a kernel launch needs, made from the tensors of the call.
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>
 
 #include "kernkit/cuda/device_guard.h"
+#include "kernkit/cuda/device_properties.h"
+#include "kernkit/cuda/launch_config.h"
 #include "kernkit/cuda/stream.h"
 #include "kernkit/tensor.h"
 
 namespace kernkit::cuda {
 
 namespace detail {
+
 // Names T without deducing it, so that an argument converts to the kernel's parameter type.
 template <class T>
 struct Exactly {
   using type = T;
 };
+
+/// A kernel's argument, as messages print it.
+struct Argument {
+  enum Kind { kSigned, kUnsigned, kFloat, kPointer, kOther };
+  const void* value;
+  size_t size;
+  Kind kind;
+};
+template <class T>
+Argument argument(const T& value) {
+  constexpr Argument::Kind kKind = std::is_pointer_v<T>          ? Argument::kPointer
+                                   : std::is_floating_point_v<T> ? Argument::kFloat
+                                   : !std::is_integral_v<T>      ? Argument::kOther
+                                   : std::is_signed_v<T>         ? Argument::kSigned
+                                                                 : Argument::kUnsigned;
+  return {&value, sizeof(T), kKind};
+}
+
+[[noreturn, gnu::cold]] void throw_not_cuda(const DLTensor* x, const char* name);
+[[noreturn, gnu::cold]] void throw_other_device(const DLTensor* x, const char* name,
+                                                const DLTensor* first, const char* first_name);
+[[noreturn, gnu::cold]] void throw_bad_config(const LaunchConfig& config, const void* kernel,
+                                              int device);
+[[noreturn, gnu::cold]] void throw_launch_error(cudaError_t error, const LaunchConfig& config,
+                                                const void* kernel);
+/// True when the environment says KERNKIT_SYNC=1; read once.
+bool sync_each_launch();
+[[gnu::cold]] void synchronize(cudaStream_t stream, const LaunchConfig& config, const void* kernel,
+                               const Argument* arguments, size_t count);
+
 }  // namespace detail
 
 /// Owns device guard and stream for the length of a call. All tensors must be on one CUDA device,
 /// or it is a ValueError; so no stream is touched without its device being current.
 ///
 ///     cuda::Launch launch(y, x);
-///     launch(my_kernel<float>, grid, block, y.data<float>(), x.data<const float>(), n);
+///     launch(my_kernel<float>, {blocks, threads}, y.data<float>(), x.data<const float>(), n);
+///
+/// Made and used, it calls the runtime twice: cudaGetDevice, cudaLaunchKernelExC (twice more when
+/// another device was current; once more for more than 48 KiB of dynamic shared memory). It neither
+/// allocates nor synchronises, and works during stream capture.
 class Launch {
  public:
   template <class... Tensors>
@@ -33,36 +70,74 @@ class Launch {
 
   DLDevice device() const { return device_; }
   cudaStream_t stream() const { return stream_; }
+  /// Number of SMs, shared memory, limits of this device.
+  const DeviceProperties& properties() const { return device_properties(device_.device_id); }
+  /// True when the stream is being captured into a graph.
+  bool capturing() const {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    KERNKIT_CUDA_CHECK(cudaStreamIsCapturing(stream_, &status));
+    return status != cudaStreamCaptureStatusNone;
+  }
 
-  /// Launches on the stream. Arguments convert implicitly to the kernel's parameter types: a wrong
-  /// number of them, or a pointer to const where the kernel writes, does not compile. Throws
-  /// RuntimeError with the launch's own error; never synchronises, never allocates.
+  /// Launches on the stream; a grid without blocks launches nothing. Arguments convert implicitly
+  /// to the kernel's parameter types: a wrong number of them, or a pointer to const where the
+  /// kernel writes, does not compile.
+  ///
+  /// Throws ValueError when the device has no such grid, block or shared memory, RuntimeError with
+  /// the launch's own error; an error that an earlier call left behind is not touched. With
+  /// KERNKIT_SYNC=1 in the environment it waits for the kernel, unless the stream is captured, and
+  /// names it and its arguments when it failed.
   template <class... Params>
-  void operator()(void (*kernel)(Params...), dim3 grid, dim3 block,
+  void operator()(void (*kernel)(Params...), const LaunchConfig& config,
                   typename detail::Exactly<Params>::type... arguments) const {
-    void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
-    KERNKIT_CUDA_CHECK(
-        cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, pointers, 0, stream_));
+    if (config.grid.empty()) return;
+    const auto* function = reinterpret_cast<const void*>(kernel);
+    cudaLaunchAttribute attributes[3];
+    cudaLaunchConfig_t native{};
+    prepare(config, function, &native, attributes);
+    const cudaError_t error = cudaLaunchKernelEx(&native, kernel, arguments...);
+    if (__builtin_expect(error != cudaSuccess, 0)) {
+      detail::throw_launch_error(error, config, function);
+    }
+    if (__builtin_expect(detail::sync_each_launch(), 0)) {
+      const detail::Argument list[] = {detail::argument(arguments)..., {}};
+      detail::synchronize(stream_, config, function, list, sizeof...(Params));
+    }
   }
 
  private:
   template <class... Tensors>
   static DLDevice common_device(const TensorView& first, const Tensors&... others) {
-    if (!is_cuda(first.device())) throw_device(first);
-    const bool same = ((others.device() == first.device()) && ... && true);
-    if (!same) ((others.device() == first.device() ? void() : throw_mixed(first, others)), ...);
+    if (!is_cuda(first.device())) detail::throw_not_cuda(first.get(), first.name());
+    (require_same(others, first), ...);
     return first.device();
   }
-  [[noreturn, gnu::cold]] static void throw_device(const TensorView& tensor) {
-    KERNKIT_THROW(ValueError) << kernkit::detail::name_or(tensor, "tensor") << ": device "
-                              << tensor.device() << " is not a CUDA device";
+  static void require_same(const TensorView& x, const TensorView& first) {
+    if (__builtin_expect(x.device() != first.device(), 0)) {
+      detail::throw_other_device(x.get(), x.name(), first.get(), first.name());
+    }
   }
-  [[noreturn, gnu::cold]] static void throw_mixed(const TensorView& first,
-                                                  const TensorView& other) {
-    KERNKIT_THROW(ValueError) << kernkit::detail::name_or(other, "tensor") << ": device "
-                              << other.device() << " does not match "
-                              << kernkit::detail::name_or(first, "the first tensor") << " ("
-                              << first.device() << ")";
+
+  void prepare(const LaunchConfig& config, const void* kernel, cudaLaunchConfig_t* native,
+               cudaLaunchAttribute* attributes) const {
+    const DeviceProperties& limits = properties();
+    const Extent& block = config.block;
+    const bool fits = config.grid.within(limits.max_grid) && block.within(limits.max_block) &&
+                      block.x * block.y * block.z <= limits.max_threads_per_block &&
+                      config.shared_memory >= 0 &&
+                      config.shared_memory <= limits.shared_memory_per_block_opt_in &&
+                      (!config.has_cluster() || config.grid.is_multiple_of(config.cluster));
+    if (__builtin_expect(!fits, 0)) detail::throw_bad_config(config, kernel, device_.device_id);
+    if (__builtin_expect(config.shared_memory > limits.shared_memory_per_block, 0)) {
+      KERNKIT_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              static_cast<int>(config.shared_memory)));
+    }
+    native->gridDim = config.grid.native();
+    native->blockDim = block.native();
+    native->dynamicSmemBytes = static_cast<size_t>(config.shared_memory);
+    native->stream = stream_;
+    native->attrs = attributes;
+    native->numAttrs = config.attributes(attributes);
   }
 
   DLDevice device_;
@@ -71,3 +146,7 @@ class Launch {
 };
 
 }  // namespace kernkit::cuda
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/cuda/impl/launch.h"
+#endif

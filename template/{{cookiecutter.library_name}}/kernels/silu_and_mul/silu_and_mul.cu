@@ -41,8 +41,7 @@ void silu_and_mul_cuda(kernkit::TensorView y, kernkit::TensorView x) {
   const int64_t blocks = tiles < INT32_MAX ? tiles : INT32_MAX;  // the limit of grid.x
   kernkit::dispatch(SiluAndMulTypes{}, x.dtype(), [&](auto tag) {
     using T = kernkit::type_of<decltype(tag)>;
-    launch(silu_and_mul_kernel<T>, dim3(static_cast<unsigned>(blocks)),
-           dim3(static_cast<unsigned>(threads)), tiles, tiles_per_row, d, y.data<T>(),
+    launch(silu_and_mul_kernel<T>, {blocks, threads}, tiles, tiles_per_row, d, y.data<T>(),
            x.data<const T>());
   });
 }

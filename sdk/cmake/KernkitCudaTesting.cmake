@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# CUDA for tests on machines that have none; built by whoever uses it, with their flags:
+#
+#   kernkit::cuda_testing              the CUDA runtime for tests, in place of NVIDIA's
+#   kernkit::cuda_on_cpu               and headers with which .cu files are C++ files
+#   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
+#                                      compiled for the CPU, as objects for tests to link
+include_guard(GLOBAL)
+
+set(_kernkit_testing_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
+if(NOT EXISTS "${_kernkit_testing_dir}/cuda_on_cpu")
+  cmake_path(SET _kernkit_testing_dir NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/..")
+endif()
+set(_kernkit_testing_sources "${_kernkit_testing_dir}/src/cuda_testing")
+add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
+  "${_kernkit_testing_sources}/demangle.cc"
+  "${_kernkit_testing_sources}/device.cc"
+  "${_kernkit_testing_sources}/launch.cc"
+  "${_kernkit_testing_sources}/memory.cc"
+  "${_kernkit_testing_sources}/registration.cc"
+  "${_kernkit_testing_sources}/state.cc"
+  "${_kernkit_testing_sources}/stream.cc")
+add_library(kernkit::cuda_testing ALIAS kernkit_cuda_testing)
+# Before any other: NVIDIA's headers may lie on the compiler's own path.
+target_include_directories(kernkit_cuda_testing BEFORE PRIVATE "${_kernkit_testing_dir}/cuda_on_cpu")
+target_link_libraries(kernkit_cuda_testing PUBLIC kernkit::kernkit)
+set_target_properties(kernkit_cuda_testing PROPERTIES
+  POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+_kernkit_compile_options(kernkit_cuda_testing)
+
+add_library(kernkit_cuda_on_cpu INTERFACE)
+add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)
+target_include_directories(kernkit_cuda_on_cpu BEFORE INTERFACE
+  "${_kernkit_testing_dir}/cuda_on_cpu")
+target_link_libraries(kernkit_cuda_on_cpu INTERFACE kernkit::cuda_testing)
+target_compile_options(kernkit_cuda_on_cpu INTERFACE -Wno-unknown-pragmas)  # #pragma unroll
+
+function(kernkit_add_cuda_on_cpu library)
+  set(target ${library}_cuda_on_cpu)
+  get_target_property(sources ${library}_objects KERNKIT_SOURCES)
+  get_target_property(cold ${library}_objects KERNKIT_COLD_SOURCE)
+  get_target_property(includes ${library}_objects INTERFACE_INCLUDE_DIRECTORIES)
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL "${cold}")
+  foreach(source IN LISTS sources)
+    if(source MATCHES "[.]cu$")
+      # A C++ file that is the .cu file, whatever language the project gives that one.
+      cmake_path(GET source STEM op)
+      set(wrapper "${CMAKE_CURRENT_BINARY_DIR}/${target}/${op}_cuda.cc")
+      file(CONFIGURE OUTPUT "${wrapper}" CONTENT "#include \"${source}\"\n")
+      set(source "${wrapper}")
+    endif()
+    target_sources(${target} PRIVATE "${source}")
+  endforeach()
+  target_compile_definitions(${target} PUBLIC KERNKIT_COMPILED KERNKIT_WITH_CUDA)
+  target_include_directories(${target} PUBLIC ${includes})
+  target_link_libraries(${target} PUBLIC kernkit::kernkit kernkit::cuda_on_cpu)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  _kernkit_compile_options(${target})
+endfunction()
+
+unset(_kernkit_testing_dir)
+unset(_kernkit_testing_sources)

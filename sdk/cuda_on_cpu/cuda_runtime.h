@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a .cu file needs to be a C++ file: the words of CUDA C++ and launches that know the types of
+// a kernel's arguments. For machines that have no CUDA, see cuda_runtime_api.h.
+#pragma once
+
+#include <string.h>
+
+#include <utility>
+
+#include "cuda_runtime_api.h"
+
+#define __host__
+#define __device__
+#define __global__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+
+// Who the running CUDA thread is.
+inline thread_local uint3 threadIdx{};
+inline thread_local uint3 blockIdx{};
+inline thread_local dim3 blockDim{};
+inline thread_local dim3 gridDim{};
+
+namespace kernkit::testing {
+
+/// Calls a kernel, as one CUDA thread, with arguments given by address.
+using CudaInvoke = void (*)(const void* kernel, void** arguments);
+/// Makes a kernel known that no CUDA compiler registered: how to call it, sizes of its arguments.
+void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes, size_t count);
+
+template <class... Params, size_t... I>
+void invoke_kernel(const void* kernel, void** arguments, std::index_sequence<I...>) {
+  reinterpret_cast<void (*)(Params...)>(const_cast<void*>(kernel))(
+      *static_cast<Params*>(arguments[I])...);
+}
+
+template <class... Params>
+const void* described(void (*kernel)(Params...)) {
+  static constexpr size_t kSizes[] = {sizeof(Params)..., 0};
+  const auto* address = reinterpret_cast<const void*>(kernel);
+  const CudaInvoke invoke = [](const void* function, void** arguments) {
+    invoke_kernel<Params...>(function, arguments, std::index_sequence_for<Params...>{});
+  };
+  describe_kernel(address, invoke, kSizes, sizeof...(Params));
+  return address;
+}
+
+}  // namespace kernkit::testing
+
+/// The C++ forms of the calls that take a kernel.
+template <class... Params, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Params...),
+                               Arguments&&... arguments) {
+  return [&](Params... exact) {
+    void* addresses[] = {static_cast<void*>(&exact)..., nullptr};
+    return cudaLaunchKernelExC(config, kernkit::testing::described(kernel), addresses);
+  }(std::forward<Arguments>(arguments)...);
+}
+template <class... Params>
+cudaError_t cudaLaunchKernel(void (*kernel)(Params...), dim3 grid, dim3 block, void** arguments,
+                             size_t shared_memory = 0, cudaStream_t stream = nullptr) {
+  return cudaLaunchKernel(kernkit::testing::described(kernel), grid, block, arguments,
+                          shared_memory, stream);
+}

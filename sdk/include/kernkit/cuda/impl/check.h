@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a CUDA error says.
+#pragma once
+
+#include "kernkit/cuda/check.h"
+
+namespace kernkit::cuda {
+namespace detail {
+
+// Errors of a kernel that ran, reported by whatever call comes next. Source: driver_types.h, which
+// says of each that further work returns the same.
+KERNKIT_COLD bool is_asynchronous(cudaError_t error) {
+  switch (static_cast<int>(error)) {
+    case 214:  // cudaErrorECCUncorrectable
+    case 220:  // cudaErrorNvlinkUncorrectable
+    case 700:  // cudaErrorIllegalAddress
+    case 702:  // cudaErrorLaunchTimeout
+    case 710:  // cudaErrorAssert
+    case 714:  // cudaErrorHardwareStackError
+    case 715:  // cudaErrorIllegalInstruction
+    case 716:  // cudaErrorMisalignedAddress
+    case 717:  // cudaErrorInvalidAddressSpace
+    case 718:  // cudaErrorInvalidPc
+    case 719:  // cudaErrorLaunchFailure
+    case 721:  // cudaErrorTensorMemoryLeak
+      return true;
+    default: return false;
+  }
+}
+
+// 13000 is "13.0".
+KERNKIT_COLD Message& append_version(Message& text, int version) {
+  return text << version / 1000 << '.' << version % 1000 / 10;
+}
+
+KERNKIT_COLD void append_driver(Message& text) {
+  int driver = 0;
+  int runtime = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
+  if (cudaRuntimeGetVersion(&runtime) != cudaSuccess) runtime = CUDART_VERSION;
+  append_version(text << "; this library was built with CUDA ", runtime) << ", and ";
+  if (driver == 0) {
+    text << "no driver is installed";
+    return;
+  }
+  append_version(text << "the driver supports CUDA ", driver);
+  append_version(text << ": install a newer driver, or build with CUDA ", driver) << " or older";
+}
+
+KERNKIT_COLD void append_architecture(Message& text) {
+  int device = 0;
+  int major = 0;
+  int minor = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess) {
+    return;
+  }
+  text << "; ";
+#if defined(KERNKIT_CUDA_ARCHITECTURES)
+  text << "this library was built for " KERNKIT_CUDA_ARCHITECTURES "; ";
+#endif
+  text << "cuda:" << device << " is sm_" << major << minor
+       << "; rebuild with -DCMAKE_CUDA_ARCHITECTURES=" << major << minor;
+}
+
+}  // namespace detail
+
+KERNKIT_COLD void throw_cuda_error(cudaError_t error, const char* call, Where where) {
+  (void)cudaGetLastError();
+  Message text;
+  text << call << " failed: " << cudaGetErrorName(error) << ": " << cudaGetErrorString(error);
+  if (detail::is_asynchronous(error)) {
+    text << "; it comes from earlier work on the device, not from this call";
+    // An error that another call repeats is there to stay.
+    size_t free = 0;
+    size_t total = 0;
+    if (cudaMemGetInfo(&free, &total) == error) {
+      text << "; the CUDA context is lost: restart the process";
+    }
+  } else if (error == cudaErrorInsufficientDriver || error == cudaErrorUnsupportedPtxVersion) {
+    detail::append_driver(text);
+  } else if (error == cudaErrorNoKernelImageForDevice) {
+    detail::append_architecture(text);
+  }
+  (void)cudaGetLastError();
+  throw Error(kind::RuntimeError, text.c_str(), where);
+}
+
+}  // namespace kernkit::cuda

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches: checked as a device would, recorded, and run when the test wants that.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "demangle.h"
+#include "state.h"
+
+namespace kernkit::testing {
+
+namespace {
+
+// Null for a function that the program does not export.
+const char* exported_name(const void* function) {
+  Dl_info symbol{};
+  // The nearest exported symbol may be another function.
+  const bool found = dladdr(function, &symbol) != 0 && symbol.dli_saddr == function;
+  return found ? symbol.dli_sname : nullptr;
+}
+
+}  // namespace
+
+void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes, size_t count) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  KernelInfo& info = state().kernels[kernel];
+  if (info.invoke != nullptr) return;
+  info.invoke = invoke;
+  info.sizes.assign(sizes, sizes + count);
+  if (const char* name = exported_name(kernel)) {
+    info.mangled = name;
+    info.name = demangle(info.mangled);
+  }
+}
+
+namespace {
+
+using Arguments = std::vector<std::vector<unsigned char>>;
+
+struct Request {
+  dim3 grid;
+  dim3 block;
+  size_t shared_memory = 0;
+  cudaStream_t stream = nullptr;
+  dim3 cluster{1, 1, 1};
+  bool cooperative = false;
+  bool overlaps_previous = false;
+};
+
+KernelInfo* find(const void* kernel) {
+  const auto found = state().kernels.find(kernel);
+  return found == state().kernels.end() ? nullptr : &found->second;
+}
+
+const CudaDevice& current_device() {
+  return state().devices.at(static_cast<size_t>(thread_state().device));
+}
+
+// Machine code runs on devices of its major version and at least its minor one, PTX on later ones.
+bool has_image(const KernelInfo& kernel) {
+  const auto module = state().modules.find(kernel.module);
+  if (module == state().modules.end()) return true;
+  const int device = current_device().compute_capability;
+  const auto runs = [&](int code) { return code / 10 == device / 10 && code <= device; };
+  const auto compiles = [&](int code) { return code <= device; };
+  const ModuleInfo& code = module->second;
+  return std::any_of(code.machine_code.begin(), code.machine_code.end(), runs) ||
+         std::any_of(code.ptx.begin(), code.ptx.end(), compiles);
+}
+
+bool within(dim3 size, unsigned x, unsigned y, unsigned z) {
+  return size.x >= 1 && size.y >= 1 && size.z >= 1 && size.x <= x && size.y <= y && size.z <= z;
+}
+
+size_t count(dim3 size) { return size_t{size.x} * size.y * size.z; }
+
+// Registers are not known here, so threads and shared memory alone decide.
+size_t blocks_per_sm(size_t threads, size_t shared_memory) {
+  const size_t by_threads = std::min<size_t>(2048 / threads, 32);
+  const auto per_sm = static_cast<size_t>(current_device().shared_memory_per_block_opt_in) + 1024;
+  return std::min(by_threads, per_sm / (shared_memory + 1024));
+}
+
+cudaError_t check(const Request& request, const KernelInfo& kernel) {
+  const CudaDevice& device = current_device();
+  const auto limit = [&](int i) { return static_cast<unsigned>(device.max_grid[i]); };
+  if (!has_image(kernel)) return cudaErrorNoKernelImageForDevice;
+  if (!within(request.grid, limit(0), limit(1), limit(2)) ||
+      !within(request.block, 1024, 1024, 64) || count(request.block) > 1024) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (request.shared_memory > static_cast<size_t>(kernel.max_dynamic_shared_memory)) {
+    return cudaErrorInvalidValue;
+  }
+  const dim3 cluster = request.cluster;
+  if (count(cluster) != 1) {
+    if (device.compute_capability < 90) return cudaErrorNotSupported;
+    if (count(cluster) > 8) return cudaErrorInvalidClusterSize;
+    if (request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 ||
+        request.grid.z % cluster.z != 0) {
+      return cudaErrorInvalidConfiguration;
+    }
+  }
+  if (request.cooperative &&
+      count(request.grid) > static_cast<size_t>(device.sm_count) *
+                                blocks_per_sm(count(request.block), request.shared_memory)) {
+    return cudaErrorCooperativeLaunchTooLarge;
+  }
+  return cudaSuccess;
+}
+
+void run(const void* kernel, CudaInvoke invoke, const Request& request, Arguments arguments) {
+  std::vector<void*> addresses;
+  for (auto& bytes : arguments) addresses.push_back(bytes.data());
+  gridDim = request.grid;
+  blockDim = request.block;
+  const dim3 grid = request.grid, block = request.block;
+  for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z)
+    for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
+      for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x)
+        for (threadIdx.z = 0; threadIdx.z < block.z; ++threadIdx.z)
+          for (threadIdx.y = 0; threadIdx.y < block.y; ++threadIdx.y)
+            for (threadIdx.x = 0; threadIdx.x < block.x; ++threadIdx.x)
+              invoke(kernel, addresses.data());
+}
+
+Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
+  Arguments copies;
+  for (size_t i = 0; i < kernel.sizes.size(); ++i) {
+    const auto* bytes = static_cast<const unsigned char*>(arguments[i]);
+    copies.emplace_back(bytes, bytes + kernel.sizes[i]);
+  }
+  return copies;
+}
+
+cudaError_t launch(const Request& request, const void* kernel, void** arguments) {
+  KernelInfo* info = find(kernel);
+  if (info == nullptr) return cudaErrorInvalidDeviceFunction;
+  const cudaError_t refused = check(request, *info);
+  if (refused != cudaSuccess) return refused;
+  CudaLaunch record{info->name,
+                    request.grid,
+                    request.block,
+                    request.shared_memory,
+                    request.stream,
+                    thread_state().device,
+                    request.cluster,
+                    request.cooperative,
+                    request.overlaps_previous,
+                    !is_default_stream(request.stream) &&
+                        state().streams.count(request.stream) != 0 && request.stream->capturing,
+                    copy_arguments(*info, arguments)};
+  const CudaInvoke invoke = info->invoke;
+  const cudaError_t error = enqueue(request.stream, [=, copies = record.arguments] {
+    if (state().run_kernels && invoke != nullptr) run(kernel, invoke, request, copies);
+  });
+  if (error == cudaSuccess) state().launches.push_back(std::move(record));
+  return error;
+}
+
+}  // namespace
+}  // namespace kernkit::testing
+
+using namespace kernkit::testing;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             size_t shared_memory, cudaStream_t stream) {
+  return call("cudaLaunchKernel", Reach::kDevice, [&] {
+    Request request;
+    request.grid = grid;
+    request.block = block;
+    request.shared_memory = shared_memory;
+    request.stream = stream;
+    return launch(request, kernel, arguments);
+  });
+}
+// What nvcc makes of <<<>>>: the kernel's handle is its address, see __cudaGetKernel.
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               size_t shared_memory, cudaStream_t stream) {
+  return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments,
+                          shared_memory, stream);
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
+                                void** arguments) {
+  return call("cudaLaunchKernelExC", Reach::kDevice, [&] {
+    Request request;
+    request.grid = config->gridDim;
+    request.block = config->blockDim;
+    request.shared_memory = config->dynamicSmemBytes;
+    request.stream = config->stream;
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+      const cudaLaunchAttributeValue& value = config->attrs[i].val;
+      switch (config->attrs[i].id) {
+        case cudaLaunchAttributeCooperative: request.cooperative = value.cooperative != 0; break;
+        case cudaLaunchAttributeClusterDimension:
+          request.cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
+          break;
+        case cudaLaunchAttributeProgrammaticStreamSerialization:
+          request.overlaps_previous = value.programmaticStreamSerializationAllowed != 0;
+          break;
+      }
+    }
+    return launch(request, kernel, arguments);
+  });
+}
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  return call("cudaFuncSetAttribute", Reach::kDevice, [&] {
+    // Made known by its launch only, when no CUDA compiler registered it.
+    KernelInfo& info = state().kernels[kernel];
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+    if (value < 0 || value > current_device().shared_memory_per_block_opt_in) {
+      return cudaErrorInvalidValue;
+    }
+    info.max_dynamic_shared_memory = value;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  return call("cudaFuncGetAttributes", Reach::kDevice, [&] {
+    const KernelInfo* info = find(kernel);
+    if (info == nullptr) return cudaErrorInvalidDeviceFunction;
+    *attributes = {};
+    attributes->maxThreadsPerBlock = 1024;
+    attributes->maxDynamicSharedSizeBytes = info->max_dynamic_shared_memory;
+    attributes->binaryVersion = attributes->ptxVersion = current_device().compute_capability;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  const KernelInfo* info = find(kernel);
+  // Compiled for the CPU, a kernel is known from its first launch on only.
+  *name = info != nullptr && !info->mangled.empty() ? info->mangled.c_str() : exported_name(kernel);
+  return *name != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
+                                                          int threads, size_t shared_memory) {
+  return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", Reach::kDevice, [&] {
+    if (find(kernel) == nullptr) return cudaErrorInvalidDeviceFunction;
+    if (threads < 1 || threads > 1024) return cudaErrorInvalidValue;
+    *blocks = static_cast<int>(blocks_per_sm(static_cast<size_t>(threads), shared_memory));
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
+                                                                   int threads,
+                                                                   size_t shared_memory, unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared_memory);
+}
+
+}  // extern "C"

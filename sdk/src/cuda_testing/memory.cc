@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory. That of a device is memory of this process, filled with a pattern.
+#include <cstdlib>
+#include <cstring>
+
+#include "state.h"
+
+namespace kernkit::testing {
+namespace {
+
+cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
+  *pointer = nullptr;
+  if (size == 0) return cudaSuccess;
+  const auto device = static_cast<size_t>(thread_state().device);
+  DeviceState& of_device = state().device_states.at(device);
+  const bool counts = type == cudaMemoryTypeDevice;
+  const size_t free = state().devices[device].memory - of_device.used;
+  if (counts && size > free) return cudaErrorMemoryAllocation;
+  if (size > SIZE_MAX - 255) return cudaErrorMemoryAllocation;
+  void* memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  if (memory == nullptr) return cudaErrorMemoryAllocation;
+  std::memset(memory, 0xcd, size);
+  if (counts) of_device.used += size;
+  state().allocations[memory] = {size, thread_state().device, type};
+  *pointer = memory;
+  return cudaSuccess;
+}
+
+cudaError_t release(void* pointer, bool host) {
+  if (pointer == nullptr) return cudaSuccess;
+  const auto found = state().allocations.find(pointer);
+  if (found == state().allocations.end() || (found->second.type == cudaMemoryTypeHost) != host) {
+    return cudaErrorInvalidValue;
+  }
+  if (found->second.type == cudaMemoryTypeDevice) {
+    state().device_states.at(static_cast<size_t>(found->second.device)).used -= found->second.size;
+  }
+  state().allocations.erase(found);
+  std::free(pointer);
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace kernkit::testing
+
+using namespace kernkit::testing;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** pointer, size_t size) {
+  return call("cudaMalloc", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeDevice); });
+}
+cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
+  return call("cudaMallocAsync", Reach::kDevice, [&] {
+    const cudaError_t error = enqueue(stream, [] {});
+    return error != cudaSuccess ? error : allocate(pointer, size, cudaMemoryTypeDevice);
+  });
+}
+cudaError_t cudaMallocHost(void** pointer, size_t size) {
+  return call("cudaMallocHost", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeHost); });
+}
+cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned) {
+  return call("cudaHostAlloc", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeHost); });
+}
+cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
+  return call("cudaMallocManaged", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeManaged); });
+}
+cudaError_t cudaFree(void* pointer) {
+  return call("cudaFree", Reach::kUnsafe, [&] { return release(pointer, false); });
+}
+cudaError_t cudaFreeHost(void* pointer) {
+  return call("cudaFreeHost", Reach::kUnsafe, [&] { return release(pointer, true); });
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return call("cudaFreeAsync", Reach::kDevice, [&] {
+    const cudaError_t error = enqueue(stream, [] {});
+    return error != cudaSuccess ? error : release(pointer, false);
+  });
+}
+cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind) {
+  return call("cudaMemcpy", Reach::kUnsafe, [&] {
+    std::memmove(to, from, size);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind,
+                            cudaStream_t stream) {
+  return call("cudaMemcpyAsync", Reach::kDevice,
+              [&] { return enqueue(stream, [=] { std::memmove(to, from, size); }); });
+}
+cudaError_t cudaMemset(void* pointer, int value, size_t size) {
+  return call("cudaMemset", Reach::kUnsafe, [&] {
+    std::memset(pointer, value, size);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
+  return call("cudaMemsetAsync", Reach::kDevice,
+              [&] { return enqueue(stream, [=] { std::memset(pointer, value, size); }); });
+}
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  return call("cudaMemGetInfo", Reach::kDevice, [&] {
+    const auto device = static_cast<size_t>(thread_state().device);
+    *total = state().devices[device].memory;
+    *free = *total - state().device_states[device].used;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  return call("cudaPointerGetAttributes", Reach::kHost, [&] {
+    *attributes = {};
+    attributes->device = -1;
+    auto found = state().allocations.upper_bound(const_cast<void*>(pointer));
+    if (found == state().allocations.begin()) return cudaSuccess;
+    --found;
+    if (static_cast<const char*>(pointer) >=
+        static_cast<const char*>(found->first) + found->second.size) {
+      return cudaSuccess;
+    }
+    attributes->type = found->second.type;
+    attributes->device = found->second.device;
+    if (found->second.type != cudaMemoryTypeHost) {
+      attributes->devicePointer = const_cast<void*>(pointer);
+    }
+    if (found->second.type != cudaMemoryTypeDevice) {
+      attributes->hostPointer = const_cast<void*>(pointer);
+    }
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"

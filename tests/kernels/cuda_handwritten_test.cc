@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// <<<>>> with a guard and get_cuda_stream(), as nvcc compiles it, on the CUDA runtime for tests.
+#include <gtest/gtest.h>
+
+#include "kernkit/testing/cuda_runtime.h"
+#include "kernkit/testing/tensor.h"
+
+void clamp(kernkit::TensorView x);
+
+namespace {
+cudaStream_t host_stream = nullptr;
+}
+extern "C" __attribute__((visibility("default"))) void* TVMFFIEnvGetStream(int32_t, int32_t) {
+  return host_stream;
+}
+
+namespace kernkit::testing {
+namespace {
+
+TEST(CudaHandwritten, IsRecorded) {
+  CudaRuntime runtime(std::vector<CudaDevice>(2));
+  cudaSetDevice(1);
+  cudaStreamCreate(&host_stream);
+  cudaSetDevice(0);
+  HostTensor<float> x({5});
+  x.dl()->device = {kDLCUDA, 1};
+  clamp(x.view("x"));
+  const CudaLaunch launch = runtime.launches().at(0);
+  EXPECT_EQ(launch.kernel, "(anonymous namespace)::clamp_kernel<float>");
+  EXPECT_EQ(launch.grid.x, 2u);
+  EXPECT_EQ(launch.grid.y, 3u);
+  EXPECT_EQ(launch.block.x, 64u);
+  EXPECT_EQ(launch.shared_memory, 32u);
+  EXPECT_EQ(launch.stream, host_stream);
+  EXPECT_EQ(launch.device, 1);
+  EXPECT_EQ(launch.argument<int>(0), 5);
+  EXPECT_EQ(launch.argument<float*>(1), x.begin());
+  EXPECT_TRUE(launch.arguments.at(2).empty()) << "of a structure nvcc does not say the size";
+  host_stream = nullptr;
+}
+
+TEST(CudaHandwritten, FailedLaunchIsAnError) {
+  CudaRuntime runtime;
+  HostTensor<float> x({5});
+  x.dl()->device = {kDLCUDA, 0};
+  runtime.fail("cudaLaunchKernel", 1, cudaErrorInvalidConfiguration);
+  EXPECT_EQ(error_of([&] { clamp(x.view("x")); }),
+            "RuntimeError: cudaGetLastError() failed: cudaErrorInvalidConfiguration: invalid "
+            "configuration argument");
+}
+
+}  // namespace
+}  // namespace kernkit::testing
