@@ -128,6 +128,7 @@ typedef void (*cudaHostFn_t)(void*);
 #define cudaEventDefault 0x00
 #define cudaEventDisableTiming 0x02
 #define cudaHostAllocDefault 0x00
+#define cudaHostAllocPortable 0x01
 #define cudaMemAttachGlobal 0x01
 
 union cudaLaunchAttributeValue {

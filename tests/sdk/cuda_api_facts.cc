@@ -91,6 +91,7 @@ CudaApiFacts FACTS_OF() {
       FACT(cudaEventDefault),
       FACT(cudaEventDisableTiming),
       FACT(cudaHostAllocDefault),
+      FACT(cudaHostAllocPortable),
       FACT(cudaMemAttachGlobal),
       SIZE(cudaError_t),
       SIZE(dim3),

@@ -18,12 +18,6 @@ inline void check_cuda_alloc(cudaError_t error, const char* call, size_t size, D
   cuda::check(error, call, KERNKIT_HERE);
 }
 
-// For destructors. While the process ends the runtime refuses everything, and the memory goes with
-// the process; whatever it says is taken away, so that nobody else meets it.
-inline void ignore_cuda(cudaError_t error) noexcept {
-  if (error != cudaSuccess) (void)cudaGetLastError();
-}
-
 }  // namespace detail
 
 /// Memory of the tensor's own GPU, whichever is current. cudaMalloc and cudaFree wait for the
@@ -44,10 +38,10 @@ struct CUDANDAlloc {
     if (tensor->data == nullptr) return;
     const int device = tensor->device.device_id;
     int previous = device;
-    detail::ignore_cuda(cudaGetDevice(&previous));
-    if (previous != device) detail::ignore_cuda(cudaSetDevice(device));
-    detail::ignore_cuda(cudaFree(tensor->data));
-    if (previous != device) detail::ignore_cuda(cudaSetDevice(previous));
+    (void)cuda::succeeded(cudaGetDevice(&previous));
+    if (previous != device) (void)cuda::succeeded(cudaSetDevice(device));
+    (void)cuda::succeeded(cudaFree(tensor->data));
+    if (previous != device) (void)cuda::succeeded(cudaSetDevice(previous));
   }
 };
 
@@ -66,7 +60,7 @@ struct CUDAHostNDAlloc {
   }
   /// Never throws.
   void FreeData(DLTensor* tensor) const noexcept {
-    if (tensor->data != nullptr) detail::ignore_cuda(cudaFreeHost(tensor->data));
+    if (tensor->data != nullptr) (void)cuda::succeeded(cudaFreeHost(tensor->data));
   }
 };
 
