@@ -1,27 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """kernkit in other projects: find_package, add_subdirectory, C."""
 
-import os
 import shutil
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 import tvm_ffi
+from commands import ENVIRONMENT, run
 from elftools.elf.elffile import ELFFile
-
-
-# As if this Python's environment were active, whose wheel carries dlpack.h.
-ENVIRONMENT = {**os.environ, "VIRTUAL_ENV": sys.prefix}
-
-
-def run(*command):
-    result = subprocess.run(
-        [str(c) for c in command], capture_output=True, text=True, env=ENVIRONMENT
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
 
 
 @pytest.fixture
@@ -45,18 +32,6 @@ def build_and_call(source, *options):
     y = np.zeros_like(x)
     module.negate(y, x)
     np.testing.assert_array_equal(y, -x)
-
-
-@pytest.fixture(scope="module")
-def prefix(root, tmp_path_factory):
-    """kernkit, installed."""
-    folder = tmp_path_factory.mktemp("installed")
-    prefix, build = folder / "prefix", folder / "build"
-    switched_off = ["-DKERNKIT_BUILD_" + what + "=OFF" for what in ("KERNELS", "TESTS", "BENCHMARKS")]
-    run("cmake", "-S", root, "-B", build, "-G", "Ninja", *switched_off)
-    run("cmake", "--build", build)
-    run("cmake", "--install", build, "--prefix", prefix)
-    return prefix
 
 
 def test_find_package(prefix, outside):

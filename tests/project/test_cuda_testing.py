@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The CUDA runtime for tests in another project, on an installed kernkit and without a CUDA toolkit."""
 
-import os
 import subprocess
-import sys
+
+from commands import run
 
 LISTING = """\
 cmake_minimum_required(VERSION 3.25)
@@ -70,20 +70,8 @@ int main() {
 """
 
 
-def run(*command):
-    environment = {**os.environ, "VIRTUAL_ENV": sys.prefix}
-    result = subprocess.run(
-        [str(c) for c in command], capture_output=True, text=True, env=environment
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
-
-
-def test_find_package(root, tmp_path):
-    prefix, build, source = tmp_path / "prefix", tmp_path / "build", tmp_path / "source"
-    switched_off = ["-DKERNKIT_BUILD_" + what + "=OFF" for what in ("KERNELS", "TESTS", "BENCHMARKS")]
-    run("cmake", "-S", root, "-B", build, "-G", "Ninja", *switched_off)
-    run("cmake", "--install", build, "--prefix", prefix)
+def test_find_package(prefix, tmp_path):
+    source = tmp_path / "source"
     (source / "twice").mkdir(parents=True)
     (source / "CMakeLists.txt").write_text(LISTING)
     (source / "main.cc").write_text(MAIN)
