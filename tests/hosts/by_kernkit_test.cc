@@ -130,7 +130,10 @@ void check_allocator(const Module& module) {
     EXPECT_EQ(module["sum"](x).cast<double>(), 0);
   }
   EXPECT_EQ(allocations, 0);
-  EXPECT_EQ(error_of([&] { module["allocate"](1001); }), "MemoryError: too much");
+  // kernkit's library says what was wanted in front of the allocator's own words.
+  const std::string refused = error_of([&] { module["allocate"](1001); });
+  EXPECT_EQ(refused.substr(0, 13), "MemoryError: ");
+  EXPECT_EQ(refused.substr(refused.size() - 8), "too much");
   set(before, 0, nullptr);
 }
 

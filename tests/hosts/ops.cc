@@ -60,21 +60,11 @@ Tensor own_memory(int64_t n) {
     free(self->dl_tensor.data);
     free(self);
   };
-  static kernkit::detail::HostFunction<int(DLManagedTensorVersioned*, int32_t, int32_t, void**)>
-      from_dlpack("TVMFFITensorFromDLPackVersioned");
-  void* object = nullptr;
-  KERNKIT_ICHECK_EQ(from_dlpack.get()(&block->managed, 0, 0, &object), 0);
-  return Tensor::adopt(static_cast<KernkitObject*>(object));
+  return Tensor::FromDLPackVersioned(&block->managed);
 }
 
 // Memory of the caller's framework.
-Tensor allocate(int64_t n) {
-  DLTensor prototype{nullptr, {kDLCPU, 0}, 1, kernkit::dl_float32, &n, nullptr, 0};
-  static kernkit::detail::HostFunction<int(DLTensor*, void**)> alloc("TVMFFIEnvTensorAlloc");
-  void* object = nullptr;
-  if (alloc.get()(&prototype, &object) != 0) kernkit::detail::throw_raised("the allocator");
-  return Tensor::adopt(static_cast<KernkitObject*>(object));
-}
+Tensor allocate(int64_t n) { return kernkit::alloc_tensor({n}, kernkit::dl_float32, {kDLCPU, 0}); }
 
 }  // namespace
 

@@ -2,12 +2,11 @@
 #include "host/environment.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <initializer_list>
 
 #include "host/tvm_ffi.h"
-#include "kernkit/device.h"
-#include "kernkit/message.h"
+#include "kernkit/cpu/allocator.h"
+#include "kernkit/nd_alloc.h"
 
 namespace kernkit::host {
 
@@ -25,13 +24,13 @@ struct Environment {
   static constexpr int kMaxStreams = 64;
   Stream streams[kMaxStreams];
   int num_streams;
-  Allocator allocator;
+  TensorAllocator allocator;
 
   const Stream* begin() const { return streams; }
   const Stream* end() const { return streams + num_streams; }
 };
 thread_local Environment mine;
-std::atomic<Allocator> allocator_of_all{nullptr};
+std::atomic<TensorAllocator> allocator_of_all{nullptr};
 
 TvmFfi<decltype(get_stream)> tvm_get_stream("TVMFFIEnvGetStream");
 TvmFfi<decltype(set_stream)> tvm_set_stream("TVMFFIEnvSetStream");
@@ -49,19 +48,14 @@ void move_streams() {
 }
 
 void move_allocator() {
-  Allocator everybodys = allocator_of_all.exchange(nullptr);
-  for (const Allocator allocator : {everybodys, mine.allocator}) {
+  TensorAllocator everybodys = allocator_of_all.exchange(nullptr);
+  for (const TensorAllocator allocator : {everybodys, mine.allocator}) {
     if (allocator != nullptr && tvm_get_allocator.get()() == nullptr) {
       tvm_set_allocator.get()(allocator, allocator == everybodys, nullptr);
     }
   }
   mine.allocator = nullptr;
 }
-
-struct CpuTensor {
-  DLManagedTensorVersioned managed;
-  void* data;
-};
 
 }  // namespace
 
@@ -95,7 +89,7 @@ int set_stream(int32_t device_type, int32_t device_id, void* stream, void** orig
   return 0;
 }
 
-Allocator get_allocator() noexcept {
+TensorAllocator get_allocator() noexcept {
   if (auto* get = tvm_get_allocator.get()) {
     move_allocator();
     return get();
@@ -103,7 +97,8 @@ Allocator get_allocator() noexcept {
   return mine.allocator != nullptr ? mine.allocator : allocator_of_all.load();
 }
 
-int set_allocator(Allocator allocator, int for_all_threads, Allocator* original) noexcept {
+int set_allocator(TensorAllocator allocator, int for_all_threads,
+                  TensorAllocator* original) noexcept {
   if (auto* set = tvm_set_allocator.get()) {
     move_allocator();
     return set(allocator, for_all_threads, original);
@@ -116,53 +111,19 @@ int set_allocator(Allocator allocator, int for_all_threads, Allocator* original)
 
 int allocate_on_cpu(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_context,
                     void (*set_error)(void*, const char*, const char*)) noexcept {
-  constexpr size_t kAlignment = 64;
-  Message text;
-  if (!is_cpu(prototype->device)) {
-    text << "no allocator was set for device " << prototype->device;
-    return set_error(error_context, "RuntimeError", text.c_str()), -1;
+  try {
+    const ShapeView shape(prototype->shape, static_cast<size_t>(prototype->ndim));
+    KERNKIT_CHECK(is_cpu(prototype->device), RuntimeError)
+        << "no allocator was set for device " << prototype->device;
+    *out = detail::NDAllocation<CPUNDAlloc>::make(CPUNDAlloc(), shape, nullptr, prototype->dtype,
+                                                  prototype->device);
+    return 0;
+  } catch (const Error& error) {
+    set_error(error_context, error.kind(), error.message());
+  } catch (const std::bad_alloc&) {
+    set_error(error_context, kind::MemoryError, "out of memory");
   }
-  const auto rank = static_cast<size_t>(prototype->ndim);
-  const ShapeView shape(prototype->shape, rank);
-  int64_t numel = 0;
-  int64_t bits = 0;
-  if (!checked_product(shape, &numel) ||
-      __builtin_mul_overflow(numel, int64_t{prototype->dtype.bits} * prototype->dtype.lanes,
-                             &bits) ||
-      bits > INT64_MAX - static_cast<int64_t>(8 * kAlignment)) {
-    text << "shape " << shape << " of " << prototype->dtype << " exceeds the address space";
-    return set_error(error_context, "ValueError", text.c_str()), -1;
-  }
-  const size_t bytes = (static_cast<size_t>(bits) + 7) / 8;
-  const size_t padded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  void* data = padded == 0 ? nullptr : std::aligned_alloc(kAlignment, padded);
-  auto* tensor =
-      static_cast<CpuTensor*>(std::malloc(sizeof(CpuTensor) + 2 * rank * sizeof(int64_t)));
-  if (tensor == nullptr || (padded != 0 && data == nullptr)) {
-    std::free(data);
-    std::free(tensor);
-    text << "out of memory: " << bytes << " bytes for shape " << shape;
-    return set_error(error_context, "MemoryError", text.c_str()), -1;
-  }
-  auto* sizes = reinterpret_cast<int64_t*>(tensor + 1);
-  int64_t* strides = sizes + rank;
-  uint64_t stride = 1;
-  for (size_t i = rank; i-- > 0;) {
-    sizes[i] = shape[i];
-    strides[i] = static_cast<int64_t>(stride);
-    stride *= static_cast<uint64_t>(shape[i]);
-  }
-  tensor->data = data;
-  tensor->managed = {};
-  tensor->managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  tensor->managed.deleter = [](DLManagedTensorVersioned* self) {
-    std::free(reinterpret_cast<CpuTensor*>(self)->data);
-    std::free(self);
-  };
-  tensor->managed.dl_tensor = {
-      data, prototype->device, prototype->ndim, prototype->dtype, sizes, strides, 0};
-  *out = &tensor->managed;
-  return 0;
+  return -1;
 }
 
 }  // namespace kernkit::host

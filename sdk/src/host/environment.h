@@ -4,22 +4,18 @@
 
 #include <cstdint>
 
-#include "kernkit/abi.h"
+#include "kernkit/host_api.h"
 
 namespace kernkit::host {
-
-// As in dlpack.h 1.2; older ones do not have it.
-using Allocator = int (*)(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_context,
-                          void (*set_error)(void* error_context, const char* kind,
-                                            const char* message));
 
 /// Null when none was set.
 void* get_stream(int32_t device_type, int32_t device_id) noexcept;
 /// 0, or -1 when this thread has set one on 64 devices already.
 int set_stream(int32_t device_type, int32_t device_id, void* stream, void** original) noexcept;
 
-Allocator get_allocator() noexcept;
-int set_allocator(Allocator allocator, int for_all_threads, Allocator* original) noexcept;
+TensorAllocator get_allocator() noexcept;
+int set_allocator(TensorAllocator allocator, int for_all_threads,
+                  TensorAllocator* original) noexcept;
 
 /// The allocator where none was set: CPU memory, aligned to 64 bytes.
 int allocate_on_cpu(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_context,

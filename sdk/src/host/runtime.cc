@@ -248,7 +248,7 @@ int tensor_to_dlpack(void* from, DLManagedTensor** out) noexcept {
 int env_tensor_alloc(DLTensor* prototype, void** out) noexcept {
   static TvmFfi<decltype(env_tensor_alloc)> real("TVMFFIEnvTensorAlloc");
   if (auto* alloc = real.get()) return alloc(prototype, out);
-  const Allocator set = get_allocator();
+  const TensorAllocator set = get_allocator();
   DLManagedTensorVersioned* managed = nullptr;
   const int code = (set != nullptr ? set : allocate_on_cpu)(prototype, &managed, nullptr, raise);
   if (code != 0) return code;
