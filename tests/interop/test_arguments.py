@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kind of parameter and result, from Python through the real apache-tvm-ffi."""
 
+import threading
+
 import compiled
 import numpy as np
 import pytest
@@ -52,6 +54,31 @@ def test_several_results(ops):
 
 def test_a_returned_tensor_is_the_same(ops):
     assert np.shares_memory(np.from_dlpack(ops.same(tvm_ffi.from_dlpack(X))), X)
+
+
+def test_streams_of_the_caller(ops):
+    first, second = tvm_ffi.device("cuda", 0), tvm_ffi.device("cuda", 1)
+    assert ops.stream_of(first) == 0
+    with tvm_ffi.use_raw_stream(first, 0x1000):
+        assert ops.stream_of(first) == 0x1000
+        with tvm_ffi.use_raw_stream(first, 0x2000), tvm_ffi.use_raw_stream(second, 0x3000):
+            assert (ops.stream_of(first), ops.stream_of(second)) == (0x2000, 0x3000)
+        assert (ops.stream_of(first), ops.stream_of(second)) == (0x1000, 0)
+        other = []
+        thread = threading.Thread(target=lambda: other.append(ops.stream_of(first)))
+        thread.start()
+        thread.join()
+        assert other == [0], "a stream is one thread's"
+    assert ops.stream_of(first) == 0
+
+
+def test_streams_of_torch(ops):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch sees no GPU, and has no streams without one")
+    stream = torch.cuda.Stream()
+    with tvm_ffi.use_torch_stream(torch.cuda.stream(stream)):
+        assert ops.stream_of(tvm_ffi.device("cuda", 0)) == stream.cuda_stream
 
 
 INT32 = "[-2147483648, 2147483647]"

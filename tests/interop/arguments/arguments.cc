@@ -4,6 +4,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "kernkit/env.h"
 #include "kernkit/expect.h"
 #include "kernkit/export.h"
 #include "kernkit/optional.h"
@@ -61,6 +62,10 @@ uint64_t too_wide() { return uint64_t{1} << 63; }
 int8_t narrow(int8_t value) { return value; }
 bool nothing() { return true; }
 
+int64_t stream_of(DLDevice device) {
+  return static_cast<int64_t>(reinterpret_cast<intptr_t>(kernkit::current_stream(device)));
+}
+
 }  // namespace
 
 KERNKIT_EXPORT(describe,
@@ -77,3 +82,4 @@ KERNKIT_EXPORT(wide, "(int v) -> int", "v / 2.", wide)
 KERNKIT_EXPORT(too_wide, "() -> int", "2^63.", too_wide)
 KERNKIT_EXPORT(narrow, "(int v) -> int", "v.", narrow)
 KERNKIT_EXPORT(nothing, "() -> bool", "True.", nothing)
+KERNKIT_EXPORT(stream_of, "(Device device) -> int", "The caller's current stream.", stream_of)
