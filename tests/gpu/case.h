@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Case: an op with random inputs, its tensors on a device and what it should give.
+#pragma once
+
+#include <memory>
+
+#include "gpu.h"
+#include "ops.h"
+
+namespace kernkit::gpu {
+
+template <class Op>
+class Case {
+ public:
+  using T = typename Op::Element;
+  /// Alignments that differ to a kernel which moves 16 bytes: as many as elements in them.
+  static constexpr int64_t kAlignments = 16 / static_cast<int64_t>(sizeof(T));
+
+  /// Up to `most` elements.
+  explicit Case(int64_t most, int device = 0)
+      : Case(random_bits<T>(most, 1), random_bits<T>(most, 2), device) {}
+  Case(std::vector<T> x_values, std::vector<T> y_values, int device = 0)
+      : stream(device),
+        out(device, static_cast<int64_t>(x_values.size()), kAlignments),
+        x(device, static_cast<int64_t>(x_values.size()), kAlignments),
+        y(device, static_cast<int64_t>(x_values.size()), kAlignments) {
+    set(std::move(x_values), std::move(y_values));
+  }
+  /// Other inputs, as many.
+  void set(std::vector<T> x_values, std::vector<T> y_values) {
+    x_values_ = std::move(x_values);
+    y_values_ = std::move(y_values);
+    wanted_.resize(x_values_.size());
+    for (size_t i = 0; i < wanted_.size(); ++i) {
+      wanted_[i] = Op::expected(x_values_[i], y_values_[i]);
+    }
+  }
+  /// Puts the inputs where the op will read them, on the stream; the output holds a pattern.
+  void place(int64_t n, int64_t out_first = 0, int64_t x_first = 0, int64_t y_first = 0) {
+    out.place(out_first, n, stream);
+    x.place(x_first, n, stream);
+    y.place(y_first, n, stream);
+    upload();
+  }
+  void upload() {
+    x.upload(x_values_.data(), stream);
+    y.upload(y_values_.data(), stream);
+  }
+  /// Calls the op as a framework does whose current stream this is.
+  void call() {
+    const StreamGuard guard(stream.device(), stream.get());
+    Op::call(out.view("out"), x.view("x"), y.view("y"));
+  }
+  /// "" when the output is right and the inputs are what they were.
+  std::string wrong() const {
+    std::string what = out.wrong(wanted_.data(), stream);
+    if (what.empty() && !x.wrong(x_values_.data(), stream).empty()) what = "x was written";
+    if (what.empty() && !y.wrong(y_values_.data(), stream).empty()) what = "y was written";
+    return what;
+  }
+  /// All of it; "" when it is right.
+  std::string run(int64_t n, int64_t out_first = 0, int64_t x_first = 0, int64_t y_first = 0) {
+    place(n, out_first, x_first, y_first);
+    call();
+    const std::string what = wrong();
+    if (what.empty()) return what;
+    return (Message().stream() << what.c_str() << "; n " << n
+                               << ", elements from a 16-byte boundary: out " << out_first << ", x "
+                               << x_first << ", y " << y_first)
+        .c_str();
+  }
+
+  const T* wanted() const { return wanted_.data(); }
+  const std::vector<T>& x_values() const { return x_values_; }
+  const std::vector<T>& y_values() const { return y_values_; }
+
+  Stream stream;
+  DeviceTensor<T> out, x, y;
+
+ private:
+  std::vector<T> x_values_, y_values_, wanted_;
+};
+
+}  // namespace kernkit::gpu

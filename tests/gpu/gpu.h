@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the GPU tests stand on: devices, streams that wait, tensors in device memory. The plain CUDA
+// runtime and nothing else, so that any implementation of it can run them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernkit/cuda/check.h"
+#include "kernkit/cuda/device_guard.h"
+#include "kernkit/env.h"
+#include "kernkit/host/runtime.h"
+#include "kernkit/tensor.h"
+#include "kernkit/testing/reference.h"
+
+namespace kernkit::gpu {
+
+inline int device_count() {
+  int count = 0;
+  return cuda::succeeded(cudaGetDeviceCount(&count)) ? count : 0;
+}
+
+/// A test that is skipped, with what the runtime says, where there is no device. It starts and ends
+/// on device 0.
+class GpuTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess || count == 0) {
+      const cudaError_t said = error != cudaSuccess ? error : cudaErrorNoDevice;
+      (void)cudaGetLastError();
+      GTEST_SKIP() << "no CUDA device: " << cudaGetErrorName(said) << ": "
+                   << cudaGetErrorString(said);
+    }
+    KERNKIT_CUDA_CHECK(cudaSetDevice(0));
+  }
+  void TearDown() override {
+    if (device_count() == 0) return;
+    int device = -1;
+    EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
+    EXPECT_EQ(device, 0) << "the test left another device current";
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "an asynchronous error";
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "an error that was left behind";
+  }
+};
+
+/// A stream of its own, which the default stream does not wait for.
+class Stream {
+ public:
+  explicit Stream(int device = 0) : device_(device) {
+    CUDADeviceGuard guard(device);
+    KERNKIT_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  ~Stream() {
+    (void)cuda::succeeded(cudaStreamSynchronize(stream_));
+    (void)cuda::succeeded(cudaStreamDestroy(stream_));
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  cudaStream_t get() const { return stream_; }
+  DLDevice device() const { return {kDLCUDA, device_}; }
+  void synchronize() const { KERNKIT_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
+
+ private:
+  int device_;
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Work that comes later in the stream waits until release(); ten seconds at most, so that a
+/// runtime which waits for the stream meanwhile makes the test fail and not hang. What is launched
+/// meanwhile must have run once before: loading a kernel may wait for all streams.
+class Hold {
+ public:
+  explicit Hold(const Stream& stream) : stream_(stream.get()) {
+    KERNKIT_CUDA_CHECK(cudaLaunchHostFunc(stream_, wait, this));
+  }
+  ~Hold() {
+    release();
+    (void)cuda::succeeded(cudaStreamSynchronize(stream_));
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+  void release() { released_ = true; }
+
+ private:
+  static void CUDART_CB wait(void* self) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!static_cast<Hold*>(self)->released_ && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+
+  cudaStream_t stream_;
+  std::atomic<bool> released_{false};
+};
+
+/// A vector of T in device memory, which lies where place() says. What is around it holds a
+/// pattern. Copies are enqueued on a stream; those to the host wait for it.
+template <class T>
+class DeviceTensor {
+ public:
+  DeviceTensor(int device, int64_t most, int64_t most_first = 0)
+      : bytes_(2 * kGuard + static_cast<size_t>(most + most_first) * sizeof(T)) {
+    CUDADeviceGuard guard(device);
+    KERNKIT_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&memory_), bytes_));
+    dl_.device = {kDLCUDA, device};
+    dl_.dtype = dtype_of<T>;
+    dl_.ndim = 1;
+    dl_.shape = &n_;
+  }
+  ~DeviceTensor() { (void)cuda::succeeded(cudaFree(memory_)); }
+  DeviceTensor(const DeviceTensor&) = delete;
+  DeviceTensor& operator=(const DeviceTensor&) = delete;
+
+  /// n elements, the first one `first` elements behind a 256-byte boundary. Overwrites everything.
+  void place(int64_t first, int64_t n, const Stream& stream) {
+    n_ = n;
+    dl_.data = memory_ + kGuard + static_cast<size_t>(first) * sizeof(T);
+    KERNKIT_CUDA_CHECK(cudaMemsetAsync(memory_, kPattern, bytes_, stream.get()));
+  }
+  void upload(const T* values, const Stream& stream) {
+    KERNKIT_CUDA_CHECK(cudaMemcpyAsync(dl_.data, values, static_cast<size_t>(n_) * sizeof(T),
+                                       cudaMemcpyHostToDevice, stream.get()));
+  }
+  /// "" when the elements have the bits of `wanted` (any NaN for a NaN) and nothing around them was
+  /// written; otherwise what is wrong. `wanted` null: when nothing was written at all.
+  std::string wrong(const T* wanted, const Stream& stream) const {
+    std::vector<unsigned char> bytes(bytes_);
+    KERNKIT_CUDA_CHECK(
+        cudaMemcpyAsync(bytes.data(), memory_, bytes_, cudaMemcpyDeviceToHost, stream.get()));
+    stream.synchronize();
+    const auto begin = static_cast<size_t>(static_cast<unsigned char*>(dl_.data) - memory_);
+    const size_t end = begin + (wanted != nullptr ? static_cast<size_t>(n_) * sizeof(T) : 0);
+    for (size_t i = 0; i < bytes_; ++i) {
+      if ((i < begin || i >= end) && bytes[i] != kPattern) {
+        return "byte " + std::to_string(static_cast<int64_t>(i) - static_cast<int64_t>(begin)) +
+               " from the first element was written";
+      }
+    }
+    const int64_t i = testing::first_difference(
+        wanted != nullptr ? n_ : 0,
+        [&](int64_t k) {
+          T value;
+          std::memcpy(&value, &bytes[begin + static_cast<size_t>(k) * sizeof(T)], sizeof(T));
+          return value;
+        },
+        [&](int64_t k) { return wanted[k]; });
+    return i < 0 ? "" : "element " + std::to_string(i) + " of " + std::to_string(n_);
+  }
+
+  DLTensor* dl() { return &dl_; }
+  TensorView view(const char* name) const { return {&dl_, name}; }
+
+ private:
+  static constexpr size_t kGuard = 256;
+  static constexpr unsigned char kPattern = 0xa5;
+
+  size_t bytes_;
+  unsigned char* memory_ = nullptr;
+  int64_t n_ = 0;
+  DLTensor dl_{};
+};
+
+/// n elements of any bits, the same ones for the same seed.
+template <class T>
+std::vector<T> random_bits(int64_t n, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::vector<T> values(static_cast<size_t>(n));
+  for (T& value : values) {
+    const uint64_t bits = random();
+    std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));
+  }
+  return values;
+}
+
+}  // namespace kernkit::gpu

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// More than 2^31 and 2^32 elements: no index wraps.
+#include <algorithm>
+#include <memory>
+
+#include "gpu.h"
+#include "ops.h"
+
+namespace kernkit::gpu {
+namespace {
+
+// A period that divides no power of two, so that an element which came from, or went to, a wrong
+// place is another one.
+constexpr int64_t kPeriod = (1 << 22) - 3;
+
+// n elements in device memory that repeat a period.
+template <class T>
+class Periodic {
+ public:
+  Periodic(int64_t n, int64_t first) : n_(n) {
+    KERNKIT_CUDA_CHECK(cudaMalloc(&memory_, static_cast<size_t>(n + first) * sizeof(T)));
+    dl_.data = static_cast<T*>(memory_) + first;
+    dl_.device = {kDLCUDA, 0};
+    dl_.dtype = dtype_of<T>;
+    dl_.ndim = 1;
+    dl_.shape = &n_;
+  }
+  ~Periodic() { (void)cuda::succeeded(cudaFree(memory_)); }
+  Periodic(const Periodic&) = delete;
+  Periodic& operator=(const Periodic&) = delete;
+
+  void fill(const std::vector<T>& period) {
+    copy(data(), period.data(), kPeriod, cudaMemcpyHostToDevice);
+    for (int64_t done = kPeriod; done < n_; done += std::min(done, n_ - done)) {
+      copy(data() + done, data(), std::min(done, n_ - done), cudaMemcpyDeviceToDevice);
+    }
+  }
+  void poison() {
+    KERNKIT_CUDA_CHECK(cudaMemset(dl_.data, 0x7e, static_cast<size_t>(n_) * sizeof(T)));
+  }
+  /// The first element that is not the period's, or -1.
+  int64_t first_wrong(const std::vector<T>& period) {
+    std::vector<T> part(static_cast<size_t>(kPeriod));
+    for (int64_t done = 0; done < n_; done += kPeriod) {
+      const int64_t count = std::min(kPeriod, n_ - done);
+      copy(part.data(), data() + done, count, cudaMemcpyDeviceToHost);
+      if (std::memcmp(part.data(), period.data(), static_cast<size_t>(count) * sizeof(T)) == 0) {
+        continue;
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        const auto k = static_cast<size_t>(i);
+        if (std::memcmp(&part[k], &period[k], sizeof(T)) != 0) return done + i;
+      }
+    }
+    return -1;
+  }
+  TensorView view(const char* name) const { return {&dl_, name}; }
+
+ private:
+  T* data() { return static_cast<T*>(dl_.data); }
+  static void copy(T* to, const T* from, int64_t count, cudaMemcpyKind kind) {
+    KERNKIT_CUDA_CHECK(cudaMemcpy(to, from, static_cast<size_t>(count) * sizeof(T), kind));
+  }
+
+  int64_t n_;
+  void* memory_ = nullptr;
+  DLTensor dl_{};
+};
+
+template <class Op>
+class GpuLarge : public GpuTest {
+ protected:
+  using T = typename Op::Element;
+
+  // `x_first` 1 takes the path of pointers that are aligned differently.
+  void run(int64_t n, int64_t x_first) {
+    const auto needed = static_cast<size_t>(n + 1) * sizeof(T) * (Op::kBinary ? 3 : 2);
+    size_t available = 0, total = 0;
+    KERNKIT_CUDA_CHECK(cudaMemGetInfo(&available, &total));
+    if (needed + (size_t{1} << 28) > available) {
+      GTEST_SKIP() << "needs " << needed << " bytes of device memory, " << available << " are free";
+    }
+    std::vector<T> x_period, y_period, wanted;
+    for (int64_t i = 0; i < kPeriod; ++i) {
+      // Finite in every dtype, and not the same at i and i + 1.
+      x_period.push_back(static_cast<T>(static_cast<float>((i * 7 + i / 251) % 120)));
+      y_period.push_back(static_cast<T>(static_cast<float>(i % 113)));
+      wanted.push_back(Op::expected(x_period.back(), y_period.back()));
+    }
+    Periodic<T> out(n, 0), x(n, x_first);
+    std::unique_ptr<Periodic<T>> y;
+    x.fill(x_period);
+    if (Op::kBinary) {
+      y = std::make_unique<Periodic<T>>(n, 0);
+      y->fill(y_period);
+    }
+    out.poison();
+    Op::call(out.view("out"), x.view("x"), y ? y->view("y") : x.view("y"));
+    EXPECT_EQ(out.first_wrong(wanted), -1);
+    EXPECT_EQ(x.first_wrong(x_period), -1) << "x was written";
+  }
+};
+using LargeOps = ::testing::Types<AddOp<int8_t>, ScaleOp<float16>, ScaleOp<float>>;
+TYPED_TEST_SUITE(GpuLarge, LargeOps, OpName);
+
+TYPED_TEST(GpuLarge, MoreThan2To31) { this->run((int64_t{1} << 31) + 4099, 0); }
+TYPED_TEST(GpuLarge, MoreThan2To32) { this->run((int64_t{1} << 32) + 4099, 0); }
+TYPED_TEST(GpuLarge, MoreThan2To32ElementByElement) { this->run((int64_t{1} << 32) + 4099, 1); }
+
+}  // namespace
+}  // namespace kernkit::gpu

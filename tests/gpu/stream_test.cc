@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where and when: the caller's stream, graphs, threads, every device, refusals.
+#include "case.h"
+#include "kernkit/testing/tensor.h"
+
+namespace kernkit::gpu {
+namespace {
+
+using testing::error_of;
+
+constexpr int64_t kSize = 8192 + 4099;
+
+template <class Op>
+class GpuStream : public GpuTest {};
+using TwoOps = ::testing::Types<ScaleOp<float>, AddOp<float16>>;
+TYPED_TEST_SUITE(GpuStream, TwoOps, OpName);
+
+// The call comes back at once, and its work waits for what is before it in the caller's stream.
+TYPED_TEST(GpuStream, WorkIsEnqueuedOnTheCallersStream) {
+  Case<TypeParam> c(kSize);
+  ASSERT_EQ(c.run(kSize), "");  // has loaded the kernel
+  c.place(kSize);
+  c.stream.synchronize();
+  const Stream observer;
+  {
+    Hold hold(c.stream);
+    c.call();
+    EXPECT_EQ(cudaStreamQuery(c.stream.get()), cudaErrorNotReady);
+    EXPECT_EQ(c.out.wrong(nullptr, observer), "") << "ran ahead of its stream";
+  }
+  EXPECT_EQ(c.wrong(), "");
+}
+
+// Without a stream of the caller's it is the default one, which does not wait for others.
+TYPED_TEST(GpuStream, WithoutOneItIsTheDefaultStream) {
+  Case<TypeParam> c(kSize);
+  ASSERT_EQ(c.run(kSize), "");
+  c.place(kSize);
+  c.stream.synchronize();
+  const Stream observer;
+  const Hold hold(c.stream);
+  TypeParam::call(c.out.view("out"), c.x.view("x"), c.y.view("y"));
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+  EXPECT_EQ(c.out.wrong(c.wanted(), observer), "");
+}
+
+// No call before the capture: the first launch of a process may be captured. (`./kk gpu` runs this
+// test in a process of its own as well.)
+TYPED_TEST(GpuStream, IsCapturedAndReplayed) {
+  Case<TypeParam> c(kSize);
+  c.place(kSize);
+  c.stream.synchronize();
+  cudaGraph_t graph = nullptr;
+  KERNKIT_CUDA_CHECK(cudaStreamBeginCapture(c.stream.get(), cudaStreamCaptureModeGlobal));
+  const std::string error = error_of([&] { c.call(); });
+  KERNKIT_CUDA_CHECK(cudaStreamEndCapture(c.stream.get(), &graph));
+  ASSERT_EQ(error, "nothing");
+  EXPECT_EQ(c.out.wrong(nullptr, c.stream), "") << "ran while it was captured";
+  cudaGraphExec_t replay = nullptr;
+  KERNKIT_CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
+  for (unsigned round = 0; round < 3; ++round) {
+    using T = typename TypeParam::Element;
+    c.set(random_bits<T>(kSize, 10 + round), random_bits<T>(kSize, 20 + round));
+    c.upload();
+    KERNKIT_CUDA_CHECK(cudaGraphLaunch(replay, c.stream.get()));
+    EXPECT_EQ(c.wrong(), "") << "round " << round;
+  }
+  EXPECT_EQ(cudaGraphExecDestroy(replay), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
+// One thread's stream waits; the other's work is done.
+TYPED_TEST(GpuStream, EachThreadHasItsOwn) {
+  Case<TypeParam> held(kSize), other(kSize);
+  ASSERT_EQ(held.run(kSize), "");
+  held.place(kSize);
+  held.stream.synchronize();
+  const Stream observer;
+  {
+    const Hold hold(held.stream);
+    const StreamGuard guard(held.stream.device(), held.stream.get());
+    std::string wrong = "the thread did not run";
+    std::thread([&] { wrong = other.run(kSize); }).join();
+    EXPECT_EQ(wrong, "");
+    TypeParam::call(held.out.view("out"), held.x.view("x"), held.y.view("y"));
+    EXPECT_EQ(held.out.wrong(nullptr, observer), "");
+  }
+  EXPECT_EQ(held.wrong(), "");
+}
+
+TYPED_TEST(GpuStream, OnEveryDevice) {
+  const int count = device_count();
+  for (int device = 0; device < count; ++device) {
+    for (const int current : {device, (device + 1) % count}) {
+      KERNKIT_CUDA_CHECK(cudaSetDevice(current));
+      Case<TypeParam> c(kSize, device);
+      EXPECT_EQ(c.run(kSize), "") << "device " << device;
+      int after = -1;
+      EXPECT_EQ(cudaGetDevice(&after), cudaSuccess);
+      EXPECT_EQ(after, current);
+    }
+  }
+  KERNKIT_CUDA_CHECK(cudaSetDevice(0));
+}
+
+TYPED_TEST(GpuStream, ThousandCallsAllocateNothing) {
+  Case<TypeParam> c(kSize);
+  ASSERT_EQ(c.run(kSize), "");
+  // Other processes may use the device as well: one quiet round of five is enough.
+  bool quiet = false;
+  for (int round = 0; round < 5 && !quiet; ++round) {
+    size_t before = 0, after = 1, total = 0;
+    KERNKIT_CUDA_CHECK(cudaMemGetInfo(&before, &total));
+    for (int i = 0; i < 1000; ++i) c.call();
+    c.stream.synchronize();
+    KERNKIT_CUDA_CHECK(cudaMemGetInfo(&after, &total));
+    quiet = before == after;
+  }
+  EXPECT_TRUE(quiet);
+}
+
+class GpuRefusals : public GpuTest {};
+
+// After each refusal the same tensors are used for a call that fits.
+TEST_F(GpuRefusals, TensorsOnDifferentDevices) {
+  Case<AddOp<float>> c(kSize);
+  testing::HostTensor<float> host({kSize}, {}, 5.0f);
+  c.place(kSize);
+  EXPECT_EQ(error_of([&] { kernels::scale(c.out.view("y"), host.view("x"), 2.0); }),
+            "ValueError: y: device cuda:0 does not match x (cpu)");
+  EXPECT_EQ(error_of([&] { kernels::scale(host.view("y"), c.x.view("x"), 2.0); }),
+            "ValueError: y: device cpu does not match x (cuda:0)");
+  EXPECT_EQ(error_of([&] { kernels::add(c.out.view("z"), c.x.view("x"), host.view("y")); }),
+            "ValueError: y: device cpu does not match x (cuda:0)");
+  EXPECT_EQ(c.out.wrong(nullptr, c.stream), "");
+  for (const float value : host) ASSERT_EQ(value, 5.0f);
+  c.call();
+  EXPECT_EQ(c.wrong(), "");
+}
+
+TEST_F(GpuRefusals, TensorsOnTwoGpus) {
+  if (device_count() < 2) GTEST_SKIP() << "needs 2 CUDA devices, there is 1";
+  Case<ScaleOp<float>> here(kSize, 0), there(kSize, 1);
+  here.place(kSize);
+  there.place(kSize);
+  EXPECT_EQ(error_of([&] { kernels::scale(here.out.view("y"), there.x.view("x"), 2.0); }),
+            "ValueError: y: device cuda:0 does not match x (cuda:1)");
+  EXPECT_EQ(here.out.wrong(nullptr, here.stream), "");
+}
+
+TEST_F(GpuRefusals, DeviceThatDoesNotExist) {
+  Case<ScaleOp<float>> c(kSize);
+  c.place(kSize);
+  c.out.dl()->device.device_id = c.x.dl()->device.device_id = 99;
+  EXPECT_EQ(error_of([&] { kernels::scale(c.out.view("y"), c.x.view("x"), 2.0); }),
+            "RuntimeError: cudaSetDevice(99) failed: cudaErrorInvalidDevice: invalid device "
+            "ordinal");
+  c.out.dl()->device.device_id = c.x.dl()->device.device_id = 0;
+  c.call();
+  EXPECT_EQ(c.wrong(), "");
+}
+
+TEST_F(GpuRefusals, ErrorOfAnEarlierCallIsNotBlamedOnTheLaunch) {
+  Case<ScaleOp<float>> c(kSize);
+  c.place(kSize);
+  void* memory = nullptr;
+  ASSERT_EQ(cudaMalloc(&memory, size_t{1} << 60), cudaErrorMemoryAllocation);
+  EXPECT_EQ(error_of([&] { c.call(); }), "nothing");
+  EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation) << "it is somebody else's to find";
+  EXPECT_EQ(c.wrong(), "");
+}
+
+}  // namespace
+}  // namespace kernkit::gpu
