@@ -94,7 +94,7 @@ class Hold {
   void release() { released_ = true; }
 
  private:
-  static void CUDART_CB wait(void* self) {
+  static void wait(void* self) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (!static_cast<Hold*>(self)->released_ && std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -125,17 +125,20 @@ class DeviceTensor {
 
   /// n elements, the first one `first` elements behind a 256-byte boundary. Overwrites everything.
   void place(int64_t first, int64_t n, const Stream& stream) {
+    const CUDADeviceGuard guard(dl_.device.device_id);
     n_ = n;
     dl_.data = memory_ + kGuard + static_cast<size_t>(first) * sizeof(T);
     KERNKIT_CUDA_CHECK(cudaMemsetAsync(memory_, kPattern, bytes_, stream.get()));
   }
   void upload(const T* values, const Stream& stream) {
+    const CUDADeviceGuard guard(dl_.device.device_id);
     KERNKIT_CUDA_CHECK(cudaMemcpyAsync(dl_.data, values, static_cast<size_t>(n_) * sizeof(T),
                                        cudaMemcpyHostToDevice, stream.get()));
   }
   /// "" when the elements have the bits of `wanted` (any NaN for a NaN) and nothing around them was
   /// written; otherwise what is wrong. `wanted` null: when nothing was written at all.
   std::string wrong(const T* wanted, const Stream& stream) const {
+    const CUDADeviceGuard guard(dl_.device.device_id);
     std::vector<unsigned char> bytes(bytes_);
     KERNKIT_CUDA_CHECK(
         cudaMemcpyAsync(bytes.data(), memory_, bytes_, cudaMemcpyDeviceToHost, stream.get()));

@@ -15,7 +15,7 @@ def test_help(root, args):
     result = kk(root, *args)
     assert result.returncode == 0
     assert result.stdout.startswith("usage: ./kk COMMAND")
-    for command in ("build", "test", "bench", "new NAME", "demo", "cuda-matrix"):
+    for command in ("build", "test", "bench", "new NAME", "demo", "cuda-matrix", "gpu [PART...]"):
         assert f"\n  {command} " in result.stdout
 
 
@@ -27,6 +27,11 @@ def test_help(root, args):
         (("build", "scale"), 'unexpected "scale"'),
         (("new",), "new needs a name: ./kk new fast_kernels"),
         (("new", "a", "--output", "/nowhere"), "there is no folder /nowhere"),
+        (("gpu", "--arch"), "--arch needs a list: 90 or 90,120"),
+        (("gpu", "--arch", "sm_90"), "--arch needs a list: 90 or 90,120"),
+        (("gpu", "scale"), 'unexpected "scale"'),
+        (("gpu", "--build", "--run"), "gpu --build and gpu --run together are ./kk gpu"),
+        (("build", "--run"), "--run belongs to gpu: ./kk gpu --run"),
         (("test", "--with"), "--with needs a list: torch,jax"),
     ],
 )

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same op by others: CUB's transform, and one element per thread as the guide of tvm-ffi has
+// it.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "kernkit/cuda/check.h"
+
+// In CUDA 12.9 and later.
+#if CUDART_VERSION >= 12090 && __has_include(<cub/device/device_transform.cuh>)
+#include <cub/device/device_transform.cuh>
+#include <cuda/std/tuple>
+#define KERNKIT_BENCH_CUB 1
+#else
+#define KERNKIT_BENCH_CUB 0
+#endif
+
+namespace kernkit::bench {
+
+// The index is 64-bit, unlike the guide's, so that it is right beyond 2^32 elements.
+template <class Op, class Out, class... In>
+__global__ void one_element_per_thread(int64_t n, Op op, Out* out, const In*... in) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = op(in[i]...);
+}
+
+template <class Op, class Out, class... In>
+void guide(cudaStream_t stream, int64_t n, Op op, Out* out, const In*... in) {
+  one_element_per_thread<<<static_cast<unsigned>((n + 255) / 256), 256, 0, stream>>>(n, op, out,
+                                                                                     in...);
+  KERNKIT_CUDA_CHECK(cudaGetLastError());
+}
+
+#if KERNKIT_BENCH_CUB
+template <class Op, class Out, class... In>
+void cub_transform(cudaStream_t stream, int64_t n, Op op, Out* out, const In*... in) {
+  KERNKIT_CUDA_CHECK(
+      cub::DeviceTransform::Transform(::cuda::std::make_tuple(in...), out, n, op, stream));
+}
+#endif
+
+}  // namespace kernkit::bench
