@@ -67,7 +67,12 @@ double hot_time_of(const std::function<void(cudaStream_t)>& launch) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t replay = nullptr;
   KERNKIT_CUDA_CHECK(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal));
-  for (int i = 0; i < kHotLaunches; ++i) launch(stream());
+  try {
+    for (int i = 0; i < kHotLaunches; ++i) launch(stream());
+  } catch (const Error&) {
+    (void)cuda::succeeded(cudaStreamEndCapture(stream(), &graph));  // other rows use the stream
+    throw;
+  }
   KERNKIT_CUDA_CHECK(cudaStreamEndCapture(stream(), &graph));
   KERNKIT_CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
   const Event start, end;

@@ -15,6 +15,7 @@ class GpuStream : public GpuTest {};
 using TwoOps = ::testing::Types<ScaleOp<float>, AddOp<float16>>;
 TYPED_TEST_SUITE(GpuStream, TwoOps, OpName);
 
+// [stream]
 // The call comes back at once, and its work waits for what is before it in the caller's stream.
 TYPED_TEST(GpuStream, WorkIsEnqueuedOnTheCallersStream) {
   Case<TypeParam> c(kSize);
@@ -30,6 +31,7 @@ TYPED_TEST(GpuStream, WorkIsEnqueuedOnTheCallersStream) {
   }
   EXPECT_EQ(c.wrong(), "");
 }
+// [/stream]
 
 // Without a stream of the caller's it is the default one, which does not wait for others.
 TYPED_TEST(GpuStream, WithoutOneItIsTheDefaultStream) {

@@ -18,6 +18,7 @@ __global__ void clamp_kernel(int n, T* x, Range range) {
 
 }  // namespace
 
+// [handwritten]
 void clamp(kernkit::TensorView x) {
   kernkit::CUDADeviceGuard guard(x.device().device_id);
   cudaStream_t stream = kernkit::get_cuda_stream(x.device());
@@ -25,3 +26,4 @@ void clamp(kernkit::TensorView x) {
                                                Range{0, 1});
   KERNKIT_CUDA_CHECK(cudaGetLastError());
 }
+// [/handwritten]

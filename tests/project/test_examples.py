@@ -28,3 +28,12 @@ def test_nvshmem_allocator(root, dlpack_include):
     for folder in (*folders, dlpack_include):
         command += ["-isystem", folder]
     subprocess.run([*command, root / "docs/examples/nvshmem_allocator.cc"], check=True)
+
+
+def test_row_sum(root, dlpack_include, tmp_path):
+    if not shutil.which("nvcc"):
+        pytest.skip("no CUDA compiler")
+    command = ["nvcc", "-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-Xcompiler=-Wall,-Wextra"]
+    command += ["-DKERNKIT_WITH_CUDA", "-DKERNKIT_COMPILED"]
+    command += ["-I", root / "sdk/include", "-isystem", dlpack_include, "-c", "-o", tmp_path / "o"]
+    subprocess.run([*command, root / "docs/examples/row_sum.cu"], check=True)

@@ -3,6 +3,7 @@
 
 import importlib.util
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -146,3 +147,24 @@ def test_the_rows_of_torch_are_those_of_gpu_bench(root):
     listed = subprocess.run([program, "--benchmark_list_tests"], capture_output=True, text=True)
     ours = {line.split("/iterations")[0] for line in listed.stdout.splitlines() if "/kernkit/" in line}
     assert {name.replace("/torch/", "/kernkit/") for name, *_ in module.rows()} == ours
+
+
+@pytest.mark.all
+def test_what_is_built_runs_elsewhere(root, tmp_path):
+    if not shutil.which("nvcc"):
+        pytest.skip("no CUDA compiler")
+    subprocess.run([root / "kk", "gpu", "--build", "--arch", "90"], check=True, timeout=1500)
+    for folder in ("bin", "lib"):
+        shutil.copytree(root / "build/gpu" / folder, tmp_path / folder)
+    bench = tmp_path / "bin/gpu_bench"
+    libraries = subprocess.run(["ldd", bench], capture_output=True, text=True, check=True).stdout
+    for name in ("libbenchmark", "libstdc++"):
+        assert f"=> {tmp_path}/bin/../lib/{name}" in libraries
+    out = tmp_path / "out.json"
+    command = [bench, f"--benchmark_out={out}", "--benchmark_filter=cold/bytes:4096/"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    content = json.loads(out.read_text())
+    reason = content["context"].get("skipped")
+    assert len(content["benchmarks"]) > 30
+    for row in content["benchmarks"]:
+        assert row.get("error_message") == reason, row["name"]
