@@ -48,6 +48,23 @@ def test_links_exist(page):
         assert (page.parent / target).exists(), target
 
 
+def test_messages_are_those_of_the_tests():
+    """Every message that a page quotes stands in a test, word by word; … is left open."""
+    tests = [*(ROOT / "tests").rglob("*_test.cc"), *(ROOT / "tests").rglob("test_*.py")]
+    # Adjacent string literals are one text.
+    said = "".join(re.sub(r'"\s+"', "", path.read_text()) for path in tests)
+    said = said.replace('\\"', '"')
+    quoted = 0
+    for page in PAGES:
+        for text in re.findall(r"`(\w+Error: [^`]*)`", without_code(page)):
+            if "Check failed" in text or "Unsupported dtype" in text:
+                continue  # what others say
+            quoted += 1
+            for part in text.split("…"):
+                assert part in said, f"{page.name}: no test says: {part}"
+    assert quoted > 25
+
+
 def test_readme_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 120
     assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= 60

@@ -140,3 +140,20 @@ def test_moved_from_torch(build):
         refused(before.rms_norm, *tensors)
     # What the page warns of.
     assert after.rms_norm(x.requires_grad_()).grad_fn is None
+
+
+def test_errors(build):
+    reduce = tvm_ffi.load_module(str(build("errors"))).reduce
+    x = np.arange(4, dtype="float32")
+    assert reduce(x, 3) == 3 and reduce(x, 4, "mean") == 1.5
+    assert refused(reduce, x, 5) == "ValueError: reduce(): window: must be in [1, 4], got 5"
+    assert refused(reduce, x, 0) == "ValueError: reduce(): window: must be in [1, 4], got 0"
+    text = 'ValueError: reduce(): mode: expected sum or mean, got "max"'
+    assert refused(reduce, x, 3, "max") == text
+
+
+def test_kept_callback_ends_well(build):
+    library = build("keep_callback", "-Wl,-z,nodelete")
+    script = f"import tvm_ffi; tvm_ffi.load_module('{library}').on_finish(lambda: None)"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
