@@ -4,6 +4,7 @@ pages say."""
 
 import importlib.util
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -157,3 +158,13 @@ def test_kept_callback_ends_well(build):
     script = f"import tvm_ffi; tvm_ffi.load_module('{library}').on_finish(lambda: None)"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_threads_and_streams(root, build):
+    library = build("threads")
+    script = root / "docs/examples/streams.py"
+    result = subprocess.run([sys.executable, script, library], capture_output=True, text=True)
+    said = re.findall(r"print\(.*\)  # (.*)", script.read_text())
+    assert (result.stdout.splitlines(), result.stderr) == (said, "")
+    text = "ValueError: fails(): set_current_stream: device cuda:-1 has a negative id"
+    assert refused(tvm_ffi.load_module(str(library)).fails) == text
