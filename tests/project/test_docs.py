@@ -42,11 +42,19 @@ def without_code(page):
     return re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
 
 
+def anchors(page):
+    """Of the headings, as GitHub makes them."""
+    headings = re.findall("^#+ (.*)$", without_code(page), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_exist(page):
     text = re.sub("`[^`\n]*`", "", without_code(page))
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
-        assert (page.parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", text):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
 
 
 def test_messages_are_those_of_the_tests():
