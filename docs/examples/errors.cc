@@ -21,5 +21,10 @@ double reduce(TensorView x, int64_t window, std::string_view mode) {
 }
 // [/check]
 
+void unfinished() { KERNKIT_THROW(NotImplementedError) << "not yet"; }
+void bug() { KERNKIT_ICHECK_EQ(3, 4); }
+
 KERNKIT_EXPORT(reduce, "(Tensor x, int window, str mode='sum') -> float",
                "The sum or mean of the first elements.", reduce)
+KERNKIT_EXPORT(unfinished, "() -> ()", "Raises a NotImplementedError.", unfinished)
+KERNKIT_EXPORT(bug, "() -> ()", "Raises an InternalError.", bug)

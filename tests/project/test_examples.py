@@ -144,13 +144,19 @@ def test_moved_from_torch(build):
 
 
 def test_errors(build):
-    reduce = tvm_ffi.load_module(str(build("errors"))).reduce
+    module = tvm_ffi.load_module(str(build("errors")))
+    reduce = module.reduce
     x = np.arange(4, dtype="float32")
     assert reduce(x, 3) == 3 and reduce(x, 4, "mean") == 1.5
     assert refused(reduce, x, 5) == "ValueError: reduce(): window: must be in [1, 4], got 5"
     assert refused(reduce, x, 0) == "ValueError: reduce(): window: must be in [1, 4], got 0"
     text = 'ValueError: reduce(): mode: expected sum or mean, got "max"'
     assert refused(reduce, x, 3, "max") == text
+    # Kinds that tvm_ffi does not know.
+    assert refused(module.bug) == "RuntimeError: bug(): internal check failed: 3 == 4 (3 vs 4)"
+    assert refused(module.unfinished) == "RuntimeError: unfinished(): not yet"
+    tvm_ffi.error.register_error("NotImplementedError", NotImplementedError)
+    assert refused(module.unfinished) == "NotImplementedError: unfinished(): not yet"
 
 
 def test_kept_callback_ends_well(build):
