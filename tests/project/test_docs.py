@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -20,9 +21,9 @@ def cut(file, region):
     text = (ROOT / file).read_text()
     if region is None:
         return text
-    found = re.search(rf"(?://|#) \[{region}\]\n(.*?)(?://|#) \[/{region}\]", text, re.DOTALL)
+    found = re.search(rf"(?://|#) \[{region}\]\n(.*?) *(?://|#) \[/{region}\]", text, re.DOTALL)
     assert found, f"{file} has no region {region}"
-    return found[1]
+    return textwrap.dedent(found[1])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -69,7 +70,7 @@ def test_messages_are_those_of_the_tests():
             if "Check failed" in text or "Unsupported dtype" in text:
                 continue  # what others say
             quoted += 1
-            for part in text.split("…"):
+            for part in " ".join(text.split()).split("…"):
                 assert part in said, f"{page.name}: no test says: {part}"
     assert quoted > 25
 
