@@ -35,6 +35,7 @@ def test_jax_as_output_is_written(kernels):
     np.testing.assert_array_equal(plus_y(0), [0, 0, 0, 0])
     kernels.scale(y, np.ones(4, "float32"), 2.0)
     np.testing.assert_array_equal(y, [2, 2, 2, 2])  # behind JAX's back
+    np.testing.assert_array_equal(plus_y(0), [0, 0, 0, 0])
 
 
 def test_under_jit(kernels):
