@@ -27,9 +27,21 @@ def test_jax_as_input(kernels):
     np.testing.assert_array_equal(y, [0, 2, 4, 6, 8])
 
 
+def test_jax_as_output_is_written(kernels):
+    """Nothing tells it from a tensor that may be: the page on ownership warns of it."""
+    jax = pytest.importorskip("jax")
+    y = jax.numpy.zeros(4, "float32")
+    plus_y = jax.jit(lambda x: x + y)
+    np.testing.assert_array_equal(plus_y(0), [0, 0, 0, 0])
+    kernels.scale(y, np.ones(4, "float32"), 2.0)
+    np.testing.assert_array_equal(y, [2, 2, 2, 2])  # behind JAX's back
+    np.testing.assert_array_equal(plus_y(0), [0, 0, 0, 0])
+
+
 def test_under_jit(kernels):
     jax = pytest.importorskip("jax")
     jax_tvm_ffi = pytest.importorskip("jax_tvm_ffi")
+    # [jit]
     jax_tvm_ffi.register_ffi_target(
         "kernkit.scale", kernels.scale, ["rets", "args", "attrs.factor"], platform="cpu"
     )
@@ -38,6 +50,7 @@ def test_under_jit(kernels):
     def double(x):
         out = jax.ShapeDtypeStruct(x.shape, x.dtype)
         return jax.ffi.ffi_call("kernkit.scale", out)(x, factor=2.0) + 1
+    # [/jit]
 
     x = jax.numpy.arange(5, dtype="float32")
     np.testing.assert_array_equal(double(x), [1, 3, 5, 7, 9])

@@ -186,6 +186,14 @@ def test_overlap(kernels):
     np.testing.assert_array_equal(memory, [0, 2, 4, 6, 8])
 
 
+def test_read_only_array(kernels):
+    """The host refuses it, even as an input; the page on ownership says what to do."""
+    x = F4.copy()
+    x.flags.writeable = False
+    with pytest.raises(BufferError):
+        kernels.scale(F4, x, 1.0)
+
+
 def test_traceback_ends_in_the_kernel(kernels):
     """The last frame is the line of the check that failed, without a stack walk."""
     try:

@@ -8,6 +8,7 @@ SCRIPT = """
 import ctypes, signal, sys
 import numpy as np
 
+# [ctypes]
 class Tensor(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
                 ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
@@ -26,13 +27,14 @@ def tensor(array):
     return Tensor(array.ctypes.data, (1, 0), array.ndim, 2, 8 * array.itemsize, 1,
                   sizes(*array.shape), strides, 0)
 
-handlers = [signal.getsignal(n) for n in signal.valid_signals()]
+# [/ctypes]
 def masks():
     return [line for line in open("/proc/self/status") if line.startswith(("SigCgt", "SigIgn"))]
 before = masks()
 library = ctypes.CDLL(sys.argv[1])
 library.kernkit_last_error.restype = ctypes.c_char_p
 
+# [call]
 def call(name, *args):
     any_args = (Any * len(args))()
     keep = []
@@ -45,6 +47,7 @@ def call(name, *args):
     result = Any()
     function = getattr(library, "__tvm_ffi_" + name)
     return function(None, any_args, len(args), ctypes.byref(result))
+# [/call]
 
 x = np.arange(6, dtype="float32").reshape(2, 3)
 y = np.zeros_like(x)

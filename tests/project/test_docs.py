@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -20,9 +21,9 @@ def cut(file, region):
     text = (ROOT / file).read_text()
     if region is None:
         return text
-    found = re.search(rf"(?://|#) \[{region}\]\n(.*?)(?://|#) \[/{region}\]", text, re.DOTALL)
+    found = re.search(rf"(?://|#) \[{region}\]\n(.*?) *(?://|#) \[/{region}\]", text, re.DOTALL)
     assert found, f"{file} has no region {region}"
-    return found[1]
+    return textwrap.dedent(found[1])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -42,10 +43,36 @@ def without_code(page):
     return re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
 
 
+def anchors(page):
+    """Of the headings, as GitHub makes them."""
+    headings = re.findall("^#+ (.*)$", without_code(page), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_exist(page):
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", without_code(page)):
-        assert (page.parent / target).exists(), target
+    text = re.sub("`[^`\n]*`", "", without_code(page))
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", text):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
+
+
+def test_messages_are_those_of_the_tests():
+    """Every message that a page quotes stands in a test, word by word; … is left open."""
+    tests = [*(ROOT / "tests").rglob("*_test.cc"), *(ROOT / "tests").rglob("test_*.py")]
+    # Adjacent string literals are one text.
+    said = "".join(re.sub(r'"\s+"', "", path.read_text()) for path in tests)
+    said = said.replace('\\"', '"')
+    quoted = 0
+    for page in PAGES:
+        for text in re.findall(r"`(\w+Error: [^`]*)`", without_code(page)):
+            if "Check failed" in text or "Unsupported dtype" in text:
+                continue  # what others say
+            quoted += 1
+            for part in " ".join(text.split()).split("…"):
+                assert part in said, f"{page.name}: no test says: {part}"
+    assert quoted > 25
 
 
 def test_readme_is_short():

@@ -205,5 +205,20 @@ TEST(Function, FailsWithoutAWord) {
   EXPECT_EQ(error_of([&] { silent(); }), "RuntimeError: a callback failed and did not say why");
 }
 
+// An object cannot say that it is read-only, so such a tensor does not become one silently.
+TEST(AnyView, ReadOnlyTensor) {
+  float data[2] = {1, 2};
+  int64_t shape[1] = {2};
+  auto* managed = new DLManagedTensorVersioned{};
+  managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  managed->flags = DLPACK_FLAG_BITMASK_READ_ONLY;
+  managed->deleter = [](DLManagedTensorVersioned* self) { delete self; };
+  managed->dl_tensor = {data, {kDLCPU, 0}, 1, dl_float32, shape, nullptr, 0};
+  const Tensor x = Tensor::FromDLPackVersioned(managed);
+  EXPECT_EQ(error_of([&] { AnyView view(x); }),
+            "ValueError: tensor: is read-only; read_only_view() and data<const T>() read it");
+  EXPECT_EQ(AnyView(x.read_only_view()).cast<TensorView>().data<const float>()[1], 2);
+}
+
 }  // namespace
 }  // namespace kernkit

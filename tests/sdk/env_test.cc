@@ -35,6 +35,7 @@ TEST(Env, StreamIsOneOfThreadAndDevice) {
   EXPECT_EQ(current_stream(kCuda0), nullptr);
 }
 
+// [streams]
 TEST(Env, StreamGuardsNest) {
   {
     const StreamGuard outer(kCuda0, stream(1));
@@ -50,6 +51,7 @@ TEST(Env, StreamGuardsNest) {
   }
   EXPECT_EQ(current_stream(kCuda0), nullptr);
 }
+// [/streams]
 
 TEST(Env, StreamOfNoDevice) {
   EXPECT_EQ(error_of([] {
@@ -58,6 +60,7 @@ TEST(Env, StreamOfNoDevice) {
             "ValueError: set_current_stream: device cuda:-1 has a negative id");
 }
 
+// [allocator]
 int calls = 0;
 int refuse(DLTensor*, DLManagedTensorVersioned**, void* context,
            void (*set_error)(void*, const char*, const char*)) {
@@ -83,6 +86,7 @@ TEST(Env, AllocatorIsAskedWhileItsGuardLives) {
   EXPECT_EQ(alloc_tensor({4}, dl_float32, {kDLCPU, 0}).numel(), 4);
   EXPECT_EQ(calls, 1);
 }
+// [/allocator]
 
 }  // namespace
 }  // namespace kernkit

@@ -78,6 +78,7 @@ TEST(TensorView, IndexError) {
             "IndexError: tensor: dimension -1 does not exist; shape is []");
 }
 
+// [facts]
 TEST(TensorView, NullStrides) {
   HostTensor<float> tensor({2, 3, 4}, {0, 0, true});
   const TensorView x = tensor.view("x");
@@ -98,6 +99,7 @@ TEST(TensorView, ByteOffsetIsApplied) {
   EXPECT_EQ(x.data_ptr(), tensor.begin());
   EXPECT_EQ(*x.data<float>(), 5.0f);
 }
+// [/facts]
 
 // DLPack lets data be null when there are no elements. Meant for the sanitizers.
 TEST(TensorView, NullDataWithByteOffset) {

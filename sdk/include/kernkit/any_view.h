@@ -60,11 +60,6 @@ template <class T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_same_v<T, DLDataType> || std::is_same_v<T, DLDevice>;
 
-/// The object of a defined() tensor, borrowed.
-inline KernkitObject* object_of(const Tensor& tensor) {
-  return reinterpret_cast<KernkitObject*>(const_cast<DLTensor*>(tensor.view().get())) - 1;
-}
-
 /// A short text as a value, a longer one by its address. Throws ValueError for a longer one with a
 /// NUL in it, which only the host can hold: make an Any of that.
 KernkitAny view_text(const char* data, size_t size);
@@ -95,8 +90,10 @@ class AnyView : public detail::AnyValue {
     set(kKernkitDLTensorPtr).ptr = const_cast<DLTensor*>(tensor);
   }
   AnyView(TensorView tensor) : AnyView(tensor.get()) {}  // NOLINT(runtime/explicit)
-  AnyView(const Tensor& tensor) {                        // NOLINT(runtime/explicit)
-    if (tensor.defined()) set(kKernkitTensor).object = detail::object_of(tensor);
+  /// ValueError for a read-only tensor, which a function could not tell from another: pass its
+  /// read_only_view() where it is only read.
+  AnyView(const Tensor& tensor) {  // NOLINT(runtime/explicit)
+    if (tensor.defined()) set(kKernkitTensor).object = tensor.writable_object();
   }
   template <class T>
   AnyView(const Optional<T>& value)  // NOLINT(runtime/explicit)

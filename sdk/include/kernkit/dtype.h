@@ -9,6 +9,7 @@
 
 #include "kernkit/abi.h"
 #include "kernkit/cold.h"
+#include "kernkit/fixed_text.h"
 
 namespace kernkit {
 
@@ -86,13 +87,6 @@ constexpr uint32_t dtype_bits(DLDataType dtype) {
   return (key >> 8 & 0xff) * (key >> 16);
 }
 
-/// Text of at most N - 1 characters, returned by value so that naming a thing allocates nothing.
-template <size_t N>
-struct FixedText {
-  char text[N];
-  constexpr const char* c_str() const { return text; }
-};
-
 namespace detail {
 
 struct DTypeName {
@@ -122,16 +116,6 @@ KERNKIT_LOCAL inline constexpr DTypeName kDTypeNames[] = {
     {DTypeCode::kFloat6E3M2FN, 6, "float6_e3m2fn"},
     {DTypeCode::kFloat4E2M1FN, 4, "float4_e2m1fn"},
 };
-
-[[gnu::cold]] constexpr char* append(char* out, const char* text) {
-  while (*text != '\0') *out++ = *text++;
-  return out;
-}
-[[gnu::cold]] constexpr char* append(char* out, uint32_t number) {
-  if (number >= 10) out = append(out, number / 10);
-  *out = static_cast<char>('0' + number % 10);
-  return out + 1;
-}
 
 // The number at text[*pos], which it steps over; 0 when there is none, it starts with 0 or exceeds
 // 65535.

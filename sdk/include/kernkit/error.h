@@ -8,7 +8,8 @@
 
 namespace kernkit {
 
-/// The kinds a message can have; in Python each is the exception of that name.
+/// The kinds a message can have. In Python each is the exception of that name; InternalError and
+/// NotImplementedError, which tvm_ffi does not know, are a RuntimeError.
 ///   TypeError      dtype, or the type or number of arguments
 ///   ValueError     shape, device, layout, aliasing, range
 ///   RuntimeError   CUDA, a missing host

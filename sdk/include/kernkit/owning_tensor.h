@@ -117,10 +117,14 @@ class Tensor {
 
   /// A view to read and write, valid while an owner lives. ValueError for a read-only tensor.
   TensorView view() const {
+    return TensorView(reinterpret_cast<const DLTensor*>(writable_object() + 1), name_);
+  }
+  /// The host's object, borrowed; nothing about it says read-only, hence ValueError for such a one.
+  KernkitObject* writable_object() const {
     if (__builtin_expect(object_ == nullptr || is_read_only(), 0)) {
       detail::throw_not_writable(object_, name_);
     }
-    return TensorView(unchecked(), name_);
+    return object_;
   }
   /// A view that the caller promises only to read: the input of a kernel.
   TensorView read_only_view() const { return TensorView(get(), name_); }
@@ -130,7 +134,7 @@ class Tensor {
   /// The DLTensor, whose data is to be read only if is_read_only().
   const DLTensor* get() const {
     if (__builtin_expect(object_ == nullptr, 0)) detail::throw_not_writable(object_, name_);
-    return unchecked();
+    return reinterpret_cast<const DLTensor*>(object_ + 1);
   }
 
   // As in TensorView.
@@ -161,7 +165,6 @@ class Tensor {
  private:
   Tensor(KernkitObject* object, const char* name, uint64_t flags = 0)
       : object_(object), name_(name), flags_(flags) {}
-  const DLTensor* unchecked() const { return reinterpret_cast<const DLTensor*>(object_ + 1); }
 
   KernkitObject* object_ = nullptr;
   const char* name_ = nullptr;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernkit/host_api.h"
+#include "kernkit/owning_shape.h"
 #include "kernkit/owning_tensor.h"
 #include "kernkit/schema.h"
 
@@ -121,6 +122,8 @@ struct Result<ShapeView> {
   }
   static void set(KernkitAny* result, ShapeView value) { set_ints(result, value); }
 };
+template <>
+struct Result<Shape> : Result<ShapeView> {};
 
 /// std::tuple and std::pair: an Array, made by the host's own constructor.
 template <class T>

@@ -136,4 +136,24 @@ struct TensorObject {
   ~TensorObject() { deleter(managed); }
 };
 
+using StrObject = TextObject<kKernkitStr>;
+using BytesObject = TextObject<kKernkitBytes>;
+
+/// True for an object of this runtime.
+inline bool is_ours(const KernkitObject* object) {
+  return object->deleter == delete_object<ErrorObject> ||
+         object->deleter == delete_object<StrObject> ||
+         object->deleter == delete_object<BytesObject> ||
+         object->deleter == delete_object<FunctionObject> ||
+         object->deleter == delete_object<ArrayObject> ||
+         object->deleter == delete_object<TensorObject>;
+}
+
+/// The end of a function that makes an object.
+template <class T>
+int give(T* object, void** out) {
+  *out = object;
+  return object == nullptr ? -1 : 0;
+}
+
 }  // namespace kernkit::host

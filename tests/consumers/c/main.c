@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernkit/abi.h"
+#include "kernkit/any_tensor.h"
 
 int main(int argc, char** argv) {
   float x[3] = {1, 2, 3};
@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   *(void**)&last_error = dlsym(library, "kernkit_last_error");
   if (scale == NULL || last_error == NULL) return fprintf(stderr, "a symbol is missing\n"), 1;
 
+  // [call]
   memset(tensors, 0, sizeof(tensors));
   memset(args, 0, sizeof(args));
   memset(&result, 0, sizeof(result));
@@ -33,13 +34,13 @@ int main(int argc, char** argv) {
     tensors[i].dtype.bits = 32;
     tensors[i].dtype.lanes = 1;
     tensors[i].shape = shape;
-    args[i].type_index = kKernkitDLTensorPtr;
-    args[i].v.ptr = &tensors[i];
+    KernkitDLTensorToAnyView(&tensors[i], &args[i]);
   }
   args[2].type_index = kKernkitFloat;
   args[2].v.f64 = 2.0;
   if (scale(NULL, args, 3, &result) != 0) return fprintf(stderr, "%s\n", last_error()), 1;
   printf("%g %g %g\n", y[0], y[1], y[2]);
+  // [/call]
 
   if (scale(NULL, args, 2, &result) != -1) return fprintf(stderr, "two arguments were taken\n"), 1;
   printf("%s\n", last_error());

@@ -6,6 +6,7 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) return std::fprintf(stderr, "usage: %s LIBRARY\n", argv[0]), 1;
+  // [host]
   const kernkit::Module module = kernkit::Module::load(argv[1]);
   for (const kernkit::ModuleFunction& function : module.functions()) {
     std::printf("%s%s\n", function.name().c_str(), function.schema().c_str());
@@ -24,5 +25,6 @@ int main(int argc, char** argv) {
   } catch (const kernkit::Error& error) {
     std::printf("%s\n", error.what());
   }
+  // [/host]
   return 0;
 }

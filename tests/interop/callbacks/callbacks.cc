@@ -33,6 +33,7 @@ Any pass_all(const Function& f, const Tensor& tensor) {
            Any(7), kernkit::Optional<double>(0.5));
 }
 
+// [caught]
 // What the callback raises passes through; what is caught here has its kind and message.
 std::string caught(const Function& f) {
   try {
@@ -42,6 +43,7 @@ std::string caught(const Function& f) {
   }
   return "nothing";
 }
+// [/caught]
 
 std::string describe(AnyView value) {
   kernkit::Message text;

@@ -12,6 +12,7 @@ using kernkit::ShapeView;
 using kernkit::Tensor;
 using kernkit::TensorView;
 
+// [allocate]
 Tensor zeros_like(TensorView x) {
   Tensor y = kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device());
   memset(y.data_ptr(), 0, GetDataSize(y));
@@ -23,6 +24,7 @@ Tensor cpu_zeros(ShapeView shape, DLDataType dtype) {
   if (y.numel() != 0) memset(y.data_ptr(), 0, GetDataSize(y));
   return y;
 }
+// [/allocate]
 
 /// Every accessor, in the words of the test.
 template <class T>

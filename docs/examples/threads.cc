@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel that starts a thread. Built and called by tests/project/test_examples.py.
+#include <exception>
+#include <thread>
+#include <tuple>
+
+#include "kernkit/env.h"
+#include "kernkit/export.h"
+
+namespace {
+
+int64_t number(void* stream) { return reinterpret_cast<int64_t>(stream); }
+
+// [threads]
+/// The stream that a thread of the kernel's own has, and the one that it was given.
+std::tuple<int64_t, int64_t> streams_of_a_thread(DLDevice device) {
+  void* stream = kernkit::current_stream(device);
+  const auto allocator = kernkit::current_allocator();
+  int64_t own = -1, given = -1;
+  std::exception_ptr error;
+  std::thread([&] {
+    try {
+      own = number(kernkit::current_stream(device));  // 0
+      const kernkit::StreamGuard stream_guard(device, stream);
+      const kernkit::AllocatorGuard allocator_guard(allocator);
+      given = number(kernkit::current_stream(device));
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }).join();
+  if (error) std::rethrow_exception(error);
+  return {own, given};
+}
+// [/threads]
+
+void fails() {
+  std::exception_ptr error;
+  std::thread([&] {
+    try {
+      kernkit::set_current_stream({kDLCUDA, -1}, nullptr);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }).join();
+  std::rethrow_exception(error);
+}
+
+}  // namespace
+
+KERNKIT_EXPORT(streams_of_a_thread, "(Device device) -> (int, int)", "Its own, and the given one.",
+               streams_of_a_thread)
+KERNKIT_EXPORT(fails, "() -> ()", "Raises what a thread threw.", fails)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// FixedText: a short text by value, made at compile time or run time.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace kernkit {
+
+/// Text of at most N - 1 characters, returned by value so that naming a thing allocates nothing.
+template <size_t N>
+struct FixedText {
+  char text[N];
+  constexpr const char* c_str() const { return text; }
+};
+
+namespace detail {
+
+// Writes and steps behind what was written; there must be room.
+[[gnu::cold]] constexpr char* append(char* out, const char* text) {
+  while (*text != '\0') *out++ = *text++;
+  return out;
+}
+[[gnu::cold]] constexpr char* append(char* out, uint32_t number) {
+  if (number >= 10) out = append(out, number / 10);
+  *out = static_cast<char>('0' + number % 10);
+  return out + 1;
+}
+
+}  // namespace detail
+}  // namespace kernkit

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of the host, each of tvm_ffi's type. Each hands over to tvm_ffi once that is there,
+// so that what was found here before may be kept.
+#pragma once
+
+#include "kernkit/host_api.h"
+
+namespace kernkit::host {
+
+// errors.cc
+int error_create(const KernkitByteArray* kind, const KernkitByteArray* message,
+                 const KernkitByteArray* backtrace, void** out) noexcept;
+void error_set_raised(void* error) noexcept;
+void error_move_from_raised(void** out) noexcept;
+/// Makes an error and raises it. `context` is not used: it is a TensorAllocator's set_error.
+void raise(void* context, const char* kind, const char* message) noexcept;
+/// The same; returns -1.
+int fail(const char* kind, const char* message) noexcept;
+
+// values.cc
+int object_inc_ref(void* object) noexcept;
+int object_dec_ref(void* object) noexcept;
+int string_from_byte_array(const KernkitByteArray* text, KernkitAny* out) noexcept;
+int bytes_from_byte_array(const KernkitByteArray* bytes, KernkitAny* out) noexcept;
+int function_create(void* self, KernkitFunction call, void (*deleter)(void*), void** out) noexcept;
+int function_call(void* function, const KernkitAny* args, int32_t num_args,
+                  KernkitAny* result) noexcept;
+int function_get_global(const KernkitByteArray* name, void** out) noexcept;
+
+// tensors.cc
+int tensor_from_dlpack(DLManagedTensor* from, int32_t alignment, int32_t contiguous,
+                       void** out) noexcept;
+int tensor_from_dlpack_versioned(DLManagedTensorVersioned* from, int32_t alignment,
+                                 int32_t contiguous, void** out) noexcept;
+int tensor_to_dlpack(void* from, DLManagedTensor** out) noexcept;
+int tensor_to_dlpack_versioned(void* from, DLManagedTensorVersioned** out) noexcept;
+int env_tensor_alloc(DLTensor* prototype, void** out) noexcept;
+
+// adapt.cc
+/// Makes *any, which the runtime made before tvm_ffi came, anew through tvm_ffi; the result owns
+/// it. 0: there is nothing to do. 1: made. -1: an error was raised.
+int adapt(const KernkitAny* any, KernkitAny* out) noexcept;
+
+}  // namespace kernkit::host
