@@ -12,18 +12,28 @@ if(NOT EXISTS "${_kernkit_testing_dir}/cuda_on_cpu")
   cmake_path(SET _kernkit_testing_dir NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/..")
 endif()
 set(_kernkit_testing_sources "${_kernkit_testing_dir}/src/cuda_testing")
+# What switches between CUDA threads must not look to the race detector as if it ordered them.
+set(_kernkit_testing_switching
+  "${_kernkit_testing_sources}/block.cc"
+  "${_kernkit_testing_sources}/fiber.cc"
+  "${_kernkit_testing_sources}/fiber_pool.cc"
+  "${_kernkit_testing_sources}/grid.cc"
+  "${_kernkit_testing_sources}/meeting.cc"
+  "${_kernkit_testing_sources}/shared_variables.cc")
 add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
+  ${_kernkit_testing_switching}
   "${_kernkit_testing_sources}/demangle.cc"
   "${_kernkit_testing_sources}/device.cc"
   "${_kernkit_testing_sources}/launch.cc"
   "${_kernkit_testing_sources}/memory.cc"
   "${_kernkit_testing_sources}/registration.cc"
   "${_kernkit_testing_sources}/state.cc"
-  "${_kernkit_testing_sources}/stream.cc")
+  "${_kernkit_testing_sources}/stream.cc"
+  "${_kernkit_testing_sources}/watchdog.cc")
 add_library(kernkit::cuda_testing ALIAS kernkit_cuda_testing)
 # Before any other: NVIDIA's headers may lie on the compiler's own path.
 target_include_directories(kernkit_cuda_testing BEFORE PRIVATE "${_kernkit_testing_dir}/cuda_on_cpu")
-target_link_libraries(kernkit_cuda_testing PUBLIC kernkit::kernkit)
+target_link_libraries(kernkit_cuda_testing PUBLIC kernkit::kernkit -pthread)
 set_target_properties(kernkit_cuda_testing PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
 _kernkit_compile_options(kernkit_cuda_testing)
@@ -60,3 +70,4 @@ endfunction()
 
 unset(_kernkit_testing_dir)
 unset(_kernkit_testing_sources)
+unset(_kernkit_testing_switching)

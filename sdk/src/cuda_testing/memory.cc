@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "sanitizers.h"
 #include "state.h"
 
 namespace kernkit::testing {
@@ -19,7 +20,8 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
   if (size > SIZE_MAX - 255) return cudaErrorMemoryAllocation;
   void* memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
   if (memory == nullptr) return cudaErrorMemoryAllocation;
-  std::memset(memory, 0xcd, size);
+  std::memset(memory, state().emulation.poison, size);
+  limit_allocation(memory, size, (size + 255) / 256 * 256);
   if (counts) of_device.used += size;
   state().allocations[memory] = {size, thread_state().device, type};
   *pointer = memory;
@@ -35,6 +37,8 @@ cudaError_t release(void* pointer, bool host) {
   if (found->second.type == cudaMemoryTypeDevice) {
     state().device_states.at(static_cast<size_t>(found->second.device)).used -= found->second.size;
   }
+  limit_allocation(pointer, (found->second.size + 255) / 256 * 256,
+                   (found->second.size + 255) / 256 * 256);
   state().allocations.erase(found);
   std::free(pointer);
   return cudaSuccess;

@@ -42,6 +42,8 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   injections.clear();
   driver_version = CUDART_VERSION;
   run_kernels = false;
+  emulation = Emulation();
+  faults.clear();
   for (auto& [pointer, allocation] : allocations) std::free(pointer);
   for (auto* stream : streams) {
     delete stream->graph;
@@ -197,6 +199,26 @@ void CudaRuntime::set_driver_version(int version) {
 void CudaRuntime::run_kernels(bool run) {
   const Lock lock(state().mutex);
   state().run_kernels = run;
+}
+
+void CudaRuntime::set_seed(unsigned seed) {
+  const Lock lock(state().mutex);
+  state().emulation.seed = seed;
+}
+
+void CudaRuntime::set_poison(unsigned char byte) {
+  const Lock lock(state().mutex);
+  state().emulation.poison = byte;
+}
+
+void CudaRuntime::set_watchdog(double seconds) {
+  const Lock lock(state().mutex);
+  state().emulation.watchdog = seconds;
+}
+
+std::vector<std::string> CudaRuntime::faults() const {
+  const Lock lock(state().mutex);
+  return state().faults;
 }
 
 std::string CudaRuntime::live() const {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "grid.h"
 #include "kernkit/testing/cuda_runtime.h"
 
 // Work in the order in which it was given.
@@ -83,6 +84,8 @@ struct State {
   std::vector<Injection> injections;
   int driver_version = CUDART_VERSION;
   bool run_kernels = false;
+  Emulation emulation;
+  std::vector<std::string> faults;
 
   std::map<void*, Allocation> allocations;
   std::set<CUstream_st*> streams;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which sanitizers this is compiled with, and what they ask of who switches stacks.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KERNKIT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KERNKIT_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(KERNKIT_CUDA_TESTING_TSAN)
+#define KERNKIT_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KERNKIT_TSAN 1
+#endif
+#endif
+
+// Source of the declarations: sanitizer/common_interface_defs.h, asan_interface.h,
+// tsan_interface.h.
+#if defined(KERNKIT_ASAN)
+extern "C" {
+void __sanitizer_start_switch_fiber(void** fake_stack, const void* bottom, size_t size);
+void __sanitizer_finish_switch_fiber(void* fake_stack, const void** bottom, size_t* size);
+void __asan_poison_memory_region(const volatile void* memory, size_t size);
+void __asan_unpoison_memory_region(const volatile void* memory, size_t size);
+}
+#endif
+#if defined(KERNKIT_TSAN)
+extern "C" {
+void* __tsan_get_current_fiber();
+void* __tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void* fiber);
+void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+void __tsan_acquire(void* address);
+void __tsan_release(void* address);
+}
+#endif
+
+namespace kernkit::testing {
+
+#if defined(KERNKIT_TSAN)
+inline constexpr bool kRaceDetector = true;
+/// Everything before a release at an address happened before what follows an acquire there.
+inline void race_acquire(void* address) { __tsan_acquire(address); }
+inline void race_release(void* address) { __tsan_release(address); }
+#else
+inline constexpr bool kRaceDetector = false;
+inline void race_acquire(void*) {}
+inline void race_release(void*) {}
+#endif
+
+/// Of `capacity` bytes, only the first `size` may be touched.
+inline void limit_allocation(void* memory, size_t size, size_t capacity) {
+#if defined(KERNKIT_ASAN)
+  __asan_unpoison_memory_region(memory, size);
+  __asan_poison_memory_region(static_cast<char*>(memory) + size, capacity - size);
+#else
+  (void)memory, (void)size, (void)capacity;
+#endif
+}
+
+}  // namespace kernkit::testing
