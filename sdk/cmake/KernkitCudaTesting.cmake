@@ -19,6 +19,7 @@ set(_kernkit_testing_switching
   "${_kernkit_testing_sources}/fiber_pool.cc"
   "${_kernkit_testing_sources}/grid.cc"
   "${_kernkit_testing_sources}/meeting.cc"
+  "${_kernkit_testing_sources}/report.cc"
   "${_kernkit_testing_sources}/shared_variables.cc")
 add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
   ${_kernkit_testing_switching}

@@ -41,6 +41,7 @@ Block::Block(Grid& grid, uint3 index)
   std::memset(shared_memory_, poison, grid.shared_memory);
   limit_allocation(shared_memory_, grid.shared_memory, (grid.shared_memory + 1023) / 1024 * 1024);
   fill_shared_variables(poison);
+  link_report();
   race_release(this);
   first_ = static_cast<unsigned>(random % size_);
   for (unsigned w = 0; w < warps_.size(); ++w) {
@@ -72,7 +73,7 @@ void Block::run() {
     if (grid_.failed()) return;
     if (progress_) {
       idle_turns = 0;
-      if (grid_.emulation.seed == 0 || grid_.random() % 64 != 0) continue;
+      if (grid_.emulation.seed == 0 || grid_.random() % 1024 != 0) continue;
     } else if (++idle_turns <= ready_count_ || started_ < size_) {
       continue;
     }
@@ -130,6 +131,7 @@ void Block::run_threads() {
     race_release(&grid_.ends);
     end(thread);
   } while (!kRaceDetector && started_ < size_);
+  self->finish();
   self->next = idle_;
   idle_ = self;
   for (;;) self->suspend();
@@ -185,8 +187,11 @@ void Block::wait(const char* function) {
   thread->fiber->suspend();
 }
 
-void Block::stop(const std::string& sentence) {
+void Block::refuse(const std::string& sentence) {
   grid_.fail(where(*running_) + ": " + sentence);
+}
+
+void Block::halt() {
   for (;;) running_->fiber->suspend();
 }
 

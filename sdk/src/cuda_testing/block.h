@@ -50,7 +50,9 @@ class Block {
   void meet(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
   void spin();
   unsigned live_lanes() const { return warps_[running_->number / 32].live; }
-  [[noreturn]] void stop(const std::string& sentence);
+  /// Says what is wrong; halt() must follow, when no temporary is left that would leak.
+  void refuse(const std::string& sentence);
+  [[noreturn]] void halt();
   void* shared_memory() const { return shared_memory_; }
   const Grid& grid() const { return grid_; }
   Grid& grid() { return grid_; }
@@ -101,6 +103,8 @@ class Block {
 
 /// Runs a block on this OS thread.
 void run_block(Grid& grid, uint3 index);
+/// In report.cc.
+void link_report();
 /// The block that this OS thread runs; null outside a kernel.
 Block* this_block();
 

@@ -77,7 +77,10 @@ void Fiber::start(Entry entry, void* argument) {
   argument_ = argument;
   unsigned char* stack = memory_ + page_size();
 #if defined(KERNKIT_ASAN)
-  __asan_unpoison_memory_region(stack, kStackSize);
+  // Functions that have ended left nothing behind, but for the outermost ones.
+  const size_t used = finished_ ? 4096 : kStackSize;
+  __asan_unpoison_memory_region(stack + kStackSize - used, used);
+  finished_ = false;
   fake_stack_ = nullptr;
 #endif
 #if defined(KERNKIT_TSAN)

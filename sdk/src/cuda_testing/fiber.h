@@ -29,6 +29,9 @@ class Fiber {
   /// Called on the fiber: returns from the resume() that it runs under.
   void suspend();
 
+  /// Called on the fiber's outermost function: what ran on it has ended.
+  void finish() { finished_ = true; }
+
   Fiber* next = nullptr;  // of a list that its owner keeps
 
  private:
@@ -41,6 +44,7 @@ class Fiber {
   void switch_in();
   void switch_out();
 
+  bool finished_ = false;
   Entry entry_ = nullptr;
   void* argument_ = nullptr;
   unsigned char* memory_ = nullptr;  // a page that nobody may touch, then the stack

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers that this OS thread had and may have again.
+// Fibers that blocks had and others may have. Grids run one at a time, and in a grid one OS thread.
 #pragma once
 
 #include "fiber.h"

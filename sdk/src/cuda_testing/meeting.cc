@@ -36,8 +36,9 @@ Block& block_of(const char* function) {
 int Block::meet(Barrier kind, int predicate) {
   if (arrived_ == 0) barrier_kind_ = kind;
   if (kind != barrier_kind_) {
-    stop(std::string(name_of(kind)) + "() meets threads of the block at " + name_of(barrier_kind_) +
+    refuse(std::string(name_of(kind)) + "() meets threads of the block at " + name_of(barrier_kind_) +
          "()");
+    halt();
   }
   char* round = &barriers_[rounds_ % 2];
   race_release(round);
@@ -73,17 +74,19 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
   const unsigned lane = running_->number % 32;
   WarpState& warp = warps_[running_->number / 32];
   if ((mask >> lane & 1) == 0) {
-    stop(std::string(function) + "(): the mask " + hexadecimal(mask) + " lacks the calling lane " +
+    refuse(std::string(function) + "(): the mask " + hexadecimal(mask) + " lacks the calling lane " +
          std::to_string(lane));
+    halt();
   }
   Meeting* meeting = warp.meetings;
   while (meeting != nullptr && (meeting->complete || meeting->mask != mask ||
                                 std::strcmp(meeting->function, function) != 0)) {
     // A lane cannot be at two places.
     if (!meeting->complete && (meeting->mask & 1u << lane) != 0) {
-      stop(std::string(function) + "(): lane " + std::to_string(lane) + " calls it with mask " +
+      refuse(std::string(function) + "(): lane " + std::to_string(lane) + " calls it with mask " +
            hexadecimal(mask) + ", and another lane, whose mask names this one, calls " +
            meeting->function + "() with mask " + hexadecimal(meeting->mask));
+      halt();
     }
     meeting = meeting->next;
   }
@@ -146,7 +149,11 @@ void fence() {
   race_release(&all);
   spin();
 }
-void trap(const char* sentence) { block_of("__trap").stop(sentence); }
+void trap(const char* sentence) {
+  Block& block = block_of("__trap");
+  block.refuse(sentence);
+  block.halt();
+}
 
 void* dynamic_shared_memory() { return block_of("dynamic_shared").shared_memory(); }
 unsigned dynamic_shared_size() {
