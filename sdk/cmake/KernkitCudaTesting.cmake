@@ -12,24 +12,23 @@ if(NOT EXISTS "${_kernkit_testing_dir}/cuda_on_cpu")
   cmake_path(SET _kernkit_testing_dir NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/..")
 endif()
 set(_kernkit_testing_sources "${_kernkit_testing_dir}/src/cuda_testing")
-# What switches between CUDA threads must not look to the race detector as if it ordered them.
-set(_kernkit_testing_switching
+add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
   "${_kernkit_testing_sources}/block.cc"
+  "${_kernkit_testing_sources}/demangle.cc"
+  "${_kernkit_testing_sources}/device.cc"
   "${_kernkit_testing_sources}/fiber.cc"
   "${_kernkit_testing_sources}/fiber_pool.cc"
   "${_kernkit_testing_sources}/grid.cc"
-  "${_kernkit_testing_sources}/meeting.cc"
-  "${_kernkit_testing_sources}/report.cc"
-  "${_kernkit_testing_sources}/shared_variables.cc")
-add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
-  ${_kernkit_testing_switching}
-  "${_kernkit_testing_sources}/demangle.cc"
-  "${_kernkit_testing_sources}/device.cc"
   "${_kernkit_testing_sources}/launch.cc"
+  "${_kernkit_testing_sources}/meeting.cc"
   "${_kernkit_testing_sources}/memory.cc"
+  "${_kernkit_testing_sources}/queue.cc"
   "${_kernkit_testing_sources}/registration.cc"
+  "${_kernkit_testing_sources}/report.cc"
+  "${_kernkit_testing_sources}/shared_variables.cc"
   "${_kernkit_testing_sources}/state.cc"
   "${_kernkit_testing_sources}/stream.cc"
+  "${_kernkit_testing_sources}/visibility.cc"
   "${_kernkit_testing_sources}/watchdog.cc")
 add_library(kernkit::cuda_testing ALIAS kernkit_cuda_testing)
 # Before any other: NVIDIA's headers may lie on the compiler's own path.
@@ -38,6 +37,11 @@ target_link_libraries(kernkit_cuda_testing PUBLIC kernkit::kernkit -pthread)
 set_target_properties(kernkit_cuda_testing PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
 _kernkit_compile_options(kernkit_cuda_testing)
+# To ThreadSanitizer the runtime must not look as if it ordered the CUDA threads that it switches.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
+  target_compile_definitions(kernkit_cuda_testing PRIVATE KERNKIT_CUDA_TESTING_TSAN)
+  target_compile_options(kernkit_cuda_testing PRIVATE -fno-sanitize=thread)
+endif()
 
 add_library(kernkit_cuda_on_cpu INTERFACE)
 add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)
@@ -71,4 +75,3 @@ endfunction()
 
 unset(_kernkit_testing_dir)
 unset(_kernkit_testing_sources)
-unset(_kernkit_testing_switching)

@@ -40,6 +40,7 @@ TEST_P(Shapes, RowSum) {
     OnDevice<float> sums({5}), x({5, n});
     for (int64_t i = 0; i < 5 * n; ++i) x[i] = static_cast<float>(i % 7 + i / n);
     row_sum(sums.view("sums"), x.view("x"));
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     for (int64_t row = 0; row < 5; ++row) {
       ASSERT_EQ(sums[row], std::accumulate(&x[row * n], &x[row * n] + n, 0.0f)) << n;
     }
@@ -52,6 +53,7 @@ void check_transpose() {
   OnDevice<T> y({n, m}), x({m, n});
   for (int64_t i = 0; i < m * n; ++i) x[i] = static_cast<T>(i);
   transpose(y.view("y"), x.view("x"));
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) ASSERT_EQ(y[j * m + i], x[i * n + j]) << i << " " << j;
   }
@@ -68,6 +70,7 @@ TEST_P(Shapes, Histogram) {
   std::vector<int> expected(256);
   for (int64_t i = 0; i < x.size(); ++i) ++expected[x[i] = static_cast<uint8_t>(i * i % 251)];
   histogram(counts.view("counts"), x.view("x"));
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (int v = 0; v < 256; ++v) ASSERT_EQ(counts[v], expected[static_cast<size_t>(v)]) << v;
 }
 
@@ -76,6 +79,7 @@ TEST_P(Shapes, Scan) {
     OnDevice<int> y({n}), x({n}), state({1 + 3 * ((n + kScanThreads - 1) / kScanThreads)});
     for (int64_t i = 0; i < n; ++i) x[i] = static_cast<int>(i % 11 - 3);
     inclusive_scan(y.view("y"), x.view("x"), state.view("state"));
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     int sum = 0;
     for (int64_t i = 0; i < n; ++i) ASSERT_EQ(y[i], sum += x[i]) << i << " of " << n;
   }

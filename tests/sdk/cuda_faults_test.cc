@@ -170,6 +170,7 @@ TEST_F(CudaFaults, Trap) {
 TEST_F(CudaFaults, SaysTheSeed) {
   runtime_.set_seed(7);
   launch(faulty::gives_up, {1, 2}, 4, 0);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
   EXPECT_EQ(fault(), "faulty::gives_up: block [0, 1, 0], thread [2, 0, 0]: __trap() (seed 7)");
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled without the race detector: what threads do here orders nothing between them.
 #include "block.h"
 
 #include <cstdlib>
@@ -187,9 +186,7 @@ void Block::wait(const char* function) {
   thread->fiber->suspend();
 }
 
-void Block::refuse(const std::string& sentence) {
-  grid_.fail(where(*running_) + ": " + sentence);
-}
+void Block::refuse(const std::string& sentence) { grid_.fail(where(*running_) + ": " + sentence); }
 
 void Block::halt() {
   for (;;) running_->fiber->suspend();

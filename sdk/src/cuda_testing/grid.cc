@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled without the race detector, to which blocks are threads that never met: nothing here may
-// go through a function of pthread that it watches, but for starting and joining.
+// To the race detector blocks are threads that never met: nothing here may go through a function of
+// pthread that it watches, but for starting and joining.
 #include "grid.h"
 
 #include <linux/futex.h>

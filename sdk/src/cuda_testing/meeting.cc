@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers and what the lanes of a warp do together. Compiled without the race detector.
+// Barriers and what the lanes of a warp do together.
 #include "block.h"
 
 #include <cstdio>
@@ -36,8 +36,8 @@ Block& block_of(const char* function) {
 int Block::meet(Barrier kind, int predicate) {
   if (arrived_ == 0) barrier_kind_ = kind;
   if (kind != barrier_kind_) {
-    refuse(std::string(name_of(kind)) + "() meets threads of the block at " + name_of(barrier_kind_) +
-         "()");
+    refuse(std::string(name_of(kind)) + "() meets threads of the block at " +
+           name_of(barrier_kind_) + "()");
     halt();
   }
   char* round = &barriers_[rounds_ % 2];
@@ -74,8 +74,8 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
   const unsigned lane = running_->number % 32;
   WarpState& warp = warps_[running_->number / 32];
   if ((mask >> lane & 1) == 0) {
-    refuse(std::string(function) + "(): the mask " + hexadecimal(mask) + " lacks the calling lane " +
-         std::to_string(lane));
+    refuse(std::string(function) + "(): the mask " + hexadecimal(mask) +
+           " lacks the calling lane " + std::to_string(lane));
     halt();
   }
   Meeting* meeting = warp.meetings;
@@ -84,8 +84,8 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
     // A lane cannot be at two places.
     if (!meeting->complete && (meeting->mask & 1u << lane) != 0) {
       refuse(std::string(function) + "(): lane " + std::to_string(lane) + " calls it with mask " +
-           hexadecimal(mask) + ", and another lane, whose mask names this one, calls " +
-           meeting->function + "() with mask " + hexadecimal(meeting->mask));
+             hexadecimal(mask) + ", and another lane, whose mask names this one, calls " +
+             meeting->function + "() with mask " + hexadecimal(meeting->mask));
       halt();
     }
     meeting = meeting->next;

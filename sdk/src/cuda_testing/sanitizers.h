@@ -47,10 +47,31 @@ inline constexpr bool kRaceDetector = true;
 /// Everything before a release at an address happened before what follows an acquire there.
 inline void race_acquire(void* address) { __tsan_acquire(address); }
 inline void race_release(void* address) { __tsan_release(address); }
+/// While one lives, what runs is somebody else to the race detector: nothing is ordered with its
+/// maker but what the maker did before.
+class RaceContext {
+ public:
+  RaceContext() : caller_(__tsan_get_current_fiber()), own_(__tsan_create_fiber(0)) {
+    __tsan_switch_to_fiber(own_, 1);  // 1: orders nothing
+  }
+  ~RaceContext() {
+    __tsan_switch_to_fiber(caller_, 1);
+    __tsan_destroy_fiber(own_);
+  }
+  RaceContext(const RaceContext&) = delete;
+  RaceContext& operator=(const RaceContext&) = delete;
+
+ private:
+  void* caller_;
+  void* own_;
+};
 #else
 inline constexpr bool kRaceDetector = false;
 inline void race_acquire(void*) {}
 inline void race_release(void*) {}
+struct RaceContext {
+  RaceContext() {}  // so that it is no unused variable
+};
 #endif
 
 /// Of `capacity` bytes, only the first `size` may be touched.

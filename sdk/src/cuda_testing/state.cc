@@ -44,6 +44,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   run_kernels = false;
   emulation = Emulation();
   faults.clear();
+  queues.clear();
   for (auto& [pointer, allocation] : allocations) std::free(pointer);
   for (auto* stream : streams) {
     delete stream->graph;
@@ -58,6 +59,13 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   graphs.clear();
   execs.clear();
   for (auto& [function, kernel] : kernels) kernel.max_dynamic_shared_memory = 48 * 1024;
+}
+
+uint64_t State::random() {
+  if (emulation.seed == 0) return 0;
+  random_state += emulation.seed + 0x9e3779b97f4a7c15u;
+  const uint64_t x = (random_state ^ (random_state >> 30)) * 0xbf58476d1ce4e5b9u;
+  return x ^ (x >> 27);
 }
 
 bool is_default_stream(cudaStream_t stream) {
@@ -118,25 +126,27 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   return error;
 }
 
-cudaError_t enqueue(cudaStream_t stream, const Work& work) {
+cudaError_t enqueue(cudaStream_t stream, const Work& work, const std::function<bool()>& ready) {
+  const int device = thread_state().device;
   if (is_default_stream(stream)) {
     if (capture_forbids_unsafe_calls() && stream != cudaStreamPerThread) {
       invalidate_captures();
       return cudaErrorStreamCaptureImplicit;
     }
-    work();
+  } else if (state().streams.count(stream) == 0 || stream->device != device) {
+    return cudaErrorInvalidResourceHandle;
+  } else if (stream->invalidated) {
+    return cudaErrorStreamCaptureInvalidated;
+  } else if (stream->capturing) {
+    stream->graph->nodes.push_back(work);
     return cudaSuccess;
   }
-  if (state().streams.count(stream) == 0 || stream->device != thread_state().device) {
-    return cudaErrorInvalidResourceHandle;
-  }
-  if (stream->invalidated) return cudaErrorStreamCaptureInvalidated;
-  if (stream->capturing) {
-    stream->graph->nodes.push_back(work);
-  } else {
-    work();
-  }
+  give(device, stream, {0, work, ready});
   return cudaSuccess;
+}
+
+cudaError_t error_of_device() {
+  return state().device_states.at(static_cast<size_t>(thread_state().device)).sticky;
 }
 
 // CudaRuntime: what a test says to it.
@@ -204,6 +214,7 @@ void CudaRuntime::run_kernels(bool run) {
 void CudaRuntime::set_seed(unsigned seed) {
   const Lock lock(state().mutex);
   state().emulation.seed = seed;
+  state().random_state = 0;
 }
 
 void CudaRuntime::set_poison(unsigned char byte) {
