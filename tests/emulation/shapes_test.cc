@@ -7,22 +7,10 @@
 #include <numeric>
 
 #include "kernkit/testing/cuda_runtime.h"
-#include "kernkit/testing/tensor.h"
-
-extern "C" __attribute__((visibility("default"))) void* TVMFFIEnvGetStream(int32_t, int32_t) {
-  return nullptr;
-}
+#include "on_device.h"
 
 namespace kernkit::testing {
 namespace {
-
-template <class T>
-struct OnDevice : HostTensor<T> {
-  explicit OnDevice(std::vector<int64_t> shape, T fill = T())
-      : HostTensor<T>(std::move(shape), {}, fill) {
-    this->dl()->device = {kDLCUDA, 0};
-  }
-};
 
 class Shapes : public ::testing::TestWithParam<unsigned> {
  protected:

@@ -39,6 +39,10 @@ __global__ void lacks_itself(int* x) { x[threadIdx.x] = __shfl_xor_sync(0xffffu,
 __global__ void two_masks(int* x) {
   x[threadIdx.x] = __shfl_sync(threadIdx.x < 16 ? 0xffffffffu : 0xffff0000u, 1, 31);
 }
+__global__ void two_functions(int* x) {
+  x[threadIdx.x] =
+      threadIdx.x < 16 ? __shfl_up_sync(0xffffffffu, 1, 1) : __shfl_down_sync(0xffffffffu, 1, 1);
+}
 __global__ void half_a_warp(int* x) {
   if (threadIdx.x < 16) x[threadIdx.x] = __ballot_sync(0xffffffffu, 1) != 0;
   if (threadIdx.x == 20) __syncthreads();
@@ -138,11 +142,17 @@ TEST_F(CudaFaults, MaskWithoutTheCaller) {
 
 TEST_F(CudaFaults, MasksThatDiffer) {
   launch(faulty::two_masks, 1, 32, 0, memory<int>(32));
-  EXPECT_EQ(
-      fault(),
-      "faulty::two_masks: block [0, 0, 0], thread [16, 0, 0]: __shfl_sync(): lane 16 calls it "
-      "with mask 0xffff0000, and another lane, whose mask names this one, calls "
-      "__shfl_sync() with mask 0xffffffff");
+  EXPECT_EQ(fault(),
+            "faulty::two_masks: block [0, 0, 0], thread [31, 0, 0]: has ended, and lanes with the "
+            "mask 0xffffffff wait for it at __shfl_sync()");
+}
+
+TEST_F(CudaFaults, FunctionsThatDiffer) {
+  launch(faulty::two_functions, 1, 32, 0, memory<int>(32));
+  EXPECT_EQ(fault(),
+            "faulty::two_functions: block [0, 0, 0], thread [16, 0, 0]: __shfl_down_sync(): lane "
+            "16 calls it with mask 0xffffffff, and another lane, whose mask names this one, calls "
+            "__shfl_up_sync() with mask 0xffffffff");
 }
 
 TEST_F(CudaFaults, LanesThatNeverCome) {

@@ -145,22 +145,17 @@ void Block::start_one() {
   thread->index = {number % block.x, number / block.x % block.y, number / block.x / block.y};
   thread->fiber = fiber_;
   thread->waits_at = nullptr;
-  thread->ended = false;
+  thread->ended = thread->met = false;
   running_ = thread;
   threadIdx = thread->index;
 }
 
 void Block::end(CudaThread* thread) {
+  running_ = thread;
   thread->ended = true;
   ++ended_;
   progress_ = true;
-  WarpState& warp = warps_[thread->number / 32];
-  warp.live &= ~(1u << thread->number % 32);
-  for (Meeting* meeting = warp.meetings; meeting != nullptr; meeting = meeting->next) {
-    if (!meeting->complete && (meeting->mask & warp.live & ~meeting->arrived) == 0) {
-      complete(meeting);
-    }
-  }
+  leave(thread);
 }
 
 void Block::push(CudaThread* thread) {

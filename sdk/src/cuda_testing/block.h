@@ -20,6 +20,7 @@ struct CudaThread {
   CudaThread* next;
   const char* waits_at;  // null: runs or may run
   bool ended;
+  bool met;  // took part in something of its warp
 };
 
 /// Lanes of a warp that are at the same function with the same mask.
@@ -68,6 +69,7 @@ class Block {
   void wait(const char* function);
   void wake(CudaThread* waiting);
   void push(CudaThread* thread);
+  void leave(CudaThread* thread);
   void complete(Meeting* meeting);
   std::string deadlock() const;
 

@@ -62,6 +62,23 @@ int Block::meet(Barrier kind, int predicate) {
   return barrier_result_;
 }
 
+// A lane that ends is not waited for. To have left without a word is allowed, as in a warp that is
+// no whole one; who met the others before is missed.
+void Block::leave(CudaThread* thread) {
+  const unsigned lane = thread->number % 32;
+  WarpState& warp = warps_[thread->number / 32];
+  warp.live &= ~(1u << lane);
+  for (Meeting* meeting = warp.meetings; meeting != nullptr; meeting = meeting->next) {
+    if (meeting->complete || (meeting->mask >> lane & 1) == 0) continue;
+    if (thread->met) {
+      refuse("has ended, and lanes with the mask " + hexadecimal(meeting->mask) +
+             " wait for it at " + meeting->function + "()");
+      halt();
+    }
+    if ((meeting->mask & warp.live & ~meeting->arrived) == 0) complete(meeting);
+  }
+}
+
 void Block::complete(Meeting* meeting) {
   meeting->complete = true;
   meeting->values.lanes = meeting->arrived;
@@ -78,11 +95,12 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
            " lacks the calling lane " + std::to_string(lane));
     halt();
   }
+  running_->met = true;
   Meeting* meeting = warp.meetings;
   while (meeting != nullptr && (meeting->complete || meeting->mask != mask ||
                                 std::strcmp(meeting->function, function) != 0)) {
-    // A lane cannot be at two places.
-    if (!meeting->complete && (meeting->mask & 1u << lane) != 0) {
+    // Each would wait for the other.
+    if (!meeting->complete && (meeting->mask & 1u << lane) != 0 && (mask & meeting->arrived) != 0) {
       refuse(std::string(function) + "(): lane " + std::to_string(lane) + " calls it with mask " +
              hexadecimal(mask) + ", and another lane, whose mask names this one, calls " +
              meeting->function + "() with mask " + hexadecimal(meeting->mask));
