@@ -40,7 +40,6 @@ Block::Block(Grid& grid, uint3 index)
   std::memset(shared_memory_, poison, grid.shared_memory);
   limit_allocation(shared_memory_, grid.shared_memory, (grid.shared_memory + 1023) / 1024 * 1024);
   fill_shared_variables(poison);
-  link_report();
   race_release(this);
   first_ = static_cast<unsigned>(random % size_);
   for (unsigned w = 0; w < warps_.size(); ++w) {
@@ -131,8 +130,10 @@ void Block::run_threads() {
     end(thread);
   } while (!kRaceDetector && started_ < size_);
   self->finish();
-  self->next = idle_;
-  idle_ = self;
+  if (!kRaceDetector) {
+    self->next = idle_;
+    idle_ = self;
+  }
   for (;;) self->suspend();
 }
 

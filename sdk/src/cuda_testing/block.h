@@ -105,8 +105,6 @@ class Block {
 
 /// Runs a block on this OS thread.
 void run_block(Grid& grid, uint3 index);
-/// In report.cc.
-void link_report();
 /// The block that this OS thread runs; null outside a kernel.
 Block* this_block();
 

@@ -84,8 +84,10 @@ void Fiber::start(Entry entry, void* argument) {
   fake_stack_ = nullptr;
 #endif
 #if defined(KERNKIT_TSAN)
-  if (race_fiber_ != nullptr) __tsan_destroy_fiber(race_fiber_);
-  race_fiber_ = __tsan_create_fiber(0);
+  // Fresh memory, which no other thread touched.
+  mmap(stack, kStackSize, PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (race_fiber_ == nullptr) race_fiber_ = __tsan_create_fiber(0);
 #endif
 #if defined(__x86_64__)
   // What kernkit_switch_stack takes back: six registers, where to go on, and an end for backtraces.

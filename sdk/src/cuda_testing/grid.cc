@@ -113,6 +113,7 @@ bool Grid::take(uint3* index) {
 }
 
 void Grid::work(Carrier* carrier) {
+  const RaceIgnored bookkeeping;
   this_carrier = carrier;
   gridDim = grid;
   blockDim = block;

@@ -34,6 +34,15 @@ bool can_release(void* pointer, bool host) {
          (found != state().allocations.end() && (found->second.type == cudaMemoryTypeHost) == host);
 }
 
+void copy(void* to, const void* from, size_t size) {
+  const RaceSeen of_device;
+  std::memmove(to, from, size);
+}
+void fill(void* pointer, int value, size_t size) {
+  const RaceSeen of_device;
+  std::memset(pointer, value, size);
+}
+
 cudaError_t release(void* pointer, bool host) {
   if (pointer == nullptr) return cudaSuccess;
   if (!can_release(pointer, host)) return cudaErrorInvalidValue;
@@ -94,7 +103,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind) {
   return call("cudaMemcpy", Reach::kUnsafe, [&] {
-    const cudaError_t error = enqueue(nullptr, [=] { std::memmove(to, from, size); });
+    const cudaError_t error = enqueue(nullptr, [=] { copy(to, from, size); });
     drain(thread_state().device, nullptr);
     return error != cudaSuccess ? error : error_of_device();
   });
@@ -102,15 +111,15 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind) 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind,
                             cudaStream_t stream) {
   return call("cudaMemcpyAsync", Reach::kDevice,
-              [&] { return enqueue(stream, [=] { std::memmove(to, from, size); }); });
+              [&] { return enqueue(stream, [=] { copy(to, from, size); }); });
 }
 cudaError_t cudaMemset(void* pointer, int value, size_t size) {
   return call("cudaMemset", Reach::kUnsafe,
-              [&] { return enqueue(nullptr, [=] { std::memset(pointer, value, size); }); });
+              [&] { return enqueue(nullptr, [=] { fill(pointer, value, size); }); });
 }
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
   return call("cudaMemsetAsync", Reach::kDevice,
-              [&] { return enqueue(stream, [=] { std::memset(pointer, value, size); }); });
+              [&] { return enqueue(stream, [=] { fill(pointer, value, size); }); });
 }
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call("cudaMemGetInfo", Reach::kDevice, [&] {

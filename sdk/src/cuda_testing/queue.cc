@@ -50,6 +50,18 @@ size_t run_one(size_t k) {
   return runnable;
 }
 
+void finish(int device, Queue& queue) {
+  while (!queue.tasks.empty()) {
+    if (may_run(device, queue)) {
+      run_front(queue);
+      continue;
+    }
+    const size_t runnable = run_one(SIZE_MAX);
+    if (runnable == 0) return;
+    run_one(state().random() % runnable);
+  }
+}
+
 }  // namespace
 
 Queue& queue_of(int device, cudaStream_t stream) {
@@ -67,7 +79,7 @@ void give(int device, cudaStream_t stream, Task task) {
   task.number = ++state().tasks;
   queue.tasks.push_back(std::move(task));
   if (state().emulation.seed == 0) {
-    drain(device, stream);
+    finish(device, queue);
   } else {
     some_work();
   }
@@ -84,15 +96,7 @@ bool drain_until(const std::function<bool()>& reached) {
 
 void drain(int device, cudaStream_t stream) {
   Queue& queue = queue_of(device, stream);
-  while (!queue.tasks.empty()) {
-    if (may_run(device, queue)) {
-      run_front(queue);
-      continue;
-    }
-    const size_t runnable = run_one(SIZE_MAX);
-    if (runnable == 0) return;
-    run_one(state().random() % runnable);
-  }
+  finish(device, queue);
   race_acquire(&queue.done);
 }
 

@@ -37,6 +37,10 @@ void __tsan_destroy_fiber(void* fiber);
 void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 void __tsan_acquire(void* address);
 void __tsan_release(void* address);
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
 }
 #endif
 
@@ -47,14 +51,31 @@ inline constexpr bool kRaceDetector = true;
 /// Everything before a release at an address happened before what follows an acquire there.
 inline void race_acquire(void* address) { __tsan_acquire(address); }
 inline void race_release(void* address) { __tsan_release(address); }
-/// While one lives, what runs is somebody else to the race detector: nothing is ordered with its
-/// maker but what the maker did before.
+inline void race_ignore(bool ignore) {
+  (ignore ? AnnotateIgnoreReadsBegin : AnnotateIgnoreReadsEnd)("", 0);
+  (ignore ? AnnotateIgnoreWritesBegin : AnnotateIgnoreWritesEnd)("", 0);
+}
+/// While one lives, the race detector does not look at this context: what the runtime does for
+/// itself calls functions that it watches, memcpy() and free().
+struct RaceIgnored {
+  RaceIgnored() { race_ignore(true); }
+  ~RaceIgnored() { race_ignore(false); }
+};
+/// And inside of that, it does: copies are a device's accesses.
+struct RaceSeen {
+  RaceSeen() { race_ignore(false); }
+  ~RaceSeen() { race_ignore(true); }
+};
+/// While one lives, what runs is somebody else to the race detector, and ignored: nothing is
+/// ordered with its maker but what the maker did before.
 class RaceContext {
  public:
   RaceContext() : caller_(__tsan_get_current_fiber()), own_(__tsan_create_fiber(0)) {
     __tsan_switch_to_fiber(own_, 1);  // 1: orders nothing
+    race_ignore(true);
   }
   ~RaceContext() {
+    race_ignore(false);
     __tsan_switch_to_fiber(caller_, 1);
     __tsan_destroy_fiber(own_);
   }
@@ -69,8 +90,14 @@ class RaceContext {
 inline constexpr bool kRaceDetector = false;
 inline void race_acquire(void*) {}
 inline void race_release(void*) {}
+struct RaceIgnored {
+  RaceIgnored() {}  // so that none is an unused variable
+};
+struct RaceSeen {
+  RaceSeen() {}
+};
 struct RaceContext {
-  RaceContext() {}  // so that it is no unused variable
+  RaceContext() {}
 };
 #endif
 

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "sanitizers.h"
+
 namespace kernkit::testing {
 
 // Neither is ever destroyed: nvcc's code unregisters itself while the process ends.
@@ -34,6 +36,7 @@ unsigned long thread_number() {
 }
 
 void State::reset(std::vector<CudaDevice> new_devices) {
+  const RaceIgnored bookkeeping;
   ++generation;
   devices = std::move(new_devices);
   device_states.assign(devices.size(), {});
@@ -44,6 +47,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   run_kernels = false;
   emulation = Emulation();
   faults.clear();
+  races_before = reported_races();
   queues.clear();
   for (auto& [pointer, allocation] : allocations) std::free(pointer);
   for (auto* stream : streams) {
@@ -110,6 +114,7 @@ cudaError_t planted() {
 
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  const RaceIgnored bookkeeping;
   ThreadState& of_thread = thread_state();
   const int device = of_thread.device;
   cudaError_t error = injected(function);
@@ -230,6 +235,11 @@ void CudaRuntime::set_watchdog(double seconds) {
 std::vector<std::string> CudaRuntime::faults() const {
   const Lock lock(state().mutex);
   return state().faults;
+}
+
+size_t CudaRuntime::races() const {
+  const Lock lock(state().mutex);
+  return reported_races() - state().races_before;
 }
 
 std::string CudaRuntime::live() const {

@@ -91,6 +91,7 @@ struct State {
   bool run_kernels = false;
   Emulation emulation;
   std::vector<std::string> faults;
+  size_t races_before = 0;
 
   std::map<std::pair<int, cudaStream_t>, Queue> queues;
   unsigned long tasks = 0;  // how many there were
@@ -119,6 +120,8 @@ struct ThreadState {
 };
 
 State& state();
+/// How many races ThreadSanitizer reported in this process.
+size_t reported_races();
 ThreadState& thread_state();
 /// Tells threads apart.
 unsigned long thread_number();

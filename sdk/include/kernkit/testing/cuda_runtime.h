@@ -105,6 +105,9 @@ class CudaRuntime {
   /// What kernels did wrong: "scale: block [0, 0, 0], thread [7, 0, 0]: ...". It was written to
   /// stderr as well, and further calls that reach the device return cudaErrorLaunchFailure.
   std::vector<std::string> faults() const;
+  /// How many races between CUDA threads ThreadSanitizer reported; 0 in a program built without it.
+  /// With it threads cost some hundred times as much: for small grids.
+  size_t races() const;
 
   /// What was created and not yet released: "2 allocations, 1 stream", "" when nothing.
   std::string live() const;
