@@ -13,20 +13,35 @@ if(NOT EXISTS "${_kernkit_testing_dir}/cuda_on_cpu")
 endif()
 set(_kernkit_testing_sources "${_kernkit_testing_dir}/src/cuda_testing")
 add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
+  "${_kernkit_testing_sources}/block.cc"
   "${_kernkit_testing_sources}/demangle.cc"
   "${_kernkit_testing_sources}/device.cc"
+  "${_kernkit_testing_sources}/fiber.cc"
+  "${_kernkit_testing_sources}/fiber_pool.cc"
+  "${_kernkit_testing_sources}/grid.cc"
   "${_kernkit_testing_sources}/launch.cc"
+  "${_kernkit_testing_sources}/meeting.cc"
   "${_kernkit_testing_sources}/memory.cc"
+  "${_kernkit_testing_sources}/queue.cc"
   "${_kernkit_testing_sources}/registration.cc"
+  "${_kernkit_testing_sources}/report.cc"
+  "${_kernkit_testing_sources}/shared_variables.cc"
   "${_kernkit_testing_sources}/state.cc"
-  "${_kernkit_testing_sources}/stream.cc")
+  "${_kernkit_testing_sources}/stream.cc"
+  "${_kernkit_testing_sources}/visibility.cc"
+  "${_kernkit_testing_sources}/watchdog.cc")
 add_library(kernkit::cuda_testing ALIAS kernkit_cuda_testing)
 # Before any other: NVIDIA's headers may lie on the compiler's own path.
 target_include_directories(kernkit_cuda_testing BEFORE PRIVATE "${_kernkit_testing_dir}/cuda_on_cpu")
-target_link_libraries(kernkit_cuda_testing PUBLIC kernkit::kernkit)
+target_link_libraries(kernkit_cuda_testing PUBLIC kernkit::kernkit -pthread)
 set_target_properties(kernkit_cuda_testing PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
 _kernkit_compile_options(kernkit_cuda_testing)
+# To ThreadSanitizer the runtime must not look as if it ordered the CUDA threads that it switches.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
+  target_compile_definitions(kernkit_cuda_testing PRIVATE KERNKIT_CUDA_TESTING_TSAN)
+  target_compile_options(kernkit_cuda_testing PRIVATE -fno-sanitize=thread)
+endif()
 
 add_library(kernkit_cuda_on_cpu INTERFACE)
 add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)

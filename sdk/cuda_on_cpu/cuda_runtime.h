@@ -8,12 +8,25 @@
 #include <utility>
 
 #include "cuda_runtime_api.h"
+#include "kernkit_cuda/atomics.h"
+#include "kernkit_cuda/math.h"
+#include "kernkit_cuda/warp.h"
 
 #define __host__
 #define __device__
 #define __global__
+#define __constant__
+#define __managed__
+#define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __align__(n) __attribute__((aligned(n)))
+// clang-format off
+#define __shared__ static thread_local __attribute__((abi_tag("kernkit_shared")))  // not extern __shared__: that is kernkit::cuda::dynamic_shared<T>()
+// clang-format on
+
+inline constexpr int warpSize = 32;
 
 // Who the running CUDA thread is.
 inline thread_local uint3 threadIdx{};
@@ -61,4 +74,34 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Params...), dim3 grid, dim3 block, v
                              size_t shared_memory = 0, cudaStream_t stream = nullptr) {
   return cudaLaunchKernel(kernkit::testing::described(kernel), grid, block, arguments,
                           shared_memory, stream);
+}
+
+/// Variables of the device are variables of the program.
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
+  *address = const_cast<void*>(static_cast<const void*>(&symbol));
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t size, size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  char* to = reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol));
+  return cudaMemcpy(to + offset, from, size, kind);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t size, size_t offset = 0,
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, size, kind);
+}
+template <class T>
+cudaError_t cudaMalloc(T** pointer, size_t size) {
+  return cudaMalloc(reinterpret_cast<void**>(pointer), size);
+}
+template <class T>
+cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaStream_t stream) {
+  return cudaMallocAsync(reinterpret_cast<void**>(pointer), size, stream);
+}
+template <class T>
+cudaError_t cudaFuncSetAttribute(T* kernel, cudaFuncAttribute attribute, int value) {
+  return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
 }

@@ -6,16 +6,9 @@
 
 #include <stddef.h>
 
-#define CUDART_VERSION 13000
+#include "vector_types.h"
 
-struct uint3 {
-  unsigned x, y, z;
-};
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
-  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
-};
+#define CUDART_VERSION 13000
 
 // name, number, text
 #define KERNKIT_CUDA_ERRORS(X)                                                                  \

@@ -102,7 +102,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   });
 }
 cudaError_t cudaDeviceSynchronize() {
-  return call("cudaDeviceSynchronize", Reach::kUnsafe, [] { return cudaSuccess; });
+  return call("cudaDeviceSynchronize", Reach::kUnsafe, [] {
+    drain_device(thread_state().device);
+    return error_of_device();
+  });
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return call("cudaDeviceGetStreamPriorityRange", Reach::kHost, [&] {

@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "demangle.h"
+#include "grid.h"
 #include "state.h"
 
 namespace kernkit::testing {
@@ -110,19 +112,18 @@ cudaError_t check(const Request& request, const KernelInfo& kernel) {
   return cudaSuccess;
 }
 
-void run(const void* kernel, CudaInvoke invoke, const Request& request, Arguments arguments) {
+// On the device, later than the launch that asked for it.
+void run(const std::string& name, const void* kernel, CudaInvoke invoke, const Request& request,
+         Arguments arguments, int device) {
   std::vector<void*> addresses;
   for (auto& bytes : arguments) addresses.push_back(bytes.data());
-  gridDim = request.grid;
-  blockDim = request.block;
-  const dim3 grid = request.grid, block = request.block;
-  for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z)
-    for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
-      for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x)
-        for (threadIdx.z = 0; threadIdx.z < block.z; ++threadIdx.z)
-          for (threadIdx.y = 0; threadIdx.y < block.y; ++threadIdx.y)
-            for (threadIdx.x = 0; threadIdx.x < block.x; ++threadIdx.x)
-              invoke(kernel, addresses.data());
+  Grid grid(name.empty() ? "kernel" : name, kernel, invoke, addresses.data(), request.grid,
+            request.block, request.shared_memory, request.cooperative, state().emulation);
+  const std::string sentence = grid.run();
+  if (sentence.empty()) return;
+  std::fprintf(stderr, "kernkit: %s\n", sentence.c_str());
+  state().faults.push_back(sentence);
+  state().device_states.at(static_cast<size_t>(device)).sticky = cudaErrorLaunchFailure;
 }
 
 Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
@@ -152,9 +153,12 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
                         state().streams.count(request.stream) != 0 && request.stream->capturing,
                     copy_arguments(*info, arguments)};
   const CudaInvoke invoke = info->invoke;
-  const cudaError_t error = enqueue(request.stream, [=, copies = record.arguments] {
-    if (state().run_kernels && invoke != nullptr) run(kernel, invoke, request, copies);
-  });
+  const auto work = [=, copies = record.arguments, name = info->name, device = record.device] {
+    if (state().run_kernels && invoke != nullptr) {
+      run(name, kernel, invoke, request, copies, device);
+    }
+  };
+  const cudaError_t error = enqueue(request.stream, work);
   if (error == cudaSuccess) state().launches.push_back(std::move(record));
   return error;
 }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "sanitizers.h"
 #include "state.h"
 
 namespace kernkit::testing {
@@ -19,22 +20,38 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
   if (size > SIZE_MAX - 255) return cudaErrorMemoryAllocation;
   void* memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
   if (memory == nullptr) return cudaErrorMemoryAllocation;
-  std::memset(memory, 0xcd, size);
+  std::memset(memory, state().emulation.poison, size);
+  limit_allocation(memory, counts ? 0 : size, (size + 255) / 256 * 256);
   if (counts) of_device.used += size;
   state().allocations[memory] = {size, thread_state().device, type};
   *pointer = memory;
   return cudaSuccess;
 }
 
+bool can_release(void* pointer, bool host) {
+  const auto found = state().allocations.find(pointer);
+  return pointer == nullptr ||
+         (found != state().allocations.end() && (found->second.type == cudaMemoryTypeHost) == host);
+}
+
+void copy(void* to, const void* from, size_t size) {
+  const RaceSeen of_device;
+  std::memmove(to, from, size);
+}
+void fill(void* pointer, int value, size_t size) {
+  const RaceSeen of_device;
+  std::memset(pointer, value, size);
+}
+
 cudaError_t release(void* pointer, bool host) {
   if (pointer == nullptr) return cudaSuccess;
+  if (!can_release(pointer, host)) return cudaErrorInvalidValue;
   const auto found = state().allocations.find(pointer);
-  if (found == state().allocations.end() || (found->second.type == cudaMemoryTypeHost) != host) {
-    return cudaErrorInvalidValue;
-  }
   if (found->second.type == cudaMemoryTypeDevice) {
     state().device_states.at(static_cast<size_t>(found->second.device)).used -= found->second.size;
   }
+  limit_allocation(pointer, (found->second.size + 255) / 256 * 256,
+                   (found->second.size + 255) / 256 * 256);
   state().allocations.erase(found);
   std::free(pointer);
   return cudaSuccess;
@@ -70,37 +87,39 @@ cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
               [&] { return allocate(pointer, size, cudaMemoryTypeManaged); });
 }
 cudaError_t cudaFree(void* pointer) {
-  return call("cudaFree", Reach::kUnsafe, [&] { return release(pointer, false); });
+  return call("cudaFree", Reach::kUnsafe, [&] {
+    for (size_t i = 0; i < state().devices.size(); ++i) drain_device(static_cast<int>(i));
+    return release(pointer, false);
+  });
 }
 cudaError_t cudaFreeHost(void* pointer) {
   return call("cudaFreeHost", Reach::kUnsafe, [&] { return release(pointer, true); });
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call("cudaFreeAsync", Reach::kDevice, [&] {
-    const cudaError_t error = enqueue(stream, [] {});
-    return error != cudaSuccess ? error : release(pointer, false);
+    if (!can_release(pointer, false)) return cudaErrorInvalidValue;
+    return enqueue(stream, [=] { release(pointer, false); });
   });
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind) {
   return call("cudaMemcpy", Reach::kUnsafe, [&] {
-    std::memmove(to, from, size);
-    return cudaSuccess;
+    const cudaError_t error = enqueue(nullptr, [=] { copy(to, from, size); });
+    drain(thread_state().device, nullptr);
+    return error != cudaSuccess ? error : error_of_device();
   });
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind,
                             cudaStream_t stream) {
   return call("cudaMemcpyAsync", Reach::kDevice,
-              [&] { return enqueue(stream, [=] { std::memmove(to, from, size); }); });
+              [&] { return enqueue(stream, [=] { copy(to, from, size); }); });
 }
 cudaError_t cudaMemset(void* pointer, int value, size_t size) {
-  return call("cudaMemset", Reach::kUnsafe, [&] {
-    std::memset(pointer, value, size);
-    return cudaSuccess;
-  });
+  return call("cudaMemset", Reach::kUnsafe,
+              [&] { return enqueue(nullptr, [=] { fill(pointer, value, size); }); });
 }
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
   return call("cudaMemsetAsync", Reach::kDevice,
-              [&] { return enqueue(stream, [=] { std::memset(pointer, value, size); }); });
+              [&] { return enqueue(stream, [=] { fill(pointer, value, size); }); });
 }
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call("cudaMemGetInfo", Reach::kDevice, [&] {

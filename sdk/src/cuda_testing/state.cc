@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "sanitizers.h"
+
 namespace kernkit::testing {
 
 // Neither is ever destroyed: nvcc's code unregisters itself while the process ends.
@@ -34,6 +36,7 @@ unsigned long thread_number() {
 }
 
 void State::reset(std::vector<CudaDevice> new_devices) {
+  const RaceIgnored bookkeeping;
   ++generation;
   devices = std::move(new_devices);
   device_states.assign(devices.size(), {});
@@ -42,6 +45,10 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   injections.clear();
   driver_version = CUDART_VERSION;
   run_kernels = false;
+  emulation = Emulation();
+  faults.clear();
+  races_before = reported_races();
+  queues.clear();
   for (auto& [pointer, allocation] : allocations) std::free(pointer);
   for (auto* stream : streams) {
     delete stream->graph;
@@ -56,6 +63,13 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   graphs.clear();
   execs.clear();
   for (auto& [function, kernel] : kernels) kernel.max_dynamic_shared_memory = 48 * 1024;
+}
+
+uint64_t State::random() {
+  if (emulation.seed == 0) return 0;
+  random_state += emulation.seed + 0x9e3779b97f4a7c15u;
+  const uint64_t x = (random_state ^ (random_state >> 30)) * 0xbf58476d1ce4e5b9u;
+  return x ^ (x >> 27);
 }
 
 bool is_default_stream(cudaStream_t stream) {
@@ -100,6 +114,7 @@ cudaError_t planted() {
 
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  const RaceIgnored bookkeeping;
   ThreadState& of_thread = thread_state();
   const int device = of_thread.device;
   cudaError_t error = injected(function);
@@ -116,25 +131,27 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   return error;
 }
 
-cudaError_t enqueue(cudaStream_t stream, const Work& work) {
+cudaError_t enqueue(cudaStream_t stream, const Work& work, const std::function<bool()>& ready) {
+  const int device = thread_state().device;
   if (is_default_stream(stream)) {
     if (capture_forbids_unsafe_calls() && stream != cudaStreamPerThread) {
       invalidate_captures();
       return cudaErrorStreamCaptureImplicit;
     }
-    work();
+  } else if (state().streams.count(stream) == 0 || stream->device != device) {
+    return cudaErrorInvalidResourceHandle;
+  } else if (stream->invalidated) {
+    return cudaErrorStreamCaptureInvalidated;
+  } else if (stream->capturing) {
+    stream->graph->nodes.push_back(work);
     return cudaSuccess;
   }
-  if (state().streams.count(stream) == 0 || stream->device != thread_state().device) {
-    return cudaErrorInvalidResourceHandle;
-  }
-  if (stream->invalidated) return cudaErrorStreamCaptureInvalidated;
-  if (stream->capturing) {
-    stream->graph->nodes.push_back(work);
-  } else {
-    work();
-  }
+  give(device, stream, {0, work, ready});
   return cudaSuccess;
+}
+
+cudaError_t error_of_device() {
+  return state().device_states.at(static_cast<size_t>(thread_state().device)).sticky;
 }
 
 // CudaRuntime: what a test says to it.
@@ -197,6 +214,32 @@ void CudaRuntime::set_driver_version(int version) {
 void CudaRuntime::run_kernels(bool run) {
   const Lock lock(state().mutex);
   state().run_kernels = run;
+}
+
+void CudaRuntime::set_seed(unsigned seed) {
+  const Lock lock(state().mutex);
+  state().emulation.seed = seed;
+  state().random_state = 0;
+}
+
+void CudaRuntime::set_poison(unsigned char byte) {
+  const Lock lock(state().mutex);
+  state().emulation.poison = byte;
+}
+
+void CudaRuntime::set_watchdog(double seconds) {
+  const Lock lock(state().mutex);
+  state().emulation.watchdog = seconds;
+}
+
+std::vector<std::string> CudaRuntime::faults() const {
+  const Lock lock(state().mutex);
+  return state().faults;
+}
+
+size_t CudaRuntime::races() const {
+  const Lock lock(state().mutex);
+  return reported_races() - state().races_before;
 }
 
 std::string CudaRuntime::live() const {

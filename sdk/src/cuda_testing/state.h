@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,7 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "grid.h"
 #include "kernkit/testing/cuda_runtime.h"
+#include "queue.h"
 
 // Work in the order in which it was given.
 using Work = std::function<void()>;
@@ -26,6 +29,7 @@ struct CUgraphExec_st {
 struct CUstream_st {
   int device;
   bool capturing = false;
+  bool non_blocking = false;
   bool invalidated = false;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   unsigned long thread = 0;  // that began the capture
@@ -34,7 +38,9 @@ struct CUstream_st {
 struct CUevent_st {
   int device;
   bool timing;
-  bool recorded = false;
+  unsigned records = 0;  // how often it was recorded, and how many of these were reached
+  std::shared_ptr<unsigned> reached = std::make_shared<unsigned>(0);
+  bool happened() const { return *reached == records; }
 };
 
 namespace kernkit::testing {
@@ -83,6 +89,15 @@ struct State {
   std::vector<Injection> injections;
   int driver_version = CUDART_VERSION;
   bool run_kernels = false;
+  Emulation emulation;
+  std::vector<std::string> faults;
+  size_t races_before = 0;
+
+  std::map<std::pair<int, cudaStream_t>, Queue> queues;
+  unsigned long tasks = 0;  // how many there were
+  uint64_t random_state = 0;
+  /// Another number each time, from the seed; 0 without one.
+  uint64_t random();
 
   std::map<void*, Allocation> allocations;
   std::set<CUstream_st*> streams;
@@ -105,6 +120,8 @@ struct ThreadState {
 };
 
 State& state();
+/// How many races ThreadSanitizer reported in this process.
+size_t reported_races();
 ThreadState& thread_state();
 /// Tells threads apart.
 unsigned long thread_number();
@@ -119,8 +136,11 @@ enum class Reach {
 /// Runs a function of the runtime: records it, fails when a test wants that, keeps its error.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
-/// Does work of a stream, or captures it. Device and stream must fit.
-cudaError_t enqueue(cudaStream_t stream, const Work& work);
+/// Gives work to a stream of the current device, or captures it; it is done when `ready()`.
+cudaError_t enqueue(cudaStream_t stream, const Work& work,
+                    const std::function<bool()>& ready = nullptr);
+/// What a call says that waited for the current device.
+cudaError_t error_of_device();
 bool is_default_stream(cudaStream_t stream);
 /// True when some capture forbids calls that could wait for it.
 bool capture_forbids_unsafe_calls();

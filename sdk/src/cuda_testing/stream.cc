@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams, events, capture and graphs.
+#include "sanitizers.h"
 #include "state.h"
 
 namespace kernkit::testing {
 namespace {
 
-cudaError_t create_stream(cudaStream_t* stream) {
+cudaError_t create_stream(cudaStream_t* stream, unsigned flags) {
   *stream = new CUstream_st;
+  (*stream)->non_blocking = (flags & cudaStreamNonBlocking) != 0;
   (*stream)->device = thread_state().device;
   state().streams.insert(*stream);
   return cudaSuccess;
 }
 
 cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
-  *event = new CUevent_st{thread_state().device, (flags & cudaEventDisableTiming) == 0};
+  *event = new CUevent_st;
+  (*event)->device = thread_state().device;
+  (*event)->timing = (flags & cudaEventDisableTiming) == 0;
   state().events.insert(*event);
   return cudaSuccess;
 }
@@ -23,8 +27,12 @@ bool knows(cudaStream_t stream) {
 }
 bool knows(cudaEvent_t event) { return state().events.count(event) != 0; }
 
+int device_of(cudaStream_t stream) {
+  return is_default_stream(stream) ? thread_state().device : stream->device;
+}
+
 // Waiting for a stream that is captured would wait forever.
-cudaError_t wait_for(cudaStream_t stream) {
+cudaError_t refuse_captured(cudaStream_t stream) {
   if (!knows(stream)) return cudaErrorInvalidResourceHandle;
   const bool captured = !is_default_stream(stream) && stream->capturing;
   if (!captured && !(is_default_stream(stream) && capture_forbids_unsafe_calls())) {
@@ -32,6 +40,20 @@ cudaError_t wait_for(cudaStream_t stream) {
   }
   invalidate_captures();
   return captured ? cudaErrorStreamCaptureUnsupported : cudaErrorStreamCaptureImplicit;
+}
+
+cudaError_t wait_for(cudaStream_t stream) {
+  const cudaError_t refused = refuse_captured(stream);
+  if (refused != cudaSuccess) return refused;
+  drain(device_of(stream), stream);
+  return error_of_device();
+}
+
+cudaError_t ask(cudaStream_t stream) {
+  const cudaError_t refused = refuse_captured(stream);
+  if (refused != cudaSuccess) return refused;
+  some_work();
+  return is_idle(device_of(stream), stream) ? error_of_device() : cudaErrorNotReady;
 }
 
 template <class T>
@@ -49,27 +71,40 @@ using namespace kernkit::testing;  // NOLINT(build/namespaces): these are its fu
 extern "C" {
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return call("cudaStreamCreate", Reach::kDevice, [&] { return create_stream(stream); });
+  return call("cudaStreamCreate", Reach::kDevice, [&] { return create_stream(stream, 0); });
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return call("cudaStreamCreateWithFlags", Reach::kDevice, [&] { return create_stream(stream); });
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return call("cudaStreamCreateWithFlags", Reach::kDevice,
+              [&] { return create_stream(stream, flags); });
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
   return call("cudaStreamCreateWithPriority", Reach::kDevice,
-              [&] { return create_stream(stream); });
+              [&] { return create_stream(stream, flags); });
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return call("cudaStreamDestroy", Reach::kHost, [&] { return destroy(state().streams, stream); });
+  return call("cudaStreamDestroy", Reach::kHost, [&] {
+    if (state().streams.count(stream) == 0) return cudaErrorInvalidResourceHandle;
+    const int device = stream->device;
+    drain(device, stream);
+    state().queues.erase({device, stream});
+    return destroy(state().streams, stream);
+  });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return call("cudaStreamSynchronize", Reach::kDevice, [&] { return wait_for(stream); });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return call("cudaStreamQuery", Reach::kDevice, [&] { return wait_for(stream); });
+  return call("cudaStreamQuery", Reach::kDevice, [&] { return ask(stream); });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return call("cudaStreamWaitEvent", Reach::kDevice, [&] {
-    return knows(stream) && knows(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (!knows(stream) || !knows(event)) return cudaErrorInvalidResourceHandle;
+    if (!is_default_stream(stream) && stream->capturing) return cudaSuccess;
+    const unsigned wanted = event->records;
+    give(device_of(stream), stream,
+         {0, [reached = event->reached] { race_acquire(reached.get()); },
+          [wanted, reached = event->reached] { return *reached >= wanted; }});
+    return cudaSuccess;
   });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
@@ -89,23 +124,35 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     if (!knows(event) || event->device != thread_state().device) {
       return cudaErrorInvalidResourceHandle;
     }
-    return enqueue(stream, [=] { event->recorded = true; });
+    const unsigned record = ++event->records;
+    return enqueue(stream, [record, reached = event->reached] {
+      race_release(reached.get());
+      if (*reached < record) *reached = record;
+    });
   });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call("cudaEventSynchronize", Reach::kUnsafe,
-              [&] { return knows(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+  return call("cudaEventSynchronize", Reach::kUnsafe, [&] {
+    if (!knows(event)) return cudaErrorInvalidResourceHandle;
+    drain_until([&] { return event->happened(); });
+    race_acquire(event->reached.get());
+    return error_of_device();
+  });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery", Reach::kUnsafe,
-              [&] { return knows(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+  return call("cudaEventQuery", Reach::kUnsafe, [&] {
+    if (!knows(event)) return cudaErrorInvalidResourceHandle;
+    some_work();
+    return event->happened() ? error_of_device() : cudaErrorNotReady;
+  });
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return call("cudaEventElapsedTime", Reach::kDevice, [&] {
     const bool measured = knows(start) && knows(end) && start->timing && end->timing &&
-                          start->recorded && end->recorded;
+                          start->records != 0 && end->records != 0;
     *milliseconds = 1.0f;  // of no meaning
-    return measured ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (!measured) return cudaErrorInvalidResourceHandle;
+    return start->happened() && end->happened() ? cudaSuccess : cudaErrorNotReady;
   });
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {

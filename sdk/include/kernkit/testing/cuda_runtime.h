@@ -92,9 +92,22 @@ class CudaRuntime {
   void plant(CudaFault fault, cudaError_t error, int device = 0);
   /// What cudaDriverGetVersion() says; 0 without a driver.
   void set_driver_version(int version);
-  /// From now on kernels that were compiled for the CPU run when they are launched, one thread
-  /// after the other: for kernels that do not wait for each other.
+  /// From now on kernels that were compiled for the CPU run, on the CPU. A CUDA thread runs until
+  /// it waits for others; a block runs until it waits for another.
   void run_kernels(bool run);
+  /// In which order blocks and threads run; 0: they start in theirs.
+  void set_seed(unsigned seed);
+  /// What fills new memory: a result that changes with it was computed from memory that nobody
+  /// wrote. Shared memory is filled as well, with another byte.
+  void set_poison(unsigned char byte);
+  /// How long a kernel may run before it is stopped, or else the process: 20 seconds.
+  void set_watchdog(double seconds);
+  /// What kernels did wrong: "scale: block [0, 0, 0], thread [7, 0, 0]: ...". It was written to
+  /// stderr as well, and further calls that reach the device return cudaErrorLaunchFailure.
+  std::vector<std::string> faults() const;
+  /// How many races between CUDA threads ThreadSanitizer reported; 0 in a program built without it.
+  /// With it threads cost some hundred times as much: for small grids.
+  size_t races() const;
 
   /// What was created and not yet released: "2 allocations, 1 stream", "" when nothing.
   std::string live() const;

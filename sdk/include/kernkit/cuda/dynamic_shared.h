@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// dynamic_shared<T>(): the shared memory whose size the launch gives.
+#pragma once
+
+#if defined(__CUDACC__)
+
+namespace kernkit::cuda {
+
+/// The block's dynamic shared memory: LaunchConfig's shared_memory bytes, 16-byte aligned, the same
+/// for every T. Used in place of `extern __shared__ T name[];`, of which a file can have only one
+/// with a given name, and which the CPU has nothing to stand for.
+template <class T>
+__device__ __forceinline__ T* dynamic_shared() {
+  extern __shared__ __align__(16) unsigned char kernkit_dynamic_shared[];
+  return reinterpret_cast<T*>(kernkit_dynamic_shared);
+}
+
+}  // namespace kernkit::cuda
+
+#else
+
+namespace kernkit::testing {
+void* dynamic_shared_memory();
+}
+
+namespace kernkit::cuda {
+
+template <class T>
+T* dynamic_shared() {
+  return static_cast<T*>(testing::dynamic_shared_memory());
+}
+
+}  // namespace kernkit::cuda
+
+#endif

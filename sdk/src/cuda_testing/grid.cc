@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// To the race detector blocks are threads that never met: nothing here may go through a function of
+// pthread that it watches, but for starting and joining.
+#include "grid.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <numeric>
+#include <thread>
+
+#include "block.h"
+#include "shared_variables.h"
+#include "watchdog.h"
+
+namespace kernkit::testing {
+
+/// An OS thread that runs blocks while it has the baton.
+struct Carrier {
+  explicit Carrier(Grid* its_grid) : grid(its_grid) {}
+
+  void wait() {
+    while (baton.exchange(0) == 0) syscall(SYS_futex, &baton, FUTEX_WAIT_PRIVATE, 0, nullptr);
+  }
+  void give() {
+    baton.store(1);
+    syscall(SYS_futex, &baton, FUTEX_WAKE_PRIVATE, 1);
+  }
+
+  Grid* grid;
+  std::atomic<int> baton{0};
+  bool done = false;
+  std::thread thread;  // none: the launching one
+};
+
+namespace {
+
+thread_local Carrier* this_carrier = nullptr;
+
+int64_t now() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+}  // namespace
+
+Grid::Grid(std::string name, const void* kernel, CudaInvoke invoke, void** arguments, dim3 grid_,
+           dim3 block_, size_t shared_memory_, bool cooperative, const Emulation& emulation_)
+    : grid(grid_),
+      block(block_),
+      shared_memory(shared_memory_),
+      emulation(emulation_),
+      name_(std::move(name)),
+      kernel_(kernel),
+      invoke_(invoke),
+      arguments_(arguments),
+      count_(uint64_t{grid_.x} * grid_.y * grid_.z),
+      random_(emulation_.seed),
+      most_carriers_(cooperative ? count_ : 64),
+      started_(now()) {
+  find_shared_variables();
+  if (emulation.seed == 0) return;
+  first_ = random() % count_;
+  stride_ = random() % count_ | 1;
+  while (std::gcd(stride_, count_) != 1) ++stride_;
+}
+
+Grid::~Grid() {
+  for (void* memory : released_) std::free(memory);
+}
+
+void Grid::release(void* memory) {
+  if (kRaceDetector) {
+    released_.push_back(memory);
+  } else {
+    std::free(memory);
+  }
+}
+
+// splitmix64
+uint64_t Grid::random() {
+  if (emulation.seed == 0) return 0;
+  uint64_t x = random_ += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+double Grid::seconds() const { return static_cast<double>(now() - started_) * 1e-9; }
+
+std::string Grid::where(uint3 index) const {
+  return name_ + ": block [" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +
+         std::to_string(index.z) + "]";
+}
+
+void Grid::fail(const std::string& sentence) {
+  if (failed_) return;
+  sentence_ = sentence;
+  if (emulation.seed != 0) sentence_ += " (seed " + std::to_string(emulation.seed) + ")";
+  failed_ = true;
+}
+
+bool Grid::take(uint3* index) {
+  if (taken_ == count_ || failed_) return false;
+  __extension__ using Wide = unsigned __int128;
+  const auto wide = static_cast<Wide>(taken_++) * stride_ + first_;
+  const auto number = static_cast<uint64_t>(wide % count_);
+  *index = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+            static_cast<unsigned>(number / grid.x / grid.y)};
+  return true;
+}
+
+void Grid::work(Carrier* carrier) {
+  const RaceIgnored bookkeeping;
+  this_carrier = carrier;
+  gridDim = grid;
+  blockDim = block;
+  uint3 index;
+  // To the race detector a block must not share its thread's memory with one before it.
+  while (take(&index)) {
+    run_block(*this, index);
+    if (kRaceDetector) break;
+  }
+  this_carrier = nullptr;
+}
+
+// Another carrier that has work: of those in the ring, or a new one when blocks wait to start.
+Carrier* Grid::another(const Carrier* carrier) {
+  Carrier* other = nullptr;
+  size_t self = 0;
+  size_t live = 0;
+  for (size_t i = 0; i < carriers_.size(); ++i) {
+    if (carriers_[i].get() == carrier) self = i;
+    live += carriers_[i]->done ? 0 : 1;
+  }
+  const size_t skip = random() % carriers_.size();
+  for (size_t i = 1; i <= carriers_.size() && other == nullptr; ++i) {
+    Carrier* next = carriers_[(self + skip + i) % carriers_.size()].get();
+    if (!next->done && next != carrier) other = next;
+  }
+  const bool startable = taken_ < count_ && live < most_carriers_ && !failed_;
+  if (!startable || (other != nullptr && random() % 2 == 1)) return other;
+  carriers_.push_back(std::make_unique<Carrier>(this));
+  Carrier* made = carriers_.back().get();
+  made->thread = std::thread([this, made] {
+    made->wait();
+    work(made);
+    leave(made);
+  });
+  return made;
+}
+
+bool Grid::yield() {
+  Carrier* self = this_carrier;
+  Carrier* other = another(self);
+  if (other != nullptr) {
+    other->give();
+    self->wait();
+  }
+  return !failed_;
+}
+
+void Grid::leave(Carrier* carrier) {
+  carrier->done = true;
+  if (Carrier* other = another(carrier)) other->give();
+}
+
+std::string Grid::run() {
+  const Watchdog watchdog(name_, emulation.watchdog);
+  race_release(&begins);
+  carriers_.push_back(std::make_unique<Carrier>(this));
+  Carrier* self = carriers_.back().get();
+  if (!kRaceDetector) work(self);
+  // The others end when they get the baton; the last one gives it back.
+  while (Carrier* other = another(self)) {
+    other->give();
+    self->wait();
+  }
+  for (auto& carrier : carriers_) {
+    if (carrier->thread.joinable()) carrier->thread.join();
+  }
+  race_acquire(&ends);
+  return sentence_;
+}
+
+}  // namespace kernkit::testing

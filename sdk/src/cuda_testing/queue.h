@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queue: the work of a stream, in order. With a seed it lags behind the host as long as nothing
+// waits for it, and the streams run in any order that their dependencies allow.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <deque>
+#include <functional>
+
+namespace kernkit::testing {
+
+struct Task {
+  unsigned long number;  // in the order of all tasks
+  std::function<void()> work;
+  std::function<bool()> ready;  // none: always
+};
+
+struct Queue {
+  std::deque<Task> tasks;
+  bool legacy = false;    // the default stream that others wait for, and that waits for others
+  bool blocking = false;  // such another
+  char done = 0;          // for the race detector: what its work did
+};
+
+/// The queue of a stream of this device, made at its first use.
+Queue& queue_of(int device, cudaStream_t stream);
+/// Gives work to a stream: it is done now, or later when a seed is set.
+void give(int device, cudaStream_t stream, Task task);
+/// Does what is left of a stream, and what that needs of others.
+void drain(int device, cudaStream_t stream);
+void drain_device(int device);
+/// Works until `reached()`; false when nothing that is left can run.
+bool drain_until(const std::function<bool()>& reached);
+/// Does some of what is left, by the seed.
+void some_work();
+bool is_idle(int device, cudaStream_t stream);
+
+}  // namespace kernkit::testing

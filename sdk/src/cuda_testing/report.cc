@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sanitizer calls when it reports: says which kernel, block and thread did it.
+#include <cstddef>
+#include <cstdio>
+
+#include "block.h"
+
+namespace {
+
+size_t races = 0;
+
+void say_where() {
+  const kernkit::testing::Block* block = kernkit::testing::this_block();
+  if (block == nullptr || block->running() == nullptr) return;
+  std::fprintf(stderr, "kernkit: in kernel %s\n", block->where(*block->running()).c_str());
+}
+
+}  // namespace
+
+extern "C" {
+void __asan_on_error() { say_where(); }
+void __tsan_on_report(void*) {
+  ++races;
+  say_where();
+}
+// Every kernel's races are reported, also where another kernel had some at the same address.
+__attribute__((weak)) const char* __tsan_default_options() {
+  return "suppress_equal_addresses=0:suppress_equal_stacks=0:history_size=4";
+}
+void __ubsan_on_report() { say_where(); }
+}
+
+namespace kernkit::testing {
+size_t reported_races() { return races; }
+}  // namespace kernkit::testing

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of the devices is for their work alone: AddressSanitizer reports a host that touches it.
+#pragma once
+
+#include <cstddef>
+
+namespace kernkit::testing {
+
+/// While one lives, what runs is work of a device.
+class DeviceMemoryVisible {
+ public:
+  DeviceMemoryVisible();
+  ~DeviceMemoryVisible();
+  DeviceMemoryVisible(const DeviceMemoryVisible&) = delete;
+  DeviceMemoryVisible& operator=(const DeviceMemoryVisible&) = delete;
+};
+
+}  // namespace kernkit::testing

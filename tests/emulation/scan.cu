@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016.
+#include "kernkit/cuda/launch.h"
+#include "shapes.h"
+
+namespace {
+
+enum Status : int { kNothing, kAggregate, kPrefix };  // of what a block has made known
+
+__device__ int warp_scan(int value) {
+  const auto lane = static_cast<int>(threadIdx.x % 32);
+  for (int offset = 1; offset < 32; offset *= 2) {
+    const int before = __shfl_up_sync(0xffffffffu, value, offset);
+    if (lane >= offset) value += before;
+  }
+  return value;
+}
+
+// state: the next block's number; of each block its status, its sum, the sum up to its end.
+__global__ void __launch_bounds__(kScanThreads)
+    scan_kernel(int* y, const int* x, int64_t n, int* state) {
+  __shared__ int block, before;
+  __shared__ int of_warps[kScanThreads / 32];
+  // In the order in which blocks start, so that whom a block waits for has started.
+  if (threadIdx.x == 0) block = atomicAdd(state, 1);
+  __syncthreads();
+  const int64_t i = int64_t{block} * kScanThreads + threadIdx.x;
+  int sum = warp_scan(i < n ? x[i] : 0);
+  if (threadIdx.x % 32 == 31) of_warps[threadIdx.x / 32] = sum;
+  __syncthreads();
+  for (unsigned warp = 0; warp < threadIdx.x / 32; ++warp) sum += of_warps[warp];
+
+  volatile int* blocks = state + 1;
+  if (threadIdx.x == kScanThreads - 1) {
+    volatile int* own = blocks + 3 * block;
+    own[1] = sum;
+    __threadfence();
+    own[0] = kAggregate;
+    int total = 0;
+    for (int other = block - 1; other >= 0;) {
+      const int status = blocks[3 * other];
+      __threadfence();
+      if (status == kNothing) continue;
+      total += blocks[3 * other + (status == kPrefix ? 2 : 1)];
+      if (status == kPrefix) break;
+      --other;
+    }
+    own[2] = total + sum;
+    __threadfence();
+    own[0] = kPrefix;
+    before = total;
+  }
+  __syncthreads();
+  if (i < n) y[i] = before + sum;
+}
+
+}  // namespace
+
+void inclusive_scan(kernkit::TensorView y, kernkit::TensorView x, kernkit::TensorView state) {
+  kernkit::cuda::Launch launch(y, x, state);
+  launch(scan_kernel, {(x.numel() + kScanThreads - 1) / kScanThreads, kScanThreads}, y.data<int>(),
+         x.data<const int>(), x.numel(), state.data<int>());
+}

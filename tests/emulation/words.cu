@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "words.h"
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "kernkit/cuda/launch.h"
+
+namespace {
+
+namespace cg = cooperative_groups;
+constexpr unsigned kAll = 0xffffffffu;
+
+__global__ void warp_kernel(int* results) {
+  const auto lane = static_cast<int>(threadIdx.x);
+  int* r = results + lane * kWarpResults;
+  r[0] = __shfl_sync(kAll, lane * 10, 5);
+  r[1] = __shfl_sync(kAll, lane * 10, 5, 8);
+  r[2] = __shfl_up_sync(kAll, lane, 3);
+  r[3] = __shfl_up_sync(kAll, lane, 3, 16);
+  r[4] = __shfl_down_sync(kAll, lane, 3);
+  r[5] = __shfl_down_sync(kAll, lane, 3, 4);
+  r[6] = __shfl_xor_sync(kAll, lane, 16);
+  r[7] = __shfl_xor_sync(kAll, lane, 16, 16);
+  r[8] = static_cast<int>(__ballot_sync(kAll, lane % 3 == 0));
+  r[9] = __any_sync(kAll, lane == 31);
+  r[10] = __all_sync(kAll, lane < 31);
+  r[11] = static_cast<int>(__match_any_sync(kAll, lane % 4));
+  int same = 0;
+  r[12] = static_cast<int>(__match_all_sync(kAll, 2.5, &same)) + same;
+  r[13] = __reduce_add_sync(kAll, lane);
+  r[14] = __reduce_max_sync(kAll, -lane);
+  r[15] = static_cast<int>(__reduce_xor_sync(kAll, 1u << lane));
+  // Two halves that never meet.
+  if (lane < 16) {
+    r[16] = __shfl_sync(0x0000ffffu, lane, 15);
+    __syncwarp(0x0000ffffu);
+  } else {
+    r[16] = __shfl_sync(0xffff0000u, lane, 16);
+    r[16] += static_cast<int>(__ballot_sync(0xffff0000u, lane == 20) >> 20);
+  }
+  r[17] = static_cast<int>(__shfl_sync(kAll, lane * 0.5, 9) * 2);
+  r[18] = static_cast<int>(__shfl_down_sync(kAll, static_cast<long long>(lane) << 40, 1) >> 40);
+  r[19] = __popc(__activemask()) + warpSize;
+  __syncwarp();
+}
+
+__global__ void block_kernel(int* results) {
+  const auto thread = static_cast<int>(threadIdx.x);
+  int* r = results + thread * 8;
+  r[0] = __syncthreads_count(thread % 3 == 0);
+  r[1] = __syncthreads_and(thread < 63);
+  r[2] = __syncthreads_or(thread == 63);
+  __shared__ int reversed[64];
+  const cg::thread_block block = cg::this_thread_block();
+  reversed[63 - block.thread_rank()] = thread;
+  block.sync();
+  r[3] = reversed[thread];
+  const auto tile = cg::tiled_partition<8>(block);
+  r[4] = cg::reduce(tile, thread, cg::plus<int>());
+  r[5] = tile.shfl(thread, 2);
+  r[6] = static_cast<int>(tile.ballot(tile.thread_rank() == 1) * 100 + tile.meta_group_rank());
+  r[7] = cg::reduce(tile, thread, cg::greater<int>());
+}
+
+__constant__ float table[3] = {1.5f, 2.5f, 3.5f};
+__device__ float counter;
+
+__global__ void number_kernel(float* r) {
+  if (threadIdx.x != 0) return;
+  r[0] = __expf(0.0f) + __logf(1.0f) + __powf(2.0f, 3.0f);
+  r[1] = rsqrtf(4.0f);
+  r[2] = __fmaf_rn(2.0f, 3.0f, 1.0f);
+  r[3] = __fdividef(1.0f, 4.0f);
+  r[4] = static_cast<float>(__float2int_rn(2.5f) * 10 + __float2int_rz(-2.7f));
+  r[5] = __int_as_float(__float_as_int(1.25f));
+  r[6] = static_cast<float>(__clz(1) + __ffs(8) + __popcll(~0ull));
+  r[7] = static_cast<float>(__umulhi(0x80000000u, 6u));
+  r[8] = static_cast<float>(__byte_perm(0x03020100u, 0x07060504u, 0x7531u) == 0x07050301u);
+  r[9] = static_cast<float>(max(3, 7) - min(2.5f, 4.0f));
+  r[10] = __half2float(__float2half(1.0f / 3.0f) * __float2half(3.0f));
+  r[11] = __half2float(__hfma(__float2half(2.0f), __float2half(0.5f), __float2half(0.25f)));
+  const float2 two = __half22float2(__hadd2(__floats2half2_rn(1.0f, 2.0f), __float2half2_rn(0.5f)));
+  r[12] = two.x * 10 + two.y;
+  r[13] = __bfloat162float(__float2bfloat16(1.0f / 3.0f));
+  r[14] = __bfloat162float(__float2bfloat16(3.0f) / __float2bfloat16(2.0f));
+  const float4 four = make_float4(1, 2, 3, 4);
+  r[15] = four.x + four.w;
+  const uint2 pair = make_uint2(7u, 8u);
+  r[16] = static_cast<float>(pair.y);
+  r[17] = table[0] + table[2];
+  counter += 2.0f;
+  r[18] = counter;
+  r[19] = __ldg(r + 17);
+  float sine = 0, cosine = 0;
+  __sincosf(0.0f, &sine, &cosine);
+  r[20] = sine + cosine;
+  r[21] = static_cast<float>(__brev(1u) >> 31);
+  r[22] = __saturatef(1.5f);
+  r[23] = static_cast<float>(__funnelshift_r(0u, 1u, 31));
+}
+
+__global__ void atomic_kernel(int* r) {
+  const auto i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  atomicAdd(&r[0], i);
+  atomicSub(&r[1], 1);
+  atomicMax(&r[2], i);
+  atomicMin(&r[3], -i);
+  atomicOr(&r[4], 1 << (i % 31));
+  atomicXor(&r[5], i);
+  atomicInc(reinterpret_cast<unsigned*>(&r[6]), 9u);
+  atomicAdd(reinterpret_cast<float*>(&r[7]), 0.5f);
+  int old = r[8];
+  for (;;) {
+    const int seen = atomicCAS(&r[8], old, old + 2);
+    if (seen == old) break;
+    old = seen;
+  }
+  atomicAdd(reinterpret_cast<unsigned long long*>(&r[10]), 1ull << 32);
+  // One thread at a time.
+  for (bool done = false; !done;) {
+    if (atomicExch(&r[12], 1) == 0) {
+      __threadfence();
+      r[13] += 1;
+      __threadfence();
+      atomicExch(&r[12], 0);
+      done = true;
+    }
+  }
+}
+
+}  // namespace
+
+void warp_words(kernkit::TensorView results) {
+  kernkit::cuda::Launch launch(results);
+  launch(warp_kernel, {1, 32}, results.data<int>());
+}
+void block_words(kernkit::TensorView results) {
+  kernkit::cuda::Launch launch(results);
+  launch(block_kernel, {1, 64}, results.data<int>());
+}
+void number_words(kernkit::TensorView results) {
+  kernkit::cuda::Launch launch(results);
+  launch(number_kernel, {1, 32}, results.data<float>());
+}
+void atomic_words(kernkit::TensorView results) {
+  kernkit::cuda::Launch launch(results);
+  launch(atomic_kernel, {4, 64}, results.data<int>());
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CUDA C++ has beside C++, as CUDA's programming guide defines it.
+#include "words.h"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include "kernkit/testing/cuda_runtime.h"
+#include "on_device.h"
+
+namespace kernkit::testing {
+namespace {
+
+class Words : public ::testing::TestWithParam<unsigned> {
+ protected:
+  Words() {
+    runtime_.run_kernels(true);
+    runtime_.set_seed(GetParam());
+  }
+  CudaRuntime runtime_;
+};
+INSTANTIATE_TEST_SUITE_P(Seeds, Words, ::testing::Range(0u, 5u));
+
+TEST_P(Words, Warp) {
+  OnDevice<int> results({32, kWarpResults});
+  warp_words(results.view("results"));
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (int lane = 0; lane < 32; ++lane) {
+    int by_three = 0, same = 0;
+    for (int i = 0; i < 32; ++i) {
+      if (i % 3 == 0) by_three |= 1 << i;
+      if (i % 4 == lane % 4) same |= static_cast<int>(1u << i);
+    }
+    const int expected[kWarpResults] = {
+        50,
+        (lane / 8 * 8 + 5) * 10,
+        lane < 3 ? lane : lane - 3,
+        lane % 16 < 3 ? lane : lane - 3,
+        lane > 28 ? lane : lane + 3,
+        lane % 4 == 0 ? lane + 3 : lane,
+        lane ^ 16,
+        lane < 16 ? lane : lane - 16,
+        by_three,
+        1,
+        0,
+        same,
+        0,
+        496,
+        0,
+        -1,
+        lane < 16 ? 15 : 17,
+        9,
+        lane == 31 ? 31 : lane + 1,
+        64,
+    };
+    for (int i = 0; i < kWarpResults; ++i) {
+      EXPECT_EQ(results[lane * kWarpResults + i], expected[i]) << "lane " << lane << ", " << i;
+    }
+  }
+}
+
+TEST_P(Words, Block) {
+  OnDevice<int> results({64, 8});
+  block_words(results.view("results"));
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (int thread = 0; thread < 64; ++thread) {
+    const int first = thread / 8 * 8;
+    const int expected[8] = {
+        22, 0, 1, 63 - thread, 8 * first + 28, first + 2, 200 + first / 8, first + 7};
+    for (int i = 0; i < 8; ++i)
+      EXPECT_EQ(results[thread * 8 + i], expected[i]) << thread << " " << i;
+  }
+}
+
+TEST_P(Words, Numbers) {
+  OnDevice<float> r({24});
+  number_words(r.view("results"));
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  static float counted = 0;
+  counted += 2;
+  const float expected[24] = {
+      9,     0.5f,         7,    0.25f, 18, 1.25f, 99,      3, 1, 4.5f, 1, 1.25f,
+      17.5f, 0.333984375f, 1.5f, 5,     8,  5,     counted, 5, 1, 1,    1, 2};
+  for (int i = 0; i < 24; ++i) EXPECT_EQ(r[i], expected[i]) << i;
+}
+
+TEST_P(Words, Atomics) {
+  OnDevice<int> r({16});
+  atomic_words(r.view("results"));
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  float halves = 0;
+  std::memcpy(&halves, &r[7], sizeof(float));
+  EXPECT_EQ(r[0], 255 * 128);
+  EXPECT_EQ(r[1], -256);
+  EXPECT_EQ(r[2], 255);
+  EXPECT_EQ(r[3], -255);
+  EXPECT_EQ(r[4], 0x7fffffff);
+  EXPECT_EQ(r[5], 0);
+  EXPECT_EQ(r[6], 256 % 10);
+  EXPECT_EQ(halves, 128.0f);
+  EXPECT_EQ(r[8], 512);
+  EXPECT_EQ(r[11], 256);
+  EXPECT_EQ(r[12], 0);
+  EXPECT_EQ(r[13], 256);
+}
+
+}  // namespace
+}  // namespace kernkit::testing
