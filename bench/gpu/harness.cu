@@ -87,12 +87,14 @@ double hot_time_of(const std::function<void(cudaStream_t)>& launch) {
   return end.seconds_since(start) / kHotLaunches;
 }
 
-__global__ void count_wrong(int64_t n, const unsigned char* bytes, const unsigned char* period,
-                            unsigned long long* wrong) {
+__global__ void count_right(int64_t n, const unsigned char* bytes, const unsigned char* period,
+                            unsigned long long* right) {
   const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  unsigned long long count = 0;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
-    if (bytes[i] != period[i % kPeriod]) atomicAdd(wrong, 1ull);
+    if (bytes[i] == period[i % kPeriod]) ++count;
   }
+  atomicAdd(right, count);
 }
 
 // 64 bytes a thread, loads before stores: what an elementwise kernel can reach at best.
@@ -179,13 +181,13 @@ int64_t DeviceArray::wrong(const std::vector<unsigned char>& period) const {
   DeviceArray expected(kPeriod), counter(sizeof(unsigned long long));
   KERNKIT_CUDA_CHECK(cudaMemset(counter.data(), 0, sizeof(unsigned long long)));
   expected.fill(period);
-  count_wrong<<<2048, 256>>>(bytes_, static_cast<const unsigned char*>(data_),
+  count_right<<<2048, 256>>>(bytes_, static_cast<const unsigned char*>(data_),
                              static_cast<const unsigned char*>(expected.data()),
                              static_cast<unsigned long long*>(counter.data()));
   KERNKIT_CUDA_CHECK(cudaGetLastError());
-  unsigned long long wrong = 0;
-  KERNKIT_CUDA_CHECK(cudaMemcpy(&wrong, counter.data(), sizeof(wrong), cudaMemcpyDeviceToHost));
-  return static_cast<int64_t>(wrong);
+  unsigned long long right = 0;
+  KERNKIT_CUDA_CHECK(cudaMemcpy(&right, counter.data(), sizeof(right), cudaMemcpyDeviceToHost));
+  return bytes_ - static_cast<int64_t>(right);
 }
 
 double time_of(const std::function<void(cudaStream_t)>& launch, Caches caches) {
