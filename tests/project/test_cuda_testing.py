@@ -83,6 +83,7 @@ def test_find_package(root, tmp_path):
     prefix, build, source = tmp_path / "prefix", tmp_path / "build", tmp_path / "source"
     switched_off = ["-DKERNKIT_BUILD_" + what + "=OFF" for what in ("KERNELS", "TESTS", "BENCHMARKS")]
     run("cmake", "-S", root, "-B", build, "-G", "Ninja", *switched_off)
+    run("cmake", "--build", build, "-j2")
     run("cmake", "--install", build, "--prefix", prefix)
     (source / "twice").mkdir(parents=True)
     (source / "CMakeLists.txt").write_text(LISTING)
