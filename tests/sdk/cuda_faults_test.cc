@@ -245,6 +245,11 @@ TEST_F(CudaFaultsDeathTest, UseAfterFree) {
   EXPECT_DEATH(launch(faulty::past_the_end, 4, 32, 0, x, 99), "heap-use-after-free");
 }
 
+TEST_F(CudaFaultsDeathTest, HostTouchesDeviceMemory) {
+  volatile float* x = memory<float>(4);
+  EXPECT_DEATH(x[0] = 1, "use-after-poison");
+}
+
 TEST_F(CudaFaultsDeathTest, MisalignedVector) {
   float4* x = memory<float4>(1);
   const float* y = memory<float>(8);

@@ -68,7 +68,8 @@ enum class CudaFault {
 /// several threads are recorded in some order.
 ///
 /// Kernels do not run, unless run_kernels() says so. Memory of the devices is memory of this
-/// process. Work on streams is done at once.
+/// process; under AddressSanitizer the host may not touch it. Work on streams is done at once, or,
+/// with a seed, later.
 class CudaRuntime {
  public:
   explicit CudaRuntime(std::vector<CudaDevice> devices = {CudaDevice()});
@@ -95,7 +96,8 @@ class CudaRuntime {
   /// From now on kernels that were compiled for the CPU run, on the CPU. A CUDA thread runs until
   /// it waits for others; a block runs until it waits for another.
   void run_kernels(bool run);
-  /// In which order blocks and threads run; 0: they start in theirs.
+  /// In which order blocks and threads run, and how far streams lag behind the host; 0: blocks and
+  /// threads start in their order, and streams do not lag.
   void set_seed(unsigned seed);
   /// What fills new memory: a result that changes with it was computed from memory that nobody
   /// wrote. Shared memory is filled as well, with another byte.
