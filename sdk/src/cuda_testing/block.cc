@@ -205,6 +205,7 @@ std::string Block::deadlock() const {
     if (first->waits_at == nullptr) first = &thread;
     if (std::strcmp(thread.waits_at, first->waits_at) == 0) ++waiting;
   }
+  if (first->waits_at == nullptr) return "no thread of the block waits";
   for (const CudaThread& thread : threads_) {
     if (thread.ended || std::strcmp(thread.waits_at, first->waits_at) != 0) {
       other = &thread;

@@ -40,9 +40,9 @@ namespace kernkit::testing {
 namespace {
 
 #if defined(KERNKIT_ASAN) || defined(KERNKIT_TSAN)
-constexpr size_t kStackSize = 256 * 1024;
+constexpr size_t kStackSize = size_t{256} * 1024;
 #else
-constexpr size_t kStackSize = 64 * 1024;
+constexpr size_t kStackSize = size_t{64} * 1024;
 #endif
 
 size_t page_size() {
@@ -85,8 +85,8 @@ void Fiber::start(Entry entry, void* argument) {
 #endif
 #if defined(KERNKIT_TSAN)
   // Fresh memory, which no other thread touched.
-  mmap(stack, kStackSize, PROT_READ | PROT_WRITE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  (void)mmap(stack, kStackSize, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (race_fiber_ == nullptr) race_fiber_ = __tsan_create_fiber(0);
 #endif
 #if defined(__x86_64__)

@@ -68,8 +68,8 @@ Queue& queue_of(int device, cudaStream_t stream) {
   if (stream == cudaStreamLegacy) stream = nullptr;
   Queue& queue = state().queues[{device, stream}];
   queue.legacy = stream == nullptr;
-  queue.blocking =
-      stream == cudaStreamPerThread || (!is_default_stream(stream) && !stream->non_blocking);
+  queue.blocking = stream == cudaStreamPerThread ||
+                   (stream != nullptr && !is_default_stream(stream) && !stream->non_blocking);
   return queue;
 }
 
