@@ -81,6 +81,8 @@ function(kernkit_add_library name)
     CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     CXX_EXTENSIONS OFF CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
   _kernkit_compile_options(${name}_objects)
+  # A function starts on a cache line, so that a call costs the same wherever its code came to lie.
+  target_compile_options(${name}_objects PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-falign-functions=64>")
   # g++ would make statics of inline functions process-wide, shared between libraries.
   target_compile_options(${name}_objects PRIVATE
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>")
