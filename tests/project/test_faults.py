@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels' tests find the mistakes that tests/faults/ plants, on a machine without a GPU.
+
+A patch is a fault, and its first lines say for which input it is wrong. It must apply and compile;
+then one of the programs below must end badly, which ends well without it.
+"""
+
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+from commands import ENVIRONMENT, run
+
+FAULTS = pathlib.Path(__file__).parent.parent / "faults"
+TEMPLATE = "template/{{cookiecutter.library_name}}"
+
+# Of a folder of faults: the project in which they are planted, and its test programs.
+PROGRAMS = {
+    "kernels": (".", ["scale_test", "add_test", "cuda_calls_test"]),
+    "template": (TEMPLATE, ["silu_and_mul_test"]),
+}
+SANITIZERS = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+class Project:
+    """A copy of the repository in which a fault can be planted."""
+
+    def __init__(self, root, dlpack_include, folder, kind):
+        listed = run("git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z")
+        for name in filter(None, listed.split("\0")):
+            if (root / name).exists():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(root / name, folder / name, follow_symlinks=False)
+        where, self.programs = PROGRAMS[kind]
+        self.source, self.build = folder, folder / "build"
+        options = {
+            "CMAKE_BUILD_TYPE": "Debug",
+            "CMAKE_C_FLAGS": SANITIZERS,
+            "CMAKE_CXX_FLAGS": SANITIZERS,
+            "DLPACK_INCLUDE_DIR": dlpack_include,
+            "KERNKIT_BUILD_BENCHMARKS": "OFF",
+            "KERNKIT_CUDA": "OFF",
+        }
+        words = [f"-D{key}={value}" for key, value in options.items()]
+        run("cmake", "-S", folder / where, "-B", self.build, "-G", "Ninja", *words)
+
+    def apply(self, *arguments):
+        subprocess.run(["git", "apply", *arguments], cwd=self.source, check=True)
+
+    def found(self):
+        """What the first program that fails has printed, or None."""
+        run("cmake", "--build", self.build, "-j", "2", "--target", *self.programs)
+        for program in self.programs:
+            result = subprocess.run(
+                [self.build / "bin" / program, "--gtest_brief=1", "--gtest_fail_fast"],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600, env=ENVIRONMENT,
+            )
+            if result.returncode:
+                return result.stdout.decode(errors="replace")
+        return None
+
+
+@pytest.fixture(scope="module")
+def project(root, dlpack_include, tmp_path_factory, request):
+    """The project without a fault, whose tests pass."""
+    result = Project(root, dlpack_include, tmp_path_factory.mktemp(request.param), request.param)
+    assert result.found() is None
+    return result
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "project, patch",
+    [
+        pytest.param(kind, patch, id=f"{kind}-{patch.stem}")
+        for kind in PROGRAMS
+        for patch in sorted((FAULTS / kind).glob("*.patch"))
+    ],
+    indirect=["project"],
+)
+def test_fault_is_found(project, patch):
+    project.apply(patch)
+    try:
+        printed = project.found()
+    finally:
+        project.apply("-R", patch)
+    assert printed, "no test sees: " + patch.read_text(encoding="utf-8").split("diff --git")[0]
+
+
+def test_faults_apply(root):
+    """Here and not in an hour: what changes the kernels keeps their faults."""
+    patches = sorted(FAULTS.glob("*/*.patch"))
+    assert patches
+    for patch in patches:
+        run("git", "-C", root, "apply", "--check", patch)
