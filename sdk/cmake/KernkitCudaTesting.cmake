@@ -48,6 +48,7 @@ add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)
 target_include_directories(kernkit_cuda_on_cpu BEFORE INTERFACE
   "${_kernkit_testing_dir}/cuda_on_cpu")
 target_link_libraries(kernkit_cuda_on_cpu INTERFACE kernkit::cuda_testing)
+target_compile_definitions(kernkit_cuda_on_cpu INTERFACE KERNKIT_CUDA_ON_CPU)
 target_compile_options(kernkit_cuda_on_cpu INTERFACE -Wno-unknown-pragmas)  # #pragma unroll
 
 function(kernkit_add_cuda_on_cpu library)
