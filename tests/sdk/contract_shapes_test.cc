@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Right ops of many kinds keep every rule; and what the suite says of itself as GoogleTest tests.
-#include <gtest/gtest-spi.h>
-
 #include <utility>
 
 #include "kernkit/expect.h"
@@ -70,9 +68,10 @@ std::pair<Tensor, int64_t> filled(TensorView like, kernkit::ListView<int64_t> di
                                   kernkit::Optional<double> value, DLDataType dtype) {
   KERNKIT_EXPECT(like).dtype(kernkit::dl_float32).cpu();
   KERNKIT_CHECK(dtype == kernkit::dl_float32, TypeError) << "dtype: must be float32";
+  const int64_t n = like.numel();
   Tensor y = kernkit::alloc_tensor(like.sizes(), dtype, like.device());
   const auto element = static_cast<float>(value.value_or(1) * (twice ? 2 : 1));
-  for (int64_t i = 0; i < y.numel(); ++i) y.data<float>()[i] = element;
+  for (int64_t i = 0; i < n; ++i) y.data<float>()[i] = element;
   return {y, static_cast<int64_t>(dims.size())};
 }
 
@@ -117,31 +116,52 @@ KERNKIT_TEST_CONTRACT(sum_of_owned, example<float>(4, 3), cpu_only())
 namespace kernkit::testing::contract {
 namespace {
 
-Contract careless_contract() {
-  return make_contract("careless", __tvm_ffi_careless, __tvm_ffi__metadata_careless,
-                       {example<float>(3), example<float>(3), cpu_only(),
-                        without("Layouts", "it reads bytes")});
+Contract careless_with(std::initializer_list<Item> items) {
+  return make_contract("careless", __tvm_ffi_careless, __tvm_ffi__metadata_careless, items);
 }
-Contract misspelt() {
-  return make_contract("careless", __tvm_ffi_careless, __tvm_ffi__metadata_careless,
-                       {example<float>(3), example<float>(3), without("Layout", "")});
-}
-Contract short_of_an_argument() {
-  return make_contract("careless", __tvm_ffi_careless, __tvm_ffi__metadata_careless,
-                       {example<float>(3)});
-}
-
-void run(const char* name, Contract (*contract)()) {
+std::string failure_of(const char* name, const Contract& contract) {
   for (const Rule& rule : all_rules()) {
-    if (rule.name == std::string(name)) RuleTest(rule, contract, "x.cc", 1).TestBody();
+    if (rule.name == std::string(name)) return report_of(rule, contract).failure;
   }
+  return "there is no such rule";
 }
 
-TEST(ContractTest, AViolationIsASentence) {
-  EXPECT_NONFATAL_FAILURE(run("OtherDevices", careless_contract),
-                          "careless() with every tensor said to be on rocm:0: it returned without "
-                          "an error; expected a ValueError that names y or x\n"
-                          "The rule: a device that the op has no code for is a ValueError.");
+TEST(ContractReport, AViolationIsASentence) {
+  const Contract careless = careless_with({example<float>(3), example<float>(3), cpu_only()});
+  EXPECT_EQ(failure_of("ByteOffset", careless), "");
+  const std::string device = failure_of("OtherDevices", careless);
+  EXPECT_EQ(device.substr(0, device.find('\n')),
+            "careless() with every tensor said to be on rocm:0: it returned without an error; "
+            "expected a ValueError that names y or x.");
+  const std::string last =
+      "\nThe rule OtherDevices: a device that the op has no code for is a ValueError.";
+  EXPECT_EQ(device.substr(device.rfind('\n')), last);
+  const std::string layout = failure_of("Layouts", careless);
+  EXPECT_EQ(layout.substr(0, layout.find('\n')),
+            "careless() with y with gaps, strides [2]: of y, element 1 is 10, not 5; expected what "
+            "dense and aligned tensors give, or a ValueError that names y.");
+  const std::string many = failure_of("MixedDtypes", careless);
+  EXPECT_NE(many.find("\nAnd "), std::string::npos) << many;
+  EXPECT_NE(many.find(" more of 32 calls.\nThe rule MixedDtypes: "), std::string::npos) << many;
+}
+
+TEST(ContractReport, WhatIsSaidOfAnOpIsChecked) {
+  const Rule rule = all_rules()[0];
+  EXPECT_EQ(report_of(rule, careless_with({example<float>(3)})).failure,
+            "careless(Tensor(a!) y, Tensor x) -> (): the example has 1 argument");
+  EXPECT_EQ(
+      report_of(rule, careless_with({example<float>(3), 2, without("Layout", "of bytes")})).failure,
+      "without(\"Layout\"): there is no such rule");
+  const Report excused = report_of(
+      rule, careless_with({example<float>(3), example<float>(3), without(rule.name, "of bytes")}));
+  EXPECT_EQ(excused.failure, "");
+  EXPECT_EQ(excused.skipped, "careless is excused: of bytes");
+  const auto no_metadata = [](void*, const KernkitAny*, int32_t, KernkitAny* result) {
+    kernkit::detail::set_string(result, "{}", 2);
+    return 0;
+  };
+  EXPECT_EQ(report_of(rule, make_contract("careless", __tvm_ffi_careless, no_metadata, {})).failure,
+            "careless: its metadata have no schema line; export it with KERNKIT_EXPORT");
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ void mix_cuda(int64_t n, T factor, TensorView y, TensorView x, T* out, const T* 
     return;
   }
   kernkit::cuda::Launch launch(y, x);
-  const bool captured = F != kNone && F != kWrongOnCuda && launch.capturing();
+  [[maybe_unused]] const bool captured = F != kNone && F != kWrongOnCuda && launch.capturing();
   if (F == kLaunchesNothingWhenCaptured && captured) return;
   if (F == kAllocates && !captured) {
     void* workspace = nullptr;
@@ -156,8 +156,8 @@ void mix(TensorView y, TensorView x, TensorView w, kernkit::Optional<TensorView>
     }
     if (F == kRefusesEmpty) KERNKIT_CHECK(x.numel() > 0, RuntimeError) << "x: is empty";
   } catch (const kernkit::Error&) {
-    if (F == kWritesBeforeItChecks && kernkit::is_cpu(y.device()))
-      *static_cast<char*>(y.data_ptr()) ^= 1;
+    const bool cpu = kernkit::is_cpu(y.device()) && kernkit::is_cpu(x.device());
+    if (F == kWritesBeforeItChecks && cpu) *static_cast<char*>(y.data_ptr()) ^= 1;
     throw;
   }
   const int64_t n = x.numel();

@@ -68,6 +68,40 @@ inline Contract make_contract(const char* op, KernkitFunction function, KernkitF
   return Contract(Callee(op, function, metadata), std::move(examples), std::move(exceptions));
 }
 
+/// What GoogleTest is told of one rule: why it failed, or why it was not tried, or nothing.
+struct Report {
+  std::string failure;
+  std::string skipped;
+};
+inline Report report_of(const Rule& rule, const Contract& contract) {
+  Report report{contract.problem(), ""};
+  for (const Exception& exception : contract.exceptions()) {
+    const std::vector<Rule> rules = all_rules();
+    const bool known = std::any_of(rules.begin(), rules.end(),
+                                   [&](const Rule& other) { return other.name == exception.rule; });
+    if (exception.kind == Exception::kWithout && !known) {
+      report.failure = "without(\"" + exception.rule + "\"): there is no such rule";
+    }
+  }
+  if (!report.failure.empty()) return report;
+  const std::string& op = contract.callee().name();
+  if (const Exception* excuse = contract.excuse(rule.name)) {
+    return {"", op + " is excused: " + excuse->reason};
+  }
+  const Verdict verdict = try_rule(rule, contract);
+  if (verdict.violations.empty()) return report;
+  constexpr size_t kMost = 5;
+  for (size_t k = 0; k < verdict.violations.size() && k < kMost; ++k) {
+    report.failure += verdict.violations[k] + ".\n";
+  }
+  if (verdict.violations.size() > kMost) {
+    report.failure += "And " + std::to_string(verdict.violations.size() - kMost) + " more of " +
+                      std::to_string(verdict.tried) + " calls.\n";
+  }
+  report.failure += std::string("The rule ") + rule.name + ": " + rule.says + ".";
+  return report;
+}
+
 /// One rule as a test.
 class RuleTest : public ::testing::Test {
  public:
@@ -75,40 +109,12 @@ class RuleTest : public ::testing::Test {
       : rule_(rule), make_(make), file_(file), line_(line) {}
 
   void TestBody() override {
-    const Contract contract = make_();
-    fail(contract.problem());
-    if (HasFailure()) return;
-    for (const Exception& exception : contract.exceptions()) {
-      const auto is_meant = [&](const Rule& rule) { return rule.name == exception.rule; };
-      const std::vector<Rule> rules = all_rules();
-      if (exception.kind == Exception::kWithout &&
-          std::none_of(rules.begin(), rules.end(), is_meant)) {
-        fail("without(\"" + exception.rule + "\"): there is no such rule");
-      }
-    }
-    if (const Exception* excuse = contract.excuse(rule_.name)) {
-      GTEST_SKIP() << contract.callee().name() << " is excused: " << excuse->reason;
-    }
-    const Verdict verdict = try_rule(rule_, contract);
-    constexpr size_t kMost = 5;
-    for (size_t k = 0; k < verdict.violations.size() && k < kMost; ++k) {
-      fail(verdict.violations[k]);
-    }
-    if (verdict.violations.size() > kMost) {
-      fail("and " + std::to_string(verdict.violations.size() - kMost) + " more of " +
-           std::to_string(verdict.tried) + " calls");
-    }
-    if (verdict.tried == 0) {
-      GTEST_SKIP() << contract.callee().name() << " has nothing that this rule could try";
-    }
+    const Report report = report_of(rule_, make_());
+    if (!report.failure.empty()) ADD_FAILURE_AT(file_, line_) << report.failure;
+    if (!report.skipped.empty()) GTEST_SKIP() << report.skipped;
   }
 
  private:
-  void fail(const std::string& sentence) const {
-    if (sentence.empty()) return;
-    ADD_FAILURE_AT(file_, line_) << sentence << "\nThe rule: " << rule_.says << ".";
-  }
-
   Rule rule_;
   Contract (*make_)();
   const char* file_;
@@ -139,8 +145,9 @@ inline bool register_tests(const char* op, Contract (*make)(), const char* file,
 /// gives for dense and aligned tensors; either way nothing is written but what the schema marks
 /// (a!). The call goes through the exported symbol, as a framework's does.
 ///
-/// In a program that is linked with kernkit_add_cuda_on_cpu()'s objects all of it is tried on a
-/// CUDA device as well, and besides where and how work is launched. Elsewhere it is the CPU's half.
+/// CMake's kernkit_add_contract_test(<library> <file>) makes a program of such lines. Where the
+/// library has .cu files, all of it is tried on a CUDA device as well (CudaRuntime's), and besides
+/// where and how work is launched.
 ///
 /// Behind the arguments: `cpu_only()`, `cuda_only()`, `without("<rule>", "<why>")`.
 #define KERNKIT_TEST_CONTRACT(op, ...)                                                     \

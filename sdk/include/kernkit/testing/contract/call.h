@@ -102,7 +102,8 @@ class Call {
     }
     return "";
   }
-  bool gave_nothing() const;
+  /// "" or the first output that is what it was.
+  std::string unwritten() const;
   Place& place() const { return *place_; }
   const Contract& contract() const { return *contract_; }
 

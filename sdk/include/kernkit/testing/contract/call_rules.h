@@ -41,9 +41,10 @@ inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
                  "kernkit::testing::cuda_only()");
     return;
   }
-  verdict->add(call.gave_nothing() ? begin + "none of " + call.given()[0].name +
-                                         " changed; expected that what (a!) marks is written"
-                                   : "");
+  const std::string unwritten = call.unwritten();
+  verdict->add(unwritten.empty() ? ""
+                                 : begin + "it left " + unwritten +
+                                       " as it was; expected that what (a!) marks is written");
 }
 
 inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict) {

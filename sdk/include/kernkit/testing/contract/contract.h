@@ -38,7 +38,7 @@ class Contract {
     } else if (examples_.size() < static_cast<size_t>(callee_.schema().num_required) ||
                examples_.size() > callee_.num_params()) {
       text << op << callee_.schema_text() << ": the example has " << examples_.size()
-           << " arguments";
+           << (examples_.size() == 1 ? " argument" : " arguments");
     }
     for (size_t i = 0; text.empty() && i < examples_.size(); ++i) {
       const bool wants_tensor = callee_.param(i).type == schema::Type::kTensor;

@@ -54,7 +54,8 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
 
 inline void tensors_device(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  for (const auto& [device, current] : {std::pair<int, int>{1, 0}, {0, 2}}) {
+  const std::pair<int, int> cases[] = {{1, 0}, {0, 2}};
+  for (const auto& [device, current] : cases) {
     for (const bool fails : {false, true}) {
       CudaPlace place(device);
       KERNKIT_CUDA_CHECK(cudaSetDevice(current));

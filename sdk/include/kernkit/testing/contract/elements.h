@@ -125,7 +125,7 @@ inline std::string difference(const Elements& got, const Elements& wanted) {
   return "";
 }
 
-/// The same for results of other dtypes, of a call whose coarsest float has this epsilon: they are
+/// The same for results of other dtypes, of calls whose coarsest float has this epsilon: they are
 /// the same numbers, as far as dtypes can hold them.
 inline std::string difference_of_numbers(const Elements& got, const Elements& wanted,
                                          double epsilon) {

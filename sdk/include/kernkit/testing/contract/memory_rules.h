@@ -7,7 +7,7 @@
 namespace kernkit::testing::contract {
 
 inline Variation with_layout(const Contract& contract, size_t i, const char* how,
-                             std::vector<int64_t> strides) {
+                             const std::vector<int64_t>& strides) {
   return {(Message().stream() << "with " << contract.name_of(i).c_str() << " " << how
                               << ", strides " << ShapeView(strides.data(), strides.size()))
               .c_str(),

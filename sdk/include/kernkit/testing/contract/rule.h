@@ -11,9 +11,9 @@
 
 namespace kernkit::testing::contract {
 
-/// What a rule found: nothing tried is no proof.
+/// What a rule found.
 struct Verdict {
-  size_t tried = 0;
+  size_t tried = 0;  // calls, or what was seen of one; 0 where an op has nothing of the kind
   std::vector<std::string> violations;
 
   void add(const std::string& violation) {

@@ -70,7 +70,8 @@ inline Variations dtypes(const Contract& contract, const Place&) {
   return all;
 }
 
-inline Variation other_shape(const Contract& contract, size_t i, std::vector<int64_t> shape) {
+inline Variation other_shape(const Contract& contract, size_t i,
+                             const std::vector<int64_t>& shape) {
   return {(Message().stream() << "with " << contract.name_of(i).c_str() << " of shape "
                               << ShapeView(shape.data(), shape.size()))
               .c_str(),

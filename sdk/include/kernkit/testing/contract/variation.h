@@ -115,7 +115,7 @@ inline std::string violation(const Contract& contract, Place& place, const Varia
       if (!example.run().accepted) return "";
       const std::string differs =
           first_difference(call, example, [&](const Elements& got, const Elements& wanted) {
-            return difference_of_numbers(got, wanted, coarsest(call));
+            return difference_of_numbers(got, wanted, std::max(coarsest(call), coarsest(example)));
           });
       return differs.empty() ? "" : told(differs, "the numbers of the example, or " + refusal);
     }

@@ -185,14 +185,16 @@ inline std::string Call::stray_write(bool inside) const {
   return "";
 }
 
-/// Whether no output changed and nothing was returned.
-inline bool Call::gave_nothing() const {
-  if (given_.empty()) return false;
-  for (size_t i = 0, k = 0; i < arguments.size(); ++i) {
-    if (!arguments[i].is_tensor || !arguments[i].is_written) continue;
-    if (given_[k++].elements.bytes != elements(i, memory_of(i).before).bytes) return false;
+inline std::string Call::unwritten() const {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    if (!argument.is_tensor || !argument.is_written || argument.numel() == 0) continue;
+    const Memory& memory = memory_of(i);
+    if (elements(i, memory.before).bytes == elements(i, memory.after).bytes) {
+      return contract_->name_of(i);
+    }
   }
-  return true;
+  return "";
 }
 
 }  // namespace kernkit::testing::contract
