@@ -145,7 +145,9 @@ inline void Call::take(const Any& result, const std::string& name) {
     Elements elements{tensor.dtype(), {}};
     elements.bytes.resize(bytes_of(tensor.dtype(), tensor.numel()));
     Place& from = is_cpu(tensor.device()) ? cpu_place() : *place_;
-    from.download(elements.bytes.data(), tensor.data_ptr(), elements.bytes.size());
+    if (!elements.bytes.empty()) {
+      from.download(elements.bytes.data(), tensor.data_ptr(), elements.bytes.size());
+    }
     given_.push_back({name, std::move(elements)});
   } else if (any.type_index == kKernkitFloat || any.type_index == kKernkitInt) {
     given_.push_back({name, make_elements(dl_float64, 1, {AnyView(any).cast<double>()})});
