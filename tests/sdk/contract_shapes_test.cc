@@ -111,6 +111,7 @@ KERNKIT_TEST_CONTRACT(split, example<uint8_t>(6), example<uint8_t>(6), example<u
                       cpu_only())
 KERNKIT_TEST_CONTRACT(filled, example<float>(4, 3), kernkit::ShapeView({1, 2}), true, nullptr,
                       kernkit::dl_float32, cpu_only())
+KERNKIT_TEST_CONTRACT(filled, example<float>(5), kernkit::ShapeView({1, 2}), false, 2.5, cpu_only())
 KERNKIT_TEST_CONTRACT(sum_of_owned, example<float>(4, 3), cpu_only())
 
 namespace kernkit::testing::contract {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -121,10 +122,14 @@ class RuleTest : public ::testing::Test {
   int line_;
 };
 
+/// Contract/<op>.<rule>; for another example of the op Contract/<op>/2.<rule>.
 inline bool register_tests(const char* op, Contract (*make)(), const char* file, int line) {
+  static std::map<std::string, int> examples;
+  const int count = ++examples[op];
+  const std::string suite =
+      std::string("Contract/") + op + (count > 1 ? "/" + std::to_string(count) : "");
   for (const Rule& rule : all_rules()) {
-    ::testing::RegisterTest((std::string("Contract/") + op).c_str(), rule.name, nullptr, nullptr,
-                            file, line,
+    ::testing::RegisterTest(suite.c_str(), rule.name, nullptr, nullptr, file, line,
                             [=]() -> RuleTest* { return new RuleTest(rule, make, file, line); });
   }
   return true;
@@ -139,11 +144,12 @@ inline bool register_tests(const char* op, Contract (*make)(), const char* file,
 ///     KERNKIT_TEST_CONTRACT(scale, example<float>(4, 33), example<float>(4, 33), 2.0)
 ///
 /// The arguments are those of a call that the op accepts, outputs included, in the schema's order;
-/// what is left out at the end takes its default. Tensors are best of a few hundred elements, with
-/// sizes that differ where they mean something different. They are changed one way at a time: each
-/// change is refused by an error of the right kind that names the argument, or the op gives what it
-/// gives for dense and aligned tensors; either way nothing is written but what the schema marks
-/// (a!). The call goes through the exported symbol, as a framework's does.
+/// what is left out at the end takes its default. An op may have several lines, as with and without
+/// its optional tensors. Tensors are best of a few hundred elements, with sizes that differ where
+/// they mean something different. They are changed one way at a time: each change is refused by an
+/// error of the right kind that names the argument, or the op gives what it gives for dense and
+/// aligned tensors; either way nothing is written but what the schema marks (a!). The call goes
+/// through the exported symbol, as a framework's does.
 ///
 /// CMake's kernkit_add_contract_test(<library> <file>) makes a program of such lines. Where the
 /// library has .cu files, all of it is tried on a CUDA device as well (CudaRuntime's), and besides
@@ -153,7 +159,7 @@ inline bool register_tests(const char* op, Contract (*make)(), const char* file,
 #define KERNKIT_TEST_CONTRACT(op, ...)                                                     \
   extern "C" int __tvm_ffi_##op(void*, const KernkitAny*, int32_t, KernkitAny*);           \
   extern "C" int __tvm_ffi__metadata_##op(void*, const KernkitAny*, int32_t, KernkitAny*); \
-  [[maybe_unused]] static const bool kernkit_contract_of_##op =                            \
+  [[maybe_unused]] static const bool KERNKIT_CONTRACT_NAME(__LINE__) =                     \
       ::kernkit::testing::contract::register_tests(                                        \
           #op,                                                                             \
           [] {                                                                             \
@@ -165,3 +171,5 @@ inline bool register_tests(const char* op, Contract (*make)(), const char* file,
                 #op, __tvm_ffi_##op, __tvm_ffi__metadata_##op, {__VA_ARGS__});             \
           },                                                                               \
           __FILE__, __LINE__);
+#define KERNKIT_CONTRACT_NAME(line) KERNKIT_CONTRACT_NAME_OF(line)
+#define KERNKIT_CONTRACT_NAME_OF(line) kernkit_contract_##line
