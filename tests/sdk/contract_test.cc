@@ -326,4 +326,19 @@ TEST(ContractRulesOf, EachHasAnOpThatBreaksIt) {
   for (const Rule& rule : all_rules()) EXPECT_EQ(broken.count(rule.name), 1u) << rule.name;
 }
 
+// A right one, in memory of the caller's framework.
+kernkit::Tensor tripled(TensorView x) {
+  KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cuda().contiguous();
+  const int64_t n = x.numel();
+  kernkit::Tensor y = kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device());
+  if (n == 0) return y;
+  const kernkit::cuda::Launch launch(x);
+  launch(mix_kernel<float>, {(n + 63) / 64, 64}, n, 2.0f, false, y.data<float>(),
+         x.data<const float>(), x.data<const float>(), nullptr);
+  return y;
+}
+
 }  // namespace
+
+KERNKIT_EXPORT(tripled, "(Tensor x) -> Tensor", "3 * x.", tripled)
+KERNKIT_TEST_CONTRACT(tripled, example<float>(100), cuda_only())
