@@ -5,6 +5,10 @@
 #   kernkit::cuda_on_cpu               and headers with which .cu files are C++ files
 #   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
 #                                      compiled for the CPU, as objects for tests to link
+#   kernkit_add_contract_test(mylib contract_test.cc)
+#                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked
+#                                      with these objects, or, where no op has a .cu file, with
+#                                      the library's own
 include_guard(GLOBAL)
 
 set(_kernkit_testing_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
@@ -48,6 +52,7 @@ add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)
 target_include_directories(kernkit_cuda_on_cpu BEFORE INTERFACE
   "${_kernkit_testing_dir}/cuda_on_cpu")
 target_link_libraries(kernkit_cuda_on_cpu INTERFACE kernkit::cuda_testing)
+target_compile_definitions(kernkit_cuda_on_cpu INTERFACE KERNKIT_CUDA_ON_CPU)
 target_compile_options(kernkit_cuda_on_cpu INTERFACE -Wno-unknown-pragmas)  # #pragma unroll
 
 function(kernkit_add_cuda_on_cpu library)
@@ -71,6 +76,30 @@ function(kernkit_add_cuda_on_cpu library)
   target_link_libraries(${target} PUBLIC kernkit::kernkit kernkit::cuda_on_cpu)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   _kernkit_compile_options(${target})
+endfunction()
+
+function(kernkit_add_contract_test library source)
+  find_package(GTest QUIET)
+  if(NOT GTest_FOUND)
+    message(FATAL_ERROR "kernkit: GoogleTest was not found. Install it (Debian: libgtest-dev) or "
+      "switch the tests off.")
+  endif()
+  include(GoogleTest)
+  get_target_property(sources ${library}_objects KERNKIT_SOURCES)
+  set(objects ${library}_objects)
+  if(sources MATCHES "[.]cu(;|$)")
+    set(objects ${library}_cuda_on_cpu)
+    if(NOT TARGET ${objects})
+      kernkit_add_cuda_on_cpu(${library})
+    endif()
+  endif()
+  cmake_path(GET source STEM name)
+  add_executable(${name} "${source}")
+  target_link_libraries(${name} PRIVATE ${objects} kernkit::host GTest::gtest_main)
+  # Kernels that it exports have names in messages.
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
+  _kernkit_compile_options(${name})
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
 endfunction()
 
 unset(_kernkit_testing_dir)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The CUDA runtime for tests in another project, on an installed kernkit and without a CUDA toolkit."""
 
+import shutil
 import subprocess
 
 from commands import run
@@ -80,6 +81,43 @@ def test_find_package(prefix, tmp_path):
     run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", source / "build", "--target", "main", "-j2")
     assert run(source / "build/main") == "6 6 on 1\n"
+
+
+CONTRACTS = """\
+cmake_minimum_required(VERSION 3.25)
+project(outside LANGUAGES CXX)
+find_package(kernkit REQUIRED)
+set(KERNKIT_WITH_CUDA FALSE)
+kernkit_add_library(ops)
+kernkit_add_kernel(ops twice)
+kernkit_add_contract_test(ops twice_contract_test.cc)
+kernkit_add_library(cpu_ops)
+kernkit_add_kernel(cpu_ops negate CPU_ONLY)
+kernkit_add_contract_test(cpu_ops negate_contract_test.cc)
+"""
+
+
+def test_contracts(root, prefix, tmp_path):
+    """One line for an op on the GPU, and one for an op of a library that has no CUDA half."""
+    shutil.copytree(root / "tests/consumers/negate", tmp_path / "negate")
+    (tmp_path / "twice").mkdir()
+    for name, text in (("twice.cu", KERNEL), ("twice.cc", HOST), ("twice_export.cc", EXPORT)):
+        (tmp_path / "twice" / name).write_text(text)
+    (tmp_path / "CMakeLists.txt").write_text(CONTRACTS)
+    lines = {
+        "twice": "KERNKIT_TEST_CONTRACT(twice, example<float>(100), cuda_only())\n",
+        "negate": "KERNKIT_TEST_CONTRACT(negate, example<float>(7), example<float>(7))\n",
+    }
+    for op, line in lines.items():
+        text = '#include "kernkit/testing/contract.h"\n' + line
+        (tmp_path / f"{op}_contract_test.cc").write_text(text)
+    build = tmp_path / "build"
+    run("cmake", "-S", tmp_path, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    programs = [f"{op}_contract_test" for op in lines]
+    run("cmake", "--build", build, "--target", *programs, "-j2")
+    twice, negate = (run(build / program) for program in programs)
+    assert "OK ] Contract/twice.Capture" in twice and "OK ] Contract/twice.ByteOffset" in twice
+    assert "OK ] Contract/negate.ByteOffset" in negate and "Contract/negate.Capture" not in negate
 
 
 def test_needs_no_header_of_nvidia(root, dlpack_include):

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about what every argument is: how many, None, types, defaults.
+#pragma once
+
+#include "kernkit/op.h"
+#include "kernkit/testing/contract/variation.h"
+
+namespace kernkit::testing::contract {
+
+inline Variations wrong_counts(const Contract& contract, const Place&) {
+  Variations all;
+  const auto with = [&](const char* what, int change) {
+    all.push_back({what, May::kRefuse, kind::TypeError, {}, [=](Call& call) {
+                     const auto n = static_cast<int>(call.arguments.size()) + change;
+                     while (static_cast<int>(call.arguments.size()) > n) call.arguments.pop_back();
+                     while (static_cast<int>(call.arguments.size()) < n) {
+                       call.arguments.emplace_back();
+                     }
+                   }});
+  };
+  const auto given = static_cast<int>(contract.examples().size());
+  with("with one argument too many", static_cast<int>(contract.callee().num_params()) + 1 - given);
+  if (contract.callee().schema().num_required == 0) return all;
+  with("with an argument missing", contract.callee().schema().num_required - 1 - given);
+  with("without arguments", -given);
+  return all;
+}
+
+/// Replaces an argument by what is no tensor.
+inline std::function<void(Call&)> becomes(size_t i, Any value) {
+  return [i, value = std::move(value)](Call& call) {
+    call.arguments[i] = Argument();
+    call.arguments[i].value = value;
+  };
+}
+
+inline Variations none(const Contract& contract, const Place&) {
+  Variations all;
+  for (size_t i = 0; i < contract.examples().size(); ++i) {
+    const schema::Param& param = contract.callee().param(i);
+    if (param.type == schema::Type::kAny) continue;
+    const std::string what = "with " + contract.name_of(i) + " = None";
+    if (param.is_optional) {
+      all.push_back({what, May::kGiveAnythingOrRefuse, kind::ValueError, {i}, becomes(i, Any())});
+    } else {
+      all.push_back({what, May::kRefuse, kind::TypeError, {i}, becomes(i, Any())});
+    }
+  }
+  return all;
+}
+
+/// A tensor, for a parameter that is none.
+inline std::function<void(Call&)> becomes_tensor(size_t i) {
+  return [i](Call& call) {
+    Argument tensor;
+    tensor.is_tensor = true;
+    tensor.dtype = dl_float32;
+    tensor.shape = {2};
+    tensor.values = {1};
+    call.arguments[i] = tensor;
+  };
+}
+
+inline Variations wrong_types(const Contract& contract, const Place&) {
+  using schema::Type;
+  Variations all;
+  for (size_t i = 0; i < contract.examples().size(); ++i) {
+    const schema::Param& param = contract.callee().param(i);
+    if (param.type == Type::kAny) continue;
+    const auto with = [&](const char* what, const std::function<void(Call&)>& change) {
+      all.push_back({std::string("with ") + what + " as " + contract.name_of(i),
+                     May::kRefuse,
+                     kind::TypeError,
+                     {i},
+                     change});
+    };
+    const bool plain = !param.is_list;
+    const bool number = plain && (param.type == Type::kInt || param.type == Type::kFloat ||
+                                  param.type == Type::kBool);
+    // A number is no flag's or integer's business when it has a fraction; a text may name a dtype.
+    if (!(plain && param.type == Type::kTensor)) with("a tensor", becomes_tensor(i));
+    if (!number) with("an int", becomes(i, Any(3)));
+    if (!(plain && param.type == Type::kFloat)) with("a float", becomes(i, Any(1.5)));
+    if (!(plain && param.type == Type::kStr)) with("a str", becomes(i, Any("no")));
+  }
+  return all;
+}
+
+/// What is left out at the end takes the schema's default.
+inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& place,
+                                               size_t* tried) {
+  std::vector<std::string> violations;
+  const schema::Schema& line = contract.callee().schema();
+  // Names and texts of the schema as C strings.
+  std::string text = contract.callee().schema_text();
+  for (int i = 0; i < line.num_params; ++i) {
+    const schema::Span span = line.params[i].default_text;
+    if (span.size > 0) text[static_cast<size_t>(span.begin + span.size)] = '\0';
+  }
+  for (int left_out = line.num_required; left_out < line.num_params; ++left_out) {
+    if (static_cast<size_t>(left_out) > contract.examples().size()) break;
+    ++*tried;
+    Call without(contract, place), with(contract, place);
+    const auto given = static_cast<size_t>(left_out);
+    without.arguments.resize(given);
+    with.arguments.resize(given);
+    for (int i = left_out; i < line.num_params; ++i) {
+      Argument argument;
+      KernkitAny value = kernkit::detail::default_value(line.params[i], text.c_str());
+      argument.value = Any(AnyView(value));
+      with.arguments.push_back(argument);
+    }
+    const Outcome ours = without.run(), theirs = with.run();
+    std::string differs;
+    if (ours.accepted != theirs.accepted || ours.message != theirs.message) {
+      differs = ours.text() + ", and with the default itself " + theirs.text();
+    } else if (ours.accepted) {
+      differs = first_difference(without, with);
+    }
+    if (!differs.empty()) {
+      violations.push_back(contract.callee().name() + "() without " + contract.name_of(given) +
+                           place.suffix() + ": " + differs + "; expected what the default of " +
+                           contract.callee().schema_text() + " gives");
+    }
+  }
+  return violations;
+}
+
+}  // namespace kernkit::testing::contract

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules that every call of the other ones keeps.
+#pragma once
+
+#include "kernkit/testing/contract/rules.h"
+
+namespace kernkit::testing::contract {
+
+/// Every call that a rule makes, and the example.
+inline void for_each_call(const Contract& contract,
+                          const std::function<void(const Call& call, const Outcome& outcome,
+                                                   const Variation& variation)>& visit) {
+  const auto visit_all = [&](MakeVariations make) {
+    for_each_variation(contract, make, [&](Place& place, const Variation& variation) {
+      Call call(contract, place);
+      variation.change(call);
+      const Outcome outcome = call.run();
+      visit(call, outcome, variation);
+    });
+  };
+  visit_all(example_itself);
+  for (const Rule& rule : variation_rules()) {
+    if (contract.excuse(rule.name) == nullptr) visit_all(rule.variations);
+  }
+}
+
+inline std::string told(const Call& call, const Variation& variation, const std::string& did) {
+  return call.contract().callee().name() + "() " + variation.what + call.place().suffix() + ": " +
+         did;
+}
+
+inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
+  if (!contract.runs_on_cpu()) return;
+  Place place;
+  Call call(contract, place);
+  const Outcome outcome = call.run();
+  const std::string begin = contract.callee().name() + "() with its example: ";
+  if (!outcome.accepted) {
+    verdict->add(begin + outcome.text() +
+                 "; expected an example that it accepts. An op that has no CPU half says "
+                 "kernkit::testing::cuda_only()");
+    return;
+  }
+  const std::string unwritten = call.unwritten();
+  verdict->add(unwritten.empty() ? ""
+                                 : begin + "it left " + unwritten +
+                                       " as it was; expected that what (a!) marks is written");
+}
+
+inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict) {
+  for (const MakePlace make : places_of(contract)) {
+    const std::unique_ptr<Place> place = make();
+    size_t tried = 0;
+    for (const std::string& text : wrong_defaults(contract, *place, &tried)) verdict->add(text);
+    verdict->tried += tried;
+  }
+}
+
+inline void refusals_are_sentences(const Contract& contract, Verdict* verdict) {
+  for_each_call(
+      contract, [&](const Call& call, const Outcome& outcome, const Variation& variation) {
+        if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
+        const std::string begin = contract.callee().name() + "(): ";
+        const auto names = [&](size_t i) { return mentions(outcome.message, contract.name_of(i)); };
+        const bool named = variation.about.empty() ||
+                           std::any_of(variation.about.begin(), variation.about.end(), names);
+        const bool ours = outcome.kind == kind::InternalError;
+        const bool good = outcome.message.rfind(begin, 0) == 0 && named && !ours;
+        verdict->add(good ? ""
+                          : told(call, variation, outcome.text()) + "; expected a message \"" +
+                                begin + "...\"" +
+                                (variation.about.empty()
+                                     ? ""
+                                     : " that names " + names_of(contract, variation.about)) +
+                                (ours ? ", and InternalError for nothing that a caller did" : ""));
+      });
+}
+
+inline void nothing_crosses_the_boundary(const Contract& contract, Verdict* verdict) {
+  for_each_call(contract,
+                [&](const Call& call, const Outcome& outcome, const Variation& variation) {
+                  const bool good = outcome.accepted || (!outcome.thrown && !outcome.kind.empty());
+                  verdict->add(good ? ""
+                                    : told(call, variation, outcome.text()) +
+                                          "; expected an error set in the host, and -1");
+                });
+}
+
+inline void refused_calls_write_nothing(const Contract& contract, Verdict* verdict) {
+  for_each_call(contract,
+                [&](const Call& call, const Outcome& outcome, const Variation& variation) {
+                  if (outcome.accepted) return;
+                  const std::string written = call.any_write();
+                  verdict->add(written.empty() ? ""
+                                               : told(call, variation,
+                                                      outcome.text() + ", and " + written +
+                                                          " was written before; expected "
+                                                          "that a refused call writes nothing"));
+                });
+}
+
+inline void inputs_are_not_written(const Contract& contract, Verdict* verdict) {
+  for_each_call(
+      contract, [&](const Call& call, const Outcome& outcome, const Variation& variation) {
+        if (!outcome.accepted) return;
+        const std::string written = call.stray_write(/*inside=*/true);
+        verdict->add(written.empty()
+                         ? ""
+                         : told(call, variation, written) +
+                               " was written; expected that only what (a!) marks is written");
+      });
+}
+
+inline void nothing_outside_is_written(const Contract& contract, Verdict* verdict) {
+  for_each_call(contract, [&](const Call& call, const Outcome& outcome,
+                              const Variation& variation) {
+    if (!outcome.accepted || variation.may == May::kStayInsideOrRefuse) return;
+    const std::string written = call.stray_write(/*inside=*/false);
+    verdict->add(written.empty() ? ""
+                                 : told(call, variation, written) +
+                                       " was written, which belongs to no tensor; expected that "
+                                       "only elements are written");
+  });
+}
+
+inline std::vector<Rule> cpu_rules() {
+  std::vector<Rule> rules = variation_rules();
+  const std::vector<Rule> others = {
+      {"Example", "the op accepts its example and writes its outputs", nullptr,
+       example_is_accepted},
+      {"Defaults", "what is left out takes the schema's default", nullptr,
+       defaults_are_the_schemas},
+      {"Sentences", "every refusal names the op and the argument", nullptr, refusals_are_sentences},
+      {"CBoundary", "an error is set in the host; nothing is thrown through C", nullptr,
+       nothing_crosses_the_boundary},
+      {"RefusedCallsWriteNothing", "checks come before the first write", nullptr,
+       refused_calls_write_nothing},
+      {"InputsAreNotWritten", "only what (a!) marks is written", nullptr, inputs_are_not_written},
+      {"StaysInside", "nothing around the tensors is written", nullptr, nothing_outside_is_written},
+  };
+  rules.insert(rules.begin(), others.begin(), others.end());
+  return rules;
+}
+
+}  // namespace kernkit::testing::contract

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callee: an exported op, called as a framework calls it, and what came of the call.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "kernkit/host/module.h"
+#include "kernkit/schema_parser.h"
+
+namespace kernkit::testing::contract {
+
+/// What a call did.
+struct Outcome {
+  bool accepted = false;
+  bool thrown = false;  // a C++ exception came through the C boundary
+  std::string kind;     // "ValueError"; "" when it failed and set no error
+  std::string message;  // "scale(): x: ..."
+  Any result;
+
+  std::string text() const {
+    if (accepted) return "it returned without an error";
+    if (thrown) return "a C++ exception left it: " + message;
+    if (kind.empty()) return "it failed and set no error";
+    return "it raised " + kind + ": " + message;
+  }
+};
+
+class Callee {
+ public:
+  /// `function` and `metadata` are the symbols __tvm_ffi_<name> and __tvm_ffi__metadata_<name>.
+  Callee(std::string name, KernkitFunction function, KernkitFunction metadata)
+      : name_(std::move(name)), function_(function) {
+    KernkitAny json{};
+    if (metadata(nullptr, nullptr, 0, &json) != 0) return;
+    text_ = kernkit::detail::json_string(Any::adopt(json).cast<std::string>(), "schema");
+    schema_ = schema::parse(text_.c_str());
+  }
+
+  const std::string& name() const { return name_; }
+  /// "" unless the op says its schema, as one of KERNKIT_EXPORT does.
+  const std::string& schema_text() const { return text_; }
+  const schema::Schema& schema() const { return schema_; }
+  const schema::Param& param(size_t i) const { return schema_.params[i]; }
+  size_t num_params() const { return static_cast<size_t>(schema_.num_params); }
+  std::string argument_name(size_t i) const {
+    const schema::Span span = param(i).name;
+    return text_.substr(static_cast<size_t>(span.begin), static_cast<size_t>(span.size));
+  }
+
+  Outcome call(const std::vector<KernkitAny>& args) const {
+    Outcome outcome;
+    KernkitAny result{};
+    int code = -1;
+    try {
+      code = function_(nullptr, args.data(), static_cast<int32_t>(args.size()), &result);
+    } catch (const Error& error) {
+      outcome.thrown = true;
+      outcome.kind = error.kind();
+      outcome.message = error.message();
+      return outcome;
+    } catch (const std::exception& error) {
+      outcome.thrown = true;
+      outcome.message = error.what();
+      return outcome;
+    }
+    outcome.accepted = code == 0;
+    if (outcome.accepted) {
+      outcome.result = Any::adopt(result);
+      return outcome;
+    }
+    void* raised = nullptr;
+    if (auto* take = host_api::error_move_from_raised.get()) take(&raised);
+    if (raised == nullptr) return outcome;
+    const HostError error(kernkit::detail::ObjectRef::adopt(static_cast<KernkitObject*>(raised)));
+    outcome.kind = error.kind();
+    outcome.message = error.message();
+    return outcome;
+  }
+
+ private:
+  std::string name_;
+  KernkitFunction function_;
+  std::string text_;
+  schema::Schema schema_;
+};
+
+}  // namespace kernkit::testing::contract

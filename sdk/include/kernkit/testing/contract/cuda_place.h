@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// CudaPlace: a device of the CUDA runtime for tests, with a stream of the caller's.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "kernkit/cpu/allocator.h"
+#include "kernkit/cuda/device_guard.h"
+#include "kernkit/env.h"
+#include "kernkit/nd_alloc.h"
+#include "kernkit/testing/contract/place.h"
+#include "kernkit/testing/cuda_runtime.h"
+
+namespace kernkit::testing::contract {
+
+/// As long as one lives the runtime is its own: three devices, kernels that run, nothing recorded.
+class CudaPlace : public Place {
+ public:
+  /// `seed` other than 0: work lags behind the host.
+  explicit CudaPlace(int device = 0, unsigned seed = 0)
+      : runtime(std::vector<CudaDevice>(3)), device_(device) {
+    runtime.run_kernels(true);
+    runtime.set_seed(seed);
+    const CUDADeviceGuard guard(device_);
+    KERNKIT_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    KERNKIT_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&pool_), kPool));
+  }
+  ~CudaPlace() override {
+    (void)cudaStreamDestroy(stream_);
+    (void)cudaFree(pool_);
+  }
+
+  CudaRuntime runtime;
+
+  cudaStream_t stream() const { return stream_; }
+  DLDevice device() const override { return {kDLCUDA, device_}; }
+  void* allocate(size_t bytes) override {
+    const CUDADeviceGuard guard(device_);
+    void* memory = nullptr;
+    KERNKIT_CUDA_CHECK(cudaMalloc(&memory, bytes));
+    return memory;
+  }
+  void release(void* memory) override { (void)cudaFree(memory); }
+  void upload(void* to, const void* from, size_t bytes) override {
+    const CUDADeviceGuard guard(device_);
+    KERNKIT_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
+  }
+  void download(void* to, const void* from, size_t bytes) override {
+    const CUDADeviceGuard guard(device_);
+    (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
+    (void)cudaStreamSynchronize(stream_);
+  }
+  void enter() override {
+    current_ = this;
+    guards_ = std::make_unique<Guards>(device(), stream_);
+  }
+  void leave() override { guards_.reset(); }
+  std::string fault() override {
+    const std::vector<std::string> faults = runtime.faults();
+    return faults.empty() ? "" : faults[0];
+  }
+
+ private:
+  // The caller's framework: its stream, and memory from a pool that it has.
+  struct Guards {
+    Guards(DLDevice device, cudaStream_t caller)
+        : stream(device, caller), allocator(allocate_for) {}
+    StreamGuard stream;
+    AllocatorGuard allocator;
+  };
+  struct FromPool {
+    void AllocData(DLTensor* tensor) {
+      if (kernkit::is_cpu(tensor->device)) return CPUNDAlloc().AllocData(tensor);
+      const size_t bytes = (GetDataSize(*tensor) + 255) / 256 * 256;
+      if (bytes <= kPool - current_->used_) tensor->data = current_->pool_ + current_->used_;
+      current_->used_ += tensor->data != nullptr ? bytes : 0;
+    }
+    void FreeData(DLTensor* tensor) {
+      if (kernkit::is_cpu(tensor->device)) CPUNDAlloc().FreeData(tensor);
+    }
+  };
+  static int allocate_for(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
+                          void (*set_error)(void*, const char*, const char*)) {
+    try {
+      const ShapeView shape(prototype->shape, static_cast<size_t>(prototype->ndim));
+      *out = kernkit::detail::NDAllocation<FromPool>::make(FromPool(), shape, nullptr,
+                                                           prototype->dtype, prototype->device);
+      return 0;
+    } catch (const Error& error) {
+      set_error(context, error.kind(), error.message());
+      return -1;
+    }
+  }
+
+  static constexpr size_t kPool = size_t{1} << 20;
+  inline static CudaPlace* current_ = nullptr;
+
+  int device_;
+  cudaStream_t stream_ = nullptr;
+  unsigned char* pool_ = nullptr;
+  size_t used_ = 0;
+  std::unique_ptr<Guards> guards_;
+};
+
+}  // namespace kernkit::testing::contract

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of an op's CUDA half, on the CUDA runtime for tests; here those about where it runs.
+#pragma once
+
+#include "kernkit/testing/contract/cuda_work_rules.h"
+
+namespace kernkit::testing::contract {
+
+inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
+  if (!contract.runs_on_cuda()) return;
+  CudaPlace place;
+  Call call(contract, place);
+  const Outcome outcome = call.run();
+  const std::string begin = begin_of(contract, place);
+  if (!outcome.accepted) {
+    verdict->add(begin + outcome.text() +
+                 "; expected that it runs. An op that has no CUDA half says "
+                 "kernkit::testing::cpu_only()");
+    return;
+  }
+  if (!contract.runs_on_cpu()) return verdict->add("");
+  Place cpu;
+  Call on_cpu = Call::plain(call, cpu);
+  if (!on_cpu.run().accepted) return;
+  const std::string differs = first_difference(call, on_cpu);
+  verdict->add(differs.empty() ? "" : begin + differs + "; expected what the CPU gives");
+}
+
+inline void callers_stream(const Contract& contract, Verdict* verdict) {
+  if (!accepts_cuda(contract)) return;
+  for (unsigned seed = 0; seed <= 12; ++seed) {
+    CudaPlace place(0, seed);
+    Call call(contract, place);
+    const Outcome outcome = call.run();
+    const std::string begin = begin_of(contract, place);
+    for (const CudaLaunch& launch : place.runtime.launches()) {
+      const bool is_default = launch.stream == nullptr || launch.stream == cudaStreamLegacy ||
+                              launch.stream == cudaStreamPerThread;
+      verdict->add(is_default ? begin + "it launched " + launch.kernel +
+                                    " on the default stream; expected the caller's"
+                              : "");
+    }
+    if (!verdict->violations.empty()) return;
+    Call plain = Call::plain(call, place);
+    if (!outcome.accepted || !plain.run().accepted) continue;
+    const std::string differs = first_difference(call, plain);
+    verdict->add(differs.empty()
+                     ? ""
+                     : begin + differs + ", where streams lag (seed " + std::to_string(seed) +
+                           "); expected that its work is in the caller's stream, "
+                           "or waits for it and is waited for");
+  }
+}
+
+inline void tensors_device(const Contract& contract, Verdict* verdict) {
+  if (!accepts_cuda(contract)) return;
+  const std::pair<int, int> cases[] = {{1, 0}, {0, 2}};
+  for (const auto& [device, current] : cases) {
+    for (const bool fails : {false, true}) {
+      CudaPlace place(device);
+      KERNKIT_CUDA_CHECK(cudaSetDevice(current));
+      Call call(contract, place);
+      call.prepare();
+      place.enter();
+      if (fails) place.runtime.fail("cudaLaunchKernelExC", 1, cudaErrorMemoryAllocation);
+      Outcome outcome = call.invoke();
+      place.leave();
+      int after = -1;
+      KERNKIT_CUDA_CHECK(cudaGetDevice(&after));
+      KERNKIT_CUDA_CHECK(cudaSetDevice(0));
+      const std::string begin = begin_of(contract, place) + "with cuda:" + std::to_string(current) +
+                                " current" + (fails ? " and a launch that fails, " : ", ");
+      verdict->add(
+          fails || outcome.accepted
+              ? ""
+              : begin + outcome.text() +
+                    "; expected that it runs on the tensors' device, whichever is current");
+      for (const CudaLaunch& launch : place.runtime.launches()) {
+        verdict->add(launch.device == device
+                         ? ""
+                         : begin + "it launched on cuda:" + std::to_string(launch.device) +
+                               "; expected the tensors' device");
+      }
+      verdict->add(after == current
+                       ? ""
+                       : begin + "it left cuda:" + std::to_string(after) +
+                             " current; expected that it restores the caller's device");
+    }
+  }
+}
+
+/// "" or the first of these that the op called.
+inline std::string called(const std::vector<CudaCall>& calls,
+                          const std::vector<std::string>& names) {
+  for (const CudaCall& call : calls) {
+    if (std::count(names.begin(), names.end(), call.function) > 0) return call.function;
+  }
+  return "";
+}
+
+inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
+  if (!accepts_cuda(contract)) return;
+  CudaPlace place;
+  Call call(contract, place);
+  const std::string waits =
+      called(calls_of(&call, &place),
+             {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
+              "cudaStreamQuery", "cudaEventQuery", "cudaMemcpy", "cudaMemset"});
+  verdict->add(waits.empty() ? ""
+                             : begin_of(contract, place) + "it called " + waits +
+                                   "; expected that it enqueues its work and returns");
+}
+
+inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
+  if (!accepts_cuda(contract)) return;
+  CudaPlace place;
+  Call call(contract, place);
+  const std::string allocates =
+      called(calls_of(&call, &place), {"cudaMalloc", "cudaMallocHost", "cudaHostAlloc",
+                                       "cudaMallocManaged", "cudaFree", "cudaFreeHost"});
+  const std::string begin = begin_of(contract, place);
+  verdict->add(allocates.empty() ? ""
+                                 : begin + "it called " + allocates +
+                                       "; expected memory from alloc_tensor() or the stream's own");
+  call.prepare();
+  const std::string before = place.runtime.live();
+  for (int round = 0; round < 3; ++round) {
+    place.enter();
+    (void)call.invoke();
+    place.leave();
+  }
+  KERNKIT_CUDA_CHECK(cudaStreamSynchronize(place.stream()));
+  const std::string after = place.runtime.live();
+  verdict->add(before == after ? ""
+                               : begin + "after three calls there are " + after + ", before them " +
+                                     before + "; expected that nothing is left");
+}
+
+inline std::vector<Rule> cuda_rules() {
+  return {
+      {"RunsOnCuda", "the CUDA half gives what the CPU half gives", nullptr, runs_on_cuda},
+      {"CallersStream", "work goes to the caller's stream", nullptr, callers_stream},
+      {"TensorsDevice", "kernels run on the tensors' device; the caller's stays current", nullptr,
+       tensors_device},
+      {"NoSynchronisation", "a call does not wait for its device", nullptr, does_not_synchronise},
+      {"NoAllocation", "a call allocates nothing that stops a device and leaves nothing", nullptr,
+       does_not_allocate},
+      {"Capture", "a call can be captured into a graph, and replayed", nullptr, is_captured},
+      {"FailedLaunch", "what fails in the runtime is a RuntimeError", nullptr, reports_what_fails},
+      {"EarlierErrors", "an error of somebody else's is neither raised nor taken", nullptr,
+       leaves_earlier_errors},
+      {"Uninitialised", "no result depends on memory that nobody wrote", nullptr,
+       reads_what_was_written},
+  };
+}
+
+}  // namespace kernkit::testing::contract

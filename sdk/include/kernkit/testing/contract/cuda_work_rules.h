@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about what a CUDA half enqueues: graphs, failures, uninitialised memory.
+#pragma once
+
+#include "kernkit/testing/contract/cuda_place.h"
+#include "kernkit/testing/contract/rule.h"
+
+namespace kernkit::testing::contract {
+
+/// "scale() on cuda:1: "
+inline std::string begin_of(const Contract& contract, const Place& place) {
+  return contract.callee().name() + "()" + place.suffix() + ": ";
+}
+
+/// Whether the op runs its example on a device; it is rule RunsOnCuda that says so when it does
+/// not.
+inline bool accepts_cuda(const Contract& contract) {
+  if (!contract.runs_on_cuda()) return false;
+  CudaPlace place;
+  return Call(contract, place).run().accepted;
+}
+
+/// The calls of the runtime that one call of the op makes, not the first one.
+inline std::vector<CudaCall> calls_of(Call* call, CudaPlace* place) {
+  (void)call->run();
+  call->prepare();
+  place->enter();
+  place->runtime.clear();
+  (void)call->invoke();
+  std::vector<CudaCall> calls = place->runtime.calls();
+  place->leave();
+  return calls;
+}
+
+inline void is_captured(const Contract& contract, Verdict* verdict) {
+  if (!accepts_cuda(contract)) return;
+  CudaPlace place;
+  Call call(contract, place);
+  call.prepare();
+  const std::string begin = begin_of(contract, place) + "while its stream is captured, ";
+  KERNKIT_CUDA_CHECK(cudaStreamBeginCapture(place.stream(), cudaStreamCaptureModeGlobal));
+  place.enter();
+  Outcome outcome = call.invoke();
+  place.leave();
+  cudaGraph_t graph = nullptr;
+  const cudaError_t ended = cudaStreamEndCapture(place.stream(), &graph);
+  if (!outcome.accepted || ended != cudaSuccess) {
+    (void)cudaGetLastError();
+    verdict->add(begin + (outcome.accepted ? "it invalidated the capture" : outcome.text()) +
+                 "; expected a graph");
+    return;
+  }
+  call.collect(&outcome);
+  const std::string written = call.any_write();
+  verdict->add(written.empty() ? ""
+                               : begin + written + " was written; expected nothing before replay");
+  cudaGraphExec_t replay = nullptr;
+  KERNKIT_CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
+  for (unsigned round = 1; round <= 2; ++round) {
+    call.renew(round);
+    KERNKIT_CUDA_CHECK(cudaGraphLaunch(replay, place.stream()));
+    call.collect(&outcome);
+    Call plain = Call::plain(call, place);
+    if (!plain.run().accepted) continue;
+    const std::string differs = first_difference(call, plain);
+    verdict->add(differs.empty() ? ""
+                                 : begin_of(contract, place) + "replayed with other inputs, " +
+                                       differs + "; expected what a call with them gives");
+  }
+  (void)cudaGraphExecDestroy(replay);
+  (void)cudaGraphDestroy(graph);
+}
+
+inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
+  if (!accepts_cuda(contract)) return;
+  std::vector<CudaCall> calls;
+  {
+    CudaPlace place;
+    Call call(contract, place);
+    calls = calls_of(&call, &place);
+  }
+  for (size_t k = 0; k < calls.size(); ++k) {
+    const std::string& function = calls[k].function;
+    const bool works = function.rfind("cudaLaunch", 0) == 0 || function.rfind("cudaMem", 0) == 0;
+    if (!works) continue;
+    CudaPlace place;
+    Call call(contract, place);
+    call.prepare();
+    place.enter();
+    place.runtime.fail("", static_cast<int>(k) + 1, cudaErrorMemoryAllocation);
+    const Outcome outcome = call.invoke();
+    place.leave();
+    (void)cudaGetLastError();
+    const bool told = outcome.kind == kind::RuntimeError &&
+                      outcome.message.find("cudaErrorMemoryAllocation") != std::string::npos;
+    if (!outcome.accepted && outcome.kind.empty()) continue;  // rule CBoundary says so
+    verdict->add(told ? ""
+                      : begin_of(contract, place) + function + " failed, and " + outcome.text() +
+                            "; expected a RuntimeError that says cudaErrorMemoryAllocation");
+  }
+}
+
+inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
+  if (!accepts_cuda(contract)) return;
+  CudaPlace place;
+  Call call(contract, place);
+  call.prepare();
+  place.enter();
+  place.runtime.plant(CudaFault::kPending, cudaErrorInvalidConfiguration);
+  const Outcome outcome = call.invoke();
+  place.leave();
+  const bool kept = cudaGetLastError() == cudaErrorInvalidConfiguration;
+  const std::string begin = begin_of(contract, place) + "after a call of somebody else's failed, ";
+  verdict->add(outcome.accepted ? "" : begin + outcome.text() + "; expected that it runs");
+  verdict->add(kept ? "" : begin + "it took that error away; expected that its owner finds it");
+}
+
+inline void reads_what_was_written(const Contract& contract, Verdict* verdict) {
+  if (!accepts_cuda(contract)) return;
+  std::vector<Call::Given> first;
+  for (const int poison : {0x00, 0xff, 0xa5}) {
+    CudaPlace place;
+    place.runtime.set_poison(static_cast<unsigned char>(poison));
+    Call call(contract, place);
+    if (!call.run().accepted) return;
+    if (first.empty()) first = call.given();
+    for (size_t k = 0; k < first.size(); ++k) {
+      const std::string differs = difference(call.given()[k].elements, first[k].elements);
+      verdict->add(differs.empty()
+                       ? ""
+                       : begin_of(contract, place) + "of " + first[k].name + ", " + differs +
+                             " when new and shared memory hold other bytes; "
+                             "expected a result that does not depend on them");
+    }
+  }
+}
+
+}  // namespace kernkit::testing::contract

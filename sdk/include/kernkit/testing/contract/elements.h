@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements: what a tensor holds, in row-major order; and when two results are the same.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kernkit/dispatch.h"
+#include "kernkit/testing/reference.h"
+
+namespace kernkit::testing::contract {
+
+struct Elements {
+  DLDataType dtype;
+  std::vector<unsigned char> bytes;
+};
+
+/// The dtypes whose elements can be read and made as numbers; others are bytes.
+using Numbers = types<float16, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                      uint16_t, uint32_t, uint64_t, bool>;
+
+inline bool is_number(DLDataType dtype) { return contains(Numbers{}, dtype); }
+inline bool is_whole_bytes(DLDataType dtype) { return dtype_bits(dtype) % 8 == 0; }
+/// Bytes of n dense elements.
+inline size_t bytes_of(DLDataType dtype, int64_t n) {
+  return (static_cast<size_t>(n) * dtype_bits(dtype) + 7) / 8;
+}
+
+/// What one dtype makes of numbers.
+struct NumberFormat {
+  double epsilon = 0;  // of floats: the step at 1
+  double largest = 0;
+};
+inline NumberFormat format_of(DLDataType dtype) {
+  NumberFormat format;
+  if (!is_number(dtype)) return format;
+  dispatch(Numbers{}, dtype, [&](auto tag) {
+    using T = type_of<decltype(tag)>;
+    if constexpr (std::is_integral_v<T>) {
+      format.largest = static_cast<double>(std::numeric_limits<T>::max());
+    } else if constexpr (std::is_same_v<T, double>) {
+      format = {0x1p-52, std::numeric_limits<double>::max()};
+    } else {
+      using F = FloatFormat<T>;
+      format.epsilon = std::ldexp(1.0, -F::kMantissaBits);
+      format.largest = std::ldexp(1.0, (1 << (F::kExponentBits - 1)) - 1);
+    }
+  });
+  return format;
+}
+
+/// Element i as a number. The dtype is_number().
+inline double number_at(const Elements& elements, size_t i) {
+  double value = 0;
+  dispatch(Numbers{}, elements.dtype, [&](auto tag) {
+    using T = type_of<decltype(tag)>;
+    if constexpr (std::is_same_v<T, bool>) {
+      value = elements.bytes[i] != 0;
+    } else {
+      T element;
+      std::memcpy(static_cast<void*>(&element), &elements.bytes[i * sizeof(T)], sizeof(T));
+      value = decode(element);
+    }
+  });
+  return value;
+}
+
+/// n elements with these values, which repeat; what is no number gets bytes.
+inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<double>& values) {
+  Elements made{dtype, std::vector<unsigned char>(bytes_of(dtype, n))};
+  if (!is_number(dtype)) {
+    for (size_t i = 0; i < made.bytes.size(); ++i) {
+      made.bytes[i] = static_cast<unsigned char>(values[i % values.size()]);
+    }
+    return made;
+  }
+  dispatch(Numbers{}, dtype, [&](auto tag) {
+    using T = type_of<decltype(tag)>;
+    for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
+      const double value = values[i % values.size()];
+      T element;
+      if constexpr (std::is_same_v<T, bool>) {
+        element = static_cast<int64_t>(value) % 2 != 0;
+      } else if constexpr (std::is_integral_v<T>) {
+        element = static_cast<T>(value);
+      } else {
+        element = round_to<T>(value);
+      }
+      std::memcpy(&made.bytes[i * sizeof(T)], static_cast<const void*>(&element), sizeof(T));
+    }
+  });
+  return made;
+}
+
+inline std::string text_of(double value) { return (Message().stream() << value).c_str(); }
+
+/// "" when these are the same results. Floats may differ by 4 units in the last place of the
+/// largest one: an op may round differently where it takes another path. Otherwise
+/// "element 3 is 7, not 14".
+inline std::string difference(const Elements& got, const Elements& wanted) {
+  if (got.dtype != wanted.dtype || got.bytes.size() != wanted.bytes.size()) {
+    return "it has another dtype or another number of elements";
+  }
+  if (!is_number(got.dtype)) {
+    return got.bytes == wanted.bytes ? "" : "its bytes are other ones";
+  }
+  const size_t n = got.bytes.size() * 8 / dtype_bits(got.dtype);
+  double largest = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const double value = std::fabs(number_at(wanted, i));
+    if (std::isfinite(value)) largest = std::max(largest, value);
+  }
+  const double slack = 4 * format_of(got.dtype).epsilon * largest;
+  for (size_t i = 0; i < n; ++i) {
+    const double ours = number_at(got, i), theirs = number_at(wanted, i);
+    const bool same = ours == theirs || (std::isnan(ours) && std::isnan(theirs)) ||
+                      std::fabs(ours - theirs) <= slack;
+    if (!same) {
+      return "element " + std::to_string(i) + " is " + text_of(ours) + ", not " + text_of(theirs);
+    }
+  }
+  return "";
+}
+
+/// The same for results of other dtypes, of calls whose coarsest float has this epsilon: they are
+/// the same numbers, as far as dtypes can hold them.
+inline std::string difference_of_numbers(const Elements& got, const Elements& wanted,
+                                         double epsilon) {
+  const bool comparable = is_number(got.dtype) && is_number(wanted.dtype) && got.dtype != dl_bool &&
+                          wanted.dtype != dl_bool;
+  if (!comparable) return "";
+  const size_t n = wanted.bytes.size() * 8 / dtype_bits(wanted.dtype);
+  const NumberFormat format = format_of(got.dtype);
+  double largest = 1;
+  for (size_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(number_at(wanted, i)));
+  const double slack = 8 * std::max(format.epsilon, epsilon) * largest;
+  for (size_t i = 0; i < n; ++i) {
+    const double ours = number_at(got, i), theirs = number_at(wanted, i);
+    const bool holds = std::fabs(theirs) < format.largest / 2 &&
+                       (theirs >= 0 || got.dtype.code != static_cast<uint8_t>(DTypeCode::kUInt));
+    const double cut = format.epsilon == 0 ? 1 : 0;  // an integer has lost its fraction
+    if (holds && !(std::fabs(ours - theirs) <= slack + cut)) {
+      return "element " + std::to_string(i) + " is " + text_of(ours) + ", not " + text_of(theirs);
+    }
+  }
+  return "";
+}
+
+}  // namespace kernkit::testing::contract

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Example: an argument of a call that an op accepts.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernkit/float.h"
+#include "kernkit/owning_any.h"
+#include "kernkit/small_float.h"
+
+namespace kernkit::testing {
+
+/// A tensor made by example(), or a number, a bool, a text, a dtype, a device, nullptr for None:
+/// whatever an Any can be made of.
+class Example {
+ public:
+  Example(std::nullptr_t) {}  // NOLINT(runtime/explicit)
+  template <class T, std::enable_if_t<!std::is_same_v<std::decay_t<T>, Example> &&
+                                          std::is_constructible_v<Any, T>,
+                                      int> = 0>
+  Example(T&& value) : value_(std::forward<T>(value)) {}  // NOLINT(runtime/explicit)
+  Example(DLDataType dtype, std::vector<int64_t> shape)
+      : is_tensor_(true), dtype_(dtype), shape_(std::move(shape)) {}
+
+  /// The elements, which repeat as often as the tensor has room: for a tensor of indices or of
+  /// offsets. Whole numbers that every dtype holds. Otherwise they are some from 1 to 13.
+  Example values(std::initializer_list<double> values) const {
+    Example copy = *this;
+    copy.values_ = values;
+    return copy;
+  }
+  /// It is in CPU memory wherever the other tensors are.
+  Example on_cpu() const {
+    Example copy = *this;
+    copy.stays_on_cpu_ = true;
+    return copy;
+  }
+
+  bool is_tensor() const { return is_tensor_; }
+  bool stays_on_cpu() const { return stays_on_cpu_; }
+  DLDataType dtype() const { return dtype_; }
+  const std::vector<int64_t>& shape() const { return shape_; }
+  const std::vector<double>& values() const { return values_; }
+  /// Of what is no tensor.
+  const Any& value() const { return value_; }
+
+ private:
+  bool is_tensor_ = false;
+  bool stays_on_cpu_ = false;
+  DLDataType dtype_{};
+  std::vector<int64_t> shape_;
+  std::vector<double> values_;
+  Any value_;
+};
+
+/// A tensor of this shape: `example<float>(4, 33)`, `example<kernkit::bfloat16>(n, 2 * d)`.
+template <class T, class... Sizes>
+Example example(Sizes... sizes) {
+  return Example(dtype_of<T>, {static_cast<int64_t>(sizes)...});
+}
+
+/// What is said of an op beside its example: see KERNKIT_TEST_CONTRACT.
+struct Exception {
+  enum Kind { kWithout, kCpuOnly, kCudaOnly } kind;
+  std::string rule;
+  std::string reason;
+};
+
+}  // namespace kernkit::testing

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about how tensors lie in memory: strides, byte_offset, alignment, aliasing.
+#pragma once
+
+#include "kernkit/testing/contract/variation.h"
+
+namespace kernkit::testing::contract {
+
+inline Variation with_layout(const Contract& contract, size_t i, const char* how,
+                             const std::vector<int64_t>& strides) {
+  return {(Message().stream() << "with " << contract.name_of(i).c_str() << " " << how
+                              << ", strides " << ShapeView(strides.data(), strides.size()))
+              .c_str(),
+          May::kGiveSameOrRefuse,
+          kind::ValueError,
+          {i},
+          [=](Call& call) { call.arguments[i].strides = strides; }};
+}
+
+/// Whatever an op refuses to read, it may not read as if it were dense.
+inline Variations layouts(const Contract& contract, Place& place) {
+  Variations all;
+  const Call call(contract, place);
+  for (const size_t i : contract.tensors()) {
+    const Argument& x = call.arguments[i];
+    if (!is_whole_bytes(x.dtype) || x.numel() == 0) continue;
+    const std::vector<int64_t> dense = x.row_major();
+    const size_t rank = x.shape.size();
+    for (size_t d = 0; d < rank; ++d) {
+      std::vector<int64_t> strides = dense;
+      if (x.shape[d] == 1) {
+        strides[d] = 1000;
+        all.push_back(with_layout(contract, i, "with any stride for a size of 1", strides));
+        continue;
+      }
+      for (size_t k = 0; k <= d; ++k) strides[k] *= 2;
+      all.push_back(with_layout(contract, i, "with gaps", strides));
+      strides = dense;
+      strides[d] = -strides[d];
+      all.push_back(with_layout(contract, i, "backwards", strides));
+      if (x.is_written) continue;
+      strides[d] = 0;
+      all.push_back(with_layout(contract, i, "broadcast", strides));
+    }
+    if (rank < 2 || x.shape[rank - 1] < 2 || x.shape[rank - 2] < 2) continue;
+    std::vector<int64_t> strides = dense;
+    strides[rank - 1] = x.shape[rank - 2];
+    strides[rank - 2] = 1;
+    all.push_back(with_layout(contract, i, "transposed", strides));
+  }
+  return all;
+}
+
+/// Each tensor and then all: "x", "every tensor".
+template <class Make>
+void for_one_and_all(const Contract& contract, const Make& make) {
+  const std::vector<size_t>& tensors = contract.tensors();
+  for (const size_t i : tensors) {
+    if (tensors.size() > 1) make(contract.name_of(i), std::vector<size_t>{i});
+  }
+  if (!tensors.empty()) make(std::string("every tensor"), tensors);
+}
+
+/// DLPack before 1.2: no strides are row-major ones.
+inline Variations null_strides(const Contract& contract, Place& place) {
+  Variations all;
+  const auto pointers = [](const std::vector<size_t>& which, bool null) {
+    return [=](Call& call) {
+      for (const size_t i : which) call.arguments[i].as_pointer = true;
+      for (const size_t i : which) call.arguments[i].null_strides = null;
+    };
+  };
+  Call call(contract, place);
+  pointers(contract.tensors(), false)(call);
+  // An op that keeps its tensors takes no borrowed ones.
+  if (call.run().kind == kind::TypeError) return all;
+  for_one_and_all(contract, [&](const std::string& whose, const std::vector<size_t>& which) {
+    all.push_back({"with strides NULL for " + whose, May::kGiveSame, kind::ValueError, which,
+                   pointers(which, true)});
+  });
+  return all;
+}
+
+/// The first element is where it was: there is nothing to refuse.
+inline Variations byte_offsets(const Contract& contract, const Place&) {
+  Variations all;
+  for (const int64_t bytes : {8, 64, 256}) {
+    for_one_and_all(contract, [&](const std::string& whose, const std::vector<size_t>& which) {
+      all.push_back(
+          {"with " + std::to_string(bytes) + " of its address in byte_offset for " + whose,
+           May::kGiveSame, kind::ValueError, which, [=](Call& call) {
+             for (const size_t i : which) call.arguments[i].byte_offset = bytes;
+           }});
+    });
+  }
+  return all;
+}
+
+inline Variations unaligned(const Contract& contract, const Place&) {
+  Variations all;
+  for (const int64_t first : {1, 2, 3, 5, 8}) {
+    for_one_and_all(contract, [&](const std::string& whose, const std::vector<size_t>& which) {
+      all.push_back({"with " + whose + " " + std::to_string(first) +
+                         (first == 1 ? " element" : " elements") + " behind an aligned address",
+                     May::kGiveSameOrRefuse, kind::ValueError, which, [=](Call& call) {
+                       for (const size_t i : which) call.arguments[i].first = first;
+                     }});
+    });
+  }
+  return all;
+}
+
+/// "with y in the memory of x, 1 element behind its first"
+inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_t shift) {
+  std::string where = shift == 0 ? "" : ", " + std::to_string(shift) + " elements from its first";
+  return {"with " + contract.name_of(i) + " in the memory of " + contract.name_of(with) + where,
+          May::kGiveSameOrRefuse,
+          kind::ValueError,
+          {i, with},
+          [=](Call& call) {
+            call.arguments[i].shares = static_cast<int>(with);
+            call.arguments[i].shift = shift;
+          }};
+}
+
+/// Both or none written, or one: which pairs share memory, and whether as the very same tensor.
+inline Variations sharings(const Contract& contract, bool one_is_written, bool same) {
+  Variations all;
+  const auto& examples = contract.examples();
+  for (const size_t i : contract.tensors()) {
+    for (const size_t k : contract.tensors()) {
+      const bool written = contract.is_written(i), other = contract.is_written(k);
+      if (i == k || (written == other && i > k) || (other && !written)) continue;
+      if ((written || other) != one_is_written) continue;
+      if (examples[i].stays_on_cpu() != examples[k].stays_on_cpu()) continue;
+      const bool alike = examples[i].dtype() == examples[k].dtype();
+      const bool equal = alike && examples[i].shape() == examples[k].shape();
+      if (!is_whole_bytes(examples[i].dtype()) || !is_whole_bytes(examples[k].dtype())) continue;
+      if (same && equal) all.push_back(sharing(contract, i, k, 0));
+      if (same) continue;
+      for (const int64_t shift : {-1, 0, 1}) {
+        const bool behind_last = shift > 0 && Call(contract, cpu_place()).arguments[k].numel() < 2;
+        if ((shift != 0 || !equal) && !behind_last) {
+          all.push_back(sharing(contract, i, k, shift));
+        }
+      }
+    }
+  }
+  return all;
+}
+inline Variations partial_overlaps(const Contract& contract, const Place&) {
+  return sharings(contract, /*one_is_written=*/true, /*same=*/false);
+}
+inline Variations in_place(const Contract& contract, const Place&) {
+  return sharings(contract, /*one_is_written=*/true, /*same=*/true);
+}
+/// What is only read may overlap.
+inline Variations shared_inputs(const Contract& contract, const Place&) {
+  Variations all = sharings(contract, false, true);
+  for (Variation& more : sharings(contract, false, false)) all.push_back(std::move(more));
+  return all;
+}
+
+}  // namespace kernkit::testing::contract

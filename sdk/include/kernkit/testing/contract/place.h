@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Place: where the tensors of a call are, and who moves bytes there.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "kernkit/device.h"
+
+namespace kernkit::testing::contract {
+
+class Place {
+ public:
+  virtual ~Place() = default;
+
+  virtual DLDevice device() const { return {kDLCPU, 0}; }
+  /// Memory that begins on a multiple of 256 bytes.
+  virtual void* allocate(size_t bytes) {
+    void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  }
+  virtual void release(void* memory) { std::free(memory); }
+  virtual void upload(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+  virtual void download(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+
+  /// Around a call: makes the caller's device and stream current, and takes them back.
+  virtual void enter() {}
+  virtual void leave() {}
+  /// What went wrong here besides what the op itself said, or "".
+  virtual std::string fault() { return ""; }
+
+  bool is_cpu() const { return device().device_type == kDLCPU; }
+  /// "" or " on cuda:0", for sentences.
+  std::string suffix() const {
+    return is_cpu() ? "" : std::string(" on ") + device_name(device()).c_str();
+  }
+};
+
+/// The CPU, for tensors that stay there.
+inline Place& cpu_place() {
+  static Place place;
+  return place;
+}
+
+}  // namespace kernkit::testing::contract

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules that hold wherever the tensors are.
+#pragma once
+
+#include "kernkit/testing/contract/argument_rules.h"
+#include "kernkit/testing/contract/memory_rules.h"
+#include "kernkit/testing/contract/rule.h"
+#include "kernkit/testing/contract/tensor_rules.h"
+
+namespace kernkit::testing::contract {
+
+template <Variations (*make)(const Contract&, const Place&)>
+Variations at_any_place(const Contract& contract, Place& place) {
+  return make(contract, place);
+}
+
+inline Variations example_itself(const Contract&, Place&) {
+  return {{"with its example", May::kGiveSame, kind::ValueError, {}, [](Call&) {}}};
+}
+
+inline const std::vector<Rule>& variation_rules() {
+  static const std::vector<Rule> rules = {
+      {"Count", "too many or too few arguments are a TypeError", at_any_place<wrong_counts>, {}},
+      {"None", "None is a TypeError where the schema has no '?'", at_any_place<none>, {}},
+      {"Types", "an argument of another type is a TypeError", at_any_place<wrong_types>, {}},
+      {"MixedDtypes",
+       "another dtype of one tensor is read as it is, or a TypeError",
+       at_any_place<mixed_dtypes>,
+       {}},
+      {"Dtypes", "every dtype is computed with or a TypeError", at_any_place<dtypes>, {}},
+      {"Shapes", "a shape that does not fit is a ValueError", at_any_place<shapes>, {}},
+      {"ImpossibleShapes",
+       "negative and overflowing sizes are a ValueError",
+       at_any_place<impossible_shapes>,
+       {}},
+      {"Empty", "tensors without elements are nothing special", at_any_place<empties>, {}},
+      {"Layouts", "strides are honoured, or a ValueError", layouts, {}},
+      {"NullStrides", "no strides are row-major ones", null_strides, {}},
+      {"ByteOffset", "byte_offset counts", at_any_place<byte_offsets>, {}},
+      {"Unaligned",
+       "views that begin anywhere are right, or a ValueError",
+       at_any_place<unaligned>,
+       {}},
+      {"PartialOverlap",
+       "an output that overlaps another tensor is right, or a ValueError",
+       at_any_place<partial_overlaps>,
+       {}},
+      {"InPlace",
+       "an output that is an input is right, or a ValueError",
+       at_any_place<in_place>,
+       {}},
+      {"SharedInputs",
+       "inputs that share memory are right, or a ValueError",
+       at_any_place<shared_inputs>,
+       {}},
+      {"MixedDevices",
+       "tensors on several devices are a ValueError",
+       at_any_place<mixed_devices>,
+       {}},
+      {"OtherDevices",
+       "a device that the op has no code for is a ValueError",
+       at_any_place<other_devices>,
+       {}},
+  };
+  return rules;
+}
+
+}  // namespace kernkit::testing::contract

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about what a tensor is: dtype, shape, device.
+#pragma once
+
+#include "kernkit/testing/contract/variation.h"
+
+namespace kernkit::testing::contract {
+
+/// All that are common, and some that hardly any op takes.
+inline std::vector<DLDataType> some_dtypes() {
+  return {dl_float16,
+          dl_bfloat16,
+          dl_float32,
+          dl_float64,
+          dl_int8,
+          dl_int16,
+          dl_int32,
+          dl_int64,
+          dl_uint8,
+          dl_uint16,
+          dl_uint32,
+          dl_uint64,
+          dl_bool,
+          make_dtype(DTypeCode::kComplex, 64),
+          make_dtype(DTypeCode::kFloat8E4M3FN, 8),
+          make_dtype(DTypeCode::kFloat4E2M1FN, 4),
+          make_dtype(DTypeCode::kFloat, 32, 2)};
+}
+
+inline std::string text_of(DLDataType dtype) { return dtype_name(dtype).c_str(); }
+
+inline Variation other_dtype(const Contract& contract, const std::vector<size_t>& which,
+                             DLDataType dtype) {
+  return {"with " + names_of(contract, {which[0]}) + (which.size() > 1 ? " and all like it" : "") +
+              " of " + text_of(dtype),
+          is_number(dtype) ? May::kGiveSameNumbersOrRefuse : May::kStayInsideOrRefuse,
+          kind::TypeError, which, [=](Call& call) {
+            for (const size_t i : which) call.arguments[i].dtype = dtype;
+          }};
+}
+
+inline Variations mixed_dtypes(const Contract& contract, const Place&) {
+  Variations all;
+  for (const size_t i : contract.tensors()) {
+    if (contract.tensors().size() < 2) break;
+    for (const DLDataType dtype : some_dtypes()) {
+      if (dtype != contract.examples()[i].dtype()) all.push_back(other_dtype(contract, {i}, dtype));
+    }
+  }
+  return all;
+}
+
+/// Those that have one dtype in the example get another together.
+inline Variations dtypes(const Contract& contract, const Place&) {
+  Variations all;
+  std::vector<size_t> done;
+  for (const size_t i : contract.tensors()) {
+    if (std::count(done.begin(), done.end(), i) > 0) continue;
+    std::vector<size_t> alike;
+    for (const size_t k : contract.tensors()) {
+      if (contract.examples()[k].dtype() == contract.examples()[i].dtype()) alike.push_back(k);
+    }
+    done.insert(done.end(), alike.begin(), alike.end());
+    for (const DLDataType dtype : some_dtypes()) {
+      all.push_back(other_dtype(contract, alike, dtype));
+    }
+    all.push_back(other_dtype(contract, alike, DLDataType{99, 32, 1}));
+    all.back().may = May::kRefuse;
+  }
+  return all;
+}
+
+inline Variation other_shape(const Contract& contract, size_t i,
+                             const std::vector<int64_t>& shape) {
+  return {(Message().stream() << "with " << contract.name_of(i).c_str() << " of shape "
+                              << ShapeView(shape.data(), shape.size()))
+              .c_str(),
+          May::kStayInsideOrRefuse, kind::ValueError, contract.tensors(),
+          [=](Call& call) { call.arguments[i].shape = shape; }};
+}
+
+/// One dimension more, one fewer, one element more, one fewer.
+inline Variations shapes(const Contract& contract, const Place&) {
+  Variations all;
+  for (const size_t i : contract.tensors()) {
+    const std::vector<int64_t>& shape = contract.examples()[i].shape();
+    std::vector<int64_t> other = shape;
+    other.insert(other.begin(), 1);
+    all.push_back(other_shape(contract, i, other));
+    if (shape.empty()) continue;
+    all.push_back(other_shape(contract, i, {shape.begin() + 1, shape.end()}));
+    for (size_t d = 0; d < shape.size(); ++d) {
+      for (const int64_t change : {1, -1}) {
+        other = shape;
+        other[d] += change;
+        if (other[d] >= 0) all.push_back(other_shape(contract, i, other));
+      }
+    }
+  }
+  return all;
+}
+
+/// Negative sizes, and more elements than int64 counts. Only the tensors' word for it.
+inline Variations impossible_shapes(const Contract& contract, const Place&) {
+  Variations all;
+  const auto with = [&](const char* what, const std::function<void(std::vector<int64_t>&)>& to) {
+    all.push_back({what, May::kRefuse, kind::ValueError, contract.tensors(), [=](Call& call) {
+                     for (const size_t i : call.contract().tensors()) {
+                       call.arguments[i].null_strides = true;
+                       call.arguments[i].says_shape = call.arguments[i].shape;
+                       to(*call.arguments[i].says_shape);
+                     }
+                   }});
+  };
+  size_t least = SIZE_MAX;
+  for (const size_t i : contract.tensors()) {
+    least = std::min(least, contract.examples()[i].shape().size());
+  }
+  if (least == 0 || least == SIZE_MAX) return all;
+  with("with a first dimension of -1 in every tensor", [](auto& shape) { shape[0] = -1; });
+  if (least == 1) return all;
+  with("with 2^64 elements in every tensor",
+       [](auto& shape) { shape[0] = shape[1] = int64_t{1} << 32; });
+  return all;
+}
+
+/// Every size of the example in turn, in all tensors that have it, and all of them. Without
+/// elements a tensor needs no memory.
+inline Variations empties(const Contract& contract, const Place&) {
+  Variations all;
+  std::vector<int64_t> sizes = {-1};  // all
+  for (const size_t i : contract.tensors()) {
+    for (const int64_t size : contract.examples()[i].shape()) {
+      if (std::count(sizes.begin(), sizes.end(), size) == 0) sizes.push_back(size);
+    }
+  }
+  if (sizes.size() == 1) return all;
+  for (const int64_t size : sizes) {
+    for (const bool null : {false, true}) {
+      const std::string what = size < 0 ? "every size" : "every size " + std::to_string(size);
+      all.push_back({"with 0 for " + what + (null ? ", data NULL where nothing is left" : ""),
+                     May::kStayInsideOrRefuse, kind::ValueError, contract.tensors(),
+                     [=](Call& call) {
+                       for (Argument& argument : call.arguments) {
+                         for (int64_t& of : argument.shape) of = size < 0 || of == size ? 0 : of;
+                         argument.says_null = null && argument.numel() == 0;
+                       }
+                     }});
+    }
+  }
+  return all;
+}
+
+inline Variation on_device(const Contract& contract, const std::vector<size_t>& which,
+                           DLDevice device) {
+  const bool one = which.size() == 1 && contract.tensors().size() > 1;
+  return {"with " + (one ? contract.name_of(which[0]) : "every tensor") + " said to be on " +
+              device_name(device).c_str(),
+          May::kRefuse, kind::ValueError, which, [=](Call& call) {
+            for (const size_t i : which) call.arguments[i].says_device = device;
+          }};
+}
+
+/// One tensor is elsewhere.
+inline Variations mixed_devices(const Contract& contract, const Place& place) {
+  Variations all;
+  std::vector<DLDevice> others = {{kDLCUDA, place.is_cpu() ? 0 : place.device().device_id + 1},
+                                  {kDLROCM, 0}};
+  if (!place.is_cpu()) others.push_back({kDLCPU, 0});
+  for (const size_t i : contract.tensors()) {
+    if (contract.tensors().size() < 2 || contract.examples()[i].stays_on_cpu()) continue;
+    for (const DLDevice device : others) all.push_back(on_device(contract, {i}, device));
+  }
+  return all;
+}
+
+/// All are where the op has no code.
+inline Variations other_devices(const Contract& contract, const Place& place) {
+  Variations all;
+  if (!place.is_cpu() || contract.tensors().empty()) return all;
+  std::vector<DLDevice> others = {
+      {kDLROCM, 0}, {kDLMetal, 0}, {kDLVulkan, 1}, {static_cast<DLDeviceType>(99), 0}};
+  if (!kWithCuda) others.push_back({kDLCUDA, 0});
+  for (const DLDevice device : others) {
+    all.push_back(on_device(contract, contract.tensors(), device));
+  }
+  return all;
+}
+
+}  // namespace kernkit::testing::contract

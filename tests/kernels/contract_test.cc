@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/testing/contract.h"
+
+// [contract]
+KERNKIT_TEST_CONTRACT(scale, example<float>(4, 33), example<float>(4, 33), 2.0)
+// [/contract]
+KERNKIT_TEST_CONTRACT(add, example<float>(4, 33), example<float>(4, 33), example<float>(4, 33))

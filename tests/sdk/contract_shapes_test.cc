@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Right ops of many kinds keep every rule; and what the suite says of itself as GoogleTest tests.
+#include <utility>
+
+#include "kernkit/expect.h"
+#include "kernkit/export.h"
+#include "kernkit/testing/contract.h"
+
+namespace {
+
+using kernkit::Tensor;
+using kernkit::TensorView;
+using Types = kernkit::types<float, double>;
+
+// Strides are honoured; NaN for no columns.
+void row_mean(TensorView y, TensorView x) {
+  kernkit::Dim n("n"), d("d");
+  KERNKIT_EXPECT(x).dtype(Types{}).cpu().shape(n, d);
+  KERNKIT_EXPECT(y).same_dtype(x).same_device(x).shape(n).no_overlap(x);
+  kernkit::dispatch(Types{}, x.dtype(), [&](auto tag) {
+    using T = kernkit::type_of<decltype(tag)>;
+    for (int64_t i = 0; i < n.value(); ++i) {
+      T sum = 0;
+      for (int64_t j = 0; j < d.value(); ++j) {
+        sum += x.data<T>()[i * x.stride(0) + j * x.stride(1)];
+      }
+      y.data<T>()[i * y.stride(0)] = sum / static_cast<T>(d.value());
+    }
+  });
+}
+
+void accumulate(TensorView y, TensorView x) {
+  KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cpu().contiguous();
+  KERNKIT_EXPECT(y).like(x).contiguous().no_partial_overlap(x);
+  for (int64_t i = 0; i < x.numel(); ++i) y.data<float>()[i] += x.data<float>()[i];
+}
+
+// y[i] = x[index[i]]
+void gather(TensorView y, TensorView x, TensorView index) {
+  kernkit::Dim n("n"), m("m");
+  KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cpu().shape(m).contiguous();
+  KERNKIT_EXPECT(index).dtype(kernkit::dl_int64).same_device(x).shape(n).contiguous();
+  KERNKIT_EXPECT(y).same_dtype(x).same_device(x).shape(n).contiguous();
+  KERNKIT_EXPECT(y).no_overlap(x).no_overlap(index);
+  for (int64_t i = 0; i < n.value(); ++i) {
+    const int64_t k = index.data<int64_t>()[i];
+    KERNKIT_CHECK(k >= 0 && k < m.value(), ValueError) << "index: " << k << " is out of range";
+  }
+  for (int64_t i = 0; i < n.value(); ++i) {
+    y.data<float>()[i] = x.data<float>()[index.data<int64_t>()[i]];
+  }
+}
+
+// The lower and the upper half of x, which is of bytes.
+void split(TensorView low, TensorView high, TensorView x) {
+  kernkit::Dim n("n");
+  KERNKIT_EXPECT(low).dtype(kernkit::dl_uint8).cpu().shape(n).contiguous();
+  KERNKIT_EXPECT(high).like(low).contiguous().no_overlap(low);
+  KERNKIT_EXPECT(x).same_dtype(low).same_device(low).shape(2 * n).contiguous();
+  KERNKIT_EXPECT(x).no_overlap(low).no_overlap(high);
+  if (n.value() == 0) return;
+  memcpy(low.data_ptr(), x.data_ptr(), static_cast<size_t>(n.value()));
+  memcpy(high.data_ptr(), x.data<uint8_t>() + n.value(), static_cast<size_t>(n.value()));
+}
+
+// A tensor, how many dims there were, and more kinds of arguments than an op should have.
+std::pair<Tensor, int64_t> filled(TensorView like, kernkit::ListView<int64_t> dims, bool twice,
+                                  kernkit::Optional<double> value, DLDataType dtype) {
+  KERNKIT_EXPECT(like).dtype(kernkit::dl_float32).cpu();
+  KERNKIT_CHECK(dtype == kernkit::dl_float32, TypeError) << "dtype: must be float32";
+  const int64_t n = like.numel();
+  Tensor y = kernkit::alloc_tensor(like.sizes(), dtype, like.device());
+  const auto element = static_cast<float>(value.value_or(1) * (twice ? 2 : 1));
+  for (int64_t i = 0; i < n; ++i) y.data<float>()[i] = element;
+  return {y, static_cast<int64_t>(dims.size())};
+}
+
+// Keeps its tensor: takes no borrowed one.
+double sum_of_owned(Tensor x) {
+  KERNKIT_EXPECT(x.read_only_view()).dtype(kernkit::dl_float32).cpu().contiguous();
+  double sum = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) sum += static_cast<double>(x.data<float>()[i]);
+  return sum;
+}
+
+// Wrong: takes any bytes for floats.
+void careless(TensorView y, TensorView x) {
+  for (int64_t i = 0; i < y.numel(); ++i) {
+    static_cast<float*>(y.data_ptr())[i] = static_cast<const float*>(x.data_ptr())[i];
+  }
+}
+
+}  // namespace
+
+KERNKIT_EXPORT(row_mean, "(Tensor(a!) y, Tensor x) -> ()", "", row_mean)
+KERNKIT_EXPORT(accumulate, "(Tensor(a!) y, Tensor x) -> ()", "", accumulate)
+KERNKIT_EXPORT(gather, "(Tensor(a!) y, Tensor x, Tensor index) -> ()", "", gather)
+KERNKIT_EXPORT(split, "(Tensor(a!) low, Tensor(b!) high, Tensor x) -> ()", "", split)
+KERNKIT_EXPORT(filled,
+               "(Tensor like, int[] dims, bool twice=True, float? value=None, "
+               "ScalarType dtype=float32) -> (Tensor, int)",
+               "", filled)
+KERNKIT_EXPORT(sum_of_owned, "(Tensor x) -> float", "", sum_of_owned)
+KERNKIT_EXPORT(careless, "(Tensor(a!) y, Tensor x) -> ()", "", careless)
+
+KERNKIT_TEST_CONTRACT(row_mean, example<float>(4), example<float>(4, 7), cpu_only())
+KERNKIT_TEST_CONTRACT(accumulate, example<float>(5, 3), example<float>(5, 3), cpu_only())
+KERNKIT_TEST_CONTRACT(gather, example<float>(4), example<float>(6),
+                      example<int64_t>(4).values({3, 0, 2, 2}), cpu_only())
+KERNKIT_TEST_CONTRACT(split, example<uint8_t>(6), example<uint8_t>(6), example<uint8_t>(12),
+                      cpu_only())
+KERNKIT_TEST_CONTRACT(filled, example<float>(4, 3), kernkit::ShapeView({1, 2}), true, nullptr,
+                      kernkit::dl_float32, cpu_only())
+KERNKIT_TEST_CONTRACT(filled, example<float>(5), kernkit::ShapeView({1, 2}), false, 2.5, cpu_only())
+KERNKIT_TEST_CONTRACT(sum_of_owned, example<float>(4, 3), cpu_only())
+
+namespace kernkit::testing::contract {
+namespace {
+
+Contract careless_with(std::initializer_list<Item> items) {
+  return make_contract("careless", __tvm_ffi_careless, __tvm_ffi__metadata_careless, items);
+}
+std::string failure_of(const char* name, const Contract& contract) {
+  for (const Rule& rule : all_rules()) {
+    if (rule.name == std::string(name)) return report_of(rule, contract).failure;
+  }
+  return "there is no such rule";
+}
+
+TEST(ContractReport, AViolationIsASentence) {
+  const Contract careless = careless_with({example<float>(3), example<float>(3), cpu_only()});
+  EXPECT_EQ(failure_of("ByteOffset", careless), "");
+  const std::string device = failure_of("OtherDevices", careless);
+  EXPECT_EQ(device.substr(0, device.find('\n')),
+            "careless() with every tensor said to be on rocm:0: it returned without an error; "
+            "expected a ValueError that names y or x.");
+  const std::string last =
+      "\nThe rule OtherDevices: a device that the op has no code for is a ValueError.";
+  EXPECT_EQ(device.substr(device.rfind('\n')), last);
+  const std::string layout = failure_of("Layouts", careless);
+  EXPECT_EQ(layout.substr(0, layout.find('\n')),
+            "careless() with y with gaps, strides [2]: of y, element 1 is 10, not 5; expected what "
+            "dense and aligned tensors give, or a ValueError that names y.");
+  const std::string many = failure_of("MixedDtypes", careless);
+  EXPECT_NE(many.find("\nAnd "), std::string::npos) << many;
+  EXPECT_NE(many.find(" more of 32 calls.\nThe rule MixedDtypes: "), std::string::npos) << many;
+}
+
+TEST(ContractReport, WhatIsSaidOfAnOpIsChecked) {
+  const Rule rule = all_rules()[0];
+  EXPECT_EQ(report_of(rule, careless_with({example<float>(3)})).failure,
+            "careless(Tensor(a!) y, Tensor x) -> (): the example has 1 argument");
+  EXPECT_EQ(
+      report_of(rule, careless_with({example<float>(3), 2, without("Layout", "of bytes")})).failure,
+      "without(\"Layout\"): there is no such rule");
+  const Report excused = report_of(
+      rule, careless_with({example<float>(3), example<float>(3), without(rule.name, "of bytes")}));
+  EXPECT_EQ(excused.failure, "");
+  EXPECT_EQ(excused.skipped, "careless is excused: of bytes");
+  const auto no_metadata = [](void*, const KernkitAny*, int32_t, KernkitAny* result) {
+    kernkit::detail::set_string(result, "{}", 2);
+    return 0;
+  };
+  EXPECT_EQ(report_of(rule, make_contract("careless", __tvm_ffi_careless, no_metadata, {})).failure,
+            "careless: its metadata have no schema line; export it with KERNKIT_EXPORT");
+}
+
+}  // namespace
+}  // namespace kernkit::testing::contract
