@@ -64,6 +64,22 @@ function(_kernkit_compile_options target)
     "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${KERNKIT_WERROR}>>:SHELL:-Werror all-warnings>")
 endfunction()
 
+# So that a call costs the same wherever its code came to lie: a function starts on a cache line, and
+# no jump crosses or ends at a multiple of 32 bytes, where Intel's processors from Skylake to Cascade
+# Lake decode it anew each time ("Mitigations for Jump Conditional Code Erratum", Intel, 2019).
+function(_kernkit_place_code target)
+  set(jumps -mbranches-within-32B-boundaries)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    string(PREPEND jumps "-Wa,")
+  endif()
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag("${jumps}" KERNKIT_PLACES_JUMPS)  # on x86 only
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-falign-functions=64>")
+  if(KERNKIT_PLACES_JUMPS)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${jumps}>")
+  endif()
+endfunction()
+
 # kernkit_add_library(<name>): a shared library lib<name>.so of exported ops, and beside it
 # <name>_objects, the same code for tests and benchmarks to link.
 function(kernkit_add_library name)
@@ -81,8 +97,7 @@ function(kernkit_add_library name)
     CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     CXX_EXTENSIONS OFF CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
   _kernkit_compile_options(${name}_objects)
-  # A function starts on a cache line, so that a call costs the same wherever its code came to lie.
-  target_compile_options(${name}_objects PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-falign-functions=64>")
+  _kernkit_place_code(${name}_objects)
   # g++ would make statics of inline functions process-wide, shared between libraries.
   target_compile_options(${name}_objects PRIVATE
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>")

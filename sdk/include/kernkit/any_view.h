@@ -107,11 +107,7 @@ class AnyView : public detail::AnyValue {
 };
 
 template <>
-struct detail::Argument<AnyView> {
-  using Held = AnyView;
-  static constexpr bool fits(const schema::Param& param) {
-    return is_plain(param, schema::Type::kAny);
-  }
+struct detail::Argument<AnyView> : PlainArgument<schema::Type::kAny, AnyView> {
   static Held read(const KernkitAny& any, const char*) { return AnyView(any); }
 };
 

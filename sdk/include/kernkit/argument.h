@@ -28,16 +28,17 @@ inline constexpr bool kIsArgument = false;
 template <class T>
 inline constexpr bool kIsArgument<T, std::void_t<typename Argument<T>::Held>> = true;
 
-constexpr bool is_plain(const schema::Param& param, schema::Type type) {
-  return param.type == type && !param.is_list && !param.is_optional;
-}
+/// Base of the Argument of one schema type, neither a list nor optional.
+template <schema::Type Type, class T>
+struct PlainArgument {
+  using Held = T;
+  static constexpr bool fits(const schema::Param& param) {
+    return param.type == Type && !param.is_list && !param.is_optional;
+  }
+};
 
 template <>
-struct Argument<TensorView> {
-  using Held = TensorView;
-  static constexpr bool fits(const schema::Param& param) {
-    return is_plain(param, schema::Type::kTensor);
-  }
+struct Argument<TensorView> : PlainArgument<schema::Type::kTensor, TensorView> {
   static Held read(const KernkitAny& any, const char* name) {
     // A framework's tensor arrives as an object, whose DLTensor stands behind its header.
     auto* address = static_cast<const char*>(any.v.ptr);
@@ -51,11 +52,7 @@ struct Argument<TensorView> {
 };
 
 template <>
-struct Argument<Tensor> {
-  using Held = Tensor;
-  static constexpr bool fits(const schema::Param& param) {
-    return is_plain(param, schema::Type::kTensor);
-  }
+struct Argument<Tensor> : PlainArgument<schema::Type::kTensor, Tensor> {
   // A bare DLTensor* belongs to the caller: nothing could keep it alive.
   static Held read(const KernkitAny& any, const char* name) {
     if (any.type_index != kKernkitTensor) throw_argument_type(name, "an owned Tensor", any);
@@ -64,12 +61,9 @@ struct Argument<Tensor> {
 };
 
 template <class T>
-struct Argument<T, std::enable_if_t<std::is_floating_point_v<T>>> {
-  using Held = T;
-  static constexpr bool fits(const schema::Param& param) {
-    return is_plain(param, schema::Type::kFloat);
-  }
-  static Held read(const KernkitAny& any, const char* name) {
+struct Argument<T, std::enable_if_t<std::is_floating_point_v<T>>>
+    : PlainArgument<schema::Type::kFloat, T> {
+  static T read(const KernkitAny& any, const char* name) {
     if (__builtin_expect(any.type_index == kKernkitFloat, 1)) return static_cast<T>(any.v.f64);
     if (any.type_index != kKernkitInt && any.type_index != kKernkitBool) {
       throw_argument_type(name, "float", any);
@@ -79,11 +73,7 @@ struct Argument<T, std::enable_if_t<std::is_floating_point_v<T>>> {
 };
 
 template <>
-struct Argument<bool> {
-  using Held = bool;
-  static constexpr bool fits(const schema::Param& param) {
-    return is_plain(param, schema::Type::kBool);
-  }
+struct Argument<bool> : PlainArgument<schema::Type::kBool, bool> {
   static Held read(const KernkitAny& any, const char* name) {
     if (any.type_index != kKernkitBool && any.type_index != kKernkitInt) {
       throw_argument_type(name, "bool", any);
@@ -93,12 +83,9 @@ struct Argument<bool> {
 };
 
 template <class T>
-struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
-  using Held = T;
-  static constexpr bool fits(const schema::Param& param) {
-    return is_plain(param, schema::Type::kInt);
-  }
-  static Held read(const KernkitAny& any, const char* name) {
+struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>>
+    : PlainArgument<schema::Type::kInt, T> {
+  static T read(const KernkitAny& any, const char* name) {
     using Limits = std::numeric_limits<T>;
     const int64_t value = any.v.i64;
     bool fits_in = any.type_index == kKernkitInt || any.type_index == kKernkitBool;
@@ -120,11 +107,7 @@ struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, 
 };
 
 template <>
-struct Argument<DLDataType> {
-  using Held = DLDataType;
-  static constexpr bool fits(const schema::Param& param) {
-    return is_plain(param, schema::Type::kScalarType);
-  }
+struct Argument<DLDataType> : PlainArgument<schema::Type::kScalarType, DLDataType> {
   static Held read(const KernkitAny& any, const char* name) {
     DLDataType dtype = any.v.dtype;
     KernkitByteArray text;
@@ -136,11 +119,7 @@ struct Argument<DLDataType> {
 };
 
 template <>
-struct Argument<DLDevice> {
-  using Held = DLDevice;
-  static constexpr bool fits(const schema::Param& param) {
-    return is_plain(param, schema::Type::kDevice);
-  }
+struct Argument<DLDevice> : PlainArgument<schema::Type::kDevice, DLDevice> {
   static Held read(const KernkitAny& any, const char* name) {
     if (any.type_index != kKernkitDevice) throw_argument_type(name, "a device", any);
     return any.v.device;
@@ -150,14 +129,12 @@ struct Argument<DLDevice> {
 /// std::string_view, std::string, or any class made from (const char*, size_t) with data() of
 /// characters; their headers are the kernel's to include.
 template <class T>
-struct Argument<T, std::enable_if_t<std::is_constructible_v<T, const char*, size_t> &&
-                                    std::is_convertible_v<decltype(std::declval<const T&>().data()),
-                                                          const char*>>> {
-  using Held = T;
-  static constexpr bool fits(const schema::Param& param) {
-    return is_plain(param, schema::Type::kStr);
-  }
-  static Held read(const KernkitAny& any, const char* name) {
+struct Argument<
+    T,
+    std::enable_if_t<std::is_constructible_v<T, const char*, size_t> &&
+                     std::is_convertible_v<decltype(std::declval<const T&>().data()), const char*>>>
+    : PlainArgument<schema::Type::kStr, T> {
+  static T read(const KernkitAny& any, const char* name) {
     KernkitByteArray text;
     if (!read_text(any, &text)) throw_argument_type(name, "str", any);
     return T(text.data, text.size);

@@ -37,11 +37,7 @@ bool read_bytes(const KernkitAny& any, KernkitByteArray* out);
 void set_bytes(KernkitAny* result, const unsigned char* data, size_t size);
 
 template <>
-struct Argument<BytesView> {
-  using Held = BytesView;
-  static constexpr bool fits(const schema::Param& param) {
-    return is_plain(param, schema::Type::kBytes);
-  }
+struct Argument<BytesView> : PlainArgument<schema::Type::kBytes, BytesView> {
   static Held read(const KernkitAny& any, const char* name) {
     KernkitByteArray bytes;
     if (!read_bytes(any, &bytes)) throw_argument_type(name, "bytes", any);

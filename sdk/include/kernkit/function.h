@@ -81,11 +81,7 @@ class Function {
 };
 
 template <>
-struct detail::Argument<Function> {
-  using Held = Function;
-  static constexpr bool fits(const schema::Param& param) {
-    return is_plain(param, schema::Type::kCallable);
-  }
+struct detail::Argument<Function> : PlainArgument<schema::Type::kCallable, Function> {
   static Held read(const KernkitAny& any, const char* name) {
     if (any.type_index != kKernkitFunction) throw_argument_type(name, "a callable", any);
     return Function::share(any.v.object);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernkit/nd_alloc.h"
-#include "kernkit/object.h"
+#include "kernkit/object_ref.h"
 
 namespace kernkit {
 
@@ -30,21 +30,6 @@ class Tensor {
  public:
   /// Refers to no tensor. Its accessors throw InternalError.
   Tensor() = default;
-  Tensor(const Tensor& other) : object_(other.object_), name_(other.name_), flags_(other.flags_) {
-    if (object_ != nullptr) KernkitObjectIncRef(object_);
-  }
-  Tensor(Tensor&& other) noexcept : Tensor(other.detach(), other.name_, other.flags_) {}
-  Tensor& operator=(Tensor other) noexcept {
-    KernkitObject* mine = object_;
-    object_ = other.object_;
-    other.object_ = mine;
-    name_ = other.name_;
-    flags_ = other.flags_;
-    return *this;
-  }
-  ~Tensor() {
-    if (object_ != nullptr) KernkitObjectDecRef(object_);
-  }
 
   /// The way to allocate in a kernel: the caller's framework does it, on the device and with the
   /// caching that its own tensors have; CPU memory comes from CPUNDAlloc when no argument of the
@@ -92,23 +77,18 @@ class Tensor {
 
   /// A new reference to an object of type index 70. `name` as in TensorView.
   static Tensor share(KernkitObject* object, const char* name = nullptr) {
-    KernkitObjectIncRef(object);
-    return Tensor(object, name);
+    return Tensor(detail::ObjectRef::share(object), name);
   }
   /// Takes over a reference which the caller owns.
-  static Tensor adopt(KernkitObject* object) { return Tensor(object, nullptr); }
+  static Tensor adopt(KernkitObject* object) { return Tensor(detail::ObjectRef::adopt(object)); }
   /// Gives the reference away, without the marks: who gets it takes the tensor for a writable one.
-  KernkitObject* detach() noexcept {
-    KernkitObject* object = object_;
-    object_ = nullptr;
-    return object;
-  }
+  KernkitObject* detach() noexcept { return object_.detach(); }
 
-  bool defined() const { return object_ != nullptr; }
+  bool defined() const { return object_.get() != nullptr; }
   /// Number of owners, this one included.
   uint32_t use_count() const {
-    if (object_ == nullptr) return 0;
-    return static_cast<uint32_t>(__atomic_load_n(&object_->ref_counts, __ATOMIC_RELAXED));
+    if (!defined()) return 0;
+    return static_cast<uint32_t>(__atomic_load_n(&object_.get()->ref_counts, __ATOMIC_RELAXED));
   }
   /// DLPack's mark READ_ONLY: others rely on the contents.
   bool is_read_only() const { return (flags_ & 1) != 0; }
@@ -121,10 +101,10 @@ class Tensor {
   }
   /// The host's object, borrowed; nothing about it says read-only, hence ValueError for such a one.
   KernkitObject* writable_object() const {
-    if (__builtin_expect(object_ == nullptr || is_read_only(), 0)) {
-      detail::throw_not_writable(object_, name_);
+    if (__builtin_expect(!defined() || is_read_only(), 0)) {
+      detail::throw_not_writable(object_.get(), name_);
     }
-    return object_;
+    return object_.get();
   }
   /// A view that the caller promises only to read: the input of a kernel.
   TensorView read_only_view() const { return TensorView(get(), name_); }
@@ -133,8 +113,8 @@ class Tensor {
   operator TensorView() const&& = delete;          // NOLINT(runtime/explicit)
   /// The DLTensor, whose data is to be read only if is_read_only().
   const DLTensor* get() const {
-    if (__builtin_expect(object_ == nullptr, 0)) detail::throw_not_writable(object_, name_);
-    return reinterpret_cast<const DLTensor*>(object_ + 1);
+    if (__builtin_expect(!defined(), 0)) detail::throw_not_writable(nullptr, name_);
+    return reinterpret_cast<const DLTensor*>(object_.get() + 1);
   }
 
   // As in TensorView.
@@ -163,10 +143,10 @@ class Tensor {
   }
 
  private:
-  Tensor(KernkitObject* object, const char* name, uint64_t flags = 0)
-      : object_(object), name_(name), flags_(flags) {}
+  explicit Tensor(detail::ObjectRef object, const char* name = nullptr)
+      : object_(std::move(object)), name_(name) {}
 
-  KernkitObject* object_ = nullptr;
+  detail::ObjectRef object_;
   const char* name_ = nullptr;
   uint64_t flags_ = 0;  // DLPack's
 };

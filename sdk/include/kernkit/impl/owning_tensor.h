@@ -93,7 +93,9 @@ KERNKIT_COLD Tensor Tensor::FromDLPackVersioned(DLManagedTensorVersioned* tensor
   detail::check_tensor(tensor->dl_tensor);
   detail::check_wishes(tensor->dl_tensor, require_alignment, require_contiguous);
   const uint64_t flags = tensor->flags;
-  return Tensor(guard.hand_over(host_api::tensor_from_dlpack_versioned), nullptr, flags);
+  Tensor result = adopt(guard.hand_over(host_api::tensor_from_dlpack_versioned));
+  result.flags_ = flags;
+  return result;
 }
 
 KERNKIT_COLD Tensor Tensor::FromDLPack(DLManagedTensor* tensor, size_t require_alignment,
@@ -102,14 +104,14 @@ KERNKIT_COLD Tensor Tensor::FromDLPack(DLManagedTensor* tensor, size_t require_a
   detail::ManagedGuard<DLManagedTensor> guard(tensor);
   detail::check_tensor(tensor->dl_tensor);
   detail::check_wishes(tensor->dl_tensor, require_alignment, require_contiguous);
-  return Tensor(guard.hand_over(host_api::tensor_from_dlpack), nullptr);
+  return adopt(guard.hand_over(host_api::tensor_from_dlpack));
 }
 
 KERNKIT_COLD DLManagedTensorVersioned* Tensor::ToDLPackVersioned() const {
   get();
   auto* to_dlpack = detail::host_function_or_throw(host_api::tensor_to_dlpack_versioned);
   DLManagedTensorVersioned* out = nullptr;
-  if (to_dlpack(object_, &out) != 0)
+  if (to_dlpack(object_.get(), &out) != 0)
     detail::throw_raised_as(Message().stream() << "cannot export a tensor");
   out->flags |= flags_;
   return out;
@@ -122,7 +124,7 @@ KERNKIT_COLD DLManagedTensor* Tensor::ToDLPack() const {
   get();
   auto* to_dlpack = detail::host_function_or_throw(host_api::tensor_to_dlpack);
   DLManagedTensor* out = nullptr;
-  if (to_dlpack(object_, &out) != 0)
+  if (to_dlpack(object_.get(), &out) != 0)
     detail::throw_raised_as(Message().stream() << "cannot export a tensor");
   return out;
 }

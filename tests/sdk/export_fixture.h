@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls exported functions as a host does: by symbol, with arrays of KernkitAny. No host is in the
+// process, so errors are read with kernkit_last_error().
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernkit/export.h"
+#include "kernkit/testing/tensor.h"
+
+namespace ops {
+
+// What the op under test was called with, as text.
+inline std::string seen;
+template <class... T>
+void see(const T&... values) {
+  kernkit::Message text;
+  ((text << values << ";"), ...);
+  seen = text.c_str();
+}
+
+}  // namespace ops
+
+namespace kernkit {
+
+using testing::HostTensor;
+using Args = std::vector<KernkitAny>;
+
+inline KernkitAny none() { return KernkitAny{}; }
+inline KernkitAny any(int32_t type_index, int64_t value) {
+  KernkitAny result{};
+  result.type_index = type_index;
+  result.v.i64 = value;
+  return result;
+}
+inline KernkitAny integer(int64_t value) { return any(kKernkitInt, value); }
+inline KernkitAny boolean(bool value) { return any(kKernkitBool, value); }
+inline KernkitAny real(double value) {
+  KernkitAny result{};
+  result.type_index = kKernkitFloat;
+  result.v.f64 = value;
+  return result;
+}
+inline KernkitAny pointer(int32_t type_index, const void* value) {
+  KernkitAny result{};
+  result.type_index = type_index;
+  result.v.ptr = const_cast<void*>(value);
+  return result;
+}
+inline KernkitAny raw_str(const char* text) { return pointer(kKernkitRawStr, text); }
+
+// An object as a host lays it out: the header, then the cell.
+template <class Cell>
+struct Object {
+  KernkitObject header{(uint64_t{1} << 32) | 1, 0, 0, nullptr};
+  Cell cell{};
+
+  Object(int32_t type_index, Cell content) : cell(content) { header.type_index = type_index; }
+  KernkitAny any() const { return pointer(header.type_index, this); }
+};
+static_assert(offsetof(Object<DLTensor>, cell) == sizeof(KernkitObject));
+
+// 0 becomes "nothing"; -1 becomes the error of this call, never of an earlier one.
+inline std::string error(KernkitFunction function, const Args& args) {
+  detail::last_error() = Error("stale", "");
+  ops::seen = "not called";
+  KernkitAny result = any(-5, 55);
+  const int code = function(nullptr, args.data(), static_cast<int32_t>(args.size()), &result);
+  if (code == 0) return "nothing";
+  EXPECT_EQ(code, -1);
+  EXPECT_EQ(ops::seen, "not called");
+  EXPECT_EQ(result.type_index, -5) << "the result was touched";
+  EXPECT_EQ(result.v.i64, 55) << "the result was touched";
+  return kernkit_last_error();
+}
+// What the op saw, or the error.
+inline std::string seen(KernkitFunction function, const Args& args) {
+  const std::string text = error(function, args);
+  return text == "nothing" ? ops::seen : text;
+}
+
+class Export : public ::testing::Test {
+ protected:
+  HostTensor<float> x_tensor{{2, 3}};
+  KernkitAny x = pointer(kKernkitDLTensorPtr, x_tensor.dl());
+};
+
+}  // namespace kernkit

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments that are numbers, texts, dtypes and devices.
+#include <cmath>
+#include <string_view>
+
+#include "export_fixture.h"
+
+namespace ops {
+
+template <class T>
+void number(T value) {
+  see(value);
+}
+
+void words(std::string_view view, const std::string& copy) { see(view, copy); }
+void things(DLDataType dtype, DLDevice device) { see(dtype, device); }
+
+}  // namespace ops
+
+KERNKIT_EXPORT(int8, "(int n) -> ()", "", ops::number<int8_t>)
+KERNKIT_EXPORT(uint8, "(int n) -> ()", "", ops::number<uint8_t>)
+KERNKIT_EXPORT(int32, "(int n) -> ()", "", ops::number<int32_t>)
+KERNKIT_EXPORT(uint32, "(int n) -> ()", "", ops::number<uint32_t>)
+KERNKIT_EXPORT(int64, "(int n) -> ()", "", ops::number<int64_t>)
+KERNKIT_EXPORT(uint64, "(int n) -> ()", "", ops::number<uint64_t>)
+KERNKIT_EXPORT(float32, "(float f) -> ()", "", ops::number<float>)
+KERNKIT_EXPORT(float64, "(float f) -> ()", "", ops::number<double>)
+KERNKIT_EXPORT(boolean, "(bool b) -> ()", "", ops::number<bool>)
+KERNKIT_EXPORT(words, "(str a, str b) -> ()", "", ops::words)
+KERNKIT_EXPORT(things, "(ScalarType t, Device d) -> ()", "", ops::things)
+
+namespace kernkit {
+namespace {
+
+TEST_F(Export, IntegersInRange) {
+  EXPECT_EQ(seen(__tvm_ffi_int8, {integer(-128)}), "-128;");
+  EXPECT_EQ(seen(__tvm_ffi_int8, {integer(127)}), "127;");
+  EXPECT_EQ(seen(__tvm_ffi_uint8, {integer(255)}), "255;");
+  EXPECT_EQ(seen(__tvm_ffi_int32, {integer(INT32_MIN)}), "-2147483648;");
+  EXPECT_EQ(seen(__tvm_ffi_uint32, {integer(UINT32_MAX)}), "4294967295;");
+  EXPECT_EQ(seen(__tvm_ffi_int64, {integer(INT64_MIN)}), "-9223372036854775808;");
+  EXPECT_EQ(seen(__tvm_ffi_uint64, {integer(INT64_MAX)}), "9223372036854775807;");
+  EXPECT_EQ(seen(__tvm_ffi_int64, {boolean(true)}), "1;");
+}
+
+TEST_F(Export, IntegersOutOfRange) {
+  EXPECT_EQ(error(__tvm_ffi_int8, {integer(128)}),
+            "ValueError: int8(): n: int 128 is out of range [-128, 127]");
+  EXPECT_EQ(error(__tvm_ffi_int8, {integer(-129)}),
+            "ValueError: int8(): n: int -129 is out of range [-128, 127]");
+  EXPECT_EQ(error(__tvm_ffi_uint8, {integer(-1)}),
+            "ValueError: uint8(): n: int -1 is out of range [0, 255]");
+  EXPECT_EQ(error(__tvm_ffi_int32, {integer(int64_t{1} << 31)}),
+            "ValueError: int32(): n: int 2147483648 is out of range [-2147483648, 2147483647]");
+  EXPECT_EQ(error(__tvm_ffi_int32, {integer(int64_t{1} << 32)}),
+            "ValueError: int32(): n: int 4294967296 is out of range [-2147483648, 2147483647]");
+  EXPECT_EQ(error(__tvm_ffi_uint32, {integer(-1)}),
+            "ValueError: uint32(): n: int -1 is out of range [0, 4294967295]");
+  EXPECT_EQ(error(__tvm_ffi_uint64, {integer(-1)}),
+            "ValueError: uint64(): n: int -1 is out of range [0, 18446744073709551615]");
+  EXPECT_EQ(error(__tvm_ffi_int64, {pointer(kKernkitBigInt, this)}),
+            "ValueError: int64(): n: an int beyond 64 bits is out of range [-9223372036854775808, "
+            "9223372036854775807]");
+}
+
+TEST_F(Export, IntegersFromOtherThings) {
+  EXPECT_EQ(error(__tvm_ffi_int32, {real(3.0)}),
+            "TypeError: int32(): n: expected int, got float 3");
+  EXPECT_EQ(error(__tvm_ffi_int32, {none()}), "TypeError: int32(): n: expected int, got None");
+  EXPECT_EQ(error(__tvm_ffi_int32, {x}), "TypeError: int32(): n: expected int, got DLTensor*");
+}
+
+TEST_F(Export, Floats) {
+  EXPECT_EQ(seen(__tvm_ffi_float64, {real(0.1)}), "0.1;");
+  EXPECT_EQ(seen(__tvm_ffi_float64, {integer(-3)}), "-3;");
+  EXPECT_EQ(seen(__tvm_ffi_float64, {boolean(true)}), "1;");
+  EXPECT_EQ(seen(__tvm_ffi_float32, {real(0.1)}), "0.10000000149011612;");
+  EXPECT_EQ(seen(__tvm_ffi_float64, {real(std::nan(""))}), "nan;");
+  EXPECT_EQ(seen(__tvm_ffi_float64, {real(-HUGE_VAL)}), "-inf;");
+  EXPECT_EQ(error(__tvm_ffi_float64, {none()}),
+            "TypeError: float64(): f: expected float, got None");
+  EXPECT_EQ(error(__tvm_ffi_float64, {raw_str("1.0")}),
+            "TypeError: float64(): f: expected float, got str \"1.0\"");
+}
+
+TEST_F(Export, Bools) {
+  EXPECT_EQ(seen(__tvm_ffi_boolean, {boolean(true)}), "true;");
+  EXPECT_EQ(seen(__tvm_ffi_boolean, {integer(0)}), "false;");
+  EXPECT_EQ(seen(__tvm_ffi_boolean, {integer(int64_t{1} << 40)}), "true;");
+  EXPECT_EQ(error(__tvm_ffi_boolean, {real(1)}),
+            "TypeError: boolean(): b: expected bool, got float 1");
+  EXPECT_EQ(error(__tvm_ffi_boolean, {none()}), "TypeError: boolean(): b: expected bool, got None");
+}
+
+TEST_F(Export, Words) {
+  KernkitAny small{};
+  small.type_index = kKernkitSmallStr;
+  small.small_size = 7;
+  memcpy(small.v.small, "seventh", 7);
+  const std::string text = "text with a \0 inside";
+  const Object<KernkitByteArray> str(kKernkitStr, {text.data(), text.size()});
+  EXPECT_EQ(seen(__tvm_ffi_words, {small, raw_str("raw")}), "seventh;raw;");
+  EXPECT_EQ(seen(__tvm_ffi_words, {str.any(), small}), text + ";seventh;");
+  EXPECT_EQ(error(__tvm_ffi_words, {raw_str("a"), pointer(kKernkitBytes, this)}),
+            "TypeError: words(): b: expected str, got bytes");
+  EXPECT_EQ(error(__tvm_ffi_words, {none(), none()}),
+            "TypeError: words(): a: expected str, got None");
+}
+
+TEST_F(Export, LongTextIsCut) {
+  const std::string text(100, 'a');
+  EXPECT_EQ(error(__tvm_ffi_int32, {raw_str(text.c_str())}),
+            "TypeError: int32(): n: expected int, got str \"" + text.substr(0, 40) + "...\"");
+}
+
+TEST_F(Export, DtypesAndDevices) {
+  KernkitAny dtype{}, device{};
+  dtype.type_index = kKernkitDataType;
+  dtype.v.dtype = dl_int8;
+  device.type_index = kKernkitDevice;
+  device.v.device = {kDLCUDA, 1};
+  EXPECT_EQ(seen(__tvm_ffi_things, {dtype, device}), "int8;cuda:1;");
+  EXPECT_EQ(seen(__tvm_ffi_things, {raw_str("bfloat16"), device}), "bfloat16;cuda:1;");
+  EXPECT_EQ(error(__tvm_ffi_things, {raw_str("floaty"), device}),
+            "TypeError: things(): t: expected a dtype, got str \"floaty\"");
+  EXPECT_EQ(error(__tvm_ffi_things, {dtype, raw_str("cuda")}),
+            "TypeError: things(): d: expected a device, got str \"cuda\"");
+}
+
+}  // namespace
+}  // namespace kernkit
