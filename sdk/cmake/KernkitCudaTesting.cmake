@@ -5,6 +5,8 @@
 #   kernkit::cuda_on_cpu               and headers with which .cu files are C++ files
 #   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
 #                                      compiled for the CPU, as objects for tests to link
+#   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of each op once more, as <op>_cuda_test:
+#                                      on these objects, with KERNKIT_CUDA_ON_CPU defined
 include_guard(GLOBAL)
 
 set(_kernkit_testing_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
@@ -66,11 +68,21 @@ function(kernkit_add_cuda_on_cpu library)
     endif()
     target_sources(${target} PRIVATE "${source}")
   endforeach()
-  target_compile_definitions(${target} PUBLIC KERNKIT_COMPILED KERNKIT_WITH_CUDA)
+  target_compile_definitions(${target} PUBLIC
+    KERNKIT_COMPILED KERNKIT_WITH_CUDA KERNKIT_CUDA_ON_CPU)
   target_include_directories(${target} PUBLIC ${includes})
   target_link_libraries(${target} PUBLIC kernkit::kernkit kernkit::cuda_on_cpu)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   _kernkit_compile_options(${target})
+endfunction()
+
+function(kernkit_add_cuda_tests library dir)
+  kernkit_add_cuda_on_cpu(${library})
+  _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_cuda_on_cpu)
+  get_target_property(ops ${library}_objects KERNKIT_OPS)
+  foreach(op IN LISTS ops)  # the test stands in for a host, and its kernels have names in messages
+    set_target_properties(${op}_cuda_test PROPERTIES ENABLE_EXPORTS ON)
+  endforeach()
 endfunction()
 
 unset(_kernkit_testing_dir)
