@@ -296,13 +296,13 @@ def run(arguments: argparse.Namespace) -> int:
         "h": f"kernels/{name}/{name}.h",
         "cc": f"kernels/{name}/{name}.cc",
         "cu": f"kernels/{name}/{name}.cu",
-        "export.cc": f"kernels/{name}/{name}_export.cc",
-        "test.cc": f"tests/{name}_test.cc",
-        "bench.cc": f"bench/{name}_bench.cc",
+        "export": f"kernels/{name}/{name}_export.cc",
+        "test": f"tests/{name}_test.cc",
+        "bench": f"bench/{name}_bench.cc",
     }.items():
         if ending == "cu" and not cuda:
             continue
-        folder = KINDS / ("any" if ending == "export.cc" else kind)
+        folder = KINDS / ("any" if ending == "export" else kind)
         texts[pathlib.Path(path)] = fill((folder / ending).read_text(encoding="utf-8"), values)
     listing = pathlib.Path("kernels/CMakeLists.txt")
     lines = listing.read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ class SiluAndMul : public ::testing::Test {
 
   template <class T>
   void check_values() {
-    const int64_t shapes[][2] = {{0, 3},  {3, 0},    {1, 1},    {7, 5},     {3, 32},
+    const int64_t shapes[][2] = {{0, 3},  {3, 0},    {1, 1},    {7, 5},           {3, 32},
                                  {3, 33}, {65, 129}, {2, 1024}, {2, 2 * 1024 + 3}};
     const Placement placements[] = {{0, 0, false}, {1, 0, false}, {0, 64, false}, {3, 16, true}};
     for (const auto& [n, d] : shapes) {
