@@ -3,6 +3,7 @@
 
 import importlib
 import inspect
+import pathlib
 import re
 import shutil
 import subprocess
@@ -69,6 +70,12 @@ def test_a_wrong_call_is_refused_by_python_or_by_the_kernel(kernel_package, call
     with pytest.raises(TypeError) as caught:
         call(kernel_package.scale, np.zeros(3, "float32"))
     assert str(caught.value).startswith(message)
+
+
+def test_what_is_written(root, kernel_package):
+    golden = (root / "tests/interop/bindings/scale.py").read_text()
+    function = golden.partition("# [function]\n")[2].partition("# [/function]")[0]
+    assert function and function in pathlib.Path(kernel_package._ops.__file__).read_text()
 
 
 def test_what_python_shows_of_a_function(kernel_package):

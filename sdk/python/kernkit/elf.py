@@ -4,7 +4,7 @@
 
 import pathlib
 import struct
-from typing import Optional
+from typing import Any, Optional, Tuple
 
 from .cli import Refusal
 
@@ -33,7 +33,7 @@ def read_section(path: pathlib.Path, name: str) -> Optional[bytes]:
     order = "<" if content[5:6] == b"\x01" else ">"
     header = struct.Struct(order + "IIQQQQIIQQ")
 
-    def section(index: int):
+    def section(index: int) -> Tuple[Any, ...]:
         return header.unpack_from(content, table + index * size)
 
     try:
