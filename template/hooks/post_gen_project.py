@@ -140,7 +140,7 @@ def write_record(answers: dict, version: str) -> None:
     """Which kernkit the library was rendered from, and with which answers."""
     answers = {key: answers[key] for key in sorted(answers) if not key.startswith("_")}
     with open(RECORD, "w", encoding="utf-8") as stream:
-        json.dump({"kernkit": version, "answers": answers}, stream, indent=2, ensure_ascii=False)
+        json.dump({"version": version, "answers": answers}, stream, indent=2, ensure_ascii=False)
         stream.write("\n")
 
 

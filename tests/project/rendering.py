@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 NAME = "fast_ops"
-BUILD_OUTPUTS = {"build", "dist", ".venv", "__pycache__", ".pytest_cache"}
+BUILD_OUTPUTS = {".git", "build", "dist", ".venv", "__pycache__", ".pytest_cache"}
 
 
 def run(*command, **options) -> subprocess.CompletedProcess:

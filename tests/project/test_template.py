@@ -2,6 +2,7 @@
 """The project template: what a rendering holds, what is refused, what stays as it is."""
 
 import ast
+import json
 import os
 import pathlib
 import re
@@ -123,6 +124,27 @@ def test_no_word_of_the_template_is_left(library):
         assert path.startswith("third_party/kernkit/") or not CONDITION.search(text), path
 
 
+def test_the_answers_are_on_record(library):
+    record = json.loads((library / ".kernkit.json").read_text(encoding="utf-8"))
+    assert record["answers"] == {
+        "author": "The authors",
+        "ci": "GitHub",
+        "cuda": "auto",
+        "description": DESCRIPTION,
+        "library_name": NAME,
+        "licence": "Apache-2.0",
+        "sdk": "vendored",
+    }
+
+
+def test_every_python_file_is_one_for_python_3_9(library):
+    files = [*library.glob("python/**/*.py"), *library.glob("tests/*.py")]
+    files += library.glob("third_party/kernkit/python/**/*.py")
+    assert len(files) > 10
+    for path in files:
+        ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=(3, 9))
+
+
 # What is refused
 
 
@@ -230,6 +252,7 @@ def test_new_renders_what_cookiecutter_does(kernkit_new, library, tmp_path):
     assert done.returncode == 0, done.stdout
     assert done.stdout == f"{tmp_path / NAME} is ready: cd there and type ./kk all\n"
     assert files_below(tmp_path / NAME) == files_below(library)
+    assert (tmp_path / NAME / ".git").is_dir()
 
 
 @pytest.mark.parametrize("options", [[], ["--overwrite-if-exists"]])

@@ -11,7 +11,6 @@ a matrix; custom checks its arguments and writes zeros.
 """
 
 import argparse
-import json
 import pathlib
 import re
 import shutil
@@ -21,6 +20,7 @@ from typing import Dict, List
 from . import names
 from .cli import Refusal
 from .schema import Op, SchemaError, Value, parse
+from .update import read_record
 
 KINDS = pathlib.Path(__file__).resolve().parent / "kinds"
 
@@ -260,18 +260,6 @@ def fill(skeleton: str, values: Dict[str, str]) -> str:
     return "\n".join(lines)
 
 
-def library_here() -> Dict[str, str]:
-    """The answers with which the library in this folder was started."""
-    try:
-        with open(".kernkit.json", encoding="utf-8") as stream:
-            return json.load(stream)["answers"]
-    except (OSError, ValueError, KeyError):
-        raise Refusal(
-            "here is no library that kernkit started (no .kernkit.json that can be read); go to "
-            "its top folder"
-        ) from None
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="of the op: a Python and C++ function")
     parser.add_argument("schema", metavar="SCHEMA", help='"(Tensor(a!) y, Tensor x) -> ()"')
@@ -281,7 +269,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     name, kind = arguments.name, arguments.kind
-    answers = library_here()
+    answers = read_record(pathlib.Path().resolve()).answers
     reason = names.why_not_identifier(name)
     if not reason and (name in ("kernkit", "std", answers["library_name"]) or name[-5:] == "_cuda"):
         reason = "is taken already"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start a kernel library from the template, in ./NAME.
 
-Every answer is checked before anything is written or run. The same questions are asked by
+The library is a git repository whose first commit is what was rendered, unless it lies in another
+repository. Every answer is checked before anything is written or run. The same questions are asked by
 `cookiecutter PATH/template`.
 """
 
@@ -51,6 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from .update import begin  # which renders with this module
+
     answers = questions()
     for answer in answers:
         if getattr(arguments, answer) is not None:
@@ -66,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{output / arguments.library_name} exists; choose another name or move it away"
         )
     render(answers, output)
+    begin(output / arguments.library_name)
     print(f"{output / arguments.library_name} is ready: cd there and type ./kk all")
     return 0
 
