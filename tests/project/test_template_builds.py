@@ -13,6 +13,17 @@ from elftools.elf.elffile import ELFFile
 from rendering import NAME, check, files_below, render, run
 
 DESCRIPTION = "Fast operations, for a test."
+ADDED = [
+    ("mix", "(Tensor(a!) z, Tensor x, int n, Tensor y, bool flag, float alpha=2.0) -> ()"),
+    ("row_sum", "(Tensor(a!) y, Tensor x, float alpha=1.0) -> ()", "--kind", "row_reduction"),
+    (
+        "attend",
+        "(Tensor q, Tensor? mask, Tensor(a!) o, float[] w, int[] window, Tensor(b!) lse, "
+        "ScalarType dtype, Device device, str mode='full', bool causal=False) -> ()",
+        "--kind",
+        "custom",
+    ),
+]
 CALL = """
 import numpy, {name}
 x = numpy.array([[1, -2, 3, 4]], "float32")
@@ -50,7 +61,8 @@ def driver_environment(environment):
 
 @pytest.fixture(scope="module")
 def library(template, environment, driver_environment, tmp_path_factory):
-    """A rendering with the default answers, in git, on which `./kk all` has run."""
+    """A rendering with the default answers and a kernel of each kind, in git, on which `./kk all`
+    has run."""
     output = tmp_path_factory.mktemp("library")
     done = render(template, output, environment, library_name=NAME, description=DESCRIPTION)
     assert done.returncode == 0, done.stdout
@@ -58,6 +70,10 @@ def library(template, environment, driver_environment, tmp_path_factory):
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "start")
+    for name, schema, *kind in ADDED:
+        check("./kk", "add", name, schema, *kind, cwd=folder, env=driver_environment)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "three kernels")
     printed = check("./kk", "all", cwd=folder, env=driver_environment)
     (folder / "build/printed").write_text(printed)
     return folder
@@ -84,6 +100,45 @@ def test_one_command_does_everything(library):
     assert printed.count("BM_silu_and_mul<") == 12 and "BM_memcpy<" in printed
     assert re.search(r"  wheel: \d+ s\n", printed) and re.search(r"  together: \d+ s\n", printed)
     assert git(library, "status", "--short") == ""
+
+
+@pytest.mark.all
+def test_an_added_kernel_is_six_files_and_a_line(library):
+    stat = git(library, "diff", "--shortstat", "HEAD~1")
+    assert re.match(r" 19 files changed, \d+ insertions\(\+\)\n", stat)
+    assert git(library, "diff", "--numstat", "HEAD~1", "kernels/CMakeLists.txt")[:4] == "3\t0\t"
+
+
+ADDED_CALL = """
+import numpy, fast_ops
+x = numpy.array([[1, -2], [3, 4]], "float32")
+z, y = numpy.empty_like(x), numpy.empty(2, "float32")
+fast_ops.mix(z, x, n=3, y=x, flag=True)
+fast_ops.row_sum(y, x, alpha=0.5)
+print(z.tolist(), y.tolist())
+"""
+
+
+@pytest.mark.all
+def test_added_kernels_are_called_with_keywords(library):
+    env = {**os.environ, "PYTHONPATH": str(library / "build/wheel/installed")}
+    printed = check(sys.executable, "-B", "-c", ADDED_CALL, env=env)
+    assert printed == "[[12.0, -24.0], [36.0, 48.0]] [-0.5, 3.5]\n"
+
+
+@pytest.mark.all
+def test_a_benchmark_verifies_what_it_times(library, driver_environment):
+    header = library / "kernels/mix/mix.cc"
+    text = header.read_text()
+    try:
+        header.write_text(text.replace("const int64_t count = x.numel();",
+                                       "const int64_t count = x.numel() - 1;"))  # fmt: skip
+        done = run("./kk", "bench", "mix", "--no-cuda", "--benchmark_min_time=0.001", cwd=library,
+                   env=driver_environment)  # fmt: skip
+    finally:
+        header.write_text(text)
+    assert done.returncode == 1 and "the result is wrong" in done.stdout
+    assert done.stdout.endswith("kk: a benchmark of mix_bench failed: see above\n")
 
 
 @pytest.mark.all

@@ -44,7 +44,7 @@ EXAMPLES = {
 }
 # Names that the skeletons use themselves.
 TAKEN = set(
-    "T Compute Types a b benchmark call columns count device_ element eighths expected got i j "
+    "T Compute Types benchmark call columns count device_ element eighths expected i j "
     "elements kernkit launch op placement row rows shape shapes sizes state std tag testing thread "
     "total".split()
 )
