@@ -7,11 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-cli = pytest.importorskip("kernkit.cli")
-new = pytest.importorskip("kernkit.new", reason="not there yet")
-update = pytest.importorskip("kernkit.update")
-
-pytest.importorskip("cookiecutter")
+from kernkit import cli, new, update
 
 LINE = "kernkit_add_kernel(fast_ops silu_and_mul)"
 

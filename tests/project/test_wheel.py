@@ -107,7 +107,7 @@ def test_the_version_is_that_of_the_header(root, wheel, environment):
 
 def test_the_command_line(root, environment, library, tmp_path):
     listing = command(environment, "--help")
-    for name in ("bindings", "cmakedir", "exit codes: 0 done"):
+    for name in ("new", "add", "update", "doctor", "bindings", "cmakedir", "exit codes: 0 done"):
         assert name in listing
     command(environment, "frobnicate", code=2)
     write = ["bindings", library, "--output", tmp_path / "x", "--package"]
@@ -118,18 +118,33 @@ def test_the_command_line(root, environment, library, tmp_path):
     assert command(environment, "doctor", library).startswith("ok    schemas   2 ops: add, scale\n")
 
 
+def built_there(environment, source):
+    """The files in the wheel of a project, built in the environment."""
+    environ = {**ENVIRONMENT, "VIRTUAL_ENV": str(environment), "CMAKE_ARGS": "-DKERNKIT_CUDA=OFF"}
+    made = subprocess.run(
+        [environment / "bin/python", "-c", BUILD, source, "build_wheel", source],
+        capture_output=True, text=True, env=environ,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    with zipfile.ZipFile(source / made.stdout.splitlines()[-1]) as archive:
+        return set(archive.namelist())
+
+
 def test_find_package_in_a_build_by_scikit_build_core(root, environment, tmp_path):
     consumer = tmp_path / "consumer"
     shutil.copytree(root / "tests/consumers/wheel", consumer)
     shutil.copytree(root / "tests/consumers/negate", consumer / "negate")
-    environ = {**ENVIRONMENT, "VIRTUAL_ENV": str(environment), "CMAKE_ARGS": "-DKERNKIT_CUDA=OFF"}
-    made = subprocess.run(
-        [environment / "bin/python", "-c", BUILD, consumer, "build_wheel", tmp_path],
-        capture_output=True, text=True, env=environ,
-    )  # fmt: skip
-    assert made.returncode == 0, made.stdout + made.stderr
-    with zipfile.ZipFile(tmp_path / made.stdout.splitlines()[-1]) as archive:
-        assert "consumer/libconsumer.so" in archive.namelist()
+    assert "consumer/libconsumer.so" in built_there(environment, consumer)
+
+
+def test_a_library_that_finds_the_wheel(environment, tmp_path):
+    """Started, packaged and updated by the installed command."""
+    answers = ["--sdk", "find_package", "--cuda", "none"]
+    command(environment, "new", "fast_ops", "--output", tmp_path, *answers)
+    library = tmp_path / "fast_ops"
+    assert not (library / "third_party/kernkit").exists()
+    assert {"fast_ops/_ops.py", "fast_ops/libfast_ops.so"} <= built_there(environment, library)
+    assert "nothing to do" in command(environment, "update", "--library", library)
 
 
 def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path):
