@@ -83,7 +83,7 @@ OP = "EXPORTED int __tvm_ffi_op("
         ('IN("kernkit_schema")', 'IN("other")', "schemas", "op: no schema line in the file"),
         ('"op(', '"another_op(', "schemas", "op: no schema line in the file"),
         (OP, "int __tvm_ffi_op(", "schemas", "op: a schema line, but no exported symbol"),
-        (OP, "EXPORTED void x() {} EXPORTED void y() {}" + OP, "exports", "x, y: exported besides the ops"),
+        (OP, "EXPORTED void x() {} EXPORTED void y() {}" + OP, "exports", "x, y: exported besides"),
         ("EXPORTED int __tvm_ffi__doc", "int __tvm_ffi__doc", "exports", "op: not exported"),
         ("__tvm_ffi__library_ctx", "ctx", "exports", "ctx: exported besides the ops"),
         (

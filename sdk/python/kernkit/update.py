@@ -182,8 +182,8 @@ def run(arguments: argparse.Namespace) -> int:
     before = repository.last_rendering(started.name)
     if before is None and ours.version != started.version:
         raise Refusal(
-            f"the history does not hold the rendering of kernkit {started.version} that the library "
-            f"began with, which this kernkit cannot make; type once: pip install "
+            f"the history does not hold the rendering of kernkit {started.version} that the "
+            "library began with, which this kernkit cannot make; type once: pip install "
             f"kernkit=={started.version} && kernkit update, then this again"
         )
     with tempfile.TemporaryDirectory() as scratch:
