@@ -9,6 +9,7 @@
 #   kernkit_add_tests(mylib DIR)        DIR/<op>_test.cc of each op, as CTest tests
 #   kernkit_add_benchmarks(mylib DIR)   DIR/<op>_bench.cc of each op
 include_guard(GLOBAL)
+include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaWheel.cmake")
 
 set(KERNKIT_CUDA "AUTO" CACHE STRING "Compile CUDA files: AUTO (when nvcc is found), ON or OFF")
 set_property(CACHE KERNKIT_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -24,6 +25,9 @@ macro(kernkit_find_cuda)
   if(NOT KERNKIT_CUDA STREQUAL "OFF")
     if(NOT CMAKE_CUDA_COMPILER)
       unset(CMAKE_CUDA_COMPILER CACHE)  # an earlier "not found" is no answer for today
+    endif()
+    if(KERNKIT_CUDA STREQUAL "ON")  # AUTO is for a compiler that is installed
+      _kernkit_use_cuda_wheel()
     endif()
     include(CheckLanguage)
     check_language(CUDA)

@@ -133,7 +133,7 @@ def test_a_benchmark_verifies_what_it_times(library, driver_environment):
     try:
         header.write_text(text.replace("const int64_t count = x.numel();",
                                        "const int64_t count = x.numel() - 1;"))  # fmt: skip
-        done = run("./kk", "bench", "mix", "--no-cuda", "--benchmark_min_time=0.001", cwd=library,
+        done = run("./kk", "bench", "mix", "--benchmark_min_time=0.001", cwd=library,
                    env=driver_environment)  # fmt: skip
     finally:
         header.write_text(text)
