@@ -3,11 +3,13 @@
 
 import os
 import pathlib
+import sys
 
 import pytest
 import tvm_ffi
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "sdk/python"))
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,8 @@
 #                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked
 #                                      with these objects, or, where no op has a .cu file, with
 #                                      the library's own
+#   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of each op once more, as <op>_cuda_test:
+#                                      on these objects, with KERNKIT_CUDA_ON_CPU defined
 include_guard(GLOBAL)
 
 set(_kernkit_testing_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
@@ -79,12 +81,7 @@ function(kernkit_add_cuda_on_cpu library)
 endfunction()
 
 function(kernkit_add_contract_test library source)
-  find_package(GTest QUIET)
-  if(NOT GTest_FOUND)
-    message(FATAL_ERROR "kernkit: GoogleTest was not found. Install it (Debian: libgtest-dev) or "
-      "switch the tests off.")
-  endif()
-  include(GoogleTest)
+  _kernkit_find_gtest()
   get_target_property(sources ${library}_objects KERNKIT_SOURCES)
   set(objects ${library}_objects)
   if(sources MATCHES "[.]cu(;|$)")
@@ -100,6 +97,17 @@ function(kernkit_add_contract_test library source)
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
   _kernkit_compile_options(${name})
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
+endfunction()
+
+function(kernkit_add_cuda_tests library dir)
+  if(NOT TARGET ${library}_cuda_on_cpu)
+    kernkit_add_cuda_on_cpu(${library})
+  endif()
+  _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_cuda_on_cpu)
+  get_target_property(ops ${library}_objects KERNKIT_OPS)
+  foreach(op IN LISTS ops)  # the test stands in for a host, and its kernels have names in messages
+    set_target_properties(${op}_cuda_test PROPERTIES ENABLE_EXPORTS ON)
+  endforeach()
 endfunction()
 
 unset(_kernkit_testing_dir)

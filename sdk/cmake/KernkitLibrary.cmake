@@ -9,6 +9,7 @@
 #   kernkit_add_tests(mylib DIR)        DIR/<op>_test.cc of each op, as CTest tests
 #   kernkit_add_benchmarks(mylib DIR)   DIR/<op>_bench.cc of each op
 include_guard(GLOBAL)
+include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaWheel.cmake")
 
 set(KERNKIT_CUDA "AUTO" CACHE STRING "Compile CUDA files: AUTO (when nvcc is found), ON or OFF")
 set_property(CACHE KERNKIT_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -24,6 +25,9 @@ macro(kernkit_find_cuda)
   if(NOT KERNKIT_CUDA STREQUAL "OFF")
     if(NOT CMAKE_CUDA_COMPILER)
       unset(CMAKE_CUDA_COMPILER CACHE)  # an earlier "not found" is no answer for today
+    endif()
+    if(KERNKIT_CUDA STREQUAL "ON")  # AUTO is for a compiler that is installed
+      _kernkit_use_cuda_wheel()
     endif()
     include(CheckLanguage)
     check_language(CUDA)
@@ -182,37 +186,46 @@ function(_kernkit_check_ops)
   endforeach()
 endfunction()
 
-function(_kernkit_add_programs library dir suffix out)
+# One program <op>_<program> of each op, from the folder's <op>_<source>.cc.
+function(_kernkit_add_programs library dir source program objects out)
   get_filename_component(dir "${dir}" ABSOLUTE)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   set(programs "")
   foreach(op IN LISTS ops)
-    set(source "${dir}/${op}_${suffix}.cc")
-    if(NOT EXISTS "${source}")
-      message(FATAL_ERROR "kernkit: op ${op} has no ${source}")
+    set(file "${dir}/${op}_${source}.cc")
+    if(NOT EXISTS "${file}")
+      message(FATAL_ERROR "kernkit: op ${op} has no ${file}")
     endif()
-    add_executable(${op}_${suffix} "${source}")
-    target_link_libraries(${op}_${suffix} PRIVATE ${library}_objects)
-    set_target_properties(${op}_${suffix} PROPERTIES CXX_EXTENSIONS OFF)
-    _kernkit_compile_options(${op}_${suffix})
-    list(APPEND programs ${op}_${suffix})
+    add_executable(${op}_${program} "${file}")
+    target_link_libraries(${op}_${program} PRIVATE ${objects})
+    set_target_properties(${op}_${program} PROPERTIES CXX_EXTENSIONS OFF)
+    _kernkit_compile_options(${op}_${program})
+    list(APPEND programs ${op}_${program})
   endforeach()
   set(${out} "${programs}" PARENT_SCOPE)
 endfunction()
 
-# kernkit_add_tests(<library> <folder>): one GoogleTest program per op.
-function(kernkit_add_tests library dir)
+function(_kernkit_find_gtest)
   find_package(GTest QUIET)
   if(NOT GTest_FOUND)
     message(FATAL_ERROR "kernkit: GoogleTest was not found. Install it (Debian: libgtest-dev) or "
       "switch the tests off.")
   endif()
   include(GoogleTest)
-  _kernkit_add_programs(${library} "${dir}" test programs)
+endfunction()
+
+function(_kernkit_add_tests library dir program objects)
+  _kernkit_find_gtest()
+  _kernkit_add_programs(${library} "${dir}" test ${program} ${objects} programs)
   foreach(program IN LISTS programs)
     target_link_libraries(${program} PRIVATE GTest::gtest_main)
     gtest_discover_tests(${program} TEST_PREFIX "${program}." DISCOVERY_TIMEOUT 60)
   endforeach()
+endfunction()
+
+# kernkit_add_tests(<library> <folder>): one GoogleTest program per op.
+function(kernkit_add_tests library dir)
+  _kernkit_add_tests(${library} "${dir}" test ${library}_objects)
 endfunction()
 
 # kernkit_add_benchmarks(<library> <folder>): one Google Benchmark program per op. The target
@@ -223,7 +236,7 @@ function(kernkit_add_benchmarks library dir)
     message(FATAL_ERROR "kernkit: Google Benchmark was not found. Install it (Debian: "
       "libbenchmark-dev) or switch the benchmarks off.")
   endif()
-  _kernkit_add_programs(${library} "${dir}" bench programs)
+  _kernkit_add_programs(${library} "${dir}" bench bench ${library}_objects programs)
   if(NOT TARGET kernkit_benchmarks)
     add_custom_target(kernkit_benchmarks)
   endif()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the copied tree the library's own: its name, its description, its dlpack.h.
+"""Makes the copied tree the library's own: its name and texts, its choices, its dlpack.h.
 
 No source goes through Jinja, which would change C++ without a word; names are replaced as plain
-text. Jinja renders this file, though, before Python runs it, in one place only, in main(): the
-answers are JSON inside a string literal, so whatever they contain stays data.
+text, and lines are chosen by conditions that are comments, so that the template builds as it is.
+Jinja renders this file, though, before Python runs it, in one place only, in main(): the answers
+are JSON inside a string literal, so whatever they contain stays data.
 """
 
 import os
@@ -19,19 +20,67 @@ import re  # noqa: E402
 import shutil  # noqa: E402
 
 SENTINEL = "template_library"
-SENTINEL_DESCRIPTION = "template library description"
+SENTINEL_TEXTS = {
+    "description": "template library description",
+    "author": "template library author",
+}
+LICENCE_LINE = re.compile(rb"^(#|//) SPDX-License-Identifier: Apache-2.0\n", re.MULTILINE)
+# A line that says which answers the next lines are for: "//@ if cuda", "#@ else", "<!--@ end -->".
+CONDITION = re.compile(rb"^\s*(?:(?://|#)@ (if|else|end) ?(\w*)|<!--@ (if|else|end) ?(\w*) -->)$")
+# How those lines stand that would spoil the template as it builds.
+COMMENTED = re.compile(rb"^(\s*)(?://|#): ?")
 SDK = os.path.join("third_party", "kernkit")
 DLPACK = os.path.join("third_party", "dlpack", "include")
+RECORD = ".kernkit.json"  # what `kernkit update` renders again
 
 
-def substitute(text: bytes, name: str, description: str) -> bytes:
+def true_words(answers: dict) -> set:
+    """The words after "if" that hold."""
+    words = {answers["cuda"], answers["sdk"], answers["ci"].lower(), answers["licence"]}
+    if answers["cuda"] != "none":
+        words.add("cuda")
+    if answers["licence"] != "none":
+        words.add("licensed")
+    return words - {"none"}
+
+
+def choose(text: bytes, words: set) -> bytes:
+    """Keeps the lines that are for these answers; conditions do not nest."""
+    kept = []
+    keep, conditional = True, False
+    for line in text.split(b"\n"):
+        found = CONDITION.match(line)
+        if found is None:
+            if keep:
+                kept.append(COMMENTED.sub(rb"\1", line) if conditional else line)
+            continue
+        word = found.group(1) or found.group(3)
+        if word == b"if":
+            keep = (found.group(2) or found.group(4)).decode() in words
+        else:
+            keep = word == b"end" or not keep
+        conditional = word != b"end"
+    return b"\n".join(kept)
+
+
+def substitute(text: bytes, answers: dict) -> bytes:
     """Replaces the sentinels in one pass, so that an answer which contains one stays as it is."""
-    answers = {
-        SENTINEL.encode(): name.encode(),
-        SENTINEL.upper().encode(): name.upper().encode(),
-        SENTINEL_DESCRIPTION.encode(): description.encode(),
-    }
-    return re.sub(b"|".join(answers), lambda found: answers[found.group()], text)
+    name = answers["library_name"].encode()
+    new = {SENTINEL.encode(): name, SENTINEL.upper().encode(): name.upper()}
+    for answer, sentinel in SENTINEL_TEXTS.items():
+        new[sentinel.encode()] = answers[answer].encode()
+    author = re.fullmatch("(.*) <(.*)>", answers["author"])
+    if author is not None:  # as pyproject.toml wants it
+        table = '{name = "%s", email = "%s"}' % author.groups()
+        new[b'{name = "template library author"}'] = table.encode()
+    return re.sub(b"|".join(new), lambda found: new[found.group()], text)
+
+
+def license_lines(text: bytes, licence: str) -> bytes:
+    """The line at the top of a source, and pyproject.toml's, say the library's licence."""
+    line = b"" if licence == "none" else b"\\1 SPDX-License-Identifier: %s\n" % licence.encode()
+    text = text.replace(b'\nlicense = "Apache-2.0"\n', b'\nlicense = "%s"\n' % licence.encode())
+    return LICENCE_LINE.sub(line, text, count=1)
 
 
 def remove_build_outputs() -> None:
@@ -44,23 +93,55 @@ def remove_build_outputs() -> None:
             folders.remove("__pycache__")
 
 
-def rename(name: str, description: str) -> None:
-    """Puts the answers into all files and into their names, but for third_party/."""
+def remove_what_is_not_wanted(answers: dict) -> None:
+    """The files that are for other answers."""
+    licence = os.path.join("licences", answers["licence"])
+    if os.path.exists(licence):
+        os.rename(licence, "LICENSE")
+    shutil.rmtree("licences")
+    if answers["ci"] == "none":
+        shutil.rmtree(".github")
+    if answers["sdk"] == "find_package":
+        shutil.rmtree(SDK)
+    if answers["cuda"] == "none":
+        os.remove(os.path.join("kernels", "silu_and_mul", "silu_and_mul.cu"))
+        with open("CMakePresets.json", encoding="utf-8") as stream:
+            lines = stream.readlines()
+        with open("CMakePresets.json", "w", encoding="utf-8") as stream:
+            stream.writelines(line for line in lines if '"cuda"' not in line)
+
+
+def adapt(answers: dict) -> None:
+    """Puts the answers into all files and into their names, but for the folders of third_party/."""
+    words = true_words(answers)
     for folder, folders, files in os.walk(".", topdown=False):
-        if os.path.relpath(folder).split(os.sep)[0] == "third_party":
+        if os.path.relpath(folder).startswith("third_party" + os.sep):
             continue
         for file in files:
             path = os.path.join(folder, file)
             with open(path, "rb") as stream:
                 old = stream.read()
-            new = substitute(old, name, description)
+            new = license_lines(substitute(choose(old, words), answers), answers["licence"])
             if new != old:
                 with open(path, "wb") as stream:
                     stream.write(new)
         for entry in files + folders:
             if SENTINEL in entry:
                 path = os.path.join(folder, entry)
-                os.rename(path, os.path.join(folder, entry.replace(SENTINEL, name)))
+                os.rename(path, os.path.join(folder, entry.replace(SENTINEL, answers["library_name"])))
+
+
+def kernkit_version() -> str:
+    with open(os.path.join(SDK, "include", "kernkit", "version.h"), encoding="utf-8") as stream:
+        return ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", stream.read()))
+
+
+def write_record(answers: dict, version: str) -> None:
+    """Which kernkit the library was rendered from, and with which answers."""
+    answers = {key: answers[key] for key in sorted(answers) if not key.startswith("_")}
+    with open(RECORD, "w", encoding="utf-8") as stream:
+        json.dump({"version": version, "answers": answers}, stream, indent=2, ensure_ascii=False)
+        stream.write("\n")
 
 
 def has_dlpack(include: str) -> bool:
@@ -122,7 +203,10 @@ def main() -> None:
         )
     copy_dlpack(answers)
     remove_build_outputs()
-    rename(answers["library_name"], answers["description"])
+    version = kernkit_version()
+    remove_what_is_not_wanted(answers)
+    adapt(answers)
+    write_record(answers, version)
 
 
 if __name__ == "__main__":

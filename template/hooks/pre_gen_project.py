@@ -2,7 +2,8 @@
 """Checks the answers before anything is copied; a bad one ends the run with one sentence.
 
 Jinja renders this file before Python runs it. It does so in one place only, in main(): the answers
-are JSON inside a string literal, so whatever they contain stays data.
+are JSON inside a string literal, so whatever they contain stays data. In kernkit's
+Python package this file is the module `names`, so that a name is bad for one reason everywhere.
 """
 
 import os
@@ -17,6 +18,18 @@ import keyword  # noqa: E402
 import re  # noqa: E402
 
 MAX_LENGTH = 60
+
+CHOICES = {
+    "licence": ["Apache-2.0", "MIT", "BSD-3-Clause", "none"],
+    "cuda": ["auto", "required", "none"],
+    "sdk": ["vendored", "find_package"],
+    "ci": ["GitHub", "none"],
+}
+
+# With these a text could end a string in pyproject.toml or start code in a shell or in Jinja.
+FORBIDDEN = '"\\`${}'
+MAX_TEXT = 200
+AUTHOR = r"[^<>]*[^<> ](?: <[^<>@\s]+@[^<>@\s]+>)?"
 
 CPP_WORDS = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char class co_await
@@ -43,7 +56,7 @@ RESERVED = """
     all bench benchmark build c clean cpu cub cublas cuda cudart cupy cutlass depend dl dlpack
     docs edit_cache gmock gtest help install jax kernels kernkit kk lib m ml_dtypes numpy
     nvtx package package_source preinstall pthread pytest python rebuild_cache rt sdk setuptools
-    silu_and_mul_bench silu_and_mul_test src std stdc template_library test testing tests
+    silu_and_mul_bench silu_and_mul_cuda_test silu_and_mul_test src std stdc template_library test testing tests
     third_party thrust torch tvm_ffi uninstall
 """.split()
 
@@ -68,20 +81,27 @@ def is_c_function(name: str) -> bool:
         return False
 
 
-def why_not(name: str) -> str:
-    """What is wrong with a library name: the end of a sentence, or "" when nothing is."""
+def why_not_identifier(name: str) -> str:
+    """What is wrong with a name for C++, Python and a file: the end of a sentence, or ""."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name):
         return "is not made of lower-case letters, digits and _, a letter first"
     if "__" in name:
         return "has two _ in a row, which C++ reserves"
     if len(name) > MAX_LENGTH:
         return "has more than %d characters" % MAX_LENGTH
-    if name.endswith("_t"):
-        return "ends in _t, which POSIX reserves"
     if name in CPP_WORDS:
         return "is a word of C++"
     if keyword.iskeyword(name):
         return "is a word of Python"
+    return ""
+
+
+def why_not(name: str) -> str:
+    """What is wrong with a library name: the end of a sentence, or "" when nothing is."""
+    if why_not_identifier(name):
+        return why_not_identifier(name)
+    if name.endswith("_t"):
+        return "ends in _t, which POSIX reserves"
     if name in standard_modules():
         return "is a standard module of Python"
     if name in RESERVED or name.startswith("kernkit_"):
@@ -102,25 +122,47 @@ def suggestion(name: str) -> str:
     return "my_kernels"
 
 
-def problem(library_name: object, description: object) -> str:
+def why_not_text(text: str) -> str:
+    """What is wrong with a line of text: the end of a sentence, or "" when nothing is."""
+    if not text.strip() or len(text) > MAX_TEXT:
+        return "is not a text of 1 to %d characters" % MAX_TEXT
+    if not text.isprintable():
+        return "holds a character that cannot be printed, such as a line's end"
+    if set(text) & set(FORBIDDEN):
+        return "holds one of " + " ".join(FORBIDDEN)
+    return ""
+
+
+def problem(answers: dict) -> str:
     """What is wrong with the answers: one sentence, or "" when nothing is."""
-    if not isinstance(library_name, str) or not isinstance(description, str):
-        return "library_name and description must be text; put the answers in quotes"
-    reason = why_not(library_name)
-    if reason:
-        name = json.dumps(library_name if len(library_name) < 100 else library_name[:97] + "...")
-        better = suggestion(library_name)
-        return f"library_name {name} {reason}; type another one, for example {better}"
-    try:
-        description.encode()
-    except UnicodeEncodeError:
-        return "description is not UTF-8; type it again in a terminal that is"
+
+    def refuse(answer: str, reason: str, advice: str) -> str:
+        value = answers[answer]
+        value = json.dumps(value if len(value) < 100 else value[:97] + "...")
+        return f"{answer} {value} {reason}; {advice}"
+
+    for answer in ("library_name", "description", "author", *CHOICES):
+        if not isinstance(answers.get(answer), str):
+            return f"{answer} must be text; put the answer in quotes"
+    name = answers["library_name"]
+    if why_not(name):
+        better = suggestion(name)
+        return refuse("library_name", why_not(name), f"type another one, for example {better}")
+    for answer in ("description", "author"):
+        if why_not_text(answers[answer]):
+            return refuse(answer, why_not_text(answers[answer]), "type one line of plain text")
+    if not re.fullmatch(AUTHOR, answers["author"]):
+        return refuse("author", "is no name", "type a name, or Name <mail@address>")
+    for answer, choices in CHOICES.items():
+        if answers[answer] not in choices:
+            known = ", ".join(choices[:-1]) + " or " + choices[-1]
+            return refuse(answer, "is not known", f"type {known}")
     return ""
 
 
 def main() -> None:
     answers = json.loads({{ cookiecutter | tojson | tojson }})
-    sentence = problem(answers.get("library_name"), answers.get("description"))
+    sentence = problem(answers)
     if not sentence and os.listdir():
         sentence = f"the folder {os.getcwd()} is not empty; choose another name or move it away"
     if sentence:

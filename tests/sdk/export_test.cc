@@ -173,9 +173,12 @@ TEST_F(Export, SuccessLeavesTheLastErrorAlone) {
 
 // What a tool reads from the file: each op's line in a section of its own, NUL-terminated.
 extern "C" const char __start_kernkit_schema[], __stop_kernkit_schema[];
+extern "C" const char __start_kernkit_doc[], __stop_kernkit_doc[];
 TEST(ExportSection, HoldsEveryLine) {
   const std::string section(__start_kernkit_schema, __stop_kernkit_schema);
   EXPECT_NE(section.find(std::string("refused(Tensor(a!) y, Tensor x) -> ()") + '\0'),
             std::string::npos);
   EXPECT_NE(section.find(std::string("nothing() -> ()") + '\0'), std::string::npos);
+  const std::string docs(__start_kernkit_doc, __stop_kernkit_doc);
+  EXPECT_NE(docs.find(std::string("nothing: Does nothing.") + '\0'), std::string::npos);
 }

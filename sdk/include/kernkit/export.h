@@ -84,26 +84,28 @@ __attribute__((weak, used, visibility("default"))) void* (
 /// with which. Argument names in messages are the schema's. A schema that does not parse or does
 /// not fit the function is a compile error. The function comes last, so that it may contain commas:
 /// `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>, __tvm_ffi__metadata_<name>,
-/// __tvm_ffi__doc_<name>; the line itself stands in section "kernkit_schema" of the file, as
-/// "name(schema)" and NUL, for tools that read a library without loading it.
-#define KERNKIT_EXPORT(name, schema_line, doc, ...)                                            \
-  namespace kernkit_export {                                                                   \
-  struct KERNKIT_LOCAL name {                                                                  \
-    static constexpr char kName[] = #name;                                                     \
-    static constexpr char kSchema[] = schema_line;                                             \
-    static constexpr ::kernkit::Where kWhere = KERNKIT_HERE;                                   \
-  };                                                                                           \
-  __attribute__((used, section("kernkit_schema"))) static const char name##_schema[] =         \
-      #name schema_line;                                                                       \
-  }                                                                                            \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                          \
-    return ::kernkit::detail::call<kernkit_export::name>(__VA_ARGS__, args, num_args, result); \
-  }                                                                                            \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                            \
-    return ::kernkit::detail::return_metadata<kernkit_export::name>(result);                   \
-  }                                                                                            \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {                                 \
-    return ::kernkit::detail::return_doc<kernkit_export::name>(doc, result);                   \
+/// __tvm_ffi__doc_<name>. For tools that read a library without loading it, the line stands in
+/// section "kernkit_schema" of the file, as "name(schema)" and NUL, and the documentation, which is
+/// a string literal, in "kernkit_doc", as "name: doc" and NUL.
+#define KERNKIT_EXPORT(name, schema_line, doc, ...)                                              \
+  namespace kernkit_export {                                                                     \
+  struct KERNKIT_LOCAL name {                                                                    \
+    static constexpr char kName[] = #name;                                                       \
+    static constexpr char kSchema[] = schema_line;                                               \
+    static constexpr ::kernkit::Where kWhere = KERNKIT_HERE;                                     \
+  };                                                                                             \
+  __attribute__((used, section("kernkit_schema"))) static const char name##_schema[] =           \
+      #name schema_line;                                                                         \
+  __attribute__((used, section("kernkit_doc"))) static const char name##_doc[] = #name ": " doc; \
+  }                                                                                              \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                            \
+    return ::kernkit::detail::call<kernkit_export::name>(__VA_ARGS__, args, num_args, result);   \
+  }                                                                                              \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                              \
+    return ::kernkit::detail::return_metadata<kernkit_export::name>(result);                     \
+  }                                                                                              \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {                                   \
+    return ::kernkit::detail::return_doc<kernkit_export::name>(doc, result);                     \
   }
 
 #define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result) \

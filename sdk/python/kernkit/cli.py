@@ -11,7 +11,9 @@ import importlib
 import sys
 from typing import List, Optional
 
-COMMANDS: List[str] = []
+from .sdk import version
+
+COMMANDS: List[str] = ["new", "add", "update", "doctor", "bindings", "cmakedir"]
 
 EXIT_CODES = "exit codes: 0 done, 1 the answer is no, 2 the command line is wrong, 3 refused"
 
@@ -24,6 +26,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     """Runs one command line and returns its exit code, see EXIT_CODES."""
     parser = argparse.ArgumentParser(prog="kernkit", description=__doc__.splitlines()[0],
                                      epilog=EXIT_CODES)
+    parser.add_argument("--version", action="version", version=f"kernkit {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in COMMANDS:
         module = importlib.import_module(f".{name}", __package__)
@@ -33,7 +36,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter))
     chosen = parser.parse_args(arguments)
     try:
-        return importlib.import_module(f".{chosen.command}", __package__).run(chosen)
+        return int(importlib.import_module(f".{chosen.command}", __package__).run(chosen))
     except Refusal as refusal:
         print(f"kernkit: {refusal}", file=sys.stderr)
         return 3

@@ -5,67 +5,82 @@
 
 #include <string>
 
+#include "kernkit/testing/test_device.h"
 #include "silu_and_mul/silu_and_mul_reference.h"
 
 namespace template_library {
 namespace {
 
-using kernkit::testing::HostTensor;
 using kernkit::testing::Placement;
+using kernkit::testing::TestDevice;
+using kernkit::testing::TestTensor;
 
-template <class T>
-void check_values() {
-  const int64_t shapes[][2] = {{0, 3}, {3, 0}, {1, 1}, {7, 5}, {64, 129}};
-  const Placement placements[] = {{0, 0, false}, {1, 0, false}, {0, 64, false}, {3, 16, true}};
-  for (const auto& [n, d] : shapes) {
-    for (const Placement& placement : placements) {
-      SCOPED_TRACE(::testing::Message()
-                   << "n = " << n << ", d = " << d << ", first " << placement.first
-                   << ", byte_offset " << placement.byte_offset);
-      HostTensor<T> x({n, 2 * d}, placement);
-      HostTensor<T> y({n, d}, placement, quiet_nan<T>());
-      fill_random(x);
-      silu_and_mul(y.view("y"), x.view("x"));
-      EXPECT_EQ(first_wrong(y, x, d), -1);
-      EXPECT_TRUE(y.intact());
+//@ if cuda
+// On the CPU; in silu_and_mul_cuda_test the CUDA kernel, run on the CPU.
+//@ end
+class SiluAndMul : public ::testing::Test {
+ protected:
+  ~SiluAndMul() override { EXPECT_EQ(device_.faults(), ""); }
+
+  template <class T>
+  void check_values() {
+    const int64_t shapes[][2] = {{0, 3},  {3, 0},    {1, 1},    {7, 5},           {3, 32},
+                                 {3, 33}, {65, 129}, {2, 1024}, {2, 2 * 1024 + 3}};
+    const Placement placements[] = {{0, 0, false}, {1, 0, false}, {0, 64, false}, {3, 16, true}};
+    for (const auto& [n, d] : shapes) {
+      for (const Placement& placement : placements) {
+        SCOPED_TRACE(::testing::Message()
+                     << "n = " << n << ", d = " << d << ", first " << placement.first
+                     << ", byte_offset " << placement.byte_offset);
+        TestTensor<T> x({n, 2 * d}, placement);
+        TestTensor<T> y({n, d}, placement, quiet_nan<T>());
+        fill_random(x);
+        silu_and_mul(y.view("y"), x.view("x"));
+        ASSERT_EQ(device_.faults(), "");
+        EXPECT_EQ(first_wrong(y, x, d), -1);
+        EXPECT_TRUE(y.intact());
+      }
     }
   }
-}
 
-TEST(SiluAndMul, Float16) { check_values<kernkit::float16>(); }
-TEST(SiluAndMul, Bfloat16) { check_values<kernkit::bfloat16>(); }
-TEST(SiluAndMul, Float32) { check_values<float>(); }
-TEST(SiluAndMul, Float64) { check_values<double>(); }
+  template <class T>
+  double value_of(double gate, double up) {
+    TestTensor<T> x({1, 2});
+    TestTensor<T> y({1, 1});
+    x[0] = T(static_cast<kernkit::compute_t<T>>(gate));
+    x[1] = T(static_cast<kernkit::compute_t<T>>(up));
+    silu_and_mul(y.view("y"), x.view("x"));
+    EXPECT_EQ(device_.faults(), "");
+    return static_cast<double>(widen(y[0]));
+  }
 
-template <class T>
-double value_of(double gate, double up) {
-  HostTensor<T> x({1, 2});
-  HostTensor<T> y({1, 1});
-  x[0] = T(static_cast<kernkit::compute_t<T>>(gate));
-  x[1] = T(static_cast<kernkit::compute_t<T>>(up));
-  silu_and_mul(y.view("y"), x.view("x"));
-  return static_cast<double>(widen(y[0]));
-}
+  template <class T>
+  void check_special_values() {
+    constexpr double kInf = std::numeric_limits<double>::infinity();
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    // exp(1000) overflows; what is divided by it is zero, with the sign of the product.
+    EXPECT_EQ(value_of<T>(-1000, 2), 0);
+    EXPECT_TRUE(std::signbit(value_of<T>(-1000, 2)));
+    EXPECT_FALSE(std::signbit(value_of<T>(-1000, -2)));
+    EXPECT_EQ(value_of<T>(1000, 2), 2000);
+    EXPECT_EQ(value_of<T>(0, 2), 0);
+    EXPECT_EQ(value_of<T>(kInf, 2), kInf);
+    EXPECT_EQ(value_of<T>(1, -kInf), -kInf);
+    EXPECT_TRUE(std::isnan(value_of<T>(-kInf, 2)));
+    EXPECT_TRUE(std::isnan(value_of<T>(0, kInf)));
+    EXPECT_TRUE(std::isnan(value_of<T>(kNan, 2)));
+    EXPECT_TRUE(std::isnan(value_of<T>(1, kNan)));
+  }
 
-template <class T>
-void check_special_values() {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  // exp(1000) overflows; what is divided by it is zero, with the sign of the product.
-  EXPECT_EQ(value_of<T>(-1000, 2), 0);
-  EXPECT_TRUE(std::signbit(value_of<T>(-1000, 2)));
-  EXPECT_FALSE(std::signbit(value_of<T>(-1000, -2)));
-  EXPECT_EQ(value_of<T>(1000, 2), 2000);
-  EXPECT_EQ(value_of<T>(0, 2), 0);
-  EXPECT_EQ(value_of<T>(kInf, 2), kInf);
-  EXPECT_EQ(value_of<T>(1, -kInf), -kInf);
-  EXPECT_TRUE(std::isnan(value_of<T>(-kInf, 2)));
-  EXPECT_TRUE(std::isnan(value_of<T>(0, kInf)));
-  EXPECT_TRUE(std::isnan(value_of<T>(kNan, 2)));
-  EXPECT_TRUE(std::isnan(value_of<T>(1, kNan)));
-}
+  TestDevice device_;
+};
 
-TEST(SiluAndMul, SpecialValues) {
+TEST_F(SiluAndMul, Float16) { check_values<kernkit::float16>(); }
+TEST_F(SiluAndMul, Bfloat16) { check_values<kernkit::bfloat16>(); }
+TEST_F(SiluAndMul, Float32) { check_values<float>(); }
+TEST_F(SiluAndMul, Float64) { check_values<double>(); }
+
+TEST_F(SiluAndMul, SpecialValues) {
   check_special_values<kernkit::float16>();
   check_special_values<kernkit::bfloat16>();
   check_special_values<float>();
@@ -73,7 +88,7 @@ TEST(SiluAndMul, SpecialValues) {
 }
 
 // float16's largest number is 65504: what is beyond it becomes infinity in the last rounding only.
-TEST(SiluAndMul, ArithmeticIsWiderThanFloat16) {
+TEST_F(SiluAndMul, ArithmeticIsWiderThanFloat16) {
   EXPECT_EQ(value_of<kernkit::float16>(60000, 2), std::numeric_limits<double>::infinity());
   EXPECT_NEAR(value_of<kernkit::float16>(-12, 60000), -12 / (1 + std::exp(12.0)) * 60000, 0.004);
 }
@@ -82,16 +97,12 @@ TEST(SiluAndMul, ArithmeticIsWiderThanFloat16) {
 class SiluAndMulRejects : public ::testing::Test {
  protected:
   std::string error() {
-    try {
-      silu_and_mul(y_.view("y"), x_.view("x"));
-    } catch (const kernkit::Error& error) {
-      return error.what();
-    }
-    return "nothing";
+    return kernkit::testing::error_of([&] { silu_and_mul(y_.view("y"), x_.view("x")); });
   }
 
-  HostTensor<float> y_{{2, 3}};
-  HostTensor<float> x_{{2, 6}};
+  TestDevice device_;
+  TestTensor<float> y_{{2, 3}};
+  TestTensor<float> x_{{2, 6}};
 };
 
 TEST_F(SiluAndMulRejects, Nothing) { EXPECT_EQ(error(), "nothing"); }
@@ -108,6 +119,7 @@ TEST_F(SiluAndMulRejects, MixedDtypes) {
   EXPECT_EQ(error(), "TypeError: x: dtype bfloat16 does not match y (float32)");
 }
 
+//@ if cuda
 TEST_F(SiluAndMulRejects, Device) {
   y_.dl()->device = {kDLROCM, 0};
   EXPECT_EQ(error(), "ValueError: y: device rocm:0 is not supported; expected cpu or cuda");
@@ -122,9 +134,16 @@ TEST_F(SiluAndMulRejects, CudaInACpuBuild) {
 }
 
 TEST_F(SiluAndMulRejects, MixedDevices) {
+  y_.dl()->device = {kDLCPU, 0};
   x_.dl()->device = {kDLCUDA, 0};
   EXPECT_EQ(error(), "ValueError: x: device cuda:0 does not match y (cpu)");
 }
+//@ else
+//: TEST_F(SiluAndMulRejects, Device) {
+//:   y_.dl()->device = {kDLCUDA, 0};
+//:   EXPECT_EQ(error(), "ValueError: y: device cuda:0 is not supported; expected cpu");
+//: }
+//@ end
 
 TEST_F(SiluAndMulRejects, RankOfY) {
   y_.dl()->ndim = 1;
@@ -165,8 +184,8 @@ TEST_F(SiluAndMulRejects, LayoutOfX) {
 TEST_F(SiluAndMulRejects, Overlap) {
   y_.dl()->data = &x_[6];
   kernkit::Message expected;
-  expected << "ValueError: y: overlaps x in memory (float32 [2, 3] at " << y_.dl()->data
-           << ", float32 [2, 6] at " << x_.dl()->data << ")";
+  expected << "ValueError: y: overlaps x in memory (" << y_.view("y") << " at " << y_.dl()->data
+           << ", " << x_.view("x") << " at " << x_.dl()->data << ")";
   EXPECT_EQ(error(), expected.c_str());
 }
 

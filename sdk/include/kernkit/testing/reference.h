@@ -104,6 +104,32 @@ bool same_bits(T a, T b) {
   return std::isnan(decode(a)) && std::isnan(decode(b));
 }
 
+/// Digits of T's significand, the hidden one included.
+template <class T>
+constexpr int significand_digits() {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return std::numeric_limits<T>::digits;
+  } else {
+    return FloatFormat<T>::kMantissaBits + 1;
+  }
+}
+
+/// True when `got` is `exact` but for the last rounding, to T, and `roundings` before it in
+/// compute_t<T>; NaN and infinity only for themselves. Results that are nearly zero because large
+/// numbers cancelled are no case for it.
+template <class T>
+bool is_near(T got, double exact, int roundings = 8) {
+  const double value = decode(got);
+  if (std::isnan(exact) || std::isinf(exact)) {
+    return std::isnan(exact) ? std::isnan(value) : value == exact;
+  }
+  const double relative = std::ldexp(1.0, -significand_digits<T>()) +
+                          std::ldexp(roundings, -significand_digits<compute_t<T>>());
+  // Subnormal numbers of float16, the only type in which tests meet them, are 2^-24 apart.
+  const double absolute = significand_digits<T>() == 11 ? 0x1p-24 : 0.0;
+  return std::fabs(value - exact) <= std::fabs(exact) * relative + absolute;
+}
+
 /// The first of n elements where got() and wanted() differ in their bits (see same_bits), or -1.
 template <class Got, class Wanted>
 int64_t first_difference(int64_t n, const Got& got, const Wanted& wanted) {

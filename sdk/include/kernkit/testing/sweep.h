@@ -30,6 +30,18 @@ std::vector<T> fill_random_bits(HostTensor<T>& tensor, unsigned seed) {
   return std::vector<T>(tensor.begin(), tensor.end());
 }
 
+/// Fills with multiples of 1/8 between -8 and 8, never 0: exact in every floating type, and so are
+/// the sums of some thousand of them, or the product of three, in float.
+template <class T>
+void fill_eighths(HostTensor<T>& tensor, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_int_distribution<int> eighths(1, 64);
+  for (T& value : tensor) {
+    const float magnitude = static_cast<float>(eighths(random)) / 8;
+    value = T(random() % 2 == 0 ? magnitude : -magnitude);
+  }
+}
+
 /// True when the tensor's elements are these, bit by bit.
 template <class T>
 bool has_bits_of(HostTensor<T>& tensor, const std::vector<T>& values) {

@@ -9,7 +9,11 @@ void silu_and_mul(kernkit::TensorView y, kernkit::TensorView x) {
   // expect
   kernkit::Dim n("n");
   kernkit::Dim d("d");
+  //@ if cuda
   KERNKIT_EXPECT(y).dtype(SiluAndMulTypes{}).cpu_or_cuda().shape(n, d).contiguous();
+  //@ else
+  //: KERNKIT_EXPECT(y).dtype(SiluAndMulTypes{}).cpu().shape(n, d).contiguous();
+  //@ end
   KERNKIT_EXPECT(x).same_dtype(y).same_device(y).shape(n, 2 * d).contiguous();
   KERNKIT_EXPECT(y).no_overlap(x);
 
@@ -17,9 +21,11 @@ void silu_and_mul(kernkit::TensorView y, kernkit::TensorView x) {
   if (y.numel() == 0) return;
 
   // dispatch
+  //@ if cuda
   if constexpr (kernkit::kWithCuda) {
     if (kernkit::is_cuda(x.device())) return silu_and_mul_cuda(y, x);
   }
+  //@ end
   kernkit::dispatch(SiluAndMulTypes{}, x.dtype(), [&](auto tag) {
     using T = kernkit::type_of<decltype(tag)>;
     // launch

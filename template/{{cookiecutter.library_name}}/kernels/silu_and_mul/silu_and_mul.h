@@ -11,7 +11,7 @@ namespace template_library {
 
 using SiluAndMulTypes = kernkit::floating;
 
-/// The arithmetic, the same on CPU and GPU: silu(gate) * up with silu(v) = v / (1 + exp(-v)).
+/// The arithmetic: silu(gate) * up with silu(v) = v / (1 + exp(-v)).
 /// float16 and bfloat16 are computed in float32 and rounded once, to nearest even. Where exp(-v)
 /// overflows, silu is -0; silu(-inf) is NaN, as in PyTorch and JAX.
 template <class T>
@@ -25,12 +25,20 @@ struct SiluAndMul {
 
 /// y[i, j] = silu(x[i, j]) * x[i, d + j] for x [n, 2 * d] and y [n, d].
 ///
+//@ if cuda
 /// x: a dtype of SiluAndMulTypes, contiguous, on the CPU or a CUDA device. y: dtype and device of
 /// x, contiguous; it may not overlap x.
 /// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+//@ else
+//: /// x: a dtype of SiluAndMulTypes, contiguous, on the CPU. y: dtype of x, contiguous; it may not
+//: /// overlap x.
+//: /// Throws TypeError (dtype), ValueError (shape, device, layout, overlap).
+//@ end
 void silu_and_mul(kernkit::TensorView y, kernkit::TensorView x);
 
+//@ if cuda
 /// The CUDA half: arguments are checked and not empty. Defined in silu_and_mul.cu.
 void silu_and_mul_cuda(kernkit::TensorView y, kernkit::TensorView x);
 
+//@ end
 }  // namespace template_library

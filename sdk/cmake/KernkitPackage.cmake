@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# What becomes of a library when it is built, for those who use it:
+#
+#   kernkit_add_python_package(mylib DIR)   the Python package DIR, with the library in it
+#   kernkit_install_library(mylib)          find_package(mylib) and the target mylib::mylib
+include_guard(GLOBAL)
+
+# kernkit_add_python_package(<library> <folder>): <build>/python/<package> holds the folder's files,
+# the library, and the modules that `kernkit bindings` writes from its schemas. A build by
+# scikit-build-core installs it as component "python".
+function(kernkit_add_python_package library dir)
+  find_package(Python 3.9 REQUIRED COMPONENTS Interpreter)
+  get_filename_component(dir "${dir}" ABSOLUTE)
+  cmake_path(GET dir FILENAME package)
+  set(output "${PROJECT_BINARY_DIR}/python/${package}")
+  set(kernkit "${Python_EXECUTABLE}" -B -m kernkit)
+  cmake_path(SET tools NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../python")
+  if(EXISTS "${tools}/kernkit/bindings.py")  # not yet installed: a copy in the library's tree
+    set(kernkit "${CMAKE_COMMAND}" -E env "PYTHONPATH=${tools}" ${kernkit})
+  endif()
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${dir}/*.py" "${dir}/*.pyi" "${dir}/py.typed")
+  set(stamp "${PROJECT_BINARY_DIR}/python/${package}.stamp")
+  add_custom_command(OUTPUT "${stamp}" VERBATIM
+    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${output}"
+    COMMAND "${CMAKE_COMMAND}" -E copy_directory "${dir}" "${output}"
+    COMMAND ${kernkit} bindings $<TARGET_FILE:${library}> --package ${package} --output "${output}"
+    COMMAND "${CMAKE_COMMAND}" -E copy $<TARGET_FILE:${library}> "${output}"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
+    DEPENDS ${library} ${files}
+    COMMENT "Python package ${package}")
+  add_custom_target(${library}_python ALL DEPENDS "${stamp}")
+  if(SKBUILD)
+    install(TARGETS ${library} LIBRARY DESTINATION ${package} COMPONENT python)
+    install(DIRECTORY "${output}" DESTINATION . COMPONENT python
+      PATTERN "*.so" EXCLUDE PATTERN __pycache__ EXCLUDE)
+  endif()
+endfunction()
+
+# kernkit_install_library(<library>): installs the library, of the project's version, with a CMake
+# package. The target <library>::<library> has the exported C symbols; `host/module.h` calls them.
+function(kernkit_install_library library)
+  if(SKBUILD OR NOT PROJECT_IS_TOP_LEVEL)
+    return()
+  endif()
+  include(GNUInstallDirs)
+  include(CMakePackageConfigHelpers)
+  set(config "${CMAKE_CURRENT_BINARY_DIR}/${library}Config")
+  file(CONFIGURE OUTPUT "${config}.cmake" @ONLY
+    CONTENT "include(\"\${CMAKE_CURRENT_LIST_DIR}/@library@Targets.cmake\")\n")
+  write_basic_package_version_file("${config}Version.cmake" VERSION "${PROJECT_VERSION}"
+    COMPATIBILITY SameMinorVersion)
+  set(destination "${CMAKE_INSTALL_LIBDIR}/cmake/${library}")
+  install(TARGETS ${library} EXPORT ${library}Targets)
+  install(EXPORT ${library}Targets NAMESPACE ${library}:: DESTINATION "${destination}")
+  install(FILES "${config}.cmake" "${config}Version.cmake" DESTINATION "${destination}")
+endfunction()

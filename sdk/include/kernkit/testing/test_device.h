@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// TestDevice, TestTensor: what an op's test runs on, so that one file tests the CPU and, built by
+// kernkit_add_cuda_tests(), the CUDA kernels on the CPU.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernkit/testing/tensor.h"
+
+#if defined(KERNKIT_CUDA_ON_CPU)
+#include "kernkit/testing/cuda_runtime.h"
+
+/// Stands in for a host: everything runs on the default stream.
+extern "C" __attribute__((weak, used, visibility("default"))) void* TVMFFIEnvGetStream(int32_t,
+                                                                                       int32_t) {
+  return nullptr;
+}
+#endif
+
+namespace kernkit::testing {
+
+#if defined(KERNKIT_CUDA_ON_CPU)
+
+/// One CUDA device that is not there, running kernels on the CPU; blocks and threads in any order.
+class TestDevice {
+ public:
+  static constexpr DLDevice kDevice{kDLCUDA, 0};
+
+  TestDevice() {
+    runtime_.run_kernels(true);
+    runtime_.set_seed(1);
+  }
+  /// Waits for what was launched; then what kernels did wrong, "" when nothing.
+  std::string faults() {
+    (void)cudaDeviceSynchronize();
+    std::string text;
+    for (const std::string& fault : runtime_.faults()) text += fault + "\n";
+    return text;
+  }
+
+ private:
+  CudaRuntime runtime_;
+};
+
+#else
+
+/// The CPU.
+class TestDevice {
+ public:
+  static constexpr DLDevice kDevice{kDLCPU, 0};
+  std::string faults() { return ""; }
+};
+
+#endif
+
+/// A HostTensor on the test's device. Its elements may be read when TestDevice::faults() has
+/// returned.
+template <class T>
+struct TestTensor : HostTensor<T> {
+  explicit TestTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T())
+      : HostTensor<T>(std::move(shape), placement, fill) {
+    this->dl()->device = TestDevice::kDevice;
+  }
+};
+
+}  // namespace kernkit::testing

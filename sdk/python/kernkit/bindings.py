@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write the Python functions of a library's ops, from the schema lines in the built file.
+
+The library is not loaded, so it may be of another machine or need a GPU. Written into the package's
+folder, where the library must lie as well when it is imported:
+
+  _ops.py    one function per op: its names, defaults and types are the schema's, its documentation
+             is the op's; type checkers and editors read it as it is, so there is no .pyi beside it
+  py.typed   says to type checkers that the annotations are meant
+
+The package's own __init__.py needs one line: `from ._ops import *`.
+"""
+
+import argparse
+import ast
+import json
+import keyword
+import pathlib
+from typing import Dict, List, Set
+
+from .cli import Refusal
+from .schema import Op, Value, read_ops
+
+# What a schema's type is for a type checker. Of a dtype and a device every framework has a class of
+# its own, and a tensor that is returned is of the caller's framework.
+_PARAMETERS = {
+    "Tensor": "{Tensor}",
+    "int": "int",
+    "float": "float",
+    "bool": "bool",
+    "str": "{str}",
+    "ScalarType": "{Any}",
+    "Device": "{Any}",
+    "bytes": "{bytes}",
+    "Callable": "{Callable}[..., {Any}]",
+    "Any": "{Any}",
+}
+_RESULTS = {**_PARAMETERS, "Tensor": "{Any}"}
+
+# Where the words in braces come from. Those of builtins are imported where an op has their name.
+_MODULES = {
+    "os": "",
+    "tvm_ffi": "",
+    "str": "builtins",
+    "bytes": "builtins",
+    "Callable": "collections.abc",
+    "Sequence": "collections.abc",
+    "Any": "typing",
+    "Optional": "typing",
+    "Protocol": "typing",
+}
+
+_HEAD = '''class {Tensor}({Protocol}):
+    """An array or tensor of NumPy, PyTorch, JAX, CuPy, tvm_ffi: what DLPack exchanges."""
+
+    def __dlpack__(self, *args: {Any}, **kwargs: {Any}) -> {Any}: ...
+
+    def __dlpack_device__(self) -> {Any}: ...
+
+
+{library} = {tvm_ffi}.load_module({os}.path.join({os}.path.dirname(__file__), '''
+
+_FUNCTION = '''
+
+{bare}: {Callable}[..., {result}] = {library}.get_function("{op}")
+
+
+def {name}({parameters}) -> {result}:
+    {docstring}
+    {returns}{bare}({arguments})
+'''
+
+
+def _free(wanted: str, taken: Set[str]) -> str:
+    """The name, with as many _ behind it as set it apart from Python's words and those taken."""
+    while keyword.iskeyword(wanted) or wanted in taken:
+        wanted += "_"
+    return wanted
+
+
+def _python_names(names: List[str]) -> Dict[str, str]:
+    """The Python name for each of these: its own, unless that is a word of Python."""
+    return {name: _free(name, set(names) - {name}) for name in names}
+
+
+def _default(value: Value) -> str:
+    text = value.default or ""
+    if text[0] in "'\"":
+        return repr(text[1:-1])
+    if value.type == "ScalarType" and text != "None":
+        return repr(text)
+    try:
+        ast.literal_eval(text)
+        return text
+    except (SyntaxError, ValueError):  # inf, 007, 1e+5.
+        return str(int(text)) if value.type == "int" else f'float("{text}")'
+
+
+def _docstring(op: Op) -> str:
+    text = f"{op.doc}\n\n{op.line}" if op.doc else op.line
+    shown = []
+    for line in text.expandtabs(4).splitlines():
+        line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line.replace("\\", "\\\\"))
+        shown.append("    " + line.replace('"""', r"\"\"\"") if line.strip() else "")
+    return '"""' + "\n".join(shown).strip() + '\n    """'
+
+
+class _Spelling(Dict[str, str]):
+    """How the module's own words are spelled beside its functions, whose names are taken."""
+
+    def __init__(self, taken: Set[str]) -> None:
+        super().__init__()
+        self.taken = taken
+
+    def __missing__(self, word: str) -> str:
+        self[word] = _free(word, self.taken)
+        self.taken.add(self[word])
+        return self[word]
+
+    def imports(self) -> str:
+        """The import statements for all words that were asked for."""
+        groups: Dict[str, List[str]] = {}
+        for word in sorted(set(self) & set(_MODULES)):
+            if _MODULES[word] != "builtins" or self[word] != word:
+                given = word if self[word] == word else f"{word} as {self[word]}"
+                groups.setdefault(_MODULES[word] or given, []).append(given)
+        lines = [f"from {module} import {', '.join(words)}" if module in _MODULES.values()
+                 else f"import {module}" for module, words in groups.items()]  # fmt: skip
+        own = [line for line in lines if line.startswith("import tvm_ffi")]
+        return "\n".join(sorted(set(lines) - set(own)) + [""] + own)
+
+
+def _annotation(value: Value, types: Dict[str, str]) -> str:
+    text = types[value.type]
+    if value.is_list:
+        text = f"{{Sequence}}[{text}]"
+    return f"{{Optional}}[{text}]" if value.is_optional and text != "{Any}" else text
+
+
+def _result(op: Op) -> str:
+    """Several results come as a sequence of the host's, which is no tuple."""
+    if not op.results:
+        return "None"
+    first, *others = [_annotation(value, _RESULTS) for value in op.results]
+    if not others:
+        return first
+    return f"{{Sequence}}[{first if set(others) == {first} else '{Any}'}]"
+
+
+def _function(op: Op, name: str, spelling: _Spelling) -> str:
+    names = _python_names([value.name for value in op.parameters])
+    parameters = []
+    for value in op.parameters:
+        text = f"{names[value.name]}: " + _annotation(value, _PARAMETERS).format_map(spelling)
+        parameters.append(text if value.default is None else f"{text} = {_default(value)}")
+    bare = _free("_" + op.name, spelling.taken | set(names.values()))
+    spelling.taken.add(bare)
+    parts = {
+        "op": op.name,
+        "name": name,
+        "bare": bare,
+        "parameters": ", ".join(parameters),
+        "result": _result(op).format_map(spelling),
+        "docstring": _docstring(op),
+        "returns": "return " if op.results else "",
+        "arguments": ", ".join(names.values()),
+    }
+    return _FUNCTION.format(**parts, **{word: spelling[word] for word in ("Callable", "library")})
+
+
+def source(package: str, library: str, ops: List[Op]) -> str:
+    """The text of _ops.py, for ops in a library of this file name. Refuses names Python keeps."""
+    for op in ops:
+        if op.name.startswith("__") and op.name.endswith("__"):
+            raise Refusal(f"op {op.name} cannot be a Python function: Python keeps __names__ for "
+                          "itself; give it another name in KERNKIT_EXPORT")  # fmt: skip
+    names = _python_names([op.name for op in ops])
+    spelling = _Spelling(set(names.values()))
+    head = f"{_HEAD.format_map(spelling)}{json.dumps(library)}))\n"
+    functions = "".join(_function(op, names[op.name], spelling) for op in ops)
+    listed = "".join(f'    "{name}",\n' for name in names.values())
+    return f'''"""The ops of {package}. Written by kernkit from the library; not to be changed."""
+
+from __future__ import annotations
+
+{spelling.imports()}
+
+__all__ = [
+{listed}]
+
+
+{head}{functions}'''
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("library", type=pathlib.Path, metavar="LIB.so", help="the built library")
+    parser.add_argument("--package", required=True, help="name of the Python package")
+    parser.add_argument("--output", required=True, type=pathlib.Path, metavar="DIR",
+                        help="the package's folder, made if it is missing")  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not all(map(str.isidentifier, arguments.package.split("."))):
+        raise Refusal(f'"{arguments.package}" is no name of a Python package')
+    ops = read_ops(arguments.library)
+    if not ops:
+        raise Refusal(f"{arguments.library} holds no schema line: no op of it was exported with "
+                      "KERNKIT_EXPORT, or section kernkit_schema was stripped")  # fmt: skip
+    text = source(arguments.package, arguments.library.name, ops)
+    try:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        (arguments.output / "_ops.py").write_text(text, encoding="utf-8")
+        (arguments.output / "py.typed").touch()
+    except OSError as error:
+        raise Refusal(f"{arguments.output} cannot be written: {error.strerror}") from error
+    return 0

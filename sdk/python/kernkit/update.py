@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bring a library, in its own folder, to this kernkit's template and SDK.
+
+The template is rendered anew with the answers in .kernkit.json and committed, as it is, behind the
+rendering that the library began with; git then merges that commit. What you changed stays, what the
+template changed comes, and where both changed the same lines git leaves a conflict, as after any
+merge: edit the files that it names, `git add` them, `git commit`; or `git merge --abort`.
+
+A rendering is known by a line in its commit's message, so it must stay in the history: merge what
+this command makes, do not squash it. `kernkit new` commits the first one where it makes the
+repository. In a repository of your own, run `kernkit update` once with the kernkit that the library
+began with; that changes no file.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+from typing import Any, Dict, NamedTuple, Optional
+
+from . import names, new
+from .cli import Refusal
+from .sdk import version
+
+RECORD = ".kernkit.json"
+_MARK = "Kernkit-template"
+
+
+class Started(NamedTuple):
+    """What .kernkit.json says."""
+
+    version: str
+    answers: Dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return self.answers["library_name"]
+
+
+def read_record(folder: pathlib.Path) -> Started:
+    """Refuses a folder where no library began."""
+    path = folder / RECORD
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        answers = {str(key): str(value) for key, value in record["answers"].items()}
+        started = Started(str(record["version"]), answers)
+        if "library_name" in answers:
+            return started
+    except FileNotFoundError:
+        raise Refusal(f"{folder} holds no {RECORD}: go to the folder of a library that kernkit "
+                      "began") from None  # fmt: skip
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise Refusal(f"{path} cannot be read ({error!r}); restore it from git") from error
+    raise Refusal(f"{path} has no library_name among its answers; restore it from git")
+
+
+class Repository:
+    """The git repository of a library, which may lie in a folder of it."""
+
+    def __init__(self, library: pathlib.Path) -> None:
+        self.library = library
+        self.prefix = self.git("rev-parse", "--show-prefix").rstrip("/")
+
+    def try_git(self, *words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        try:
+            return subprocess.run(
+                ["git", *words],
+                cwd=self.library, capture_output=True, text=True, env={**os.environ, **environment},
+            )  # fmt: skip
+        except FileNotFoundError:
+            raise Refusal("git is not installed; kernkit update merges with it") from None
+
+    def git(self, *words: str, **environment: str) -> str:
+        done = self.try_git(*words, **environment)
+        if done.returncode != 0:
+            raise Refusal(f"git {words[0]} failed: {(done.stderr or done.stdout).strip()}")
+        return done.stdout.rstrip()
+
+    def check_clean(self) -> None:
+        """Refuses what a merge could mix with."""
+        if self.try_git("rev-parse", "--verify", "--quiet", "HEAD").returncode != 0:
+            raise Refusal("the repository has no commit yet; type: git add -A && git commit")
+        if self.git("rev-parse", "--is-shallow-repository") == "true":
+            raise Refusal("the clone is shallow, so the rendering that the library began with may "
+                          "be missing; type: git fetch --unshallow")  # fmt: skip
+        if changed := self.git("status", "--porcelain", "--untracked-files=no"):
+            raise Refusal(f"there are changes that are not committed:\n{changed}\n"
+                          "commit or stash them first")  # fmt: skip
+
+    def tree_of(self, folder: pathlib.Path) -> str:
+        """Stores all files of a folder, ignored ones included, and returns their tree."""
+        with tempfile.TemporaryDirectory() as scratch:
+            index = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
+            here = {"GIT_DIR": self.git("rev-parse", "--absolute-git-dir")}
+            self.git("-C", str(folder), "add", "--all", "--force", **index, **here,
+                     GIT_WORK_TREE=str(folder))  # fmt: skip
+            tree = self.git("write-tree", **index)
+            if not self.prefix:
+                return tree
+            index = {"GIT_INDEX_FILE": os.path.join(scratch, "outer")}
+            self.git("read-tree", f"--prefix={self.prefix}/", tree, **index)
+            return self.git("write-tree", **index)
+
+    def commit(self, tree: str, started: Started, parent: Optional[str]) -> str:
+        """A rendering as a commit, which says that it is one."""
+        message = (
+            f"kernkit {started.version}'s template, rendered\n\n"
+            f"{_MARK}: {started.version} {started.name} {tree}"
+        )
+        parents = ["-p", parent] if parent is not None else []
+        identity = {}
+        if self.try_git("var", "GIT_COMMITTER_IDENT").returncode != 0:
+            for role in ("AUTHOR", "COMMITTER"):
+                identity[f"GIT_{role}_NAME"] = "kernkit"
+                identity[f"GIT_{role}_EMAIL"] = "kernkit@localhost"
+        return self.git("commit-tree", tree, *parents, "-m", message, **identity)
+
+    def last_rendering(self, name: str) -> Optional[str]:
+        """The commit in HEAD's history that holds the newest rendering, as it was made."""
+        mark = re.compile(rf"^{_MARK}: \S+ {re.escape(name)} ([0-9a-f]+)$", re.MULTILINE)
+        logged = self.git("log", "--topo-order", f"--grep=^{_MARK}: ", "--format=%H %T%n%B%x00")
+        for entry in logged.split("\0"):
+            commit, _, rest = entry.strip().partition(" ")
+            tree, _, message = rest.partition("\n")
+            found = mark.search(message)
+            if found is not None and found[1] == tree:  # and not amended
+                return commit
+        return None
+
+    def merge(self, commit: str, message: str, *options: str) -> "subprocess.CompletedProcess[str]":
+        return self.try_git("merge", "--no-ff", "--no-verify", *options, "-m", message, commit)
+
+
+def render(answers: Dict[str, str], folder: pathlib.Path) -> pathlib.Path:
+    """This kernkit's template with these answers, and the defaults of questions that are new."""
+    answers = {key: answers.get(key, value) for key, value in new.questions().items()}
+    if problem := names.problem(answers):
+        raise Refusal(f"{RECORD}: {problem}")
+    new.render(answers, folder)
+    return folder / answers["library_name"]
+
+
+def begin(library: pathlib.Path) -> bool:
+    """Makes a repository of a library that was just rendered, unless it lies in one. For
+    `kernkit new`."""
+    started = read_record(library)
+    try:
+        subprocess.run(["git", "--version"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    inside = subprocess.run(["git", "rev-parse"], cwd=library, capture_output=True)
+    if inside.returncode == 0:
+        return False
+    subprocess.run(["git", "init", "--quiet"], cwd=library, check=True, capture_output=True)
+    repository = Repository(library)
+    commit = repository.commit(repository.tree_of(library), started, None)
+    repository.git("reset", "--quiet", commit)
+    return True
+
+
+def as_numbers(text: str) -> Any:
+    return [int(part) for part in re.findall(r"\d+", text)]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--library", type=pathlib.Path, default=pathlib.Path(), metavar="DIR",
+                        help="the library's folder (default: this one)")  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    library = arguments.library.resolve()
+    started = read_record(library)
+    ours = Started(version(), started.answers)
+    if as_numbers(ours.version) < as_numbers(started.version):
+        raise Refusal(f"this kernkit is {ours.version}, and the library has {started.version} "
+                      "already; type: pip install --upgrade kernkit")  # fmt: skip
+    repository = Repository(library)
+    repository.check_clean()
+    before = repository.last_rendering(started.name)
+    if before is None and ours.version != started.version:
+        raise Refusal(
+            f"the history does not hold the rendering of kernkit {started.version} that the "
+            "library began with, which this kernkit cannot make; type once: pip install "
+            f"kernkit=={started.version} && kernkit update, then this again"
+        )
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = repository.tree_of(render(started.answers, pathlib.Path(scratch)))
+    if before is not None and repository.git("rev-parse", f"{before}^{{tree}}") == tree:
+        print(f"nothing to do: {started.name} has what kernkit {ours.version} renders")
+        return 0
+    rendering = repository.commit(tree, ours, before)
+    if before is None:
+        repository.merge(rendering, f"Know the rendering of kernkit {ours.version}",
+                         "--strategy=ours", "--allow-unrelated-histories")  # fmt: skip
+        print(f"{started.name} is known to have begun with kernkit {ours.version}; no file changed")
+        return 0
+    merged = repository.merge(rendering, f"Update to kernkit {ours.version}")
+    if merged.returncode == 0:
+        print(f"{started.name} has kernkit {ours.version}; git show --stat -m --first-parent "
+              "lists what changed, ./kk test says whether it works")  # fmt: skip
+        return 0
+    conflicts = repository.git("diff", "--relative", "--name-only", "--diff-filter=U")
+    if not conflicts:  # for example a file that git does not know and that would be overwritten
+        raise Refusal(f"git merge refused:\n{(merged.stderr or merged.stdout).strip()}")
+    print(f"both you and the template changed:\n{conflicts}\n"
+          "edit these, git add and git commit them; or git merge --abort")  # fmt: skip
+    return 1

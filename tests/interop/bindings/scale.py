@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is written for scale. Compared by test_bindings.py.
+# [function]
+def scale(y: Tensor, x: Tensor, factor: float) -> None:
+    """y = x * factor, elementwise.
+
+    scale(Tensor(a!) y, Tensor x, float factor) -> ()
+    """
+    _scale(y, x, factor)
+# [/function]

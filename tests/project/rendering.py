@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rendering the template, for tests of what comes out of it."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+NAME = "fast_ops"
+BUILD_OUTPUTS = {".git", "build", "dist", ".venv", "__pycache__", ".pytest_cache"}
+
+
+def run(*command, **options) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(word) for word in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=900,
+        **options,
+    )
+
+
+def check(*command, **options) -> str:
+    """Runs a command that must succeed; returns what it printed."""
+    done = run(*command, **options)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def render(template, output, env, *options, python=sys.executable, **answers):
+    words = [f"{key}={value}" for key, value in answers.items()]
+    output.mkdir(exist_ok=True)
+    options = ["--no-input", "--output-dir", output, *options]
+    return run(python, "-m", "cookiecutter", *options, template, *words, env=env)
+
+
+def files_below(folder: pathlib.Path) -> dict:
+    """Relative path and content of every file, through links, but for build outputs."""
+    found = {}
+    for place, folders, files in os.walk(folder, followlinks=True):
+        folders[:] = [name for name in folders if name not in BUILD_OUTPUTS]
+        for name in files:
+            path = pathlib.Path(place, name)
+            found[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return found

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Libraries from the template: they build, test, benchmark, package, install, and are called."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from rendering import NAME, check, files_below, render, run
+
+DESCRIPTION = "Fast operations, for a test."
+ADDED = [
+    ("mix", "(Tensor(a!) z, Tensor x, int n, Tensor y, bool flag, float alpha=2.0) -> ()"),
+    ("row_sum", "(Tensor(a!) y, Tensor x, float alpha=1.0) -> ()", "--kind", "row_reduction"),
+    (
+        "attend",
+        "(Tensor q, Tensor? mask, Tensor(a!) o, float[] w, int[] window, Tensor(b!) lse, "
+        "ScalarType dtype, Device device, str mode='full', bool causal=False) -> ()",
+        "--kind",
+        "custom",
+    ),
+]
+CALL = """
+import numpy, {name}
+x = numpy.array([[1, -2, 3, 4]], "float32")
+y = numpy.empty((1, 2), "float32")
+{name}.silu_and_mul(y, x)
+print(y.astype("float64").round(4).tolist(), {name}.__version__)
+"""
+CALLED = "[[2.1932, -0.9536]] 0.1.0\n"
+
+
+def test_the_template_itself_builds_as_it_stands(template, dlpack_include, tmp_path):
+    options = {
+        "CMAKE_BUILD_TYPE": "Debug",
+        "DLPACK_INCLUDE_DIR": dlpack_include,
+        "KERNKIT_BUILD_BENCHMARKS": "OFF",
+        "KERNKIT_CUDA": "OFF",
+        "KERNKIT_WERROR": "ON",
+    }
+    words = [f"-D{key}={value}" for key, value in options.items()]
+    source = template / "{{cookiecutter.library_name}}"
+    check("cmake", "-S", source, "-B", tmp_path, "-G", "Ninja", *words)
+    check("cmake", "--build", tmp_path, "-j", "2", "--target", "template_library_python")
+    check("cmake", "--build", tmp_path, "-j", "2", "--target", "silu_and_mul_test")
+    check(tmp_path / "bin/silu_and_mul_test")
+    assert (tmp_path / "python/template_library/libtemplate_library.so").exists()
+
+
+@pytest.fixture(scope="session")
+def driver_environment(environment):
+    """For ./kk: this Python's environment, with what a library's requirements.txt names."""
+    kept = {key: value for key, value in environment.items() if key not in ("LIBRARY", "KK_VENV")}
+    path = f"{sys.prefix}/bin:{os.environ['PATH']}"
+    return {**kept, "KK_VENV": sys.prefix, "PATH": path, "CMAKE_BUILD_PARALLEL_LEVEL": "2"}
+
+
+@pytest.fixture(scope="module")
+def library(template, environment, driver_environment, tmp_path_factory):
+    """A rendering with the default answers and a kernel of each kind, in git, on which `./kk all`
+    has run."""
+    output = tmp_path_factory.mktemp("library")
+    done = render(template, output, environment, library_name=NAME, description=DESCRIPTION)
+    assert done.returncode == 0, done.stdout
+    folder = output / NAME
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "start")
+    for name, schema, *kind in ADDED:
+        check("./kk", "add", name, schema, *kind, cwd=folder, env=driver_environment)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "three kernels")
+    printed = check("./kk", "all", cwd=folder, env=driver_environment)
+    (folder / "build/printed").write_text(printed)
+    return folder
+
+
+def git(folder, *words):
+    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    return subprocess.run(
+        ["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
+
+
+@pytest.fixture
+def wheel(library):
+    (path,) = (library / "dist").glob("*.whl")
+    return path
+
+
+@pytest.mark.all
+def test_one_command_does_everything(library):
+    printed = (library / "build/printed").read_text()
+    assert re.search(r"100% tests passed, 0 tests failed out of \d\d", printed)
+    assert printed.count(" passed in ") == 2  # pytest on the build, and on the installed wheel
+    assert printed.count("BM_silu_and_mul<") == 12 and "BM_memcpy<" in printed
+    assert re.search(r"  wheel: \d+ s\n", printed) and re.search(r"  together: \d+ s\n", printed)
+    assert git(library, "status", "--short") == ""
+
+
+@pytest.mark.all
+def test_an_added_kernel_is_six_files_and_a_line(library):
+    stat = git(library, "diff", "--shortstat", "HEAD~1")
+    assert re.match(r" 19 files changed, \d+ insertions\(\+\)\n", stat)
+    assert git(library, "diff", "--numstat", "HEAD~1", "kernels/CMakeLists.txt")[:4] == "3\t0\t"
+
+
+ADDED_CALL = """
+import numpy, fast_ops
+x = numpy.array([[1, -2], [3, 4]], "float32")
+z, y = numpy.empty_like(x), numpy.empty(2, "float32")
+fast_ops.mix(z, x, n=3, y=x, flag=True)
+fast_ops.row_sum(y, x, alpha=0.5)
+print(z.tolist(), y.tolist())
+"""
+
+
+@pytest.mark.all
+def test_added_kernels_are_called_with_keywords(library):
+    env = {**os.environ, "PYTHONPATH": str(library / "build/wheel/installed")}
+    printed = check(sys.executable, "-B", "-c", ADDED_CALL, env=env)
+    assert printed == "[[12.0, -24.0], [36.0, 48.0]] [-0.5, 3.5]\n"
+
+
+@pytest.mark.all
+def test_a_benchmark_verifies_what_it_times(library, driver_environment):
+    header = library / "kernels/mix/mix.cc"
+    text = header.read_text()
+    try:
+        header.write_text(text.replace("const int64_t count = x.numel();",
+                                       "const int64_t count = x.numel() - 1;"))  # fmt: skip
+        done = run("./kk", "bench", "mix", "--benchmark_min_time=0.001", cwd=library,
+                   env=driver_environment)  # fmt: skip
+    finally:
+        header.write_text(text)
+    assert done.returncode == 1 and "the result is wrong" in done.stdout
+    assert done.stdout.endswith("kk: a benchmark of mix_bench failed: see above\n")
+
+
+@pytest.mark.all
+def test_the_wheel_is_one_for_every_python(wheel):
+    assert re.fullmatch(rf"{NAME}-0\.1\.0-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name)
+    archive = zipfile.ZipFile(wheel)
+    names = {name for name in archive.namelist() if name.startswith(NAME + "/")}
+    files = {"", "__init__.py", "_ops.py", "py.typed", f"lib{NAME}.so"}
+    assert names == {f"{NAME}/{file}" for file in files}
+    with archive.open(f"{NAME}/lib{NAME}.so") as stream:
+        elf = ELFFile(stream)
+        symbols = [symbol.name for symbol in elf.get_section_by_name(".dynsym").iter_symbols()]
+        tags = elf.get_section_by_name(".dynamic").iter_tags()
+        needed = {tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"}
+    assert "__tvm_ffi_silu_and_mul" in symbols
+    assert [symbol for symbol in symbols if re.match("_?Py", symbol)] == []
+    libc = {"libstdc++.so.6", "libm.so.6", "libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2"}
+    assert needed <= libc | {"libpthread.so.0", "libdl.so.2", "librt.so.1"}
+    metadata = archive.read(f"{NAME}-0.1.0.dist-info/METADATA").decode()
+    assert re.findall("Requires-Dist: (.*)", metadata) == ["apache-tvm-ffi>=0.1.14"]
+
+
+@pytest.mark.all
+def test_the_same_sources_give_the_same_bytes(library, driver_environment, tmp_path):
+    def digests():
+        paths = sorted((library / "dist").iterdir())
+        return [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in paths]
+
+    before = digests()
+    assert len(before) == 2
+    check("./kk", "wheel", cwd=library, env=driver_environment)
+    assert digests() == before
+
+
+@pytest.mark.all
+def test_the_wheel_installs_into_a_fresh_environment(wheel, tmp_path):
+    check(sys.executable, "-m", "venv", tmp_path / "venv")
+    python = tmp_path / "venv/bin/python"
+    installed = run(python, "-m", "pip", "install", "--quiet", wheel, "numpy")
+    if installed.returncode != 0 and "Could not find a version" in installed.stdout:
+        pytest.skip("pip could not install apache-tvm-ffi and NumPy")
+    assert installed.returncode == 0, installed.stdout
+    assert check(python, "-c", CALL.format(name=NAME), cwd=tmp_path) == CALLED
+
+
+@pytest.mark.all
+def test_the_sdist_builds_a_wheel(library, wheel, driver_environment, tmp_path):
+    (sdist,) = (library / "dist").glob("*.tar.gz")
+    check("tar", "xzf", sdist, "-C", tmp_path)
+    folder = tmp_path / f"{NAME}-0.1.0"
+    check("./kk", "wheel", "--no-cuda", cwd=folder, env=driver_environment)
+    (again,) = (folder / "dist").glob("*.whl")
+    assert zipfile.ZipFile(again).namelist() == zipfile.ZipFile(wheel).namelist()
+
+
+CONSUMER = """
+cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES C)
+find_package(fast_ops 0.1 REQUIRED)
+add_executable(consumer main.c)
+target_link_libraries(consumer PRIVATE fast_ops::fast_ops)
+"""
+CONSUMER_MAIN = """
+#include <stdio.h>
+int __tvm_ffi_silu_and_mul(void*, const void*, int, void*);
+const char* kernkit_last_error(void);
+int main(void) {
+  char result[16] = {0};
+  const int code = __tvm_ffi_silu_and_mul(0, 0, 0, result);
+  return !(code == -1 && printf("%s\\n", kernkit_last_error()) > 0);
+}
+"""
+
+
+@pytest.mark.all
+def test_the_library_installs_a_cmake_package(library, tmp_path):
+    check("cmake", "--install", library / "build/release", "--prefix", tmp_path / "prefix")
+    (tmp_path / "CMakeLists.txt").write_text(CONSUMER)
+    (tmp_path / "main.c").write_text(CONSUMER_MAIN)
+    prefix = f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}"
+    check("cmake", "-S", tmp_path, "-B", tmp_path / "b", "-G", "Ninja", prefix)
+    check("cmake", "--build", tmp_path / "b")
+    printed = check(tmp_path / "b/consumer")
+    assert printed == "TypeError: silu_and_mul(): takes 2 arguments (y, x), got 0\n"
+
+
+# Other answers, and names that are odd but legal.
+
+
+def build(folder, environment, *options):
+    """Configures, builds and tests on the CPU; returns what a call from Python gives."""
+    at = {"cwd": folder, "env": environment}
+    check("cmake", "--preset", "cpu", *options, **at)
+    check("cmake", "--build", "--preset", "cpu", **at)
+    check("ctest", "--preset", "cpu", "--no-tests=error", **at)
+    env = {**environment, "PYTHONPATH": f"{folder}/build/cpu/python"}
+    return check(sys.executable, "-B", "-c", CALL.format(name=folder.name), env=env)
+
+
+@pytest.mark.all
+def test_a_library_without_cuda(template, environment, driver_environment, tmp_path):
+    answers = {"library_name": "silu_and_mul", "cuda": "none", "licence": "MIT", "ci": "none"}
+    done = render(template, tmp_path, environment, description="For the CPU.", **answers)
+    assert done.returncode == 0, done.stdout
+    library = tmp_path / "silu_and_mul"
+    for path, content in files_below(library).items():
+        if not path.startswith(("third_party/", "kk", ".kernkit.json")):
+            text = content.decode().replace("KERNKIT_CUDA", "")
+            assert "cuda" not in text.lower() or path in ("tests/silu_and_mul_test.cc",), path
+        assert not path.endswith(".cu") or path.startswith("third_party/")
+        assert b"SPDX-License-Identifier: Apache" not in content or path.startswith("third_party/")
+    assert (library / "LICENSE").read_text().startswith("MIT License\n\nCopyright (c) The authors")
+    assert not (library / ".github").exists()
+    assert build(library, driver_environment).startswith("[[2.1932, -0.9536]]")
+
+
+@pytest.mark.all
+def test_a_library_on_an_installed_kernkit(
+    root, template, environment, driver_environment, prefix, tmp_path
+):
+    answers = {"library_name": "x2", "sdk": "find_package", "licence": "none", "cuda": "required"}
+    done = render(template, tmp_path, environment, author="A B <a@b.org>", **answers)
+    assert done.returncode == 0, done.stdout
+    library = tmp_path / "x2"
+    assert not (library / "third_party/kernkit").exists() and not (library / "LICENSE").exists()
+    assert b"SPDX-License-Identifier" not in (library / "CMakeLists.txt").read_bytes()
+    toml = (library / "pyproject.toml").read_text()
+    assert 'authors = [{name = "A B", email = "a@b.org"}]\n' in toml
+    assert not re.search("^license =", toml, re.MULTILINE)
+    tools = {**driver_environment, "PYTHONPATH": str(root / "sdk/python")}
+    assert build(library, tools, f"-DCMAKE_PREFIX_PATH={prefix}").startswith("[[2.1932, -0.9536]]")

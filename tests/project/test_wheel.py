@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kernkit as a wheel: what is in it, and its use from a fresh environment."""
+
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+import pytest
+from commands import ENVIRONMENT, run
+
+pytestmark = pytest.mark.all
+pytest.importorskip("scikit_build_core", reason="scikit-build-core is not installed")
+
+BUILD = """
+import os, sys
+from scikit_build_core import build
+os.chdir(sys.argv[1])
+print(getattr(build, sys.argv[2])(sys.argv[3]))
+"""
+
+
+def build(source, what, output):
+    """The file that a frontend's call of the build backend leaves."""
+    output.mkdir(exist_ok=True)
+    return output / run(sys.executable, "-c", BUILD, source, what, output).splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def sdist(root, tmp_path_factory):
+    return build(root, "build_sdist", tmp_path_factory.mktemp("sdist"))
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist, tmp_path_factory):
+    """Built as pip does from an index: from the sdist."""
+    folder = tmp_path_factory.mktemp("wheel")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder)
+    return build(next(folder.iterdir()), "build_wheel", folder / "made")
+
+
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory):
+    """A fresh environment with the wheel; what kernkit depends on is this environment's."""
+    folder = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", "--without-pip", folder)
+    python = folder / "bin/python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps",
+        "--no-index", "--disable-pip-version-check", wheel)  # fmt: skip
+    packages = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    here = [place for place in sys.path if place.endswith("-packages")]
+    pathlib.Path(packages, "dependencies.pth").write_text("\n".join(here))
+    return folder
+
+
+def command(environment, *words, code=0, **options):
+    """Runs the installed `kernkit`, outside the repository; returns what it printed."""
+    result = subprocess.run(
+        [environment / "bin/kernkit", *map(str, words)],
+        cwd=environment, capture_output=True, text=True, **options,
+    )  # fmt: skip
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+def files_below(folder):
+    """Relative path to content and whether it may be run, through links."""
+    found = {}
+    for place, folders, names in os.walk(folder, followlinks=True):
+        folders[:] = [name for name in folders if "cache" not in name]
+        for path in (pathlib.Path(place, name) for name in names):
+            executable = bool(path.stat().st_mode & stat.S_IXUSR)
+            found[path.relative_to(folder).as_posix()] = path.read_bytes(), executable
+    return found
+
+
+def test_the_tree_and_the_sdist_make_the_same_wheel(root, wheel, tmp_path):
+    direct = build(root, "build_wheel", tmp_path)
+    assert direct.name == wheel.name and wheel.name.endswith("-py3-none-any.whl")
+    with zipfile.ZipFile(direct) as one, zipfile.ZipFile(wheel) as other:
+        assert {f.filename: f.CRC for f in one.infolist()} == {
+            f.filename: f.CRC for f in other.infolist()
+        }
+
+
+def test_the_template_and_the_sdk_arrive_through_their_links(root, environment):
+    (package,) = environment.glob("lib/python*/site-packages/kernkit")
+    assert files_below(package / "template") == files_below(root / "template")
+    sdk = files_below(root / "sdk")
+    elsewhere = {path for path in sdk if path.startswith(("python/", "cmake/wheel/"))}
+    assert files_below(package / "sdk") == {path: sdk[path] for path in sdk.keys() - elsewhere}
+    assert len(elsewhere) == len(files_below(root / "sdk/python")) + 2
+    assert not [path for path in package.rglob("*") if path.is_symlink()]
+
+
+def test_the_version_is_that_of_the_header(root, wheel, environment):
+    header = (root / "sdk/include/kernkit/version.h").read_text()
+    major, minor, patch = (line.split()[-1] for line in header.splitlines()[-3:])
+    assert wheel.name.split("-")[1] == f"{major}.{minor}.{patch}"
+    assert command(environment, "--version") == f"kernkit {major}.{minor}.{patch}\n"
+
+
+def test_the_command_line(root, environment, library, tmp_path):
+    listing = command(environment, "--help")
+    for name in ("new", "add", "update", "doctor", "bindings", "cmakedir", "exit codes: 0 done"):
+        assert name in listing
+    command(environment, "frobnicate", code=2)
+    write = ["bindings", library, "--output", tmp_path / "x", "--package"]
+    refused = command(environment, *write, "x-y", code=3)
+    assert refused == 'kernkit: "x-y" is no name of a Python package\n'
+    command(environment, *write, "x")
+    assert "def scale(" in (tmp_path / "x/_ops.py").read_text()
+    assert command(environment, "doctor", library).startswith("ok    schemas   2 ops: add, scale\n")
+
+
+def built_there(environment, source):
+    """The files in the wheel of a project, built in the environment."""
+    environ = {**ENVIRONMENT, "VIRTUAL_ENV": str(environment), "CMAKE_ARGS": "-DKERNKIT_CUDA=OFF"}
+    made = subprocess.run(
+        [environment / "bin/python", "-c", BUILD, source, "build_wheel", source],
+        capture_output=True, text=True, env=environ,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    with zipfile.ZipFile(source / made.stdout.splitlines()[-1]) as archive:
+        return set(archive.namelist())
+
+
+def test_find_package_in_a_build_by_scikit_build_core(root, environment, tmp_path):
+    consumer = tmp_path / "consumer"
+    shutil.copytree(root / "tests/consumers/wheel", consumer)
+    shutil.copytree(root / "tests/consumers/negate", consumer / "negate")
+    assert "consumer/libconsumer.so" in built_there(environment, consumer)
+
+
+def test_a_library_that_finds_the_wheel(environment, tmp_path):
+    """Started, packaged and updated by the installed command."""
+    answers = ["--sdk", "find_package", "--cuda", "none"]
+    command(environment, "new", "fast_ops", "--output", tmp_path, *answers)
+    library = tmp_path / "fast_ops"
+    assert not (library / "third_party/kernkit").exists()
+    assert {"fast_ops/_ops.py", "fast_ops/libfast_ops.so"} <= built_there(environment, library)
+    assert "nothing to do" in command(environment, "update", "--library", library)
+
+
+def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path):
+    for part in ("wheel", "negate"):
+        shutil.copytree(root / "tests/consumers" / part, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(root / "tests/consumers/negate", tmp_path / "negate")
+    listing = tmp_path / "CMakeLists.txt"
+    folder = command(environment, "cmakedir").strip()
+    configure = ["cmake", "-S", tmp_path, "-B", tmp_path / "b", "-G", "Ninja"]
+    configure += [f"-Dkernkit_DIR={folder}", "-DKERNKIT_CUDA=OFF"]
+    whole = listing.read_text()
+    listing.write_text(whole + "find_package(kernkit 0.1.0 REQUIRED)\n")
+    run(*configure)
+    for wrong in ("0.0", "0.2", "1.1", "0.1.999"):
+        listing.write_text(whole.replace("kernkit 0.1 ", f"kernkit {wrong} "))
+        refused = subprocess.run([*map(str, configure)], capture_output=True, text=True)
+        assert "compatible with requested version" in " ".join(refused.stderr.split())
