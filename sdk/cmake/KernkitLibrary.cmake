@@ -205,14 +205,15 @@ function(_kernkit_add_programs library dir source program objects out)
   set(${out} "${programs}" PARENT_SCOPE)
 endfunction()
 
-function(_kernkit_find_gtest)
+# A macro: GoogleTest sets variables for its own functions.
+macro(_kernkit_find_gtest)
   find_package(GTest QUIET)
   if(NOT GTest_FOUND)
     message(FATAL_ERROR "kernkit: GoogleTest was not found. Install it (Debian: libgtest-dev) or "
       "switch the tests off.")
   endif()
   include(GoogleTest)
-endfunction()
+endmacro()
 
 function(_kernkit_add_tests library dir program objects)
   _kernkit_find_gtest()
