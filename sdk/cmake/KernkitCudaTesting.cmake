@@ -3,6 +3,8 @@
 #
 #   kernkit::cuda_testing              the CUDA runtime for tests, in place of NVIDIA's
 #   kernkit::cuda_on_cpu               and headers with which .cu files are C++ files
+#   kernkit::cuda_on_cpu_main          a main() in place of GoogleTest's, for tests that find their
+#                                      devices on the CPU
 #   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
 #                                      compiled for the CPU, as objects for tests to link
 include_guard(GLOBAL)
@@ -14,17 +16,24 @@ endif()
 set(_kernkit_testing_sources "${_kernkit_testing_dir}/src/cuda_testing")
 add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
   "${_kernkit_testing_sources}/block.cc"
+  "${_kernkit_testing_sources}/block_order.cc"
   "${_kernkit_testing_sources}/demangle.cc"
   "${_kernkit_testing_sources}/device.cc"
+  "${_kernkit_testing_sources}/event.cc"
+  "${_kernkit_testing_sources}/fault.cc"
   "${_kernkit_testing_sources}/fiber.cc"
   "${_kernkit_testing_sources}/fiber_pool.cc"
+  "${_kernkit_testing_sources}/graph.cc"
   "${_kernkit_testing_sources}/grid.cc"
+  "${_kernkit_testing_sources}/kernels.cc"
   "${_kernkit_testing_sources}/launch.cc"
   "${_kernkit_testing_sources}/meeting.cc"
   "${_kernkit_testing_sources}/memory.cc"
+  "${_kernkit_testing_sources}/pages.cc"
   "${_kernkit_testing_sources}/queue.cc"
   "${_kernkit_testing_sources}/registration.cc"
   "${_kernkit_testing_sources}/report.cc"
+  "${_kernkit_testing_sources}/runtime.cc"
   "${_kernkit_testing_sources}/shared_variables.cc"
   "${_kernkit_testing_sources}/state.cc"
   "${_kernkit_testing_sources}/stream.cc"
@@ -49,6 +58,13 @@ target_include_directories(kernkit_cuda_on_cpu BEFORE INTERFACE
   "${_kernkit_testing_dir}/cuda_on_cpu")
 target_link_libraries(kernkit_cuda_on_cpu INTERFACE kernkit::cuda_testing)
 target_compile_options(kernkit_cuda_on_cpu INTERFACE -Wno-unknown-pragmas)  # #pragma unroll
+
+# Compiled where it is linked, beside GTest::gtest.
+add_library(kernkit_cuda_on_cpu_main INTERFACE)
+add_library(kernkit::cuda_on_cpu_main ALIAS kernkit_cuda_on_cpu_main)
+target_sources(kernkit_cuda_on_cpu_main INTERFACE
+  "${_kernkit_testing_sources}/main/on_cpu_main.cc")
+target_link_libraries(kernkit_cuda_on_cpu_main INTERFACE kernkit::cuda_on_cpu)
 
 function(kernkit_add_cuda_on_cpu library)
   set(target ${library}_cuda_on_cpu)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory. That of a device is memory of this process, filled with a pattern.
-#include <cstdlib>
+// Memory, and copies of it.
 #include <cstring>
 
 #include "sanitizers.h"
@@ -8,6 +7,9 @@
 
 namespace kernkit::testing {
 namespace {
+
+// An allocation of so many bytes is not filled, and exists where it is touched.
+constexpr size_t kSparse = size_t{1} << 28;
 
 cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
   *pointer = nullptr;
@@ -18,12 +20,11 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
   const size_t free = state().devices[device].memory - of_device.used;
   if (counts && size > free) return cudaErrorMemoryAllocation;
   if (size > SIZE_MAX - 255) return cudaErrorMemoryAllocation;
-  void* memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  const Allocation allocation = {size, thread_state().device, type, size >= kSparse};
+  void* memory = take_memory(allocation);
   if (memory == nullptr) return cudaErrorMemoryAllocation;
-  std::memset(memory, state().emulation.poison, size);
-  limit_allocation(memory, counts ? 0 : size, (size + 255) / 256 * 256);
   if (counts) of_device.used += size;
-  state().allocations[memory] = {size, thread_state().device, type};
+  state().allocations[memory] = allocation;
   *pointer = memory;
   return cudaSuccess;
 }
@@ -50,10 +51,8 @@ cudaError_t release(void* pointer, bool host) {
   if (found->second.type == cudaMemoryTypeDevice) {
     state().device_states.at(static_cast<size_t>(found->second.device)).used -= found->second.size;
   }
-  limit_allocation(pointer, (found->second.size + 255) / 256 * 256,
-                   (found->second.size + 255) / 256 * 256);
+  give_back_memory(pointer, found->second);
   state().allocations.erase(found);
-  std::free(pointer);
   return cudaSuccess;
 }
 
@@ -133,19 +132,14 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return call("cudaPointerGetAttributes", Reach::kHost, [&] {
     *attributes = {};
     attributes->device = -1;
-    auto found = state().allocations.upper_bound(const_cast<void*>(pointer));
-    if (found == state().allocations.begin()) return cudaSuccess;
-    --found;
-    if (static_cast<const char*>(pointer) >=
-        static_cast<const char*>(found->first) + found->second.size) {
-      return cudaSuccess;
-    }
-    attributes->type = found->second.type;
-    attributes->device = found->second.device;
-    if (found->second.type != cudaMemoryTypeHost) {
+    const Allocation* allocation = allocation_of(pointer);
+    if (allocation == nullptr) return cudaSuccess;
+    attributes->type = allocation->type;
+    attributes->device = allocation->device;
+    if (allocation->type != cudaMemoryTypeHost) {
       attributes->devicePointer = const_cast<void*>(pointer);
     }
-    if (found->second.type != cudaMemoryTypeDevice) {
+    if (allocation->type != cudaMemoryTypeDevice) {
       attributes->hostPointer = const_cast<void*>(pointer);
     }
     return cudaSuccess;
