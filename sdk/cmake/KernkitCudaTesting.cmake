@@ -77,7 +77,8 @@ function(kernkit_add_cuda_on_cpu library)
       # A C++ file that is the .cu file, whatever language the project gives that one.
       cmake_path(GET source STEM op)
       set(wrapper "${CMAKE_CURRENT_BINARY_DIR}/${target}/${op}_cuda.cc")
-      file(CONFIGURE OUTPUT "${wrapper}" CONTENT "#include \"${source}\"\n")
+      file(CONFIGURE OUTPUT "${wrapper}" CONTENT
+        "#include \"kernkit_cuda/translation_unit.h\"\n#include \"${source}\"\n")
       set(source "${wrapper}")
     endif()
     target_sources(${target} PRIVATE "${source}")

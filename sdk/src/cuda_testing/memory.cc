@@ -39,6 +39,27 @@ void copy(void* to, const void* from, size_t size) {
   const RaceSeen of_device;
   std::memmove(to, from, size);
 }
+// CUDA Runtime API, "API synchronization behavior": memory that CUDA did not allocate is read
+// before the call returns, and was written when it returns. In a graph it is read when that runs.
+cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind,
+                       cudaStream_t stream) {
+  const bool captured = knows(stream) && !is_default_stream(stream) && stream->capturing;
+  const bool reads = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDefault;
+  const bool writes = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDefault;
+  if (reads && !captured && allocation_of(from) == nullptr && allocation_of(to) != nullptr) {
+    const auto* bytes = static_cast<const unsigned char*>(from);
+    return enqueue(stream, [to, staged = std::vector<unsigned char>(bytes, bytes + size)] {
+      copy(to, staged.data(), staged.size());
+    });
+  }
+  const cudaError_t error = enqueue(stream, [=] { copy(to, from, size); });
+  if (error == cudaSuccess && writes && !captured && allocation_of(to) == nullptr &&
+      allocation_of(from) != nullptr) {
+    drain(thread_state().device, stream);
+    return error_of_device();
+  }
+  return error;
+}
 void fill(void* pointer, int value, size_t size) {
   const RaceSeen of_device;
   std::memset(pointer, value, size);
@@ -107,10 +128,10 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind) 
     return error != cudaSuccess ? error : error_of_device();
   });
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind,
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return call("cudaMemcpyAsync", Reach::kDevice,
-              [&] { return enqueue(stream, [=] { copy(to, from, size); }); });
+              [&] { return copy_async(to, from, size, kind, stream); });
 }
 cudaError_t cudaMemset(void* pointer, int value, size_t size) {
   return call("cudaMemset", Reach::kUnsafe,

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "sanitizers.h"
+
 extern "C" void* __tls_get_addr(void* module_and_offset);
 
 namespace kernkit::testing {
@@ -23,6 +25,11 @@ struct Variable {
   size_t size;
 };
 std::vector<Variable>& variables() {
+  static auto& all = *new std::vector<Variable>;
+  return all;
+}
+// What nobody may touch.
+std::vector<Variable>& guards() {
   static auto& all = *new std::vector<Variable>;
   return all;
 }
@@ -39,8 +46,10 @@ void read_symbols(const unsigned char* file, size_t size, size_t module) {
     for (size_t s = 0; s < sections[i].sh_size / sizeof(*symbols); ++s) {
       const ElfW(Sym)& symbol = symbols[s];
       if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF) continue;
-      if (std::strstr(names + symbol.st_name, "B14kernkit_shared") == nullptr) continue;
-      variables().push_back({{module, symbol.st_value}, symbol.st_size});
+      const Variable variable = {{module, symbol.st_value}, symbol.st_size};
+      const char* name = names + symbol.st_name;
+      if (std::strstr(name, "B14kernkit_shared") != nullptr) variables().push_back(variable);
+      if (std::strstr(name, "B13kernkit_guard") != nullptr) guards().push_back(variable);
     }
   }
 }
@@ -77,6 +86,7 @@ void find_shared_variables() {
   if (loaded == known) return;
   known = loaded;
   variables().clear();
+  guards().clear();
   dl_iterate_phdr(read_module, nullptr);
 }
 
@@ -84,6 +94,7 @@ void fill_shared_variables(unsigned char value) {
   for (Variable& variable : variables()) {
     std::memset(__tls_get_addr(variable.where), value, variable.size);
   }
+  for (Variable& guard : guards()) limit_allocation(__tls_get_addr(guard.where), 0, guard.size);
 }
 
 }  // namespace kernkit::testing
