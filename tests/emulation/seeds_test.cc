@@ -14,12 +14,14 @@
 namespace kernkit::testing {
 namespace {
 
-constexpr unsigned kSeeds = 1000;
+#if !defined(KERNKIT_SEEDS)
+#define KERNKIT_SEEDS 1000
+#endif
 
 // Runs under every seed, each on a runtime of its own.
 template <class Test>
 void each_seed(const Test& test) {
-  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+  for (unsigned seed = 1; seed <= KERNKIT_SEEDS; ++seed) {
     CudaRuntime runtime;
     runtime.run_kernels(true);
     runtime.set_seed(seed);

@@ -1,5 +1,6 @@
 // expect: success
 // SPDX-License-Identifier: Apache-2.0
+// [half]
 __device__ unsigned lane() {
 #if defined(__CUDACC__)
   unsigned result;
@@ -9,6 +10,7 @@ __device__ unsigned lane() {
   return threadIdx.x % 32;
 #endif
 }
+// [/half]
 __global__ void kernel(float* x) {
   alignas(16) __shared__ float tile[4];
   tile[threadIdx.x] = static_cast<float>(lane());
