@@ -37,7 +37,7 @@ bool can_release(void* pointer, bool host) {
 
 void copy(void* to, const void* from, size_t size) {
   const RaceSeen of_device;
-  std::memmove(to, from, size);
+  if (size != 0) std::memmove(to, from, size);
 }
 // CUDA Runtime API, "API synchronization behavior": memory that CUDA did not allocate is read
 // before the call returns, and was written when it returns. In a graph it is read when that runs.
