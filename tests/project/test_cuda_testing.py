@@ -89,3 +89,17 @@ def test_gpu_tests_on_the_cpu_read_no_header_of_nvidia(root):
         theirs = [f for f in files if nvidias.search(f.name) and root not in f.parents]
         assert not theirs, f"{name}: {theirs}"
         assert sdk / "cuda_on_cpu/cuda_runtime_api.h" in files, name
+
+
+@pytest.mark.slow
+def test_sanitizers_of_clang(root, tmp_path):
+    """g++'s are the preset asan."""
+    if not shutil.which("clang++"):
+        pytest.skip("clang++ is not installed")
+    flags = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+    programs = ["emulation_test", "gpu_on_cpu_test", "sdk_cuda_faults_test", "sdk_cuda_host_faults_test"]
+    run("cmake", "-S", root, "--preset", "clang", "-B", tmp_path, "-DCMAKE_BUILD_TYPE=Debug",
+        f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}", "-DKERNKIT_BUILD_BENCHMARKS=OFF")  # fmt: skip
+    run("cmake", "--build", tmp_path, "--target", *programs)
+    for program in programs:
+        run(tmp_path / "bin" / program)
