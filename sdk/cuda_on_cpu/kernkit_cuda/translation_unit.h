@@ -8,7 +8,6 @@
 #pragma clang diagnostic ignored "-Wkeyword-macro"
 #endif
 // Constraints and instructions of PTX would be refused by the assembler, with other words.
-#define asm                                                                                       \
-  _Pragma(                                                                                        \
-      "GCC error \"kernkit: inline PTX (asm) does not run on the CPU; put it into a function of " \
-      "its own that has a C++ half for #if !defined(__CUDACC__)\"") asm
+// clang-format off
+#define asm _Pragma("GCC error \"kernkit: inline PTX (asm) does not run on the CPU; put it into a function of its own that has a C++ half for #if !defined(__CUDACC__)\"") asm
+// clang-format on

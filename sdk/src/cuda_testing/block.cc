@@ -143,6 +143,7 @@ void Block::start_one() {
 }
 
 void Block::end(CudaThread* thread) {
+  const RaceIgnored bookkeeping;
   running_ = thread;
   thread->ended = true;
   ++ended_;
@@ -168,6 +169,7 @@ void Block::wake(CudaThread* waiting) {
 }
 
 void Block::wait(const char* function) {
+  const RaceSeen suspended;  // for good, when the grid fails
   CudaThread* thread = running_;
   thread->waits_at = function;
   thread->fiber->suspend();

@@ -1,4 +1,4 @@
-// expect: kernkit_cuda_dynamic_shared_T
+// expect: dynamic_shared
 // SPDX-License-Identifier: Apache-2.0
 __global__ void kernel(float* x) {
   extern __shared__ float tile[];
