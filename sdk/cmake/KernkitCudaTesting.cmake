@@ -37,6 +37,7 @@ add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
   "${_kernkit_testing_sources}/shared_variables.cc"
   "${_kernkit_testing_sources}/state.cc"
   "${_kernkit_testing_sources}/stream.cc"
+  "${_kernkit_testing_sources}/symbol_table.cc"
   "${_kernkit_testing_sources}/visibility.cc"
   "${_kernkit_testing_sources}/watchdog.cc")
 add_library(kernkit::cuda_testing ALIAS kernkit_cuda_testing)
@@ -60,6 +61,12 @@ target_link_libraries(kernkit_cuda_on_cpu INTERFACE kernkit::cuda_testing)
 # #pragma unroll, and fences in the headers that are the host's.
 target_compile_options(kernkit_cuda_on_cpu INTERFACE
   -Wno-unknown-pragmas "$<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>")
+# For ThreadSanitizer: volatile accesses of a kernel do not race, see report.cc.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
+  target_compile_options(kernkit_cuda_on_cpu INTERFACE
+    "$<$<CXX_COMPILER_ID:GNU>:--param=tsan-distinguish-volatile=1>"
+    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-distinguish-volatile=1>")
+endif()
 
 # Compiled where it is linked, beside GTest::gtest.
 add_library(kernkit_cuda_on_cpu_main INTERFACE)

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of kernels.
-#include <dlfcn.h>
-
 #include <algorithm>
 
 #include "demangle.h"
+#include "sanitizers.h"
 #include "state.h"
+#include "symbol_table.h"
 
 namespace kernkit::testing {
-
-namespace {
-
-// Null for a function that the program does not export.
-const char* exported_name(const void* function) {
-  Dl_info symbol{};
-  // The nearest exported symbol may be another function.
-  const bool found = dladdr(function, &symbol) != 0 && symbol.dli_saddr == function;
-  return found ? symbol.dli_sname : nullptr;
-}
-
-}  // namespace
 
 void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes, size_t count) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
@@ -27,10 +15,9 @@ void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes,
   if (info.invoke != nullptr) return;
   info.invoke = invoke;
   info.sizes.assign(sizes, sizes + count);
-  if (const char* name = exported_name(kernel)) {
-    info.mangled = name;
-    info.name = demangle(info.mangled);
-  }
+  const RaceIgnored bookkeeping;
+  info.mangled = function_at(kernel);
+  if (!info.mangled.empty()) info.name = demangle(info.mangled);
 }
 
 KernelInfo* find_kernel(const void* kernel) {
@@ -77,9 +64,12 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
 cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   const KernelInfo* info = find_kernel(kernel);
+  const RaceIgnored bookkeeping;
   // Compiled for the CPU, a kernel is known from its first launch on only.
-  *name = info != nullptr && !info->mangled.empty() ? info->mangled.c_str() : exported_name(kernel);
-  return *name != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+  static auto& found = *new std::set<std::string>;
+  const bool known = info != nullptr && !info->mangled.empty();
+  *name = found.insert(known ? info->mangled : function_at(kernel)).first->c_str();
+  return **name != '\0' ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
                                                           int threads, size_t shared_memory) {

@@ -31,7 +31,7 @@ struct CudaCall {
 
 /// A kernel launch: recorded when it was accepted.
 struct CudaLaunch {
-  std::string kernel;  // as C++ writes it; "" for a function that the program does not export
+  std::string kernel;  // as C++ writes it; "" in a program that was stripped
   dim3 grid;
   dim3 block;
   size_t shared_memory;  // dynamic, bytes
