@@ -53,7 +53,7 @@ def test_race_detector_of_the_page(prefix, example):
     said, code = run_seed(build(example, prefix, *options), 1)
     assert code != 0
     assert "WARNING: ThreadSanitizer: data race" in said
-    assert re.search(r"shift_kernel\(float\*, float const\*\).*shift\.cu:11", said), said
+    assert re.search(r"shift_kernel\(float\*, float const\*\).*shift\.cu:10", said), said
     assert "kernkit: in kernel " in said
 
 
