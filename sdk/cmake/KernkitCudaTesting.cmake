@@ -3,6 +3,8 @@
 #
 #   kernkit::cuda_testing              the CUDA runtime for tests, in place of NVIDIA's
 #   kernkit::cuda_on_cpu               and headers with which .cu files are C++ files
+#   kernkit::cuda_on_cpu_main          a main() in place of GoogleTest's, for tests that find their
+#                                      devices on the CPU
 #   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
 #                                      compiled for the CPU, as objects for tests to link
 #   kernkit_add_contract_test(mylib contract_test.cc)
@@ -20,20 +22,28 @@ endif()
 set(_kernkit_testing_sources "${_kernkit_testing_dir}/src/cuda_testing")
 add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
   "${_kernkit_testing_sources}/block.cc"
+  "${_kernkit_testing_sources}/block_order.cc"
   "${_kernkit_testing_sources}/demangle.cc"
   "${_kernkit_testing_sources}/device.cc"
+  "${_kernkit_testing_sources}/event.cc"
+  "${_kernkit_testing_sources}/fault.cc"
   "${_kernkit_testing_sources}/fiber.cc"
   "${_kernkit_testing_sources}/fiber_pool.cc"
+  "${_kernkit_testing_sources}/graph.cc"
   "${_kernkit_testing_sources}/grid.cc"
+  "${_kernkit_testing_sources}/kernels.cc"
   "${_kernkit_testing_sources}/launch.cc"
   "${_kernkit_testing_sources}/meeting.cc"
   "${_kernkit_testing_sources}/memory.cc"
+  "${_kernkit_testing_sources}/pages.cc"
   "${_kernkit_testing_sources}/queue.cc"
   "${_kernkit_testing_sources}/registration.cc"
   "${_kernkit_testing_sources}/report.cc"
+  "${_kernkit_testing_sources}/runtime.cc"
   "${_kernkit_testing_sources}/shared_variables.cc"
   "${_kernkit_testing_sources}/state.cc"
   "${_kernkit_testing_sources}/stream.cc"
+  "${_kernkit_testing_sources}/symbol_table.cc"
   "${_kernkit_testing_sources}/visibility.cc"
   "${_kernkit_testing_sources}/watchdog.cc")
 add_library(kernkit::cuda_testing ALIAS kernkit_cuda_testing)
@@ -55,7 +65,22 @@ target_include_directories(kernkit_cuda_on_cpu BEFORE INTERFACE
   "${_kernkit_testing_dir}/cuda_on_cpu")
 target_link_libraries(kernkit_cuda_on_cpu INTERFACE kernkit::cuda_testing)
 target_compile_definitions(kernkit_cuda_on_cpu INTERFACE KERNKIT_CUDA_ON_CPU)
-target_compile_options(kernkit_cuda_on_cpu INTERFACE -Wno-unknown-pragmas)  # #pragma unroll
+# #pragma unroll, and fences in the headers that are the host's.
+target_compile_options(kernkit_cuda_on_cpu INTERFACE
+  -Wno-unknown-pragmas "$<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>")
+# For ThreadSanitizer: volatile accesses of a kernel do not race, see report.cc.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
+  target_compile_options(kernkit_cuda_on_cpu INTERFACE
+    "$<$<CXX_COMPILER_ID:GNU>:--param=tsan-distinguish-volatile=1>"
+    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-distinguish-volatile=1>")
+endif()
+
+# Compiled where it is linked, beside GTest::gtest.
+add_library(kernkit_cuda_on_cpu_main INTERFACE)
+add_library(kernkit::cuda_on_cpu_main ALIAS kernkit_cuda_on_cpu_main)
+target_sources(kernkit_cuda_on_cpu_main INTERFACE
+  "${_kernkit_testing_sources}/main/on_cpu_main.cc")
+target_link_libraries(kernkit_cuda_on_cpu_main INTERFACE kernkit::cuda_on_cpu)
 
 function(kernkit_add_cuda_on_cpu library)
   set(target ${library}_cuda_on_cpu)
@@ -68,7 +93,8 @@ function(kernkit_add_cuda_on_cpu library)
       # A C++ file that is the .cu file, whatever language the project gives that one.
       cmake_path(GET source STEM op)
       set(wrapper "${CMAKE_CURRENT_BINARY_DIR}/${target}/${op}_cuda.cc")
-      file(CONFIGURE OUTPUT "${wrapper}" CONTENT "#include \"${source}\"\n")
+      file(CONFIGURE OUTPUT "${wrapper}" CONTENT
+        "#include \"kernkit_cuda/translation_unit.h\"\n#include \"${source}\"\n")
       set(source "${wrapper}")
     endif()
     target_sources(${target} PRIVATE "${source}")

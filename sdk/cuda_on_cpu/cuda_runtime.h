@@ -10,6 +10,7 @@
 #include "cuda_runtime_api.h"
 #include "kernkit_cuda/atomics.h"
 #include "kernkit_cuda/math.h"
+#include "kernkit_cuda/shared.h"
 #include "kernkit_cuda/warp.h"
 
 #define __host__
@@ -22,9 +23,6 @@
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __align__(n) __attribute__((aligned(n)))
-// clang-format off
-#define __shared__ static thread_local __attribute__((abi_tag("kernkit_shared")))  // not extern __shared__: that is kernkit::cuda::dynamic_shared<T>()
-// clang-format on
 
 inline constexpr int warpSize = 32;
 

@@ -135,6 +135,22 @@ TEST_F(Races, KernelsOfAStreamAndTheHost) {
   EXPECT_EQ(races(), 0u);
 }
 
+// A function of the host is work of its stream.
+TEST_F(Races, FunctionsOfTheHost) {
+  for (const bool ordered : {true, false}) {
+    void* x = nullptr;
+    cudaMallocHost(&x, 8 * sizeof(int));
+    cudaStream_t a = nullptr, b = nullptr;
+    cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
+    launch(kernels::fill, 1, 8, a, static_cast<int*>(x), 1);
+    cudaLaunchHostFunc(
+        ordered ? a : b, [](void* data) { ++*static_cast<int*>(data); }, x);
+    launch(kernels::fill, 1, 8, ordered ? a : b, static_cast<int*>(x), 2);
+    EXPECT_EQ(races() == 0, ordered);
+  }
+}
+
 TEST_F(Races, Streams) {
   for (const bool ordered : {true, false}) {
     int* x = memory(8);

@@ -5,13 +5,14 @@
 
 #include "gpu.h"
 #include "ops.h"
+#include "parts.h"
 
 namespace kernkit::gpu {
 namespace {
 
 // A period that divides no power of two, so that an element which came from, or went to, a wrong
 // place is another one.
-constexpr int64_t kPeriod = (1 << 22) - 3;
+constexpr int64_t kPeriod = (1 << 18) - 5;
 
 // n elements in device memory that repeat a period.
 template <class T>
@@ -30,26 +31,31 @@ class Periodic {
   Periodic& operator=(const Periodic&) = delete;
 
   void fill(const std::vector<T>& period) {
-    copy(data(), period.data(), kPeriod, cudaMemcpyHostToDevice);
-    for (int64_t done = kPeriod; done < n_; done += std::min(done, n_ - done)) {
-      copy(data() + done, data(), std::min(done, n_ - done), cudaMemcpyDeviceToDevice);
+    for (const Part& part : parts(n_)) {
+      for (int64_t i = part.first; i < part.end; i += left_of_period(i)) {
+        copy(data() + i, &period[static_cast<size_t>(i % kPeriod)],
+             std::min(left_of_period(i), part.end - i), cudaMemcpyHostToDevice);
+      }
     }
   }
   void poison() {
-    KERNKIT_CUDA_CHECK(cudaMemset(dl_.data, 0x7e, static_cast<size_t>(n_) * sizeof(T)));
+    for (const Part& part : parts(n_)) {
+      const auto bytes = static_cast<size_t>(part.end - part.first) * sizeof(T);
+      KERNKIT_CUDA_CHECK(cudaMemset(data() + part.first, 0x7e, bytes));
+    }
   }
   /// The first element that is not the period's, or -1.
   int64_t first_wrong(const std::vector<T>& period) {
-    std::vector<T> part(static_cast<size_t>(kPeriod));
-    for (int64_t done = 0; done < n_; done += kPeriod) {
-      const int64_t count = std::min(kPeriod, n_ - done);
-      copy(part.data(), data() + done, count, cudaMemcpyDeviceToHost);
-      if (std::memcmp(part.data(), period.data(), static_cast<size_t>(count) * sizeof(T)) == 0) {
-        continue;
-      }
-      for (int64_t i = 0; i < count; ++i) {
-        const auto k = static_cast<size_t>(i);
-        if (std::memcmp(&part[k], &period[k], sizeof(T)) != 0) return done + i;
+    std::vector<T> read(static_cast<size_t>(kPeriod));
+    for (const Part& part : parts(n_)) {
+      for (int64_t i = part.first; i < part.end; i += left_of_period(i)) {
+        const int64_t count = std::min(left_of_period(i), part.end - i);
+        const T* wanted = &period[static_cast<size_t>(i % kPeriod)];
+        copy(read.data(), data() + i, count, cudaMemcpyDeviceToHost);
+        if (std::memcmp(read.data(), wanted, static_cast<size_t>(count) * sizeof(T)) == 0) continue;
+        for (int64_t k = 0; k < count; ++k) {
+          if (std::memcmp(&read[static_cast<size_t>(k)], &wanted[k], sizeof(T)) != 0) return i + k;
+        }
       }
     }
     return -1;
@@ -58,6 +64,7 @@ class Periodic {
 
  private:
   T* data() { return static_cast<T*>(dl_.data); }
+  static int64_t left_of_period(int64_t i) { return kPeriod - i % kPeriod; }
   static void copy(T* to, const T* from, int64_t count, cudaMemcpyKind kind) {
     KERNKIT_CUDA_CHECK(cudaMemcpy(to, from, static_cast<size_t>(count) * sizeof(T), kind));
   }

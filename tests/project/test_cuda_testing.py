@@ -1,122 +1,81 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA runtime for tests in another project, on an installed kernkit and without a CUDA toolkit."""
+"""CUDA on the CPU in another project, on an installed kernkit and without a CUDA toolkit."""
 
+import re
 import shutil
 import subprocess
 
-from commands import run
-
-LISTING = """\
-cmake_minimum_required(VERSION 3.25)
-project(outside LANGUAGES CXX)
-find_package(kernkit REQUIRED)
-set(KERNKIT_WITH_CUDA FALSE)
-kernkit_add_library(ops)
-kernkit_add_kernel(ops twice)
-kernkit_add_cuda_on_cpu(ops)
-add_executable(main main.cc)
-target_link_libraries(main PRIVATE ops_cuda_on_cpu)
-"""
-
-# As a user writes it, with a loop of its own in place of the SDK's.
-KERNEL = """\
-#include "kernkit/cuda/launch.h"
-
-namespace {
-__global__ void __launch_bounds__(32) twice_kernel(float* x, int64_t n) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) x[i] *= 2;
-}
-}  // namespace
-
-void twice_cuda(kernkit::TensorView x) {
-  kernkit::cuda::Launch launch(x);
-  launch(twice_kernel, {(x.numel() + 31) / 32, 32}, x.data<float>(), x.numel());
-}
-"""
-
-HOST = """\
-#include "kernkit/expect.h"
-
-void twice_cuda(kernkit::TensorView x);
-void twice(kernkit::TensorView x) {
-  KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cuda().contiguous();
-  if constexpr (kernkit::kWithCuda) twice_cuda(x);
-}
-"""
-
-EXPORT = """\
-#include "kernkit/export.h"
-
-void twice(kernkit::TensorView x);
-KERNKIT_EXPORT(twice, "(Tensor(a!) x) -> ()", "x *= 2.", twice)
-"""
-
-MAIN = """\
-#include <cstdio>
-
-#include "kernkit/testing/cuda_runtime.h"
-#include "kernkit/testing/tensor.h"
-
-void twice(kernkit::TensorView x);
-
-int main() {
-  kernkit::testing::CudaRuntime runtime({{}, {}});
-  runtime.run_kernels(true);
-  kernkit::testing::HostTensor<float> x({100}, {}, 3.0f);
-  x.dl()->device = {kDLCUDA, 1};
-  twice(x.view("x"));
-  std::printf("%g %g on %d\\n", x[0], x[99], runtime.launches().at(0).device);
-}
-"""
+import pytest
+from commands import ENVIRONMENT, run
 
 
-def test_find_package(prefix, tmp_path):
-    source = tmp_path / "source"
-    (source / "twice").mkdir(parents=True)
-    (source / "CMakeLists.txt").write_text(LISTING)
-    (source / "main.cc").write_text(MAIN)
-    for name, text in (("twice.cu", KERNEL), ("twice.cc", HOST), ("twice_export.cc", EXPORT)):
-        (source / "twice" / name).write_text(text)
-    run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
-    run("cmake", "--build", source / "build", "--target", "main", "-j2")
-    assert run(source / "build/main") == "6 6 on 1\n"
+@pytest.fixture
+def example(root, tmp_path):
+    """A copy of the page's project."""
+    return shutil.copytree(root / "docs/examples/on_cpu", tmp_path / "source")
 
 
-CONTRACTS = """\
-cmake_minimum_required(VERSION 3.25)
-project(outside LANGUAGES CXX)
-find_package(kernkit REQUIRED)
-set(KERNKIT_WITH_CUDA FALSE)
-kernkit_add_library(ops)
-kernkit_add_kernel(ops twice)
-kernkit_add_contract_test(ops twice_contract_test.cc)
+def build(source, prefix, *options, target="shift_on_cpu_test"):
+    run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja",
+        f"-DCMAKE_PREFIX_PATH={prefix}", "-DKERNKIT_CUDA=OFF", *options)  # fmt: skip
+    run("cmake", "--build", source / "build", "--target", target, "-j2")
+    return source / "build" / target
+
+
+def plant_race(source):
+    kernel = source / "shift/shift.cu"
+    text = kernel.read_text()
+    assert "  __syncthreads();\n" in text
+    kernel.write_text(text.replace("  __syncthreads();\n", ""))
+
+
+def run_seed(program, seed):
+    """What it prints, and its exit code."""
+    environment = {**ENVIRONMENT, "KERNKIT_SEED": str(seed)}
+    result = subprocess.run([program], capture_output=True, text=True, env=environment)
+    return result.stdout + result.stderr, result.returncode
+
+
+def test_example_of_the_page(prefix, example):
+    program = build(example, prefix)
+    assert [run_seed(program, seed)[1] for seed in range(5)] == [0] * 5
+    plant_race(example)
+    said, code = run_seed(build(example, prefix), 7)
+    assert code != 0
+    assert "kernkit: the order of blocks and streams was that of KERNKIT_SEED=7" in said
+
+
+@pytest.mark.all
+def test_race_detector_of_the_page(prefix, example):
+    options = ["-DCMAKE_CXX_FLAGS=-fsanitize=thread -g"]
+    assert run_seed(build(example, prefix, *options), 1)[1] == 0
+    plant_race(example)
+    said, code = run_seed(build(example, prefix, *options), 1)
+    assert code != 0
+    assert "WARNING: ThreadSanitizer: data race" in said
+    assert re.search(r"shift_kernel\(float\*, float const\*\).*shift\.cu:10", said), said
+    assert "kernkit: in kernel " in said
+
+
+CPU_OPS = """
 kernkit_add_library(cpu_ops)
 kernkit_add_kernel(cpu_ops negate CPU_ONLY)
 kernkit_add_contract_test(cpu_ops negate_contract_test.cc)
 """
 
 
-def test_contracts(root, prefix, tmp_path):
+def test_contracts(root, prefix, example):
     """One line for an op on the GPU, and one for an op of a library that has no CUDA half."""
-    shutil.copytree(root / "tests/consumers/negate", tmp_path / "negate")
-    (tmp_path / "twice").mkdir()
-    for name, text in (("twice.cu", KERNEL), ("twice.cc", HOST), ("twice_export.cc", EXPORT)):
-        (tmp_path / "twice" / name).write_text(text)
-    (tmp_path / "CMakeLists.txt").write_text(CONTRACTS)
-    lines = {
-        "twice": "KERNKIT_TEST_CONTRACT(twice, example<float>(100), cuda_only())\n",
-        "negate": "KERNKIT_TEST_CONTRACT(negate, example<float>(7), example<float>(7))\n",
-    }
-    for op, line in lines.items():
-        text = '#include "kernkit/testing/contract.h"\n' + line
-        (tmp_path / f"{op}_contract_test.cc").write_text(text)
-    build = tmp_path / "build"
-    run("cmake", "-S", tmp_path, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
-    programs = [f"{op}_contract_test" for op in lines]
-    run("cmake", "--build", build, "--target", *programs, "-j2")
-    twice, negate = (run(build / program) for program in programs)
-    assert "OK ] Contract/twice.Capture" in twice and "OK ] Contract/twice.ByteOffset" in twice
+    shutil.copytree(root / "tests/consumers/negate", example / "negate")
+    with open(example / "CMakeLists.txt", "a") as lists:
+        lists.write(CPU_OPS)
+    (example / "negate_contract_test.cc").write_text(
+        '#include "kernkit/testing/contract.h"\n'
+        "KERNKIT_TEST_CONTRACT(negate, example<float>(7), example<float>(7))\n"
+    )
+    shift = run(build(example, prefix, target="contract_test"))
+    negate = run(build(example, prefix, target="negate_contract_test"))
+    assert "OK ] Contract/shift.Capture" in shift and "OK ] Contract/shift.ByteOffset" in shift
     assert "OK ] Contract/negate.ByteOffset" in negate and "Contract/negate.Capture" not in negate
 
 
@@ -128,3 +87,41 @@ def test_needs_no_header_of_nvidia(root, dlpack_include):
     result = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     used = {path for path in result.stdout.split() if "cuda" in path.rsplit("/", 1)[-1]}
     assert used and all(path.startswith(str(root)) for path in used), used
+
+
+def test_gpu_tests_on_the_cpu_read_no_header_of_nvidia(root):
+    """So they were built as on a machine that has none: every file that their objects came from."""
+    folder = root / "build/release"
+    if not (folder / ".ninja_deps").exists():
+        pytest.skip("./kk build, which notes what each object was made from, has not run")
+    result = subprocess.run(
+        ["ninja", "-C", folder, "-t", "deps"], capture_output=True, text=True, check=True
+    )
+    programs = ("gpu_on_cpu_test", "kernkit_kernels_cuda_on_cpu", "kernkit_cuda_testing", "emulated")
+    read = {name: set() for name in programs}
+    for entry in result.stdout.split("\n\n"):
+        target, *files = entry.strip().splitlines() or [""]
+        for name in programs:
+            if f"/{name}.dir/" in target:
+                read[name] |= {(folder / file.strip()).resolve() for file in files}
+    nvidias = re.compile(r"cuda|cooperative_groups|vector_(types|functions)|device_launch|crt/")
+    sdk = root / "sdk"
+    for name, files in read.items():
+        assert files, f"{name} was not built"
+        theirs = [f for f in files if nvidias.search(f.name) and root not in f.parents]
+        assert not theirs, f"{name}: {theirs}"
+        assert sdk / "cuda_on_cpu/cuda_runtime_api.h" in files, name
+
+
+@pytest.mark.slow
+def test_sanitizers_of_clang(root, tmp_path):
+    """g++'s are the preset asan."""
+    if not shutil.which("clang++"):
+        pytest.skip("clang++ is not installed")
+    flags = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+    programs = ["emulation_test", "gpu_on_cpu_test", "sdk_cuda_faults_test", "sdk_cuda_host_faults_test"]
+    run("cmake", "-S", root, "--preset", "clang", "-B", tmp_path, "-DCMAKE_BUILD_TYPE=Debug",
+        f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}", "-DKERNKIT_BUILD_BENCHMARKS=OFF")  # fmt: skip
+    run("cmake", "--build", tmp_path, "--target", *programs)
+    for program in programs:
+        run(tmp_path / "bin" / program)

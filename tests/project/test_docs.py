@@ -61,12 +61,13 @@ def test_links_exist(page):
 def test_messages_are_those_of_the_tests():
     """Every message that a page quotes stands in a test, word by word; … is left open."""
     tests = [*(ROOT / "tests").rglob("*_test.cc"), *(ROOT / "tests").rglob("test_*.py")]
+    tests += (ROOT / "tests").rglob("refused/*.cu")
     # Adjacent string literals are one text.
     said = "".join(re.sub(r'"\s+"', "", path.read_text()) for path in tests)
     said = said.replace('\\"', '"')
     quoted = 0
     for page in PAGES:
-        for text in re.findall(r"`(\w+Error: [^`]*)`", without_code(page)):
+        for text in re.findall(r"`((?:\w+Error|kernkit|faulty::\w+): [^`]*)`", without_code(page)):
             if "Check failed" in text or "Unsupported dtype" in text:
                 continue  # what others say
             quoted += 1

@@ -179,10 +179,12 @@ def test_threads_and_streams(root, build):
     assert refused(tvm_ffi.load_module(str(library)).fails) == text
 
 
-def test_row_sum(root, dlpack_include, tmp_path):
+@pytest.mark.parametrize("example", ["row_sum.cu", "on_cpu/shift/shift.cu"])
+def test_compiles_with_nvcc(root, dlpack_include, tmp_path, example):
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     command = ["nvcc", "-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-Xcompiler=-Wall,-Wextra"]
     command += ["-DKERNKIT_WITH_CUDA", "-DKERNKIT_COMPILED"]
-    command += ["-I", root / "sdk/include", "-isystem", dlpack_include, "-c", "-o", tmp_path / "o"]
-    subprocess.run([*command, root / "docs/examples/row_sum.cu"], check=True)
+    command += ["-I", root / "sdk/include", "-I", root / "docs/examples/on_cpu"]
+    command += ["-isystem", dlpack_include, "-c", "-o", tmp_path / "o"]
+    subprocess.run([*command, root / "docs/examples" / example], check=True)

@@ -6,6 +6,9 @@
 #include "kernkit/cuda/dynamic_shared.h"
 #include "kernkit/testing/cuda_runtime.h"
 
+#undef NDEBUG
+#include <assert.h>
+
 #if defined(__SANITIZE_ADDRESS__)
 #define WITH_ASAN 1
 #elif defined(__has_feature)
@@ -67,8 +70,24 @@ __global__ void past_shared(float* x) {
   memory[threadIdx.x] = 1;
   x[threadIdx.x] = memory[threadIdx.x];
 }
+// By a pointer: UndefinedBehaviorSanitizer knows the size of the array itself.
+__global__ void past_static(float* x) {
+  __shared__ float before[3], tile[64];
+  float* end = &tile[threadIdx.x] + 1;
+  *end = before[0] = 1;
+  x[threadIdx.x] = tile[threadIdx.x];
+}
+__global__ void asserts(int n) {
+  const auto i = static_cast<int>(threadIdx.x);
+  assert(i < n);
+}
 __global__ void misaligned(float4* x, const float* y) {
-  x[0] = *reinterpret_cast<const float4*>(y + 1);
+  const auto* four = reinterpret_cast<const float4*>(y + 1);
+#if defined(__clang__)
+  x[0].w = four->w;  // where the whole is copied clang++ does not look
+#else
+  x[0] = *four;
+#endif
 }
 // The last threads' elements of the tile are never written.
 __global__ void unwritten_shared(int* x, int n) {
@@ -177,6 +196,16 @@ TEST_F(CudaFaults, Trap) {
   EXPECT_EQ(fault(), "faulty::gives_up: block [0, 1, 0], thread [2, 0, 0]: __trap()");
 }
 
+TEST_F(CudaFaults, Assert) {
+  launch(faulty::asserts, 2, 4, 0, 3);
+  EXPECT_EQ(
+      fault().find("faulty::asserts: block [0, 0, 0], thread [3, 0, 0]: assert(i < n) failed, "
+                   "cuda_faults_test.cc:"),
+      0u)
+      << fault();
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorAssert);
+}
+
 TEST_F(CudaFaults, SaysTheSeed) {
   runtime_.set_seed(7);
   launch(faulty::gives_up, {1, 2}, 4, 0);
@@ -237,6 +266,12 @@ TEST_F(CudaFaultsDeathTest, PastSharedMemory) {
   float* x = memory<float>(64);
   EXPECT_DEATH(launch(faulty::past_shared, 1, 64, 63 * sizeof(float), x),
                "in kernel faulty::past_shared: block \\[0, 0, 0\\], thread \\[63, 0, 0\\]");
+}
+
+TEST_F(CudaFaultsDeathTest, PastAStaticSharedArray) {
+  float* x = memory<float>(64);
+  EXPECT_DEATH(launch(faulty::past_static, 1, 64, 0, x),
+               "in kernel faulty::past_static: block \\[0, 0, 0\\], thread \\[63, 0, 0\\]");
 }
 
 TEST_F(CudaFaultsDeathTest, UseAfterFree) {

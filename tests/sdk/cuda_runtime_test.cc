@@ -5,14 +5,17 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 namespace kernels {
 struct Pair {
   int a, b;
 };
 __global__ void count(int* threads, Pair) { *threads += 1; }
+__global__ void mark(int* ran) { ran[blockIdx.x] = 1; }
 __global__ void where(int* out, int64_t) {
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -41,6 +44,49 @@ TEST(CudaRuntime, RunsEveryThreadOfEveryBlockOnce) {
   runtime.run_kernels(true);
   EXPECT_EQ(launch({4, 3, 2}, {5, 2, 2}, out), cudaSuccess);
   for (const int times : out) ASSERT_EQ(times, 1);
+}
+
+TEST(CudaRuntime, SamplesBlocksOfLargeGrids) {
+  for (const unsigned seed : {0u, 1u}) {
+    CudaRuntime runtime;
+    runtime.run_kernels(true);
+    runtime.set_seed(seed);
+    runtime.sample_blocks(1000, 18);
+    for (const unsigned grid : {1000u, 80001u}) {
+      std::vector<int> ran(grid);
+      cudaLaunchConfig_t config{};
+      config.gridDim = grid;
+      config.blockDim = 1;
+      ASSERT_EQ(cudaLaunchKernelEx(&config, kernels::mark, ran.data()), cudaSuccess);
+      cudaDeviceSynchronize();
+      if (grid == 1000) {
+        EXPECT_EQ(std::count(ran.begin(), ran.end(), 1), 1000);
+        continue;
+      }
+      EXPECT_EQ(std::count(ran.begin(), ran.end(), 1), 18);
+      for (const size_t block : {0, 1, 9999, 10000, 40000, 69999, 70000, 79999, 80000}) {
+        EXPECT_EQ(ran[block], 1) << block;
+      }
+    }
+  }
+}
+
+TEST(CudaRuntime, LargeAllocationsExistWhereTheyAreTouched) {
+  CudaDevice device;
+  device.memory = size_t{1} << 40;
+  CudaRuntime runtime({device});
+  runtime.run_kernels(true);
+  const size_t count = size_t{1} << 37;  // of int
+  int* memory = nullptr;
+  ASSERT_EQ(cudaMalloc(&memory, count * sizeof(int)), cudaSuccess);
+  int value = 7, copy = 0;
+  EXPECT_EQ(cudaMemcpy(memory + count - 1, &value, sizeof(int), cudaMemcpyHostToDevice),
+            cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(&copy, memory + count - 1, sizeof(int), cudaMemcpyDeviceToHost),
+            cudaSuccess);
+  EXPECT_EQ(copy, 7);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_EQ(runtime.live(), "");
 }
 
 TEST(CudaRuntime, RecordsCallsAndArguments) {

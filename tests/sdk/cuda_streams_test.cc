@@ -3,8 +3,10 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "kernkit/testing/cuda_runtime.h"
 
@@ -136,6 +138,29 @@ TEST_F(CudaStreams, CopiesAndFreeingWait) {
     cudaStreamDestroy(a);
     cudaStreamDestroy(b);
     EXPECT_EQ(runtime_.live(), "");
+  }
+}
+
+// Its stream waits for it, the host and other streams do not.
+TEST_F(CudaStreams, FunctionsOfTheHostRunBesideIt) {
+  for (unsigned seed = 0; seed <= 10; ++seed) {
+    start(seed);
+    std::atomic<bool> released{false};
+    cudaStream_t a = stream(cudaStreamNonBlocking), b = stream(cudaStreamNonBlocking);
+    cudaLaunchHostFunc(
+        a,
+        [](void* flag) {
+          while (!*static_cast<std::atomic<bool>*>(flag)) std::this_thread::yield();
+        },
+        &released);
+    append(a, 'a');
+    append(b, 'b');
+    EXPECT_EQ(cudaStreamSynchronize(b), cudaSuccess);
+    EXPECT_EQ(cudaStreamQuery(a), cudaErrorNotReady);
+    EXPECT_EQ(log_, "b");
+    released = true;
+    EXPECT_EQ(cudaStreamSynchronize(a), cudaSuccess);
+    EXPECT_EQ(log_, "ba");
   }
 }
 

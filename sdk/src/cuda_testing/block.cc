@@ -12,11 +12,6 @@ namespace {
 
 thread_local Block* of_thread = nullptr;
 
-std::string text_of(uint3 index) {
-  return "[" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +
-         std::to_string(index.z) + "]";
-}
-
 }  // namespace
 
 Block* this_block() { return of_thread; }
@@ -54,10 +49,6 @@ Block::~Block() {
   limit_allocation(shared_memory_, (grid_.shared_memory + 1023) / 1024 * 1024,
                    (grid_.shared_memory + 1023) / 1024 * 1024);
   grid_.release(shared_memory_);
-}
-
-std::string Block::where(const CudaThread& thread) const {
-  return grid_.where(index_) + ", thread " + text_of(thread.index);
 }
 
 void Block::run() {
@@ -152,6 +143,7 @@ void Block::start_one() {
 }
 
 void Block::end(CudaThread* thread) {
+  const RaceIgnored bookkeeping;
   running_ = thread;
   thread->ended = true;
   ++ended_;
@@ -177,15 +169,10 @@ void Block::wake(CudaThread* waiting) {
 }
 
 void Block::wait(const char* function) {
+  const RaceSeen suspended;  // for good, when the grid fails
   CudaThread* thread = running_;
   thread->waits_at = function;
   thread->fiber->suspend();
-}
-
-void Block::refuse(const std::string& sentence) { grid_.fail(where(*running_) + ": " + sentence); }
-
-void Block::halt() {
-  for (;;) running_->fiber->suspend();
 }
 
 void Block::spin() {
@@ -193,29 +180,6 @@ void Block::spin() {
   CudaThread* thread = running_;
   push(thread);
   thread->fiber->suspend();
-}
-
-std::string Block::deadlock() const {
-  static constexpr CudaThread kNone = {};
-  unsigned waiting = 0;
-  const CudaThread* first = &kNone;
-  const CudaThread* other = &kNone;  // that is elsewhere
-  for (const CudaThread& thread : threads_) {
-    if (thread.ended) continue;
-    if (first->waits_at == nullptr) first = &thread;
-    if (std::strcmp(thread.waits_at, first->waits_at) == 0) ++waiting;
-  }
-  if (first->waits_at == nullptr) return "no thread of the block waits";
-  for (const CudaThread& thread : threads_) {
-    if (thread.ended || std::strcmp(thread.waits_at, first->waits_at) != 0) {
-      other = &thread;
-      break;
-    }
-  }
-  return where(*first) + ": " + std::to_string(waiting) + " of the block's " +
-         std::to_string(size_) + " threads wait at " + first->waits_at + "() and thread " +
-         text_of(other->index) +
-         (other->ended ? " has ended" : std::string(" waits at ") + other->waits_at + "()");
 }
 
 }  // namespace kernkit::testing

@@ -52,7 +52,7 @@ class Block {
   void spin();
   unsigned live_lanes() const { return warps_[running_->number / 32].live; }
   /// Says what is wrong; halt() must follow, when no temporary is left that would leak.
-  void refuse(const std::string& sentence);
+  void refuse(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
   [[noreturn]] void halt();
   void* shared_memory() const { return shared_memory_; }
   const Grid& grid() const { return grid_; }

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-#if defined(__x86_64__)
+#if defined(KERNKIT_OWN_SWITCH)
 // Puts the callee-saved registers of the System V ABI on the stack, exchanges it, takes them back.
 extern "C" void kernkit_switch_stack(void** save, void* load);
 asm(R"(
@@ -50,7 +50,9 @@ size_t page_size() {
   return size;
 }
 
+#if defined(KERNKIT_OWN_SWITCH)
 thread_local Fiber* starting = nullptr;
+#endif
 
 }  // namespace
 
@@ -89,7 +91,7 @@ void Fiber::start(Entry entry, void* argument) {
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (race_fiber_ == nullptr) race_fiber_ = __tsan_create_fiber(0);
 #endif
-#if defined(__x86_64__)
+#if defined(KERNKIT_OWN_SWITCH)
   // What kernkit_switch_stack takes back: six registers, where to go on, and an end for backtraces.
   void* frame[8] = {
       nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, reinterpret_cast<void*>(&Fiber::first),
@@ -107,7 +109,7 @@ void Fiber::start(Entry entry, void* argument) {
 #endif
 }
 
-#if defined(__x86_64__)
+#if defined(KERNKIT_OWN_SWITCH)
 void Fiber::first() { starting->run(); }
 #else
 void Fiber::first(unsigned high, unsigned low) {
@@ -143,7 +145,7 @@ void Fiber::resume() {
   race_resumer_ = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(race_fiber_, 1);
 #endif
-#if defined(__x86_64__)
+#if defined(KERNKIT_OWN_SWITCH)
   starting = this;
   kernkit_switch_stack(&pointer_, pointer_);
 #else
@@ -156,7 +158,7 @@ void Fiber::resume() {
 
 void Fiber::suspend() {
   switch_out();
-#if defined(__x86_64__)
+#if defined(KERNKIT_OWN_SWITCH)
   kernkit_switch_stack(&pointer_, pointer_);
 #else
   swapcontext(&context_, &resumer_);

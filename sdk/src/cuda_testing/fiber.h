@@ -5,7 +5,11 @@
 #include <cstddef>
 
 #include "sanitizers.h"
-#if !defined(__x86_64__)
+// Elsewhere, and where a test wants it, ucontext, which makes two system calls a switch.
+#if defined(__x86_64__) && !defined(KERNKIT_CUDA_TESTING_UCONTEXT)
+#define KERNKIT_OWN_SWITCH 1
+#endif
+#if !defined(KERNKIT_OWN_SWITCH)
 #include <ucontext.h>
 #endif
 
@@ -35,7 +39,7 @@ class Fiber {
   Fiber* next = nullptr;  // of a list that its owner keeps
 
  private:
-#if defined(__x86_64__)
+#if defined(KERNKIT_OWN_SWITCH)
   static void first();
 #else
   static void first(unsigned high, unsigned low);
@@ -48,7 +52,7 @@ class Fiber {
   Entry entry_ = nullptr;
   void* argument_ = nullptr;
   unsigned char* memory_ = nullptr;  // a page that nobody may touch, then the stack
-#if defined(__x86_64__)
+#if defined(KERNKIT_OWN_SWITCH)
   void* pointer_ = nullptr;  // of the stack that does not run: the fiber's or its resumer's
 #else
   ucontext_t context_;

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
-#include <numeric>
 #include <thread>
 
 #include "block.h"
@@ -40,6 +40,8 @@ namespace {
 
 thread_local Carrier* this_carrier = nullptr;
 
+uint64_t count(dim3 size) { return uint64_t{size.x} * size.y * size.z; }
+
 int64_t now() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
@@ -56,15 +58,19 @@ Grid::Grid(std::string name, const void* kernel, CudaInvoke invoke, void** argum
       kernel_(kernel),
       invoke_(invoke),
       arguments_(arguments),
-      count_(uint64_t{grid_.x} * grid_.y * grid_.z),
       random_(emulation_.seed),
-      most_carriers_(cooperative ? count_ : 64),
+      order_(count(grid_), emulation_.sampled_grid != 0 && count(grid_) > emulation_.sampled_grid
+                               ? emulation_.sampled_blocks
+                               : 0),
+      most_carriers_(cooperative ? count(grid_) : 64),
       started_(now()) {
   find_shared_variables();
-  if (emulation.seed == 0) return;
-  first_ = random() % count_;
-  stride_ = random() % count_ | 1;
-  while (std::gcd(stride_, count_) != 1) ++stride_;
+  if (emulation.seed != 0) order_.mix(random(), random());
+  if (order_.runs() < count(grid)) {
+    std::fprintf(stderr, "kernkit: %s: of its %llu blocks %llu run\n", name_.c_str(),
+                 static_cast<unsigned long long>(count(grid)),
+                 static_cast<unsigned long long>(order_.runs()));
+  }
 }
 
 Grid::~Grid() {
@@ -95,18 +101,17 @@ std::string Grid::where(uint3 index) const {
          std::to_string(index.z) + "]";
 }
 
-void Grid::fail(const std::string& sentence) {
+void Grid::fail(const std::string& sentence, cudaError_t error) {
   if (failed_) return;
   sentence_ = sentence;
+  error_ = error;
   if (emulation.seed != 0) sentence_ += " (seed " + std::to_string(emulation.seed) + ")";
   failed_ = true;
 }
 
 bool Grid::take(uint3* index) {
-  if (taken_ == count_ || failed_) return false;
-  __extension__ using Wide = unsigned __int128;
-  const auto wide = static_cast<Wide>(taken_++) * stride_ + first_;
-  const auto number = static_cast<uint64_t>(wide % count_);
+  if (order_.done() || failed_) return false;
+  const uint64_t number = order_.take();
   *index = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
             static_cast<unsigned>(number / grid.x / grid.y)};
   return true;
@@ -140,7 +145,7 @@ Carrier* Grid::another(const Carrier* carrier) {
     Carrier* next = carriers_[(self + skip + i) % carriers_.size()].get();
     if (!next->done && next != carrier) other = next;
   }
-  const bool startable = taken_ < count_ && live < most_carriers_ && !failed_;
+  const bool startable = !order_.done() && live < most_carriers_ && !failed_;
   if (!startable || (other != nullptr && random() % 2 == 1)) return other;
   carriers_.push_back(std::make_unique<Carrier>(this));
   Carrier* made = carriers_.back().get();

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "block_order.h"
+
 namespace kernkit::testing {
 
 struct Carrier;
@@ -20,6 +22,8 @@ struct Emulation {
   unsigned seed = 0;            // 0: blocks and threads start in their order
   unsigned char poison = 0xcd;  // fills new memory
   double watchdog = 20;         // seconds that a kernel may take
+  uint64_t sampled_grid = 0;    // of a grid of more blocks than that only some run; 0: all
+  unsigned sampled_blocks = 0;  // so many
 };
 
 class Grid {
@@ -34,7 +38,8 @@ class Grid {
   /// Called by a block that waits for another: lets others run. False when the grid is to stop.
   bool yield();
   /// Tells what is wrong and stops the grid; the first sentence is kept.
-  void fail(const std::string& sentence);
+  void fail(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
+  cudaError_t error() const { return error_; }
   bool failed() const { return failed_; }
   /// "kernel [thread block..]" for the start of a sentence.
   std::string where(uint3 block) const;
@@ -63,16 +68,14 @@ class Grid {
   const void* kernel_;
   CudaInvoke invoke_;
   void** arguments_;
-  uint64_t count_;
-  uint64_t taken_ = 0;
-  uint64_t first_ = 0;
-  uint64_t stride_ = 1;
   uint64_t random_;
+  BlockOrder order_;
   size_t most_carriers_;
   std::vector<std::unique_ptr<Carrier>> carriers_;
   std::vector<void*> released_;
   std::atomic<bool> failed_{false};
   std::string sentence_;
+  cudaError_t error_ = cudaSuccess;
   int64_t started_;
 };
 

@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches: checked as a device would, recorded, and run when the test wants that.
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
-#include "demangle.h"
 #include "grid.h"
 #include "state.h"
 
 namespace kernkit::testing {
-
-namespace {
-
-// Null for a function that the program does not export.
-const char* exported_name(const void* function) {
-  Dl_info symbol{};
-  // The nearest exported symbol may be another function.
-  const bool found = dladdr(function, &symbol) != 0 && symbol.dli_saddr == function;
-  return found ? symbol.dli_sname : nullptr;
-}
-
-}  // namespace
-
-void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes, size_t count) {
-  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  KernelInfo& info = state().kernels[kernel];
-  if (info.invoke != nullptr) return;
-  info.invoke = invoke;
-  info.sizes.assign(sizes, sizes + count);
-  if (const char* name = exported_name(kernel)) {
-    info.mangled = name;
-    info.name = demangle(info.mangled);
-  }
-}
-
 namespace {
 
 using Arguments = std::vector<std::vector<unsigned char>>;
@@ -49,15 +22,6 @@ struct Request {
   bool cooperative = false;
   bool overlaps_previous = false;
 };
-
-KernelInfo* find(const void* kernel) {
-  const auto found = state().kernels.find(kernel);
-  return found == state().kernels.end() ? nullptr : &found->second;
-}
-
-const CudaDevice& current_device() {
-  return state().devices.at(static_cast<size_t>(thread_state().device));
-}
 
 // Machine code runs on devices of its major version and at least its minor one, PTX on later ones.
 bool has_image(const KernelInfo& kernel) {
@@ -76,13 +40,6 @@ bool within(dim3 size, unsigned x, unsigned y, unsigned z) {
 }
 
 size_t count(dim3 size) { return size_t{size.x} * size.y * size.z; }
-
-// Registers are not known here, so threads and shared memory alone decide.
-size_t blocks_per_sm(size_t threads, size_t shared_memory) {
-  const size_t by_threads = std::min<size_t>(2048 / threads, 32);
-  const auto per_sm = static_cast<size_t>(current_device().shared_memory_per_block_opt_in) + 1024;
-  return std::min(by_threads, per_sm / (shared_memory + 1024));
-}
 
 cudaError_t check(const Request& request, const KernelInfo& kernel) {
   const CudaDevice& device = current_device();
@@ -112,18 +69,42 @@ cudaError_t check(const Request& request, const KernelInfo& kernel) {
   return cudaSuccess;
 }
 
+// Says which pointer among a kernel's arguments, members of structures included, is to memory of
+// another device; no device is let into another one's memory here.
+std::string foreign_memory(const Arguments& arguments, int device) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    for (size_t at = 0; at + sizeof(void*) <= arguments[i].size(); at += sizeof(void*)) {
+      const void* pointer = nullptr;
+      std::memcpy(&pointer, &arguments[i][at], sizeof(pointer));
+      const Allocation* memory = allocation_of(pointer);
+      if (memory == nullptr || memory->type != cudaMemoryTypeDevice || memory->device == device) {
+        continue;
+      }
+      return "argument " + std::to_string(i) +
+             ", counted from 0, is memory of cuda:" + std::to_string(memory->device) +
+             ", and the kernel runs on cuda:" + std::to_string(device);
+    }
+  }
+  return "";
+}
+
+void report(const std::string& sentence, int device, cudaError_t error) {
+  std::fprintf(stderr, "kernkit: %s\n", sentence.c_str());
+  state().faults.push_back(sentence);
+  state().device_states.at(static_cast<size_t>(device)).sticky = error;
+}
+
 // On the device, later than the launch that asked for it.
 void run(const std::string& name, const void* kernel, CudaInvoke invoke, const Request& request,
          Arguments arguments, int device) {
+  const std::string foreign = foreign_memory(arguments, device);
+  if (!foreign.empty()) return report(name + ": " + foreign, device, cudaErrorIllegalAddress);
   std::vector<void*> addresses;
   for (auto& bytes : arguments) addresses.push_back(bytes.data());
-  Grid grid(name.empty() ? "kernel" : name, kernel, invoke, addresses.data(), request.grid,
-            request.block, request.shared_memory, request.cooperative, state().emulation);
+  Grid grid(name, kernel, invoke, addresses.data(), request.grid, request.block,
+            request.shared_memory, request.cooperative, state().emulation);
   const std::string sentence = grid.run();
-  if (sentence.empty()) return;
-  std::fprintf(stderr, "kernkit: %s\n", sentence.c_str());
-  state().faults.push_back(sentence);
-  state().device_states.at(static_cast<size_t>(device)).sticky = cudaErrorLaunchFailure;
+  if (!sentence.empty()) report(sentence, device, grid.error());
 }
 
 Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
@@ -136,7 +117,7 @@ Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
 }
 
 cudaError_t launch(const Request& request, const void* kernel, void** arguments) {
-  KernelInfo* info = find(kernel);
+  KernelInfo* info = find_kernel(kernel);
   if (info == nullptr) return cudaErrorInvalidDeviceFunction;
   const cudaError_t refused = check(request, *info);
   if (refused != cudaSuccess) return refused;
@@ -153,7 +134,8 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
                         state().streams.count(request.stream) != 0 && request.stream->capturing,
                     copy_arguments(*info, arguments)};
   const CudaInvoke invoke = info->invoke;
-  const auto work = [=, copies = record.arguments, name = info->name, device = record.device] {
+  const auto work = [=, copies = record.arguments,
+                     name = info->name.empty() ? "kernel" : info->name, device = record.device] {
     if (state().run_kernels && invoke != nullptr) {
       run(name, kernel, invoke, request, copies, device);
     }
@@ -209,51 +191,6 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ke
     }
     return launch(request, kernel, arguments);
   });
-}
-
-cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
-  return call("cudaFuncSetAttribute", Reach::kDevice, [&] {
-    // Made known by its launch only, when no CUDA compiler registered it.
-    KernelInfo& info = state().kernels[kernel];
-    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-    if (value < 0 || value > current_device().shared_memory_per_block_opt_in) {
-      return cudaErrorInvalidValue;
-    }
-    info.max_dynamic_shared_memory = value;
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
-  return call("cudaFuncGetAttributes", Reach::kDevice, [&] {
-    const KernelInfo* info = find(kernel);
-    if (info == nullptr) return cudaErrorInvalidDeviceFunction;
-    *attributes = {};
-    attributes->maxThreadsPerBlock = 1024;
-    attributes->maxDynamicSharedSizeBytes = info->max_dynamic_shared_memory;
-    attributes->binaryVersion = attributes->ptxVersion = current_device().compute_capability;
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
-  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  const KernelInfo* info = find(kernel);
-  // Compiled for the CPU, a kernel is known from its first launch on only.
-  *name = info != nullptr && !info->mangled.empty() ? info->mangled.c_str() : exported_name(kernel);
-  return *name != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
-}
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
-                                                          int threads, size_t shared_memory) {
-  return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", Reach::kDevice, [&] {
-    if (find(kernel) == nullptr) return cudaErrorInvalidDeviceFunction;
-    if (threads < 1 || threads > 1024) return cudaErrorInvalidValue;
-    *blocks = static_cast<int>(blocks_per_sm(static_cast<size_t>(threads), shared_memory));
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
-                                                                   int threads,
-                                                                   size_t shared_memory, unsigned) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared_memory);
 }
 
 }  // extern "C"

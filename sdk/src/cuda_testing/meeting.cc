@@ -145,10 +145,14 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
   free_meetings_ = meeting;
 }
 
+// Kernels call what follows on their fibers.
+
 int meet_block(Barrier kind, int predicate) {
+  const RaceIgnored bookkeeping;
   return block_of(name_of(kind)).meet(kind, predicate);
 }
 void meet_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out) {
+  const RaceIgnored bookkeeping;
   block_of(function).meet(function, mask, value, orders, out);
 }
 
@@ -168,6 +172,7 @@ void fence() {
   spin();
 }
 void trap(const char* sentence) {
+  const RaceIgnored bookkeeping;
   Block& block = block_of("__trap");
   block.refuse(sentence);
   block.halt();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory. That of a device is memory of this process, filled with a pattern.
-#include <cstdlib>
+// Memory, and copies of it.
 #include <cstring>
 
 #include "sanitizers.h"
@@ -8,6 +7,9 @@
 
 namespace kernkit::testing {
 namespace {
+
+// An allocation of so many bytes is not filled, and exists where it is touched.
+constexpr size_t kSparse = size_t{1} << 28;
 
 cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
   *pointer = nullptr;
@@ -18,12 +20,11 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
   const size_t free = state().devices[device].memory - of_device.used;
   if (counts && size > free) return cudaErrorMemoryAllocation;
   if (size > SIZE_MAX - 255) return cudaErrorMemoryAllocation;
-  void* memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  const Allocation allocation = {size, thread_state().device, type, size >= kSparse};
+  void* memory = take_memory(allocation);
   if (memory == nullptr) return cudaErrorMemoryAllocation;
-  std::memset(memory, state().emulation.poison, size);
-  limit_allocation(memory, counts ? 0 : size, (size + 255) / 256 * 256);
   if (counts) of_device.used += size;
-  state().allocations[memory] = {size, thread_state().device, type};
+  state().allocations[memory] = allocation;
   *pointer = memory;
   return cudaSuccess;
 }
@@ -36,7 +37,28 @@ bool can_release(void* pointer, bool host) {
 
 void copy(void* to, const void* from, size_t size) {
   const RaceSeen of_device;
-  std::memmove(to, from, size);
+  if (size != 0) std::memmove(to, from, size);
+}
+// CUDA Runtime API, "API synchronization behavior": memory that CUDA did not allocate is read
+// before the call returns, and was written when it returns. In a graph it is read when that runs.
+cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind,
+                       cudaStream_t stream) {
+  const bool captured = knows(stream) && !is_default_stream(stream) && stream->capturing;
+  const bool reads = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDefault;
+  const bool writes = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDefault;
+  if (reads && !captured && allocation_of(from) == nullptr && allocation_of(to) != nullptr) {
+    const auto* bytes = static_cast<const unsigned char*>(from);
+    return enqueue(stream, [to, staged = std::vector<unsigned char>(bytes, bytes + size)] {
+      copy(to, staged.data(), staged.size());
+    });
+  }
+  const cudaError_t error = enqueue(stream, [=] { copy(to, from, size); });
+  if (error == cudaSuccess && writes && !captured && allocation_of(to) == nullptr &&
+      allocation_of(from) != nullptr) {
+    drain(thread_state().device, stream);
+    return error_of_device();
+  }
+  return error;
 }
 void fill(void* pointer, int value, size_t size) {
   const RaceSeen of_device;
@@ -50,10 +72,8 @@ cudaError_t release(void* pointer, bool host) {
   if (found->second.type == cudaMemoryTypeDevice) {
     state().device_states.at(static_cast<size_t>(found->second.device)).used -= found->second.size;
   }
-  limit_allocation(pointer, (found->second.size + 255) / 256 * 256,
-                   (found->second.size + 255) / 256 * 256);
+  give_back_memory(pointer, found->second);
   state().allocations.erase(found);
-  std::free(pointer);
   return cudaSuccess;
 }
 
@@ -108,10 +128,10 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind) 
     return error != cudaSuccess ? error : error_of_device();
   });
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind,
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return call("cudaMemcpyAsync", Reach::kDevice,
-              [&] { return enqueue(stream, [=] { copy(to, from, size); }); });
+              [&] { return copy_async(to, from, size, kind, stream); });
 }
 cudaError_t cudaMemset(void* pointer, int value, size_t size) {
   return call("cudaMemset", Reach::kUnsafe,
@@ -133,19 +153,14 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return call("cudaPointerGetAttributes", Reach::kHost, [&] {
     *attributes = {};
     attributes->device = -1;
-    auto found = state().allocations.upper_bound(const_cast<void*>(pointer));
-    if (found == state().allocations.begin()) return cudaSuccess;
-    --found;
-    if (static_cast<const char*>(pointer) >=
-        static_cast<const char*>(found->first) + found->second.size) {
-      return cudaSuccess;
-    }
-    attributes->type = found->second.type;
-    attributes->device = found->second.device;
-    if (found->second.type != cudaMemoryTypeHost) {
+    const Allocation* allocation = allocation_of(pointer);
+    if (allocation == nullptr) return cudaSuccess;
+    attributes->type = allocation->type;
+    attributes->device = allocation->device;
+    if (allocation->type != cudaMemoryTypeHost) {
       attributes->devicePointer = const_cast<void*>(pointer);
     }
-    if (found->second.type != cudaMemoryTypeDevice) {
+    if (allocation->type != cudaMemoryTypeDevice) {
       attributes->hostPointer = const_cast<void*>(pointer);
     }
     return cudaSuccess;

@@ -28,6 +28,19 @@ __attribute__((weak)) const char* __tsan_default_options() {
   return "suppress_equal_addresses=0:suppress_equal_stacks=0:history_size=4";
 }
 void __ubsan_on_report() { say_where(); }
+
+// PTX ISA, ld.volatile and st.volatile: as relaxed atomics, which do not race.
+#define KERNKIT_VOLATILE(size)                        \
+  void __tsan_volatile_read##size(void*) {}           \
+  void __tsan_volatile_write##size(void*) {}          \
+  void __tsan_unaligned_volatile_read##size(void*) {} \
+  void __tsan_unaligned_volatile_write##size(void*) {}
+KERNKIT_VOLATILE(1)
+KERNKIT_VOLATILE(2)
+KERNKIT_VOLATILE(4)
+KERNKIT_VOLATILE(8)
+KERNKIT_VOLATILE(16)
+#undef KERNKIT_VOLATILE
 }
 
 namespace kernkit::testing {

@@ -2,16 +2,12 @@
 #include "shared_variables.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <link.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cstdint>
 #include <cstring>
-#include <string>
 #include <vector>
+
+#include "sanitizers.h"
+#include "symbol_table.h"
 
 extern "C" void* __tls_get_addr(void* module_and_offset);
 
@@ -26,40 +22,20 @@ std::vector<Variable>& variables() {
   static auto& all = *new std::vector<Variable>;
   return all;
 }
-
-void read_symbols(const unsigned char* file, size_t size, size_t module) {
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(file);
-  if (size < sizeof(*header) || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return;
-  const auto* sections = reinterpret_cast<const ElfW(Shdr)*>(file + header->e_shoff);
-  for (int i = 0; i < header->e_shnum; ++i) {
-    if (sections[i].sh_type != SHT_SYMTAB) continue;
-    const auto* names =
-        reinterpret_cast<const char*>(file + sections[sections[i].sh_link].sh_offset);
-    const auto* symbols = reinterpret_cast<const ElfW(Sym)*>(file + sections[i].sh_offset);
-    for (size_t s = 0; s < sections[i].sh_size / sizeof(*symbols); ++s) {
-      const ElfW(Sym)& symbol = symbols[s];
-      if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF) continue;
-      if (std::strstr(names + symbol.st_name, "B14kernkit_shared") == nullptr) continue;
-      variables().push_back({{module, symbol.st_value}, symbol.st_size});
-    }
-  }
+// What nobody may touch.
+std::vector<Variable>& guards() {
+  static auto& all = *new std::vector<Variable>;
+  return all;
 }
 
 int read_module(dl_phdr_info* info, size_t, void*) {
   if (info->dlpi_tls_modid == 0) return 0;
-  const char* path = info->dlpi_name[0] == '\0' ? "/proc/self/exe" : info->dlpi_name;
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat status;
-  if (file < 0) return 0;
-  if (fstat(file, &status) == 0) {
-    const auto size = static_cast<size_t>(status.st_size);
-    void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (memory != MAP_FAILED) {
-      read_symbols(static_cast<const unsigned char*>(memory), size, info->dlpi_tls_modid);
-      munmap(memory, size);
-    }
-  }
-  close(file);
+  each_symbol(*info, [&](const char* name, const ElfW(Sym) & symbol) {
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS) return;
+    const Variable variable = {{info->dlpi_tls_modid, symbol.st_value}, symbol.st_size};
+    if (std::strstr(name, "B14kernkit_shared") != nullptr) variables().push_back(variable);
+    if (std::strstr(name, "B13kernkit_guard") != nullptr) guards().push_back(variable);
+  });
   return 0;
 }
 
@@ -77,6 +53,7 @@ void find_shared_variables() {
   if (loaded == known) return;
   known = loaded;
   variables().clear();
+  guards().clear();
   dl_iterate_phdr(read_module, nullptr);
 }
 
@@ -84,6 +61,7 @@ void fill_shared_variables(unsigned char value) {
   for (Variable& variable : variables()) {
     std::memset(__tls_get_addr(variable.where), value, variable.size);
   }
+  for (Variable& guard : guards()) limit_allocation(__tls_get_addr(guard.where), 0, guard.size);
 }
 
 }  // namespace kernkit::testing

@@ -2,7 +2,6 @@
 #include "state.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <utility>
 
 #include "sanitizers.h"
@@ -49,7 +48,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   faults.clear();
   races_before = reported_races();
   queues.clear();
-  for (auto& [pointer, allocation] : allocations) std::free(pointer);
+  for (auto& [pointer, allocation] : allocations) give_back_memory(pointer, allocation);
   for (auto* stream : streams) {
     delete stream->graph;
     delete stream;
@@ -70,6 +69,10 @@ uint64_t State::random() {
   random_state += emulation.seed + 0x9e3779b97f4a7c15u;
   const uint64_t x = (random_state ^ (random_state >> 30)) * 0xbf58476d1ce4e5b9u;
   return x ^ (x >> 27);
+}
+
+const CudaDevice& current_device() {
+  return state().devices.at(static_cast<size_t>(thread_state().device));
 }
 
 bool is_default_stream(cudaStream_t stream) {
@@ -131,7 +134,7 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   return error;
 }
 
-cudaError_t enqueue(cudaStream_t stream, const Work& work, const std::function<bool()>& ready) {
+cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host) {
   const int device = thread_state().device;
   if (is_default_stream(stream)) {
     if (capture_forbids_unsafe_calls() && stream != cudaStreamPerThread) {
@@ -146,120 +149,12 @@ cudaError_t enqueue(cudaStream_t stream, const Work& work, const std::function<b
     stream->graph->nodes.push_back(work);
     return cudaSuccess;
   }
-  give(device, stream, {0, work, ready});
+  give(device, stream, {0, work, nullptr, on_host});
   return cudaSuccess;
 }
 
 cudaError_t error_of_device() {
   return state().device_states.at(static_cast<size_t>(thread_state().device)).sticky;
-}
-
-// CudaRuntime: what a test says to it.
-
-using Lock = std::lock_guard<std::recursive_mutex>;
-
-CudaRuntime::CudaRuntime(std::vector<CudaDevice> devices) {
-  const Lock lock(state().mutex);
-  state().reset(std::move(devices));
-}
-
-CudaRuntime::~CudaRuntime() {
-  const Lock lock(state().mutex);
-  state().reset({CudaDevice()});
-}
-
-std::vector<CudaCall> CudaRuntime::calls() const {
-  const Lock lock(state().mutex);
-  return state().calls;
-}
-
-size_t CudaRuntime::count(const std::string& function) const {
-  const Lock lock(state().mutex);
-  size_t found = 0;
-  for (const CudaCall& call : state().calls) found += call.function == function;
-  return found;
-}
-
-std::vector<CudaLaunch> CudaRuntime::launches() const {
-  const Lock lock(state().mutex);
-  return state().launches;
-}
-
-void CudaRuntime::clear() {
-  const Lock lock(state().mutex);
-  state().calls.clear();
-  state().launches.clear();
-}
-
-void CudaRuntime::fail(const std::string& function, int k, cudaError_t error) {
-  const Lock lock(state().mutex);
-  state().injections.push_back({function, k, error});
-}
-
-void CudaRuntime::plant(CudaFault fault, cudaError_t error, int device) {
-  const Lock lock(state().mutex);
-  DeviceState& of_device = state().device_states.at(static_cast<size_t>(device));
-  switch (fault) {
-    case CudaFault::kPending: thread_state().last_error = error; return;
-    case CudaFault::kOnce: of_device.once = error; return;
-    case CudaFault::kSticky: of_device.sticky = error; return;
-  }
-}
-
-void CudaRuntime::set_driver_version(int version) {
-  const Lock lock(state().mutex);
-  state().driver_version = version;
-}
-
-void CudaRuntime::run_kernels(bool run) {
-  const Lock lock(state().mutex);
-  state().run_kernels = run;
-}
-
-void CudaRuntime::set_seed(unsigned seed) {
-  const Lock lock(state().mutex);
-  state().emulation.seed = seed;
-  state().random_state = 0;
-}
-
-void CudaRuntime::set_poison(unsigned char byte) {
-  const Lock lock(state().mutex);
-  state().emulation.poison = byte;
-}
-
-void CudaRuntime::set_watchdog(double seconds) {
-  const Lock lock(state().mutex);
-  state().emulation.watchdog = seconds;
-}
-
-std::vector<std::string> CudaRuntime::faults() const {
-  const Lock lock(state().mutex);
-  return state().faults;
-}
-
-size_t CudaRuntime::races() const {
-  const Lock lock(state().mutex);
-  return reported_races() - state().races_before;
-}
-
-std::string CudaRuntime::live() const {
-  const Lock lock(state().mutex);
-  std::string text;
-  const auto append = [&](size_t count, const char* what) {
-    if (count == 0) return;
-    if (!text.empty()) text += ", ";
-    text += std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-  };
-  append(state().allocations.size(), "allocation");
-  append(state().streams.size(), "stream");
-  append(state().events.size(), "event");
-  append(state().graphs.size() + state().execs.size(), "graph");
-  return text;
-}
-
-size_t CudaRuntime::used_memory(int device) const {
-  const Lock lock(state().mutex);
-  return state().device_states.at(static_cast<size_t>(device)).used;
 }
 
 }  // namespace kernkit::testing

@@ -65,6 +65,7 @@ struct Allocation {
   size_t size;
   int device;
   cudaMemoryType type;
+  bool sparse;
 };
 
 struct Injection {
@@ -120,6 +121,16 @@ struct ThreadState {
 };
 
 State& state();
+const CudaDevice& current_device();
+/// Null for a function that is no kernel of which anything is known.
+KernelInfo* find_kernel(const void* kernel);
+/// By threads and shared memory alone.
+size_t blocks_per_sm(size_t threads, size_t shared_memory);
+/// Memory of the process that stands for the allocation's; null when there is none.
+void* take_memory(const Allocation& allocation);
+void give_back_memory(void* memory, const Allocation& allocation);
+/// The allocation that an address lies in; null for other memory.
+const Allocation* allocation_of(const void* address);
 /// How many races ThreadSanitizer reported in this process.
 size_t reported_races();
 ThreadState& thread_state();
@@ -136,12 +147,23 @@ enum class Reach {
 /// Runs a function of the runtime: records it, fails when a test wants that, keeps its error.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
-/// Gives work to a stream of the current device, or captures it; it is done when `ready()`.
-cudaError_t enqueue(cudaStream_t stream, const Work& work,
-                    const std::function<bool()>& ready = nullptr);
+/// Gives work to a stream of the current device, or captures it; `on_host`: a function of the host.
+cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host = false);
 /// What a call says that waited for the current device.
 cudaError_t error_of_device();
 bool is_default_stream(cudaStream_t stream);
+/// False for what was destroyed, or never made.
+inline bool knows(cudaStream_t stream) {
+  return is_default_stream(stream) || state().streams.count(stream) != 0;
+}
+inline bool knows(cudaEvent_t event) { return state().events.count(event) != 0; }
+template <class T>
+cudaError_t destroy(std::set<T*>& all, T* object) {
+  if (all.erase(object) == 0) return cudaErrorInvalidResourceHandle;
+  delete object;
+  return cudaSuccess;
+}
+
 /// True when some capture forbids calls that could wait for it.
 bool capture_forbids_unsafe_calls();
 void invalidate_captures();

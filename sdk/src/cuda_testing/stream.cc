@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, events, capture and graphs.
+// Streams.
 #include "sanitizers.h"
 #include "state.h"
 
@@ -13,19 +13,6 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags) {
   state().streams.insert(*stream);
   return cudaSuccess;
 }
-
-cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
-  *event = new CUevent_st;
-  (*event)->device = thread_state().device;
-  (*event)->timing = (flags & cudaEventDisableTiming) == 0;
-  state().events.insert(*event);
-  return cudaSuccess;
-}
-
-bool knows(cudaStream_t stream) {
-  return is_default_stream(stream) || state().streams.count(stream) != 0;
-}
-bool knows(cudaEvent_t event) { return state().events.count(event) != 0; }
 
 int device_of(cudaStream_t stream) {
   return is_default_stream(stream) ? thread_state().device : stream->device;
@@ -54,13 +41,6 @@ cudaError_t ask(cudaStream_t stream) {
   if (refused != cudaSuccess) return refused;
   some_work();
   return is_idle(device_of(stream), stream) ? error_of_device() : cudaErrorNotReady;
-}
-
-template <class T>
-cudaError_t destroy(std::set<T*>& all, T* object) {
-  if (all.erase(object) == 0) return cudaErrorInvalidResourceHandle;
-  delete object;
-  return cudaSuccess;
 }
 
 }  // namespace
@@ -103,134 +83,15 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     const unsigned wanted = event->records;
     give(device_of(stream), stream,
          {0, [reached = event->reached] { race_acquire(reached.get()); },
-          [wanted, reached = event->reached] { return *reached >= wanted; }});
+          [wanted, reached = event->reached] { return *reached >= wanted; }, false});
     return cudaSuccess;
   });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return call("cudaLaunchHostFunc", Reach::kDevice,
-              [&] { return enqueue(stream, [=] { function(data); }); });
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return call("cudaEventCreate", Reach::kDevice, [&] { return create_event(event, 0); });
-}
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  return call("cudaEventCreateWithFlags", Reach::kDevice,
-              [&] { return create_event(event, flags); });
-}
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return call("cudaEventRecord", Reach::kDevice, [&] {
-    if (!knows(event) || event->device != thread_state().device) {
-      return cudaErrorInvalidResourceHandle;
-    }
-    const unsigned record = ++event->records;
-    return enqueue(stream, [record, reached = event->reached] {
-      race_release(reached.get());
-      if (*reached < record) *reached = record;
-    });
+  return call("cudaLaunchHostFunc", Reach::kDevice, [&] {
+    return enqueue(
+        stream, [=] { function(data); }, true);
   });
-}
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call("cudaEventSynchronize", Reach::kUnsafe, [&] {
-    if (!knows(event)) return cudaErrorInvalidResourceHandle;
-    drain_until([&] { return event->happened(); });
-    race_acquire(event->reached.get());
-    return error_of_device();
-  });
-}
-cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery", Reach::kUnsafe, [&] {
-    if (!knows(event)) return cudaErrorInvalidResourceHandle;
-    some_work();
-    return event->happened() ? error_of_device() : cudaErrorNotReady;
-  });
-}
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  return call("cudaEventElapsedTime", Reach::kDevice, [&] {
-    const bool measured = knows(start) && knows(end) && start->timing && end->timing &&
-                          start->records != 0 && end->records != 0;
-    *milliseconds = 1.0f;  // of no meaning
-    if (!measured) return cudaErrorInvalidResourceHandle;
-    return start->happened() && end->happened() ? cudaSuccess : cudaErrorNotReady;
-  });
-}
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return call("cudaEventDestroy", Reach::kHost, [&] { return destroy(state().events, event); });
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return call("cudaStreamBeginCapture", Reach::kDevice, [&] {
-    if (is_default_stream(stream)) return cudaErrorStreamCaptureUnsupported;
-    if (!knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (stream->capturing) return cudaErrorStreamCaptureUnmatched;
-    stream->capturing = true;
-    stream->invalidated = false;
-    stream->mode = mode;
-    stream->thread = thread_number();
-    stream->graph = new CUgraph_st;
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return call("cudaStreamEndCapture", Reach::kDevice, [&] {
-    *graph = nullptr;
-    if (is_default_stream(stream) || !knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (!stream->capturing) return cudaErrorStreamCaptureUnmatched;
-    stream->capturing = false;
-    CUgraph_st* captured = stream->graph;
-    stream->graph = nullptr;
-    if (stream->invalidated) {
-      stream->invalidated = false;
-      delete captured;
-      return cudaErrorStreamCaptureInvalidated;
-    }
-    state().graphs.insert(captured);
-    *graph = captured;
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return call("cudaStreamIsCapturing", Reach::kHost, [&] {
-    *status = cudaStreamCaptureStatusNone;
-    if (!knows(stream)) return cudaErrorInvalidResourceHandle;
-    if (is_default_stream(stream)) {
-      return capture_forbids_unsafe_calls() ? cudaErrorStreamCaptureImplicit : cudaSuccess;
-    }
-    if (stream->capturing) *status = cudaStreamCaptureStatusActive;
-    if (stream->invalidated) *status = cudaStreamCaptureStatusInvalidated;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
-  return call("cudaGraphGetNodes", Reach::kHost, [&] {
-    if (state().graphs.count(graph) == 0 || nodes != nullptr) return cudaErrorInvalidValue;
-    *count = graph->nodes.size();
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
-  return call("cudaGraphInstantiate", Reach::kDevice, [&] {
-    if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
-    *exec = new CUgraphExec_st{graph->nodes};
-    state().execs.insert(*exec);
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call("cudaGraphLaunch", Reach::kDevice, [&] {
-    if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
-    return enqueue(stream, [nodes = exec->nodes] {
-      for (const Work& node : nodes) node();
-    });
-  });
-}
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return call("cudaGraphDestroy", Reach::kHost, [&] { return destroy(state().graphs, graph); });
-}
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return call("cudaGraphExecDestroy", Reach::kHost, [&] { return destroy(state().execs, exec); });
 }
 
 }  // extern "C"

@@ -12,7 +12,7 @@ int living = 0;
 void show([[maybe_unused]] bool visible) {
 #if defined(KERNKIT_ASAN)
   for (const auto& [pointer, allocation] : state().allocations) {
-    if (allocation.type != cudaMemoryTypeDevice) continue;
+    if (allocation.type != cudaMemoryTypeDevice || allocation.sparse) continue;
     if (visible) {
       __asan_unpoison_memory_region(pointer, allocation.size);
     } else {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles SOURCE with COMPILER and INCLUDES. Its first line is "// expect: <text>": the compiler must
+# Compiles SOURCE with COMPILER, INCLUDES and FLAGS. Its first line is "// expect: <text>": the compiler must
 # refuse the file and say that text. "// expect: success" is for the file that shows that the others
 # fail for no other reason.
 file(STRINGS "${SOURCE}" first_line LIMIT_COUNT 1)
@@ -10,7 +10,7 @@ set(expected "${CMAKE_MATCH_1}")
 list(TRANSFORM INCLUDES PREPEND "-I")
 
 set(ENV{LC_ALL} C)  # English, and quotes in ASCII
-execute_process(COMMAND "${COMPILER}" -std=c++17 -fsyntax-only ${INCLUDES} "${SOURCE}"
+execute_process(COMMAND "${COMPILER}" -std=c++17 -fsyntax-only ${INCLUDES} ${FLAGS} "${SOURCE}"
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
 if(expected STREQUAL "success")

@@ -31,7 +31,7 @@ struct CudaCall {
 
 /// A kernel launch: recorded when it was accepted.
 struct CudaLaunch {
-  std::string kernel;  // as C++ writes it; "" for a function that the program does not export
+  std::string kernel;  // as C++ writes it; "" in a program that was stripped
   dim3 grid;
   dim3 block;
   size_t shared_memory;  // dynamic, bytes
@@ -98,7 +98,13 @@ class CudaRuntime {
   void run_kernels(bool run);
   /// In which order blocks and threads run, and how far streams lag behind the host; 0: blocks and
   /// threads start in their order, and streams do not lag.
+  /// A program with kernkit::cuda_on_cpu_main prints the seed where a test fails.
   void set_seed(unsigned seed);
+  unsigned seed() const;
+  /// Of a grid of more than `grid` blocks only `blocks` run, at least 9: at its start, its end, and
+  /// every eighth between. For tensors of 2^32 elements: of allocations of 256 MiB and more only
+  /// what is touched exists, and it is zero, not filled with the poison. `grid` 0: all run, always.
+  void sample_blocks(uint64_t grid, unsigned blocks);
   /// What fills new memory: a result that changes with it was computed from memory that nobody
   /// wrote. Shared memory is filled as well, with another byte.
   void set_poison(unsigned char byte);

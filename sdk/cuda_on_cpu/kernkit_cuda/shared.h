@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// __shared__: a variable of the OS thread that runs the block, found by its mark, see
+// shared_variables.h. In front of it stands another one, whose name says what is wrong when extern
+// is in front of both, and which nobody may touch under AddressSanitizer.
+#pragma once
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KERNKIT_SHARED_GUARD __attribute__((used, aligned(8), abi_tag("kernkit_guard")))
+#define KERNKIT_SHARED_GUARD_SIZE 128
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KERNKIT_SHARED_GUARD __attribute__((used, aligned(8), abi_tag("kernkit_guard")))
+#define KERNKIT_SHARED_GUARD_SIZE 128
+#endif
+#endif
+#if !defined(KERNKIT_SHARED_GUARD)
+#define KERNKIT_SHARED_GUARD __attribute__((unused))
+#define KERNKIT_SHARED_GUARD_SIZE 1
+#endif
+
+#define KERNKIT_JOINED_(a, b) a##b
+#define KERNKIT_JOINED(a, b) KERNKIT_JOINED_(a, b)
+
+// 16-byte aligned, for an alignment in front of __shared__ goes to the guard.
+// clang-format off
+#define __shared__ \
+  static thread_local KERNKIT_SHARED_GUARD char /* extern: use kernkit::cuda::dynamic_shared<T>() */ \
+      KERNKIT_JOINED(on_the_CPU_extern_shared_is_kernkit_cuda_dynamic_shared_T_, __COUNTER__)[KERNKIT_SHARED_GUARD_SIZE]; \
+  static thread_local __attribute__((aligned(16), abi_tag("kernkit_shared")))
+// clang-format on

@@ -1,0 +1,7 @@
+// expect: kernkit: inline PTX (asm) does not run on the CPU
+// SPDX-License-Identifier: Apache-2.0
+__global__ void kernel(unsigned* x) {
+  unsigned lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  x[0] = lane;
+}
