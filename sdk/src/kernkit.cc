@@ -6,6 +6,7 @@
 
 #include "kernkit/cpu/impl/elementwise.h"
 #include "kernkit/cpu/impl/machine.h"
+#include "kernkit/cpu/impl/parallel.h"
 #include "kernkit/impl/any.h"
 #include "kernkit/impl/any_view.h"
 #include "kernkit/impl/argument.h"

@@ -11,6 +11,7 @@
 
 #include "add/add.h"
 #include "kernkit/cpu/machine.h"
+#include "kernkit/cpu/parallel.h"
 #include "kernkit/testing/reference.h"
 #include "kernkit/testing/sweep.h"
 #include "scale/scale.h"
@@ -46,7 +47,8 @@ class CpuElementwise : public ::testing::TestWithParam<Way> {
   void SetUp() override {
     const Way way = GetParam();
     if (way.set > detail::find_machine().instruction_set) GTEST_SKIP() << "not on this machine";
-    detail::chosen_machine() = {way.set, way.prefetch ? 1 : SIZE_MAX, way.streaming ? 1 : SIZE_MAX};
+    detail::chosen_machine() = {way.set, way.prefetch ? 1 : SIZE_MAX, way.streaming ? 1 : SIZE_MAX,
+                                SIZE_MAX};
   }
   void TearDown() override { detail::chosen_machine() = detail::find_machine(); }
 
@@ -203,6 +205,21 @@ TEST_P(CpuElementwise, OpSeesOnlyElements) {
     };
     expect_same(n, op, c, b);
   }
+}
+
+// In pieces of 256 KiB, the last of them no whole block.
+TEST_P(CpuElementwise, OnThreads) {
+  detail::chosen_machine().threading_bytes = 1;
+  set_threads(3);
+  const int64_t n = 300007;
+  HostTensor<float> x({n}, {1, 0, false}), y({n}, {2, 0, false});
+  HostTensor<bfloat16> a({n}, {1, 0, false}), b({n});
+  fill_random_bits(x, 1);
+  fill_random_bits(a, 2);
+  const auto op = [](float value) { return value * 1.1f; };
+  expect_same(n, op, y, x);
+  expect_same(n, op, b, a);
+  expect_same(n, op, x, x);
 }
 
 std::string name_of(const ::testing::TestParamInfo<Way>& info) {

@@ -26,6 +26,7 @@ struct Machine {
   InstructionSet instruction_set;
   size_t prefetch_bytes;   // from here on loops ask for memory ahead of time
   size_t streaming_bytes;  // from here on results go past the caches; SIZE_MAX: never
+  size_t threading_bytes;  // from here on threads() share the work
 };
 
 /// The machine that this is. The environment variable KERNKIT_INSTRUCTION_SET, read once, limits it

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernkit/cpu/elementwise.h"
+#include "kernkit/cpu/parallel.h"
 
 namespace kernkit::cpu::detail {
 
@@ -102,6 +103,10 @@ KERNKIT_COLD void run_streaming(Work work) {
   run_all(work);
 }
 
+// Bytes of all arrays together that a thread takes at a time: some 10 to 30 us. From so many of
+// these on it is worth to wake another thread.
+inline constexpr size_t kPieceBytes = size_t{256} << 10;
+
 KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* out,
                            const void* const* in) {
   const Machine& here = machine();
@@ -121,13 +126,20 @@ KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* 
     work.in[k] = static_cast<const char*>(in[k]);
   }
   const auto count = static_cast<size_t>(n);
-  // In place, the lines to be written are in the cache already: there is nothing to save.
-  if (count >= here.streaming_bytes / bytes && !in_place && kMaxSize % out_size == 0 &&
-      reinterpret_cast<uintptr_t>(out) % out_size == 0 && n >= kBlock) {
-    return run_streaming(work);
-  }
   work.prefetch = count >= here.prefetch_bytes / bytes;
-  run_all(work);
+  // In place, the lines to be written are in the cache already: there is nothing to save.
+  const bool streaming = count >= here.streaming_bytes / bytes && !in_place && n >= kBlock &&
+                         kMaxSize % out_size == 0 &&
+                         reinterpret_cast<uintptr_t>(out) % out_size == 0;
+  const auto run = streaming ? run_streaming : run_all;
+  if (count < here.threading_bytes / bytes) return run(work);
+  const int64_t grain = static_cast<int64_t>(kPieceBytes / bytes) & -int64_t{kBlock};
+  parallel_for(n, grain, [&](int64_t begin, int64_t end) {
+    Work piece = work;
+    piece.drop(begin);
+    piece.n = end - begin;
+    run(piece);
+  });
 }
 
 }  // namespace kernkit::cpu::detail

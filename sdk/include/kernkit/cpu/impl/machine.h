@@ -61,8 +61,12 @@ KERNKIT_COLD size_t cache_bytes(int level, size_t otherwise) noexcept {
 KERNKIT_COLD size_t cache_bytes(int, size_t otherwise) noexcept { return otherwise; }
 #endif
 
+// A thread that sleeps needs some 50 us to come.
+inline constexpr size_t kThreadingBytes = size_t{4} << 20;
+
 KERNKIT_COLD Machine find_machine() noexcept {
-  Machine machine{wanted_instruction_set(), cache_bytes(2, size_t{1} << 20), SIZE_MAX};
+  Machine machine{wanted_instruction_set(), cache_bytes(2, size_t{1} << 20), SIZE_MAX,
+                  kThreadingBytes};
 #if defined(__x86_64__)
   if (!streams_slowly()) machine.streaming_bytes = cache_bytes(3, size_t{32} << 20);
 #endif
