@@ -43,6 +43,9 @@ KERNKIT_HOST_DEVICE inline Out to_element(const Result& result) {
 /// The element that `op` makes of elements. An op written on compute types is called with those and
 /// its result is rounded once: `[](float x) { return 2 * x; }` serves float, float16 and bfloat16.
 /// An op that takes float16 itself, say, is called with the elements as they are.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable  // the op may be for the host alone, and so called there
+#endif
 template <class Out, class Op, class... In>
 KERNKIT_HOST_DEVICE inline Out apply_op(const Op& op, const In&... in) {
   if constexpr (detail::kOnComputeTypes<Op, In...>) {

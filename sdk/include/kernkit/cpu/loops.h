@@ -1,77 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop of one op on one combination of types, for each instruction set.
-//
-// The op has no target attribute: it is inlined into functions that have one, and what other code
-// calls of it stays free of their instructions. FMA is left out of AVX2, so that a * b + c rounds
-// twice everywhere, also where a file is compiled without -ffp-contract=off.
 #pragma once
-
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #include <type_traits>
 #include <utility>
 
 #include "kernkit/apply.h"
-#include "kernkit/cpu/machine.h"
-
-// Says that iterations do not depend on each other, so that a compiler vectorises without a check
-// for overlap; that check would send the in-place call down the scalar path.
-#if defined(__clang__)
-#define KERNKIT_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
-#define KERNKIT_UNROLLED
-#elif defined(__GNUC__)
-#define KERNKIT_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
-#define KERNKIT_UNROLLED _Pragma("GCC unroll 4")
-#else
-#define KERNKIT_INDEPENDENT_ITERATIONS
-#define KERNKIT_UNROLLED
-#endif
-
-// A function whose loops are vectorised, which g++ does not do at -O2, and that calls nothing it
-// can inline. Instructions stay in their order: g++ would write the halves of a cache line apart,
-// which costs a third of the speed (Cascade Lake).
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
-#define KERNKIT_VECTORISED                                                                \
-  __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off", \
-                          "no-schedule-insns2"),                                          \
-                 flatten)) KERNKIT_LOCAL
-#else
-#define KERNKIT_VECTORISED __attribute__((flatten)) KERNKIT_LOCAL
-#endif
-#define KERNKIT_INLINE __attribute__((always_inline)) inline
-#define KERNKIT_AVX2 __attribute__((target("avx2,f16c")))
-#define KERNKIT_AVX512 __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
+#include "kernkit/cpu/half_loop.h"
+#include "kernkit/cpu/vectorised.h"
 
 namespace kernkit::cpu::detail {
-
-/// Loops go in blocks of so many elements: the size is constant, so that a compiler unrolls them.
-inline constexpr int kBlock = 64;
-
-/// A loop without its types: out[i] = op(in[i]...) for i in [0, n), n a multiple of kBlock. With
-/// `prefetch` it asks for memory ahead of time.
-using Loop = void (*)(const void* op, int64_t n, bool prefetch, void* out, const void* const* in);
-
-// Asks for the lines of a block that comes later; for writing at once what will be written, which
-// no processor's own prefetch does. Cascade Lake, beyond the caches: 1.1 times the best copy that
-// does not ask.
-template <class T>
-KERNKIT_INLINE void prefetch_block(const T* in) {
-  for (unsigned line = 0; line < kBlock * sizeof(T); line += 64) {
-    __builtin_prefetch(reinterpret_cast<const char*>(in) + 1024 + line);
-  }
-}
-template <class T>
-KERNKIT_INLINE void prefetch_block_to_write(T* out) {
-  for (unsigned line = 0; line < kBlock * sizeof(T); line += 64) {
-#if KERNKIT_INSTRUCTION_SETS > 1
-    asm volatile("prefetchw %0" : : "m"(reinterpret_cast<char*>(out)[512 + line]));
-#else
-    __builtin_prefetch(reinterpret_cast<char*>(out) + 512 + line, 1);
-#endif
-  }
-}
 
 template <class Op, class Out, class... In>
 KERNKIT_INLINE void plain_block(const Op& op, Out* out, const In*... in) {
@@ -119,70 +57,6 @@ KERNKIT_INLINE void typed_loop(Op op, int64_t n, bool prefetch, Out* out, const 
     }
   }
 }
-
-#if KERNKIT_INSTRUCTION_SETS > 1
-
-// float16 is converted a register at a time.
-using Halves = uint16_t __attribute__((vector_size(16)));
-using Floats = float __attribute__((vector_size(32)));
-inline constexpr int kHalfBlock = 32;  // whose compute types stay in registers
-
-template <class T>
-struct Widened {
-  compute_t<T> at[kHalfBlock];
-  KERNKIT_AVX2 KERNKIT_INLINE explicit Widened(const T* from) {
-    if constexpr (std::is_same_v<T, float16>) {
-      KERNKIT_UNROLLED
-      for (int i = 0; i < kHalfBlock; i += 8) {
-        Halves halves;
-        Floats floats;
-        memcpy(&halves, from + i, sizeof(halves));
-        asm("vcvtph2ps %1, %0" : "=x"(floats) : "x"(halves));
-        memcpy(at + i, &floats, sizeof(floats));
-      }
-    } else {
-      KERNKIT_UNROLLED
-      for (int i = 0; i < kHalfBlock; ++i) at[i] = static_cast<compute_t<T>>(from[i]);
-    }
-  }
-};
-
-template <class Op, class Out, class... In>
-KERNKIT_AVX2 KERNKIT_INLINE void half_block(const Op& op, Out* out, const Widened<In>&... in) {
-  compute_t<Out> result[kHalfBlock];
-  KERNKIT_INDEPENDENT_ITERATIONS
-  KERNKIT_UNROLLED
-  for (int i = 0; i < kHalfBlock; ++i) result[i] = static_cast<compute_t<Out>>(op(in.at[i]...));
-  if constexpr (std::is_same_v<Out, float16>) {
-    KERNKIT_UNROLLED
-    for (int i = 0; i < kHalfBlock; i += 8) {
-      Halves halves;
-      Floats floats;
-      memcpy(&floats, result + i, sizeof(floats));
-      asm("vcvtps2ph $0, %1, %0" : "=x"(halves) : "x"(floats));  // 0: to nearest even
-      memcpy(out + i, &halves, sizeof(halves));
-    }
-  } else {
-    KERNKIT_UNROLLED
-    for (int i = 0; i < kHalfBlock; ++i) out[i] = Out(result[i]);
-  }
-}
-
-template <class Op, class Out, class... In>
-KERNKIT_AVX2 KERNKIT_INLINE void half_loop(Op op, int64_t n, bool prefetch, Out* out,
-                                           const In*... in) {
-  for (int64_t i = 0; i < n; i += kBlock) {
-    if (prefetch) {
-      prefetch_block_to_write(out + i);
-      (prefetch_block(in + i), ...);
-    }
-    for (int64_t j = i; j < i + kBlock; j += kHalfBlock) {
-      half_block(op, out + j, Widened<In>(in + j)...);
-    }
-  }
-}
-
-#endif
 
 template <class Op, class Indices, class Out, class... In>
 struct LoopsOf;
