@@ -207,19 +207,20 @@ TEST_P(CpuElementwise, OpSeesOnlyElements) {
   }
 }
 
-// In pieces of 256 KiB, the last of them no whole block.
+// In pieces of 256 KiB, the last of them no whole block, or not even a line.
 TEST_P(CpuElementwise, OnThreads) {
   detail::chosen_machine().threading_bytes = 1;
   set_threads(3);
-  const int64_t n = 300007;
-  HostTensor<float> x({n}, {1, 0, false}), y({n}, {2, 0, false});
-  HostTensor<bfloat16> a({n}, {1, 0, false}), b({n});
-  fill_random_bits(x, 1);
-  fill_random_bits(a, 2);
-  const auto op = [](float value) { return value * 1.1f; };
-  expect_same(n, op, y, x);
-  expect_same(n, op, b, a);
-  expect_same(n, op, x, x);
+  for (const int64_t n : {262149, 300007}) {
+    HostTensor<float> x({n}, {1, 0, false}), y({n}, {2, 0, false});
+    HostTensor<bfloat16> a({n}, {1, 0, false}), b({n});
+    fill_random_bits(x, 1);
+    fill_random_bits(a, 2);
+    const auto op = [](float value) { return value * 1.1f; };
+    expect_same(n, op, y, x);
+    expect_same(n, op, b, a);
+    expect_same(n, op, x, x);
+  }
 }
 
 std::string name_of(const ::testing::TestParamInfo<Way>& info) {

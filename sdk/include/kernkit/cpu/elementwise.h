@@ -16,14 +16,15 @@ struct Loops {
   const size_t* sizes;  // [1 + inputs], bytes of an element: of the output, then of each input
   size_t inputs;
 };
-inline constexpr size_t kMaxInputs = 15;
+inline constexpr size_t kMaxInputs = 7;
 inline constexpr size_t kMaxSize = 16;  // bytes of an element
 
 // The part that all loops share, compiled once: which of them runs, and how it stores.
 void run_loop(const Loops& loops, int64_t n, const void* op, void* out, const void* const* in);
 
-// Below this a block, with what it copies, takes longer.
-inline constexpr int64_t kFew = 16;
+// Below this the elements one by one take less time than a block with what it copies, some 40 ns.
+template <class... T>
+inline constexpr int64_t kFew = (std::is_same_v<T, compute_t<T>> && ...) ? 32 : 8;
 
 // A few elements, one by one: the empty asm keeps a compiler from vectorising.
 template <class Op, class Out, class... In>
@@ -69,10 +70,10 @@ void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
                 "elementwise: the output comes before the inputs and is written: y.data<T>()");
   static_assert(kernkit::detail::is_applicable<Op, Out, In...>(),
                 "elementwise: op does not take these inputs, or does not return an output's type");
-  static_assert(sizeof...(In) <= detail::kMaxInputs, "elementwise: takes at most 15 inputs");
+  static_assert(sizeof...(In) <= detail::kMaxInputs, "elementwise: takes at most 7 inputs");
   static_assert(sizeof(Out) <= detail::kMaxSize && ((sizeof(In) <= detail::kMaxSize) && ...),
                 "elementwise: elements have at most 16 bytes");
-  if (__builtin_expect(n < detail::kFew, 1)) {
+  if (__builtin_expect(n < (detail::kFew<Out, In...>), 1)) {
     // A scalar or nearly. Expected, since a long loop does not notice the jump that is saved here.
     detail::scalar_loop(op, n, out, in...);
   } else {

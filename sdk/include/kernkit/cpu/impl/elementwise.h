@@ -15,7 +15,7 @@ struct Work {
   bool prefetch;
   int64_t n;
   char* out;
-  const char* in[kMaxInputs + 1];
+  const char* in[kMaxInputs];
 
   size_t size_of_in(size_t k) const { return loops->sizes[1 + k]; }
   void drop(int64_t count) {
@@ -33,7 +33,7 @@ struct Work {
 // there.
 KERNKIT_COLD void run_part(const Work& work, int64_t count) {
   alignas(64) unsigned char blocks[kMaxInputs + 1][kBlock * kMaxSize];
-  const void* in[kMaxInputs + 1];
+  const void* in[kMaxInputs];
   for (size_t k = 0; k < work.loops->inputs; ++k) {
     const size_t size = work.size_of_in(k);
     memcpy(blocks[k], work.in[k], static_cast<size_t>(count) * size);
@@ -50,7 +50,7 @@ KERNKIT_COLD void run_part(const Work& work, int64_t count) {
   memcpy(work.out, blocks[kMaxInputs], static_cast<size_t>(count) * work.loops->sizes[0]);
 }
 
-KERNKIT_COLD void run_all(Work work) {
+KERNKIT_COLD void run_all(Work& work) {
   const int64_t whole = work.n & -int64_t{kBlock};
   work.run(whole, work.out, work.inputs());
   if (whole == work.n) return;
@@ -79,7 +79,8 @@ KERNKIT_COLD void copy_past_caches(void* to, const void* from, size_t bytes) {
 
 // Computed in the first-level cache, copied from there: as fast as streaming each register
 // (measured), and any loop will do.
-KERNKIT_COLD void run_streaming(Work work) {
+KERNKIT_COLD void run_streaming(Work& work) {
+  if (work.n < kBlock) return run_all(work);  // it may end before the first whole line
   alignas(64) unsigned char chunk[1024];
   const size_t size = work.loops->sizes[0];
   const auto per_chunk = static_cast<int64_t>(sizeof(chunk) / size);
@@ -103,37 +104,39 @@ KERNKIT_COLD void run_streaming(Work work) {
   run_all(work);
 }
 
-// Bytes of all arrays together that a thread takes at a time: some 10 to 30 us. From so many of
-// these on it is worth to wake another thread.
+// Bytes of all arrays together that a thread takes at a time: some 10 to 30 us.
 inline constexpr size_t kPieceBytes = size_t{256} << 10;
 
 KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* out,
                            const void* const* in) {
   const Machine& here = machine();
-  Work work{loops.by_set[static_cast<int>(here.instruction_set)],
-            &loops,
-            op,
-            false,
-            n,
-            static_cast<char*>(out),
-            {}};
+  const Loop loop = loops.by_set[static_cast<int>(here.instruction_set)];
   const size_t out_size = loops.sizes[0];
-  size_t bytes = out_size;  // of all arrays for an element
+  size_t per_element = out_size;  // bytes of all arrays
   bool in_place = false;
   for (size_t k = 0; k < loops.inputs; ++k) {
-    bytes += loops.sizes[1 + k];
+    per_element += loops.sizes[1 + k];
     in_place |= in[k] == out;
-    work.in[k] = static_cast<const char*>(in[k]);
   }
-  const auto count = static_cast<size_t>(n);
-  work.prefetch = count >= here.prefetch_bytes / bytes;
+  const size_t bytes = per_element * static_cast<size_t>(n);  // fits, for the arrays are there
+  const bool prefetch = bytes >= here.prefetch_bytes;
   // In place, the lines to be written are in the cache already: there is nothing to save.
-  const bool streaming = count >= here.streaming_bytes / bytes && !in_place && n >= kBlock &&
-                         kMaxSize % out_size == 0 &&
+  const bool streaming = bytes >= here.streaming_bytes && !in_place && kMaxSize % out_size == 0 &&
                          reinterpret_cast<uintptr_t>(out) % out_size == 0;
+  const bool threading = bytes >= here.threading_bytes;
+  if (!streaming && !threading && n % kBlock == 0) return loop(op, n, prefetch, out, in);
+
+  Work work;
+  work.loop = loop;
+  work.loops = &loops;
+  work.op = op;
+  work.prefetch = prefetch;
+  work.n = n;
+  work.out = static_cast<char*>(out);
+  for (size_t k = 0; k < loops.inputs; ++k) work.in[k] = static_cast<const char*>(in[k]);
   const auto run = streaming ? run_streaming : run_all;
-  if (count < here.threading_bytes / bytes) return run(work);
-  const int64_t grain = static_cast<int64_t>(kPieceBytes / bytes) & -int64_t{kBlock};
+  if (!threading) return run(work);
+  const int64_t grain = static_cast<int64_t>(kPieceBytes / per_element) & -int64_t{kBlock};
   parallel_for(n, grain, [&](int64_t begin, int64_t end) {
     Work piece = work;
     piece.drop(begin);
