@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include "kernkit/apply.h"
 #include "kernkit/cuda/check.h"
 
 // In CUDA 12.9 and later.
@@ -22,7 +23,7 @@ namespace kernkit::bench {
 template <class Op, class Out, class... In>
 __global__ void one_element_per_thread(int64_t n, Op op, Out* out, const In*... in) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = op(in[i]...);
+  if (i < n) out[i] = apply_op<Out>(op, in[i]...);
 }
 
 template <class Op, class Out, class... In>
@@ -33,10 +34,19 @@ void guide(cudaStream_t stream, int64_t n, Op op, Out* out, const In*... in) {
 }
 
 #if KERNKIT_BENCH_CUB
+template <class Out, class Op>
+struct OnElements {
+  Op op;
+  template <class... In>
+  KERNKIT_HOST_DEVICE Out operator()(const In&... in) const {
+    return apply_op<Out>(op, in...);
+  }
+};
+
 template <class Op, class Out, class... In>
 void cub_transform(cudaStream_t stream, int64_t n, Op op, Out* out, const In*... in) {
-  KERNKIT_CUDA_CHECK(
-      cub::DeviceTransform::Transform(::cuda::std::make_tuple(in...), out, n, op, stream));
+  KERNKIT_CUDA_CHECK(cub::DeviceTransform::Transform(::cuda::std::make_tuple(in...), out, n,
+                                                     OnElements<Out, Op>{op}, stream));
 }
 #endif
 

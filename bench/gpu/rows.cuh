@@ -47,9 +47,9 @@ auto prepared(Op op, Launch launch) {
     std::vector<T> wanted = values[0];
     for (size_t i = 0; i < wanted.size(); ++i) {
       if constexpr (kInputs == 1) {
-        wanted[i] = op(values[0][i]);
+        wanted[i] = apply_op<T>(op, values[0][i]);
       } else {
-        wanted[i] = op(values[0][i], values[1][i]);
+        wanted[i] = apply_op<T>(op, values[0][i], values[1][i]);
       }
     }
     const int64_t n = bytes / static_cast<int64_t>(sizeof(T));

@@ -13,12 +13,13 @@ using AddTypes = all_numeric;
 /// once, to nearest even; integers wrap modulo 2^bits, as in NumPy and PyTorch.
 template <class T>
 struct Add {
-  KERNKIT_HOST_DEVICE T operator()(T x, T y) const {
+  using Compute = compute_t<T>;
+  KERNKIT_HOST_DEVICE Compute operator()(Compute x, Compute y) const {
     if constexpr (std::is_integral_v<T>) {
       using Unsigned = std::make_unsigned_t<T>;
       return static_cast<T>(static_cast<Unsigned>(x) + static_cast<Unsigned>(y));
     } else {
-      return T(compute_t<T>(x) + compute_t<T>(y));
+      return x + y;
     }
   }
 };

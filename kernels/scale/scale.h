@@ -15,7 +15,7 @@ using ScaleTypes = floating;
 template <class T>
 struct Scale {
   compute_t<T> factor;
-  KERNKIT_HOST_DEVICE T operator()(T x) const { return T(compute_t<T>(x) * factor); }
+  KERNKIT_HOST_DEVICE compute_t<T> operator()(compute_t<T> x) const { return x * factor; }
 };
 
 /// y = x * factor, elementwise. `factor` is narrowed to float32 unless x is float64.

@@ -4,6 +4,9 @@
 #error "kernkit.cc belongs to a library whose files are compiled with KERNKIT_COMPILED"
 #endif
 
+#include "kernkit/cpu/impl/elementwise.h"
+#include "kernkit/cpu/impl/machine.h"
+#include "kernkit/cpu/impl/parallel.h"
 #include "kernkit/impl/any.h"
 #include "kernkit/impl/any_view.h"
 #include "kernkit/impl/argument.h"

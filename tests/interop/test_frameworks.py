@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference kernels on tensors of other frameworks: ./kk test --with torch,jax."""
 
+import importlib.util
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -17,6 +22,39 @@ def test_torch(kernels, dtype):
     assert torch.equal(y, x + x)
     with pytest.raises(ValueError, match=r"scale\(\): y: shape \[999\] does not match x"):
         kernels.scale(y[:-1], x, 1.0)
+
+
+BITS = """
+import sys, torch, tvm_ffi
+kernels = tvm_ffi.load_module(sys.argv[1])
+every = torch.arange(1 << 16, dtype=torch.int32).to(torch.int16)
+ties = 1 + torch.arange(64) / 4096  # products that end in a tie, or beside one
+factors = [0.0, -1.0, 0.1, 3.1e4, 1e30, 2.0**-14, 2.0**-24, 2.0**-126, 1e-39, float("inf"), float("nan")]
+for dtype in (torch.float16, torch.bfloat16):
+    x = every.view(dtype)
+    for factor in factors + ties.tolist() + (-1e-3 * ties).tolist():
+        y = torch.empty_like(x)
+        kernels.scale(y, x, factor)
+        want = x * factor
+        same = (y.view(torch.int16) == want.view(torch.int16)) | (y.isnan() & want.isnan())
+        assert same.all(), (dtype, factor, x[~same][:4], y[~same][:4], want[~same][:4])
+    for shift in (1, 77, 1 << 14, 40000):
+        other, z = x.roll(shift), torch.empty_like(x)
+        kernels.add(z, x, other)
+        want = x + other
+        same = (z.view(torch.int16) == want.view(torch.int16)) | (z.isnan() & want.isnan())
+        assert same.all(), (dtype, shift, x[~same][:4], other[~same][:4])
+"""
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
+def test_torch_bit_for_bit(library, instructions):
+    """All 2^16 values of the 16-bit floats, on every instruction set that the machine has."""
+    if not importlib.util.find_spec("torch"):
+        pytest.skip("torch is not installed")
+    env = {**os.environ, "KERNKIT_INSTRUCTION_SET": instructions}
+    subprocess.run([sys.executable, "-c", BITS, library], env=env, check=True)
 
 
 def test_jax_as_input(kernels):

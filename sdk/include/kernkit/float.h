@@ -73,16 +73,20 @@ KERNKIT_HOST_DEVICE inline float bfloat16_to_float(uint16_t bits) {
   return bit_cast<float>(static_cast<uint32_t>(bits) << 16);
 }
 
+// A bfloat16 in the upper half; what the lower half holds is no matter.
+KERNKIT_HOST_DEVICE inline uint32_t round_to_bfloat16(float value) {
+  const uint32_t bits = bit_cast<uint32_t>(value);
+  const uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
+  return value != value ? bits | 0x00400000u : rounded;
+}
+
 KERNKIT_HOST_DEVICE inline uint16_t float_to_bfloat16(float value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   uint16_t result;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(value));
   return result;
 #else
-  const uint32_t bits = bit_cast<uint32_t>(value);
-  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const uint32_t quiet_nan = (bits >> 16) | 0x0040u;
-  return static_cast<uint16_t>(value != value ? quiet_nan : rounded);
+  return static_cast<uint16_t>(round_to_bfloat16(value) >> 16);
 #endif
 }
 

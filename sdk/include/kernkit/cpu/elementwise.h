@@ -2,43 +2,87 @@
 // The CPU loop of an elementwise op.
 #pragma once
 
-#include <stdint.h>
+#include <stddef.h>
 
-#include <type_traits>
-
-// Says that iterations do not depend on each other, so that a compiler vectorises without a check
-// for overlap; that check would send the in-place call down the scalar path.
-#if defined(__clang__)
-#define KERNKIT_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
-#define KERNKIT_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
-#else
-#define KERNKIT_INDEPENDENT_ITERATIONS
-#endif
+#include "kernkit/cpu/loops.h"
 
 namespace kernkit::cpu {
 
-/// out[i] = op(in[i]...) for i in [0, n). `out` may be one of the inputs (exactly in place);
-/// otherwise they must not overlap. Elements of T are aligned to alignof(T) at least.
+namespace detail {
+
+/// What is known of a loop without its types.
+struct Loops {
+  const Loop* by_set;   // [KERNKIT_INSTRUCTION_SETS], in the order of InstructionSet
+  const size_t* sizes;  // [1 + inputs], bytes of an element: of the output, then of each input
+  size_t inputs;
+};
+inline constexpr size_t kMaxInputs = 7;
+inline constexpr size_t kMaxSize = 16;  // bytes of an element
+
+// The part that all loops share, compiled once: which of them runs, and how it stores.
+void run_loop(const Loops& loops, int64_t n, const void* op, void* out, const void* const* in);
+
+// Below this the elements one by one take less time than a block with what it copies, some 40 ns.
+template <class... T>
+inline constexpr int64_t kFew = (std::is_same_v<T, compute_t<T>> && ...) ? 32 : 8;
+
+// A few elements, one by one: the empty asm keeps a compiler from vectorising.
+template <class Op, class Out, class... In>
+inline void scalar_loop(const Op& op, int64_t n, Out* out, const In*... in) {
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = apply_op<Out>(op, in[i]...);
+    asm volatile("");
+  }
+}
+
+// Sets: so that code compiled for fewer of them, such as nvcc's, does not share this function.
+template <int Sets, class Op, class Out, class... In>
+__attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op, Out* out,
+                                                        const In*... in) {
+  using L = LoopsOf<Op, std::index_sequence_for<In...>, Out, In...>;
+  static constexpr Loop kLoops[] = {
+    L::baseline,
+#if KERNKIT_INSTRUCTION_SETS > 1
+    L::by_set(InstructionSet::kAvx2),
+    L::by_set(InstructionSet::kAvx512),
+#endif
+  };
+  static_assert(sizeof(kLoops) / sizeof(Loop) == Sets);
+  static constexpr size_t kSizes[] = {sizeof(Out), sizeof(In)...};
+  const void* const inputs[] = {in..., nullptr};
+  run_loop({kLoops, kSizes, sizeof...(In)}, n, &op, out, inputs);
+}
+
+}  // namespace detail
+
+/// out[i] = apply_op(op, in[i]...) for i in [0, n). `out` may be one of the inputs (exactly in
+/// place); otherwise they must not overlap. Elements of T are aligned to alignof(T) at least.
 ///
 ///     cpu::elementwise(x.numel(), Scale<T>{factor}, y.data<T>(), x.data<const T>());
+///
+/// The op is inlined into a loop for each instruction set, of which the machine's best is taken: it
+/// should be short, and a function of its arguments alone, called in any order. For 16-bit floats
+/// write it on compute_t<T> (see apply.h): a whole register is then converted at once, several
+/// times as fast as an op that converts each element.
 template <class Op, class Out, class... In>
 void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(!std::is_const_v<Out>,
                 "elementwise: the output comes before the inputs and is written: y.data<T>()");
-  static_assert(std::is_invocable_r_v<Out, const Op&, In...>,
+  static_assert(kernkit::detail::is_applicable<Op, Out, In...>(),
                 "elementwise: op does not take these inputs, or does not return an output's type");
-  if (__builtin_expect(n < 4, 1)) {
-    // A scalar or nearly, past the vector loop's prologue. Expected, since a long loop does not
-    // notice the jump that is saved here. The empty asm keeps this loop scalar.
-    for (int64_t i = 0; i < n; ++i) {
-      out[i] = op(in[i]...);
-      asm volatile("");
-    }
-    return;
+  static_assert(sizeof...(In) <= detail::kMaxInputs, "elementwise: takes at most 7 inputs");
+  static_assert(sizeof(Out) <= detail::kMaxSize && ((sizeof(In) <= detail::kMaxSize) && ...),
+                "elementwise: elements have at most 16 bytes");
+  if (__builtin_expect(n < (detail::kFew<Out, In...>), 1)) {
+    // A scalar or nearly. Expected, since a long loop does not notice the jump that is saved here.
+    detail::scalar_loop(op, n, out, in...);
+  } else {
+    detail::start_loop<KERNKIT_INSTRUCTION_SETS>(n, op, out, in...);
   }
-  KERNKIT_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) out[i] = op(in[i]...);
 }
 
 }  // namespace kernkit::cpu
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/cpu/impl/elementwise.h"
+#endif

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "kernkit/apply.h"
 #include "kernkit/cuda/launch.h"
 
 namespace kernkit::cuda {
@@ -45,7 +46,7 @@ __device__ __forceinline__ void apply(int count, const Op& op, Out* out,
     if (!kFull && i >= count) return;
     Pack<Out, kWidth> result;
 #pragma unroll
-    for (int j = 0; j < kWidth; ++j) result.values[j] = op(in.packs[p].values[j]...);
+    for (int j = 0; j < kWidth; ++j) result.values[j] = apply_op<Out>(op, in.packs[p].values[j]...);
     reinterpret_cast<Pack<Out, kWidth>*>(out)[i] = result;
   }
 }
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(kElementwiseThreads)
   constexpr int kTile = kElementwiseThreads * kPacks * kWidth;
   const int thread = static_cast<int>(threadIdx.x);
   const int64_t tile = head + static_cast<int64_t>(blockIdx.x) * kTile;
-  if (blockIdx.x == 0 && thread < head) out[thread] = op(in[thread]...);
+  if (blockIdx.x == 0 && thread < head) out[thread] = apply_op<Out>(op, in[thread]...);
   const int64_t left = n - tile;
   if (left >= kTile) {
     apply<true, kWidth, kPacks>(kPacks, op, out + tile,
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(kElementwiseThreads)
     apply<false, kWidth, kPacks>(count, op, out + tile,
                                  load<false, kWidth, kPacks>(in + tile, count)...);
     const int64_t last = tile + count * kWidth + thread;
-    if (kWidth > 1 && last < n) out[last] = op(in[last]...);
+    if (kWidth > 1 && last < n) out[last] = apply_op<Out>(op, in[last]...);
   }
 }
 
@@ -101,8 +102,8 @@ void launch_elementwise(const Launch& launch, int64_t n, int head, const Op& op,
 
 }  // namespace detail
 
-/// out[i] = op(in[i]...) for i in [0, n), n <= 2^40, on the launch's stream. `out` may be one of
-/// the inputs (exactly in place); otherwise they must not overlap. n = 0 launches nothing.
+/// out[i] = apply_op(op, in[i]...) for i in [0, n), n <= 2^40, on the launch's stream. `out` may be
+/// one of the inputs (exactly in place); otherwise they must not overlap. n = 0 launches nothing.
 ///
 /// The types may differ in size. Pointers that are equally far from a 16-byte boundary, counted in
 /// elements, take the fast path; others are loaded element by element, eight at a time.
@@ -110,7 +111,7 @@ template <class Op, class Out, class... In>
 void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(!std::is_const_v<Out>,
                 "elementwise: the output comes before the inputs and is written: y.data<T>()");
-  static_assert(std::is_invocable_r_v<Out, const Op&, In...>,
+  static_assert(kernkit::detail::is_applicable<Op, Out, In...>(),
                 "elementwise: op does not take these inputs, or does not return an output's type");
   constexpr int kSizes[] = {sizeof(Out), sizeof(In)...};
   constexpr int kWidest = [&] {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an elementwise op meets elements: in which types it is called, and how its result is stored.
+#pragma once
+
+#include <type_traits>
+
+#include "kernkit/float.h"
+
+namespace kernkit {
+
+namespace detail {
+
+// True when Op takes the elements' compute types: float in place of float16.
+template <class Op, class... In>
+inline constexpr bool kOnComputeTypes = std::is_invocable_v<const Op&, compute_t<In>...>;
+
+template <class Result, class Out>
+inline constexpr bool kStorable =
+    std::is_convertible_v<Result, Out> || std::is_convertible_v<Result, compute_t<Out>>;
+
+template <class Op, class Out, class... In>
+constexpr bool is_applicable() {
+  if constexpr (kOnComputeTypes<Op, In...>) {
+    return kStorable<std::invoke_result_t<const Op&, compute_t<In>...>, Out>;
+  } else if constexpr (std::is_invocable_v<const Op&, In...>) {
+    return kStorable<std::invoke_result_t<const Op&, In...>, Out>;
+  } else {
+    return false;
+  }
+}
+
+template <class Out, class Result>
+KERNKIT_HOST_DEVICE inline Out to_element(const Result& result) {
+  if constexpr (std::is_convertible_v<Result, Out>) {
+    return result;
+  } else {
+    return Out(static_cast<compute_t<Out>>(result));
+  }
+}
+
+}  // namespace detail
+
+/// The element that `op` makes of elements. An op written on compute types is called with those and
+/// its result is rounded once: `[](float x) { return 2 * x; }` serves float, float16 and bfloat16.
+/// An op that takes float16 itself, say, is called with the elements as they are.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable  // the op may be for the host alone, and so called there
+#endif
+template <class Out, class Op, class... In>
+KERNKIT_HOST_DEVICE inline Out apply_op(const Op& op, const In&... in) {
+  if constexpr (detail::kOnComputeTypes<Op, In...>) {
+    return detail::to_element<Out>(op(static_cast<compute_t<In>>(in)...));
+  } else {
+    return detail::to_element<Out>(op(in...));
+  }
+}
+
+}  // namespace kernkit

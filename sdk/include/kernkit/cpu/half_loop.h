@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of an op on float16, which F16C converts a register at a time.
+#pragma once
+
+#include <string.h>
+
+#include <type_traits>
+
+#include "kernkit/apply.h"
+#include "kernkit/cpu/vectorised.h"
+
+#if KERNKIT_INSTRUCTION_SETS > 1
+
+namespace kernkit::cpu::detail {
+
+using Halves = uint16_t __attribute__((vector_size(16)));
+using Floats = float __attribute__((vector_size(32)));
+inline constexpr int kHalfBlock = 32;  // whose compute types stay in registers
+
+template <class T>
+struct Widened {
+  compute_t<T> at[kHalfBlock];
+  KERNKIT_AVX2 KERNKIT_INLINE explicit Widened(const T* from) {
+    if constexpr (std::is_same_v<T, float16>) {
+      KERNKIT_UNROLLED
+      for (int i = 0; i < kHalfBlock; i += 8) {
+        Halves halves;
+        Floats floats;
+        memcpy(&halves, from + i, sizeof(halves));
+        asm("vcvtph2ps %1, %0" : "=x"(floats) : "x"(halves));
+        memcpy(at + i, &floats, sizeof(floats));
+      }
+    } else {
+      KERNKIT_UNROLLED
+      for (int i = 0; i < kHalfBlock; ++i) at[i] = static_cast<compute_t<T>>(from[i]);
+    }
+  }
+};
+
+template <class Op, class Out, class... In>
+KERNKIT_AVX2 KERNKIT_INLINE void half_block(const Op& op, Out* out, const Widened<In>&... in) {
+  compute_t<Out> result[kHalfBlock];
+  KERNKIT_INDEPENDENT_ITERATIONS
+  KERNKIT_UNROLLED
+  for (int i = 0; i < kHalfBlock; ++i) result[i] = static_cast<compute_t<Out>>(op(in.at[i]...));
+  if constexpr (std::is_same_v<Out, float16>) {
+    KERNKIT_UNROLLED
+    for (int i = 0; i < kHalfBlock; i += 8) {
+      Halves halves;
+      Floats floats;
+      memcpy(&floats, result + i, sizeof(floats));
+      asm("vcvtps2ph $0, %1, %0" : "=x"(halves) : "x"(floats));  // 0: to nearest even
+      memcpy(out + i, &halves, sizeof(halves));
+    }
+  } else {
+    KERNKIT_UNROLLED
+    for (int i = 0; i < kHalfBlock; ++i) out[i] = Out(result[i]);
+  }
+}
+
+template <class Op, class Out, class... In>
+KERNKIT_AVX2 KERNKIT_INLINE void half_loop(Op op, int64_t n, bool prefetch, Out* out,
+                                           const In*... in) {
+  for (int64_t i = 0; i < n; i += kBlock) {
+    if (prefetch) {
+      prefetch_block_to_write(out + i);
+      (prefetch_block(in + i), ...);
+    }
+    for (int64_t j = i; j < i + kBlock; j += kHalfBlock) {
+      half_block(op, out + j, Widened<In>(in + j)...);
+    }
+  }
+}
+
+}  // namespace kernkit::cpu::detail
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pool of threads that sleep between loops and are never joined.
+#pragma once
+
+#include <dlfcn.h>
+#include <fenv.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <new>
+
+#if defined(__GLIBC__)
+#include <link.h>
+#endif
+
+#include "kernkit/cpu/parallel.h"
+
+namespace kernkit::cpu {
+
+namespace detail {
+
+inline constexpr int kDefaultThreads = 8;  // more of them seldom make memory faster
+inline constexpr int kMaxThreads = 256;
+
+// What its threads do now. Lives on the stack of the caller, who waits for those that began.
+struct Job {
+  void (*piece)(const void* context, int64_t index);
+  const void* context;
+  int64_t pieces;
+  int64_t next;        // atomic
+  int seats;           // for how many more threads
+  fenv_t environment;  // the caller's: rounding, and whether subnormal numbers are flushed
+};
+
+// Never freed, since its threads never end. Belongs to one process: a forked one has no threads and
+// makes its own.
+struct Pool {
+  pid_t process;
+  int callers = 0;  // atomic: threads that are in a loop. Only who finds none has the others help
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of all below
+  pthread_cond_t came = PTHREAD_COND_INITIALIZER;     // a job
+  pthread_cond_t left = PTHREAD_COND_INITIALIZER;     // the last helper
+  Job* job = nullptr;
+  int helping = 0;
+  int helpers = 0;  // made, or failed to be made: nobody tries again
+};
+
+KERNKIT_COLD int number_from(const char* variable) noexcept {
+  const char* text = getenv(variable);
+  const long number = text == nullptr ? 0 : strtol(text, nullptr, 10);
+  return number < 1 ? 0 : number < kMaxThreads ? static_cast<int>(number) : kMaxThreads;
+}
+
+KERNKIT_COLD int default_threads() noexcept {
+  int count = number_from("KERNKIT_THREADS");
+  if (count == 0) count = number_from("OMP_NUM_THREADS");
+  if (count != 0) return count;
+#if defined(__linux__)
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) count = CPU_COUNT(&allowed);
+#else
+  count = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+#endif
+  return count < 1 ? 1 : count < kDefaultThreads ? count : kDefaultThreads;
+}
+
+KERNKIT_COLD int& chosen_threads() noexcept {
+  static int chosen = default_threads();
+  return chosen;
+}
+
+// A thread of ours sleeps in this library's code, so that must stay, also where the library was not
+// linked with -z nodelete.
+KERNKIT_COLD bool keep_library() noexcept {
+#if defined(__GLIBC__)
+  Dl_info info;
+  link_map* map = nullptr;
+  const auto address = reinterpret_cast<void*>(keep_library);
+  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return false;
+  if (map->l_name[0] == '\0') return true;  // the program itself
+  return dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
+#else
+  return true;  // musl never unloads
+#endif
+}
+
+KERNKIT_COLD void work_on(Job& job, const Pool& pool, bool is_caller) noexcept {
+  for (;;) {
+    // Another caller has work of its own for the processors: helpers make room.
+    if (!is_caller && __atomic_load_n(&pool.callers, __ATOMIC_RELAXED) > 1) return;
+    const int64_t index = __atomic_fetch_add(&job.next, 1, __ATOMIC_RELAXED);
+    if (index >= job.pieces) return;
+    job.piece(job.context, index);
+  }
+}
+
+KERNKIT_COLD void* help(void* pool_of_all) noexcept {
+  Pool& pool = *static_cast<Pool*>(pool_of_all);
+  pthread_mutex_lock(&pool.mutex);
+  for (;;) {
+    while (pool.job == nullptr || pool.job->seats == 0) {
+      pthread_cond_wait(&pool.came, &pool.mutex);
+    }
+    Job& job = *pool.job;
+    --job.seats;
+    ++pool.helping;
+    pthread_mutex_unlock(&pool.mutex);
+    fesetenv(&job.environment);
+    work_on(job, pool, false);
+    pthread_mutex_lock(&pool.mutex);
+    if (--pool.helping == 0) pthread_cond_signal(&pool.left);
+  }
+}
+
+// With the pool's mutex.
+KERNKIT_COLD void make_helpers(Pool& pool, int wanted) noexcept {
+  if (pool.helpers >= wanted) return;
+  if (!keep_library()) {
+    pool.helpers = kMaxThreads;
+    return;
+  }
+  // Signals are for the program's own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (; pool.helpers < wanted; ++pool.helpers) {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, help, &pool) == 0) pthread_detach(thread);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// Null when there is no memory.
+KERNKIT_COLD Pool* this_process_pool() noexcept {
+  static Pool* shared = nullptr;
+  const pid_t process = getpid();
+  Pool* pool = __atomic_load_n(&shared, __ATOMIC_ACQUIRE);
+  if (pool != nullptr && pool->process == process) return pool;
+  Pool* made = new (std::nothrow) Pool{process};
+  if (made == nullptr) return nullptr;
+  if (__atomic_compare_exchange_n(&shared, &pool, made, false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE)) {
+    return made;
+  }
+  delete made;
+  return pool;
+}
+
+KERNKIT_COLD bool in_openmp_region() noexcept {
+  const auto in_parallel = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_in_parallel"));
+  return in_parallel != nullptr && in_parallel() != 0;
+}
+
+KERNKIT_COLD void run_alone(int64_t pieces, void (*piece)(const void* context, int64_t index),
+                            const void* context) noexcept {
+  for (int64_t i = 0; i < pieces; ++i) piece(context, i);
+}
+
+KERNKIT_COLD void run_pieces(int threads, int64_t pieces,
+                             void (*piece)(const void* context, int64_t index),
+                             const void* context) noexcept {
+  if (threads > pieces) threads = static_cast<int>(pieces);
+  Pool* pool = threads <= 1 || in_openmp_region() ? nullptr : this_process_pool();
+  if (pool == nullptr) return run_alone(pieces, piece, context);
+  if (__atomic_fetch_add(&pool->callers, 1, __ATOMIC_ACQUIRE) == 0) {
+    Job job{piece, context, pieces, 0, threads - 1, {}};
+    fegetenv(&job.environment);
+    pthread_mutex_lock(&pool->mutex);
+    make_helpers(*pool, threads - 1);
+    pool->job = &job;
+    pthread_mutex_unlock(&pool->mutex);
+    for (int i = 1; i < threads; ++i) pthread_cond_signal(&pool->came);
+    work_on(job, *pool, true);
+    pthread_mutex_lock(&pool->mutex);
+    pool->job = nullptr;  // too late for those who have not begun
+    while (pool->helping != 0) pthread_cond_wait(&pool->left, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+  } else {
+    run_alone(pieces, piece, context);
+  }
+  __atomic_fetch_sub(&pool->callers, 1, __ATOMIC_RELEASE);
+}
+
+}  // namespace detail
+
+KERNKIT_COLD int threads() noexcept {
+  return __atomic_load_n(&detail::chosen_threads(), __ATOMIC_RELAXED);
+}
+
+KERNKIT_COLD void set_threads(int count) {
+  KERNKIT_CHECK(count >= 1, ValueError)
+      << "set_threads: count is " << count << ", which is below 1";
+  __atomic_store_n(&detail::chosen_threads(),
+                   count < detail::kMaxThreads ? count : detail::kMaxThreads, __ATOMIC_RELAXED);
+}
+
+}  // namespace kernkit::cpu

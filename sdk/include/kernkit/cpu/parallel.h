@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads for CPU loops that are long enough.
+#pragma once
+
+#include <stdint.h>
+
+#include "kernkit/error.h"
+
+namespace kernkit::cpu {
+
+/// How many threads a loop of this library may run on, the caller's among them: 1 is none but the
+/// caller's. By default the environment variable KERNKIT_THREADS, else OMP_NUM_THREADS, else what
+/// the process may run on, at most 8.
+int threads() noexcept;
+
+/// Sets threads(), for the whole library. Throws ValueError below 1.
+void set_threads(int count);
+
+namespace detail {
+
+/// Calls piece(context, i) for i in [0, pieces), each once, on this thread and on at most
+/// `threads - 1` others, which may come late or never: whoever is free takes the next piece.
+/// Pieces do not throw.
+void run_pieces(int threads, int64_t pieces, void (*piece)(const void* context, int64_t index),
+                const void* context) noexcept;
+
+}  // namespace detail
+
+/// Calls function(begin, end) on pieces of [0, n), each of `grain` but the last, in any order and
+/// at the same time. The caller takes part, so nothing waits for a thread that has not begun. In a
+/// parallel region of OpenMP, or while another thread is in such a loop of this library, all pieces
+/// run here, one after the other. The function must not throw.
+///
+/// A piece should take 10 us or more, all together 100 us: others need that long to wake up.
+template <class Function>
+void parallel_for(int64_t n, int64_t grain, const Function& function) {
+  struct Context {
+    const Function& function;
+    int64_t n, grain;
+  };
+  const Context shared{function, n, grain};
+  detail::run_pieces(
+      threads(), (n + grain - 1) / grain,
+      [](const void* context, int64_t index) {
+        const Context& c = *static_cast<const Context*>(context);
+        const int64_t begin = index * c.grain;
+        c.function(begin, c.n - begin < c.grain ? c.n : begin + c.grain);
+      },
+      &shared);
+}
+
+}  // namespace kernkit::cpu
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/cpu/impl/parallel.h"
+#endif

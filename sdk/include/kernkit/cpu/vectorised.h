@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the loops of all instruction sets share: how a compiler is told, blocks, prefetching.
+//
+// The op has no target attribute: it is inlined into functions that have one, and what other code
+// calls of it stays free of their instructions. FMA is left out of AVX2, so that a * b + c rounds
+// twice there also where g++ compiles without -ffp-contract=off, which kernkit_add_library() gives.
+#pragma once
+
+#include <stdint.h>
+
+#include "kernkit/cpu/machine.h"
+
+// Says that iterations do not depend on each other, so that a compiler vectorises without a check
+// for overlap; that check would send the in-place call down the scalar path.
+#if defined(__clang__)
+#define KERNKIT_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define KERNKIT_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#else
+#define KERNKIT_INDEPENDENT_ITERATIONS
+#endif
+
+// g++ unrolls when it is told; nvcc does not know how to pass that on.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define KERNKIT_UNROLLED _Pragma("GCC unroll 4")
+#else
+#define KERNKIT_UNROLLED
+#endif
+
+// A function whose loops are vectorised, which g++ does not do at -O2, and that calls nothing it
+// can inline. Instructions stay in their order: g++ would write the halves of a cache line apart,
+// which costs a third of the speed (Cascade Lake).
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+#define KERNKIT_VECTORISED                                                                \
+  __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off", \
+                          "no-schedule-insns2"),                                          \
+                 flatten)) KERNKIT_LOCAL
+#else
+#define KERNKIT_VECTORISED __attribute__((flatten)) KERNKIT_LOCAL
+#endif
+#define KERNKIT_INLINE __attribute__((always_inline)) inline
+#define KERNKIT_AVX2 __attribute__((target("avx2,f16c")))
+#define KERNKIT_AVX512 __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
+
+namespace kernkit::cpu::detail {
+
+/// Loops go in blocks of so many elements: the size is constant, so that a compiler unrolls them.
+inline constexpr int kBlock = 64;
+
+/// A loop without its types: out[i] = op(in[i]...) for i in [0, n), n a multiple of kBlock. With
+/// `prefetch` it asks for memory ahead of time.
+using Loop = void (*)(const void* op, int64_t n, bool prefetch, void* out, const void* const* in);
+
+// Asks for the lines of a block that comes later; for writing at once what will be written, which
+// no processor's own prefetch does. Cascade Lake, beyond the caches: 1.1 times the best copy that
+// does not ask.
+template <class T>
+KERNKIT_INLINE void prefetch_block(const T* in) {
+  for (unsigned line = 0; line < kBlock * sizeof(T); line += 64) {
+    __builtin_prefetch(reinterpret_cast<const char*>(in) + 1024 + line);
+  }
+}
+template <class T>
+KERNKIT_INLINE void prefetch_block_to_write(T* out) {
+  for (unsigned line = 0; line < kBlock * sizeof(T); line += 64) {
+#if KERNKIT_INSTRUCTION_SETS > 1
+    asm volatile("prefetchw %0" : : "m"(reinterpret_cast<char*>(out)[512 + line]));
+#else
+    __builtin_prefetch(reinterpret_cast<char*>(out) + 512 + line, 1);
+#endif
+  }
+}
+
+}  // namespace kernkit::cpu::detail

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/cpu/elementwise.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "add/add.h"
+#include "kernkit/cpu/machine.h"
+#include "kernkit/cpu/parallel.h"
+#include "kernkit/testing/reference.h"
+#include "kernkit/testing/sweep.h"
+#include "scale/scale.h"
+
+namespace kernkit::cpu {
+namespace {
+
+using testing::fill_random_bits;
+using testing::HostTensor;
+
+// Around the edges of every register, block and streamed chunk.
+const int64_t kSizes[] = {0,   1,   3,   4,   5,   7,    8,    9,    15,   16,   17,  31,
+                          32,  33,  63,  64,  65,  127,  128,  129,  159,  255,  256, 257,
+                          511, 512, 513, 640, 767, 1023, 1024, 1025, 2047, 3071, 4099};
+
+// The plain loop, one element at a time, which no compiler vectorises.
+template <class Out, class Op, class... In>
+void wanted(int64_t n, const Op& op, Out* out, const In*... in) {
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = apply_op<Out>(op, in[i]...);
+    asm volatile("" ::: "memory");
+  }
+}
+
+// Every instruction set that this machine has, with and without prefetching and streaming stores.
+struct Way {
+  InstructionSet set;
+  bool prefetch, streaming;
+};
+
+class CpuElementwise : public ::testing::TestWithParam<Way> {
+ protected:
+  void SetUp() override {
+    const Way way = GetParam();
+    if (way.set > detail::find_machine().instruction_set) GTEST_SKIP() << "not on this machine";
+    detail::chosen_machine() = {way.set, way.prefetch ? 1 : SIZE_MAX, way.streaming ? 1 : SIZE_MAX,
+                                SIZE_MAX};
+  }
+  void TearDown() override { detail::chosen_machine() = detail::find_machine(); }
+
+  template <class Out, class Op, class... In>
+  void expect_same(int64_t n, const Op& op, HostTensor<Out>& out, HostTensor<In>&... in) {
+    std::vector<Out> expected(static_cast<size_t>(n));
+    wanted(n, op, expected.data(), in.begin()...);
+    elementwise(n, op, out.begin(), static_cast<const In*>(in.begin())...);
+    const int64_t different = testing::first_difference(
+        n, [&](int64_t i) { return out[i]; },
+        [&](int64_t i) { return expected[static_cast<size_t>(i)]; });
+    EXPECT_EQ(different, -1) << "n = " << n;
+    EXPECT_TRUE(out.intact()) << "n = " << n;
+  }
+
+  template <class T, class Op>
+  void one_input(const Op& op) {
+    for (const int64_t n : kSizes) {
+      for (const int64_t first : {0, 1, 3}) {
+        HostTensor<T> x({n}, {first, 0, false}), y({n}, {(first * 5) % 7, 0, false});
+        fill_random_bits(x, static_cast<unsigned>(n));
+        expect_same(n, op, y, x);
+        expect_same(n, op, x, x);  // in place
+      }
+    }
+  }
+
+  template <class T, class Op>
+  void two_inputs(const Op& op) {
+    for (const int64_t n : kSizes) {
+      for (const int64_t first : {0, 1}) {
+        HostTensor<T> x({n}, {first, 0, false}), y({n}, {2, 0, false}), z({n}, {first, 0, false});
+        fill_random_bits(x, static_cast<unsigned>(n));
+        fill_random_bits(y, static_cast<unsigned>(n) + 1);
+        expect_same(n, op, z, x, y);
+        expect_same(n, op, z, x, x);
+        expect_same(n, op, y, x, y);
+        expect_same(n, op, x, x, y);
+      }
+    }
+  }
+};
+
+template <class Function, class... T>
+void each(types<T...>, Function&& function) {
+  (function(type_tag<T>{}), ...);
+}
+
+TEST_P(CpuElementwise, ScaleHasTheBitsOfThePlainLoop) {
+  each(kernels::ScaleTypes{}, [&](auto tag) {
+    using T = type_of<decltype(tag)>;
+    one_input<T>(kernels::Scale<T>{static_cast<compute_t<T>>(1.1)});
+  });
+}
+
+TEST_P(CpuElementwise, AddHasTheBitsOfThePlainLoop) {
+  each(kernels::AddTypes{}, [&](auto tag) {
+    using T = type_of<decltype(tag)>;
+    two_inputs<T>(kernels::Add<T>{});
+  });
+}
+
+// A product and a sum in one op: a fused multiply-add would round once less.
+TEST_P(CpuElementwise, DoesNotFuse) {
+  two_inputs<float>([](float a, float b) { return a * b + 0.3f; });
+  two_inputs<double>([](double a, double b) { return a * b + 0.3; });
+  two_inputs<bfloat16>([](float a, float b) { return a * b + 0.3f; });
+}
+
+// Each rounded from factors that leave ties, subnormal results, overflow and what lies between.
+TEST_P(CpuElementwise, AllValuesOf16BitFloats) {
+  each(reduced_floating{}, [&](auto tag) {
+    using T = type_of<decltype(tag)>;
+    HostTensor<T> x({65536}), y({65536});
+    for (int64_t i = 0; i < 65536; ++i) x[i].bits = static_cast<uint16_t>(i);
+    for (const float factor :
+         {1.0f, 0.5f, 0.75f, 1.0009765625f, -3.0f, 0x1p-14f, 0x1p-120f, 1e9f}) {
+      expect_same(65536, kernels::Scale<T>{factor}, y, x);
+    }
+  });
+}
+
+// Floats between two neighbours of a 16-bit float: just below the tie, the tie, just above.
+TEST_P(CpuElementwise, RoundsFloatsToNearestEven) {
+  each(reduced_floating{}, [&](auto tag) {
+    using T = type_of<decltype(tag)>;
+    const uint32_t steps = 65536 * 8;
+    HostTensor<float> x({steps});
+    HostTensor<T> y({steps});
+    for (const uint32_t low : {0u, 1u, 0xfffu, 0x1000u, 0x1001u, 0x1fffu}) {
+      for (uint32_t i = 0; i < steps; ++i) {
+        x[i] = testing::copy_bits<float>((i << 13) + low);
+      }
+      expect_same(
+          steps, [](float value) { return value; }, y, x);
+    }
+  });
+}
+
+// An op on the elements themselves is called with them.
+TEST_P(CpuElementwise, OpOnElements) {
+  one_input<float16>([](float16 value) { return float16(static_cast<float>(value) * 3.0f); });
+  one_input<bfloat16>([](bfloat16 value) {
+    value.bits ^= 0x8000u;
+    return value;
+  });
+}
+
+TEST_P(CpuElementwise, MixedTypes) {
+  for (const int64_t n : kSizes) {
+    HostTensor<float16> half({n}, {1, 0, false});
+    HostTensor<bfloat16> brain({n}), out({n}, {1, 0, false});
+    HostTensor<float> single({n});
+    HostTensor<float8_e4m3fn> tiny({n});
+    fill_random_bits(half, 1);
+    fill_random_bits(brain, 2);
+    fill_random_bits(single, 3);
+    const auto op = [](float a, float b, float c) { return a * b - c; };
+    expect_same(n, op, out, half, brain, single);
+    expect_same(n, op, single, half, brain, single);
+    expect_same(n, op, half, brain, brain, single);
+    wanted(
+        n, [](float a) { return float8_e4m3fn(a); }, tiny.begin(), single.begin());
+    expect_same(
+        n, [](float a) { return a * 2; }, half, tiny);
+  }
+}
+
+TEST_P(CpuElementwise, BranchesAndCalls) {
+  one_input<float>([](float x) { return x > 0.0f ? x : 0.25f * x; });
+  one_input<float16>([](float x) { return x > 0.0f ? x : 0.25f * x; });
+  one_input<bfloat16>([](float x) { return std::sqrt(std::fabs(x)); });
+}
+
+TEST_P(CpuElementwise, NoInputs) {
+  for (const int64_t n : kSizes) {
+    HostTensor<float> ones({n}, {1, 0, false});
+    elementwise(
+        n, [] { return 1.0f; }, ones.begin());
+    for (const float value : ones) ASSERT_EQ(value, 1.0f);
+    EXPECT_TRUE(ones.intact());
+  }
+}
+
+// Elements that are not there must not be seen by an op: this one would divide by zero.
+TEST_P(CpuElementwise, OpSeesOnlyElements) {
+  for (const int64_t n : kSizes) {
+    HostTensor<int32_t> x({n}, {}, 7), y({n});
+    expect_same(
+        n, [](int32_t value) { return 21 / value; }, y, x);
+    HostTensor<bfloat16> b({n}, {}, bfloat16(7.0f)), c({n});
+    const auto op = [](float value) {
+      return static_cast<float>(21 / static_cast<int32_t>(value));
+    };
+    expect_same(n, op, c, b);
+  }
+}
+
+// In pieces of 256 KiB, the last of them no whole block, or not even a line.
+TEST_P(CpuElementwise, OnThreads) {
+  detail::chosen_machine().threading_bytes = 1;
+  set_threads(3);
+  for (const int64_t n : {262149, 300007}) {
+    HostTensor<float> x({n}, {1, 0, false}), y({n}, {2, 0, false});
+    HostTensor<bfloat16> a({n}, {1, 0, false}), b({n});
+    fill_random_bits(x, 1);
+    fill_random_bits(a, 2);
+    const auto op = [](float value) { return value * 1.1f; };
+    expect_same(n, op, y, x);
+    expect_same(n, op, b, a);
+    expect_same(n, op, x, x);
+  }
+}
+
+std::string name_of(const ::testing::TestParamInfo<Way>& info) {
+  const char* names[] = {"Baseline", "Avx2", "Avx512"};
+  return std::string(names[static_cast<int>(info.param.set)]) +
+         (info.param.prefetch ? "Prefetch" : "") + (info.param.streaming ? "Streaming" : "");
+}
+
+std::vector<Way> ways() {
+  std::vector<Way> ways;
+  for (const auto set :
+       {InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
+    ways.push_back({set, false, false});
+    ways.push_back({set, true, false});
+    ways.push_back({set, false, true});
+  }
+  return ways;
+}
+INSTANTIATE_TEST_SUITE_P(Ways, CpuElementwise, ::testing::ValuesIn(ways()), name_of);
+
+TEST(CpuMachine, InstructionSetByName) {
+  const InstructionSet best = detail::best_instruction_set();
+  setenv("KERNKIT_INSTRUCTION_SET", "baseline", 1);
+  EXPECT_EQ(detail::find_machine().instruction_set, InstructionSet::kBaseline);
+  setenv("KERNKIT_INSTRUCTION_SET", "avx2", 1);
+  EXPECT_EQ(detail::find_machine().instruction_set, std::min(InstructionSet::kAvx2, best));
+  setenv("KERNKIT_INSTRUCTION_SET", "avx512", 1);
+  EXPECT_EQ(detail::find_machine().instruction_set, best);
+  unsetenv("KERNKIT_INSTRUCTION_SET");
+  EXPECT_EQ(detail::find_machine().instruction_set, best);
+}
+
+}  // namespace
+}  // namespace kernkit::cpu

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/cpu/parallel.h"
+
+#include <dlfcn.h>
+#include <fenv.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "kernkit/testing/tensor.h"
+
+// Stands in for the caller's OpenMP.
+static std::atomic<int> in_region{0};
+extern "C" int omp_in_parallel() { return in_region; }
+
+namespace kernkit::cpu {
+namespace {
+
+class CpuParallel : public ::testing::Test {
+ protected:
+  void SetUp() override { set_threads(4); }
+  void TearDown() override {
+    in_region = 0;
+    unsetenv("KERNKIT_THREADS");
+    unsetenv("OMP_NUM_THREADS");
+  }
+};
+
+// Waits for what another thread does; gives up after ten seconds.
+template <class Condition>
+bool comes_true(const Condition& condition) {
+  for (int ms = 0; ms < 10000; ++ms) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return condition();
+}
+
+// Calls `function` on the caller's thread and on a helper at the same time. False when no helper
+// came.
+template <class Function>
+bool on_helper(const Function& function) {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> helped{false};
+  parallel_for(2, 1, [&](int64_t, int64_t) {
+    if (std::this_thread::get_id() == caller) {
+      comes_true([&] { return helped.load(); });
+    } else {
+      function();
+      helped = true;
+    }
+  });
+  return helped;
+}
+
+bool all_on_caller() {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> elsewhere{0};
+  parallel_for(100, 1, [&](int64_t, int64_t) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    elsewhere += std::this_thread::get_id() != caller;
+  });
+  return elsewhere == 0;
+}
+
+TEST_F(CpuParallel, EveryIndexOnce) {
+  for (const int64_t n : {0, 1, 6, 7, 8, 1000}) {
+    std::vector<int> times(static_cast<size_t>(n));
+    for (int round = 0; round < 100; ++round) {
+      parallel_for(n, 7, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) ++times[static_cast<size_t>(i)];
+      });
+    }
+    EXPECT_EQ(times, std::vector<int>(static_cast<size_t>(n), 100));
+  }
+}
+
+TEST_F(CpuParallel, OthersHelp) {
+  EXPECT_TRUE(on_helper([] {}));
+}
+
+TEST_F(CpuParallel, OneThreadIsTheCallers) {
+  set_threads(1);
+  EXPECT_TRUE(all_on_caller());
+}
+
+TEST_F(CpuParallel, NotInARegionOfOpenMP) {
+  in_region = 1;
+  EXPECT_TRUE(all_on_caller());
+}
+
+TEST_F(CpuParallel, NotInsideItself) {
+  std::atomic<int> elsewhere{0};
+  parallel_for(4, 1, [&](int64_t, int64_t) { elsewhere += !all_on_caller(); });
+  EXPECT_EQ(elsewhere, 0);
+}
+
+// A helper takes no further piece once another thread is in a loop as well, whose pieces stay where
+// they are.
+TEST_F(CpuParallel, MakesRoomForASecondCaller) {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> second_came{false}, first_done{false};
+  std::thread second;
+  parallel_for(100, 1, [&](int64_t index, int64_t) {
+    if (index == 0) {
+      second = std::thread([&] {
+        parallel_for(2, 1, [&, me = std::this_thread::get_id()](int64_t, int64_t) {
+          EXPECT_EQ(std::this_thread::get_id(), me);
+          second_came = true;
+          comes_true([&] { return first_done.load(); });
+        });
+      });
+    }
+    comes_true([&] { return second_came.load(); });
+    if (std::this_thread::get_id() != caller) {
+      EXPECT_LT(index, 4);  // begun before the second came
+    }
+  });
+  first_done = true;
+  second.join();
+}
+
+TEST_F(CpuParallel, HelpersHaveTheCallersFloatEnvironment) {
+  const int before = fegetround();
+  for (const int mode : {FE_UPWARD, FE_TONEAREST}) {
+    fesetround(mode);
+    int seen = -1;
+    EXPECT_TRUE(on_helper([&] { seen = fegetround(); }));
+    EXPECT_EQ(seen, mode);
+  }
+  fesetround(before);
+}
+
+TEST_F(CpuParallel, HelpersTakeNoSignals) {
+  sigset_t blocked, callers;
+  sigemptyset(&blocked);
+  EXPECT_TRUE(on_helper([&] { pthread_sigmask(SIG_SETMASK, nullptr, &blocked); }));
+  EXPECT_EQ(sigismember(&blocked, SIGINT), 1);
+  pthread_sigmask(SIG_SETMASK, nullptr, &callers);
+  EXPECT_EQ(sigismember(&callers, SIGINT), 0);
+}
+
+TEST_F(CpuParallel, AfterFork) {
+  EXPECT_TRUE(on_helper([] {}));
+  const pid_t child = fork();
+  if (child == 0) _exit(on_helper([] {}) ? 0 : 1);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(CpuParallel, CountFromTheEnvironment) {
+  setenv("OMP_NUM_THREADS", "3,2", 1);
+  EXPECT_EQ(detail::default_threads(), 3);
+  setenv("KERNKIT_THREADS", "1", 1);
+  EXPECT_EQ(detail::default_threads(), 1);
+  setenv("KERNKIT_THREADS", "many", 1);
+  EXPECT_EQ(detail::default_threads(), 3);
+  unsetenv("OMP_NUM_THREADS");
+  EXPECT_GE(detail::default_threads(), 1);
+  EXPECT_LE(detail::default_threads(), 8);
+}
+
+TEST_F(CpuParallel, CountBelowOne) {
+  EXPECT_EQ(testing::error_of([] { set_threads(0); }),
+            "ValueError: set_threads: count is 0, which is below 1");
+  EXPECT_EQ(threads(), 4);
+}
+
+// Threads sleep in its code.
+TEST_F(CpuParallel, ItsLibraryStays) {
+  void* library = dlopen(KERNKIT_PARALLEL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  reinterpret_cast<void (*)()>(dlsym(library, "sleep_on_threads"))();
+  dlclose(library);
+  EXPECT_NE(dlopen(KERNKIT_PARALLEL_LIBRARY, RTLD_NOW | RTLD_NOLOAD), nullptr);
+}
+
+}  // namespace
+}  // namespace kernkit::cpu
