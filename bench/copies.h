@@ -4,6 +4,8 @@
 // caches it may use instructions that no arithmetic can.
 #pragma once
 
+#include <string>
+
 #include "harness.h"
 
 #if defined(__x86_64__)
@@ -56,13 +58,7 @@ inline void copy_128(int64_t bytes, unsigned char* to, const unsigned char* from
 
 inline void add_copy(const char* how, Copy* copy) {
   const auto call = [copy](int64_t n, uint8_t* to, const uint8_t* from) { copy(n, to, from); };
-  auto* rows = benchmark::RegisterBenchmark((std::string("copy/") + how).c_str(),
-                                            [=](benchmark::State& state) {
-                                              run<uint8_t, 1>(
-                                                  state, [](uint8_t x) { return x; }, call);
-                                            });
-  rows->ArgName("bytes")->UseRealTime();
-  for (const int64_t bytes : kSizes) rows->Arg(bytes);
+  add_sizes<uint8_t, 1>((std::string("copy/") + how).c_str(), [](uint8_t x) { return x; }, call);
 }
 
 [[maybe_unused]] inline const bool copies_are_rows = [] {

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run of benchmarks measured: rows with samples, and what they may be compared with.
 
-A row is named <what>/.../<whose>[/<key>:<value>...], as in scale/float32/kernkit/bytes:4096. Rows
-whose <whose> begins with "kernkit" are ours; those of the same <what>/... and keys are their peers.
-Rows copy/<how>/<key>:<value> of the same program are the ceiling of rows with the same keys: the
-best of them, memcpy only where it is the only one.
+A row is named <what>/.../<whose>[/cold or /hot][/<key>:<value>...], as in
+scale/float32/kernkit/bytes:4096. Rows whose <whose> begins with "kernkit" are ours; those of the
+same <what>/... and keys are their peers, and only the peer <x> that of kernkit-<x> or
+kernkit-<x>-<how>. Rows copy/.../<how>/<key>:<value> of the same program are the ceiling of rows with
+the same keys: the best of them, memcpy only where it is the only one.
 """
 
 import dataclasses
@@ -20,6 +21,7 @@ FORMAT = 1
 # What Google Benchmark adds to a name that says how it was timed.
 _TIMING = re.compile(r"/(real_time|manual_time|process_time|(iterations|repeats|min_time)(:[^/]*)?)"
                      r"(?=/|$)|/threads:1$")
+_CACHES = ("cold", "hot")
 _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -36,11 +38,11 @@ class Row:
 
     @property
     def path(self) -> List[str]:
-        return [part for part in self.name.split("/") if ":" not in part]
+        return [part for part in self.name.split("/") if ":" not in part and part not in _CACHES]
 
     @property
     def keys(self) -> str:
-        return "/".join(part for part in self.name.split("/") if ":" in part)
+        return "/".join(part for part in self.name.split("/") if ":" in part or part in _CACHES)
 
     @property
     def whose(self) -> str:
@@ -93,9 +95,11 @@ class Run:
         return max(better, key=lambda copy: copy.rate, default=None)
 
     def peers(self, row: Row) -> List[Row]:
-        """The rows of the same thing that are not ours."""
-        return [other for other in self.measured if other.program == row.program
-                and other.subject == row.subject and other.keys == row.keys and not other.is_ours]
+        """The rows to compare with."""
+        others = [other for other in self.measured if other.program == row.program
+                  and other.subject == row.subject and other.keys == row.keys and not other.is_ours]
+        own = [other for other in others if re.match(rf"kernkit-{other.whose}(-|$)", row.whose)]
+        return own or others
 
 
 def parse(text: str) -> Dict[str, Any]:
@@ -118,7 +122,8 @@ def parse(text: str) -> Dict[str, Any]:
         row["samples"].append(value)
         if "bytes_per_second" in entry:
             row["bytes"] = round(entry["bytes_per_second"] * value / 1e9)
-    return {"context": content.get("context", {}), "rows": list(rows.values())}
+    about = content.get("context") or {k: v for k, v in content.items() if k != "benchmarks"}
+    return {"context": about, "rows": list(rows.values())}
 
 
 def load(path: pathlib.Path) -> Run:
@@ -173,7 +178,7 @@ def say_value(row: Row) -> str:
     return say_size(row.median) if row.unit == "bytes" else f"{row.median:.0f} {row.unit}"
 
 
-def size_of(row: Row) -> Tuple[float, str]:
-    """What orders the rows of one line: its first key as a number, and the key's name."""
-    key, _, value = row.keys.split("/")[0].partition(":")
-    return (float(value), key) if value.replace(".", "").isdigit() else (0.0, key)
+def size_of(row: Row) -> float:
+    """What orders the rows of one line: the number behind its last key."""
+    value = row.keys.rpartition(":")[2]
+    return float(value) if value.isdigit() else 0.0

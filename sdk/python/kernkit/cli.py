@@ -11,7 +11,7 @@ import importlib
 import sys
 from typing import List, Optional
 
-COMMANDS: List[str] = ["bench"]
+COMMANDS: List[str] = ["bench", "report", "compare"]
 
 EXIT_CODES = "exit codes: 0 done, 1 the answer is no, 2 the command line is wrong, 3 refused"
 

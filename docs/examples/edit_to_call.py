@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles a kernel's file, loads it and calls it. From the root of the repository:
+
+    .venv/bin/python docs/examples/edit_to_call.py
+"""
+
+import pathlib
+
+# [cpu]
+import numpy as np
+import tvm_ffi.cpp
+
+HEADERS = str(pathlib.Path("sdk/include").resolve())
+
+
+def load(file):
+    return tvm_ffi.cpp.load("leaky_relu", cpp_files=str(file), extra_include_paths=[HEADERS])
+
+
+lib = load("docs/examples/leaky_relu.cc")
+x = np.array([-2, -1, 0, 1, 2], dtype="float32")
+y = np.empty_like(x)
+lib.leaky_relu(y, x, 0.5)
+print(y)  # [-1.  -0.5  0.   1.   2. ]
+# [/cpu]
+
+
+# [cuda]
+def load_cuda(file):
+    return tvm_ffi.cpp.load("leaky_relu", cuda_files=str(file), extra_include_paths=[HEADERS])
+# [/cuda]
