@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler.h"
 #include "kernkit/float.h"
 #include "kernkit/message.h"
 #include "kernkit/tensor.h"

@@ -9,16 +9,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "compiler.h"
 #include "kernkit/abi.h"
 
 namespace kernkit::bench {
-
-/// The compiler of this program and of the libraries, as it stands in the names of rows.
-#if defined(__clang__)
-inline constexpr char kCompiler[] = "clang++";
-#else
-inline constexpr char kCompiler[] = "g++";
-#endif
 
 /// What a row cannot do without: exits where it is missing.
 inline void* symbol(void* library, const char* name) {

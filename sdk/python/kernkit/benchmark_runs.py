@@ -4,8 +4,9 @@
 A row is named <what>/.../<whose>[/cold or /hot][/<key>:<value>...], as in
 scale/float32/kernkit/bytes:4096. Rows whose <whose> begins with "kernkit" are ours; those of the
 same <what>/... and keys are their peers, and only the peer <x> that of kernkit-<x> or
-kernkit-<x>-<how>. Rows copy/.../<how>/<key>:<value> of the same program are the ceiling of rows with
-the same keys: the best of them, memcpy only where it is the only one.
+kernkit-<x>-<how>. Rows copy/<how>/<key>:<value> of the same program are the ceiling of rows with the
+same keys: the best of them, memcpy only where it is the only one. Where the bytes depend on the dtype
+as well, they are named copy/<dtype>/<how>/<key>:<value>.
 """
 
 import dataclasses
@@ -21,7 +22,7 @@ FORMAT = 1
 # What Google Benchmark adds to a name that says how it was timed.
 _TIMING = re.compile(r"/(real_time|manual_time|process_time|(iterations|repeats|min_time)(:[^/]*)?)"
                      r"(?=/|$)|/threads:1$")
-_CACHES = ("cold", "hot")
+_KEY = re.compile(r"(\w+:[^:]*|cold|hot)$")
 _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -38,11 +39,11 @@ class Row:
 
     @property
     def path(self) -> List[str]:
-        return [part for part in self.name.split("/") if ":" not in part and part not in _CACHES]
+        return [part for part in self.name.split("/") if not _KEY.match(part)]
 
     @property
     def keys(self) -> str:
-        return "/".join(part for part in self.name.split("/") if ":" in part or part in _CACHES)
+        return "/".join(part for part in self.name.split("/") if _KEY.match(part))
 
     @property
     def whose(self) -> str:
@@ -91,6 +92,7 @@ class Run:
             return None
         copies = [other for other in self.measured if other.program == row.program
                   and other.path[0] == "copy" and other.keys == row.keys]
+        copies = [copy for copy in copies if copy.path[1:-1] == row.path[1:-1]] or copies
         better = [copy for copy in copies if copy.whose != "memcpy"] or copies
         return max(better, key=lambda copy: copy.rate, default=None)
 
