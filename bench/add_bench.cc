@@ -10,10 +10,12 @@ namespace {
 template <class T>
 void add_add() {
   const kernels::Add<T> op{};
+  // [rows]
   add_rows<T, 2>("add", "kernkit", op, [](int64_t n, T* z, const T* x, const T* y) {
     kernels::add(Borrowed<T>(z, n).view("z"), Borrowed<T>(x, n).view("x"),
                  Borrowed<T>(y, n).view("y"));
   });
+  // [/rows]
   if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) return;
   add_rows<T, 2>("add", "plain-loop", op,
                  [op](int64_t n, T* z, const T* x, const T* y) { plain_loop(op, n, z, x, y); });

@@ -22,8 +22,8 @@ void leaky_relu(tvm::ffi::TensorView y, tvm::ffi::TensorView x, double slope) {
   const int64_t n = x.numel();
   if (n == 0) return;
   const tvm::ffi::CUDADeviceGuard guard(x.device().device_id);
-  const auto stream = static_cast<cudaStream_t>(
-      TVMFFIEnvGetStream(x.device().device_type, x.device().device_id));
+  const auto stream =
+      static_cast<cudaStream_t>(TVMFFIEnvGetStream(x.device().device_type, x.device().device_id));
   leaky_relu_kernel<<<static_cast<unsigned>((n + 255) / 256), 256, 0, stream>>>(
       static_cast<float*>(y.data_ptr()), static_cast<const float*>(x.data_ptr()),
       static_cast<float>(slope), n);

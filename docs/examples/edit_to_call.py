@@ -4,9 +4,9 @@
     .venv/bin/python docs/examples/edit_to_call.py
 """
 
+# [cpu]
 import pathlib
 
-# [cpu]
 import numpy as np
 import tvm_ffi.cpp
 

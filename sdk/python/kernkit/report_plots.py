@@ -9,7 +9,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: E402
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
 
 from .benchmark_runs import Row, Run, say_size, say_time, say_value, size_of  # noqa: E402
 
@@ -45,13 +45,23 @@ def _grid(count: int, width: float, height: float) -> Tuple[Any, List[Any]]:
     return figure, flat[:count]
 
 
+def _ticks(axis: Any, values: List[float]) -> None:
+    """At these, of which the ones in sight are drawn, and nowhere else."""
+    axis.set_major_locator(FixedLocator(values))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
 def _legend(figure: Any, axes: List[Any]) -> None:
-    """One for all panels, above them."""
+    """One for all panels, above them; ours first."""
     seen: Dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):
             seen.setdefault(label, handle)
-    figure.legend(list(seen.values()), list(seen), loc="outside upper center", ncols=min(len(seen), 6))
+    labels = sorted(seen, key=lambda label: (not label.startswith("kernkit"), "copy" not in label))
+    columns = min(len(labels), 7 if len(axes) > 1 else 3)
+    figure.legend([seen[label] for label in labels], labels, loc="outside upper center",
+                  ncols=columns, columnspacing=1.2, handlelength=2.4)
 
 
 def _mark_caches(axis: Any, run: Run, last: float) -> None:
@@ -89,9 +99,9 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
                   linewidth=1.2, label="the best copy: the ceiling")
         _mark_caches(axis, run, max(moved))
         axis.grid(True, axis="y", color="#eeeeee")
+        _ticks(axis.xaxis, [2.0 ** power for power in range(2, 50, 4)])
         axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: say_size(value)))
-        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axis.xaxis.set_minor_locator(NullLocator())
+        _ticks(axis.yaxis, [m * 10.0 ** p for p in range(-3, 6) for m in (1, 2, 5)])
     figure.supxlabel("bytes read and written by one call", fontsize=9)
     figure.supylabel("GB/s", fontsize=9)
     _legend(figure, axes)
@@ -99,25 +109,27 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
 
 
 def ratios(pairs: List[Tuple[Row, Row]], path: pathlib.Path) -> None:
-    """A bar for each pair, ours by the peer's."""
+    """A bar for each pair, ours by the peer's; what is beyond the left edge is written as a number."""
     pairs = pairs[::-1]
-    figure, axis = plt.subplots(figsize=(9, 0.27 * len(pairs) + 1.1), layout="constrained")
+    figure, axis = plt.subplots(figsize=(9.5, 0.27 * len(pairs) + 1.0), layout="constrained")
     values = [ours.median / peer.median for ours, peer in pairs]
+    left = max(0.02, min(values)) / 1.6
     axis.barh(range(len(pairs)), values, height=0.7,
               color=[OURS if value <= 1 else PEERS[0] for value in values])
     axis.set_xscale("log")
     axis.axvline(1, color="black", linewidth=1)
-    low = min(0.05, *[value for value in values if value > 0])
-    axis.set_xlim(max(low, 0.01) / 1.5, max(2.0, *values) * 8)
+    axis.set_xlim(left, max(1.0, *values) * 1.9)
     for place, (value, (ours, peer)) in enumerate(zip(values, pairs)):
         shown = f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
-        axis.annotate(f"{shown}  ({say_value(ours)} to {say_value(peer)}, {peer.whose})",
-                      (max(value, 0.011), place), xytext=(4, 0), textcoords="offset points",
-                      va="center", fontsize=8, color="#333333")
+        axis.annotate(shown, (max(value, left), place), xytext=(4, 0), textcoords="offset points",
+                      va="center", fontweight="bold",
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+        axis.annotate(f"{say_value(ours)} / {say_value(peer)} {peer.whose}", (1, place),
+                      xycoords=("axes fraction", "data"), xytext=(6, 0),
+                      textcoords="offset points", va="center", fontsize=8, color=GREY)
     axis.set_yticks(range(len(pairs)), [ours.subject.replace("/", ", ") for ours, _ in pairs])
     axis.set_ylim(-0.6, len(pairs) - 0.4)
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.xaxis.set_minor_locator(NullLocator())
+    _ticks(axis.xaxis, [m * 10.0 ** p for p in range(-5, 4) for m in (1, 2, 5)])
     axis.set_xlabel("ours by the peer's: left of 1 is better")
     _write(figure, path)
 
@@ -143,7 +155,7 @@ def ladders(op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]]], path: 
         axis.grid(True, axis="y", color="#eeeeee")
         sizes = sorted({size_of(ours) for pairs in lines.values() for ours, _ in pairs})
         axis.set_xticks(sizes, [say_size(size).replace(" B", "").replace("iB", "i") for size in sizes])
-        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        _ticks(axis.yaxis, [2.0 ** power for power in range(-8, 12)])
         axis.xaxis.set_minor_locator(NullLocator())
     figure.supxlabel(f"{op.replace('/', ': ')}, elements", fontsize=9)
     figure.supylabel("times as fast as the peer", fontsize=9)
