@@ -256,6 +256,29 @@ def test_kept_results_are_those_of_their_page(tmp_path):
         assert (path.parent / "report.md").read_text() == page, f"old: kernkit report {path}"
 
 
+class DoesNothing:
+    def scale(self, y, x, factor):
+        pass
+
+    def add(self, z, x, y):
+        pass
+
+
+def test_a_wrong_kernel_has_no_time_in_python(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    monkeypatch.setattr(sys, "argv", ["from_python.py"])
+    import from_python
+    from python_rows import Rows
+
+    for op in ("scale", "add"):
+        with Rows("") as rows:
+            from_python.measure(rows, DoesNothing(), [from_python.numpy_calls], op, "float32", 8)
+            found = {row["name"].split("/")[3]: row for row in rows.rows}
+        assert found["kernkit-numpy"] == {
+            "name": f"from Python/{op}/float32/kernkit-numpy/n:8", "reason": "the result is wrong"}  # fmt: skip
+        assert found["numpy"]["samples"] and found["numpy"]["bytes"] == 8 * 4 * (2 if op == "scale" else 3)
+
+
 WRONG = """
 #include "harness.h"
 namespace kernkit::bench {

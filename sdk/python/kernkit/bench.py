@@ -150,7 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
     started, busy, own = time.monotonic(), _busy_seconds(), _own_seconds()
     for number in range(arguments.rounds):
         for program, command, environment in commands:
-            name = pathlib.Path(command[-1 if command[0] != sys.executable else 1]).stem
+            name = pathlib.Path(command[command[0] == sys.executable]).stem
             print(f"round {number + 1} of {arguments.rounds}: {program}", flush=True)
             with tempfile.NamedTemporaryFile(suffix=".json") as out:
                 result = subprocess.run(
