@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From an edited file to its first call in the same process, by tvm_ffi's own loader: a file of
 kernkit through load(), the same kernel through load_inline(). Every time anew; the build folder is
-empty. A CUDA file is called with CPU tensors, which it refuses, so that no GPU is needed.
+empty. "kernkit" has the SDK's cold half from before, as docs/edit-to-call.md does it,
+"kernkit-alone" compiles all. A CUDA file is called with CPU tensors, which it refuses, so that no
+GPU is needed.
 """
 
 import os
@@ -13,7 +15,8 @@ import numpy as np
 import tvm_ffi.cpp
 from python_rows import ROOT, Rows
 
-HEADERS = [str(ROOT / "sdk/include")]
+HEADERS = {"extra_include_paths": [str(ROOT / "sdk/include")]}
+WITHOUT_COLD = {**HEADERS, "extra_cflags": ["-DKERNKIT_COMPILED", "-fvisibility=hidden"]}
 
 
 def edited(path):
@@ -21,14 +24,23 @@ def edited(path):
     return path.read_text() + f"\n// edited at {time.time_ns()}\n"
 
 
-def by_load(kind, folder):
+def by_load(kind, folder, **options):
     file = folder / f"leaky_relu.{kind}"
     file.write_text(edited(ROOT / f"docs/examples/leaky_relu.{kind}"))
     files = {"cpp_files" if kind == "cc" else "cuda_files": str(file)}
     start = time.perf_counter_ns()
-    lib = tvm_ffi.cpp.load("leaky_relu", **files, extra_include_paths=HEADERS,
-                           build_directory=str(folder / "build"))  # fmt: skip
+    lib = tvm_ffi.cpp.load(
+        "leaky_relu", **files, **(options or HEADERS), build_directory=str(folder / "build")
+    )
     return start, lib
+
+
+def by_load_with_cold(kind, folder):
+    cold = tvm_ffi.cpp.build(
+        "kernkit", cpp_files=str(ROOT / "sdk/src/kernkit.cc"), output="kernkit.o", **WITHOUT_COLD,
+        build_directory=str(folder / "cold"),
+    )  # fmt: skip
+    return by_load(kind, folder, **WITHOUT_COLD, extra_ldflags=[cold])
 
 
 def by_load_inline(kind, folder):
@@ -58,8 +70,11 @@ def call(lib, kind):
 def main():
     os.environ.setdefault("TVM_FFI_CUDA_ARCH_LIST", "9.0")
     with Rows(__doc__) as rows:
-        for kind, device in (("cc", "CPU"), ("cu", "CUDA")):
-            for whose, load in (("kernkit", by_load), ("load_inline", by_load_inline)):
+        for kind, device, ways in (
+            ("cc", "CPU", {"kernkit": by_load_with_cold, "kernkit-alone": by_load}),
+            ("cu", "CUDA", {"kernkit": by_load}),
+        ):
+            for whose, load in {**ways, "load_inline": by_load_inline}.items():
                 name = f"from edit to call/{device}/{whose}"
                 if not rows.wants(name):
                     continue
