@@ -92,7 +92,11 @@ def measure(rows, build, compiler):
             if not all(file in found for file in files):
                 rows.skip(name, f"{build.relative_to(ROOT)} was configured without it")
                 continue
-            rows.add(name, [compile_all(found, files, build)])
+            try:
+                rows.add(name, [compile_all(found, files, build)])
+            except subprocess.CalledProcessError as error:
+                rows.fail(name, error.stderr.decode()[-300:])
+                continue
             if sides is not ONCE:
                 kind = what.replace("compiling", "preprocessed")
                 rows.add(f"{kind}/{by}/{whose}", [lines(found, files, build)], "lines")

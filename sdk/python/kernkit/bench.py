@@ -168,7 +168,7 @@ def run(arguments: argparse.Namespace) -> int:
                  busy_with_others=round(max(0.0, others) / elapsed / (os.cpu_count() or 1), 3),
                  programs=arguments.programs, options=arguments.option, **collector.added)
     about["sources"] = {path.name: path.read_text() for path in arguments.sources}
-    rows = sorted(collector.rows.values(), key=lambda row: (row.program, row.subject, row.keys))
+    rows = sorted(collector.rows.values(), key=lambda row: (row.program, row.subject, row.keys, row.whose))
     for row in rows:
         if row.reason:
             row.samples = []  # what was right in some rounds only is not trusted

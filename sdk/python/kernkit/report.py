@@ -21,6 +21,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-plots", action="store_true", help="tables only, without matplotlib")
 
 
+# What comes first where rows are shown by dtype.
+_FIRST = ("float32", "float64", "float16", "bfloat16")
+
+
+def _place(panel: str) -> Tuple[int, str]:
+    dtype = panel.split(" ")[0]
+    return (_FIRST.index(dtype) if dtype in _FIRST else len(_FIRST), panel)
+
+
+def say_ratio(value: float) -> str:
+    """Two digits behind the point, or one that counts."""
+    return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
+
+
+def label(row: Row) -> str:
+    """What a pair is about, and how ours does it where there are several ways."""
+    text = row.subject.replace("/", ", ")
+    return text if row.whose == "kernkit" else f"{text}, {row.whose[len('kernkit-'):]}"
+
+
 def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
     """Rows that a copy bounds, by size: {op: {dtype and caches: {whose: rows}}}."""
     found: Dict[str, Dict[str, Dict[str, List[Row]]]] = {}
@@ -34,7 +54,9 @@ def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
         for lines in panels.values():
             for rows in lines.values():
                 rows.sort(key=size_of)
-    return found
+    return {op: {panel: dict(sorted(lines.items(), key=lambda item: (item[0][:7] != "kernkit", item[0])))
+                 for panel, lines in sorted(panels.items(), key=lambda item: _place(item[0]))}
+            for op, panels in found.items()}
 
 
 def ratios(run: Run) -> List[Tuple[Row, Row]]:
@@ -56,7 +78,8 @@ def ladders(run: Run) -> Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]]:
         for lines in panels.values():
             for pairs in lines.values():
                 pairs.sort(key=lambda pair: size_of(pair[0]))
-    return found
+    return {op: dict(sorted(panels.items(), key=lambda item: _place(item[0])))
+            for op, panels in found.items()}
 
 
 def _table(head: List[str], rows: List[List[str]]) -> str:
@@ -120,8 +143,8 @@ def markdown(run: Run, plots: bool) -> str:
         parts += ["![ratios](ratios.png)\n"] if plots else []
         parts.append(_table(
             ["", "ours", "", "peer", "ratio"],
-            [[ours.subject.replace("/", ", "), f"{say_value(ours)} ±{ours.spread:.0%}", peer.whose,
-              f"{say_value(peer)} ±{peer.spread:.0%}", f"**{ours.median / peer.median:.2f}**"]
+            [[label(ours), f"{say_value(ours)} ±{ours.spread:.0%}", peer.whose,
+              f"{say_value(peer)} ±{peer.spread:.0%}", f"**{say_ratio(ours.median / peer.median)}**"]
              for ours, peer in pairs]))
     for op, panels in bandwidth(run).items():
         parts.append(f"## {op}\n")
@@ -172,7 +195,8 @@ def run(arguments: argparse.Namespace) -> int:
         for op, panels in bandwidth(measured).items():
             report_plots.bandwidth(measured, op, panels, folder / op)
         if ratios(measured):
-            report_plots.ratios(ratios(measured), folder / "ratios")
+            pairs = [(label(ours), ours, peer) for ours, peer in ratios(measured)]
+            report_plots.ratios(pairs, folder / "ratios")
         for op, ladder in ladders(measured).items():
             report_plots.ladders(op, ladder, folder / _file(op))
     benchmark_runs.save(measured, folder / "run.json")

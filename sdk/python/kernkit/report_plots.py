@@ -108,18 +108,18 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
     _write(figure, path)
 
 
-def ratios(pairs: List[Tuple[Row, Row]], path: pathlib.Path) -> None:
-    """A bar for each pair, ours by the peer's; what is beyond the left edge is written as a number."""
+def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
+    """A bar for each label, ours by the peer's; what is beyond the left edge is written as a number."""
     pairs = pairs[::-1]
     figure, axis = plt.subplots(figsize=(9.5, 0.27 * len(pairs) + 1.0), layout="constrained")
-    values = [ours.median / peer.median for ours, peer in pairs]
+    values = [ours.median / peer.median for _, ours, peer in pairs]
     left = max(0.02, min(values)) / 1.6
     axis.barh(range(len(pairs)), values, height=0.7,
               color=[OURS if value <= 1 else PEERS[0] for value in values])
     axis.set_xscale("log")
     axis.axvline(1, color="black", linewidth=1)
     axis.set_xlim(left, max(1.0, *values) * 1.9)
-    for place, (value, (ours, peer)) in enumerate(zip(values, pairs)):
+    for place, (value, (_, ours, peer)) in enumerate(zip(values, pairs)):
         shown = f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
         axis.annotate(shown, (max(value, left), place), xytext=(4, 0), textcoords="offset points",
                       va="center", fontweight="bold",
@@ -127,7 +127,7 @@ def ratios(pairs: List[Tuple[Row, Row]], path: pathlib.Path) -> None:
         axis.annotate(f"{say_value(ours)} / {say_value(peer)} {peer.whose}", (1, place),
                       xycoords=("axes fraction", "data"), xytext=(6, 0),
                       textcoords="offset points", va="center", fontsize=8, color=GREY)
-    axis.set_yticks(range(len(pairs)), [ours.subject.replace("/", ", ") for ours, _ in pairs])
+    axis.set_yticks(range(len(pairs)), [label for label, _, _ in pairs])
     axis.set_ylim(-0.6, len(pairs) - 0.4)
     _ticks(axis.xaxis, [m * 10.0 ** p for p in range(-5, 4) for m in (1, 2, 5)])
     axis.set_xlabel("ours by the peer's: left of 1 is better")
