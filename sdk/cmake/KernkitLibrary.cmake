@@ -83,9 +83,6 @@ function(kernkit_add_library name)
   _kernkit_compile_options(${name}_objects)
   # A function starts on a cache line, so that a call costs the same wherever its code came to lie.
   target_compile_options(${name}_objects PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-falign-functions=64>")
-  # What no op of the library uses is left out when it is linked.
-  target_compile_options(${name}_objects PRIVATE
-    "$<$<COMPILE_LANGUAGE:CXX>:-ffunction-sections;-fdata-sections>")
   # g++ would make statics of inline functions process-wide, shared between libraries.
   target_compile_options(${name}_objects PRIVATE
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>")
@@ -96,7 +93,7 @@ function(kernkit_add_library name)
   # unmapped, so that a deleter cannot dangle.
   set(map "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernkit.map")
   target_link_options(${name} PRIVATE
-    "-Wl,--version-script=${map}" -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,--gc-sections)
+    "-Wl,--version-script=${map}" -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete)
   if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
