@@ -1,39 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "add/add.h"
 
-#include "harness.h"
+#include "copies.h"
+#include "peers/peers.h"
 
 namespace kernkit::bench {
 namespace {
 
 template <class T>
-void add(benchmark::State& state) {
-  const int64_t n = state.range(0) / static_cast<int64_t>(sizeof(T));
-  testing::HostTensor<T> x({n}), y({n}), z({n});
-  fill_random(x);
-  fill_random(y);
-  poison(z);
-  kernels::add(z.view("z"), x.view("x"), y.view("y"));
-  for (int64_t i = 0; i < n; ++i) {
-    const double sum =
-        static_cast<double>(compute_t<T>(x[i])) + static_cast<double>(compute_t<T>(y[i]));
-    if (static_cast<double>(compute_t<T>(z[i])) != sum) {
-      return state.SkipWithError("the result is wrong");
-    }
+void add_add() {
+  const kernels::Add<T> op{};
+  // [rows]
+  add_rows<T, 2>("add", "kernkit", op, [](int64_t n, T* z, const T* x, const T* y) {
+    kernels::add(Borrowed<T>(z, n).view("z"), Borrowed<T>(x, n).view("x"),
+                 Borrowed<T>(y, n).view("y"));
+  });
+  // [/rows]
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) return;
+  add_rows<T, 2>("add", "plain-loop", op,
+                 [op](int64_t n, T* z, const T* x, const T* y) { plain_loop(op, n, z, x, y); });
+#if KERNKIT_BENCH_EIGEN
+  if constexpr (!std::is_same_v<T, double> && !std::is_integral_v<T>) {
+    add_rows<T, 2>("add", "eigen", op,
+                   [](int64_t n, T* z, const T* x, const T* y) { eigen_add(n, z, x, y); });
   }
-  for (auto _ : state) {
-    kernels::add(z.view("z"), x.view("x"), y.view("y"));
-    benchmark::ClobberMemory();
+#endif
+#if KERNKIT_BENCH_HIGHWAY
+  if constexpr (std::is_same_v<T, float>) {
+    add_rows<T, 2>("add", "highway", op,
+                   [](int64_t n, T* z, const T* x, const T* y) { highway_add(n, z, x, y); });
   }
-  count_bytes(state, 3 * state.range(0));
+#endif
 }
 
-BENCHMARK(add<float>)->Name("add/float32")->Apply(array_sizes);
-BENCHMARK(add<double>)->Name("add/float64")->Apply(array_sizes);
-BENCHMARK(add<float16>)->Name("add/float16")->Apply(array_sizes);
-BENCHMARK(add<bfloat16>)->Name("add/bfloat16")->Apply(array_sizes);
-BENCHMARK(add<int8_t>)->Name("add/int8")->Apply(array_sizes);
-BENCHMARK(add<int32_t>)->Name("add/int32")->Apply(array_sizes);
+[[maybe_unused]] const bool registered = [] {
+  add_add<float>();
+  add_add<double>();
+  add_add<float16>();
+  add_add<bfloat16>();
+  add_add<int8_t>();
+  add_add<int32_t>();
+  add_missing_peers();
+  return true;
+}();
 
 }  // namespace
 }  // namespace kernkit::bench

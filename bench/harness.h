@@ -1,51 +1,201 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every benchmark of an elementwise op shares: sizes, data, the copy of the same size.
+// What every CPU benchmark of an elementwise op shares: sizes, data, the check before the time.
+//
+// Rows are named <op>/<dtype>/<whose>/bytes:<of one array>. One thread, on one processor; with
+// KERNKIT_BENCH_THREADS=all as many as the op takes by itself, and <whose> is kernkit-threads.
 #pragma once
 
 #include <benchmark/benchmark.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
+#include <memory>
 #include <random>
+#include <utility>
+#include <vector>
 
-#include "kernkit/testing/tensor.h"
+#include "compiler.h"
+#include "kernkit/float.h"
+#include "kernkit/message.h"
+#include "kernkit/tensor.h"
 
 namespace kernkit::bench {
 
-/// Bytes per array: in the first-level cache, in the second, in the last, and beyond.
-inline void array_sizes(benchmark::internal::Benchmark* rows) {
-  rows->ArgName("bytes")->Arg(4 << 10)->Arg(64 << 10)->Arg(1 << 20)->Arg(16 << 20)->Arg(128 << 20);
+/// Bytes of one array: in each level of cache, and beyond the last.
+inline constexpr int64_t kSizes[] = {4 << 10,  64 << 10, 1 << 20,  4 << 20,
+                                     16 << 20, 64 << 20, 512 << 20};
+
+/// False when the rows of this process are those of one thread; such a process stays on the
+/// processor on which it asked first.
+inline bool all_threads() {
+  static const bool all = [] {
+    const char* asked = getenv("KERNKIT_BENCH_THREADS");
+    if (asked != nullptr && strcmp(asked, "all") == 0) return true;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<size_t>(sched_getcpu()), &one);
+    (void)sched_setaffinity(0, sizeof(one), &one);
+    return false;
+  }();
+  return all;
 }
 
-/// Random values whose sums and small multiples are finite in every dtype; never zero.
+/// Memory that every row of the process uses again, so that none has luckier pages than another:
+/// array 0 is the output. At page boundaries; nullptr when the machine has not got as much.
+inline unsigned char* array(int which, int64_t bytes) {
+  struct Free {
+    void operator()(unsigned char* memory) const { free(memory); }
+  };
+  static std::unique_ptr<unsigned char, Free> arrays[3];
+  static int64_t sizes[3];
+  if (sizes[which] < bytes) {
+    arrays[which].reset();
+    sizes[which] = 0;
+    const int64_t available =
+        static_cast<int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    if (bytes > available / 4) return nullptr;
+    arrays[which].reset(
+        static_cast<unsigned char*>(aligned_alloc(4096, static_cast<size_t>(bytes))));
+    if (arrays[which]) sizes[which] = bytes;
+  }
+  return arrays[which].get();
+}
+
+/// Random values that an array repeats: 1 ... 30, of which sums and doubles are exact in every
+/// dtype, and a whole number of any element, but no power of two.
+inline constexpr int64_t kPeriod = 16 * 4099;
 template <class T>
-void fill_random(testing::HostTensor<T>& x) {
-  std::mt19937 generator(1);
+std::vector<T> random_period(unsigned seed) {
+  std::mt19937 generator(seed);
   std::uniform_int_distribution<int> value(1, 30);
-  for (T& element : x) element = static_cast<T>(static_cast<compute_t<T>>(value(generator)));
+  std::vector<T> values(kPeriod / sizeof(T));
+  for (T& v : values) v = static_cast<T>(static_cast<compute_t<T>>(value(generator)));
+  return values;
 }
 
-/// Overwrites an output, so that what a check finds there was written by the kernel.
 template <class T>
-void poison(testing::HostTensor<T>& y) {
-  std::memset(static_cast<void*>(y.begin()), 0x7e, static_cast<size_t>(y.size()) * sizeof(T));
+void repeat(const std::vector<T>& period, unsigned char* to, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kPeriod) {
+    memcpy(to + at, period.data(), static_cast<size_t>(std::min(kPeriod, bytes - at)));
+  }
 }
 
-/// Reports the bytes that the program reads and writes per iteration.
-inline void count_bytes(benchmark::State& state, int64_t bytes) {
-  state.SetBytesProcessed(state.iterations() * bytes);
+/// Whether the memory repeats the period.
+template <class T>
+bool repeats(const std::vector<T>& period, const unsigned char* memory, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kPeriod) {
+    const auto count = static_cast<size_t>(std::min(kPeriod, bytes - at));
+    if (memcmp(memory + at, period.data(), count) != 0) return false;
+  }
+  return true;
 }
 
-/// The row to compare with: memcpy of arrays of the same size.
-inline void copy(benchmark::State& state) {
-  const int64_t bytes = state.range(0);
-  testing::HostTensor<uint8_t> x({bytes}), y({bytes});
-  fill_random(x);
+/// A contiguous tensor in memory of others.
+template <class T>
+class Borrowed {
+ public:
+  Borrowed(const T* data, int64_t n) : n_(n) {
+    dl_.data = const_cast<T*>(data);
+    dl_.device = {kDLCPU, 0};
+    dl_.dtype = dtype_of<T>;
+    dl_.ndim = 1;
+    dl_.shape = &n_;
+    dl_.strides = &one_;
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  TensorView view(const char* name) const { return {&dl_, name}; }
+
+ private:
+  int64_t n_, one_ = 1;
+  DLTensor dl_{};
+};
+
+/// The row and size whose inputs and verified output are in the arrays, and how many rows there
+/// are.
+inline std::pair<int, int64_t> verified{-1, 0};
+inline int number_of_rows = 0;
+
+/// One row: random inputs, a poisoned output, `call(n, out, in...)`, the comparison with `op` of
+/// each element; only then the time. While Google Benchmark looks for a number of iterations it
+/// calls again, with nothing in between: `row` says that this is known to be right.
+template <class T, int kInputs, class Op, class Call>
+void run(benchmark::State& state, int row, const Op& op, const Call& call) {
+  static_assert(kInputs == 1 || kInputs == 2);
+  const int64_t bytes = state.range(0), n = bytes / static_cast<int64_t>(sizeof(T));
+  unsigned char* memory[3] = {};
+  for (int i = 0; i <= kInputs; ++i) {
+    memory[i] = array(i, bytes);
+    if (memory[i] == nullptr) return state.SkipWithError("skipped: there is not enough memory");
+  }
+  auto* out = reinterpret_cast<T*>(memory[0]);
+  const auto* x = reinterpret_cast<const T*>(memory[1]);
+  [[maybe_unused]] const auto* y = reinterpret_cast<const T*>(memory[2]);
+  const auto once = [&] {
+    if constexpr (kInputs == 1) {
+      call(n, out, x);
+    } else {
+      call(n, out, x, y);
+    }
+  };
+  if (verified != std::pair(row, bytes)) {
+    const std::vector<T> first = random_period<T>(1), second = random_period<T>(2);
+    std::vector<T> wanted = first;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if constexpr (kInputs == 1) {
+        wanted[i] = op(first[i]);
+      } else {
+        wanted[i] = op(first[i], second[i]);
+      }
+    }
+    repeat(first, memory[1], bytes);
+    if (kInputs == 2) repeat(second, memory[2], bytes);
+    std::fill_n(memory[0], bytes, static_cast<unsigned char>(0x7e));
+    once();
+    if (!repeats(wanted, memory[0], bytes)) return state.SkipWithError("the result is wrong");
+    verified = {row, bytes};
+  }
   for (auto _ : state) {
-    std::memcpy(y.begin(), x.begin(), static_cast<size_t>(bytes));
+    once();
     benchmark::ClobberMemory();
   }
-  count_bytes(state, 2 * bytes);
+  state.SetBytesProcessed(state.iterations() * bytes * (kInputs + 1));
 }
-BENCHMARK(copy)->Name("memcpy")->Apply(array_sizes);
+
+/// Registers <name>/bytes:... for all sizes.
+template <class T, int kInputs, class Op, class Call>
+void add_sizes(const char* name, Op op, Call call) {
+  auto* rows =
+      benchmark::RegisterBenchmark(name, [=, row = number_of_rows++](benchmark::State& state) {
+        run<T, kInputs>(state, row, op, call);
+      });
+  rows->ArgName("bytes")->UseRealTime();
+  for (const int64_t bytes : kSizes) rows->Arg(bytes);
+}
+
+/// Registers <op>/<dtype>/<whose>/bytes:... for all sizes. The op's own function is "kernkit", and
+/// the only one that is timed with all threads. `call(n, out, in...)` is timed, `op` is the truth.
+template <class T, int kInputs, class Op, class Call>
+void add_rows(const char* name, const char* whose, Op op, Call call) {
+  const bool ours = strcmp(whose, "kernkit") == 0;
+  if (all_threads() && !ours) return;
+  Message row;
+  row << name << "/" << dtype_of<T> << "/" << whose << (all_threads() ? "-threads" : "");
+  add_sizes<T, kInputs>(row.c_str(), op, call);
+}
+
+/// The peer that has no library: a loop, compiled with the kernels' flags.
+template <class Op, class T, class... In>
+void plain_loop(const Op& op, int64_t n, T* out, const In*... in) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#elif defined(__GNUC__)
+#pragma GCC ivdep
+#endif
+  for (int64_t i = 0; i < n; ++i) out[i] = op(in[i]...);
+}
 
 }  // namespace kernkit::bench

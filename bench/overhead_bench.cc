@@ -1,37 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call costs beside the kernel: scale of one element, by its symbol, here and in the peer
-// on tvm-ffi's own headers. Both libraries are loaded into this process, whose host is the real
-// libtvm_ffi.
+// What a call costs beside the kernel, here and in the peers on tvm-ffi's own headers: one element,
+// all libraries in this process, whose host is the real libtvm_ffi. Rows are named
+// <what>/<compiler of both>/<whose>.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
-#include "kernkit/abi.h"
 #include "kernkit/testing/tensor.h"
+#include "libraries.h"
 
+namespace kernkit::bench {
 namespace {
-
-void* symbol(void* library, const char* name) {
-  void* found = library == nullptr ? nullptr : dlsym(library, name);
-  if (found == nullptr) {
-    std::fprintf(stderr, "overhead_bench: %s\n", dlerror());
-    std::exit(1);
-  }
-  return found;
-}
 
 template <class Function>
 Function* host_function(const char* name) {
-  static void* host = dlopen(KERNKIT_BENCH_HOST, RTLD_NOW | RTLD_GLOBAL);
-  return reinterpret_cast<Function*>(symbol(host, name));
-}
-
-KernkitFunction scale_of(const char* library) {
-  host_function<void()>("TVMFFIErrorCreate");  // the host comes first, as in Python
-  return reinterpret_cast<KernkitFunction>(
-      symbol(dlopen(library, RTLD_NOW | RTLD_LOCAL), "__tvm_ffi_scale"));
+  return reinterpret_cast<Function*>(symbol(load_host(), name));
 }
 
 // A Tensor object of the host, as a framework's tensor arrives from Python.
@@ -49,9 +35,10 @@ KernkitAny tensor_argument(DLTensor* tensor) {
   return any;
 }
 
+// scale(y, x, 2.0).
 struct Call {
-  kernkit::testing::HostTensor<float> x{{1}, {}, 3.0f}, y{{1}};
-  kernkit::testing::HostTensor<double> wrong{{1}};
+  testing::HostTensor<float> x{{1}, {}, 3.0f}, y{{1}};
+  testing::HostTensor<double> wrong{{1}};
   KernkitAny args[3] = {tensor_argument(y.dl()), tensor_argument(x.dl()), {}};
   KernkitAny result{};
 
@@ -61,8 +48,8 @@ struct Call {
   }
 };
 
-void passing(benchmark::State& state, const char* library) {
-  const KernkitFunction scale = scale_of(library);
+void passing(benchmark::State& state, const std::string& library) {
+  const KernkitFunction scale = load_op(library, "scale");
   Call call;
   if (scale(nullptr, call.args, 3, &call.result) != 0 || call.y[0] != 6.0f) {
     return state.SkipWithError("the result is wrong");
@@ -73,25 +60,64 @@ void passing(benchmark::State& state, const char* library) {
   }
 }
 
-void failing(benchmark::State& state, const char* library) {
-  const KernkitFunction scale = scale_of(library);
+// Through a Function object of the host, which is how Python and other libraries call.
+void through_function(benchmark::State& state, const std::string& library) {
+  const KernkitFunction scale = load_op(library, "scale");
+  auto* call_function =
+      host_function<int(void*, KernkitAny*, int32_t, KernkitAny*)>("TVMFFIFunctionCall");
+  void* function = nullptr;
+  host_function<int(void*, KernkitFunction, void (*)(void*), void**)>("TVMFFIFunctionCreate")(
+      nullptr, scale, nullptr, &function);
+  Call call;
+  if (call_function(function, call.args, 3, &call.result) != 0 || call.y[0] != 6.0f) {
+    return state.SkipWithError("the result is wrong");
+  }
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(call_function(function, call.args, 3, &call.result));
+    benchmark::ClobberMemory();
+  }
+  host_function<int(void*)>("TVMFFIObjectDecRef")(function);
+}
+
+void failing(benchmark::State& state, const std::string& library) {
+  const KernkitFunction scale = load_op(library, "scale");
   auto* take_error = host_function<void(void**)>("TVMFFIErrorMoveFromRaised");
   auto* release = host_function<int(void*)>("TVMFFIObjectDecRef");
   Call call;
   call.args[0] = tensor_argument(call.wrong.dl());
-  for (auto _ : state) {
-    if (scale(nullptr, call.args, 3, &call.result) == 0) {
-      return state.SkipWithError("a wrong dtype was accepted");
-    }
+  const auto once = [&] {
+    const bool refused = scale(nullptr, call.args, 3, &call.result) != 0;
     void* error = nullptr;
     take_error(&error);
-    release(error);
+    if (error != nullptr) release(error);
+    return refused && error != nullptr;
+  };
+  if (!once()) return state.SkipWithError("a wrong dtype was accepted");  // start_bench: the first
+  for (auto _ : state) benchmark::DoNotOptimize(once());
+}
+
+// Four checks of each.
+void eight_tensors(benchmark::State& state, const std::string& library) {
+  const KernkitFunction sum = load_op(library, "sum_of_seven");
+  testing::HostTensor<float> x{{1}, {}, 3.0f}, y{{1}};
+  KernkitAny args[8] = {tensor_argument(y.dl())}, result{};
+  for (int i = 1; i < 8; ++i) args[i] = tensor_argument(x.dl());
+  if (sum(nullptr, args, 8, &result) != 0 || y[0] != 21.0f) {
+    return state.SkipWithError("the result is wrong");
+  }
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(sum(nullptr, args, 8, &result));
+    benchmark::ClobberMemory();
   }
 }
 
-}  // namespace
+[[maybe_unused]] const bool registered = [] {
+  add_pair("call", "scale", passing);
+  add_pair("call through Function", "scale", through_function);
+  add_pair("failing call", "scale", failing);
+  add_pair("call with 8 tensors", "sum_of_seven", eight_tensors);
+  return true;
+}();
 
-BENCHMARK_CAPTURE(passing, kernkit, KERNKIT_BENCH_OURS)->Name("call/kernkit");
-BENCHMARK_CAPTURE(passing, tvm_ffi, KERNKIT_BENCH_PEER)->Name("call/tvm_ffi");
-BENCHMARK_CAPTURE(failing, kernkit, KERNKIT_BENCH_OURS)->Name("failing_call/kernkit");
-BENCHMARK_CAPTURE(failing, tvm_ffi, KERNKIT_BENCH_PEER)->Name("failing_call/tvm_ffi");
+}  // namespace
+}  // namespace kernkit::bench

@@ -1,34 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scale/scale.h"
 
-#include "harness.h"
+#include "copies.h"
+#include "peers/peers.h"
 
 namespace kernkit::bench {
 namespace {
 
+constexpr float kFactor = 2;
+
 template <class T>
-void scale(benchmark::State& state) {
-  const int64_t n = state.range(0) / static_cast<int64_t>(sizeof(T));
-  testing::HostTensor<T> x({n}), y({n});
-  fill_random(x);
-  poison(y);
-  kernels::scale(y.view("y"), x.view("x"), 2.0);
-  for (int64_t i = 0; i < n; ++i) {
-    if (static_cast<double>(compute_t<T>(y[i])) != 2 * static_cast<double>(compute_t<T>(x[i]))) {
-      return state.SkipWithError("the result is wrong");
-    }
+void add_scale() {
+  const kernels::Scale<T> op{kFactor};
+  add_rows<T, 1>("scale", "kernkit", op, [](int64_t n, T* y, const T* x) {
+    kernels::scale(Borrowed<T>(y, n).view("y"), Borrowed<T>(x, n).view("x"), kFactor);
+  });
+  if constexpr (std::is_same_v<T, double>) return;
+  add_rows<T, 1>("scale", "plain-loop", op,
+                 [op](int64_t n, T* y, const T* x) { plain_loop(op, n, y, x); });
+#if KERNKIT_BENCH_EIGEN
+  if constexpr (!std::is_same_v<T, double>) {
+    add_rows<T, 1>("scale", "eigen", op,
+                   [](int64_t n, T* y, const T* x) { eigen_scale(n, y, x, kFactor); });
   }
-  for (auto _ : state) {
-    kernels::scale(y.view("y"), x.view("x"), 2.0);
-    benchmark::ClobberMemory();
+#endif
+#if KERNKIT_BENCH_HIGHWAY
+  if constexpr (std::is_same_v<T, float>) {
+    add_rows<T, 1>("scale", "highway", op,
+                   [](int64_t n, T* y, const T* x) { highway_scale(n, y, x, kFactor); });
   }
-  count_bytes(state, 2 * state.range(0));
+#endif
 }
 
-BENCHMARK(scale<float>)->Name("scale/float32")->Apply(array_sizes);
-BENCHMARK(scale<double>)->Name("scale/float64")->Apply(array_sizes);
-BENCHMARK(scale<float16>)->Name("scale/float16")->Apply(array_sizes);
-BENCHMARK(scale<bfloat16>)->Name("scale/bfloat16")->Apply(array_sizes);
+[[maybe_unused]] const bool registered = [] {
+  add_scale<float>();
+  add_scale<double>();
+  add_scale<float16>();
+  add_scale<bfloat16>();
+  add_missing_peers();
+  return true;
+}();
 
 }  // namespace
 }  // namespace kernkit::bench

@@ -2,29 +2,18 @@
 // What a process pays once: to load a kernel library, and for the first error. Every measurement is
 // one in a process of its own, forked from this one, which has loaded neither library nor host.
 #include <benchmark/benchmark.h>
-#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 
-#include "kernkit/abi.h"
+#include "libraries.h"
 
+namespace kernkit::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-void* load(const char* path, int flags) {
-  void* library = dlopen(path, flags);
-  if (library == nullptr) std::_Exit(1);
-  return library;
-}
-void load_host() { load(KERNKIT_BENCH_HOST, RTLD_NOW | RTLD_GLOBAL); }
-KernkitFunction load_scale(const char* path) {
-  return reinterpret_cast<KernkitFunction>(
-      dlsym(load(path, RTLD_NOW | RTLD_LOCAL), "__tvm_ffi_scale"));
-}
 
 // Seconds that `measured()` takes in a fresh process behind `prepare()`.
 template <class Prepare, class Measured>
@@ -54,24 +43,25 @@ void record(benchmark::State& state, double seconds) {
 }
 
 // The host is there, as in Python.
-void load_library(benchmark::State& state, const char* path) {
+void load_library(benchmark::State& state, const std::string& library) {
   for (auto _ : state) {
-    record(state, in_fresh_process([] { return load_host(), 0; },
-                                   [path](int) { return load_scale(path); }));
+    record(state, in_fresh_process([] { return load_host(); },
+                                   [&](void*) { return load_alone(library, "scale"); }));
   }
 }
 
 // The library and all it needs.
-void load_all(benchmark::State& state, const char* path) {
+void load_all(benchmark::State& state, const std::string& library) {
   for (auto _ : state) {
-    record(state, in_fresh_process([] { return 0; }, [path](int) { return load_scale(path); }));
+    record(state,
+           in_fresh_process([] { return 0; }, [&](int) { return load_alone(library, "scale"); }));
   }
 }
 
 // A call with no arguments, up to the return of -1.
-void first_error(benchmark::State& state, const char* path) {
+void first_error(benchmark::State& state, const std::string& library) {
   for (auto _ : state) {
-    record(state, in_fresh_process([path] { return load_host(), load_scale(path); },
+    record(state, in_fresh_process([&] { return load_op(library, "scale"); },
                                    [](KernkitFunction scale) {
                                      KernkitAny result{};
                                      if (scale(nullptr, nullptr, 0, &result) != -1) std::_Exit(1);
@@ -79,15 +69,12 @@ void first_error(benchmark::State& state, const char* path) {
   }
 }
 
-}  // namespace
+[[maybe_unused]] const bool registered = [] {
+  add_pair("loading the library", "scale", load_library, true);
+  add_pair("loading it without a host", "scale", load_all, true);
+  add_pair("first error of a process", "scale", first_error, true);
+  return true;
+}();
 
-BENCHMARK_CAPTURE(load_library, kernkit, KERNKIT_BENCH_OURS)->Name("load/kernkit")->UseManualTime();
-BENCHMARK_CAPTURE(load_library, tvm_ffi, KERNKIT_BENCH_PEER)->Name("load/tvm_ffi")->UseManualTime();
-BENCHMARK_CAPTURE(load_all, kernkit, KERNKIT_BENCH_OURS)->Name("load_all/kernkit")->UseManualTime();
-BENCHMARK_CAPTURE(load_all, tvm_ffi, KERNKIT_BENCH_PEER)->Name("load_all/tvm_ffi")->UseManualTime();
-BENCHMARK_CAPTURE(first_error, kernkit, KERNKIT_BENCH_OURS)
-    ->Name("first_error/kernkit")
-    ->UseManualTime();
-BENCHMARK_CAPTURE(first_error, tvm_ffi, KERNKIT_BENCH_PEER)
-    ->Name("first_error/tvm_ffi")
-    ->UseManualTime();
+}  // namespace
+}  // namespace kernkit::bench

@@ -9,7 +9,9 @@
 
 #include "kernkit/cpu/allocator.h"
 #include "kernkit/owning_tensor.h"
+#include "libraries.h"
 
+namespace kernkit::bench {
 namespace {
 
 namespace ffi = tvm::ffi;
@@ -34,13 +36,13 @@ struct PeerAligned : PeerMalloc {
   }
 };
 
-kernkit::Tensor our_env_alloc() { return kernkit::alloc_tensor({32, 32}, kFloat32, kCpu); }
+Tensor our_env_alloc() { return alloc_tensor({32, 32}, kFloat32, kCpu); }
 ffi::Tensor peer_env_alloc() {
   return ffi::Tensor::FromEnvAlloc(TVMFFIEnvTensorAlloc, {32, 32}, kFloat32, kCpu);
 }
 template <class Alloc>
-kernkit::Tensor our_nd_alloc() {
-  return kernkit::Tensor::FromNDAlloc(Alloc(), {32, 32}, kFloat32, kCpu);
+Tensor our_nd_alloc() {
+  return Tensor::FromNDAlloc(Alloc(), {32, 32}, kFloat32, kCpu);
 }
 template <class Alloc>
 ffi::Tensor peer_nd_alloc() {
@@ -114,14 +116,28 @@ void round_trip(benchmark::State& state) {
   for (auto _ : state) once();
 }
 
-}  // namespace
+template <class Ours, class Theirs>
+void add_makers(const char* what, Ours ours, Theirs theirs) {
+  add_pair(what, "scale", [=](benchmark::State& state, const std::string& library) {
+    if (library == "scale_kernkit") {
+      make(state, ours);
+    } else {
+      make(state, theirs);
+    }
+  });
+}
 
-BENCHMARK(only_malloc)->Name("malloc");
-BENCHMARK_CAPTURE(make, a, our_nd_alloc<OurMalloc>)->Name("FromNDAlloc/malloc/kernkit");
-BENCHMARK_CAPTURE(make, b, peer_nd_alloc<PeerMalloc>)->Name("FromNDAlloc/malloc/tvm_ffi");
-BENCHMARK_CAPTURE(make, c, our_nd_alloc<kernkit::CPUNDAlloc>)->Name("FromNDAlloc/aligned/kernkit");
-BENCHMARK_CAPTURE(make, d, peer_nd_alloc<PeerAligned>)->Name("FromNDAlloc/aligned/tvm_ffi");
-BENCHMARK_CAPTURE(make, e, our_env_alloc)->Name("FromEnvAlloc/kernkit");
-BENCHMARK_CAPTURE(make, f, peer_env_alloc)->Name("FromEnvAlloc/tvm_ffi");
-BENCHMARK_TEMPLATE(round_trip, kernkit::Tensor)->Name("dlpack_round_trip/kernkit");
-BENCHMARK_TEMPLATE(round_trip, ffi::Tensor)->Name("dlpack_round_trip/tvm_ffi");
+[[maybe_unused]] const bool registered = [] {
+  benchmark::RegisterBenchmark(("malloc/" + std::string(kCompiler) + "/malloc").c_str(),
+                               only_malloc);
+  add_makers("FromNDAlloc with malloc", our_nd_alloc<OurMalloc>, peer_nd_alloc<PeerMalloc>);
+  add_makers("FromNDAlloc, aligned", our_nd_alloc<CPUNDAlloc>, peer_nd_alloc<PeerAligned>);
+  add_makers("FromEnvAlloc", our_env_alloc, peer_env_alloc);
+  add_pair("DLPack round trip", "scale", [](benchmark::State& state, const std::string& library) {
+    library == "scale_kernkit" ? round_trip<Tensor>(state) : round_trip<ffi::Tensor>(state);
+  });
+  return true;
+}();
+
+}  // namespace
+}  // namespace kernkit::bench

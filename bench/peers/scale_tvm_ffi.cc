@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The peer of scale: the same function on tvm-ffi's own headers, checked as its kernel library
-// guide does it (CHECK_* macros over TVM_FFI_CHECK), with scale's dtypes and loop.
+// guide does it (CHECK_* macros over TVM_FFI_CHECK), with scale's dtypes and the guide's plain
+// loop.
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/error.h>
 #include <tvm/ffi/function.h>
 
-#include "kernkit/cpu/elementwise.h"
-#include "scale/scale.h"
+#include "kernkit/float.h"
 
 namespace {
 
@@ -32,9 +32,11 @@ constexpr DLDataType kBfloat16{kDLBfloat, 16, 1};
 
 template <class T>
 void loop(ffi::TensorView y, ffi::TensorView x, double factor) {
-  const kernkit::kernels::Scale<T> op{static_cast<kernkit::compute_t<T>>(factor)};
-  kernkit::cpu::elementwise(x.numel(), op, static_cast<T*>(y.data_ptr()),
-                            static_cast<const T*>(x.data_ptr()));
+  const auto f = static_cast<kernkit::compute_t<T>>(factor);
+  const int64_t n = x.numel();
+  T* const out = static_cast<T*>(y.data_ptr());
+  const T* const in = static_cast<const T*>(x.data_ptr());
+  for (int64_t i = 0; i < n; ++i) out[i] = T(static_cast<kernkit::compute_t<T>>(in[i]) * f);
 }
 
 void scale(ffi::TensorView y, ffi::TensorView x, double factor) {

@@ -15,7 +15,7 @@ def test_help(root, args):
     result = kk(root, *args)
     assert result.returncode == 0
     assert result.stdout.startswith("usage: ./kk COMMAND")
-    for command in ("build", "test", "bench", "new NAME", "demo", "cuda-matrix", "gpu [PART...]"):
+    for command in ("build", "test", "bench", "bench --compare OLD.json", "report", "new NAME", "demo", "cuda-matrix", "gpu [PART...]"):
         assert f"\n  {command} " in result.stdout
 
 
@@ -30,6 +30,8 @@ def test_help(root, args):
         (("gpu", "scale"), 'unexpected "scale"'),
         (("gpu", "--build", "--run"), "gpu --build and gpu --run together are ./kk gpu"),
         (("build", "--run"), "--run belongs to gpu: ./kk gpu --run"),
+        (("bench", "--compare"), "--compare needs a file: the run.json of an earlier run"),
+        (("test", "--compare", "x"), "--compare belongs to bench: ./kk bench --compare OLD.json"),
         (("test", "--with"), "--with needs a list: torch,jax"),
     ],
 )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// silu_and_mul on the CPU, and memcpy of as many bytes as the row to compare it with.
+// silu_and_mul on the CPU, and memcpy of as many bytes as the row to compare it with. `kernkit
+// report` knows by the names which are which.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -39,10 +40,14 @@ void BM_silu_and_mul(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * bytes<T>(n, d));
 }
-BENCHMARK_TEMPLATE(BM_silu_and_mul, kernkit::float16)->Apply(shapes);
-BENCHMARK_TEMPLATE(BM_silu_and_mul, kernkit::bfloat16)->Apply(shapes);
-BENCHMARK_TEMPLATE(BM_silu_and_mul, float)->Apply(shapes);
-BENCHMARK_TEMPLATE(BM_silu_and_mul, double)->Apply(shapes);
+BENCHMARK_TEMPLATE(BM_silu_and_mul, kernkit::float16)
+    ->Name("silu_and_mul/float16/kernkit")
+    ->Apply(shapes);
+BENCHMARK_TEMPLATE(BM_silu_and_mul, kernkit::bfloat16)
+    ->Name("silu_and_mul/bfloat16/kernkit")
+    ->Apply(shapes);
+BENCHMARK_TEMPLATE(BM_silu_and_mul, float)->Name("silu_and_mul/float32/kernkit")->Apply(shapes);
+BENCHMARK_TEMPLATE(BM_silu_and_mul, double)->Name("silu_and_mul/float64/kernkit")->Apply(shapes);
 
 template <class T>
 void BM_memcpy(benchmark::State& state) {
@@ -57,9 +62,10 @@ void BM_memcpy(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * total);
 }
-BENCHMARK_TEMPLATE(BM_memcpy, kernkit::float16)->Apply(shapes);
-BENCHMARK_TEMPLATE(BM_memcpy, float)->Apply(shapes);
-BENCHMARK_TEMPLATE(BM_memcpy, double)->Apply(shapes);
+BENCHMARK_TEMPLATE(BM_memcpy, kernkit::float16)->Name("copy/float16/memcpy")->Apply(shapes);
+BENCHMARK_TEMPLATE(BM_memcpy, kernkit::bfloat16)->Name("copy/bfloat16/memcpy")->Apply(shapes);
+BENCHMARK_TEMPLATE(BM_memcpy, float)->Name("copy/float32/memcpy")->Apply(shapes);
+BENCHMARK_TEMPLATE(BM_memcpy, double)->Name("copy/float64/memcpy")->Apply(shapes);
 
 }  // namespace
 }  // namespace template_library

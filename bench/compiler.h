@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler of this program, for the names of rows and the context of the run.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+namespace kernkit::bench {
+
+#if defined(__clang__)
+inline constexpr char kCompiler[] = "clang++";
+inline constexpr char kCompilerVersion[] = __VERSION__;
+#else
+inline constexpr char kCompiler[] = "g++";
+inline constexpr char kCompilerVersion[] = "g++ " __VERSION__;
+#endif
+
+[[maybe_unused]] inline const bool compiler_is_noted = [] {
+  benchmark::AddCustomContext("compiler", kCompilerVersion);
+  return true;
+}();
+
+}  // namespace kernkit::bench

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of scale and add by other libraries. Each is there when its package was found; arrays
+// hold n elements and do not overlap.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+
+#include "kernkit/float.h"
+
+namespace kernkit::bench {
+
+#if KERNKIT_BENCH_EIGEN
+// float, float16, bfloat16.
+template <class T>
+void eigen_scale(int64_t n, T* y, const T* x, float factor);
+template <class T>
+void eigen_add(int64_t n, T* z, const T* x, const T* y);
+#endif
+
+#if KERNKIT_BENCH_HIGHWAY
+void highway_scale(int64_t n, float* y, const float* x, float factor);
+void highway_add(int64_t n, float* z, const float* x, const float* y);
+#endif
+
+/// A row for each peer that is missing, which says why.
+inline void add_missing_peers() {
+  [[maybe_unused]] const auto add = [](const char* name, const char* reason) {
+    benchmark::RegisterBenchmark(
+        name, [reason](benchmark::State& state) { state.SkipWithError(reason); });
+  };
+#if !KERNKIT_BENCH_EIGEN
+  add("peers/eigen", "skipped: Eigen was not found when this was built (Debian: libeigen3-dev)");
+#endif
+#if !KERNKIT_BENCH_HIGHWAY
+  add("peers/highway", "skipped: Highway was not found when this was built (Debian: libhwy-dev)");
+#endif
+}
+
+}  // namespace kernkit::bench

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Says what became faster and slower between two runs of benchmarks, on one machine or on two.
+
+A row counts as its share of the ceiling measured in the same run (the best copy), or as its ratio to
+its peers in the same run; times of two runs are never compared. Every row gets the interval in which
+the change lies, at a confidence of 95 % for all rows together. Slower (faster): the interval leaves
+out 0, and the change is at least --tolerance. Unclear: neither, and a change of 20 % may hide in the
+interval. Exit code 1: a row is slower.
+"""
+
+import argparse
+import dataclasses
+import functools
+import math
+import operator
+import pathlib
+import statistics
+from typing import List, Optional, Tuple
+
+from . import benchmark_runs
+from .benchmark_runs import Row, Run
+from .cli import Refusal
+
+CONFIDENCE = 0.95
+HIDDEN = 0.20
+# The least that the placement of code and memory changes from one run to the next, as a deviation.
+PLACEMENT = 0.005
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("old", type=pathlib.Path, metavar="OLD.json")
+    parser.add_argument("new", type=pathlib.Path, metavar="NEW.json", nargs="?",
+                        default="build/bench/run.json", help="default: %(default)s")
+    parser.add_argument("--tolerance", type=float, default=0.05, metavar="SHARE",
+                        help="what is too small to be called slower (default: %(default)s)")
+    parser.add_argument("--all", action="store_true", help="print the rows that are the same, too")
+
+
+@dataclasses.dataclass
+class Change:
+    """Of one row: positive is slower, as 0.2 for 20 % more time; and between which it lies."""
+
+    name: str
+    reference: str  # what both runs compared the row with
+    old: float  # share of the ceiling, or ratio to the peers
+    new: float
+    change: float
+    low: float
+    high: float
+    verdict: str
+
+
+def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
+    """What a row is measured by in its own run; no rows where there is nothing."""
+    ceiling = run.ceiling(row)
+    if ceiling:
+        return "the best copy", [ceiling]
+    peers = sorted(run.peers(row), key=lambda peer: peer.whose)
+    return ", ".join(peer.whose for peer in peers), peers
+
+
+def _logarithms(row: Row, others: List[Row]) -> List[float]:
+    """Of the time of the row by that of the others (per byte, where bytes count), a sample each."""
+    result = []
+    for number, sample in enumerate(row.samples):
+        own = math.log(sample / (row.bytes or 1))
+        by = [math.log((other.samples[number] if len(other.samples) == len(row.samples)
+                        else other.median) / (other.bytes or 1)) for other in others]
+        result.append(own - statistics.fmean(by))
+    return result
+
+
+@functools.lru_cache(maxsize=None)
+def t_quantile(probability: float, freedom: int) -> float:
+    """Of Student's distribution, for probabilities above one half."""
+    # With t = sqrt(freedom) * tan(angle), what is integrated is a power of the cosine.
+    constant = math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) / math.sqrt(math.pi)
+
+    def above_half(angle: float, steps: int = 200) -> float:  # Simpson's rule
+        weights = [1, *[4 if i % 2 else 2 for i in range(1, steps)], 1]
+        powers = (math.cos(angle * i / steps) ** (freedom - 1) for i in range(steps + 1))
+        return constant * angle / steps / 3 * sum(map(operator.mul, weights, powers))
+
+    low, high = 0.0, math.pi / 2
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if above_half(middle) < probability - 0.5 else (low, middle)
+    return math.sqrt(freedom) * math.tan(low)
+
+
+def _interval(old: List[float], new: List[float], rows: int) -> Tuple[float, float]:
+    """The difference of the means, and what may be added to it and taken from it."""
+    freedom = len(old) + len(new) - 2
+    squares = sum((x - statistics.fmean(side)) ** 2 for side in (old, new) for x in side)
+    deviation = max(math.sqrt(squares / freedom), PLACEMENT) if freedom else math.inf
+    margin = deviation * math.sqrt(1 / len(old) + 1 / len(new))
+    if freedom:
+        margin *= t_quantile(1 - (1 - CONFIDENCE) / rows / 2, freedom)
+    return statistics.fmean(new) - statistics.fmean(old), margin
+
+
+def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[str]]:
+    """The changes of all rows that are in both, and what could not be compared."""
+    before = {(row.program, row.name): row for row in old.measured}
+    pairs, missing = [], []
+    for row in new.measured:
+        if not row.is_ours:
+            continue
+        other: Optional[Row] = before.pop((row.program, row.name), None)
+        (by, others), (old_by, old_others) = references(new, row), (
+            references(old, other) if other else ("", []))
+        if other is None:
+            missing.append(f"{row.name}: only in the new run")
+        elif not others or by != old_by:
+            missing.append(f"{row.name}: not measured by the same in both runs")
+        else:
+            pairs.append((row.name, by, _logarithms(other, old_others), _logarithms(row, others)))
+    missing += [f"{row.name}: only in the old run" for row in before.values() if row.is_ours]
+    changes = []
+    for name, by, was, now in pairs:
+        difference, margin = _interval(was, now, len(pairs))
+        change, low, high = (math.expm1(min(x, 50.0))
+                             for x in (difference, difference - margin, difference + margin))
+        verdict = "same"
+        if difference - margin > 0 and change >= tolerance:
+            verdict = "slower"
+        elif difference + margin < 0 and -change >= tolerance:
+            verdict = "faster"
+        elif high > HIDDEN:
+            verdict = "unclear"
+        sign = -1 if by == "the best copy" else 1
+        changes.append(Change(name, by, math.exp(sign * statistics.fmean(was)),
+                              math.exp(sign * statistics.fmean(now)), change, low, high, verdict))
+    return changes, missing
+
+
+def run(arguments: argparse.Namespace) -> int:
+    old, new = (benchmark_runs.load(path) for path in (arguments.old, arguments.new))
+    changes, missing = compare(old, new, arguments.tolerance)
+    if not changes:
+        raise Refusal(f"{arguments.old} and {arguments.new} have no row of ours in common")
+    order = {"slower": 0, "faster": 1, "unclear": 2, "same": 3}
+    for change in sorted(changes, key=lambda change: (order[change.verdict], change.name)):
+        if change.verdict == "same" and not arguments.all:
+            continue
+        print(f"{change.verdict:<8} {change.name:<48} {change.change:+7.1%} time "
+              f"[{change.low:+.1%}, {change.high:+.1%}]  {change.old:.3f} -> {change.new:.3f} of "
+              f"{change.reference}")
+    for line in missing:
+        print(f"not compared: {line}")
+    counts = ", ".join(f"{sum(c.verdict == verdict for c in changes)} {verdict}"
+                       for verdict in order)
+    print(f"{len(changes)} rows: {counts}")
+    return 1 if any(change.verdict == "slower" for change in changes) else 0
