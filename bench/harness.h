@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "compiler.h"
+#include "kernkit/apply.h"
 #include "kernkit/float.h"
 #include "kernkit/message.h"
 #include "kernkit/tensor.h"
@@ -146,9 +147,9 @@ void run(benchmark::State& state, int row, const Op& op, const Call& call) {
     std::vector<T> wanted = first;
     for (size_t i = 0; i < wanted.size(); ++i) {
       if constexpr (kInputs == 1) {
-        wanted[i] = op(first[i]);
+        wanted[i] = apply_op<T>(op, first[i]);
       } else {
-        wanted[i] = op(first[i], second[i]);
+        wanted[i] = apply_op<T>(op, first[i], second[i]);
       }
     }
     repeat(first, memory[1], bytes);
@@ -195,7 +196,7 @@ void plain_loop(const Op& op, int64_t n, T* out, const In*... in) {
 #elif defined(__GNUC__)
 #pragma GCC ivdep
 #endif
-  for (int64_t i = 0; i < n; ++i) out[i] = op(in[i]...);
+  for (int64_t i = 0; i < n; ++i) out[i] = apply_op<T>(op, in[i]...);
 }
 
 }  // namespace kernkit::bench
