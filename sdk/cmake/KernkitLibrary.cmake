@@ -93,6 +93,8 @@ function(kernkit_add_library name)
   endif()
   add_library(${name}_objects OBJECT "${cold}")
   set_target_properties(${name}_objects PROPERTIES KERNKIT_COLD_SOURCE "${cold}")
+  # -O3 would unroll its loops, which are over arguments and dimensions.
+  set_source_files_properties("${cold}" PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
   target_compile_definitions(${name}_objects PUBLIC KERNKIT_COMPILED)
   target_link_libraries(${name}_objects PUBLIC kernkit::kernkit)
   target_include_directories(${name}_objects PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -102,6 +104,12 @@ function(kernkit_add_library name)
     CXX_EXTENSIONS OFF CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
   _kernkit_compile_options(${name}_objects)
   _kernkit_place_code(${name}_objects)
+  # So that the linker can leave out what no op of this library calls.
+  set(sections -ffunction-sections -fdata-sections)
+  list(JOIN sections "," sections_list)
+  target_compile_options(${name}_objects PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:${sections}>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${sections_list}>")
   # g++ would make statics of inline functions process-wide, shared between libraries.
   target_compile_options(${name}_objects PRIVATE
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>")
@@ -114,7 +122,7 @@ function(kernkit_add_library name)
   target_link_options(${name} PRIVATE
     "-Wl,--version-script=${map}" -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete)
   if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    target_link_options(${name} PRIVATE -Wl,-z,defs)
+    target_link_options(${name} PRIVATE -Wl,-z,defs -Wl,--gc-sections)
   endif()
   set_target_properties(${name} PROPERTIES LINK_DEPENDS "${map}")
   cmake_language(DEFER CALL _kernkit_check_ops)

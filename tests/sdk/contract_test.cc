@@ -203,7 +203,7 @@ struct Line {
 };
 
 int metadata(void*, const KernkitAny*, int32_t, KernkitAny* result) {
-  return kernkit::detail::return_metadata<Line<kNone>>(result);
+  return kernkit::detail::return_metadata<Line<kNone>>(Line<kNone>::kSchema, result);
 }
 
 template <Fault F>

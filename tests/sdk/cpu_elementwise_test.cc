@@ -241,6 +241,17 @@ std::vector<Way> ways() {
 }
 INSTANTIATE_TEST_SUITE_P(Ways, CpuElementwise, ::testing::ValuesIn(ways()), name_of);
 
+#if KERNKIT_INSTRUCTION_SETS > 1
+TEST(CpuMachine, InstructionSetIsWhatTheCompilersLibraryFinds) {
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0;
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  EXPECT_EQ(detail::best_instruction_set(), avx2 && avx512 ? InstructionSet::kAvx512
+                                            : avx2         ? InstructionSet::kAvx2
+                                                           : InstructionSet::kBaseline);
+}
+#endif
+
 TEST(CpuMachine, InstructionSetByName) {
   const InstructionSet best = detail::best_instruction_set();
   setenv("KERNKIT_INSTRUCTION_SET", "baseline", 1);

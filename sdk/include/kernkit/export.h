@@ -31,7 +31,7 @@ int call(R (*function)(Params...), const KernkitAny* args, int32_t num_args, Ker
   if constexpr (check_signature<ThisOp, R, std::decay_t<Params>...>(indices)) {
     try {
       if (__builtin_expect(!ThisOp::accepts_count(num_args), 0)) {
-        throw_count(ThisOp::kSchema, ThisOp::kNames.text, num_args);
+        throw_count(ThisOp::signature(), ThisOp::kNames.text, num_args);
       }
       Apply<R>{result, function,
                Argument<std::decay_t<Params>>::read(ThisOp::template argument<I>(args, num_args),
@@ -86,7 +86,8 @@ __attribute__((weak, used, visibility("default"))) void* (
 /// `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>, __tvm_ffi__metadata_<name>,
 /// __tvm_ffi__doc_<name>. For tools that read a library without loading it, the line stands in
 /// section "kernkit_schema" of the file, as "name(schema)" and NUL, and the documentation, which is
-/// a string literal, in "kernkit_doc", as "name: doc" and NUL.
+/// a string literal, in "kernkit_doc", as "name: doc" and NUL. The functions return these very
+/// texts, so that a linker which drops what nobody refers to keeps the sections.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                              \
   namespace kernkit_export {                                                                     \
   struct KERNKIT_LOCAL name {                                                                    \
@@ -102,10 +103,12 @@ __attribute__((weak, used, visibility("default"))) void* (
     return ::kernkit::detail::call<kernkit_export::name>(__VA_ARGS__, args, num_args, result);   \
   }                                                                                              \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                              \
-    return ::kernkit::detail::return_metadata<kernkit_export::name>(result);                     \
+    return ::kernkit::detail::return_metadata<kernkit_export::name>(                             \
+        kernkit_export::name##_schema + sizeof(#name) - 1, result);                              \
   }                                                                                              \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {                                   \
-    return ::kernkit::detail::return_doc<kernkit_export::name>(doc, result);                     \
+    return ::kernkit::detail::return_doc<kernkit_export::name>(                                  \
+        kernkit_export::name##_doc + sizeof(#name ": ") - 1, result);                            \
   }
 
 #define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result) \

@@ -10,12 +10,13 @@ namespace kernkit::detail {
 
 /// {"type_schema": "<the host's form, as a string>", "schema": "<the line>", "arguments": [...]}.
 /// The last two hold what the host's form has no place for: names, defaults, what is written.
-[[gnu::cold]] Message metadata_json(const schema::Schema& line, const char* text);
+[[gnu::cold]] Message metadata_json(const schema::Signature& line, const char* text);
 
+/// `text` is the schema's, as in Line::kSchema.
 template <class Line>
-int return_metadata(KernkitAny* result) noexcept {
+int return_metadata(const char* text, KernkitAny* result) noexcept {
   try {
-    const Message json = metadata_json(Op<Line>::kSchema, Line::kSchema);
+    const Message json = metadata_json(Op<Line>::signature(), text);
     set_string(result, json.c_str(), json.size());
     return 0;
   } catch (...) {

@@ -26,23 +26,38 @@ constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Sche
 [[gnu::cold]] KernkitAny default_value(const schema::Param& param, const char* names);
 
 /// TypeError for a call with `got` arguments.
-[[noreturn, gnu::cold]] void throw_count(const schema::Schema& schema, const char* names,
+[[noreturn, gnu::cold]] void throw_count(const schema::Signature& schema, const char* names,
                                          int32_t got);
+
+/// The first N of an array.
+template <size_t N>
+struct FirstParams {
+  schema::Param at[N + 1] = {};  // none is not an array
+  constexpr explicit FirstParams(const schema::Param* params) {
+    for (size_t i = 0; i < N; ++i) at[i] = params[i];
+  }
+};
 
 /// Line is the struct that KERNKIT_EXPORT makes: kName, kSchema, kWhere.
 template <class Line>
 struct Op {
-  static constexpr schema::Schema kSchema = schema::parse(Line::kSchema);
+  static constexpr schema::Schema kSchema = schema::parse(Line::kSchema);  // 3 KB: not at run time
+  static constexpr FirstParams<kSchema.num_params> kParams{kSchema.params};
+  static constexpr FirstParams<kSchema.num_returns> kReturns{kSchema.returns};
   static constexpr auto kNames = terminate_names(Line::kSchema, kSchema);
 
   static constexpr const char* name(size_t i) { return kNames.text + kSchema.params[i].name.begin; }
+
+  static schema::Signature signature() {
+    return {kSchema.num_params, kSchema.num_required, kSchema.num_returns, kParams.at, kReturns.at};
+  }
 
   /// Argument i: what the caller passed, or the default for what was left out at the end.
   template <size_t I>
   KERNKIT_LOCAL static const KernkitAny& argument(const KernkitAny* args, int32_t num_args) {
     if constexpr (static_cast<int>(I) >= kSchema.num_required) {
       if (static_cast<int32_t>(I) >= num_args) {
-        static const KernkitAny value = default_value(kSchema.params[I], kNames.text);
+        static const KernkitAny value = default_value(kParams.at[I], kNames.text);
         return value;
       }
     }

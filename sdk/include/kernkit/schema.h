@@ -90,4 +90,13 @@ struct Schema {
   Param returns[kMaxReturns];
 };
 
+/// What a schema says, without the places that it leaves empty.
+struct Signature {
+  int num_params;
+  int num_required;
+  int num_returns;
+  const Param* params;
+  const Param* returns;
+};
+
 }  // namespace kernkit::schema

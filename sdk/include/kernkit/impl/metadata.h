@@ -48,7 +48,7 @@ KERNKIT_COLD void append_type(Message& out, const schema::Param& param) {
 }
 
 /// The host's own form of a signature, the result first.
-KERNKIT_COLD Message type_schema_json(const schema::Schema& line) {
+KERNKIT_COLD Message type_schema_json(const schema::Signature& line) {
   Message json;
   json << "{\"type\":\"ffi.Function\",\"args\":[";
   if (line.num_returns > 1) json << "{\"type\":\"Tuple\",\"args\":[";
@@ -68,7 +68,7 @@ KERNKIT_COLD Message type_schema_json(const schema::Schema& line) {
   return json;
 }
 
-KERNKIT_COLD Message metadata_json(const schema::Schema& line, const char* text) {
+KERNKIT_COLD Message metadata_json(const schema::Signature& line, const char* text) {
   const Message types = type_schema_json(line);
   Message json;
   json << "{\"type_schema\":\"";

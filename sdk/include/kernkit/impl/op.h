@@ -36,7 +36,7 @@ KERNKIT_COLD KernkitAny default_value(const schema::Param& param, const char* na
   return any;
 }
 
-KERNKIT_COLD void throw_count(const schema::Schema& schema, const char* names, int32_t got) {
+KERNKIT_COLD void throw_count(const schema::Signature& schema, const char* names, int32_t got) {
   Message text;
   text << "takes ";
   if (schema.num_required != schema.num_params) text << schema.num_required << " to ";

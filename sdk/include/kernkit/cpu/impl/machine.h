@@ -18,17 +18,21 @@ namespace kernkit::cpu::detail {
 
 KERNKIT_COLD InstructionSet best_instruction_set() noexcept {
 #if KERNKIT_INSTRUCTION_SETS > 1
-  // These ask the system as well, which must save the registers. clang 14 does not know "f16c".
-  __builtin_cpu_init();
+  // Not by __builtin_cpu_supports(), which costs a library 6 KB.
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  const bool f16c = __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
-  if (f16c && __builtin_cpu_supports("avx2")) {
-    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    return avx512 ? InstructionSet::kAvx512 : InstructionSet::kAvx2;
-  }
-#endif
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return InstructionSet::kBaseline;
+  if ((ecx & bit_F16C) == 0 || (ecx & bit_OSXSAVE) == 0) return InstructionSet::kBaseline;
+  // The registers that the system saves: 0x6 is xmm and ymm, 0xe0 the masks and zmm.
+  unsigned saved = 0;
+  asm volatile("xgetbv" : "=a"(saved), "=d"(edx) : "c"(0));
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return InstructionSet::kBaseline;
+  constexpr unsigned kAllOf512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
+  if ((saved & 0x6) != 0x6 || (ebx & bit_AVX2) == 0) return InstructionSet::kBaseline;
+  const bool avx512 = (saved & 0xe6) == 0xe6 && (ebx & kAllOf512) == kAllOf512;
+  return avx512 ? InstructionSet::kAvx512 : InstructionSet::kAvx2;
+#else
   return InstructionSet::kBaseline;
+#endif
 }
 
 KERNKIT_COLD InstructionSet wanted_instruction_set() noexcept {
