@@ -12,7 +12,8 @@
 #                                      with these objects, or, where no op has a .cu file, with
 #                                      the library's own
 #   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of each op once more, as <op>_cuda_test:
-#                                      on these objects, with KERNKIT_CUDA_ON_CPU defined
+#                                      on these objects, with KERNKIT_CUDA_ON_CPU defined; the
+#                                      files' KERNKIT_TEST_CONTRACT lines are tried there
 include_guard(GLOBAL)
 
 set(_kernkit_testing_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
@@ -51,7 +52,9 @@ add_library(kernkit::cuda_testing ALIAS kernkit_cuda_testing)
 target_include_directories(kernkit_cuda_testing BEFORE PRIVATE "${_kernkit_testing_dir}/cuda_on_cpu")
 target_link_libraries(kernkit_cuda_testing PUBLIC kernkit::kernkit -pthread)
 set_target_properties(kernkit_cuda_testing PROPERTIES
-  POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
+  UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 13  # in two pieces: a quarter of the time
+  KERNKIT_CONTRACT_SOURCE "${_kernkit_testing_sources}/contract/contract.cc")
 _kernkit_compile_options(kernkit_cuda_testing)
 # To ThreadSanitizer the runtime must not look as if it ordered the CUDA threads that it switches.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
@@ -106,6 +109,19 @@ function(kernkit_add_cuda_on_cpu library)
   _kernkit_compile_options(${target})
 endfunction()
 
+# <objects>_contract: what KERNKIT_TEST_CONTRACT calls, for tests that link these objects.
+function(_kernkit_add_contract_rules objects)
+  if(NOT TARGET ${objects}_contract)
+    get_target_property(source kernkit_cuda_testing KERNKIT_CONTRACT_SOURCE)
+    add_library(${objects}_contract OBJECT EXCLUDE_FROM_ALL "${source}")
+    target_compile_definitions(${objects}_contract PUBLIC KERNKIT_CONTRACT_COMPILED)
+    target_link_libraries(${objects}_contract PUBLIC ${objects} kernkit::host GTest::gtest)
+    set_target_properties(${objects}_contract PROPERTIES CXX_EXTENSIONS OFF)
+    _kernkit_compile_options(${objects}_contract)
+    _kernkit_compile_test(${objects}_contract)
+  endif()
+endfunction()
+
 function(kernkit_add_contract_test library source)
   _kernkit_find_gtest()
   get_target_property(sources ${library}_objects KERNKIT_SOURCES)
@@ -118,10 +134,12 @@ function(kernkit_add_contract_test library source)
   endif()
   cmake_path(GET source STEM name)
   add_executable(${name} "${source}")
-  target_link_libraries(${name} PRIVATE ${objects} kernkit::host GTest::gtest_main)
+  _kernkit_add_contract_rules(${objects})
+  target_link_libraries(${name} PRIVATE ${objects} ${objects}_contract GTest::gtest_main)
   # Kernels that it exports have names in messages.
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
   _kernkit_compile_options(${name})
+  _kernkit_compile_test(${name})
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
 endfunction()
 
@@ -131,8 +149,12 @@ function(kernkit_add_cuda_tests library dir)
   endif()
   _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_cuda_on_cpu)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
-  foreach(op IN LISTS ops)  # the test stands in for a host, and its kernels have names in messages
+  foreach(op IN LISTS ops)
+    # Kernels have names in messages.
     set_target_properties(${op}_cuda_test PROPERTIES ENABLE_EXPORTS ON)
+    if(TARGET ${op}_test)
+      set_target_properties(${op}_test PROPERTIES KERNKIT_CONTRACT_IN_CUDA_TEST ON)
+    endif()
   endforeach()
 endfunction()
 

@@ -17,8 +17,11 @@ TEMPLATE = "template/{{cookiecutter.library_name}}"
 
 # Of a folder of faults: the project in which they are planted, and its test programs.
 PROGRAMS = {
-    "kernels": (".", ["scale_test", "add_test", "cuda_calls_test", "contract_test", "gpu_on_cpu_test"]),
-    "template": (TEMPLATE, ["silu_and_mul_test"]),
+    "kernels": (
+        ".",
+        ["scale_test", "add_test", "cuda_calls_test", "contract_test", "gpu_on_cpu_test"],
+    ),
+    "template": (TEMPLATE, ["silu_and_mul_test", "silu_and_mul_cuda_test"]),
 }
 SANITIZERS = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 

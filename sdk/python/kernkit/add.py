@@ -234,6 +234,11 @@ def fields(library: str, cuda: bool, kind: str, op: Op) -> Dict[str, str]:
             [f"decode({name}[i])" for name in inputs], [EXAMPLES[v.type] for v in numbers]
         ),
         "elements": join([f"{name}[i]" for name in inputs]),
+        "contract_examples": join(
+            [("example<float>(4)" if kind == "row_reduction" and value.is_written else
+              "example<float>(4, 37)" if is_tensor(value) else EXAMPLES[value.type])
+             for value in op.parameters] if numeric else []
+        ),
         "call": join([example(value) for value in op.parameters]),
         "make_inputs": lines(
             "TestTensor<TypeParam> {x}(shape, placement);\nfill_eighths({x}, {i});", inputs

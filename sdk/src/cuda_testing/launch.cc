@@ -39,31 +39,31 @@ bool within(dim3 size, unsigned x, unsigned y, unsigned z) {
   return size.x >= 1 && size.y >= 1 && size.z >= 1 && size.x <= x && size.y <= y && size.z <= z;
 }
 
-size_t count(dim3 size) { return size_t{size.x} * size.y * size.z; }
+size_t volume(dim3 size) { return size_t{size.x} * size.y * size.z; }
 
 cudaError_t check(const Request& request, const KernelInfo& kernel) {
   const CudaDevice& device = current_device();
   const auto limit = [&](int i) { return static_cast<unsigned>(device.max_grid[i]); };
   if (!has_image(kernel)) return cudaErrorNoKernelImageForDevice;
   if (!within(request.grid, limit(0), limit(1), limit(2)) ||
-      !within(request.block, 1024, 1024, 64) || count(request.block) > 1024) {
+      !within(request.block, 1024, 1024, 64) || volume(request.block) > 1024) {
     return cudaErrorInvalidConfiguration;
   }
   if (request.shared_memory > static_cast<size_t>(kernel.max_dynamic_shared_memory)) {
     return cudaErrorInvalidValue;
   }
   const dim3 cluster = request.cluster;
-  if (count(cluster) != 1) {
+  if (volume(cluster) != 1) {
     if (device.compute_capability < 90) return cudaErrorNotSupported;
-    if (count(cluster) > 8) return cudaErrorInvalidClusterSize;
+    if (volume(cluster) > 8) return cudaErrorInvalidClusterSize;
     if (request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 ||
         request.grid.z % cluster.z != 0) {
       return cudaErrorInvalidConfiguration;
     }
   }
   if (request.cooperative &&
-      count(request.grid) > static_cast<size_t>(device.sm_count) *
-                                blocks_per_sm(count(request.block), request.shared_memory)) {
+      volume(request.grid) > static_cast<size_t>(device.sm_count) *
+                                 blocks_per_sm(volume(request.block), request.shared_memory)) {
     return cudaErrorCooperativeLaunchTooLarge;
   }
   return cudaSuccess;

@@ -30,7 +30,8 @@ void BM_silu_and_mul(benchmark::State& state) {
   kernkit::testing::HostTensor<T> y({n, d}, {}, quiet_nan<T>());
   fill_random(x);
   silu_and_mul(y.view("y"), x.view("x"));
-  if (first_wrong(y, x, d) != -1) {
+  // Of large tensors every 31st element, which is each column in some row.
+  if (first_wrong(y, x, d, y.size() < 1 << 20 ? 1 : 31) != -1) {
     state.SkipWithError("the result is wrong");
     return;
   }
@@ -55,7 +56,6 @@ void BM_memcpy(benchmark::State& state) {
   // memcpy reads half of them and writes half.
   kernkit::testing::HostTensor<T> from({total / 2 / static_cast<int64_t>(sizeof(T))});
   kernkit::testing::HostTensor<T> to({from.size()});
-  fill_random(from);
   for (auto _ : state) {
     std::memcpy(to.begin(), from.begin(), static_cast<size_t>(total / 2));
     benchmark::ClobberMemory();

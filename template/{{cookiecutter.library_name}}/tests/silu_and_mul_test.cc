@@ -5,8 +5,14 @@
 
 #include <string>
 
+#include "kernkit/testing/contract.h"
 #include "kernkit/testing/test_device.h"
 #include "silu_and_mul/silu_and_mul_reference.h"
+//@ if cuda
+#if defined(KERNKIT_CUDA_ON_CPU)
+#include "kernkit/testing/cuda_tensor.h"
+#endif
+//@ end
 
 namespace template_library {
 namespace {
@@ -93,6 +99,60 @@ TEST_F(SiluAndMul, ArithmeticIsWiderThanFloat16) {
   EXPECT_NEAR(value_of<kernkit::float16>(-12, 60000), -12 / (1 + std::exp(12.0)) * 60000, 0.004);
 }
 
+//@ if cuda
+#if defined(KERNKIT_CUDA_ON_CPU)
+// More elements than 32 bits count. Memory exists where it is touched, and of the blocks some run,
+// the first and the last among them.
+class SiluAndMulLarge : public SiluAndMul {
+ protected:
+  // Has `elements` of y be what they must be, and the others zero.
+  void check(int64_t n, int64_t d, const std::vector<int64_t>& elements) {
+    using T = kernkit::float16;
+    kernkit::testing::CudaTensor<T> y({n, d}), x({n, 2 * d});
+    T* out = y.view("y").data<T>();
+    T* in = x.view("x").data<T>();
+    const auto gate_of = [&](int64_t i) { return in + i / d * 2 * d + i % d; };
+    float up = 1;
+    for (const int64_t i : elements) {
+      copy(gate_of(i), T(2.0f));
+      copy(gate_of(i) + d, T(up++));
+    }
+    silu_and_mul(y.view("y"), x.view("x"));
+    EXPECT_EQ(device_.faults(), "");
+    up = 1;
+    for (const int64_t i : elements) {
+      T result;
+      KERNKIT_CUDA_CHECK(cudaMemcpy(&result, out + i, sizeof(T), cudaMemcpyDeviceToHost));
+      const long double exact = 2 / (1 + std::exp(-2.0L)) * up++;
+      EXPECT_LE(std::fabs(widen(result) - exact), tolerance<T>(exact)) << "element " << i;
+    }
+  }
+
+ private:
+  static void copy(kernkit::float16* to, kernkit::float16 value) {
+    KERNKIT_CUDA_CHECK(cudaMemcpy(to, &value, sizeof(value), cudaMemcpyHostToDevice));
+  }
+};
+
+TEST_F(SiluAndMulLarge, Rows) {
+  const int64_t n = (int64_t{1} << 22) + 1;
+  check(n, 1024, {0, 1023, 1024, (n - 1) * 1024 - 1, (n - 1) * 1024, n * 1024 - 1});
+}
+
+TEST_F(SiluAndMulLarge, Columns) {
+  const int64_t d = (int64_t{1} << 32) + 5;
+  check(1, d, {0, 1023, 1024, d - 6, d - 5, d - 1});
+  check(2, d, {0, d - 1, d, 2 * d - 1});
+}
+
+// More tiles than a grid has blocks: the first blocks run again.
+TEST_F(SiluAndMulLarge, Tiles) {
+  const int64_t n = (int64_t{1} << 31) + 1;
+  check(n, 1, {0, 1, n - 3, n - 2, n - 1});
+}
+#endif
+
+//@ end
 // Two tensors that fit, for a test to spoil one of them.
 class SiluAndMulRejects : public ::testing::Test {
  protected:
@@ -191,3 +251,9 @@ TEST_F(SiluAndMulRejects, Overlap) {
 
 }  // namespace
 }  // namespace template_library
+
+// What every op must keep, tried on this call: layouts, overlaps, wrong arguments and more.
+//@ if cuda
+// In silu_and_mul_cuda_test, on CPU and CUDA: streams, devices and launches that fail as well.
+//@ end
+KERNKIT_TEST_CONTRACT(silu_and_mul, example<float>(4, 37), example<float>(4, 74))

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // KERNKIT_TEST_CONTRACT: the tests that every op has, from its schema line and one example. Link
 // kernkit::host and GoogleTest.
+//
+// The rules take seconds to compile. kernkit_add_tests() and the like compile them once for all ops
+// of a library, in sdk/src/cuda_testing/contract/contract.cc, and define KERNKIT_CONTRACT_COMPILED.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <initializer_list>
-#include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "kernkit/testing/contract/call_rules.h"
-#if defined(KERNKIT_CUDA_ON_CPU)
-#include "kernkit/testing/contract/cuda_rules.h"
+#include "kernkit/abi.h"
+#include "kernkit/testing/contract/example.h"
+
+#if defined(KERNKIT_CONTRACT_COMPILED)
+#define KERNKIT_CONTRACT_INLINE
+#else
+#define KERNKIT_CONTRACT_INLINE inline
 #endif
 
 namespace kernkit::testing {
@@ -28,14 +32,6 @@ inline Exception cpu_only() { return {Exception::kCpuOnly, "", ""}; }
 inline Exception cuda_only() { return {Exception::kCudaOnly, "", ""}; }
 
 namespace contract {
-
-inline std::vector<Rule> all_rules() {
-  std::vector<Rule> rules = cpu_rules();
-#if defined(KERNKIT_CUDA_ON_CPU)
-  for (const Rule& rule : cuda_rules()) rules.push_back(rule);
-#endif
-  return rules;
-}
 
 /// What stands behind the op's name in KERNKIT_TEST_CONTRACT: an argument, or an exception.
 class Item {
@@ -61,79 +57,10 @@ class Item {
   bool is_exception_ = false;
 };
 
-inline Contract make_contract(const char* op, KernkitFunction function, KernkitFunction metadata,
-                              std::initializer_list<Item> items) {
-  std::vector<Example> examples;
-  std::vector<Exception> exceptions;
-  for (const Item& item : items) item.add_to(&examples, &exceptions);
-  return Contract(Callee(op, function, metadata), std::move(examples), std::move(exceptions));
-}
-
-/// What GoogleTest is told of one rule: why it failed, or why it was not tried, or nothing.
-struct Report {
-  std::string failure;
-  std::string skipped;
-};
-inline Report report_of(const Rule& rule, const Contract& contract) {
-  Report report{contract.problem(), ""};
-  for (const Exception& exception : contract.exceptions()) {
-    const std::vector<Rule> rules = all_rules();
-    const bool known = std::any_of(rules.begin(), rules.end(),
-                                   [&](const Rule& other) { return other.name == exception.rule; });
-    if (exception.kind == Exception::kWithout && !known) {
-      report.failure = "without(\"" + exception.rule + "\"): there is no such rule";
-    }
-  }
-  if (!report.failure.empty()) return report;
-  const std::string& op = contract.callee().name();
-  if (const Exception* excuse = contract.excuse(rule.name)) {
-    return {"", op + " is excused: " + excuse->reason};
-  }
-  const Verdict verdict = try_rule(rule, contract);
-  if (verdict.violations.empty()) return report;
-  constexpr size_t kMost = 5;
-  for (size_t k = 0; k < verdict.violations.size() && k < kMost; ++k) {
-    report.failure += verdict.violations[k] + ".\n";
-  }
-  if (verdict.violations.size() > kMost) {
-    report.failure += "And " + std::to_string(verdict.violations.size() - kMost) + " more of " +
-                      std::to_string(verdict.tried) + " calls.\n";
-  }
-  report.failure += std::string("The rule ") + rule.name + ": " + rule.says + ".";
-  return report;
-}
-
-/// One rule as a test.
-class RuleTest : public ::testing::Test {
- public:
-  RuleTest(Rule rule, Contract (*make)(), const char* file, int line)
-      : rule_(rule), make_(make), file_(file), line_(line) {}
-
-  void TestBody() override {
-    const Report report = report_of(rule_, make_());
-    if (!report.failure.empty()) ADD_FAILURE_AT(file_, line_) << report.failure;
-    if (!report.skipped.empty()) GTEST_SKIP() << report.skipped;
-  }
-
- private:
-  Rule rule_;
-  Contract (*make_)();
-  const char* file_;
-  int line_;
-};
-
-/// Contract/<op>.<rule>; for another example of the op Contract/<op>/2.<rule>.
-inline bool register_tests(const char* op, Contract (*make)(), const char* file, int line) {
-  static std::map<std::string, int> examples;
-  const int count = ++examples[op];
-  const std::string suite =
-      std::string("Contract/") + op + (count > 1 ? "/" + std::to_string(count) : "");
-  for (const Rule& rule : all_rules()) {
-    ::testing::RegisterTest(suite.c_str(), rule.name, nullptr, nullptr, file, line,
-                            [=]() -> RuleTest* { return new RuleTest(rule, make, file, line); });
-  }
-  return true;
-}
+/// Makes tests of an op; `items` says what stands behind its name. Returns true.
+KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction function,
+                                            KernkitFunction metadata, std::vector<Item> (*items)(),
+                                            const char* file, int line);
 
 }  // namespace contract
 }  // namespace kernkit::testing
@@ -155,21 +82,31 @@ inline bool register_tests(const char* op, Contract (*make)(), const char* file,
 /// library has .cu files, all of it is tried on a CUDA device as well (CudaRuntime's), and besides
 /// where and how work is launched.
 ///
+/// A line may stand in <op>_test.cc as well: of the programs of kernkit_add_tests() and
+/// kernkit_add_cuda_tests() one tries it, the second where there is one.
+///
 /// Behind the arguments: `cpu_only()`, `cuda_only()`, `without("<rule>", "<why>")`.
+#if !defined(KERNKIT_CONTRACT_IN_CUDA_TEST)
 #define KERNKIT_TEST_CONTRACT(op, ...)                                                     \
   extern "C" int __tvm_ffi_##op(void*, const KernkitAny*, int32_t, KernkitAny*);           \
   extern "C" int __tvm_ffi__metadata_##op(void*, const KernkitAny*, int32_t, KernkitAny*); \
   [[maybe_unused]] static const bool KERNKIT_CONTRACT_NAME(__LINE__) =                     \
       ::kernkit::testing::contract::register_tests(                                        \
-          #op,                                                                             \
+          #op, __tvm_ffi_##op, __tvm_ffi__metadata_##op,                                   \
           [] {                                                                             \
             using ::kernkit::testing::cpu_only;                                            \
             using ::kernkit::testing::cuda_only;                                           \
             using ::kernkit::testing::example;                                             \
             using ::kernkit::testing::without;                                             \
-            return ::kernkit::testing::contract::make_contract(                            \
-                #op, __tvm_ffi_##op, __tvm_ffi__metadata_##op, {__VA_ARGS__});             \
+            return std::vector<::kernkit::testing::contract::Item>{__VA_ARGS__};           \
           },                                                                               \
           __FILE__, __LINE__);
+#else
+#define KERNKIT_TEST_CONTRACT(op, ...) static_assert(true, "");
+#endif
 #define KERNKIT_CONTRACT_NAME(line) KERNKIT_CONTRACT_NAME_OF(line)
 #define KERNKIT_CONTRACT_NAME_OF(line) kernkit_contract_##line
+
+#if !defined(KERNKIT_CONTRACT_COMPILED)
+#include "kernkit/testing/impl/contract.h"
+#endif

@@ -10,13 +10,8 @@
 #include "kernkit/testing/tensor.h"
 
 #if defined(KERNKIT_CUDA_ON_CPU)
+#include "kernkit/host/runtime.h"  // whose stream is the default one
 #include "kernkit/testing/cuda_runtime.h"
-
-/// Stands in for a host: everything runs on the default stream.
-extern "C" __attribute__((weak, used, visibility("default"))) void* TVMFFIEnvGetStream(int32_t,
-                                                                                       int32_t) {
-  return nullptr;
-}
 #endif
 
 namespace kernkit::testing {
@@ -24,6 +19,8 @@ namespace kernkit::testing {
 #if defined(KERNKIT_CUDA_ON_CPU)
 
 /// One CUDA device that is not there, running kernels on the CPU; blocks and threads in any order.
+/// Of a grid of more than 65,536 blocks 144 run, the first and the last among them, and a large
+/// allocation exists only where it is touched: see CudaRuntime::sample_blocks().
 class TestDevice {
  public:
   static constexpr DLDevice kDevice{kDLCUDA, 0};
@@ -31,6 +28,7 @@ class TestDevice {
   TestDevice() {
     runtime_.run_kernels(true);
     runtime_.set_seed(1);
+    runtime_.sample_blocks(1 << 16, 144);
   }
   /// Waits for what was launched; then what kernels did wrong, "" when nothing.
   std::string faults() {
@@ -41,7 +39,13 @@ class TestDevice {
   }
 
  private:
-  CudaRuntime runtime_;
+  static std::vector<CudaDevice> devices() {
+    CudaDevice device;
+    device.memory = size_t{1} << 36;
+    return {device};
+  }
+
+  CudaRuntime runtime_{devices()};
 };
 
 #else

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests of KERNKIT_TEST_CONTRACT.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernkit/testing/contract.h"
+#include "kernkit/testing/contract/call_rules.h"
+#if defined(KERNKIT_CUDA_ON_CPU)
+#include "kernkit/testing/contract/cuda_rules.h"
+#endif
+
+namespace kernkit::testing::contract {
+
+inline std::vector<Rule> all_rules() {
+  std::vector<Rule> rules = cpu_rules();
+#if defined(KERNKIT_CUDA_ON_CPU)
+  for (const Rule& rule : cuda_rules()) rules.push_back(rule);
+#endif
+  return rules;
+}
+
+inline Contract make_contract(const char* op, KernkitFunction function, KernkitFunction metadata,
+                              const std::vector<Item>& items) {
+  std::vector<Example> examples;
+  std::vector<Exception> exceptions;
+  for (const Item& item : items) item.add_to(&examples, &exceptions);
+  return Contract(Callee(op, function, metadata), std::move(examples), std::move(exceptions));
+}
+
+/// What GoogleTest is told of one rule: why it failed, or why it was not tried, or nothing.
+struct Report {
+  std::string failure;
+  std::string skipped;
+};
+inline Report report_of(const Rule& rule, const Contract& contract) {
+  Report report{contract.problem(), ""};
+  for (const Exception& exception : contract.exceptions()) {
+    const std::vector<Rule> rules = all_rules();
+    const bool known = std::any_of(rules.begin(), rules.end(),
+                                   [&](const Rule& other) { return other.name == exception.rule; });
+    if (exception.kind == Exception::kWithout && !known) {
+      report.failure = "without(\"" + exception.rule + "\"): there is no such rule";
+    }
+  }
+  if (!report.failure.empty()) return report;
+  const std::string& op = contract.callee().name();
+  if (const Exception* excuse = contract.excuse(rule.name)) {
+    return {"", op + " is excused: " + excuse->reason};
+  }
+  const Verdict verdict = try_rule(rule, contract);
+  if (verdict.violations.empty()) return report;
+  constexpr size_t kMost = 5;
+  for (size_t k = 0; k < verdict.violations.size() && k < kMost; ++k) {
+    report.failure += verdict.violations[k] + ".\n";
+  }
+  if (verdict.violations.size() > kMost) {
+    report.failure += "And " + std::to_string(verdict.violations.size() - kMost) + " more of " +
+                      std::to_string(verdict.tried) + " calls.\n";
+  }
+  report.failure += std::string("The rule ") + rule.name + ": " + rule.says + ".";
+  return report;
+}
+
+/// One rule as a test.
+class RuleTest : public ::testing::Test {
+ public:
+  RuleTest(Rule rule, std::function<Contract()> make, const char* file, int line)
+      : rule_(rule), make_(std::move(make)), file_(file), line_(line) {}
+
+  void TestBody() override {
+    const Report report = report_of(rule_, make_());
+    if (!report.failure.empty()) ADD_FAILURE_AT(file_, line_) << report.failure;
+    if (!report.skipped.empty()) GTEST_SKIP() << report.skipped;
+  }
+
+ private:
+  Rule rule_;
+  std::function<Contract()> make_;
+  const char* file_;
+  int line_;
+};
+
+/// Contract/<op>.<rule>; for another example of the op Contract/<op>/2.<rule>.
+KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction function,
+                                            KernkitFunction metadata, std::vector<Item> (*items)(),
+                                            const char* file, int line) {
+  static std::map<std::string, int> examples;
+  const int count = ++examples[op];
+  const std::string suite =
+      std::string("Contract/") + op + (count > 1 ? "/" + std::to_string(count) : "");
+  const auto make = [=] { return make_contract(op, function, metadata, items()); };
+  for (const Rule& rule : all_rules()) {
+    ::testing::RegisterTest(suite.c_str(), rule.name, nullptr, nullptr, file, line,
+                            [=]() -> RuleTest* { return new RuleTest(rule, make, file, line); });
+  }
+  return true;
+}
+
+}  // namespace kernkit::testing::contract
