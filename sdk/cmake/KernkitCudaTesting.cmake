@@ -53,9 +53,12 @@ target_include_directories(kernkit_cuda_testing BEFORE PRIVATE "${_kernkit_testi
 target_link_libraries(kernkit_cuda_testing PUBLIC kernkit::kernkit -pthread)
 set_target_properties(kernkit_cuda_testing PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
-  UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 13  # in two pieces: a quarter of the time
   KERNKIT_CONTRACT_SOURCE "${_kernkit_testing_sources}/contract/contract.cc")
 _kernkit_compile_options(kernkit_cuda_testing)
+if(NOT CMAKE_EXPORT_COMPILE_COMMANDS)  # whose readers want each file
+  # In two pieces: a quarter of the time.
+  set_target_properties(kernkit_cuda_testing PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 13)
+endif()
 # To ThreadSanitizer the runtime must not look as if it ordered the CUDA threads that it switches.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
   target_compile_definitions(kernkit_cuda_testing PRIVATE KERNKIT_CUDA_TESTING_TSAN)

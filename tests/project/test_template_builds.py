@@ -143,6 +143,26 @@ def test_a_benchmark_verifies_what_it_times(library, driver_environment):
 
 
 @pytest.mark.all
+def test_a_run_of_the_benchmarks_is_reported(library, driver_environment):
+    check("./kk", "report", cwd=library, env=driver_environment)
+    page = (library / "build/bench/report/report.md").read_text()
+    for row in ("silu_and_mul/float16", "mix/float32", "row_sum/float64", "attend/float32"):
+        assert row in page
+    done = run("./kk", "bench", "--compare", "none.json", cwd=library, env=driver_environment)
+    assert (done.returncode, done.stdout) == (1, "kk: --compare: there is no file none.json\n")
+
+
+@pytest.mark.all
+def test_each_op_has_its_contract_tested(library):
+    bin = library / "build/release/bin"
+    rules = {"ByteOffset", "Empty", "TensorsDevice", "FailedLaunch"}
+    for op in ("silu_and_mul", "mix", "row_sum"):
+        listed = check(bin / f"{op}_cuda_test", f"--gtest_filter=Contract/{op}.*", "--gtest_list_tests")
+        assert rules <= set(listed.split()), listed
+        assert "Contract/" not in check(bin / f"{op}_test", "--gtest_list_tests")
+
+
+@pytest.mark.all
 def test_the_wheel_is_one_for_every_python(wheel):
     assert re.fullmatch(rf"{NAME}-0\.1\.0-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name)
     archive = zipfile.ZipFile(wheel)
