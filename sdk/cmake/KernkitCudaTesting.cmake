@@ -58,6 +58,9 @@ _kernkit_compile_options(kernkit_cuda_testing)
 if(NOT CMAKE_EXPORT_COMPILE_COMMANDS)  # whose readers want each file
   # In two pieces: a quarter of the time.
   set_target_properties(kernkit_cuda_testing PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 13)
+  # A test puts others in their place.
+  set_source_files_properties("${_kernkit_testing_sources}/fiber.cc"
+    "${_kernkit_testing_sources}/fiber_pool.cc" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 # To ThreadSanitizer the runtime must not look as if it ordered the CUDA threads that it switches.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
