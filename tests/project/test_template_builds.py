@@ -131,7 +131,7 @@ def test_added_kernels_are_called_with_keywords(library):
 def test_a_run_of_the_benchmarks_is_reported(library, driver_environment):
     check("./kk", "report", cwd=library, env=driver_environment)
     page = (library / "build/bench/report/report.md").read_text()
-    for row in ("silu_and_mul float16", "mix float32", "row_sum float64", "attend float32"):
+    for row in ("silu_and_mul float16", "mix float32", "row_sum float64"):
         assert f"### {row}\n" in page
     done = run("./kk", "bench", "--compare", "none.json", cwd=library, env=driver_environment)
     assert (done.returncode, done.stdout) == (1, "kk: --compare: there is no file none.json\n")
