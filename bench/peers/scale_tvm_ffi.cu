@@ -4,33 +4,15 @@
 // errors.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <tvm/ffi/container/tensor.h>
-#include <tvm/ffi/error.h>
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/extra/cuda/device_guard.h>
 #include <tvm/ffi/function.h>
 
+#include "tvm_ffi_checks.h"
+
 namespace {
 
 namespace ffi = tvm::ffi;
-
-#define PEER_CHECK_CUDA(x) \
-  TVM_FFI_CHECK(x.device().device_type == kDLCUDA, ValueError) << #x " must be a CUDA tensor"
-#define PEER_CHECK_CONTIGUOUS(x) \
-  TVM_FFI_CHECK(x.IsContiguous(), ValueError) << #x " must be contiguous"
-#define PEER_CHECK_INPUT(x) \
-  PEER_CHECK_CUDA(x);       \
-  PEER_CHECK_CONTIGUOUS(x)
-#define PEER_CHECK_DEVICE(a, b)                                               \
-  TVM_FFI_CHECK(a.device().device_type == b.device().device_type, ValueError) \
-      << #a " and " #b " must be on the same device type";                    \
-  TVM_FFI_CHECK(a.device().device_id == b.device().device_id, ValueError)     \
-      << #a " and " #b " must be on the same device"
-
-constexpr DLDataType kFloat64{kDLFloat, 64, 1};
-constexpr DLDataType kFloat32{kDLFloat, 32, 1};
-constexpr DLDataType kFloat16{kDLFloat, 16, 1};
-constexpr DLDataType kBfloat16{kDLBfloat, 16, 1};
 
 template <class T, class Compute>
 __global__ void scale_kernel(T* y, const T* x, Compute factor, int64_t n) {
@@ -52,12 +34,7 @@ void launch(ffi::TensorView y, ffi::TensorView x, double factor) {
 }
 
 void scale(ffi::TensorView y, ffi::TensorView x, double factor) {
-  PEER_CHECK_INPUT(x);
-  PEER_CHECK_INPUT(y);
-  PEER_CHECK_DEVICE(x, y);
-  TVM_FFI_CHECK(x.dtype() == y.dtype(), TypeError) << "x and y must have the same dtype";
-  TVM_FFI_CHECK(x.ndim() == y.ndim(), ValueError) << "x and y must have the same rank";
-  TVM_FFI_CHECK(x.numel() == y.numel(), ValueError) << "x and y must have the same size";
+  PEER_CHECK_SCALE(kDLCUDA, y, x);
   if (x.dtype() == kFloat32) {
     launch<float, float>(y, x, factor);
   } else if (x.dtype() == kFloat64) {

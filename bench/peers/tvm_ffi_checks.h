@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the peers of scale on tvm-ffi's own headers check, as its kernel library guide does it
+// (CHECK_* macros over TVM_FFI_CHECK), and scale's dtypes.
+#pragma once
+
+#include <tvm/ffi/container/tensor.h>
+#include <tvm/ffi/error.h>
+
+#define PEER_CHECK_ON(type, x) \
+  TVM_FFI_CHECK(x.device().device_type == type, ValueError) << #x " must be a " #type " tensor"
+#define PEER_CHECK_CONTIGUOUS(x) \
+  TVM_FFI_CHECK(x.IsContiguous(), ValueError) << #x " must be contiguous"
+#define PEER_CHECK_INPUT(type, x) \
+  PEER_CHECK_ON(type, x);         \
+  PEER_CHECK_CONTIGUOUS(x)
+#define PEER_CHECK_DEVICE(a, b)                                               \
+  TVM_FFI_CHECK(a.device().device_type == b.device().device_type, ValueError) \
+      << #a " and " #b " must be on the same device type";                    \
+  TVM_FFI_CHECK(a.device().device_id == b.device().device_id, ValueError)     \
+      << #a " and " #b " must be on the same device"
+#define PEER_CHECK_SCALE(type, y, x)                                                      \
+  PEER_CHECK_INPUT(type, x);                                                              \
+  PEER_CHECK_INPUT(type, y);                                                              \
+  PEER_CHECK_DEVICE(x, y);                                                                \
+  TVM_FFI_CHECK(x.dtype() == y.dtype(), TypeError) << "x and y must have the same dtype"; \
+  TVM_FFI_CHECK(x.ndim() == y.ndim(), ValueError) << "x and y must have the same rank";   \
+  TVM_FFI_CHECK(x.numel() == y.numel(), ValueError) << "x and y must have the same size"
+
+constexpr DLDataType kFloat64{kDLFloat, 64, 1};
+constexpr DLDataType kFloat32{kDLFloat, 32, 1};
+constexpr DLDataType kFloat16{kDLFloat, 16, 1};
+constexpr DLDataType kBfloat16{kDLBfloat, 16, 1};
