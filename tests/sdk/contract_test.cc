@@ -16,7 +16,7 @@ namespace {
 using kernkit::Any;
 using kernkit::AnyView;
 using kernkit::TensorView;
-using kernkit::testing::Exception;
+using kernkit::testing::Exemption;
 using kernkit::testing::contract::all_rules;
 using kernkit::testing::contract::Contract;
 using kernkit::testing::contract::Item;
@@ -241,9 +241,9 @@ Contract contract_with(std::initializer_list<Item> more = {}) {
   using kernkit::testing::example;
   std::vector<kernkit::testing::Example> examples = {
       example<float>(3, 5), example<float>(3, 5), example<float>(3, 5), example<float>(3, 5), 1.5};
-  std::vector<Exception> exceptions;
-  for (const Item& item : more) item.add_to(&examples, &exceptions);
-  return Contract({"mix", exported<F>, metadata}, examples, exceptions);
+  std::vector<Exemption> exemptions;
+  for (const Item& item : more) item.add_to(&examples, &exemptions);
+  return Contract({"mix", exported<F>, metadata}, examples, exemptions);
 }
 
 struct Wrong {

@@ -23,29 +23,29 @@
 namespace kernkit::testing {
 
 /// The op breaks this rule on purpose: `without("Layouts", "it reads bytes, whatever they are")`.
-inline Exception without(std::string rule, std::string reason) {
-  return {Exception::kWithout, std::move(rule), std::move(reason)};
+inline Exemption without(std::string rule, std::string reason) {
+  return {Exemption::kWithout, std::move(rule), std::move(reason)};
 }
 /// The op has no CUDA half.
-inline Exception cpu_only() { return {Exception::kCpuOnly, "", ""}; }
+inline Exemption cpu_only() { return {Exemption::kCpuOnly, "", ""}; }
 /// The op has no CPU half. What it should give is what it gives for dense and aligned tensors.
-inline Exception cuda_only() { return {Exception::kCudaOnly, "", ""}; }
+inline Exemption cuda_only() { return {Exemption::kCudaOnly, "", ""}; }
 
 namespace contract {
 
-/// What stands behind the op's name in KERNKIT_TEST_CONTRACT: an argument, or an exception.
+/// What stands behind the op's name in KERNKIT_TEST_CONTRACT: an argument, or an exemption.
 class Item {
  public:
-  Item(Exception exception)  // NOLINT(runtime/explicit)
-      : exception_(std::move(exception)), is_exception_(true) {}
+  Item(Exemption exemption)  // NOLINT(runtime/explicit)
+      : exemption_(std::move(exemption)), is_exemption_(true) {}
   template <class T, std::enable_if_t<std::is_constructible_v<Example, T> &&
                                           !std::is_same_v<std::decay_t<T>, Item>,
                                       int> = 0>
   Item(T&& example) : example_(std::forward<T>(example)) {}  // NOLINT(runtime/explicit)
 
-  void add_to(std::vector<Example>* examples, std::vector<Exception>* exceptions) const {
-    if (is_exception_) {
-      exceptions->push_back(exception_);
+  void add_to(std::vector<Example>* examples, std::vector<Exemption>* exemptions) const {
+    if (is_exemption_) {
+      exemptions->push_back(exemption_);
     } else {
       examples->push_back(example_);
     }
@@ -53,8 +53,8 @@ class Item {
 
  private:
   Example example_ = nullptr;
-  Exception exception_{};
-  bool is_exception_ = false;
+  Exemption exemption_{};
+  bool is_exemption_ = false;
 };
 
 /// Makes tests of an op; `items` says what stands behind its name. Returns true.

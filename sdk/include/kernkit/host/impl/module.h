@@ -116,7 +116,7 @@ inline Module Module::load(const std::string& path) {
   // Not unmapped: what a library returned calls into it when it is released.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   KERNKIT_CHECK(library != nullptr, RuntimeError) << "Module::load(): " << dlerror();
-  const Module module(library, path);
+  Module module(library, path);
   KERNKIT_CHECK(!module.names().empty(), RuntimeError)
       << "Module::load(): " << path << " exports no function named " << detail::kOpPrefix
       << "*, so it is no kernel library";

@@ -95,7 +95,8 @@ inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& 
   std::string text = contract.callee().schema_text();
   for (int i = 0; i < line.num_params; ++i) {
     const schema::Span span = line.params[i].default_text;
-    if (span.size > 0) text[static_cast<size_t>(span.begin + span.size)] = '\0';
+    if (span.size > 0)
+      text[static_cast<size_t>(span.begin) + static_cast<size_t>(span.size)] = '\0';
   }
   for (int left_out = line.num_required; left_out < line.num_params; ++left_out) {
     if (static_cast<size_t>(left_out) > contract.examples().size()) break;

@@ -13,10 +13,10 @@ namespace kernkit::testing::contract {
 
 class Contract {
  public:
-  Contract(Callee callee, std::vector<Example> examples, std::vector<Exception> exceptions = {})
+  Contract(Callee callee, std::vector<Example> examples, std::vector<Exemption> exemptions = {})
       : callee_(std::move(callee)),
         examples_(std::move(examples)),
-        exceptions_(std::move(exceptions)) {
+        exemptions_(std::move(exemptions)) {
     for (size_t i = 0; i < examples_.size(); ++i) {
       if (examples_[i].is_tensor()) tensors_.push_back(i);
     }
@@ -50,27 +50,27 @@ class Contract {
   }
 
   /// What excuses the op from a rule, or null.
-  const Exception* excuse(const std::string& rule) const {
-    for (const Exception& exception : exceptions_) {
-      if (exception.kind == Exception::kWithout && exception.rule == rule) return &exception;
+  const Exemption* excuse(const std::string& rule) const {
+    for (const Exemption& exemption : exemptions_) {
+      if (exemption.kind == Exemption::kWithout && exemption.rule == rule) return &exemption;
     }
     return nullptr;
   }
-  bool runs_on_cpu() const { return !says(Exception::kCudaOnly); }
-  bool runs_on_cuda() const { return !says(Exception::kCpuOnly); }
-  const std::vector<Exception>& exceptions() const { return exceptions_; }
+  bool runs_on_cpu() const { return !says(Exemption::kCudaOnly); }
+  bool runs_on_cuda() const { return !says(Exemption::kCpuOnly); }
+  const std::vector<Exemption>& exemptions() const { return exemptions_; }
 
  private:
-  bool says(Exception::Kind kind) const {
-    for (const Exception& exception : exceptions_) {
-      if (exception.kind == kind) return true;
+  bool says(Exemption::Kind kind) const {
+    for (const Exemption& exemption : exemptions_) {
+      if (exemption.kind == kind) return true;
     }
     return false;
   }
 
   Callee callee_;
   std::vector<Example> examples_;
-  std::vector<Exception> exceptions_;
+  std::vector<Exemption> exemptions_;
   std::vector<size_t> tensors_;
 };
 

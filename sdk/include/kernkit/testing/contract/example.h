@@ -63,7 +63,7 @@ Example example(Sizes... sizes) {
 }
 
 /// What is said of an op beside its example: see KERNKIT_TEST_CONTRACT.
-struct Exception {
+struct Exemption {
   enum Kind { kWithout, kCpuOnly, kCudaOnly } kind;
   std::string rule;
   std::string reason;

@@ -29,9 +29,9 @@ inline std::vector<Rule> all_rules() {
 inline Contract make_contract(const char* op, KernkitFunction function, KernkitFunction metadata,
                               const std::vector<Item>& items) {
   std::vector<Example> examples;
-  std::vector<Exception> exceptions;
-  for (const Item& item : items) item.add_to(&examples, &exceptions);
-  return Contract(Callee(op, function, metadata), std::move(examples), std::move(exceptions));
+  std::vector<Exemption> exemptions;
+  for (const Item& item : items) item.add_to(&examples, &exemptions);
+  return Contract(Callee(op, function, metadata), std::move(examples), std::move(exemptions));
 }
 
 /// What GoogleTest is told of one rule: why it failed, or why it was not tried, or nothing.
@@ -41,17 +41,17 @@ struct Report {
 };
 inline Report report_of(const Rule& rule, const Contract& contract) {
   Report report{contract.problem(), ""};
-  for (const Exception& exception : contract.exceptions()) {
-    const std::vector<Rule> rules = all_rules();
+  const std::vector<Rule> rules = all_rules();
+  for (const Exemption& exemption : contract.exemptions()) {
     const bool known = std::any_of(rules.begin(), rules.end(),
-                                   [&](const Rule& other) { return other.name == exception.rule; });
-    if (exception.kind == Exception::kWithout && !known) {
-      report.failure = "without(\"" + exception.rule + "\"): there is no such rule";
+                                   [&](const Rule& other) { return other.name == exemption.rule; });
+    if (exemption.kind == Exemption::kWithout && !known) {
+      report.failure = "without(\"" + exemption.rule + "\"): there is no such rule";
     }
   }
   if (!report.failure.empty()) return report;
   const std::string& op = contract.callee().name();
-  if (const Exception* excuse = contract.excuse(rule.name)) {
+  if (const Exemption* excuse = contract.excuse(rule.name)) {
     return {"", op + " is excused: " + excuse->reason};
   }
   const Verdict verdict = try_rule(rule, contract);
