@@ -168,6 +168,7 @@ bool Grid::yield() {
 }
 
 void Grid::leave(Carrier* carrier) {
+  const RaceIgnored bookkeeping;
   carrier->done = true;
   if (Carrier* other = another(carrier)) other->give();
 }
@@ -175,6 +176,7 @@ void Grid::leave(Carrier* carrier) {
 std::string Grid::run() {
   const Watchdog watchdog(name_, emulation.watchdog);
   race_release(&begins);
+  const RaceIgnored bookkeeping;
   carriers_.push_back(std::make_unique<Carrier>(this));
   Carrier* self = carriers_.back().get();
   if (!kRaceDetector) work(self);
