@@ -5,17 +5,10 @@
 
 #include "kernkit/cuda/dynamic_shared.h"
 #include "kernkit/testing/cuda_runtime.h"
+#include "sanitizers.h"
 
 #undef NDEBUG
 #include <assert.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define WITH_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#endif
 
 namespace faulty {
 
@@ -254,7 +247,7 @@ TEST_F(CudaFaultsDeathTest, SpinsOnMemory) {
                "kernel faulty::spins_on_memory does not end; a loop that waits for another thread");
 }
 
-#if defined(WITH_ASAN)
+#if defined(TEST_WITH_ASAN)
 
 TEST_F(CudaFaultsDeathTest, PastAnAllocation) {
   float* x = memory<float>(100);

@@ -4,14 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernkit/testing/cuda_runtime.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define WITH_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#endif
+#include "sanitizers.h"
 
 namespace faulty {
 
@@ -165,7 +158,7 @@ TEST_F(CudaHostFaults, CopiesOfPageableMemory) {
   }
 }
 
-#if defined(WITH_ASAN)
+#if defined(TEST_WITH_ASAN)
 
 using CudaHostFaultsDeathTest = CudaHostFaults;
 

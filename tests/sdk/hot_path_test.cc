@@ -6,20 +6,13 @@
 #include "kernkit/expect.h"
 #include "kernkit/export.h"
 #include "kernkit/testing/tensor.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED
-#endif
-#endif
+#include "sanitizers.h"
 
 namespace {
 long allocations = 0;
 }
 
-#if !defined(SANITIZED)  // whose own malloc must not be replaced
+#if !defined(TEST_WITH_ASAN)  // whose own malloc must not be replaced
 extern "C" {
 void* __libc_malloc(size_t size);
 void* __libc_realloc(void* memory, size_t size);
@@ -51,7 +44,7 @@ void op(kernkit::TensorView output, kernkit::TensorView input, int64_t size, dou
 KERNKIT_EXPORT(op, "(Tensor(a!) y, Tensor x, int n, float f=1.0) -> ()", "Checks.", op)
 
 TEST(HotPath, AllocatesNothingWhenChecksPass) {
-#if defined(SANITIZED)
+#if defined(TEST_WITH_ASAN)
   GTEST_SKIP() << "a sanitizer counts allocations itself";
 #endif
   kernkit::testing::HostTensor<float> y({3, 4}), x({3, 4});

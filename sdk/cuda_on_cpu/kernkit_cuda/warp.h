@@ -48,10 +48,17 @@ T value_of_lane(const WarpValues& values, unsigned source) {
   return unpack_lane<T>(there ? values.values[source] : 0xcdcdcdcdcdcdcdcdu);
 }
 
-template <class T, class Combine>
-T reduce_lanes(const char* function, unsigned mask, T value, const Combine& combine) {
+/// What the lanes of `mask` bring to `function`.
+template <class T>
+WarpValues values_of_warp(const char* function, unsigned mask, T value) {
   WarpValues values;
   meet_warp(function, mask, pack_lane(value), false, &values);
+  return values;
+}
+
+template <class T, class Combine>
+T reduce_lanes(const char* function, unsigned mask, T value, const Combine& combine) {
+  const WarpValues values = values_of_warp(function, mask, value);
   bool first = true;
   T result{};
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -68,9 +75,7 @@ T reduce_lanes(const char* function, unsigned mask, T value, const Combine& comb
 // PTX ISA, shfl.sync: a width splits the warp; a source outside the calling lane's part is itself.
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
-  kernkit::testing::WarpValues values;
-  kernkit::testing::meet_warp("__shfl_sync", mask, kernkit::testing::pack_lane(value), false,
-                              &values);
+  const auto values = kernkit::testing::values_of_warp("__shfl_sync", mask, value);
   const unsigned size = static_cast<unsigned>(width);
   const unsigned part = kernkit::testing::lane_id() & ~(size - 1);
   return kernkit::testing::value_of_lane<T>(values,
@@ -78,18 +83,14 @@ T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
 }
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
-  kernkit::testing::WarpValues values;
-  kernkit::testing::meet_warp("__shfl_up_sync", mask, kernkit::testing::pack_lane(value), false,
-                              &values);
+  const auto values = kernkit::testing::values_of_warp("__shfl_up_sync", mask, value);
   const unsigned lane = kernkit::testing::lane_id();
   const unsigned part = lane & (static_cast<unsigned>(width) - 1);
   return part < delta ? value : kernkit::testing::value_of_lane<T>(values, lane - delta);
 }
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
-  kernkit::testing::WarpValues values;
-  kernkit::testing::meet_warp("__shfl_down_sync", mask, kernkit::testing::pack_lane(value), false,
-                              &values);
+  const auto values = kernkit::testing::values_of_warp("__shfl_down_sync", mask, value);
   const unsigned lane = kernkit::testing::lane_id();
   const unsigned part = lane & (static_cast<unsigned>(width) - 1);
   if (delta >= static_cast<unsigned>(width) - part) return value;
@@ -97,9 +98,7 @@ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
-  kernkit::testing::WarpValues values;
-  kernkit::testing::meet_warp("__shfl_xor_sync", mask, kernkit::testing::pack_lane(value), false,
-                              &values);
+  const auto values = kernkit::testing::values_of_warp("__shfl_xor_sync", mask, value);
   const unsigned lane = kernkit::testing::lane_id();
   const unsigned source = lane ^ static_cast<unsigned>(lane_mask);
   // A later part is out of reach, an earlier one is not.
