@@ -35,7 +35,7 @@ void transpose(kernkit::TensorView y, kernkit::TensorView x) {
   const int64_t m = x.size(0), n = x.size(1);
   kernkit::dispatch(kernkit::types<float, double>{}, x.dtype(), [&](auto tag) {
     using T = kernkit::type_of<decltype(tag)>;
-    const int64_t bytes = kTile * (kTile + 1) * static_cast<int64_t>(sizeof(T));
+    const size_t bytes = kTile * (kTile + 1) * sizeof(T);
     launch(transpose_kernel<T>,
            {{(n + kTile - 1) / kTile, (m + kTile - 1) / kTile}, {kTile, kRows}, bytes}, y.data<T>(),
            x.data<const T>(), m, n);

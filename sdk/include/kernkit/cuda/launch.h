@@ -6,6 +6,7 @@
 
 #include "kernkit/cuda/device_guard.h"
 #include "kernkit/cuda/device_properties.h"
+#include "kernkit/cuda/dynamic_shared.h"
 #include "kernkit/cuda/launch_config.h"
 #include "kernkit/cuda/stream.h"
 #include "kernkit/tensor.h"

@@ -5,6 +5,8 @@
 #include <cuda_runtime_api.h>
 #include <stdint.h>
 
+#include <type_traits>
+
 #include "kernkit/message.h"
 
 namespace kernkit::cuda {
@@ -39,8 +41,10 @@ struct LaunchConfig {
   Extent block;
   int64_t shared_memory;  // dynamic, bytes per block
 
-  LaunchConfig(Extent grid_, Extent block_, int64_t shared_memory_ = 0)
-      : grid(grid_), block(block_), shared_memory(shared_memory_) {}
+  /// `shared_memory` is of any integer type, as sizeof is of another one than int64_t.
+  template <class Bytes = int64_t, std::enable_if_t<std::is_integral_v<Bytes>, int> = 0>
+  LaunchConfig(Extent grid_, Extent block_, Bytes shared_memory_ = 0)
+      : grid(grid_), block(block_), shared_memory(static_cast<int64_t>(shared_memory_)) {}
 
   /// Blocks that run at the same time on neighbouring SMs and share memory (sm_90 and later). The
   /// grid must be a multiple of it in each dimension.
