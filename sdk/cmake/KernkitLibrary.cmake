@@ -223,9 +223,9 @@ macro(_kernkit_find_gtest)
   include(GoogleTest)
 endmacro()
 
-# Tests are optimised little where the build is: they compile in half the time. Kernels are as ever.
+# Tests are optimised less than the build is: they compile in half the time. Kernels are as ever.
 function(_kernkit_compile_test target)
-  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O1>")
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O1>" "$<$<CONFIG:Debug>:-O0>")
 endfunction()
 
 function(_kernkit_add_tests library dir program objects)
@@ -238,7 +238,7 @@ function(_kernkit_add_tests library dir program objects)
     target_compile_definitions(${program} PRIVATE
       "$<${elsewhere}:KERNKIT_CONTRACT_IN_CUDA_TEST;KERNKIT_CONTRACT_COMPILED>")
     target_link_libraries(${program} PRIVATE
-      "$<$<NOT:${elsewhere}>:${objects}_contract>" GTest::gtest_main)
+      "$<$<NOT:${elsewhere}>:${objects}_contract>" kernkit::host GTest::gtest_main)
     gtest_discover_tests(${program} TEST_PREFIX "${program}." DISCOVERY_TIMEOUT 60)
   endforeach()
 endfunction()

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernkit/data_size.h"
+#include "kernkit/error.h"
 
 namespace kernkit::detail {
 
@@ -80,6 +81,23 @@ class NDAllocation {
   DLManagedTensorVersioned managed_{};
   Alloc alloc_;
 };
+
+/// A TensorAllocator, which is what a framework hands to its host: `*out` is a tensor like the
+/// prototype, with memory of an Alloc. 0, or -1 after set_error(error_context, kind, message).
+template <class Alloc>
+int allocate_with(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_context,
+                  void (*set_error)(void*, const char*, const char*)) noexcept {
+  try {
+    const ShapeView shape(prototype->shape, static_cast<size_t>(prototype->ndim));
+    *out = NDAllocation<Alloc>::make(Alloc(), shape, nullptr, prototype->dtype, prototype->device);
+    return 0;
+  } catch (const Error& error) {
+    set_error(error_context, error.kind(), error.message());
+  } catch (const std::bad_alloc&) {
+    set_error(error_context, kind::MemoryError, "out of memory");
+  }
+  return -1;
+}
 
 }  // namespace kernkit::detail
 

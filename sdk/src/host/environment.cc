@@ -5,8 +5,6 @@
 #include <initializer_list>
 
 #include "host/tvm_ffi.h"
-#include "kernkit/cpu/allocator.h"
-#include "kernkit/nd_alloc.h"
 
 namespace kernkit::host {
 
@@ -107,23 +105,6 @@ int set_allocator(TensorAllocator allocator, int for_all_threads,
   if (for_all_threads != 0) allocator_of_all.store(allocator);
   mine.allocator = allocator;
   return 0;
-}
-
-int allocate_on_cpu(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_context,
-                    void (*set_error)(void*, const char*, const char*)) noexcept {
-  try {
-    const ShapeView shape(prototype->shape, static_cast<size_t>(prototype->ndim));
-    KERNKIT_CHECK(is_cpu(prototype->device), RuntimeError)
-        << "no allocator was set for device " << prototype->device;
-    *out = detail::NDAllocation<CPUNDAlloc>::make(CPUNDAlloc(), shape, nullptr, prototype->dtype,
-                                                  prototype->device);
-    return 0;
-  } catch (const Error& error) {
-    set_error(error_context, error.kind(), error.message());
-  } catch (const std::bad_alloc&) {
-    set_error(error_context, kind::MemoryError, "out of memory");
-  }
-  return -1;
 }
 
 }  // namespace kernkit::host

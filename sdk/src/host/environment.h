@@ -17,8 +17,4 @@ TensorAllocator get_allocator() noexcept;
 int set_allocator(TensorAllocator allocator, int for_all_threads,
                   TensorAllocator* original) noexcept;
 
-/// The allocator where none was set: CPU memory, aligned to 64 bytes.
-int allocate_on_cpu(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_context,
-                    void (*set_error)(void*, const char*, const char*)) noexcept;
-
 }  // namespace kernkit::host

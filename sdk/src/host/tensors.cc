@@ -5,9 +5,20 @@
 #include "host/functions.h"
 #include "host/objects.h"
 #include "host/tvm_ffi.h"
+#include "kernkit/cpu/allocator.h"
+#include "kernkit/nd_alloc.h"
 
 namespace kernkit::host {
 namespace {
+
+// Where nobody set an allocator.
+struct UnsetAlloc : CPUNDAlloc {
+  void AllocData(DLTensor* tensor) const {
+    KERNKIT_CHECK(is_cpu(tensor->device), RuntimeError)
+        << "no allocator was set for device " << tensor->device;
+    CPUNDAlloc::AllocData(tensor);
+  }
+};
 
 template <class Managed>
 int import_tensor(Managed* from, uint64_t flags, int32_t alignment, int32_t require_contiguous,
@@ -94,7 +105,8 @@ int env_tensor_alloc(DLTensor* prototype, void** out) noexcept {
   if (auto* alloc = real.get()) return alloc(prototype, out);
   const TensorAllocator set = get_allocator();
   DLManagedTensorVersioned* managed = nullptr;
-  const int code = (set != nullptr ? set : allocate_on_cpu)(prototype, &managed, nullptr, raise);
+  const TensorAllocator allocate = set != nullptr ? set : detail::allocate_with<UnsetAlloc>;
+  const int code = allocate(prototype, &managed, nullptr, raise);
   if (code != 0) return code;
   if (managed == nullptr) return fail("RuntimeError", "the allocator gave no tensor");
   return tensor_from_dlpack_versioned(managed, 0, 0, out);

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "kernkit/testing/host.h"  // for ops that make tensors; its stream is the default one
 #include "kernkit/testing/tensor.h"
 
 #if defined(KERNKIT_CUDA_ON_CPU)
-#include "kernkit/host/runtime.h"  // whose stream is the default one
 #include "kernkit/testing/cuda_runtime.h"
 #endif
 

@@ -65,7 +65,7 @@ class CudaPlace : public Place {
   // The caller's framework: its stream, and memory from a pool that it has.
   struct Guards {
     Guards(DLDevice device, cudaStream_t caller)
-        : stream(device, caller), allocator(allocate_for) {}
+        : stream(device, caller), allocator(kernkit::detail::allocate_with<FromPool>) {}
     StreamGuard stream;
     AllocatorGuard allocator;
   };
@@ -80,19 +80,6 @@ class CudaPlace : public Place {
       if (kernkit::is_cpu(tensor->device)) CPUNDAlloc().FreeData(tensor);
     }
   };
-  static int allocate_for(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
-                          void (*set_error)(void*, const char*, const char*)) {
-    try {
-      const ShapeView shape(prototype->shape, static_cast<size_t>(prototype->ndim));
-      *out = kernkit::detail::NDAllocation<FromPool>::make(FromPool(), shape, nullptr,
-                                                           prototype->dtype, prototype->device);
-      return 0;
-    } catch (const Error& error) {
-      set_error(context, error.kind(), error.message());
-      return -1;
-    }
-  }
-
   static constexpr size_t kPool = size_t{1} << 20;
   inline static CudaPlace* current_ = nullptr;
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host for a test's program, as a framework is one for a process: ops that make tensors
+// (alloc_tensor) or return objects need it. Include this in the test and link kernkit::host.
+#pragma once
+
+#include "kernkit/cpu/allocator.h"
+#include "kernkit/env.h"
+#include "kernkit/host/runtime.h"
+#include "kernkit/nd_alloc.h"
+#if defined(KERNKIT_WITH_CUDA)
+#include "kernkit/cuda/allocator.h"
+#endif
+
+namespace kernkit::testing {
+
+/// Memory on the tensor's device: of the CPU and, in a build with CUDA, of a GPU or of the CUDA
+/// runtime for tests. ValueError for any other device.
+struct DeviceAlloc {
+  void AllocData(DLTensor* tensor) const {
+#if defined(KERNKIT_WITH_CUDA)
+    if (is_cuda(tensor->device)) return CUDANDAlloc().AllocData(tensor);
+#endif
+    CPUNDAlloc().AllocData(tensor);
+  }
+  void FreeData(DLTensor* tensor) const noexcept {
+#if defined(KERNKIT_WITH_CUDA)
+    if (is_cuda(tensor->device)) return CUDANDAlloc().FreeData(tensor);
+#endif
+    CPUNDAlloc().FreeData(tensor);
+  }
+};
+
+/// The allocator of the thread that runs the tests, from the start of the program.
+inline const AllocatorGuard kAllocatorOfTests(kernkit::detail::allocate_with<DeviceAlloc>);
+
+}  // namespace kernkit::testing
