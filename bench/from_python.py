@@ -4,9 +4,17 @@ them, each with its defaults. Rows are named from Python/<op>/<dtype>/<whose>/n:
 
 Ours take NumPy arrays, PyTorch's tensors, JAX's arrays with the result into NumPy's, and as a part
 of a function under jax.jit. PyTorch's and NumPy's write to `out`; JAX's are compiled and waited for.
+
+And what a function that `kernkit bindings` writes adds to tvm_ffi's own, with one element.
 """
 
 import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
 import time
 import timeit
 
@@ -23,9 +31,7 @@ def has(package):
     return importlib.util.find_spec(package) is not None
 
 
-def library():
-    folder = ROOT / "build/release/lib"
-    return tvm_ffi.load_module(str(folder / "libkernkit_kernels.so"))
+LIBRARY = ROOT / "build/release/lib/libkernkit_kernels.so"
 
 
 def random_values(n, seed):
@@ -131,9 +137,36 @@ def measure(rows, lib, makers, op, dtype, n):
         rows.add(f"{start}/{whose}/n:{n}", samples, moved=moved)
 
 
+def generated(folder):
+    """The module that `kernkit bindings` writes for the library."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python")}
+    package = folder / "bound_kernels"
+    command = [sys.executable, "-B", "-m", "kernkit", "bindings", LIBRARY, "--package", package.name]
+    package.mkdir()
+    subprocess.run([*command, "--output", package], env=env, check=True, capture_output=True)
+    shutil.copy2(LIBRARY, package)
+    spec = importlib.util.spec_from_file_location("bound_kernels", package / "_ops.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def measure_generated(rows, lib):
+    x, y = (tvm_ffi.from_dlpack(array) for array in (random_values(1, 1), random_values(1, 2)))
+    with tempfile.TemporaryDirectory() as folder:
+        names = {"ours": generated(pathlib.Path(folder)).scale, "bare": lib.scale, "x": x, "y": y}
+        for way, call in (("positional", "ours(y, x, 2.0)"), ("keyword", "ours(y, x, factor=2.0)")):
+            name = f"generated Python function/{way}"
+            if rows.wants(name):
+                calls = {"kernkit": call, "tvm-ffi": "bare(y, x, 2.0)"}
+                timers = {whose: timeit.Timer(text, globals=names) for whose, text in calls.items()}
+                for whose, samples in interleaved(timers, 0.002, 9).items():
+                    rows.add(f"{name}/{whose}", samples)
+
+
 def main():
     with Rows(__doc__) as rows:
-        lib, makers = library(), [numpy_calls]
+        lib, makers = tvm_ffi.load_module(str(LIBRARY)), [numpy_calls]
         for package, make in (("torch", torch_calls), ("jax", jax_calls)):
             if has(package):
                 makers.append(make)
@@ -141,6 +174,7 @@ def main():
                 rows.skip(f"from Python/{package}", f"{package} is not installed")
         if has("jax") and has("jax_tvm_ffi"):
             register_with_jax(lib)
+        measure_generated(rows, lib)
         for n in SIZES:
             for dtype in DTYPES:
                 for op in ("scale", "add"):

@@ -50,7 +50,7 @@ def interleaved(timers, seconds, repetitions):
     take turns. A turn lasts `seconds`, or one call where that is longer."""
     counts, times = {}, {name: [] for name in timers}
     for name, timer in timers.items():
-        once = min(timer.timeit(1) for _ in range(2))
+        once = min(timer.timeit(1) for _ in range(2 if seconds > 0.01 else 9))
         counts[name] = max(1, int(seconds / max(once, 1e-7)))
     for _ in range(repetitions):
         for name, timer in timers.items():

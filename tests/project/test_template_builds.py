@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -196,15 +197,80 @@ def test_the_same_sources_give_the_same_bytes(library, driver_environment, tmp_p
     assert digests() == before
 
 
+@pytest.mark.slow
+def test_everything_without_a_network(template, environment, tmp_path):
+    """Once the wheels that requirements.txt names are on the machine."""
+    if run("unshare", "-rn", "true").returncode != 0:
+        pytest.skip("unshare -rn is not allowed here: the network cannot be taken away")
+    done = render(template, tmp_path, environment, library_name=NAME)
+    assert done.returncode == 0, done.stdout
+    folder, wheels = tmp_path / NAME, tmp_path / "wheels"
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", wheels]
+    check(*pip, "-r", folder / "requirements.txt")
+    env = {key: value for key, value in environment.items() if key not in ("LIBRARY", "KK_VENV")}
+    env.update(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheels), HOME=str(tmp_path))
+    printed = check("unshare", "-rn", "./kk", "all", cwd=folder, env=env)
+    assert re.search(r"  together: \d+ s\n", printed)
+
+
+def python_of(version):
+    """An interpreter of this version, on PATH or one of pyenv's, or None."""
+    pyenv = shutil.which("pyenv")
+    roots = [run(pyenv, "root").stdout.strip()] if pyenv else []
+    found = [shutil.which(f"python{version}")]
+    for root in roots:
+        found += pathlib.Path(root).glob(f"versions/{version}.*/bin/python{version}")
+    for python in filter(None, found):
+        if run(python, "-c", "import ensurepip").returncode == 0:
+            return python
+    return None
+
+
+HERE = "{}.{}".format(*sys.version_info)
+
+
 @pytest.mark.all
-def test_the_wheel_installs_into_a_fresh_environment(wheel, tmp_path):
-    check(sys.executable, "-m", "venv", tmp_path / "venv")
+@pytest.mark.parametrize(
+    "version",
+    [HERE, *(pytest.param(f"3.{n}", marks=pytest.mark.slow) for n in range(9, 14))],
+)
+def test_the_wheel_installs_into_a_fresh_environment(wheel, tmp_path, version):
+    python = sys.executable if version == HERE else python_of(version)
+    if python is None:
+        pytest.skip(f"there is no Python {version}")
+    check(python, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv/bin/python"
     installed = run(python, "-m", "pip", "install", "--quiet", wheel, "numpy")
     if installed.returncode != 0 and "Could not find a version" in installed.stdout:
         pytest.skip("pip could not install apache-tvm-ffi and NumPy")
     assert installed.returncode == 0, installed.stdout
     assert check(python, "-c", CALL.format(name=NAME), cwd=tmp_path) == CALLED
+
+
+FRAMEWORK_CALLS = {
+    "torch": """
+import torch, fast_ops
+y = torch.empty(1, 2)
+fast_ops.silu_and_mul(y, torch.tensor([[1.0, -2, 3, 4]]))
+print(y.double().numpy().round(4).tolist(), fast_ops.__version__)
+""",
+    "jax": """
+import jax, jax_tvm_ffi, numpy, fast_ops
+function = fast_ops._ops.library.get_function("silu_and_mul")
+jax_tvm_ffi.register_ffi_target("silu_and_mul", function, ["rets", "args"], platform="cpu")
+call = jax.ffi.ffi_call("silu_and_mul", jax.ShapeDtypeStruct((1, 2), "float32"))
+y = numpy.asarray(jax.jit(call)(jax.numpy.array([[1.0, -2, 3, 4]])), "float64")
+print(y.round(4).tolist(), fast_ops.__version__)
+""",
+}
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("framework", FRAMEWORK_CALLS)
+def test_frameworks_call_the_wheel(library, framework):
+    pytest.importorskip("jax_tvm_ffi" if framework == "jax" else framework)
+    env = {**os.environ, "PYTHONPATH": str(library / "build/wheel/installed")}
+    assert check(sys.executable, "-B", "-c", FRAMEWORK_CALLS[framework], env=env) == CALLED
 
 
 @pytest.mark.all
