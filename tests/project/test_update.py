@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from kernkit import cli, new, update
+from kernkit import cli, rendering, update
 
 LINE = "kernkit_add_kernel(fast_ops silu_and_mul)"
 
@@ -35,7 +35,7 @@ def git_settings(monkeypatch, tmp_path):
 @pytest.fixture
 def library(tmp_path):
     """A library of this kernkit in a repository of its own, with edits and a kernel."""
-    new.render({**new.questions(), "library_name": "fast_ops"}, tmp_path)
+    rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
     folder = tmp_path / "fast_ops"
     assert update.begin(folder)
     (folder / "README.md").write_text("Ours.\n" + (folder / "README.md").read_text())
@@ -51,7 +51,7 @@ def newer(root, tmp_path, monkeypatch):
     """Makes this kernkit the next one, whose template is a copy to change."""
     shutil.copytree(root / "template", tmp_path / "template",
                     ignore=shutil.ignore_patterns("build", "__pycache__", ".*_cache"))  # fmt: skip
-    monkeypatch.setattr(new, "template_folder", lambda: tmp_path / "template")
+    monkeypatch.setattr(rendering, "template_folder", lambda: tmp_path / "template")
     tree = tmp_path / "template/{{cookiecutter.library_name}}"
     header = tree / "third_party/kernkit/include/kernkit/version.h"
     header.write_text(header.read_text().replace("MINOR 1", "MINOR 9"))
@@ -148,7 +148,7 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
     assert "pip install kernkit==0.1.0 && kernkit update, then" in capsys.readouterr().err
     head = git(whole, "rev-parse", "HEAD^{tree}")
     with monkeypatch.context() as older:
-        older.setattr(new, "template_folder", lambda: root / "template")
+        older.setattr(rendering, "template_folder", lambda: root / "template")
         older.setattr(update, "version", lambda: "0.1.0")
         run(inner)
     assert git(whole, "rev-parse", "HEAD^{tree}") == head

@@ -21,7 +21,7 @@ import subprocess
 import tempfile
 from typing import Any, Dict, NamedTuple, Optional
 
-from . import names, new
+from . import names, rendering
 from .cli import Refusal
 from .sdk import version
 
@@ -136,10 +136,10 @@ class Repository:
 
 def render(answers: Dict[str, str], folder: pathlib.Path) -> pathlib.Path:
     """This kernkit's template with these answers, and the defaults of questions that are new."""
-    answers = {key: answers.get(key, value) for key, value in new.questions().items()}
+    answers = {key: answers.get(key, value) for key, value in rendering.questions().items()}
     if problem := names.problem(answers):
         raise Refusal(f"{RECORD}: {problem}")
-    new.render(answers, folder)
+    rendering.render(answers, folder)
     return folder / answers["library_name"]
 
 
