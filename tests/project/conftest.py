@@ -3,9 +3,12 @@
 
 import os
 import pathlib
+import shutil
+import sys
 import types
 
 import pytest
+import rendering
 from commands import run
 
 
@@ -48,3 +51,22 @@ def load_hook(template):
         return module
 
     return load
+
+
+@pytest.fixture
+def kernkit_new(root, environment, tmp_path):
+    """Runs `kernkit new` in an empty folder."""
+
+    def new(*words):
+        tools = {**environment, "PYTHONPATH": str(root / "sdk/python")}
+        words = [sys.executable, "-B", "-m", "kernkit", "new", *words]
+        return rendering.run(*words, env=tools, cwd=tmp_path)
+
+    return new
+
+
+@pytest.fixture
+def copy(template: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
+    """A copy of the template, for a test to change."""
+    shutil.copytree(template, tmp_path / "template", ignore=lambda *_: rendering.BUILD_OUTPUTS)
+    return tmp_path / "template"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 NAME = "fast_ops"
+CHOICES = ["licence", "cuda", "sdk", "ci"]
 BUILD_OUTPUTS = {".git", "build", "dist", ".venv", "__pycache__", ".pytest_cache"}
 
 
@@ -44,3 +45,8 @@ def files_below(folder: pathlib.Path) -> dict:
             path = pathlib.Path(place, name)
             found[path.relative_to(folder).as_posix()] = path.read_bytes()
     return found
+
+
+def source_tree(template: pathlib.Path) -> pathlib.Path:
+    """What is rendered, as it lies in the template."""
+    return template / "{{cookiecutter.library_name}}"

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the template refuses, by its hook and by `kernkit new`: a sentence, and nothing written."""
+
+import re
+import shutil
+import sys
+
+import pytest
+from rendering import CHOICES, NAME, files_below, render, run, source_tree
+
+# What a shell, Python, TOML or Jinja might run, or end a string with.
+HOSTILE_TEXTS = [
+    '"; import os; os.system("touch pwned") #',
+    "$(touch pwned)",
+    "`touch pwned`",
+    "${HOME}",
+    "a\\",
+    "two\nlines",
+    "\x1b[31mred",
+    " ",
+    "a" * 201,
+]
+JINJA = "{{ cookiecutter.__init__.__globals__ }}"
+
+
+@pytest.mark.parametrize(
+    "name, reason, instead",
+    [
+        ("", "is not made of lower-case letters, digits and _, a letter first", "my_kernels"),
+        ("My-Lib", "is not made of lower-case letters, digits and _, a letter first", "my_lib"),
+        ("9lives", "is not made of lower-case letters, digits and _, a letter first", "lives"),
+        ("_x", "is not made of lower-case letters, digits and _, a letter first", "x"),
+        ("ядро", "is not made of lower-case letters, digits and _, a letter first", "my_kernels"),
+        ("a\n", "is not made of lower-case letters, digits and _, a letter first", "a"),
+        ("a__b", "has two _ in a row, which C++ reserves", "a_b"),
+        ("a" * 61, "has more than 60 characters", "a" * 52),
+        ("vec_t", "ends in _t, which POSIX reserves", "vec_t_kernels"),
+        ("class", "is a word of C++", "class_kernels"),
+        ("co_await", "is a word of C++", "co_await_kernels"),
+        ("lambda", "is a word of Python", "lambda_kernels"),
+        ("json", "is a standard module of Python", "json_kernels"),
+        ("tests", "is taken already", "tests_kernels"),
+        ("kernkit", "is taken already", "my_kernels"),
+        ("template_library", "is taken already", "template_library_kernels"),
+        ("exp", "is a global name of C, C++ or CUDA", "exp_kernels"),
+        ("norm", "is a global name of C, C++ or CUDA", "norm_kernels"),
+        ("float4", "is a global name of C, C++ or CUDA", "float4_kernels"),
+    ],
+)
+def test_a_bad_name_has_a_reason_and_a_better_one(load_hook, name, reason, instead):
+    hook = load_hook("pre")
+    assert hook.why_not(name) == reason
+    assert hook.suggestion(name) == instead
+    assert hook.why_not(instead) == ""
+
+
+@pytest.mark.parametrize("name", ["a", "my_kernels", "x2", "flash_attention", "silu_and_mul"])
+def test_a_good_name_is_taken(load_hook, name):
+    assert load_hook("pre").why_not(name) == ""
+
+
+def test_standard_modules_are_known_to_an_old_python_too(load_hook, monkeypatch):
+    hook = load_hook("pre")
+    monkeypatch.delattr(sys, "stdlib_module_names", raising=False)
+    assert {"sys", "json", "asyncio", "math"} <= hook.standard_modules()
+    assert "numpy" not in hook.standard_modules()
+
+
+@pytest.mark.parametrize(
+    "name, instead", [("My-Lib", "my_lib"), ('";os.system("touch pwned");"', None)]
+)
+def test_a_refused_name_leaves_nothing(template, environment, tmp_path, name, instead):
+    done = render(template, tmp_path / "out", environment, library_name=name)
+    assert done.returncode != 0
+    sentence = next(line for line in done.stdout.splitlines() if line.startswith("kernkit:"))
+    assert "is not made of lower-case letters, digits and _, a letter first" in sentence
+    assert instead is None or sentence.endswith(f"; type another one, for example {instead}")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("text", [*HOSTILE_TEXTS, "Name <no-mail>", "<a@b.c>"])
+def test_hostile_texts_are_refused(load_hook, text):
+    """Both by the hook and by `kernkit new`, which asks it."""
+    hook = load_hook("pre")
+    good = {"library_name": NAME, "description": "x", "author": "x", "licence": "MIT"}
+    good.update(cuda="auto", sdk="vendored", ci="none")
+    assert hook.problem(good) == ""
+    sentence = hook.problem({**good, "author": text})
+    assert re.match(r'author ".*; type (one line of plain text|a name, or Name <)', sentence)
+
+
+@pytest.mark.parametrize("answer", CHOICES)
+@pytest.mark.parametrize("value", ["", "AUTO", "both"])
+def test_an_unknown_choice_is_refused_and_leaves_nothing(kernkit_new, tmp_path, answer, value):
+    done = kernkit_new(NAME, f"--{answer}", value)
+    assert done.returncode == 3
+    assert done.stdout.startswith(f'kernkit: {answer} "{value}" is not known; type ')
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "a;touch pwned", "$(touch pwned)", JINJA, "class"])
+def test_new_refuses_names_and_writes_nothing(kernkit_new, tmp_path, name):
+    done = kernkit_new(name)
+    assert done.returncode == 3
+    assert re.match(r"kernkit: library_name .*; type another one, for example \w+\n$", done.stdout)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", [JINJA, *HOSTILE_TEXTS])
+def test_new_refuses_texts_and_writes_nothing(kernkit_new, tmp_path, text):
+    done = kernkit_new(NAME, "--description", text)
+    assert done.returncode == 3 and done.stdout.startswith("kernkit: description ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_new_refuses_what_exists_and_a_folder_that_does_not(kernkit_new, tmp_path):
+    (tmp_path / NAME).write_text("mine")
+    done = kernkit_new(NAME)
+    assert done.returncode == 3 and f"{tmp_path / NAME} exists; choose another" in done.stdout
+    assert (tmp_path / NAME).read_text() == "mine"
+    done = kernkit_new(NAME, "--output", str(tmp_path / "none"))
+    assert done.returncode == 3 and f"there is no folder {tmp_path / 'none'}" in done.stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--overwrite-if-exists"]])
+def test_an_existing_folder_is_left_alone(template, environment, tmp_path, options):
+    (tmp_path / NAME).mkdir()
+    (tmp_path / NAME / "mine.txt").write_text("template_library")
+    done = render(template, tmp_path, environment, *options, library_name=NAME)
+    assert done.returncode != 0
+    assert f"{tmp_path / NAME}" in done.stdout
+    assert files_below(tmp_path / NAME) == {"mine.txt": b"template_library"}
+
+
+def test_lost_links_are_a_sentence(copy, environment, tmp_path):
+    shutil.rmtree(source_tree(copy) / "third_party/kernkit")
+    (source_tree(copy) / "third_party/kernkit").write_text("../../../sdk")
+    done = render(copy, tmp_path / "out", environment)
+    assert done.returncode != 0
+    assert "kernkit: the template's symbolic links are lost" in done.stdout
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_typed_answer_may_be_jinja_and_is_refused(template, environment, tmp_path):
+    text = "{{ 7 * 7 }} {% for %} {# "
+    command = [sys.executable, "-m", "cookiecutter", str(template), "-o", str(tmp_path)]
+    done = run(*command, env=environment, input=f"{NAME}\n{text}\n" + 5 * "\n", cwd=tmp_path)
+    assert done.returncode != 0
+    assert f'kernkit: description "{text.strip()}' in done.stdout
+    assert "type one line of plain text" in done.stdout
+    assert list(tmp_path.iterdir()) == []
