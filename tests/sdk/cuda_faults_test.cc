@@ -94,6 +94,21 @@ __global__ void unwritten_dynamic(int* x) {
 }
 __global__ void unwritten_global(int* x, const int* y) { x[threadIdx.x] = y[threadIdx.x]; }
 
+// The sum of a block, round by round: a warp stores the next round's while others read this one's.
+template <bool kSecondBarrier>
+__global__ void sums_of_rounds(int* sums, const int* x, int rounds) {
+  __shared__ int of_warps[4];
+  for (int round = 0; round < rounds; ++round) {
+    const int sum = __reduce_add_sync(0xffffffffu, x[round]);
+    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = sum;
+    __syncthreads();
+    const int total = of_warps[0] + of_warps[1] + of_warps[2] + of_warps[3];
+    const int same = __shfl_sync(0xffffffffu, total, 0);
+    if (threadIdx.x % 32 == 0) atomicAdd(&sums[round], same);
+    if (kSecondBarrier) __syncthreads();
+  }
+}
+
 }  // namespace faulty
 
 namespace kernkit::testing {
@@ -235,6 +250,23 @@ TEST_F(CudaFaults, MemoryThatNobodyWrote) {
   EXPECT_NE(results[0][0], results[0][1]) << "__shared__";
   EXPECT_NE(results[1][0], results[1][1]) << "dynamic shared memory";
   EXPECT_NE(results[2][0], results[2][1]) << "global memory";
+}
+
+// Seen under some seed, as nothing is where nothing is missing.
+TEST_F(CudaFaults, SecondBarrierMissing) {
+  int x[] = {1, 2, 3, 4};
+  for (const bool barrier : {true, false}) {
+    int wrong = 0;
+    for (unsigned seed = 1; seed <= 16; ++seed) {
+      runtime_.set_seed(seed);
+      int sums[4] = {};
+      launch(barrier ? faulty::sums_of_rounds<true> : faulty::sums_of_rounds<false>, 1, 128, 0,
+             static_cast<int*>(sums), static_cast<const int*>(x), 4);
+      cudaDeviceSynchronize();
+      for (int round = 0; round < 4; ++round) wrong += sums[round] != 4 * 128 * x[round] ? 1 : 0;
+    }
+    EXPECT_EQ(wrong == 0, barrier) << wrong << " sums";
+  }
 }
 
 using CudaFaultsDeathTest = CudaFaults;

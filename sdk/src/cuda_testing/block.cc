@@ -161,10 +161,23 @@ void Block::push(CudaThread* thread) {
 
 void Block::wake(CudaThread* waiting) {
   progress_ = true;
+  if (waiting == nullptr) return;
+  // Under a seed they may overtake all others: a warp can be a round ahead of another one.
+  CudaThread* overtaken = nullptr;
+  CudaThread* last_overtaken = nullptr;
+  if (grid_.random() % 2 == 1) {
+    overtaken = ready_;
+    last_overtaken = last_ready_;
+    ready_ = last_ready_ = nullptr;
+  }
   while (waiting != nullptr) {
     CudaThread* next = waiting->next;
     push(waiting);
     waiting = next;
+  }
+  if (overtaken != nullptr) {
+    last_ready_->next = overtaken;
+    last_ready_ = last_overtaken;
   }
 }
 
