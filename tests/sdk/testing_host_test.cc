@@ -43,7 +43,10 @@ TEST(TestingHost, RefusesAGpuWithoutCuda) {
   const std::string error = testing::error_of([] {
     alloc_tensor({2, 3}, dl_float32, {kDLCUDA, 1});
   });
-  EXPECT_EQ(error, "ValueError: CPUNDAlloc: device cuda:1 is not the CPU");
+  EXPECT_EQ(
+      error,
+      "ValueError: cannot allocate float32 [2, 3] on cuda:1: CPUNDAlloc: device cuda:1 is not "
+      "the CPU");
 }
 
 #endif
