@@ -59,7 +59,9 @@ def _legend(figure: Any, axes: List[Any]) -> None:
         for handle, label in zip(*axis.get_legend_handles_labels()):
             seen.setdefault(label, handle)
     labels = sorted(seen, key=lambda label: (not label.startswith("kernkit"), "copy" not in label))
-    columns = min(len(labels), 7 if len(axes) > 1 else 3)
+    inches = sum(0.55 + 0.075 * len(label) for label in labels)
+    rows = math.ceil(inches / figure.get_figwidth())
+    columns = math.ceil(len(labels) / rows)
     figure.legend([seen[label] for label in labels], labels, loc="outside upper center",
                   ncols=columns, columnspacing=1.2, handlelength=2.4)
 
@@ -139,10 +141,13 @@ def ladders(op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]]], path: 
     figure, axes = _grid(len(panels), 3.4, 2.8)
     names = sorted({pairs[0][1].whose for lines in panels.values() for pairs in lines.values()})
     colours = _colours(names)
+    values = [peer.median / ours.median for lines in panels.values() for pairs in lines.values()
+              for ours, peer in pairs]  # fmt: skip
     for axis, (panel, lines) in zip(axes, panels.items()):
         axis.set_title(panel, loc="left")
         axis.set_xscale("log", base=2)
         axis.set_yscale("log")
+        axis.set_ylim(min(0.5, *values) / 1.2, max(2.0, *values) * 1.2)  # of all panels
         axis.axhspan(1e-3, 1, color="#f4f4f4", zorder=0)
         axis.axhline(1, color="black", linewidth=1)
         for line, pairs in lines.items():
@@ -150,8 +155,6 @@ def ladders(op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]]], path: 
                       [peer.median / ours.median for ours, peer in pairs], marker="o", markersize=4,
                       color=colours[pairs[0][1].whose], label=line.replace("kernkit-", "kernkit "),
                       linestyle="--" if line.count("-") > 1 else "-")
-        values = [peer.median / ours.median for pairs in lines.values() for ours, peer in pairs]
-        axis.set_ylim(min(0.5, *values) / 1.2, max(2.0, *values) * 1.2)
         axis.grid(True, axis="y", color="#eeeeee")
         sizes = sorted({size_of(ours) for pairs in lines.values() for ours, _ in pairs})
         axis.set_xticks(sizes, [say_size(size).replace(" B", "").replace("iB", "i") for size in sizes])
