@@ -65,29 +65,35 @@ class Project:
 
 
 @pytest.fixture(scope="module")
-def project(root, dlpack_include, tmp_path_factory, request):
-    """The project without a fault, whose tests pass."""
-    result = Project(root, dlpack_include, tmp_path_factory.mktemp(request.param), request.param)
-    assert result.found() is None
-    return result
+def project(root, dlpack_include, tmp_path_factory):
+    """Gives a project without a fault, whose tests pass; each is built once."""
+    made = {}
+
+    def of(kind):
+        if kind not in made:
+            made[kind] = Project(root, dlpack_include, tmp_path_factory.mktemp(kind), kind)
+            assert made[kind].found() is None
+        return made[kind]
+
+    return of
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "project, patch",
+    "kind, patch",
     [
         pytest.param(kind, patch, id=f"{kind}-{patch.stem}")
         for kind in PROGRAMS
         for patch in sorted((FAULTS / kind).glob("*.patch"))
     ],
-    indirect=["project"],
 )
-def test_fault_is_found(project, patch):
-    project.apply(patch)
+def test_fault_is_found(project, kind, patch):
+    here = project(kind)
+    here.apply(patch)
     try:
-        printed = project.found()
+        printed = here.found()
     finally:
-        project.apply("-R", patch)
+        here.apply("-R", patch)
     assert printed, "no test sees: " + patch.read_text(encoding="utf-8").split("diff --git")[0]
 
 

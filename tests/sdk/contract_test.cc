@@ -63,7 +63,9 @@ enum Fault {
   kNoGuard,
   kLeavesDevice,
   kSynchronises,
+  kSynchronisesInPlace,
   kAllocates,
+  kAllocatesInPlace,
   kLeaks,
   kLaunchesNothingWhenCaptured,
   kIgnoresLaunchError,
@@ -107,7 +109,7 @@ void mix_cuda(int64_t n, T factor, TensorView y, TensorView x, T* out, const T* 
   kernkit::cuda::Launch launch(y, x);
   [[maybe_unused]] const bool captured = F != kNone && F != kWrongOnCuda && launch.capturing();
   if (F == kLaunchesNothingWhenCaptured && captured) return;
-  if (F == kAllocates && !captured) {
+  if ((F == kAllocates || (F == kAllocatesInPlace && out == b)) && !captured) {
     void* workspace = nullptr;
     KERNKIT_CUDA_CHECK(cudaMalloc(&workspace, 16));
     KERNKIT_CUDA_CHECK(cudaFree(workspace));
@@ -116,7 +118,8 @@ void mix_cuda(int64_t n, T factor, TensorView y, TensorView x, T* out, const T* 
   if (F == kLeaks) KERNKIT_CUDA_CHECK(cudaEventCreate(&event));
   launch(mix_kernel<T>, {(n + 63) / 64, 64}, n, factor + (F == kWrongOnCuda ? 1 : 0),
          F == kReadsUninitialised, out, a, b, c);
-  if (F == kSynchronises && !captured) KERNKIT_CUDA_CHECK(cudaStreamSynchronize(stream));
+  const bool waits = F == kSynchronises || (F == kSynchronisesInPlace && out == a);
+  if (waits && !captured) KERNKIT_CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
 template <class T, Fault F>
@@ -292,7 +295,9 @@ const Wrong kWrongOps[] = {
     WRONG(kNoGuard, "TensorsDevice"),
     WRONG(kLeavesDevice, "TensorsDevice"),
     WRONG(kSynchronises, "NoSynchronisation"),
+    WRONG(kSynchronisesInPlace, "NoSynchronisation"),
     WRONG(kAllocates, "NoAllocation"),
+    WRONG(kAllocatesInPlace, "NoAllocation"),
     WRONG(kLeaks, "NoAllocation"),
     WRONG(kLaunchesNothingWhenCaptured, "Capture"),
     WRONG(kIgnoresLaunchError, "FailedLaunch"),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernkit/testing/contract/cuda_work_rules.h"
+#include "kernkit/testing/contract/memory_rules.h"
 
 namespace kernkit::testing::contract {
 
@@ -98,42 +99,58 @@ inline std::string called(const std::vector<CudaCall>& calls,
   return "";
 }
 
+/// A call of the example, and each in place: what there is to say of a call may differ.
+inline Variations as_it_is_and_in_place(const Contract& contract) {
+  Variations ways = in_place(contract, cpu_place());
+  for (Variation& way : ways) way.what += ", ";
+  ways.insert(ways.begin(), {"", May::kGiveSame, "", {}, [](Call&) {}});
+  return ways;
+}
+
 inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  CudaPlace place;
-  Call call(contract, place);
-  const std::string waits =
-      called(calls_of(&call, &place),
-             {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
-              "cudaStreamQuery", "cudaEventQuery", "cudaMemcpy", "cudaMemset"});
-  verdict->add(waits.empty() ? ""
-                             : begin_of(contract, place) + "it called " + waits +
-                                   "; expected that it enqueues its work and returns");
+  for (const Variation& way : as_it_is_and_in_place(contract)) {
+    CudaPlace place;
+    Call call(contract, place);
+    way.change(call);
+    const std::string waits =
+        called(calls_of(&call, &place),
+               {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
+                "cudaStreamQuery", "cudaEventQuery", "cudaMemcpy", "cudaMemset"});
+    verdict->add(waits.empty() ? ""
+                               : begin_of(contract, place) + way.what + "it called " + waits +
+                                     "; expected that it enqueues its work and returns");
+  }
 }
 
 inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  CudaPlace place;
-  Call call(contract, place);
-  const std::string allocates =
-      called(calls_of(&call, &place), {"cudaMalloc", "cudaMallocHost", "cudaHostAlloc",
-                                       "cudaMallocManaged", "cudaFree", "cudaFreeHost"});
-  const std::string begin = begin_of(contract, place);
-  verdict->add(allocates.empty() ? ""
-                                 : begin + "it called " + allocates +
-                                       "; expected memory from alloc_tensor() or the stream's own");
-  call.prepare();
-  const std::string before = place.runtime.live();
-  for (int round = 0; round < 3; ++round) {
-    place.enter();
-    (void)call.invoke();
-    place.leave();
+  for (const Variation& way : as_it_is_and_in_place(contract)) {
+    CudaPlace place;
+    Call call(contract, place);
+    way.change(call);
+    const std::string allocates =
+        called(calls_of(&call, &place), {"cudaMalloc", "cudaMallocHost", "cudaHostAlloc",
+                                         "cudaMallocManaged", "cudaFree", "cudaFreeHost"});
+    const std::string begin = begin_of(contract, place) + way.what;
+    verdict->add(allocates.empty()
+                     ? ""
+                     : begin + "it called " + allocates +
+                           "; expected memory from alloc_tensor() or the stream's own");
+    call.prepare();
+    const std::string before = place.runtime.live();
+    for (int round = 0; round < 3; ++round) {
+      place.enter();
+      (void)call.invoke();
+      place.leave();
+    }
+    KERNKIT_CUDA_CHECK(cudaStreamSynchronize(place.stream()));
+    const std::string after = place.runtime.live();
+    verdict->add(before == after
+                     ? ""
+                     : begin + "after three calls there are " + after + ", before them " + before +
+                           "; expected that nothing is left");
   }
-  KERNKIT_CUDA_CHECK(cudaStreamSynchronize(place.stream()));
-  const std::string after = place.runtime.live();
-  verdict->add(before == after ? ""
-                               : begin + "after three calls there are " + after + ", before them " +
-                                     before + "; expected that nothing is left");
 }
 
 inline std::vector<Rule> cuda_rules() {
