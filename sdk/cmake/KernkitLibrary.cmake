@@ -65,6 +65,8 @@ function(_kernkit_compile_options target)
     # clang reports a loop that it cannot vectorise, such as one that calls exp(): no fault.
     "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${host_list}>"
+    # An op that CPU and GPU share may call std::min() and what else is constexpr.
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>"
     "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${KERNKIT_WERROR}>>:SHELL:-Werror all-warnings>")
 endfunction()
 

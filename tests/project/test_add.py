@@ -101,7 +101,8 @@ def test_bad_names_are_refused(library, name, capsys):
 @pytest.mark.parametrize(
     "schema, sentence",
     [
-        ("", 'the schema does not parse: "swish": expected ( at character 5'),
+        ("", 'the schema begins with its parameters: "(Tensor(a!) y, Tensor x) -> ()"'),
+        ("Tensor x", "the schema begins with its parameters"),
         ("(Tensor(a!) y, Tensor x)", "the schema does not parse"),
         ("(Tensor(a!) y, Half x) -> ()", "expected one of Tensor, int, float"),
         ('(Tensor(a!) y, Tensor x) -> ()", ""); evil(); //', "a character that no schema needs"),

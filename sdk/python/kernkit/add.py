@@ -74,6 +74,8 @@ def read_schema(name: str, schema: str) -> Op:
     """The op, or a refusal: what parses and is within what the skeletons can do."""
     if not schema.isprintable() or set(schema) & set('"\\') or not schema.isascii():
         raise Refusal("the schema holds a character that no schema needs; use '...' for texts")
+    if not schema.strip().startswith("("):
+        raise Refusal('the schema begins with its parameters: "(Tensor(a!) y, Tensor x) -> ()"')
     try:
         op = parse(name + schema.strip())
     except SchemaError as error:
@@ -216,12 +218,12 @@ def fields(library: str, cuda: bool, kind: str, op: Op) -> Dict[str, str]:
         "no_partial_overlap": "".join(f".no_partial_overlap({name})" for name in inputs),
         "pointers": join(pointers),
         "members": "\n".join(member[v.type].format(v.name) for v in scalars) if numeric else "",
-        "functor_parameters": join([f"T {name}" for name in inputs]),
+        "functor_parameters": join([f"Compute {name}" for name in inputs]),
         "functor_arguments": (
             join([to_compute[v.type].format(v.name) for v in scalars]) if numeric else ""
         ),
         "functor_constants": join([EXAMPLES[v.type] for v in scalars]) if numeric else "",
-        "formula_in_compute": formula("Compute({})", "Compute({})") if numeric else "",
+        "formula_in_compute": formula("{}", "Compute({})") if numeric else "",
         "total_in_compute": total("Compute({})") if numeric else "",
         "formula": formula("{}", "{}") if numeric else "",
         "total": total("{}") if numeric else "",

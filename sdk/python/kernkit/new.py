@@ -47,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{output / arguments.library_name} exists; choose another name or move it away"
         )
     render(answers, output)
-    begin(output / arguments.library_name)
+    if not begin(output / arguments.library_name):
+        print("no git repository was made: the folder lies in one, or git is not installed")
     print(f"{output / arguments.library_name} is ready: cd there and type ./kk all")
     return 0

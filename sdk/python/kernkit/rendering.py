@@ -18,7 +18,7 @@ def template_folder() -> pathlib.Path:
             return folder
     raise Refusal(
         "the template is not here: this is a copy of kernkit's SDK inside a library; install "
-        "kernkit, or use ./kk new of its repository"
+        "kernkit (pip install PATH, of its repository or a wheel), which has kernkit new and update"
     )
 
 

@@ -6,9 +6,23 @@
 #include <random>
 #include <vector>
 
+#include "kernkit/dispatch.h"
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit::testing {
+
+namespace detail {
+template <template <class...> class To, class List>
+struct Listed;
+template <template <class...> class To, class... T>
+struct Listed<To, types<T...>> {
+  using type = To<T...>;
+};
+}  // namespace detail
+
+/// An op's dtypes as somebody else's list: `listed_in<::testing::Types, ScaleTypes>`.
+template <template <class...> class To, class List>
+using listed_in = typename detail::Listed<To, List>::type;
 
 /// Empty, scalar, one element, a tail behind every vector width, several ranks.
 inline const std::vector<int64_t> kShapes[] = {
