@@ -107,6 +107,18 @@ inline Variations as_it_is_and_in_place(const Contract& contract) {
   return ways;
 }
 
+/// What there is to say of a call that was made, or of what was left.
+inline std::string called_sentence(const std::string& begin, const std::string& call,
+                                   const char* expected) {
+  return call.empty() ? "" : begin + "it called " + call + expected;
+}
+inline std::string left_sentence(const std::string& begin, const std::string& before,
+                                 const std::string& after) {
+  return before == after ? ""
+                         : begin + "after three calls there are " + after + ", before them " +
+                               before + "; expected that nothing is left";
+}
+
 inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& way : as_it_is_and_in_place(contract)) {
@@ -117,9 +129,8 @@ inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
         called(calls_of(&call, &place),
                {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
                 "cudaStreamQuery", "cudaEventQuery", "cudaMemcpy", "cudaMemset"});
-    verdict->add(waits.empty() ? ""
-                               : begin_of(contract, place) + way.what + "it called " + waits +
-                                     "; expected that it enqueues its work and returns");
+    verdict->add(called_sentence(begin_of(contract, place) + way.what, waits,
+                                 "; expected that it enqueues its work and returns"));
   }
 }
 
@@ -133,10 +144,8 @@ inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
         called(calls_of(&call, &place), {"cudaMalloc", "cudaMallocHost", "cudaHostAlloc",
                                          "cudaMallocManaged", "cudaFree", "cudaFreeHost"});
     const std::string begin = begin_of(contract, place) + way.what;
-    verdict->add(allocates.empty()
-                     ? ""
-                     : begin + "it called " + allocates +
-                           "; expected memory from alloc_tensor() or the stream's own");
+    verdict->add(called_sentence(begin, allocates,
+                                 "; expected memory from alloc_tensor() or the stream's own"));
     call.prepare();
     const std::string before = place.runtime.live();
     for (int round = 0; round < 3; ++round) {
@@ -145,11 +154,7 @@ inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
       place.leave();
     }
     KERNKIT_CUDA_CHECK(cudaStreamSynchronize(place.stream()));
-    const std::string after = place.runtime.live();
-    verdict->add(before == after
-                     ? ""
-                     : begin + "after three calls there are " + after + ", before them " + before +
-                           "; expected that nothing is left");
+    verdict->add(left_sentence(begin, before, place.runtime.live()));
   }
 }
 
