@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "kernkit/dispatch.h"
@@ -23,6 +24,18 @@ struct Listed<To, types<T...>> {
 /// An op's dtypes as somebody else's list: `listed_in<::testing::Types, ScaleTypes>`.
 template <template <class...> class To, class List>
 using listed_in = typename detail::Listed<To, List>::type;
+
+/// "float16, bfloat16 or float32": an op's dtypes as its refusal of another one lists them.
+template <class... T>
+std::string names_of(types<T...>) {
+  std::string text;
+  size_t left = sizeof...(T);
+  for (const DLDataType dtype : {dtype_of<T>...}) {
+    text += dtype_name(dtype).c_str();
+    if (--left > 0) text += left == 1 ? " or " : ", ";
+  }
+  return text;
+}
 
 /// Empty, scalar, one element, a tail behind every vector width, several ranks.
 inline const std::vector<int64_t> kShapes[] = {
