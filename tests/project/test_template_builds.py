@@ -215,11 +215,10 @@ def test_everything_without_a_network(template, environment, tmp_path):
 
 def python_of(version):
     """An interpreter of this version, on PATH or one of pyenv's, or None."""
-    pyenv = shutil.which("pyenv")
-    roots = [run(pyenv, "root").stdout.strip()] if pyenv else []
     found = [shutil.which(f"python{version}")]
-    for root in roots:
-        found += pathlib.Path(root).glob(f"versions/{version}.*/bin/python{version}")
+    if shutil.which("pyenv"):
+        root = pathlib.Path(run("pyenv", "root").stdout.strip())
+        found += root.glob(f"versions/{version}.*/bin/python{version}")
     for python in filter(None, found):
         if run(python, "-c", "import ensurepip").returncode == 0:
             return python
