@@ -46,7 +46,6 @@ void* take_memory(const Allocation& allocation) {
 
 void give_back_memory(void* memory, const Allocation& allocation) {
   if (allocation.sparse) {
-    limit_allocation(memory, allocation.size, allocation.size);
     munmap(static_cast<char*>(memory) - page(), round_up(allocation.size, page()) + 2 * page());
     return;
   }
