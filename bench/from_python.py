@@ -4,6 +4,8 @@ them, each with its defaults. Rows are named from Python/<op>/<dtype>/<whose>/n:
 
 Ours take NumPy arrays, PyTorch's tensors, JAX's arrays with the result into NumPy's, and as a part
 of a function under jax.jit. PyTorch's and NumPy's write to `out`; JAX's are compiled and waited for.
+With OMP_NUM_THREADS=1 in the environment the rows are those of ours and PyTorch's, which follow it:
+from Python on one thread/<op>/...
 
 And what a function that `kernkit bindings` writes adds to tvm_ffi's own, with one element.
 """
@@ -22,7 +24,9 @@ import numpy as np
 import tvm_ffi
 from python_rows import ROOT, Rows, interleaved
 
-SIZES = [1, 1 << 10, 1 << 20, 16 << 20]
+ONE_THREAD = os.environ.get("OMP_NUM_THREADS") == "1"
+START = "from Python on one thread" if ONE_THREAD else "from Python"
+SIZES = [1 << 14, 1 << 18, 16 << 20] if ONE_THREAD else [1, 1 << 10, 1 << 20, 16 << 20]
 DTYPES = ["float32", "float16", "bfloat16"]
 FACTOR = 2.0
 
@@ -118,7 +122,7 @@ def register_with_jax(lib):
 
 
 def measure(rows, lib, makers, op, dtype, n):
-    start = f"from Python/{op}/{dtype}"
+    start = f"{START}/{op}/{dtype}"
     if not rows.wants(f"{start}/n:{n}"):
         return
     a, b = random_values(n, 1), random_values(n, 2)
@@ -131,7 +135,7 @@ def measure(rows, lib, makers, op, dtype, n):
             else:
                 rows.fail(f"{start}/{whose}/n:{n}", "the result is wrong")
     time.sleep(0.02)  # threads of the check before have gone to sleep
-    times = interleaved(calls, 0.002 if n <= 1 << 10 else 0.02, 9 if n <= 1 << 20 else 3)
+    times = interleaved(calls, 0.002 if n <= 1 << 14 else 0.02, 9 if n <= 1 << 20 else 3)
     moved = n * (4 if dtype == "float32" else 2) * (2 if op == "scale" else 3)
     for whose, samples in times.items():
         rows.add(f"{start}/{whose}/n:{n}", samples, moved=moved)
@@ -166,15 +170,19 @@ def measure_generated(rows, lib):
 
 def main():
     with Rows(__doc__) as rows:
-        lib, makers = tvm_ffi.load_module(str(LIBRARY)), [numpy_calls]
-        for package, make in (("torch", torch_calls), ("jax", jax_calls)):
+        lib, makers = tvm_ffi.load_module(str(LIBRARY)), []
+        peers = {"torch": torch_calls}
+        if not ONE_THREAD:
+            peers.update(numpy=numpy_calls, jax=jax_calls)
+        for package, make in peers.items():
             if has(package):
                 makers.append(make)
             else:
-                rows.skip(f"from Python/{package}", f"{package} is not installed")
-        if has("jax") and has("jax_tvm_ffi"):
-            register_with_jax(lib)
-        measure_generated(rows, lib)
+                rows.skip(f"{START}/{package}", f"{package} is not installed")
+        if not ONE_THREAD:
+            measure_generated(rows, lib)
+            if has("jax") and has("jax_tvm_ffi"):
+                register_with_jax(lib)
         for n in SIZES:
             for dtype in DTYPES:
                 for op in ("scale", "add"):
