@@ -31,12 +31,14 @@ def template(root: pathlib.Path) -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """Keeps the user's settings of cookiecutter out, and the tests' answers out of his folder."""
+    """Keeps the user's settings of cookiecutter out, and the tests' answers and what cookiecutter
+    leaves out of his folders."""
     folder = tmp_path_factory.mktemp("cookiecutter")
     config = folder / "config.yaml"
     config.write_text(f'cookiecutters_dir: "{folder}"\nreplay_dir: "{folder}"\n')
     kept = {k: v for k, v in os.environ.items() if k != "DLPACK_INCLUDE_DIR"}
-    return {**kept, "COOKIECUTTER_CONFIG": str(config), "PYTHONUTF8": "1"}
+    temporary = tmp_path_factory.mktemp("temporary")
+    return {**kept, "COOKIECUTTER_CONFIG": str(config), "PYTHONUTF8": "1", "TMPDIR": str(temporary)}
 
 
 @pytest.fixture

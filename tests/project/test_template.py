@@ -107,8 +107,11 @@ def test_every_python_file_is_one_for_python_3_9(library):
         ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=(3, 9))
 
 
-def test_new_renders_what_cookiecutter_does(kernkit_new, library, tmp_path):
+def test_new_renders_what_cookiecutter_does(kernkit_new, library, tmp_path, environment):
+    temporary = pathlib.Path(environment["TMPDIR"])
+    before = sorted(temporary.iterdir())
     done = kernkit_new(NAME, "--description", DESCRIPTION)
+    assert sorted(temporary.iterdir()) == before  # where cookiecutter leaves its hooks
     assert done.returncode == 0, done.stdout
     assert done.stdout == f"{tmp_path / NAME} is ready: cd there and type ./kk all\n"
     assert files_below(tmp_path / NAME) == files_below(library)

@@ -4,6 +4,7 @@
 import json
 import pathlib
 import sys
+import tempfile
 from typing import Dict
 
 from .cli import Refusal
@@ -39,14 +40,20 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
     from cookiecutter.exceptions import CookiecutterException
     from cookiecutter.main import cookiecutter as start
 
-    try:
-        start(
-            str(template_folder()),
-            no_input=True,
-            extra_context=dict(answers),
-            output_dir=str(output),
-            default_config=True,
-        )
-    except CookiecutterException as error:
-        # What the hook printed stands on stderr already, cookiecutter having no other way.
-        raise Refusal(f"the template was not rendered: {error}") from None
+    # cookiecutter leaves the rendered hooks where temporary files are made.
+    usual = tempfile.tempdir
+    with tempfile.TemporaryDirectory(prefix="kernkit-") as scratch:
+        tempfile.tempdir = scratch
+        try:
+            start(
+                str(template_folder()),
+                no_input=True,
+                extra_context=dict(answers),
+                output_dir=str(output),
+                default_config=True,
+            )
+        except CookiecutterException as error:
+            # What the hook printed stands on stderr already, cookiecutter having no other way.
+            raise Refusal(f"the template was not rendered: {error}") from None
+        finally:
+            tempfile.tempdir = usual
