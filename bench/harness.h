@@ -44,23 +44,27 @@ inline bool all_threads() {
   return all;
 }
 
-/// Memory that every row of the process uses again, so that none has luckier pages than another:
-/// array 0 is the output. At page boundaries; nullptr when the machine has not got as much.
+/// The largest of the sizes of which four arrays fit into the memory that nobody uses.
+inline int64_t largest_size() {
+  const int64_t available = static_cast<int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  int64_t largest = kSizes[0];
+  for (const int64_t size : kSizes) largest = size <= available / 4 ? size : largest;
+  return largest;
+}
+
+/// Memory that every row of the process uses, so that none has luckier pages than another: array 0
+/// is the output. At page boundaries, and there when it is touched; nullptr when the machine has
+/// not got as much.
 inline unsigned char* array(int which, int64_t bytes) {
   struct Free {
     void operator()(unsigned char* memory) const { free(memory); }
   };
+  static const int64_t largest = largest_size();
   static std::unique_ptr<unsigned char, Free> arrays[3];
-  static int64_t sizes[3];
-  if (sizes[which] < bytes) {
-    arrays[which].reset();
-    sizes[which] = 0;
-    const int64_t available =
-        static_cast<int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-    if (bytes > available / 4) return nullptr;
+  if (bytes > largest) return nullptr;
+  if (!arrays[which]) {
     arrays[which].reset(
-        static_cast<unsigned char*>(aligned_alloc(4096, static_cast<size_t>(bytes))));
-    if (arrays[which]) sizes[which] = bytes;
+        static_cast<unsigned char*>(aligned_alloc(4096, static_cast<size_t>(largest))));
   }
   return arrays[which].get();
 }
