@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernkit/apply.h"
 #include "kernkit/cuda/launch.h"
 #include "silu_and_mul/silu_and_mul.h"
 
@@ -23,7 +24,7 @@ __global__ void __launch_bounds__(kMaxThreads)
     const T* gate = x + row * 2 * d + column;
     const T* up = gate + d;
     for (int i = static_cast<int>(threadIdx.x); i < count; i += threads) {
-      out[i] = SiluAndMul<T>{}(gate[i], up[i]);
+      out[i] = kernkit::apply_op<T>(SiluAndMul<T>{}, gate[i], up[i]);
     }
   }
 }

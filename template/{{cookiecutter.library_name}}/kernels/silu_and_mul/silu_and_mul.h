@@ -11,15 +11,14 @@ namespace template_library {
 
 using SiluAndMulTypes = kernkit::floating;
 
-/// The arithmetic: silu(gate) * up with silu(v) = v / (1 + exp(-v)).
+/// The arithmetic: silu(gate) * up with silu(v) = v / (1 + exp(-v)), in the compute type of T:
 /// float16 and bfloat16 are computed in float32 and rounded once, to nearest even. Where exp(-v)
 /// overflows, silu is -0; silu(-inf) is NaN, as in PyTorch and JAX.
 template <class T>
 struct SiluAndMul {
-  KERNKIT_HOST_DEVICE T operator()(T gate, T up) const {
-    using Compute = kernkit::compute_t<T>;
-    const auto v = static_cast<Compute>(gate);
-    return T(v / (Compute(1) + std::exp(-v)) * static_cast<Compute>(up));
+  using Compute = kernkit::compute_t<T>;
+  KERNKIT_HOST_DEVICE Compute operator()(Compute gate, Compute up) const {
+    return gate / (1 + std::exp(-gate)) * up;
   }
 };
 
