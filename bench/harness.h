@@ -170,15 +170,20 @@ void run(benchmark::State& state, int row, const Op& op, const Call& call) {
   state.SetBytesProcessed(state.iterations() * bytes * (kInputs + 1));
 }
 
+/// Beyond this a repetition takes long, and differs little from the next.
+inline constexpr int64_t kRepeatedSize = 16 << 20;
+
 /// Registers <name>/bytes:... for all sizes.
 template <class T, int kInputs, class Op, class Call>
 void add_sizes(const char* name, Op op, Call call) {
-  auto* rows =
-      benchmark::RegisterBenchmark(name, [=, row = number_of_rows++](benchmark::State& state) {
-        run<T, kInputs>(state, row, op, call);
-      });
-  rows->ArgName("bytes")->UseRealTime();
-  for (const int64_t bytes : kSizes) rows->Arg(bytes);
+  const auto body = [=, row = number_of_rows++](benchmark::State& state) {
+    run<T, kInputs>(state, row, op, call);
+  };
+  for (const int64_t bytes : kSizes) {
+    auto* added = benchmark::RegisterBenchmark(name, body)->ArgName("bytes")->Arg(bytes);
+    added->UseRealTime();
+    if (bytes > kRepeatedSize) added->Repetitions(1);
+  }
 }
 
 /// Registers <op>/<dtype>/<whose>/bytes:... for all sizes. The op's own function is "kernkit", and
