@@ -100,11 +100,12 @@ def measure(rows, build, compiler):
             if sides is not ONCE:
                 kind = what.replace("compiling", "preprocessed")
                 rows.add(f"{kind}/{by}/{whose}", [lines(found, files, build)], "lines")
-    for whose in ("kernkit", "tvm-ffi"):
-        name = f"size of the library/{compiler}/{whose}"
-        library = build / f"lib/libscale_{whose.replace('-', '_')}.so"
-        if rows.wants(name) and library.exists():
-            rows.add(name, [stripped_size(library)], "bytes")
+    for op, what in {"scale": "the library", "sum_of_seven": "a library, plain loop over 8 tensors"}.items():
+        for whose in ("kernkit", "tvm-ffi"):
+            name = f"size of {what}/{compiler}/{whose}"
+            library = build / f"lib/lib{op}_{whose.replace('-', '_')}.so"
+            if rows.wants(name) and library.exists():
+                rows.add(name, [stripped_size(library)], "bytes")
 
 
 def main():

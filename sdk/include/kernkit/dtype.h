@@ -91,8 +91,8 @@ namespace detail {
 
 struct DTypeName {
   DTypeCode code;
-  uint8_t bits;  // 0: the bits are appended to the name
-  const char* name;
+  uint8_t bits;   // 0: the bits are appended to the name
+  char name[19];  // in place: a pointer is relocated when a library is loaded
 };
 
 // Float8 and smaller name their bits themselves, in the notation of ml_dtypes.
