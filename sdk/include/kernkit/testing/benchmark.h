@@ -31,8 +31,8 @@ void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
   (detail::add_row<T>(op, "kernkit", sizes, body), ...);
 }
 
-/// A row `copy/<dtype>/memcpy` for each of those, to compare them with: `bytes(tag, state)` are what
-/// the op reads and writes, of which memcpy reads one half and writes the other.
+/// A row `copy/<dtype>/memcpy` for each of those, to compare them with: `bytes(tag, state)` are
+/// what the op reads and writes, of which memcpy reads one half and writes the other.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {
