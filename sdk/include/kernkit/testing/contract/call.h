@@ -151,3 +151,4 @@ class Call {
 }  // namespace kernkit::testing::contract
 
 #include "kernkit/testing/contract/impl/call.h"
+#include "kernkit/testing/contract/impl/memory.h"
