@@ -6,12 +6,15 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -83,6 +86,39 @@ TEST_F(CpuParallel, EveryIndexOnce) {
   }
 }
 
+TEST_F(CpuParallel, GrainOfAnySize) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  for (const int64_t grain : {kMost, kMost - 5, kMost / 2, int64_t{10}}) {
+    std::atomic<int> calls{0};
+    parallel_for(10, grain, [&](int64_t begin, int64_t end) {
+      EXPECT_EQ(begin, 0);
+      EXPECT_EQ(end, 10);
+      ++calls;
+    });
+    EXPECT_EQ(calls, 1) << grain;
+  }
+  for (const int64_t grain : {int64_t{1}, int64_t{0}, int64_t{-1}, kLeast}) {
+    std::atomic<int> calls{0};
+    parallel_for(10, grain, [&](int64_t begin, int64_t end) {
+      EXPECT_EQ(end, begin + 1);
+      ++calls;
+    });
+    EXPECT_EQ(calls, 10) << grain;
+  }
+  std::atomic<int64_t> sum{0};  // of two pieces that end where a number does
+  parallel_for(kMost, kMost / 2 + 1, [&](int64_t begin, int64_t end) { sum += end - begin; });
+  EXPECT_EQ(sum, kMost);
+}
+
+TEST_F(CpuParallel, NothingToDo) {
+  for (const int64_t n : {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
+    for (const int64_t grain : {int64_t{-1}, int64_t{0}, int64_t{1}, int64_t{1} << 62}) {
+      parallel_for(n, grain, [&](int64_t, int64_t) { ADD_FAILURE() << n << ", " << grain; });
+    }
+  }
+}
+
 TEST_F(CpuParallel, OthersHelp) {
   EXPECT_TRUE(on_helper([] {}));
 }
@@ -146,6 +182,31 @@ TEST_F(CpuParallel, HelpersTakeNoSignals) {
   EXPECT_EQ(sigismember(&blocked, SIGINT), 1);
   pthread_sigmask(SIG_SETMASK, nullptr, &callers);
   EXPECT_EQ(sigismember(&callers, SIGINT), 0);
+}
+
+// What an instruction raises reaches the program's handler, or a sanitizer's, from a helper too.
+TEST_F(CpuParallel, HelpersFaultsReachTheHandler) {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  EXPECT_TRUE(on_helper([&] { pthread_sigmask(SIG_SETMASK, nullptr, &blocked); }));
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
+    EXPECT_EQ(sigismember(&blocked, fault), 0) << strsignal(fault);
+  }
+  for (const int fault : {SIGSEGV, SIGILL}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      signal(fault, [](int) { _exit(7); });
+      void* page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      on_helper([&] {
+        if (fault == SIGSEGV) *static_cast<volatile char*>(page) = 1;
+        __builtin_trap();
+      });
+      _exit(1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << strsignal(fault);
+  }
 }
 
 TEST_F(CpuParallel, AfterFork) {

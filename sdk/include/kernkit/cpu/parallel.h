@@ -27,9 +27,10 @@ void run_pieces(int threads, int64_t pieces, void (*piece)(const void* context, 
 }  // namespace detail
 
 /// Calls function(begin, end) on pieces of [0, n), each of `grain` but the last, in any order and
-/// at the same time. The caller takes part, so nothing waits for a thread that has not begun. In a
-/// parallel region of OpenMP, or while another thread is in such a loop of this library, all pieces
-/// run here, one after the other. The function must not throw.
+/// at the same time: not at all when n is 0 or less, and with a grain below 1 as with 1. The caller
+/// takes part, so nothing waits for a thread that has not begun. In a parallel region of OpenMP, or
+/// while another thread is in such a loop of this library, all pieces run here, one after the
+/// other. The function must not throw.
 ///
 /// A piece should take 10 us or more, all together 100 us: others need that long to wake up.
 template <class Function>
@@ -38,9 +39,10 @@ void parallel_for(int64_t n, int64_t grain, const Function& function) {
     const Function& function;
     int64_t n, grain;
   };
-  const Context shared{function, n, grain};
+  if (n <= 0) return;
+  const Context shared{function, n, grain < 1 ? 1 : grain};
   detail::run_pieces(
-      threads(), (n + grain - 1) / grain,
+      threads(), (n - 1) / shared.grain + 1,  // n + grain could overflow
       [](const void* context, int64_t index) {
         const Context& c = *static_cast<const Context*>(context);
         const int64_t begin = index * c.grain;

@@ -122,10 +122,14 @@ KERNKIT_COLD void make_helpers(Pool& pool, int wanted) noexcept {
     pool.helpers = kMaxThreads;
     return;
   }
-  // Signals are for the program's own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  // Signals are for the program's own threads, but for those that an instruction raises where it
+  // stands: blocked, they would end the process without a call of its handler, or a sanitizer's.
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
+    sigdelset(&blocked, fault);
+  }
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
   for (; pool.helpers < wanted; ++pool.helpers) {
     pthread_t thread;
     if (pthread_create(&thread, nullptr, help, &pool) == 0) pthread_detach(thread);
