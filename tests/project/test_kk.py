@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """./kk: its help and its refusals, which prepare and change nothing."""
 
+import os
 import subprocess
 
 import pytest
@@ -57,3 +58,68 @@ def test_is_what_shellcheck_wants(root):
     except FileNotFoundError:
         pytest.skip("shellcheck is not installed")
     assert result.returncode == 0, result.stdout.decode()
+
+
+# ./kk of a library, on tools that say how they were called, and fail as FAILING says.
+
+TOOL = """#!/bin/sh
+case "$*" in
+  --version) echo "cmake version 3.25.1" ;;
+  *" -m "* | "-m "* | --*) echo "$(basename "$0") $* KERNKIT_CUDA=$KERNKIT_CUDA" ;;
+esac
+case " $FAILING " in *" $(basename "$0") "*) exit 8 ;; esac
+"""
+
+
+@pytest.fixture
+def library_kk(template, tmp_path):
+    """Runs the template's ./kk there."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("cmake", "ctest", "python", "ninja"):
+        (tools / name).write_text(TOOL)
+        (tools / name).chmod(0o755)
+
+    def kk(*words, **environment):
+        kept = {key: value for key, value in os.environ.items() if key != "KERNKIT_CUDA"}
+        environment = {**kept, "KK_VENV": str(tmp_path), "CMAKE_PREFIX_PATH": "x", **environment}
+        return subprocess.run(
+            [template / "{{cookiecutter.library_name}}/kk", *words],
+            capture_output=True, text=True, env=environment,
+        )  # fmt: skip
+
+    return kk
+
+
+@pytest.mark.parametrize(
+    "failing, code, sentence",
+    [
+        ("", 0, ""),
+        ("ctest", 1, "kk: failed: ctest (preset release)\n"),
+        ("python", 1, "kk: failed: pytest\n"),
+        ("ctest python", 1, "kk: failed: ctest (preset release), pytest\n"),
+    ],
+)
+def test_all_tests_run_whichever_fail(library_kk, failing, code, sentence):
+    done = library_kk("test", FAILING=failing)
+    assert "\nctest --preset release" in done.stdout and "\npython -m pytest" in done.stdout
+    assert (done.returncode, done.stderr) == (code, sentence)
+
+
+def test_what_does_not_build_is_not_tested(library_kk):
+    done = library_kk("test", FAILING="cmake")
+    assert done.returncode == 8 and "ctest" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words, given, used",
+    [
+        ([], {}, ""),
+        ([], {"KERNKIT_CUDA": "OFF"}, "OFF"),
+        (["--cuda"], {"KERNKIT_CUDA": "OFF"}, "ON"),
+        (["--no-cuda"], {"KERNKIT_CUDA": "AUTO"}, "OFF"),
+    ],
+)
+def test_kernkit_cuda_is_the_callers_unless_an_option_says_otherwise(library_kk, words, given, used):
+    done = library_kk("build", *words, **given)
+    assert f"cmake --preset release KERNKIT_CUDA={used}\n" in done.stdout

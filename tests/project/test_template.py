@@ -82,7 +82,7 @@ def test_no_word_of_the_template_is_left(library):
             continue
         text = content.replace(DESCRIPTION.encode(), b"")
         assert not sentinel.search(path.encode() + b"\n" + text), path
-        assert b"cookiecutter" not in text, path
+        assert b"cookiecutter." not in text, path
         assert path.startswith("third_party/kernkit/") or not CONDITION.search(text), path
 
 

@@ -2,12 +2,15 @@
 """`kernkit update`: a newer template and SDK come, what the library's people wrote stays."""
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 from kernkit import cli, rendering, update
+from rendering import BUILD_OUTPUTS
 
 LINE = "kernkit_add_kernel(fast_ops silu_and_mul)"
 
@@ -176,3 +179,70 @@ def test_what_cannot_be_updated_is_refused(library, tmp_path, monkeypatch, capsy
         record.write_text(broken)
         run(library, code=3)
         assert "restore it from git" in capsys.readouterr().err
+
+
+# By the library's own ./kk, whose kernkit is a copy without the template.
+
+
+@pytest.fixture
+def checkout(root, tmp_path):
+    """The next kernkit's repository."""
+    folder = tmp_path / "next kernkit"
+    for part in ("sdk", "template"):
+        shutil.copytree(root / part, folder / part, symlinks=True, ignore=lambda *_: BUILD_OUTPUTS)
+    for file in ("pyproject.toml", "README.md", "LICENSE", ".clang-format"):
+        shutil.copy(root / file, folder)
+    header = folder / "sdk/include/kernkit/version.h"
+    header.write_text(header.read_text().replace("MINOR 1", "MINOR 9"))
+    listing = folder / "template/{{cookiecutter.library_name}}/kernels/CMakeLists.txt"
+    listing.open("a").write("# of the new template\n")
+    return folder
+
+
+def kk_update(library, *words, code=0, **environment):
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        ["./kk", "update", *map(str, words)], cwd=library, capture_output=True, text=True,
+        env={**kept, "KK_VENV": sys.prefix, **environment},
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def is_new(library):
+    header = library / "third_party/kernkit/include/kernkit/version.h"
+    assert "MINOR 9" in header.read_text()
+    assert "# of the new template" in (library / "kernels/CMakeLists.txt").read_text()
+    assert (library / "README.md").read_text().startswith("Ours.\n")
+    return True
+
+
+def test_a_vendored_library_is_updated_from_a_checkout(library, checkout):
+    assert "fast_ops has kernkit 0.9.0" in kk_update(library, "--from", checkout)
+    assert is_new(library)
+    assert "nothing to do" in kk_update(library, "--from", checkout)
+
+
+def test_a_vendored_library_is_updated_by_an_installed_kernkit(library, checkout):
+    """Which is one on Python's path."""
+    installed = checkout / "sdk/python"
+    assert "fast_ops has kernkit 0.9.0" in kk_update(library, PYTHONPATH=str(installed))
+    assert is_new(library)
+
+
+@pytest.mark.all
+def test_a_vendored_library_is_updated_from_a_wheel(library, checkout, tmp_path):
+    pytest.importorskip("scikit_build_core", reason="scikit-build-core is not installed")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", tmp_path / "wheels", checkout], check=True)
+    (wheel,) = (tmp_path / "wheels").iterdir()
+    assert "fast_ops has kernkit 0.9.0" in kk_update(library, "--from", wheel, PIP_NO_INDEX="1")
+    assert is_new(library)
+    assert git(library, "status", "--porcelain") == ""
+
+
+def test_without_another_kernkit_kk_says_which_it_needs(library):
+    said = kk_update(library, code=1)
+    assert said.startswith("kk: no other kernkit than this library's copy is installed; type: "
+                           "./kk update --from WHERE, a checkout")  # fmt: skip
+    assert "--from needs a kernkit: a checkout of its" in kk_update(library, "--from", code=1)

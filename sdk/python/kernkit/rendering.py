@@ -18,8 +18,9 @@ def template_folder() -> pathlib.Path:
         if (folder / "cookiecutter.json").is_file():
             return folder
     raise Refusal(
-        "the template is not here: this is a copy of kernkit's SDK inside a library; install "
-        "kernkit (pip install PATH, of its repository or a wheel), which has kernkit new and update"
+        "the template is not here: this is a copy of kernkit's SDK inside a library, which "
+        "./kk update --from WHERE updates; or install kernkit (pip install PATH, of its repository "
+        "or a wheel), which has kernkit new and update"
     )
 
 
