@@ -5,6 +5,7 @@
 #include <cooperative_groups/reduce.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <limits.h>
 
 #include "kernkit/cuda/launch.h"
 
@@ -131,6 +132,46 @@ __global__ void atomic_kernel(int* r) {
   }
 }
 
+// They wrap around, as CUDA's do: each of the 256 threads adds, the sums are no int's.
+__global__ void wrapping_kernel(int* r) {
+  atomicAdd(&r[0], INT_MAX);
+  atomicSub(&r[1], INT_MAX);
+  atomicAdd_block(&r[2], INT_MIN);
+  atomicAdd(reinterpret_cast<unsigned*>(&r[3]), UINT_MAX);
+  atomicSub(reinterpret_cast<unsigned*>(&r[4]), 1u);
+  atomicInc(reinterpret_cast<unsigned*>(&r[5]), UINT_MAX);
+  atomicDec(reinterpret_cast<unsigned*>(&r[6]), UINT_MAX);
+  atomicAdd(reinterpret_cast<unsigned long long*>(&r[8]), ULLONG_MAX);
+  const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  const int of_tile = cg::reduce(tile, INT_MAX, cg::plus<int>());
+  const int of_warp = __reduce_add_sync(kAll, INT_MAX);
+  if (blockIdx.x + threadIdx.x != 0) return;
+  r[10] = of_tile;
+  r[11] = of_warp;
+}
+
+__device__ __forceinline__ int twice(int x) { return 2 * x; }
+__device__ __noinline__ int thrice(int x) { return 3 * x; }
+__device__ __forceinline__ int digits(int x) { return x < 10 ? 1 : 1 + digits(x / 10); }
+static __device__ __forceinline__ int by_address(int (*function)(int), int x) {
+  return function(x);
+}
+
+__global__ void qualified_kernel(int* r) {
+  static __shared__ int tile[64];
+  static __shared__ __align__(16) int sum;
+  const auto thread = static_cast<int>(threadIdx.x);
+  int (*const functions[])(int) = {twice, thrice};
+  if (thread == 0) sum = 0;
+  tile[63 - thread] = by_address(functions[thread % 2], thread);
+  __syncthreads();
+  atomicAdd(&sum, tile[thread]);
+  __syncthreads();
+  r[3 * thread] = tile[thread];
+  r[3 * thread + 1] = sum;
+  r[3 * thread + 2] = digits(thread * thread);
+}
+
 }  // namespace
 
 void warp_words(kernkit::TensorView results) {
@@ -148,4 +189,12 @@ void number_words(kernkit::TensorView results) {
 void atomic_words(kernkit::TensorView results) {
   kernkit::cuda::Launch launch(results);
   launch(atomic_kernel, {4, 64}, results.data<int>());
+}
+void wrapping_words(kernkit::TensorView results) {
+  kernkit::cuda::Launch launch(results);
+  launch(wrapping_kernel, {4, 64}, results.data<int>());
+}
+void qualified_words(kernkit::TensorView results) {
+  kernkit::cuda::Launch launch(results);
+  launch(qualified_kernel, {2, 64}, results.data<int>());
 }

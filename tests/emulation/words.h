@@ -13,3 +13,7 @@ void block_words(kernkit::TensorView results);
 void number_words(kernkit::TensorView results);
 /// results [16], int32, all 0: atomics by 64 threads of 4 blocks.
 void atomic_words(kernkit::TensorView results);
+/// results [12], int32, all 0: sums that wrap around, by 64 threads of 4 blocks.
+void wrapping_words(kernkit::TensorView results);
+/// results [64, 3], int32: functions of a device that are no macros, static __shared__ variables.
+void qualified_words(kernkit::TensorView results);

@@ -5,6 +5,8 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "kernkit/testing/cuda_runtime.h"
 #include "on_device.h"
 
@@ -102,6 +104,29 @@ TEST_P(Words, Atomics) {
   EXPECT_EQ(r[11], 256);
   EXPECT_EQ(r[12], 0);
   EXPECT_EQ(r[13], 256);
+}
+
+// Meant for UndefinedBehaviorSanitizer.
+TEST_P(Words, Wrapping) {
+  OnDevice<int> r({12});
+  wrapping_words(r.view("results"));
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  // 256 times 2^31 - 1, and so on, modulo 2^32; of cooperative groups 32 times.
+  const int expected[12] = {-256, 256, 0, -256, -256, 256, -256, 0, -256, -1, -32, -32};
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(r[i], expected[i]) << i;
+}
+
+TEST_P(Words, Qualified) {
+  OnDevice<int> r({64, 3});
+  qualified_words(r.view("results"));
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (int thread = 0; thread < 64; ++thread) {
+    const int from = 63 - thread;
+    EXPECT_EQ(r[3 * thread], from % 2 == 0 ? 2 * from : 3 * from) << thread;
+    EXPECT_EQ(r[3 * thread + 1], 2 * 32 * 31 + 3 * 32 * 32) << thread;
+    EXPECT_EQ(r[3 * thread + 2], static_cast<int>(std::to_string(thread * thread).size()))
+        << thread;
+  }
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace cooperative_groups {
 
 template <class T = void>
 struct plus {
-  T operator()(T a, T b) const { return a + b; }
+  T operator()(T a, T b) const { return kernkit::testing::wrapping_add(a, b); }
 };
 template <class T = void>
 struct less {

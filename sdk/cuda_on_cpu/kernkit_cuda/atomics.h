@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "thread.h"
+#include "wrapping.h"
 
 namespace kernkit::testing {
 
@@ -45,8 +46,8 @@ T change_atomically(T* address, const Change& change) {
                                                [&](T old) { return static_cast<T>(expression); }); \
   }
 #define KERNKIT_ATOMICS(scope)                                                                 \
-  KERNKIT_ATOMIC(Add, scope, old + value)                                                      \
-  KERNKIT_ATOMIC(Sub, scope, old - value)                                                      \
+  KERNKIT_ATOMIC(Add, scope, kernkit::testing::wrapping_add(old, value))                       \
+  KERNKIT_ATOMIC(Sub, scope, kernkit::testing::wrapping_subtract(old, value))                  \
   KERNKIT_ATOMIC(Exch, scope, (static_cast<void>(old), value))                                 \
   KERNKIT_ATOMIC(Min, scope, value < old ? value : old)                                        \
   KERNKIT_ATOMIC(Max, scope, old < value ? value : old)                                        \

@@ -21,10 +21,12 @@
 #define KERNKIT_JOINED_(a, b) a##b
 #define KERNKIT_JOINED(a, b) KERNKIT_JOINED_(a, b)
 
-// 16-byte aligned, for an alignment in front of __shared__ goes to the guard.
+// The guard is const and has an initializer: it is static without saying so, which leaves room for a
+// static in front of __shared__ and none for an extern. The variable is 16-byte aligned, for an
+// alignment in front of __shared__ goes to the guard.
 // clang-format off
 #define __shared__ \
-  static thread_local KERNKIT_SHARED_GUARD char /* extern: use kernkit::cuda::dynamic_shared<T>() */ \
-      KERNKIT_JOINED(on_the_CPU_extern_shared_is_kernkit_cuda_dynamic_shared_T_, __COUNTER__)[KERNKIT_SHARED_GUARD_SIZE]; \
+  thread_local KERNKIT_SHARED_GUARD const char /* extern: use kernkit::cuda::dynamic_shared<T>() */ \
+      KERNKIT_JOINED(on_the_CPU_extern_shared_is_kernkit_cuda_dynamic_shared_T_, __COUNTER__)[KERNKIT_SHARED_GUARD_SIZE] = {}; \
   static thread_local __attribute__((aligned(16), abi_tag("kernkit_shared")))
 // clang-format on

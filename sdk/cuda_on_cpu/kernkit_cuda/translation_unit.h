@@ -4,6 +4,11 @@
 
 #include <cuda_runtime.h>
 
+#include <memory>  // says __attribute__((__noinline__)), which the word below would break
+
+// As in NVIDIA's headers a word of .cu files only, for that reason.
+#define __noinline__ __attribute__((noinline))
+
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wkeyword-macro"
 #endif

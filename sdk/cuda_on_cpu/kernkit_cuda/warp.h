@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "thread.h"
+#include "wrapping.h"
 
 inline void __syncthreads() { kernkit::testing::meet_block(kernkit::testing::Barrier::kPlain, 0); }
 inline int __syncthreads_count(int predicate) {
@@ -158,7 +159,7 @@ KERNKIT_WARP_REDUCE(unsigned, max, a > b ? a : b)
 KERNKIT_WARP_REDUCE(unsigned, and, a& b)
 KERNKIT_WARP_REDUCE(unsigned, or, a | b)
 KERNKIT_WARP_REDUCE(unsigned, xor, a ^ b)
-KERNKIT_WARP_REDUCE(int, add, static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)))
+KERNKIT_WARP_REDUCE(int, add, kernkit::testing::wrapping_add(a, b))
 KERNKIT_WARP_REDUCE(int, min, a < b ? a : b)
 KERNKIT_WARP_REDUCE(int, max, a > b ? a : b)
 #undef KERNKIT_WARP_REDUCE
