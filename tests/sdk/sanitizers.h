@@ -2,10 +2,8 @@
 // Whether a test is compiled with AddressSanitizer: TEST_WITH_ASAN.
 #pragma once
 
-#if defined(__SANITIZE_ADDRESS__)
+#include "kernkit/asan.h"
+
+#if defined(KERNKIT_ASAN)
 #define TEST_WITH_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TEST_WITH_ASAN 1
-#endif
 #endif

@@ -4,16 +4,12 @@
 // is in front of both, and which nobody may touch under AddressSanitizer.
 #pragma once
 
-#if defined(__SANITIZE_ADDRESS__)
+#include "kernkit/asan.h"
+
+#if defined(KERNKIT_ASAN)
 #define KERNKIT_SHARED_GUARD __attribute__((used, aligned(8), abi_tag("kernkit_guard")))
 #define KERNKIT_SHARED_GUARD_SIZE 128
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KERNKIT_SHARED_GUARD __attribute__((used, aligned(8), abi_tag("kernkit_guard")))
-#define KERNKIT_SHARED_GUARD_SIZE 128
-#endif
-#endif
-#if !defined(KERNKIT_SHARED_GUARD)
+#else
 #define KERNKIT_SHARED_GUARD __attribute__((unused))
 #define KERNKIT_SHARED_GUARD_SIZE 1
 #endif

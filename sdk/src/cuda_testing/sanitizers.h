@@ -4,13 +4,8 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define KERNKIT_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KERNKIT_ASAN 1
-#endif
-#endif
+#include "kernkit/asan.h"
+
 #if defined(__SANITIZE_THREAD__) || defined(KERNKIT_CUDA_TESTING_TSAN)
 #define KERNKIT_TSAN 1
 #elif defined(__has_feature)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "kernkit/asan.h"
 #include "kernkit/data_size.h"
 
 namespace kernkit {
@@ -24,7 +25,7 @@ struct CPUNDAlloc {
   void FreeData(DLTensor* tensor) const noexcept { release(tensor->data); }
 
  private:
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(KERNKIT_ASAN)
   // Exactly as large as asked for, so that AddressSanitizer sees the first byte too many.
   static void* allocate(size_t size) {
     void* data = nullptr;

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// KERNKIT_ASAN: this is compiled with AddressSanitizer, by g++ or clang++, so memory is guarded.
+#pragma once
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KERNKIT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KERNKIT_ASAN 1
+#endif
+#endif
