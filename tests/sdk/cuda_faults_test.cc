@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "kernkit/cuda/dynamic_shared.h"
 #include "kernkit/testing/cuda_runtime.h"
 #include "sanitizers.h"
@@ -50,6 +52,9 @@ __global__ void waits_forever(int* flag) {
 __global__ void spins_on_memory(volatile int* flag) {
   while (*flag == 0) {
   }
+}
+__global__ void meets_forever(volatile int* flag) {
+  while (*flag == 0) __syncthreads();
 }
 __global__ void gives_up() {
   if (blockIdx.y == 1 && threadIdx.x == 2) __trap();
@@ -110,6 +115,36 @@ __global__ void sums_of_rounds(int* sums, const int* x, int rounds) {
 }
 
 }  // namespace faulty
+
+// No fault: they only take long.
+namespace slow {
+
+double now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(since).count();
+}
+// A block waits for those behind it, and takes a while itself.
+__global__ void last_block_first(int* done) {
+  const auto behind = static_cast<int>(gridDim.x - 1 - blockIdx.x);
+  while (atomicAdd(done, 0) != behind) {
+  }
+  for (const double begin = now(); now() < begin + 0.01;) {
+  }
+  atomicAdd(done, 1);
+}
+__global__ void many_rounds(double until) {
+  __shared__ bool over;
+  do {
+    __syncthreads();
+    if (threadIdx.x == 0) over = now() > until;
+    __syncthreads();
+  } while (!over);
+}
+__global__ void many_atomics(int* x, double until) {
+  while (now() < until) atomicAdd(x, 1);
+}
+
+}  // namespace slow
 
 namespace kernkit::testing {
 namespace {
@@ -197,6 +232,30 @@ TEST_F(CudaFaults, WaitsForever) {
   EXPECT_NE(fault().find("does not end: 3 threads of the block ask again and again"),
             std::string::npos)
       << fault();
+}
+
+// All threads meet, and none ends.
+TEST_F(CudaFaults, MeetsForever) {
+  runtime_.set_watchdog(0.02);
+  int flag = 0;
+  launch(faulty::meets_forever, 1, 4, 0, static_cast<volatile int*>(&flag));
+  EXPECT_EQ(fault().find("faulty::meets_forever: block [0, 0, 0], thread ["), 0u) << fault();
+  EXPECT_NE(fault().find("does not end: its threads go on, and for 0.3 seconds none has begun or "
+                         "ended"),
+            std::string::npos)
+      << fault();
+}
+
+// Time counts in which nothing goes on, not all of a kernel's.
+TEST_F(CudaFaults, TakesLong) {
+  runtime_.set_watchdog(0.06);
+  int done = 0;
+  launch(slow::last_block_first, 30, 1, 0, &done);
+  EXPECT_EQ(fault(), "none");
+  launch(slow::many_atomics, 1, 1, 0, &done, slow::now() + 0.2);
+  EXPECT_EQ(fault(), "none");
+  launch(slow::many_rounds, 1, 4, 0, slow::now() + 0.75);
+  EXPECT_EQ(fault(), "none");
 }
 
 TEST_F(CudaFaults, Trap) {

@@ -31,6 +31,7 @@ T change_atomically(T* address, const Change& change) {
     memcpy(&new_bits, &changed, sizeof(T));
     if (__atomic_compare_exchange_n(bits, &old_bits, new_bits, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED)) {
+      if (new_bits != old_bits) step();
       return old;
     }
   }

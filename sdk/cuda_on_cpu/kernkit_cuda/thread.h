@@ -26,6 +26,8 @@ unsigned lane_id();
 unsigned live_lanes();
 /// Called by what waits for other threads does over and over: lets them go on.
 void spin();
+/// Called by what changed memory in a way that may let other threads go on.
+void step();
 /// A fence: orders this thread's accesses among those of all threads that call it.
 void fence();
 /// Ends the kernel with an error that names it, its block and its thread.

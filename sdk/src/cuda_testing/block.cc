@@ -52,6 +52,7 @@ Block::~Block() {
 }
 
 void Block::run() {
+  unsigned turns = 0;
   unsigned idle_turns = 0;  // in which threads only asked whether to go on
   while (ended_ < size_) {
     progress_ = false;
@@ -60,6 +61,7 @@ void Block::run() {
       return;
     }
     if (grid_.failed()) return;
+    if (++turns % 1024 == 0 && is_endless(0)) return;
     if (progress_) {
       idle_turns = 0;
       if (grid_.emulation.seed == 0 || grid_.random() % 1024 != 0) continue;
@@ -67,14 +69,17 @@ void Block::run() {
       continue;
     }
     // Whoever is left waits for another block.
-    if (idle_turns != 0 && grid_.seconds() > grid_.emulation.watchdog) {
-      grid_.fail(where(*ready_) + ": does not end: " + std::to_string(ready_count_) +
-                 " threads of the block ask again and again");
-      return;
-    }
+    if (idle_turns != 0 && is_endless(ready_count_)) return;
     if (!grid_.yield()) return;
     idle_turns = 0;
   }
+}
+
+bool Block::is_endless(unsigned waiting) {
+  const std::string sentence = grid_.endless(waiting);
+  if (sentence.empty()) return false;
+  grid_.fail(where(ready_ != nullptr ? *ready_ : *running_) + ": " + sentence);
+  return true;
 }
 
 // False when no thread can run.
@@ -140,6 +145,7 @@ void Block::start_one() {
   thread->ended = thread->met = false;
   running_ = thread;
   threadIdx = thread->index;
+  threads_passed.add();
 }
 
 void Block::end(CudaThread* thread) {
@@ -148,6 +154,7 @@ void Block::end(CudaThread* thread) {
   thread->ended = true;
   ++ended_;
   progress_ = true;
+  threads_passed.add();
   leave(thread);
 }
 
@@ -161,6 +168,7 @@ void Block::push(CudaThread* thread) {
 
 void Block::wake(CudaThread* waiting) {
   progress_ = true;
+  steps_passed.add();
   if (waiting == nullptr) return;
   // Under a seed they may overtake all others: a warp can be a round ahead of another one.
   CudaThread* overtaken = nullptr;
@@ -185,6 +193,7 @@ void Block::wait(const char* function) {
   const RaceSeen suspended;  // for good, when the grid fails
   CudaThread* thread = running_;
   thread->waits_at = function;
+  progress_ = true;
   thread->fiber->suspend();
 }
 

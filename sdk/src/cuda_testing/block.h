@@ -64,6 +64,7 @@ class Block {
   static void run_threads(void* block);
   void run_threads();
   bool resume_one();
+  bool is_endless(unsigned waiting);
   void start_one();
   void end(CudaThread* thread);
   void wait(const char* function);

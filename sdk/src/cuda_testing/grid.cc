@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -42,10 +41,6 @@ thread_local Carrier* this_carrier = nullptr;
 
 uint64_t count(dim3 size) { return uint64_t{size.x} * size.y * size.z; }
 
-int64_t now() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
-
 }  // namespace
 
 Grid::Grid(std::string name, const void* kernel, CudaInvoke invoke, void** arguments, dim3 grid_,
@@ -63,7 +58,8 @@ Grid::Grid(std::string name, const void* kernel, CudaInvoke invoke, void** argum
                                ? emulation_.sampled_blocks
                                : 0),
       most_carriers_(cooperative ? count(grid_) : 64),
-      started_(now()) {
+      all_(emulation_.watchdog / 8),
+      threads_(emulation_.watchdog / 8) {
   find_shared_variables();
   if (emulation.seed != 0) order_.mix(random(), random());
   if (order_.runs() < count(grid)) {
@@ -94,7 +90,19 @@ uint64_t Grid::random() {
   return x ^ (x >> 31);
 }
 
-double Grid::seconds() const { return static_cast<double>(now() - started_) * 1e-9; }
+std::string Grid::endless(unsigned waiting) {
+  const double longest = kCircles * emulation.watchdog;
+  if (threads_.of(threads_passed.count()) > longest) {
+    char text[128];
+    std::snprintf(text, sizeof(text),
+                  "does not end: its threads go on, and for %g seconds none has begun or ended",
+                  longest);
+    return text;
+  }
+  const uint64_t passed = threads_passed.count() + steps_passed.count();
+  if (waiting == 0 || all_.of(passed) <= emulation.watchdog) return "";
+  return "does not end: " + std::to_string(waiting) + " threads of the block ask again and again";
+}
 
 std::string Grid::where(uint3 index) const {
   return name_ + ": block [" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +

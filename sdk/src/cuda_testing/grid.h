@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "block_order.h"
+#include "progress.h"
 
 namespace kernkit::testing {
 
@@ -21,7 +22,7 @@ struct Carrier;
 struct Emulation {
   unsigned seed = 0;            // 0: blocks and threads start in their order
   unsigned char poison = 0xcd;  // fills new memory
-  double watchdog = 20;         // seconds that a kernel may take
+  double watchdog = 20;         // seconds in which a kernel may stand still
   uint64_t sampled_grid = 0;    // of a grid of more blocks than that only some run; 0: all
   unsigned sampled_blocks = 0;  // so many
 };
@@ -43,7 +44,9 @@ class Grid {
   bool failed() const { return failed_; }
   /// "kernel [thread block..]" for the start of a sentence.
   std::string where(uint3 block) const;
-  double seconds() const;
+  /// "" or what the threads of a block do that does not end: `waiting` of them only ask whether
+  /// they may go on, or (0) they go on. To be asked now and then.
+  std::string endless(unsigned waiting);
   /// A number from the seed, another one each time; 0 without a seed.
   uint64_t random();
   /// Frees a block's memory; not before the end where the race detector would see a race in that.
@@ -76,7 +79,7 @@ class Grid {
   std::atomic<bool> failed_{false};
   std::string sentence_;
   cudaError_t error_ = cudaSuccess;
-  int64_t started_;
+  Standstill all_, threads_;
 };
 
 }  // namespace kernkit::testing

@@ -162,6 +162,7 @@ unsigned lane_id() {
 }
 unsigned live_lanes() { return block_of("__activemask").live_lanes(); }
 
+void step() { steps_passed.add(); }
 void spin() {
   if (Block* block = this_block()) block->spin();
 }

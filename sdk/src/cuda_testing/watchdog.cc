@@ -8,21 +8,25 @@
 #include <cstring>
 #include <thread>
 
+#include "progress.h"
+
 namespace kernkit::testing {
 namespace {
 
-std::atomic<int64_t> deadline{0};  // of the steady clock, in milliseconds; 0: no kernel runs
+std::atomic<uint64_t> kernels{0};  // how many began
+std::atomic<double> patience{0};   // seconds; 0: no kernel runs
 char running[256];
 
-int64_t milliseconds() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::milliseconds(1);
-}
-
 void watch() {
+  Standstill all(0.2), threads(0.2);
   for (;;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const int64_t end = deadline;
-    if (end == 0 || milliseconds() < end) continue;
+    const double most = patience;
+    // Each only grows.
+    const uint64_t passed = kernels + threads_passed.count();
+    const double still = all.of(passed + steps_passed.count());
+    const double in_a_circle = threads.of(passed);
+    if (most == 0 || (still < most && in_a_circle < kCircles * most)) continue;
     std::fprintf(stderr,
                  "kernkit: kernel %s does not end; a loop that waits for another thread needs an "
                  "atomic, a fence or __nanosleep() in it\n",
@@ -40,8 +44,9 @@ Watchdog::Watchdog(const std::string& kernel, double seconds) {
   }();
   (void)started;
   std::strncpy(running, kernel.c_str(), sizeof(running) - 1);
-  deadline = milliseconds() + static_cast<int64_t>(seconds * 1500) + 500;
+  ++kernels;
+  patience = seconds * 1.5 + 0.5;
 }
-Watchdog::~Watchdog() { deadline = 0; }
+Watchdog::~Watchdog() { patience = 0; }
 
 }  // namespace kernkit::testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watchdog: ends the process when a kernel that asks for nothing does not end.
+// Watchdog: ends the process when a kernel that asks for nothing does not go on, see progress.h.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace kernkit::testing {
 
 /// While it lives, a kernel of this name runs; one at a time in the process. Who can be asked to
-/// stop was told to long before.
+/// stop was told to before, after `seconds` in which the kernel did not go on.
 class Watchdog {
  public:
   Watchdog(const std::string& kernel, double seconds);

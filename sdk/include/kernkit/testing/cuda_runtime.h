@@ -108,7 +108,9 @@ class CudaRuntime {
   /// What fills new memory: a result that changes with it was computed from memory that nobody
   /// wrote. Shared memory is filled as well, with another byte.
   void set_poison(unsigned char byte);
-  /// How long a kernel may run before it is stopped, or else the process: 20 seconds.
+  /// For how long a kernel may stand still before it is stopped, or else the process: 20 seconds. It
+  /// goes on when a thread begins, ends, meets others at a barrier or a function of its warp, or
+  /// changes memory by an atomic; when none begins or ends, for 15 times as long.
   void set_watchdog(double seconds);
   /// What kernels did wrong: "scale: block [0, 0, 0], thread [7, 0, 0]: ...". It was written to
   /// stderr as well, and further calls that reach the device return cudaErrorLaunchFailure.
