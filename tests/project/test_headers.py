@@ -80,16 +80,16 @@ def test_is_short(header):
     assert len((INCLUDE / header).read_text().splitlines()) <= 215
 
 
-BEHIND_THE_END = """
+OUTSIDE = """
 #include "kernkit/cpu/allocator.h"
-int main() {
+int main(int, char** argv) {
   int64_t size = 100;
   DLTensor x{nullptr, {kDLCPU, 0}, 1, {kDLUInt, 8, 1}, &size, nullptr, 0};
   kernkit::CPUNDAlloc alloc;
   alloc.AllocData(&x);
   volatile char* data = static_cast<char*>(x.data);
-  data[99] = 1;
-  data[100] = 1;
+  data[0] = data[99] = 1;
+  data[atoi(argv[1])] = 1;
   alloc.FreeData(&x);
 }
 """
@@ -100,7 +100,9 @@ def test_allocated_memory_is_guarded_by_address_sanitizer(compiler, dlpack_inclu
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     flags = ["-x", "c++", "-std=c++17", "-fsanitize=address", "-g1", "-o", tmp_path / "program"]
-    result = compile_text(compiler, flags, BEHIND_THE_END, dlpack_include)
+    result = compile_text(compiler, flags, OUTSIDE, dlpack_include)
     assert result.returncode == 0, result.stderr
-    report = subprocess.run([tmp_path / "program"], capture_output=True, text=True).stderr
-    assert re.search(r"heap-buffer-overflow(.|\n)*#0 .* in main .*<stdin>:10", report), report
+    for index in ("100", "-1"):
+        done = subprocess.run([tmp_path / "program", index], capture_output=True, text=True)
+        found = re.search(r"heap-buffer-overflow(.|\n)*#0 .* in main .*<stdin>:10", done.stderr)
+        assert found, f"data[{index}]: {done.stderr or 'nothing was reported'}"
