@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kernkit doctor`: each rule holds for a good library and fails for a bad one, made by g++."""
 
+import io
 import json
+import random
 import re
 import struct
 import subprocess
@@ -9,6 +11,7 @@ import sys
 import zipfile
 
 import pytest
+from elftools.elf.elffile import ELFFile
 from kernkit import cli, doctor
 from kernkit.fatbin import read_architectures
 from kernkit.library import read_library
@@ -150,6 +153,18 @@ def test_a_glibc_that_is_too_new_is_named_with_what_needs_it(made):
     assert said(path, "glibc") == "2.17 or newer; a wheel is py3-none-manylinux_2_17_x86_64"
 
 
+def test_packed_relocations_are_of_a_glibc_that_knows_them(made):
+    """Which is told by a version that no symbol has."""
+    source = GOOD + "#include <stdio.h>\nint f() { return puts(line); } int (*g)() = f;"
+    path = made(source, [*FLAGS, "-Wl,-z,pack-relative-relocs"])
+    if "GLIBC_ABI_DT_RELR" not in read_library(path).versions:
+        pytest.skip("this linker packs no relocations")
+    assert said(path, "glibc") == "2.36 or newer; a wheel is py3-none-manylinux_2_36_x86_64"
+    assert failed(path, glibc="2.35")["glibc"].startswith(
+        "GLIBC_ABI_DT_RELR: of glibc 2.36, which is above 2.35"
+    )
+
+
 @pytest.mark.parametrize(
     "needs, tag",
     [
@@ -160,6 +175,7 @@ def test_a_glibc_that_is_too_new_is_named_with_what_needs_it(made):
         ({"GLIBC": (2, 17), "CXXABI": (1, 3, 11)}, "manylinux_2_27_x86_64"),
         ({"GLIBC": (2, 17), "GCC": (14, 0, 0)}, "manylinux_2_39_x86_64"),
         ({"GLIBC": (2, 99)}, None),
+        ({"GLIBC": (2, 17), "GLIBC_ABI_OF_TOMORROW": ()}, None),
     ],
 )
 def test_the_tag_is_the_lowest_that_suffices(needs, tag):
@@ -235,6 +251,46 @@ def test_what_is_no_library_is_refused(made, tmp_path, capsys):
     stripped.write_bytes(whole[:40] + bytes(8) + whole[48:60] + bytes(4) + whole[64:])
     assert "its section headers were removed" in refused(stripped)
     assert 'kernkit: --glibc "new" is no version' in refused(made(), "--glibc", "new")
+
+
+def damaged(whole):
+    """Copies that are cut short or in which some bytes are others, most of them where a reader looks:
+    (what was done, the copy)."""
+    chance = random.Random(1)
+    (headers,) = struct.unpack_from("<Q", whole, 40)
+    places = [(0, 64), (headers, len(whole))]
+    for section in ELFFile(io.BytesIO(whole)).iter_sections():
+        if section.name.startswith((".gnu.version", ".dyn", ".nv_", ".shstr", "kernkit_")):
+            places.append((section["sh_offset"], section["sh_offset"] + section["sh_size"]))
+    for _ in range(15):
+        length = chance.randrange(len(whole))
+        yield f"cut to {length} bytes", whole[:length]
+    for _ in range(50):
+        copy, done = bytearray(whole), []
+        for _ in range(chance.choice((1, 1, 2, 8))):
+            at = chance.randrange(*chance.choice(places))
+            bytes_ = bytes([chance.choice((0, 1, 128, 255))]) * chance.choice((1, 4, 8))
+            copy[at : at + len(bytes_)] = bytes_
+            done.append(f"{bytes_.hex()} at {at}")
+        yield ", ".join(done), bytes(copy[: len(whole)])
+
+
+def test_a_damaged_file_is_a_sentence(made, tmp_path, capsys):
+    """What is read all the same has a verdict; no file ends the program in another way."""
+    use = "\n#include <stdio.h>\nint f() { return puts(line); }"
+    whole = made(GOOD + fatbin((2, 80, 0), (1, 90, 0)) + use).read_bytes()
+    path, codes = tmp_path / "lib.so", set()
+    for done, content in damaged(whole):
+        path.write_bytes(content)
+        for command in (["doctor"], ["bindings", "--package", "p", "--output", str(tmp_path / "p")]):
+            try:
+                code = cli.main([*command[:1], str(path), *command[1:]])
+            except Exception as error:
+                pytest.fail(f"{command[0]}, {done}: {error!r}")
+            said = capsys.readouterr().err
+            assert (code, said.count("\n")) in ((0, 0), (1, 0), (3, 1)), (done, said)
+            codes.add((command[0], code))
+    assert len(codes) == 5  # bindings: 0 and 3
 
 
 @pytest.mark.all

@@ -24,7 +24,7 @@ from typing import Iterable, List, Optional
 
 from .cli import Refusal
 from .library import Library, read_library
-from .manylinux import parse_version, platform_tag
+from .manylinux import parse_version, platform_tag, version_of
 from .schema import SchemaError, parse
 
 OWN_EXPORTS = {"__tvm_ffi__library_ctx", "kernkit_last_error", "kernkit_use_host"}
@@ -179,16 +179,17 @@ def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
     glibc = needs.get("GLIBC", (2, 0))
     tag = platform_tag(library.machine, needs)
     if most is not None and glibc > parse_version(most):
-        wanted = "GLIBC_" + ".".join(map(str, glibc))
-        names = [name for name, version in library.undefined.items() if version == wanted]
+        wanted = [text for text in library.versions if version_of(text) == ("GLIBC", glibc)]
+        names = [name for name, version in library.undefined.items() if version in wanted]
         return _fail(
             "glibc",
-            f"{_list(names)}: of glibc {wanted[6:]}, which is above {most}; "
+            f"{_list(names or wanted)}: of glibc {'.'.join(map(str, glibc))}, which is above {most}; "
             "build on an older system, such as the manylinux image of that "
             "glibc",
         )
     if tag is None:
-        kinds = _list(f"{kind}_{'.'.join(map(str, version))}" for kind, version in needs.items())
+        kinds = _list("_".join(filter(None, (kind, ".".join(map(str, version)))))
+                      for kind, version in needs.items())  # fmt: skip
         return _fail(
             "glibc",
             f"{kinds}: newer than any platform tag; build on an older "

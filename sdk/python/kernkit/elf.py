@@ -49,6 +49,6 @@ def read_section(path: pathlib.Path, name: str) -> Optional[bytes]:
                 if offset + length > len(content):
                     raise ValueError
                 return content[offset : offset + length]
-    except (struct.error, ValueError) as error:
+    except (struct.error, ValueError, OverflowError) as error:
         raise Refusal(f"{path} is damaged: its sections lie beyond its end") from error
     return None

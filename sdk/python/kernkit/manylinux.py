@@ -34,6 +34,9 @@ POLICIES = (
     Policy((2, 41), (3, 4, 33), (1, 3, 15), (14, 0, 0)),
 )
 _FIELDS = {"GLIBC": "glibc", "GLIBCXX": "glibcxx", "CXXABI": "cxxabi", "GCC": "gcc"}
+# Versions whose names are words, and since when they are there. Relocations as -z
+# pack-relative-relocs packs them: glibc's NEWS for 2.36.
+_WORDS = {"GLIBC_ABI_DT_RELR": (2, 36)}
 
 
 def parse_version(text: str) -> Version:
@@ -42,10 +45,18 @@ def parse_version(text: str) -> Version:
     return tuple(map(int, parts)) if all(map(str.isdigit, parts)) else ()
 
 
+def version_of(text: str) -> Tuple[str, Version]:
+    """"GLIBC_2.34" as ("GLIBC", (2, 34)); what is no known version as it is, with ()."""
+    kind, _, number = text.partition("_")
+    version = _WORDS.get(text) or parse_version(number)
+    return (kind, version) if version else (text, ())
+
+
 def allows(policy: Policy, needs: Dict[str, Version]) -> bool:
-    """Whether a file that needs these versions, by name as in GLIBC, runs there."""
-    return all(version <= getattr(policy, _FIELDS[name]) for name, version in needs.items()
-               if name in _FIELDS)  # fmt: skip
+    """Whether a file that needs these versions, by name as in GLIBC, runs there. A version of glibc
+    and g++'s libraries that is not known runs nowhere; others are not asked about."""
+    return all(version <= getattr(policy, _FIELDS[name]) if name in _FIELDS
+               else name.partition("_")[0] not in _FIELDS for name, version in needs.items())  # fmt: skip
 
 
 def platform_tag(machine: str, needs: Dict[str, Version]) -> Optional[str]:
