@@ -3,9 +3,11 @@
 #include <tuple>
 
 #include "export_fixture.h"
+#include "kernkit/owning_any.h"
 
 namespace ops {
 
+using kernkit::Any;
 using kernkit::Tensor;
 
 Tensor kept;
@@ -17,7 +19,22 @@ bool returns_bool() { return true; }
 std::string returns_str() { return "text"; }
 std::tuple<int64_t, Tensor> returns_pair(Tensor x) { return {7, x}; }
 
+// A tensor, and then what cannot be returned: here no host makes a str or a list.
+std::tuple<Tensor, std::string> and_str(Tensor x) { return {x, "text"}; }
+std::tuple<Tensor, uint64_t> and_too_large(Tensor x) { return {x, uint64_t{1} << 63}; }
+std::tuple<Tensor, Tensor, Tensor> and_undefined(Tensor x) { return {x, x, Tensor()}; }
+std::tuple<Tensor, kernkit::ShapeView> and_list(Tensor x) { return {x, x.sizes()}; }
+std::pair<Tensor, Any> and_nested(Tensor x) { return {x, std::make_tuple(x, Tensor())}; }
+struct Refuses {};
+std::tuple<Tensor, Refuses> and_throws(Tensor x) { return {x, {}}; }
+uint64_t too_large() { return ~uint64_t{0}; }
+
 }  // namespace ops
+
+template <>
+struct kernkit::detail::Result<ops::Refuses> : Result<int64_t> {
+  static void set(KernkitAny*, ops::Refuses) { throw std::bad_alloc(); }
+};
 
 KERNKIT_EXPORT(keep, "(Tensor x) -> ()", "", ops::keep)
 KERNKIT_EXPORT(give_back, "(Tensor x) -> Tensor", "", ops::give_back)
@@ -26,6 +43,13 @@ KERNKIT_EXPORT(returns_float, "() -> float", "", ops::returns_float)
 KERNKIT_EXPORT(returns_bool, "() -> bool", "", ops::returns_bool)
 KERNKIT_EXPORT(returns_str, "() -> str", "", ops::returns_str)
 KERNKIT_EXPORT(returns_pair, "(Tensor x) -> (int, Tensor)", "", ops::returns_pair)
+KERNKIT_EXPORT(and_str, "(Tensor x) -> (Tensor, str)", "", ops::and_str)
+KERNKIT_EXPORT(and_too_large, "(Tensor x) -> (Tensor, int)", "", ops::and_too_large)
+KERNKIT_EXPORT(and_undefined, "(Tensor x) -> (Tensor, Tensor, Tensor)", "", ops::and_undefined)
+KERNKIT_EXPORT(and_list, "(Tensor x) -> (Tensor, int[])", "", ops::and_list)
+KERNKIT_EXPORT(and_nested, "(Tensor x) -> (Tensor, Any)", "", ops::and_nested)
+KERNKIT_EXPORT(and_throws, "(Tensor x) -> (Tensor, int)", "", ops::and_throws)
+KERNKIT_EXPORT(too_large, "() -> int", "", ops::too_large)
 
 namespace kernkit {
 namespace {
@@ -77,6 +101,38 @@ TEST_F(Export, ResultsThatNeedAHost) {
   EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 1) << "a reference was lost";
   EXPECT_EQ(error(__tvm_ffi__doc_keep, {}).substr(0, 21), "RuntimeError: keep():");
   EXPECT_EQ(error(__tvm_ffi__metadata_keep, {}).substr(0, 21), "RuntimeError: keep():");
+}
+
+// What stands in a tuple already is released when a later element cannot be returned.
+TEST_F(Export, FailingTupleReleasesItsElements) {
+  Object<DLTensor> object(kKernkitTensor, *x_tensor.dl());
+  const uint64_t before = object.header.ref_counts;
+  const auto refusal = [&](KernkitFunction function) {
+    const std::string said = error(function, {object.any()});
+    EXPECT_EQ(object.header.ref_counts, before) << said;
+    object.header.ref_counts = before;
+    return said;
+  };
+  const std::string no_host = ", which only a host can make, and none is in the process";
+  EXPECT_EQ(refusal(__tvm_ffi_and_str), "RuntimeError: and_str(): returns a str" + no_host);
+  EXPECT_EQ(refusal(__tvm_ffi_and_list), "RuntimeError: and_list(): returns a list" + no_host);
+  EXPECT_EQ(refusal(__tvm_ffi_and_too_large),
+            "ValueError: and_too_large(): returns 9223372036854775808, which exceeds the range of "
+            "int (64 bits with a sign)");
+  const std::string undefined =
+      "internal check failed: value.defined() an undefined Tensor was returned";
+  EXPECT_EQ(refusal(__tvm_ffi_and_undefined), "InternalError: and_undefined(): " + undefined);
+  EXPECT_EQ(refusal(__tvm_ffi_and_nested), "InternalError: and_nested(): " + undefined);
+  EXPECT_EQ(refusal(__tvm_ffi_and_throws), "MemoryError: and_throws(): out of memory");
+  EXPECT_EQ(refusal(__tvm_ffi_returns_pair),
+            "RuntimeError: returns_pair(): returns a tuple" + no_host);
+}
+
+TEST_F(Export, FailureLeavesTheResultAlone) {
+  // error() looks at the result.
+  EXPECT_EQ(error(__tvm_ffi_too_large, {}),
+            "ValueError: too_large(): returns 18446744073709551615, which exceeds the range of int "
+            "(64 bits with a sign)");
 }
 
 }  // namespace

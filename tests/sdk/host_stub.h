@@ -124,7 +124,7 @@ HOST_STUB_EXPORT int TVMFFIObjectDecRef(void* object) {
   return 0;
 }
 HOST_STUB_EXPORT int TVMFFIStringFromByteArray(const KernkitByteArray* text, KernkitAny* out) {
-  if (host_stub::host.refuses) return -1;
+  if (host_stub::host.refuses) return host_stub::fail("MemoryError", "the host has none");
   host_stub::host.text = host_stub::str(text);
   out->type_index = kKernkitStr;
   return 0;
@@ -138,7 +138,8 @@ HOST_STUB_EXPORT int TVMFFIFunctionGetGlobal(const KernkitByteArray* name, void*
 HOST_STUB_EXPORT int TVMFFIFunctionCall(void* function, const KernkitAny* args, int32_t num_args,
                                         KernkitAny* out) {
   using host_stub::host;
-  if (host.refuses || function != &host_stub::make_array) return -1;
+  if (host.refuses) return host_stub::fail("MemoryError", "the host has none");
+  if (function != &host_stub::make_array) return -1;
   host.items.assign(args, args + num_args);
   // As the real one: the array takes references of its own.
   for (const KernkitAny& item : host.items) {

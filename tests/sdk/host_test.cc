@@ -70,6 +70,11 @@ TEST_F(HostTest, Strings) {
   EXPECT_EQ(__tvm_ffi_name(nullptr, nullptr, 0, &result), 0);
   EXPECT_EQ(result.type_index, kKernkitStr);
   EXPECT_EQ(host.text, "a name");
+  host.refuses = true;
+  result = KernkitAny{};
+  EXPECT_EQ(__tvm_ffi_name(nullptr, nullptr, 0, &result), -1);
+  EXPECT_STREQ(kernkit_last_error(), "MemoryError: name(): returning a str: the host has none");
+  EXPECT_EQ(result.type_index, kKernkitNone);
 }
 
 TEST_F(HostTest, TupleHandsItsReferencesOver) {
@@ -90,6 +95,7 @@ TEST_F(HostTest, TupleHandsItsReferencesOver) {
   EXPECT_EQ(make_array.ref_counts, array_before);
   host.refuses = true;
   EXPECT_EQ(__tvm_ffi_pair(nullptr, &x, 1, &result), -1);
+  EXPECT_STREQ(kernkit_last_error(), "MemoryError: pair(): returning a tuple: the host has none");
   EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 2) << "a reference was lost or kept";
   EXPECT_EQ(make_array.ref_counts, array_before);
 }

@@ -14,19 +14,40 @@ namespace kernkit::detail {
 /// RuntimeError: `what` can only be made by a host.
 [[noreturn, gnu::cold]] void throw_no_host(const char* what);
 
-/// Makes a String of the host. Throws RuntimeError when there is no host.
+// The four below throw RuntimeError when there is no host, and what the host says when it refuses;
+// *result is then as it was.
+
+/// Makes a String of the host.
 void set_string(KernkitAny* result, const char* data, size_t size);
 
-/// Makes an Array of the host from items, whose references it takes over. Throws RuntimeError when
-/// there is no host.
-void set_array(KernkitAny* result, KernkitAny* items, int32_t size);
+using MakeText = HostFunction<int(const KernkitByteArray* text, KernkitAny* out)>;
+/// The same with a function of the host for text or bytes. `what` is what a message calls it.
+void set_text(KernkitAny* result, MakeText& make_text, const char* what, const char* data,
+              size_t size);
 
-/// Makes an Array of the host from integers. Throws RuntimeError when there is no host.
+/// Makes an Array of the host, which holds references of its own.
+void set_array(KernkitAny* result, const KernkitAny* items, int32_t size, const char* what);
+
+/// Makes an Array of the host from integers.
 void set_ints(KernkitAny* result, ShapeView values);
+
+/// Gives the references of values back.
+void release_items(const KernkitAny* items, int32_t size) noexcept;
+
+/// Values on their way into an Array. Releases them, be it that a later one could not be made.
+template <int32_t kSize>
+struct Items {
+  KernkitAny at[kSize] = {};
+
+  Items() = default;
+  Items(const Items&) = delete;
+  Items& operator=(const Items&) = delete;
+  ~Items() { release_items(at, kSize); }
+};
 
 /// How a value of type T is returned.
 ///   fits(returns, n)    whether these results may be declared for it
-///   set(result, value)  hands the value over
+///   set(result, value)  hands the value over, or throws and leaves *result alone
 template <class T, class = void>
 struct Result;
 
@@ -53,8 +74,6 @@ struct Result<T, std::enable_if_t<std::is_arithmetic_v<T>>> {
     return is_single(returns, n, kIsBool ? Type::kBool : kIsFloat ? Type::kFloat : Type::kInt);
   }
   static void set(KernkitAny* result, T value) {
-    result->type_index = kIsBool ? kKernkitBool : kIsFloat ? kKernkitFloat : kKernkitInt;
-    result->small_size = 0;
     if constexpr (kIsFloat) {
       result->v.f64 = static_cast<double>(value);
     } else {
@@ -62,6 +81,8 @@ struct Result<T, std::enable_if_t<std::is_arithmetic_v<T>>> {
           << "returns " << value << ", which exceeds the range of int (64 bits with a sign)";
       result->v.i64 = static_cast<int64_t>(value);
     }
+    result->type_index = kIsBool ? kKernkitBool : kIsFloat ? kKernkitFloat : kKernkitInt;
+    result->small_size = 0;
   }
 };
 
@@ -142,9 +163,9 @@ struct Result<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
     (Result<std::tuple_element_t<I, T>>::set(&items[I], std::move(get<I>(value))), ...);
   }
   static void set(KernkitAny* result, T&& value) {
-    KernkitAny items[kSize] = {};
-    set_each(items, value, std::make_index_sequence<kSize>());
-    set_array(result, items, kSize);
+    Items<kSize> items;
+    set_each(items.at, value, std::make_index_sequence<kSize>());
+    set_array(result, items.at, kSize, "a tuple");
   }
 };
 

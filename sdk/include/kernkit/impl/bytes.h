@@ -16,9 +16,8 @@ KERNKIT_COLD bool read_bytes(const KernkitAny& any, KernkitByteArray* out) {
 }
 
 KERNKIT_COLD void set_bytes(KernkitAny* result, const unsigned char* data, size_t size) {
-  auto* make_bytes = host_api::bytes_from_byte_array.get();
-  const KernkitByteArray bytes = {reinterpret_cast<const char*>(data), size};
-  if (make_bytes == nullptr || make_bytes(&bytes, result) != 0) throw_no_host("bytes");
+  set_text(result, host_api::bytes_from_byte_array, "bytes", reinterpret_cast<const char*>(data),
+           size);
 }
 
 }  // namespace kernkit::detail

@@ -8,9 +8,10 @@ namespace kernkit::detail {
 
 KERNKIT_COLD Function create_function(void* self, KernkitFunction call, void (*destroy)(void*)) {
   auto* create = host_api::function_create.get();
-  void* object = nullptr;
-  KERNKIT_CHECK(create != nullptr && create(self, call, destroy, &object) == 0, RuntimeError)
+  KERNKIT_CHECK(create != nullptr, RuntimeError)
       << "makes a function, which only a host can make, and none is in the process";
+  void* object = nullptr;
+  if (create(self, call, destroy, &object) != 0) throw_raised("making a function");
   return Function::adopt(static_cast<KernkitObject*>(object));
 }
 
