@@ -19,6 +19,7 @@
 #include "kernkit/impl/host_api.h"
 #include "kernkit/impl/host_error.h"
 #include "kernkit/impl/list.h"
+#include "kernkit/impl/list_items.h"
 #include "kernkit/impl/make_function.h"
 #include "kernkit/impl/message.h"
 #include "kernkit/impl/metadata.h"

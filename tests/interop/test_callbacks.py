@@ -135,6 +135,26 @@ def test_a_kept_value_is_owned(ops):
     assert alive() is None, "a reference was not released"
 
 
+def test_an_object_that_python_lets_go_of_is_taken_over(ops):
+    ops.keep(None)
+    values = tvm_ffi.Array([1, "two"])
+    ops.keep(values._move())
+    moved = "value: expected something that can be owned, got an object that was moved away before"
+    with pytest.raises(TypeError, match=moved):
+        ops.keep(values._move())
+    assert list(ops.keep(None)) == [1, "two"]
+
+
+def test_a_list_that_changes_during_the_call(ops):
+    values = tvm_ffi.List([0.5, 2.0] * 50)
+
+    def change():
+        values.clear()
+        values.extend(["text"] * 100)
+
+    assert ops.sum_after(values, change) == 125
+
+
 def test_a_tensor_in_any(ops):
     assert np.shares_memory(np.from_dlpack(ops.as_tensor(tvm_ffi.from_dlpack(X))), X)
 

@@ -149,6 +149,89 @@ TEST(Function, Calls) {
             "InternalError: internal check failed: defined() an undefined Function was called");
 }
 
+// An argument of type index 10: the address of a reference that the callee may take.
+AnyView movable(KernkitObject** slot) {
+  KernkitAny any{};
+  any.type_index = kKernkitObjectRValueRef;
+  any.v.ptr = slot;
+  return AnyView(any);
+}
+KernkitObject* new_object(Any value) { return value.detach().v.object; }
+
+TEST(Movable, IsTakenOverByAnOwner) {
+  Any kept;
+  const Function keep = make_function("keep", [&kept](Any value) { kept = std::move(value); });
+  KernkitObject* slot = new_object(std::string("longer than seven"));
+  keep(movable(&slot));
+  EXPECT_EQ(slot, nullptr);
+  EXPECT_EQ(kept.cast<std::string>(), "longer than seven");
+  EXPECT_EQ(owners(kept.get()), 1u);
+  const std::string moved = ", got an object that was moved away before";
+  EXPECT_EQ(error_of([&] { keep(movable(&slot)); }),
+            "TypeError: keep(): argument 0: expected something that can be owned" + moved);
+  EXPECT_EQ(error_of([&] { keep(movable(nullptr)); }),
+            "TypeError: keep(): argument 0: expected something that can be owned" + moved);
+
+  slot = new_object(std::string("another, longer than seven"));
+  {
+    const Any direct{movable(&slot)};
+    EXPECT_EQ(slot, nullptr);
+    EXPECT_EQ(owners(direct.get()), 1u);
+  }
+
+  Tensor tensor;
+  const Function keep_tensor =
+      make_function("keep_tensor", [&tensor](Tensor x) { tensor = std::move(x); });
+  slot = new_object(Tensor::FromNDAlloc(CPUNDAlloc(), {2}, dl_float32, {kDLCPU, 0}));
+  keep_tensor(movable(&slot));
+  EXPECT_EQ(slot, nullptr);
+  EXPECT_EQ(tensor.use_count(), 1u);
+  EXPECT_STREQ(tensor.view().name(), "argument 0");
+  EXPECT_EQ(error_of([&] { keep_tensor(movable(&slot)); }),
+            "TypeError: keep_tensor(): argument 0: expected an owned Tensor" + moved);
+  // What does not fit stays with the caller.
+  slot = new_object(std::string("longer than seven"));
+  EXPECT_EQ(error_of([&] { keep_tensor(movable(&slot)); }),
+            "TypeError: keep_tensor(): argument 0: expected an owned Tensor, got str "
+            "\"longer than seven\" (to be moved)");
+  ASSERT_NE(slot, nullptr);
+  KernkitObjectDecRef(slot);
+
+  Function function;
+  slot = make_function("f", [] { return 41; }).detach();
+  make_function("keep_function",
+                [&function](Function f) { function = std::move(f); })(movable(&slot));
+  EXPECT_EQ(slot, nullptr);
+  EXPECT_EQ(static_cast<uint32_t>(function.get()->ref_counts), 1u);
+  EXPECT_EQ(function().cast<int>(), 41);
+}
+
+TEST(Movable, IsReadWhereItIs) {
+  const auto read = [](Any object, auto function) {
+    KernkitObject* slot = new_object(std::move(object));
+    const Any owner = Any::adopt(detail::object_in_slot(movable(&slot).get()));
+    make_function("read", function)(movable(&slot));
+    EXPECT_EQ(slot, owner.get().v.object) << "was taken";
+    EXPECT_EQ(owners(owner.get()), 1u);
+  };
+  read(std::string("longer than seven"),
+       [](std::string_view text) { EXPECT_EQ(text, "longer than seven"); });
+  read(std::vector<uint8_t>(20, 7), [](BytesView bytes) { EXPECT_EQ(bytes.size(), 20u); });
+  read(std::make_tuple(2, 0.5),
+       [](ListView<double> values) { EXPECT_EQ(values[0] + values[1], 2.5); });
+  read(std::make_tuple(2, 3), [](ShapeView sizes) { EXPECT_EQ(sizes, ShapeView({2, 3})); });
+  read(std::string("longer than seven"), [](AnyView value) {
+    EXPECT_EQ(value.type_index(), kKernkitStr);
+    EXPECT_EQ(owners(Any(value).get()), 2u) << "a view is shared, not taken";
+  });
+  // A TensorView is read in as few instructions as there can be: it takes none that moves.
+  EXPECT_EQ(
+      error_of([&] {
+        read(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}), [](TensorView) {});
+      }),
+      "TypeError: read(): argument 0: expected Tensor, got Tensor (to be moved)");
+}
+
 TEST(Function, LivesAsLongAsItIsOwned) {
   auto alive = std::make_shared<int>(0);
   Function f = make_function("count", [alive]() mutable { return ++*alive; });

@@ -3,6 +3,8 @@
 #include <string_view>
 
 #include "export_fixture.h"
+#include "kernkit/function.h"
+#include "kernkit/list.h"
 #include "kernkit/optional.h"
 
 namespace ops {
@@ -26,6 +28,16 @@ void lists(ShapeView sizes, ListView<double> factors, ListView<TensorView> tenso
       tensors.empty() ? "-" : tensors[0].name());
 }
 
+// Reads the lists once more after a callback has run.
+void watch(ListView<double> numbers, ListView<TensorView> tensors, ListView<std::string_view> texts,
+           const kernkit::Function& change) {
+  const ListView<TensorView> copy = tensors;
+  const TensorView first = tensors[0];
+  change();
+  see(numbers.size(), numbers[0], numbers[1], copy.size(), first.size(0), copy[0].size(0), texts[0],
+      texts[1]);
+}
+
 }  // namespace ops
 
 KERNKIT_EXPORT(defaults,
@@ -33,6 +45,8 @@ KERNKIT_EXPORT(defaults,
                "ScalarType f=bfloat16, float g=-inf) -> ()",
                "", ops::defaults)
 KERNKIT_EXPORT(optionals, "(Tensor? x, float? f=None, int[]? s=None) -> ()", "", ops::optionals)
+KERNKIT_EXPORT(watch, "(float[] numbers, Tensor[] tensors, str[] texts, Callable change) -> ()", "",
+               ops::watch)
 KERNKIT_EXPORT(lists, "(int[] sizes, float[] factors, Tensor[] tensors) -> ()", "", ops::lists)
 
 namespace kernkit {
@@ -88,6 +102,79 @@ TEST_F(Export, Lists) {
             "[" + to15 + "];0;-1;0;-;");
   EXPECT_EQ(seen(__tvm_ffi_lists, {seventeen.any(), empty.any(), empty.any()}),
             "[" + to15 + ", 16];0;-1;0;-;");
+}
+
+// A List (type index 75), unlike an Array, may change: here a callback empties it, so that it frees
+// its elements and lets their objects go.
+struct MutableList {
+  std::vector<KernkitAny> items;
+  Object<KernkitSeqCell> object{kKernkitList, {}};
+
+  explicit MutableList(std::vector<KernkitAny> content) : items(std::move(content)) {
+    const auto size = static_cast<int64_t>(items.size());
+    object.cell = {items.data(), size, size, nullptr};
+  }
+  void clear() {
+    for (const KernkitAny& item : items) {
+      if (item.type_index >= kKernkitObject) KernkitObjectDecRef(item.v.object);
+    }
+    for (KernkitAny& item : items) item = none();
+    std::vector<KernkitAny>().swap(items);
+    object.cell = {nullptr, 0, 0, nullptr};
+  }
+};
+struct Lists {
+  MutableList numbers, tensors, texts;
+};
+Lists* changing = nullptr;
+int destroyed = 0;
+
+TEST_F(Export, ListsThatChangeDuringTheCall) {
+  struct Text : Object<KernkitByteArray> {
+    using Object::Object;
+    char content[20] = "longer than seven";
+  };
+  auto* tensor = new Object<DLTensor>(kKernkitTensor, *x_tensor.dl());
+  auto* text = new Text(kKernkitStr, {nullptr, 17});
+  text->cell.data = text->content;
+  tensor->header.deleter = [](void* self, int) {
+    delete static_cast<Object<DLTensor>*>(self);
+    ++destroyed;
+  };
+  text->header.deleter = [](void* self, int) {
+    delete static_cast<Text*>(self);
+    ++destroyed;
+  };
+  KernkitAny small{};
+  small.type_index = kKernkitSmallStr;
+  small.small_size = 1;
+  small.v.small[0] = 's';
+  Lists lists{MutableList({real(0.5), integer(2)}), MutableList({tensor->any()}),
+              MutableList({text->any(), small})};
+  changing = &lists;
+  destroyed = 0;
+  const Object<KernkitFunctionCell> change(
+      kKernkitFunction, {[](void*, const KernkitAny*, int32_t, KernkitAny*) {
+                           changing->numbers.clear();
+                           changing->tensors.clear();
+                           changing->texts.clear();
+                           EXPECT_EQ(destroyed, 0) << "the call still reads them";
+                           return 0;
+                         },
+                         nullptr});
+  EXPECT_EQ(seen(__tvm_ffi_watch, {lists.numbers.object.any(), lists.tensors.object.any(),
+                                   lists.texts.object.any(), change.any()}),
+            "2;0.5;2;1;2;2;longer than seven;s;");
+  EXPECT_EQ(destroyed, 2) << "the call has let go";
+}
+
+// Of an Array nothing is copied or counted.
+TEST_F(Export, ArraysAreBorrowed) {
+  KernkitAny items[] = {integer(1), integer(2)};
+  const Object<KernkitSeqCell> array(kKernkitArray, {items, 2, 2, nullptr});
+  const auto list = AnyView(array.any()).cast<ListView<double>>();
+  items[1] = integer(3);
+  EXPECT_EQ(list[1], 3);
 }
 
 TEST_F(Export, ListsOfWrongThings) {

@@ -13,6 +13,19 @@ const Cell* cell_of(const KernkitAny& any) {
   return reinterpret_cast<const Cell*>(any.v.object + 1);
 }
 
+/// The object of an argument of type index 10, borrowed; the argument itself when the object was
+/// taken over before.
+KernkitAny object_in_slot(const KernkitAny& any);
+
+/// What an argument stands for. One of type index 10 is the address of a reference that the callee
+/// may take over; it stands for that object.
+inline KernkitAny referent(const KernkitAny& any) {
+  return __builtin_expect(any.type_index == kKernkitObjectRValueRef, 0) ? object_in_slot(any) : any;
+}
+
+/// Takes the object of such an argument over when it is of this type; otherwise gives null.
+KernkitObject* take_object(const KernkitAny& any, int32_t type_index);
+
 /// The text of a str argument, which lives as long as `any`. False when it is no str.
 bool read_text(const KernkitAny& any, KernkitByteArray* out);
 

@@ -108,7 +108,7 @@ class AnyView : public detail::AnyValue {
 
 template <>
 struct detail::Argument<AnyView> : PlainArgument<schema::Type::kAny, AnyView> {
-  static Held read(const KernkitAny& any, const char*) { return AnyView(any); }
+  static Held read(const KernkitAny& any, const char*) { return AnyView(referent(any)); }
 };
 
 }  // namespace kernkit

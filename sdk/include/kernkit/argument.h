@@ -55,8 +55,10 @@ template <>
 struct Argument<Tensor> : PlainArgument<schema::Type::kTensor, Tensor> {
   // A bare DLTensor* belongs to the caller: nothing could keep it alive.
   static Held read(const KernkitAny& any, const char* name) {
-    if (any.type_index != kKernkitTensor) throw_argument_type(name, "an owned Tensor", any);
-    return Tensor::share(any.v.object, name);
+    if (any.type_index == kKernkitTensor) return Tensor::share(any.v.object, name);
+    KernkitObject* moved = take_object(any, kKernkitTensor);
+    if (moved == nullptr) throw_argument_type(name, "an owned Tensor", any);
+    return Tensor::adopt(moved, name);
   }
 };
 

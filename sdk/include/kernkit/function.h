@@ -83,8 +83,10 @@ class Function {
 template <>
 struct detail::Argument<Function> : PlainArgument<schema::Type::kCallable, Function> {
   static Held read(const KernkitAny& any, const char* name) {
-    if (any.type_index != kKernkitFunction) throw_argument_type(name, "a callable", any);
-    return Function::share(any.v.object);
+    if (any.type_index == kKernkitFunction) return Function::share(any.v.object);
+    KernkitObject* moved = take_object(any, kKernkitFunction);
+    if (moved == nullptr) throw_argument_type(name, "a callable", any);
+    return Function::adopt(moved);
   }
 };
 

@@ -2,7 +2,7 @@
 // ListView: a list argument, read element by element. IntList: the integers behind a ShapeView.
 #pragma once
 
-#include "kernkit/argument.h"
+#include "kernkit/list_items.h"
 
 namespace kernkit {
 
@@ -22,35 +22,31 @@ typename Argument<T>::Held read_element(const KernkitAny* data, size_t i, const 
 
 }  // namespace detail
 
-/// A borrowed list of T: float[], Tensor[], str[], bool[]. Elements were checked when the call
-/// began. (int[] is a ShapeView.)
+/// A list of T: float[], Tensor[], str[], bool[]. Elements were checked when the call began, and
+/// neither they nor their number change during it: those of an Array (a Python list or tuple) are
+/// borrowed, those of a List, which a callback may change, are held. (int[] is a ShapeView.)
 template <class T>
 class ListView {
+  static_assert(std::is_same_v<typename detail::Argument<T>::Held, T>,
+                "kernkit: the elements would borrow from what only a call can hold; read a list of "
+                "int[] as ListView<ListView<int64_t>>");
+
  public:
   ListView(const KernkitAny* data, size_t size, const char* name)
-      : data_(data), size_(size), name_(name) {}
+      : ListView(detail::ListItems(data, size), name) {}
+  ListView(detail::ListItems items, const char* name) : items_(std::move(items)), name_(name) {}
 
-  size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  /// Unchecked, as of an array.
-  T operator[](size_t i) const { return detail::read_element<T>(data_, i, name_); }
+  size_t size() const { return items_.size(); }
+  bool empty() const { return items_.size() == 0; }
+  /// Unchecked, as of an array. A view among the elements is valid as long as the list is.
+  T operator[](size_t i) const { return detail::read_element<T>(items_.data(), i, name_); }
 
  private:
-  const KernkitAny* data_;
-  size_t size_;
+  detail::ListItems items_;
   const char* name_;
 };
 
 namespace detail {
-
-/// The elements of an Array or List argument. Throws TypeError for anything else.
-inline const KernkitSeqCell* read_list(const KernkitAny& any, const char* name,
-                                       const char* expected) {
-  if (any.type_index != kKernkitArray && any.type_index != kKernkitList) {
-    throw_argument_type(name, expected, any);
-  }
-  return cell_of<KernkitSeqCell>(any);
-}
 
 template <class T>
 struct Argument<ListView<T>> {
@@ -61,10 +57,8 @@ struct Argument<ListView<T>> {
     return param.is_list && !param.is_optional && Argument<T>::fits(element);
   }
   static Held read(const KernkitAny& any, const char* name) {
-    const KernkitSeqCell* cell = read_list(any, name, "a list");
-    const auto size = static_cast<size_t>(cell->size);
-    const Held list(static_cast<const KernkitAny*>(cell->data), size, name);
-    for (size_t i = 0; i < size; ++i) (void)list[i];
+    Held list(ListItems::of(read_list(any, name, "a list")), name);
+    for (size_t i = 0; i < list.size(); ++i) (void)list[i];
     return list;
   }
 };
@@ -73,13 +67,14 @@ struct Argument<ListView<T>> {
 /// list.
 class IntList {
  public:
-  IntList(const KernkitAny& any, const char* name) {
+  IntList(const KernkitAny& argument, const char* name) {
+    const KernkitAny any = referent(argument);
     if (any.type_index == kKernkitShape) {
       const auto* cell = cell_of<KernkitShapeCell>(any);
       view_ = ShapeView(cell->data, cell->size);
       return;
     }
-    const KernkitSeqCell* cell = read_list(any, name, "a list of int");
+    const auto* cell = cell_of<KernkitSeqCell>(read_list(any, name, "a list of int"));
     const auto size = static_cast<size_t>(cell->size);
     if (size > kInline) heap_ = new int64_t[size];
     int64_t* out = heap_ != nullptr ? heap_ : inline_;

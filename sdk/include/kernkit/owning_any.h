@@ -8,9 +8,10 @@
 namespace kernkit {
 
 namespace detail {
-/// Makes an owned value of a borrowed one: counts an object, copies a text or bytes through the
-/// host. Throws TypeError for a DLTensor*, which belongs to the caller.
-KernkitAny own(const KernkitAny& any);
+/// Makes an owned value of a borrowed one: counts an object, or takes over one that the caller lets
+/// go; copies a text or bytes through the host. Throws TypeError, which names `name`, for a
+/// DLTensor*, which belongs to the caller.
+KernkitAny own(const KernkitAny& any, const char* name);
 }  // namespace detail
 
 class Any;
@@ -55,7 +56,8 @@ class Any : public detail::AnyValue {
     detail::set_string(&any_, text, strlen(text));
   }  // NOLINT(runtime/explicit)
   /// What a view views, owned. Throws TypeError for a DLTensor*: no view becomes an owned tensor.
-  explicit Any(AnyView view) : AnyValue(detail::own(view.get())) {}
+  explicit Any(AnyView view, const char* name = "value")
+      : AnyValue(detail::own(view.get(), name)) {}
   Any(TensorView) = delete;
 
   /// Takes over a value whose reference the caller owns.
@@ -79,7 +81,7 @@ template <>
 struct detail::Argument<Any> {
   using Held = Any;
   static constexpr bool fits(const schema::Param& param) { return Argument<AnyView>::fits(param); }
-  static Held read(const KernkitAny& any, const char*) { return Any(AnyView(any)); }
+  static Held read(const KernkitAny& any, const char* name) { return Any(AnyView(any), name); }
 };
 
 inline void detail::Result<Any>::set(KernkitAny* result, Any&& value) { *result = value.detach(); }

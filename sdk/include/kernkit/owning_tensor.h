@@ -80,7 +80,9 @@ class Tensor {
     return Tensor(detail::ObjectRef::share(object), name);
   }
   /// Takes over a reference which the caller owns.
-  static Tensor adopt(KernkitObject* object) { return Tensor(detail::ObjectRef::adopt(object)); }
+  static Tensor adopt(KernkitObject* object, const char* name = nullptr) {
+    return Tensor(detail::ObjectRef::adopt(object), name);
+  }
   /// Gives the reference away, without the marks: who gets it takes the tensor for a writable one.
   KernkitObject* detach() noexcept { return object_.detach(); }
 

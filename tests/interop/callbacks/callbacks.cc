@@ -8,6 +8,7 @@
 #include "kernkit/bytes.h"
 #include "kernkit/export.h"
 #include "kernkit/function.h"
+#include "kernkit/list.h"
 #include "kernkit/make_function.h"
 
 namespace {
@@ -16,6 +17,7 @@ using kernkit::Any;
 using kernkit::AnyView;
 using kernkit::BytesView;
 using kernkit::Function;
+using kernkit::ListView;
 using kernkit::Optional;
 using kernkit::Tensor;
 using kernkit::TensorView;
@@ -60,6 +62,13 @@ Any keep(Any value) {
 }
 Tensor as_tensor(AnyView value) { return value.cast<Tensor>("value"); }
 
+double sum_after(ListView<double> values, const Function& f) {
+  f();
+  double total = 0;
+  for (size_t i = 0; i < values.size(); ++i) total += values[i];
+  return total;
+}
+
 int64_t sum_bytes(BytesView bytes) {
   int64_t total = 0;
   for (const unsigned char byte : bytes) total += byte;
@@ -87,6 +96,8 @@ KERNKIT_EXPORT(caught, "(Callable f) -> str", "What f raises.", caught)
 KERNKIT_EXPORT(describe, "(Any value) -> str", "What value is.", describe)
 KERNKIT_EXPORT(keep, "(Any value) -> Any", "What was kept before.", keep)
 KERNKIT_EXPORT(as_tensor, "(Any value) -> Tensor", "value.", as_tensor)
+KERNKIT_EXPORT(sum_after, "(float[] values, Callable f) -> float", "Their sum, after f().",
+               sum_after)
 KERNKIT_EXPORT(sum_bytes, "(bytes b) -> int", "The sum.", sum_bytes)
 KERNKIT_EXPORT(repeat, "(bytes b, int times) -> bytes", "b * times.", repeat)
 KERNKIT_EXPORT(shape, "(Tensor x) -> int[]", "x's shape.", shape)

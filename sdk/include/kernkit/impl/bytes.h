@@ -11,6 +11,11 @@ KERNKIT_COLD bool read_bytes(const KernkitAny& any, KernkitByteArray* out) {
     case kKernkitSmallBytes: *out = {any.v.small, any.small_size}; return true;
     case kKernkitBytes: *out = *cell_of<KernkitByteArray>(any); return true;
     case kKernkitByteArrayPtr: *out = *static_cast<KernkitByteArray*>(any.v.ptr); return true;
+    case kKernkitObjectRValueRef: {
+      const KernkitAny object = object_in_slot(any);
+      if (object.type_index == kKernkitBytes) *out = *cell_of<KernkitByteArray>(object);
+      return object.type_index == kKernkitBytes;
+    }
     default: return false;
   }
 }

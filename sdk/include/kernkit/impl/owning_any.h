@@ -7,7 +7,7 @@
 
 namespace kernkit::detail {
 
-KERNKIT_COLD KernkitAny own(const KernkitAny& any) {
+KERNKIT_COLD KernkitAny own(const KernkitAny& any, const char* name) {
   KernkitAny owned = any;
   switch (any.type_index) {
     case kKernkitRawStr: set_string(&owned, any.v.c_str, strlen(any.v.c_str)); break;
@@ -16,7 +16,14 @@ KERNKIT_COLD KernkitAny own(const KernkitAny& any) {
       set_bytes(&owned, reinterpret_cast<const unsigned char*>(bytes->data), bytes->size);
       break;
     }
-    case kKernkitDLTensorPtr: throw_argument_type("value", "something that can be owned", any);
+    case kKernkitObjectRValueRef:
+      owned = object_in_slot(any);
+      if (owned.type_index == any.type_index) {
+        throw_argument_type(name, "something that can be owned", any);
+      }
+      take_object(any, owned.type_index);
+      break;
+    case kKernkitDLTensorPtr: throw_argument_type(name, "something that can be owned", any);
     default:
       if (any.type_index >= kKernkitObject) KernkitObjectIncRef(any.v.object);
   }
