@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "kernkit/apply.h"
-#include "kernkit/cpu/vectorised.h"
+#include "kernkit/cpu/traffic.h"
 
 #if KERNKIT_INSTRUCTION_SETS > 1
 
@@ -59,16 +59,17 @@ KERNKIT_AVX2 KERNKIT_INLINE void half_block(const Op& op, Out* out, const Widene
 }
 
 template <class Op, class Out, class... In>
-KERNKIT_AVX2 KERNKIT_INLINE void half_loop(Op op, int64_t n, bool prefetch, Out* out,
+KERNKIT_AVX2 KERNKIT_INLINE void half_loop(Op op, int64_t n, unsigned ways, Out* out,
                                            const In*... in) {
-  for (int64_t i = 0; i < n; i += kBlock) {
-    if (prefetch) {
-      prefetch_block_to_write(out + i);
-      (prefetch_block(in + i), ...);
+  Stage<Out> stage;
+  const bool staged = (ways & kPastCaches) != 0;
+  Out* to = staged ? reinterpret_cast<Out*>(stage.bytes) : out;
+  const int64_t step = staged ? 0 : kBlock;
+  for (int64_t i = 0; i < n; i += kBlock, to += step) {
+    for (int64_t j = 0; j < kBlock; j += kHalfBlock) {
+      half_block(op, to + j, Widened<In>(in + i + j)...);
     }
-    for (int64_t j = i; j < i + kBlock; j += kHalfBlock) {
-      half_block(op, out + j, Widened<In>(in + j)...);
-    }
+    if (__builtin_expect(ways != 0, 0)) move_block<true>(ways, stage, out + i, in + i...);
   }
 }
 

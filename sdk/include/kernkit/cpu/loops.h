@@ -7,7 +7,7 @@
 
 #include "kernkit/apply.h"
 #include "kernkit/cpu/half_loop.h"
-#include "kernkit/cpu/vectorised.h"
+#include "kernkit/cpu/traffic.h"
 
 namespace kernkit::cpu::detail {
 
@@ -42,19 +42,20 @@ KERNKIT_INLINE void pair_block(const Op& op, bfloat16* out, const In*... in) {
 }
 
 // The op is copied, so that no store to `out` can change it.
-template <class Op, class Out, class... In>
-KERNKIT_INLINE void typed_loop(Op op, int64_t n, bool prefetch, Out* out, const In*... in) {
-  for (int64_t i = 0; i < n; i += kBlock) {
-    if (prefetch) {
-      prefetch_block_to_write(out + i);
-      (prefetch_block(in + i), ...);
-    }
+template <bool kAvx, class Op, class Out, class... In>
+KERNKIT_INLINE void typed_loop(Op op, int64_t n, unsigned ways, Out* out, const In*... in) {
+  Stage<Out> stage;
+  const bool staged = (ways & kPastCaches) != 0;
+  Out* to = staged ? reinterpret_cast<Out*>(stage.bytes) : out;
+  const int64_t step = staged ? 0 : kBlock;
+  for (int64_t i = 0; i < n; i += kBlock, to += step) {
     if constexpr (kernkit::detail::kOnComputeTypes<Op, In...> && std::is_same_v<Out, bfloat16> &&
                   (std::is_same_v<In, bfloat16> && ...)) {
-      pair_block(op, out + i, in + i...);
+      pair_block(op, to, in + i...);
     } else {
-      plain_block(op, out + i, in + i...);
+      plain_block(op, to, in + i...);
     }
+    if (__builtin_expect(ways != 0, 0)) move_block<kAvx>(ways, stage, out + i, in + i...);
   }
 }
 
@@ -62,31 +63,31 @@ template <class Op, class Indices, class Out, class... In>
 struct LoopsOf;
 template <class Op, size_t... I, class Out, class... In>
 struct LoopsOf<Op, std::index_sequence<I...>, Out, In...> {
-  KERNKIT_VECTORISED static void baseline(const void* op, int64_t n, bool, void* out,
+  KERNKIT_VECTORISED static void baseline(const void* op, int64_t n, unsigned ways, void* out,
                                           [[maybe_unused]] const void* const* in) {
-    typed_loop(*static_cast<const Op*>(op), n, false, static_cast<Out*>(out),
-               static_cast<const In*>(in[I])...);
+    typed_loop<false>(*static_cast<const Op*>(op), n, ways & kPastCaches, static_cast<Out*>(out),
+                      static_cast<const In*>(in[I])...);
   }
 #if KERNKIT_INSTRUCTION_SETS > 1
   static constexpr bool kHalves =
       kernkit::detail::kOnComputeTypes<Op, In...> &&
       (std::is_same_v<Out, float16> || (std::is_same_v<In, float16> || ...));
-  KERNKIT_AVX2 KERNKIT_VECTORISED static void avx2(const void* op, int64_t n, bool prefetch,
+  KERNKIT_AVX2 KERNKIT_VECTORISED static void avx2(const void* op, int64_t n, unsigned ways,
                                                    void* out,
                                                    [[maybe_unused]] const void* const* in) {
     if constexpr (kHalves) {
-      half_loop(*static_cast<const Op*>(op), n, prefetch, static_cast<Out*>(out),
+      half_loop(*static_cast<const Op*>(op), n, ways, static_cast<Out*>(out),
                 static_cast<const In*>(in[I])...);
     } else {
-      typed_loop(*static_cast<const Op*>(op), n, prefetch, static_cast<Out*>(out),
-                 static_cast<const In*>(in[I])...);
+      typed_loop<true>(*static_cast<const Op*>(op), n, ways, static_cast<Out*>(out),
+                       static_cast<const In*>(in[I])...);
     }
   }
-  KERNKIT_AVX512 KERNKIT_VECTORISED static void avx512(const void* op, int64_t n, bool prefetch,
+  KERNKIT_AVX512 KERNKIT_VECTORISED static void avx512(const void* op, int64_t n, unsigned ways,
                                                        void* out,
                                                        [[maybe_unused]] const void* const* in) {
-    typed_loop(*static_cast<const Op*>(op), n, prefetch, static_cast<Out*>(out),
-               static_cast<const In*>(in[I])...);
+    typed_loop<true>(*static_cast<const Op*>(op), n, ways, static_cast<Out*>(out),
+                     static_cast<const In*>(in[I])...);
   }
   // F16C's registers have 256 bits: half_loop() is not made twice.
   static constexpr Loop by_set(InstructionSet set) {

@@ -21,11 +21,20 @@ enum class InstructionSet {
   kAvx512,    // F, BW, DQ and VL, with all of kAvx2
 };
 
+/// How a loop moves its arrays between itself and memory. No result depends on it.
+enum Way : unsigned {
+  kAskForInputs = 1,  // ahead of time
+  kAskForOutput = 2,  // ahead of time, in order to write it, which no processor does by itself
+  kPastCaches = 4,    // stores do not read the lines that they fill, nor keep them
+};
+
 /// Sizes count the bytes that a loop reads and writes, all its arrays together.
 struct Machine {
   InstructionSet instruction_set;
-  size_t prefetch_bytes;   // from here on loops ask for memory ahead of time
-  size_t streaming_bytes;  // from here on results go past the caches; SIZE_MAX: never
+  unsigned asking;     // ways of loops over asking_bytes or more: what they ask for
+  unsigned streaming;  // ways of loops over streaming_bytes or more, unless in place
+  size_t asking_bytes;
+  size_t streaming_bytes;
   size_t threading_bytes;  // from here on threads() share the work
 };
 
@@ -34,6 +43,22 @@ struct Machine {
 const Machine& machine() noexcept;
 
 namespace detail {
+
+/// As the processor names itself.
+struct Processor {
+  enum Vendor { kOther, kIntel, kAmd } vendor;
+  unsigned family, model;
+};
+/// Of cpuid: the second register of leaf 0, the first of leaf 1.
+Processor processor_of(unsigned vendor, unsigned signature) noexcept;
+
+/// The ways that were measured to be fast on a processor, the plain loop on one that nobody
+/// measured.
+struct Ways {
+  unsigned asking, streaming;
+};
+Ways ways_of(const Processor& processor) noexcept;
+
 // The same, to be changed by tests.
 Machine& chosen_machine() noexcept;
 Machine find_machine() noexcept;

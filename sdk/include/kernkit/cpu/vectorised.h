@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loops of all instruction sets share: how a compiler is told, blocks, prefetching.
+// What the loops of all instruction sets share: how a compiler is told, and blocks.
 //
 // The op has no target attribute: it is inlined into functions that have one, and what other code
 // calls of it stays free of their instructions. FMA is left out of AVX2, so that a * b + c rounds
@@ -47,28 +47,8 @@ namespace kernkit::cpu::detail {
 /// Loops go in blocks of so many elements: the size is constant, so that a compiler unrolls them.
 inline constexpr int kBlock = 64;
 
-/// A loop without its types: out[i] = op(in[i]...) for i in [0, n), n a multiple of kBlock. With
-/// `prefetch` it asks for memory ahead of time.
-using Loop = void (*)(const void* op, int64_t n, bool prefetch, void* out, const void* const* in);
-
-// Asks for the lines of a block that comes later; for writing at once what will be written, which
-// no processor's own prefetch does. Cascade Lake, beyond the caches: 1.1 times the best copy that
-// does not ask.
-template <class T>
-KERNKIT_INLINE void prefetch_block(const T* in) {
-  for (unsigned line = 0; line < kBlock * sizeof(T); line += 64) {
-    __builtin_prefetch(reinterpret_cast<const char*>(in) + 1024 + line);
-  }
-}
-template <class T>
-KERNKIT_INLINE void prefetch_block_to_write(T* out) {
-  for (unsigned line = 0; line < kBlock * sizeof(T); line += 64) {
-#if KERNKIT_INSTRUCTION_SETS > 1
-    asm volatile("prefetchw %0" : : "m"(reinterpret_cast<char*>(out)[512 + line]));
-#else
-    __builtin_prefetch(reinterpret_cast<char*>(out) + 512 + line, 1);
-#endif
-  }
-}
+/// A loop without its types: out[i] = op(in[i]...) for i in [0, n), n a multiple of kBlock. `ways`:
+/// how it moves them, in bits of Way; past the caches only from the start of a line.
+using Loop = void (*)(const void* op, int64_t n, unsigned ways, void* out, const void* const* in);
 
 }  // namespace kernkit::cpu::detail
