@@ -83,6 +83,40 @@ double sum_of_owned(Tensor x) {
   return sum;
 }
 
+// The elements of xs, one behind the other. Wrong when it checks the first of them only.
+template <bool ChecksAll>
+void concat(TensorView y, kernkit::ListView<TensorView> xs) {
+  KERNKIT_EXPECT(y).dtype(kernkit::dl_float32).cpu().rank(1).contiguous();
+  int64_t n = 0;
+  for (size_t i = 0; i < xs.size(); ++i) {
+    if (!ChecksAll && i > 0) break;
+    KERNKIT_EXPECT(xs[i]).same_dtype(y).same_device(y).rank(1).contiguous();
+    KERNKIT_EXPECT(y).no_overlap(xs[i]);
+  }
+  for (size_t i = 0; i < xs.size(); ++i) n += xs[i].numel();
+  KERNKIT_CHECK(y.numel() == n, ValueError)
+      << "y: has " << y.numel() << " elements, expected " << n << ", as many as those of xs";
+  auto* out = y.data<float>();
+  for (size_t i = 0; i < xs.size(); ++i) {
+    const auto* x = static_cast<const float*>(xs[i].data_ptr());
+    for (int64_t k = 0; k < xs[i].numel(); ++k) *out++ = x[k];
+  }
+}
+
+// x plus 1, plus 2, ... in one tensor each.
+void shifted(kernkit::ListView<TensorView> ys, TensorView x, kernkit::ListView<double> by) {
+  KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cpu().contiguous();
+  KERNKIT_CHECK(ys.size() == by.size(), ValueError) << "ys: must be as many as by";
+  for (size_t i = 0; i < ys.size(); ++i) {
+    KERNKIT_EXPECT(ys[i]).like(x).contiguous().no_overlap(x);
+    for (size_t k = 0; k < i; ++k) KERNKIT_EXPECT(ys[i]).no_overlap(ys[k]);
+  }
+  for (size_t i = 0; i < ys.size(); ++i) {
+    auto* y = ys[i].data<float>();
+    for (int64_t k = 0; k < x.numel(); ++k) y[k] = x.data<float>()[k] + static_cast<float>(by[i]);
+  }
+}
+
 // Wrong: takes any bytes for floats.
 void careless(TensorView y, TensorView x) {
   for (int64_t i = 0; i < y.numel(); ++i) {
@@ -101,6 +135,9 @@ KERNKIT_EXPORT(filled,
                "ScalarType dtype=float32) -> (Tensor, int)",
                "", filled)
 KERNKIT_EXPORT(sum_of_owned, "(Tensor x) -> float", "", sum_of_owned)
+KERNKIT_EXPORT(concat, "(Tensor(a!) y, Tensor[] xs) -> ()", "", concat<true>)
+KERNKIT_EXPORT(concat_carelessly, "(Tensor(a!) y, Tensor[] xs) -> ()", "", concat<false>)
+KERNKIT_EXPORT(shifted, "(Tensor(a!)[] ys, Tensor x, float[] by) -> ()", "", shifted)
 KERNKIT_EXPORT(careless, "(Tensor(a!) y, Tensor x) -> ()", "", careless)
 
 KERNKIT_TEST_CONTRACT(row_mean, example<float>(4), example<float>(4, 7), cpu_only())
@@ -113,10 +150,19 @@ KERNKIT_TEST_CONTRACT(filled, example<float>(4, 3), kernkit::ShapeView({1, 2}), 
                       kernkit::dl_float32, cpu_only())
 KERNKIT_TEST_CONTRACT(filled, example<float>(5), kernkit::ShapeView({1, 2}), false, 2.5, cpu_only())
 KERNKIT_TEST_CONTRACT(sum_of_owned, example<float>(4, 3), cpu_only())
+KERNKIT_TEST_CONTRACT(concat, example<float>(9), list(example<float>(4), example<float>(5)),
+                      cpu_only())
+KERNKIT_TEST_CONTRACT(shifted, list(example<float>(4, 3), example<float>(4, 3)),
+                      example<float>(4, 3), list(1.0, 2.5), cpu_only())
 
 namespace kernkit::testing::contract {
 namespace {
 
+Contract concat_with(std::initializer_list<Item> items, bool carelessly = true) {
+  return carelessly ? make_contract("concat", __tvm_ffi_concat_carelessly,
+                                    __tvm_ffi__metadata_concat_carelessly, items)
+                    : make_contract("concat", __tvm_ffi_concat, __tvm_ffi__metadata_concat, items);
+}
 Contract careless_with(std::initializer_list<Item> items) {
   return make_contract("careless", __tvm_ffi_careless, __tvm_ffi__metadata_careless, items);
 }
@@ -144,6 +190,41 @@ TEST(ContractReport, AViolationIsASentence) {
   const std::string many = failure_of("MixedDtypes", careless);
   EXPECT_NE(many.find("\nAnd "), std::string::npos) << many;
   EXPECT_NE(many.find(" more of 32 calls.\nThe rule MixedDtypes: "), std::string::npos) << many;
+}
+
+// An op that looks at the first element alone breaks all these rules with the second one.
+TEST(ContractLists, EveryElementIsVaried) {
+  const std::initializer_list<Item> items = {
+      example<float>(9), list(example<float>(4), example<float>(5)), cpu_only()};
+  const Contract careless = concat_with(items);
+  const std::pair<const char*, const char*> first_lines[] = {
+      {"MixedDtypes", "concat() with xs[1] of float16: "},
+      {"Layouts", "concat() with xs[1] with gaps, strides [2]: of y, element 5 is "},
+      {"PartialOverlap", "concat() with y in the memory of xs[1], -1 elements from its first: "},
+      {"MixedDevices", "concat() with xs[1] said to be on "},
+  };
+  for (const auto& [rule, line] : first_lines) {
+    EXPECT_EQ(failure_of(rule, concat_with(items, false)), "") << rule;
+    const std::string failure = failure_of(rule, careless);
+    EXPECT_EQ(failure.substr(0, strlen(line)), line);
+    EXPECT_NE(failure.find("Error that names "), std::string::npos) << rule;
+  }
+  for (const char* rule : {"None", "Types", "Empty", "ByteOffset", "NullStrides"}) {
+    EXPECT_EQ(failure_of(rule, careless), "");
+  }
+}
+
+TEST(ContractLists, TheElementsAreThoseOfTheExample) {
+  const Rule rule = all_rules()[0];
+  const Contract no_list = concat_with({example<float>(9), example<float>(9)});
+  EXPECT_EQ(report_of(rule, no_list).failure,
+            "concat(Tensor(a!) y, Tensor[] xs) -> (): the example of xs is a tensor");
+  const Contract list_for_one = concat_with({list(example<float>(9)), nullptr});
+  EXPECT_EQ(report_of(rule, list_for_one).failure,
+            "concat(Tensor(a!) y, Tensor[] xs) -> (): the example of y is a list");
+  const Contract nested = concat_with({example<float>(9), list(list(example<float>(9)))});
+  EXPECT_EQ(report_of(rule, nested).failure,
+            "concat(Tensor(a!) y, Tensor[] xs) -> (): the example of xs[0] is a list");
 }
 
 TEST(ContractReport, WhatIsSaidOfAnOpIsChecked) {

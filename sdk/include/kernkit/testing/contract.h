@@ -71,7 +71,8 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
 ///     KERNKIT_TEST_CONTRACT(scale, example<float>(4, 33), example<float>(4, 33), 2.0)
 ///
 /// The arguments are those of a call that the op accepts, outputs included, in the schema's order;
-/// what is left out at the end takes its default. An op may have several lines, as with and without
+/// what is left out at the end takes its default. A list is `list(example<float>(4), ...)`, each of
+/// whose tensors is changed as others are. An op may have several lines, as with and without
 /// its optional tensors. Tensors are best of a few hundred elements, with sizes that differ where
 /// they mean something different. They are changed one way at a time: each change is refused by an
 /// error of the right kind that names the argument, or the op gives what it gives for dense and
@@ -97,6 +98,7 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
             using ::kernkit::testing::cpu_only;                                            \
             using ::kernkit::testing::cuda_only;                                           \
             using ::kernkit::testing::example;                                             \
+            using ::kernkit::testing::list;                                                \
             using ::kernkit::testing::without;                                             \
             return std::vector<::kernkit::testing::contract::Item>{__VA_ARGS__};           \
           },                                                                               \

@@ -13,8 +13,10 @@ namespace kernkit::testing::contract {
 /// An argument as the example has it, to be changed before the call. Strides, `first` and `shift`
 /// count elements.
 struct Argument {
-  Any value;  // of what is no tensor
+  Any value;  // of what is neither tensor nor list
   bool is_tensor = false;
+  bool is_list = false;
+  size_t size = 0;  // of a list: how many of its elements are passed, the first ones
   bool is_written = false;
   bool stays_on_cpu = false;
   DLDataType dtype{};

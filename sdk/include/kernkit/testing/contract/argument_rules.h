@@ -11,14 +11,10 @@ inline Variations wrong_counts(const Contract& contract, const Place&) {
   Variations all;
   const auto with = [&](const char* what, int change) {
     all.push_back({what, May::kRefuse, kind::TypeError, {}, [=](Call& call) {
-                     const auto n = static_cast<int>(call.arguments.size()) + change;
-                     while (static_cast<int>(call.arguments.size()) > n) call.arguments.pop_back();
-                     while (static_cast<int>(call.arguments.size()) < n) {
-                       call.arguments.emplace_back();
-                     }
+                     call.passed = static_cast<size_t>(static_cast<int>(call.passed) + change);
                    }});
   };
-  const auto given = static_cast<int>(contract.examples().size());
+  const auto given = static_cast<int>(contract.given());
   with("with one argument too many", static_cast<int>(contract.callee().num_params()) + 1 - given);
   if (contract.callee().schema().num_required == 0) return all;
   with("with an argument missing", contract.callee().schema().num_required - 1 - given);
@@ -34,13 +30,22 @@ inline std::function<void(Call&)> becomes(size_t i, Any value) {
   };
 }
 
+/// What can be another thing: the arguments that the example has, and what is in its lists.
+inline std::vector<size_t> given_and_elements(const Contract& contract) {
+  std::vector<size_t> all;
+  for (size_t i = 0; i < contract.examples().size(); ++i) {
+    if (i < contract.given() || contract.is_element(i)) all.push_back(i);
+  }
+  return all;
+}
+
 inline Variations none(const Contract& contract, const Place&) {
   Variations all;
-  for (size_t i = 0; i < contract.examples().size(); ++i) {
-    const schema::Param& param = contract.callee().param(i);
+  for (const size_t i : given_and_elements(contract)) {
+    const schema::Param& param = contract.callee().param(contract.parameter_of(i));
     if (param.type == schema::Type::kAny) continue;
     const std::string what = "with " + contract.name_of(i) + " = None";
-    if (param.is_optional) {
+    if (param.is_optional && !contract.is_element(i)) {
       all.push_back({what, May::kGiveAnythingOrRefuse, kind::ValueError, {i}, becomes(i, Any())});
     } else {
       all.push_back({what, May::kRefuse, kind::TypeError, {i}, becomes(i, Any())});
@@ -64,8 +69,8 @@ inline std::function<void(Call&)> becomes_tensor(size_t i) {
 inline Variations wrong_types(const Contract& contract, const Place&) {
   using schema::Type;
   Variations all;
-  for (size_t i = 0; i < contract.examples().size(); ++i) {
-    const schema::Param& param = contract.callee().param(i);
+  for (const size_t i : given_and_elements(contract)) {
+    const schema::Param& param = contract.callee().param(contract.parameter_of(i));
     if (param.type == Type::kAny) continue;
     const auto with = [&](const char* what, const std::function<void(Call&)>& change) {
       all.push_back({std::string("with ") + what + " as " + contract.name_of(i),
@@ -74,7 +79,7 @@ inline Variations wrong_types(const Contract& contract, const Place&) {
                      {i},
                      change});
     };
-    const bool plain = !param.is_list;
+    const bool plain = !param.is_list || contract.is_element(i);
     const bool number = plain && (param.type == Type::kInt || param.type == Type::kFloat ||
                                   param.type == Type::kBool);
     // A number is no flag's or integer's business when it has a fraction; a text may name a dtype.
@@ -99,17 +104,16 @@ inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& 
       text[static_cast<size_t>(span.begin) + static_cast<size_t>(span.size)] = '\0';
   }
   for (int left_out = line.num_required; left_out < line.num_params; ++left_out) {
-    if (static_cast<size_t>(left_out) > contract.examples().size()) break;
+    if (static_cast<size_t>(left_out) > contract.given()) break;
     ++*tried;
     Call without(contract, place), with(contract, place);
     const auto given = static_cast<size_t>(left_out);
-    without.arguments.resize(given);
-    with.arguments.resize(given);
-    for (int i = left_out; i < line.num_params; ++i) {
-      Argument argument;
-      KernkitAny value = kernkit::detail::default_value(line.params[i], text.c_str());
-      argument.value = Any(AnyView(value));
-      with.arguments.push_back(argument);
+    without.passed = given;
+    with.passed = contract.callee().num_params();
+    for (size_t i = given; i < with.passed; ++i) {
+      const KernkitAny value = kernkit::detail::default_value(line.params[i], text.c_str());
+      with.arguments[i] = Argument();
+      with.arguments[i].value = Any(AnyView(value));
     }
     const Outcome ours = without.run(), theirs = with.run();
     std::string differs;

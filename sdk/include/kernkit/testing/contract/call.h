@@ -16,12 +16,14 @@ class Call {
  public:
   /// The example at this place. Bytes around the tensors hold `around`; `salt` chooses values.
   Call(const Contract& contract, Place& place, unsigned char around = 0xa5, unsigned salt = 0)
-      : contract_(&contract), place_(&place), around_(around) {
+      : passed(contract.given()), contract_(&contract), place_(&place), around_(around) {
     for (size_t i = 0; i < contract.examples().size(); ++i) {
       const Example& example = contract.examples()[i];
       Argument made;
       made.value = example.value();
       made.is_tensor = example.is_tensor();
+      made.is_list = example.is_list();
+      made.size = example.elements().size();
       made.is_written = contract.is_written(i);
       made.stays_on_cpu = example.stays_on_cpu();
       made.dtype = example.dtype();
@@ -35,6 +37,7 @@ class Call {
   static Call plain(const Call& of, Place& place) {
     Call made(*of.contract_, place);
     made.arguments = of.arguments;
+    made.passed = of.passed;
     for (size_t i = 0; i < made.arguments.size(); ++i) {
       Argument& argument = made.arguments[i];
       if (!argument.is_tensor) continue;
@@ -52,6 +55,8 @@ class Call {
   ~Call() { release(); }
 
   std::vector<Argument> arguments;
+  /// How many arguments the op gets; what the schema does not have is None.
+  size_t passed;
 
   /// Other values in the same memory, but for those that the example states.
   void renew(unsigned salt) {
@@ -130,6 +135,8 @@ class Call {
   }
   Elements elements(size_t i, const std::vector<unsigned char>& bytes) const;
   void fill(size_t i);
+  KernkitAny argument_at(size_t i);
+  KernkitAny list_at(size_t i);
   KernkitAny object_of(DLManagedTensorVersioned* tensor);
   void take(const Any& result, const std::string& name);
   void release() {
@@ -144,6 +151,7 @@ class Call {
   unsigned char around_;
   std::vector<Memory> memories_;
   std::vector<DLManagedTensorVersioned> tensors_;
+  std::vector<std::vector<int64_t>> strides_;
   std::vector<Any> objects_;
   std::vector<Given> given_;
 };

@@ -61,7 +61,10 @@ inline void refusals_are_sentences(const Contract& contract, Verdict* verdict) {
       contract, [&](const Call& call, const Outcome& outcome, const Variation& variation) {
         if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
         const std::string begin = contract.callee().name() + "(): ";
-        const auto names = [&](size_t i) { return mentions(outcome.message, contract.name_of(i)); };
+        const auto names = [&](size_t i) {
+          const size_t parameter = contract.parameter_of(i);
+          return mentions(outcome.message, contract.callee().argument_name(parameter));
+        };
         const bool named = variation.about.empty() ||
                            std::any_of(variation.about.begin(), variation.about.end(), names);
         const bool ours = outcome.kind == kind::InternalError;

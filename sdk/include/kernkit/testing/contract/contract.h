@@ -2,6 +2,7 @@
 // Contract: an op, a call of it that it accepts, and what is said of it besides.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,23 +12,52 @@
 
 namespace kernkit::testing::contract {
 
+/// Arguments are counted in the schema's order; behind them, the elements of those that are lists.
 class Contract {
  public:
-  Contract(Callee callee, std::vector<Example> examples, std::vector<Exemption> exemptions = {})
+  Contract(Callee callee, const std::vector<Example>& examples,
+           std::vector<Exemption> exemptions = {})
       : callee_(std::move(callee)),
-        examples_(std::move(examples)),
+        given_(examples.size()),
+        examples_(examples),
         exemptions_(std::move(exemptions)) {
+    examples_.resize(std::max(given_, callee_.num_params()), Example(nullptr));
+    for (size_t i = 0; i < examples_.size(); ++i) parameters_.push_back(i);
+    for (size_t i = 0; i < given_; ++i) {
+      for (const Example& element : examples[i].elements()) {
+        examples_.push_back(element);
+        parameters_.push_back(i);
+      }
+    }
     for (size_t i = 0; i < examples_.size(); ++i) {
       if (examples_[i].is_tensor()) tensors_.push_back(i);
     }
   }
 
   const Callee& callee() const { return callee_; }
+  /// How many arguments the example has; those of defaults may be missing.
+  size_t given() const { return given_; }
   const std::vector<Example>& examples() const { return examples_; }
-  /// The arguments that are tensors in the example.
+  /// The arguments that are tensors in the example, and the elements that are.
   const std::vector<size_t>& tensors() const { return tensors_; }
-  bool is_written(size_t i) const { return callee_.param(i).is_written; }
-  std::string name_of(size_t i) const { return callee_.argument_name(i); }
+  /// Of an element, the list that it is in.
+  size_t parameter_of(size_t i) const { return parameters_[i]; }
+  bool is_element(size_t i) const { return parameters_[i] != i; }
+  /// Of a list: its elements, in order.
+  std::vector<size_t> elements_of(size_t list) const {
+    std::vector<size_t> elements;
+    for (size_t i = list + 1; i < parameters_.size(); ++i) {
+      if (parameters_[i] == list) elements.push_back(i);
+    }
+    return elements;
+  }
+  bool is_written(size_t i) const { return callee_.param(parameters_[i]).is_written; }
+  /// "x", "xs[1]"
+  std::string name_of(size_t i) const {
+    std::string name = callee_.argument_name(parameters_[i]);
+    if (!is_element(i)) return name;
+    return name + "[" + std::to_string(i - elements_of(parameters_[i])[0]) + "]";
+  }
 
   /// Why the rules cannot be tried, or "".
   std::string problem() const {
@@ -35,16 +65,22 @@ class Contract {
     const std::string& op = callee_.name();
     if (callee_.schema_text().empty()) {
       text << op << ": its metadata have no schema line; export it with KERNKIT_EXPORT";
-    } else if (examples_.size() < static_cast<size_t>(callee_.schema().num_required) ||
-               examples_.size() > callee_.num_params()) {
-      text << op << callee_.schema_text() << ": the example has " << examples_.size()
-           << (examples_.size() == 1 ? " argument" : " arguments");
+    } else if (given_ < static_cast<size_t>(callee_.schema().num_required) ||
+               given_ > callee_.num_params()) {
+      text << op << callee_.schema_text() << ": the example has " << given_
+           << (given_ == 1 ? " argument" : " arguments");
     }
     for (size_t i = 0; text.empty() && i < examples_.size(); ++i) {
-      const bool wants_tensor = callee_.param(i).type == schema::Type::kTensor;
-      if (examples_[i].is_tensor() && (!wants_tensor || callee_.param(i).is_list)) {
-        text << op << callee_.schema_text() << ": the example of " << name_of(i) << " is a tensor";
+      const schema::Param& param = callee_.param(parameters_[i]);
+      const bool wants_list = param.is_list && !is_element(i);
+      const char* is = nullptr;
+      if (examples_[i].is_tensor() && (param.type != schema::Type::kTensor || wants_list)) {
+        is = "a tensor";
+      } else if (examples_[i].is_list() && !wants_list) {
+        is = "a list";
       }
+      if (is == nullptr) continue;
+      text << op << callee_.schema_text() << ": the example of " << name_of(i) << " is " << is;
     }
     return text.c_str();
   }
@@ -69,7 +105,9 @@ class Contract {
   }
 
   Callee callee_;
+  size_t given_;
   std::vector<Example> examples_;
+  std::vector<size_t> parameters_;
   std::vector<Exemption> exemptions_;
   std::vector<size_t> tensors_;
 };

@@ -13,8 +13,8 @@
 
 namespace kernkit::testing {
 
-/// A tensor made by example(), or a number, a bool, a text, a dtype, a device, nullptr for None:
-/// whatever an Any can be made of.
+/// A tensor made by example(), a list() of some, or a number, a bool, a text, a dtype, a device,
+/// nullptr for None: whatever an Any can be made of.
 class Example {
  public:
   Example(std::nullptr_t) {}  // NOLINT(runtime/explicit)
@@ -24,6 +24,8 @@ class Example {
   Example(T&& value) : value_(std::forward<T>(value)) {}  // NOLINT(runtime/explicit)
   Example(DLDataType dtype, std::vector<int64_t> shape)
       : is_tensor_(true), dtype_(dtype), shape_(std::move(shape)) {}
+  explicit Example(std::vector<Example> elements)
+      : is_list_(true), elements_(std::move(elements)) {}
 
   /// The elements, which repeat as often as the tensor has room: for a tensor of indices or of
   /// offsets. Whole numbers that every dtype holds. Otherwise they are some from 1 to 13.
@@ -40,6 +42,8 @@ class Example {
   }
 
   bool is_tensor() const { return is_tensor_; }
+  bool is_list() const { return is_list_; }
+  const std::vector<Example>& elements() const { return elements_; }
   bool stays_on_cpu() const { return stays_on_cpu_; }
   DLDataType dtype() const { return dtype_; }
   const std::vector<int64_t>& shape() const { return shape_; }
@@ -49,10 +53,12 @@ class Example {
 
  private:
   bool is_tensor_ = false;
+  bool is_list_ = false;
   bool stays_on_cpu_ = false;
   DLDataType dtype_{};
   std::vector<int64_t> shape_;
   std::vector<double> values_;
+  std::vector<Example> elements_;
   Any value_;
 };
 
@@ -60,6 +66,12 @@ class Example {
 template <class T, class... Sizes>
 Example example(Sizes... sizes) {
   return Example(dtype_of<T>, {static_cast<int64_t>(sizes)...});
+}
+
+/// A list: `list(example<float>(4, 33), example<float>(4, 33))`, `list(1.5, 2.5)`.
+template <class... Elements>
+Example list(const Elements&... elements) {
+  return Example(std::vector<Example>{Example(elements)...});
 }
 
 /// What is said of an op beside its example: see KERNKIT_TEST_CONTRACT.

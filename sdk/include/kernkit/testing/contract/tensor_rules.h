@@ -31,7 +31,7 @@ inline std::string text_of(DLDataType dtype) { return dtype_name(dtype).c_str();
 
 inline Variation other_dtype(const Contract& contract, const std::vector<size_t>& which,
                              DLDataType dtype) {
-  return {"with " + names_of(contract, {which[0]}) + (which.size() > 1 ? " and all like it" : "") +
+  return {"with " + contract.name_of(which[0]) + (which.size() > 1 ? " and all like it" : "") +
               " of " + text_of(dtype),
           is_number(dtype) ? May::kGiveSameNumbersOrRefuse : May::kStayInsideOrRefuse,
           kind::TypeError, which, [=](Call& call) {
@@ -79,7 +79,15 @@ inline Variation other_shape(const Contract& contract, size_t i,
           [=](Call& call) { call.arguments[i].shape = shape; }};
 }
 
-/// One dimension more, one fewer, one element more, one fewer.
+inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
+  std::vector<size_t> about = contract.tensors();
+  about.push_back(i);
+  return {"with " + std::to_string(size) + " of the elements of " + contract.name_of(i),
+          May::kStayInsideOrRefuse, kind::ValueError, about,
+          [=](Call& call) { call.arguments[i].size = size; }};
+}
+
+/// One dimension more, one fewer, one element more, one fewer; of a list, one element fewer.
 inline Variations shapes(const Contract& contract, const Place&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -96,6 +104,10 @@ inline Variations shapes(const Contract& contract, const Place&) {
         if (other[d] >= 0) all.push_back(other_shape(contract, i, other));
       }
     }
+  }
+  for (size_t i = 0; i < contract.given(); ++i) {
+    const size_t size = contract.examples()[i].elements().size();
+    if (size > 1) all.push_back(shorter_list(contract, i, size - 1));
   }
   return all;
 }
@@ -125,9 +137,12 @@ inline Variations impossible_shapes(const Contract& contract, const Place&) {
 }
 
 /// Every size of the example in turn, in all tensors that have it, and all of them. Without
-/// elements a tensor needs no memory.
+/// elements a tensor needs no memory. A list may be empty as well.
 inline Variations empties(const Contract& contract, const Place&) {
   Variations all;
+  for (size_t i = 0; i < contract.given(); ++i) {
+    if (contract.examples()[i].is_list()) all.push_back(shorter_list(contract, i, 0));
+  }
   std::vector<int64_t> sizes = {-1};  // all
   for (const size_t i : contract.tensors()) {
     for (const int64_t size : contract.examples()[i].shape()) {

@@ -40,10 +40,13 @@ inline bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// "x", "x or y"
+/// "x", "x or y": of elements, the lists that they are in.
 inline std::string names_of(const Contract& contract, const std::vector<size_t>& arguments) {
   std::string text;
-  for (const size_t i : arguments) text += (text.empty() ? "" : " or ") + contract.name_of(i);
+  for (const size_t i : arguments) {
+    const std::string name = contract.callee().argument_name(contract.parameter_of(i));
+    if (!mentions(text, name)) text += (text.empty() ? "" : " or ") + name;
+  }
   return text;
 }
 

@@ -7,35 +7,51 @@
 namespace kernkit::testing::contract {
 
 inline Outcome Call::invoke() {
-  std::vector<std::vector<int64_t>> strides(arguments.size());
-  std::vector<KernkitAny> any;
   objects_.clear();
   tensors_.assign(arguments.size(), {});
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    Argument& argument = arguments[i];
-    if (!argument.is_tensor) {
-      any.push_back(argument.value.get());
-      continue;
-    }
-    const Memory& memory = memory_of(i);
-    strides[i] = argument.strides.empty() ? argument.row_major() : argument.strides;
-    std::vector<int64_t>& shape =
-        argument.says_shape.has_value() ? *argument.says_shape : argument.shape;
-    const int64_t first = memories_[i].origin - argument.byte_offset;
-    DLTensor& tensor = tensors_[i].dl_tensor;
-    if (!argument.says_null) {
-      tensor.data = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(memory.data) +
-                                            static_cast<uintptr_t>(first));
-    }
-    tensor.device = argument.says_device.value_or(memory.place->device());
-    tensor.ndim = static_cast<int32_t>(shape.size());
-    tensor.dtype = argument.dtype;
-    tensor.shape = shape.data();
-    tensor.strides = argument.null_strides ? nullptr : strides[i].data();
-    tensor.byte_offset = static_cast<uint64_t>(argument.byte_offset);
-    any.push_back(argument.as_pointer ? AnyView(&tensor).get() : object_of(&tensors_[i]));
+  strides_.assign(arguments.size(), {});
+  std::vector<KernkitAny> any(passed);
+  for (size_t i = 0; i < std::min(passed, contract_->callee().num_params()); ++i) {
+    any[i] = argument_at(i);
   }
   return contract_->callee().call(any);
+}
+
+inline KernkitAny Call::argument_at(size_t i) {
+  Argument& argument = arguments[i];
+  if (argument.is_list) return list_at(i);
+  if (!argument.is_tensor) return argument.value.get();
+  const Memory& memory = memory_of(i);
+  strides_[i] = argument.strides.empty() ? argument.row_major() : argument.strides;
+  std::vector<int64_t>& shape =
+      argument.says_shape.has_value() ? *argument.says_shape : argument.shape;
+  const int64_t first = memories_[i].origin - argument.byte_offset;
+  DLTensor& tensor = tensors_[i].dl_tensor;
+  if (!argument.says_null) {
+    tensor.data = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(memory.data) +
+                                          static_cast<uintptr_t>(first));
+  }
+  tensor.device = argument.says_device.value_or(memory.place->device());
+  tensor.ndim = static_cast<int32_t>(shape.size());
+  tensor.dtype = argument.dtype;
+  tensor.shape = shape.data();
+  tensor.strides = argument.null_strides ? nullptr : strides_[i].data();
+  tensor.byte_offset = static_cast<uint64_t>(argument.byte_offset);
+  return argument.as_pointer ? AnyView(&tensor).get() : object_of(&tensors_[i]);
+}
+
+/// An array of the host.
+inline KernkitAny Call::list_at(size_t i) {
+  std::vector<KernkitAny> items;
+  for (const size_t element : contract_->elements_of(i)) {
+    if (items.size() == arguments[i].size) break;
+    items.push_back(argument_at(element));
+    if (items.back().type_index >= kKernkitObject) KernkitObjectIncRef(items.back().v.object);
+  }
+  KernkitAny list{};
+  kernkit::detail::set_array(&list, items.data(), static_cast<int32_t>(items.size()));
+  objects_.push_back(Any::adopt(list));
+  return list;
 }
 
 /// A tensor object of the host, which is what a framework passes.
