@@ -177,6 +177,18 @@ TEST_F(Export, ArraysAreBorrowed) {
   EXPECT_EQ(list[1], 3);
 }
 
+TEST_F(Export, ListsAreIterated) {
+  KernkitAny items[] = {integer(1), real(2.5), integer(3)};
+  const Object<KernkitSeqCell> array(kKernkitArray, {items, 3, 3, nullptr});
+  double sum = 0;
+  for (const double x : AnyView(array.any()).cast<ListView<double>>()) sum = 10 * sum + x;
+  EXPECT_EQ(sum, 128);
+  const Object<KernkitSeqCell> none(kKernkitArray, {nullptr, 0, 0, nullptr});
+  const auto empty = AnyView(none.any()).cast<ListView<TensorView>>();
+  EXPECT_TRUE(empty.begin() == empty.end());
+  for (const TensorView x : empty) ADD_FAILURE() << x.name();
+}
+
 TEST_F(Export, ListsOfWrongThings) {
   KernkitAny items[20];
   for (KernkitAny& item : items) item = integer(1);

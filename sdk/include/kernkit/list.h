@@ -41,6 +41,26 @@ class ListView {
   /// Unchecked, as of an array. A view among the elements is valid as long as the list is.
   T operator[](size_t i) const { return detail::read_element<T>(items_.data(), i, name_); }
 
+  /// For `for (const TensorView x : xs)`: an element is read where the iterator stands.
+  class Iterator {
+   public:
+    Iterator(const ListView& list, size_t i) : list_(&list), i_(i) {}
+    T operator*() const { return (*list_)[i_]; }
+    Iterator& operator++() {
+      ++i_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return i_ == other.i_; }
+    bool operator!=(const Iterator& other) const { return i_ != other.i_; }
+
+   private:
+    const ListView* list_;
+    size_t i_;
+  };
+  /// Valid as long as this ListView is.
+  Iterator begin() const { return Iterator(*this, 0); }
+  Iterator end() const { return Iterator(*this, size()); }
+
  private:
   detail::ListItems items_;
   const char* name_;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// TestList: a list argument, for a test or benchmark that calls the op's C++ function.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernkit/list.h"
+#include "kernkit/owning_any.h"
+
+namespace kernkit::testing {
+
+/// A list of T that owns its elements, but for the tensors of views: those live elsewhere.
+///
+///     const TestList<TensorView> xs(a.view("xs"), b.view("xs"));
+///     const TestList<std::string_view> modes("left", "right");
+///     pad(y.view("y"), xs.view("xs"), modes.view("modes"));
+///
+/// A list of bytes needs a host (kernkit/testing/host.h).
+template <class T>
+class TestList {
+ public:
+  template <class... Elements>
+  explicit TestList(const Elements&... elements) {
+    (push(T(elements)), ...);
+  }
+  explicit TestList(const std::vector<T>& elements) {
+    for (const T& element : elements) push(element);
+  }
+  TestList(const TestList&) = delete;
+  TestList& operator=(const TestList&) = delete;
+
+  /// The argument, valid as long as the list is.
+  ListView<T> view(const char* name) const { return {elements_.data(), elements_.size(), name}; }
+
+ private:
+  void push(const T& element) {
+    if constexpr (std::is_same_v<T, TensorView>) {
+      elements_.push_back(AnyView(element).get());
+    } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      texts_.emplace_back(element);
+      elements_.push_back(AnyView(texts_.back()).get());
+    } else {
+      owned_.emplace_back(element);
+      elements_.push_back(owned_.back().get());
+    }
+  }
+
+  std::vector<KernkitAny> elements_;
+  std::vector<Any> owned_;
+  std::deque<std::string> texts_;
+};
+
+}  // namespace kernkit::testing
