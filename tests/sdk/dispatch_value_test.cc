@@ -65,12 +65,18 @@ TEST(DispatchIndex, DenseBoundary) {
   constexpr int64_t kLimit = int64_t{1} << 31;
   EXPECT_EQ(index_bytes({}), 4u);
   EXPECT_EQ(index_bytes({1000}), 4u);
-  EXPECT_EQ(index_bytes({kLimit}), 4u);  // the last index is 2^31 - 1
+  EXPECT_EQ(index_bytes({kLimit - 1}), 4u);
+  // The last index is 2^31 - 1, but the count itself is none: `i < n` would hold for ever.
+  EXPECT_EQ(index_bytes({kLimit}), 8u);
   EXPECT_EQ(index_bytes({kLimit + 1}), 8u);
   EXPECT_EQ(index_bytes({2 * kLimit}), 8u);
-  EXPECT_EQ(index_bytes({1 << 16, 1 << 15}), 4u);
+  EXPECT_EQ(index_bytes({1 << 16, (1 << 15) - 1}), 4u);
+  EXPECT_EQ(index_bytes({1 << 16, 1 << 15}), 8u);
   EXPECT_EQ(index_bytes({1 << 16, 1 << 16}), 8u);
-  EXPECT_EQ(index_bytes({kLimit, kLimit, 0}), 4u);
+  // A loop over rows counts the rows, whether they have elements or not.
+  EXPECT_EQ(index_bytes({kLimit - 1, kLimit - 1, 0}), 4u);
+  EXPECT_EQ(index_bytes({kLimit, 0}), 8u);
+  EXPECT_EQ(index_bytes({0, kLimit}), 8u);
 }
 
 TEST(DispatchIndex, StridesCount) {

@@ -25,8 +25,8 @@ namespace detail {
                                                      const int64_t* supported, size_t size,
                                                      Where where);
 
-/// True when every element of every view, and every position in it counted in row-major order, is
-/// reached by an int32 offset.
+/// True when int32 holds of every view the number of elements, each size, and the offset of every
+/// element.
 bool fits_int32(std::initializer_list<TensorView> views);
 }  // namespace detail
 
@@ -44,8 +44,9 @@ void dispatch_int(int64_t value, const char* name, Function&& function) {
 }
 
 /// Calls `function(type_tag<int32_t>{})` when 32-bit index arithmetic reaches every element of
-/// every view, strides included, and otherwise with int64_t: `dispatch_index({x, y}, [&](auto tag)
-/// { using Index = type_of<decltype(tag)>; ... });`
+/// every view, strides included, and counts them, so that a loop with `i < n` ends; otherwise with
+/// int64_t: `dispatch_index({x, y}, [&](auto tag) { using Index = type_of<decltype(tag)>; ... });`
+/// (A step of more than one may pass 2^31 beyond n: add it in int64_t.)
 template <class Function>
 void dispatch_index(std::initializer_list<TensorView> views, Function&& function) {
   if (detail::fits_int32(views)) {

@@ -17,9 +17,12 @@ KERNKIT_COLD void throw_unsupported_value(const char* name, int64_t value, const
 
 KERNKIT_COLD bool fits_int32(std::initializer_list<TensorView> views) {
   for (const TensorView& x : views) {
+    for (const int64_t size : x.sizes()) {
+      if (size > INT32_MAX) return false;
+    }
     const int64_t numel = x.numel();
     if (numel == 0) continue;
-    if (numel - 1 > INT32_MAX) return false;
+    if (numel > INT32_MAX) return false;
     int64_t low = 0;
     int64_t high = 0;
     if (!offset_range(x, &low, &high)) return false;
