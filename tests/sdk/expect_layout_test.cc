@@ -64,6 +64,43 @@ TEST_F(ExpectTest, StrideOfSizeOneIsStillBound) {
   EXPECT_EQ(error_of([&] { row.value(); }), "nothing");
 }
 
+// Frameworks put anything there: it must not be what other tensors are compared with.
+TEST_F(ExpectTest, StrideThatDoesNotMatterBindsNothing) {
+  for (const bool is_empty : {false, true}) {
+    Dim row("row");
+    dx->shape[0] = is_empty ? 4 : 1;
+    dx->shape[1] = is_empty ? 0 : 8;
+    dx->strides[0] = 777;
+    KERNKIT_EXPECT(x).strides(row, 1);
+    EXPECT_EQ(row.value(), 777) << "the launch must get one";
+    EXPECT_FALSE(row.is_bound());
+    EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(row, 1); }), "nothing");
+    EXPECT_EQ(row.value(), 8);
+    EXPECT_STREQ(row.bound_by(), "y");
+    EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).strides(row, 1); }), "nothing");
+    EXPECT_EQ(row.value(), 8);
+
+    Dim half("half");
+    KERNKIT_EXPECT(x).strides(half, 1);
+    EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(2 * half, 1); }), "nothing");
+    EXPECT_EQ(half.value(), 4);
+    Dim third("third");
+    KERNKIT_EXPECT(x).strides(third, 1);
+    EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(3 * third, 1); }),
+              "ValueError: y: strides [8, 1] does not match [3 * third, 1]");
+    Dim rows("rows");
+    KERNKIT_EXPECT(x).strides(rows, 1);
+    EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).shape(rows, 8); }), "nothing");
+    EXPECT_EQ(rows.value(), 4);
+  }
+}
+
+TEST_F(ExpectTest, LastDimOfAnEmptyTensor) {
+  dx->shape[0] = 0;
+  dx->strides[1] = 2;
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).last_dim_contiguous(); }), "nothing");
+}
+
 TEST_F(ExpectTest, Aligned) {
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).aligned(64); }), "nothing");
   dx->byte_offset = 4;

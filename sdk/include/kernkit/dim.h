@@ -18,7 +18,7 @@ class Dim {
   bool is_bound() const { return bound_by_ != nullptr; }
   /// The size. Throws InternalError when no tensor has bound it.
   int64_t value() const {
-    KERNKIT_CHECK(is_bound(), InternalError)
+    KERNKIT_CHECK(is_bound() || is_suggested_, InternalError)
         << "Dim " << name_ << " is used before shape() or strides() bound it";
     return value_;
   }
@@ -26,24 +26,42 @@ class Dim {
   const char* bound_by() const { return bound_by_; }
 
   /// Binds when unbound; returns whether `size` is the bound size.
-  bool accepts(int64_t size, const char* tensor) {
+  bool accepts(int64_t size, const char* tensor) const {
     if (bound_by_ == nullptr) {
       value_ = size;
       bound_by_ = tensor;
     }
     return value_ == size;
   }
+  /// A stride that does not matter: the value as long as nothing else is bound.
+  void suggest(int64_t stride) {
+    if (bound_by_ != nullptr) return;
+    value_ = stride;
+    is_suggested_ = true;
+  }
 
  private:
+  friend struct ScaledDim;
+
   const char* name_;
-  int64_t value_ = 0;
-  const char* bound_by_ = nullptr;  // also says whether value_ means anything: 0 is a size
+  // Mutable, since a multiple of a Dim, which may be const, settles what was only suggested.
+  mutable int64_t value_ = 0;
+  mutable const char* bound_by_ = nullptr;  // also says whether value_ means anything: 0 is a size
+  mutable bool is_suggested_ = false;
 };
 
 /// `dim * factor` in a shape: a size that is a multiple of a Dim which is bound already.
 struct ScaledDim {
   const Dim& dim;
   int64_t factor;
+
+  bool accepts(int64_t size, const char* tensor) const {
+    if (!dim.is_bound() && dim.is_suggested_ && factor > 0) {
+      return size % factor == 0 && dim.accepts(size / factor, tensor);
+    }
+    int64_t product = 0;
+    return !__builtin_mul_overflow(dim.value(), factor, &product) && product == size;
+  }
 };
 inline ScaledDim operator*(int64_t factor, const Dim& dim) { return {dim, factor}; }
 inline ScaledDim operator*(const Dim& dim, int64_t factor) { return {dim, factor}; }

@@ -101,23 +101,22 @@ class Expect {
     return *this;
   }
   /// ValueError unless the elements of each row (the last dimension) are neighbours. A row of one
-  /// element or none is; a tensor of rank 0 is.
+  /// element or none is; a tensor of rank 0 is, and an empty one.
   Expect& last_dim_contiguous() {
     const int32_t last = x_.ndim() - 1;
-    if (last >= 0 && x_.size(last) > 1 && x_.stride(last) != 1) refuse().last_dim();
+    const bool fits = last < 0 || x_.size(last) <= 1 || x_.stride(last) == 1;
+    if (!fits && x_.numel() != 0) refuse().last_dim();
     return *this;
   }
   /// ValueError unless the strides are these, in elements: each an integer, a Dim or a multiple of
-  /// one. The stride of a dimension of size 1 does not matter, nor any of an empty tensor.
+  /// one. The stride of a dimension of size 1 does not matter, nor any of an empty tensor: a Dim
+  /// takes it until something else binds it.
   template <class... D>
   Expect& strides(D&&... wanted) {
-    constexpr auto kRank = static_cast<int32_t>(sizeof...(D));
-    int32_t i = -1;
+    size_t i = 0;
     const bool fits =
-        x_.ndim() == kRank &&
-        ((++i, accepts(wanted, x_.strides()[static_cast<size_t>(i)]) || x_.size(i) == 1) && ...);
-    if (!fits && (x_.ndim() != kRank || x_.numel() != 0))
-      refuse().dims(true, {describe(wanted)...});
+        x_.ndim() == static_cast<int32_t>(sizeof...(D)) && (accepts_stride(wanted, i++) && ...);
+    if (!fits) refuse().dims(true, {describe(wanted)...});
     return *this;
   }
   /// ValueError unless the first element's address, byte_offset included, is a multiple of `bytes`,
@@ -154,9 +153,18 @@ class Expect {
  private:
   static bool accepts(int64_t wanted, int64_t size) { return wanted == size; }
   bool accepts(Dim& wanted, int64_t size) const { return wanted.accepts(size, name()); }
-  static bool accepts(const ScaledDim& wanted, int64_t size) {
-    int64_t product = 0;
-    return !__builtin_mul_overflow(wanted.dim.value(), wanted.factor, &product) && product == size;
+  bool accepts(const ScaledDim& wanted, int64_t size) const { return wanted.accepts(size, name()); }
+  bool stride_matters(size_t i) const { return x_.sizes()[i] != 1 && x_.numel() != 0; }
+  bool accepts_stride(Dim& wanted, size_t i) const {
+    const int64_t stride = x_.strides()[i];
+    if (wanted.is_bound() && wanted.value() == stride) return true;
+    if (stride_matters(i)) return wanted.accepts(stride, name());
+    wanted.suggest(stride);
+    return true;
+  }
+  template <class Wanted>
+  bool accepts_stride(const Wanted& wanted, size_t i) const {
+    return accepts(wanted, x_.strides()[i]) || !stride_matters(i);
   }
   static detail::WantedDim describe(int64_t wanted) { return {wanted, nullptr}; }
   static detail::WantedDim describe(const Dim& wanted) { return {1, &wanted}; }
