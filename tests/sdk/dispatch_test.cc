@@ -52,15 +52,34 @@ TEST(Dispatch, CallsOnceWhenATypeStandsTwice) {
   EXPECT_EQ(called(types<int, float, int>{}, dl_int32), std::vector<std::string>{"int32"});
 }
 
+// The check before allowed the dtype: the sentence is for who wrote the two lists, and says where.
 TEST(Dispatch, Unsupported) {
-  EXPECT_EQ(error_of([] { called(types<float>{}, dl_float64); }),
-            "TypeError: dispatch: dtype float64 is not supported; expected float32");
-  EXPECT_EQ(error_of([] { called(types<float, bool>{}, dl_float64); }),
-            "TypeError: dispatch: dtype float64 is not supported; expected float32 or bool");
+  const auto refusal = [](auto list, DLDataType dtype) {
+    const int line = __LINE__ + 2;
+    try {
+      dispatch(list, dtype, [](auto) {});
+      return std::string("nothing");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.where().line, line);
+      EXPECT_STREQ(error.where().file, __FILE__);
+      const std::string text = error.what();
+      const std::string place = "dispatch_test.cc:" + std::to_string(line);
+      const size_t at = text.find(place);
+      return at == std::string::npos ? text : std::string(text).replace(at, place.size(), "HERE");
+    }
+  };
+  const std::string both = " (what KERNKIT_EXPECT allows must be in both lists)";
   EXPECT_EQ(
-      error_of([] { called(floating{}, dl_uint8); }),
-      "TypeError: dispatch: dtype uint8 is not supported; expected float16, bfloat16, float32 "
-      "or float64");
+      refusal(types<float>{}, dl_float64),
+      "TypeError: dispatch() at HERE: dtype float64 is not in its list; expected float32" + both);
+  EXPECT_EQ(refusal(types<float, bool>{}, dl_float64),
+            "TypeError: dispatch() at HERE: dtype float64 is not in its list; expected float32 or "
+            "bool" +
+                both);
+  EXPECT_EQ(refusal(floating{}, dl_uint8),
+            "TypeError: dispatch() at HERE: dtype uint8 is not in its list; expected float16, "
+            "bfloat16, float32 or float64" +
+                both);
 }
 
 TEST(Dispatch, LanesAndBitsCount) {

@@ -42,6 +42,13 @@ TEST(DispatchInt, Unsupported) {
   EXPECT_NE(error_of([] { called(64 + (int64_t{1} << 32)); }), "nothing");
   EXPECT_EQ(error_of([] { dispatch_int<8>(9, "n", [](auto) {}); }),
             "ValueError: n: 9 is not supported; expected 8");
+  const int line = __LINE__ + 2;
+  try {
+    dispatch_int<8>(9, "n", [](auto) {});
+  } catch (const Error& error) {
+    EXPECT_EQ(error.where().line, line);
+    EXPECT_STREQ(error.where().file, __FILE__);
+  }
 }
 
 // Bytes of the index that is chosen for a tensor of these sizes and strides, which nobody reads.

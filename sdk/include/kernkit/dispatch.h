@@ -55,21 +55,29 @@ inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
 [[noreturn, gnu::cold]] void throw_unsupported(const char* name, uint32_t dtype_key,
                                                const DLDataType* supported, size_t size,
                                                Where where);
+[[noreturn, gnu::cold]] void throw_not_dispatched(uint32_t dtype_key, const DLDataType* supported,
+                                                  size_t size, Where where);
 }  // namespace detail
 
 /// Calls `function(type_tag<T>{})` for the T of the list whose dtype is `dtype`, once.
-/// Throws TypeError, which names the supported dtypes, when there is none.
+/// Throws TypeError, which names the supported dtypes, when there is none; its place is the line of
+/// this call.
 ///
 ///     dispatch(floating{}, x.dtype(), [&](auto tag) {
 ///       using T = type_of<decltype(tag)>;
 ///       ...
 ///     });
 template <class... T, class Function>
-void dispatch(types<T...>, DLDataType dtype, Function&& function) {
+void dispatch(types<T...>, DLDataType dtype, Function&& function,
+              Where where = {__builtin_FILE(), __builtin_LINE()}) {
   const uint32_t key = dtype_key(dtype);
-  const bool found = ((key == dtype_key(dtype_of<T>) && (function(type_tag<T>{}), true)) || ...);
+  bool found = false;
+  // Where a type has no dtype, that is said once, and `function` is not compiled for it.
+  if constexpr ((detail::kHasDType<T> && ...)) {
+    found = ((key == dtype_key(dtype_of<T>) && (function(type_tag<T>{}), true)) || ...);
+  }
   if (__builtin_expect(!found, 0)) {
-    detail::throw_unsupported("dispatch", key, detail::kDTypes<T...>, sizeof...(T), KERNKIT_HERE);
+    detail::throw_not_dispatched(key, detail::kDTypes<T...>, sizeof...(T), where);
   }
 }
 

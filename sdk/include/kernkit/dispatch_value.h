@@ -34,12 +34,13 @@ bool fits_int32(std::initializer_list<TensorView> views);
 /// ValueError, which names the argument and lists the values, when there is none:
 /// `dispatch_int<64, 128, 256>(d.value(), "head_dim", [&](auto tag) { ... });`
 template <int64_t... V, class Function>
-void dispatch_int(int64_t value, const char* name, Function&& function) {
+void dispatch_int(int64_t value, const char* name, Function&& function,
+                  Where where = {__builtin_FILE(), __builtin_LINE()}) {
   const bool found =
       ((value == V && (function(std::integral_constant<int64_t, V>{}), true)) || ...);
   if (__builtin_expect(!found, 0)) {
     static constexpr int64_t kSupported[] = {V...};
-    detail::throw_unsupported_value(name, value, kSupported, sizeof...(V), KERNKIT_HERE);
+    detail::throw_unsupported_value(name, value, kSupported, sizeof...(V), where);
   }
 }
 

@@ -55,7 +55,8 @@ inline constexpr DLDataType dl_float32 = make_dtype(DTypeCode::kFloat, 32);
 inline constexpr DLDataType dl_float64 = make_dtype(DTypeCode::kFloat, 64);
 
 /// The dtype whose elements are stored as T, e.g. `dtype_of<float>` is dl_float32. Integers go by
-/// width and sign; a storage type of float.h specialises it. Other types do not compile.
+/// width and sign; a storage type of float.h specialises it, and so may you for a type of yours.
+/// Other types do not compile.
 template <class T, class = void>
 struct DTypeOf;
 template <class T>
@@ -75,8 +76,25 @@ template <>
 struct DTypeOf<double> {
   static constexpr DLDataType value = dl_float64;
 };
+
+namespace detail {
+template <class T, class = void>
+inline constexpr bool kHasDType = false;
 template <class T>
-inline constexpr DLDataType dtype_of = DTypeOf<T>::value;
+inline constexpr bool kHasDType<T, std::void_t<decltype(DTypeOf<T>::value)>> = true;
+
+// One sentence, and nothing that fails because of it.
+template <class T>
+constexpr DLDataType find_dtype() {
+  static_assert(kHasDType<T>,
+                "kernkit: no dtype is known for this type; specialise kernkit::DTypeOf for it");
+  if constexpr (kHasDType<T>) return DTypeOf<T>::value;
+  return {};
+}
+}  // namespace detail
+
+template <class T>
+inline constexpr DLDataType dtype_of = detail::find_dtype<T>();
 
 /// The whole dtype as one number, to compare and to switch on.
 constexpr uint32_t dtype_key(DLDataType dtype) { return __builtin_bit_cast(uint32_t, dtype); }

@@ -1,4 +1,4 @@
-// expect: DTypeOf<Own
+// expect: specialise kernkit::DTypeOf for it
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/tensor.h"
 

@@ -1,4 +1,4 @@
-// expect: DTypeOf<float*
+// expect: specialise kernkit::DTypeOf for it
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/dtype.h"
 

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiles SOURCE with COMPILER, INCLUDES and FLAGS. Its first line is "// expect: <text>": the compiler must
 # refuse the file and say that text. "// expect: success" is for the file that shows that the others
-# fail for no other reason.
-file(STRINGS "${SOURCE}" first_line LIMIT_COUNT 1)
+# fail for no other reason. A second line "// lines: <n>" says how long its answer may be at most.
+file(STRINGS "${SOURCE}" first_lines LIMIT_COUNT 2)
+list(GET first_lines 0 first_line)
+list(GET first_lines 1 second_line)
 if(NOT first_line MATCHES "^// expect: (.+)$")
   message(FATAL_ERROR "${SOURCE}: the first line is not '// expect: <text>'")
 endif()
 set(expected "${CMAKE_MATCH_1}")
+set(most_lines "")
+if(second_line MATCHES "^// lines: ([0-9]+)$")
+  set(most_lines "${CMAKE_MATCH_1}")
+endif()
 list(TRANSFORM INCLUDES PREPEND "-I")
 
 set(ENV{LC_ALL} C)  # English, and quotes in ASCII
@@ -21,6 +27,13 @@ if(expected STREQUAL "success")
 endif()
 if(code EQUAL 0)
   message(FATAL_ERROR "${SOURCE} compiled")
+endif()
+if(most_lines)
+  string(REGEX MATCHALL "\n" line_ends "${output}")
+  list(LENGTH line_ends lines)
+  if(lines GREATER most_lines)
+    message(FATAL_ERROR "${SOURCE}: the compiler said ${lines} lines:\n${output}")
+  endif()
 endif()
 string(REPLACE " *" "*" output "${output}")  # clang++ writes "float *"
 string(FIND "${output}" "${expected}" position)
