@@ -46,10 +46,9 @@ inline KernkitAny Call::list_at(size_t i) {
   for (const size_t element : contract_->elements_of(i)) {
     if (items.size() == arguments[i].size) break;
     items.push_back(argument_at(element));
-    if (items.back().type_index >= kKernkitObject) KernkitObjectIncRef(items.back().v.object);
   }
   KernkitAny list{};
-  kernkit::detail::set_array(&list, items.data(), static_cast<int32_t>(items.size()));
+  kernkit::detail::set_array(&list, items.data(), static_cast<int32_t>(items.size()), "a list");
   objects_.push_back(Any::adopt(list));
   return list;
 }
