@@ -156,6 +156,30 @@ TEST_P(CpuElementwise, OpOnElements) {
   });
 }
 
+// An op that makes elements: they are stored as they are, be it a NaN that signals.
+TEST_P(CpuElementwise, OpReturnsElements) {
+  each(reduced_floating{}, [&](auto tag) {
+    using T = type_of<decltype(tag)>;
+    one_input<T>([](float value) {
+      T result(value);
+      result.bits ^= 0x0155u;
+      return result;
+    });
+    one_input<T>([](auto value) { return T(static_cast<float>(value) * 3.0f); });
+    two_inputs<T>([](float a, float b) { return T(a + b); });
+    one_input<T>([](float value) { return value * 1.1; });  // a double
+    for (const int64_t n : {64, 100}) {
+      HostTensor<float16> half({n});
+      HostTensor<float> single({n});
+      HostTensor<T> out({n});
+      fill_random_bits(half, 1);
+      fill_random_bits(single, 2);
+      expect_same(
+          n, [](float a, float b) { return T(a - b); }, out, half, single);
+    }
+  });
+}
+
 TEST_P(CpuElementwise, MixedTypes) {
   for (const int64_t n : kSizes) {
     HostTensor<float16> half({n}, {1, 0, false});

@@ -161,6 +161,32 @@ TEST_F(CudaElementwise, MixedTypes) {
   }
 }
 
+// An op that makes elements, of floats or of elements.
+template <class T>
+void expect_elements(const Launch& launch) {
+  for (const int64_t offset : {0, 1}) {
+    HostTensor<T> x({5000}, {offset, 0, false}), y({5000});
+    for (int64_t i = 0; i < 5000; ++i) x[i] = T(static_cast<float>(i % 100));
+    const auto expect = [&](float factor) {
+      for (int64_t i = 0; i < 5000; ++i) {
+        ASSERT_EQ(static_cast<float>(y[i]), static_cast<float>(i % 100) * factor);
+      }
+    };
+    const auto* in = static_cast<const T*>(x.begin());
+    cuda::elementwise(
+        launch, 5000, [](float value) { return T(-value); }, y.begin(), in);
+    expect(-1);
+    cuda::elementwise(
+        launch, 5000, [](T value) { return T(2 * static_cast<float>(value)); }, y.begin(), in);
+    expect(2);
+    EXPECT_TRUE(y.intact());
+  }
+}
+TEST_F(CudaElementwise, OpReturnsElements) {
+  expect_elements<float16>(launch());
+  expect_elements<bfloat16>(launch());
+}
+
 // More inputs than a thread's share of loads.
 TYPED_TEST(CudaElementwiseOf, ManyInputs) {
   const int64_t n = 5000;
@@ -181,7 +207,9 @@ TEST_F(CudaElementwise, NoInput) {
 }
 
 TEST_F(CudaElementwise, EmptyLaunchesNothing) {
-  cuda::elementwise(launch(), 0, Seven{}, static_cast<float*>(nullptr));
+  for (const int64_t n : {0, -1}) {
+    cuda::elementwise(launch(), n, Seven{}, static_cast<float*>(nullptr));
+  }
   EXPECT_EQ(runtime.launches().size(), 0u);
 }
 

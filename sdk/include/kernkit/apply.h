@@ -29,6 +29,18 @@ constexpr bool is_applicable() {
   }
 }
 
+// True when Op takes and makes compute types, so that whole registers may be converted at once; an
+// element that an op makes is stored as it is.
+template <class Op, class Out, class... In>
+constexpr bool only_computes() {
+  if constexpr (kOnComputeTypes<Op, In...>) {
+    using Result = std::invoke_result_t<const Op&, compute_t<In>...>;
+    return std::is_same_v<Out, compute_t<Out>> || !std::is_convertible_v<Result, Out>;
+  } else {
+    return false;
+  }
+}
+
 template <class Out, class Result>
 KERNKIT_HOST_DEVICE inline Out to_element(const Result& result) {
   if constexpr (std::is_convertible_v<Result, Out>) {

@@ -49,8 +49,8 @@ KERNKIT_INLINE void typed_loop(Op op, int64_t n, unsigned ways, Out* out, const 
   Out* to = staged ? reinterpret_cast<Out*>(stage.bytes) : out;
   const int64_t step = staged ? 0 : kBlock;
   for (int64_t i = 0; i < n; i += kBlock, to += step) {
-    if constexpr (kernkit::detail::kOnComputeTypes<Op, In...> && std::is_same_v<Out, bfloat16> &&
-                  (std::is_same_v<In, bfloat16> && ...)) {
+    if constexpr (kernkit::detail::only_computes<Op, Out, In...>() &&
+                  std::is_same_v<Out, bfloat16> && (std::is_same_v<In, bfloat16> && ...)) {
       pair_block(op, to, in + i...);
     } else {
       plain_block(op, to, in + i...);
@@ -70,7 +70,7 @@ struct LoopsOf<Op, std::index_sequence<I...>, Out, In...> {
   }
 #if KERNKIT_INSTRUCTION_SETS > 1
   static constexpr bool kHalves =
-      kernkit::detail::kOnComputeTypes<Op, In...> &&
+      kernkit::detail::only_computes<Op, Out, In...>() &&
       (std::is_same_v<Out, float16> || (std::is_same_v<In, float16> || ...));
   KERNKIT_AVX2 KERNKIT_VECTORISED static void avx2(const void* op, int64_t n, unsigned ways,
                                                    void* out,

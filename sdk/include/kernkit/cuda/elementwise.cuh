@@ -103,7 +103,7 @@ void launch_elementwise(const Launch& launch, int64_t n, int head, const Op& op,
 }  // namespace detail
 
 /// out[i] = apply_op(op, in[i]...) for i in [0, n), n <= 2^40, on the launch's stream. `out` may be
-/// one of the inputs (exactly in place); otherwise they must not overlap. n = 0 launches nothing.
+/// one of the inputs (exactly in place); otherwise they must not overlap. n <= 0 launches nothing.
 ///
 /// The types may differ in size. Pointers that are equally far from a 16-byte boundary, counted in
 /// elements, take the fast path; others are loaded element by element, eight at a time.
@@ -127,7 +127,7 @@ void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const 
   constexpr int kWanted = (kWidest == 1 ? 32 : 64) / kBytes;
   constexpr int kLeast = kWidth < 4 ? 4 / kWidth : 1;
   constexpr int kPacks = kWanted > kLeast ? kWanted : kLeast;
-  if (n == 0) return;
+  if (n <= 0) return;
   const int head = detail::common_head<kWidth>(out, in...);
   if (head >= 0) {
     detail::launch_elementwise<kWidth, kPacks>(launch, n, head, op, out, in...);
