@@ -11,39 +11,55 @@
 #define CUDART_VERSION 13000
 
 // name, number, text
-#define KERNKIT_CUDA_ERRORS(X)                                                                  \
-  X(cudaSuccess, 0, "no error")                                                                 \
-  X(cudaErrorInvalidValue, 1, "invalid argument")                                               \
-  X(cudaErrorMemoryAllocation, 2, "out of memory")                                              \
-  X(cudaErrorInitializationError, 3, "initialization error")                                    \
-  X(cudaErrorCudartUnloading, 4, "driver shutting down")                                        \
-  X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                         \
-  X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                        \
-  X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                \
-  X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime")    \
-  X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                              \
-  X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                               \
-  X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                      \
-  X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for the device")        \
-  X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                      \
-  X(cudaErrorUnsupportedPtxVersion, 222, "the PTX was compiled with an unsupported toolchain")  \
-  X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                             \
-  X(cudaErrorNotReady, 600, "device not ready")                                                 \
-  X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                   \
-  X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")              \
-  X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                     \
-  X(cudaErrorContextIsDestroyed, 709, "context is destroyed")                                   \
-  X(cudaErrorAssert, 710, "device-side assert triggered")                                       \
-  X(cudaErrorMisalignedAddress, 716, "misaligned address")                                      \
-  X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                  \
-  X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")           \
-  X(cudaErrorNotSupported, 801, "operation not supported")                                      \
-  X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing") \
-  X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous capture error") \
-  X(cudaErrorStreamCaptureUnmatched, 903, "capture was not ended in the stream where it began") \
-  X(cudaErrorStreamCaptureImplicit, 906,                                                        \
-    "operation would make the legacy stream depend on a capturing stream")                      \
-  X(cudaErrorInvalidClusterSize, 912, "cluster is too large")                                   \
+#define KERNKIT_CUDA_ERRORS(X)                                                                    \
+  X(cudaSuccess, 0, "no error")                                                                   \
+  X(cudaErrorInvalidValue, 1, "invalid argument")                                                 \
+  X(cudaErrorMemoryAllocation, 2, "out of memory")                                                \
+  X(cudaErrorInitializationError, 3, "initialization error")                                      \
+  X(cudaErrorCudartUnloading, 4, "driver shutting down")                                          \
+  X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                           \
+  X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                          \
+  X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                  \
+  X(cudaErrorInsufficientDriver, 35,                                                              \
+    "CUDA driver version is insufficient for CUDA runtime version")                               \
+  X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                \
+  X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                 \
+  X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                        \
+  X(cudaErrorNoKernelImageForDevice, 209,                                                         \
+    "no kernel image is available for execution on the device")                                   \
+  X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                        \
+  X(cudaErrorUnsupportedPtxVersion, 222,                                                          \
+    "the provided PTX was compiled with an unsupported toolchain.")                               \
+  X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                               \
+  X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")         \
+  X(cudaErrorNotReady, 600, "device not ready")                                                   \
+  X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                     \
+  X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                \
+  X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                       \
+  X(cudaErrorContextIsDestroyed, 709, "context is destroyed")                                     \
+  X(cudaErrorAssert, 710, "device-side assert triggered")                                         \
+  X(cudaErrorMisalignedAddress, 716, "misaligned address")                                        \
+  X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                    \
+  X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")             \
+  X(cudaErrorNotPermitted, 800, "operation not permitted")                                        \
+  X(cudaErrorNotSupported, 801, "operation not supported")                                        \
+  X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")   \
+  X(cudaErrorStreamCaptureInvalidated, 901,                                                       \
+    "operation failed due to a previous error during capture")                                    \
+  X(cudaErrorStreamCaptureMerge, 902,                                                             \
+    "operation would result in a merge of separate capture sequences")                            \
+  X(cudaErrorStreamCaptureUnmatched, 903, "capture was not ended in the same stream as it began") \
+  X(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                    \
+  X(cudaErrorStreamCaptureIsolation, 905,                                                         \
+    "dependency created on uncaptured work in another stream")                                    \
+  X(cudaErrorStreamCaptureImplicit, 906,                                                          \
+    "operation would make the legacy stream depend on a capturing blocking stream")               \
+  X(cudaErrorCapturedEvent, 907,                                                                  \
+    "operation not permitted on an event last recorded in a capturing stream")                    \
+  X(cudaErrorStreamCaptureWrongThread, 908,                                                       \
+    "attempt to terminate a thread-local capture sequence from another thread")                   \
+  X(cudaErrorInvalidClusterSize, 912,                                                             \
+    "a kernel launch error has occurred due to cluster misconfiguration")                         \
   X(cudaErrorUnknown, 999, "unknown error")
 
 #define KERNKIT_CUDA_ENUMERATOR(name, number, text) name = number,
@@ -120,9 +136,13 @@ typedef void (*cudaHostFn_t)(void*);
 #define cudaStreamPerThread ((cudaStream_t)0x2)
 #define cudaEventDefault 0x00
 #define cudaEventDisableTiming 0x02
+#define cudaEventWaitDefault 0x00
+#define cudaEventWaitExternal 0x01
 #define cudaHostAllocDefault 0x00
 #define cudaHostAllocPortable 0x01
 #define cudaMemAttachGlobal 0x01
+#define cudaOccupancyDefault 0x00
+#define cudaOccupancyDisableCachingOverride 0x01
 
 union cudaLaunchAttributeValue {
   char pad[64];
@@ -180,16 +200,16 @@ cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMalloc(void** pointer, size_t size);
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream);
 cudaError_t cudaMallocHost(void** pointer, size_t size);
-cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags);
+cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags = cudaMemAttachGlobal);
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned flags);
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
-                            cudaStream_t stream);
+                            cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void* pointer, int value, size_t size);
-cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream = nullptr);
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 // Streams and events
@@ -199,11 +219,11 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
@@ -212,15 +232,18 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
-                                 unsigned long long flags);
+                                 unsigned long long flags = 0);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 // Kernels
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              size_t shared_memory, cudaStream_t stream);
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_memory, cudaStream_t stream);
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
                                 void** arguments);
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
@@ -228,4 +251,10 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
 cudaError_t cudaFuncGetName(const char** name, const void* kernel);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
                                                           int threads, size_t shared_memory);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
+                                                                   int threads,
+                                                                   size_t shared_memory,
+                                                                   unsigned flags);
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, const void* kernel,
+                                                      int blocks, int threads);
 }

@@ -63,17 +63,18 @@ TEST(CudaCheck, Driver) {
   CudaRuntime runtime;
   runtime.set_driver_version(12040);
   runtime.fail("cudaDeviceSynchronize", 1, cudaErrorInsufficientDriver);
-  EXPECT_EQ(error_of([] { KERNKIT_CUDA_CHECK(cudaDeviceSynchronize()); }),
-            "RuntimeError: cudaDeviceSynchronize() failed: cudaErrorInsufficientDriver: CUDA "
-            "driver version is insufficient for CUDA runtime; this library was built with CUDA "
-            "13.0, and the driver supports CUDA 12.4: install a newer driver, or build with CUDA "
-            "12.4 or older");
+  EXPECT_EQ(
+      error_of([] { KERNKIT_CUDA_CHECK(cudaDeviceSynchronize()); }),
+      "RuntimeError: cudaDeviceSynchronize() failed: cudaErrorInsufficientDriver: CUDA "
+      "driver version is insufficient for CUDA runtime version; this library was built with CUDA "
+      "13.0, and the driver supports CUDA 12.4: install a newer driver, or build with CUDA "
+      "12.4 or older");
   runtime.set_driver_version(0);
   runtime.fail("cudaDeviceSynchronize", 1, cudaErrorUnsupportedPtxVersion);
   EXPECT_EQ(error_of([] { KERNKIT_CUDA_CHECK(cudaDeviceSynchronize()); }),
-            "RuntimeError: cudaDeviceSynchronize() failed: cudaErrorUnsupportedPtxVersion: the PTX "
-            "was compiled with an unsupported toolchain; this library was built with CUDA 13.0, "
-            "and no driver is installed");
+            "RuntimeError: cudaDeviceSynchronize() failed: cudaErrorUnsupportedPtxVersion: the "
+            "provided PTX was compiled with an unsupported toolchain.; this library was built with "
+            "CUDA 13.0, and no driver is installed");
 }
 
 TEST(CudaCheck, NoKernelImage) {
@@ -81,8 +82,8 @@ TEST(CudaCheck, NoKernelImage) {
   cudaSetDevice(1);
   EXPECT_EQ(error_of([] { KERNKIT_CUDA_CHECK(cudaErrorNoKernelImageForDevice); }),
             "RuntimeError: cudaErrorNoKernelImageForDevice failed: "
-            "cudaErrorNoKernelImageForDevice: no kernel image is available for the device; this "
-            "library was built for sm_80, sm_90; cuda:1 is sm_120; rebuild with "
+            "cudaErrorNoKernelImageForDevice: no kernel image is available for execution on the "
+            "device; this library was built for sm_80, sm_90; cuda:1 is sm_120; rebuild with "
             "-DCMAKE_CUDA_ARCHITECTURES=120");
 }
 

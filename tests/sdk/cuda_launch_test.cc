@@ -279,8 +279,8 @@ TEST_F(CudaLaunchTest, NoKernelImage) {
   runtime.fail("cudaLaunchKernelExC", 1, cudaErrorNoKernelImageForDevice);
   EXPECT_EQ(launch_error({1, 1}),
             "RuntimeError: cudaLaunchKernelExC(kernels::fill, grid [1, 1, 1], block [1, 1, 1]) "
-            "failed: cudaErrorNoKernelImageForDevice: no kernel image is available for the device; "
-            "this library was built for sm_80, sm_90; cuda:0 is sm_90; rebuild with "
+            "failed: cudaErrorNoKernelImageForDevice: no kernel image is available for execution "
+            "on the device; this library was built for sm_80, sm_90; cuda:0 is sm_90; rebuild with "
             "-DCMAKE_CUDA_ARCHITECTURES=90");
 }
 
