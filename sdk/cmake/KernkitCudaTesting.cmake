@@ -24,6 +24,8 @@ set(_kernkit_testing_sources "${_kernkit_testing_dir}/src/cuda_testing")
 add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
   "${_kernkit_testing_sources}/block.cc"
   "${_kernkit_testing_sources}/block_order.cc"
+  "${_kernkit_testing_sources}/capture.cc"
+  "${_kernkit_testing_sources}/copies.cc"
   "${_kernkit_testing_sources}/demangle.cc"
   "${_kernkit_testing_sources}/device.cc"
   "${_kernkit_testing_sources}/event.cc"
@@ -32,6 +34,7 @@ add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
   "${_kernkit_testing_sources}/fiber_pool.cc"
   "${_kernkit_testing_sources}/graph.cc"
   "${_kernkit_testing_sources}/grid.cc"
+  "${_kernkit_testing_sources}/host_function.cc"
   "${_kernkit_testing_sources}/kernels.cc"
   "${_kernkit_testing_sources}/launch.cc"
   "${_kernkit_testing_sources}/meeting.cc"

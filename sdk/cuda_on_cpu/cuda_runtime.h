@@ -56,6 +56,8 @@ const void* described(void (*kernel)(Params...)) {
   describe_kernel(address, invoke, kSizes, sizeof...(Params));
   return address;
 }
+/// Of an address that was cast there is nothing to make known.
+inline const void* described(const void* kernel) { return kernel; }
 
 }  // namespace kernkit::testing
 
@@ -68,11 +70,17 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
     return cudaLaunchKernelExC(config, kernkit::testing::described(kernel), addresses);
   }(std::forward<Arguments>(arguments)...);
 }
-template <class... Params>
-cudaError_t cudaLaunchKernel(void (*kernel)(Params...), dim3 grid, dim3 block, void** arguments,
+template <class Kernel>
+cudaError_t cudaLaunchKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments,
                              size_t shared_memory = 0, cudaStream_t stream = nullptr) {
-  return cudaLaunchKernel(kernkit::testing::described(kernel), grid, block, arguments,
-                          shared_memory, stream);
+  const void* address = kernkit::testing::described(kernel);
+  return cudaLaunchKernel(address, grid, block, arguments, shared_memory, stream);
+}
+template <class Kernel>
+cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_memory = 0, cudaStream_t stream = nullptr) {
+  const void* address = kernkit::testing::described(kernel);
+  return cudaLaunchCooperativeKernel(address, grid, block, arguments, shared_memory, stream);
 }
 
 /// Variables of the device are variables of the program.
@@ -101,6 +109,15 @@ cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaStream_t stream) {
   return cudaMallocAsync(reinterpret_cast<void**>(pointer), size, stream);
 }
 template <class T>
-cudaError_t cudaFuncSetAttribute(T* kernel, cudaFuncAttribute attribute, int value) {
-  return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
+cudaError_t cudaMallocHost(T** pointer, size_t size, unsigned flags = 0) {
+  return cudaHostAlloc(reinterpret_cast<void**>(pointer), size, flags);
 }
+template <class T>
+cudaError_t cudaMallocManaged(T** pointer, size_t size, unsigned flags = cudaMemAttachGlobal) {
+  return cudaMallocManaged(reinterpret_cast<void**>(pointer), size, flags);
+}
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
+  return cudaEventCreateWithFlags(event, flags);
+}
+
+#include "kernkit_cuda/kernel_attributes.h"

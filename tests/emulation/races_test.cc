@@ -166,6 +166,37 @@ TEST_F(Races, FunctionsOfTheHost) {
   }
 }
 
+// Nodes of a graph are ordered by their edges, and by no other: not by where they were captured.
+TEST_F(Races, BranchesOfAGraph) {
+  for (const bool joined : {true, false}) {
+    const size_t before = races();
+    cudaStream_t a = nullptr, b = nullptr;
+    cudaStreamCreate(&a);
+    cudaStreamCreate(&b);
+    cudaEvent_t fork = nullptr, join = nullptr;
+    cudaEventCreate(&fork);
+    cudaEventCreate(&join);
+    int* x = memory(8);
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    ASSERT_EQ(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal), cudaSuccess);
+    launch(kernels::fill, 1, 8, a, x, 1);
+    cudaEventRecord(fork, a);
+    cudaStreamWaitEvent(b, fork);
+    launch(kernels::fill, 1, 8, b, x, 2);
+    cudaEventRecord(join, b);
+    if (joined) cudaStreamWaitEvent(a, join);
+    launch(kernels::fill, 1, 8, a, x, 3);
+    if (!joined) cudaStreamWaitEvent(a, join);
+    launch(kernels::fill, 1, 8, a, x, 4);
+    ASSERT_EQ(cudaStreamEndCapture(a, &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&exec, graph), cudaSuccess);
+    for (int round = 0; round < 2; ++round) cudaGraphLaunch(exec, a);
+    launch(kernels::fill, 1, 8, a, x, 5);
+    EXPECT_EQ(races() == before, joined);
+  }
+}
+
 TEST_F(Races, Streams) {
   for (const bool ordered : {true, false}) {
     int* x = memory(8);

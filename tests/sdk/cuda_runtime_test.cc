@@ -15,6 +15,9 @@ struct Pair {
   int a, b;
 };
 __global__ void count(int* threads, Pair) { *threads += 1; }
+template <int>
+__global__ void asked(float*, int) {}
+__global__ void by_address(int* x) { *x *= 2; }
 __global__ void mark(int* ran) { ran[blockIdx.x] = 1; }
 __global__ void where(int* out, int64_t) {
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -133,6 +136,75 @@ TEST(CudaRuntime, RefusesLaunchesThatNoDeviceTakes) {
   EXPECT_EQ(runtime.launches().size(), 1u);
 }
 
+TEST(CudaRuntime, AnswersAboutAKernelBeforeItsFirstLaunch) {
+  CudaRuntime runtime;
+  cudaFuncAttributes attributes{};
+  int blocks = 0, min_grid = 0, block = 0;
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, kernels::asked<1>), cudaSuccess);
+  EXPECT_EQ(attributes.maxThreadsPerBlock, 1024);
+  EXPECT_EQ(attributes.maxDynamicSharedSizeBytes, 48 * 1024);
+  EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels::asked<2>, 256, 0),
+            cudaSuccess);
+  EXPECT_EQ(blocks, 8) << "of 2048 threads";
+  EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+                &blocks, kernels::asked<3>, 128, 100 * 1024, cudaOccupancyDefault),
+            cudaSuccess);
+  EXPECT_EQ(blocks, 2) << "of 228 KiB of shared memory, 1 KiB of each block reserved";
+  EXPECT_EQ(cudaOccupancyMaxPotentialBlockSize(&min_grid, &block, kernels::asked<4>), cudaSuccess);
+  EXPECT_EQ(block, 1024);
+  EXPECT_EQ(min_grid, 2 * 132);
+  EXPECT_EQ(cudaOccupancyMaxPotentialBlockSize(&min_grid, &block, kernels::asked<4>, 0, 100),
+            cudaSuccess);
+  EXPECT_EQ(block, 64) << "32 blocks are resident";
+  EXPECT_EQ(min_grid, 32 * 132);
+  const auto per_thread = [](int threads) { return static_cast<size_t>(threads) * 256; };
+  EXPECT_EQ(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&min_grid, &block, kernels::asked<5>,
+                                                           per_thread),
+            cudaSuccess);
+  EXPECT_EQ(block, 896) << "one block that has 224 KiB";
+  EXPECT_EQ(min_grid, 132);
+  size_t shared_memory = 0;
+  EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&shared_memory, kernels::asked<6>, 2, 256),
+            cudaSuccess);
+  EXPECT_EQ(shared_memory, 113u * 1024);
+  EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&shared_memory, kernels::asked<6>, 3, 1024),
+            cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernels::asked<7>)),
+            cudaSuccess);
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, static_cast<const void*>(&blocks)),
+            cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(cudaFuncSetAttribute(static_cast<void*>(&blocks),
+                                 cudaFuncAttributePreferredSharedMemoryCarveout, 0),
+            cudaErrorInvalidDeviceFunction);
+}
+
+TEST(CudaRuntime, LaunchesAKernelByItsAddressOnceItIsKnown) {
+  CudaRuntime runtime;
+  runtime.run_kernels(true);
+  int x = 1;
+  int* argument = &x;
+  void* arguments[] = {&argument};
+  auto* address = reinterpret_cast<void*>(kernels::by_address);
+  EXPECT_EQ(cudaFuncSetAttribute(address, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536),
+            cudaSuccess);
+  EXPECT_EQ(cudaLaunchKernel(address, dim3(1), dim3(1), arguments, 65536),
+            cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(x, 1);
+  EXPECT_EQ(runtime.launches().size(), 0u);
+  EXPECT_EQ(runtime.faults(),
+            std::vector<std::string>{
+                "cudaLaunchKernel(): of kernels::by_address only the address is known, not what "
+                "its arguments are: give the kernel itself, without a cast to void*"});
+
+  cudaFuncAttributes attributes{};
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, kernels::by_address), cudaSuccess);
+  EXPECT_EQ(attributes.maxDynamicSharedSizeBytes, 65536);
+  EXPECT_EQ(cudaLaunchKernel(address, dim3(1), dim3(1), arguments, 65536), cudaSuccess);
+  EXPECT_EQ(cudaLaunchCooperativeKernel(kernels::by_address, 1, 1, arguments), cudaSuccess);
+  EXPECT_EQ(x, 4);
+  EXPECT_TRUE(runtime.launches().at(1).cooperative);
+}
+
 TEST(CudaRuntime, RefusesStreamsOfOtherDevices) {
   CudaRuntime runtime({{}, {}});
   int out = 0;
@@ -240,21 +312,7 @@ TEST(CudaRuntime, CaptureForbidsWaitingAndAllocating) {
   EXPECT_EQ(capture(global, [&] { return cudaStreamSynchronize(stream); }),
             cudaErrorStreamCaptureUnsupported);
   int out = 0;
-  EXPECT_EQ(capture(global, [&] { return launch({1}, {1}, &out); }), cudaErrorStreamCaptureImplicit)
-      << "the legacy default stream waits for others";
   EXPECT_EQ(capture(global, [&] { return launch({1}, {1}, &out, 0, stream); }), cudaSuccess);
-  // Of another thread's calls only a global capture takes notice.
-  const auto elsewhere = [] {
-    cudaError_t error = cudaSuccess;
-    std::thread([&] { error = cudaDeviceSynchronize(); }).join();
-    return error;
-  };
-  EXPECT_EQ(capture(global, elsewhere), cudaErrorStreamCaptureUnsupported);
-  EXPECT_EQ(capture(cudaStreamCaptureModeThreadLocal, elsewhere), cudaSuccess);
-  EXPECT_EQ(capture(cudaStreamCaptureModeThreadLocal, [] { return cudaDeviceSynchronize(); }),
-            cudaErrorStreamCaptureUnsupported);
-  EXPECT_EQ(capture(cudaStreamCaptureModeRelaxed, [] { return cudaDeviceSynchronize(); }),
-            cudaSuccess);
   EXPECT_EQ(cudaStreamBeginCapture(nullptr, global), cudaErrorStreamCaptureUnsupported);
   EXPECT_EQ(runtime.live(), "1 stream");
 }

@@ -103,8 +103,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 cudaError_t cudaDeviceSynchronize() {
   return call("cudaDeviceSynchronize", Reach::kUnsafe, [] {
-    drain_device(thread_state().device);
-    return error_of_device();
+    const int device = thread_state().device;
+    if (refuse_device(device)) return cudaErrorStreamCaptureUnsupported;
+    drain_device(device);
+    return error_of_device(device);
   });
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {

@@ -14,6 +14,44 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
   return cudaSuccess;
 }
 
+cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
+  if (!knows(event) || !knows(stream) || event->device != device_of(stream)) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  if (const CapturePoint* point = captured(stream)) {
+    if (point->capture->invalidated) return cudaErrorStreamCaptureInvalidated;
+    event->point = *point;
+    return cudaSuccess;
+  }
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  event->point = {};
+  return enqueue(stream, [record = ++event->records, reached = event->reached] {
+    race_release(reached.get());
+    if (*reached < record) *reached = record;
+  });
+}
+
+// What was recorded in a capture never happens, but in a graph.
+cudaError_t refuse_waiting_for_event(cudaEvent_t event) {
+  if (!knows(event)) return cudaErrorInvalidResourceHandle;
+  if (event->point.capture != nullptr) {
+    event->point.capture->invalidated = true;
+    return cudaErrorCapturedEvent;
+  }
+  return refuse_unsafe_call() ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+}
+
+cudaError_t elapsed_time(cudaEvent_t start, cudaEvent_t end) {
+  if (!knows(start) || !knows(end)) return cudaErrorInvalidResourceHandle;
+  for (cudaEvent_t event : {start, end}) {
+    if (event->point.capture != nullptr) return cudaErrorCapturedEvent;
+    if (!event->timing || event->records == 0) return cudaErrorInvalidResourceHandle;
+  }
+  if (start->device != end->device) return cudaErrorInvalidResourceHandle;
+  return start->happened() && end->happened() ? cudaSuccess : cudaErrorNotReady;
+}
+
 }  // namespace
 }  // namespace kernkit::testing
 
@@ -29,39 +67,29 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
               [&] { return create_event(event, flags); });
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return call("cudaEventRecord", Reach::kDevice, [&] {
-    if (!knows(event) || event->device != thread_state().device) {
-      return cudaErrorInvalidResourceHandle;
-    }
-    const unsigned record = ++event->records;
-    return enqueue(stream, [record, reached = event->reached] {
-      race_release(reached.get());
-      if (*reached < record) *reached = record;
-    });
-  });
+  return call("cudaEventRecord", Reach::kDevice, [&] { return record(event, stream); });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call("cudaEventSynchronize", Reach::kUnsafe, [&] {
-    if (!knows(event)) return cudaErrorInvalidResourceHandle;
-    drain_until([&] { return event->happened(); });
+  return call("cudaEventSynchronize", Reach::kDevice, [&] {
+    const cudaError_t refused = refuse_waiting_for_event(event);
+    if (refused != cudaSuccess) return refused;
+    drain_until(event->device, [&] { return event->happened(); });
     race_acquire(event->reached.get());
-    return error_of_device();
+    return error_of_device(event->device);
   });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery", Reach::kUnsafe, [&] {
-    if (!knows(event)) return cudaErrorInvalidResourceHandle;
-    some_work();
-    return event->happened() ? error_of_device() : cudaErrorNotReady;
+  return call("cudaEventQuery", Reach::kDevice, [&] {
+    const cudaError_t refused = refuse_waiting_for_event(event);
+    if (refused != cudaSuccess) return refused;
+    work_for_question(event->device, [&] { return event->happened(); });
+    return event->happened() ? error_of_device(event->device) : cudaErrorNotReady;
   });
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return call("cudaEventElapsedTime", Reach::kDevice, [&] {
-    const bool measured = knows(start) && knows(end) && start->timing && end->timing &&
-                          start->records != 0 && end->records != 0;
     *milliseconds = 1.0f;  // of no meaning
-    if (!measured) return cudaErrorInvalidResourceHandle;
-    return start->happened() && end->happened() ? cudaSuccess : cudaErrorNotReady;
+    return elapsed_time(start, end);
   });
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {

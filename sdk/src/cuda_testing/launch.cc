@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches: checked as a device would, recorded, and run when the test wants that.
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -88,23 +87,17 @@ std::string foreign_memory(const Arguments& arguments, int device) {
   return "";
 }
 
-void report(const std::string& sentence, int device, cudaError_t error) {
-  std::fprintf(stderr, "kernkit: %s\n", sentence.c_str());
-  state().faults.push_back(sentence);
-  state().device_states.at(static_cast<size_t>(device)).sticky = error;
-}
-
 // On the device, later than the launch that asked for it.
 void run(const std::string& name, const void* kernel, CudaInvoke invoke, const Request& request,
          Arguments arguments, int device) {
   const std::string foreign = foreign_memory(arguments, device);
-  if (!foreign.empty()) return report(name + ": " + foreign, device, cudaErrorIllegalAddress);
+  if (!foreign.empty()) return fault(name + ": " + foreign, device, cudaErrorIllegalAddress);
   std::vector<void*> addresses;
   for (auto& bytes : arguments) addresses.push_back(bytes.data());
   Grid grid(name, kernel, invoke, addresses.data(), request.grid, request.block,
             request.shared_memory, request.cooperative, state().emulation);
   const std::string sentence = grid.run();
-  if (!sentence.empty()) report(sentence, device, grid.error());
+  if (!sentence.empty()) fault(sentence, device, grid.error());
 }
 
 Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
@@ -117,8 +110,12 @@ Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
 }
 
 cudaError_t launch(const Request& request, const void* kernel, void** arguments) {
-  KernelInfo* info = find_kernel(kernel);
-  if (info == nullptr) return cudaErrorInvalidDeviceFunction;
+  const KernelInfo* info = find_kernel(kernel);
+  if (info == nullptr) return refuse_launch_by_address(kernel);
+  if (!is_default_stream(request.stream) && knows(request.stream) &&
+      request.stream->device != thread_state().device) {
+    return cudaErrorInvalidResourceHandle;
+  }
   const cudaError_t refused = check(request, *info);
   if (refused != cudaSuccess) return refused;
   CudaLaunch record{info->name,
@@ -130,8 +127,7 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
                     request.cluster,
                     request.cooperative,
                     request.overlaps_previous,
-                    !is_default_stream(request.stream) &&
-                        state().streams.count(request.stream) != 0 && request.stream->capturing,
+                    knows(request.stream) && captured(request.stream) != nullptr,
                     copy_arguments(*info, arguments)};
   const CudaInvoke invoke = info->invoke;
   const auto work = [=, copies = record.arguments,
@@ -155,11 +151,14 @@ extern "C" {
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              size_t shared_memory, cudaStream_t stream) {
   return call("cudaLaunchKernel", Reach::kDevice, [&] {
-    Request request;
-    request.grid = grid;
-    request.block = block;
-    request.shared_memory = shared_memory;
-    request.stream = stream;
+    return launch(Request{grid, block, shared_memory, stream}, kernel, arguments);
+  });
+}
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_memory, cudaStream_t stream) {
+  return call("cudaLaunchCooperativeKernel", Reach::kDevice, [&] {
+    Request request{grid, block, shared_memory, stream};
+    request.cooperative = true;
     return launch(request, kernel, arguments);
   });
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory, and copies of it.
-#include <cstring>
-
-#include "sanitizers.h"
+// Memory.
 #include "state.h"
 
 namespace kernkit::testing {
@@ -11,16 +8,17 @@ namespace {
 // An allocation of so many bytes is not filled, and exists where it is touched.
 constexpr size_t kSparse = size_t{1} << 28;
 
-cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
+cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
+                     int on_device = thread_state().device) {
   *pointer = nullptr;
   if (size == 0) return cudaSuccess;
-  const auto device = static_cast<size_t>(thread_state().device);
+  const auto device = static_cast<size_t>(on_device);
   DeviceState& of_device = state().device_states.at(device);
   const bool counts = type == cudaMemoryTypeDevice;
   const size_t free = state().devices[device].memory - of_device.used;
   if (counts && size > free) return cudaErrorMemoryAllocation;
   if (size > SIZE_MAX - 255) return cudaErrorMemoryAllocation;
-  const Allocation allocation = {size, thread_state().device, type, size >= kSparse};
+  const Allocation allocation = {size, on_device, type, size >= kSparse, ++state().allocated};
   void* memory = take_memory(allocation);
   if (memory == nullptr) return cudaErrorMemoryAllocation;
   if (counts) of_device.used += size;
@@ -31,50 +29,65 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
 
 bool can_release(void* pointer, bool host) {
   const auto found = state().allocations.find(pointer);
-  return pointer == nullptr ||
-         (found != state().allocations.end() && (found->second.type == cudaMemoryTypeHost) == host);
+  return pointer == nullptr || (found != state().allocations.end() && !found->second.freed &&
+                                (found->second.type == cudaMemoryTypeHost) == host);
 }
 
-void copy(void* to, const void* from, size_t size) {
-  const RaceSeen of_device;
-  if (size != 0) std::memmove(to, from, size);
+// What was allocated there; null when that is gone.
+std::map<void*, Allocation>::iterator find(void* pointer, unsigned long number) {
+  const auto found = state().allocations.find(pointer);
+  const bool same = found != state().allocations.end() && found->second.number == number;
+  return same ? found : state().allocations.end();
 }
-// CUDA Runtime API, "API synchronization behavior": memory that CUDA did not allocate is read
-// before the call returns, and was written when it returns. In a graph it is read when that runs.
-cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind,
-                       cudaStream_t stream) {
-  const bool captured = knows(stream) && !is_default_stream(stream) && stream->capturing;
-  const bool reads = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDefault;
-  const bool writes = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDefault;
-  if (reads && !captured && allocation_of(from) == nullptr && allocation_of(to) != nullptr) {
-    const auto* bytes = static_cast<const unsigned char*>(from);
-    return enqueue(stream, [to, staged = std::vector<unsigned char>(bytes, bytes + size)] {
-      copy(to, staged.data(), staged.size());
-    });
+
+void release(std::map<void*, Allocation>::iterator found) {
+  if (found == state().allocations.end()) return;
+  const auto& [pointer, allocation] = *found;
+  if (allocation.type == cudaMemoryTypeDevice) {
+    state().device_states.at(static_cast<size_t>(allocation.device)).used -= allocation.size;
   }
-  const cudaError_t error = enqueue(stream, [=] { copy(to, from, size); });
-  if (error == cudaSuccess && writes && !captured && allocation_of(to) == nullptr &&
-      allocation_of(from) != nullptr) {
-    drain(thread_state().device, stream);
-    return error_of_device();
-  }
-  return error;
-}
-void fill(void* pointer, int value, size_t size) {
-  const RaceSeen of_device;
-  std::memset(pointer, value, size);
+  give_back_memory(pointer, allocation);
+  state().allocations.erase(found);
 }
 
 cudaError_t release(void* pointer, bool host) {
-  if (pointer == nullptr) return cudaSuccess;
   if (!can_release(pointer, host)) return cudaErrorInvalidValue;
-  const auto found = state().allocations.find(pointer);
-  if (found->second.type == cudaMemoryTypeDevice) {
-    state().device_states.at(static_cast<size_t>(found->second.device)).used -= found->second.size;
-  }
-  give_back_memory(pointer, found->second);
-  state().allocations.erase(found);
+  release(state().allocations.find(pointer));
   return cudaSuccess;
+}
+
+// What a graph allocates is its own, at one address each time that it runs, until the graph and
+// all that was made of it are gone, or until it is freed outside of it.
+struct GraphMemory {
+  ~GraphMemory() { release(find(pointer, number)); }
+  void* pointer;
+  unsigned long number;
+};
+
+cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream) {
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  const cudaError_t error = allocate(pointer, size, cudaMemoryTypeDevice, device_of(stream));
+  if (error != cudaSuccess) return error;
+  if (captured(stream) == nullptr || *pointer == nullptr) return enqueue(stream, [] {});
+  Allocation& allocation = state().allocations.at(*pointer);
+  allocation.of_graph = true;
+  const std::shared_ptr<GraphMemory> memory(new GraphMemory{*pointer, allocation.number});
+  return enqueue(stream, [memory] {});
+}
+
+cudaError_t free_async(void* pointer, cudaStream_t stream) {
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  if (!can_release(pointer, false)) return cudaErrorInvalidValue;
+  const auto found = state().allocations.find(pointer);
+  if (found == state().allocations.end()) return enqueue(stream, [] {});
+  const bool in_graph = captured(stream) != nullptr;
+  if (in_graph && !found->second.of_graph) return cudaErrorInvalidValue;
+  found->second.freed = true;
+  if (in_graph) return enqueue(stream, [] {});
+  return enqueue(stream,
+                 [pointer, number = found->second.number] { release(find(pointer, number)); });
 }
 
 }  // namespace
@@ -89,10 +102,8 @@ cudaError_t cudaMalloc(void** pointer, size_t size) {
               [&] { return allocate(pointer, size, cudaMemoryTypeDevice); });
 }
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
-  return call("cudaMallocAsync", Reach::kDevice, [&] {
-    const cudaError_t error = enqueue(stream, [] {});
-    return error != cudaSuccess ? error : allocate(pointer, size, cudaMemoryTypeDevice);
-  });
+  return call("cudaMallocAsync", Reach::kDevice,
+              [&] { return allocate_async(pointer, size, stream); });
 }
 cudaError_t cudaMallocHost(void** pointer, size_t size) {
   return call("cudaMallocHost", Reach::kUnsafe,
@@ -109,37 +120,15 @@ cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
 cudaError_t cudaFree(void* pointer) {
   return call("cudaFree", Reach::kUnsafe, [&] {
     for (size_t i = 0; i < state().devices.size(); ++i) drain_device(static_cast<int>(i));
-    return release(pointer, false);
+    const cudaError_t error = release(pointer, false);
+    return error != cudaSuccess ? error : error_of_device(thread_state().device);
   });
 }
 cudaError_t cudaFreeHost(void* pointer) {
   return call("cudaFreeHost", Reach::kUnsafe, [&] { return release(pointer, true); });
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return call("cudaFreeAsync", Reach::kDevice, [&] {
-    if (!can_release(pointer, false)) return cudaErrorInvalidValue;
-    return enqueue(stream, [=] { release(pointer, false); });
-  });
-}
-cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind) {
-  return call("cudaMemcpy", Reach::kUnsafe, [&] {
-    const cudaError_t error = enqueue(nullptr, [=] { copy(to, from, size); });
-    drain(thread_state().device, nullptr);
-    return error != cudaSuccess ? error : error_of_device();
-  });
-}
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
-                            cudaStream_t stream) {
-  return call("cudaMemcpyAsync", Reach::kDevice,
-              [&] { return copy_async(to, from, size, kind, stream); });
-}
-cudaError_t cudaMemset(void* pointer, int value, size_t size) {
-  return call("cudaMemset", Reach::kUnsafe,
-              [&] { return enqueue(nullptr, [=] { fill(pointer, value, size); }); });
-}
-cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
-  return call("cudaMemsetAsync", Reach::kDevice,
-              [&] { return enqueue(stream, [=] { fill(pointer, value, size); }); });
+  return call("cudaFreeAsync", Reach::kDevice, [&] { return free_async(pointer, stream); });
 }
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call("cudaMemGetInfo", Reach::kDevice, [&] {

@@ -2,24 +2,18 @@
 #include "queue.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <thread>
+#include <cstdio>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "host_function.h"
 #include "sanitizers.h"
 #include "state.h"
 #include "visibility.h"
 
 namespace kernkit::testing {
 namespace {
-
-using Key = std::pair<int, cudaStream_t>;
-
-std::condition_variable_any& function_ended() {
-  static auto& signal = *new std::condition_variable_any;
-  return signal;
-}
 
 // A task waits for the legacy stream's before it, and one of that stream for the others' before it.
 bool may_run(int device, const Queue& queue) {
@@ -37,59 +31,15 @@ bool may_run(int device, const Queue& queue) {
   return true;
 }
 
-// As the CUDA runtime does, beside the host and the other streams.
-void start_host_function(Queue& queue) {
-  auto function = std::make_shared<HostFunction>();
-  queue.host_function = function;
-  const RaceContext of_stream;
-  race_acquire(&queue.done);
-  race_release(&function->order);
-  std::thread([function, work = queue.tasks.front().work] {
-    race_acquire(&function->order);
-    work();
-    race_release(&function->order);
-    const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-    const RaceIgnored bookkeeping;
-    function->done = true;
-    function_ended().notify_all();
-  }).detach();
-}
-
-// Functions of the host that have ended make way.
-void collect_host_functions() {
-  for (auto& [key, queue] : state().queues) {
-    if (queue.host_function == nullptr || !queue.host_function->done) continue;
-    const RaceContext of_stream;
-    race_acquire(&queue.host_function->order);
-    race_release(&queue.done);
-    queue.host_function = nullptr;
-    queue.tasks.pop_front();
-  }
-}
-
-// Waits until one more has ended; false when none runs. Meanwhile other threads may call.
-bool wait_for_host_function() {
-  collect_host_functions();
-  std::vector<std::shared_ptr<HostFunction>> running;
-  for (auto& [key, queue] : state().queues) {
-    if (queue.host_function != nullptr) running.push_back(queue.host_function);
-  }
-  if (running.empty()) return false;
-  function_ended().wait(state().mutex, [&] {
-    return std::any_of(running.begin(), running.end(), [](auto& f) { return f->done; });
-  });
-  return true;
-}
-
 void run_front(Queue& queue) {
   if (queue.tasks.front().on_host) return start_host_function(queue);
   Task task = std::move(queue.tasks.front());
   queue.tasks.pop_front();
   const DeviceMemoryVisible visible;
   const RaceContext of_stream;
-  race_acquire(&queue.done);
+  if (task.in_order) race_acquire(&queue.done);
   task.work();
-  race_release(&queue.done);
+  if (task.in_order) race_release(&queue.done);
 }
 
 // The k-th of the queues that can go on, if there are as many; else their number.
@@ -121,15 +71,42 @@ bool work_until(const Reached& reached, bool waits) {
   return true;
 }
 
-// What is left of a queue comes first, then what that needs of others.
-void finish(int device, Queue& queue, bool waits) {
-  work_until(
+// What is left of a queue comes first, then what that needs of others. False when that cannot be
+// done.
+bool finish(int device, Queue& queue, bool waits) {
+  return work_until(
       [&] {
         collect_host_functions();
         while (!queue.tasks.empty() && may_run(device, queue)) run_front(queue);
         return queue.tasks.empty();
       },
       waits);
+}
+
+// Says why nothing of what is left will run, and forgets it, so that nobody waits for it again.
+void give_up(int device) {
+  char what[160] = "work that waits for an event which nothing will reach";
+  if (host_function_runs()) {
+    std::snprintf(what, sizeof(what),
+                  "a function given to cudaLaunchHostFunc(), which has not ended within %g s",
+                  state().emulation.watchdog);
+  }
+  for (auto& [key, queue] : state().queues) {
+    if (queue.tasks.empty()) continue;
+    state().device_states.at(static_cast<size_t>(key.first)).sticky = cudaErrorLaunchTimeout;
+    queue.tasks.clear();
+    queue.host_function = nullptr;
+  }
+  fault(std::string(thread_state().function) + "() waits for ever: for " + what, device,
+        cudaErrorLaunchTimeout);
+}
+
+void some_work() {
+  for (auto count = state().random() % 3; count > 0; --count) {
+    const size_t runnable = run_one(SIZE_MAX);
+    if (runnable == 0) return;
+    run_one(state().random() % runnable);
+  }
 }
 
 }  // namespace
@@ -155,11 +132,13 @@ void give(int device, cudaStream_t stream, Task task) {
   }
 }
 
-bool drain_until(const std::function<bool()>& reached) { return work_until(reached, true); }
+void drain_until(int device, const std::function<bool()>& reached) {
+  if (!work_until(reached, true)) give_up(device);
+}
 
 void drain(int device, cudaStream_t stream) {
   Queue& queue = queue_of(device, stream);
-  finish(device, queue, true);
+  if (!finish(device, queue, true)) give_up(device);
   race_acquire(&queue.done);
 }
 
@@ -171,12 +150,12 @@ void drain_device(int device) {
   for (cudaStream_t stream : streams) drain(device, stream);
 }
 
-void some_work() {
-  for (auto count = state().random() % 3; count > 0; --count) {
-    const size_t runnable = run_one(SIZE_MAX);
-    if (runnable == 0) return;
-    run_one(state().random() % runnable);
+void work_for_question(int device, const std::function<bool()>& reached) {
+  if (state().emulation.seed != 0) {
+    some_work();
+    if (run_one(SIZE_MAX) != 0) return;
   }
+  if (!work_until(reached, false) && !host_function_runs()) give_up(device);
 }
 
 bool is_idle(int device, cudaStream_t stream) {

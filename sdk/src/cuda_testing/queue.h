@@ -17,6 +17,7 @@ struct Task {
   std::function<void()> work;
   std::function<bool()> ready;  // none: always
   bool on_host = false;
+  bool in_order = true;  // for the race detector: orders itself with the queue's other work
 };
 
 /// A function of the host that runs.
@@ -38,13 +39,15 @@ Queue& queue_of(int device, cudaStream_t stream);
 /// Gives work to a stream: it is done now, or later when a seed is set or a function of the host
 /// runs before it.
 void give(int device, cudaStream_t stream, Task task);
-/// Does what is left of a stream, and what that needs of others.
+/// Does what is left of a stream, and what that needs of others. A wait that cannot end is a fault
+/// of the device.
 void drain(int device, cudaStream_t stream);
 void drain_device(int device);
-/// Works until `reached()`; false when nothing that is left can run.
-bool drain_until(const std::function<bool()>& reached);
-/// Does some of what is left, by the seed.
-void some_work();
+/// Works until `reached()`, likewise.
+void drain_until(int device, const std::function<bool()>& reached);
+/// For a host that asks whether something is done: does some of what is left, by the seed, and all
+/// that can be done without one. A question that will never be answered is a fault of the device.
+void work_for_question(int device, const std::function<bool()>& reached);
 bool is_idle(int device, cudaStream_t stream);
 
 }  // namespace kernkit::testing

@@ -2,8 +2,10 @@
 #include "state.h"
 
 #include <atomic>
+#include <cstdio>
 #include <utility>
 
+#include "host_function.h"
 #include "sanitizers.h"
 
 namespace kernkit::testing {
@@ -49,14 +51,11 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   races_before = reported_races();
   queues.clear();
   for (auto& [pointer, allocation] : allocations) give_back_memory(pointer, allocation);
-  for (auto* stream : streams) {
-    delete stream->graph;
-    delete stream;
-  }
+  allocations.clear();  // before the graphs, which release what is theirs
+  for (auto* stream : streams) delete stream;
   for (auto* event : events) delete event;
   for (auto* graph : graphs) delete graph;
   for (auto* exec : execs) delete exec;
-  allocations.clear();
   streams.clear();
   events.clear();
   graphs.clear();
@@ -79,20 +78,8 @@ bool is_default_stream(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
 }
 
-bool capture_forbids_unsafe_calls() {
-  for (const CUstream_st* stream : state().streams) {
-    if (!stream->capturing || stream->mode == cudaStreamCaptureModeRelaxed) continue;
-    if (stream->mode == cudaStreamCaptureModeGlobal || stream->thread == thread_number()) {
-      return true;
-    }
-  }
-  return false;
-}
-
-void invalidate_captures() {
-  for (CUstream_st* stream : state().streams) {
-    if (stream->capturing) stream->invalidated = true;
-  }
+int device_of(cudaStream_t stream) {
+  return is_default_stream(stream) ? thread_state().device : stream->device;
 }
 
 namespace {
@@ -120,41 +107,73 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   const RaceIgnored bookkeeping;
   ThreadState& of_thread = thread_state();
   const int device = of_thread.device;
-  cudaError_t error = injected(function);
+  const char* caller = std::exchange(of_thread.function, function);
+  cudaError_t error = in_host_function() ? cudaErrorNotPermitted : injected(function);
   if (error == cudaSuccess && reach != Reach::kHost) {
     error = state().devices.empty() ? cudaErrorNoDevice : planted();
   }
-  if (error == cudaSuccess && reach == Reach::kUnsafe && capture_forbids_unsafe_calls()) {
-    invalidate_captures();
+  if (error == cudaSuccess && reach == Reach::kUnsafe && refuse_unsafe_call()) {
     error = cudaErrorStreamCaptureUnsupported;
   }
   if (error == cudaSuccess) error = work();
   if (error != cudaSuccess && error != cudaErrorNotReady) of_thread.last_error = error;
+  of_thread.function = caller;
   state().calls.push_back({function, error, device});
   return error;
 }
 
-cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host) {
-  const int device = thread_state().device;
+cudaError_t refuse_work(cudaStream_t stream) {
+  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
   if (is_default_stream(stream)) {
-    if (capture_forbids_unsafe_calls() && stream != cudaStreamPerThread) {
-      invalidate_captures();
-      return cudaErrorStreamCaptureImplicit;
-    }
-  } else if (state().streams.count(stream) == 0 || stream->device != device) {
-    return cudaErrorInvalidResourceHandle;
-  } else if (stream->invalidated) {
-    return cudaErrorStreamCaptureInvalidated;
-  } else if (stream->capturing) {
-    stream->graph->nodes.push_back(work);
-    return cudaSuccess;
+    const bool legacy = stream != cudaStreamPerThread;
+    return legacy && refuse_legacy_stream(device_of(stream)) ? cudaErrorStreamCaptureImplicit
+                                                             : cudaSuccess;
   }
-  give(device, stream, {0, work, nullptr, on_host});
+  const CapturePoint* point = captured(stream);
+  return point != nullptr && point->capture->invalidated ? cudaErrorStreamCaptureInvalidated
+                                                         : cudaSuccess;
+}
+
+cudaError_t refuse_waiting(cudaStream_t stream) {
+  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (CapturePoint* point = captured(stream)) {  // what it was given is not to be done
+    point->capture->invalidated = true;
+    return cudaErrorStreamCaptureUnsupported;
+  }
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  return refuse_unsafe_call() ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+}
+
+cudaError_t enqueue(cudaStream_t stream, GraphNode node) {
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  if (CapturePoint* point = captured(stream)) {
+    add_node(point, std::move(node));
+  } else if (node.graph.empty()) {
+    give(device_of(stream), stream, {0, std::move(node.work), nullptr, node.on_host});
+  } else {
+    launch(node.graph, device_of(stream), stream);
+  }
   return cudaSuccess;
 }
 
-cudaError_t error_of_device() {
-  return state().device_states.at(static_cast<size_t>(thread_state().device)).sticky;
+cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host) {
+  return enqueue(stream, GraphNode{work, {}, on_host, {}});
+}
+
+cudaError_t error_of_device(int device) {
+  return state().device_states.at(static_cast<size_t>(device)).sticky;
+}
+
+void note_fault(const std::string& sentence) {
+  std::fprintf(stderr, "kernkit: %s\n", sentence.c_str());
+  state().faults.push_back(sentence);
+}
+
+void fault(const std::string& sentence, int device, cudaError_t error) {
+  note_fault(sentence);
+  state().device_states.at(static_cast<size_t>(device)).sticky = error;
 }
 
 }  // namespace kernkit::testing

@@ -13,31 +13,26 @@
 #include <string>
 #include <vector>
 
+#include "capture.h"
 #include "grid.h"
 #include "kernkit/testing/cuda_runtime.h"
 #include "queue.h"
 
-// Work in the order in which it was given.
-using Work = std::function<void()>;
-
 struct CUgraph_st {
-  std::vector<Work> nodes;
+  std::vector<kernkit::testing::GraphNode> nodes;
 };
 struct CUgraphExec_st {
-  std::vector<Work> nodes;
+  std::vector<kernkit::testing::GraphNode> nodes;  // flattened
 };
 struct CUstream_st {
   int device;
-  bool capturing = false;
   bool non_blocking = false;
-  bool invalidated = false;
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
-  unsigned long thread = 0;  // that began the capture
-  CUgraph_st* graph = nullptr;
+  kernkit::testing::CapturePoint point;
 };
 struct CUevent_st {
   int device;
   bool timing;
+  kernkit::testing::CapturePoint point;  // in a capture when it was recorded there last
   unsigned records = 0;  // how often it was recorded, and how many of these were reached
   std::shared_ptr<unsigned> reached = std::make_shared<unsigned>(0);
   bool happened() const { return *reached == records; }
@@ -66,6 +61,9 @@ struct Allocation {
   int device;
   cudaMemoryType type;
   bool sparse;
+  unsigned long number = 0;  // in the order of all allocations
+  bool of_graph = false;     // allocated in a capture
+  bool freed = false;        // by cudaFreeAsync(), which its stream has not reached
 };
 
 struct Injection {
@@ -96,6 +94,7 @@ struct State {
 
   std::map<std::pair<int, cudaStream_t>, Queue> queues;
   unsigned long tasks = 0;  // how many there were
+  unsigned long allocated = 0;
   uint64_t random_state = 0;
   /// Another number each time, from the seed; 0 without one.
   uint64_t random();
@@ -118,12 +117,16 @@ struct ThreadState {
   unsigned long generation = 0;
   int device = 0;
   cudaError_t last_error = cudaSuccess;
+  cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+  const char* function = "";  // of the runtime, that it calls
 };
 
 State& state();
 const CudaDevice& current_device();
-/// Null for a function that is no kernel of which anything is known.
+/// Null for a function of which it is not known how to call it.
 KernelInfo* find_kernel(const void* kernel);
+/// Says so, of a kernel whose address was cast to void*.
+cudaError_t refuse_launch_by_address(const void* kernel);
 /// By threads and shared memory alone.
 size_t blocks_per_sm(size_t threads, size_t shared_memory);
 /// Memory of the process that stands for the allocation's; null when there is none.
@@ -141,17 +144,27 @@ unsigned long thread_number();
 enum class Reach {
   kHost,    // asks or sets something in this process
   kDevice,  // reaches the current device: meets what is planted there
-  kUnsafe,  // and may not be called while a stream is captured
+  kUnsafe,  // and is potentially unsafe while a stream is captured
 };
 
 /// Runs a function of the runtime: records it, fails when a test wants that, keeps its error.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
-/// Gives work to a stream of the current device, or captures it; `on_host`: a function of the host.
+/// Gives work to a stream, or captures it; `on_host`: a function of the host.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host = false);
-/// What a call says that waited for the current device.
-cudaError_t error_of_device();
+cudaError_t enqueue(cudaStream_t stream, GraphNode node);
+/// Whether a stream, a default stream among them, can be given work.
+cudaError_t refuse_work(cudaStream_t stream);
+/// Whether a host can wait for a stream, which a capture may forbid.
+cudaError_t refuse_waiting(cudaStream_t stream);
+/// What a call says that waited for a device.
+cudaError_t error_of_device(int device);
+/// Says what went wrong, on a device: it is lost with that.
+void note_fault(const std::string& sentence);
+void fault(const std::string& sentence, int device, cudaError_t error);
 bool is_default_stream(cudaStream_t stream);
+/// Its own, or for a default stream the current one.
+int device_of(cudaStream_t stream);
 /// False for what was destroyed, or never made.
 inline bool knows(cudaStream_t stream) {
   return is_default_stream(stream) || state().streams.count(stream) != 0;
@@ -163,9 +176,5 @@ cudaError_t destroy(std::set<T*>& all, T* object) {
   delete object;
   return cudaSuccess;
 }
-
-/// True when some capture forbids calls that could wait for it.
-bool capture_forbids_unsafe_calls();
-void invalidate_captures();
 
 }  // namespace kernkit::testing

@@ -14,33 +14,50 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags) {
   return cudaSuccess;
 }
 
-int device_of(cudaStream_t stream) {
-  return is_default_stream(stream) ? thread_state().device : stream->device;
-}
-
-// Waiting for a stream that is captured would wait forever.
-cudaError_t refuse_captured(cudaStream_t stream) {
-  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
-  const bool captured = !is_default_stream(stream) && stream->capturing;
-  if (!captured && !(is_default_stream(stream) && capture_forbids_unsafe_calls())) {
-    return cudaSuccess;
-  }
-  invalidate_captures();
-  return captured ? cudaErrorStreamCaptureUnsupported : cudaErrorStreamCaptureImplicit;
-}
-
 cudaError_t wait_for(cudaStream_t stream) {
-  const cudaError_t refused = refuse_captured(stream);
+  const cudaError_t refused = refuse_waiting(stream);
   if (refused != cudaSuccess) return refused;
   drain(device_of(stream), stream);
-  return error_of_device();
+  return error_of_device(device_of(stream));
 }
 
 cudaError_t ask(cudaStream_t stream) {
-  const cudaError_t refused = refuse_captured(stream);
+  const cudaError_t refused = refuse_waiting(stream);
   if (refused != cudaSuccess) return refused;
-  some_work();
-  return is_idle(device_of(stream), stream) ? error_of_device() : cudaErrorNotReady;
+  const int device = device_of(stream);
+  const auto idle = [&] { return is_idle(device, stream); };
+  work_for_question(device, idle);
+  return idle() ? error_of_device(device) : cudaErrorNotReady;
+}
+
+cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  if (!knows(stream) || !knows(event)) return cudaErrorInvalidResourceHandle;
+  if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) return cudaErrorInvalidValue;
+  if (captured(stream) != nullptr || event->point.capture != nullptr) {
+    // A graph that waits for what is outside of it.
+    if (flags == cudaEventWaitExternal) return cudaErrorNotSupported;
+    return wait_in_capture(stream, event);
+  }
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  const unsigned wanted = event->records;
+  give(device_of(stream), stream,
+       {0, [reached = event->reached] { race_acquire(reached.get()); },
+        [wanted, reached = event->reached] { return *reached >= wanted; }});
+  return cudaSuccess;
+}
+
+// What it was given is done; a capture ends with the stream where it began.
+cudaError_t destroy_stream(cudaStream_t stream) {
+  if (state().streams.count(stream) == 0) return cudaErrorInvalidResourceHandle;
+  const int device = stream->device;
+  if (CapturePoint* point = captured(stream);
+      point != nullptr && point->capture->origin == stream) {
+    end_capture(point->capture.get());
+  }
+  drain(device, stream);
+  state().queues.erase({device, stream});
+  return destroy(state().streams, stream);
 }
 
 }  // namespace
@@ -62,13 +79,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
               [&] { return create_stream(stream, flags); });
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return call("cudaStreamDestroy", Reach::kHost, [&] {
-    if (state().streams.count(stream) == 0) return cudaErrorInvalidResourceHandle;
-    const int device = stream->device;
-    drain(device, stream);
-    state().queues.erase({device, stream});
-    return destroy(state().streams, stream);
-  });
+  return call("cudaStreamDestroy", Reach::kHost, [&] { return destroy_stream(stream); });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return call("cudaStreamSynchronize", Reach::kDevice, [&] { return wait_for(stream); });
@@ -76,16 +87,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return call("cudaStreamQuery", Reach::kDevice, [&] { return ask(stream); });
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  return call("cudaStreamWaitEvent", Reach::kDevice, [&] {
-    if (!knows(stream) || !knows(event)) return cudaErrorInvalidResourceHandle;
-    if (!is_default_stream(stream) && stream->capturing) return cudaSuccess;
-    const unsigned wanted = event->records;
-    give(device_of(stream), stream,
-         {0, [reached = event->reached] { race_acquire(reached.get()); },
-          [wanted, reached = event->reached] { return *reached >= wanted; }, false});
-    return cudaSuccess;
-  });
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  return call("cudaStreamWaitEvent", Reach::kDevice,
+              [&] { return wait_for_event(stream, event, flags); });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return call("cudaLaunchHostFunc", Reach::kDevice, [&] {

@@ -35,6 +35,7 @@ void read_symbols(const unsigned char* file, size_t size, const Visit& visit) {
 struct Search {
   uintptr_t address;
   std::string name;
+  bool executable = false;
 };
 
 int search_module(dl_phdr_info* module, size_t, void* data) {
@@ -43,10 +44,12 @@ int search_module(dl_phdr_info* module, size_t, void* data) {
   for (int i = 0; i < module->dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = module->dlpi_phdr[i];
     const uintptr_t first = module->dlpi_addr + part.p_vaddr;
-    inside |=
-        part.p_type == PT_LOAD && search.address >= first && search.address < first + part.p_memsz;
+    if (part.p_type != PT_LOAD || search.address < first || search.address >= first + part.p_memsz)
+      continue;
+    inside = true;
+    search.executable = (part.p_flags & PF_X) != 0;
   }
-  if (!inside) return 0;
+  if (!inside || !search.executable) return inside ? 1 : 0;
   each_symbol(*module, [&](const char* name, const ElfW(Sym) & symbol) {
     if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
         module->dlpi_addr + symbol.st_value == search.address) {
@@ -79,6 +82,12 @@ std::string function_at(const void* address) {
   Search search{reinterpret_cast<uintptr_t>(address), ""};
   dl_iterate_phdr(search_module, &search);
   return search.name;
+}
+
+bool is_code(const void* address) {
+  Search search{reinterpret_cast<uintptr_t>(address), ""};
+  dl_iterate_phdr(search_module, &search);
+  return search.executable;
 }
 
 }  // namespace kernkit::testing

@@ -15,5 +15,7 @@ void each_symbol(const dl_phdr_info& module,
 
 /// The mangled name of the function that begins at this address, or "".
 std::string function_at(const void* address);
+/// Whether an address lies in the code of a module, which may have no names.
+bool is_code(const void* address);
 
 }  // namespace kernkit::testing
