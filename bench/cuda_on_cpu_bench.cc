@@ -51,6 +51,6 @@ void run(benchmark::State& state, void (*kernel)(float*, const float*), float fi
 }  // namespace
 
 // items_per_second are CUDA threads.
-BENCHMARK_CAPTURE(run, no_barrier, no_barrier, 2.0f);
-BENCHMARK_CAPTURE(run, one_barrier, one_barrier, 2.0f);
-BENCHMARK_CAPTURE(run, five_shuffles, five_shuffles, 32.0f);
+BENCHMARK_CAPTURE(run, no_barrier, no_barrier, 2.0f)->UseRealTime();
+BENCHMARK_CAPTURE(run, one_barrier, one_barrier, 2.0f)->UseRealTime();
+BENCHMARK_CAPTURE(run, five_shuffles, five_shuffles, 32.0f)->UseRealTime();

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <benchmark/benchmark.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #include "kernkit/float.h"
 #include "kernkit/message.h"
 #include "kernkit/tensor.h"
+#include "kernkit/testing/one_thread.h"
 
 namespace kernkit::bench {
 
@@ -29,20 +29,7 @@ namespace kernkit::bench {
 inline constexpr int64_t kSizes[] = {4 << 10,  64 << 10, 1 << 20,  4 << 20,
                                      16 << 20, 64 << 20, 512 << 20};
 
-/// False when the rows of this process are those of one thread; such a process stays on the
-/// processor on which it asked first.
-inline bool all_threads() {
-  static const bool all = [] {
-    const char* asked = getenv("KERNKIT_BENCH_THREADS");
-    if (asked != nullptr && strcmp(asked, "all") == 0) return true;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<size_t>(sched_getcpu()), &one);
-    (void)sched_setaffinity(0, sizeof(one), &one);
-    return false;
-  }();
-  return all;
-}
+using testing::all_threads;
 
 /// The largest of the sizes of which four arrays fit into the memory that nobody uses.
 inline int64_t largest_size() {

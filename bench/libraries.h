@@ -51,7 +51,7 @@ void add_pair(const char* what, const std::string& op, Run run, bool manual_time
     const std::string name = std::string(what) + "/" + kCompiler + "/" + whose;
     auto* row = benchmark::RegisterBenchmark(name.c_str(),
                                              [=](benchmark::State& state) { run(state, library); });
-    if (manual_time) row->UseManualTime();
+    manual_time ? row->UseManualTime() : row->UseRealTime();
   }
 }
 

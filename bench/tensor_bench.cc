@@ -129,7 +129,8 @@ void add_makers(const char* what, Ours ours, Theirs theirs) {
 
 [[maybe_unused]] const bool registered = [] {
   benchmark::RegisterBenchmark(("malloc/" + std::string(kCompiler) + "/malloc").c_str(),
-                               only_malloc);
+                               only_malloc)
+      ->UseRealTime();
   add_makers("FromNDAlloc with malloc", our_nd_alloc<OurMalloc>, peer_nd_alloc<PeerMalloc>);
   add_makers("FromNDAlloc, aligned", our_nd_alloc<CPUNDAlloc>, peer_nd_alloc<PeerAligned>);
   add_makers("FromEnvAlloc", our_env_alloc, peer_env_alloc);

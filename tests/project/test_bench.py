@@ -82,6 +82,64 @@ def test_memcpy_is_the_ceiling_where_it_is_the_only_copy():
     assert Run({}, rows).ceiling(rows[3]) is None
 
 
+def of_library(ours="my_kernels"):
+    """A run as of a library's benchmarks, whose copies are memcpy of each dtype."""
+    rows = []
+    for n in (1, 64, 1024):
+        for dtype, size, rate in (("float32", 4, 20), ("float16", 2, 10)):
+            moved = 24 * n * size
+            keys = f"n:{n}/d:8"
+            rows.append(Row("op_bench", f"copy/{dtype}/memcpy/{keys}", "ns", [moved / rate], moved))
+            rows.append(Row("op_bench", f"op/{dtype}/{ours}/{keys}", "ns", [moved / 5], moved))
+    return Run({"ours": [ours]} if ours != "kernkit" else {}, rows)
+
+
+def test_the_page_of_a_library_calls_its_rows_by_its_name_and_memcpy_by_its_dtype():
+    page = report.markdown(of_library(), plots=False)
+    assert re.search(r"### op float32\n\n\| GB/s \| n = 1, d = 8 \| n = 64, d = 8 \| n = 1024, d = 8 \|\n"
+                     r"\| --- \| --- \| --- \| --- \|\n"
+                     r"\| \*\*my_kernels\*\* \| 5 \(0.25\) \| 5 \(0.25\) \| 5 \(0.25\) \|\n"
+                     r"\| memcpy \| 20 \| 20 \| 20 \|\n", page), page  # fmt: skip
+    assert "| **my_kernels** | 5 (0.50) | 5 (0.50) | 5 (0.50) |\n| memcpy | 10 | 10 | 10 |\n" in page
+    assert "in brackets the share of memcpy, " in page and "kernkit" not in page
+
+
+def test_rows_are_sorted_by_numbers_and_common_dtypes_first():
+    rows = of_library().rows
+    random.Random(1).shuffle(rows)
+    assert [row.name for row in sorted(rows, key=lambda row: row.order) if row.path[0] == "op"] == [
+        f"op/{dtype}/my_kernels/n:{n}/d:8" for dtype in ("float32", "float16") for n in (1, 64, 1024)
+    ]
+
+
+def test_one_sample_has_no_spread():
+    row = Row("p", "call/g++/kernkit", samples=[2.0])
+    peer = Row("p", "call/g++/tvm-ffi", samples=[4.0])
+    page = report.markdown(Run({}, [row, peer]), plots=False)
+    assert "| call, g++ | 2 ns | tvm-ffi | 4 ns | **0.50** |" in page
+    row.samples, peer.samples = [2.0, 2.0], [4.0, 4.0]
+    page = report.markdown(Run({}, [row, peer]), plots=False)
+    assert "| call, g++ | 2 ns ±0% | tvm-ffi | 4 ns ±0% | **0.50** |" in page
+
+
+@pytest.mark.parametrize("suffix, rate_by", [("", "cpu_time"), ("/real_time", "real_time"),
+                                             ("/manual_time", "real_time"), ("/process_time", "cpu_time"),
+                                             ("/process_time/real_time", "real_time")])  # fmt: skip
+def test_bytes_are_by_the_clock_that_the_rate_was_taken_by(suffix, rate_by):
+    """12.1 ms of wall and 4.0 ms of processor time, at half the speed of the copy: not beyond it."""
+    def entry(name, real, cpu):
+        by = {"real_time": real, "cpu_time": cpu}[rate_by]
+        return {"name": name + suffix, "real_time": real, "cpu_time": cpu, "time_unit": "ms",
+                "bytes_per_second": 100e6 / by * 1e3}  # fmt: skip
+
+    entries = [entry("op/float32/kernkit/bytes:64", 12.1, 4.0), entry("copy/memcpy/bytes:64", 6.05, 6.05)]
+    rows = benchmark_runs.parse(json.dumps({"context": {}, "benchmarks": entries}))["rows"]
+    run = Run({}, [Row(**{"program": "p", **row}) for row in rows])
+    ours, copy = run.rows
+    assert (ours.bytes, copy.bytes) == (100e6, 100e6)
+    assert ours.rate / run.ceiling(ours).rate == pytest.approx(0.5)
+
+
 def test_a_caller_is_compared_with_the_peer_whose_arrays_it_takes():
     run = made(1)
     rows = {row.name: row for row in run.rows}
@@ -127,6 +185,26 @@ def test_noise_is_called_unclear():
     assert set(verdicts(made(1, rounds=1), made(2, rounds=1)).values()) == {"unclear"}
 
 
+def test_one_disturbed_round_of_a_run_hides_nothing():
+    name = "call/g++/kernkit"
+    good, bad = made(1, noise=0.01), made(2, noise=0.01, slower={name: 1.25})
+    for run in (good, bad):
+        for number, row in enumerate(filter(run.is_ours, run.rows)):
+            row.samples[number % 5] *= 3
+    found = verdicts(good, bad)
+    assert found.pop(name) == "slower" and set(found.values()) == {"same"}
+
+
+def test_a_library_is_the_same_one_whatever_its_rows_were_called():
+    run = of_library()
+    for row in run.rows:
+        row.samples *= 5
+    old = of_library("kernkit")
+    for row in old.rows:
+        row.samples *= 5
+    assert set(verdicts(old, run).values()) == {"same"}
+
+
 def test_quantiles_of_student():
     for probability, freedom, known in ((0.975, 8, 2.306), (0.995, 4, 4.604), (0.9995, 8, 5.041)):
         assert compare.t_quantile(probability, freedom) == pytest.approx(known, abs=2e-3)
@@ -145,6 +223,68 @@ def test_compare_exits_with_1_on_a_regression_and_says_which(tmp_path):
     assert re.match(rf"slower   {re.escape(name)} +\+\d+\.\d% time \[\+\d.*%, \+\d.*%\]  "
                     r"0\.\d+ -> 0\.\d+ of the best copy$", line), line  # fmt: skip
     assert result.stdout.endswith("1 slower, 0 faster, 0 unclear, 17 same\n")
+
+
+def test_compare_says_why_rows_are_unclear_and_what_to_do(tmp_path):
+    def printed(old, new, busy=0.0):
+        new.context["busy_with_others"] = busy
+        for name, run in (("old", old), ("new", new)):
+            benchmark_runs.save(run, tmp_path / name)
+        result = kernkit("compare", tmp_path / "old", tmp_path / "new")
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    once = "the {} run has 1 round, and a change is told from noise by 3 or more: measure it by ./kk bench, which takes 5\n"
+    assert printed(made(1, rounds=1), made(2, rounds=1)).endswith(once.format("old") + once.format("new"))
+    assert printed(made(1, rounds=1), made(2)).endswith(once.format("old"))
+    text = printed(made(1, noise=0.2), made(2, noise=0.2), busy=0.63)
+    assert text.endswith("63% of the processors were busy with others during the new run: measure it when they are not\n")
+    text = printed(made(1, noise=0.2), made(2, noise=0.2))
+    assert text.endswith("the rounds differ too much to tell: measure both runs with more of them, as in ./kk bench --rounds=15\n")
+    assert printed(made(1), made(2), busy=0.63).endswith("0 unclear, 18 same\n")
+
+
+NOISY = """
+import json, pathlib, random, re, sys
+options = dict(re.match("--([^=]*)=(.*)", word).groups() for word in sys.argv[1:])
+folder = pathlib.Path(__file__).parent
+(folder / "calls").open("a").write("x")
+rng, rows = random.Random(folder.name + (folder / "calls").read_text()), []
+
+def add(name, time, moved):
+    for _ in range(int(options["benchmark_repetitions"])):
+        disturbed = rng.uniform(1.3, 2.5) if rng.random() < 0.15 else 1
+        real = time * disturbed * rng.uniform(1, 1.02)
+        cpu = time if disturbed > 1 else real
+        rows.append({{"name": name + "/real_time", "real_time": real, "cpu_time": cpu, "time_unit": "us",
+                     "bytes_per_second": moved / real * 1e6}})
+
+for n in (1, 64, 1024):
+    for dtype in ("float32", "float16", "bfloat16"):
+        add(f"copy/{{dtype}}/memcpy/n:{{n}}", 10.0 * n, 1000 * n)
+        add(f"op/{{dtype}}/my_kernels/n:{{n}}", (25.0 if {slow} and n == 64 and dtype == "float16" else 20.0) * n, 1000 * n)
+json.dump({{"context": {{"ours": "my_kernels"}}, "benchmarks": rows}}, open(options["benchmark_out"], "w"))
+"""
+
+
+def test_runs_on_a_disturbed_machine_are_the_same_and_a_quarter_more_time_is_found(tmp_path):
+    """With the rounds and repetitions of `kernkit bench`, where 15 of 100 measurements are disturbed."""
+    found = []
+    for name, slow in (("first", False), ("same", False), ("slow", True)):
+        program = tmp_path / f"{name}/op_bench.py"
+        program.parent.mkdir()
+        program.write_text(NOISY.format(slow=slow))
+        out = tmp_path / f"{name}.json"
+        result = kernkit("bench", program, "--output", out)
+        assert result.returncode == 0, result.stderr
+        run = benchmark_runs.load(out)
+        run.context["busy_with_others"] = 0.0
+        benchmark_runs.save(run, out)
+        found.append(run)
+    assert found[0].ours == ["my_kernels"]
+    assert set(verdicts(*found[:2]).values()) == {"same"}
+    changes = verdicts(found[0], found[2])
+    assert changes.pop("op/float16/my_kernels/n:64") == "slower" and set(changes.values()) == {"same"}
 
 
 def test_compare_refuses_what_it_cannot_compare(tmp_path):
@@ -307,16 +447,55 @@ const bool registered = [] {
 """
 
 
-@pytest.mark.all
-def test_a_wrong_kernel_has_no_time(tmp_path, dlpack_include):
-    source, program, out = tmp_path / "wrong.cc", tmp_path / "wrong_bench", tmp_path / "out.json"
-    source.write_text(WRONG)
-    command = ["c++", "-std=c++17", "-O2", "-I", ROOT / "sdk/include", "-I", ROOT / "bench", "-isystem",
+def build_benchmark(source, program, dlpack_include, *options):
+    command = ["c++", "-std=c++17", "-O2", *options, "-I", ROOT / "sdk/include", "-I", ROOT / "bench", "-isystem",
                dlpack_include, source, "-o", program, "-lbenchmark_main", "-lbenchmark", "-pthread"]  # fmt: skip
     built = subprocess.run(command, capture_output=True, text=True)
     if "cannot find -lbenchmark" in built.stderr or "benchmark/benchmark.h" in built.stderr:
         pytest.skip("Google Benchmark is not installed where the compiler finds it")
     assert built.returncode == 0, built.stderr
+
+
+SLEEPING = """
+#include <unistd.h>
+#include "kernkit/testing/benchmark.h"
+const bool registered = [] {
+  const auto sizes = [](benchmark::internal::Benchmark* rows) { rows->ArgName("n")->Arg(1000); };
+  const auto body = [](auto, benchmark::State& state) {
+    for (auto _ : state) usleep(2000);
+    state.SetBytesProcessed(state.iterations() * 4 * state.range(0));
+  };
+  const auto bytes = [](auto, const benchmark::State& state) { return 4 * state.range(0); };
+  kernkit::testing::add_rows("op", kernkit::types<float>{}, sizes, body);
+  kernkit::testing::add_memcpy_rows(kernkit::types<float>{}, sizes, bytes);
+  return true;
+}();
+"""
+
+
+@pytest.mark.all
+def test_a_library_s_rows_are_of_one_thread_by_the_wall_clock_and_bear_its_name(tmp_path, dlpack_include):
+    source, program, out = tmp_path / "op.cc", tmp_path / "op_bench", tmp_path / "out.json"
+    source.write_text(SLEEPING)
+    build_benchmark(source, program, dlpack_include, '-DKERNKIT_BENCHMARKED_LIBRARY="my_kernels"')
+    rows = {}
+    for threads in ("one", "all"):
+        subprocess.run([program, "--benchmark_min_time=0.001", f"--benchmark_out={out}"], check=True,
+                       capture_output=True, env={**os.environ, "KERNKIT_BENCH_THREADS": threads})  # fmt: skip
+        measured = benchmark_runs.parse(out.read_text())
+        assert measured["context"]["ours"] == "my_kernels"
+        rows[threads] = {row["name"]: row for row in measured["rows"]}
+    ours = rows["one"].pop("op/float32/my_kernels/n:1000")
+    assert ours["bytes"] == 4000 and min(ours["samples"]) > 2e6  # ns; asleep, it takes no processor time
+    assert list(rows["one"]) == ["copy/float32/memcpy/n:1000"]
+    assert list(rows["all"]) == ["op/float32/my_kernels-threads/n:1000"]
+
+
+@pytest.mark.all
+def test_a_wrong_kernel_has_no_time(tmp_path, dlpack_include):
+    source, program, out = tmp_path / "wrong.cc", tmp_path / "wrong_bench", tmp_path / "out.json"
+    source.write_text(WRONG)
+    build_benchmark(source, program, dlpack_include)
     # The wrong rows follow the right one, whose output is still in the arrays.
     subprocess.run([program, "--benchmark_min_time=0.001", "--benchmark_filter=bytes:(4096|1048576)/",
                     f"--benchmark_out={out}"], check=True, capture_output=True)  # fmt: skip

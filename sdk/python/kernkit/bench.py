@@ -3,7 +3,7 @@
 
 A PROGRAM is a command: one of Google Benchmark, or a Python file that takes --benchmark_out=FILE
 and writes the same JSON. Every round runs each program once, in a process of its own, with its rows
-in random order; where a program repeats a row, the fastest counts. A row's samples are those of the
+in random order and several times, of which the fastest counts. A row's samples are those of the
 rounds. Exit code 1: a program failed, or a row found its result wrong.
 """
 
@@ -21,7 +21,7 @@ import tempfile
 import time
 from typing import Any, Dict, List, Tuple
 
-from . import benchmark_runs
+from . import benchmark_runs, digest
 from .benchmark_runs import Row, Run
 from .cli import Refusal
 
@@ -38,10 +38,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=pathlib.Path, default="build/bench/run.json",
                         help="what is written (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
+    parser.add_argument("--repetitions", type=int, default=3,
+                        help="of each row in a round (default: %(default)s)")
     parser.add_argument("--sources", type=pathlib.Path, nargs="*", default=[], metavar="FILE",
                         help="kept beside the result: the peers")
     parser.add_argument("--option", action="append", default=[], metavar="--benchmark_...",
                         help="passed on to each program")
+    parser.add_argument("--brief", action="store_true",
+                        help="print some results and a small table; rows are in the file only")
 
 
 def _command(program: str) -> Tuple[List[str], Dict[str, str]]:
@@ -145,8 +149,9 @@ class _Collector:
 
 def run(arguments: argparse.Namespace) -> int:
     commands = [(program, *_command(program)) for program in arguments.programs]
-    if arguments.rounds < 1:
-        raise Refusal("--rounds must be 1 or more")
+    for name in ("rounds", "repetitions"):
+        if getattr(arguments, name) < 1:
+            raise Refusal(f"--{name} must be 1 or more")
     about, collector, failed = context(), _Collector(), []
     started, busy, own = time.monotonic(), _busy_seconds(), _own_seconds()
     for number in range(arguments.rounds):
@@ -156,7 +161,8 @@ def run(arguments: argparse.Namespace) -> int:
             with tempfile.NamedTemporaryFile(suffix=".json") as out:
                 result = subprocess.run(
                     [*command, f"--benchmark_out={out.name}",
-                     "--benchmark_enable_random_interleaving=true", *arguments.option],
+                     "--benchmark_enable_random_interleaving=true",
+                     f"--benchmark_repetitions={arguments.repetitions}", *arguments.option],
                     env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
                 text = pathlib.Path(out.name).read_text()
             if result.returncode != 0 or not text:
@@ -169,7 +175,7 @@ def run(arguments: argparse.Namespace) -> int:
                  busy_with_others=round(max(0.0, others) / elapsed / (os.cpu_count() or 1), 3),
                  programs=arguments.programs, options=arguments.option, **collector.added)
     about["sources"] = {path.name: path.read_text() for path in arguments.sources}
-    rows = sorted(collector.rows.values(), key=lambda row: (row.program, row.subject, row.keys, row.whose))
+    rows = sorted(collector.rows.values(), key=lambda row: row.order)
     for row in rows:
         if row.reason:
             row.samples = []  # what was right in some rounds only is not trusted
@@ -177,7 +183,10 @@ def run(arguments: argparse.Namespace) -> int:
                 failed.append(f"{row.name}: {row.reason}")
     measured = Run(about, rows)
     benchmark_runs.save(measured, arguments.output)
-    _print(measured)
+    if arguments.brief:
+        print("\n".join(["", *digest.sentences(measured), "", *digest.table(measured), ""]))
+    else:
+        _print(measured)
     print(f"{len(measured.measured)} rows in {elapsed:.0f} s, {about['busy_with_others']:.0%} of "
           f"the processors busy with others: {arguments.output}")
     for line in failed:
@@ -190,13 +199,13 @@ def _print(measured: Run) -> None:
         if not row.samples:
             print(f"{row.name:<52} {row.reason}")
             continue
-        line = f"{row.name:<52} {benchmark_runs.say_value(row):>10} ±{row.spread:4.0%}"
+        line = f"{row.name:<52} {benchmark_runs.say_value(row):>10} {benchmark_runs.say_spread(row):>5}"
         ceiling = measured.ceiling(row)
         if row.bytes:
             line += f" {row.rate / 1e9:8.2f} GB/s"
         if ceiling:
-            line += f"  {row.rate / ceiling.rate:5.2f} of the best copy"
-        elif row.is_ours:
+            line += f"  {row.rate / ceiling.rate:5.2f} of {measured.ceiling_name(row)}"
+        elif measured.is_ours(row):
             line += "".join(f"  {row.median / peer.median:6.3f} x {peer.whose}"
                             for peer in measured.peers(row))
         print(line)

@@ -2,15 +2,17 @@
 """What a run of benchmarks measured: rows with samples, and what they may be compared with.
 
 A row is named <what>/.../<whose>[/cold or /hot][/<key>:<value>...], as in
-scale/float32/kernkit/bytes:4096. Rows whose <whose> begins with "kernkit" are ours; those of the
-same <what>/... and keys are their peers, and only the peer <x> that of kernkit-<x> or
-kernkit-<x>-<how>. Rows copy/<how>/<key>:<value> of the same program are the ceiling of rows with the
+scale/float32/kernkit/bytes:4096. Rows whose <whose> is what the run's context calls "ours" (the name
+of a library, "kernkit" where nothing is said), or begins with that and "-", are ours; those of the
+same <what>/... and keys are their peers, and only the peer <x> that of <ours>-<x> or
+<ours>-<x>-<how>. Rows copy/<how>/<key>:<value> of the same program are the ceiling of rows with the
 same keys: the best of them, memcpy only where it is the only one. Where the bytes depend on the dtype
 as well, they are named copy/<dtype>/<how>/<key>:<value>.
 """
 
 import dataclasses
 import json
+import math
 import pathlib
 import re
 import statistics
@@ -19,9 +21,12 @@ from typing import Any, Dict, List, Optional, Tuple
 from .cli import Refusal
 
 FORMAT = 1
+# What comes first where rows are shown by dtype; the others follow by name.
+DTYPES = ("float32", "float64", "float16", "bfloat16")
 # What Google Benchmark adds to a name that says how it was timed.
 _TIMING = re.compile(r"/(real_time|manual_time|process_time|(iterations|repeats|min_time)(:[^/]*)?)"
                      r"(?=/|$)|/threads:1$")
+_WALL_CLOCK = re.compile(r"/(real_time|manual_time)(?=/|$)")
 _KEY = re.compile(r"(\w+:[^:]*|cold|hot)$")
 _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
@@ -54,18 +59,20 @@ class Row:
         return "/".join(self.path[:-1])
 
     @property
-    def is_ours(self) -> bool:
-        return self.whose.startswith("kernkit") and len(self.path) > 1
-
-    @property
     def median(self) -> float:
         return statistics.median(self.samples)
 
     @property
-    def spread(self) -> float:
-        """Half the distance between the quartiles, as a share of the median."""
+    def order(self) -> Tuple[Any, ...]:
+        """Sorts rows as one reads them: numbers by their value, common dtypes first."""
+        dtypes = [(DTYPES.index(part) if part in DTYPES else len(DTYPES), part) for part in self.path[:-1]]
+        return self.program, dtypes, key_order(self.keys), self.whose
+
+    @property
+    def spread(self) -> Optional[float]:
+        """Half the distance between the quartiles, as a share of the median; None of one sample."""
         if len(self.samples) < 2:
-            return 0.0
+            return None
         low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
         return (high - low) / 2 / self.median
 
@@ -86,21 +93,50 @@ class Run:
     def measured(self) -> List[Row]:
         return [row for row in self.rows if row.samples]
 
-    def ceiling(self, row: Row) -> Optional[Row]:
-        """The best copy with the same keys in the same program."""
+    @property
+    def ours(self) -> List[str]:
+        """What our rows are called."""
+        return self.context.get("ours") or ["kernkit"]
+
+    def way(self, whose: str) -> Optional[str]:
+        """How ours does it, as in "threads" of kernkit-threads, "" of kernkit; None of a peer."""
+        for name in self.ours:
+            if whose == name or whose.startswith(name + "-"):
+                return whose[len(name) + 1:]
+        return None
+
+    def is_ours(self, row: Row) -> bool:
+        return len(row.path) > 1 and self.way(row.whose) is not None
+
+    def copies(self, row: Row) -> List[Row]:
+        """Those that bound the row: with the same keys in the same program, and of its dtype where
+        there are such."""
         if not row.bytes or row.path[0] == "copy":
-            return None
+            return []
         copies = [other for other in self.measured if other.program == row.program
                   and other.path[0] == "copy" and other.keys == row.keys]
-        copies = [copy for copy in copies if copy.path[1:-1] == row.path[1:-1]] or copies
+        return [copy for copy in copies if copy.path[1:-1] == row.path[1:-1]] or copies
+
+    def ceiling(self, row: Row) -> Optional[Row]:
+        """The best copy, which is memcpy only where there is no other."""
+        copies = self.copies(row)
         better = [copy for copy in copies if copy.whose != "memcpy"] or copies
         return max(better, key=lambda copy: copy.rate, default=None)
+
+    def memcpy(self, row: Row) -> Optional[Row]:
+        """memcpy of what the row reads and writes, where that was measured."""
+        return next((copy for copy in self.copies(row) if copy.whose == "memcpy"), None)
+
+    def ceiling_name(self, row: Row) -> str:
+        """What bounds the row, in words."""
+        return "memcpy" if self.ceiling(row) is self.memcpy(row) else "the best copy"
 
     def peers(self, row: Row) -> List[Row]:
         """The rows to compare with."""
         others = [other for other in self.measured if other.program == row.program
-                  and other.subject == row.subject and other.keys == row.keys and not other.is_ours]
-        own = [other for other in others if re.match(rf"kernkit-{other.whose}(-|$)", row.whose)]
+                  and other.subject == row.subject and other.keys == row.keys and not self.is_ours(other)]
+        way = f"{self.way(row.whose)}-"
+        own = [other for other in others if way.startswith(f"{other.whose}-")]
         return own or others
 
 
@@ -120,10 +156,14 @@ def parse(text: str) -> Dict[str, Any]:
             row["reason"] = ("" if entry.get("error_occurred") else "skipped: ") + reason
             continue
         row["unit"] = entry.get("unit", "ns")
-        value = entry["real_time"] * _NANOSECONDS[entry.get("time_unit", "ns")]
-        row["samples"].append(value)
+        unit = _NANOSECONDS[entry.get("time_unit", "ns")]
+        row["samples"].append(entry["real_time"] * unit)
         if "bytes_per_second" in entry:
-            row["bytes"] = round(entry["bytes_per_second"] * value / 1e9)
+            # A rate of Google Benchmark is by the processor's time unless the name says otherwise.
+            by = entry["real_time"]
+            if "cpu_time" in entry and not _WALL_CLOCK.search(entry["name"]):
+                by = entry["cpu_time"]
+            row["bytes"] = round(entry["bytes_per_second"] * by * unit / 1e9)
     about = content.get("context") or {k: v for k, v in content.items() if k != "benchmarks"}
     return {"context": about, "rows": list(rows.values())}
 
@@ -180,7 +220,26 @@ def say_value(row: Row) -> str:
     return say_size(row.median) if row.unit == "bytes" else f"{row.median:.0f} {row.unit}"
 
 
+def say_spread(row: Row) -> str:
+    """As in "±12%"; nothing of one sample."""
+    return "" if row.spread is None else f"±{row.spread:.0%}"
+
+
+def say_ratio(value: float) -> str:
+    """Two digits behind the point, or one that counts."""
+    return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
+
+
+def key_order(keys: str) -> Tuple[Any, ...]:
+    """Sorts keys by their numbers, as in n:1/d:64, n:64/d:64, n:1024/d:64."""
+    numbers, names = [], []
+    for part in keys.split("/"):
+        name, _, value = part.rpartition(":")
+        numbers += [float(value)] if value.isdigit() else []
+        names.append(name if value.isdigit() else part)
+    return names, numbers
+
+
 def size_of(row: Row) -> float:
-    """What orders the rows of one line: the number behind its last key."""
-    value = row.keys.rpartition(":")[2]
-    return float(value) if value.isdigit() else 0.0
+    """What orders the rows of one line: the product of the numbers in their keys."""
+    return math.prod(key_order(row.keys)[1])

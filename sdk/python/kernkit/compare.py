@@ -23,6 +23,9 @@ from .cli import Refusal
 
 CONFIDENCE = 0.95
 HIDDEN = 0.20
+FEWEST_ROUNDS = 3  # with which the deviation says something
+BUSY = 0.10  # of the processors; others that use more make rows unclear
+CEILINGS = ("the best copy", "memcpy")
 # The least that the placement of code and memory changes from one run to the next, as a deviation.
 PLACEMENT = 0.005
 
@@ -54,7 +57,7 @@ def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
     """What a row is measured by in its own run; no rows where there is nothing."""
     ceiling = run.ceiling(row)
     if ceiling:
-        return "the best copy", [ceiling]
+        return run.ceiling_name(row), [ceiling]
     peers = sorted(run.peers(row), key=lambda peer: peer.whose)
     return ", ".join(peer.whose for peer in peers), peers
 
@@ -89,24 +92,46 @@ def t_quantile(probability: float, freedom: int) -> float:
 
 
 def _interval(old: List[float], new: List[float], rows: int) -> Tuple[float, float]:
-    """The difference of the means, and what may be added to it and taken from it."""
+    """The difference of the means, and what may be added to it and taken from it: of all samples, or
+    without the one of each run that lies farthest off, whichever says more."""
+    candidates = [_of_normal(old, new, 2 * rows, 1.0)]
+    fewest = min(len(old), len(new))
+    if fewest >= 4:
+        # The rest of a normal sample looks quieter than it is; by how much, was simulated.
+        candidates.append(_of_normal(_without_farthest(old), _without_farthest(new), 2 * rows, 1 + 3.6 / fewest))
+    return min(candidates, key=lambda candidate: candidate[1])
+
+
+def _of_normal(old: List[float], new: List[float], intervals: int, widened: float) -> Tuple[float, float]:
+    """By Student's distribution, at a confidence that holds for so many intervals together."""
     freedom = len(old) + len(new) - 2
     squares = sum((x - statistics.fmean(side)) ** 2 for side in (old, new) for x in side)
-    deviation = max(math.sqrt(squares / freedom), PLACEMENT) if freedom else math.inf
+    deviation = max(math.sqrt(squares / freedom) * widened, PLACEMENT) if freedom else math.inf
     margin = deviation * math.sqrt(1 / len(old) + 1 / len(new))
     if freedom:
-        margin *= t_quantile(1 - (1 - CONFIDENCE) / rows / 2, freedom)
+        margin *= t_quantile(1 - (1 - CONFIDENCE) / intervals / 2, freedom)
     return statistics.fmean(new) - statistics.fmean(old), margin
+
+
+def _without_farthest(samples: List[float]) -> List[float]:
+    """Than the others from the median."""
+    middle = statistics.median(samples)
+    return sorted(samples, key=lambda sample: abs(sample - middle))[:-1]
+
+
+def _identity(run: Run, row: Row) -> Tuple[str, ...]:
+    """What a row of ours is in every run, whatever ours is called there."""
+    return row.program, row.subject, run.way(row.whose) or "", row.keys
 
 
 def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[str]]:
     """The changes of all rows that are in both, and what could not be compared."""
-    before = {(row.program, row.name): row for row in old.measured}
+    before = {_identity(old, row): row for row in old.measured if old.is_ours(row)}
     pairs, missing = [], []
     for row in new.measured:
-        if not row.is_ours:
+        if not new.is_ours(row):
             continue
-        other: Optional[Row] = before.pop((row.program, row.name), None)
+        other: Optional[Row] = before.pop(_identity(new, row), None)
         (by, others), (old_by, old_others) = references(new, row), (
             references(old, other) if other else ("", []))
         if other is None:
@@ -115,7 +140,7 @@ def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[st
             missing.append(f"{row.name}: not measured by the same in both runs")
         else:
             pairs.append((row.name, by, _logarithms(other, old_others), _logarithms(row, others)))
-    missing += [f"{row.name}: only in the old run" for row in before.values() if row.is_ours]
+    missing += [f"{row.name}: only in the old run" for row in before.values()]
     changes = []
     for name, by, was, now in pairs:
         difference, margin = _interval(was, now, len(pairs))
@@ -128,10 +153,29 @@ def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[st
             verdict = "faster"
         elif high > HIDDEN:
             verdict = "unclear"
-        sign = -1 if by == "the best copy" else 1
+        sign = -1 if by in CEILINGS else 1
         changes.append(Change(name, by, math.exp(sign * statistics.fmean(was)),
                               math.exp(sign * statistics.fmean(now)), change, low, high, verdict))
     return changes, missing
+
+
+def advice(old: Run, new: Run, unclear: bool) -> List[str]:
+    """What to do about rows that are unclear, one sentence for each cause."""
+    sentences = []
+    for which, measured in (("old", old), ("new", new)):
+        rounds = max(len(row.samples) for row in measured.measured)
+        if rounds < FEWEST_ROUNDS:
+            sentences.append(f"the {which} run has {rounds} round{'s' if rounds > 1 else ''}, and a change is "
+                             f"told from noise by {FEWEST_ROUNDS} or more: measure it by ./kk bench, which "
+                             "takes 5")
+        busy = measured.context.get("busy_with_others", 0)
+        if unclear and busy > BUSY:
+            sentences.append(f"{busy:.0%} of the processors were busy with others during the {which} run: "
+                             "measure it when they are not")
+    if unclear and not sentences:
+        sentences.append("the rounds differ too much to tell: measure both runs with more of them, as in "
+                         "./kk bench --rounds=15")
+    return sentences
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -151,4 +195,6 @@ def run(arguments: argparse.Namespace) -> int:
     counts = ", ".join(f"{sum(c.verdict == verdict for c in changes)} {verdict}"
                        for verdict in order)
     print(f"{len(changes)} rows: {counts}")
+    for sentence in advice(old, new, any(change.verdict == "unclear" for change in changes)):
+        print(sentence)
     return 1 if any(change.verdict == "slower" for change in changes) else 0

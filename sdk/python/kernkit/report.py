@@ -6,10 +6,10 @@ Writes into the output folder: report.md, the run itself as run.json, and each p
 
 import argparse
 import pathlib
-from typing import Dict, List, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from . import benchmark_runs
-from .benchmark_runs import Row, Run, say_size, say_time, say_value, size_of
+from .benchmark_runs import DTYPES, Row, Run, key_order, say_ratio, say_size, say_spread, say_time, say_value, size_of
 from .cli import Refusal
 
 
@@ -21,24 +21,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-plots", action="store_true", help="tables only, without matplotlib")
 
 
-# What comes first where rows are shown by dtype.
-_FIRST = ("float32", "float64", "float16", "bfloat16")
-
-
 def _place(panel: str) -> Tuple[int, str]:
     dtype = panel.split(" ")[0]
-    return (_FIRST.index(dtype) if dtype in _FIRST else len(_FIRST), panel)
+    return (DTYPES.index(dtype) if dtype in DTYPES else len(DTYPES), panel)
 
 
-def say_ratio(value: float) -> str:
-    """Two digits behind the point, or one that counts."""
-    return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
-
-
-def label(row: Row) -> str:
+def label(run: Run, row: Row) -> str:
     """What a pair is about, and how ours does it where there are several ways."""
-    text = row.subject.replace("/", ", ")
-    return text if row.whose == "kernkit" else f"{text}, {row.whose[len('kernkit-'):]}"
+    text, way = row.subject.replace("/", ", "), run.way(row.whose)
+    return f"{text}, {way}" if way else text
 
 
 def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
@@ -54,14 +45,14 @@ def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
         for lines in panels.values():
             for rows in lines.values():
                 rows.sort(key=size_of)
-    return {op: {panel: dict(sorted(lines.items(), key=lambda item: (item[0][:7] != "kernkit", item[0])))
+    return {op: {panel: dict(sorted(lines.items(), key=lambda item: (run.way(item[0]) is None, item[0])))
                  for panel, lines in sorted(panels.items(), key=lambda item: _place(item[0]))}
             for op, panels in found.items()}
 
 
 def ratios(run: Run) -> List[Tuple[Row, Row]]:
     """(ours, peer) of what no copy bounds and has no size."""
-    return [(row, peer) for row in run.measured if row.is_ours and not row.keys
+    return [(row, peer) for row in run.measured if run.is_ours(row) and not row.keys
             for peer in run.peers(row)]
 
 
@@ -69,7 +60,7 @@ def ladders(run: Run) -> Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]]:
     """(ours, peer) by size where no copy bounds them: {op: {dtype: {"ours / peer": pairs}}}."""
     found: Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]] = {}
     for row in run.measured:
-        if row.is_ours and row.keys and not run.ceiling(row):
+        if run.is_ours(row) and row.keys and not run.ceiling(row):
             op, _, dtype = row.subject.rpartition("/")
             for peer in run.peers(row):
                 lines = found.setdefault(op, {}).setdefault(dtype, {})
@@ -108,29 +99,41 @@ def _about(run: Run) -> str:
 
 
 def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
-    ceilings: Dict[str, Row] = {}
-    for rows in lines.values():
-        for row in rows:
-            found = run.ceiling(row)
-            if found:
-                ceilings[row.keys] = found
-    columns = sorted(ceilings, key=lambda keys: size_of(ceilings[keys]))
+    at = {row.keys: row for rows in lines.values() for row in rows}  # one of each size
+    columns = sorted(at, key=key_order)
+    best = {keys: run.ceiling(row) for keys, row in at.items()}
+    memcpy = {keys: run.memcpy(row) for keys, row in at.items()}
+
+    def rates(rows: Dict[str, Optional[Row]], share: bool) -> List[str]:
+        cells = []
+        for keys in columns:
+            row, ceiling = rows.get(keys), best[keys]
+            cell = f"{row.rate / 1e9:.3g}" if row else ""
+            cells.append(f"{cell} ({row.rate / ceiling.rate:.2f})" if share and row and ceiling else cell)
+        return cells
+
     body = []
     for whose, rows in lines.items():
-        at = {row.keys: row for row in rows}
-        cells = [f"{at[keys].rate / 1e9:.3g} ({at[keys].rate / ceilings[keys].rate:.2f})"
-                 if keys in at else "" for keys in columns]
-        body.append([f"**{whose}**" if whose.startswith("kernkit") else whose, *cells])
-    best = [f"{ceilings[keys].rate / 1e9:.3g}" for keys in columns]
-    body.append(["the best copy", *best])
-    program = next(iter(ceilings.values())).program
-    memcpy = {row.keys: row for row in run.measured
-              if row.program == program and row.path[0] == "copy" and row.whose == "memcpy"}
-    if memcpy:
-        body.append(["memcpy", *[f"{memcpy[keys].rate / 1e9:.3g}" if keys in memcpy else ""
-                                 for keys in columns]])
-    sizes = [say_size(size_of(ceilings[keys])) if "bytes:" in keys else keys for keys in columns]
+        name = whose if run.way(whose) is None else f"**{whose}**"
+        body.append([name, *rates({row.keys: row for row in rows}, share=True)])
+    if best != memcpy:
+        body.append(["the best copy", *rates(best, share=False)])
+    if any(memcpy.values()):
+        body.append(["memcpy", *rates(memcpy, share=False)])
+    sizes = [say_size(size_of(at[keys])) if "bytes:" in keys else keys.replace("/", ", ").replace(":", " = ")
+             for keys in columns]
     return _table(["GB/s", *sizes], body)
+
+
+def _of_what(run: Run, panels: Dict[str, Dict[str, List[Row]]]) -> str:
+    """What the tables of an op say."""
+    rows = [row for lines in panels.values() for rows in lines.values() for row in rows]
+    sizes = " Sizes are those of one array." if all("bytes:" in row.keys for row in rows) else ""
+    if run.ceiling_name(rows[0]) == "memcpy":
+        return ("Bytes that the program reads and writes, by time; in brackets the share of memcpy, which "
+                f"reads and writes as many, one thread, same run.{sizes}\n")
+    return ("Bytes that the program reads and writes, by time; in brackets the share of the best copy of "
+            f"arrays of the same size, one thread, same run.{sizes}\n")
 
 
 def markdown(run: Run, plots: bool) -> str:
@@ -138,19 +141,18 @@ def markdown(run: Run, plots: bool) -> str:
     parts = ["# Benchmarks\n", _about(run)]
     pairs = ratios(run)
     if pairs:
-        parts += ["## Ratios\n", "Ours by the peer's: below 1 is better. Medians, ± half the distance "
-                                 "of the quartiles.\n"]
+        spread = any(row.spread is not None for pair in pairs for row in pair)
+        parts += ["## Ratios\n", "Ours by the peer's: below 1 is better. "
+                  + ("Medians, ± half the distance of the quartiles.\n" if spread else "One sample each.\n")]
         parts += ["![ratios](ratios.png)\n"] if plots else []
         parts.append(_table(
             ["", "ours", "", "peer", "ratio"],
-            [[label(ours), f"{say_value(ours)} ±{ours.spread:.0%}", peer.whose,
-              f"{say_value(peer)} ±{peer.spread:.0%}", f"**{say_ratio(ours.median / peer.median)}**"]
+            [[label(run, ours), f"{say_value(ours)} {say_spread(ours)}".rstrip(), peer.whose,
+              f"{say_value(peer)} {say_spread(peer)}".rstrip(), f"**{say_ratio(ours.median / peer.median)}**"]
              for ours, peer in pairs]))
     for op, panels in bandwidth(run).items():
         parts.append(f"## {op}\n")
-        parts.append("Bytes that the program reads and writes, by time; in brackets the share of the "
-                     "best copy of arrays of the same size, one thread, same run. Sizes are those of "
-                     "one array.\n")
+        parts.append(_of_what(run, panels))
         parts += [f"![{op}]({op}.png)\n"] if plots else []
         for panel, lines in panels.items():
             parts += [f"### {op} {panel}\n", _bandwidth_table(run, lines)]
@@ -160,8 +162,7 @@ def markdown(run: Run, plots: bool) -> str:
                   "The peer's time by ours: above 1 is better. In brackets our time.\n"]
         parts += [f"![{op}]({name}.png)\n"] if plots else []
         for dtype, by in panels.items():
-            columns = sorted({ours.keys for ps in by.values() for ours, _ in ps},
-                             key=lambda keys: float(keys.rpartition(":")[2]))
+            columns = sorted({ours.keys for ps in by.values() for ours, _ in ps}, key=key_order)
             body = []
             for line, ps in by.items():
                 at = {ours.keys: (ours, peer) for ours, peer in ps}
@@ -195,10 +196,10 @@ def run(arguments: argparse.Namespace) -> int:
         for op, panels in bandwidth(measured).items():
             report_plots.bandwidth(measured, op, panels, folder / op)
         if ratios(measured):
-            pairs = [(label(ours), ours, peer) for ours, peer in ratios(measured)]
+            pairs = [(label(measured, ours), ours, peer) for ours, peer in ratios(measured)]
             report_plots.ratios(pairs, folder / "ratios")
         for op, ladder in ladders(measured).items():
-            report_plots.ladders(op, ladder, folder / _file(op))
+            report_plots.ladders(measured, op, ladder, folder / _file(op))
     benchmark_runs.save(measured, folder / "run.json")
     (folder / "report.md").write_text(markdown(measured, plots))
     print(f"{folder / 'report.md'}")

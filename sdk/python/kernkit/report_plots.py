@@ -28,10 +28,10 @@ def _write(figure: Any, path: pathlib.Path) -> None:
     plt.close(figure)
 
 
-def _colours(names: List[str]) -> Dict[str, str]:
-    peers = [name for name in names if not name.startswith("kernkit")]
+def _colours(run: Run, names: List[str]) -> Dict[str, str]:
+    peers = [name for name in names if run.way(name) is None]
     found = {name: PEERS[i % len(PEERS)] for i, name in enumerate(peers)}
-    return {**found, **{name: OURS for name in names if name.startswith("kernkit")}}
+    return {**found, **{name: OURS for name in names if run.way(name) is not None}}
 
 
 def _grid(count: int, width: float, height: float) -> Tuple[Any, List[Any]]:
@@ -52,13 +52,14 @@ def _ticks(axis: Any, values: List[float]) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def _legend(figure: Any, axes: List[Any]) -> None:
+def _legend(figure: Any, axes: List[Any], run: Run) -> None:
     """One for all panels, above them; ours first."""
     seen: Dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):
             seen.setdefault(label, handle)
-    labels = sorted(seen, key=lambda label: (not label.startswith("kernkit"), "copy" not in label))
+    ours = tuple(run.ours)
+    labels = sorted(seen, key=lambda label: (not label.startswith(ours), "copy" not in label))
     inches = sum(0.55 + 0.075 * len(label) for label in labels)
     rows = math.ceil(inches / figure.get_figwidth())
     columns = math.ceil(len(labels) / rows)
@@ -78,7 +79,7 @@ def _mark_caches(axis: Any, run: Run, last: float) -> None:
 def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: pathlib.Path) -> None:
     """Bytes moved against bytes per second, a panel for each dtype."""
     figure, axes = _grid(len(panels), 4.2, 2.9)
-    colours = _colours(sorted({whose for lines in panels.values() for whose in lines}))
+    colours = _colours(run, sorted({whose for lines in panels.values() for whose in lines}))
     for axis, (panel, lines) in zip(axes, panels.items()):
         axis.set_title(panel, loc="left")
         axis.set_xscale("log", base=2)
@@ -86,19 +87,18 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
         longest = max(lines.values(), key=len)
         moved = [row.bytes for row in longest]
         best = [run.ceiling(row) for row in longest]
-        memcpy = {row.keys: row.rate for row in run.measured if row.program == longest[0].program
-                  and row.path[0] == "copy" and row.whose == "memcpy"}
-        if all(row.keys in memcpy for row in longest):
-            axis.plot(moved, [memcpy[row.keys] / 1e9 for row in longest], color=GREY, linestyle=":",
+        memcpy = [copy for copy in map(run.memcpy, longest) if copy]
+        if len(memcpy) == len(longest) and memcpy != best:
+            axis.plot(moved, [copy.rate / 1e9 for copy in memcpy], color=GREY, linestyle=":",
                       linewidth=1.1, label="memcpy")
-        for whose, rows in sorted(lines.items(), key=lambda item: item[0].startswith("kernkit")):
-            ours, alone = whose.startswith("kernkit"), whose == "kernkit"
+        for whose, rows in sorted(lines.items(), key=lambda item: run.way(item[0]) is not None):
+            ours, alone = run.way(whose) is not None, run.way(whose) == ""
             axis.plot([row.bytes for row in rows], [row.rate / 1e9 for row in rows],
                       color=colours[whose], linewidth=2.2 if alone else 1.2, marker="o" if ours else None,
                       markersize=4 if alone else 3, label=whose.replace("-", " "),
                       linestyle="-" if alone or not ours else (0, (1, 1)))
         axis.plot(moved, [copy.rate / 1e9 for copy in best if copy], color="black", linestyle="--",
-                  linewidth=1.2, label="the best copy: the ceiling")
+                  linewidth=1.2, label=f"{'memcpy' if memcpy == best else 'the best copy'}: the ceiling")
         _mark_caches(axis, run, max(moved))
         axis.grid(True, axis="y", color="#eeeeee")
         _ticks(axis.xaxis, [2.0 ** power for power in range(2, 50, 4)])
@@ -106,7 +106,7 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
         _ticks(axis.yaxis, [m * 10.0 ** p for p in range(-3, 6) for m in (1, 2, 5)])
     figure.supxlabel("bytes read and written by one call", fontsize=9)
     figure.supylabel("GB/s", fontsize=9)
-    _legend(figure, axes)
+    _legend(figure, axes, run)
     _write(figure, path)
 
 
@@ -136,11 +136,11 @@ def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
     _write(figure, path)
 
 
-def ladders(op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]]], path: pathlib.Path) -> None:
+def ladders(run: Run, op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]]], path: pathlib.Path) -> None:
     """The peer's time by ours against the size, a panel for each dtype."""
     figure, axes = _grid(len(panels), 3.4, 2.8)
     names = sorted({pairs[0][1].whose for lines in panels.values() for pairs in lines.values()})
-    colours = _colours(names)
+    colours = _colours(run, names)
     values = [peer.median / ours.median for lines in panels.values() for pairs in lines.values()
               for ours, peer in pairs]  # fmt: skip
     for axis, (panel, lines) in zip(axes, panels.items()):
@@ -162,5 +162,5 @@ def ladders(op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]]], path: 
         axis.xaxis.set_minor_locator(NullLocator())
     figure.supxlabel(f"{op.replace('/', ': ')}, elements", fontsize=9)
     figure.supylabel("times as fast as the peer", fontsize=9)
-    _legend(figure, axes)
+    _legend(figure, axes, run)
     _write(figure, path)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of Google Benchmark for an op, by the names from which `kernkit report` knows what is what.
+// One thread, on one processor; with KERNKIT_BENCH_THREADS=all as many as the op takes by itself.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -8,31 +9,49 @@
 #include <string>
 
 #include "kernkit/dispatch.h"
+#include "kernkit/testing/one_thread.h"
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit::testing {
+
+/// What the rows of the op are called: the library, which kernkit_add_benchmarks() names.
+#if defined(KERNKIT_BENCHMARKED_LIBRARY)
+inline constexpr char kBenchmarked[] = KERNKIT_BENCHMARKED_LIBRARY;
+#else
+inline constexpr char kBenchmarked[] = "kernkit";
+#endif
 
 /// What gives rows their arguments: names, and a row for each of their values.
 using BenchmarkSizes = void(::benchmark::internal::Benchmark* rows);
 
 namespace detail {
+[[maybe_unused]] inline const bool benchmarked_is_noted = [] {
+  ::benchmark::AddCustomContext("ours", kBenchmarked);
+  return true;
+}();
+
 template <class T, class Body>
 void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body body) {
   const std::string name = std::string(first) + "/" + dtype_name(dtype_of<T>).c_str() + "/" + last;
-  sizes(::benchmark::RegisterBenchmark(
-      name.c_str(), [body](::benchmark::State& state) { body(type_tag<T>{}, state); }));
+  auto* rows = ::benchmark::RegisterBenchmark(
+      name.c_str(), [body](::benchmark::State& state) { body(type_tag<T>{}, state); });
+  rows->UseRealTime();  // processor time leaves out helper threads, and waiting
+  sizes(rows);
 }
 }  // namespace detail
 
-/// A row `<op>/<dtype>/kernkit` for each dtype of the list and each size: `body(tag, state)`, with
-/// the tag that dispatch() gives, is the benchmark.
+/// A row `<op>/<dtype>/<library>` for each dtype of the list and each size, with all threads
+/// `<op>/<dtype>/<library>-threads`: `body(tag, state)`, with the tag that dispatch() gives, is the
+/// benchmark. Rows are timed by the wall clock.
 template <class... T, class Body>
 void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
-  (detail::add_row<T>(op, "kernkit", sizes, body), ...);
+  const std::string whose = std::string(kBenchmarked) + (all_threads() ? "-threads" : "");
+  (detail::add_row<T>(op, whose.c_str(), sizes, body), ...);
 }
 
-/// A row `copy/<dtype>/memcpy` for each of those, to compare them with: `bytes(tag, state)` are
-/// what the op reads and writes, of which memcpy reads one half and writes the other.
+/// A row `copy/<dtype>/memcpy` for each of those of one thread, to compare them with:
+/// `bytes(tag, state)` are what the op reads and writes, of which memcpy reads one half and writes
+/// the other.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {
@@ -44,7 +63,7 @@ void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
     }
     state.SetBytesProcessed(state.iterations() * 2 * half);
   };
-  (detail::add_row<T>("copy", "memcpy", sizes, body), ...);
+  if (!all_threads()) (detail::add_row<T>("copy", "memcpy", sizes, body), ...);
 }
 
 }  // namespace kernkit::testing
