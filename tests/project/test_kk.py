@@ -2,7 +2,9 @@
 """./kk: its help and its refusals, which prepare and change nothing."""
 
 import os
+import re
 import subprocess
+import sys
 
 import pytest
 
@@ -91,24 +93,11 @@ def library_kk(template, tmp_path):
     return kk
 
 
-@pytest.mark.parametrize(
-    "failing, code, sentence",
-    [
-        ("", 0, ""),
-        ("ctest", 1, "kk: failed: ctest (preset release)\n"),
-        ("python", 1, "kk: failed: pytest\n"),
-        ("ctest python", 1, "kk: failed: ctest (preset release), pytest\n"),
-    ],
-)
-def test_all_tests_run_whichever_fail(library_kk, failing, code, sentence):
-    done = library_kk("test", FAILING=failing)
-    assert "\nctest --preset release" in done.stdout and "\npython -m pytest" in done.stdout
-    assert (done.returncode, done.stderr) == (code, sentence)
-
-
-def test_what_does_not_build_is_not_tested(library_kk):
-    done = library_kk("test", FAILING="cmake")
-    assert done.returncode == 8 and "ctest" not in done.stdout
+def test_a_library_s_tests_are_run_by_kernkit(library_kk):
+    for words, presets in ((["test"], "--preset=release"), (["test", "--all"], "--preset=release --preset=asan")):
+        done = library_kk(*words)
+        assert re.search(rf"^python -B -m kernkit test {presets} --jobs \d+ -- tests ", done.stdout, re.MULTILINE)
+        assert done.returncode == 0 and library_kk(*words, FAILING="python").returncode == 8
 
 
 @pytest.mark.parametrize(
@@ -123,3 +112,92 @@ def test_what_does_not_build_is_not_tested(library_kk):
 def test_kernkit_cuda_is_the_callers_unless_an_option_says_otherwise(library_kk, words, given, used):
     done = library_kk("build", *words, **given)
     assert f"cmake --preset release KERNKIT_CUDA={used}\n" in done.stdout
+
+
+# kernkit test, on tools that fail as FAILING says.
+
+CTEST = """#!{python}
+import os, sys
+preset, out = sys.argv[2], sys.argv[sys.argv.index("--output-junit") + 1]
+print("the log of ctest")
+skipped = "[ RUN ] s.T&#10;a_test.cc:3: Skipped&#10;%s&#10;"
+cases = ['<testcase name="a_test.s.Good" classname="a_test.s.Good" status="run"><system-out>fine</system-out></testcase>']
+cases += ['<testcase name="a_test.s.T%d" classname="a_test.s.T%d" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'
+          "<system-out>%s</system-out></testcase>" % (n, n, skipped % "no GPU") for n in range(5)]
+if preset in os.environ["FAILING"].split():
+    cases.append('<testcase name="a_test.s.Bad" classname="a_test.s.Bad" status="fail"><failure message=""/>'
+                 "<system-out>a_test.cc:7: Failure&#10;1 is not 2</system-out></testcase>")
+if "crash" not in os.environ["FAILING"]:
+    open(out, "w").write("<testsuite>" + "".join(cases) + "</testsuite>")
+sys.exit(8 if preset in os.environ["FAILING"].split() or "crash" in os.environ["FAILING"] else 0)
+"""
+CMAKE = """#!/bin/sh
+echo "cmake $*"
+case "$*" in "--build --preset $BROKEN") exit 1 ;; esac
+"""
+PYTEST = """
+import os, pytest
+def test_right(): pass
+def test_left(): assert "left" not in os.environ["FAILING"], "left is wrong"
+@pytest.mark.parametrize("n", range(2))
+def test_gpu(n): pytest.skip("no GPU")
+def test_net(): pytest.skip("no network")
+"""
+
+
+@pytest.fixture
+def kernkit_test(root, tmp_path):
+    """Runs `kernkit test` in a project of one program and one pytest file."""
+    for name, text in (("ctest", CTEST.format(python=sys.executable)), ("cmake", CMAKE)):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).write_text(text)
+        (tmp_path / "bin" / name).chmod(0o755)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_all.py").write_text(PYTEST)
+
+    def test(*words, failing="", broken=""):
+        environment = {
+            **os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "FAILING": failing, "BROKEN": broken,
+            "PYTHONPATH": str(root / "sdk/python"),
+        }  # fmt: skip
+        command = [sys.executable, "-B", "-m", "kernkit", "test", *words, "--", "tests"]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+
+    return test
+
+
+def test_skips_of_one_reason_are_one_line_and_all_are_counted_and_named(kernkit_test, tmp_path):
+    done = kernkit_test("--preset", "release", "--preset", "asan")
+    assert done.stderr == "" and done.returncode == 0, done.stdout
+    assert done.stdout.endswith(
+        "skipped, 12: no GPU (a_test 10, test_all 2)\n"
+        "skipped, 1: no network (tests.test_all.test_net)\n"
+        "4 passed, 0 failed, 13 skipped\n"
+    )
+    assert "the log of ctest" not in done.stdout and "cmake" not in done.stdout and "Skipped" not in done.stdout
+    assert len(done.stdout.splitlines()) < 16, done.stdout
+    named = (tmp_path / "build/junit/skipped.txt").read_text().splitlines()
+    assert len(named) == 13 and "a_test.s.T4: no GPU" in named
+
+
+def test_what_fails_is_printed_in_full_and_keeps_nothing_else_from_running(kernkit_test):
+    done = kernkit_test("--preset", "release", "--preset", "asan", failing="release left")
+    assert done.returncode == 1
+    assert "failed: a_test.s.Bad\na_test.cc:7: Failure\n1 is not 2\n" in done.stdout
+    assert "left is wrong" in done.stdout
+    assert done.stdout.endswith(
+        "failed: a_test.s.Bad\nfailed: tests.test_all.test_left\n3 passed, 2 failed, 13 skipped\n"
+    )
+
+
+def test_what_does_not_build_has_failed_and_is_not_tested(kernkit_test):
+    done = kernkit_test("--preset", "release", "--preset", "asan", broken="release")
+    assert done.returncode == 1 and "\ncmake --build --preset release\n" in done.stdout
+    assert "ctest, preset release" not in done.stdout and "ctest, preset asan" in done.stdout
+    assert done.stdout.endswith("failed: build, preset release\n3 passed, 1 failed, 8 skipped\n")
+
+
+def test_a_ctest_that_leaves_no_results_has_failed(kernkit_test):
+    done = kernkit_test("--preset", "release", failing="crash")
+    assert done.returncode == 1 and "\nthe log of ctest\n" in done.stdout
+    assert done.stdout.endswith("failed: ctest, preset release\n2 passed, 1 failed, 3 skipped\n")

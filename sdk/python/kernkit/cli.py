@@ -13,7 +13,7 @@ from typing import List, Optional
 
 from .sdk import version
 
-COMMANDS: List[str] = ["new", "add", "update", "doctor", "bindings", "bench", "report",
+COMMANDS: List[str] = ["new", "add", "update", "doctor", "bindings", "test", "bench", "report",
                        "compare", "cmakedir"]
 
 EXIT_CODES = "exit codes: 0 done, 1 the answer is no, 2 the command line is wrong, 3 refused"
