@@ -12,7 +12,7 @@ import tvm_ffi.cpp
 
 SDK = pathlib.Path("sdk").resolve()
 OPTIONS = {
-    "extra_cflags": ["-DKERNKIT_COMPILED", "-fvisibility=hidden"],
+    "extra_cflags": ["-DKERNKIT_COMPILED", "-fvisibility=hidden", "-ffp-contract=off"],
     "extra_include_paths": [str(SDK / "include")],
 }
 

@@ -38,6 +38,40 @@ def test_compiles_alone(compiler, header, dlpack_include):
     assert result.returncode == 0, result.stderr
 
 
+PRODUCT_AND_SUM = """
+#include "kernkit/cpu/elementwise.h"
+float x[100], y[100], z[100];
+int main(int, char**) {
+  for (int i = 0; i < 100; ++i) x[i] = 1.0f + 0.37f * i, y[i] = 3.0f - 0.11f * i;
+  const auto op = [](float a, float b) { return a * b + 0.3f; };
+  for (int n = 1; n <= 100; ++n) {
+    kernkit::cpu::elementwise(n, op, z, static_cast<const float*>(x), static_cast<const float*>(y));
+    for (int i = 0; i < n; ++i) {
+      volatile float product = x[i] * y[i];
+      if (z[i] != product + 0.3f) return n;
+    }
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler, flag", [("g++", None), ("clang++", "-ffp-contract=off")])
+def test_elementwise_does_not_fuse_whatever_n(compiler, flag, dlpack_include, tmp_path):
+    """Compiled for FMA, by other means than CMake's functions: with the flag that a page names."""
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    cpuinfo = pathlib.Path("/proc/cpuinfo")
+    if " fma " not in (cpuinfo.read_text() if cpuinfo.exists() else ""):
+        pytest.skip("this processor has no FMA")
+    assert not flag or f"`{flag}`" in (INCLUDE.parents[1] / "docs/edit-to-call.md").read_text()
+    program = tmp_path / "program"
+    flags = ["-x", "c++", "-std=c++17", "-O2", "-march=haswell", "-pthread", "-o", program]
+    result = compile_text(compiler, [*flags, *[flag] * bool(flag)], PRODUCT_AND_SUM, dlpack_include)
+    assert result.returncode == 0, result.stderr
+    assert subprocess.run([program]).returncode == 0, "the first n with an element that was fused"
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_abi_is_c99(compiler, dlpack_include):
     if not shutil.which(compiler):

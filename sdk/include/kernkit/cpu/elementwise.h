@@ -28,7 +28,7 @@ inline constexpr int64_t kFew = (std::is_same_v<T, compute_t<T>> && ...) ? 32 : 
 
 // A few elements, one by one: the empty asm keeps a compiler from vectorising.
 template <class Op, class Out, class... In>
-inline void scalar_loop(const Op& op, int64_t n, Out* out, const In*... in) {
+KERNKIT_UNFUSED inline void scalar_loop(const Op& op, int64_t n, Out* out, const In*... in) {
   for (int64_t i = 0; i < n; ++i) {
     out[i] = apply_op<Out>(op, in[i]...);
     asm volatile("");

@@ -2,8 +2,7 @@
 // What the loops of all instruction sets share: how a compiler is told, and blocks.
 //
 // The op has no target attribute: it is inlined into functions that have one, and what other code
-// calls of it stays free of their instructions. FMA is left out of AVX2, so that a * b + c rounds
-// twice there also where g++ compiles without -ffp-contract=off, which kernkit_add_library() gives.
+// calls of it stays free of their instructions. FMA is left out of AVX2: a * b + c rounds twice.
 #pragma once
 
 #include <stdint.h>
@@ -37,6 +36,15 @@
                  flatten)) KERNKIT_LOCAL
 #else
 #define KERNKIT_VECTORISED __attribute__((flatten)) KERNKIT_LOCAL
+#endif
+// A function that rounds a product before it is added to, so that a few elements have the bits of
+// many: g++ fuses where the compiler was told of FMA, such as by -march=native, unless
+// -ffp-contract=off, which no header can ask of a file. clang++ fuses when it reads the op.
+#if defined(__FP_FAST_FMAF) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+#define KERNKIT_UNFUSED \
+  __attribute__((optimize("fp-contract=off"), flatten, noinline)) KERNKIT_LOCAL
+#else
+#define KERNKIT_UNFUSED
 #endif
 #define KERNKIT_INLINE __attribute__((always_inline)) inline
 #define KERNKIT_AVX2 __attribute__((target("avx2,f16c")))
