@@ -7,7 +7,7 @@
 #                                       (CPU_ONLY: without the last; ARCHITECTURES 90a: with
 #                                       code for these as well)
 #   kernkit_add_tests(mylib DIR)        DIR/<op>_test.cc of each op, as CTest tests
-#   kernkit_add_benchmarks(mylib DIR)   DIR/<op>_bench.cc of each op
+#   kernkit_add_benchmarks(mylib DIR)   DIR/<op>_bench.cc of each op that has one
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaWheel.cmake")
 
@@ -51,17 +51,35 @@ macro(kernkit_find_cuda)
   endif()
 endmacro()
 
+# How a path stands in nvcc's -Xcompiler, whose words it splits at commas and hands to a shell.
+function(_kernkit_path_for_nvcc path out)
+  string(REPLACE "," "\\," path "${path}")
+  set(${out} "\"${path}\"" PARENT_SCOPE)
+endfunction()
+
 # Warnings, and on the CPU one rounding for each operation, whatever the instruction set. (nvcc fuses
 # a * b + c into one rounding, which a kernel that computes should have; --fmad=false forbids it.) What a generator
 # expression selects by language must not reach nvcc raw, hence -Xcompiler.
 function(_kernkit_compile_options target)
-  set(host -Wall -Wextra -ffp-contract=off -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  set(host -Wall -Wextra -ffp-contract=off)
   if(KERNKIT_WERROR)
     list(APPEND host -Werror)
   endif()
+  _kernkit_path_for_nvcc("${PROJECT_SOURCE_DIR}/" root)
   list(JOIN host "," host_list)
+  string(APPEND host_list ",-fmacro-prefix-map=${root}=")
+  # Nor does nvcc take an -I with a comma, unless it sees quotes: the target's own and kernkit's.
+  set(own "$<FILTER:$<TARGET_PROPERTY:INCLUDE_DIRECTORIES>,INCLUDE,$<COMMA>>")
+  get_target_property(dirs kernkit::kernkit INTERFACE_INCLUDE_DIRECTORIES)
+  get_target_property(dlpack kernkit::dlpack INTERFACE_INCLUDE_DIRECTORIES)
+  list(APPEND dirs ${dlpack})
+  list(TRANSFORM dirs REPLACE "^[$]<BUILD_INTERFACE:(.*)>$" "\\1")
+  list(FILTER dirs INCLUDE REGEX ",")
+  list(TRANSFORM dirs REPLACE "(.+)" "-I\"\\1\"")
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CXX>:${host};-Wpedantic>"
+    "$<$<COMPILE_LANGUAGE:CXX>:${host};-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=;-Wpedantic>"
+    "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${own}>>:-I\"$<JOIN:${own},\"$<SEMICOLON>-I\">\">"
+    "$<$<COMPILE_LANGUAGE:CUDA>:${dirs}>"
     # clang reports a loop that it cannot vectorise, such as one that calls exp(): no fault.
     "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${host_list}>"
@@ -122,7 +140,7 @@ function(kernkit_add_library name)
   # unmapped, so that a deleter cannot dangle.
   set(map "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernkit.map")
   target_link_options(${name} PRIVATE
-    "-Wl,--version-script=${map}" -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete)
+    "SHELL:-Xlinker \"--version-script=${map}\"" -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete)
   if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     target_link_options(${name} PRIVATE -Wl,-z,defs -Wl,--gc-sections)
   endif()
@@ -179,6 +197,7 @@ function(kernkit_add_kernel library op)
     endif()
   endforeach()
   set_property(TARGET ${library}_objects APPEND PROPERTY KERNKIT_OPS ${op})
+  set_property(TARGET ${library}_objects PROPERTY KERNKIT_DIR_OF_${op} "${dir}")
   set_property(GLOBAL APPEND PROPERTY KERNKIT_EXPORT_FILES "${dir}/${op}_export.cc")
 endfunction()
 
@@ -196,18 +215,81 @@ function(_kernkit_check_ops)
   endforeach()
 endfunction()
 
-# One program <op>_<program> of each op, from the folder's <op>_<source>.cc.
-function(_kernkit_add_programs library dir source program objects out)
+# The library's ops of which no code is needed by an op's program, compiled from this file: none of
+# their headers is included, as the files stand when CMake runs.
+function(_kernkit_other_ops library op file out)
+  get_target_property(others ${library}_objects KERNKIT_OPS)
+  get_target_property(root ${library}_objects SOURCE_DIR)
+  get_target_property(files ${library}_objects SOURCES)  # of no op, but for its own
+  get_target_property(of_ops ${library}_objects KERNKIT_SOURCES)
+  list(REMOVE_ITEM files ${of_ops})
+  list(TRANSFORM files PREPEND "${root}/" REGEX "^[^/$]")
+  list(FILTER of_ops INCLUDE REGEX "/${op}(_export)?[.](cc|cu)$")
+  list(APPEND files "${file}" ${of_ops})
+  set(seen "")
+  while(files)
+    list(POP_FRONT files file)
+    list(APPEND seen "${file}")
+    cmake_path(GET file PARENT_PATH dir)
+    foreach(other IN LISTS others)
+      get_target_property(other_dir ${library}_objects KERNKIT_DIR_OF_${other})
+      if(dir STREQUAL other_dir)
+        list(REMOVE_ITEM others ${other})
+        list(APPEND files "${dir}/${other}.cc" "${dir}/${other}_export.cc" "${dir}/${other}.cu")
+      endif()
+    endforeach()
+    if(EXISTS "${file}")
+      file(STRINGS "${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
+      foreach(line IN LISTS lines)
+        string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*" "\\1" line "${line}")
+        foreach(place IN ITEMS "${dir}" "${root}")
+          cmake_path(ABSOLUTE_PATH line BASE_DIRECTORY "${place}" NORMALIZE OUTPUT_VARIABLE header)
+          if(EXISTS "${header}" AND NOT header IN_LIST seen)
+            list(APPEND files "${header}")
+          endif()
+        endforeach()
+      endforeach()
+    endif()
+    list(REMOVE_ITEM files ${seen})
+  endwhile()
+  list(REMOVE_ITEM others ${op})
+  set(${out} "${others}" PARENT_SCOPE)
+endfunction()
+
+# Links a program of an op, compiled from this file, with the objects, but for those of ops that it
+# does not need: an edit of one op links its own programs anew, not those of all.
+function(_kernkit_link_op target library op file objects)
+  if(NOT TARGET ${objects}_usage)
+    add_library(${objects}_usage INTERFACE)  # hands on no objects
+    target_link_libraries(${objects}_usage INTERFACE ${objects})
+  endif()
+  _kernkit_other_ops(${library} ${op} "${file}" others)
+  set(linked "$<TARGET_OBJECTS:${objects}>")
+  if(others)
+    list(JOIN others "|" others)
+    set(linked "$<FILTER:${linked},EXCLUDE,/(${others})(_export|_cuda)?[.](cc|cu)[.]o$>")
+  endif()
+  target_sources(${target} PRIVATE "${linked}")
+  target_link_libraries(${target} PRIVATE ${objects}_usage)
+endfunction()
+
+# One program <op>_<program> of each op, from the folder's <op>_<source>.cc; in `optional` those that
+# need not be there.
+function(_kernkit_add_programs library dir source program objects optional out)
   get_filename_component(dir "${dir}" ABSOLUTE)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   set(programs "")
   foreach(op IN LISTS ops)
     set(file "${dir}/${op}_${source}.cc")
+    if(NOT EXISTS "${file}" AND source IN_LIST optional)
+      message(STATUS "kernkit: op ${op} has no ${op}_${source}.cc, so no ${op}_${program}")
+      continue()
+    endif()
     if(NOT EXISTS "${file}")
       message(FATAL_ERROR "kernkit: op ${op} has no ${file}")
     endif()
     add_executable(${op}_${program} "${file}")
-    target_link_libraries(${op}_${program} PRIVATE ${objects})
+    _kernkit_link_op(${op}_${program} ${library} ${op} "${file}" ${objects})
     set_target_properties(${op}_${program} PROPERTIES CXX_EXTENSIONS OFF)
     _kernkit_compile_options(${op}_${program})
     list(APPEND programs ${op}_${program})
@@ -233,7 +315,7 @@ endfunction()
 function(_kernkit_add_tests library dir program objects)
   _kernkit_find_gtest()
   _kernkit_add_contract_rules(${objects})
-  _kernkit_add_programs(${library} "${dir}" test ${program} ${objects} programs)
+  _kernkit_add_programs(${library} "${dir}" test ${program} ${objects} "" programs)
   set(elsewhere "$<BOOL:$<TARGET_PROPERTY:KERNKIT_CONTRACT_IN_CUDA_TEST>>")
   foreach(program IN LISTS programs)
     _kernkit_compile_test(${program})
@@ -245,12 +327,13 @@ function(_kernkit_add_tests library dir program objects)
   endforeach()
 endfunction()
 
-# kernkit_add_tests(<library> <folder>): one GoogleTest program per op.
+# kernkit_add_tests(<library> <folder>): one GoogleTest program per op, which can call the functions of
+# the ops whose headers it or its op includes.
 function(kernkit_add_tests library dir)
   _kernkit_add_tests(${library} "${dir}" test ${library}_objects)
 endfunction()
 
-# kernkit_add_benchmarks(<library> <folder>): one Google Benchmark program per op. The target
+# kernkit_add_benchmarks(<library> <folder>): one Google Benchmark program per op that has one. The target
 # kernkit_benchmarks builds them all, and the library.
 function(kernkit_add_benchmarks library dir)
   find_package(benchmark QUIET)
@@ -258,7 +341,7 @@ function(kernkit_add_benchmarks library dir)
     message(FATAL_ERROR "kernkit: Google Benchmark was not found. Install it (Debian: "
       "libbenchmark-dev) or switch the benchmarks off.")
   endif()
-  _kernkit_add_programs(${library} "${dir}" bench bench ${library}_objects programs)
+  _kernkit_add_programs(${library} "${dir}" bench bench ${library}_objects bench programs)
   if(NOT TARGET kernkit_benchmarks)
     add_custom_target(kernkit_benchmarks)
   endif()

@@ -16,7 +16,7 @@ from commands import run
 def prefix(root, tmp_path_factory):
     """kernkit, installed."""
     folder = tmp_path_factory.mktemp("installed")
-    prefix, build = folder / "prefix", folder / "build"
+    prefix, build = folder / "a prefix", folder / "build"
     switched_off = ["-DKERNKIT_BUILD_" + what + "=OFF" for what in ("KERNELS", "TESTS", "BENCHMARKS")]
     run("cmake", "-S", root, "-B", build, "-G", "Ninja", *switched_off)
     run("cmake", "--build", build)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kernkit in other projects: find_package, add_subdirectory, C."""
 
+import re
 import shutil
 import subprocess
 
@@ -13,8 +14,11 @@ from elftools.elf.elffile import ELFFile
 
 @pytest.fixture
 def outside(root, tmp_path):
-    """A copy of the consumers in a folder outside the repository."""
-    copy = tmp_path / "outside"
+    return copy_of_consumers(root, tmp_path / "out side")
+
+
+def copy_of_consumers(root, copy):
+    """In a folder outside the repository."""
     shutil.copytree(root / "tests/consumers", copy)
     for project in ("find_package", "add_subdirectory"):
         shutil.copytree(copy / "negate", copy / project / "negate")
@@ -119,3 +123,61 @@ def test_c_program(root, library, outside, tmp_path, dlpack_include):
         "2 4 6",
         "TypeError: scale(): takes 3 arguments (y, x, factor), got 2",
     ]
+
+
+@pytest.fixture(scope="module")
+def four_ops(root, tmp_path_factory):
+    """Configures a project of four ops with tests and a benchmark; the first stands alone."""
+    source = copy_of_consumers(root, tmp_path_factory.mktemp("four") / "ops") / "add_subdirectory"
+    listing = (source / "CMakeLists.txt").read_text()
+    for op in ("second", "third", "fourth"):
+        shutil.copytree(source / "negate", source / op)
+        for file in (source / op).iterdir():
+            file.write_text(file.read_text().replace("negate", op))
+            file.rename(file.with_name(file.name.replace("negate", op)))
+        listing += f"kernkit_add_kernel(consumer {op} CPU_ONLY)\n"
+    for op in ("negate", "second", "third", "fourth"):
+        (source / f"{op}_test.cc").write_text(f'#include "{op}/{op}.h"\n')
+    (source / "negate_bench.cc").touch()
+    (source / "shared.h").write_text('#include "second/second.h"\n')
+    with (source / "third/third.cc").open("a") as file:
+        file.write('# include "../shared.h"\n')
+    with (source / "fourth_test.cc").open("a") as file:
+        file.write('#include "third/third.h"\n')
+    listing += "kernkit_add_tests(consumer .)\nkernkit_add_benchmarks(consumer .)\n"
+    (source / "CMakeLists.txt").write_text(listing)
+    run("cmake", "-S", source, "-B", source / "b", "-G", "Ninja", "-DKERNKIT_CUDA=OFF",
+        f"-DKERNKIT_SOURCE={root}")  # fmt: skip
+    return source
+
+
+def test_a_program_links_its_op_and_what_that_includes(four_ops):
+    """So that an edit of an op links the programs of that op, and of those that call it."""
+    build = four_ops / "b"
+    expected = {
+        "negate_test": {"negate"},
+        "negate_bench": {"negate"},
+        "second_test": {"second"},
+        "third_test": {"third", "second"},  # by a header of both
+        "fourth_test": {"fourth", "third", "second"},  # by its test
+        "libconsumer.so": {"negate", "second", "third", "fourth"},
+    }
+    linked = {}
+    for program in expected:
+        inputs = run("ninja", "-C", build, "-t", "query", program)
+        objects = re.findall(r"consumer_objects\.dir/(\w+)/\1(?:_export)?\.cc\.o\n", inputs)
+        assert all(objects.count(op) == 2 for op in objects)
+        assert "kernkit.cc.o" in inputs
+        linked[program] = set(objects)
+    assert linked == expected
+
+
+def test_an_op_without_a_benchmark_is_said_and_is_no_error(four_ops, root):
+    printed = run("cmake", "-S", four_ops, "-B", four_ops / "b")
+    assert "-- kernkit: op second has no second_bench.cc, so no second_bench\n" in printed
+    (four_ops / "third_test.cc").unlink()
+    refused = subprocess.run(
+        ["cmake", "-S", four_ops, "-B", four_ops / "b"], capture_output=True, text=True
+    )
+    assert refused.returncode != 0
+    assert f"kernkit: op third has no {four_ops}/third_test.cc" in " ".join(refused.stderr.split())

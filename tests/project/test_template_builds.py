@@ -64,8 +64,9 @@ def driver_environment(environment):
 @pytest.fixture(scope="module")
 def library(template, environment, driver_environment, tmp_path_factory):
     """A rendering with the default answers and a kernel of each kind, in git, on which `./kk all`
-    has run."""
-    output = tmp_path_factory.mktemp("library")
+    has run; in a folder whose name compilers and linkers could take for two."""
+    output = tmp_path_factory.mktemp("library") / "a b,c"
+    output.mkdir()
     done = render(template, output, environment, library_name=NAME, description=DESCRIPTION)
     assert done.returncode == 0, done.stdout
     folder = output / NAME
