@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sdk/python"))
 
 from kernkit import benchmark_runs, compare, report  # noqa: E402
+from kernkit.bench import caches  # noqa: E402
 from kernkit.benchmark_runs import Row, Run  # noqa: E402
 
 SIZES = [1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 29]
@@ -338,12 +339,26 @@ def test_a_run_says_where_when_and_of_what(tmp_path):
     assert (row.name, row.program, row.samples, row.bytes) == (
         "op/float32/kernkit/bytes:64", "op_bench", [2000.0] * 3, 128)  # fmt: skip
     about = run.context
-    for key in ("date", "processor", "processors", "caches", "memory_bytes", "system", "versions",
+    for key in ("date", "processor", "processors", "memory_bytes", "system", "versions",
                 "busy_with_others"):  # fmt: skip
         assert about[key] or about[key] == 0, key
+    assert about["caches"] == caches()  # a container without /sys tells none
     assert about["rounds"] == 3 and about["compiler"] == ["cc 1"]
     assert re.fullmatch(r"[0-9a-f]{40}\+?", about["commit"])
     assert about["versions"]["apache-tvm-ffi"] and "secret" not in out.read_text()
+
+
+def test_caches_are_those_that_the_system_tells(tmp_path):
+    assert caches(tmp_path / "missing") == []
+    told = {"index0": ("1", "Data", "32K"), "index1": ("1", "Instruction", "32K"),
+            "index2": ("2", "Unified", "512K"), "index3": ("3", "Unified", "")}  # fmt: skip
+    for name, (level, kind, size) in told.items():
+        (tmp_path / name).mkdir()
+        for file, text in (("level", level), ("type", kind), ("size", size)):
+            (tmp_path / name / file).write_text(text + "\n")
+    assert caches(tmp_path) == [
+        {"level": 1, "type": "Data", "bytes": 32768}, {"level": 2, "type": "Unified", "bytes": 524288}
+    ]  # fmt: skip
 
 
 def test_the_fastest_repetition_of_a_round_counts(tmp_path):

@@ -70,10 +70,14 @@ def _processor() -> str:
     return found[1] if found else platform.machine()
 
 
-def caches() -> List[Dict[str, Any]]:
-    """[{"level": 1, "bytes": 32768, "type": "Data"}, ...] of processor 0."""
+CACHES = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
+
+
+def caches(folder: pathlib.Path = CACHES) -> List[Dict[str, Any]]:
+    """[{"level": 1, "bytes": 32768, "type": "Data"}, ...] of processor 0; none where the system does
+    not tell, as in a container without /sys."""
     found = []
-    for index in sorted(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+    for index in sorted(folder.glob("index*")):
         kind, size = _read(index / "type"), _read(index / "size")
         if kind != "Instruction" and size.endswith("K"):
             found.append({"level": int(_read(index / "level", "0")), "type": kind,
