@@ -72,6 +72,45 @@ TYPED_TEST(GpuStream, IsCapturedAndReplayed) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
+// The caller's stream takes part in the capture of another one, whose graph has the op's work.
+TYPED_TEST(GpuStream, JoinsACapture) {
+  Case<TypeParam> c(kSize);
+  ASSERT_EQ(c.run(kSize), "");
+  c.place(kSize);
+  c.stream.synchronize();
+  const Stream origin;
+  const auto wait = [](const Stream& stream, const Stream& other) {
+    cudaEvent_t event = nullptr;
+    KERNKIT_CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    KERNKIT_CUDA_CHECK(cudaEventRecord(event, other.get()));
+    KERNKIT_CUDA_CHECK(cudaStreamWaitEvent(stream.get(), event));
+    KERNKIT_CUDA_CHECK(cudaEventDestroy(event));
+  };
+  const auto capture = [&](bool joined) {
+    cudaGraph_t graph = nullptr;
+    KERNKIT_CUDA_CHECK(cudaStreamBeginCapture(origin.get(), cudaStreamCaptureModeGlobal));
+    wait(c.stream, origin);
+    const std::string error = error_of([&] { c.call(); });
+    if (joined) wait(origin, c.stream);
+    EXPECT_EQ(cudaStreamEndCapture(origin.get(), &graph),
+              joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined);
+    (void)cudaGetLastError();
+    EXPECT_EQ(error, "nothing");
+    return graph;
+  };
+  EXPECT_EQ(capture(false), nullptr);
+  cudaGraph_t graph = capture(true);
+  ASSERT_NE(graph, nullptr);
+  EXPECT_EQ(c.out.wrong(nullptr, c.stream), "") << "ran while it was captured";
+  cudaGraphExec_t replay = nullptr;
+  KERNKIT_CUDA_CHECK(cudaGraphInstantiate(&replay, graph));
+  KERNKIT_CUDA_CHECK(cudaGraphLaunch(replay, origin.get()));
+  origin.synchronize();
+  EXPECT_EQ(c.wrong(), "");
+  EXPECT_EQ(cudaGraphExecDestroy(replay), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
 // One thread's stream waits; the other's work is done.
 TYPED_TEST(GpuStream, EachThreadHasItsOwn) {
   Case<TypeParam> held(kSize), other(kSize);

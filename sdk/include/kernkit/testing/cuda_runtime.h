@@ -111,6 +111,7 @@ class CudaRuntime {
   /// For how long a kernel may stand still before it is stopped, or else the process: 20 seconds. It
   /// goes on when a thread begins, ends, meets others at a barrier or a function of its warp, or
   /// changes memory by an atomic; when none begins or ends, for 15 times as long.
+  /// As long may a function that cudaLaunchHostFunc() was given run while it is waited for.
   void set_watchdog(double seconds);
   /// What kernels did wrong: "scale: block [0, 0, 0], thread [7, 0, 0]: ...". It was written to
   /// stderr as well, and further calls that reach the device return cudaErrorLaunchFailure.
