@@ -108,8 +108,8 @@ class CudaRuntime {
   /// What fills new memory: a result that changes with it was computed from memory that nobody
   /// wrote. Shared memory is filled as well, with another byte.
   void set_poison(unsigned char byte);
-  /// For how long a kernel may stand still before it is stopped, or else the process: 20 seconds. It
-  /// goes on when a thread begins, ends, meets others at a barrier or a function of its warp, or
+  /// For how long a kernel may stand still before it is stopped, or else the process: 20 seconds.
+  /// It goes on when a thread begins, ends, meets others at a barrier or a function of its warp, or
   /// changes memory by an atomic; when none begins or ends, for 15 times as long.
   /// As long may a function that cudaLaunchHostFunc() was given run while it is waited for.
   void set_watchdog(double seconds);
