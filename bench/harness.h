@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "compiler.h"
 #include "kernkit/apply.h"
 #include "kernkit/float.h"
 #include "kernkit/message.h"
 #include "kernkit/tensor.h"
+#include "kernkit/testing/compiler.h"
 #include "kernkit/testing/one_thread.h"
 
 namespace kernkit::bench {

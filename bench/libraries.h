@@ -9,10 +9,12 @@
 #include <cstdlib>
 #include <string>
 
-#include "compiler.h"
 #include "kernkit/abi.h"
+#include "kernkit/testing/compiler.h"
 
 namespace kernkit::bench {
+
+using testing::kCompiler;
 
 /// What a row cannot do without: exits where it is missing.
 inline void* symbol(void* library, const char* name) {

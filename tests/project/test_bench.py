@@ -498,7 +498,7 @@ def test_a_library_s_rows_are_of_one_thread_by_the_wall_clock_and_bear_its_name(
         subprocess.run([program, "--benchmark_min_time=0.001", f"--benchmark_out={out}"], check=True,
                        capture_output=True, env={**os.environ, "KERNKIT_BENCH_THREADS": threads})  # fmt: skip
         measured = benchmark_runs.parse(out.read_text())
-        assert measured["context"]["ours"] == "my_kernels"
+        assert measured["context"]["ours"] == "my_kernels" and measured["context"]["compiler"]
         rows[threads] = {row["name"]: row for row in measured["rows"]}
     ours = rows["one"].pop("op/float32/my_kernels/n:1000")
     assert ours["bytes"] == 4000 and min(ours["samples"]) > 2e6  # ns; asleep, it takes no processor time

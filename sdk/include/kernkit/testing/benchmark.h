@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kernkit/dispatch.h"
+#include "kernkit/testing/compiler.h"
 #include "kernkit/testing/one_thread.h"
 #include "kernkit/testing/tensor.h"
 

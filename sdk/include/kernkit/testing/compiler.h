@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiler of this program, for the names of rows and the context of the run.
+// The compiler of a benchmark, for the names of rows and the context of the run.
 #pragma once
 
 #include <benchmark/benchmark.h>
 
-namespace kernkit::bench {
+namespace kernkit::testing {
 
 #if defined(__clang__)
 inline constexpr char kCompiler[] = "clang++";
@@ -19,4 +19,4 @@ inline constexpr char kCompilerVersion[] = "g++ " __VERSION__;
   return true;
 }();
 
-}  // namespace kernkit::bench
+}  // namespace kernkit::testing
