@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// round_to_double(): from an integer of any size to the nearest double.
+#pragma once
+
+#include <stdint.h>
+
+namespace kernkit::detail {
+
+__extension__ typedef unsigned __int128 Uint128;
+
+/// value * 2^exponent, rounded to nearest even, subnormal numbers and infinity included. `more`
+/// says that value was cut short; it must then have 65 bits at least.
+constexpr double round_to_double(Uint128 value, bool more, int exponent) {
+  constexpr int kLowest = -1074;  // of the last bit of a subnormal number
+  if (value == 0) return 0;
+  int bits = 0;
+  while (bits < 128 && value >> bits != 0) ++bits;
+  int surplus = bits - 53;  // bits beyond the 53 of a double
+  if (exponent + surplus < kLowest) surplus = kLowest - exponent;
+  if (surplus > bits) return 0;  // less than half of the lowest
+  uint64_t mantissa = 0;
+  if (surplus <= 0) {
+    mantissa = static_cast<uint64_t>(value) << -surplus;
+  } else {
+    const Uint128 half = Uint128{1} << (surplus - 1);
+    if (surplus < 128) mantissa = static_cast<uint64_t>(value >> surplus);
+    const Uint128 cut = value & (half - 1 + half);
+    if (cut > half || (cut == half && (more || mantissa % 2 != 0))) ++mantissa;
+  }
+  // What rounding carries into the next power of two carries into the exponent as well.
+  const int biased = exponent + surplus - kLowest;
+  if (biased > 2045) return __builtin_inf();
+  return __builtin_bit_cast(double, (static_cast<uint64_t>(biased) << 52) + mantissa);
+}
+
+}  // namespace kernkit::detail
