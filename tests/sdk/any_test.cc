@@ -232,6 +232,27 @@ TEST(Movable, IsReadWhereItIs) {
       "TypeError: read(): argument 0: expected Tensor, got Tensor (to be moved)");
 }
 
+TEST(Function, OfALambdaThatDoesNotThrow) {
+  EXPECT_EQ(make_function("f", [](int x) noexcept { return x + 1; })(1).cast<int>(), 2);
+  int calls = 0;
+  make_function("g", [calls]() mutable noexcept { ++calls; })();
+}
+
+TEST(Function, OptionalTexts) {
+  const Function size = make_function("size", [](Optional<std::string_view> text) {
+    return text.has_value() ? static_cast<int64_t>(text->size()) : -1;
+  });
+  EXPECT_EQ(size(Optional<std::string_view>("longer than seven")).cast<int>(), 17);
+  EXPECT_EQ(size(Optional<std::string_view>(std::string_view())).cast<int>(), 0);
+  EXPECT_EQ(size(Optional<std::string_view>()).cast<int>(), -1);
+  EXPECT_EQ(size(Optional<std::string>("two")).cast<int>(), 3);
+  const Function bytes = make_function(
+      "bytes", [](Optional<BytesView> data) { return static_cast<int64_t>(data->size()); });
+  EXPECT_EQ(bytes(Optional<BytesView>(BytesView("\0b", 2))).cast<int>(), 2);
+  EXPECT_EQ(bytes(Optional<std::vector<uint8_t>>(std::vector<uint8_t>())).cast<int>(), 0);
+  static_assert(!std::is_constructible_v<AnyView, Optional<std::string_view>>);
+}
+
 TEST(Function, LivesAsLongAsItIsOwned) {
   auto alive = std::make_shared<int>(0);
   Function f = make_function("count", [alive]() mutable { return ++*alive; });

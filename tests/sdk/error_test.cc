@@ -246,5 +246,30 @@ TEST(ICheck, OperandsAreEvaluatedOnce) {
   EXPECT_EQ(counted, 5);
 }
 
+// One side signed, the other not: compared as numbers, and no compiler warns.
+TEST(ICheck, ComparesSignedWithUnsigned) {
+  const size_t three = 3, largest = ~size_t{0};
+  const int minus_one = -1;
+  EXPECT_EQ(error_of([&] {
+              KERNKIT_ICHECK_EQ(three, 3);
+              KERNKIT_ICHECK_EQ(3, three);
+              KERNKIT_ICHECK_NE(largest, minus_one);
+              KERNKIT_ICHECK_LT(minus_one, three);
+              KERNKIT_ICHECK_LE(three, int8_t{3});
+              KERNKIT_ICHECK_GT(largest, int64_t{1});
+              KERNKIT_ICHECK_GE(three, minus_one);
+              KERNKIT_ICHECK_EQ(true, 1);
+            }),
+            "nothing");
+  EXPECT_EQ(error_of([&] { KERNKIT_ICHECK_EQ(largest, minus_one) << "n"; }),
+            "InternalError: internal check failed: largest == minus_one (18446744073709551615 vs "
+            "-1) n");
+  EXPECT_EQ(error_of([&] { KERNKIT_ICHECK_LT(three, minus_one); }),
+            "InternalError: internal check failed: three < minus_one (3 vs -1)");
+  const double nan = __builtin_nan("");
+  EXPECT_EQ(error_of([&] { KERNKIT_ICHECK_NE(nan, nan); }), "nothing");
+  EXPECT_NE(error_of([&] { KERNKIT_ICHECK_GE(nan, 0); }), "nothing");
+}
+
 }  // namespace
 }  // namespace kernkit

@@ -138,5 +138,14 @@ TEST(Message, Moves) {
 
 TEST(Message, StreamOfTemporary) { EXPECT_STREQ((Message().stream() << 1 << "x").c_str(), "1x"); }
 
+// Such a view has no address.
+TEST(Message, TextWithoutData) {
+  Message text;
+  text << std::string_view() << "a" << std::string_view() << "b";
+  text.append(nullptr, 0);
+  EXPECT_STREQ(text.c_str(), "ab");
+  EXPECT_EQ(text.size(), 2u);
+}
+
 }  // namespace
 }  // namespace kernkit

@@ -95,7 +95,7 @@ class AnyView : public detail::AnyValue {
   AnyView(const Tensor& tensor) {  // NOLINT(runtime/explicit)
     if (tensor.defined()) set(kKernkitTensor).object = tensor.writable_object();
   }
-  template <class T>
+  template <class T, std::enable_if_t<std::is_constructible_v<AnyView, const T&>, int> = 0>
   AnyView(const Optional<T>& value)  // NOLINT(runtime/explicit)
       : AnyView(value.has_value() ? AnyView(*value) : AnyView()) {}
 

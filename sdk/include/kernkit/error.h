@@ -93,6 +93,42 @@ class Mismatch {
   Message* message_;
 };
 
+// A signed and an unsigned integer, of which C++ would make two unsigned ones.
+template <class A, class B>
+inline constexpr bool kMixed =
+    std::is_integral_v<A>&& std::is_integral_v<B>&& std::is_signed_v<A> != std::is_signed_v<B>;
+
+/// -1, 0 or 1, as the one number is less, equal or greater.
+template <class A, class B>
+constexpr int compare(A a, B b) {
+  if constexpr (std::is_signed_v<B>) {
+    return -compare(b, a);
+  } else {
+    const auto x = static_cast<uint64_t>(a);
+    const auto y = static_cast<uint64_t>(b);
+    return a < 0 || x < y ? -1 : x > y;
+  }
+}
+
+/// What stands on each side of a comparison: the operand, or, when they are mixed, what compare()
+/// says and 0.
+template <class A, class B>
+constexpr decltype(auto) left(const A& a, [[maybe_unused]] const B& b) {
+  if constexpr (kMixed<A, B>) {
+    return compare(a, b);
+  } else {
+    return (a);
+  }
+}
+template <class A, class B>
+constexpr decltype(auto) right(const A&, [[maybe_unused]] const B& b) {
+  if constexpr (kMixed<A, B>) {
+    return 0;
+  } else {
+    return (b);
+  }
+}
+
 template <class A, class B>
 [[gnu::cold]] Message* describe_mismatch(const char* expression, const A& a, const B& b) {
   auto* message = new Message;
@@ -124,14 +160,17 @@ template <class A, class B>
       : ::kernkit::detail::Thrower(::kernkit::kind::InternalError, "", KERNKIT_HERE) & \
             ::kernkit::Message().stream() << "internal check failed: " #condition " "
 
-// Compares two operands, each evaluated once, and prints both when the comparison fails.
-#define KERNKIT_ICHECK_OP(a, op, b)                                                      \
-  while (::kernkit::detail::Mismatch kernkit_mismatch{[](const auto& x, const auto& y) { \
-    return __builtin_expect(static_cast<bool>(x op y), 1)                                \
-               ? nullptr                                                                 \
-               : ::kernkit::detail::describe_mismatch(#a " " #op " " #b, x, y);          \
-  }((a), (b))})                                                                          \
-  ::kernkit::detail::Thrower(::kernkit::kind::InternalError, "", KERNKIT_HERE) &         \
+// Compares two operands, each evaluated once, and prints both when the comparison fails. Integers
+// compare as numbers, be one of them unsigned.
+#define KERNKIT_ICHECK_OP(a, op, b)                                                                \
+  while (::kernkit::detail::Mismatch kernkit_mismatch{[](const auto& x, const auto& y) {           \
+    return __builtin_expect(                                                                       \
+               static_cast<bool>(::kernkit::detail::left(x, y) op ::kernkit::detail::right(x, y)), \
+               1)                                                                                  \
+               ? nullptr                                                                           \
+               : ::kernkit::detail::describe_mismatch(#a " " #op " " #b, x, y);                    \
+  }((a), (b))})                                                                                    \
+  ::kernkit::detail::Thrower(::kernkit::kind::InternalError, "", KERNKIT_HERE) &                   \
       kernkit_mismatch.stream()
 #define KERNKIT_ICHECK_EQ(a, b) KERNKIT_ICHECK_OP(a, ==, b)
 #define KERNKIT_ICHECK_NE(a, b) KERNKIT_ICHECK_OP(a, !=, b)

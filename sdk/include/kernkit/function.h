@@ -20,6 +20,14 @@ auto pass(const T& value) {
     return Any(value);
   }
 }
+template <class T>
+auto pass(const Optional<T>& value) {
+  if constexpr (std::is_constructible_v<AnyView, const T&>) {
+    return AnyView(value);
+  } else {
+    return value.has_value() ? Any(*value) : Any();
+  }
+}
 }  // namespace detail
 
 /// Shares ownership of a function object that the host made, such as a Python callable. As a

@@ -80,6 +80,14 @@ template <class C, class R, class... Params>
 struct Signature<R (C::*)(Params...)> {
   using Type = R(Params...);
 };
+template <class C, class R, class... Params>
+struct Signature<R (C::*)(Params...) const noexcept> {
+  using Type = R(Params...);
+};
+template <class C, class R, class... Params>
+struct Signature<R (C::*)(Params...) noexcept> {
+  using Type = R(Params...);
+};
 
 /// Has the host make a function object. Throws RuntimeError when there is no host.
 Function create_function(void* self, KernkitFunction call, void (*destroy)(void*));

@@ -11,7 +11,7 @@ KERNKIT_COLD KernkitAny view_text(const char* data, size_t size) {
   if (size < sizeof(any.v.small)) {
     any.type_index = kKernkitSmallStr;
     any.small_size = static_cast<uint32_t>(size);
-    memcpy(any.v.small, data, size);
+    if (size != 0) memcpy(any.v.small, data, size);
     return any;
   }
   KERNKIT_CHECK(memchr(data, '\0', size) == nullptr, ValueError)
