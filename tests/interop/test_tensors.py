@@ -107,6 +107,9 @@ class Managed(ctypes.Structure):
     ]  # fmt: skip
 
 
+KEPT = []
+
+
 def test_round_trip(ops):
     x = np.arange(12, dtype="float32").reshape(3, 4)
     y = np.from_dlpack(Producer(ops.round_trip(take(x.__dlpack__(max_version=(1, 0))))))
@@ -166,6 +169,19 @@ def test_refusals(ops, changes, text):
     assert tensor.shape == (4,) and len(deleted) == 1
     del tensor
     assert deleted[1:] == [ctypes.addressof(fine)]
+
+
+def test_the_host_does_not_write_memory_of_a_gpu(ops):
+    shape = (ctypes.c_int64 * 1)(4)
+    managed = Managed(
+        major=1, data=4096, device_type=2, ndim=1, code=2, bits=32, lanes=1,
+        shape=ctypes.addressof(shape),
+    )  # fmt: skip
+    KEPT.extend([shape, managed])  # longer than the traceback keeps the tensor
+    x = ops.import_versioned(ctypes.addressof(managed))
+    with pytest.raises(ValueError) as caught:
+        ops.zeros_like(x)
+    assert str(caught.value) == "zeros_like(): x: device cuda:0 is not supported; expected cpu"
 
 
 def test_requirements(ops):

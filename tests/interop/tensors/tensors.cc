@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernkit/cpu/allocator.h"
+#include "kernkit/expect.h"
 #include "kernkit/export.h"
 
 namespace {
@@ -14,8 +15,9 @@ using kernkit::TensorView;
 
 // [allocate]
 Tensor zeros_like(TensorView x) {
+  KERNKIT_EXPECT(x).cpu();  // whose memory memset() can write
   Tensor y = kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device());
-  memset(y.data_ptr(), 0, GetDataSize(y));
+  if (y.numel() != 0) memset(y.data_ptr(), 0, GetDataSize(y));
   return y;
 }
 
