@@ -113,9 +113,18 @@ def test_new_renders_what_cookiecutter_does(kernkit_new, library, tmp_path, envi
     done = kernkit_new(NAME, "--description", DESCRIPTION)
     assert sorted(temporary.iterdir()) == before  # where cookiecutter leaves its hooks
     assert done.returncode == 0, done.stdout
-    assert done.stdout == f"{tmp_path / NAME} is ready: cd there and type ./kk all\n"
+    git, ready = done.stdout.splitlines()
+    assert git.startswith("a git repository was made, whose first commit is what was rendered, in ")
+    assert ready == f"{tmp_path / NAME} is ready: cd there and type ./kk all"
     assert files_below(tmp_path / NAME) == files_below(library)
     assert (tmp_path / NAME / ".git").is_dir()
+
+
+def test_new_makes_no_repository_when_told_so(kernkit_new, library, tmp_path):
+    done = kernkit_new(NAME, "--description", DESCRIPTION, "--no-git")
+    assert done.stdout == f"{tmp_path / NAME} is ready: cd there and type ./kk all\n"
+    assert files_below(tmp_path / NAME) == files_below(library)
+    assert not (tmp_path / NAME / ".git").exists()
 
 
 # Answers stay data, and sources what they are

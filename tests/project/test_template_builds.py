@@ -51,6 +51,9 @@ def test_the_template_itself_builds_as_it_stands(template, dlpack_include, tmp_p
     check("cmake", "--build", tmp_path, "-j", "2", "--target", "silu_and_mul_test")
     check(tmp_path / "bin/silu_and_mul_test")
     assert (tmp_path / "python/template_library/libtemplate_library.so").exists()
+    show = "import pydoc, template_library as t; print(pydoc.plain(pydoc.render_doc(t)))"
+    shown = check(sys.executable, "-B", "-c", show, cwd=tmp_path / "python")
+    assert "FUNCTIONS\n    silu_and_mul(y: 'Tensor', x: 'Tensor') -> 'None'\n" in shown
 
 
 @pytest.fixture(scope="session")

@@ -40,7 +40,10 @@ def library(tmp_path):
     """A library of this kernkit in a repository of its own, with edits and a kernel."""
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
     folder = tmp_path / "fast_ops"
-    assert update.begin(folder)
+    said = update.begin(folder)
+    assert said == ("a git repository was made, whose first commit is what was rendered, in the name "
+                    "of A <a@example.com>; --no-git makes none")  # fmt: skip
+    assert git(folder, "log", "--format=%cn <%ce>") == "A <a@example.com>\n"
     (folder / "README.md").write_text("Ours.\n" + (folder / "README.md").read_text())
     (folder / "kernels/mine").mkdir()
     (folder / "kernels/mine/mine.cc").write_text("// mine\n")
@@ -87,6 +90,17 @@ def test_edits_stay_and_the_template_comes(library, newer, capsys):
     run(library)
     assert "nothing to do: fast_ops has what kernkit 0.9.0 renders" in capsys.readouterr().out
     assert git(library, "rev-parse", "HEAD") == head
+
+
+def test_where_git_knows_nobody_the_first_commit_is_kernkits(tmp_path, monkeypatch):
+    """And git does not make up a name of the user's and the machine's."""
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    for name in [name for name in os.environ if name.startswith(("GIT_AUTHOR", "GIT_COMMITTER"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("EMAIL", raising=False)
+    rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
+    assert "in the name of kernkit, since git knows no user.name" in update.begin(tmp_path / "fast_ops")
+    assert git(tmp_path / "fast_ops", "log", "--format=%an %cn <%ce>") == "kernkit kernkit <kernkit@localhost>\n"
 
 
 def test_a_second_update_starts_from_the_first(library, newer):
@@ -145,7 +159,7 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
     inner = whole / "libs/fast_ops"
     (whole / "README.md").write_text("of all\n")
     git(whole, "init", "--quiet")
-    assert not update.begin(inner)
+    assert update.begin(inner) == "no git repository was made: the folder lies in one"
     commit(whole)
     run(inner, code=3)
     assert "pip install kernkit==0.1.0 && kernkit update, then" in capsys.readouterr().err

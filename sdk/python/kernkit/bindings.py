@@ -8,7 +8,8 @@ folder, where the library must lie as well when it is imported:
              is the op's; type checkers and editors read it as it is, so there is no .pyi beside it
   py.typed   says to type checkers that the annotations are meant
 
-The package's own __init__.py needs one line: `from ._ops import *`.
+The package's own __init__.py needs `from ._ops import *`, and for help() to list the functions
+`from . import _ops` and `__all__ = _ops.__all__`.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start a kernel library from the template, in ./NAME.
 
-The library is a git repository whose first commit is what was rendered, unless it lies in another
-repository. Every answer is checked before anything is written or run. The same questions are asked by
+The library is a git repository whose first commit, in the name that git has for you, is what was
+rendered, unless it lies in another repository or --no-git is said. Every answer is checked before anything is written or run. The same questions are asked by
 `cookiecutter PATH/template`.
 """
 
@@ -28,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("library_name", metavar="NAME", help="library, namespace and package")
     for answer, text in OPTIONS.items():
         parser.add_argument(f"--{answer}", metavar="TEXT", help=text)
+    parser.add_argument("--no-git", action="store_true", help="make no git repository, no commit")
     parser.add_argument("--output", default=".", metavar="DIR", help="where the folder NAME goes")
 
 
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{output / arguments.library_name} exists; choose another name or move it away"
         )
     render(answers, output)
-    if not begin(output / arguments.library_name):
-        print("no git repository was made: the folder lies in one, or git is not installed")
+    if not arguments.no_git:
+        print(begin(output / arguments.library_name))
     print(f"{output / arguments.library_name} is ready: cd there and type ./kk all")
     return 0

@@ -104,6 +104,11 @@ class Repository:
             self.git("read-tree", f"--prefix={self.prefix}/", tree, **index)
             return self.git("write-tree", **index)
 
+    def identity(self) -> Optional[str]:
+        """In whose name git commits here, as in "A <a@example.com>", or None where it is not told."""
+        said = self.try_git("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
+        return said.stdout.rpartition("> ")[0] + ">" if said.returncode == 0 else None
+
     def commit(self, tree: str, started: Started, parent: Optional[str]) -> str:
         """A rendering as a commit, which says that it is one."""
         message = (
@@ -112,7 +117,7 @@ class Repository:
         )
         parents = ["-p", parent] if parent is not None else []
         identity = {}
-        if self.try_git("var", "GIT_COMMITTER_IDENT").returncode != 0:
+        if self.identity() is None:
             for role in ("AUTHOR", "COMMITTER"):
                 identity[f"GIT_{role}_NAME"] = "kernkit"
                 identity[f"GIT_{role}_EMAIL"] = "kernkit@localhost"
@@ -143,22 +148,24 @@ def render(answers: Dict[str, str], folder: pathlib.Path) -> pathlib.Path:
     return folder / answers["library_name"]
 
 
-def begin(library: pathlib.Path) -> bool:
-    """Makes a repository of a library that was just rendered, unless it lies in one. For
-    `kernkit new`."""
+def begin(library: pathlib.Path) -> str:
+    """Makes a repository of a library that was just rendered, unless it lies in one; says in a
+    sentence what was done. For `kernkit new`."""
     started = read_record(library)
     try:
         subprocess.run(["git", "--version"], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
-        return False
+        return "no git repository was made: git is not installed"
     inside = subprocess.run(["git", "rev-parse"], cwd=library, capture_output=True)
     if inside.returncode == 0:
-        return False
+        return "no git repository was made: the folder lies in one"
     subprocess.run(["git", "init", "--quiet"], cwd=library, check=True, capture_output=True)
     repository = Repository(library)
     commit = repository.commit(repository.tree_of(library), started, None)
     repository.git("reset", "--quiet", commit)
-    return True
+    whose = repository.identity() or "kernkit, since git knows no user.name and user.email"
+    return ("a git repository was made, whose first commit is what was rendered, in the name of "
+            f"{whose}; --no-git makes none")  # fmt: skip
 
 
 def as_numbers(text: str) -> Any:

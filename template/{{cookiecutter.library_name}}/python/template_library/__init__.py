@@ -6,7 +6,10 @@ The ops and their signatures are written by the build, from the line with which 
 
 from importlib.metadata import PackageNotFoundError, version
 
+from . import _ops
 from ._ops import *  # noqa: F403
+
+__all__ = _ops.__all__  # what help() lists
 
 try:
     __version__ = version("template_library")
