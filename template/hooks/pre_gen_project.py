@@ -32,15 +32,30 @@ MAX_TEXT = 200
 AUTHOR = r"[^<>]*[^<> ](?: <[^<>@\s]+@[^<>@\s]+>)?"
 
 CPP_WORDS = """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class co_await
-    co_return co_yield compl concept const const_cast consteval constexpr constinit continue
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t
+    char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
+    constinit continue
     decltype default delete do double dynamic_cast else enum explicit export extern false final
     float for friend goto if import inline int long main module mutable namespace new noexcept not
     not_eq nullptr operator or or_eq override private protected public register reinterpret_cast
     requires return short signed sizeof static static_assert static_cast struct switch template
     this thread_local throw true try typedef typeid typename union unsigned using virtual void
-    volatile while xor xor_eq
+    volatile wchar_t while xor xor_eq
 """.split()
+
+# Macros of the C library, the compilers and CUDA in what the sources include; of those in capitals
+# only the shortest, since every other name in capitals is refused.
+CPP_MACROS = """
+    EIO EOF NAN alloca assert assert_perror errno isascii issubnormal linux major makedev
+    math_errhandling minor offsetof sigmask stderr stdin stdout strdupa strndupa toascii unix
+    va_arg va_copy va_end va_start
+""".split()
+MACRO_FAMILIES = (
+    "(be|le)[0-9]+toh|hto(be|le)[0-9]+|(is|to)[a-z]+_l|st_[acm]time|"
+    "sa_(handler|sigaction)|sched_priority|(si|sigev)_[a-z_]+|bit_[A-Z0-9x]\\w*|signature_[A-Z]\\w*|"
+    "pthread_cleanup_\\w+|M_[A-Z0-9]\\w*|[LP]_[a-z]+|(GTEST|SHT|La)_\\w+|ElfW|"
+    "cuda[A-Z]\\w*|KERNKIT_\\w*"
+)
 
 # Names outside any namespace, or macros, in what the sources include; C functions are looked up.
 CPP_GLOBALS = """
@@ -81,10 +96,10 @@ def is_c_function(name: str) -> bool:
         return False
 
 
-def why_not_identifier(name: str) -> str:
-    """What is wrong with a name for C++, Python and a file: the end of a sentence, or ""."""
-    if not re.fullmatch("[a-z][a-z0-9_]*", name):
-        return "is not made of lower-case letters, digits and _, a letter first"
+def why_not_word(name: str) -> str:
+    """What makes a name no variable's of C++ and Python: the end of a sentence, or ""."""
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
+        return "is not made of letters, digits and _, a letter first"
     if "__" in name:
         return "has two _ in a row, which C++ reserves"
     if len(name) > MAX_LENGTH:
@@ -93,7 +108,18 @@ def why_not_identifier(name: str) -> str:
         return "is a word of C++"
     if keyword.iskeyword(name):
         return "is a word of Python"
+    if name in CPP_MACROS or re.fullmatch(MACRO_FAMILIES, name):
+        return "is a macro of C, C++ or CUDA"
+    if re.fullmatch("[A-Z][A-Z0-9_]{3,}", name):
+        return "is in capitals, as macros are"
     return ""
+
+
+def why_not_identifier(name: str) -> str:
+    """What is wrong with a name for C++, Python and a file: the end of a sentence, or ""."""
+    if not re.fullmatch("[a-z][a-z0-9_]*", name):
+        return "is not made of lower-case letters, digits and _, a letter first"
+    return why_not_word(name)
 
 
 def why_not(name: str) -> str:

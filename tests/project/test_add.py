@@ -10,6 +10,7 @@ import pytest
 from rendering import files_below
 
 cli = pytest.importorskip("kernkit.cli")
+names = pytest.importorskip("kernkit.names")
 
 SWISH = "(Tensor(a!) y, Tensor x, float beta=1.0) -> ()"
 FILES = {
@@ -90,7 +91,8 @@ def test_nothing_is_overwritten(library, path, capsys):
 
 
 @pytest.mark.parametrize("name", ["Swish", "../x", "a b", "x;y", "$(touch x)", "class", "lambda",
-                                  "a__b", "kernkit", "fast_ops", "swish_cuda", ""])  # fmt: skip
+                                  "a__b", "kernkit", "fast_ops", "swish_cuda", "swish_export", "gtest", "errno",
+                                  "assert", "wchar_t", ""])  # fmt: skip
 def test_bad_names_are_refused(library, name, capsys):
     before = files_below(library)
     assert add(name, SWISH) == 3
@@ -106,14 +108,39 @@ def test_bad_names_are_refused(library, name, capsys):
         ("(Tensor(a!) y, Tensor x)", "the schema does not parse"),
         ("(Tensor(a!) y, Half x) -> ()", "expected one of Tensor, int, float"),
         ('(Tensor(a!) y, Tensor x) -> ()", ""); evil(); //', "a character that no schema needs"),
-        ("(Tensor(a!) y, Tensor x) -> Tensor", "end the schema with -> ()"),
+        ("(Tensor(a!) y, Tensor x) -> Tensor", "ends with -> (); for an op that returns one use --kind"),
         ("(Tensor y, Tensor x) -> ()", "the schema says no tensor that is written"),
-        ("(Tensor(a!) y, Tensor class) -> ()", "parameter class: the name is taken"),
-        ("(Tensor(a!) y, Tensor count) -> ()", "parameter count: the name is taken"),
+        ("(Tensor(a!) y, Tensor class) -> ()", "parameter class: the name is a word of C++"),
+        ("(Tensor(a!) y, Tensor lambda) -> ()", "parameter lambda: the name is a word of Python"),
+        ("(Tensor(a!) y, Tensor errno) -> ()", "parameter errno: the name is a macro of C, C++ or"),
+        ("(Tensor(a!) y, Tensor NULL) -> ()", "parameter NULL: the name is in capitals, as macros"),
+        ("(Tensor(a!) y, Tensor std) -> ()", "parameter std: the name is taken in the op's files"),
+        ("(Tensor(a!) y, Tensor _x) -> ()", "parameter _x: the name is not made of letters, digits"),
+        ("(Tensor(a!) y, Tensor Swish) -> ()", "parameter Swish: the op's files need this name for"),
+        ("(Tensor(a!) y, Tensor swish_cuda) -> ()", "swish_cuda: the op's files need this name for"),
+        ("(Tensor(a!) y, Tensor SetUp) -> ()", "parameter SetUp: the name is taken by GoogleTest"),
         ("(Tensor(a!) y, Tensor y) -> ()", "parameter y: the name stands twice"),
         ("(Tensor(a!) y, Tensor) -> ()", "parameter 2 has no name"),
         ("(Tensor(a!) y, Tensor x, float a=1, float c) -> ()", "c: has no default and follows"),
-        ("(Tensor(a!) y, Tensor x, Callable f) -> ()", "parameter f: for Callable the C++ code"),
+        ("(Tensor(a!) y, Tensor x, Callable f) -> ()", "f: use --kind custom"),
+        ("(Tensor(a!) y, Tensor x, int n=1.5) -> ()",
+         "parameter n: 1.5 is no default of int; write a whole number of 64 bits"),
+        ("(Tensor(a!) y, Tensor x, int n=9223372036854775808) -> ()", "write a whole number of 64 bits"),
+        ("(Tensor(a!) y, Tensor x, float a=1e999) -> ()", "1e999 is no default of float; write a number"),
+        ("(Tensor(a!) y, Tensor x, bool b=true) -> ()", "true is no default of bool; write True or False"),
+        ("(Tensor(a!) y, Tensor x, str s=mean) -> ()", "mean is no default of str; write a text in '...'"),
+        ("(Tensor(a!) y, Tensor x=None) -> ()", "None is no default of Tensor; write Tensor?"),
+        ("(Tensor(a!) y, Tensor x, int[] n=1) -> ()", "1 is no default of int[]; write None, behind a"),
+        ("(Tensor(a!) y, Tensor x, ScalarType t=half) -> ()", "write a dtype, such as float32"),
+        ("(Tensor(a!) y, Tensor x, Scalar alpha=1) -> ()", "no type Scalar; write float"),
+        ("(Tensor(a!) y, Tensor x, int[2] stride) -> ()", "int[2]: a list has no length; write int[]"),
+        ("(Tensor?[] xs) -> ()", "Tensor?[]: a list of what may be None is not known; write Tensor[]"),
+        ("(int(a!) n) -> ()", "int(a!): an annotation is a letter behind Tensor"),
+        ("(Tensor x, Tensor(a!) out) -> Tensor(a!)", "a result is a new one: what is written into"),
+        ("(Tensor x) -> Tensor?", "an op returns no Tensor?; several results stand in parentheses"),
+        ("(Tensor x) -> float[]", "an op returns no float[]; several results stand in parentheses"),
+        ("(" + ", ".join(f"Tensor(a!) y{i}" for i in range(65)) + ") -> ()", "at most 64 parameters"),
+        ("(Tensor(a!) y" + "".join(f", Tensor x{i}" for i in range(8)) + ") -> ()", "at most 7 tensors"),
         ("(Tensor(a!) y, Tensor x, str mode) -> ()", "mode: use --kind custom"),
         ("(Tensor(a!) y, Tensor? x) -> ()", "x: use --kind custom"),
         ("(Tensor(a!) y, Tensor(b!) z, Tensor x) -> ()", "writes one, Tensor(a!); use --kind"),
@@ -125,6 +152,152 @@ def test_bad_schemas_are_refused(library, schema, sentence, capsys):
     assert add("swish", schema) == 3
     assert files_below(library) == before
     assert sentence in capsys.readouterr().err
+
+
+ATTEND = "(Tensor(a!) y, Tensor x, float factor) -> ()"
+
+
+@pytest.mark.parametrize(
+    "schema, left_out",
+    [
+        (f"attend{ATTEND}", "attend"),
+        (f"aten::attend.out{ATTEND}", "aten::attend.out"),
+        (f"func: scale{ATTEND}", "scale"),
+        (ATTEND.replace(", float", ", *, float"), "*"),
+        ("aten::attend" + ATTEND.replace("(Tensor(a!)", "(*, Tensor(a!)"), "aten::attend *"),
+        (ATTEND.replace(", ", ",\n    "), ""),
+    ],
+)
+def test_a_pasted_schema_is_understood(library, schema, left_out, capsys):
+    assert add("attend", schema) == 0
+    said = f"left out of the schema: {left_out}\n" if left_out else ""
+    assert capsys.readouterr().err == said
+    export = (library / "kernels/attend/attend_export.cc").read_text()
+    assert f'KERNKIT_EXPORT(attend, "{ATTEND}",' in export
+
+
+# Names that the files of an op use themselves, as an op and as parameters of it.
+USUAL = "error, bytes, decode, load, compute, sizes, count, T, op, i, element, total, rows, state"
+DEFAULTS = (
+    "(Tensor(a!) y, Tensor x, int low=-9223372036854775808, float a=-1.5e-3, float b=inf, "
+    "bool c=True, str d='x, *, y', ScalarType e=float8_e4m3fn, ScalarType f=float16x4, "
+    "Tensor? g=None, int[]? h=None) -> ()"
+)
+ANYTHING = [
+    ("(Tensor[] xs, Tensor(a!)[] ys, str[] names, Callable f, bytes b, Any a, int[] n, float[] w, "
+     "Tensor(c!)? o, Tensor[]? zs, ScalarType t=float32) -> "
+     "(Tensor, float, str, int[], Callable, Any, bytes, Device)"),
+    ("(Tensor(a!)[]? xs, Device? d, Callable? c, Any? a, bytes? b, bool[] f, ScalarType[] s, "
+     "Device[] e, Callable[] g, Any[] h, bytes[] i, int[]? k, str? l) -> Any"),
+    "(Tensor q, Tensor(b!) lse, bool causal=False) -> (Tensor out, int n)",
+    "(int n) -> Tensor",
+    "() -> ()",
+]  # fmt: skip
+
+
+def usual_names(op):
+    first, second, *more = [name for name in USUAL.split(", ") if name != op]
+    numbers = ", ".join(f"{('int', 'float', 'bool')[i % 3]} {name}" for i, name in enumerate(more))
+    return f"(Tensor(a!) {first}, Tensor {second}, {numbers}) -> ()"
+
+
+def compiles(library, names, root, dlpack_include):
+    """Includes all files of these ops in one; returns what the compiler says."""
+    lines = ["#define KERNKIT_CONTRACT_IN_CUDA_TEST"]
+    for path in sorted(FILES, key=lambda path: path.endswith(".cu")):
+        if path.endswith(".cu"):
+            lines.append('#include "kernkit_cuda/translation_unit.h"')
+        paths = [path.replace("swish", name) for name in names]
+        lines += [f'#include "{path}"' for path in paths if (library / path).exists()]
+    (library / "all.cc").write_text("\n".join([*lines, ""]))
+    folders = [library, library / "kernels", root / "sdk/cuda_on_cpu", root / "sdk/include", dlpack_include]
+    macros = ["COMPILED", "CONTRACT_COMPILED", "CUDA_ON_CPU", "WITH_CUDA"]
+    command = ["g++", "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+               "-Wno-unknown-pragmas", *(f"-DKERNKIT_{macro}" for macro in macros),
+               *(f"-I{folder}" for folder in folders), library / "all.cc"]  # fmt: skip
+    return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+
+
+def add_all(library, ops):
+    """Adds each of (name, schema, kind) to a library of its own, since names of ops may be alike;
+    returns what was not refused."""
+    record = library / ".kernkit.json"
+    added = []
+    for i, (name, schema, kind) in enumerate(ops):
+        record.write_text(re.sub('"fast_ops[^"]*"', f'"fast_ops_{i}"', record.read_text()))
+        if add(name, schema, "--kind", kind) == 0:
+            added.append(name)
+    return added
+
+
+def test_names_that_its_files_have_and_any_schema_compile(library, root, dlpack_include):
+    """The commonest ones; the next test has all of them."""
+    ops = [("compute", usual_names("compute"), "elementwise"),
+           ("load", usual_names("load"), "row_reduction"),
+           ("sizes", usual_names("sizes"), "custom"),
+           ("defaults", DEFAULTS, "custom"),
+           *((f"anything{i}", schema, "custom") for i, schema in enumerate(ANYTHING))]  # fmt: skip
+    assert add_all(library, ops) == [name for name, *_ in ops]
+    assert compiles(library, [name for name, *_ in ops], root, dlpack_include) == ""
+
+
+OTHERS = """
+    NULL QKV W_q abs any args assert begin blockDim ceil close data device dim dlpack double2 dtype end
+    errno example exp fill_eighths first floor half host_tensor inner kName linux list major max memcpy
+    min minor n names numel num_args object open out printf print random read remove result1 result_
+    self shape shared signal size size_t stdin string swish_kernel test testing threadIdx tuple
+    type type_of types uint unix value vector view x1 x_1 y0 zero
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["elementwise", "row_reduction", "custom"])
+def test_every_name_is_refused_or_compiles(library, root, dlpack_include, kind, capsys):
+    base = "(Tensor(a!) yy, Tensor xx, int nn, bool flag, float beta=1.0) -> ()"
+    assert add("swish", base, "--kind", kind) == 0
+    words = set(OTHERS.split())
+    for path in FILES:
+        text = re.sub(r'//.*|"[^"\n]*"', "", (library / path).read_text())
+        words |= set(re.findall(r"[A-Za-z_]\w*", text))
+    words = sorted(words - {"yy", "xx", "nn", "flag", "beta", "swish"})
+    capsys.readouterr()
+    as_ops = [(word, base, kind) for word in words if re.fullmatch("[a-z]\\w*", word)]
+    added = add_all(library, as_ops)
+    said = capsys.readouterr().err.splitlines()
+    assert len(added) > 100 and len(added) + len(said) == len(as_ops)
+    assert [line for line in said if not re.search("^kernkit: op .*; choose another", line)] == []
+    usable = []
+    for word in words:
+        probe = f"(Tensor(a!) yy, Tensor xx, float {word}) -> ()"
+        if add_all(library, [(f"probe{len(usable)}", probe, kind)]):
+            usable.append(word)
+    for shift in range(3):  # so that each is a tensor, an int, a float and a bool
+        for start in range(0, len(usable), 50):
+            some = usable[start : start + 50]
+            some = some[17 * shift :] + some[: 17 * shift]
+            types = ["Tensor(a!)", "Tensor"] + ["int", "float", "bool"] * 16
+            listed = ", ".join(f"{type} {name}" for type, name in zip(types, some))
+            name = f"all{shift}_{start}"
+            assert add_all(library, [(name, f"({listed}) -> ()", kind)])
+            added.append(name)
+    for start in range(0, len(added), 40):
+        assert compiles(library, added[start : start + 40], root, dlpack_include) == ""
+
+
+def test_macros_of_the_compilers_are_known(root, dlpack_include):
+    """Names that the preprocessor would replace in an op's files, as this machine's headers say."""
+    headers = ["gtest/gtest.h", "benchmark/benchmark.h", "kernkit/cpu/elementwise.h", "kernkit/export.h",
+               "kernkit/function.h", "kernkit/testing/contract.h", "kernkit/testing/benchmark.h",
+               "kernkit/testing/list.h", "kernkit/testing/sweep.h", "kernkit/testing/test_device.h",
+               "kernkit_cuda/translation_unit.h", "kernkit/cuda/elementwise.cuh"]  # fmt: skip
+    folders = [root / "sdk/cuda_on_cpu", root / "sdk/include", dlpack_include]
+    command = ["g++", "-std=c++17", "-dM", "-E", "-x", "c++", "-DKERNKIT_CUDA_ON_CPU", "-DKERNKIT_WITH_CUDA",
+               *(f"-I{folder}" for folder in folders), "-"]  # fmt: skip
+    text = "".join(f'#include "{header}"\n' for header in headers)
+    macros = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    words = re.findall(r"^#define ([A-Za-z]\w*)", macros, re.MULTILINE)
+    assert len(words) > 1000
+    assert [word for word in words if not names.why_not_word(word)] == []
 
 
 def test_a_folder_without_a_library_is_refused(tmp_path, monkeypatch, capsys):

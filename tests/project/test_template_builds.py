@@ -20,8 +20,9 @@ ADDED = [
     ("row_sum", "(Tensor(a!) y, Tensor x, float alpha=1.0) -> ()", "--kind", "row_reduction"),
     (
         "attend",
-        "(Tensor q, Tensor? mask, Tensor(a!) o, float[] w, int[] window, Tensor(b!) lse, "
-        "ScalarType dtype, Device device, str mode='full', bool causal=False) -> ()",
+        "(Tensor q, Tensor? mask, Tensor(a!) o, float[] w, int[] window, Tensor(b!)[] error, "
+        "Callable count, ScalarType dtype, Device device, str mode='full', bool causal=False) "
+        "-> (Tensor lse, int n)",
         "--kind",
         "custom",
     ),
@@ -165,7 +166,7 @@ def test_a_benchmark_verifies_what_it_times(library, driver_environment):
 def test_each_op_has_its_contract_tested(library):
     bin = library / "build/release/bin"
     rules = {"ByteOffset", "Empty", "TensorsDevice", "FailedLaunch"}
-    for op in ("silu_and_mul", "mix", "row_sum"):
+    for op in ("silu_and_mul", "mix", "row_sum", "attend"):
         listed = check(bin / f"{op}_cuda_test", f"--gtest_filter=Contract/{op}.*", "--gtest_list_tests")
         assert rules <= set(listed.split()), listed
         assert "Contract/" not in check(bin / f"{op}_test", "--gtest_list_tests")
