@@ -16,7 +16,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sdk/python"))
 
-from kernkit import benchmark_runs, compare, report  # noqa: E402
+from kernkit import benchmark_runs, compare, digest, report  # noqa: E402
 from kernkit.bench import caches  # noqa: E402
 from kernkit.benchmark_runs import Row, Run  # noqa: E402
 
@@ -111,6 +111,21 @@ def test_rows_are_sorted_by_numbers_and_common_dtypes_first():
     assert [row.name for row in sorted(rows, key=lambda row: row.order) if row.path[0] == "op"] == [
         f"op/{dtype}/my_kernels/n:{n}/d:8" for dtype in ("float32", "float16") for n in (1, 64, 1024)
     ]
+
+
+def test_a_run_in_brief_is_some_sentences_and_a_small_table():
+    run = of_library()
+    assert digest.sentences(run) == ["op float32, n:1024 d:8: 19.7 us, 5 GB/s, 0.25 of memcpy"]
+    assert digest.table(run) == [
+        "share of memcpy  n:1 d:8  n:64 d:8  n:1024 d:8",
+        "op float32          0.25      0.25        0.25",
+        "op float16          0.50      0.50        0.50",
+    ]
+    run = made(1, noise=0)
+    assert len(digest.sentences(run)) == 2 and digest.sentences(run)[1].startswith("scale float32, 512 MiB: ")
+    assert re.fullmatch(r"call, clang\+\+: [\d.]+ ns, 0\.17 of tvm-ffi's [\d.]+ ns", digest.sentences(run)[0])
+    assert digest.table(run)[0] == "share of the best copy    4 KiB   64 KiB    1 MiB   16 MiB  512 MiB"
+    assert digest.table(Run({}, run.rows[-2:])) == []
 
 
 def test_one_sample_has_no_spread():
@@ -325,16 +340,20 @@ json.dump({{"context": {{"host_name": "secret", "compiler": "cc 1"}}, "benchmark
 """
 
 
-def bench(tmp_path, more="", **options):
+def bench(tmp_path, more="", brief=False, **options):
     program, out = tmp_path / "op_bench.py", tmp_path / "run.json"
     program.write_text(PROGRAM.format(more=more))
-    return kernkit("bench", program, "--rounds", 3, "--output", out, **options), out
+    return kernkit("bench", program, "--rounds", 3, "--output", out, *["--brief"][: brief], **options), out
 
 
 def test_a_run_says_where_when_and_of_what(tmp_path):
     result, out = bench(tmp_path, cwd=ROOT)
     assert result.returncode == 0, result.stderr
     run = benchmark_runs.load(out)
+    assert "op/float32/kernkit/bytes:64 " in result.stdout
+    brief, _ = bench(tmp_path, cwd=ROOT, brief=True)
+    assert brief.returncode == 0 and "op/float32/kernkit" not in brief.stdout
+    assert re.search(rf"\n1 rows in \d+ s, \d+% of the processors busy with others: {out}\n", brief.stdout)
     (row,) = run.rows
     assert (row.name, row.program, row.samples, row.bytes) == (
         "op/float32/kernkit/bytes:64", "op_bench", [2000.0] * 3, 128)  # fmt: skip

@@ -193,6 +193,9 @@ def run(arguments: argparse.Namespace) -> int:
         _print(measured)
     print(f"{len(measured.measured)} rows in {elapsed:.0f} s, {about['busy_with_others']:.0%} of "
           f"the processors busy with others: {arguments.output}")
+    if about["busy_with_others"] > benchmark_runs.BUSY:
+        print("these are times of a busy machine: measure again when others use less than "
+              f"{benchmark_runs.BUSY:.0%} of it")
     for line in failed:
         print(f"failed: {line}", file=sys.stderr)
     return 1 if failed else 0

@@ -21,6 +21,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from .cli import Refusal
 
 FORMAT = 1
+BUSY = 0.10  # of the processors: others that use more are seen in the times
 # What comes first where rows are shown by dtype; the others follow by name.
 DTYPES = ("float32", "float64", "float16", "bfloat16")
 # What Google Benchmark adds to a name that says how it was timed.

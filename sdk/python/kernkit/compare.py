@@ -24,7 +24,6 @@ from .cli import Refusal
 CONFIDENCE = 0.95
 HIDDEN = 0.20
 FEWEST_ROUNDS = 3  # with which the deviation says something
-BUSY = 0.10  # of the processors; others that use more make rows unclear
 CEILINGS = ("the best copy", "memcpy")
 # The least that the placement of code and memory changes from one run to the next, as a deviation.
 PLACEMENT = 0.005
@@ -169,7 +168,7 @@ def advice(old: Run, new: Run, unclear: bool) -> List[str]:
                              f"told from noise by {FEWEST_ROUNDS} or more: measure it by ./kk bench, which "
                              "takes 5")
         busy = measured.context.get("busy_with_others", 0)
-        if unclear and busy > BUSY:
+        if unclear and busy > benchmark_runs.BUSY:
             sentences.append(f"{busy:.0%} of the processors were busy with others during the {which} run: "
                              "measure it when they are not")
     if unclear and not sentences:
