@@ -69,7 +69,7 @@ KERNKIT_AVX2 KERNKIT_INLINE void half_loop(Op op, int64_t n, unsigned ways, Out*
     for (int64_t j = 0; j < kBlock; j += kHalfBlock) {
       half_block(op, to + j, Widened<In>(in + i + j)...);
     }
-    if (__builtin_expect(ways != 0, 0)) move_block<true>(ways, stage, out + i, in + i...);
+    if (ways != 0) move_block<true>(ways, stage, out + i, in + i...);
   }
 }
 

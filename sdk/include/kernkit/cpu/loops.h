@@ -55,7 +55,7 @@ KERNKIT_INLINE void typed_loop(Op op, int64_t n, unsigned ways, Out* out, const 
     } else {
       plain_block(op, to, in + i...);
     }
-    if (__builtin_expect(ways != 0, 0)) move_block<kAvx>(ways, stage, out + i, in + i...);
+    if (ways != 0) move_block<kAvx>(ways, stage, out + i, in + i...);
   }
 }
 

@@ -65,14 +65,14 @@ KERNKIT_COLD Processor this_processor() noexcept {
   return {Processor::kOther, 0, 0};
 }
 
-// What was measured, one thread, arrays beyond the last-level cache unless said otherwise:
-//   Intel, family 6, model 85 (Cascade Lake, 36 MiB): asking for the output gains, 1.1 times the
-//     best copy that does not; past the caches 0.7 at 32 MiB in all, 0.8 at 1 GiB, since a core
-//     holds too few of these stores in flight.
-//   AMD, family 25, model 1 (32 MiB): past the caches 1.3 to 1.5, asking for inputs another 1.1;
-//     asking for the output 0.95. Within the caches asking for inputs 1.0 to 1.1.
-//   AMD, family 25, model 17 (32 MiB): past the caches 1.5 to 1.7; asking for the output 0.7 to
-//     0.85, also within the caches.
+// What was measured on one thread, as a multiple of the plain loop's speed:
+//   Intel, family 6, model 85 (Cascade Lake, 36 MiB): beyond the caches asking for the output
+//     gains, 1.1 times the best copy that does not; past them 0.7 at 32 MiB in all, 0.8 at 1 GiB,
+//     since a core holds too few of these stores in flight.
+//   AMD, family 25, model 1 (32 MiB): past the caches 1.25 to 1.5 from 32 MiB on, of which asking
+//     for inputs is 1.0 to 1.2; within the caches asking for both 1.1 with 16-bit floats, else 1.0.
+//   AMD, family 25, model 17 (32 MiB): past the caches 1.5 to 1.7 from 32 MiB on; asking for the
+//     output 0.7 to 0.85, also within the caches.
 KERNKIT_COLD Ways ways_of(const Processor& processor) noexcept {
   const struct {
     Processor processor;
