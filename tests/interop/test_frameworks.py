@@ -24,6 +24,20 @@ def test_torch(kernels, dtype):
         kernels.scale(y[:-1], x, 1.0)
 
 
+def test_torch_tensors_without_memory(kernels):
+    """What torch.compile traces with: sizes and a dtype, and a data pointer that is null."""
+    torch = pytest.importorskip("torch")
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    y = torch.zeros(2, 4)
+    with FakeTensorMode():
+        fake = torch.empty(2, 4)
+    for args, name in (((y, fake), "x"), ((fake, y), "y"), ((fake, fake), "x")):
+        with pytest.raises(ValueError, match=rf"scale\(\): {name}: data is null, shape is \[2, 4\]"):
+            kernels.scale(*args, 2.0)
+    assert not y.any()
+
+
 BITS = """
 import sys, torch, tvm_ffi
 kernels = tvm_ffi.load_module(sys.argv[1])

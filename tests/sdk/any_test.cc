@@ -22,6 +22,12 @@ namespace {
 void call_it(const kernkit::Function& f) { f(); }
 }  // namespace
 KERNKIT_EXPORT(call_it, "(Callable f) -> ()", "", call_it)
+KERNKIT_EXPORT(
+    view_it, "(Any a) -> ()", "", +[](kernkit::AnyView) {})
+KERNKIT_EXPORT(
+    hold_it, "(Any a) -> ()", "", +[](const kernkit::Any&) {})
+KERNKIT_EXPORT(
+    keep_it, "(Tensor x) -> ()", "", +[](const kernkit::Tensor&) {})
 
 namespace kernkit {
 namespace {
@@ -307,6 +313,56 @@ TEST(Function, FailsWithoutAWord) {
       nullptr, [](void*, const KernkitAny*, int32_t, KernkitAny*) { return -1; }, nullptr, &object);
   const Function silent = Function::adopt(static_cast<KernkitObject*>(object));
   EXPECT_EQ(error_of([&] { silent(); }), "RuntimeError: a callback failed and did not say why");
+}
+
+// What a caller passes, and what a callback returns, may be null where its type says otherwise.
+TEST(Function, NullObjects) {
+  const auto call = [](KernkitFunction op, int32_t type_index, void* object) -> std::string {
+    KernkitAny any{}, result{};
+    any.type_index = type_index;
+    any.v.ptr = object;
+    if (op(nullptr, &any, 1, &result) == 0) return "nothing";
+    return error_of([] { detail::throw_raised("an op"); });
+  };
+  EXPECT_EQ(call(__tvm_ffi_call_it, kKernkitFunction, nullptr),
+            "TypeError: call_it(): f: expected a callable, got a null function");
+  struct {
+    KernkitObject header{(uint64_t{1} << 32) | 1, kKernkitFunction, 0, nullptr};
+    KernkitFunctionCell cell{};
+  } function;
+  EXPECT_EQ(call(__tvm_ffi_call_it, kKernkitFunction, &function),
+            "TypeError: call_it(): f: expected a callable, got a malformed function");
+  EXPECT_EQ(call(__tvm_ffi_keep_it, kKernkitTensor, nullptr),
+            "TypeError: keep_it(): x: expected an owned Tensor, got a null Tensor");
+  struct {
+    KernkitObject header{(uint64_t{1} << 32) | 1, kKernkitTensor, 0, nullptr};
+    DLTensor tensor{nullptr, {kDLCPU, 0}, -1, dl_float32, nullptr, nullptr, 0};
+  } tensor;
+  EXPECT_EQ(call(__tvm_ffi_keep_it, kKernkitTensor, &tensor),
+            "ValueError: keep_it(): x: ndim is -1");
+  EXPECT_EQ(tensor.header.ref_counts, (uint64_t{1} << 32) | 1);
+  for (const int32_t type : {+kKernkitTensor, +kKernkitFunction, 130}) {
+    EXPECT_EQ(call(__tvm_ffi_view_it, type, nullptr).substr(0, 54),
+              "TypeError: view_it(): a: expected a value, got a null ");
+    EXPECT_EQ(call(__tvm_ffi_hold_it, type, nullptr).substr(0, 72),
+              "TypeError: hold_it(): a: expected something that can be owned, got a nul");
+  }
+  EXPECT_EQ(call(__tvm_ffi_hold_it, kKernkitRawStr, nullptr),
+            "TypeError: hold_it(): a: expected something that can be owned, got a null str");
+  EXPECT_EQ(call(__tvm_ffi_hold_it, kKernkitObjectRValueRef, nullptr),
+            "TypeError: hold_it(): a: expected something that can be owned, got an object that was "
+            "moved away before");
+
+  void* object = nullptr;
+  host_api::function_create.get()(
+      nullptr,
+      [](void*, const KernkitAny*, int32_t, KernkitAny* result) {
+        result->type_index = kKernkitTensor;
+        return 0;
+      },
+      nullptr, &object);
+  const Function careless = Function::adopt(static_cast<KernkitObject*>(object));
+  EXPECT_EQ(error_of([&] { careless(); }), "TypeError: a callback returned a null Tensor");
 }
 
 // An object cannot say that it is read-only, so such a tensor does not become one silently.

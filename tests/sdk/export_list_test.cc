@@ -208,5 +208,48 @@ TEST_F(Export, ListsOfWrongThings) {
             "TypeError: lists(): tensors[0]: expected Tensor, got None");
 }
 
+TEST_F(Export, NullAndMalformedLists) {
+  const Object<KernkitSeqCell> empty(kKernkitArray, {nullptr, 0, 0, nullptr});
+  const auto with = [&](KernkitAny sizes, KernkitAny factors) {
+    return error(__tvm_ffi_lists, {sizes, factors, empty.any()});
+  };
+  const std::string sizes = "TypeError: lists(): sizes: expected a list of int, got ";
+  const std::string factors = "TypeError: lists(): factors: expected a list, got ";
+  EXPECT_EQ(with(pointer(kKernkitShape, nullptr), empty.any()), sizes + "a null Shape");
+  const Object<KernkitShapeCell> shape(kKernkitShape, {nullptr, 2});
+  EXPECT_EQ(with(shape.any(), empty.any()), sizes + "a malformed Shape");
+  for (const int32_t type : {kKernkitArray, kKernkitList}) {
+    EXPECT_EQ(with(pointer(type, nullptr), empty.any()), sizes + "a null list");
+    EXPECT_EQ(with(empty.any(), pointer(type, nullptr)), factors + "a null list");
+    const Object<KernkitSeqCell> no_data(type, {nullptr, 2, 2, nullptr});
+    EXPECT_EQ(with(empty.any(), no_data.any()), factors + "a malformed list");
+    KernkitAny one = real(1);
+    const Object<KernkitSeqCell> negative(type, {&one, -1, 1, nullptr});
+    EXPECT_EQ(with(negative.any(), empty.any()), sizes + "a malformed list");
+    EXPECT_EQ(with(empty.any(), negative.any()), factors + "a malformed list");
+
+    KernkitAny tensors[] = {x, pointer(kKernkitTensor, nullptr)};
+    const Object<KernkitSeqCell> list(type, {tensors, 2, 2, nullptr});
+    EXPECT_EQ(error(__tvm_ffi_lists, {empty.any(), empty.any(), list.any()}),
+              "TypeError: lists(): tensors[1]: expected Tensor, got a null Tensor");
+    DLTensor bad = *x_tensor.dl();
+    bad.shape = nullptr;
+    tensors[1] = pointer(kKernkitDLTensorPtr, &bad);
+    EXPECT_EQ(error(__tvm_ffi_lists, {empty.any(), empty.any(), list.any()}),
+              "ValueError: lists(): tensors[1]: shape is null, ndim is 2");
+  }
+}
+
+TEST_F(Export, OptionalsThatAreNull) {
+  EXPECT_EQ(error(__tvm_ffi_optionals, {pointer(kKernkitTensor, nullptr)}),
+            "TypeError: optionals(): x: expected Tensor, got a null Tensor");
+  DLTensor bad = *x_tensor.dl();
+  bad.ndim = -2;
+  EXPECT_EQ(error(__tvm_ffi_optionals, {pointer(kKernkitDLTensorPtr, &bad)}),
+            "ValueError: optionals(): x: ndim is -2");
+  EXPECT_EQ(error(__tvm_ffi_optionals, {none(), none(), pointer(kKernkitShape, nullptr)}),
+            "TypeError: optionals(): s: expected a list of int, got a null Shape");
+}
+
 }  // namespace
 }  // namespace kernkit

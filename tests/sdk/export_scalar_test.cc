@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "export_fixture.h"
+#include "kernkit/bytes.h"
 
 namespace ops {
 
@@ -13,6 +14,7 @@ void number(T value) {
 }
 
 void words(std::string_view view, const std::string& copy) { see(view, copy); }
+void octets(kernkit::BytesView bytes) { see(bytes.size()); }
 void things(DLDataType dtype, DLDevice device) { see(dtype, device); }
 
 }  // namespace ops
@@ -27,6 +29,7 @@ KERNKIT_EXPORT(float32, "(float f) -> ()", "", ops::number<float>)
 KERNKIT_EXPORT(float64, "(float f) -> ()", "", ops::number<double>)
 KERNKIT_EXPORT(boolean, "(bool b) -> ()", "", ops::number<bool>)
 KERNKIT_EXPORT(words, "(str a, str b) -> ()", "", ops::words)
+KERNKIT_EXPORT(octets, "(bytes b) -> ()", "", ops::octets)
 KERNKIT_EXPORT(things, "(ScalarType t, Device d) -> ()", "", ops::things)
 
 namespace kernkit {
@@ -105,6 +108,56 @@ TEST_F(Export, Words) {
             "TypeError: words(): b: expected str, got bytes");
   EXPECT_EQ(error(__tvm_ffi_words, {none(), none()}),
             "TypeError: words(): a: expected str, got None");
+}
+
+// Where the type index says that there is something, and there is nothing.
+TEST_F(Export, NullsAndMalformedTexts) {
+  const KernkitAny good = raw_str("a");
+  const std::string text = "TypeError: words(): b: expected str, got ";
+  EXPECT_EQ(error(__tvm_ffi_words, {good, raw_str(nullptr)}), text + "a null str");
+  EXPECT_EQ(error(__tvm_ffi_words, {good, pointer(kKernkitStr, nullptr)}), text + "a null str");
+  KernkitAny small{};
+  small.type_index = kKernkitSmallStr;
+  for (const uint32_t size : {8u, 9u, UINT32_MAX}) {
+    small.small_size = size;
+    EXPECT_EQ(error(__tvm_ffi_words, {good, small}), text + "a malformed str");
+  }
+  const Object<KernkitByteArray> str(kKernkitStr, {nullptr, 3});
+  EXPECT_EQ(error(__tvm_ffi_words, {good, str.any()}), text + "a malformed str");
+  EXPECT_EQ(error(__tvm_ffi_things, {raw_str(nullptr), none()}),
+            "TypeError: things(): t: expected a dtype, got a null str");
+
+  const std::string bytes = "TypeError: octets(): b: expected bytes, got ";
+  EXPECT_EQ(error(__tvm_ffi_octets, {pointer(kKernkitBytes, nullptr)}), bytes + "a null bytes");
+  EXPECT_EQ(error(__tvm_ffi_octets, {pointer(kKernkitByteArrayPtr, nullptr)}),
+            bytes + "a null bytes");
+  EXPECT_EQ(error(__tvm_ffi_octets, {pointer(kKernkitByteArrayPtr, &str.cell)}),
+            bytes + "a malformed bytes");
+  small.type_index = kKernkitSmallBytes;
+  EXPECT_EQ(error(__tvm_ffi_octets, {small}), bytes + "a malformed bytes");
+  const KernkitByteArray empty{nullptr, 0};
+  EXPECT_EQ(seen(__tvm_ffi_octets, {pointer(kKernkitByteArrayPtr, &empty)}), "0;");
+}
+
+// Of every kind of object that a message describes.
+TEST_F(Export, NullObjects) {
+  const auto with = [](int32_t type_index) {
+    const std::string text = error(__tvm_ffi_int32, {pointer(type_index, nullptr)});
+    return text.substr(text.find("got ") + 4);
+  };
+  EXPECT_EQ(with(kKernkitBigInt), "a null int");
+  EXPECT_EQ(error(__tvm_ffi_uint64, {pointer(kKernkitBigInt, nullptr)}),
+            "TypeError: uint64(): n: expected int, got a null int");
+  EXPECT_EQ(with(kKernkitTensor), "a null Tensor");
+  EXPECT_EQ(with(kKernkitArray), "a null list");
+  EXPECT_EQ(with(kKernkitList), "a null list");
+  EXPECT_EQ(with(kKernkitShape), "a null Shape");
+  EXPECT_EQ(with(kKernkitFunction), "a null function");
+  EXPECT_EQ(with(kKernkitMap), "a null dict");
+  EXPECT_EQ(with(kKernkitModule), "a null object");
+  EXPECT_EQ(with(130), "a null object");
+  EXPECT_EQ(with(kKernkitDLTensorPtr), "a null DLTensor*");
+  EXPECT_EQ(with(kKernkitOpaquePtr), "a raw pointer");
 }
 
 TEST_F(Export, LongTextIsCut) {

@@ -10,6 +10,7 @@
 namespace ops {
 
 using kernkit::TensorView;
+using Text = std::string;
 
 // The C++ names are others than the schema's: messages must use the schema's.
 void mixed(TensorView first, int32_t second, double third, bool fourth) {
@@ -21,7 +22,17 @@ void refused(TensorView first, TensorView second) {
   see("ran");
 }
 
+void scale_vector(TensorView y, TensorView x) {
+  KERNKIT_EXPECT(x).dtype(kernkit::floating{}).cpu().contiguous();
+  KERNKIT_EXPECT(y).like(x).contiguous().no_partial_overlap(x);
+  const float* from = x.data<const float>();
+  float* to = y.data<float>();
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] = 2 * from[i];
+  see("ran", x.numel());
+}
+
 void by_reference(const TensorView& first, const int& second) { see(first.name(), second); }
+void defaults(int64_t n, Text text) { see(n, text.c_str()); }
 void nothing() { see("nothing"); }
 void throws(int64_t how) {
   switch (how) {
@@ -38,6 +49,8 @@ void throws(int64_t how) {
 
 KERNKIT_EXPORT(mixed, "(Tensor x, int count, float factor, bool flag) -> ()", "", ops::mixed)
 KERNKIT_EXPORT(refused, "(Tensor(a!) y, Tensor x) -> ()", "", ops::refused)
+KERNKIT_EXPORT(scale_vector, "(Tensor(a!) y, Tensor x) -> ()", "", ops::scale_vector)
+KERNKIT_EXPORT(defaults, "(int n=1, str text=\"a\") -> ()", "", ops::defaults)
 KERNKIT_EXPORT(by_reference, "(Tensor x, int n) -> ()", "", ops::by_reference)
 KERNKIT_EXPORT(nothing, "() -> ()", "Does nothing.", ops::nothing)
 const int kThrowsLine = __LINE__ + 1;
@@ -86,8 +99,99 @@ TEST_F(Export, TensorFromOtherThings) {
   device.type_index = kKernkitDevice;
   device.v.device = {kDLCUDA, 1};
   EXPECT_EQ(with(device), expected + "device cuda:1");
-  const Object<KernkitSeqCell> list(kKernkitArray, {nullptr, 2, 2, nullptr});
+  KernkitAny items[2] = {};
+  const Object<KernkitSeqCell> list(kKernkitArray, {items, 2, 2, nullptr});
   EXPECT_EQ(with(list.any()), expected + "a list of 2");
+}
+
+// What stands where a tensor should: null pointers, and DLTensors that nobody can read.
+TEST_F(Export, TensorWithoutObject) {
+  EXPECT_EQ(error(__tvm_ffi_scale_vector, {x, pointer(kKernkitTensor, nullptr)}),
+            "TypeError: scale_vector(): x: expected Tensor, got a null Tensor");
+  EXPECT_EQ(error(__tvm_ffi_scale_vector, {pointer(kKernkitTensor, nullptr), none()}),
+            "TypeError: scale_vector(): y: expected Tensor, got a null Tensor");
+}
+
+TEST_F(Export, TensorWithoutSizes) {
+  const auto with = [&](int32_t ndim, int64_t* shape) {
+    DLTensor tensor = *x_tensor.dl();
+    tensor.ndim = ndim;
+    tensor.shape = shape;
+    const Object<DLTensor> object(kKernkitTensor, tensor);
+    const std::string as_object = error(__tvm_ffi_scale_vector, {x, object.any()});
+    EXPECT_EQ(error(__tvm_ffi_scale_vector, {x, pointer(kKernkitDLTensorPtr, &tensor)}), as_object);
+    return as_object;
+  };
+  int64_t sizes[] = {2, 3};
+  EXPECT_EQ(with(-1, sizes), "ValueError: scale_vector(): x: ndim is -1");
+  EXPECT_EQ(with(INT32_MIN, sizes), "ValueError: scale_vector(): x: ndim is -2147483648");
+  EXPECT_EQ(with(-1, nullptr), "ValueError: scale_vector(): x: ndim is -1");
+  EXPECT_EQ(with(1, nullptr), "ValueError: scale_vector(): x: shape is null, ndim is 1");
+  EXPECT_EQ(with(2, nullptr), "ValueError: scale_vector(): x: shape is null, ndim is 2");
+  // A scalar needs none.
+  DLTensor scalar = *x_tensor.dl();
+  scalar.ndim = 0;
+  scalar.shape = nullptr;
+  EXPECT_EQ(seen(__tvm_ffi_mixed,
+                 {pointer(kKernkitDLTensorPtr, &scalar), integer(1), real(1), boolean(true)}),
+            "x;float32 [];1;1;true;");
+}
+
+// As PyTorch's fake tensors have none.
+TEST_F(Export, TensorWithoutMemory) {
+  const auto with = [&](std::vector<int64_t> sizes, bool y_too) {
+    HostTensor<float> y(sizes);
+    DLTensor tensor = *y.dl();
+    tensor.data = nullptr;
+    const KernkitAny fake = pointer(kKernkitDLTensorPtr, &tensor);
+    return seen(__tvm_ffi_scale_vector,
+                {y_too ? fake : pointer(kKernkitDLTensorPtr, y.dl()), fake});
+  };
+  const std::string text = "ValueError: scale_vector(): x: data is null, shape is [3]";
+  EXPECT_EQ(with({3}, false), text);
+  EXPECT_EQ(with({3}, true), text);
+  EXPECT_EQ(with({2, 3}, true), "ValueError: scale_vector(): x: data is null, shape is [2, 3]");
+  EXPECT_EQ(with({}, true), "ValueError: scale_vector(): x: data is null, shape is []");
+  EXPECT_EQ(with({0}, true), "ran;0;");
+  EXPECT_EQ(with({2, 0}, false), "ran;0;");
+  HostTensor<float> good({3});
+  DLTensor tensor = *good.dl();
+  tensor.data = nullptr;
+  EXPECT_EQ(error(__tvm_ffi_scale_vector,
+                  {pointer(kKernkitDLTensorPtr, &tensor), pointer(kKernkitDLTensorPtr, good.dl())}),
+            "ValueError: scale_vector(): y: data is null, shape is [3]");
+  // Of tensors without memory nobody says that they overlap.
+  tensor.byte_offset = 4;
+  DLTensor other = tensor;
+  other.byte_offset = 0;
+  EXPECT_EQ(error(__tvm_ffi_scale_vector,
+                  {pointer(kKernkitDLTensorPtr, &tensor), pointer(kKernkitDLTensorPtr, &other)}),
+            "ValueError: scale_vector(): x: data is null, shape is [3]");
+}
+
+TEST_F(Export, TensorWithSizesThatCannotBe) {
+  const auto with = [&](std::vector<int64_t> sizes, std::vector<int64_t> strides) {
+    float data[4] = {};
+    DLTensor tensor = *x_tensor.dl();
+    tensor.data = data;
+    tensor.ndim = static_cast<int32_t>(sizes.size());
+    tensor.shape = sizes.data();
+    tensor.strides = strides.empty() ? nullptr : strides.data();
+    DLTensor other = tensor;
+    other.data = data + 1;
+    return error(__tvm_ffi_scale_vector,
+                 {pointer(kKernkitDLTensorPtr, &other), pointer(kKernkitDLTensorPtr, &tensor)});
+  };
+  const std::string bad = " has a negative size or more than 2^63 - 1 elements";
+  EXPECT_EQ(with({-1}, {}), "ValueError: scale_vector(): x: shape [-1]" + bad);
+  EXPECT_EQ(with({INT64_MIN}, {1}),
+            "ValueError: scale_vector(): y: shape [-9223372036854775808]" + bad);
+  EXPECT_EQ(with({-2, -2}, {}), "ValueError: scale_vector(): y: shape [-2, -2]" + bad);
+  EXPECT_EQ(with({INT64_MAX, 2}, {}),
+            "ValueError: scale_vector(): y: shape [9223372036854775807, 2]" + bad);
+  EXPECT_EQ(with({2}, {INT64_MIN}),
+            "ValueError: scale_vector(): x: must be contiguous; shape [2] has strides "
+            "[-9223372036854775808]");
 }
 
 TEST_F(Export, References) { EXPECT_EQ(seen(__tvm_ffi_by_reference, {x, integer(4)}), "x;4;"); }
@@ -104,6 +208,17 @@ TEST_F(Export, CountOfArguments) {
 }
 
 // A message names arguments as the schema line does, also when the kernel says it.
+TEST_F(Export, NoArgumentsNeedNoArray) {
+  KernkitAny result = none();
+  EXPECT_EQ(__tvm_ffi_defaults(nullptr, nullptr, 0, &result), 0);
+  EXPECT_EQ(ops::seen, "1;a;");
+  EXPECT_EQ(__tvm_ffi_nothing(nullptr, nullptr, 0, &result), 0);
+  EXPECT_EQ(__tvm_ffi_scale_vector(nullptr, nullptr, 0, &result), -1);
+  EXPECT_EQ(__tvm_ffi_scale_vector(nullptr, nullptr, INT32_MIN, &result), -1);
+  EXPECT_STREQ(kernkit_last_error(),
+               "TypeError: scale_vector(): takes 2 arguments (y, x), got -2147483648");
+}
+
 TEST_F(Export, NamesAreTheSchemas) {
   HostTensor<double> y({2, 3});
   EXPECT_EQ(error(__tvm_ffi_refused, {pointer(kKernkitDLTensorPtr, y.dl()), x}),

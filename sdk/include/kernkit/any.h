@@ -26,10 +26,16 @@ inline KernkitAny referent(const KernkitAny& any) {
 /// Takes the object of such an argument over when it is of this type; otherwise gives null.
 KernkitObject* take_object(const KernkitAny& any, int32_t type_index);
 
-/// The text of a str argument, which lives as long as `any`. False when it is no str.
+/// False for what no host passes: no object, text or function where the type index says that there
+/// is one, a size without data, more than a small str holds. (What a Tensor points to is not looked
+/// at.)
+bool is_sound(const KernkitAny& any);
+
+/// The text of a str argument, which lives as long as `any`. False when it is no str, or not sound.
 bool read_text(const KernkitAny& any, KernkitByteArray* out);
 
-/// What came: "None", "int 3", "str \"x\"", "a list of 2", "an object of type index 130".
+/// What came: "None", "int 3", "str \"x\"", "a list of 2", "a null Tensor", "an object of type
+/// index 130".
 [[gnu::cold]] Message& operator<<(Message& out, const KernkitAny& any);
 
 }  // namespace kernkit::detail

@@ -13,12 +13,12 @@
 
 /* The DLTensor of an argument: of a Tensor object, or a bare one. Lives as long as the argument. */
 static inline int KernkitAnyToDLTensorView(const KernkitAny* any, DLTensor** out) {
-  if (any == NULL || out == NULL) return -1;
+  if (any == NULL || out == NULL || any->v.ptr == NULL) return -1;
   if (any->type_index == kKernkitTensor) {
     *out = (DLTensor*)(void*)(any->v.object + 1);
     return 0;
   }
-  if (any->type_index == kKernkitDLTensorPtr && any->v.ptr != NULL) {
+  if (any->type_index == kKernkitDLTensorPtr) {
     *out = (DLTensor*)any->v.ptr;
     return 0;
   }
@@ -28,7 +28,8 @@ static inline int KernkitAnyToDLTensorView(const KernkitAny* any, DLTensor** out
 /* The Tensor object of an argument, with a reference of its own: KernkitObjectDecRef() gives it
  * back. -1 for a bare DLTensor. */
 static inline int KernkitAnyToOwnedTensor(const KernkitAny* any, KernkitObject** out) {
-  if (any == NULL || out == NULL || any->type_index != kKernkitTensor) return -1;
+  if (any == NULL || out == NULL) return -1;
+  if (any->type_index != kKernkitTensor || any->v.object == NULL) return -1;
   KernkitObjectIncRef(any->v.object);
   *out = any->v.object;
   return 0;

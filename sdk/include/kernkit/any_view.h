@@ -108,7 +108,11 @@ class AnyView : public detail::AnyValue {
 
 template <>
 struct detail::Argument<AnyView> : PlainArgument<schema::Type::kAny, AnyView> {
-  static Held read(const KernkitAny& any, const char*) { return AnyView(referent(any)); }
+  static Held read(const KernkitAny& any, const char* name) {
+    const KernkitAny value = referent(any);
+    if (!is_sound(value)) throw_argument_type(name, "a value", any);
+    return AnyView(value);
+  }
 };
 
 }  // namespace kernkit

@@ -16,6 +16,12 @@ namespace kernkit::detail {
 [[noreturn, gnu::cold]] void throw_out_of_range(const char* name, const KernkitAny& any,
                                                 int64_t min, uint64_t max);
 
+/// The type index, to be read behind the usual comparison: which then compares what lies in memory,
+/// and needs no register.
+inline int32_t type_index_again(const KernkitAny& any) {
+  return __atomic_load_n(&any.type_index, __ATOMIC_RELAXED);
+}
+
 /// How a C++ parameter of type T is read.
 ///   fits(param)      whether the schema type may be declared for it
 ///   Held             what is kept during the call and converts to T
@@ -42,12 +48,15 @@ struct Argument<TensorView> : PlainArgument<schema::Type::kTensor, TensorView> {
   static Held read(const KernkitAny& any, const char* name) {
     // A framework's tensor arrives as an object, whose DLTensor stands behind its header.
     auto* address = static_cast<const char*>(any.v.ptr);
-    if (KERNKIT_USUALLY(any.type_index == kKernkitTensor)) {
-      address += sizeof(KernkitObject);
-    } else if (any.type_index != kKernkitDLTensorPtr || address == nullptr) {
+    const bool is_object = KERNKIT_USUALLY(any.type_index == kKernkitTensor);
+    const bool is_tensor = is_object || type_index_again(any) == kKernkitDLTensorPtr;
+    if (!(is_tensor && KERNKIT_USUALLY(address != nullptr))) {
       throw_argument_type(name, "Tensor", any);
     }
-    return TensorView(reinterpret_cast<const DLTensor*>(address), name);
+    if (is_object) address += sizeof(KernkitObject);
+    const auto* tensor = reinterpret_cast<const DLTensor*>(address);
+    if (!has_sizes(tensor)) throw_no_sizes(tensor, name);
+    return TensorView(tensor, name);
   }
 };
 
@@ -55,10 +64,12 @@ template <>
 struct Argument<Tensor> : PlainArgument<schema::Type::kTensor, Tensor> {
   // A bare DLTensor* belongs to the caller: nothing could keep it alive.
   static Held read(const KernkitAny& any, const char* name) {
-    if (any.type_index == kKernkitTensor) return Tensor::share(any.v.object, name);
-    KernkitObject* moved = take_object(any, kKernkitTensor);
-    if (moved == nullptr) throw_argument_type(name, "an owned Tensor", any);
-    return Tensor::adopt(moved, name);
+    Tensor tensor = any.type_index == kKernkitTensor
+                        ? Tensor::share(any.v.object, name)
+                        : Tensor::adopt(take_object(any, kKernkitTensor), name);
+    if (!tensor.defined()) throw_argument_type(name, "an owned Tensor", any);
+    if (!has_sizes(tensor.get())) throw_no_sizes(tensor.get(), name);
+    return tensor;
   }
 };
 
@@ -67,7 +78,8 @@ struct Argument<T, std::enable_if_t<std::is_floating_point_v<T>>>
     : PlainArgument<schema::Type::kFloat, T> {
   static T read(const KernkitAny& any, const char* name) {
     if (__builtin_expect(any.type_index == kKernkitFloat, 1)) return static_cast<T>(any.v.f64);
-    if (any.type_index != kKernkitInt && any.type_index != kKernkitBool) {
+    const int32_t type_index = type_index_again(any);
+    if (type_index != kKernkitInt && type_index != kKernkitBool) {
       throw_argument_type(name, "float", any);
     }
     return static_cast<T>(any.v.i64);
@@ -92,7 +104,7 @@ struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, 
     const int64_t value = any.v.i64;
     bool fits_in = any.type_index == kKernkitInt || any.type_index == kKernkitBool;
     if (__builtin_expect(!fits_in, 0)) {
-      if (any.type_index != kKernkitBigInt) throw_argument_type(name, "int", any);
+      if (any.type_index != kKernkitBigInt || !is_sound(any)) throw_argument_type(name, "int", any);
       // What lies above int64 comes as two words, least significant first.
       const auto* words = cell_of<int64_t>(any);
       fits_in = std::is_same_v<T, uint64_t> && words[0] == 2 && words[2] == 0;

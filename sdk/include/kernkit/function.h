@@ -72,6 +72,7 @@ class Function {
     if (cell->call(get(), first, static_cast<int32_t>(args.size()), &result) != 0) {
       detail::throw_raised("a callback");
     }
+    KERNKIT_CHECK(detail::is_sound(result), TypeError) << "a callback returned " << AnyView(result);
     return Any::adopt(result);
   }
 
@@ -91,7 +92,7 @@ class Function {
 template <>
 struct detail::Argument<Function> : PlainArgument<schema::Type::kCallable, Function> {
   static Held read(const KernkitAny& any, const char* name) {
-    if (any.type_index == kKernkitFunction) return Function::share(any.v.object);
+    if (any.type_index == kKernkitFunction && is_sound(any)) return Function::share(any.v.object);
     KernkitObject* moved = take_object(any, kKernkitFunction);
     if (moved == nullptr) throw_argument_type(name, "a callable", any);
     return Function::adopt(moved);

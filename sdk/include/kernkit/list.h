@@ -89,7 +89,7 @@ class IntList {
  public:
   IntList(const KernkitAny& argument, const char* name) {
     const KernkitAny any = referent(argument);
-    if (any.type_index == kKernkitShape) {
+    if (any.type_index == kKernkitShape && is_sound(any)) {
       const auto* cell = cell_of<KernkitShapeCell>(any);
       view_ = ShapeView(cell->data, cell->size);
       return;

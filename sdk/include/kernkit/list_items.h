@@ -11,7 +11,8 @@ namespace kernkit::detail {
 /// An Array or List argument. Throws TypeError for anything else.
 inline KernkitAny read_list(const KernkitAny& any, const char* name, const char* expected) {
   const KernkitAny list = referent(any);
-  if (list.type_index != kKernkitArray && list.type_index != kKernkitList) {
+  const bool is_list = list.type_index == kKernkitArray || list.type_index == kKernkitList;
+  if (!is_list || !is_sound(list)) {
     throw_argument_type(name, expected, any);
   }
   return list;

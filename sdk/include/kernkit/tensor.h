@@ -28,13 +28,29 @@ namespace detail {
 [[gnu::pure]] int64_t dense_numel(const DLTensor* x) noexcept;
 [[gnu::pure]] bool is_contiguous_of_any_rank(const DLTensor* x) noexcept;
 /// `ndim` is x's, or another's that is known to be the same.
-KERNKIT_ACCESSOR inline bool is_contiguous(const DLTensor* x, int32_t ndim) {
-  const int64_t* strides = x->strides;
-  const bool is_plain =
-      KERNKIT_USUALLY(ndim == 1) && !(strides != nullptr && !KERNKIT_USUALLY(strides[0] == 1));
-  return KERNKIT_USUALLY(is_plain) || is_contiguous_of_any_rank(x);
+KERNKIT_ACCESSOR inline bool is_plain_vector(const DLTensor* x, int32_t ndim) {
+  return KERNKIT_USUALLY(ndim == 1) &&
+         KERNKIT_USUALLY(x->strides == nullptr || KERNKIT_USUALLY(x->strides[0] == 1));
 }
-int64_t numel(const DLTensor* x, const char* name);
+KERNKIT_ACCESSOR inline bool is_contiguous(const DLTensor* x) {
+  return x->strides == nullptr || is_plain_vector(x, x->ndim) || is_contiguous_of_any_rank(x);
+}
+/// Number of elements; -1 when a size is negative or the product exceeds int64.
+[[gnu::pure]] int64_t count_elements(const DLTensor* x) noexcept;
+[[noreturn, gnu::cold]] void throw_no_count(const DLTensor* x, const char* name);
+[[noreturn, gnu::cold]] void throw_no_sizes(const DLTensor* x, const char* name);
+[[noreturn, gnu::cold]] void throw_no_memory(const DLTensor* x, const char* name);
+
+/// False for a negative rank, which as an unsigned number is above every address, and for no sizes
+/// where there are dimensions: one comparison for both.
+KERNKIT_ACCESSOR inline bool has_sizes(const DLTensor* x) {
+  return KERNKIT_USUALLY(static_cast<uintptr_t>(intptr_t{x->ndim}) <=
+                         reinterpret_cast<uintptr_t>(x->shape));
+}
+/// Of the first element, byte_offset applied.
+KERNKIT_ACCESSOR inline uintptr_t address_of(const DLTensor* x) {
+  return reinterpret_cast<uintptr_t>(x->data) + static_cast<uintptr_t>(x->byte_offset);
+}
 }  // namespace detail
 
 /// A view of a DLTensor that someone else owns and keeps alive during the call. Two pointers: pass
@@ -51,7 +67,10 @@ class TensorView {
 
   KERNKIT_ACCESSOR int32_t ndim() const { return tensor_->ndim; }
   KERNKIT_ACCESSOR int32_t dim() const { return tensor_->ndim; }
-  KERNKIT_ACCESSOR DLDataType dtype() const { return tensor_->dtype; }
+  KERNKIT_ACCESSOR DLDataType dtype() const {
+    // As one number, which a compiler then knows when it is read again.
+    return __builtin_bit_cast(DLDataType, dtype_key(tensor_->dtype));
+  }
   KERNKIT_ACCESSOR DLDevice device() const { return tensor_->device; }
   /// Bytes between the DLTensor's data field and the first element; data_ptr() includes them.
   KERNKIT_ACCESSOR uint64_t byte_offset() const { return tensor_->byte_offset; }
@@ -72,17 +91,21 @@ class TensorView {
   /// negative or the product exceeds int64.
   KERNKIT_ACCESSOR int64_t numel() const {
     const bool is_vector =
-        KERNKIT_USUALLY(tensor_->ndim == 1) && KERNKIT_USUALLY(tensor_->shape[0] >= 0);
-    const int64_t n =
-        KERNKIT_USUALLY(is_vector) ? tensor_->shape[0] : detail::numel(tensor_, name_);
-    if (n < 0) __builtin_unreachable();
+        KERNKIT_USUALLY(tensor_->ndim == 1) && KERNKIT_USUALLY(tensor_->shape[0] > 0);
+    if (KERNKIT_USUALLY(is_vector)) return tensor_->shape[0];
+    const int64_t n = detail::count_elements(tensor_);
+    if (n < 0) detail::throw_no_count(tensor_, name_);
     return n;
   }
 
-  /// Address of the first element, byte_offset applied. It may be null when numel() is 0.
+  /// Address of the first element, byte_offset applied. It may be null when numel() is 0; throws
+  /// ValueError when it is null and there are elements, as of a fake tensor of PyTorch.
   KERNKIT_ACCESSOR void* data_ptr() const {
-    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(tensor_->data) +
-                                   static_cast<uintptr_t>(tensor_->byte_offset));
+    const uintptr_t address = detail::address_of(tensor_);
+    if (!KERNKIT_USUALLY(address != 0) && detail::count_elements(tensor_) != 0) {
+      detail::throw_no_memory(tensor_, name_);
+    }
+    return reinterpret_cast<void*>(address);
   }
   /// The same, typed. Throws TypeError when the elements are not stored as T.
   template <class T>
@@ -96,9 +119,7 @@ class TensorView {
 
   /// True when the elements are dense in row-major order. As in NumPy and PyTorch the stride of a
   /// dimension of size 1 does not matter, and an empty tensor is contiguous.
-  KERNKIT_ACCESSOR bool is_contiguous() const {
-    return detail::is_contiguous(tensor_, tensor_->ndim);
-  }
+  KERNKIT_ACCESSOR bool is_contiguous() const { return detail::is_contiguous(tensor_); }
   bool IsContiguous() const { return is_contiguous(); }
 
   /// The argument's name, or null when nobody said.

@@ -7,15 +7,15 @@
 namespace kernkit::detail {
 
 KERNKIT_COLD bool read_bytes(const KernkitAny& any, KernkitByteArray* out) {
-  switch (any.type_index) {
-    case kKernkitSmallBytes: *out = {any.v.small, any.small_size}; return true;
-    case kKernkitBytes: *out = *cell_of<KernkitByteArray>(any); return true;
-    case kKernkitByteArrayPtr: *out = *static_cast<KernkitByteArray*>(any.v.ptr); return true;
-    case kKernkitObjectRValueRef: {
-      const KernkitAny object = object_in_slot(any);
-      if (object.type_index == kKernkitBytes) *out = *cell_of<KernkitByteArray>(object);
-      return object.type_index == kKernkitBytes;
-    }
+  if (any.type_index == kKernkitSmallBytes) {  // in place: not in a copy
+    *out = {any.v.small, any.small_size};
+    return is_sound(any);
+  }
+  const KernkitAny bytes = referent(any);
+  if (!is_sound(bytes)) return false;
+  switch (bytes.type_index) {
+    case kKernkitBytes: *out = *cell_of<KernkitByteArray>(bytes); return true;
+    case kKernkitByteArrayPtr: *out = *static_cast<KernkitByteArray*>(bytes.v.ptr); return true;
     default: return false;
   }
 }

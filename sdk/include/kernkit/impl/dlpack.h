@@ -63,9 +63,7 @@ inline bool is_addressable(const DLTensor& x, ShapeView sizes, bool dense, int64
 KERNKIT_COLD void check_tensor(const DLTensor& x) {
   KERNKIT_CHECK(x.dtype.bits != 0 && x.dtype.lanes != 0, TypeError)
       << "DLPack tensor: dtype " << x.dtype << " has no bits";
-  KERNKIT_CHECK(x.ndim >= 0, ValueError) << "DLPack tensor: ndim is " << x.ndim;
-  KERNKIT_CHECK(x.shape != nullptr || x.ndim == 0, ValueError)
-      << "DLPack tensor: shape is null, ndim is " << x.ndim;
+  if (!has_sizes(&x)) throw_no_sizes(&x, "DLPack tensor");
   const ShapeView sizes(x.shape, static_cast<size_t>(x.ndim));
   int64_t numel = dense_numel(&x);
   const bool dense = numel >= 0;

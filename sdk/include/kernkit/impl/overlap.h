@@ -37,24 +37,22 @@ KERNKIT_COLD bool extent(TensorView x, Extent* out) {
     return false;
   }
   if (__builtin_sub_overflow(low, 7, &low) || __builtin_add_overflow(high, 7, &high)) return false;
-  const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(x.data_ptr()));
+  const auto address = static_cast<uint64_t>(address_of(x.get()));
   const auto below = static_cast<uint64_t>(-(low / 8));
   if (below > address) return false;
   out->begin = address - below;
   return !__builtin_add_overflow(address, static_cast<uint64_t>(high / 8), &out->end);
 }
 
-KERNKIT_COLD bool extents_meet(const DLTensor* a, const char* a_name, const DLTensor* b,
-                               const char* b_name) {
-  if (numel(a, a_name) == 0 || numel(b, b_name) == 0) return false;
+KERNKIT_COLD bool extents_meet(const DLTensor* a, const DLTensor* b) noexcept {
   Extent ours, theirs;
   if (!extent(a, &ours) || !extent(b, &theirs)) return true;
   return ours.begin < theirs.end && theirs.begin < ours.end;
 }
 
-KERNKIT_COLD bool same_elements(const DLTensor* ours, const DLTensor* theirs) {
+KERNKIT_COLD bool same_elements(const DLTensor* ours, const DLTensor* theirs) noexcept {
   const TensorView a(ours), b(theirs);
-  if (a.data_ptr() != b.data_ptr() || a.dtype() != b.dtype()) return false;
+  if (address_of(ours) != address_of(theirs) || a.dtype() != b.dtype()) return false;
   if (a.sizes() != b.sizes()) return false;
   for (size_t i = 0; i < a.sizes().size(); ++i) {
     if (a.sizes()[i] > 1 && a.strides()[i] != b.strides()[i]) return false;
@@ -62,9 +60,11 @@ KERNKIT_COLD bool same_elements(const DLTensor* ours, const DLTensor* theirs) {
   return true;
 }
 
-KERNKIT_COLD bool overlaps_partly(const DLTensor* a, const char* a_name, const DLTensor* b,
-                                  const char* b_name) {
-  return overlaps(TensorView(a, a_name), TensorView(b, b_name)) && !same_elements(a, b);
+KERNKIT_COLD bool may_overlap_partly(const DLTensor* a, const DLTensor* b) noexcept {
+  const int64_t ours = count_elements(a), theirs = count_elements(b);
+  if (ours < 0 || theirs < 0) return true;
+  return ours != 0 && theirs != 0 && TensorView(a).device() == TensorView(b).device() &&
+         extents_meet(a, b) && !same_elements(a, b);
 }
 
 }  // namespace detail

@@ -9,6 +9,7 @@ namespace kernkit::detail {
 
 KERNKIT_COLD KernkitAny own(const KernkitAny& any, const char* name) {
   KernkitAny owned = any;
+  if (!is_sound(any)) throw_argument_type(name, "something that can be owned", any);
   switch (any.type_index) {
     case kKernkitRawStr: set_string(&owned, any.v.c_str, strlen(any.v.c_str)); break;
     case kKernkitByteArrayPtr: {

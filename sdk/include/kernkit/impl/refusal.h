@@ -115,6 +115,10 @@ KERNKIT_COLD void Refusal::contiguous() const {
 }
 
 KERNKIT_COLD void Refusal::overlap(TensorView other, const char* how) const {
+  // Of tensors without memory, or whose elements cannot be counted, nothing is known.
+  for (const TensorView& t : {x(), other}) {
+    if (t.numel() != 0) (void)t.data_ptr();
+  }
   Message text;
   fail(kind::ValueError, text << name << ": " << how << "overlaps "
                               << name_or(other, "the other tensor") << " in memory (" << x()

@@ -45,13 +45,25 @@ KERNKIT_COLD bool detail::is_contiguous_of_any_rank(const DLTensor* x) noexcept 
   return dense;
 }
 
-KERNKIT_COLD int64_t detail::numel(const DLTensor* x, const char* name) {
+KERNKIT_COLD void detail::throw_no_sizes(const DLTensor* x, const char* name) {
+  KERNKIT_THROW(ValueError) << name << (x->ndim < 0 ? ": ndim is " : ": shape is null, ndim is ")
+                            << x->ndim;
+}
+
+KERNKIT_COLD void detail::throw_no_memory(const DLTensor* x, const char* name) {
+  KERNKIT_THROW(ValueError) << (name != nullptr ? name : "tensor") << ": data is null, shape is "
+                            << TensorView(x).sizes();
+}
+
+KERNKIT_COLD int64_t detail::count_elements(const DLTensor* x) noexcept {
   int64_t product = 0;
-  const ShapeView sizes = TensorView(x).sizes();
-  KERNKIT_CHECK(checked_product(sizes, &product), ValueError)
-      << (name != nullptr ? name : "tensor") << ": shape " << sizes
-      << " has a negative size or more than 2^63 - 1 elements";
-  return product;
+  return checked_product(TensorView(x).sizes(), &product) ? product : -1;
+}
+
+KERNKIT_COLD void detail::throw_no_count(const DLTensor* x, const char* name) {
+  KERNKIT_THROW(ValueError) << (name != nullptr ? name : "tensor") << ": shape "
+                            << TensorView(x).sizes()
+                            << " has a negative size or more than 2^63 - 1 elements";
 }
 
 KERNKIT_COLD void detail::throw_bad_index(const DLTensor* x, const char* name, int64_t i) {
