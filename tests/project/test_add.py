@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kernkit add`: what it writes, and what it refuses. test_template_builds.py builds the result."""
 
+import itertools
 import json
 import re
 import shutil
@@ -218,13 +219,16 @@ def compiles(library, names, root, dlpack_include):
     return subprocess.run(command, capture_output=True, text=True, check=False).stderr
 
 
+NUMBERS = itertools.count()
+
+
 def add_all(library, ops):
     """Adds each of (name, schema, kind) to a library of its own, since names of ops may be alike;
     returns what was not refused."""
     record = library / ".kernkit.json"
     added = []
-    for i, (name, schema, kind) in enumerate(ops):
-        record.write_text(re.sub('"fast_ops[^"]*"', f'"fast_ops_{i}"', record.read_text()))
+    for name, schema, kind in ops:
+        record.write_text(re.sub('"fast_ops[^"]*"', f'"fast_ops_{next(NUMBERS)}"', record.read_text()))
         if add(name, schema, "--kind", kind) == 0:
             added.append(name)
     return added
