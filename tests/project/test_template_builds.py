@@ -338,6 +338,29 @@ def build(folder, environment, *options):
     return check(sys.executable, "-B", "-c", CALL.format(name=folder.name), env=env)
 
 
+@pytest.mark.slow
+def test_the_race_detector_s_preset_finds_a_race(template, environment, driver_environment, tmp_path):
+    """One between CUDA threads, on the CPU."""
+    done = render(template, tmp_path, environment, library_name=NAME)
+    assert done.returncode == 0, done.stdout
+    at = {"cwd": tmp_path / NAME, "env": driver_environment}
+    kernel = tmp_path / NAME / "kernels/silu_and_mul/silu_and_mul.cu"
+
+    def tried():
+        check("cmake", "--build", "--preset", "tsan", "--target", "silu_and_mul_cuda_test", **at)
+        return run("ctest", "--preset", "tsan", "-R", "cuda_test.Contract/silu_and_mul.RunsOnCuda", **at)
+
+    check("cmake", "--preset", "tsan", **at)
+    done = tried()
+    assert "100% tests passed, 0 tests failed out of 1" in done.stdout, done.stdout
+    text, line = kernel.read_text(), "      out[i] = kernkit::apply_op"
+    assert text.count(line) == 1
+    kernel.write_text(text.replace(line, "      out[0] = up[0];\n" + line))
+    done = tried()
+    assert done.returncode != 0
+    assert re.search(r"ThreadSanitizer: data race(.|\n)*silu_and_mul_kernel<float>", done.stdout)
+
+
 @pytest.mark.all
 def test_a_library_without_cuda(template, environment, driver_environment, tmp_path):
     answers = {"library_name": "silu_and_mul", "cuda": "none", "licence": "MIT", "ci": "none"}
