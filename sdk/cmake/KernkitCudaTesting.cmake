@@ -40,6 +40,7 @@ add_library(kernkit_cuda_testing STATIC EXCLUDE_FROM_ALL
   "${_kernkit_testing_sources}/meeting.cc"
   "${_kernkit_testing_sources}/memory.cc"
   "${_kernkit_testing_sources}/pages.cc"
+  "${_kernkit_testing_sources}/place.cc"
   "${_kernkit_testing_sources}/queue.cc"
   "${_kernkit_testing_sources}/registration.cc"
   "${_kernkit_testing_sources}/report.cc"
@@ -80,6 +81,12 @@ target_compile_definitions(kernkit_cuda_on_cpu INTERFACE KERNKIT_CUDA_ON_CPU)
 # #pragma unroll, and fences in the headers that are the host's.
 target_compile_options(kernkit_cuda_on_cpu INTERFACE
   -Wno-unknown-pragmas "$<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>")
+# Calls in two branches stay two, and one call one, so that __activemask() can tell where lanes are.
+target_compile_options(kernkit_cuda_on_cpu INTERFACE
+  "$<$<CXX_COMPILER_ID:GNU>:-fno-crossjumping;-fno-tree-tail-merge;-fno-thread-jumps>"
+  "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -hoist-common-insts=false>"
+  "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -sink-common-insts=false>"
+  "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -enable-tail-merge=false>")
 # For ThreadSanitizer: volatile accesses of a kernel do not race, see report.cc.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
   target_compile_options(kernkit_cuda_on_cpu INTERFACE

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cooperative groups on the CPU: blocks and tiles of a warp; see cooperative_groups/reduce.h.
+// Cooperative groups on the CPU: blocks, tiles of a warp and its coalesced threads; see
+// cooperative_groups/reduce.h.
 #pragma once
 
 #include "cuda_runtime.h"
@@ -57,6 +58,62 @@ class thread_block_tile {
   static unsigned first() { return kernkit::testing::lane_id() / N * N; }
   static unsigned mask() { return (N == 32 ? 0xffffffffu : (1u << N % 32) - 1) << first(); }
 };
+
+/// The lanes of a warp that came to one place of the code; ranks are counted over them.
+class coalesced_group {
+ public:
+  explicit coalesced_group(unsigned lanes) : lanes_(lanes) {}
+  unsigned size() const { return static_cast<unsigned>(__popc(lanes_)); }
+  unsigned num_threads() const { return size(); }
+  unsigned thread_rank() const { return rank_of(kernkit::testing::lane_id()); }
+  static unsigned meta_group_rank() { return 0; }
+  static unsigned meta_group_size() { return 1; }
+  void sync() const { __syncwarp(lanes_); }
+  template <class T>
+  T shfl(T value, unsigned source) const {
+    return __shfl_sync(lanes_, value, lane_of(source % size()));
+  }
+  template <class T>
+  T shfl_up(T value, unsigned delta) const {
+    const unsigned rank = thread_rank();
+    return __shfl_sync(lanes_, value, lane_of(delta <= rank ? rank - delta : rank));
+  }
+  template <class T>
+  T shfl_down(T value, unsigned delta) const {
+    const unsigned rank = thread_rank();
+    return __shfl_sync(lanes_, value, lane_of(delta < size() - rank ? rank + delta : rank));
+  }
+  int any(int predicate) const { return __any_sync(lanes_, predicate); }
+  int all(int predicate) const { return __all_sync(lanes_, predicate); }
+  unsigned ballot(int predicate) const { return ranks_of(__ballot_sync(lanes_, predicate)); }
+  template <class T>
+  unsigned match_any(T value) const {
+    return ranks_of(__match_any_sync(lanes_, value));
+  }
+
+ private:
+  unsigned rank_of(unsigned lane) const {
+    return static_cast<unsigned>(__popc(lanes_ & ((1u << lane) - 1)));
+  }
+  int lane_of(unsigned rank) const {
+    unsigned left = lanes_;
+    for (; rank > 0; --rank) left &= left - 1;
+    return __ffs(static_cast<int>(left)) - 1;
+  }
+  unsigned ranks_of(unsigned lanes) const {
+    unsigned ranks = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((lanes >> lane & 1) != 0) ranks |= 1u << rank_of(lane);
+    }
+    return ranks;
+  }
+
+  unsigned lanes_;
+};
+__attribute__((always_inline)) inline coalesced_group coalesced_threads(
+    int line = __builtin_LINE()) {
+  return coalesced_group(kernkit::testing::active_lanes("coalesced_threads", line));
+}
 
 template <unsigned N, class Parent>
 thread_block_tile<N, Parent> tiled_partition(const Parent&) {

@@ -48,6 +48,71 @@ __global__ void warp_kernel(int* results) {
   __syncwarp();
 }
 
+// Appends to a list, one atomic for the lanes that come here together.
+__device__ void append(int* list, int value) {
+  const cg::coalesced_group active = cg::coalesced_threads();
+  int first = 0;
+  if (active.thread_rank() == 0) first = atomicAdd(list, static_cast<int>(active.size()));
+  list[1 + active.shfl(first, 0) + static_cast<int>(active.thread_rank())] = value;
+}
+__device__ __noinline__ int active_lanes_of_call() { return static_cast<int>(__activemask()); }
+
+__global__ void converged_kernel(int* results, int* small, int* large, int* turn) {
+  constexpr unsigned kLanes = 0x1fffffffu;
+  const auto lane = static_cast<int>(threadIdx.x);
+  if (lane >= 29) return;
+  int* r = results + lane * kConvergedResults;
+  r[0] = static_cast<int>(__activemask());
+  if (lane < 16) {
+    r[1] = static_cast<int>(__activemask());
+  } else {
+    r[1] = static_cast<int>(__activemask());
+  }
+  int others = 0;
+  for (int i = 0; i < lane % 4; ++i) others += __popc(__activemask());
+  r[2] = others;
+  r[3] = static_cast<int>(__activemask());
+  __syncwarp(kLanes);
+
+  // Some lanes wait for one that is elsewhere.
+  if (lane < 4) {
+    r[4] = static_cast<int>(__activemask());
+    if (lane == 0) atomicExch(turn, 1);
+  } else {
+    while (atomicAdd(turn, 0) == 0) {
+    }
+    r[4] = static_cast<int>(__activemask());
+  }
+  __syncwarp(kLanes);
+
+  for (int i = 0; i < 40; ++i) {
+    if (i * lane % 3 == 0) {
+      append(small, i * 100 + lane);
+    } else if (i * lane % 3 == 1) {
+      append(large, i * 100 + lane);
+    }
+  }
+  __syncwarp(kLanes);
+
+  if (lane % 5 == 2) {
+    const cg::coalesced_group active = cg::coalesced_threads();
+    r[5] = cg::reduce(active, lane, cg::plus<int>());
+    r[6] = active.shfl_up(lane, 1);
+    r[7] = active.shfl_down(lane, 2);
+    r[8] = static_cast<int>(active.ballot(lane > 10) * 100 + active.thread_rank());
+    r[9] = active.any(lane == 27) * 10 + active.all(lane == 27);
+    r[10] = static_cast<int>(active.match_any(lane < 10));
+    active.sync();
+  }
+  __syncwarp(kLanes);
+
+  if (lane % 2 == 0) {
+    r[11] = active_lanes_of_call();
+  } else {
+    r[11] = -active_lanes_of_call();
+  }
+}
+
 __global__ void block_kernel(int* results) {
   const auto thread = static_cast<int>(threadIdx.x);
   int* r = results + thread * 8;
@@ -177,6 +242,12 @@ __global__ void qualified_kernel(int* r) {
 void warp_words(kernkit::TensorView results) {
   kernkit::cuda::Launch launch(results);
   launch(warp_kernel, {1, 32}, results.data<int>());
+}
+void converged_words(kernkit::TensorView results, kernkit::TensorView lists) {
+  kernkit::cuda::Launch launch(results, lists);
+  int* list = lists.data<int>();
+  launch(converged_kernel, {1, 32}, results.data<int>(), list, list + lists.size(1),
+         list + 2 * lists.size(1));
 }
 void block_words(kernkit::TensorView results) {
   kernkit::cuda::Launch launch(results);

@@ -7,6 +7,10 @@
 inline constexpr int kWarpResults = 20;
 /// results [32, kWarpResults], int32: what each lane of a warp gets.
 void warp_words(kernkit::TensorView results);
+inline constexpr int kConvergedResults = 12;
+/// results [29, kConvergedResults], int32: which lanes are at a place of the code; lists [3, n],
+/// int32, all 0: how many elements a list has, and they.
+void converged_words(kernkit::TensorView results, kernkit::TensorView lists);
 /// results [64, 8], int32: barriers with predicates, groups.
 void block_words(kernkit::TensorView results);
 /// results [24], float32: conversions, math, 16-bit floats, vectors, device variables.

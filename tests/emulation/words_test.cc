@@ -5,7 +5,9 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "kernkit/testing/cuda_runtime.h"
 #include "on_device.h"
@@ -58,6 +60,45 @@ TEST_P(Words, Warp) {
     for (int i = 0; i < kWarpResults; ++i) {
       EXPECT_EQ(results[lane * kWarpResults + i], expected[i]) << "lane " << lane << ", " << i;
     }
+  }
+}
+
+TEST_P(Words, Converged) {
+  constexpr int kLanes = 29;
+  constexpr unsigned kAll = (1u << kLanes) - 1;
+  OnDevice<int> results({kLanes, kConvergedResults});
+  OnDevice<int> lists({3, 1000});
+  converged_words(results.view("results"), lists.view("lists"));
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  std::vector<int> elements[2];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    for (int i = 0; i < 40; ++i) {
+      if ((i * lane) % 3 != 2) elements[(i * lane) % 3].push_back(i * 100 + lane);
+    }
+    const int* r = results.begin() + lane * kConvergedResults;
+    const auto mask = [&](int i) { return static_cast<unsigned>(r[i]); };
+    EXPECT_EQ(mask(0), kAll) << lane;
+    EXPECT_EQ(mask(1), lane < 16 ? 0xffffu : kAll & ~0xffffu) << lane;
+    // Of 29 lanes 21 take a first turn of the loop, 14 a second one and 7 a third.
+    EXPECT_EQ(r[2], lane % 4 == 0 ? 0 : lane % 4 == 1 ? 21 : lane % 4 == 2 ? 35 : 42) << lane;
+    EXPECT_EQ(mask(3), kAll) << lane;
+    EXPECT_EQ(mask(4), lane < 4 ? 0xfu : kAll & ~0xfu) << lane;
+    const int halves[] = {0x15555555, -0x0aaaaaaa};
+    EXPECT_EQ(r[11], halves[lane % 2]) << lane;
+    if (lane % 5 != 2) continue;
+    // Lanes 2, 7, 12, 17, 22, 27.
+    const int rank = lane / 5;
+    const int expected[] = {
+        87, rank > 0 ? lane - 5 : lane, rank < 4 ? lane + 10 : lane, 0b111100 * 100 + rank,
+        10, lane < 10 ? 0b11 : 0b111100};
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(r[5 + i], expected[i]) << lane << ", " << i;
+  }
+  for (const int list : {0, 1}) {
+    int* first = lists.begin() + list * 1000;
+    std::sort(elements[list].begin(), elements[list].end());
+    ASSERT_EQ(first[0], static_cast<int>(elements[list].size()));
+    std::sort(first + 1, first + 1 + first[0]);
+    EXPECT_EQ(std::vector<int>(first + 1, first + 1 + first[0]), elements[list]);
   }
 }
 

@@ -34,5 +34,13 @@ T reduce(const Tile& tile, T value, const Op& op) {
   }
   return value;
 }
+template <class T, class Op>
+T reduce(const coalesced_group& group, T value, const Op& op) {
+  T result = group.shfl(value, 0);
+  for (unsigned rank = 1; rank < group.size(); ++rank) {
+    result = op(result, group.shfl(value, rank));
+  }
+  return result;
+}
 
 }  // namespace cooperative_groups

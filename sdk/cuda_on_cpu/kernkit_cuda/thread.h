@@ -22,8 +22,14 @@ void meet_warp(const char* function, unsigned mask, uint64_t value, bool orders,
 
 /// This thread's number in its warp; 0 outside a kernel.
 unsigned lane_id();
-/// The lanes of this warp that have not ended.
-unsigned live_lanes();
+/// Waits until no other lane comes to where this is called, by the same calls; returns the lanes of
+/// this warp that have come. Those of earlier lines of the code go on first, for they may come
+/// here. Two calls in the code must not become one, nor one two.
+#if defined(__clang__) && __has_attribute(nomerge)
+__attribute__((nomerge, convergent))
+#endif
+unsigned
+lanes_here(const char* function, int line);
 /// Called by what waits for other threads does over and over: lets them go on.
 void spin();
 /// Called by what changed memory in a way that may let other threads go on.

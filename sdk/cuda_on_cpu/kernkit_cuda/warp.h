@@ -23,9 +23,16 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) {
   kernkit::testing::WarpValues values;
   kernkit::testing::meet_warp("__syncwarp", mask, 0, true, &values);
 }
-inline unsigned __activemask() { return kernkit::testing::live_lanes(); }
 
 namespace kernkit::testing {
+
+// Inlined, so that the call stands where the kernel's does. The empty asm keeps g++ from merging
+// the equal ends of two branches.
+__attribute__((always_inline)) inline unsigned active_lanes(const char* function, int line) {
+  const unsigned lanes = lanes_here(function, line);
+  __asm__ volatile("");
+  return lanes;
+}
 
 template <class T>
 uint64_t pack_lane(const T& value) {
@@ -72,6 +79,10 @@ T reduce_lanes(const char* function, unsigned mask, T value, const Combine& comb
 }
 
 }  // namespace kernkit::testing
+
+__attribute__((always_inline)) inline unsigned __activemask(int line = __builtin_LINE()) {
+  return kernkit::testing::active_lanes("__activemask", line);
+}
 
 // PTX ISA, shfl.sync: a width splits the warp; a source outside the calling lane's part is itself.
 template <class T>

@@ -39,7 +39,7 @@ Block::Block(Grid& grid, uint3 index)
   first_ = static_cast<unsigned>(random % size_);
   for (unsigned w = 0; w < warps_.size(); ++w) {
     const unsigned lanes = size_ - w * 32;
-    warps_[w] = {lanes >= 32 ? 0xffffffffu : (1u << lanes) - 1, nullptr};
+    warps_[w] = {lanes >= 32 ? 0xffffffffu : (1u << lanes) - 1, nullptr, nullptr};
   }
 }
 
@@ -54,9 +54,12 @@ Block::~Block() {
 void Block::run() {
   unsigned turns = 0;
   unsigned idle_turns = 0;  // in which threads only asked whether to go on
+  unsigned idle_rounds = 0;
+  uint64_t steps = 0;
   while (ended_ < size_) {
     progress_ = false;
     if (!resume_one()) {
+      if (nobody_else_comes()) continue;
       if (!grid_.failed()) grid_.fail(deadlock());
       return;
     }
@@ -68,7 +71,14 @@ void Block::run() {
     } else if (++idle_turns <= ready_count_ || started_ < size_) {
       continue;
     }
-    // Whoever is left waits for another block.
+    // Whoever is left waits for those that came to some place, unless it changes memory, or for
+    // another block.
+    const bool same = steps == steps_passed.count();
+    steps = steps_passed.count();
+    if (idle_turns != 0 && (same || ++idle_rounds % 256 == 0) && nobody_else_comes()) {
+      idle_turns = 0;
+      continue;
+    }
     if (idle_turns != 0 && is_endless(ready_count_)) return;
     if (!grid_.yield()) return;
     idle_turns = 0;
@@ -121,6 +131,7 @@ void Block::run_threads() {
     CudaThread* thread = running_;
     race_acquire(&grid_.begins);
     race_acquire(this);
+    thread->frame = __builtin_frame_address(0);
     grid_.invoke();
     race_release(&grid_.ends);
     end(thread);

@@ -10,6 +10,7 @@
 
 #include "fiber.h"
 #include "grid.h"
+#include "place.h"
 
 namespace kernkit::testing {
 
@@ -20,7 +21,11 @@ struct CudaThread {
   CudaThread* next;
   const char* waits_at;  // null: runs or may run
   bool ended;
-  bool met;  // took part in something of its warp
+  bool met;                // took part in something of its warp
+  const void* frame;       // of the kernel's caller
+  const CodePlace* place;  // at lanes_here()
+  unsigned lanes;          // that came there
+  unsigned passed_over;    // so often others went on instead
 };
 
 /// Lanes of a warp that are at the same function with the same mask.
@@ -38,6 +43,7 @@ struct Meeting {
 struct WarpState {
   unsigned live;
   Meeting* meetings;
+  CudaThread* here;  // at lanes_here()
 };
 
 class Block {
@@ -50,7 +56,7 @@ class Block {
   int meet(Barrier kind, int predicate);
   void meet(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
   void spin();
-  unsigned live_lanes() const { return warps_[running_->number / 32].live; }
+  unsigned lanes_here(const char* function, const CodePlace& place);
   /// Says what is wrong; halt() must follow, when no temporary is left that would leak.
   void refuse(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
   [[noreturn]] void halt();
@@ -72,6 +78,7 @@ class Block {
   void push(CudaThread* thread);
   void leave(CudaThread* thread);
   void complete(Meeting* meeting);
+  bool nobody_else_comes();
   std::string deadlock() const;
 
   Grid& grid_;

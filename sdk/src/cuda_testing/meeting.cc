@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace kernkit::testing {
 namespace {
@@ -145,6 +146,47 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
   free_meetings_ = meeting;
 }
 
+unsigned Block::lanes_here(const char* function, const CodePlace& place) {
+  CudaThread* thread = running_;
+  WarpState& warp = warps_[thread->number / 32];
+  thread->place = &place;
+  thread->passed_over = 0;
+  thread->next = warp.here;
+  warp.here = thread;
+  wait(function);
+  return thread->lanes;
+}
+
+// Lets those go on that came to the first place of the code where some of their warp are: they may
+// come to where the others are. False when there are none.
+bool Block::nobody_else_comes() {
+  // A device lets each go on at some time.
+  constexpr unsigned kOften = 10000;
+  bool any = false;
+  for (WarpState& warp : warps_) {
+    CudaThread* const all = std::exchange(warp.here, nullptr);
+    const CodePlace* first = nullptr;
+    for (CudaThread* thread = all; thread != nullptr; thread = thread->next) {
+      if (first == nullptr || *thread->place < *first) first = thread->place;
+      thread->lanes = 0;
+      for (const CudaThread* other = all; other != nullptr; other = other->next) {
+        if (*other->place == *thread->place) thread->lanes |= 1u << other->number % 32;
+      }
+    }
+    CudaThread* woken = nullptr;
+    for (CudaThread *thread = all, *next; thread != nullptr; thread = next) {
+      next = thread->next;
+      const bool goes_on = *thread->place == *first || ++thread->passed_over > kOften;
+      CudaThread** list = goes_on ? &woken : &warp.here;
+      thread->next = *list;
+      *list = thread;
+    }
+    if (woken != nullptr) wake(woken);
+    any |= woken != nullptr;
+  }
+  return any;
+}
+
 // Kernels call what follows on their fibers.
 
 int meet_block(Barrier kind, int predicate) {
@@ -160,7 +202,11 @@ unsigned lane_id() {
   const Block* block = this_block();
   return block == nullptr ? 0 : block->running()->number % 32;
 }
-unsigned live_lanes() { return block_of("__activemask").live_lanes(); }
+unsigned lanes_here(const char* function, int line) {
+  const RaceIgnored bookkeeping;
+  Block& block = block_of(function);
+  return block.lanes_here(function, CodePlace(line, block.running()->frame));
+}
 
 void step() { steps_passed.add(); }
 void spin() {
