@@ -346,6 +346,22 @@ TEST_F(CudaFaultsDeathTest, PastAnAllocation) {
                "in kernel faulty::past_the_end: block \\[3, 0, 0\\], thread \\[4, 0, 0\\]");
 }
 
+// One that exists where it is touched.
+TEST_F(CudaFaultsDeathTest, PastALargeAllocation) {
+  runtime_.~CudaRuntime();
+  CudaDevice large;
+  large.memory = size_t{1} << 40;
+  new (&runtime_) CudaRuntime({large});
+  runtime_.run_kernels(true);
+  constexpr size_t kSize = (size_t{1} << 36) + 100;
+  float* x = memory<float>(kSize);
+  launch(faulty::past_the_end, 1, 32, 0, x + (kSize - 28), 27);
+  EXPECT_EQ(fault(), "none");
+  EXPECT_DEATH(launch(faulty::past_the_end, 1, 32, 0, x + (kSize - 28), 28),
+               "in kernel faulty::past_the_end: block \\[0, 0, 0\\], thread \\[28, 0, 0\\]");
+  cudaFree(x);
+}
+
 TEST_F(CudaFaultsDeathTest, PastSharedMemory) {
   float* x = memory<float>(64);
   EXPECT_DEATH(launch(faulty::past_shared, 1, 64, 63 * sizeof(float), x),

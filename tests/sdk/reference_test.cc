@@ -7,6 +7,7 @@
 #include <random>
 
 #include "kernkit/testing/tensor.h"
+#include "sanitizers.h"
 
 namespace kernkit::testing {
 namespace {
@@ -91,6 +92,9 @@ TEST(FirstDifference, Finds) {
   EXPECT_EQ(first_difference(0, at(a), at(b)), -1);
 }
 
+KERNKIT_SEES_CLOSED_MEMORY void flip(unsigned char* byte) { *byte ^= 1; }
+
+// What is not compiled with AddressSanitizer.
 TEST(HostTensor, GuardsSeeStrayWrites) {
   for (const int64_t n : {0, 1, 5}) {
     HostTensor<float> x({n}, {1, 4, false}, 2.0f);
@@ -99,13 +103,32 @@ TEST(HostTensor, GuardsSeeStrayWrites) {
     EXPECT_TRUE(x.intact());
     auto* bytes = reinterpret_cast<unsigned char*>(x.begin());
     for (unsigned char* stray : {bytes - 1, bytes + n * 4}) {
-      *stray ^= 1;
+      flip(stray);
       EXPECT_FALSE(x.intact());
-      *stray ^= 1;
+      flip(stray);
     }
     EXPECT_TRUE(x.intact());
   }
 }
+
+#if defined(TEST_WITH_ASAN)
+// The value is not used.
+template <class T>
+void read(const T* element) {
+  const volatile T value = *element;
+  (void)value;
+}
+
+TEST(HostTensorDeathTest, ReadsOutside) {
+  for (const int64_t n : {0, 1, 5, 16, 19}) {
+    HostTensor<uint16_t> x({n}, {3, 6, false});
+    for (const uint16_t& element : x) read(&element);
+    EXPECT_DEATH(read(x.end()), "use-after-poison") << n;
+    EXPECT_DEATH(read(x.end() + 16), "use-after-poison") << "a pack later, " << n;
+    EXPECT_DEATH(read(x.begin() - 4), "use-after-poison") << "without byte_offset, " << n;
+  }
+}
+#endif
 
 TEST(HostTensor, Placement) {
   HostTensor<double> x({2, 3}, {1, 24, true});

@@ -65,9 +65,7 @@ Fiber::Fiber() {
 }
 
 Fiber::~Fiber() {
-#if defined(KERNKIT_ASAN)
-  __asan_unpoison_memory_region(memory_, page_size() + kStackSize);
-#endif
+  open_memory(memory_, page_size() + kStackSize);
 #if defined(KERNKIT_TSAN)
   if (race_fiber_ != nullptr) __tsan_destroy_fiber(race_fiber_);
 #endif
@@ -81,7 +79,7 @@ void Fiber::start(Entry entry, void* argument) {
 #if defined(KERNKIT_ASAN)
   // Functions that have ended left nothing behind, but for the outermost ones.
   const size_t used = finished_ ? 4096 : kStackSize;
-  __asan_unpoison_memory_region(stack + kStackSize - used, used);
+  open_memory(stack + kStackSize - used, used);
   finished_ = false;
   fake_stack_ = nullptr;
 #endif

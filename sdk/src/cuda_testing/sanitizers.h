@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "kernkit/asan.h"
+#include "kernkit/testing/closed_memory.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(KERNKIT_CUDA_TESTING_TSAN)
 #define KERNKIT_TSAN 1
@@ -14,14 +14,11 @@
 #endif
 #endif
 
-// Source of the declarations: sanitizer/common_interface_defs.h, asan_interface.h,
-// tsan_interface.h.
+// Source of the declarations: sanitizer/common_interface_defs.h, tsan_interface.h.
 #if defined(KERNKIT_ASAN)
 extern "C" {
 void __sanitizer_start_switch_fiber(void** fake_stack, const void* bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void* fake_stack, const void** bottom, size_t* size);
-void __asan_poison_memory_region(const volatile void* memory, size_t size);
-void __asan_unpoison_memory_region(const volatile void* memory, size_t size);
 }
 #endif
 #if defined(KERNKIT_TSAN)
@@ -98,12 +95,8 @@ struct RaceContext {
 
 /// Of `capacity` bytes, only the first `size` may be touched.
 inline void limit_allocation(void* memory, size_t size, size_t capacity) {
-#if defined(KERNKIT_ASAN)
-  __asan_unpoison_memory_region(memory, size);
-  __asan_poison_memory_region(static_cast<char*>(memory) + size, capacity - size);
-#else
-  (void)memory, (void)size, (void)capacity;
-#endif
+  open_memory(memory, size);
+  close_memory(static_cast<char*>(memory) + size, capacity - size);
 }
 
 }  // namespace kernkit::testing

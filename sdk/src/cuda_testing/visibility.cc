@@ -9,17 +9,11 @@ namespace {
 
 int living = 0;
 
-void show([[maybe_unused]] bool visible) {
-#if defined(KERNKIT_ASAN)
+void show(bool visible) {
   for (const auto& [pointer, allocation] : state().allocations) {
     if (allocation.type != cudaMemoryTypeDevice || allocation.sparse) continue;
-    if (visible) {
-      __asan_unpoison_memory_region(pointer, allocation.size);
-    } else {
-      __asan_poison_memory_region(pointer, allocation.size);
-    }
+    (visible ? open_memory : close_memory)(pointer, allocation.size);
   }
-#endif
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "kernkit/float.h"
 #include "kernkit/tensor.h"
+#include "kernkit/testing/closed_memory.h"
 
 namespace kernkit::testing {
 
@@ -23,7 +24,8 @@ struct Placement {
 };
 
 /// A contiguous tensor of elements T, 64-byte aligned before its Placement, filled with `fill`.
-/// Bytes in front of and behind the elements hold a pattern; intact() says whether it still stands.
+/// Bytes in front of and behind the elements are closed (closed_memory.h), and hold a pattern;
+/// intact() says whether it still stands.
 template <class T>
 class HostTensor {
  public:
@@ -35,10 +37,15 @@ class HostTensor {
       size_ *= shape_[i];
     }
     bytes_ = kGuard + (static_cast<size_t>(placement_.first + size_)) * sizeof(T) + kGuard;
-    memory_ = static_cast<unsigned char*>(std::aligned_alloc(64, (bytes_ + 63) / 64 * 64));
+    bytes_ = (bytes_ + 63) / 64 * 64;
+    memory_ = static_cast<unsigned char*>(std::aligned_alloc(64, bytes_));
     if (memory_ == nullptr) throw std::bad_alloc();
     memset(memory_, kPattern, bytes_);
     for (T& x : *this) x = fill;
+    const auto* first = reinterpret_cast<unsigned char*>(begin());
+    const auto* last = reinterpret_cast<unsigned char*>(end());
+    close_memory(memory_, static_cast<size_t>(first - memory_));
+    close_memory(last, static_cast<size_t>(memory_ + bytes_ - last));
     dl_.data = begin();
     dl_.data = static_cast<char*>(dl_.data) - placement_.byte_offset;
     dl_.device = {kDLCPU, 0};
@@ -50,7 +57,10 @@ class HostTensor {
   }
   HostTensor(const HostTensor&) = delete;
   HostTensor& operator=(const HostTensor&) = delete;
-  ~HostTensor() { std::free(memory_); }
+  ~HostTensor() {
+    open_memory(memory_, bytes_);
+    std::free(memory_);
+  }
 
   T* begin() { return reinterpret_cast<T*>(memory_ + kGuard) + placement_.first; }
   T* end() { return begin() + size_; }
@@ -62,7 +72,7 @@ class HostTensor {
   TensorView view(const char* name) const { return TensorView(&dl_, name); }
 
   /// False when something wrote in front of or behind the elements.
-  bool intact() {
+  KERNKIT_SEES_CLOSED_MEMORY bool intact() {
     const auto* first = reinterpret_cast<unsigned char*>(begin());
     const auto* last = reinterpret_cast<unsigned char*>(end());
     for (const unsigned char* p = memory_; p < memory_ + bytes_; ++p) {
