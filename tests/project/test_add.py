@@ -219,6 +219,18 @@ def compiles(library, names, root, dlpack_include):
     return subprocess.run(command, capture_output=True, text=True, check=False).stderr
 
 
+@pytest.mark.parametrize("schema", ["(Tensor[] xs) -> Tensor", "(float[] w, Callable f) -> ()"])
+def test_each_file_includes_what_it_names(library, schema):
+    """Beside others in one program it would not show."""
+    assert add("swish", schema, "--kind", "custom") == 0
+    for path in FILES:
+        text = (library / path).read_text() if (library / path).exists() else ""
+        for word, header in [("TestList<", "testing/list.h"), ("make_function(", "make_function.h"),
+                             ("ListView<", "list.h"), ("alloc_tensor(", "owning_tensor.h")]:  # fmt: skip
+            own = (library / "kernels/swish/swish.h").read_text()
+            assert word not in text or f'#include "kernkit/{header}"' in text + own, (path, word)
+
+
 NUMBERS = itertools.count()
 
 

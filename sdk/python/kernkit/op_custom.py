@@ -171,7 +171,7 @@ def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:
 
     return {
         "returns": return_type(op),
-        "lists": "yes" if "TestList" in call else "",
+        "lists": "yes" if "TestList" in call or with_lists else "",
         "take": f"const {return_type(op)} result = " if op.results else "",
         "host": "yes" if any(value.type in ("Tensor", "Callable") for value in op.results) else "",
         "writes": "yes" if "write_zeros" in body else "",
