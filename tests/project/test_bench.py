@@ -196,6 +196,13 @@ def test_a_change_below_the_tolerance_is_the_same_however_sure():
     assert verdicts(*runs, tolerance=0.02)[name] == "slower"
 
 
+def test_an_interval_that_hides_a_gain_is_as_unclear_as_one_that_hides_a_loss():
+    rows = [[Row("p", "call/g++/kernkit", samples=samples), Row("p", "call/g++/tvm-ffi", samples=[1.0] * 5)]
+            for samples in ([1, 1.5, 1.3, 1.9, 1.2], [1, 1, 1, 1, 1.2])]  # fmt: skip
+    (change,), _ = compare.compare(Run({}, rows[0]), Run({}, rows[1]), 0.05)
+    assert change.low < -0.2 and 0 < change.high < 0.2 and change.verdict == "unclear"
+
+
 def test_noise_is_called_unclear():
     assert "unclear" in verdicts(made(1, noise=0.2), made(2, noise=0.2)).values()
     assert set(verdicts(made(1, rounds=1), made(2, rounds=1)).values()) == {"unclear"}

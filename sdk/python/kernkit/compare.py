@@ -150,7 +150,7 @@ def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[st
             verdict = "slower"
         elif difference + margin < 0 and -change >= tolerance:
             verdict = "faster"
-        elif high > HIDDEN:
+        elif abs(difference) + margin > math.log1p(HIDDEN):
             verdict = "unclear"
         sign = -1 if by in CEILINGS else 1
         changes.append(Change(name, by, math.exp(sign * statistics.fmean(was)),
