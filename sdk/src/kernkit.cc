@@ -11,6 +11,7 @@
 #include "kernkit/impl/any_view.h"
 #include "kernkit/impl/argument.h"
 #include "kernkit/impl/bytes.h"
+#include "kernkit/impl/call_again.h"
 #include "kernkit/impl/dispatch.h"
 #include "kernkit/impl/dispatch_value.h"
 #include "kernkit/impl/dlpack.h"

@@ -46,6 +46,22 @@ def test_values(ops, op, args, result):
     assert getattr(ops, op)(*args) == result
 
 
+def test_a_float_takes_any_int(ops):
+    """The one that Python's float() makes of it, and where that is none, a ValueError."""
+    random = np.random.default_rng(7)
+    ints = [2**63, -(2**63) - 1, 2**64 + 2**11, 2**64 + 2**11 + 1, 2**1024 - 2**971]
+    sizes = random.integers(8, 128, 300)
+    ints += [int.from_bytes(random.bytes(int(n)), "big", signed=True) for n in sizes]
+    for value in ints:
+        assert ops.half(value) == float(value) / 2, value
+        assert ops.sum_floats([value]) == float(value), value
+    for value in (2**1024 - 2**970, -(2**2000)):
+        with pytest.raises(OverflowError):
+            float(value)
+        with pytest.raises(ValueError, match=r"^half\(\): x: expected float, got .* too large for one$"):
+            ops.half(value)
+
+
 def test_several_results(ops):
     n, number, flag, text, x = ops.many(tvm_ffi.from_dlpack(X))
     assert (n, number, flag, text) == (3, 2.5, True, "a text longer than seven characters")

@@ -20,7 +20,11 @@
 
 namespace {
 void call_it(const kernkit::Function& f) { f(); }
+void check_numel(kernkit::TensorView x, int64_t n) {
+  KERNKIT_CHECK(x.numel() == n, ValueError) << x.name();
+}
 }  // namespace
+KERNKIT_EXPORT(check_numel, "(Tensor x, int n) -> ()", "", check_numel)
 KERNKIT_EXPORT(call_it, "(Callable f) -> ()", "", call_it)
 KERNKIT_EXPORT(
     view_it, "(Any a) -> ()", "", +[](kernkit::AnyView) {})
@@ -212,6 +216,12 @@ TEST(Movable, IsTakenOverByAnOwner) {
   EXPECT_EQ(function().cast<int>(), 41);
 }
 
+// Throws what an op raises.
+void call(KernkitFunction op, const KernkitAny (&args)[2]) {
+  KernkitAny result{};
+  if (op(nullptr, args, 2, &result) != 0) detail::throw_raised("op");
+}
+
 TEST(Movable, IsReadWhereItIs) {
   const auto read = [](Any object, auto function) {
     KernkitObject* slot = new_object(std::move(object));
@@ -230,12 +240,23 @@ TEST(Movable, IsReadWhereItIs) {
     EXPECT_EQ(value.type_index(), kKernkitStr);
     EXPECT_EQ(owners(Any(value).get()), 2u) << "a view is shared, not taken";
   });
-  // A TensorView is read in as few instructions as there can be: it takes none that moves.
-  EXPECT_EQ(
-      error_of([&] {
-        read(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}), [](TensorView) {});
-      }),
-      "TypeError: read(): argument 0: expected Tensor, got Tensor (to be moved)");
+  read(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}),
+       [](TensorView x) { EXPECT_EQ(x.numel(), 7); });
+  // An exported op reads its tensors in another way.
+  KernkitObject* slot = new_object(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}));
+  const KernkitAny args[] = {movable(&slot).get(), AnyView(7).get()};
+  KernkitAny result{};
+  EXPECT_EQ(__tvm_ffi_check_numel(nullptr, args, 2, &result), 0);
+  ASSERT_NE(slot, nullptr);
+  KernkitObjectDecRef(slot);
+  slot = new_object(std::string("longer than seven"));
+  EXPECT_EQ(error_of([&] { call(__tvm_ffi_check_numel, args); }),
+            "TypeError: check_numel(): x: expected Tensor, got str \"longer than seven\"");
+  KernkitObjectDecRef(slot);
+  slot = nullptr;
+  EXPECT_EQ(error_of([&] { call(__tvm_ffi_check_numel, args); }),
+            "TypeError: check_numel(): x: expected Tensor, got an object that was moved away "
+            "before");
 }
 
 TEST(Function, OfALambdaThatDoesNotThrow) {

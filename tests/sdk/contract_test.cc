@@ -221,7 +221,7 @@ int exported(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result
     changed[4] = AnyView(1.0).get();
   }
   if (F == kOtherDefault && changed.size() == 4) changed.push_back(AnyView(3.0).get());
-  const int code = kernkit::detail::call<Line<F>>(mix<F>, changed.data(),
+  const int code = kernkit::detail::call<Line<F>>(mix<F>, nullptr, changed.data(),
                                                   static_cast<int32_t>(changed.size()), result);
   if (code == 0 || (F != kSaysNothing && F != kThrowsThroughC && F != kReturnsMinusOneOnly)) {
     return code;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "export_fixture.h"
+#include "kernkit/any_view.h"
 #include "kernkit/bytes.h"
 
 namespace ops {
@@ -84,6 +85,50 @@ TEST_F(Export, Floats) {
             "TypeError: float64(): f: expected float, got None");
   EXPECT_EQ(error(__tvm_ffi_float64, {raw_str("1.0")}),
             "TypeError: float64(): f: expected float, got str \"1.0\"");
+}
+
+// An int of Python beyond 64 bits: words in two's complement, the least significant first.
+struct BigInt {
+  std::vector<uint64_t> words;
+  std::vector<uint64_t> object = std::vector<uint64_t>(3);
+
+  explicit BigInt(std::vector<uint64_t> content) : words(std::move(content)) {
+    object.push_back(words.size());
+    object.insert(object.end(), words.begin(), words.end());
+  }
+  KernkitAny any() const { return pointer(kKernkitBigInt, object.data()); }
+};
+
+TEST_F(Export, FloatsFromIntsBeyond64Bits) {
+  constexpr uint64_t kTop = uint64_t{1} << 63;
+  const auto read = [](std::vector<uint64_t> words) {
+    const BigInt value(std::move(words));
+    const std::string text = seen(__tvm_ffi_float64, {value.any()});
+    // As an element of a list, say, it is read by another way.
+    Message other;
+    other << AnyView(value.any()).try_cast<double>().value_or(-1) << ";";
+    EXPECT_TRUE(text[0] == 'V' || text == other.c_str()) << other.c_str();
+    return text;
+  };
+  EXPECT_EQ(read({kTop, 0}), "9.2233720368547758e+18;");
+  EXPECT_EQ(read({~uint64_t{0}, 0}), "1.8446744073709552e+19;");
+  EXPECT_EQ(read({kTop - 1, ~uint64_t{0}}), "-9.2233720368547758e+18;");
+  EXPECT_EQ(read({0, ~uint64_t{0}}), "-1.8446744073709552e+19;");
+  // 2^64 + 2^11 lies half-way between two doubles: to the even one, unless a bit is beyond.
+  EXPECT_EQ(read({1 << 11, 1}), "1.8446744073709552e+19;");
+  EXPECT_EQ(read({(1 << 11) + 1, 1}), "1.8446744073709556e+19;");
+  EXPECT_EQ(read({1, 1 << 11, 1}), "3.4028236692093854e+38;");
+  EXPECT_EQ(read({0, 0, 1}), "3.4028236692093846e+38;");
+  std::vector<uint64_t> largest(17);
+  largest[15] = ~uint64_t{0} << 11;
+  EXPECT_EQ(read(largest), "1.7976931348623157e+308;");
+  const std::string too_large =
+      "ValueError: float64(): f: expected float, got an int beyond 64 bits, which is too large for "
+      "one";
+  largest[15] |= 1 << 10;
+  EXPECT_EQ(read(largest), too_large);
+  EXPECT_EQ(read(std::vector<uint64_t>(18, 1)), too_large);
+  EXPECT_EQ(seen(__tvm_ffi_float32, {BigInt({0, 1}).any()}), "1.8446744073709552e+19;");
 }
 
 TEST_F(Export, Bools) {

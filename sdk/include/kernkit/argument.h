@@ -13,6 +13,8 @@ namespace kernkit::detail {
 // Errors about an argument come from no line of the kernel; raise() puts the export line there.
 [[noreturn, gnu::cold]] void throw_argument_type(const char* name, const char* expected,
                                                  const KernkitAny& any);
+/// An int beyond 64 bits, rounded to the nearest double. ValueError for one beyond the largest.
+[[gnu::cold]] double read_big_int(const KernkitAny& any, const char* name);
 [[noreturn, gnu::cold]] void throw_out_of_range(const char* name, const KernkitAny& any,
                                                 int64_t min, uint64_t max);
 
@@ -26,6 +28,7 @@ inline int32_t type_index_again(const KernkitAny& any) {
 ///   fits(param)      whether the schema type may be declared for it
 ///   Held             what is kept during the call and converts to T
 ///   read(any, name)  the value; throws TypeError or ValueError, which name the argument
+///   read_usual(...)  where there is one: the same, but refuses what call_again.h calls rare
 template <class T, class = void>
 struct Argument;
 
@@ -46,6 +49,10 @@ struct PlainArgument {
 template <>
 struct Argument<TensorView> : PlainArgument<schema::Type::kTensor, TensorView> {
   static Held read(const KernkitAny& any, const char* name) {
+    const KernkitAny object = referent(any);
+    return read_usual(object.type_index == kKernkitTensor ? object : any, name);
+  }
+  static Held read_usual(const KernkitAny& any, const char* name) {
     // A framework's tensor arrives as an object, whose DLTensor stands behind its header.
     auto* address = static_cast<const char*>(any.v.ptr);
     const bool is_object = KERNKIT_USUALLY(any.type_index == kKernkitTensor);
@@ -77,12 +84,14 @@ template <class T>
 struct Argument<T, std::enable_if_t<std::is_floating_point_v<T>>>
     : PlainArgument<schema::Type::kFloat, T> {
   static T read(const KernkitAny& any, const char* name) {
+    if (any.type_index == kKernkitBigInt) return static_cast<T>(read_big_int(any, name));
+    return read_usual(any, name);
+  }
+  static T read_usual(const KernkitAny& any, const char* name) {
     if (__builtin_expect(any.type_index == kKernkitFloat, 1)) return static_cast<T>(any.v.f64);
     const int32_t type_index = type_index_again(any);
-    if (type_index != kKernkitInt && type_index != kKernkitBool) {
-      throw_argument_type(name, "float", any);
-    }
-    return static_cast<T>(any.v.i64);
+    if (type_index == kKernkitInt || type_index == kKernkitBool) return static_cast<T>(any.v.i64);
+    throw_argument_type(name, "float", any);
   }
 };
 

@@ -2,6 +2,7 @@
 // KERNKIT_EXPORT: makes a C++ function callable through the ABI. For <op>_export.cc files.
 #pragma once
 
+#include "kernkit/call_again.h"
 #include "kernkit/metadata.h"
 #include "kernkit/op.h"
 #include "kernkit/raise.h"
@@ -9,34 +10,51 @@
 
 namespace kernkit::detail {
 
-/// Calls the function in a constructor: in braces, the one form in which C++ evaluates arguments
-/// left to right, so that of two wrong arguments the first is reported.
-template <class R>
-struct Apply {
-  template <class... Params>
-  Apply(KernkitAny* result, R (*function)(Params...),
-        const typename Argument<std::decay_t<Params>>::Held&... held) {
-    if constexpr (std::is_void_v<R>) {
-      function(static_cast<Params>(held)...);
-    } else {
-      Result<std::decay_t<R>>::set(result, function(static_cast<Params>(held)...));
-    }
-  }
-};
+/// Parameters whose arguments are still to be read.
+template <class... Params>
+struct Unread {};
 
-template <class Line, class R, class... Params, size_t... I>
-int call(R (*function)(Params...), const KernkitAny* args, int32_t num_args, KernkitAny* result,
-         std::index_sequence<I...> indices) noexcept {
+/// Reads them left to right, so that of two wrong arguments the first is reported, then calls the
+/// function. `self` is the exported function.
+template <class Line, class R, class... Params, class... Held>
+[[gnu::always_inline]] inline int read_and_call(Unread<>, R (*function)(Params...), KernkitFunction,
+                                                const KernkitAny*, int32_t, KernkitAny* result,
+                                                const Held&... held) {
+  if constexpr (std::is_void_v<R>) {
+    function(static_cast<Params>(held)...);
+  } else {
+    Result<std::decay_t<R>>::set(result, function(static_cast<Params>(held)...));
+  }
+  return 0;
+}
+template <class Line, class First, class... Rest, class R, class... Params, class... Held>
+[[gnu::always_inline]] inline int read_and_call(Unread<First, Rest...>, R (*function)(Params...),
+                                                KernkitFunction self, const KernkitAny* args,
+                                                int32_t num_args, KernkitAny* result,
+                                                const Held&... held) {
+  constexpr size_t kIndex = sizeof...(Held);
+  const char* name = Op<Line>::name(kIndex);
+  const KernkitAny& any = Op<Line>::template argument<kIndex>(args, num_args);
+  if (is_rare<First>(any)) {
+    return call_again(self, Line::kName, name, args, num_args, kIndex, result, Line::kWhere);
+  }
+  return read_and_call<Line>(Unread<Rest...>(), function, self, args, num_args, result, held...,
+                             read_usual<First>(any, name));
+}
+
+template <class Line, class R, class... Params>
+[[gnu::always_inline]] inline int call(R (*function)(Params...), KernkitFunction self,
+                                       const KernkitAny* args, int32_t num_args,
+                                       KernkitAny* result) noexcept {
   using ThisOp = Op<Line>;
-  if constexpr (check_signature<ThisOp, R, std::decay_t<Params>...>(indices)) {
+  using Indices = std::index_sequence_for<Params...>;
+  if constexpr (check_signature<ThisOp, R, std::decay_t<Params>...>(Indices())) {
     try {
       if (__builtin_expect(!ThisOp::accepts_count(num_args), 0)) {
         throw_count(ThisOp::signature(), ThisOp::kNames.text, num_args);
       }
-      Apply<R>{result, function,
-               Argument<std::decay_t<Params>>::read(ThisOp::template argument<I>(args, num_args),
-                                                    ThisOp::name(I))...};
-      return 0;
+      return read_and_call<Line>(Unread<std::decay_t<Params>...>(), function, self, args, num_args,
+                                 result);
     } catch (const Error& error) {
       return raise_error(Line::kName, error, Line::kWhere);
     } catch (...) {
@@ -44,12 +62,6 @@ int call(R (*function)(Params...), const KernkitAny* args, int32_t num_args, Ker
     }
   }
   return -1;
-}
-
-template <class Line, class R, class... Params>
-int call(R (*function)(Params...), const KernkitAny* args, int32_t num_args,
-         KernkitAny* result) noexcept {
-  return call<Line>(function, args, num_args, result, std::index_sequence_for<Params...>());
 }
 
 }  // namespace kernkit::detail
@@ -100,7 +112,8 @@ __attribute__((weak, used, visibility("default"))) void* (
   __attribute__((used, section("kernkit_doc"))) static const char name##_doc[] = #name ": " doc; \
   }                                                                                              \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                            \
-    return ::kernkit::detail::call<kernkit_export::name>(__VA_ARGS__, args, num_args, result);   \
+    return ::kernkit::detail::call<kernkit_export::name>(__VA_ARGS__, __tvm_ffi_##name, args,    \
+                                                         num_args, result);                      \
   }                                                                                              \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                              \
     return ::kernkit::detail::return_metadata<kernkit_export::name>(                             \

@@ -57,6 +57,7 @@ std::tuple<int64_t, double, bool, std::string, Tensor> many(const Tensor& x) {
 }
 
 Tensor same(Tensor x) { return x; }
+double half(double x) { return x / 2; }
 uint64_t wide(uint64_t value) { return value / 2; }
 uint64_t too_wide() { return uint64_t{1} << 63; }
 int8_t narrow(int8_t value) { return value; }
@@ -78,6 +79,7 @@ KERNKIT_EXPORT(count, "(Tensor[] xs) -> int", "Elements of all.", count)
 KERNKIT_EXPORT(greet, "(str name, Device device) -> str", "Greets.", greet)
 KERNKIT_EXPORT(many, "(Tensor x) -> (int, float, bool, str, Tensor)", "Several results.", many)
 KERNKIT_EXPORT(same, "(Tensor x) -> Tensor", "x itself.", same)
+KERNKIT_EXPORT(half, "(float x) -> float", "x / 2.", half)
 KERNKIT_EXPORT(wide, "(int v) -> int", "v / 2.", wide)
 KERNKIT_EXPORT(too_wide, "() -> int", "2^63.", too_wide)
 KERNKIT_EXPORT(narrow, "(int v) -> int", "v.", narrow)
