@@ -16,7 +16,7 @@ void add_add() {
                  Borrowed<T>(y, n).view("y"));
   });
   // [/rows]
-  if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) return;
+  if constexpr (std::is_integral_v<T>) return;
   add_rows<T, 2>("add", "plain-loop", op,
                  [op](int64_t n, T* z, const T* x, const T* y) { plain_loop(op, n, z, x, y); });
 #if KERNKIT_BENCH_EIGEN

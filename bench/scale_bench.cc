@@ -15,7 +15,6 @@ void add_scale() {
   add_rows<T, 1>("scale", "kernkit", op, [](int64_t n, T* y, const T* x) {
     kernels::scale(Borrowed<T>(y, n).view("y"), Borrowed<T>(x, n).view("x"), kFactor);
   });
-  if constexpr (std::is_same_v<T, double>) return;
   add_rows<T, 1>("scale", "plain-loop", op,
                  [op](int64_t n, T* y, const T* x) { plain_loop(op, n, y, x); });
 #if KERNKIT_BENCH_EIGEN

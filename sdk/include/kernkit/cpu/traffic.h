@@ -11,6 +11,7 @@ namespace kernkit::cpu::detail {
 // The lines of a block; of one to be written as well, which no processor's own prefetch does.
 template <class T>
 KERNKIT_INLINE void ask_for_input(const T* in, int64_t ahead) {
+  asm("" : "+r"(in));
   const char* const first = reinterpret_cast<const char*>(in) + ahead;
   for (unsigned line = 0; line < kBlock * sizeof(T); line += 64) __builtin_prefetch(first + line);
 }
@@ -72,6 +73,8 @@ struct alignas(64) Stage {
 /// at 0.9.
 template <bool kAvx, class Out, class... In>
 KERNKIT_INLINE void move_block(unsigned ways, const Stage<Out>& stage, Out* out, const In*... in) {
+  // Hidden from the compiler, which would prepare all this in front of the loop, also for no ways.
+  asm("" : "+r"(ways), "+r"(out));
   [[maybe_unused]] int64_t ahead = 1024;
   if ((ways & kPastCaches) != 0) {
     ahead = 3072;

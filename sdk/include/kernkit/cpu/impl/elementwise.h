@@ -12,6 +12,7 @@ struct Work {
   Loop loop;
   const Loops* loops;
   const void* op;
+  unsigned ways;
   int64_t n;
   char* out;
   const char* in[kMaxInputs];
@@ -22,8 +23,8 @@ struct Work {
     out += static_cast<size_t>(count) * loops->sizes[0];
     for (size_t k = 0; k < loops->inputs; ++k) in[k] += static_cast<size_t>(count) * size_of_in(k);
   }
-  void run(int64_t count, unsigned ways, void* to, const void* const* from) const {
-    loop(op, count, ways, to, from);
+  void run(int64_t count, unsigned by, void* to, const void* const* from) const {
+    loop(op, count, by, to, from);
   }
   const void* const* inputs() const { return reinterpret_cast<const void* const*>(in); }
 };
@@ -51,15 +52,15 @@ KERNKIT_COLD void run_part(Work& work, int64_t count) {
   work.drop(count);
 }
 
-KERNKIT_COLD void run_all(Work& work, unsigned ways) {
-  const bool past_caches = (ways & kPastCaches) != 0;
+KERNKIT_COLD void run_all(Work& work) {
+  const bool past_caches = (work.ways & kPastCaches) != 0;
   if (past_caches) {  // from the start of a line, which a part may not reach
     const size_t before = (64 - reinterpret_cast<uintptr_t>(work.out) % 64) % 64;
     const auto count = static_cast<int64_t>(before / work.loops->sizes[0]);
     run_part(work, count < work.n ? count : work.n);
   }
   const int64_t whole = work.n & -int64_t{kBlock};
-  work.run(whole, ways, work.out, work.inputs());
+  work.run(whole, work.ways, work.out, work.inputs());
 #if defined(__x86_64__)
   if (past_caches) asm volatile("sfence" ::: "memory");  // other threads see what went there
 #endif
@@ -82,12 +83,11 @@ KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* 
     in_place |= in[k] == out;
   }
   const size_t bytes = per_element * static_cast<size_t>(n);  // fits, for the arrays are there
-  unsigned ways = bytes >= here.asking_bytes ? here.asking : 0;
   // In place, the lines to be written are in the cache already: there is nothing to save.
-  if (bytes >= here.streaming_bytes && !in_place && kMaxSize % out_size == 0 &&
-      reinterpret_cast<uintptr_t>(out) % out_size == 0) {
-    ways = here.streaming;
-  }
+  const bool streaming = bytes >= here.streaming_bytes && !in_place && kMaxSize % out_size == 0 &&
+                         reinterpret_cast<uintptr_t>(out) % out_size == 0;
+  const unsigned asking = bytes >= here.asking_bytes ? here.asking : 0;
+  const unsigned ways = streaming ? here.streaming : asking;
   const bool threading = bytes >= here.threading_bytes;
   if ((ways & kPastCaches) == 0 && !threading && n % kBlock == 0) return loop(op, n, ways, out, in);
 
@@ -95,16 +95,17 @@ KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* 
   work.loop = loop;
   work.loops = &loops;
   work.op = op;
+  work.ways = ways;
   work.n = n;
   work.out = static_cast<char*>(out);
   for (size_t k = 0; k < loops.inputs; ++k) work.in[k] = static_cast<const char*>(in[k]);
-  if (!threading) return run_all(work, ways);
+  if (!threading) return run_all(work);
   const int64_t grain = static_cast<int64_t>(kPieceBytes / per_element) & -int64_t{kBlock};
   parallel_for(n, grain, [&](int64_t begin, int64_t end) {
     Work piece = work;
     piece.drop(begin);
     piece.n = end - begin;
-    run_all(piece, ways);
+    run_all(piece);
   });
 }
 
