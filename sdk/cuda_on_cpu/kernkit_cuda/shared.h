@@ -17,8 +17,8 @@
 #define KERNKIT_JOINED_(a, b) a##b
 #define KERNKIT_JOINED(a, b) KERNKIT_JOINED_(a, b)
 
-// The guard is const and has an initializer: it is static without saying so, which leaves room for a
-// static in front of __shared__ and none for an extern. The variable is 16-byte aligned, for an
+// The guard is const and has an initializer: it is static without saying so, which leaves room for
+// a static in front of __shared__ and none for an extern. The variable is 16-byte aligned, for an
 // alignment in front of __shared__ goes to the guard.
 // clang-format off
 #define __shared__ \

@@ -1,5 +1,6 @@
 // expect: no dtype is known for this type; specialise kernkit::DTypeOf for it
 // lines: 30
+// SPDX-License-Identifier: Apache-2.0
 #include <string>
 
 #include "kernkit/cpu/elementwise.h"

@@ -1,4 +1,5 @@
 // expect: read a list of int[] as ListView<ListView<int64_t>>
+// SPDX-License-Identifier: Apache-2.0
 #include "kernkit/any_view.h"
 #include "kernkit/list.h"
 
