@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decisions, taken from a fuzzer's bytes: where they end, all is as usual.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace fuzz {
+
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
+
+  uint64_t number() {
+    uint64_t value = 0;
+    const size_t size = size_ < sizeof(value) ? size_ : sizeof(value);
+    if (size != 0) memcpy(&value, data_, size);
+    skip(size);
+    return value;
+  }
+  /// 0 to n - 1, where n is at most 256.
+  uint32_t pick(uint32_t n) {
+    if (size_ == 0) return 0;
+    const uint32_t value = *data_ % n;
+    skip(1);
+    return value;
+  }
+  /// True once in n times.
+  bool once_in(uint32_t n) { return pick(n) == n - 1; }
+
+ private:
+  void skip(size_t size) {
+    data_ += size;
+    size_ -= size;
+  }
+
+  const uint8_t* data_;
+  size_t size_;
+};
+
+}  // namespace fuzz
