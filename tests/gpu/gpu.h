@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -20,6 +21,12 @@
 #include "kernkit/host/runtime.h"
 #include "kernkit/tensor.h"
 #include "kernkit/testing/reference.h"
+
+// Of the CUDA runtime for tests, where that is linked: kernkit/testing/cuda_runtime.h.
+extern "C" {
+[[gnu::weak]] void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream);
+[[gnu::weak]] void kernkit_open_to_kernels(const void* memory, cudaStream_t stream);
+}
 
 namespace kernkit::gpu {
 
@@ -106,7 +113,8 @@ class Hold {
 };
 
 /// A vector of T in device memory, which lies where place() says. What is around it holds a
-/// pattern. Copies are enqueued on a stream; those to the host wait for it.
+/// pattern, and kernels may not touch it where AddressSanitizer knows of device memory. Copies are
+/// enqueued on a stream; those to the host wait for it.
 template <class T>
 class DeviceTensor {
  public:
@@ -129,6 +137,7 @@ class DeviceTensor {
     n_ = n;
     dl_.data = memory_ + kGuard + static_cast<size_t>(first) * sizeof(T);
     KERNKIT_CUDA_CHECK(cudaMemsetAsync(memory_, kPattern, bytes_, stream.get()));
+    close_around(stream);
   }
   void upload(const T* values, const Stream& stream) {
     const CUDADeviceGuard guard(dl_.device.device_id);
@@ -168,6 +177,19 @@ class DeviceTensor {
  private:
   static constexpr size_t kGuard = 256;
   static constexpr unsigned char kPattern = 0xa5;
+
+  // At most 64 KiB on each side: what is closed costs time for each kernel.
+  void close_around(const Stream& stream) const {
+    if (kernkit_close_to_kernels == nullptr) return;  // NVIDIA's runtime
+    constexpr ptrdiff_t kMost = 1 << 16;
+    const auto* first = static_cast<const unsigned char*>(dl_.data);
+    const unsigned char* last = first + static_cast<size_t>(n_) * sizeof(T);
+    const ptrdiff_t before = std::min(first - memory_, kMost);
+    const ptrdiff_t behind = std::min(memory_ + bytes_ - last, kMost);
+    kernkit_open_to_kernels(memory_, stream.get());
+    kernkit_close_to_kernels(first - before, static_cast<size_t>(before), stream.get());
+    kernkit_close_to_kernels(last, static_cast<size_t>(behind), stream.get());
+  }
 
   size_t bytes_;
   unsigned char* memory_ = nullptr;

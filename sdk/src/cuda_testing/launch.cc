@@ -6,6 +6,7 @@
 
 #include "grid.h"
 #include "state.h"
+#include "visibility.h"
 
 namespace kernkit::testing {
 namespace {
@@ -96,7 +97,10 @@ void run(const std::string& name, const void* kernel, CudaInvoke invoke, const R
   for (auto& bytes : arguments) addresses.push_back(bytes.data());
   Grid grid(name, kernel, invoke, addresses.data(), request.grid, request.block,
             request.shared_memory, request.cooperative, state().emulation);
-  const std::string sentence = grid.run();
+  const std::string sentence = [&] {
+    const ClosedMemoryInvisible invisible;
+    return grid.run();
+  }();
   if (!sentence.empty()) fault(sentence, device, grid.error());
 }
 

@@ -16,7 +16,18 @@ void show(bool visible) {
   }
 }
 
+void close_to_kernels(bool close) {
+  for (const auto& [pointer, allocation] : state().allocations) {
+    for (const auto& [memory, size] : allocation.closed) {
+      (close ? close_memory : open_memory)(memory, size);
+    }
+  }
+}
+
 }  // namespace
+
+ClosedMemoryInvisible::ClosedMemoryInvisible() { close_to_kernels(true); }
+ClosedMemoryInvisible::~ClosedMemoryInvisible() { close_to_kernels(false); }
 
 DeviceMemoryVisible::DeviceMemoryVisible() {
   if (living++ == 0) show(true);
@@ -26,3 +37,27 @@ DeviceMemoryVisible::~DeviceMemoryVisible() {
 }
 
 }  // namespace kernkit::testing
+
+using namespace kernkit::testing;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  (void)enqueue(stream, [=] {
+    if (const Allocation* allocation = allocation_of(memory)) {
+      const_cast<Allocation*>(allocation)
+          ->closed.emplace_back(static_cast<const char*>(memory), size);
+    }
+  });
+}
+void kernkit_open_to_kernels(const void* memory, cudaStream_t stream) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  (void)enqueue(stream, [=] {
+    if (const Allocation* allocation = allocation_of(memory)) {
+      const_cast<Allocation*>(allocation)->closed.clear();
+    }
+  });
+}
+
+}  // extern "C"

@@ -15,4 +15,14 @@ class DeviceMemoryVisible {
   DeviceMemoryVisible& operator=(const DeviceMemoryVisible&) = delete;
 };
 
+/// While one lives, what runs is a kernel: closed to it is what kernkit_close_to_kernels() was
+/// told.
+class ClosedMemoryInvisible {
+ public:
+  ClosedMemoryInvisible();
+  ~ClosedMemoryInvisible();
+  ClosedMemoryInvisible(const ClosedMemoryInvisible&) = delete;
+  ClosedMemoryInvisible& operator=(const ClosedMemoryInvisible&) = delete;
+};
+
 }  // namespace kernkit::testing

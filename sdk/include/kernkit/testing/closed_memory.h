@@ -13,8 +13,10 @@ void __asan_poison_memory_region(const volatile void* memory, size_t size);
 void __asan_unpoison_memory_region(const volatile void* memory, size_t size);
 }
 #define KERNKIT_SEES_CLOSED_MEMORY __attribute__((no_sanitize("address")))
+#define KERNKIT_CLOSES_MEMORY 1
 #else
 #define KERNKIT_SEES_CLOSED_MEMORY
+#define KERNKIT_CLOSES_MEMORY 0
 #endif
 
 namespace kernkit::testing {

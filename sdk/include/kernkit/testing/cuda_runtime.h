@@ -127,3 +127,13 @@ class CudaRuntime {
 };
 
 }  // namespace kernkit::testing
+
+extern "C" {
+/// From here on in the stream kernels may not touch these bytes of an allocation: AddressSanitizer
+/// reports it. (It knows of each 8 bytes how many of the first may be touched: where what is closed
+/// ends between two multiples of 8, up to 7 bytes in front of that stay open.) Copies and memsets
+/// may. Without AddressSanitizer nothing is closed.
+void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream);
+/// From here on in the stream they may touch all of the allocation that `memory` lies in.
+void kernkit_open_to_kernels(const void* memory, cudaStream_t stream);
+}

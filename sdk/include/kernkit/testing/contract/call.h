@@ -67,12 +67,15 @@ class Call {
     upload();
   }
 
-  /// Puts the arguments into memory, calls, and reads the memory.
-  Outcome run() {
+  /// Puts the arguments into memory, calls, and reads the memory. `closed`: what belongs to no
+  /// tensor is closed (closed_memory.h) meanwhile.
+  Outcome run(bool closed = false) {
     prepare();
+    if (closed) close_around();
     place_->enter();
     Outcome outcome = invoke();
     place_->leave();
+    if (closed) open_around();
     collect(&outcome);
     return outcome;
   }
@@ -133,6 +136,11 @@ class Call {
     const int shares = arguments[i].shares;
     return memories_[shares < 0 ? i : static_cast<size_t>(shares)];
   }
+  /// Whose each byte of the memory is.
+  enum Owner : char { kNobody, kRead, kWritten };
+  std::vector<Owner> owners(const Memory& memory) const;
+  void close_around();
+  void open_around();
   Elements elements(size_t i, const std::vector<unsigned char>& bytes) const;
   void fill(size_t i);
   KernkitAny argument_at(size_t i);

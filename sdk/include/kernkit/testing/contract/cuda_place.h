@@ -51,6 +51,14 @@ class CudaPlace : public Place {
     (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
     (void)cudaStreamSynchronize(stream_);
   }
+  void close(void* memory, size_t bytes) override {
+    kernkit_close_to_kernels(memory, bytes, stream_);
+  }
+  void open(void* memory, size_t) override {
+    const CUDADeviceGuard guard(device_);
+    (void)cudaDeviceSynchronize();
+    kernkit_open_to_kernels(memory, stream_);
+  }
   void enter() override {
     current_ = this;
     guards_ = std::make_unique<Guards>(device(), stream_);

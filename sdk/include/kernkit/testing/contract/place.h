@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kernkit/device.h"
+#include "kernkit/testing/closed_memory.h"
 
 namespace kernkit::testing::contract {
 
@@ -25,6 +26,11 @@ class Place {
   virtual void release(void* memory) { std::free(memory); }
   virtual void upload(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
   virtual void download(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+
+  /// Under AddressSanitizer the op may not touch these bytes of what allocate() gave.
+  virtual void close(void* memory, size_t bytes) { close_memory(memory, bytes); }
+  /// Nothing of it is closed any more, once what the op began has ended.
+  virtual void open(void* memory, size_t bytes) { open_memory(memory, bytes); }
 
   /// Around a call: makes the caller's device and stream current, and takes them back.
   virtual void enter() {}

@@ -2,6 +2,8 @@
 // How arguments lie in memory.
 #pragma once
 
+#include <algorithm>
+
 #include "kernkit/testing/contract/call.h"
 
 namespace kernkit::testing::contract {
@@ -70,25 +72,47 @@ inline Elements Call::elements(size_t i, const std::vector<unsigned char>& bytes
   return read;
 }
 
+inline std::vector<Call::Owner> Call::owners(const Memory& memory) const {
+  std::vector<Owner> owner(memory.before.size(), kNobody);
+  for (const bool written : {false, true}) {
+    for (size_t k = 0; k < arguments.size(); ++k) {
+      const Argument& argument = arguments[k];
+      if (!argument.is_tensor || &memory_of(k) != &memory) continue;
+      if (argument.is_written != written) continue;
+      for (const int64_t offset : argument.offsets()) {
+        const int64_t begin = memories_[k].origin + offset;
+        std::fill_n(owner.begin() + begin, argument.unit(), written ? kWritten : kRead);
+      }
+    }
+  }
+  return owner;
+}
+
+inline void Call::close_around() {
+  for (const Memory& memory : memories_) {
+    if (memory.data == nullptr) continue;
+    const std::vector<Owner> owner = owners(memory);
+    for (auto begin = owner.begin(); begin != owner.end();) {
+      const auto end = std::find_if(begin, owner.end(), [](Owner o) { return o != kNobody; });
+      memory.place->close(memory.data + (begin - owner.begin()), static_cast<size_t>(end - begin));
+      begin = std::find(end, owner.end(), kNobody);
+    }
+  }
+}
+
+inline void Call::open_around() {
+  for (const Memory& memory : memories_) {
+    if (memory.data != nullptr) memory.place->open(memory.data, memory.before.size());
+  }
+}
+
 inline std::string Call::stray_write(bool inside) const {
   for (size_t i = 0; i < memories_.size(); ++i) {
     const Memory& memory = memories_[i];
     if (memory.data == nullptr) continue;
-    // 1: of a tensor that is only read; 2: of one that is written.
-    std::vector<char> owner(memory.before.size(), 0);
-    for (const bool written : {false, true}) {
-      for (size_t k = 0; k < arguments.size(); ++k) {
-        const Argument& argument = arguments[k];
-        if (!argument.is_tensor || &memory_of(k) != &memory) continue;
-        if (argument.is_written != written) continue;
-        for (const int64_t offset : argument.offsets()) {
-          const int64_t begin = memories_[k].origin + offset;
-          std::fill_n(owner.begin() + begin, argument.unit(), written ? 2 : 1);
-        }
-      }
-    }
+    const std::vector<Owner> owner = owners(memory);
     for (size_t b = 0; b < owner.size(); ++b) {
-      if (memory.before[b] == memory.after[b] || owner[b] != (inside ? 1 : 0)) continue;
+      if (memory.before[b] == memory.after[b] || owner[b] != (inside ? kRead : kNobody)) continue;
       const std::string byte = std::to_string(static_cast<int64_t>(b) - memory.origin);
       return "byte " + byte + " from the first element of " + contract_->name_of(i);
     }
