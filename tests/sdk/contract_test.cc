@@ -10,6 +10,7 @@
 #include "kernkit/cuda/launch.h"
 #include "kernkit/expect.h"
 #include "kernkit/export.h"
+#include "sanitizers.h"
 
 namespace {
 
@@ -71,14 +72,18 @@ enum Fault {
   kIgnoresLaunchError,
   kRaisesEarlierError,
   kReadsUninitialised,
+  // Seen by AddressSanitizer.
+  kReadsBehindTheEnd,
+  kReadsBehindTheEndOnCuda,
 };
 
 template <class T>
-__global__ void mix_kernel(int64_t n, T factor, bool uninitialised, T* y, const T* x, const T* w,
-                           const T* bias) {
+__global__ void mix_kernel(int64_t n, T factor, bool uninitialised, bool behind, T* y, const T* x,
+                           const T* w, const T* bias) {
   __shared__ float never_written[1];  // though a compiler cannot know
   if (n < 0) never_written[0] = static_cast<float>(factor);
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (behind && i == n) (void)*static_cast<const volatile T*>(x + i);
   if (i >= n) return;
   const bool wrong = uninitialised && never_written[0] > 1e10f;
   y[i] = x[i] * factor + w[i] + (bias != nullptr ? bias[i] : T(0)) + T(wrong);
@@ -100,7 +105,8 @@ void mix_cuda(int64_t n, T factor, TensorView y, TensorView x, T* out, const T* 
     config.blockDim = dim3(64);
     const bool is_default = F == kDefaultStream || F == kDefaultStreamUnlessCaptured;
     config.stream = is_default && status == cudaStreamCaptureStatusNone ? nullptr : stream;
-    cudaError_t error = cudaLaunchKernelEx(&config, mix_kernel<T>, n, factor, false, out, a, b, c);
+    cudaError_t error =
+        cudaLaunchKernelEx(&config, mix_kernel<T>, n, factor, false, false, out, a, b, c);
     if (F == kIgnoresLaunchError) return;
     if (F == kRaisesEarlierError) error = cudaGetLastError();
     KERNKIT_CUDA_CHECK(error);
@@ -117,7 +123,7 @@ void mix_cuda(int64_t n, T factor, TensorView y, TensorView x, T* out, const T* 
   cudaEvent_t event = nullptr;
   if (F == kLeaks) KERNKIT_CUDA_CHECK(cudaEventCreate(&event));
   launch(mix_kernel<T>, {(n + 63) / 64, 64}, n, factor + (F == kWrongOnCuda ? 1 : 0),
-         F == kReadsUninitialised, out, a, b, c);
+         F == kReadsUninitialised, F == kReadsBehindTheEndOnCuda, out, a, b, c);
   const bool waits = F == kSynchronises || (F == kSynchronisesInPlace && out == a);
   if (waits && !captured) KERNKIT_CUDA_CHECK(cudaStreamSynchronize(stream));
 }
@@ -192,6 +198,7 @@ void mix(TensorView y, TensorView x, TensorView w, kernkit::Optional<TensorView>
       if (F == kWrongWhenUnaligned && !aligned) value = C(0);
       out[i] = T(value);
     }
+    if (F == kReadsBehindTheEnd) (void)*reinterpret_cast<const volatile char*>(a + n);
     if (F == kWritesBehindTheEnd) out[n] = T(C(1));
     if (F == kWritesInput && a != out) a[0] = T(static_cast<C>(a[0]) + C(1));
   });
@@ -331,6 +338,24 @@ TEST(ContractRulesOf, EachHasAnOpThatBreaksIt) {
   for (const Rule& rule : all_rules()) EXPECT_EQ(broken.count(rule.name), 1u) << rule.name;
 }
 
+#if defined(TEST_WITH_ASAN)
+void try_rule_named(const std::string& name, const Contract& contract) {
+  for (const Rule& rule : all_rules()) {
+    if (rule.name == name) (void)try_rule(rule, contract);
+  }
+}
+
+// What is read is never used: every result is right.
+TEST(ContractDeathTest, ReadsBehindTheEnd) {
+  try_rule_named("ByteOffset", contract_with<kNone>());
+  EXPECT_DEATH(try_rule_named("ByteOffset", contract_with<kReadsBehindTheEnd>()),
+               "use-after-poison");
+  EXPECT_DEATH(
+      try_rule_named("ByteOffset", contract_with<kReadsBehindTheEndOnCuda>()),
+      "kernkit: in kernel .*mix_kernel<float>: block \\[0, 0, 0\\], thread \\[15, 0, 0\\]");
+}
+#endif
+
 // A right one, in memory of the caller's framework.
 kernkit::Tensor tripled(TensorView x) {
   KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cuda().contiguous();
@@ -338,7 +363,7 @@ kernkit::Tensor tripled(TensorView x) {
   kernkit::Tensor y = kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device());
   if (n == 0) return y;
   const kernkit::cuda::Launch launch(x);
-  launch(mix_kernel<float>, {(n + 63) / 64, 64}, n, 2.0f, false, y.data<float>(),
+  launch(mix_kernel<float>, {(n + 63) / 64, 64}, n, 2.0f, false, false, y.data<float>(),
          x.data<const float>(), x.data<const float>(), nullptr);
   return y;
 }

@@ -362,6 +362,29 @@ TEST_F(CudaFaultsDeathTest, PastALargeAllocation) {
   cudaFree(x);
 }
 
+// Kernels alone may not touch what is closed, and from then on in the stream.
+TEST_F(CudaFaultsDeathTest, WhatIsClosedToKernels) {
+  runtime_.set_seed(1);
+  float* x = memory<float>(100);
+  launch(faulty::past_the_end, 4, 32, 0, x, 99);
+  kernkit_close_to_kernels(x + 90, 10 * sizeof(float), nullptr);
+  launch(faulty::past_the_end, 3, 32, 0, x, 89);
+  float copied[100];
+  EXPECT_EQ(cudaMemset(x, 1, 100 * sizeof(float)), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(copied, x, sizeof(copied), cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(fault(), "none");
+  const auto past = [&] {
+    launch(faulty::past_the_end, 3, 32, 0, x, 90);
+    cudaDeviceSynchronize();
+  };
+  EXPECT_DEATH(past(),
+               "in kernel faulty::past_the_end: block \\[2, 0, 0\\], thread \\[26, 0, 0\\]");
+  kernkit_open_to_kernels(x, nullptr);
+  past();
+  EXPECT_EQ(fault(), "none");
+  cudaFree(x);
+}
+
 TEST_F(CudaFaultsDeathTest, PastSharedMemory) {
   float* x = memory<float>(64);
   EXPECT_DEATH(launch(faulty::past_shared, 1, 64, 63 * sizeof(float), x),
