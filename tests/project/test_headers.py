@@ -93,7 +93,7 @@ def test_includes_nothing_heavy(header, dlpack_include):
 
 
 @pytest.mark.parametrize(
-    "header, lines", [("kernkit/tensor.h", 9000), ("kernkit/expect.h", 10500), ("kernkit/export.h", 13500)]
+    "header, lines", [("kernkit/tensor.h", 9000), ("kernkit/expect.h", 10500), ("kernkit/export.h", 14000)]
 )
 def test_preprocessed_size(header, lines, dlpack_include):
     """What a kernel's file includes stays small: compile time follows it."""
