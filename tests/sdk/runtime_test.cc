@@ -126,6 +126,16 @@ TEST(Runtime, RefusedImportLeavesTheTensorToTheCaller) {
   EXPECT_EQ(deleted, 0);
 }
 
+// As of a fake tensor: an op refuses it, by the argument's name.
+TEST(Runtime, ImportsATensorWithoutMemory) {
+  Managed nowhere;
+  nowhere.versioned.dl_tensor.data = nullptr;
+  void* object = nullptr;
+  auto* import = find<FromDlpack>("TVMFFITensorFromDLPackVersioned");
+  EXPECT_EQ(error_of([&] { return import(&nowhere.versioned, 8, 0, &object); }), "nothing");
+  KernkitObjectDecRef(static_cast<KernkitObject*>(object));
+}
+
 TEST(Runtime, AllocatesOnTheCpu) {
   auto* alloc = find<Alloc>("TVMFFIEnvTensorAlloc");
   for (const int64_t n : {0, 1, 3, 1000}) {

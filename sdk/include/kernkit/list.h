@@ -34,7 +34,7 @@ class ListView {
  public:
   ListView(const KernkitAny* data, size_t size, const char* name)
       : ListView(detail::ListItems(data, size), name) {}
-  ListView(detail::ListItems items, const char* name) : items_(std::move(items)), name_(name) {}
+  ListView(const detail::ListItems& items, const char* name) : items_(items), name_(name) {}
 
   size_t size() const { return items_.size(); }
   bool empty() const { return items_.size() == 0; }

@@ -88,7 +88,8 @@ void Block::run() {
 bool Block::is_endless(unsigned waiting) {
   const std::string sentence = grid_.endless(waiting);
   if (sentence.empty()) return false;
-  grid_.fail(where(ready_ != nullptr ? *ready_ : *running_) + ": " + sentence);
+  const CudaThread* thread = ready_ != nullptr ? ready_ : running_;
+  grid_.fail((thread != nullptr ? where(*thread) : grid_.where(index_)) + ": " + sentence);
   return true;
 }
 

@@ -24,9 +24,11 @@ template <class Managed>
 int import_tensor(Managed* from, uint64_t flags, int32_t alignment, int32_t require_contiguous,
                   void** out) noexcept {
   const TensorView view(&from->dl_tensor);
-  if (alignment > 0 && reinterpret_cast<uintptr_t>(view.data_ptr()) % alignment != 0) {
+  const uintptr_t address = kernkit::detail::address_of(view.get());  // data_ptr() may throw
+  if (alignment > 0 && address % alignment != 0) {
     Message text;
-    text << "address " << view.data_ptr() << " is not aligned to " << alignment << " bytes";
+    text << "address " << reinterpret_cast<void*>(address) << " is not aligned to " << alignment
+         << " bytes";
     return fail("RuntimeError", text.c_str());
   }
   if (require_contiguous != 0 && !view.is_contiguous()) {

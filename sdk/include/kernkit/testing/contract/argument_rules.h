@@ -11,7 +11,8 @@ inline Variations wrong_counts(const Contract& contract, const Place&) {
   Variations all;
   const auto with = [&](const char* what, int change) {
     all.push_back({what, May::kRefuse, kind::TypeError, {}, [=](Call& call) {
-                     call.passed = static_cast<size_t>(static_cast<int>(call.passed) + change);
+                     const auto passed = static_cast<int64_t>(call.passed) + change;
+                     call.passed = static_cast<size_t>(passed);
                    }});
   };
   const auto given = static_cast<int>(contract.given());

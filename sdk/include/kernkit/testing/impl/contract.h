@@ -31,7 +31,7 @@ inline Contract make_contract(const char* op, KernkitFunction function, KernkitF
   std::vector<Example> examples;
   std::vector<Exemption> exemptions;
   for (const Item& item : items) item.add_to(&examples, &exemptions);
-  return Contract(Callee(op, function, metadata), std::move(examples), std::move(exemptions));
+  return Contract(Callee(op, function, metadata), examples, std::move(exemptions));
 }
 
 /// What GoogleTest is told of one rule: why it failed, or why it was not tried, or nothing.
