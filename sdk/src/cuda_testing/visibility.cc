@@ -24,6 +24,17 @@ void close_to_kernels(bool close) {
   }
 }
 
+// What is closed of the allocation that `memory` lies in changes where the stream has come so far.
+template <class Change>
+void change_closed(const void* memory, cudaStream_t stream, const Change& change) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  (void)enqueue(stream, [=] {
+    if (const Allocation* allocation = allocation_of(memory)) {
+      change(&const_cast<Allocation*>(allocation)->closed);
+    }
+  });
+}
+
 }  // namespace
 
 ClosedMemoryInvisible::ClosedMemoryInvisible() { close_to_kernels(true); }
@@ -43,21 +54,12 @@ using namespace kernkit::testing;  // NOLINT(build/namespaces): these are its fu
 extern "C" {
 
 void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream) {
-  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  (void)enqueue(stream, [=] {
-    if (const Allocation* allocation = allocation_of(memory)) {
-      const_cast<Allocation*>(allocation)
-          ->closed.emplace_back(static_cast<const char*>(memory), size);
-    }
+  change_closed(memory, stream, [=](auto* closed) {
+    closed->emplace_back(static_cast<const char*>(memory), size);
   });
 }
 void kernkit_open_to_kernels(const void* memory, cudaStream_t stream) {
-  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  (void)enqueue(stream, [=] {
-    if (const Allocation* allocation = allocation_of(memory)) {
-      const_cast<Allocation*>(allocation)->closed.clear();
-    }
-  });
+  change_closed(memory, stream, [](auto* closed) { closed->clear(); });
 }
 
 }  // extern "C"
