@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "kernkit/apply.h"
+#include "kernkit/errors/message.h"
 #include "kernkit/float.h"
-#include "kernkit/message.h"
 #include "kernkit/tensor.h"
 #include "kernkit/testing/compiler.h"
 #include "kernkit/testing/one_thread.h"

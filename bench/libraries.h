@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "kernkit/abi.h"
+#include "kernkit/abi/abi.h"
 #include "kernkit/testing/compiler.h"
 
 namespace kernkit::bench {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "input.h"
-#include "kernkit/any_tensor.h"
-#include "kernkit/dtype.h"
+#include "kernkit/abi/any_tensor.h"
+#include "kernkit/types/dtype.h"
 
 namespace fuzz {
 

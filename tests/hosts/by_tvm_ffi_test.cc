@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "kernkit/abi.h"
+#include "kernkit/abi/abi.h"
 
 namespace {
 

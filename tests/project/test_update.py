@@ -65,7 +65,7 @@ def newer(root, tmp_path, monkeypatch):
     (tree / "kernels/CMakeLists.txt").open("a").write("# of the new template\n")
     (tree / "docs").mkdir(exist_ok=True)
     (tree / "docs/new.md").write_text("template_library has a new page\n")
-    (tree / "third_party/kernkit/include/kernkit/shape.h").unlink()
+    (tree / "third_party/kernkit/include/kernkit/types/shape.h").unlink()
     return tree
 
 
@@ -117,16 +117,16 @@ def test_a_second_update_starts_from_the_first(library, newer):
 def test_conflicts_are_gits_and_nothing_is_lost(library, newer, capsys):
     listing = library / "kernels/CMakeLists.txt"
     listing.open("a").write("kernkit_add_kernel(fast_ops mine)\n")
-    (library / "third_party/kernkit/include/kernkit/shape.h").open("a").write("// patched\n")
+    (library / "third_party/kernkit/include/kernkit/types/shape.h").open("a").write("// patched\n")
     commit(library)
     before = git(library, "rev-parse", "HEAD")
     run(library, code=1)
     said = capsys.readouterr().out
-    assert "kernels/CMakeLists.txt\nthird_party/kernkit/include/kernkit/shape.h\n" in said
+    assert "kernels/CMakeLists.txt\nthird_party/kernkit/include/kernkit/types/shape.h\n" in said
     text = listing.read_text()
     assert text.index("<<<<<<<") < text.index("fast_ops mine") < text.index("=======")
     assert text.index("=======") < text.index("# of the new template") < text.index(">>>>>>>")
-    assert "// patched" in (library / "third_party/kernkit/include/kernkit/shape.h").read_text()
+    assert "// patched" in (library / "third_party/kernkit/include/kernkit/types/shape.h").read_text()
     git(library, "merge", "--abort")
     assert git(library, "rev-parse", "HEAD") == before
     run(library, code=1)  # as if it had not been tried

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layouts of abi.h against the real headers of the host, when they are in reach.
-#include "kernkit/abi.h"
+#include "kernkit/abi/abi.h"
 
 #include <gtest/gtest.h>
 

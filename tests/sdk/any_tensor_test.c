@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The conversions for callers in C, compiled as C99. */
-#include "kernkit/any_tensor.h"
+#include "kernkit/abi/any_tensor.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernkit/device.h"
+#include "kernkit/types/device.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernkit/abi.h"
+#include "kernkit/abi/abi.h"
 
 namespace generator {
 

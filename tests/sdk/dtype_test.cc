@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernkit/dtype.h"
+#include "kernkit/types/dtype.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernkit/abi.h"
+#include "kernkit/abi/abi.h"
 
 namespace host_stub {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernkit/message.h"
+#include "kernkit/errors/message.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernkit/number.h"
+#include "kernkit/schema/number.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernkit/overlap.h"
+#include "kernkit/memory/overlap.h"
 
 #include <gtest/gtest.h>
 

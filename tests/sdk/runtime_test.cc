@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "kernkit/error.h"
-#include "kernkit/host_error.h"
+#include "kernkit/host_api/host_error.h"
 #include "kernkit/owning_tensor.h"
 #include "kernkit/testing/tensor.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernkit/schema_parser.h"
+#include "kernkit/schema/parser.h"
 
 namespace kernkit::schema {
 namespace {

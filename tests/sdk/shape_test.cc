@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernkit/shape.h"
+#include "kernkit/types/shape.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // is in front of both, and which nobody may touch under AddressSanitizer.
 #pragma once
 
-#include "kernkit/asan.h"
+#include "kernkit/base/asan.h"
 
 #if defined(KERNKIT_ASAN)
 #define KERNKIT_SHARED_GUARD __attribute__((used, aligned(8), abi_tag("kernkit_guard")))

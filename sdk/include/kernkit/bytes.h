@@ -2,8 +2,8 @@
 // BytesView: a bytes argument or result.
 #pragma once
 
-#include "kernkit/argument.h"
-#include "kernkit/result.h"
+#include "kernkit/call/argument.h"
+#include "kernkit/call/result.h"
 
 namespace kernkit {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernkit/error.h"
-#include "kernkit/small_float.h"
+#include "kernkit/types/small_float.h"
 
 namespace kernkit {
 

@@ -5,7 +5,7 @@
 #include <initializer_list>
 
 #include "kernkit/dispatch.h"
-#include "kernkit/overlap.h"
+#include "kernkit/memory/overlap.h"
 
 namespace kernkit {
 

@@ -2,9 +2,9 @@
 // The caller's framework: its current stream and its allocator, per thread.
 #pragma once
 
-#include "kernkit/device.h"
 #include "kernkit/error.h"
-#include "kernkit/host_api.h"
+#include "kernkit/host_api/host_api.h"
+#include "kernkit/types/device.h"
 
 namespace kernkit {
 

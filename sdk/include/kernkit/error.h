@@ -4,7 +4,7 @@
 
 #include <new>  // std::exception too, at a tenth of the size of <exception>
 
-#include "kernkit/message.h"
+#include "kernkit/errors/message.h"
 
 namespace kernkit {
 

@@ -2,10 +2,10 @@
 // KERNKIT_EXPECT(x): what a tensor argument must be.
 #pragma once
 
-#include "kernkit/dim.h"
+#include "kernkit/checks/dim.h"
+#include "kernkit/checks/refusal.h"
 #include "kernkit/dispatch.h"
-#include "kernkit/overlap.h"
-#include "kernkit/refusal.h"
+#include "kernkit/memory/overlap.h"
 
 namespace kernkit {
 

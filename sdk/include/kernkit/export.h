@@ -2,11 +2,11 @@
 // KERNKIT_EXPORT: makes a C++ function callable through the ABI. For <op>_export.cc files.
 #pragma once
 
-#include "kernkit/call_again.h"
-#include "kernkit/metadata.h"
-#include "kernkit/op.h"
-#include "kernkit/raise.h"
-#include "kernkit/schema_check.h"
+#include "kernkit/call/call_again.h"
+#include "kernkit/call/metadata.h"
+#include "kernkit/call/op.h"
+#include "kernkit/call/schema_check.h"
+#include "kernkit/host_api/raise.h"
 
 namespace kernkit::detail {
 

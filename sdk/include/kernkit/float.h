@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernkit/dtype.h"
+#include "kernkit/types/dtype.h"
 
 #if defined(__CUDACC__)
 #define KERNKIT_HOST_DEVICE __host__ __device__

@@ -2,7 +2,7 @@
 // ListView: a list argument, read element by element. IntList: the integers behind a ShapeView.
 #pragma once
 
-#include "kernkit/list_items.h"
+#include "kernkit/call/list_items.h"
 
 namespace kernkit {
 

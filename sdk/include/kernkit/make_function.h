@@ -3,8 +3,8 @@
 #pragma once
 
 #include "kernkit/function.h"
+#include "kernkit/host_api/raise.h"
 #include "kernkit/list.h"
-#include "kernkit/raise.h"
 
 namespace kernkit {
 

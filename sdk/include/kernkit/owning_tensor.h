@@ -2,8 +2,8 @@
 // Tensor: an owning, reference-counted tensor of the host.
 #pragma once
 
-#include "kernkit/nd_alloc.h"
-#include "kernkit/object_ref.h"
+#include "kernkit/host_api/object_ref.h"
+#include "kernkit/memory/nd_alloc.h"
 
 namespace kernkit {
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The schema of an op that is to be written: read from what was typed or pasted, and refused with
-what to write instead where the C++ side (kernkit/schema_parser.h) would not take it."""
+what to write instead where the C++ side (kernkit/schema/parser.h) would not take it."""
 
 import math
 import re

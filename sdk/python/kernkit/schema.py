@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a library says of its ops: the lines of KERNKIT_EXPORT, read from the file.
 
-The grammar is that of kernkit/schema_parser.h, which has refused whatever is wrong in a line when
+The grammar is that of kernkit/schema/parser.h, which has refused whatever is wrong in a line when
 the library was compiled.
 """
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernkit/host_api.h"
+#include "kernkit/host_api/host_api.h"
 
 namespace kernkit::host {
 

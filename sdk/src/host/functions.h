@@ -3,7 +3,7 @@
 // so that what was found here before may be kept.
 #pragma once
 
-#include "kernkit/host_api.h"
+#include "kernkit/host_api/host_api.h"
 
 namespace kernkit::host {
 

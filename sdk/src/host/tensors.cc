@@ -6,7 +6,7 @@
 #include "host/objects.h"
 #include "host/tvm_ffi.h"
 #include "kernkit/cpu/allocator.h"
-#include "kernkit/nd_alloc.h"
+#include "kernkit/memory/nd_alloc.h"
 
 namespace kernkit::host {
 namespace {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernkit/any_tensor.h"
+#include "kernkit/abi/any_tensor.h"
 
 int main(int argc, char** argv) {
   float x[3] = {1, 2, 3};

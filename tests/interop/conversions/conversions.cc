@@ -4,7 +4,7 @@
 #include "kernkit/cpu/elementwise.h"
 #include "kernkit/expect.h"
 #include "kernkit/export.h"
-#include "kernkit/small_float.h"
+#include "kernkit/types/small_float.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "kernkit/asan.h"
-#include "kernkit/data_size.h"
+#include "kernkit/base/asan.h"
+#include "kernkit/memory/data_size.h"
 
 namespace kernkit {
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "kernkit/cold.h"
+#include "kernkit/base/cold.h"
 
 // Code for more than the compiler was told to use is made for x86-64 only, by g++ and clang++.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__CUDACC__)

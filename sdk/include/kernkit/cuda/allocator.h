@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernkit/cuda/device_guard.h"
-#include "kernkit/data_size.h"
+#include "kernkit/memory/data_size.h"
 
 namespace kernkit {
 

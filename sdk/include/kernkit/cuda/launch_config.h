@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-#include "kernkit/message.h"
+#include "kernkit/errors/message.h"
 
 namespace kernkit::cuda {
 

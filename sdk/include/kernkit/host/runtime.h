@@ -2,7 +2,7 @@
 // The runtime that serves kernel libraries in a process without tvm_ffi. Link kernkit::host.
 #pragma once
 
-#include "kernkit/host_api.h"
+#include "kernkit/host_api/host_api.h"
 
 extern "C" {
 /// A function of the host by the name that tvm_ffi gives it, such as "TVMFFIErrorCreate", or null.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernkit/env.h"
-#include "kernkit/host_error.h"
+#include "kernkit/host_api/host_error.h"
 
 namespace kernkit {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "kernkit/cpu/allocator.h"
-#include "kernkit/dlpack.h"
-#include "kernkit/host_error.h"
+#include "kernkit/host_api/host_error.h"
+#include "kernkit/memory/dlpack.h"
 #include "kernkit/owning_tensor.h"
 
 namespace kernkit {

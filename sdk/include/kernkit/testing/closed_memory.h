@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "kernkit/asan.h"
+#include "kernkit/base/asan.h"
 
 #if defined(KERNKIT_ASAN)
 // sanitizer/asan_interface.h

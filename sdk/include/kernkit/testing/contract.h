@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernkit/abi.h"
+#include "kernkit/abi/abi.h"
 #include "kernkit/testing/contract/example.h"
 
 #if defined(KERNKIT_CONTRACT_COMPILED)

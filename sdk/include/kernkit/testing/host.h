@@ -6,7 +6,7 @@
 #include "kernkit/cpu/allocator.h"
 #include "kernkit/env.h"
 #include "kernkit/host/runtime.h"
-#include "kernkit/nd_alloc.h"
+#include "kernkit/memory/nd_alloc.h"
 #if defined(KERNKIT_WITH_CUDA)
 #include "kernkit/cuda/allocator.h"
 #endif

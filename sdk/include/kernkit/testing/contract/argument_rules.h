@@ -2,7 +2,7 @@
 // Rules about what every argument is: how many, None, types, defaults.
 #pragma once
 
-#include "kernkit/op.h"
+#include "kernkit/call/op.h"
 #include "kernkit/testing/contract/variation.h"
 
 namespace kernkit::testing::contract {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernkit/host/module.h"
-#include "kernkit/schema_parser.h"
+#include "kernkit/schema/parser.h"
 
 namespace kernkit::testing::contract {
 

@@ -8,7 +8,7 @@
 #include "kernkit/cpu/allocator.h"
 #include "kernkit/cuda/device_guard.h"
 #include "kernkit/env.h"
-#include "kernkit/nd_alloc.h"
+#include "kernkit/memory/nd_alloc.h"
 #include "kernkit/testing/contract/place.h"
 #include "kernkit/testing/cuda_runtime.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "kernkit/call/owning_any.h"
 #include "kernkit/float.h"
-#include "kernkit/owning_any.h"
-#include "kernkit/small_float.h"
+#include "kernkit/types/small_float.h"
 
 namespace kernkit::testing {
 

@@ -7,8 +7,8 @@
 #include <new>
 #include <string>
 
-#include "kernkit/device.h"
 #include "kernkit/testing/closed_memory.h"
+#include "kernkit/types/device.h"
 
 namespace kernkit::testing::contract {
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between a KernkitAny and a tensor, for callers in C; valid C99. Each returns 0, or -1 with *out
+ * untouched when the value is no such tensor or a pointer is null.
+ *
+ * An owned tensor may become a view. A view may never become an owned tensor: nothing would keep
+ * it alive. Hence there is no way from a DLTensor to an owning KernkitAny here; make a tensor of
+ * it through DLPack.
+ */
+#pragma once
+
+#include "kernkit/abi/object.h"
+
+/* The DLTensor of an argument: of a Tensor object, or a bare one. Lives as long as the argument. */
+static inline int KernkitAnyToDLTensorView(const KernkitAny* any, DLTensor** out) {
+  if (any == NULL || out == NULL || any->v.ptr == NULL) return -1;
+  if (any->type_index == kKernkitTensor) {
+    *out = (DLTensor*)(void*)(any->v.object + 1);
+    return 0;
+  }
+  if (any->type_index == kKernkitDLTensorPtr) {
+    *out = (DLTensor*)any->v.ptr;
+    return 0;
+  }
+  return -1;
+}
+
+/* The Tensor object of an argument, with a reference of its own: KernkitObjectDecRef() gives it
+ * back. -1 for a bare DLTensor. */
+static inline int KernkitAnyToOwnedTensor(const KernkitAny* any, KernkitObject** out) {
+  if (any == NULL || out == NULL) return -1;
+  if (any->type_index != kKernkitTensor || any->v.object == NULL) return -1;
+  KernkitObjectIncRef(any->v.object);
+  *out = any->v.object;
+  return 0;
+}
+
+/* A Tensor object as an argument, borrowed: it must live until the call returns. */
+static inline int KernkitTensorToAnyView(KernkitObject* tensor, KernkitAny* out) {
+  if (tensor == NULL || out == NULL || tensor->type_index != kKernkitTensor) return -1;
+  out->type_index = kKernkitTensor;
+  out->small_size = 0;
+  out->v.object = tensor;
+  return 0;
+}
+
+/* The same with a reference of its own, as a result must have. */
+static inline int KernkitTensorToAny(KernkitObject* tensor, KernkitAny* out) {
+  if (KernkitTensorToAnyView(tensor, out) != 0) return -1;
+  KernkitObjectIncRef(tensor);
+  return 0;
+}
+
+/* A bare DLTensor as an argument, borrowed. */
+static inline int KernkitDLTensorToAnyView(DLTensor* tensor, KernkitAny* out) {
+  if (tensor == NULL || out == NULL) return -1;
+  out->type_index = kKernkitDLTensorPtr;
+  out->small_size = 0;
+  out->v.ptr = tensor;
+  return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counting the owners of an object of the host; valid C99. */
+#pragma once
+
+#include "kernkit/abi/abi.h"
+
+/* The strong count stands in the low 32 bits, the weak count in the high 32, one weak for all
+ * strong; as tvm-ffi's own C++ counts. */
+
+/* One owner more. Safe from any thread. */
+static inline void KernkitObjectIncRef(KernkitObject* object) {
+  __atomic_fetch_add(&object->ref_counts, (uint64_t)1, __ATOMIC_RELAXED);
+}
+
+/* One owner less; the last one destroys it. Safe from any thread. */
+static inline void KernkitObjectDecRef(KernkitObject* object) {
+  enum { kDestroy = 1, kFree = 2 };
+  const uint64_t weak = (uint64_t)1 << 32;
+  const uint64_t before = __atomic_fetch_sub(&object->ref_counts, (uint64_t)1, __ATOMIC_RELEASE);
+  if ((before & (weak - 1)) != 1) return;
+  /* No fence: ThreadSanitizer sees none, and would take what others did before for a race. */
+  (void)__atomic_load_n(&object->ref_counts, __ATOMIC_ACQUIRE);
+  if (before == (weak | 1)) {
+    object->deleter(object, kDestroy | kFree);
+    return;
+  }
+  object->deleter(object, kDestroy);
+  if (__atomic_fetch_sub(&object->ref_counts, weak, __ATOMIC_RELEASE) == weak) {
+    (void)__atomic_load_n(&object->ref_counts, __ATOMIC_ACQUIRE);
+    object->deleter(object, kFree);
+  }
+}

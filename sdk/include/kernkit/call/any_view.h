@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// AnyView: a borrowed value of any type: what is passed to a function of the host.
+#pragma once
+
+#include "kernkit/call/optional_argument.h"
+#include "kernkit/call/result.h"
+#include "kernkit/optional.h"
+
+namespace kernkit {
+
+namespace detail {
+
+/// Reading, which AnyView and Any have in common. The rules are those of an exported function's
+/// arguments: a double may be read from an int, an int32_t only from an int in its range.
+class AnyValue {
+ public:
+  int32_t type_index() const { return any_.type_index; }
+  bool is_none() const { return any_.type_index == kKernkitNone; }
+
+  /// The value as a T: what a parameter of an exported function can be. Throws TypeError
+  /// "<name>: expected float, got str "x"", or ValueError for a number out of range. A view (of a
+  /// tensor, a text, a list) lives as long as this object does.
+  template <class T>
+  T cast(const char* name = "value") const {
+    static_assert(std::is_same_v<typename Argument<T>::Held, T>,
+                  "kernkit: this type borrows from what only a call can hold; read int[] as "
+                  "ListView<int64_t>");
+    return Argument<T>::read(any_, name);
+  }
+  /// Whether cast<T>() would succeed.
+  template <class T>
+  bool is() const {
+    return try_cast<T>().has_value();
+  }
+  /// The value as a T, or nothing where cast<T>() would throw. Meant for the unusual case: a
+  /// refusal costs an exception.
+  template <class T>
+  Optional<T> try_cast() const {
+    try {
+      return cast<T>();
+    } catch (const Error&) {
+      return {};
+    }
+  }
+
+  const KernkitAny& get() const { return any_; }
+
+ protected:
+  AnyValue() = default;
+  explicit AnyValue(const KernkitAny& any) : any_(any) {}
+  KernkitAny any_{};
+};
+
+/// What it is, for messages: "int 3", "a list of 2".
+[[gnu::cold]] inline Message& operator<<(Message& out, const AnyValue& value) {
+  return out << value.get();
+}
+
+template <class T>
+inline constexpr bool kIsPlain =
+    std::is_arithmetic_v<T> || std::is_same_v<T, DLDataType> || std::is_same_v<T, DLDevice>;
+
+/// A short text as a value, a longer one by its address. Throws ValueError for a longer one with a
+/// NUL in it, which only the host can hold: make an Any of that.
+KernkitAny view_text(const char* data, size_t size);
+
+}  // namespace detail
+
+/// A borrowed value of any type, implicitly made from None (nullptr), bool, numbers, dtypes,
+/// devices, C strings and std::string, tensors and views of them, Function, Any, and an Optional of
+/// these. It is a KernkitAny and nothing else. As a parameter it goes with the schema type `Any`.
+class AnyView : public detail::AnyValue {
+ public:
+  /// None.
+  AnyView() = default;
+  AnyView(std::nullptr_t) {}                                 // NOLINT(runtime/explicit)
+  AnyView(const AnyValue& value) : AnyValue(value.get()) {}  // NOLINT(runtime/explicit)
+  explicit AnyView(const KernkitAny& any) : AnyValue(any) {}
+
+  template <class T, std::enable_if_t<detail::kIsPlain<T>, int> = 0>
+  AnyView(T value) {  // NOLINT(runtime/explicit)
+    detail::Result<T>::set(&any_, value);
+  }
+  AnyView(const char* text) { set(kKernkitRawStr).c_str = text; }  // NOLINT(runtime/explicit)
+  /// std::string, or another class with c_str() and size().
+  template <class T, class = decltype(std::declval<const T&>().c_str())>
+  AnyView(const T& text)  // NOLINT(runtime/explicit)
+      : AnyValue(detail::view_text(text.c_str(), text.size())) {}
+  AnyView(const DLTensor* tensor) {  // NOLINT(runtime/explicit)
+    set(kKernkitDLTensorPtr).ptr = const_cast<DLTensor*>(tensor);
+  }
+  AnyView(TensorView tensor) : AnyView(tensor.get()) {}  // NOLINT(runtime/explicit)
+  /// ValueError for a read-only tensor, which a function could not tell from another: pass its
+  /// read_only_view() where it is only read.
+  AnyView(const Tensor& tensor) {  // NOLINT(runtime/explicit)
+    if (tensor.defined()) set(kKernkitTensor).object = tensor.writable_object();
+  }
+  template <class T, std::enable_if_t<std::is_constructible_v<AnyView, const T&>, int> = 0>
+  AnyView(const Optional<T>& value)  // NOLINT(runtime/explicit)
+      : AnyView(value.has_value() ? AnyView(*value) : AnyView()) {}
+
+ private:
+  decltype(KernkitAny::v)& set(int32_t type_index) {
+    any_.type_index = type_index;
+    return any_.v;
+  }
+};
+
+template <>
+struct detail::Argument<AnyView> : PlainArgument<schema::Type::kAny, AnyView> {
+  static Held read(const KernkitAny& any, const char* name) {
+    const KernkitAny value = referent(any);
+    if (!is_sound(value)) throw_argument_type(name, "a value", any);
+    return AnyView(value);
+  }
+};
+
+}  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/call/impl/any_view.h"
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// From one argument of the C ABI to one C++ parameter, checked.
+#pragma once
+
+#include <limits>
+
+#include "kernkit/host_api/any.h"
+#include "kernkit/owning_tensor.h"
+#include "kernkit/schema/schema.h"
+
+namespace kernkit::detail {
+
+// Errors about an argument come from no line of the kernel; raise() puts the export line there.
+[[noreturn, gnu::cold]] void throw_argument_type(const char* name, const char* expected,
+                                                 const KernkitAny& any);
+/// An int beyond 64 bits, rounded to the nearest double. ValueError for one beyond the largest.
+[[gnu::cold]] double read_big_int(const KernkitAny& any, const char* name);
+[[noreturn, gnu::cold]] void throw_out_of_range(const char* name, const KernkitAny& any,
+                                                int64_t min, uint64_t max);
+
+/// The type index, to be read behind the usual comparison: which then compares what lies in memory,
+/// and needs no register.
+inline int32_t type_index_again(const KernkitAny& any) {
+  return __atomic_load_n(&any.type_index, __ATOMIC_RELAXED);
+}
+
+/// How a C++ parameter of type T is read.
+///   fits(param)      whether the schema type may be declared for it
+///   Held             what is kept during the call and converts to T
+///   read(any, name)  the value; throws TypeError or ValueError, which name the argument
+///   read_usual(...)  where there is one: the same, but refuses what call_again.h calls rare
+template <class T, class = void>
+struct Argument;
+
+template <class T, class = void>
+inline constexpr bool kIsArgument = false;
+template <class T>
+inline constexpr bool kIsArgument<T, std::void_t<typename Argument<T>::Held>> = true;
+
+/// Base of the Argument of one schema type, neither a list nor optional.
+template <schema::Type Type, class T>
+struct PlainArgument {
+  using Held = T;
+  static constexpr bool fits(const schema::Param& param) {
+    return param.type == Type && !param.is_list && !param.is_optional;
+  }
+};
+
+template <>
+struct Argument<TensorView> : PlainArgument<schema::Type::kTensor, TensorView> {
+  static Held read(const KernkitAny& any, const char* name) {
+    const KernkitAny object = referent(any);
+    return read_usual(object.type_index == kKernkitTensor ? object : any, name);
+  }
+  static Held read_usual(const KernkitAny& any, const char* name) {
+    // A framework's tensor arrives as an object, whose DLTensor stands behind its header.
+    auto* address = static_cast<const char*>(any.v.ptr);
+    const bool is_object = KERNKIT_USUALLY(any.type_index == kKernkitTensor);
+    const bool is_tensor = is_object || type_index_again(any) == kKernkitDLTensorPtr;
+    if (!(is_tensor && KERNKIT_USUALLY(address != nullptr))) {
+      throw_argument_type(name, "Tensor", any);
+    }
+    if (is_object) address += sizeof(KernkitObject);
+    const auto* tensor = reinterpret_cast<const DLTensor*>(address);
+    if (!has_sizes(tensor)) throw_no_sizes(tensor, name);
+    return TensorView(tensor, name);
+  }
+};
+
+template <>
+struct Argument<Tensor> : PlainArgument<schema::Type::kTensor, Tensor> {
+  // A bare DLTensor* belongs to the caller: nothing could keep it alive.
+  static Held read(const KernkitAny& any, const char* name) {
+    Tensor tensor = any.type_index == kKernkitTensor
+                        ? Tensor::share(any.v.object, name)
+                        : Tensor::adopt(take_object(any, kKernkitTensor), name);
+    if (!tensor.defined()) throw_argument_type(name, "an owned Tensor", any);
+    if (!has_sizes(tensor.get())) throw_no_sizes(tensor.get(), name);
+    return tensor;
+  }
+};
+
+template <class T>
+struct Argument<T, std::enable_if_t<std::is_floating_point_v<T>>>
+    : PlainArgument<schema::Type::kFloat, T> {
+  static T read(const KernkitAny& any, const char* name) {
+    if (any.type_index == kKernkitBigInt) return static_cast<T>(read_big_int(any, name));
+    return read_usual(any, name);
+  }
+  static T read_usual(const KernkitAny& any, const char* name) {
+    if (__builtin_expect(any.type_index == kKernkitFloat, 1)) return static_cast<T>(any.v.f64);
+    const int32_t type_index = type_index_again(any);
+    if (type_index == kKernkitInt || type_index == kKernkitBool) return static_cast<T>(any.v.i64);
+    throw_argument_type(name, "float", any);
+  }
+};
+
+template <>
+struct Argument<bool> : PlainArgument<schema::Type::kBool, bool> {
+  static Held read(const KernkitAny& any, const char* name) {
+    if (any.type_index != kKernkitBool && any.type_index != kKernkitInt) {
+      throw_argument_type(name, "bool", any);
+    }
+    return any.v.i64 != 0;
+  }
+};
+
+template <class T>
+struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>>
+    : PlainArgument<schema::Type::kInt, T> {
+  static T read(const KernkitAny& any, const char* name) {
+    using Limits = std::numeric_limits<T>;
+    const int64_t value = any.v.i64;
+    bool fits_in = any.type_index == kKernkitInt || any.type_index == kKernkitBool;
+    if (__builtin_expect(!fits_in, 0)) {
+      if (any.type_index != kKernkitBigInt || !is_sound(any)) throw_argument_type(name, "int", any);
+      // What lies above int64 comes as two words, least significant first.
+      const auto* words = cell_of<int64_t>(any);
+      fits_in = std::is_same_v<T, uint64_t> && words[0] == 2 && words[2] == 0;
+      if (fits_in) return static_cast<T>(words[1]);
+    }
+    const auto narrowed = static_cast<T>(value);
+    fits_in =
+        fits_in && static_cast<int64_t>(narrowed) == value && (value < 0) == (narrowed < T(0));
+    if (__builtin_expect(!fits_in, 0)) {
+      throw_out_of_range(name, any, static_cast<int64_t>(Limits::min()), Limits::max());
+    }
+    return narrowed;
+  }
+};
+
+template <>
+struct Argument<DLDataType> : PlainArgument<schema::Type::kScalarType, DLDataType> {
+  static Held read(const KernkitAny& any, const char* name) {
+    DLDataType dtype = any.v.dtype;
+    KernkitByteArray text;
+    const bool is_dtype = any.type_index == kKernkitDataType ||
+                          (read_text(any, &text) && parse_dtype(text.data, text.size, &dtype));
+    if (!is_dtype) throw_argument_type(name, "a dtype", any);
+    return dtype;
+  }
+};
+
+template <>
+struct Argument<DLDevice> : PlainArgument<schema::Type::kDevice, DLDevice> {
+  static Held read(const KernkitAny& any, const char* name) {
+    if (any.type_index != kKernkitDevice) throw_argument_type(name, "a device", any);
+    return any.v.device;
+  }
+};
+
+/// std::string_view, std::string, or any class made from (const char*, size_t) with data() of
+/// characters; their headers are the kernel's to include.
+template <class T>
+struct Argument<
+    T,
+    std::enable_if_t<std::is_constructible_v<T, const char*, size_t> &&
+                     std::is_convertible_v<decltype(std::declval<const T&>().data()), const char*>>>
+    : PlainArgument<schema::Type::kStr, T> {
+  static T read(const KernkitAny& any, const char* name) {
+    KernkitByteArray text;
+    if (!read_text(any, &text)) throw_argument_type(name, "str", any);
+    return T(text.data, text.size);
+  }
+};
+
+}  // namespace kernkit::detail
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/call/impl/argument.h"
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the elements of a list that may change are held.
+#pragma once
+
+#include "kernkit/call/list_items.h"
+
+namespace kernkit::detail {
+
+/// A null object, which no element may be, is none: reading the element refuses it.
+inline bool is_object(const KernkitAny& any) {
+  return any.type_index >= kKernkitObject && any.v.object != nullptr;
+}
+
+KERNKIT_COLD ListItems ListItems::copy(const KernkitAny* data, size_t size) {
+  auto* held = static_cast<Held*>(malloc(sizeof(Held) + size * sizeof(KernkitAny)));
+  if (held == nullptr) throw std::bad_alloc();
+  held->owners = 1;
+  for (size_t i = 0; i < size; ++i) {
+    held->items()[i] = data[i];
+    if (is_object(data[i])) KernkitObjectIncRef(data[i].v.object);
+  }
+  ListItems items(held->items(), size);
+  items.held_ = held;
+  return items;
+}
+
+KERNKIT_COLD void ListItems::release() noexcept {
+  if (__atomic_fetch_sub(&held_->owners, 1, __ATOMIC_ACQ_REL) != 1) return;
+  for (size_t i = 0; i < size_; ++i) {
+    if (is_object(data_[i])) KernkitObjectDecRef(data_[i].v.object);
+  }
+  free(held_);
+}
+
+}  // namespace kernkit::detail

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strings and arrays, which only the host can make.
+#pragma once
+
+#include "kernkit/call/result.h"
+#include "kernkit/host_api/host_error.h"
+
+namespace kernkit::detail {
+
+KERNKIT_COLD void throw_no_host(const char* what) {
+  KERNKIT_THROW(RuntimeError) << "returns " << what
+                              << ", which only a host can make, and none is in the process";
+}
+
+KERNKIT_COLD void throw_refused(const char* what) {
+  throw_raised_as(Message().stream() << "returning " << what);
+}
+
+KERNKIT_COLD void set_text(KernkitAny* result, MakeText& make_text, const char* what,
+                           const char* data, size_t size) {
+  auto* make = make_text.get();
+  if (make == nullptr) throw_no_host(what);
+  const KernkitByteArray text = {size == 0 ? "" : data, size};
+  KernkitAny made{};
+  if (make(&text, &made) != 0) throw_refused(what);
+  *result = made;
+}
+
+KERNKIT_COLD void set_string(KernkitAny* result, const char* data, size_t size) {
+  set_text(result, host_api::string_from_byte_array, "a str", data, size);
+}
+
+KERNKIT_COLD void release_items(const KernkitAny* items, int32_t size) noexcept {
+  for (int32_t i = 0; i < size; ++i) {
+    if (items[i].type_index >= kKernkitObject) KernkitObjectDecRef(items[i].v.object);
+  }
+}
+
+KERNKIT_COLD void set_array(KernkitAny* result, const KernkitAny* items, int32_t size,
+                            const char* what) {
+  constexpr char kName[] = "ffi.Array";
+  const KernkitByteArray name = {kName, sizeof(kName) - 1};
+  auto* get_global = host_api::function_get_global.get();
+  auto* call = host_api::function_call.get();
+  void* found = nullptr;
+  const bool has_host = get_global != nullptr && call != nullptr;
+  if (!has_host || get_global(&name, &found) != 0 || found == nullptr) throw_no_host(what);
+  const ObjectRef make_array = ObjectRef::adopt(static_cast<KernkitObject*>(found));
+  KernkitAny made{};
+  if (call(make_array.get(), items, size, &made) != 0) throw_refused(what);
+  *result = made;
+}
+
+KERNKIT_COLD void set_ints(KernkitAny* result, ShapeView values) {
+  KERNKIT_CHECK(values.size() <= INT32_MAX, ValueError)
+      << "returns " << values.size() << " integers, which a list cannot hold";
+  auto* items = static_cast<KernkitAny*>(calloc(values.size() + 1, sizeof(KernkitAny)));
+  if (items == nullptr) throw std::bad_alloc();
+  for (size_t i = 0; i < values.size(); ++i) {
+    items[i].type_index = kKernkitInt;
+    items[i].v.i64 = values[i];
+  }
+  try {
+    set_array(result, items, static_cast<int32_t>(values.size()), "a list");
+  } catch (...) {
+    free(items);
+    throw;
+  }
+  free(items);
+}
+
+}  // namespace kernkit::detail

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// ListItems: the elements behind a ListView, which stay as they are while it lives.
+#pragma once
+
+#include <utility>
+
+#include "kernkit/call/argument.h"
+
+namespace kernkit::detail {
+
+/// An Array or List argument. Throws TypeError for anything else.
+inline KernkitAny read_list(const KernkitAny& any, const char* name, const char* expected) {
+  const KernkitAny list = referent(any);
+  const bool is_list = list.type_index == kKernkitArray || list.type_index == kKernkitList;
+  if (!is_list || !is_sound(list)) {
+    throw_argument_type(name, expected, any);
+  }
+  return list;
+}
+
+/// Elements that are borrowed, or held: copies share what is held.
+class ListItems {
+ public:
+  /// Borrowed.
+  ListItems(const KernkitAny* data, size_t size) : data_(data), size_(size) {}
+  /// Held: copied, and the objects among them counted. Throws std::bad_alloc.
+  static ListItems copy(const KernkitAny* data, size_t size);
+  /// Of an Array, which never changes, borrowed. A List may change while the call lasts, by what a
+  /// callback does, say, and then free its elements and the objects in it: they are held.
+  static ListItems of(const KernkitAny& list) {
+    const auto* cell = cell_of<KernkitSeqCell>(list);
+    const auto* data = static_cast<const KernkitAny*>(cell->data);
+    const auto size = static_cast<size_t>(cell->size);
+    return list.type_index == kKernkitArray ? ListItems(data, size) : copy(data, size);
+  }
+
+  ListItems(const ListItems& other) noexcept
+      : data_(other.data_), size_(other.size_), held_(other.held_) {
+    if (held_ != nullptr) __atomic_fetch_add(&held_->owners, 1, __ATOMIC_RELAXED);
+  }
+  ListItems& operator=(const ListItems& other) noexcept {
+    ListItems copied = other;
+    swap(copied);
+    return *this;
+  }
+  ~ListItems() {
+    if (held_ != nullptr) release();
+  }
+
+  const KernkitAny* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  struct Held {
+    int64_t owners;
+    KernkitAny* items() { return reinterpret_cast<KernkitAny*>(this + 1); }
+  };
+  void swap(ListItems& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(held_, other.held_);
+  }
+  void release() noexcept;
+
+  const KernkitAny* data_;
+  size_t size_;
+  Held* held_ = nullptr;
+};
+
+}  // namespace kernkit::detail
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/call/impl/list_items.h"
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an exported op says of itself: documentation and signature, as text made by the host.
+#pragma once
+
+#include "kernkit/call/op.h"
+#include "kernkit/call/result.h"
+#include "kernkit/host_api/raise.h"
+
+namespace kernkit::detail {
+
+/// {"type_schema": "<the host's form, as a string>", "schema": "<the line>", "arguments": [...]}.
+/// The last two hold what the host's form has no place for: names, defaults, what is written.
+[[gnu::cold]] Message metadata_json(const schema::Signature& line, const char* text);
+
+/// `text` is the schema's, as in Line::kSchema.
+template <class Line>
+int return_metadata(const char* text, KernkitAny* result) noexcept {
+  try {
+    const Message json = metadata_json(Op<Line>::signature(), text);
+    set_string(result, json.c_str(), json.size());
+    return 0;
+  } catch (...) {
+    return raise_current_exception(Line::kName, Line::kWhere);
+  }
+}
+
+template <class Line>
+int return_doc(const char* doc, KernkitAny* result) noexcept {
+  try {
+    set_string(result, doc, strlen(doc));
+    return 0;
+  } catch (...) {
+    return raise_current_exception(Line::kName, Line::kWhere);
+  }
+}
+
+}  // namespace kernkit::detail
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/call/impl/metadata.h"
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Op: what the schema line says of one op, ready for use at run time.
+#pragma once
+
+#include "kernkit/error.h"
+#include "kernkit/schema/parser.h"
+
+namespace kernkit::detail {
+
+/// The schema's text with a NUL behind each name and each default text, to make them C strings.
+template <size_t N>
+constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Schema& schema) {
+  FixedText<N> result{};
+  for (size_t i = 0; i < N; ++i) result.text[i] = text[i];
+  for (int i = 0; i < schema.num_params; ++i) {
+    const schema::Param& param = schema.params[i];
+    result.text[param.name.begin + param.name.size] = '\0';
+    if (param.default_kind == schema::DefaultKind::kStr) {
+      result.text[param.default_text.begin + param.default_text.size] = '\0';
+    }
+  }
+  return result;
+}
+
+/// The default of a parameter as an argument. `names` is what terminate_names() made.
+[[gnu::cold]] KernkitAny default_value(const schema::Param& param, const char* names);
+
+/// TypeError for a call with `got` arguments.
+[[noreturn, gnu::cold]] void throw_count(const schema::Signature& schema, const char* names,
+                                         int32_t got);
+
+/// The first N of an array.
+template <size_t N>
+struct FirstParams {
+  schema::Param at[N + 1] = {};  // none is not an array
+  constexpr explicit FirstParams(const schema::Param* params) {
+    for (size_t i = 0; i < N; ++i) at[i] = params[i];
+  }
+};
+
+/// Line is the struct that KERNKIT_EXPORT makes: kName, kSchema, kWhere.
+template <class Line>
+struct Op {
+  static constexpr schema::Schema kSchema = schema::parse(Line::kSchema);  // 3 KB: not at run time
+  static constexpr FirstParams<kSchema.num_params> kParams{kSchema.params};
+  static constexpr FirstParams<kSchema.num_returns> kReturns{kSchema.returns};
+  static constexpr auto kNames = terminate_names(Line::kSchema, kSchema);
+
+  static constexpr const char* name(size_t i) { return kNames.text + kSchema.params[i].name.begin; }
+
+  static schema::Signature signature() {
+    return {kSchema.num_params, kSchema.num_required, kSchema.num_returns, kParams.at, kReturns.at};
+  }
+
+  /// Argument i: what the caller passed, or the default for what was left out at the end.
+  template <size_t I>
+  KERNKIT_LOCAL static const KernkitAny& argument(const KernkitAny* args, int32_t num_args) {
+    if constexpr (static_cast<int>(I) >= kSchema.num_required) {
+      if (static_cast<int32_t>(I) >= num_args) {
+        static const KernkitAny value = default_value(kParams.at[I], kNames.text);
+        return value;
+      }
+    }
+    return args[I];
+  }
+
+  static bool accepts_count(int32_t num_args) {
+    if constexpr (kSchema.num_required == kSchema.num_params) {
+      return num_args == kSchema.num_params;
+    }
+    return num_args >= kSchema.num_required && num_args <= kSchema.num_params;
+  }
+};
+
+}  // namespace kernkit::detail
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/call/impl/op.h"
+#endif

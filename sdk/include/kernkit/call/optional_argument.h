@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optional parameters: how None or a value is read. Included by export.h.
+#pragma once
+
+#include <new>
+
+#include "kernkit/call/argument.h"
+
+namespace kernkit::detail {
+
+/// A Held of T that may be absent, for a T that borrows from what is held.
+template <class Optional, class T>
+class HeldOptional {
+ public:
+  using Held = typename Argument<T>::Held;
+
+  HeldOptional(const KernkitAny& any, const char* name) : has_(any.type_index != kKernkitNone) {
+    if (has_) new (&held_) Held(Argument<T>::read(any, name));
+  }
+  HeldOptional(const HeldOptional&) = delete;
+  HeldOptional& operator=(const HeldOptional&) = delete;
+  ~HeldOptional() {
+    if (has_) held_.~Held();
+  }
+
+  operator Optional() const {  // NOLINT(runtime/explicit)
+    return has_ ? Optional(static_cast<T>(held_)) : Optional();
+  }
+
+ private:
+  bool has_;
+  union {
+    Held held_;
+  };
+};
+
+/// std::optional<T>, which is also kernkit::Optional<T>.
+template <template <class> class Optional, class T>
+struct Argument<Optional<T>, std::void_t<decltype(std::declval<Optional<T>>().has_value()),
+                                         typename Argument<T>::Held>> {
+  static constexpr bool kBorrows = !std::is_same_v<typename Argument<T>::Held, T>;
+  using Held = std::conditional_t<kBorrows, HeldOptional<Optional<T>, T>, Optional<T>>;
+  static constexpr bool fits(const schema::Param& param) {
+    schema::Param required = param;
+    required.is_optional = false;
+    return param.is_optional && Argument<T>::fits(required);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
+    if constexpr (kBorrows) {
+      return Held(any, name);
+    } else {
+      return any.type_index == kKernkitNone ? Held() : Held(Argument<T>::read(any, name));
+    }
+  }
+};
+
+}  // namespace kernkit::detail

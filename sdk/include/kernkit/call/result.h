@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what an exported function returns to the result of the C ABI. Included by export.h.
+#pragma once
+
+#include <utility>
+
+#include "kernkit/host_api/host_api.h"
+#include "kernkit/owning_tensor.h"
+#include "kernkit/schema/schema.h"
+#include "kernkit/types/owning_shape.h"
+
+namespace kernkit::detail {
+
+/// RuntimeError: `what` can only be made by a host.
+[[noreturn, gnu::cold]] void throw_no_host(const char* what);
+
+// The four below throw RuntimeError when there is no host, and what the host says when it refuses;
+// *result is then as it was.
+
+/// Makes a String of the host.
+void set_string(KernkitAny* result, const char* data, size_t size);
+
+using MakeText = HostFunction<int(const KernkitByteArray* text, KernkitAny* out)>;
+/// The same with a function of the host for text or bytes. `what` is what a message calls it.
+void set_text(KernkitAny* result, MakeText& make_text, const char* what, const char* data,
+              size_t size);
+
+/// Makes an Array of the host, which holds references of its own.
+void set_array(KernkitAny* result, const KernkitAny* items, int32_t size, const char* what);
+
+/// Makes an Array of the host from integers.
+void set_ints(KernkitAny* result, ShapeView values);
+
+/// Gives the references of values back.
+void release_items(const KernkitAny* items, int32_t size) noexcept;
+
+/// Values on their way into an Array. Releases them, be it that a later one could not be made.
+template <int32_t kSize>
+struct Items {
+  KernkitAny at[kSize] = {};
+
+  Items() = default;
+  Items(const Items&) = delete;
+  Items& operator=(const Items&) = delete;
+  ~Items() { release_items(at, kSize); }
+};
+
+/// How a value of type T is returned.
+///   fits(returns, n)    whether these results may be declared for it
+///   set(result, value)  hands the value over, or throws and leaves *result alone
+template <class T, class = void>
+struct Result;
+
+template <class T, class = void>
+inline constexpr bool kIsResult = false;
+template <class T>
+inline constexpr bool kIsResult<T, std::void_t<decltype(&Result<T>::fits)>> = true;
+
+constexpr bool is_single(const schema::Param* returns, int n, schema::Type type) {
+  return n == 1 && returns[0].type == type && !returns[0].is_list && !returns[0].is_optional;
+}
+
+template <>
+struct Result<void> {
+  static constexpr bool fits(const schema::Param*, int n) { return n == 0; }
+};
+
+template <class T>
+struct Result<T, std::enable_if_t<std::is_arithmetic_v<T>>> {
+  static constexpr bool kIsBool = std::is_same_v<T, bool>;
+  static constexpr bool kIsFloat = std::is_floating_point_v<T>;
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    using schema::Type;
+    return is_single(returns, n, kIsBool ? Type::kBool : kIsFloat ? Type::kFloat : Type::kInt);
+  }
+  static void set(KernkitAny* result, T value) {
+    if constexpr (kIsFloat) {
+      result->v.f64 = static_cast<double>(value);
+    } else {
+      KERNKIT_CHECK(static_cast<int64_t>(value) >= 0 || value < T(1), ValueError)
+          << "returns " << value << ", which exceeds the range of int (64 bits with a sign)";
+      result->v.i64 = static_cast<int64_t>(value);
+    }
+    result->type_index = kIsBool ? kKernkitBool : kIsFloat ? kKernkitFloat : kKernkitInt;
+    result->small_size = 0;
+  }
+};
+
+template <class T>
+struct Result<T, std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T&>().data()),
+                                                        const char*>>> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return is_single(returns, n, schema::Type::kStr);
+  }
+  static void set(KernkitAny* result, const T& value) {
+    set_string(result, value.data(), value.size());
+  }
+};
+
+template <>
+struct Result<DLDataType> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return is_single(returns, n, schema::Type::kScalarType);
+  }
+  static void set(KernkitAny* result, DLDataType value) {
+    *result = KernkitAny{};
+    result->type_index = kKernkitDataType;
+    result->v.dtype = value;
+  }
+};
+
+template <>
+struct Result<DLDevice> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return is_single(returns, n, schema::Type::kDevice);
+  }
+  static void set(KernkitAny* result, DLDevice value) {
+    result->type_index = kKernkitDevice;
+    result->small_size = 0;
+    result->v.device = value;
+  }
+};
+
+template <>
+struct Result<Tensor> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return is_single(returns, n, schema::Type::kTensor);
+  }
+  static void set(KernkitAny* result, Tensor&& value) {
+    KERNKIT_ICHECK(value.defined()) << "an undefined Tensor was returned";
+    result->type_index = kKernkitTensor;
+    result->small_size = 0;
+    result->v.object = value.detach();
+  }
+};
+
+/// int[]: the integers are copied.
+template <>
+struct Result<ShapeView> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return n == 1 && returns[0].type == schema::Type::kInt && returns[0].is_list &&
+           !returns[0].is_optional;
+  }
+  static void set(KernkitAny* result, ShapeView value) { set_ints(result, value); }
+};
+template <>
+struct Result<Shape> : Result<ShapeView> {};
+
+/// std::tuple and std::pair: an Array, made by the host's own constructor.
+template <class T>
+struct Result<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
+  static constexpr int kSize = static_cast<int>(std::tuple_size<T>::value);
+  template <size_t... I>
+  static constexpr bool each_fits(const schema::Param* returns, std::index_sequence<I...>) {
+    return (Result<std::tuple_element_t<I, T>>::fits(returns + I, 1) && ...);
+  }
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    return n == kSize && each_fits(returns, std::make_index_sequence<kSize>());
+  }
+  template <size_t... I>
+  static void set_each(KernkitAny* items, T& value, std::index_sequence<I...>) {
+    using std::get;  // unqualified: <tuple> may be included behind this header
+    (Result<std::tuple_element_t<I, T>>::set(&items[I], std::move(get<I>(value))), ...);
+  }
+  static void set(KernkitAny* result, T&& value) {
+    Items<kSize> items;
+    set_each(items.at, value, std::make_index_sequence<kSize>());
+    set_array(result, items.at, kSize, "a tuple");
+  }
+};
+
+}  // namespace kernkit::detail
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/call/impl/result.h"
+#endif

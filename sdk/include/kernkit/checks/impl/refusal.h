@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sentences of KERNKIT_EXPECT.
+#pragma once
+
+#include "kernkit/checks/refusal.h"
+
+namespace kernkit::detail {
+
+KERNKIT_COLD void Refusal::fail(const char* kind, const Message& text) const {
+  throw Error(kind, text.c_str(), where);
+}
+
+KERNKIT_COLD void Refusal::dtype(DLDataType wanted) const {
+  Message text;
+  fail(kind::TypeError,
+       text << name << ": dtype " << x().dtype() << " is not supported; expected " << wanted);
+}
+
+KERNKIT_COLD void Refusal::rank(int32_t wanted) const {
+  Message text;
+  fail(kind::ValueError, text << name << ": shape " << x().sizes() << " has rank " << x().ndim()
+                              << "; expected rank " << wanted);
+}
+
+// "x: shape [4] does not match [n] with n = 5 (bound by y)"
+KERNKIT_COLD void Refusal::dims(bool strides, std::initializer_list<WantedDim> wanted) const {
+  Message text;
+  text << name << (strides ? ": strides " : ": shape ");
+  strides ? text << x().strides() : text << x().sizes();
+  text << " does not match [";
+  const char* separator = "";
+  for (const WantedDim& entry : wanted) {
+    text << separator;
+    separator = ", ";
+    if (entry.dim == nullptr || entry.factor != 1) text << entry.factor;
+    if (entry.dim != nullptr) text << (entry.factor != 1 ? " * " : "") << entry.dim->name();
+  }
+  text << "]";
+  separator = " with ";
+  for (const WantedDim& entry : wanted) {
+    bool said = entry.dim == nullptr || !entry.dim->is_bound();
+    for (const WantedDim* before = wanted.begin(); before != &entry; ++before) {
+      said |= before->dim == entry.dim;
+    }
+    if (said) continue;
+    text << separator << entry.dim->name() << " = " << entry.dim->value();
+    if (strcmp(entry.dim->bound_by(), name) != 0) {
+      text << " (bound by " << entry.dim->bound_by() << ")";
+    }
+    separator = ", ";
+  }
+  fail(kind::ValueError, text);
+}
+
+KERNKIT_COLD void Refusal::last_dim() const {
+  Message text;
+  fail(kind::ValueError, text << name << ": the last dimension must be contiguous; shape "
+                              << x().sizes() << " has strides " << x().strides());
+}
+
+KERNKIT_COLD void Refusal::aligned(size_t bytes) const {
+  Message text;
+  fail(kind::ValueError, text << name << ": address " << x().data_ptr() << " is not aligned to "
+                              << bytes << " bytes");
+}
+
+KERNKIT_COLD void Refusal::numel(int64_t n) const {
+  Message text;
+  fail(kind::ValueError, text << name << ": shape " << x().sizes() << " has " << x().numel()
+                              << " elements; at most " << n << " are supported");
+}
+
+KERNKIT_COLD void Refusal::device(const char* wanted) const {
+  Message text;
+  const bool cuda_missing = !kWithCuda && is_cuda(x().device()) && strcmp(wanted, "cpu") != 0;
+  if (cuda_missing) {
+    fail(kind::RuntimeError, text << name << ": is on " << x().device()
+                                  << ", but this library was built without CUDA; rebuild it "
+                                     "where nvcc is found, or pass CPU tensors");
+  }
+  fail(kind::ValueError,
+       text << name << ": device " << x().device() << " is not supported; expected " << wanted);
+}
+
+KERNKIT_COLD void Refusal::like(TensorView other) const {
+  if (x().dtype() != other.dtype()) same_dtype(other);
+  if (x().device() != other.device()) same_device(other);
+  same_shape(other);
+}
+
+KERNKIT_COLD void Refusal::same_dtype(TensorView other) const {
+  Message text;
+  fail(kind::TypeError, text << name << ": dtype " << x().dtype() << " does not match "
+                             << name_or(other, "the other tensor") << " (" << other.dtype() << ")");
+}
+
+KERNKIT_COLD void Refusal::same_device(TensorView other) const {
+  Message text;
+  fail(kind::ValueError, text << name << ": device " << x().device() << " does not match "
+                              << name_or(other, "the other tensor") << " (" << other.device()
+                              << ")");
+}
+
+KERNKIT_COLD void Refusal::same_shape(TensorView other) const {
+  Message text;
+  fail(kind::ValueError, text << name << ": shape " << x().sizes() << " does not match "
+                              << name_or(other, "the other tensor") << " (" << other.sizes()
+                              << ")");
+}
+
+KERNKIT_COLD void Refusal::contiguous() const {
+  Message text;
+  fail(kind::ValueError, text << name << ": must be contiguous; shape " << x().sizes()
+                              << " has strides " << x().strides());
+}
+
+KERNKIT_COLD void Refusal::overlap(TensorView other, const char* how) const {
+  // Of tensors without memory, or whose elements cannot be counted, nothing is known.
+  for (const TensorView& t : {x(), other}) {
+    if (t.numel() != 0) (void)t.data_ptr();
+  }
+  Message text;
+  fail(kind::ValueError, text << name << ": " << how << "overlaps "
+                              << name_or(other, "the other tensor") << " in memory (" << x()
+                              << " at " << x().data_ptr() << ", " << other << " at "
+                              << other.data_ptr() << ")");
+}
+
+}  // namespace kernkit::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Message: the text of an error, put together with <<. Used on failure paths only.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <type_traits>
+
+#include "kernkit/base/cold.h"
+#include "kernkit/types/device.h"
+#include "kernkit/types/dtype.h"
+#include "kernkit/types/shape.h"
+
+namespace kernkit {
+
+/// A growing text. Takes numbers, bools, characters, C strings, anything with data() and size() of
+/// characters, dtypes, devices, shapes; a type of yours joins with an overload
+/// `Message& operator<<(Message&, const T&)`. Never throws: out of memory ends the text early.
+class Message {
+ public:
+  Message() = default;
+  Message(Message&& other) noexcept
+      : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
+    other.data_ = nullptr;
+    other.size_ = other.capacity_ = 0;
+  }
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+  Message& operator=(Message&&) = delete;
+  ~Message() { free(data_); }
+
+  /// This object as an lvalue, so that `Message().stream() << x` reaches every overload.
+  Message& stream() { return *this; }
+
+  const char* c_str() const { return data_ == nullptr ? "" : data_; }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+  [[gnu::cold]] Message& append(const char* text, size_t size);
+  /// Drops spaces at the end.
+  [[gnu::cold]] void trim();
+  [[gnu::cold]] Message& append_signed(int64_t value);
+  [[gnu::cold]] Message& append_unsigned(uint64_t value);
+
+ private:
+  char* data_ = nullptr;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+[[gnu::cold]] Message& operator<<(Message& out, const char* text);
+[[gnu::cold]] Message& operator<<(Message& out, char c);
+[[gnu::cold]] Message& operator<<(Message& out, bool value);
+[[gnu::cold]] Message& operator<<(Message& out, const void* pointer);
+/// The shortest of 15 and 17 digits that reads back as the same number.
+[[gnu::cold]] Message& operator<<(Message& out, double value);
+[[gnu::cold]] Message& operator<<(Message& out, DLDataType dtype);
+[[gnu::cold]] Message& operator<<(Message& out, DLDevice device);
+/// "[4, 8]"
+[[gnu::cold]] Message& operator<<(Message& out, ShapeView shape);
+[[gnu::cold]] Message& operator<<(Message& out, StridesView strides);
+
+template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, char> &&
+                                        !std::is_same_v<T, bool>,
+                                    int> = 0>
+Message& operator<<(Message& out, T value) {
+  if constexpr (std::is_signed_v<T>) {
+    return out.append_signed(static_cast<int64_t>(value));
+  } else {
+    return out.append_unsigned(static_cast<uint64_t>(value));
+  }
+}
+template <
+    class T,
+    std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T&>().data()), const char*>,
+                     int> = 0>
+Message& operator<<(Message& out, const T& text) {
+  return out.append(text.data(), text.size());
+}
+
+}  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/errors/impl/message.h"
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a KernkitAny: its object's cell, its text, and what it is, for messages.
+#pragma once
+
+#include "kernkit/abi/abi.h"
+#include "kernkit/errors/message.h"
+
+namespace kernkit::detail {
+
+/// What stands behind an object's header. `any` must hold an object whose cell this is.
+template <class Cell>
+const Cell* cell_of(const KernkitAny& any) {
+  return reinterpret_cast<const Cell*>(any.v.object + 1);
+}
+
+/// The object of an argument of type index 10, borrowed; the argument itself when the object was
+/// taken over before.
+KernkitAny object_in_slot(const KernkitAny& any);
+
+/// What an argument stands for. One of type index 10 is the address of a reference that the callee
+/// may take over; it stands for that object.
+inline KernkitAny referent(const KernkitAny& any) {
+  return __builtin_expect(any.type_index == kKernkitObjectRValueRef, 0) ? object_in_slot(any) : any;
+}
+
+/// Takes the object of such an argument over when it is of this type; otherwise gives null.
+KernkitObject* take_object(const KernkitAny& any, int32_t type_index);
+
+/// False for what no host passes: no object, text or function where the type index says that there
+/// is one, a size without data, more than a small str holds. (What a Tensor points to is not looked
+/// at.)
+bool is_sound(const KernkitAny& any);
+
+/// The text of a str argument, which lives as long as `any`. False when it is no str, or not sound.
+bool read_text(const KernkitAny& any, KernkitByteArray* out);
+
+/// What came: "None", "int 3", "str \"x\"", "a list of 2", "a null Tensor", "an object of type
+/// index 130".
+[[gnu::cold]] Message& operator<<(Message& out, const KernkitAny& any);
+
+}  // namespace kernkit::detail
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/host_api/impl/any.h"
+#endif

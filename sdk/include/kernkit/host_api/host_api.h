@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions of the host (the process that calls this library), found when they are needed.
+//
+// A kernel library links no host. It may be loaded before the host is, and the host may have been
+// loaded RTLD_LOCAL, so a link-time or weak reference would be null just when it matters.
+#pragma once
+
+#include "kernkit/abi/abi.h"
+#include "kernkit/base/cold.h"
+
+// The host's loader writes the library's module handle here. Defined by export.h.
+extern "C" __attribute__((weak, visibility("default"))) void* __tvm_ffi__library_ctx;
+
+namespace kernkit::detail {
+
+/// A function of tvm_ffi, or else of the kernkit runtime that serves this library.
+[[gnu::cold]] void* find_host_function(const char* name);
+
+/// kernkit_host_find() of a kernkit runtime (kernkit/host/runtime.h).
+using FindHost = void* (*)(const char* name);
+
+/// Has this library work with that runtime as long as tvm_ffi is not in the process. The first one
+/// that is handed over stays; it is returned.
+[[gnu::cold]] FindHost use_host(FindHost find);
+
+/// One function of the host. get() finds it; what was found is kept, "not found" is not, since
+/// the host may be loaded later. (What a kernkit runtime gave may be kept, too: it hands over to
+/// tvm_ffi when that comes.) Safe from several threads.
+template <class Function>
+class HostFunction {
+ public:
+  constexpr explicit HostFunction(const char* name) : name_(name) {}
+
+  /// The function, or null when no host is in the process.
+  Function* get() {
+    void* found = __atomic_load_n(&found_, __ATOMIC_RELAXED);
+    if (__builtin_expect(found == nullptr, 0)) {
+      found = find_host_function(name_);
+      __atomic_store_n(&found_, found, __ATOMIC_RELAXED);
+    }
+    return reinterpret_cast<Function*>(found);
+  }
+
+ private:
+  const char* name_;
+  void* found_ = nullptr;
+};
+
+}  // namespace kernkit::detail
+
+namespace kernkit {
+
+/// How a framework allocates: DLPackManagedTensorAllocator of dlpack.h 1.2. It reads shape, dtype
+/// and device of `prototype`, sets *out and returns 0; or calls set_error and returns -1.
+using TensorAllocator = int (*)(DLTensor* prototype, DLManagedTensorVersioned** out,
+                                void* error_ctx,
+                                void (*set_error)(void* error_ctx, const char* kind,
+                                                  const char* message));
+
+}  // namespace kernkit
+
+namespace kernkit::host_api {
+
+// Signatures: tvm/ffi/c_api.h and tvm/ffi/extra/c_env_api.h, release 0.1.
+KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* kind,
+                                              const KernkitByteArray* message,
+                                              const KernkitByteArray* backtrace, void** out)>
+    error_create("TVMFFIErrorCreate");
+KERNKIT_LOCAL inline detail::HostFunction<void(void* error)> error_set_raised(
+    "TVMFFIErrorSetRaised");
+KERNKIT_LOCAL inline detail::HostFunction<int(void* object)> object_dec_ref("TVMFFIObjectDecRef");
+KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* text, KernkitAny* out)>
+    string_from_byte_array("TVMFFIStringFromByteArray");
+KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* name, void** out)>
+    function_get_global("TVMFFIFunctionGetGlobal");
+KERNKIT_LOCAL inline detail::HostFunction<int(void* function, const KernkitAny* args,
+                                              int32_t num_args, KernkitAny* result)>
+    function_call("TVMFFIFunctionCall");
+KERNKIT_LOCAL inline detail::HostFunction<void*(int32_t device_type, int32_t device_id)>
+    env_get_stream("TVMFFIEnvGetStream");
+KERNKIT_LOCAL inline detail::HostFunction<void(void** error)> error_move_from_raised(
+    "TVMFFIErrorMoveFromRaised");
+KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* bytes, KernkitAny* out)>
+    bytes_from_byte_array("TVMFFIBytesFromByteArray");
+KERNKIT_LOCAL inline detail::HostFunction<int(void* self, KernkitFunction call,
+                                              void (*deleter)(void* self), void** out)>
+    function_create("TVMFFIFunctionCreate");
+KERNKIT_LOCAL inline detail::HostFunction<int(DLManagedTensor* from, int32_t require_alignment,
+                                              int32_t require_contiguous, void** out)>
+    tensor_from_dlpack("TVMFFITensorFromDLPack");
+KERNKIT_LOCAL inline detail::HostFunction<int(DLManagedTensorVersioned* from,
+                                              int32_t require_alignment, int32_t require_contiguous,
+                                              void** out)>
+    tensor_from_dlpack_versioned("TVMFFITensorFromDLPackVersioned");
+KERNKIT_LOCAL inline detail::HostFunction<int(void* tensor, DLManagedTensor** out)>
+    tensor_to_dlpack("TVMFFITensorToDLPack");
+KERNKIT_LOCAL inline detail::HostFunction<int(void* tensor, DLManagedTensorVersioned** out)>
+    tensor_to_dlpack_versioned("TVMFFITensorToDLPackVersioned");
+KERNKIT_LOCAL inline detail::HostFunction<int(DLTensor* prototype, void** out)> env_tensor_alloc(
+    "TVMFFIEnvTensorAlloc");
+KERNKIT_LOCAL inline detail::HostFunction<int(int32_t device_type, int32_t device_id, void* stream,
+                                              void** previous)>
+    env_set_stream("TVMFFIEnvSetStream");
+KERNKIT_LOCAL inline detail::HostFunction<TensorAllocator()> env_get_allocator(
+    "TVMFFIEnvGetDLPackManagedTensorAllocator");
+KERNKIT_LOCAL inline detail::HostFunction<
+    int(TensorAllocator allocator, int write_to_global_context, TensorAllocator* previous)>
+    env_set_allocator("TVMFFIEnvSetDLPackManagedTensorAllocator");
+
+}  // namespace kernkit::host_api
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/host_api/impl/host_api.h"
+#endif

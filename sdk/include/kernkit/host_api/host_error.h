@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// HostError: an error that a function of the host raised, kept as the host's own object.
+#pragma once
+
+#include "kernkit/error.h"
+#include "kernkit/host_api/object_ref.h"
+
+namespace kernkit {
+
+/// Thrown when a call of a Function fails. It has the kind and the message of the host's error.
+/// When it leaves an exported function the host's object itself is raised again, so that the caller
+/// sees the error of its own callback, traceback included, and not a copy.
+class HostError : public Error {
+ public:
+  /// `object` is of type index 67.
+  [[gnu::cold]] explicit HostError(detail::ObjectRef object);
+  KernkitObject* object() const noexcept { return object_.get(); }
+
+ private:
+  detail::ObjectRef object_;
+};
+
+namespace detail {
+/// Throws the error that stands in the host's slot as a HostError; with an empty slot, RuntimeError
+/// "<what> failed and did not say why".
+[[noreturn, gnu::cold]] void throw_raised(const char* what);
+/// Throws it as an Error of its kind whose text is "<what>: <its text>".
+[[noreturn, gnu::cold]] void throw_raised_as(const Message& what);
+}  // namespace detail
+
+}  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/host_api/impl/host_error.h"
+#endif

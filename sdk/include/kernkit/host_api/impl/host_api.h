@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a function of the host is found.
+#pragma once
+
+#include <dlfcn.h>
+
+#include "kernkit/host_api/host_api.h"
+
+namespace kernkit::detail {
+
+// The library that holds the host's code: dladdr of a function which it put into our module object.
+KERNKIT_COLD void* library_of_module() {
+  if (&__tvm_ffi__library_ctx == nullptr || __tvm_ffi__library_ctx == nullptr) return nullptr;
+  const auto* module = static_cast<const KernkitObject*>(__tvm_ffi__library_ctx);
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(module->deleter), &info) == 0) return nullptr;
+  return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+KERNKIT_COLD void* find_tvm_ffi_function(const char* name) {
+  if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
+  void* library = dlopen("libtvm_ffi.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) library = library_of_module();
+  if (library == nullptr) return nullptr;
+  void* found = dlsym(library, name);
+  // Keeps the handle when something was found: the function is cached, so its library must stay.
+  if (found == nullptr) dlclose(library);
+  return found;
+}
+
+KERNKIT_COLD FindHost* handed_over_host() {
+  static FindHost find = nullptr;
+  return &find;
+}
+
+KERNKIT_COLD FindHost use_host(FindHost find) {
+  FindHost first = nullptr;
+  const bool is_first = __atomic_compare_exchange_n(handed_over_host(), &first, find, false,
+                                                    __ATOMIC_RELEASE, __ATOMIC_ACQUIRE);
+  return is_first ? find : first;
+}
+
+KERNKIT_COLD void* find_host_function(const char* name) {
+  if (void* found = find_tvm_ffi_function(name)) return found;
+  FindHost find = __atomic_load_n(handed_over_host(), __ATOMIC_ACQUIRE);
+  if (find == nullptr) {
+    find = reinterpret_cast<FindHost>(dlsym(RTLD_DEFAULT, "kernkit_host_find"));
+    if (find != nullptr) find = use_host(find);
+  }
+  return find == nullptr ? nullptr : find(name);
+}
+
+}  // namespace kernkit::detail

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an error reaches the host, or the library's own slot.
+#pragma once
+
+#include "kernkit/host_api/host_error.h"
+#include "kernkit/host_api/raise.h"
+
+namespace kernkit::detail {
+
+KERNKIT_COLD Error& last_error() {
+  static thread_local Error error("", "");
+  return error;
+}
+
+KERNKIT_COLD KernkitByteArray byte_array(const Message& text) {
+  return {text.c_str(), text.size()};
+}
+
+KERNKIT_COLD int raise(const char* name, const char* error_kind, const char* text,
+                       Where where) noexcept {
+  Message message;
+  message << name << "(): " << text;
+  auto* create = host_api::error_create.get();
+  auto* set_raised = host_api::error_set_raised.get();
+  auto* dec_ref = host_api::object_dec_ref.get();
+  if (create != nullptr && set_raised != nullptr && dec_ref != nullptr) {
+    Message backtrace;
+    if (where.line != 0) {
+      backtrace << "  File \"" << where.file << "\", line " << where.line << ", in " << name
+                << "\n";
+    }
+    const KernkitByteArray kind_bytes = {error_kind, strlen(error_kind)};
+    const KernkitByteArray message_bytes = byte_array(message);
+    const KernkitByteArray backtrace_bytes = byte_array(backtrace);
+    void* error = nullptr;
+    if (create(&kind_bytes, &message_bytes, &backtrace_bytes, &error) == 0) {
+      set_raised(error);
+      dec_ref(error);
+      return -1;
+    }
+  }
+  last_error() = Error(error_kind, message.c_str(), where);
+  return -1;
+}
+
+KERNKIT_COLD int raise_error(const char* name, const Error& error, Where otherwise) noexcept {
+  // What a callback raised belongs to the caller: it goes back as it came.
+  if (const auto* from_host = dynamic_cast<const HostError*>(&error)) {
+    if (auto* set_raised = host_api::error_set_raised.get()) {
+      set_raised(from_host->object());
+      return -1;
+    }
+  }
+  const Where where = error.where();
+  return raise(name, error.kind(), error.message(), where.line != 0 ? where : otherwise);
+}
+
+KERNKIT_COLD int raise_current_exception(const char* name, Where otherwise) noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return raise_error(name, error, otherwise);
+  } catch (const std::bad_alloc&) {
+    return raise(name, kind::MemoryError, "out of memory", otherwise);
+  } catch (const std::exception& error) {
+    return raise(name, kind::RuntimeError, error.what(), otherwise);
+  } catch (...) {
+    return raise(name, kind::InternalError, "threw something that is no std::exception", otherwise);
+  }
+}
+
+}  // namespace kernkit::detail

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// ObjectRef: an owning reference to an object of the host, whatever its type.
+#pragma once
+
+#include "kernkit/abi/object.h"
+
+namespace kernkit::detail {
+
+/// What Function, Any's object and a raised error have in common: one count of an object.
+class ObjectRef {
+ public:
+  ObjectRef() = default;
+  ObjectRef(const ObjectRef& other) noexcept : object_(other.object_) {
+    if (object_ != nullptr) KernkitObjectIncRef(object_);
+  }
+  ObjectRef(ObjectRef&& other) noexcept : object_(other.detach()) {}
+  ObjectRef& operator=(ObjectRef other) noexcept {
+    KernkitObject* mine = object_;
+    object_ = other.object_;
+    other.object_ = mine;
+    return *this;
+  }
+  ~ObjectRef() {
+    if (object_ != nullptr) KernkitObjectDecRef(object_);
+  }
+
+  /// A new reference.
+  static ObjectRef share(KernkitObject* object) {
+    if (object != nullptr) KernkitObjectIncRef(object);
+    return adopt(object);
+  }
+  /// Takes over a reference which the caller owns.
+  static ObjectRef adopt(KernkitObject* object) {
+    ObjectRef ref;
+    ref.object_ = object;
+    return ref;
+  }
+  /// Gives the reference away.
+  KernkitObject* detach() noexcept {
+    KernkitObject* object = object_;
+    object_ = nullptr;
+    return object;
+  }
+  KernkitObject* get() const { return object_; }
+
+ private:
+  KernkitObject* object_ = nullptr;
+};
+
+}  // namespace kernkit::detail

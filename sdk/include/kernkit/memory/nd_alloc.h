@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands behind Tensor::FromNDAlloc(): a DLPack tensor whose memory an allocator gave.
+#pragma once
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <utility>
+
+#include "kernkit/error.h"
+#include "kernkit/memory/data_size.h"
+
+namespace kernkit::detail {
+
+/// MemoryError for a tensor of this kind.
+[[noreturn, gnu::cold]] void throw_no_memory(const DLTensor& wanted);
+
+/// TypeError for a dtype of no bits; ValueError when the shape has a negative size or its bytes
+/// exceed 2^63 - 1.
+void check_new_tensor(ShapeView shape, DLDataType dtype);
+
+/// Fills in all but the data, with shape and strides copied to `tail`, which has room for both.
+/// Null strides are row-major. Throws as check_new_tensor(), and ValueError when the strides reach
+/// beyond the shape's elements.
+void describe_tensor(DLTensor* tensor, int64_t* tail, ShapeView shape, const ShapeView* strides,
+                     DLDataType dtype, DLDevice device);
+
+/// One block: the managed tensor, the allocator, shape and strides.
+template <class Alloc>
+class NDAllocation {
+  struct Tail {
+    size_t bytes;
+  };
+
+ public:
+  /// The new tensor; its deleter gives the memory back. Throws what the allocator throws, and
+  /// MemoryError when it gave nothing; then nothing is left behind.
+  template <class... Args>
+  static DLManagedTensorVersioned* make(Alloc&& alloc, ShapeView shape, const ShapeView* strides,
+                                        DLDataType dtype, DLDevice device, Args&&... args) {
+    const Tail tail = {2 * shape.size() * sizeof(int64_t)};
+    return &(new (tail) NDAllocation(std::move(alloc), shape, strides, dtype, device,
+                                     std::forward<Args>(args)...))
+                ->managed_;
+  }
+
+ private:
+  template <class... Args>
+  NDAllocation(Alloc&& alloc, ShapeView shape, const ShapeView* strides, DLDataType dtype,
+               DLDevice device, Args&&... args)
+      : alloc_(std::move(alloc)) {
+    managed_.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+    managed_.manager_ctx = this;
+    managed_.deleter = [](DLManagedTensorVersioned* self) {
+      delete static_cast<NDAllocation*>(self->manager_ctx);
+    };
+    DLTensor* tensor = &managed_.dl_tensor;
+    describe_tensor(tensor, reinterpret_cast<int64_t*>(this + 1), shape, strides, dtype, device);
+    alloc_.AllocData(tensor, std::forward<Args>(args)...);
+    if (__builtin_expect(tensor->data == nullptr, 0) && TensorView(tensor).numel() != 0) {
+      throw_no_memory(*tensor);
+    }
+  }
+  // Never throws, whatever FreeData does: it runs where nobody could catch it.
+  ~NDAllocation() {
+    try {
+      alloc_.FreeData(&managed_.dl_tensor);
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+
+  static void* operator new(size_t size, Tail tail) {
+    static_assert(alignof(NDAllocation) <= alignof(max_align_t));
+    if (void* block = malloc(size + tail.bytes)) return block;
+    throw std::bad_alloc();
+  }
+  // The second is called when the constructor throws.
+  static void operator delete(void* block) { free(block); }
+  static void operator delete(void* block, Tail) { free(block); }
+
+  DLManagedTensorVersioned managed_{};
+  Alloc alloc_;
+};
+
+/// A TensorAllocator, which is what a framework hands to its host: `*out` is a tensor like the
+/// prototype, with memory of an Alloc. 0, or -1 after set_error(error_context, kind, message).
+template <class Alloc>
+int allocate_with(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_context,
+                  void (*set_error)(void*, const char*, const char*)) noexcept {
+  try {
+    const ShapeView shape(prototype->shape, static_cast<size_t>(prototype->ndim));
+    *out = NDAllocation<Alloc>::make(Alloc(), shape, nullptr, prototype->dtype, prototype->device);
+    return 0;
+  } catch (const Error& error) {
+    set_error(error_context, error.kind(), error.message());
+  } catch (const std::bad_alloc&) {
+    set_error(error_context, kind::MemoryError, "out of memory");
+  }
+  return -1;
+}
+
+}  // namespace kernkit::detail
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/memory/impl/nd_alloc.h"
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether two tensors share memory.
+#pragma once
+
+#include "kernkit/tensor.h"
+
+namespace kernkit {
+
+namespace detail {
+
+/// True when device, rank, dtype and sizes agree. The first three are 16 bytes that stand side by
+/// side in a DLTensor.
+KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
+  static_assert(offsetof(DLTensor, dtype) + sizeof(DLDataType) ==
+                offsetof(DLTensor, device) + 2 * sizeof(uint64_t));
+  for (size_t i = 0; i < 2; ++i) {
+    uint64_t ours, theirs;
+    memcpy(&ours, reinterpret_cast<const char*>(&a->device) + i * sizeof(ours), sizeof(ours));
+    memcpy(&theirs, reinterpret_cast<const char*>(&b->device) + i * sizeof(ours), sizeof(theirs));
+    if (ours != theirs) return false;
+  }
+  if (KERNKIT_USUALLY(a->ndim == 1)) return a->shape[0] == b->shape[0];
+  return TensorView(a).sizes() == TensorView(b).sizes();
+}
+
+/// For tensors that are alike, the first of them contiguous: true when they are the same elements
+/// or share none; false when they overlap otherwise, and where the second is not contiguous. (Of a
+/// vector with a negative size it says nothing; numel() refuses that.)
+KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b) {
+  int64_t numel;
+  if (is_plain_vector(b, a->ndim)) {
+    numel = b->shape[0];
+  } else if ((numel = dense_numel(b)) < 0) {
+    return false;
+  }
+  const uint64_t size = static_cast<uint64_t>(numel) * (uint64_t{a->dtype.bits} * a->dtype.lanes);
+  const uint64_t distance = address_of(a) - address_of(b);
+  // In bits, modulo 2^64: -size to size, both excluded, is too near.
+  return KERNKIT_USUALLY(8 * distance + size - 1 >= 2 * size - 1) || distance == 0;
+}
+
+/// Offsets of the lowest and the highest element from the first, in elements. The tensor must not
+/// be empty. False when they do not fit int64.
+[[gnu::cold]] bool offset_range(TensorView x, int64_t* low, int64_t* high);
+
+/// overlaps() of tensors on one device whose elements can be counted.
+[[gnu::pure]] bool extents_meet(const DLTensor* a, const DLTensor* b) noexcept;
+[[gnu::pure]] bool same_elements(const DLTensor* a, const DLTensor* b) noexcept;
+/// True for tensors that overlap and are not the same elements, and where elements cannot be
+/// counted.
+[[gnu::pure]] bool may_overlap_partly(const DLTensor* a, const DLTensor* b) noexcept;
+
+}  // namespace detail
+
+/// True when the tensors may share a byte: both have elements, are on one device, and the ranges
+/// from lowest to highest address meet. Exact for dense tensors; for strided ones that interleave
+/// without sharing (even and odd columns, say) it errs on the side of true.
+inline bool overlaps(const TensorView& a, const TensorView& b) {
+  if (a.device() != b.device() || a.numel() == 0 || b.numel() == 0) return false;
+  return detail::extents_meet(a.get(), b.get());
+}
+
+/// True when both views name the same elements in the same order: address, dtype, shape, and the
+/// strides of every dimension longer than 1. An output may then replace its input.
+inline bool same_elements(const TensorView& a, const TensorView& b) {
+  return detail::same_elements(a.get(), b.get());
+}
+
+}  // namespace kernkit
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/memory/impl/overlap.h"
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lexer: words and signs of a schema line, at compile time.
+#pragma once
+
+#include "kernkit/schema/schema.h"
+
+namespace kernkit::schema::detail {
+
+constexpr bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+class Lexer {
+ public:
+  constexpr explicit Lexer(const char* text) : text_(text) {}
+
+ protected:
+  constexpr void skip_space() {
+    while (text_[pos_] == ' ') ++pos_;
+  }
+  constexpr bool eat(char c) {
+    skip_space();
+    if (text_[pos_] != c) return false;
+    ++pos_;
+    return true;
+  }
+  constexpr Span word() {
+    skip_space();
+    const int begin = pos_;
+    while (is_name_char(text_[pos_])) ++pos_;
+    return {begin, pos_ - begin};
+  }
+  constexpr bool is(Span span, const char* name) const {
+    int i = 0;
+    while (i < span.size && name[i] != '\0' && name[i] == text_[span.begin + i]) ++i;
+    return i == span.size && name[i] == '\0';
+  }
+  constexpr bool same(Span a, Span b) const {
+    if (a.size != b.size) return false;
+    for (int i = 0; i < a.size; ++i) {
+      if (text_[a.begin + i] != text_[b.begin + i]) return false;
+    }
+    return true;
+  }
+
+  const char* text_;
+  int pos_ = 0;
+};
+
+}  // namespace kernkit::schema::detail

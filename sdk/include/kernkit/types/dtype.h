@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// DLDataType: constants, the C++ type behind each, equality, size, name and parsing.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <type_traits>
+
+#include "kernkit/abi/abi.h"
+#include "kernkit/base/cold.h"
+#include "kernkit/base/fixed_text.h"
+
+namespace kernkit {
+
+/// DLPack's dtype codes up to 1.3, by number, so that an older dlpack.h will do.
+/// Source of names and meaning: enum DLDataTypeCode of dlpack.h.
+enum class DTypeCode : uint8_t {
+  kInt = 0,
+  kUInt = 1,
+  kFloat = 2,
+  kOpaqueHandle = 3,
+  kBfloat = 4,
+  kComplex = 5,
+  kBool = 6,
+  kFloat8E3M4 = 7,
+  kFloat8E4M3 = 8,
+  kFloat8E4M3B11FNUZ = 9,
+  kFloat8E4M3FN = 10,
+  kFloat8E4M3FNUZ = 11,
+  kFloat8E5M2 = 12,
+  kFloat8E5M2FNUZ = 13,
+  kFloat8E8M0FNU = 14,
+  kFloat6E2M3FN = 15,
+  kFloat6E3M2FN = 16,
+  kFloat4E2M1FN = 17,
+};
+
+constexpr DLDataType make_dtype(DTypeCode code, uint8_t bits, uint16_t lanes = 1) {
+  return DLDataType{static_cast<uint8_t>(code), bits, lanes};
+}
+
+inline constexpr DLDataType dl_bool = make_dtype(DTypeCode::kBool, 8);
+inline constexpr DLDataType dl_int8 = make_dtype(DTypeCode::kInt, 8);
+inline constexpr DLDataType dl_int16 = make_dtype(DTypeCode::kInt, 16);
+inline constexpr DLDataType dl_int32 = make_dtype(DTypeCode::kInt, 32);
+inline constexpr DLDataType dl_int64 = make_dtype(DTypeCode::kInt, 64);
+inline constexpr DLDataType dl_uint8 = make_dtype(DTypeCode::kUInt, 8);
+inline constexpr DLDataType dl_uint16 = make_dtype(DTypeCode::kUInt, 16);
+inline constexpr DLDataType dl_uint32 = make_dtype(DTypeCode::kUInt, 32);
+inline constexpr DLDataType dl_uint64 = make_dtype(DTypeCode::kUInt, 64);
+inline constexpr DLDataType dl_float16 = make_dtype(DTypeCode::kFloat, 16);
+inline constexpr DLDataType dl_bfloat16 = make_dtype(DTypeCode::kBfloat, 16);
+inline constexpr DLDataType dl_float32 = make_dtype(DTypeCode::kFloat, 32);
+inline constexpr DLDataType dl_float64 = make_dtype(DTypeCode::kFloat, 64);
+
+/// The dtype whose elements are stored as T, e.g. `dtype_of<float>` is dl_float32. Integers go by
+/// width and sign; a storage type of float.h specialises it, and so may you for a type of yours.
+/// Other types do not compile.
+template <class T, class = void>
+struct DTypeOf;
+template <class T>
+struct DTypeOf<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
+  static constexpr DLDataType value =
+      make_dtype(std::is_signed_v<T> ? DTypeCode::kInt : DTypeCode::kUInt, 8 * sizeof(T));
+};
+template <>
+struct DTypeOf<bool> {
+  static constexpr DLDataType value = dl_bool;
+};
+template <>
+struct DTypeOf<float> {
+  static constexpr DLDataType value = dl_float32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DLDataType value = dl_float64;
+};
+
+namespace detail {
+template <class T, class = void>
+inline constexpr bool kHasDType = false;
+template <class T>
+inline constexpr bool kHasDType<T, std::void_t<decltype(DTypeOf<T>::value)>> = true;
+
+// One sentence, and nothing that fails because of it.
+template <class T>
+constexpr DLDataType find_dtype() {
+  static_assert(kHasDType<T>,
+                "kernkit: no dtype is known for this type; specialise kernkit::DTypeOf for it");
+  if constexpr (kHasDType<T>) return DTypeOf<T>::value;
+  return {};
+}
+}  // namespace detail
+
+template <class T>
+inline constexpr DLDataType dtype_of = detail::find_dtype<T>();
+
+/// The whole dtype as one number, to compare and to switch on.
+constexpr uint32_t dtype_key(DLDataType dtype) { return __builtin_bit_cast(uint32_t, dtype); }
+
+/// Bits of one element, lanes included.
+constexpr uint32_t dtype_bits(DLDataType dtype) {
+  const uint32_t key = dtype_key(dtype);
+  return (key >> 8 & 0xff) * (key >> 16);
+}
+
+namespace detail {
+
+struct DTypeName {
+  DTypeCode code;
+  uint8_t bits;   // 0: the bits are appended to the name
+  char name[19];  // in place: a pointer is relocated when a library is loaded
+};
+
+// Float8 and smaller name their bits themselves, in the notation of ml_dtypes.
+KERNKIT_LOCAL inline constexpr DTypeName kDTypeNames[] = {
+    {DTypeCode::kBool, 8, "bool"},
+    {DTypeCode::kInt, 0, "int"},
+    {DTypeCode::kUInt, 0, "uint"},
+    {DTypeCode::kFloat, 0, "float"},
+    {DTypeCode::kBfloat, 0, "bfloat"},
+    {DTypeCode::kComplex, 0, "complex"},
+    {DTypeCode::kOpaqueHandle, 0, "handle"},
+    {DTypeCode::kFloat8E3M4, 8, "float8_e3m4"},
+    {DTypeCode::kFloat8E4M3, 8, "float8_e4m3"},
+    {DTypeCode::kFloat8E4M3B11FNUZ, 8, "float8_e4m3b11fnuz"},
+    {DTypeCode::kFloat8E4M3FN, 8, "float8_e4m3fn"},
+    {DTypeCode::kFloat8E4M3FNUZ, 8, "float8_e4m3fnuz"},
+    {DTypeCode::kFloat8E5M2, 8, "float8_e5m2"},
+    {DTypeCode::kFloat8E5M2FNUZ, 8, "float8_e5m2fnuz"},
+    {DTypeCode::kFloat8E8M0FNU, 8, "float8_e8m0fnu"},
+    {DTypeCode::kFloat6E2M3FN, 6, "float6_e2m3fn"},
+    {DTypeCode::kFloat6E3M2FN, 6, "float6_e3m2fn"},
+    {DTypeCode::kFloat4E2M1FN, 4, "float4_e2m1fn"},
+};
+
+// The number at text[*pos], which it steps over; 0 when there is none, it starts with 0 or exceeds
+// 65535.
+[[gnu::cold]] constexpr uint32_t read_number(const char* text, size_t size, size_t* pos) {
+  if (*pos < size && text[*pos] == '0') return 0;
+  uint32_t number = 0;
+  for (; *pos < size && text[*pos] >= '0' && text[*pos] <= '9' && number <= 0xffff; ++*pos) {
+    number = number * 10 + static_cast<uint32_t>(text[*pos] - '0');
+  }
+  return number <= 0xffff ? number : 0;
+}
+
+}  // namespace detail
+
+/// "float32", "bool", "float8_e4m3fn", "float16x4" (lanes); an unknown code is
+/// "dtype(code=99, bits=7)". Codes are printed as numbers, never as characters.
+[[gnu::cold]] constexpr FixedText<40> dtype_name(DLDataType dtype) {
+  FixedText<40> result{};
+  char* out = result.text;
+  bool known = false;
+  for (const auto& entry : detail::kDTypeNames) {
+    if (static_cast<uint8_t>(entry.code) != dtype.code) continue;
+    if (entry.bits != 0 && entry.bits != dtype.bits) continue;
+    known = true;
+    out = detail::append(out, entry.name);
+    if (entry.bits == 0) out = detail::append(out, uint32_t{dtype.bits});
+    break;
+  }
+  if (!known) {
+    out = detail::append(detail::append(out, "dtype(code="), uint32_t{dtype.code});
+    out = detail::append(detail::append(out, ", bits="), uint32_t{dtype.bits});
+    out = detail::append(out, ")");
+  }
+  if (dtype.lanes != 1) detail::append(detail::append(out, "x"), uint32_t{dtype.lanes});
+  return result;
+}
+
+/// Reads what dtype_name() writes. Returns false, and leaves *out alone, when `text` (of `size`
+/// characters) names no dtype.
+[[gnu::cold]] constexpr bool parse_dtype(const char* text, size_t size, DLDataType* out) {
+  for (const auto& entry : detail::kDTypeNames) {
+    size_t pos = 0;
+    while (pos < size && entry.name[pos] != '\0' && entry.name[pos] == text[pos]) ++pos;
+    if (entry.name[pos] != '\0') continue;
+    const uint32_t bits = entry.bits != 0 ? entry.bits : detail::read_number(text, size, &pos);
+    uint32_t lanes = 1;
+    if (pos < size && text[pos] == 'x') {
+      lanes = detail::read_number(text, size, &++pos);
+      if (lanes < 2) continue;  // one lane is not written
+    }
+    if (pos != size || bits == 0 || bits > 0xff) continue;
+    *out = make_dtype(entry.code, static_cast<uint8_t>(bits), static_cast<uint16_t>(lanes));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace kernkit
+
+// In the global namespace because DLDataType is; templates, so that they give way to the
+// non-template operators which tvm-ffi's headers define there as well.
+template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
+constexpr bool operator==(T a, T b) {
+  return kernkit::dtype_key(a) == kernkit::dtype_key(b);
+}
+template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
+constexpr bool operator!=(T a, T b) {
+  return !(a == b);
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape: sizes that a kernel computes and owns.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernkit/types/shape.h"
+
+namespace kernkit {
+
+/// An array of int64 that owns its elements, up to 8 of them without allocating. It goes wherever a
+/// ShapeView is wanted, while it lives.
+///
+///     Shape half(x.sizes());
+///     half[half.size() - 1] /= 2;
+///     Tensor y = alloc_tensor(half, x.dtype(), x.device());
+class Shape {
+ public:
+  Shape() = default;
+  /// A copy of these sizes.
+  Shape(ShapeView sizes) : size_(sizes.size()) {  // NOLINT(runtime/explicit)
+    if (size_ > kInline) data_ = new int64_t[size_];
+    for (size_t i = 0; i < size_; ++i) data_[i] = sizes[i];
+  }
+  Shape(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
+      : Shape(ShapeView(sizes)) {}
+  Shape(const Shape& other) : Shape(ShapeView(other)) {}
+  Shape& operator=(const Shape& other) {
+    if (this == &other) return *this;
+    // Allocates before it gives up what it has.
+    int64_t* data = other.size_ > kInline ? new int64_t[other.size_] : inline_;
+    for (size_t i = 0; i < other.size_; ++i) data[i] = other.data_[i];
+    if (data_ != inline_) delete[] data_;
+    data_ = data;
+    size_ = other.size_;
+    return *this;
+  }
+  ~Shape() {
+    if (data_ != inline_) delete[] data_;
+  }
+
+  operator ShapeView() const& { return {data_, size_}; }  // NOLINT(runtime/explicit)
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  const int64_t* data() const { return data_; }
+  int64_t* data() { return data_; }
+  /// Unchecked, as of an array.
+  int64_t operator[](size_t i) const { return data_[i]; }
+  int64_t& operator[](size_t i) { return data_[i]; }
+  const int64_t* begin() const { return data_; }
+  const int64_t* end() const { return data_ + size_; }
+  int64_t* begin() { return data_; }
+  int64_t* end() { return data_ + size_; }
+
+ private:
+  static constexpr size_t kInline = 8;
+  int64_t inline_[kInline];
+  int64_t* data_ = inline_;
+  size_t size_ = 0;
+};
+
+}  // namespace kernkit
