@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "kernkit/testing/cuda_runtime.h"
+#include "kernkit/cuda_on_cpu/runtime.h"
 
 namespace {
 
@@ -34,7 +34,7 @@ __global__ void five_shuffles(float* y, const float* x) {
 }
 
 void run(benchmark::State& state, void (*kernel)(float*, const float*), float first) {
-  kernkit::testing::CudaRuntime runtime;
+  kernkit::cuda_on_cpu::CudaRuntime runtime;
   runtime.run_kernels(true);
   std::vector<float> x(size_t{kBlocks} * kThreads, 1.0f), y(x.size());
   cudaLaunchConfig_t config{};

@@ -4,7 +4,7 @@
  *
  * This is the only file that knows them. kernkit reads and passes these structs but never lays
  * out an object by hand: objects are made by the host's C functions (see host_api.h).
- * tests/sdk/abi_test.cc compares every size, offset and type index with the real headers.
+ * tests/sdk/abi/abi_test.cc compares every size, offset and type index with the real headers.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
 // kernkit::host and GoogleTest.
 //
 // The rules take seconds to compile. kernkit_add_tests() and the like compile them once for all ops
-// of a library, in sdk/src/cuda_testing/contract/contract.cc, and define KERNKIT_CONTRACT_COMPILED.
+// of a library, in sdk/src/testing/contract.cc, and define KERNKIT_CONTRACT_COMPILED.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 #include "kernkit/testing/tensor.h"
 
 #if defined(KERNKIT_CUDA_ON_CPU)
-#include "kernkit/testing/cuda_runtime.h"
+#include "kernkit/cuda_on_cpu/runtime.h"
 #endif
 
 namespace kernkit::testing {
@@ -39,13 +39,13 @@ class TestDevice {
   }
 
  private:
-  static std::vector<CudaDevice> devices() {
-    CudaDevice device;
+  static std::vector<cuda_on_cpu::CudaDevice> devices() {
+    cuda_on_cpu::CudaDevice device;
     device.memory = size_t{1} << 36;
     return {device};
   }
 
-  CudaRuntime runtime_{devices()};
+  cuda_on_cpu::CudaRuntime runtime_{devices()};
 };
 
 #else

@@ -7,10 +7,10 @@
 
 #include "kernkit/cpu/allocator.h"
 #include "kernkit/cuda/device_guard.h"
+#include "kernkit/cuda_on_cpu/runtime.h"
 #include "kernkit/env.h"
 #include "kernkit/memory/nd_alloc.h"
 #include "kernkit/testing/contract/place.h"
-#include "kernkit/testing/cuda_runtime.h"
 
 namespace kernkit::testing::contract {
 
@@ -19,7 +19,7 @@ class CudaPlace : public Place {
  public:
   /// `seed` other than 0: work lags behind the host.
   explicit CudaPlace(int device = 0, unsigned seed = 0)
-      : runtime(std::vector<CudaDevice>(3)), device_(device) {
+      : runtime(std::vector<cuda_on_cpu::CudaDevice>(3)), device_(device) {
     runtime.run_kernels(true);
     runtime.set_seed(seed);
     const CUDADeviceGuard guard(device_);
@@ -31,7 +31,7 @@ class CudaPlace : public Place {
     (void)cudaFree(pool_);
   }
 
-  CudaRuntime runtime;
+  cuda_on_cpu::CudaRuntime runtime;
 
   cudaStream_t stream() const { return stream_; }
   DLDevice device() const override { return {kDLCUDA, device_}; }

@@ -21,13 +21,13 @@ inline bool accepts_cuda(const Contract& contract) {
 }
 
 /// The calls of the runtime that one call of the op makes, not the first one.
-inline std::vector<CudaCall> calls_of(Call* call, CudaPlace* place) {
+inline std::vector<cuda_on_cpu::CudaCall> calls_of(Call* call, CudaPlace* place) {
   (void)call->run();
   call->prepare();
   place->enter();
   place->runtime.clear();
   (void)call->invoke();
-  std::vector<CudaCall> calls = place->runtime.calls();
+  std::vector<cuda_on_cpu::CudaCall> calls = place->runtime.calls();
   place->leave();
   return calls;
 }
@@ -73,7 +73,7 @@ inline void is_captured(const Contract& contract, Verdict* verdict) {
 
 inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  std::vector<CudaCall> calls;
+  std::vector<cuda_on_cpu::CudaCall> calls;
   {
     CudaPlace place;
     Call call(contract, place);
@@ -106,7 +106,7 @@ inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
   Call call(contract, place);
   call.prepare();
   place.enter();
-  place.runtime.plant(CudaFault::kPending, cudaErrorInvalidConfiguration);
+  place.runtime.plant(cuda_on_cpu::CudaFault::kPending, cudaErrorInvalidConfiguration);
   const Outcome outcome = call.invoke();
   place.leave();
   const bool kept = cudaGetLastError() == cudaErrorInvalidConfiguration;

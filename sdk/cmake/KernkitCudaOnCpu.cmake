@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+# CUDA for tests on machines that have none; built by whoever uses it, with their flags:
+#
+#   kernkit::cuda_on_cpu_runtime              the CUDA runtime for tests, in place of NVIDIA's
+#   kernkit::cuda_on_cpu               and headers with which .cu files are C++ files
+#   kernkit::cuda_on_cpu_main          a main() in place of GoogleTest's, for tests that find their
+#                                      devices on the CPU
+#   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
+#                                      compiled for the CPU, as objects for tests to link
+#   kernkit_add_contract_test(mylib contract_test.cc)
+#                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked
+#                                      with these objects, or, where no op has a .cu file, with
+#                                      the library's own
+#   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of each op once more, as <op>_cuda_test:
+#                                      on these objects, with KERNKIT_CUDA_ON_CPU defined; the
+#                                      files' KERNKIT_TEST_CONTRACT lines are tried there
+include_guard(GLOBAL)
+
+set(_kernkit_sdk_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
+if(NOT EXISTS "${_kernkit_sdk_dir}/cuda_on_cpu")
+  cmake_path(SET _kernkit_sdk_dir NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/..")
+endif()
+set(_kernkit_cuda_on_cpu_dir "${_kernkit_sdk_dir}/cuda_on_cpu")
+add_library(kernkit_cuda_on_cpu_runtime STATIC EXCLUDE_FROM_ALL
+  "${_kernkit_cuda_on_cpu_dir}/execution/block.cc"
+  "${_kernkit_cuda_on_cpu_dir}/execution/block_order.cc"
+  "${_kernkit_cuda_on_cpu_dir}/execution/fiber.cc"
+  "${_kernkit_cuda_on_cpu_dir}/execution/fiber_pool.cc"
+  "${_kernkit_cuda_on_cpu_dir}/execution/grid.cc"
+  "${_kernkit_cuda_on_cpu_dir}/execution/meeting.cc"
+  "${_kernkit_cuda_on_cpu_dir}/execution/place.cc"
+  "${_kernkit_cuda_on_cpu_dir}/execution/shared_variables.cc"
+  "${_kernkit_cuda_on_cpu_dir}/execution/watchdog.cc"
+  "${_kernkit_cuda_on_cpu_dir}/faults/fault.cc"
+  "${_kernkit_cuda_on_cpu_dir}/faults/report.cc"
+  "${_kernkit_cuda_on_cpu_dir}/process/demangle.cc"
+  "${_kernkit_cuda_on_cpu_dir}/process/symbol_table.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/capture.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/copies.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/device.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/event.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/graph.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/host_function.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/kernels.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/launch.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/memory.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/pages.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/queue.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/registration.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/runtime.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/state.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/stream.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/visibility.cc")
+add_library(kernkit::cuda_on_cpu_runtime ALIAS kernkit_cuda_on_cpu_runtime)
+# Before any other: NVIDIA's headers may lie on the compiler's own path.
+target_include_directories(kernkit_cuda_on_cpu_runtime BEFORE PRIVATE
+  "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
+target_link_libraries(kernkit_cuda_on_cpu_runtime PUBLIC kernkit::kernkit -pthread)
+set_target_properties(kernkit_cuda_on_cpu_runtime PROPERTIES
+  POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
+  KERNKIT_CONTRACT_SOURCE "${_kernkit_sdk_dir}/src/testing/contract.cc")
+_kernkit_compile_options(kernkit_cuda_on_cpu_runtime)
+if(NOT CMAKE_EXPORT_COMPILE_COMMANDS)  # whose readers want each file
+  # In two pieces: a quarter of the time.
+  set_target_properties(kernkit_cuda_on_cpu_runtime PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 13)
+  # A test puts others in their place.
+  set_source_files_properties("${_kernkit_cuda_on_cpu_dir}/execution/fiber.cc"
+    "${_kernkit_cuda_on_cpu_dir}/execution/fiber_pool.cc" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
+# To ThreadSanitizer the runtime must not look as if it ordered the CUDA threads that it switches.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
+  target_compile_definitions(kernkit_cuda_on_cpu_runtime PRIVATE KERNKIT_CUDA_ON_CPU_TSAN)
+  target_compile_options(kernkit_cuda_on_cpu_runtime PRIVATE -fno-sanitize=thread)
+endif()
+
+add_library(kernkit_cuda_on_cpu INTERFACE)
+add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)
+target_include_directories(kernkit_cuda_on_cpu BEFORE INTERFACE
+  "${_kernkit_cuda_on_cpu_dir}/include")
+target_link_libraries(kernkit_cuda_on_cpu INTERFACE kernkit::cuda_on_cpu_runtime)
+target_compile_definitions(kernkit_cuda_on_cpu INTERFACE KERNKIT_CUDA_ON_CPU)
+# #pragma unroll, and fences in the headers that are the host's.
+target_compile_options(kernkit_cuda_on_cpu INTERFACE
+  -Wno-unknown-pragmas "$<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>")
+# Calls in two branches stay two, and one call one, so that __activemask() can tell where lanes are.
+# (Without jump threading g++ takes what two equal conditions guard for uninitialised.)
+target_compile_options(kernkit_cuda_on_cpu INTERFACE
+  "$<$<CXX_COMPILER_ID:GNU>:-fno-crossjumping;-fno-tree-tail-merge;-fno-thread-jumps>"
+  "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>"
+  "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -hoist-common-insts=false>"
+  "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -sink-common-insts=false>"
+  "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -enable-tail-merge=false>")
+# For ThreadSanitizer: volatile accesses of a kernel do not race, see report.cc.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
+  target_compile_options(kernkit_cuda_on_cpu INTERFACE
+    "$<$<CXX_COMPILER_ID:GNU>:--param=tsan-distinguish-volatile=1>"
+    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-distinguish-volatile=1>")
+endif()
+
+# Compiled where it is linked, beside GTest::gtest.
+add_library(kernkit_cuda_on_cpu_main INTERFACE)
+add_library(kernkit::cuda_on_cpu_main ALIAS kernkit_cuda_on_cpu_main)
+target_sources(kernkit_cuda_on_cpu_main INTERFACE
+  "${_kernkit_cuda_on_cpu_dir}/main/main.cc")
+target_link_libraries(kernkit_cuda_on_cpu_main INTERFACE kernkit::cuda_on_cpu)
+
+function(kernkit_add_cuda_on_cpu library)
+  set(target ${library}_cuda_on_cpu)
+  if(TARGET ${target})  # several kinds of tests ask for it
+    return()
+  endif()
+  get_target_property(sources ${library}_objects KERNKIT_SOURCES)
+  get_target_property(cold ${library}_objects KERNKIT_COLD_SOURCE)
+  get_target_property(includes ${library}_objects INTERFACE_INCLUDE_DIRECTORIES)
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL "${cold}")
+  foreach(source IN LISTS sources)
+    if(source MATCHES "[.]cu$")
+      # A C++ file that is the .cu file, whatever language the project gives that one.
+      cmake_path(GET source STEM op)
+      set(wrapper "${CMAKE_CURRENT_BINARY_DIR}/${target}/${op}_cuda.cc")
+      file(CONFIGURE OUTPUT "${wrapper}" CONTENT
+        "#include \"kernkit_cuda_on_cpu/translation_unit.h\"\n#include \"${source}\"\n")
+      set(source "${wrapper}")
+    endif()
+    target_sources(${target} PRIVATE "${source}")
+  endforeach()
+  target_compile_definitions(${target} PUBLIC KERNKIT_COMPILED KERNKIT_WITH_CUDA)
+  target_include_directories(${target} PUBLIC ${includes})
+  target_link_libraries(${target} PUBLIC kernkit::kernkit kernkit::cuda_on_cpu)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  _kernkit_compile_options(${target})
+endfunction()
+
+# <objects>_contract: what KERNKIT_TEST_CONTRACT calls, for tests that link these objects.
+function(_kernkit_add_contract_rules objects)
+  if(NOT TARGET ${objects}_contract)
+    get_target_property(source kernkit_cuda_on_cpu_runtime KERNKIT_CONTRACT_SOURCE)
+    add_library(${objects}_contract OBJECT EXCLUDE_FROM_ALL "${source}")
+    target_compile_definitions(${objects}_contract PUBLIC KERNKIT_CONTRACT_COMPILED)
+    target_link_libraries(${objects}_contract PUBLIC ${objects} kernkit::host GTest::gtest)
+    set_target_properties(${objects}_contract PROPERTIES CXX_EXTENSIONS OFF)
+    _kernkit_compile_options(${objects}_contract)
+    _kernkit_compile_test(${objects}_contract)
+  endif()
+endfunction()
+
+function(kernkit_add_contract_test library source)
+  _kernkit_find_gtest()
+  get_target_property(sources ${library}_objects KERNKIT_SOURCES)
+  set(objects ${library}_objects)
+  if(sources MATCHES "[.]cu(;|$)")
+    set(objects ${library}_cuda_on_cpu)
+    kernkit_add_cuda_on_cpu(${library})
+  endif()
+  cmake_path(GET source STEM name)
+  add_executable(${name} "${source}")
+  _kernkit_add_contract_rules(${objects})
+  target_link_libraries(${name} PRIVATE ${objects} ${objects}_contract GTest::gtest_main)
+  # Kernels that it exports have names in messages.
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
+  _kernkit_compile_options(${name})
+  _kernkit_compile_test(${name})
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
+endfunction()
+
+function(kernkit_add_cuda_tests library dir)
+  kernkit_add_cuda_on_cpu(${library})
+  _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_cuda_on_cpu)
+  get_target_property(ops ${library}_objects KERNKIT_OPS)
+  foreach(op IN LISTS ops)
+    # Kernels have names in messages.
+    set_target_properties(${op}_cuda_test PROPERTIES ENABLE_EXPORTS ON)
+    if(TARGET ${op}_test)
+      set_target_properties(${op}_test PROPERTIES KERNKIT_CONTRACT_IN_CUDA_TEST ON)
+    endif()
+  endforeach()
+endfunction()
+
+unset(_kernkit_cuda_on_cpu_dir)
+unset(_kernkit_sdk_dir)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which sanitizers this is compiled with, and what they ask of who switches stacks.
+#pragma once
+
+#include <cstddef>
+
+#include "kernkit/testing/closed_memory.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(KERNKIT_CUDA_ON_CPU_TSAN)
+#define KERNKIT_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KERNKIT_TSAN 1
+#endif
+#endif
+
+// Source of the declarations: sanitizer/common_interface_defs.h, tsan_interface.h.
+#if defined(KERNKIT_ASAN)
+extern "C" {
+void __sanitizer_start_switch_fiber(void** fake_stack, const void* bottom, size_t size);
+void __sanitizer_finish_switch_fiber(void* fake_stack, const void** bottom, size_t* size);
+}
+#endif
+#if defined(KERNKIT_TSAN)
+extern "C" {
+void* __tsan_get_current_fiber();
+void* __tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void* fiber);
+void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+void __tsan_acquire(void* address);
+void __tsan_release(void* address);
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
+#endif
+
+namespace kernkit::cuda_on_cpu {
+
+using testing::close_memory;
+using testing::open_memory;
+
+#if defined(KERNKIT_TSAN)
+inline constexpr bool kRaceDetector = true;
+/// Everything before a release at an address happened before what follows an acquire there.
+inline void race_acquire(void* address) { __tsan_acquire(address); }
+inline void race_release(void* address) { __tsan_release(address); }
+inline void race_ignore(bool ignore) {
+  (ignore ? AnnotateIgnoreReadsBegin : AnnotateIgnoreReadsEnd)("", 0);
+  (ignore ? AnnotateIgnoreWritesBegin : AnnotateIgnoreWritesEnd)("", 0);
+}
+/// While one lives, the race detector does not look at this context: what the runtime does for
+/// itself calls functions that it watches, memcpy() and free().
+struct RaceIgnored {
+  RaceIgnored() { race_ignore(true); }
+  ~RaceIgnored() { race_ignore(false); }
+};
+/// And inside of that, it does: copies are a device's accesses.
+struct RaceSeen {
+  RaceSeen() { race_ignore(false); }
+  ~RaceSeen() { race_ignore(true); }
+};
+/// While one lives, what runs is somebody else to the race detector, and ignored: nothing is
+/// ordered with its maker but what the maker did before.
+class RaceContext {
+ public:
+  RaceContext() : caller_(__tsan_get_current_fiber()), own_(__tsan_create_fiber(0)) {
+    __tsan_switch_to_fiber(own_, 1);  // 1: orders nothing
+    race_ignore(true);
+  }
+  ~RaceContext() {
+    race_ignore(false);
+    __tsan_switch_to_fiber(caller_, 1);
+    __tsan_destroy_fiber(own_);
+  }
+  RaceContext(const RaceContext&) = delete;
+  RaceContext& operator=(const RaceContext&) = delete;
+
+ private:
+  void* caller_;
+  void* own_;
+};
+#else
+inline constexpr bool kRaceDetector = false;
+inline void race_acquire(void*) {}
+inline void race_release(void*) {}
+struct RaceIgnored {
+  RaceIgnored() {}  // so that none is an unused variable
+};
+struct RaceSeen {
+  RaceSeen() {}
+};
+struct RaceContext {
+  RaceContext() {}
+};
+#endif
+
+/// Of `capacity` bytes, only the first `size` may be touched.
+inline void limit_allocation(void* memory, size_t size, size_t capacity) {
+  open_memory(memory, size);
+  close_memory(static_cast<char*>(memory) + size, capacity - size);
+}
+
+}  // namespace kernkit::cuda_on_cpu

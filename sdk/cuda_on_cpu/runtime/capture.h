@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Capture: what its streams are given becomes nodes of a graph instead of work. Source of the
+// rules: CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture", and
+// cuda_runtime_api.h at cudaStreamBeginCapture, cudaStreamEndCapture and
+// cudaThreadExchangeStreamCaptureMode.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace kernkit::cuda_on_cpu {
+
+// Work in the order in which it was given.
+using Work = std::function<void()>;
+
+/// A piece of work of a graph, or a whole graph in its place.
+struct GraphNode {
+  Work work;
+  std::vector<size_t> after;  // the nodes that come before it, by their numbers
+  bool on_host = false;
+  std::vector<GraphNode> graph;
+};
+
+/// From cudaStreamBeginCapture() to cudaStreamEndCapture().
+struct Capture {
+  CUstream_st* origin;  // where it began and must end
+  cudaStreamCaptureMode mode;
+  unsigned long thread;  // that began it
+  bool invalidated;
+  bool ended;
+  std::vector<GraphNode> nodes;
+};
+
+/// Where a stream, or what an event recorded, stands in a capture; in none without `capture`.
+struct CapturePoint {
+  std::shared_ptr<Capture> capture;
+  std::vector<size_t> nodes;  // what comes next waits for these
+};
+
+/// The point of a stream; null for a default stream, and outside of a capture.
+CapturePoint* captured(cudaStream_t stream);
+/// Makes work the next node of a captured stream.
+void add_node(CapturePoint* point, GraphNode node);
+/// Makes a stream wait in a capture, or join the one that the event was recorded in.
+cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event);
+/// No stream is captured by it any longer.
+void end_capture(Capture* capture);
+/// Whether each of its nodes comes before what the origin does next.
+bool is_joined(const Capture& capture);
+
+// What cannot be done beside a capture invalidates it. Each says whether there is such a capture.
+
+/// Of calls that CUDA names potentially unsafe, in this thread.
+bool refuse_unsafe_call();
+/// Of using the legacy stream, which waits for blocking streams and they for it.
+bool refuse_legacy_stream(int device);
+/// The same, invalidating none.
+bool legacy_stream_is_unusable(int device);
+/// Of waiting for all of a device.
+bool refuse_device(int device);
+
+/// The nodes of a graph, those of graphs within it among them, in an order that keeps `after`.
+std::vector<GraphNode> flattened(const std::vector<GraphNode>& nodes);
+/// Gives the nodes to a stream, in any order that they allow, by the seed.
+void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream);
+
+}  // namespace kernkit::cuda_on_cpu

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of memory, and filling it.
+#include <cstring>
+
+#include "process/sanitizers.h"
+#include "runtime/state.h"
+
+namespace kernkit::cuda_on_cpu {
+namespace {
+
+void copy(void* to, const void* from, size_t size) {
+  const RaceSeen of_device;
+  if (size != 0) std::memmove(to, from, size);
+}
+// CUDA Runtime API, "API synchronization behavior": memory that CUDA did not allocate is read
+// before the call returns, and was written when it returns. In a graph it is read when that runs.
+cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind,
+                       cudaStream_t stream) {
+  const bool is_captured = knows(stream) && captured(stream) != nullptr;
+  const bool reads = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDefault;
+  const bool writes = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDefault;
+  if (reads && !is_captured && allocation_of(from) == nullptr && allocation_of(to) != nullptr) {
+    const auto* bytes = static_cast<const unsigned char*>(from);
+    return enqueue(stream, [to, staged = std::vector<unsigned char>(bytes, bytes + size)] {
+      copy(to, staged.data(), staged.size());
+    });
+  }
+  const cudaError_t error = enqueue(stream, [=] { copy(to, from, size); });
+  if (error == cudaSuccess && writes && !is_captured && allocation_of(to) == nullptr &&
+      allocation_of(from) != nullptr) {
+    drain(device_of(stream), stream);
+    return error_of_device(device_of(stream));
+  }
+  return error;
+}
+void fill(void* pointer, int value, size_t size) {
+  const RaceSeen of_device;
+  std::memset(pointer, value, size);
+}
+
+}  // namespace
+}  // namespace kernkit::cuda_on_cpu
+
+using namespace kernkit::cuda_on_cpu;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind) {
+  return call("cudaMemcpy", Reach::kDevice, [&] {
+    const cudaError_t refused = refuse_waiting(nullptr);
+    if (refused != cudaSuccess) return refused;
+    const cudaError_t error = enqueue(nullptr, [=] { copy(to, from, size); });
+    const int device = thread_state().device;
+    drain(device, nullptr);
+    return error != cudaSuccess ? error : error_of_device(device);
+  });
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return call("cudaMemcpyAsync", Reach::kDevice,
+              [&] { return copy_async(to, from, size, kind, stream); });
+}
+cudaError_t cudaMemset(void* pointer, int value, size_t size) {
+  return call("cudaMemset", Reach::kDevice, [&] {
+    const cudaError_t refused = refuse_waiting(nullptr);
+    return refused != cudaSuccess ? refused : enqueue(nullptr, [=] { fill(pointer, value, size); });
+  });
+}
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
+  return call("cudaMemsetAsync", Reach::kDevice,
+              [&] { return enqueue(stream, [=] { fill(pointer, value, size); }); });
+}
+
+}  // extern "C"

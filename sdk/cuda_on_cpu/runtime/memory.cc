@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory.
+#include "runtime/state.h"
+
+namespace kernkit::cuda_on_cpu {
+namespace {
+
+// An allocation of so many bytes is not filled, and exists where it is touched.
+constexpr size_t kSparse = size_t{1} << 28;
+
+cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
+                     int on_device = thread_state().device) {
+  *pointer = nullptr;
+  if (size == 0) return cudaSuccess;
+  const auto device = static_cast<size_t>(on_device);
+  DeviceState& of_device = state().device_states.at(device);
+  const bool counts = type == cudaMemoryTypeDevice;
+  const size_t free = state().devices[device].memory - of_device.used;
+  if (counts && size > free) return cudaErrorMemoryAllocation;
+  if (size > SIZE_MAX - 255) return cudaErrorMemoryAllocation;
+  const Allocation allocation = {size, on_device, type, size >= kSparse, ++state().allocated};
+  void* memory = take_memory(allocation);
+  if (memory == nullptr) return cudaErrorMemoryAllocation;
+  if (counts) of_device.used += size;
+  state().allocations[memory] = allocation;
+  *pointer = memory;
+  return cudaSuccess;
+}
+
+bool can_release(void* pointer, bool host) {
+  const auto found = state().allocations.find(pointer);
+  return pointer == nullptr || (found != state().allocations.end() && !found->second.freed &&
+                                (found->second.type == cudaMemoryTypeHost) == host);
+}
+
+// What was allocated there; null when that is gone.
+std::map<void*, Allocation>::iterator find(void* pointer, unsigned long number) {
+  const auto found = state().allocations.find(pointer);
+  const bool same = found != state().allocations.end() && found->second.number == number;
+  return same ? found : state().allocations.end();
+}
+
+void release(std::map<void*, Allocation>::iterator found) {
+  if (found == state().allocations.end()) return;
+  const auto& [pointer, allocation] = *found;
+  if (allocation.type == cudaMemoryTypeDevice) {
+    state().device_states.at(static_cast<size_t>(allocation.device)).used -= allocation.size;
+  }
+  give_back_memory(pointer, allocation);
+  state().allocations.erase(found);
+}
+
+cudaError_t release(void* pointer, bool host) {
+  if (!can_release(pointer, host)) return cudaErrorInvalidValue;
+  release(state().allocations.find(pointer));
+  return cudaSuccess;
+}
+
+// What a graph allocates is its own, at one address each time that it runs, until the graph and
+// all that was made of it are gone, or until it is freed outside of it.
+struct GraphMemory {
+  ~GraphMemory() { release(find(pointer, number)); }
+  void* pointer;
+  unsigned long number;
+};
+
+cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream) {
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  const cudaError_t error = allocate(pointer, size, cudaMemoryTypeDevice, device_of(stream));
+  if (error != cudaSuccess) return error;
+  if (captured(stream) == nullptr || *pointer == nullptr) return enqueue(stream, [] {});
+  Allocation& allocation = state().allocations.at(*pointer);
+  allocation.of_graph = true;
+  const std::shared_ptr<GraphMemory> memory(new GraphMemory{*pointer, allocation.number});
+  return enqueue(stream, [memory] {});
+}
+
+cudaError_t free_async(void* pointer, cudaStream_t stream) {
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  if (!can_release(pointer, false)) return cudaErrorInvalidValue;
+  const auto found = state().allocations.find(pointer);
+  if (found == state().allocations.end()) return enqueue(stream, [] {});
+  const bool in_graph = captured(stream) != nullptr;
+  if (in_graph && !found->second.of_graph) return cudaErrorInvalidValue;
+  found->second.freed = true;
+  if (in_graph) return enqueue(stream, [] {});
+  return enqueue(stream,
+                 [pointer, number = found->second.number] { release(find(pointer, number)); });
+}
+
+}  // namespace
+}  // namespace kernkit::cuda_on_cpu
+
+using namespace kernkit::cuda_on_cpu;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** pointer, size_t size) {
+  return call("cudaMalloc", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeDevice); });
+}
+cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
+  return call("cudaMallocAsync", Reach::kDevice,
+              [&] { return allocate_async(pointer, size, stream); });
+}
+cudaError_t cudaMallocHost(void** pointer, size_t size) {
+  return call("cudaMallocHost", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeHost); });
+}
+cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned) {
+  return call("cudaHostAlloc", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeHost); });
+}
+cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
+  return call("cudaMallocManaged", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeManaged); });
+}
+cudaError_t cudaFree(void* pointer) {
+  return call("cudaFree", Reach::kUnsafe, [&] {
+    for (size_t i = 0; i < state().devices.size(); ++i) drain_device(static_cast<int>(i));
+    const cudaError_t error = release(pointer, false);
+    return error != cudaSuccess ? error : error_of_device(thread_state().device);
+  });
+}
+cudaError_t cudaFreeHost(void* pointer) {
+  return call("cudaFreeHost", Reach::kUnsafe, [&] { return release(pointer, true); });
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return call("cudaFreeAsync", Reach::kDevice, [&] { return free_async(pointer, stream); });
+}
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  return call("cudaMemGetInfo", Reach::kDevice, [&] {
+    const auto device = static_cast<size_t>(thread_state().device);
+    *total = state().devices[device].memory;
+    *free = *total - state().device_states[device].used;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  return call("cudaPointerGetAttributes", Reach::kHost, [&] {
+    *attributes = {};
+    attributes->device = -1;
+    const Allocation* allocation = allocation_of(pointer);
+    if (allocation == nullptr) return cudaSuccess;
+    attributes->type = allocation->type;
+    attributes->device = allocation->device;
+    if (allocation->type != cudaMemoryTypeHost) {
+      attributes->devicePointer = const_cast<void*>(pointer);
+    }
+    if (allocation->type != cudaMemoryTypeDevice) {
+      attributes->hostPointer = const_cast<void*>(pointer);
+    }
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of the CUDA runtime for tests, and how each of its functions begins and ends.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "execution/grid.h"
+#include "kernkit/cuda_on_cpu/runtime.h"
+#include "runtime/capture.h"
+#include "runtime/queue.h"
+
+struct CUgraph_st {
+  std::vector<kernkit::cuda_on_cpu::GraphNode> nodes;
+};
+struct CUgraphExec_st {
+  std::vector<kernkit::cuda_on_cpu::GraphNode> nodes;  // flattened
+};
+struct CUstream_st {
+  int device;
+  bool non_blocking = false;
+  kernkit::cuda_on_cpu::CapturePoint point;
+};
+struct CUevent_st {
+  int device;
+  bool timing;
+  kernkit::cuda_on_cpu::CapturePoint point;  // in a capture when it was recorded there last
+  unsigned records = 0;  // how often it was recorded, and how many of these were reached
+  std::shared_ptr<unsigned> reached = std::make_shared<unsigned>(0);
+  bool happened() const { return *reached == records; }
+};
+
+namespace kernkit::cuda_on_cpu {
+
+/// A kernel that nvcc registered or that was described.
+struct KernelInfo {
+  std::string mangled;
+  std::string name;           // as C++ writes it
+  std::vector<size_t> sizes;  // of the arguments; 0: unknown
+  CudaInvoke invoke = nullptr;
+  void** module = nullptr;
+  int max_dynamic_shared_memory = 48 * 1024;
+};
+
+/// For which devices a fat binary has code.
+struct ModuleInfo {
+  std::vector<int> machine_code;  // compute capabilities
+  std::vector<int> ptx;
+};
+
+struct Allocation {
+  size_t size;
+  int device;
+  cudaMemoryType type;
+  bool sparse;
+  unsigned long number = 0;  // in the order of all allocations
+  bool of_graph = false;     // allocated in a capture
+  bool freed = false;        // by cudaFreeAsync(), which its stream has not reached
+  // What kernels may not touch, see kernkit_close_to_kernels().
+  std::vector<std::pair<const char*, size_t>> closed = {};
+};
+
+struct Injection {
+  std::string function;
+  int left;
+  cudaError_t error;
+};
+
+struct DeviceState {
+  size_t used = 0;
+  cudaError_t once = cudaSuccess;
+  cudaError_t sticky = cudaSuccess;
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  unsigned long generation = 1;
+  std::vector<CudaDevice> devices;
+  std::vector<DeviceState> device_states;
+  std::vector<CudaCall> calls;
+  std::vector<CudaLaunch> launches;
+  std::vector<Injection> injections;
+  int driver_version = CUDART_VERSION;
+  bool run_kernels = false;
+  Settings settings;
+  std::vector<std::string> faults;
+  size_t races_before = 0;
+
+  std::map<std::pair<int, cudaStream_t>, Queue> queues;
+  unsigned long tasks = 0;  // how many there were
+  unsigned long allocated = 0;
+  uint64_t random_state = 0;
+  /// Another number each time, from the seed; 0 without one.
+  uint64_t random();
+
+  std::map<void*, Allocation> allocations;
+  std::set<CUstream_st*> streams;
+  std::set<CUevent_st*> events;
+  std::set<CUgraph_st*> graphs;
+  std::set<CUgraphExec_st*> execs;
+
+  // Registered once, at the start of the process.
+  std::map<const void*, KernelInfo> kernels;
+  std::map<void**, ModuleInfo> modules;
+
+  void reset(std::vector<CudaDevice> new_devices);
+};
+
+/// What each thread has of its own.
+struct ThreadState {
+  unsigned long generation = 0;
+  int device = 0;
+  cudaError_t last_error = cudaSuccess;
+  cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+  const char* function = "";  // of the runtime, that it calls
+};
+
+State& state();
+const CudaDevice& current_device();
+/// Null for a function of which it is not known how to call it.
+KernelInfo* find_kernel(const void* kernel);
+/// Says so, of a kernel whose address was cast to void*.
+cudaError_t refuse_launch_by_address(const void* kernel);
+/// By threads and shared memory alone.
+size_t blocks_per_sm(size_t threads, size_t shared_memory);
+/// Memory of the process that stands for the allocation's; null when there is none.
+void* take_memory(const Allocation& allocation);
+void give_back_memory(void* memory, const Allocation& allocation);
+/// The allocation that an address lies in; null for other memory.
+const Allocation* allocation_of(const void* address);
+/// How many races ThreadSanitizer reported in this process.
+size_t reported_races();
+ThreadState& thread_state();
+/// Tells threads apart.
+unsigned long thread_number();
+
+/// What a function does besides its work.
+enum class Reach {
+  kHost,    // asks or sets something in this process
+  kDevice,  // reaches the current device: meets what is planted there
+  kUnsafe,  // and is potentially unsafe while a stream is captured
+};
+
+/// Runs a function of the runtime: records it, fails when a test wants that, keeps its error.
+cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
+
+/// Gives work to a stream, or captures it; `on_host`: a function of the host.
+cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host = false);
+cudaError_t enqueue(cudaStream_t stream, GraphNode node);
+/// Whether a stream, a default stream among them, can be given work.
+cudaError_t refuse_work(cudaStream_t stream);
+/// Whether a host can wait for a stream, which a capture may forbid.
+cudaError_t refuse_waiting(cudaStream_t stream);
+/// What a call says that waited for a device.
+cudaError_t error_of_device(int device);
+/// Says what went wrong, on a device: it is lost with that.
+void note_fault(const std::string& sentence);
+void fault(const std::string& sentence, int device, cudaError_t error);
+bool is_default_stream(cudaStream_t stream);
+/// Its own, or for a default stream the current one.
+int device_of(cudaStream_t stream);
+/// False for what was destroyed, or never made.
+inline bool knows(cudaStream_t stream) {
+  return is_default_stream(stream) || state().streams.count(stream) != 0;
+}
+inline bool knows(cudaEvent_t event) { return state().events.count(event) != 0; }
+template <class T>
+cudaError_t destroy(std::set<T*>& all, T* object) {
+  if (all.erase(object) == 0) return cudaErrorInvalidResourceHandle;
+  delete object;
+  return cudaSuccess;
+}
+
+}  // namespace kernkit::cuda_on_cpu

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams.
+#include "process/sanitizers.h"
+#include "runtime/state.h"
+
+namespace kernkit::cuda_on_cpu {
+namespace {
+
+cudaError_t create_stream(cudaStream_t* stream, unsigned flags) {
+  *stream = new CUstream_st;
+  (*stream)->non_blocking = (flags & cudaStreamNonBlocking) != 0;
+  (*stream)->device = thread_state().device;
+  state().streams.insert(*stream);
+  return cudaSuccess;
+}
+
+cudaError_t wait_for(cudaStream_t stream) {
+  const cudaError_t refused = refuse_waiting(stream);
+  if (refused != cudaSuccess) return refused;
+  drain(device_of(stream), stream);
+  return error_of_device(device_of(stream));
+}
+
+cudaError_t ask(cudaStream_t stream) {
+  const cudaError_t refused = refuse_waiting(stream);
+  if (refused != cudaSuccess) return refused;
+  const int device = device_of(stream);
+  const auto idle = [&] { return is_idle(device, stream); };
+  work_for_question(device, idle);
+  return idle() ? error_of_device(device) : cudaErrorNotReady;
+}
+
+cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  if (!knows(stream) || !knows(event)) return cudaErrorInvalidResourceHandle;
+  if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) return cudaErrorInvalidValue;
+  if (captured(stream) != nullptr || event->point.capture != nullptr) {
+    // A graph that waits for what is outside of it.
+    if (flags == cudaEventWaitExternal) return cudaErrorNotSupported;
+    return wait_in_capture(stream, event);
+  }
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  const unsigned wanted = event->records;
+  give(device_of(stream), stream,
+       {0, [reached = event->reached] { race_acquire(reached.get()); },
+        [wanted, reached = event->reached] { return *reached >= wanted; }});
+  return cudaSuccess;
+}
+
+// What it was given is done; a capture ends with the stream where it began.
+cudaError_t destroy_stream(cudaStream_t stream) {
+  if (state().streams.count(stream) == 0) return cudaErrorInvalidResourceHandle;
+  const int device = stream->device;
+  if (CapturePoint* point = captured(stream);
+      point != nullptr && point->capture->origin == stream) {
+    end_capture(point->capture.get());
+  }
+  drain(device, stream);
+  state().queues.erase({device, stream});
+  return destroy(state().streams, stream);
+}
+
+}  // namespace
+}  // namespace kernkit::cuda_on_cpu
+
+using namespace kernkit::cuda_on_cpu;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return call("cudaStreamCreate", Reach::kDevice, [&] { return create_stream(stream, 0); });
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return call("cudaStreamCreateWithFlags", Reach::kDevice,
+              [&] { return create_stream(stream, flags); });
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return call("cudaStreamCreateWithPriority", Reach::kDevice,
+              [&] { return create_stream(stream, flags); });
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return call("cudaStreamDestroy", Reach::kHost, [&] { return destroy_stream(stream); });
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return call("cudaStreamSynchronize", Reach::kDevice, [&] { return wait_for(stream); });
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return call("cudaStreamQuery", Reach::kDevice, [&] { return ask(stream); });
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  return call("cudaStreamWaitEvent", Reach::kDevice,
+              [&] { return wait_for_event(stream, event, flags); });
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return call("cudaLaunchHostFunc", Reach::kDevice, [&] {
+    return enqueue(
+        stream, [=] { function(data); }, true);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA on the CPU in another project, on an installed kernkit and without a CUDA toolkit."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from commands import ENVIRONMENT, run
+
+
+@pytest.fixture
+def example(root, tmp_path):
+    """A copy of the page's project."""
+    return shutil.copytree(root / "docs/examples/on_cpu", tmp_path / "source")
+
+
+def build(source, prefix, *options, target="shift_on_cpu_test"):
+    run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja",
+        f"-DCMAKE_PREFIX_PATH={prefix}", "-DKERNKIT_CUDA=OFF", *options)  # fmt: skip
+    run("cmake", "--build", source / "build", "--target", target, "-j2")
+    return source / "build" / target
+
+
+def plant_race(source):
+    kernel = source / "shift/shift.cu"
+    text = kernel.read_text()
+    assert "  __syncthreads();\n" in text
+    kernel.write_text(text.replace("  __syncthreads();\n", ""))
+
+
+def run_seed(program, seed):
+    """What it prints, and its exit code."""
+    environment = {**ENVIRONMENT, "KERNKIT_SEED": str(seed)}
+    result = subprocess.run([program], capture_output=True, text=True, env=environment)
+    return result.stdout + result.stderr, result.returncode
+
+
+def test_example_of_the_page(prefix, example):
+    program = build(example, prefix)
+    assert [run_seed(program, seed)[1] for seed in range(5)] == [0] * 5
+    plant_race(example)
+    said, code = run_seed(build(example, prefix), 7)
+    assert code != 0
+    assert "kernkit: the order of blocks and streams was that of KERNKIT_SEED=7" in said
+
+
+@pytest.mark.all
+def test_race_detector_of_the_page(prefix, example):
+    options = ["-DCMAKE_CXX_FLAGS=-fsanitize=thread -g"]
+    assert run_seed(build(example, prefix, *options), 1)[1] == 0
+    plant_race(example)
+    said, code = run_seed(build(example, prefix, *options), 1)
+    assert code != 0
+    assert "WARNING: ThreadSanitizer: data race" in said
+    assert re.search(r"shift_kernel\(float\*, float const\*\).*shift\.cu:10", said), said
+    assert "kernkit: in kernel " in said
+
+
+CPU_OPS = """
+kernkit_add_library(cpu_ops)
+kernkit_add_kernel(cpu_ops negate CPU_ONLY)
+kernkit_add_contract_test(cpu_ops negate_contract_test.cc)
+"""
+
+
+def test_contracts(root, prefix, example):
+    """One line for an op on the GPU, and one for an op of a library that has no CUDA half."""
+    shutil.copytree(root / "tests/consumers/negate", example / "negate")
+    with open(example / "CMakeLists.txt", "a") as lists:
+        lists.write(CPU_OPS)
+    (example / "negate_contract_test.cc").write_text(
+        '#include "kernkit/testing/contract.h"\n'
+        "KERNKIT_TEST_CONTRACT(negate, example<float>(7), example<float>(7))\n"
+    )
+    shift = run(build(example, prefix, target="contract_test"))
+    negate = run(build(example, prefix, target="negate_contract_test"))
+    assert "OK ] Contract/shift.Capture" in shift and "OK ] Contract/shift.ByteOffset" in shift
+    assert "OK ] Contract/negate.ByteOffset" in negate and "Contract/negate.Capture" not in negate
+
+
+def test_needs_no_header_of_nvidia(root, dlpack_include):
+    """g++ looks into /usr/local/include, where a toolkit may have put links to its headers."""
+    text = '#include "kernkit/cuda/launch.h"\n#include "kernkit/cuda_on_cpu/runtime.h"\n'
+    command = ["g++", "-std=c++17", "-M", "-x", "c++", "-", "-I", root / "sdk/include",
+               "-I", root / "sdk/cuda_on_cpu/include", "-isystem", dlpack_include]  # fmt: skip
+    result = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    used = {path for path in result.stdout.split() if "cuda" in path.rsplit("/", 1)[-1]}
+    assert used and all(path.startswith(str(root)) for path in used), used
+
+
+def test_gpu_tests_on_the_cpu_read_no_header_of_nvidia(root):
+    """So they were built as on a machine that has none: every file that their objects came from."""
+    folder = root / "build/release"
+    if not (folder / ".ninja_deps").exists():
+        pytest.skip("./kk build, which notes what each object was made from, has not run")
+    result = subprocess.run(
+        ["ninja", "-C", folder, "-t", "deps"], capture_output=True, text=True, check=True
+    )
+    programs = ("gpu_on_cpu_test", "kernkit_kernels_cuda_on_cpu", "kernkit_cuda_on_cpu_runtime", "example_kernels")
+    read = {name: set() for name in programs}
+    for entry in result.stdout.split("\n\n"):
+        target, *files = entry.strip().splitlines() or [""]
+        for name in programs:
+            if f"/{name}.dir/" in target:
+                read[name] |= {(folder / file.strip()).resolve() for file in files}
+    nvidias = re.compile(r"cuda|cooperative_groups|vector_(types|functions)|device_launch|crt/")
+    sdk = root / "sdk"
+    for name, files in read.items():
+        assert files, f"{name} was not built"
+        theirs = [f for f in files if nvidias.search(f.name) and root not in f.parents]
+        assert not theirs, f"{name}: {theirs}"
+        assert sdk / "cuda_on_cpu/cuda_runtime_api.h" in files, name
+
+
+@pytest.mark.slow
+def test_sanitizers_of_clang(root, tmp_path):
+    """g++'s are the preset asan."""
+    if not shutil.which("clang++"):
+        pytest.skip("clang++ is not installed")
+    flags = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+    programs = ["cuda_on_cpu_test", "gpu_on_cpu_test", "sdk_cuda_on_cpu_faults_test", "sdk_cuda_on_cpu_host_faults_test"]
+    run("cmake", "-S", root, "--preset", "clang", "-B", tmp_path, "-DCMAKE_BUILD_TYPE=Debug",
+        f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}", "-DKERNKIT_BUILD_BENCHMARKS=OFF")  # fmt: skip
+    run("cmake", "--build", tmp_path, "--target", *programs)
+    for program in programs:
+        run(tmp_path / "bin" / program)

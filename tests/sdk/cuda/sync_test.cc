@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// KERNKIT_SYNC=1, which a process reads once.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "kernkit/cuda/launch.h"
+#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/testing/tensor.h"
+
+namespace {
+cudaStream_t host_stream = nullptr;
+const int kSet = setenv("KERNKIT_SYNC", "1", 1);
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void* TVMFFIEnvGetStream(int32_t, int32_t) {
+  return host_stream;
+}
+
+namespace kernels {
+struct Factors {
+  float f[3];
+};
+__global__ void mixed(const Factors, int8_t, unsigned, double, const void*) {}
+}  // namespace kernels
+
+namespace kernkit {
+namespace {
+
+using cuda_on_cpu::CudaRuntime;
+using testing::error_of;
+
+class CudaSync : public ::testing::Test {
+ protected:
+  CudaSync() { dl.device = {kDLCUDA, 0}; }
+  ~CudaSync() override { host_stream = nullptr; }
+  std::string launch() {
+    return error_of([&] {
+      cuda::Launch(TensorView(&dl, "x"))(kernels::mixed, {2, 32}, kernels::Factors{}, -3, 4u, 0.5,
+                                         nullptr);
+    });
+  }
+  CudaRuntime runtime;
+  DLTensor dl{};
+};
+
+TEST_F(CudaSync, WaitsForEachLaunch) {
+  ASSERT_EQ(kSet, 0);
+  EXPECT_EQ(launch(), "nothing");
+  EXPECT_EQ(launch(), "nothing");
+  EXPECT_EQ(runtime.count("cudaStreamSynchronize"), 2u);
+}
+
+TEST_F(CudaSync, NamesTheKernelAndItsArguments) {
+  runtime.fail("cudaStreamSynchronize", 1, cudaErrorIllegalAddress);
+  const std::string text = launch();
+  const std::string expected =
+      std::string(
+          "RuntimeError: KERNKIT_SYNC: kernels::mixed, grid [2, 1, 1], block [32, 1, 1], "
+          "arguments ((12 bytes), -3, 4, 0.5, ") +
+      (Message().stream() << static_cast<const void*>(nullptr)).c_str() +
+      ") failed: cudaErrorIllegalAddress: an illegal memory access was encountered";
+  EXPECT_EQ(text.substr(0, expected.size()), expected);
+}
+
+TEST_F(CudaSync, NeverWhileCapturing) {
+  ASSERT_EQ(cudaStreamCreate(&host_stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(host_stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(launch(), "nothing");
+  EXPECT_EQ(runtime.count("cudaStreamSynchronize"), 0u);
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(host_stream, &graph), cudaSuccess);
+}
+
+}  // namespace
+}  // namespace kernkit

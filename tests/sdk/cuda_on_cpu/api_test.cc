@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernkit's own declarations of the CUDA runtime against NVIDIA's: what nvcc compiled calls what
+// kernkit compiled.
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include "api_facts.h"
+
+TEST(CudaApi, NumbersAndLayoutsAreNvidias) {
+  const CudaApiFacts ours = facts_of_kernkit();
+  const CudaApiFacts theirs = facts_of_nvidia();
+  EXPECT_GT(ours.size(), 100u);
+  for (const auto& [name, value] : ours) EXPECT_EQ(value, theirs.at(name)) << name;
+}
+
+TEST(CudaApi, NamesAndTextsOfErrorsAreNvidias) {
+  void* runtime = dlopen(NVIDIAS_RUNTIME, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(runtime, nullptr) << dlerror();
+  using Text = const char* (*)(cudaError_t);
+  const auto name = reinterpret_cast<Text>(dlsym(runtime, "cudaGetErrorName"));
+  const auto text = reinterpret_cast<Text>(dlsym(runtime, "cudaGetErrorString"));
+#define EXPECT_SAME(error, number, words)             \
+  EXPECT_STREQ(cudaGetErrorName(error), name(error)); \
+  EXPECT_STREQ(cudaGetErrorString(error), text(error));
+  KERNKIT_CUDA_ERRORS(EXPECT_SAME)
+#undef EXPECT_SAME
+}
