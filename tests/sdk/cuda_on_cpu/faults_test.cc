@@ -267,7 +267,7 @@ TEST_F(CudaFaults, Assert) {
   launch(faulty::asserts, 2, 4, 0, 3);
   EXPECT_EQ(
       fault().find("faulty::asserts: block [0, 0, 0], thread [3, 0, 0]: assert(i < n) failed, "
-                   "cuda_faults_test.cc:"),
+                   "faults_test.cc:"),
       0u)
       << fault();
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorAssert);

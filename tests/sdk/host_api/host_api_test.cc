@@ -48,7 +48,7 @@ TEST_F(HostTest, ErrorGoesToTheHost) {
   EXPECT_EQ(host.released, 1) << "the slot holds its own reference";
   // One frame: the line that threw, not the export's.
   EXPECT_EQ(host.backtrace.find("  File \""), 0u);
-  EXPECT_NE(host.backtrace.find("host_test.cc\", line "), std::string::npos);
+  EXPECT_NE(host.backtrace.find("host_api_test.cc\", line "), std::string::npos);
   EXPECT_EQ(host.backtrace.find("line " + std::to_string(kRefuseLine)), std::string::npos);
   EXPECT_EQ(host.backtrace.substr(host.backtrace.size() - 12), ", in refuse\n");
 }

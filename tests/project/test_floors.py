@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folders of kernkit/ are floors, and the pages that list them are right."""
+
+import re
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def headers(root):
+    """The includes of each header of kernkit/, both without "kernkit/"."""
+    folder = root / "sdk/include/kernkit"
+    text = {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*.*h")}
+    return {name: re.findall('^#include "kernkit/(.*)"', code, re.MULTILINE) for name, code in text.items()}
+
+
+@pytest.fixture(scope="module")
+def floors(root):
+    """The folders in the order of CONTRIBUTING's table, the lowest first."""
+    return re.findall(r"^\| `(\w+)/` \|", (root / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+
+
+def floor_of(header):
+    """None for the root, which is of no floor."""
+    folder, slash, _ = header.partition("/")
+    return folder if slash and folder != "impl" else None
+
+
+def steps_up(headers, floors):
+    """Each include by which a header of a folder reaches one of a folder above it, through the root as well."""
+    found = []
+    for header in sorted(headers):
+        if floor_of(header) is None:
+            continue
+        reached, below = {header}, [header]
+        while below:
+            here = below.pop()
+            for included in headers[here]:
+                floor = floor_of(included)
+                if floor and floors.index(floor) > floors.index(floor_of(header)):
+                    found.append(f"{header}: {here} includes {included}")
+                elif included not in reached:
+                    reached.add(included)
+                    below.append(included)
+    return found
+
+
+def test_no_folder_reaches_one_above_it(headers, floors):
+    assert steps_up(headers, floors) == []
+
+
+@pytest.mark.parametrize(
+    "header, included, sentence",
+    [
+        ("types/dtype.h", "call/op.h", "types/dtype.h: types/dtype.h includes call/op.h"),
+        # Through the root: memory/ stands on error.h.
+        ("error.h", "env.h", "memory/nd_alloc.h: env.h includes host_api/host_api.h"),
+        ("impl/tensor.h", "cuda/stream.h", "schema/parser.h"),
+    ],
+)
+def test_a_step_up_is_found(headers, floors, header, included, sentence):
+    planted = {**headers, header: [*headers[header], included]}
+    found = steps_up(planted, floors)
+    if sentence == "schema/parser.h":  # which reaches no tensor
+        assert found and not any(line.startswith(sentence) for line in found)
+    else:
+        assert sentence in found
+
+
+def test_contributing_lists_the_folders(headers, floors):
+    assert sorted(floors) == sorted({floor_of(header) for header in headers} - {None})
+
+
+def test_no_folder_has_more_than_20_headers(headers):
+    folders = [header.rpartition("/")[0] for header in headers]
+    full = {folder: folders.count(folder) for folder in set(folders) if folders.count(folder) > 20}
+    assert not full
+
+
+def test_the_page_of_headers_names_each_of_the_root(root, headers):
+    text = (root / "docs/headers.md").read_text()
+    named = set()
+    for cell in re.findall(r"`kernkit/[^|]*", text):
+        named.update(re.findall(r"`(?:kernkit/)?([\w/]+\.c?u?h)`", cell))
+    assert named <= set(headers), "there is no such header"
+    public = {header for header in headers if "/" not in header}
+    assert public - named == set()
+
+
+def test_the_changelog_says_where_headers_went(root, headers, tmp_path):
+    text = (root / "CHANGELOG.md").read_text()
+    rows = re.findall(r"^\| `(\w+)/` \| (`.*`.*) \|$", text, re.MULTILINE)
+    moves = []
+    for folder, cell in rows:
+        for old, new in re.findall(r"`([\w/]+\.h)`(?: \(now `(\w+\.h)`\))?", cell):
+            moves.append((old, f"{folder}/{new or old}"))
+    assert len(moves) == 39 and {new for _, new in moves} <= set(headers)
+    sed = re.search(r"^sed -Ei '(.*)' \$\(", text, re.MULTILINE)[1]
+    file = tmp_path / "x.cc"
+    file.write_text("".join(f'#include "kernkit/{old}"\n' for old, _ in moves))
+    expected = "".join(f'#include "kernkit/{new}"\n' for _, new in moves)
+    for _ in range(2):  # it changes what it made no more
+        subprocess.run(["sed", "-Ei", sed, file], check=True)
+        assert file.read_text() == expected
