@@ -16,8 +16,8 @@ row() { # NAME NVCC
     cmake --build "$folder/build" >>"$folder/log" 2>&1; then
     local library=$folder/build/lib/libkernkit_kernels.so
     size=$(stat -c %s "$library")
-    inspected=$(LIBRARY=$library python -m pytest "$root/tests/project/test_cuda.py" \
-      "$root/tests/project/test_exports.py" -q -k "not of_one_kernel" -p no:cacheprovider |
+    inspected=$(LIBRARY=$library python -m pytest "$root/tests/project/built/test_cuda_code.py" \
+      "$root/tests/project/built/test_exports.py" -q -k "not of_one_kernel" -p no:cacheprovider |
       tee -a "$folder/log" | tail -1 | sed 's/ in .*//')
   else
     result="FAILED, see ${folder#"$root"/}/log"

@@ -18,13 +18,16 @@ import subprocess
 import sys
 from typing import Dict
 
-from . import names, op_custom, op_names, op_numeric, op_schema
 from .cli import Refusal
-from .op_types import includes, parameter_type, return_type
+from .library import names
+from .ops import custom, numeric
+from .ops import names as op_names
+from .ops import schema as op_schema
+from .ops.types import includes, parameter_type, return_type
 from .schema import Op
 from .update import read_record
 
-KINDS = pathlib.Path(__file__).resolve().parent / "kinds"
+KINDS = pathlib.Path(__file__).resolve().parent / "ops/kinds"
 # Folders whose <name>/<name>.h the files of every op include.
 OTHER_HEADERS = ("benchmark", "dlpack", "gtest")
 
@@ -66,9 +69,9 @@ def fields(library: str, cuda: bool, kind: str, op: Op) -> Dict[str, str]:
         ),
     }
     if kind == "custom":
-        values.update(op_custom.fields(op, f"{cls}Types", cuda))
+        values.update(custom.fields(op, f"{cls}Types", cuda))
     else:
-        values.update(op_numeric.fields(kind, op))
+        values.update(numeric.fields(kind, op))
     first = values["first"]
     values["cuda_dispatch"] = (
         f"if constexpr (kernkit::kWithCuda) {{\n"
@@ -110,9 +113,9 @@ def run(arguments: argparse.Namespace) -> int:
     op, left_out = op_schema.read(name, arguments.schema)
     cuda = answers["cuda"] != "none"
     if kind == "custom":
-        cuda = cuda and bool(op_custom.anchor(op))
+        cuda = cuda and bool(custom.anchor(op))
     else:
-        op_numeric.check(kind, op)
+        numeric.check(kind, op)
     values = fields(answers["library_name"], cuda, kind, op_names.with_stand_ins(op))
     texts = {}
     for ending, path in {

@@ -21,8 +21,8 @@ import tempfile
 import time
 from typing import Any, Dict, List, Tuple
 
-from . import benchmark_runs, digest
-from .benchmark_runs import Row, Run
+from .benchmarks import digest, runs
+from .benchmarks.runs import Row, Run
 from .cli import Refusal
 
 PACKAGES = ("apache-tvm-ffi", "numpy", "torch", "jax", "jax-tvm-ffi", "ml_dtypes")
@@ -172,7 +172,7 @@ def run(arguments: argparse.Namespace) -> int:
             if result.returncode != 0 or not text:
                 failed.append(f"{program}: exit code {result.returncode}\n{result.stderr[-2000:]}")
                 continue
-            collector.add(name, benchmark_runs.parse(text))
+            collector.add(name, runs.parse(text))
     elapsed = time.monotonic() - started
     others = _busy_seconds() - busy - (_own_seconds() - own)
     about.update(rounds=arguments.rounds, seconds=round(elapsed),
@@ -186,16 +186,16 @@ def run(arguments: argparse.Namespace) -> int:
             if not row.reason.startswith("skipped: "):
                 failed.append(f"{row.name}: {row.reason}")
     measured = Run(about, rows)
-    benchmark_runs.save(measured, arguments.output)
+    runs.save(measured, arguments.output)
     if arguments.brief:
         print("\n".join(["", *digest.sentences(measured), "", *digest.table(measured), ""]))
     else:
         _print(measured)
     print(f"{len(measured.measured)} rows in {elapsed:.0f} s, {about['busy_with_others']:.0%} of "
           f"the processors busy with others: {arguments.output}")
-    if about["busy_with_others"] > benchmark_runs.BUSY:
+    if about["busy_with_others"] > runs.BUSY:
         print("these are times of a busy machine: measure again when others use less than "
-              f"{benchmark_runs.BUSY:.0%} of it")
+              f"{runs.BUSY:.0%} of it")
     for line in failed:
         print(f"failed: {line}", file=sys.stderr)
     return 1 if failed else 0
@@ -206,7 +206,7 @@ def _print(measured: Run) -> None:
         if not row.samples:
             print(f"{row.name:<52} {row.reason}")
             continue
-        line = f"{row.name:<52} {benchmark_runs.say_value(row):>10} {benchmark_runs.say_spread(row):>5}"
+        line = f"{row.name:<52} {runs.say_value(row):>10} {runs.say_spread(row):>5}"
         ceiling = measured.ceiling(row)
         if row.bytes:
             line += f" {row.rate / 1e9:8.2f} GB/s"

@@ -22,9 +22,9 @@ import pathlib
 import re
 from typing import Iterable, List, Optional
 
+from .binaries.library import Library, read_library
+from .binaries.manylinux import parse_version, platform_tag, version_of
 from .cli import Refusal
-from .library import Library, read_library
-from .manylinux import parse_version, platform_tag, version_of
 from .schema import SchemaError, parse
 
 OWN_EXPORTS = {"__tvm_ffi__library_ctx", "kernkit_last_error", "kernkit_use_host"}

@@ -9,9 +9,9 @@ rendered, unless it lies in another repository or --no-git is said. Every answer
 import argparse
 import pathlib
 
-from . import names
 from .cli import Refusal
-from .rendering import questions, render
+from .library import names
+from .library.rendering import questions, render
 from .update import begin
 
 OPTIONS = {

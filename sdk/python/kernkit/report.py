@@ -8,8 +8,8 @@ import argparse
 import pathlib
 from typing import Dict, List, Optional, Tuple
 
-from . import benchmark_runs
-from .benchmark_runs import DTYPES, Row, Run, key_order, say_ratio, say_size, say_spread, say_time, say_value, size_of
+from .benchmarks import runs
+from .benchmarks.runs import DTYPES, Row, Run, key_order, say_ratio, say_size, say_spread, say_time, say_value, size_of
 from .cli import Refusal
 
 
@@ -181,26 +181,26 @@ def _file(op: str) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    measured = benchmark_runs.load(arguments.run_file)
+    measured = runs.load(arguments.run_file)
     if not measured.measured:
         raise Refusal(f"{arguments.run_file} has no row that was measured")
-    plots = not arguments.no_plots
-    if plots:
+    with_plots = not arguments.no_plots
+    if with_plots:
         try:
-            from . import report_plots
+            from .benchmarks import plots
         except ImportError:
             raise Refusal("plots need matplotlib: pip install matplotlib, or say --no-plots") from None
     folder = arguments.output
     folder.mkdir(parents=True, exist_ok=True)
-    if plots:
+    if with_plots:
         for op, panels in bandwidth(measured).items():
-            report_plots.bandwidth(measured, op, panels, folder / op)
+            plots.bandwidth(measured, op, panels, folder / op)
         if ratios(measured):
             pairs = [(label(measured, ours), ours, peer) for ours, peer in ratios(measured)]
-            report_plots.ratios(pairs, folder / "ratios")
+            plots.ratios(pairs, folder / "ratios")
         for op, ladder in ladders(measured).items():
-            report_plots.ladders(measured, op, ladder, folder / _file(op))
-    benchmark_runs.save(measured, folder / "run.json")
-    (folder / "report.md").write_text(markdown(measured, plots))
+            plots.ladders(measured, op, ladder, folder / _file(op))
+    runs.save(measured, folder / "run.json")
+    (folder / "report.md").write_text(markdown(measured, with_plots))
     print(f"{folder / 'report.md'}")
     return 0

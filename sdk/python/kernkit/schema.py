@@ -10,8 +10,8 @@ import pathlib
 import re
 from typing import Dict, List, Optional
 
+from .binaries.elf import read_section
 from .cli import Refusal
-from .elf import read_section
 
 TYPES = "Tensor int float bool str ScalarType Device bytes Callable Any".split()
 

@@ -21,8 +21,8 @@ import subprocess
 import tempfile
 from typing import Any, Dict, NamedTuple, Optional
 
-from . import names, rendering
 from .cli import Refusal
+from .library import names, rendering
 from .sdk import version
 
 RECORD = ".kernkit.json"

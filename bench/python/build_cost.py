@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What it costs to compile the files of scale, ours and the peer's, and how large they become. The
+commands are those with which CMake has built them: build/*/compile_commands.json.
+"""
+
+import json
+import pathlib
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+
+from rows import ROOT, Rows
+
+# Per row: the files of one side. kernkit.cc is once for a library, whatever is in it.
+HOST = {
+    "kernkit": ["kernels/scale/scale.cc", "kernels/scale/scale_export.cc"],
+    "tvm-ffi": ["bench/peers/scale_tvm_ffi.cc"],
+}
+ONCE = {"kernkit": ["sdk/src/kernkit.cc"]}
+CUDA = {"kernkit": ["kernels/scale/scale.cu"], "tvm-ffi": ["bench/peers/scale_tvm_ffi.cu"]}
+TARGETS = ("scale_kernkit_objects", "scale_tvm_ffi", "scale_cuda", "scale_tvm_ffi_cuda")
+
+
+def commands(build):
+    """{file: its command as words, without the output}, for the files of ops/."""
+    path = build / "compile_commands.json"
+    entries = json.loads(path.read_text()) if path.exists() else []
+    found = {}
+    for entry in entries:
+        words = shlex.split(entry["command"])
+        output = words.index("-o")
+        if any(f"/{target}.dir/" in words[output + 1] for target in TARGETS):
+            file = str(pathlib.Path(entry["file"]).resolve().relative_to(ROOT))
+            found[file] = words[:output] + words[output + 2 :]
+    return found
+
+
+def without_dependencies(words):
+    """Without what writes Ninja's list of headers."""
+    skipped, kept = 0, []
+    for word in words:
+        if skipped:
+            skipped -= 1
+        elif word in ("-MT", "-MF"):
+            skipped = 1
+        elif word not in ("-MD", "-MMD"):
+            kept.append(word)
+    return kept
+
+
+def compile_all(found, files, build):
+    """Nanoseconds, one file after the other."""
+    total = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for file in files:
+            command = [*without_dependencies(found[file]), "-o", f"{folder}/out.o"]
+            start = time.perf_counter_ns()
+            subprocess.run(command, check=True, cwd=build, capture_output=True)
+            total += time.perf_counter_ns() - start
+    return total
+
+
+def lines(found, files, build):
+    """Of what the preprocessor makes of them."""
+    total = 0
+    for file in files:
+        command = [word for word in without_dependencies(found[file]) if word != "-c"]
+        text = subprocess.run([*command, "-E"], check=True, cwd=build, capture_output=True).stdout
+        total += text.count(b"\n")
+    return total
+
+
+def stripped_size(library):
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["strip", "-o", f"{folder}/out.so", library], check=True)
+        return pathlib.Path(f"{folder}/out.so").stat().st_size
+
+
+def measure(rows, build, compiler):
+    found = commands(build)
+    for what, sides, by in (("compiling the host files", HOST, compiler),
+                            ("compiling once per library", ONCE, compiler),
+                            ("compiling the CUDA file", CUDA, "nvcc")):  # fmt: skip
+        if by == "nvcc" and compiler != "g++":
+            continue
+        for whose, files in sides.items():
+            name = f"{what}/{by}/{whose}"
+            if not rows.wants(name):
+                continue
+            if not all(file in found for file in files):
+                rows.skip(name, f"{build.relative_to(ROOT)} was configured without it")
+                continue
+            try:
+                rows.add(name, [compile_all(found, files, build)])
+            except subprocess.CalledProcessError as error:
+                rows.fail(name, error.stderr.decode()[-300:])
+                continue
+            if sides is not ONCE:
+                kind = what.replace("compiling", "preprocessed")
+                rows.add(f"{kind}/{by}/{whose}", [lines(found, files, build)], "lines")
+    for op, what in {"scale": "the library", "sum_of_seven": "a library, plain loop over 8 tensors"}.items():
+        for whose in ("kernkit", "tvm-ffi"):
+            name = f"size of {what}/{compiler}/{whose}"
+            library = build / f"lib/lib{op}_{whose.replace('-', '_')}.so"
+            if rows.wants(name) and library.exists():
+                rows.add(name, [stripped_size(library)], "bytes")
+
+
+def main():
+    with Rows(__doc__) as rows:
+        measure(rows, ROOT / "build/release", "g++")
+        if shutil.which("clang++") and (ROOT / "build/clang/CMakeCache.txt").exists():
+            measure(rows, ROOT / "build/clang", "clang++")
+        else:
+            rows.skip("compiling/clang++", "there is no clang++, or no build of it in build/clang")
+
+
+if __name__ == "__main__":
+    main()

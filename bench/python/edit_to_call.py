@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From an edited file to its first call in the same process, by tvm_ffi's own loader: a file of
+kernkit through load(), the same kernel through load_inline(). Every time anew; the build folder is
+empty. "kernkit" has the SDK's cold half from before, as docs/edit-to-call.md does it,
+"kernkit-alone" compiles all. A CUDA file is called with CPU tensors, which it refuses, so that no
+GPU is needed.
+"""
+
+import os
+import pathlib
+import tempfile
+import time
+
+import numpy as np
+import tvm_ffi.cpp
+from rows import ROOT, Rows
+
+HEADERS = {"extra_include_paths": [str(ROOT / "sdk/include")]}
+WITHOUT_COLD = {**HEADERS, "extra_cflags": ["-DKERNKIT_COMPILED", "-fvisibility=hidden"]}
+
+
+def edited(path):
+    """The file's text as no build before has seen it."""
+    return path.read_text() + f"\n// edited at {time.time_ns()}\n"
+
+
+def by_load(kind, folder, **options):
+    file = folder / f"leaky_relu.{kind}"
+    file.write_text(edited(ROOT / f"docs/examples/leaky_relu.{kind}"))
+    files = {"cpp_files" if kind == "cc" else "cuda_files": str(file)}
+    start = time.perf_counter_ns()
+    lib = tvm_ffi.cpp.load(
+        "leaky_relu", **files, **(options or HEADERS), build_directory=str(folder / "build")
+    )
+    return start, lib
+
+
+def by_load_with_cold(kind, folder):
+    cold = tvm_ffi.cpp.build(
+        "kernkit", cpp_files=str(ROOT / "sdk/src/kernkit.cc"), output="kernkit.o", **WITHOUT_COLD,
+        build_directory=str(folder / "cold"),
+    )  # fmt: skip
+    return by_load(kind, folder, **WITHOUT_COLD, extra_ldflags=[cold])
+
+
+def by_load_inline(kind, folder):
+    text = edited(ROOT / f"bench/peers/leaky_relu_inline.{kind}")
+    sources = {"cpp_sources" if kind == "cc" else "cuda_sources": text}
+    start = time.perf_counter_ns()
+    lib = tvm_ffi.cpp.load_inline("leaky_relu", **sources, functions="leaky_relu",
+                                  build_directory=str(folder / "build"))  # fmt: skip
+    return start, lib
+
+
+def call(lib, kind):
+    """Calls, and returns when; an error of what came out is no time."""
+    x, y = np.array([-2, 3], "float32"), np.full(2, 77, "float32")
+    if kind == "cc":
+        lib.leaky_relu(y, x, 0.5)
+        now = time.perf_counter_ns()
+        assert y.tolist() == [-1, 3]
+        return now
+    try:
+        lib.leaky_relu(y, x, 0.5)
+    except (ValueError, RuntimeError):
+        return time.perf_counter_ns()
+    raise AssertionError("a CUDA kernel took CPU tensors")
+
+
+def sample(rows, name, load, kind):
+    """Nanoseconds, or None where there is no time: the row says why."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            start, lib = load(kind, pathlib.Path(folder))
+        except RuntimeError as error:
+            if kind == "cu" and "CUDA" in str(error) and "nvcc" not in str(error):
+                rows.skip(name, "there is no CUDA toolkit")
+            else:
+                rows.fail(name, str(error)[-300:])
+            return None
+        return call(lib, kind) - start
+
+
+def main():
+    os.environ.setdefault("TVM_FFI_CUDA_ARCH_LIST", "9.0")
+    with Rows(__doc__) as rows:
+        for kind, device, repetitions, ours in (
+            ("cc", "CPU", 3, {"kernkit": by_load_with_cold, "kernkit-alone": by_load}),
+            ("cu", "CUDA", 1, {"kernkit": by_load}),
+        ):
+            samples = {}
+            for _ in range(repetitions):
+                for whose, load in {**ours, "load_inline": by_load_inline}.items():
+                    name = f"from edit to call/{device}/{whose}"
+                    if rows.wants(name) and None not in samples.setdefault(name, []):
+                        samples[name].append(sample(rows, name, load, kind))
+            for name, found in samples.items():
+                if None not in found:
+                    rows.add(name, found)
+
+
+if __name__ == "__main__":
+    main()

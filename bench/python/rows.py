@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows that a Python program measures, in the form that `kernkit bench` reads."""
+
+import argparse
+import json
+import pathlib
+import re
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Rows:
+    """Takes samples, and writes them when it is left: with Rows(__doc__) as rows: ..."""
+
+    def __init__(self, description):
+        parser = argparse.ArgumentParser(description=description, allow_abbrev=False)
+        parser.add_argument("--benchmark_out", metavar="FILE")
+        parser.add_argument("--benchmark_filter", default="", metavar="REGEX")
+        options, _ = parser.parse_known_args()
+        self.out, self.filter, self.rows = options.benchmark_out, options.benchmark_filter, []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is None and self.out:
+            pathlib.Path(self.out).write_text(json.dumps({"context": {}, "rows": self.rows}))
+
+    def wants(self, name):
+        return re.search(self.filter, name) is not None
+
+    def add(self, name, samples, unit="ns", moved=0):
+        """`moved`: the bytes that were read and written."""
+        self.rows.append({"name": name, "unit": unit, "samples": samples, "bytes": moved})
+        print(f"{name:<56} {statistics.median(samples):12.1f} {unit}", flush=True)
+
+    def skip(self, name, reason):
+        self.rows.append({"name": name, "reason": f"skipped: {reason}"})
+        print(f"{name:<56} skipped: {reason}", flush=True)
+
+    def fail(self, name, reason):
+        self.rows.append({"name": name, "reason": reason})
+        print(f"{name:<56} failed: {reason}", file=sys.stderr, flush=True)
+
+
+def interleaved(timers, seconds, repetitions):
+    """{name: nanoseconds of one call in each repetition}; `timers` are those of timeit by name, which
+    take turns. A turn lasts `seconds`, or one call where that is longer."""
+    counts, times = {}, {name: [] for name in timers}
+    for name, timer in timers.items():
+        once = min(timer.timeit(1) for _ in range(2 if seconds > 0.01 else 9))
+        counts[name] = max(1, int(seconds / max(once, 1e-7)))
+    for _ in range(repetitions):
+        for name, timer in timers.items():
+            times[name].append(timer.timeit(counts[name]) / counts[name] * 1e9)
+    return times

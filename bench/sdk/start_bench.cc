@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process pays once: to load a kernel library, and for the first error. Every measurement is
+// one in a process of its own, forked from this one, which has loaded neither library nor host.
+#include <benchmark/benchmark.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "harness/libraries.h"
+
+namespace kernkit::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Seconds that `measured()` takes in a fresh process behind `prepare()`.
+template <class Prepare, class Measured>
+double in_fresh_process(Prepare&& prepare, Measured&& measured) {
+  int ends[2];
+  if (pipe(ends) != 0) return -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    auto prepared = prepare();
+    const auto begin = Clock::now();
+    measured(prepared);
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    std::_Exit(write(ends[1], &seconds, sizeof(seconds)) == sizeof(seconds) ? 0 : 1);
+  }
+  close(ends[1]);
+  double seconds = -1;
+  const bool came = read(ends[0], &seconds, sizeof(seconds)) == sizeof(seconds);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return came && status == 0 ? seconds : -1;
+}
+
+void record(benchmark::State& state, double seconds) {
+  if (seconds < 0) return state.SkipWithError("the process failed");
+  state.SetIterationTime(seconds);
+}
+
+// The host is there, as in Python.
+void load_library(benchmark::State& state, const std::string& library) {
+  for (auto _ : state) {
+    record(state, in_fresh_process([] { return load_host(); },
+                                   [&](void*) { return load_alone(library, "scale"); }));
+  }
+}
+
+// The library and all it needs.
+void load_all(benchmark::State& state, const std::string& library) {
+  for (auto _ : state) {
+    record(state,
+           in_fresh_process([] { return 0; }, [&](int) { return load_alone(library, "scale"); }));
+  }
+}
+
+// A call with no arguments, up to the return of -1.
+void first_error(benchmark::State& state, const std::string& library) {
+  for (auto _ : state) {
+    record(state, in_fresh_process([&] { return load_op(library, "scale"); },
+                                   [](KernkitFunction scale) {
+                                     KernkitAny result{};
+                                     if (scale(nullptr, nullptr, 0, &result) != -1) std::_Exit(1);
+                                   }));
+  }
+}
+
+[[maybe_unused]] const bool registered = [] {
+  add_pair("loading the library", "scale", load_library, true);
+  add_pair("loading it without a host", "scale", load_all, true);
+  add_pair("first error of a process", "scale", first_error, true);
+  return true;
+}();
+
+}  // namespace
+}  // namespace kernkit::bench

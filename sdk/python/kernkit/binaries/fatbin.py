@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For which GPUs a library holds code, read from section .nv_fatbin.
+
+NVIDIA does not document the format. What is used of it was compared with what cuobjdump prints for
+CUDA 13, see tests/project/command_line/test_doctor.py; what does not look like it is reported, not guessed.
+"""
+
+import pathlib
+import struct
+from typing import Iterator, List, Tuple
+
+from .elf import read_section
+
+_MAGIC = 0xBA55ED50
+_FATBIN = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes behind it
+# Kind, version, bytes of this header, bytes behind it; then 12 bytes, the architecture; then 8
+# bytes, the flags.
+_ENTRY = struct.Struct("<HHIQ12xI8xQ")
+_KINDS = {1: "compute", 2: "sm"}  # PTX, and machine code
+_FLAG_A, _FLAG_F = 0x100000, 0x200000  # as in sm_90a and sm_100f
+
+
+class FatbinError(ValueError):
+    """The section is not of the form that is known."""
+
+
+def _entries(content: bytes) -> Iterator[Tuple[str, int, str]]:
+    at = 0
+    while at + _FATBIN.size <= len(content):
+        magic, _, header_size, size = _FATBIN.unpack_from(content, at)
+        if magic == 0:  # between two
+            at += 8
+            continue
+        end = at + header_size + size
+        if magic != _MAGIC or end > len(content):
+            raise FatbinError(f"there is no fatbin at byte {at} of section .nv_fatbin")
+        at += header_size
+        while at + _ENTRY.size <= end:
+            kind, _, header_size, size, architecture, flags = _ENTRY.unpack_from(content, at)
+            if header_size < _ENTRY.size:
+                raise FatbinError(f"there is no entry at byte {at} of section .nv_fatbin")
+            if kind in _KINDS:
+                letter = "a" if flags & _FLAG_A else "f" if flags & _FLAG_F else ""
+                yield _KINDS[kind], architecture, letter
+            at += header_size + size
+        at = end
+
+
+def read_architectures(path: pathlib.Path) -> List[str]:
+    """As nvcc's code= takes them: sm_80, sm_90a for machine code, then compute_80 for PTX; none
+    where there is no CUDA code. Raises FatbinError."""
+    found = set(_entries(read_section(path, ".nv_fatbin") or b""))
+    order = sorted(found, key=lambda entry: (entry[0] != "sm", entry[1], entry[2]))
+    return [f"{kind}_{architecture}{letter}" for kind, architecture, letter in order]

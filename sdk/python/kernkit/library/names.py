@@ -1,0 +1,1 @@
+../../../../template/hooks/pre_gen_project.py

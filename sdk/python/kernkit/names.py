@@ -1,1 +1,0 @@
-../../../template/hooks/pre_gen_project.py

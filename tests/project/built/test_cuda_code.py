@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CUDA code in the built library, read from its file; nothing runs on a GPU."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from cuda_tools import cuobjdump
+
+# How many bytes a load or store instruction moves: a suffix says so.
+SASS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
+
+
+@pytest.fixture(scope="module")
+def architectures(root, library):
+    """What the build was asked for."""
+    cache = (library.parents[1] / "CMakeCache.txt").read_text()
+    found = re.search(r"^CMAKE_CUDA_ARCHITECTURES:\w+=(.*)$", cache, re.MULTILINE)
+    asked = found[1].split(";") if found and found[1] else ["80", "90-real", "100-real", "120"]
+    return [(entry.split("-")[0], not entry.endswith("-real")) for entry in asked]
+
+
+def test_architectures(library, architectures):
+    listing = cuobjdump(library, "--list-elf", "--list-ptx")
+    assert set(re.findall(r"sm_(\d+)\.cubin", listing)) == {name for name, _ in architectures}
+    assert set(re.findall(r"sm_(\d+)\.ptx", listing)) == {
+        name for name, ptx in architectures if ptx
+    }
+
+
+def test_default_architectures(root):
+    """Every one from Ampere to consumer Blackwell; PTX for those between and beyond."""
+    text = (root / "sdk/cmake/KernkitLibrary.cmake").read_text()
+    assert "set(CMAKE_CUDA_ARCHITECTURES 80 90-real 100-real 120)" in text
+
+
+def test_cuda_runtime_is_inside(library):
+    """Static: its functions are there, and (test_exports) no shared library is needed for them."""
+    cuobjdump(library, "--list-elf")
+    assert b"libcudart.so" not in library.read_bytes()
+    assert b"cudaErrorInsufficientDriver" in library.read_bytes()
+
+
+def test_kernels_spill_no_registers(library):
+    listing = cuobjdump(library, "--dump-resource-usage")
+    usage = re.findall(r"Function (\S+):\s+REG:(\d+) STACK:(\d+).* LOCAL:(\d+)", listing)
+    assert usage
+    assert not [name for name, _, stack, local in usage if int(stack) or int(local)]
+    # 80 registers let three blocks of 256 threads live on an SM of 65536.
+    assert max(int(registers) for _, registers, _, _ in usage) <= 80
+
+
+@pytest.fixture(scope="module")
+def kernels(library):
+    """(architecture, kernel): its loads and stores of global memory in order, as ("LDG", 16)."""
+    sass = cuobjdump(library, "-sass")
+    kernels, architecture = {}, None
+    for line in sass.splitlines():
+        if found := re.search(r"code for sm_(\d+)", line):
+            architecture = found[1]
+        elif found := re.search(r"Function : (\S+)", line):
+            accesses = kernels.setdefault((architecture, found[1]), [])
+        elif found := re.search(r"\b(LDG|STG|LD|ST|LDL|STL)((?:\.\w+)*) ", line):
+            sizes = [SASS_BYTES[part] for part in found[2].split(".") if part in SASS_BYTES]
+            accesses.append((found[1], sizes[0] if sizes else 4))
+    return kernels
+
+
+def elementwise(name):
+    """(elements per pack, packs) of an elementwise kernel's mangled name, else None."""
+    found = re.search(r"elementwise_kernelILi(\d+)ELi(\d+)E", name)
+    return found and (int(found[1]), int(found[2]))
+
+
+@pytest.mark.all
+def test_vector_path_moves_16_bytes_at_a_time(kernels, architectures):
+    fast = {key: elementwise(key[1]) for key in kernels if (elementwise(key[1]) or (1,))[0] > 1}
+    # 4 of scale and 9 of add.
+    assert len(fast) == 13 * len(architectures)
+    for (architecture, name), (width, packs) in fast.items():
+        accesses = kernels[architecture, name]
+        assert {what for what, _ in accesses} == {"LDG", "STG"}, name
+        wide = "".join(what[0] for what, size in accesses if size == 16)
+        inputs = 2 if "3Add" in name else 1
+        # Every load of a thread before its first store: in whole tiles and in the last one.
+        assert re.fullmatch(f"(L{{{inputs * packs}}}S{{{packs}}}){{2}}", wide), (name, wide)
+        # What is no whole pack, at both ends, goes one element at a time.
+        rest = [(what, size) for what, size in accesses if size < 16]
+        assert len(rest) == 2 * (inputs + 1), name
+        assert all(size == 16 // width for _, size in rest), name
+
+
+@pytest.mark.all
+def test_scalar_path_has_eight_loads_in_flight(kernels, architectures):
+    slow = [key for key in kernels if (elementwise(key[1]) or (0,))[0] == 1]
+    assert len(slow) == 13 * len(architectures)
+    for key in slow:
+        order = "".join(what[0] for what, _ in kernels[key])
+        assert "L" * (16 if "3Add" in key[1] else 8) in order, (key, order)
+
+
+@pytest.mark.all
+def test_architecture_of_one_kernel(root, library, tmp_path):
+    """ARCHITECTURES 90a: that kernel has code for sm_90a besides the library's architectures."""
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    cuobjdump(library, "--list-elf")
+    for op in ("one", "two"):
+        folder = tmp_path / op
+        folder.mkdir()
+        (folder / f"{op}.cc").write_text(f"void {op}() {{}}\n")
+        (folder / f"{op}.cu").write_text(f"__global__ void {op}_kernel() {{}}\n")
+        (folder / f"{op}_export.cc").write_text(
+            f'#include "kernkit/export.h"\nvoid {op}();\nKERNKIT_EXPORT({op}, "() -> ()", "", {op})\n'
+        )
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\n"
+        "project(outside LANGUAGES C CXX)\n"
+        f"add_subdirectory({root}/sdk kernkit)\n"
+        "kernkit_find_cuda()\n"
+        "kernkit_add_library(ops)\n"
+        "kernkit_add_kernel(ops one)\n"
+        "kernkit_add_kernel(ops two ARCHITECTURES 90a)\n"
+    )
+    build = tmp_path / "build"
+    environment = {**os.environ, "VIRTUAL_ENV": sys.prefix}
+    for command in (
+        ["cmake", "-S", tmp_path, "-B", build, "-G", "Ninja", "-DKERNKIT_CUDA=ON",
+         "-DCMAKE_CUDA_ARCHITECTURES=80-real"],
+        ["cmake", "--build", build, "-j2"],
+    ):  # fmt: skip
+        result = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert result.returncode == 0, result.stdout + result.stderr
+    objects = build / "CMakeFiles/ops_objects.dir"
+    assert "sm_90a" not in cuobjdump(objects / "one/one.cu.o", "--list-elf")
+    listing = cuobjdump(objects / "two/two.cu.o", "--list-elf")
+    assert "sm_90a" in listing and "sm_80" in listing

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kernkit add`: what it writes, and what it refuses. template/test_builds.py builds the result."""
+
+import itertools
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+from rendering import files_below
+
+cli = pytest.importorskip("kernkit.cli")
+names = pytest.importorskip("kernkit.library.names")
+
+SWISH = "(Tensor(a!) y, Tensor x, float beta=1.0) -> ()"
+FILES = {
+    "kernels/swish/swish.h",
+    "kernels/swish/swish.cc",
+    "kernels/swish/swish.cu",
+    "kernels/swish/swish_export.cc",
+    "tests/swish_test.cc",
+    "bench/swish_bench.cc",
+}
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """As much of a library as the command looks at."""
+    for folder in ("kernels", "tests", "bench"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "kernels/CMakeLists.txt").write_text("kernkit_add_library(fast_ops)\n")
+    answers = {"library_name": "fast_ops", "cuda": "auto", "licence": "MIT"}
+    (tmp_path / ".kernkit.json").write_text(json.dumps({"version": "0.1.0", "answers": answers}))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def add(*words):
+    return cli.main(["add", *words])
+
+
+@pytest.mark.parametrize("kind", ["elementwise", "row_reduction", "custom"])
+def test_six_new_files_and_one_line(library, kind, capsys):
+    before = files_below(library)
+    assert add("swish", SWISH, "--kind", kind) == 0
+    after = files_below(library)
+    assert set(after) - set(before) == FILES
+    assert {path for path in before if before[path] != after[path]} == {"kernels/CMakeLists.txt"}
+    line = b"kernkit_add_kernel(fast_ops swish)\n"
+    assert after["kernels/CMakeLists.txt"] == before["kernels/CMakeLists.txt"] + line
+    assert set(capsys.readouterr().out.split()) == FILES | {"kernels/CMakeLists.txt"}
+    for path in FILES:
+        assert after[path].startswith(b"// SPDX-License-Identifier: MIT\n"), path
+        assert not re.search(rb"@\w+@|[ \t]\n|\n\n\n", after[path]), path
+    marked = {path for path in FILES if b"Write it here" in after[path]}
+    assert {"kernels/swish/swish_export.cc", "tests/swish_test.cc"} <= marked
+    assert ("kernels/swish/swish.cu" in marked) == (kind == "custom")
+
+
+def test_a_library_without_cuda_gets_no_cuda(library):
+    record = library / ".kernkit.json"
+    record.write_text(record.read_text().replace("auto", "none").replace("MIT", "none"))
+    assert add("swish", SWISH) == 0
+    assert not (library / "kernels/swish/swish.cu").exists()
+    assert "(fast_ops swish CPU_ONLY)" in (library / "kernels/CMakeLists.txt").read_text()
+    for path in FILES - {"kernels/swish/swish.cu"}:
+        text = (library / path).read_text()
+        assert "cuda" not in text.lower() and "SPDX" not in text, path
+
+
+def test_what_it_writes_is_formatted(library, root):
+    if not shutil.which("clang-format"):
+        pytest.skip("clang-format is not installed")
+    shutil.copy(root / ".clang-format", library)
+    schema = "(Tensor(a!) y, Tensor x, Tensor z, int n, bool flag, float beta=1.0) -> ()"
+    assert add("swish", schema) == 0
+    paths = [path for path in library.rglob("*") if path.suffix in (".h", ".cc", ".cu")]
+    assert len(paths) == 6
+    subprocess.run(["clang-format", "--dry-run", "--Werror", *paths], check=True)
+
+
+@pytest.mark.parametrize("path", [*sorted(FILES), "kernels/CMakeLists.txt"])
+def test_nothing_is_overwritten(library, path, capsys):
+    (library / path).parent.mkdir(exist_ok=True)
+    (library / path).write_text("kernkit_add_kernel(fast_ops swish)\n")
+    before = files_below(library)
+    assert add("swish", SWISH) == 3
+    assert files_below(library) == before
+    said = capsys.readouterr().err
+    assert path in said and said.endswith("choose another name\n")
+
+
+@pytest.mark.parametrize("name", ["Swish", "../x", "a b", "x;y", "$(touch x)", "class", "lambda",
+                                  "a__b", "kernkit", "fast_ops", "swish_cuda", "swish_export", "gtest", "errno",
+                                  "assert", "wchar_t", ""])  # fmt: skip
+def test_bad_names_are_refused(library, name, capsys):
+    before = files_below(library)
+    assert add(name, SWISH) == 3
+    assert files_below(library) == before
+    assert re.match(r'kernkit: op ".*" .*; choose another name\n$', capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    "schema, sentence",
+    [
+        ("", 'the schema begins with its parameters: "(Tensor(a!) y, Tensor x) -> ()"'),
+        ("Tensor x", "the schema begins with its parameters"),
+        ("(Tensor(a!) y, Tensor x)", "the schema does not parse"),
+        ("(Tensor(a!) y, Half x) -> ()", "expected one of Tensor, int, float"),
+        ('(Tensor(a!) y, Tensor x) -> ()", ""); evil(); //', "a character that no schema needs"),
+        ("(Tensor(a!) y, Tensor x) -> Tensor", "ends with -> (); for an op that returns one use --kind"),
+        ("(Tensor y, Tensor x) -> ()", "the schema says no tensor that is written"),
+        ("(Tensor(a!) y, Tensor class) -> ()", "parameter class: the name is a word of C++"),
+        ("(Tensor(a!) y, Tensor lambda) -> ()", "parameter lambda: the name is a word of Python"),
+        ("(Tensor(a!) y, Tensor errno) -> ()", "parameter errno: the name is a macro of C, C++ or"),
+        ("(Tensor(a!) y, Tensor NULL) -> ()", "parameter NULL: the name is in capitals, as macros"),
+        ("(Tensor(a!) y, Tensor std) -> ()", "parameter std: the name is taken in the op's files"),
+        ("(Tensor(a!) y, Tensor _x) -> ()", "parameter _x: the name is not made of letters, digits"),
+        ("(Tensor(a!) y, Tensor Swish) -> ()", "parameter Swish: the op's files need this name for"),
+        ("(Tensor(a!) y, Tensor swish_cuda) -> ()", "swish_cuda: the op's files need this name for"),
+        ("(Tensor(a!) y, Tensor SetUp) -> ()", "parameter SetUp: the name is taken by GoogleTest"),
+        ("(Tensor(a!) y, Tensor y) -> ()", "parameter y: the name stands twice"),
+        ("(Tensor(a!) y, Tensor) -> ()", "parameter 2 has no name"),
+        ("(Tensor(a!) y, Tensor x, float a=1, float c) -> ()", "c: has no default and follows"),
+        ("(Tensor(a!) y, Tensor x, Callable f) -> ()", "f: use --kind custom"),
+        ("(Tensor(a!) y, Tensor x, int n=1.5) -> ()",
+         "parameter n: 1.5 is no default of int; write a whole number of 64 bits"),
+        ("(Tensor(a!) y, Tensor x, int n=9223372036854775808) -> ()", "write a whole number of 64 bits"),
+        ("(Tensor(a!) y, Tensor x, float a=1e999) -> ()", "1e999 is no default of float; write a number"),
+        ("(Tensor(a!) y, Tensor x, bool b=true) -> ()", "true is no default of bool; write True or False"),
+        ("(Tensor(a!) y, Tensor x, str s=mean) -> ()", "mean is no default of str; write a text in '...'"),
+        ("(Tensor(a!) y, Tensor x=None) -> ()", "None is no default of Tensor; write Tensor?"),
+        ("(Tensor(a!) y, Tensor x, int[] n=1) -> ()", "1 is no default of int[]; write None, behind a"),
+        ("(Tensor(a!) y, Tensor x, ScalarType t=half) -> ()", "write a dtype, such as float32"),
+        ("(Tensor(a!) y, Tensor x, Scalar alpha=1) -> ()", "no type Scalar; write float"),
+        ("(Tensor(a!) y, Tensor x, int[2] stride) -> ()", "int[2]: a list has no length; write int[]"),
+        ("(Tensor?[] xs) -> ()", "Tensor?[]: a list of what may be None is not known; write Tensor[]"),
+        ("(int(a!) n) -> ()", "int(a!): an annotation is a letter behind Tensor"),
+        ("(Tensor x, Tensor(a!) out) -> Tensor(a!)", "a result is a new one: what is written into"),
+        ("(Tensor x) -> Tensor?", "an op returns no Tensor?; several results stand in parentheses"),
+        ("(Tensor x) -> float[]", "an op returns no float[]; several results stand in parentheses"),
+        ("(" + ", ".join(f"Tensor(a!) y{i}" for i in range(65)) + ") -> ()", "at most 64 parameters"),
+        ("(Tensor(a!) y" + "".join(f", Tensor x{i}" for i in range(8)) + ") -> ()", "at most 7 tensors"),
+        ("(Tensor(a!) y, Tensor x, str mode) -> ()", "mode: use --kind custom"),
+        ("(Tensor(a!) y, Tensor? x) -> ()", "x: use --kind custom"),
+        ("(Tensor(a!) y, Tensor(b!) z, Tensor x) -> ()", "writes one, Tensor(a!); use --kind"),
+        ("(Tensor(a!) y, float c) -> ()", "reads one tensor or more and writes one"),
+    ],
+)
+def test_bad_schemas_are_refused(library, schema, sentence, capsys):
+    before = files_below(library)
+    assert add("swish", schema) == 3
+    assert files_below(library) == before
+    assert sentence in capsys.readouterr().err
+
+
+ATTEND = "(Tensor(a!) y, Tensor x, float factor) -> ()"
+
+
+@pytest.mark.parametrize(
+    "schema, left_out",
+    [
+        (f"attend{ATTEND}", "attend"),
+        (f"aten::attend.out{ATTEND}", "aten::attend.out"),
+        (f"func: scale{ATTEND}", "scale"),
+        (ATTEND.replace(", float", ", *, float"), "*"),
+        ("aten::attend" + ATTEND.replace("(Tensor(a!)", "(*, Tensor(a!)"), "aten::attend *"),
+        (ATTEND.replace(", ", ",\n    "), ""),
+    ],
+)
+def test_a_pasted_schema_is_understood(library, schema, left_out, capsys):
+    assert add("attend", schema) == 0
+    said = f"left out of the schema: {left_out}\n" if left_out else ""
+    assert capsys.readouterr().err == said
+    export = (library / "kernels/attend/attend_export.cc").read_text()
+    assert f'KERNKIT_EXPORT(attend, "{ATTEND}",' in export
+
+
+# Names that the files of an op use themselves, as an op and as parameters of it.
+USUAL = "error, bytes, decode, load, compute, sizes, count, T, op, i, element, total, rows, state"
+DEFAULTS = (
+    "(Tensor(a!) y, Tensor x, int low=-9223372036854775808, float a=-1.5e-3, float b=inf, "
+    "bool c=True, str d='x, *, y', ScalarType e=float8_e4m3fn, ScalarType f=float16x4, "
+    "Tensor? g=None, int[]? h=None) -> ()"
+)
+ANYTHING = [
+    ("(Tensor[] xs, Tensor(a!)[] ys, str[] names, Callable f, bytes b, Any a, int[] n, float[] w, "
+     "Tensor(c!)? o, Tensor[]? zs, ScalarType t=float32) -> "
+     "(Tensor, float, str, int[], Callable, Any, bytes, Device)"),
+    ("(Tensor(a!)[]? xs, Device? d, Callable? c, Any? a, bytes? b, bool[] f, ScalarType[] s, "
+     "Device[] e, Callable[] g, Any[] h, bytes[] i, int[]? k, str? l) -> Any"),
+    "(Tensor q, Tensor(b!) lse, bool causal=False) -> (Tensor out, int n)",
+    "(int n) -> Tensor",
+    "() -> ()",
+]  # fmt: skip
+
+
+def usual_names(op):
+    first, second, *more = [name for name in USUAL.split(", ") if name != op]
+    numbers = ", ".join(f"{('int', 'float', 'bool')[i % 3]} {name}" for i, name in enumerate(more))
+    return f"(Tensor(a!) {first}, Tensor {second}, {numbers}) -> ()"
+
+
+def compiles(library, names, root, dlpack_include):
+    """Includes all files of these ops in one; returns what the compiler says."""
+    lines = ["#define KERNKIT_CONTRACT_IN_CUDA_TEST"]
+    for path in sorted(FILES, key=lambda path: path.endswith(".cu")):
+        if path.endswith(".cu"):
+            lines.append('#include "kernkit_cuda_on_cpu/translation_unit.h"')
+        paths = [path.replace("swish", name) for name in names]
+        lines += [f'#include "{path}"' for path in paths if (library / path).exists()]
+    (library / "all.cc").write_text("\n".join([*lines, ""]))
+    folders = [library, library / "kernels", root / "sdk/cuda_on_cpu/include", root / "sdk/include", dlpack_include]
+    macros = ["COMPILED", "CONTRACT_COMPILED", "CUDA_ON_CPU", "WITH_CUDA"]
+    command = ["g++", "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+               "-Wno-unknown-pragmas", *(f"-DKERNKIT_{macro}" for macro in macros),
+               *(f"-I{folder}" for folder in folders), library / "all.cc"]  # fmt: skip
+    return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+
+
+@pytest.mark.parametrize("schema", ["(Tensor[] xs) -> Tensor", "(float[] w, Callable f) -> ()"])
+def test_each_file_includes_what_it_names(library, schema):
+    """Beside others in one program it would not show."""
+    assert add("swish", schema, "--kind", "custom") == 0
+    for path in FILES:
+        text = (library / path).read_text() if (library / path).exists() else ""
+        for word, header in [("TestList<", "testing/list.h"), ("make_function(", "make_function.h"),
+                             ("ListView<", "list.h"), ("alloc_tensor(", "owning_tensor.h")]:  # fmt: skip
+            own = (library / "kernels/swish/swish.h").read_text()
+            assert word not in text or f'#include "kernkit/{header}"' in text + own, (path, word)
+
+
+NUMBERS = itertools.count()
+
+
+def add_all(library, ops):
+    """Adds each of (name, schema, kind) to a library of its own, since names of ops may be alike;
+    returns what was not refused."""
+    record = library / ".kernkit.json"
+    added = []
+    for name, schema, kind in ops:
+        record.write_text(re.sub('"fast_ops[^"]*"', f'"fast_ops_{next(NUMBERS)}"', record.read_text()))
+        if add(name, schema, "--kind", kind) == 0:
+            added.append(name)
+    return added
+
+
+def test_names_that_its_files_have_and_any_schema_compile(library, root, dlpack_include):
+    """The commonest ones; the next test has all of them."""
+    ops = [("compute", usual_names("compute"), "elementwise"),
+           ("load", usual_names("load"), "row_reduction"),
+           ("sizes", usual_names("sizes"), "custom"),
+           ("defaults", DEFAULTS, "custom"),
+           *((f"anything{i}", schema, "custom") for i, schema in enumerate(ANYTHING))]  # fmt: skip
+    assert add_all(library, ops) == [name for name, *_ in ops]
+    assert compiles(library, [name for name, *_ in ops], root, dlpack_include) == ""
+
+
+OTHERS = """
+    NULL QKV W_q abs any args assert begin blockDim ceil close data device dim dlpack double2 dtype end
+    errno example exp fill_eighths first floor half host_tensor inner kName linux list major max memcpy
+    min minor n names numel num_args object open out printf print random read remove result1 result_
+    self shape shared signal size size_t stdin string swish_kernel test testing threadIdx tuple
+    type type_of types uint unix value vector view x1 x_1 y0 zero
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["elementwise", "row_reduction", "custom"])
+def test_every_name_is_refused_or_compiles(library, root, dlpack_include, kind, capsys):
+    base = "(Tensor(a!) yy, Tensor xx, int nn, bool flag, float beta=1.0) -> ()"
+    assert add("swish", base, "--kind", kind) == 0
+    words = set(OTHERS.split())
+    for path in FILES:
+        text = re.sub(r'//.*|"[^"\n]*"', "", (library / path).read_text())
+        words |= set(re.findall(r"[A-Za-z_]\w*", text))
+    words = sorted(words - {"yy", "xx", "nn", "flag", "beta", "swish"})
+    capsys.readouterr()
+    as_ops = [(word, base, kind) for word in words if re.fullmatch("[a-z]\\w*", word)]
+    added = add_all(library, as_ops)
+    said = capsys.readouterr().err.splitlines()
+    assert len(added) > 100 and len(added) + len(said) == len(as_ops)
+    assert [line for line in said if not re.search("^kernkit: op .*; choose another", line)] == []
+    usable = []
+    for word in words:
+        probe = f"(Tensor(a!) yy, Tensor xx, float {word}) -> ()"
+        if add_all(library, [(f"probe{len(usable)}", probe, kind)]):
+            usable.append(word)
+    for shift in range(3):  # so that each is a tensor, an int, a float and a bool
+        for start in range(0, len(usable), 50):
+            some = usable[start : start + 50]
+            some = some[17 * shift :] + some[: 17 * shift]
+            types = ["Tensor(a!)", "Tensor"] + ["int", "float", "bool"] * 16
+            listed = ", ".join(f"{type} {name}" for type, name in zip(types, some))
+            name = f"all{shift}_{start}"
+            assert add_all(library, [(name, f"({listed}) -> ()", kind)])
+            added.append(name)
+    for start in range(0, len(added), 40):
+        assert compiles(library, added[start : start + 40], root, dlpack_include) == ""
+
+
+def test_macros_of_the_compilers_are_known(root, dlpack_include):
+    """Names that the preprocessor would replace in an op's files, as this machine's headers say."""
+    headers = ["gtest/gtest.h", "benchmark/benchmark.h", "kernkit/cpu/elementwise.h", "kernkit/export.h",
+               "kernkit/function.h", "kernkit/testing/contract.h", "kernkit/testing/benchmark.h",
+               "kernkit/testing/list.h", "kernkit/testing/sweep.h", "kernkit/testing/test_device.h",
+               "kernkit_cuda_on_cpu/translation_unit.h", "kernkit/cuda/elementwise.cuh"]  # fmt: skip
+    folders = [root / "sdk/cuda_on_cpu/include", root / "sdk/include", dlpack_include]
+    command = ["g++", "-std=c++17", "-dM", "-E", "-x", "c++", "-DKERNKIT_CUDA_ON_CPU", "-DKERNKIT_WITH_CUDA",
+               *(f"-I{folder}" for folder in folders), "-"]  # fmt: skip
+    text = "".join(f'#include "{header}"\n' for header in headers)
+    macros = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    words = re.findall(r"^#define ([A-Za-z]\w*)", macros, re.MULTILINE)
+    assert len(words) > 1000
+    assert [word for word in words if not names.why_not_word(word)] == []
+
+
+def test_a_folder_without_a_library_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert add("swish", SWISH) == 3
+    assert ".kernkit.json" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

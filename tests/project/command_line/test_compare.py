@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kernkit compare` says what is slower in the second of two runs, and nothing else."""
+
+import re
+
+import pytest
+from benchmark_runs import kernkit, made, of_library, verdicts
+from kernkit import compare
+from kernkit.benchmarks import runs
+from kernkit.benchmarks.runs import Row, Run
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_same_build_passes_on_any_machine(seed):
+    found = verdicts(made(seed), made(seed + 100, speed=1 + seed))
+    assert set(found.values()) == {"same"}, found
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["scale/float32/kernkit/bytes:4096", "scale/bfloat16/kernkit/bytes:536870912",
+     "call/g++/kernkit", "from Python/add/float32/kernkit-numpy/n:1"],
+)  # fmt: skip
+@pytest.mark.parametrize("seed", range(5))
+def test_a_slowdown_of_20_percent_is_found_and_so_is_its_repair(seed, name):
+    good, bad = made(seed), made(seed + 50, speed=3, slower={name: 1.2})
+    found = verdicts(good, bad)
+    assert found.pop(name) == "slower" and set(found.values()) == {"same"}
+    found = verdicts(bad, good)
+    assert found.pop(name) == "faster" and set(found.values()) == {"same"}
+
+
+def test_a_slower_peer_or_machine_is_no_regression_of_ours():
+    changed = {"scale/float32/eigen/bytes:4096": 1.5}
+    assert set(verdicts(made(1), made(2, slower=changed)).values()) == {"same"}
+
+
+def test_a_change_below_the_tolerance_is_the_same_however_sure():
+    name = "call/g++/kernkit"
+    runs = made(1, noise=0.001), made(2, noise=0.001, slower={name: 1.04})
+    assert verdicts(*runs)[name] == "same"
+    assert verdicts(*runs, tolerance=0.02)[name] == "slower"
+
+
+def test_an_interval_that_hides_a_gain_is_as_unclear_as_one_that_hides_a_loss():
+    rows = [[Row("p", "call/g++/kernkit", samples=samples), Row("p", "call/g++/tvm-ffi", samples=[1.0] * 5)]
+            for samples in ([1, 1.5, 1.3, 1.9, 1.2], [1, 1, 1, 1, 1.2])]  # fmt: skip
+    (change,), _ = compare.compare(Run({}, rows[0]), Run({}, rows[1]), 0.05)
+    assert change.low < -0.2 and 0 < change.high < 0.2 and change.verdict == "unclear"
+
+
+def test_noise_is_called_unclear():
+    assert "unclear" in verdicts(made(1, noise=0.2), made(2, noise=0.2)).values()
+    assert set(verdicts(made(1, rounds=1), made(2, rounds=1)).values()) == {"unclear"}
+
+
+def test_one_disturbed_round_of_a_run_hides_nothing():
+    name = "call/g++/kernkit"
+    good, bad = made(1, noise=0.01), made(2, noise=0.01, slower={name: 1.25})
+    for run in (good, bad):
+        for number, row in enumerate(filter(run.is_ours, run.rows)):
+            row.samples[number % 5] *= 3
+    found = verdicts(good, bad)
+    assert found.pop(name) == "slower" and set(found.values()) == {"same"}
+
+
+def test_a_library_is_the_same_one_whatever_its_rows_were_called():
+    run = of_library()
+    for row in run.rows:
+        row.samples *= 5
+    old = of_library("kernkit")
+    for row in old.rows:
+        row.samples *= 5
+    assert set(verdicts(old, run).values()) == {"same"}
+
+
+def test_quantiles_of_student():
+    for probability, freedom, known in ((0.975, 8, 2.306), (0.995, 4, 4.604), (0.9995, 8, 5.041)):
+        assert compare.t_quantile(probability, freedom) == pytest.approx(known, abs=2e-3)
+
+
+def test_compare_exits_with_1_on_a_regression_and_says_which(tmp_path):
+    name = "scale/float32/kernkit/bytes:65536"
+    old, same, slow = (tmp_path / f"{n}.json" for n in ("old", "same", "slow"))
+    for path, run in ((old, made(1)), (same, made(2)), (slow, made(3, slower={name: 1.2}))):
+        runs.save(run, path)
+    result = kernkit("compare", old, same)
+    assert result.returncode == 0 and result.stdout == "18 rows: 0 slower, 0 faster, 0 unclear, 18 same\n"
+    result = kernkit("compare", old, slow)
+    assert result.returncode == 1
+    line = result.stdout.splitlines()[0]
+    assert re.match(rf"slower   {re.escape(name)} +\+\d+\.\d% time \[\+\d.*%, \+\d.*%\]  "
+                    r"0\.\d+ -> 0\.\d+ of the best copy$", line), line  # fmt: skip
+    assert result.stdout.endswith("1 slower, 0 faster, 0 unclear, 17 same\n")
+
+
+def test_compare_says_why_rows_are_unclear_and_what_to_do(tmp_path):
+    def printed(old, new, busy=0.0):
+        new.context["busy_with_others"] = busy
+        for name, run in (("old", old), ("new", new)):
+            runs.save(run, tmp_path / name)
+        result = kernkit("compare", tmp_path / "old", tmp_path / "new")
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    once = "the {} run has 1 round, and a change is told from noise by 3 or more: measure it by ./kk bench, which takes 5\n"
+    assert printed(made(1, rounds=1), made(2, rounds=1)).endswith(once.format("old") + once.format("new"))
+    assert printed(made(1, rounds=1), made(2)).endswith(once.format("old"))
+    text = printed(made(1, noise=0.2), made(2, noise=0.2), busy=0.63)
+    assert text.endswith("63% of the processors were busy with others during the new run: measure it when they are not\n")
+    text = printed(made(1, noise=0.2), made(2, noise=0.2))
+    assert text.endswith("the rounds differ too much to tell: measure both runs with more of them, as in ./kk bench --rounds=15\n")
+    assert printed(made(1), made(2), busy=0.63).endswith("0 unclear, 18 same\n")
+
+
+NOISY = """
+import json, pathlib, random, re, sys
+options = dict(re.match("--([^=]*)=(.*)", word).groups() for word in sys.argv[1:])
+folder = pathlib.Path(__file__).parent
+(folder / "calls").open("a").write("x")
+rng, rows = random.Random(folder.name + (folder / "calls").read_text()), []
+
+def add(name, time, moved):
+    for _ in range(int(options["benchmark_repetitions"])):
+        disturbed = rng.uniform(1.3, 2.5) if rng.random() < 0.15 else 1
+        real = time * disturbed * rng.uniform(1, 1.02)
+        cpu = time if disturbed > 1 else real
+        rows.append({{"name": name + "/real_time", "real_time": real, "cpu_time": cpu, "time_unit": "us",
+                     "bytes_per_second": moved / real * 1e6}})
+
+for n in (1, 64, 1024):
+    for dtype in ("float32", "float16", "bfloat16"):
+        add(f"copy/{{dtype}}/memcpy/n:{{n}}", 10.0 * n, 1000 * n)
+        add(f"op/{{dtype}}/my_kernels/n:{{n}}", (25.0 if {slow} and n == 64 and dtype == "float16" else 20.0) * n, 1000 * n)
+json.dump({{"context": {{"ours": "my_kernels"}}, "benchmarks": rows}}, open(options["benchmark_out"], "w"))
+"""
+
+
+def test_runs_on_a_disturbed_machine_are_the_same_and_a_quarter_more_time_is_found(tmp_path):
+    """With the rounds and repetitions of `kernkit bench`, where 15 of 100 measurements are disturbed."""
+    found = []
+    for name, slow in (("first", False), ("same", False), ("slow", True)):
+        program = tmp_path / f"{name}/op_bench.py"
+        program.parent.mkdir()
+        program.write_text(NOISY.format(slow=slow))
+        out = tmp_path / f"{name}.json"
+        result = kernkit("bench", program, "--output", out)
+        assert result.returncode == 0, result.stderr
+        run = runs.load(out)
+        run.context["busy_with_others"] = 0.0
+        runs.save(run, out)
+        found.append(run)
+    assert found[0].ours == ["my_kernels"]
+    assert set(verdicts(*found[:2]).values()) == {"same"}
+    changes = verdicts(found[0], found[2])
+    assert changes.pop("op/float16/my_kernels/n:64") == "slower" and set(changes.values()) == {"same"}
+
+
+def test_compare_refuses_what_it_cannot_compare(tmp_path):
+    a, b, broken = tmp_path / "a.json", tmp_path / "b.json", tmp_path / "broken.json"
+    runs.save(made(1), a)
+    runs.save(Run({}, []), b)
+    broken.write_text("{")
+    for old, text in (
+        (b, f"kernkit: {b} and {a} have no row of ours in common\n"),
+        (broken, f"kernkit: {broken} is no run of benchmarks\n"),
+        (tmp_path / "none", f"kernkit: there is no file {tmp_path}/none; ./kk bench writes build/bench/run.json\n"),
+    ):
+        result = kernkit("compare", old, a)
+        assert (result.returncode, result.stderr) == (3, text)

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kernkit doctor`: each rule holds for a good library and fails for a bad one, made by g++."""
+
+import io
+import json
+import random
+import re
+import struct
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from cuda_tools import cuobjdump
+from elftools.elf.elffile import ELFFile
+from kernkit import cli, doctor
+from kernkit.binaries.fatbin import read_architectures
+from kernkit.binaries.library import read_library
+from kernkit.binaries.manylinux import platform_tag
+
+# A library by hand, of which every rule approves.
+GOOD = """
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+EXPORTED int __tvm_ffi_op(void*) { return 0; }
+EXPORTED int __tvm_ffi__doc_op(void*) { return 0; }
+EXPORTED int __tvm_ffi__metadata_op(void*) { return 0; }
+EXPORTED void* __tvm_ffi__library_ctx = nullptr;
+EXPORTED const char* kernkit_last_error() { return ""; }
+EXPORTED void* kernkit_use_host(void*) { return nullptr; }
+#define IN(name) __attribute__((used, section(name)))
+IN("kernkit_schema") static const char line[] = "op(Tensor(a!) y) -> ()";
+"""
+FLAGS = ["-fvisibility=hidden", "-Wl,-Bsymbolic", "-Wl,-z,nodelete"]
+
+
+def fatbin(*entries, name="code", magic=0xBA55ED50):
+    """One as C++, without code; entries are (1 for PTX or 2 for SASS, architecture, flags)."""
+    body = b"".join(
+        struct.pack("<HHIQ12xI8xQ16x", kind, 0x101, 64, 8, architecture, flags) + b"\1" * 8
+        for kind, architecture, flags in entries
+    )
+    content = struct.pack("<IHHQ", magic, 1, 16, len(body)) + body
+    listed = ",".join(map(str, content))
+    return f'\nIN(".nv_fatbin") static const unsigned char {name}[] = {{{listed}}};'
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Compiles a library once for each source and flags."""
+    folder, known = tmp_path_factory.mktemp("made"), {}
+
+    def make(source=GOOD, flags=FLAGS):
+        path = known.setdefault((source, *flags), folder / f"lib{len(known)}.so")
+        if not path.exists():
+            command = ["g++", "-shared", "-fPIC", "-x", "c++", "-", "-x", "none", *flags]
+            subprocess.run([*command, "-o", str(path)], input=source, text=True, check=True)
+        return path
+
+    return make
+
+
+def failed(path, **options):
+    """The rules that fail, each with what it says."""
+    findings = doctor.examine(read_library(path), **options)
+    assert all(finding.text for finding in findings)
+    return {finding.rule: finding.text for finding in findings if not finding.ok}
+
+
+def said(path, rule):
+    return next(f.text for f in doctor.examine(read_library(path)) if f.rule == rule)
+
+
+def test_every_rule_approves_of_a_good_library(made):
+    assert failed(made(), glibc="2.5", cuda="none") == {}
+    assert said(made(), "schemas") == "1 op: op"
+
+
+OP = "EXPORTED int __tvm_ffi_op("
+
+
+@pytest.mark.parametrize(
+    "old, new, rule, text",
+    [
+        ("op(Tensor(a!)", "op(Tensor{}", "schemas", '"op(Tensor{} y) -> ()": expected , or )'),
+        ("op(Tensor(a!)", "op(Matrix", "schemas", "expected one of Tensor, int,"),
+        ('IN("kernkit_schema")', 'IN("other")', "schemas", "op: no schema line in the file"),
+        ('"op(', '"another_op(', "schemas", "op: no schema line in the file"),
+        (OP, "int __tvm_ffi_op(", "schemas", "op: a schema line, but no exported symbol"),
+        (OP, "EXPORTED void x() {} EXPORTED void y() {}" + OP, "exports", "x, y: exported besides"),
+        ("EXPORTED int __tvm_ffi__doc", "int __tvm_ffi__doc", "exports", "op: not exported"),
+        ("__tvm_ffi__library_ctx", "ctx", "exports", "ctx: exported besides the ops"),
+        (
+            OP,
+            """template <class T> struct __attribute__((visibility("default"))) Holder {
+                 static inline int value = 1;
+               };
+               int* f() { return &Holder<int>::value; }
+            """
+            + OP,
+            "unique",
+            "_ZN6HolderIiE5valueE: one for all libraries of a process",
+        ),
+        (
+            OP,
+            """extern "C" int TVMFFIErrorCreate();
+               extern "C" __attribute__((weak)) int PyErr_Occurred();
+               int f() { return PyErr_Occurred ? PyErr_Occurred() : TVMFFIErrorCreate(); }
+            """
+            + OP,
+            "host",
+            "PyErr_Occurred, TVMFFIErrorCreate: must be in the process already",
+        ),
+    ],
+)
+def test_a_rule_fails_for_a_source_with_one_fault(made, old, new, rule, text):
+    assert GOOD.count(old) == 1
+    failures = failed(made(GOOD.replace(old, new)))
+    assert text in failures[rule] and set(failures) <= {rule, "exports"}
+
+
+@pytest.mark.parametrize(
+    "flag, rule, text",
+    [
+        ("-Wl,-Bsymbolic", "itself", "another library's symbols can stand in for its own"),
+        ("-Wl,-z,nodelete", "nodelete", "it can be unmapped while its tensors live"),
+    ],
+)
+def test_a_rule_fails_for_a_flag_that_is_left_out(made, flag, rule, text):
+    failures = failed(made(flags=[given for given in FLAGS if given != flag]))
+    assert list(failures) == [rule] and text in failures[rule]
+
+
+def test_a_dependency_is_refused_or_allowed(made):
+    other = made(flags=["-Wl,-soname,libcudart.so.12"])
+    path = made(flags=[*FLAGS, "-Wl,--no-as-needed", str(other)])
+    assert list(failed(path)) == ["needed"]
+    assert failed(path)["needed"].startswith("libcudart.so.12: not on every Linux")
+    assert failed(path, also_needed=["libcudart.so.12"]) == {}
+
+
+# glibc
+
+
+def test_a_glibc_that_is_too_new_is_named_with_what_needs_it(made):
+    source = (
+        GOOD + "#include <time.h>\nint f(timespec* t) { return clock_gettime(CLOCK_REALTIME, t); }"
+    )
+    path = made(source)
+    assert failed(path, glibc="2.17") == {}
+    assert failed(path, glibc="2.16")["glibc"].startswith(
+        "clock_gettime: of glibc 2.17, which is above 2.16"
+    )
+    assert said(path, "glibc") == "2.17 or newer; a wheel is py3-none-manylinux_2_17_x86_64"
+
+
+def test_packed_relocations_are_of_a_glibc_that_knows_them(made):
+    """Which is told by a version that no symbol has."""
+    source = GOOD + "#include <stdio.h>\nint f() { return puts(line); } int (*g)() = f;"
+    path = made(source, [*FLAGS, "-Wl,-z,pack-relative-relocs"])
+    if "GLIBC_ABI_DT_RELR" not in read_library(path).versions:
+        pytest.skip("this linker packs no relocations")
+    assert said(path, "glibc") == "2.36 or newer; a wheel is py3-none-manylinux_2_36_x86_64"
+    assert failed(path, glibc="2.35")["glibc"].startswith(
+        "GLIBC_ABI_DT_RELR: of glibc 2.36, which is above 2.35"
+    )
+
+
+@pytest.mark.parametrize(
+    "needs, tag",
+    [
+        ({}, "manylinux_2_5_x86_64"),
+        ({"GLIBC": (2, 17)}, "manylinux_2_17_x86_64"),
+        ({"GLIBC": (2, 18), "OTHER": (9,)}, "manylinux_2_24_x86_64"),
+        ({"GLIBC": (2, 3, 4), "GLIBCXX": (3, 4, 29)}, "manylinux_2_34_x86_64"),
+        ({"GLIBC": (2, 17), "CXXABI": (1, 3, 11)}, "manylinux_2_27_x86_64"),
+        ({"GLIBC": (2, 17), "GCC": (14, 0, 0)}, "manylinux_2_39_x86_64"),
+        ({"GLIBC": (2, 99)}, None),
+        ({"GLIBC": (2, 17), "GLIBC_ABI_OF_TOMORROW": ()}, None),
+    ],
+)
+def test_the_tag_is_the_lowest_that_suffices(needs, tag):
+    assert platform_tag("x86_64", needs) == tag
+
+
+def test_the_tag_is_the_one_that_auditwheel_computes(library, tmp_path):
+    pytest.importorskip("auditwheel", reason="auditwheel is not installed")
+    wheel = tmp_path / "x-1-py3-none-linux_x86_64.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.write(library, "x/lib.so")
+        archive.writestr("x-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
+        archive.writestr("x-1.dist-info/RECORD", "x/lib.so,,\n")
+    command = [sys.executable, "-m", "auditwheel", "show", str(wheel)]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    (tag,) = re.findall(r'platform\s+tag:\s+"(.*?)"', shown)
+    assert said(library, "glibc").endswith(f"py3-none-{tag}")
+
+
+# CUDA
+
+
+def test_architectures_are_read_from_the_fatbin(made):
+    entries = (2, 90, 0x100011), (1, 120, 0x8011), (2, 80, 0x11), (2, 100, 0x1200011), (64, 7, 0)
+    path = made(GOOD + fatbin(*entries) + fatbin((2, 80, 0), name="more"))
+    assert said(path, "cuda") == "code for sm_80 sm_90a sm_100f compute_120"
+    assert failed(path, cuda="compute_120,sm_80,sm_100f,sm_90a") == {}
+    assert "but --cuda asks for sm_80;" in failed(path, cuda="sm_80")["cuda"]
+    assert "but --cuda asks for none;" in failed(path, cuda="none")["cuda"]
+
+
+def test_a_fatbin_of_an_unknown_form_is_a_failure(made):
+    path = made(GOOD + fatbin((2, 80, 0), magic=1))
+    assert "there is no fatbin at byte 0 of section .nv_fatbin" in failed(path)["cuda"]
+
+
+def test_architectures_are_those_that_cuobjdump_prints(library):
+    listing = cuobjdump(library, "--list-elf", "--list-ptx")
+    found = {f"sm_{name}" for name in re.findall(r"sm_(\w+)\.cubin", listing)}
+    found |= {f"compute_{name}" for name in re.findall(r"sm_(\w+)\.ptx", listing)}
+    assert set(read_architectures(library)) == found
+
+
+# The command
+
+
+def test_lines_json_and_exit_codes(made, capsys):
+    bad = made(flags=FLAGS[:2])
+    assert cli.main(["doctor", str(made()), "--glibc", "2.17", "--cuda", "none"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["ok"] * 9
+    assert cli.main(["doctor", str(bad)]) == 1
+    assert "FAIL  nodelete  it can be unmapped" in capsys.readouterr().out
+    assert cli.main(["doctor", str(bad), "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["schemas"] == ["op(Tensor(a!) y) -> ()"] and not report["ok"]
+    assert report["platform_tag"] == "manylinux_2_5_x86_64" and report["cuda"] == []
+    assert [rule["rule"] for rule in report["rules"] if not rule["ok"]] == ["nodelete"]
+
+
+def test_what_is_no_library_is_refused(made, tmp_path, capsys):
+    def refused(path, *options):
+        assert cli.main(["doctor", str(path), *options]) == 3
+        return capsys.readouterr().err
+
+    text, cut, stripped = (tmp_path / name for name in ("text", "cut.so", "stripped.so"))
+    text.write_text("no library")
+    whole = made().read_bytes()
+    cut.write_bytes(whole[: len(whole) // 2])
+    assert "is no shared library: it does not begin" in refused(text)
+    assert "No such file or directory" in refused(tmp_path / "missing.so")
+    assert "is damaged" in refused(cut)
+    stripped.write_bytes(whole[:40] + bytes(8) + whole[48:60] + bytes(4) + whole[64:])
+    assert "its section headers were removed" in refused(stripped)
+    assert 'kernkit: --glibc "new" is no version' in refused(made(), "--glibc", "new")
+
+
+def damaged(whole):
+    """Copies that are cut short or in which some bytes are others, most of them where a reader looks:
+    (what was done, the copy)."""
+    chance = random.Random(1)
+    (headers,) = struct.unpack_from("<Q", whole, 40)
+    places = [(0, 64), (headers, len(whole))]
+    for section in ELFFile(io.BytesIO(whole)).iter_sections():
+        if section.name.startswith((".gnu.version", ".dyn", ".nv_", ".shstr", "kernkit_")):
+            places.append((section["sh_offset"], section["sh_offset"] + section["sh_size"]))
+    for _ in range(15):
+        length = chance.randrange(len(whole))
+        yield f"cut to {length} bytes", whole[:length]
+    for _ in range(50):
+        copy, done = bytearray(whole), []
+        for _ in range(chance.choice((1, 1, 2, 8))):
+            at = chance.randrange(*chance.choice(places))
+            bytes_ = bytes([chance.choice((0, 1, 128, 255))]) * chance.choice((1, 4, 8))
+            copy[at : at + len(bytes_)] = bytes_
+            done.append(f"{bytes_.hex()} at {at}")
+        yield ", ".join(done), bytes(copy[: len(whole)])
+
+
+def test_a_damaged_file_is_a_sentence(made, tmp_path, capsys):
+    """What is read all the same has a verdict; no file ends the program in another way."""
+    use = "\n#include <stdio.h>\nint f() { return puts(line); }"
+    whole = made(GOOD + fatbin((2, 80, 0), (1, 90, 0)) + use).read_bytes()
+    path, codes = tmp_path / "lib.so", set()
+    for done, content in damaged(whole):
+        path.write_bytes(content)
+        for command in (["doctor"], ["bindings", "--package", "p", "--output", str(tmp_path / "p")]):
+            try:
+                code = cli.main([*command[:1], str(path), *command[1:]])
+            except Exception as error:
+                pytest.fail(f"{command[0]}, {done}: {error!r}")
+            said = capsys.readouterr().err
+            assert (code, said.count("\n")) in ((0, 0), (1, 0), (3, 1)), (done, said)
+            codes.add((command[0], code))
+    assert len(codes) == 5  # bindings: 0 and 3
+
+
+@pytest.mark.all
+def test_a_library_on_tvm_ffis_own_headers_is_examined(dlpack_include, made):
+    source = """
+#include <tvm/ffi/tvm_ffi.h>
+int64_t next(int64_t x) { return x + 1; }
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(add_one, next);
+"""
+    folder = dlpack_include.parent / "lib"
+    libraries = [f"-L{folder}", "-ltvm_ffi", "-std=c++17", f"-I{dlpack_include}"]
+    failures = failed(made(source, libraries))
+    assert failures["schemas"].startswith("add_one: no schema line in the file")
+    assert failures["needed"].startswith("libtvm_ffi.so: not on every Linux")
+    assert "TVMFFI" in failures["host"] and "exports" in failures

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run of benchmarks: its file, its rows, what a row is compared with."""
+
+import json
+import random
+
+import pytest
+from benchmark_runs import made, of_library
+from kernkit.benchmarks import runs
+from kernkit.benchmarks.runs import Row, Run
+
+
+def test_the_ceiling_is_the_best_copy_in_registers_of_the_same_size():
+    run = made(1, noise=0)
+    ours = {row.name: row for row in run.rows}
+    row = ours["scale/float32/kernkit/bytes:65536"]
+    assert run.ceiling(row).name == "copy/register-256/bytes:65536"
+    assert row.rate / run.ceiling(row).rate == pytest.approx(0.97)
+    assert run.ceiling(ours["copy/memcpy/bytes:65536"]) is None
+    assert run.ceiling(ours["call/g++/kernkit"]) is None
+
+
+def test_memcpy_is_the_ceiling_where_it_is_the_only_copy():
+    rows = [Row("p", "copy/float16/memcpy/n:1/d:8", samples=[1.0], bytes=32),
+            Row("p", "copy/float32/memcpy/n:1/d:8", samples=[1.5], bytes=64),
+            Row("p", "silu/float16/kernkit/n:1/d:8", samples=[2.0], bytes=32),
+            Row("other", "silu/float16/kernkit/n:1/d:8", samples=[2.0], bytes=32)]  # fmt: skip
+    assert Run({}, rows).ceiling(rows[2]) is rows[0]
+    assert Run({}, rows).ceiling(rows[3]) is None
+
+
+def test_rows_are_sorted_by_numbers_and_common_dtypes_first():
+    rows = of_library().rows
+    random.Random(1).shuffle(rows)
+    assert [row.name for row in sorted(rows, key=lambda row: row.order) if row.path[0] == "op"] == [
+        f"op/{dtype}/my_kernels/n:{n}/d:8" for dtype in ("float32", "float16") for n in (1, 64, 1024)
+    ]
+
+
+@pytest.mark.parametrize("suffix, rate_by", [("", "cpu_time"), ("/real_time", "real_time"),
+                                             ("/manual_time", "real_time"), ("/process_time", "cpu_time"),
+                                             ("/process_time/real_time", "real_time")])  # fmt: skip
+def test_bytes_are_by_the_clock_that_the_rate_was_taken_by(suffix, rate_by):
+    """12.1 ms of wall and 4.0 ms of processor time, at half the speed of the copy: not beyond it."""
+    def entry(name, real, cpu):
+        by = {"real_time": real, "cpu_time": cpu}[rate_by]
+        return {"name": name + suffix, "real_time": real, "cpu_time": cpu, "time_unit": "ms",
+                "bytes_per_second": 100e6 / by * 1e3}  # fmt: skip
+
+    entries = [entry("op/float32/kernkit/bytes:64", 12.1, 4.0), entry("copy/memcpy/bytes:64", 6.05, 6.05)]
+    rows = runs.parse(json.dumps({"context": {}, "benchmarks": entries}))["rows"]
+    run = Run({}, [Row(**{"program": "p", **row}) for row in rows])
+    ours, copy = run.rows
+    assert (ours.bytes, copy.bytes) == (100e6, 100e6)
+    assert ours.rate / run.ceiling(ours).rate == pytest.approx(0.5)
+
+
+def test_a_caller_is_compared_with_the_peer_whose_arrays_it_takes():
+    run = made(1)
+    rows = {row.name: row for row in run.rows}
+    peers = run.peers(rows["from Python/add/float32/kernkit-torch/n:1"])
+    assert [peer.whose for peer in peers] == ["torch"]
+    assert [peer.whose for peer in run.peers(rows["call/g++/kernkit"])] == ["tvm-ffi"]
+
+
+def test_a_run_survives_its_file(tmp_path):
+    run = made(1)
+    run.rows.append(Row("p", "peers/eigen", reason="skipped: not here"))
+    runs.save(run, tmp_path / "run.json")
+    again = runs.load(tmp_path / "run.json")
+    assert again.context == run.context and len(again.rows) == len(run.rows)
+    for before, after in zip(run.rows, again.rows):
+        assert after.samples == pytest.approx(before.samples, rel=1e-4)
+        assert (after.program, after.name, after.bytes, after.reason) == (
+            before.program, before.name, before.bytes, before.reason)  # fmt: skip

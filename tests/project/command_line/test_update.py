@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kernkit update`: a newer template and SDK come, what the library's people wrote stays."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+from kernkit import cli, update
+from kernkit.library import rendering
+from rendering import BUILD_OUTPUTS
+
+LINE = "kernkit_add_kernel(fast_ops silu_and_mul)"
+
+
+def git(folder, *words):
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def commit(folder, message="Edits"):
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "-m", message)
+
+
+@pytest.fixture(autouse=True)
+def git_settings(monkeypatch, tmp_path):
+    """Nobody's settings but these."""
+    settings = tmp_path / "gitconfig"
+    settings.write_text("[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+@pytest.fixture
+def library(tmp_path):
+    """A library of this kernkit in a repository of its own, with edits and a kernel."""
+    rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
+    folder = tmp_path / "fast_ops"
+    said = update.begin(folder)
+    assert said == ("a git repository was made, whose first commit is what was rendered, in the name "
+                    "of A <a@example.com>; --no-git makes none")  # fmt: skip
+    assert git(folder, "log", "--format=%cn <%ce>") == "A <a@example.com>\n"
+    (folder / "README.md").write_text("Ours.\n" + (folder / "README.md").read_text())
+    (folder / "kernels/mine").mkdir()
+    (folder / "kernels/mine/mine.cc").write_text("// mine\n")
+    (folder / "tests/CMakeLists.txt").write_text("# all of it is ours now\n")
+    commit(folder)
+    return folder
+
+
+@pytest.fixture
+def newer(root, tmp_path, monkeypatch):
+    """Makes this kernkit the next one, whose template is a copy to change."""
+    shutil.copytree(root / "template", tmp_path / "template",
+                    ignore=shutil.ignore_patterns("build", "__pycache__", ".*_cache"))  # fmt: skip
+    monkeypatch.setattr(rendering, "template_folder", lambda: tmp_path / "template")
+    tree = tmp_path / "template/{{cookiecutter.library_name}}"
+    header = tree / "third_party/kernkit/include/kernkit/version.h"
+    header.write_text(header.read_text().replace("MINOR 1", "MINOR 9"))
+    monkeypatch.setattr(update, "version", lambda: "0.9.0")
+    (tree / "kernels/CMakeLists.txt").open("a").write("# of the new template\n")
+    (tree / "docs").mkdir(exist_ok=True)
+    (tree / "docs/new.md").write_text("template_library has a new page\n")
+    (tree / "third_party/kernkit/include/kernkit/types/shape.h").unlink()
+    return tree
+
+
+def run(folder, code=0):
+    assert cli.main(["update", "--library", str(folder)]) == code
+
+
+def test_edits_stay_and_the_template_comes(library, newer, capsys):
+    run(library)
+    assert "fast_ops has kernkit 0.9.0" in capsys.readouterr().out
+    assert (library / "README.md").read_text().startswith("Ours.\n")
+    assert (library / "tests/CMakeLists.txt").read_text() == "# all of it is ours now\n"
+    assert (library / "kernels/mine/mine.cc").exists()
+    assert "# of the new template" in (library / "kernels/CMakeLists.txt").read_text()
+    assert (library / "docs/new.md").read_text() == "fast_ops has a new page\n"
+    sdk = library / "third_party/kernkit/include/kernkit"
+    assert "MINOR 9" in (sdk / "version.h").read_text() and not (sdk / "shape.h").exists()
+    record = json.loads((library / ".kernkit.json").read_text())
+    assert record["version"] == "0.9.0" and record["answers"]["library_name"] == "fast_ops"
+    assert git(library, "status", "--porcelain") == ""
+    head = git(library, "rev-parse", "HEAD")
+    run(library)
+    assert "nothing to do: fast_ops has what kernkit 0.9.0 renders" in capsys.readouterr().out
+    assert git(library, "rev-parse", "HEAD") == head
+
+
+def test_where_git_knows_nobody_the_first_commit_is_kernkits(tmp_path, monkeypatch):
+    """And git does not make up a name of the user's and the machine's."""
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    for name in [name for name in os.environ if name.startswith(("GIT_AUTHOR", "GIT_COMMITTER"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("EMAIL", raising=False)
+    rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
+    assert "in the name of kernkit, since git knows no user.name" in update.begin(tmp_path / "fast_ops")
+    assert git(tmp_path / "fast_ops", "log", "--format=%an %cn <%ce>") == "kernkit kernkit <kernkit@localhost>\n"
+
+
+def test_a_second_update_starts_from_the_first(library, newer):
+    run(library)
+    (newer / "docs/new.md").write_text("again\n")
+    (library / "docs/new.md").open("a").write("and ours\n")
+    (library / "kernels/CMakeLists.txt").write_text(f"{LINE}\n# ours\n")
+    commit(library)
+    run(library, code=1)  # one line, changed here and there; the other file only here
+    assert git(library, "diff", "--name-only", "--diff-filter=U") == "docs/new.md\n"
+    assert (library / "kernels/CMakeLists.txt").read_text() == f"{LINE}\n# ours\n"
+
+
+def test_conflicts_are_gits_and_nothing_is_lost(library, newer, capsys):
+    listing = library / "kernels/CMakeLists.txt"
+    listing.open("a").write("kernkit_add_kernel(fast_ops mine)\n")
+    (library / "third_party/kernkit/include/kernkit/types/shape.h").open("a").write("// patched\n")
+    commit(library)
+    before = git(library, "rev-parse", "HEAD")
+    run(library, code=1)
+    said = capsys.readouterr().out
+    assert "kernels/CMakeLists.txt\nthird_party/kernkit/include/kernkit/types/shape.h\n" in said
+    text = listing.read_text()
+    assert text.index("<<<<<<<") < text.index("fast_ops mine") < text.index("=======")
+    assert text.index("=======") < text.index("# of the new template") < text.index(">>>>>>>")
+    assert "// patched" in (library / "third_party/kernkit/include/kernkit/types/shape.h").read_text()
+    git(library, "merge", "--abort")
+    assert git(library, "rev-parse", "HEAD") == before
+    run(library, code=1)  # as if it had not been tried
+    listing.write_text("both\n")
+    commit(library, "Update")
+    run(library)
+    assert listing.read_text() == "both\n"
+    assert "nothing to do" in capsys.readouterr().out
+
+
+def test_what_is_not_committed_is_not_touched(library, newer, capsys):
+    (library / "README.md").write_text("work\n")
+    run(library, code=3)
+    assert "changes that are not committed:\n M README.md\n" in capsys.readouterr().err
+    assert (library / "README.md").read_text() == "work\n"
+    git(library, "checkout", "--quiet", "README.md")
+    (library / "docs").mkdir(exist_ok=True)
+    (library / "docs/new.md").write_text("unknown to git\n")
+    run(library, code=3)
+    assert "docs/new.md" in capsys.readouterr().err
+    assert (library / "docs/new.md").read_text() == "unknown to git\n"
+
+
+def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, monkeypatch, capsys):
+    """Its first rendering is made known by the kernkit that it began with."""
+    shutil.rmtree(library / ".git")
+    whole = tmp_path / "whole"
+    (whole / "libs").mkdir(parents=True)
+    shutil.move(library, whole / "libs/fast_ops")
+    inner = whole / "libs/fast_ops"
+    (whole / "README.md").write_text("of all\n")
+    git(whole, "init", "--quiet")
+    assert update.begin(inner) == "no git repository was made: the folder lies in one"
+    commit(whole)
+    run(inner, code=3)
+    assert "pip install kernkit==0.1.0 && kernkit update, then" in capsys.readouterr().err
+    head = git(whole, "rev-parse", "HEAD^{tree}")
+    with monkeypatch.context() as older:
+        older.setattr(rendering, "template_folder", lambda: root / "template")
+        older.setattr(update, "version", lambda: "0.1.0")
+        run(inner)
+    assert git(whole, "rev-parse", "HEAD^{tree}") == head
+    run(inner)
+    assert (inner / "docs/new.md").exists() and (whole / "README.md").read_text() == "of all\n"
+    assert (inner / "README.md").read_text().startswith("Ours.\n")
+
+
+def test_a_rendering_that_was_amended_is_none(library, newer, capsys):
+    """As a base it would take what was amended for the template's, and remove it."""
+    git(library, "reset", "--quiet", "--soft", "HEAD~")
+    git(library, "commit", "--quiet", "--amend", "--no-edit")
+    run(library, code=3)
+    assert "the history does not hold the rendering of kernkit 0.1.0" in capsys.readouterr().err
+
+
+def test_what_cannot_be_updated_is_refused(library, tmp_path, monkeypatch, capsys):
+    run(tmp_path, code=3)
+    assert f"{tmp_path} holds no .kernkit.json" in capsys.readouterr().err
+    monkeypatch.setattr(update, "version", lambda: "0.0.9")
+    run(library, code=3)
+    assert "this kernkit is 0.0.9, and the library has 0.1.0 already" in capsys.readouterr().err
+    record = pathlib.Path(library, ".kernkit.json")
+    for broken in ("{", "[]", '{"version": "1"}', '{"version": "1", "answers": {}}'):
+        record.write_text(broken)
+        run(library, code=3)
+        assert "restore it from git" in capsys.readouterr().err
+
+
+# By the library's own ./kk, whose kernkit is a copy without the template.
+
+
+@pytest.fixture
+def checkout(root, tmp_path):
+    """The next kernkit's repository."""
+    folder = tmp_path / "next kernkit"
+    for part in ("sdk", "template"):
+        shutil.copytree(root / part, folder / part, symlinks=True, ignore=lambda *_: BUILD_OUTPUTS)
+    for file in ("pyproject.toml", "README.md", "LICENSE", ".clang-format"):
+        shutil.copy(root / file, folder)
+    header = folder / "sdk/include/kernkit/version.h"
+    header.write_text(header.read_text().replace("MINOR 1", "MINOR 9"))
+    listing = folder / "template/{{cookiecutter.library_name}}/kernels/CMakeLists.txt"
+    listing.open("a").write("# of the new template\n")
+    return folder
+
+
+def kk_update(library, *words, code=0, **environment):
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        ["./kk", "update", *map(str, words)], cwd=library, capture_output=True, text=True,
+        env={**kept, "KK_VENV": sys.prefix, **environment},
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def is_new(library):
+    header = library / "third_party/kernkit/include/kernkit/version.h"
+    assert "MINOR 9" in header.read_text()
+    assert "# of the new template" in (library / "kernels/CMakeLists.txt").read_text()
+    assert (library / "README.md").read_text().startswith("Ours.\n")
+    return True
+
+
+def test_a_vendored_library_is_updated_from_a_checkout(library, checkout):
+    assert "fast_ops has kernkit 0.9.0" in kk_update(library, "--from", checkout)
+    assert is_new(library)
+    assert "nothing to do" in kk_update(library, "--from", checkout)
+
+
+def test_a_vendored_library_is_updated_by_an_installed_kernkit(library, checkout):
+    """Which is one on Python's path."""
+    installed = checkout / "sdk/python"
+    assert "fast_ops has kernkit 0.9.0" in kk_update(library, PYTHONPATH=str(installed))
+    assert is_new(library)
+
+
+@pytest.mark.all
+def test_a_vendored_library_is_updated_from_a_wheel(library, checkout, tmp_path):
+    pytest.importorskip("scikit_build_core", reason="scikit-build-core is not installed")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", tmp_path / "wheels", checkout], check=True)
+    (wheel,) = (tmp_path / "wheels").iterdir()
+    assert "fast_ops has kernkit 0.9.0" in kk_update(library, "--from", wheel, PIP_NO_INDEX="1")
+    assert is_new(library)
+    assert git(library, "status", "--porcelain") == ""
+
+
+def test_without_another_kernkit_kk_says_which_it_needs(library):
+    said = kk_update(library, code=1)
+    assert said.startswith("kk: no other kernkit than this library's copy is installed; type: "
+                           "./kk update --from WHERE, a checkout")  # fmt: skip
+    assert "--from needs a kernkit: a checkout of its" in kk_update(library, "--from", code=1)

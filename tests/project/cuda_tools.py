@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tools of the CUDA toolkit, for tests that read what nvcc made; a test without them is skipped."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+
+def tool(name):
+    """A tool of the CUDA toolkit: on PATH, from the toolkit, from its wheel, from triton's."""
+    packages = pathlib.Path(sys.prefix).glob("lib/python*/site-packages")
+    wheels = (f"nvidia/cu13/bin/{name}", f"triton/backends/nvidia/bin/{name}")
+    candidates = [package / wheel for package in packages for wheel in wheels]
+    for candidate in (shutil.which(name), f"/usr/local/cuda/bin/{name}", *candidates):
+        if candidate and pathlib.Path(candidate).exists():
+            return pathlib.Path(candidate)
+    return None
+
+
+def cuobjdump(library, *options):
+    if b".nv_fatbin" not in library.read_bytes():
+        pytest.skip("the library was built without CUDA")
+    if tool("cuobjdump") is None:
+        pytest.skip("cuobjdump is not installed (wheel nvidia-cuda-cuobjdump)")
+    path = os.environ["PATH"]
+    if disassembler := tool("nvdisasm"):
+        path = f"{disassembler.parent}:{path}"
+    elif "-sass" in options:
+        pytest.skip("nvdisasm is not installed (wheel nvidia-cuda-nvdisasm)")
+    command = [tool("cuobjdump"), *options, str(library)]
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, "PATH": path}
+    )
+    return result.stdout
