@@ -30,7 +30,7 @@ EXAMPLES = {
     "Callable": "kernkit::Function()",
     "Any": "kernkit::AnyView()",
 }
-_HEADERS = {"bytes": "bytes", "Callable": "function", "Any": "any_view"}
+_HEADERS = {"bytes": "bytes", "Callable": "function", "Any": "call/any_view"}
 _RESULT_HEADERS = {**_HEADERS, "Tensor": "owning_tensor", "Any": "owning_any"}
 
 
