@@ -12,11 +12,13 @@ using ScaleTypes = floating;
 
 /// The arithmetic of CPU and GPU: float16 and bfloat16 are multiplied in float32 and
 /// rounded once, to nearest even.
+// [functor]
 template <class T>
 struct Scale {
   compute_t<T> factor;
   KERNKIT_HOST_DEVICE compute_t<T> operator()(compute_t<T> x) const { return x * factor; }
 };
+// [/functor]
 
 /// y = x * factor, elementwise. `factor` is narrowed to float32 unless x is float64.
 ///

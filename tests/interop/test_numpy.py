@@ -104,10 +104,8 @@ def rejected(call, *args):
 
 def test_dtypes_differ(kernels):
     x, y = np.ones(4), np.full(4, 77, "float32")
-    assert rejected(kernels.scale, y, x, 2.0) == (
-        "TypeError",
-        "scale(): y: dtype float32 does not match x (float64)",
-    )
+    said = ": ".join(rejected(kernels.scale, y, x, 2.0))
+    assert said == "TypeError: scale(): y: dtype float32 does not match x (float64)"
     assert (y == 77).all()
 
 

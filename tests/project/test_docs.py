@@ -23,7 +23,8 @@ def cut(file, region):
         return text
     found = re.search(rf"(?://|#) \[{region}\]\n(.*?) *(?://|#) \[/{region}\]", text, re.DOTALL)
     assert found, f"{file} has no region {region}"
-    return textwrap.dedent(found[1])
+    inner = re.sub(r"^ *(?://|#) \[/?\w+\]\n", "", found[1], flags=re.MULTILINE)  # of other regions
+    return textwrap.dedent(inner)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -79,6 +80,25 @@ def test_messages_are_those_of_the_tests():
 def test_readme_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 120
     assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= 60
+
+
+def folders_of(root):
+    """The folders of the repository, and those of sdk/ in its stead: "sdk/include/"."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True)
+    if tracked.returncode:
+        pytest.skip("this copy has no git repository")
+    parts = [path.split("/") for path in tracked.stdout.splitlines() if path[0] != "."]
+    depth = {"sdk": 2}
+    return {"/".join(p[: depth.get(p[0], 1)]) + "/" for p in parts if len(p) > depth.get(p[0], 1)}
+
+
+def test_readme_lists_every_folder_and_page():
+    text = (ROOT / "README.md").read_text()
+    table = re.search(r"^\| folder \|.*?\n\n", text, re.MULTILINE | re.DOTALL)[0]
+    listed = re.findall("`([^`]+/)`", table)
+    assert sorted(listed) == sorted(folders_of(ROOT))
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")}
+    assert pages - set(re.findall(r"\(docs/([\w-]+\.md)", text)) == set()
 
 
 def test_readme_prints_what_it_says(library):
