@@ -16,20 +16,15 @@ LIBRARY = "template/{{cookiecutter.library_name}}/"
 # Pages that are still to be rewritten, with how often each breaks a rule. A page is taken off this
 # list, never put on it; a number may only fall.
 TO_DO = {
-    "README.md": 9,
-    "docs/adding-a-kernel.md": 15,
     "docs/benchmarking.md": 26,
     "docs/calling-convention.md": 12,
     "docs/command-line.md": 26,
     "docs/edit-to-call.md": 6,
-    "docs/errors.md": 15,
-    "docs/headers.md": 3,
     "docs/launching-on-cuda.md": 19,
     "docs/moving-a-kernel-here.md": 10,
     "docs/running-on-a-gpu.md": 12,
     "docs/streams-and-allocators.md": 11,
     "docs/tensors-and-ownership.md": 18,
-    "docs/testing-without-a-gpu.md": 32,
     LIBRARY + "CONTRIBUTING.md": 3,
     LIBRARY + "README.md": 3,
     LIBRARY + "docs/adding-a-kernel.md": 6,
@@ -133,7 +128,7 @@ def test_page_keeps_the_rules(page):
 
 
 def test_list_of_pages_shrinks():
-    assert len(TO_DO) <= 19
+    assert len(TO_DO) <= 14
     for page in TO_DO:
         assert page in pages(), f"{page} is no page: take it off the list"
         assert faults((ROOT / page).read_text()), f"{page} keeps the rules: take it off the list"
