@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA for tests on machines that have none; built by whoever uses it, with their flags:
+# CUDA on the CPU, for tests on machines without CUDA; built by whoever uses it, with their flags:
 #
-#   kernkit::cuda_on_cpu_runtime              the CUDA runtime for tests, in place of NVIDIA's
+#   kernkit::cuda_on_cpu_runtime              its runtime, in place of NVIDIA's
 #   kernkit::cuda_on_cpu               and headers with which .cu files are C++ files
 #   kernkit::cuda_on_cpu_main          a main() in place of GoogleTest's, for tests that find their
 #                                      devices on the CPU

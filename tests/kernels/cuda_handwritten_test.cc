@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// <<<>>> with a guard and get_cuda_stream(), as nvcc compiles it, on the CUDA runtime for tests.
+// <<<>>> with a guard and get_cuda_stream(), as nvcc compiles it, with CUDA on the CPU.
 #include <gtest/gtest.h>
 
 #include "kernkit/cuda_on_cpu/runtime.h"

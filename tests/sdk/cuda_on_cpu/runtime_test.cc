@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA runtime for tests: it refuses what a device would refuse.
+// CUDA on the CPU: its runtime refuses what a device would refuse.
 #include "kernkit/cuda_on_cpu/runtime.h"
 
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host of a test's program: an op that makes tensors gets them, on the CPU and on devices that
-// are not there; and lists for a call of the op's C++ function.
+// The host of a test's program: an op that makes tensors gets them, on the CPU and with CUDA on
+// the CPU; and lists for a call of the op's C++ function.
 #include "kernkit/testing/host.h"
 
 #include <gtest/gtest.h>

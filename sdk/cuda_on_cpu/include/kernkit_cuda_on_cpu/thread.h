@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the words of CUDA C++ ask of the runtime for tests while a kernel runs on the CPU.
+// What the words of CUDA C++ ask of CUDA on the CPU while a kernel runs.
 #pragma once
 
 #include <stdint.h>

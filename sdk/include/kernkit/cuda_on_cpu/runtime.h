@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaRuntime: a CUDA runtime for tests, on as many devices as the test asks for and with none in
-// the machine. Link kernkit::cuda_on_cpu_runtime in place of NVIDIA's runtime.
+// CudaRuntime: CUDA on the CPU, with as many devices as the test asks for and none in the machine.
+// Link kernkit::cuda_on_cpu_runtime in place of NVIDIA's runtime.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 
 namespace kernkit::cuda_on_cpu {
 
-/// A device that is not there.
+/// A device of CUDA on the CPU.
 struct CudaDevice {
   int compute_capability = 90;  // sm_90
   int sm_count = 132;

@@ -13,8 +13,8 @@
 
 namespace kernkit::testing {
 
-/// Memory on the tensor's device: of the CPU and, in a build with CUDA, of a GPU or of the CUDA
-/// runtime for tests. ValueError for any other device.
+/// Memory on the tensor's device: of the CPU and, in a build with CUDA, of a GPU or of CUDA
+/// on the CPU. ValueError for any other device.
 struct DeviceAlloc {
   void AllocData(DLTensor* tensor) const {
 #if defined(KERNKIT_WITH_CUDA)

@@ -18,7 +18,7 @@ namespace kernkit::testing {
 
 #if defined(KERNKIT_CUDA_ON_CPU)
 
-/// One CUDA device that is not there, running kernels on the CPU; blocks and threads in any order.
+/// One device of CUDA on the CPU; blocks and threads run in any order.
 /// Of a grid of more than 65,536 blocks 144 run, the first and the last among them, and a large
 /// allocation exists only where it is touched: see CudaRuntime::sample_blocks().
 class TestDevice {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaPlace: a device of the CUDA runtime for tests, with a stream of the caller's.
+// CudaPlace: a device of CUDA on the CPU, with a stream of the caller's.
 #pragma once
 
 #include <memory>

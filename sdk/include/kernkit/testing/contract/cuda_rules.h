@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of an op's CUDA half, on the CUDA runtime for tests; here those about where it runs.
+// The rules of an op's CUDA half, with CUDA on the CPU; here those about where it runs.
 #pragma once
 
 #include "kernkit/testing/contract/cuda_work_rules.h"
