@@ -11,8 +11,9 @@ import numpy as np
 import tvm_ffi.cpp
 
 SDK = pathlib.Path("sdk").resolve()
+ARITHMETIC = ["-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno"]
 OPTIONS = {
-    "extra_cflags": ["-DKERNKIT_COMPILED", "-fvisibility=hidden", "-ffp-contract=off"],
+    "extra_cflags": ["-DKERNKIT_COMPILED", "-fvisibility=hidden", *ARITHMETIC],
     "extra_include_paths": [str(SDK / "include")],
 }
 

@@ -58,10 +58,12 @@ function(_kernkit_path_for_nvcc path out)
 endfunction()
 
 # Warnings, and on the CPU one rounding for each operation, whatever the instruction set. (nvcc fuses
-# a * b + c into one rounding, which a kernel that computes should have; --fmad=false forbids it.) What a generator
-# expression selects by language must not reach nvcc raw, hence -Xcompiler.
+# a * b + c into one rounding, which a kernel that computes should have; --fmad=false forbids it.)
+# That comparisons do not trap and square roots set no errno changes no bit, and lets g++ vectorise an
+# op that compares floats, and both compilers sqrt. What a generator expression selects by language
+# must not reach nvcc raw, hence -Xcompiler.
 function(_kernkit_compile_options target)
-  set(host -Wall -Wextra -ffp-contract=off)
+  set(host -Wall -Wextra -ffp-contract=off -fno-trapping-math -fno-math-errno)
   if(KERNKIT_WERROR)
     list(APPEND host -Werror)
   endif()

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "kernkit/base/inline.h"
 #include "kernkit/float.h"
 
 namespace kernkit {
@@ -42,7 +43,7 @@ constexpr bool only_computes() {
 }
 
 template <class Out, class Result>
-KERNKIT_HOST_DEVICE inline Out to_element(const Result& result) {
+KERNKIT_HOST_DEVICE KERNKIT_INLINE Out to_element(const Result& result) {
   if constexpr (std::is_convertible_v<Result, Out>) {
     return result;
   } else {
@@ -59,7 +60,7 @@ KERNKIT_HOST_DEVICE inline Out to_element(const Result& result) {
 #pragma nv_exec_check_disable  // the op may be for the host alone, and so called there
 #endif
 template <class Out, class Op, class... In>
-KERNKIT_HOST_DEVICE inline Out apply_op(const Op& op, const In&... in) {
+KERNKIT_HOST_DEVICE KERNKIT_INLINE Out apply_op(const Op& op, const In&... in) {
   if constexpr (detail::kOnComputeTypes<Op, In...>) {
     return detail::to_element<Out>(op(static_cast<compute_t<In>>(in)...));
   } else {

@@ -28,7 +28,7 @@ using pair_of = BFloat16Pair;
 template <class Op, class... In>
 KERNKIT_INLINE void pair_block(const Op& op, bfloat16* out, const In*... in) {
   auto* const pairs = reinterpret_cast<BFloat16Pair*>(out);
-  const auto of_pair = [&](auto... pair) {
+  const auto of_pair = [&](auto... pair) KERNKIT_ALL_INLINE {
     const float low = op(kernkit::detail::bit_cast<float>(pair.bits << 16)...);
     const float high = op(kernkit::detail::bit_cast<float>(pair.bits & 0xffff0000u)...);
     return (kernkit::detail::round_to_bfloat16(low) >> 16) |

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "kernkit/base/inline.h"
 #include "kernkit/cpu/machine.h"
 
 // Says that iterations do not depend on each other, so that a compiler vectorises without a check
@@ -46,7 +47,6 @@
 #else
 #define KERNKIT_UNFUSED
 #endif
-#define KERNKIT_INLINE __attribute__((always_inline)) inline
 #define KERNKIT_AVX2 __attribute__((target("avx2,f16c")))
 #define KERNKIT_AVX512 __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// e^x and log x for loops that compilers vectorise: the CPU's half of math.h.
+//
+// Coefficients are minimax fits made for kernkit (Remez exchange; the weight is that of the
+// result's relative error), rounded to the type. Nothing here calls, branches or fuses. Floats are
+// compared as integers, which g++ vectorises with any flags. SSE2 and AVX2 have neither comparison
+// nor arithmetic shift of 64-bit integers, so doubles are compared as they are, which g++
+// vectorises with -fno-trapping-math.
+#pragma once
+
+#include "kernkit/base/inline.h"
+#include "kernkit/float.h"
+
+#define KERNKIT_MATH KERNKIT_HOST_DEVICE KERNKIT_INLINE
+
+namespace kernkit::math::detail {
+
+using kernkit::detail::bit_cast;
+
+inline constexpr int32_t kInfBits = 0x7f800000;
+
+KERNKIT_MATH int32_t bits_of(float x) { return bit_cast<int32_t>(x); }
+KERNKIT_MATH int32_t magnitude_bits(float x) { return bits_of(x) & 0x7fffffff; }
+KERNKIT_MATH float magnitude(float x) { return bit_cast<float>(magnitude_bits(x)); }
+KERNKIT_MATH float pick(bool condition, float yes, float no) {
+  return bit_cast<float>(
+      kernkit::detail::select(condition, bit_cast<uint32_t>(yes), bit_cast<uint32_t>(no)));
+}
+/// x, or `most` with its sign, also of NaN.
+KERNKIT_MATH float limit(float x, float most) {
+  const int32_t size = magnitude_bits(x), limit = bits_of(most);
+  return bit_cast<float>((size < limit ? size : limit) | (bits_of(x) & INT32_MIN));
+}
+KERNKIT_MATH float with_sign_of(float x, float size) {
+  return bit_cast<float>(bits_of(size) | (bits_of(x) & INT32_MIN));
+}
+KERNKIT_MATH float keep_nan(float x, float result) {
+  return pick(magnitude_bits(x) > kInfBits, x, result);
+}
+
+/// first * x^n + ... + last, by Horner's rule.
+template <class T, class... Rest>
+KERNKIT_MATH T polynomial(T x, T first, Rest... rest) {
+  ((first = first * x + rest), ...);
+  return first;
+}
+
+// ln 2 in two parts, the first so short that its product with an exponent is exact.
+inline constexpr float kLn2High = 0x1.63p-1f, kLn2Low = -0x1.bd0106p-13f;
+
+/// e^x = mantissa * 2^exponent, 0.7 <= mantissa <= 1.5, for |x| <= 110. Adding 1.5 * 2^23 rounds to
+/// an integer, which is then in the lower bits.
+struct Exp {
+  float mantissa;
+  uint32_t exponent;
+};
+KERNKIT_MATH Exp exp_parts(float x) {
+  const float shifted = x * 0x1.715476p0f + 0x1.8p23f;
+  const float n = shifted - 0x1.8p23f;
+  const float r = (x - n * kLn2High) - n * kLn2Low;
+  const float q = polynomial(r, 0x1.6a234cp-10f, 0x1.123a6cp-7f, 0x1.5558f4p-5f, 0x1.555490p-3f,
+                             0x1.fffffcp-2f);
+  return {(q * r * r + r) + 1.0f, bit_cast<uint32_t>(shifted) - 0x4b400000u};
+}
+/// factor * e^x. The power of two comes in halves: a result that is no normal number is rounded by
+/// the last product alone.
+KERNKIT_MATH float times(float factor, const Exp& e) {
+  const int32_t low = static_cast<int32_t>(e.exponent) >> 1;
+  const int32_t high = static_cast<int32_t>(e.exponent) - low;
+  return factor * e.mantissa * bit_cast<float>((low + 127) << 23) *
+         bit_cast<float>((high + 127) << 23);
+}
+/// Beyond it e^-x and x e^-x are zero, e^x is infinity.
+inline constexpr float kExpLimit = 110.0f;
+
+/// e^x; NaN becomes one of the limits.
+KERNKIT_MATH float exp_of_number(float x) { return times(1.0f, exp_parts(limit(x, kExpLimit))); }
+/// The same for a result that is added to 1: beyond 87 the limit's is as good.
+KERNKIT_MATH float exp_to_add(float x) {
+  const Exp e = exp_parts(limit(x, 87.0f));
+  return bit_cast<float>(bit_cast<uint32_t>(e.mantissa) + (e.exponent << 23));
+}
+
+KERNKIT_MATH float log(float x) {
+  const bool tiny = bits_of(x) < 0x00800000;  // subnormal, or below
+  const float scaled = x * pick(tiny, 0x1p23f, 1.0f);
+  // x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
+  const int32_t d = static_cast<int32_t>(bit_cast<uint32_t>(scaled) - 0x3f3504f3u);
+  const float e = static_cast<float>(d >> 23) - pick(tiny, 23.0f, 0.0f);
+  const float f = bit_cast<float>((d & 0x007fffff) + 0x3f3504f3) - 1.0f;
+  const float z = f * f;
+  const float p =
+      polynomial(f, 0x1.1b431ep-4f, -0x1.e2e9d8p-4f, 0x1.e6508cp-4f, -0x1.fb4322p-4f,
+                 0x1.2332c0p-3f, -0x1.5562e4p-3f, 0x1.99a546p-3f, -0x1.ffffeep-3f, 0x1.555546p-2f);
+  const float small = (e * kLn2Low + p * z * f) - 0.5f * z;
+  const float sum = (f + small) + e * kLn2High;
+  const float at_most_inf = pick(magnitude_bits(x) < kInfBits, sum, x + x);
+  const float not_below_zero = pick(bits_of(x) < 0, bit_cast<float>(0x7fc00000), at_most_inf);
+  return pick(magnitude_bits(x) == 0, bit_cast<float>(0xff800000u), not_below_zero);
+}
+
+/// e^x of a double; adding 1.5 * 2^52 rounds as above.
+KERNKIT_MATH double exp(double x) {
+  constexpr double kRound = 0x1.8p52;
+  const double low = x > -750.0 ? x : -750.0;
+  const double limited = low < 750.0 ? low : 750.0;
+  const double n = (limited * 0x1.71547652b82fep0 + kRound) - kRound;
+  const double r = (limited - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
+  const double q = polynomial(r, 0x1.ad7efed0435f8p-26, 0x1.28adce6540fa8p-22,
+                              0x1.71df262e60e49p-19, 0x1.a01999adddff1p-16, 0x1.a01a0129b3a04p-13,
+                              0x1.6c16c1844af91p-10, 0x1.1111111127e85p-7, 0x1.55555555507f1p-5,
+                              0x1.55555555554f9p-3, 0x1.000000000000ap-1);
+  const double mantissa = (q * r * r + r) + 1.0;
+  const double half = n * 0.5 + kRound;  // in its lower bits
+  const double rest = (n - (half - kRound)) + kRound;
+  const auto power = [](double shifted) {
+    return bit_cast<double>((bit_cast<uint64_t>(shifted) + 1023) << 52);
+  };
+  const double result = mantissa * power(half) * power(rest);
+  return x != x ? x : result;
+}
+
+/// By s = f / (2 + f), as log(1 + f) = 2 atanh(s).
+KERNKIT_MATH double log(double x) {
+  constexpr double kInf = __builtin_inf();
+  const bool tiny = x < 0x1p-1022;
+  const double scaled = x * (tiny ? 0x1p54 : 1.0);
+  // The exponent by shifts to the right without a sign, and by a number's lower bits.
+  const uint64_t d = bit_cast<uint64_t>(scaled) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
+  const double shifted = bit_cast<double>((d >> 52) | 0x4330000000000000u);  // 2^52 + it
+  const double e = (shifted - (0x1p52 + 1023.0)) - (tiny ? 54.0 : 0.0);
+  const double f = bit_cast<double>((d & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1.0;
+  const double s = f / (2.0 + f);
+  const double z = s * s;
+  const double r = z * polynomial(z, 0x1.2b5fc0c734e05p-3, 0x1.39fdb9173ca66p-3,
+                                  0x1.7462ba29cd8fap-3, 0x1.c71c62d03623bp-3, 0x1.2492492e03ec0p-2,
+                                  0x1.9999999995223p-2, 0x1.5555555555558p-1);
+  const double square = 0.5 * f * f;
+  const double sum =
+      e * 0x1.62e42feep-1 - ((square - (s * (square + r) + e * 0x1.a39ef35793c76p-33)) - f);
+  const double at_most_inf = x < kInf ? sum : x + x;
+  const double not_below_zero = x < 0.0 ? __builtin_nan("") : at_most_inf;
+  return x == 0.0 ? -kInf : not_below_zero;
+}
+
+}  // namespace kernkit::math::detail

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// exp, log and what activations are made of, for ops and kernels, on the CPU and on CUDA.
+//
+// A compiler vectorises them in a loop (std::exp is called for each element). On the CPU they are
+// polynomials whose results have the same bits with every instruction set; on CUDA they are CUDA's
+// own functions. Flags that loops need: docs/rows-and-math.md.
+//
+// Special values are those of PyTorch: NaN stays NaN, log(-1) is NaN, log(0) is -infinity, silu and
+// gelu of -infinity are NaN, zeros keep their sign, subnormal numbers are not flushed.
+//
+// ulp: a unit in the last place of the exact result, on the CPU. Of float they are the worst of all
+// 2^32 inputs, of double the worst that was found among 10^8.
+#pragma once
+
+#include "kernkit/cpu/exp_log.h"
+
+namespace kernkit::math {
+
+/// e^x: within 0.992 ulp; of double 1.02.
+KERNKIT_MATH float exp(float x) {
+#if defined(__CUDA_ARCH__)
+  return ::expf(x);
+#else
+  return detail::keep_nan(x, detail::exp_of_number(x));
+#endif
+}
+KERNKIT_MATH double exp(double x) {
+#if defined(__CUDA_ARCH__)
+  return ::exp(x);
+#else
+  return detail::exp(x);
+#endif
+}
+
+/// The natural logarithm: within 0.8131 ulp; of double 1.
+KERNKIT_MATH float log(float x) {
+#if defined(__CUDA_ARCH__)
+  return ::logf(x);
+#else
+  return detail::log(x);
+#endif
+}
+KERNKIT_MATH double log(double x) {
+#if defined(__CUDA_ARCH__)
+  return ::log(x);
+#else
+  return detail::log(x);
+#endif
+}
+
+/// Within 1.34 ulp.
+KERNKIT_MATH float tanh(float x) {
+#if defined(__CUDA_ARCH__)
+  return ::tanhf(x);
+#else
+  const float size = detail::magnitude(x), z = x * x;
+  const float p = detail::polynomial(z, -0x1.76ac1ap-8f, 0x1.5256d8p-6f, -0x1.b84448p-5f,
+                                     0x1.110768p-3f, -0x1.555534p-2f);
+  const float small = p * z * size + size;
+  const float large = 1.0f - 2.0f / (detail::exp_to_add(size + size) + 1.0f);
+  const bool is_small = detail::magnitude_bits(x) < detail::bits_of(0.625f);
+  return detail::keep_nan(x, detail::with_sign_of(x, detail::pick(is_small, small, large)));
+#endif
+}
+
+/// Within 1.24 ulp.
+KERNKIT_MATH float erf(float x) {
+#if defined(__CUDA_ARCH__)
+  return ::erff(x);
+#else
+  const float size = detail::magnitude(x), z = x * x;
+  const float p =
+      detail::polynomial(z, 0x1.5e3dd4p-14f, -0x1.aab356p-11f, 0x1.54d5fcp-8f, -0x1.b81026p-6f,
+                         0x1.ce2e1ep-4f, -0x1.812744p-2f, 0x1.06eba8p-3f);
+  const float small = p * size + size;
+  const float w = detail::limit(size, 4.0f);
+  const float q =
+      detail::polynomial(w, 0x1.78dcfep-17f, -0x1.527c42p-12f, 0x1.dd6cc6p-9f, -0x1.85515ap-6f,
+                         0x1.b32574p-4f, 0x1.45328ep-1f, 0x1.0778dcp-3f);
+  const float large = 1.0f - detail::exp_to_add(-(q * w + w));  // 1 - erfc(w)
+  const bool is_small = detail::magnitude_bits(x) < detail::bits_of(0.92f);
+  return detail::keep_nan(x, detail::with_sign_of(x, detail::pick(is_small, small, large)));
+#endif
+}
+
+/// 1 / (1 + e^-x): within 2.41 ulp.
+KERNKIT_MATH float sigmoid(float x) {
+#if defined(__CUDA_ARCH__)
+  return 1.0f / (1.0f + ::expf(-x));
+#else
+  const float e = exp(-detail::magnitude(x));  // does not overflow, and keeps what is small
+  return detail::pick(detail::bits_of(x) < 0, e, 1.0f) / (1.0f + e);
+#endif
+}
+KERNKIT_MATH double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
+
+/// x / (1 + e^-x): within 3 ulp.
+KERNKIT_MATH float silu(float x) {
+#if defined(__CUDA_ARCH__)
+  return x / (1.0f + ::expf(-x));
+#else
+  const float limited = detail::limit(x, detail::kExpLimit);
+  const detail::Exp e = detail::exp_parts(-detail::magnitude(limited));
+  const float left = detail::times(limited, e) + 0.0f * x;  // NaN for -infinity
+  return detail::pick(detail::bits_of(x) < 0, left, x) / (1.0f + detail::times(1.0f, e));
+#endif
+}
+KERNKIT_MATH double silu(double x) { return x / (1.0 + exp(-x)); }
+
+/// x / 2 (1 + erf(x / sqrt(2))): within 1.6 ulp of x, so relatively as good where x > 0.
+KERNKIT_MATH float gelu(float x) { return 0.5f * x * (1.0f + erf(x * 0x1.6a09e6p-1f)); }
+
+/// The approximation of gelu() by tanh, x / (1 + e^(-2u)) with u = sqrt(2 / pi) (x + 0.044715 x^3):
+/// within 1.6 ulp of x.
+KERNKIT_MATH float gelu_tanh(float x) {
+  const float twice = 0x1.988454p0f * x * (1.0f + 0x1.6e4e26p-5f * x * x);
+#if defined(__CUDA_ARCH__)
+  return x / (1.0f + ::expf(-twice));
+#else
+  return x / (1.0f + detail::exp_of_number(-twice));
+#endif
+}
+
+/// 1 / sqrt(x): within 1.5 ulp.
+KERNKIT_MATH float rsqrt(float x) {
+#if defined(__CUDA_ARCH__)
+  return ::rsqrtf(x);
+#else
+  return 1.0f / __builtin_sqrtf(x);
+#endif
+}
+KERNKIT_MATH double rsqrt(double x) {
+#if defined(__CUDA_ARCH__)
+  return ::rsqrt(x);
+#else
+  return 1.0 / __builtin_sqrt(x);
+#endif
+}
+
+// Of double there are none, rather than ones that round to float.
+double tanh(double x) = delete;
+double erf(double x) = delete;
+double gelu(double x) = delete;
+double gelu_tanh(double x) = delete;
+
+}  // namespace kernkit::math

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compilers vectorise the loops of ops: their machine code has neither a call nor scalar arithmetic."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+OPS = """
+#include "kernkit/cpu/elementwise.h"
+#include "kernkit/math.h"
+namespace kernkit::cpu {
+#define OP(name, type)                                                      \\
+  struct name##_##type {                                                    \\
+    type operator()(type x) const { return math::name(x); }                 \\
+  };                                                                        \\
+  template void elementwise(int64_t, const name##_##type&, type*, const type*);
+OP(exp, float) OP(log, float) OP(tanh, float) OP(erf, float) OP(sigmoid, float) OP(silu, float)
+OP(gelu, float) OP(gelu_tanh, float) OP(rsqrt, float)
+OP(exp, double) OP(log, double) OP(sigmoid, double) OP(silu, double) OP(rsqrt, double)
+
+// A comparison of floats, the large op of a gate, and one that is larger than any compiler inlines.
+struct leaky_relu {
+  float operator()(float x) const { return x > 0 ? x : 0.01f * x; }
+};
+struct silu_and_mul {
+  template <class T>
+  T operator()(T gate, T up) const { return math::silu(gate) * up; }
+};
+struct all_of_them {
+  float operator()(float x, float y) const {
+    return math::gelu(x) * math::tanh(y) + math::silu(y) * math::erf(x + y) -
+           math::log(x) * math::exp(y) + math::gelu_tanh(x - y);
+  }
+};
+template void elementwise(int64_t, const leaky_relu&, float*, const float*);
+template void elementwise(int64_t, const silu_and_mul&, double*, const double*, const double*);
+#define ON(op, type) template void elementwise(int64_t, const op&, type*, const type*, const type*);
+ON(silu_and_mul, float) ON(silu_and_mul, float16) ON(silu_and_mul, bfloat16)
+ON(all_of_them, float) ON(all_of_them, float16) ON(all_of_them, bfloat16)
+}
+"""
+# Each op's loop for three instruction sets, but for float16, whose AVX2 loop serves AVX-512.
+LOOPS = 3 * (14 + 1 + 2 * 2 + 1) + 2 * 2
+
+SCALAR = (
+    r"v?(?:add|sub|mul|div|sqrt|min|max|u?comi|cmp\w*|fn?m\w+)s[sd]"
+    r"|v?cvt(?:t?s[sd]2u?si|u?si2s[sd]|s[sd]2s[sd])[lq]?"
+)
+PACKED = r"v?(?:add|sub|mul|div|sqrt|min|max|cmp\w*|cvt\w+)p[sd]\w*"
+
+
+def flags(root):
+    """What CMake's functions give each file of a library."""
+    text = (root / "sdk/cmake/KernkitLibrary.cmake").read_text()
+    return re.findall(r"-f\S+", re.search(r"set\(host ([^)]*)\)", text)[1])
+
+
+def loops(compiler, level, root, dlpack_include, object_file):
+    """The instructions of each loop."""
+    if not shutil.which(compiler) or os.uname().machine != "x86_64":
+        pytest.skip(f"{compiler} is not installed, or this is no x86-64")
+    command = [compiler, "-x", "c++", "-std=c++17", level, *flags(root), "-DKERNKIT_COMPILED",
+               "-Wno-pass-failed", "-I", root / "sdk/include", "-isystem", dlpack_include, "-c", "-",
+               "-o", object_file]  # fmt: skip
+    done = subprocess.run(command, input=OPS, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    listing = subprocess.run(["objdump", "-dC", "--no-show-raw-insn", object_file],
+                             capture_output=True, text=True, check=True).stdout  # fmt: skip
+    found = {}
+    for function in listing.split("\n\n"):
+        name = re.search(r"<(.*)>:\n", function)
+        if name and "LoopsOf<" in name[1]:
+            found[name[1]] = re.findall(r"^ +[0-9a-f]+:\t(?:data16 |cs |bnd )*(\w+)", function, re.MULTILINE)
+    return found
+
+
+@pytest.mark.parametrize("level", ["-O3", pytest.param("-O2", marks=pytest.mark.all)])
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_ops_have_no_call_and_no_scalar_arithmetic(compiler, level, root, dlpack_include, tmp_path):
+    found = loops(compiler, level, root, dlpack_include, tmp_path / "ops.o")
+    assert len(found) == LOOPS
+    for name, instructions in found.items():
+        scalar = {i for i in instructions if re.fullmatch(SCALAR, i)}
+        assert "call" not in instructions and not scalar, (name, scalar)
+        assert any(re.fullmatch(PACKED, i) for i in instructions), name
+
+
+def test_run_time_compilation_is_shown_with_the_flags_of_cmake(root):
+    text = (root / "docs/examples/edit_to_call.py").read_text()
+    assert re.findall(r'"(-f\S+?)"', re.search(r"ARITHMETIC = (.*)", text)[1]) == flags(root)

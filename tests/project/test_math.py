@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The errors that math.h states, over all floats."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+
+@pytest.mark.slow
+def test_no_float_is_further_off_than_the_header_says(root):
+    program = root / "build/release/bin/sdk_math_test"
+    assert program.exists(), f"{program} is missing: ./kk build makes it"
+    done = subprocess.run([program], capture_output=True, text=True,
+                          env={**os.environ, "KERNKIT_MATH_STEP": "1"})  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_test_holds_the_limits_of_the_header(root):
+    """Each function's docstring has the number that its test has."""
+
+
+    header = (root / "sdk/include/kernkit/math.h").read_text()
+    said = re.findall(r"[Ww]ithin ([\d.]+) ulp(?:(?!within|///\n).)*?KERNKIT_MATH float (\w+)\(", header, re.DOTALL)
+    test = (root / "tests/sdk/math_test.cc").read_text()
+    held = re.findall(r"kWithin = ([\d.]+);.*?operator\(\)\(float x\) const \{ return (\w+)\(", test, re.DOTALL)
+    assert len(held) == 9 and sorted(said) == sorted(held)

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors against the C library's double (and long double) functions, in units in the last place.
+// Every KERNKIT_MATH_STEP-th float is tried: 1 for all, 4093 unless told.
+#include "kernkit/math.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernkit/cpu/elementwise.h"
+#include "kernkit/testing/reference.h"
+
+namespace kernkit::math {
+namespace {
+
+using testing::copy_bits;
+
+constexpr int kChunk = 1024;
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+uint64_t step() {
+  const char* text = std::getenv("KERNKIT_MATH_STEP");
+  return text == nullptr ? 4093 : std::strtoull(text, nullptr, 10);
+}
+
+// The unit in the last place of a float, or of what is between floats.
+double ulp_of(double value) {
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  return std::ldexp(1.0, (exponent < -125 ? -125 : exponent) - 24);
+}
+
+// In units of the last place of `scale`; infinite where one is NaN, or an exact infinity is missed.
+// What is rounded to infinity counts as the float that would follow the largest.
+double error_of(float result, double exact, double scale) {
+  if (std::isnan(exact) || std::isnan(result)) {
+    return std::isnan(exact) && std::isnan(result) ? 0 : kInf;
+  }
+  if (std::isinf(exact)) return result == exact ? 0 : kInf;
+  const double number = std::isinf(result) ? std::copysign(0x1p128, result) : result;
+  if (std::isinf(result) && std::fabs(exact) > 0x1p128) return 0;
+  return std::fabs(number - exact) / ulp_of(scale);
+}
+
+struct Worst {
+  double error = 0;
+  float at = 0;
+  void see(double found, float x) {
+    if (!(found <= error)) *this = {found, x};
+  }
+};
+
+std::vector<float> random_floats(size_t count) {
+  std::mt19937 random(1);
+  std::vector<float> values(count);
+  for (float& value : values) value = copy_bits<float>(static_cast<uint32_t>(random()));
+  return values;
+}
+
+template <class Op>
+float Function(float x) {
+  return Op{}(x);
+}
+
+// The worst of every step-th float, over all threads.
+template <class Op>
+Worst worst_of(const Op& op, bool of_x) {
+  const unsigned count = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<Worst> found(count);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < count; ++t) {
+    threads.emplace_back([&, t] {
+      std::vector<float> x(kChunk), y(kChunk);
+      const uint64_t by = step();
+      for (uint64_t first = t * kChunk * by; first < uint64_t{1} << 32;
+           first += count * kChunk * by) {
+        for (int i = 0; i < kChunk; ++i) {
+          x[i] = copy_bits<float>(static_cast<uint32_t>(first + static_cast<uint64_t>(i) * by));
+        }
+        cpu::elementwise(kChunk, op, y.data(), static_cast<const float*>(x.data()));
+        for (int i = 0; i < kChunk; ++i) {
+          const double right = Op::exact(static_cast<double>(x[i]));
+          found[t].see(error_of(y[i], right, of_x ? x[i] : right), x[i]);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Worst worst;
+  for (const Worst& w : found) worst.see(w.error, w.at);
+  return worst;
+}
+
+// An op and what it is compared with, as the header's docstrings say: the limit, and of what.
+struct Exp {
+  static constexpr double kWithin = 0.992;
+  float operator()(float x) const { return exp(x); }
+  static double exact(double x) { return std::exp(x); }
+};
+struct Log {
+  static constexpr double kWithin = 0.8131;
+  float operator()(float x) const { return log(x); }
+  static double exact(double x) { return std::log(x); }
+};
+struct Tanh {
+  static constexpr double kWithin = 1.34;
+  float operator()(float x) const { return tanh(x); }
+  static double exact(double x) { return std::tanh(x); }
+};
+struct Erf {
+  static constexpr double kWithin = 1.24;
+  float operator()(float x) const { return erf(x); }
+  static double exact(double x) { return std::erf(x); }
+};
+struct Sigmoid {
+  static constexpr double kWithin = 2.41;
+  float operator()(float x) const { return sigmoid(x); }
+  static double exact(double x) {
+    return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+  }
+};
+struct Silu {
+  static constexpr double kWithin = 3;
+  float operator()(float x) const { return silu(x); }
+  static double exact(double x) { return x * Sigmoid::exact(x); }
+};
+struct Gelu {
+  static constexpr double kWithin = 1.6;
+  static constexpr bool kOfInput = true;
+  float operator()(float x) const { return gelu(x); }
+  static double exact(double x) { return 0.5 * x * std::erfc(-x * std::sqrt(0.5)); }
+};
+struct GeluTanh {
+  static constexpr double kWithin = 1.6;
+  static constexpr bool kOfInput = true;
+  float operator()(float x) const { return gelu_tanh(x); }
+  static double exact(double x) {
+    return x * Sigmoid::exact(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x));
+  }
+};
+struct Rsqrt {
+  static constexpr double kWithin = 1.5;
+  float operator()(float x) const { return rsqrt(x); }
+  static double exact(double x) { return 1 / std::sqrt(x); }
+};
+
+template <class Op, class = void>
+inline constexpr bool kOfInput = false;
+template <class Op>
+inline constexpr bool kOfInput<Op, std::void_t<decltype(Op::kOfInput)>> = Op::kOfInput;
+
+template <class Op>
+class Math : public ::testing::Test {};
+using Ops = ::testing::Types<Exp, Log, Tanh, Erf, Sigmoid, Silu, Gelu, GeluTanh, Rsqrt>;
+TYPED_TEST_SUITE(Math, Ops);
+
+// And nearly as far from it as it says, so that the header exaggerates nothing.
+TYPED_TEST(Math, ErrsAsFarAsTheHeaderSays) {
+  const Worst worst = worst_of(TypeParam{}, kOfInput<TypeParam>);
+  std::printf("worst: %.4f ulp at %.9g\n", worst.error, static_cast<double>(worst.at));
+  EXPECT_LE(worst.error, TypeParam::kWithin) << "at " << worst.at;
+  EXPECT_GE(worst.error, (step() == 1 ? 0.97 : 0.7) * TypeParam::kWithin);
+}
+
+TYPED_TEST(Math, SameBitsWithEveryInstructionSet) {
+  const std::vector<float> x = random_floats(5000);
+  std::vector<float> one_by_one(x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    one_by_one[i] = TypeParam{}(x[i]);
+    asm volatile("" ::: "memory");
+  }
+  for (const auto set :
+       {cpu::InstructionSet::kBaseline, cpu::InstructionSet::kAvx2, cpu::InstructionSet::kAvx512}) {
+    if (set > cpu::detail::find_machine().instruction_set) continue;
+    cpu::detail::chosen_machine().instruction_set = set;
+    std::vector<float> y(x.size());
+    cpu::elementwise(static_cast<int64_t>(x.size()), TypeParam{}, y.data(), x.data());
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(copy_bits<uint32_t>(y[i]), copy_bits<uint32_t>(one_by_one[i])) << "at " << x[i];
+    }
+  }
+  cpu::detail::chosen_machine() = cpu::detail::find_machine();
+}
+
+// Of torch 2.15 on the CPU, whose gelu alone forgets the sign of a zero.
+TEST(MathValues, SpecialOnesAreThoseOfPyTorch) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  const float least = std::numeric_limits<float>::denorm_min();
+  const float in[] = {inf, -inf, 0.0f, -0.0f, nan, -nan, 1e30f, -1e30f, least, -least};
+  const struct {
+    const char* name;
+    float (*function)(float);
+    float out[10];
+  } rows[] = {
+      {"exp", Function<Exp>, {inf, 0.0f, 1, 1, nan, nan, inf, 0.0f, 1, 1}},
+      {"log",
+       Function<Log>,
+       {inf, nan, -inf, -inf, nan, nan, 69.0775527954f, nan, -103.278930664f, nan}},
+      {"tanh", Function<Tanh>, {1, -1, 0.0f, -0.0f, nan, nan, 1, -1, least, -least}},
+      {"erf", Function<Erf>, {1, -1, 0.0f, -0.0f, nan, nan, 1, -1, least, -least}},
+      {"sigmoid", Function<Sigmoid>, {1, 0.0f, 0.5f, 0.5f, nan, nan, 1, 0.0f, 0.5f, 0.5f}},
+      {"silu", Function<Silu>, {inf, nan, 0.0f, -0.0f, nan, nan, 1e30f, -0.0f, 0.0f, -0.0f}},
+      {"gelu", Function<Gelu>, {inf, nan, 0.0f, -0.0f, nan, nan, 1e30f, -0.0f, 0.0f, -0.0f}},
+      {"gelu_tanh",
+       Function<GeluTanh>,
+       {inf, nan, 0.0f, -0.0f, nan, nan, 1e30f, -0.0f, 0.0f, -0.0f}},
+      {"rsqrt",
+       Function<Rsqrt>,
+       {0.0f, nan, inf, -inf, nan, nan, 1e-15f, nan, 0x1.6a09e6p74f, nan}},
+  };
+  for (const auto& row : rows) {
+    for (int i = 0; i < 10; ++i) {
+      const float got = row.function(in[i]), wanted = row.out[i];
+      const bool both_nan = std::isnan(got) && std::isnan(wanted);
+      EXPECT_TRUE(both_nan || copy_bits<uint32_t>(got) == copy_bits<uint32_t>(wanted))
+          << row.name << "(" << in[i] << ") is " << got << ", not " << wanted;
+    }
+  }
+}
+
+template <class Function, class Exact>
+double worst_of_double(const Function& function, const Exact& exact, double from, double to) {
+  std::mt19937_64 random(1);
+  double worst = 0;
+  const int64_t count = step() == 1 ? 100'000'000 : 300'000;
+  std::vector<double> x(kChunk), y(kChunk);
+  for (int64_t done = 0; done < count; done += kChunk) {
+    // Half of all over the range, half of what is near 0 or 1.
+    const double scale = done / kChunk % 2 == 0 ? 1 : 1e-3;
+    std::uniform_real_distribution<double> any(from * scale, to * scale);
+    for (double& v : x) v = any(random);
+    cpu::elementwise(kChunk, function, y.data(), static_cast<const double*>(x.data()));
+    for (int i = 0; i < kChunk; ++i) {
+      const long double right = exact(static_cast<long double>(x[i]));
+      int exponent = 0;
+      std::frexp(right, &exponent);
+      worst =
+          std::max(worst, static_cast<double>(std::fabs(y[i] - right) /
+                                              std::ldexp(1.0L, std::max(exponent, -1021) - 53)));
+    }
+  }
+  std::printf("worst: %.4f ulp\n", worst);
+  return worst;
+}
+
+// What the page shows.
+TEST(MathValues, AFunctorOnThem) {
+  const std::vector<float> x = {-1, 0, 2}, gate = {0, 1, 3};
+  std::vector<float> y(3);
+  // [functor]
+  struct GeluAndMul {
+    float operator()(float g, float v) const { return math::gelu(g) * v; }
+  };
+  cpu::elementwise(3, GeluAndMul{}, y.data(), gate.data(), x.data());
+  // [/functor]
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(y[i], Gelu::exact(gate[i]) * x[i], 1e-6);
+  }
+}
+
+TEST(MathValues, ExpOfDouble) {
+  const auto op = [](double x) { return exp(x); };
+  EXPECT_LE(worst_of_double(
+                op, [](long double x) { return std::exp(x); }, -744, 709),
+            1.02);
+  EXPECT_EQ(exp(kInf), kInf);
+  EXPECT_EQ(exp(-kInf), 0.0);
+  EXPECT_EQ(exp(-0.0), 1.0);
+  EXPECT_EQ(exp(710.0), kInf);
+  EXPECT_EQ(exp(-746.0), 0.0);
+  EXPECT_EQ(exp(1e300), kInf);
+  EXPECT_EQ(exp(-1e300), 0.0);
+  EXPECT_TRUE(std::isnan(exp(std::nan(""))));
+}
+
+TEST(MathValues, LogOfDouble) {
+  const auto op = [](double x) { return log(x); };
+  const auto exact = [](long double x) { return std::log(x); };
+  EXPECT_LE(worst_of_double(op, exact, 0, 1e3), 1);
+  EXPECT_LE(worst_of_double(op, exact, 0, 1e308), 1);
+  EXPECT_LE(worst_of_double(op, exact, 0, 1e-308), 1);  // subnormal
+  EXPECT_EQ(log(1.0), 0.0);
+  EXPECT_EQ(log(kInf), kInf);
+  EXPECT_EQ(log(0.0), -kInf);
+  EXPECT_EQ(log(-0.0), -kInf);
+  EXPECT_TRUE(std::isnan(log(-1.0)) && std::isnan(log(-kInf)) && std::isnan(log(std::nan(""))));
+}
+
+TEST(MathValues, SigmoidSiluAndRsqrtOfDouble) {
+  EXPECT_NEAR(sigmoid(1.5), 1 / (1 + std::exp(-1.5)), 3e-16);
+  EXPECT_NEAR(silu(1.5), 1.5 / (1 + std::exp(-1.5)), 6e-16);
+  EXPECT_EQ(sigmoid(-kInf), 0.0);
+  EXPECT_TRUE(std::isnan(silu(-kInf)));
+  EXPECT_TRUE(std::signbit(silu(-1e3)));
+  EXPECT_EQ(rsqrt(4.0), 0.5);
+}
+
+}  // namespace
+}  // namespace kernkit::math
