@@ -14,7 +14,7 @@ import tvm_ffi
 SOURCE = """
 #include <string>
 #include "kernkit/export.h"
-#include "kernkit/version.h"
+#include "kernkit/base/version.h"
 
 int64_t which() { return NUMBER; }
 std::string words() { return "of library " + std::to_string(NUMBER); }
@@ -39,10 +39,10 @@ def other_version(root, folder):
         assert old in text
         path.write_text(text.replace(old, new))
 
-    change("version.h", "#define KERNKIT_VERSION_MINOR 1", "#define KERNKIT_VERSION_MINOR 99")
+    change("base/version.h", "#define KERNKIT_VERSION_MINOR 1", "#define KERNKIT_VERSION_MINOR 99")
     change("error.h", "    long count;\n", "    char pad[88];\n    long count;\n")
     change("error.h", "  Block* block_;\n", "  void* pad_ = nullptr;\n  Block* block_;\n")
-    change("host_api.h", "  const char* name_;\n", "  void* pad_ = nullptr;\n  const char* name_;\n")
+    change("host_api/host_api.h", "  const char* name_;\n", "  void* pad_ = nullptr;\n  const char* name_;\n")
     return include
 
 

@@ -110,7 +110,7 @@ def test_gpu_tests_on_the_cpu_read_no_header_of_nvidia(root):
         assert files, f"{name} was not built"
         theirs = [f for f in files if nvidias.search(f.name) and root not in f.parents]
         assert not theirs, f"{name}: {theirs}"
-        assert sdk / "cuda_on_cpu/cuda_runtime_api.h" in files, name
+        assert sdk / "cuda_on_cpu/include/cuda_runtime_api.h" in files, name
 
 
 @pytest.mark.slow

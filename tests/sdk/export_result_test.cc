@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "export_fixture.h"
-#include "kernkit/call/owning_any.h"
+#include "kernkit/owning_any.h"
 
 namespace ops {
 

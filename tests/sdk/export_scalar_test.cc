@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "export_fixture.h"
+#include "kernkit/any_view.h"
 #include "kernkit/bytes.h"
-#include "kernkit/call/any_view.h"
 
 namespace ops {
 

@@ -4,8 +4,8 @@
 
 #include <initializer_list>
 
-#include "kernkit/call/owning_any.h"
 #include "kernkit/host_api/host_error.h"
+#include "kernkit/owning_any.h"
 
 namespace kernkit {
 

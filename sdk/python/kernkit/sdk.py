@@ -15,7 +15,7 @@ def sdk_folder() -> pathlib.Path:
 
 def version_of(folder: pathlib.Path) -> str:
     """What version.h of an SDK says, as in "0.1.0"."""
-    text = (folder / "include/kernkit/version.h").read_text(encoding="utf-8")
+    text = (folder / "include/kernkit/base/version.h").read_text(encoding="utf-8")
     return ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", text))
 
 

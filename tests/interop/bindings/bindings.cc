@@ -4,8 +4,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "kernkit/any_view.h"
 #include "kernkit/bytes.h"
-#include "kernkit/call/any_view.h"
 #include "kernkit/export.h"
 #include "kernkit/function.h"
 #include "kernkit/optional.h"

@@ -60,7 +60,7 @@ def newer(root, tmp_path, monkeypatch):
                     ignore=shutil.ignore_patterns("build", "__pycache__", ".*_cache"))  # fmt: skip
     monkeypatch.setattr(rendering, "template_folder", lambda: tmp_path / "template")
     tree = tmp_path / "template/{{cookiecutter.library_name}}"
-    header = tree / "third_party/kernkit/include/kernkit/version.h"
+    header = tree / "third_party/kernkit/include/kernkit/base/version.h"
     header.write_text(header.read_text().replace("MINOR 1", "MINOR 9"))
     monkeypatch.setattr(update, "version", lambda: "0.9.0")
     (tree / "kernels/CMakeLists.txt").open("a").write("# of the new template\n")
@@ -207,7 +207,7 @@ def checkout(root, tmp_path):
         shutil.copytree(root / part, folder / part, symlinks=True, ignore=lambda *_: BUILD_OUTPUTS)
     for file in ("pyproject.toml", "README.md", "LICENSE", ".clang-format"):
         shutil.copy(root / file, folder)
-    header = folder / "sdk/include/kernkit/version.h"
+    header = folder / "sdk/include/kernkit/base/version.h"
     header.write_text(header.read_text().replace("MINOR 1", "MINOR 9"))
     listing = folder / "template/{{cookiecutter.library_name}}/kernels/CMakeLists.txt"
     listing.open("a").write("# of the new template\n")
@@ -225,7 +225,7 @@ def kk_update(library, *words, code=0, **environment):
 
 
 def is_new(library):
-    header = library / "third_party/kernkit/include/kernkit/version.h"
+    header = library / "third_party/kernkit/include/kernkit/base/version.h"
     assert "MINOR 9" in header.read_text()
     assert "# of the new template" in (library / "kernels/CMakeLists.txt").read_text()
     assert (library / "README.md").read_text().startswith("Ours.\n")

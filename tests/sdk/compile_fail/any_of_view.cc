@@ -1,5 +1,5 @@
 // expect: deleted
 // SPDX-License-Identifier: Apache-2.0
-#include "kernkit/call/owning_any.h"
+#include "kernkit/owning_any.h"
 
 kernkit::Any op_function(kernkit::TensorView x) { return x; }

@@ -1,6 +1,6 @@
 // expect: read a list of int[] as ListView<ListView<int64_t>>
 // SPDX-License-Identifier: Apache-2.0
-#include "kernkit/call/any_view.h"
+#include "kernkit/any_view.h"
 #include "kernkit/list.h"
 
 size_t rows(kernkit::AnyView value) {

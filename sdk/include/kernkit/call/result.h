@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "kernkit/host_api/host_api.h"
+#include "kernkit/owning_shape.h"
 #include "kernkit/owning_tensor.h"
 #include "kernkit/schema/schema.h"
-#include "kernkit/types/owning_shape.h"
 
 namespace kernkit::detail {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kernkit/call/owning_any.h"
 #include "kernkit/list.h"
+#include "kernkit/owning_any.h"
 
 namespace kernkit::testing {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernkit/call/owning_any.h"
+#include "kernkit/owning_any.h"
 #include "kernkit/testing/contract/elements.h"
 
 namespace kernkit::testing::contract {

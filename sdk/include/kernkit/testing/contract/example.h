@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernkit/call/owning_any.h"
 #include "kernkit/float.h"
+#include "kernkit/owning_any.h"
 #include "kernkit/types/small_float.h"
 
 namespace kernkit::testing {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernkit/bytes.h"
-#include "kernkit/call/owning_any.h"
+#include "kernkit/owning_any.h"
 
 namespace kernkit::detail {
 

@@ -118,5 +118,5 @@ struct detail::Argument<AnyView> : PlainArgument<schema::Type::kAny, AnyView> {
 }  // namespace kernkit
 
 #if !defined(KERNKIT_COMPILED)
-#include "kernkit/call/impl/any_view.h"
+#include "kernkit/impl/any_view.h"
 #endif

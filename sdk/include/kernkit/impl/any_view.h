@@ -2,7 +2,7 @@
 // How a text is viewed.
 #pragma once
 
-#include "kernkit/call/any_view.h"
+#include "kernkit/any_view.h"
 
 namespace kernkit::detail {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernkit/types/owning_shape.h"
+#include "kernkit/owning_shape.h"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "kernkit/call/owning_any.h"
 #include "kernkit/export.h"
 #include "kernkit/host/runtime.h"
+#include "kernkit/owning_any.h"
 
 namespace {
 kernkit::Shape halved(kernkit::TensorView x) {

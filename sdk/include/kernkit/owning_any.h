@@ -2,7 +2,7 @@
 // Any: an owned value of any type: what a function of the host returns.
 #pragma once
 
-#include "kernkit/call/any_view.h"
+#include "kernkit/any_view.h"
 #include "kernkit/host_api/object_ref.h"
 
 namespace kernkit {
@@ -89,5 +89,5 @@ inline void detail::Result<Any>::set(KernkitAny* result, Any&& value) { *result 
 }  // namespace kernkit
 
 #if !defined(KERNKIT_COMPILED)
-#include "kernkit/call/impl/owning_any.h"
+#include "kernkit/impl/owning_any.h"
 #endif
