@@ -132,7 +132,7 @@ def adapt(answers: dict) -> None:
 
 
 def kernkit_version() -> str:
-    with open(os.path.join(SDK, "include", "kernkit", "version.h"), encoding="utf-8") as stream:
+    with open(os.path.join(SDK, "include", "kernkit", "base", "version.h"), encoding="utf-8") as stream:
         return ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", stream.read()))
 
 

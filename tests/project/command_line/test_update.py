@@ -83,7 +83,7 @@ def test_edits_stay_and_the_template_comes(library, newer, capsys):
     assert "# of the new template" in (library / "kernels/CMakeLists.txt").read_text()
     assert (library / "docs/new.md").read_text() == "fast_ops has a new page\n"
     sdk = library / "third_party/kernkit/include/kernkit"
-    assert "MINOR 9" in (sdk / "version.h").read_text() and not (sdk / "shape.h").exists()
+    assert "MINOR 9" in (sdk / "base/version.h").read_text() and not (sdk / "types/shape.h").exists()
     record = json.loads((library / ".kernkit.json").read_text())
     assert record["version"] == "0.9.0" and record["answers"]["library_name"] == "fast_ops"
     assert git(library, "status", "--porcelain") == ""

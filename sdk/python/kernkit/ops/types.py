@@ -30,8 +30,8 @@ EXAMPLES = {
     "Callable": "kernkit::Function()",
     "Any": "kernkit::AnyView()",
 }
-_HEADERS = {"bytes": "bytes", "Callable": "function", "Any": "call/any_view"}
-_RESULT_HEADERS = {**_HEADERS, "Tensor": "owning_tensor", "Any": "call/owning_any"}
+_HEADERS = {"bytes": "bytes", "Callable": "function", "Any": "any_view"}
+_RESULT_HEADERS = {**_HEADERS, "Tensor": "owning_tensor", "Any": "owning_any"}
 
 
 def is_tensor(value: Value) -> bool:
@@ -81,7 +81,7 @@ def includes(op: Op) -> str:
     for value in op.results:
         std |= {"string"} if value.type == "str" else set()
         own |= {_RESULT_HEADERS[value.type]} if value.type in _RESULT_HEADERS else set()
-        own |= {"types/owning_shape"} if value.is_list else set()
+        own |= {"owning_shape"} if value.is_list else set()
     std |= {"tuple"} if op.results[1:] else set()
     lines: List[str] = [f"#include <{name}>" for name in sorted(std)] + [""] * bool(std)
     lines += [f'#include "kernkit/{name}.h"' for name in sorted(own | {"dispatch", "tensor"})]
