@@ -12,6 +12,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sdk/python"))
 
 
+# Files that take longest, with which ./kk test begins, so that no worker ends with one of them alone.
+LONG = ("template_builds", "headers", "cuda_on_cpu", "bench", "fuzz", "format", "cuda", "examples",
+        "wheel", "add", "consumers", "update", "doctor", "gpu_run", "bindings", "coexistence")  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list) -> None:
+    names = [f"test_{name}.py" for name in LONG]
+    rank = {name: place for place, name in enumerate(names)}
+    items.sort(key=lambda item: rank.get(item.path.name, len(names)))
+
+
 @pytest.fixture(scope="session")
 def root() -> pathlib.Path:
     """The repository."""

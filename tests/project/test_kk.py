@@ -2,6 +2,7 @@
 """./kk: its help and its refusals, which prepare and change nothing."""
 
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -60,6 +61,33 @@ def test_is_what_shellcheck_wants(root):
     except FileNotFoundError:
         pytest.skip("shellcheck is not installed")
     assert result.returncode == 0, result.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    "installed, given, used",
+    [(True, None, "ccache"), (False, None, "none"), (True, "", ""), (True, "other", "other")],
+)
+def test_a_compiler_cache_that_is_installed_is_used(root, tmp_path, installed, given, used):
+    python = tmp_path / "venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "$* with ${CMAKE_CXX_COMPILER_LAUNCHER-none}"\n')
+    python.chmod(0o755)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for folder in os.environ["PATH"].split(os.pathsep):
+        for tool in pathlib.Path(folder).glob("*"):
+            if tool.name != "ccache" and not (tools / tool.name).is_symlink():
+                (tools / tool.name).symlink_to(tool)
+    if installed:
+        (tools / "ccache").symlink_to("/bin/true")
+    env = {**os.environ, "KK_VENV": str(tmp_path / "venv"), "PATH": str(tools)}
+    env.pop("CMAKE_CXX_COMPILER_LAUNCHER", None)
+    if given is not None:
+        env["CMAKE_CXX_COMPILER_LAUNCHER"] = given
+    done = kk(root, "test", "--no-cuda", env=env)
+    assert done.returncode == 0, done.stderr
+    assert "-m kernkit test --preset=release" in done.stdout
+    assert done.stdout.endswith(f" with {used}\n")
 
 
 # ./kk of a library, on tools that say how they were called, and fail as FAILING says.

@@ -14,8 +14,8 @@ using kernkit::Optional;
 using kernkit::ShapeView;
 using kernkit::TensorView;
 
-void defaults(int64_t a, double b, std::string_view c, bool d, Optional<int64_t> e, DLDataType f,
-              double g) {
+void every_default(int64_t a, double b, std::string_view c, bool d, Optional<int64_t> e,
+                   DLDataType f, double g) {
   see(a, b, c, d, e.has_value() ? *e : -1, f, g);
 }
 
@@ -40,10 +40,10 @@ void watch(ListView<double> numbers, ListView<TensorView> tensors, ListView<std:
 
 }  // namespace ops
 
-KERNKIT_EXPORT(defaults,
+KERNKIT_EXPORT(every_default,
                "(int a, float b=2.5, str c='hi, (you)', bool d=True, int? e=None, "
                "ScalarType f=bfloat16, float g=-inf) -> ()",
-               "", ops::defaults)
+               "", ops::every_default)
 KERNKIT_EXPORT(optionals, "(Tensor? x, float? f=None, int[]? s=None) -> ()", "", ops::optionals)
 KERNKIT_EXPORT(watch, "(float[] numbers, Tensor[] tensors, str[] texts, Callable change) -> ()", "",
                ops::watch)
@@ -53,21 +53,21 @@ namespace kernkit {
 namespace {
 
 TEST_F(Export, Defaults) {
-  EXPECT_EQ(seen(__tvm_ffi_defaults, {integer(1)}), "1;2.5;hi, (you);true;-1;bfloat16;-inf;");
-  EXPECT_EQ(seen(__tvm_ffi_defaults, {integer(1), real(3)}),
+  EXPECT_EQ(seen(__tvm_ffi_every_default, {integer(1)}), "1;2.5;hi, (you);true;-1;bfloat16;-inf;");
+  EXPECT_EQ(seen(__tvm_ffi_every_default, {integer(1), real(3)}),
             "1;3;hi, (you);true;-1;bfloat16;-inf;");
   KernkitAny dtype{};
   dtype.type_index = kKernkitDataType;
   dtype.v.dtype = dl_bool;
-  EXPECT_EQ(seen(__tvm_ffi_defaults, {integer(1), real(3), raw_str("c"), boolean(false), integer(4),
-                                      dtype, integer(9)}),
+  EXPECT_EQ(seen(__tvm_ffi_every_default, {integer(1), real(3), raw_str("c"), boolean(false),
+                                           integer(4), dtype, integer(9)}),
             "1;3;c;false;4;bool;9;");
-  EXPECT_EQ(error(__tvm_ffi_defaults, {}),
-            "TypeError: defaults(): takes 1 to 7 arguments (a, b, c, d, e, f, g), got 0");
-  EXPECT_EQ(error(__tvm_ffi_defaults, Args(8, integer(1))),
-            "TypeError: defaults(): takes 1 to 7 arguments (a, b, c, d, e, f, g), got 8");
-  EXPECT_EQ(error(__tvm_ffi_defaults, {integer(1), none()}),
-            "TypeError: defaults(): b: expected float, got None");
+  EXPECT_EQ(error(__tvm_ffi_every_default, {}),
+            "TypeError: every_default(): takes 1 to 7 arguments (a, b, c, d, e, f, g), got 0");
+  EXPECT_EQ(error(__tvm_ffi_every_default, Args(8, integer(1))),
+            "TypeError: every_default(): takes 1 to 7 arguments (a, b, c, d, e, f, g), got 8");
+  EXPECT_EQ(error(__tvm_ffi_every_default, {integer(1), none()}),
+            "TypeError: every_default(): b: expected float, got None");
 }
 
 TEST_F(Export, Optionals) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for a host: a program that includes this file exports the host's C functions, which
-// note what they are asked. To be included by one file of a test whose executable has
-// ENABLE_EXPORTS (see kernkit_sdk_test).
+// note what they are asked. For programs that have ENABLE_EXPORTS (see tests/CMakeLists.txt).
 #pragma once
 
 #include <cstdlib>
@@ -99,7 +98,7 @@ int export_tensor(void* object, Managed** out) {
 
 }  // namespace host_stub
 
-#define HOST_STUB_EXPORT extern "C" __attribute__((visibility("default")))
+#define HOST_STUB_EXPORT extern "C" __attribute__((visibility("default"), weak))
 
 HOST_STUB_EXPORT int TVMFFIErrorCreate(const KernkitByteArray* kind,
                                        const KernkitByteArray* message,

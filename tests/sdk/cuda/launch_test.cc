@@ -56,7 +56,7 @@ struct OnDevice {
   DLTensor dl{};
 };
 
-int current() {
+int current_device() {
   int device = -1;
   cudaGetDevice(&device);
   return device;
@@ -95,7 +95,7 @@ TEST_F(CudaLaunchTest, Records) {
     EXPECT_EQ(launch.stream(), stream);
     launch(kernels::fill, {{3, 2}, {32, 4}, 16}, y.data(), 1, 4);
   }
-  EXPECT_EQ(current(), 0);
+  EXPECT_EQ(current_device(), 0);
   const std::vector<CudaLaunch> launches = runtime.launches();
   ASSERT_EQ(launches.size(), 1u);
   EXPECT_EQ(launches[0].kernel, "kernels::fill");
@@ -165,7 +165,7 @@ TEST_F(CudaLaunchTest, GridLimits) {
             "ValueError: launch of kernels::fill: grid [-1, 1, 1] is outside [1, 1, 1] to "
             "[2147483647, 65535, 65535] on cuda:0 (sm_90)");
   EXPECT_EQ(runtime.launches().size(), 2u);
-  EXPECT_EQ(current(), 0);
+  EXPECT_EQ(current_device(), 0);
 }
 
 TEST_F(CudaLaunchTest, BlockLimits) {
@@ -330,7 +330,7 @@ TEST_F(CudaLaunchTest, TwoThreadsTwoDevices) {
     for (int i = 0; i < kRounds; ++i) {
       Launch(tensor.view("t"))(kernels::fill, {1, 1}, tensor.data(), 1, 4);
     }
-    EXPECT_EQ(current(), 1 - device);
+    EXPECT_EQ(current_device(), 1 - device);
   };
   std::thread first([&] { work(0, x); });
   std::thread second([&] { work(1, y); });

@@ -51,7 +51,7 @@ KernkitObject* import_tensor(Managed* managed) {
 }
 
 template <class Call>
-std::string error_of(Call&& call) {
+std::string error_of_host(Call&& call) {
   if (call() == 0) return "nothing";
   return testing::error_of([] { detail::throw_raised("it"); });
 }
@@ -101,7 +101,7 @@ TEST(Runtime, FlagsSurvive) {
   EXPECT_EQ(out->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
   out->deleter(out);
   DLManagedTensor* old = nullptr;
-  EXPECT_EQ(error_of([&] { return find<ToDlpackOld>("TVMFFITensorToDLPack")(object, &old); }),
+  EXPECT_EQ(error_of_host([&] { return find<ToDlpackOld>("TVMFFITensorToDLPack")(object, &old); }),
             "ValueError: a read-only tensor cannot go out as DLPack before version 1");
 }
 
@@ -111,17 +111,17 @@ TEST(Runtime, RefusedImportLeavesTheTensorToTheCaller) {
   auto* import = find<FromDlpack>("TVMFFITensorFromDLPackVersioned");
   Managed future;
   future.versioned.version = {DLPACK_MAJOR_VERSION + 1, 3};
-  EXPECT_EQ(error_of([&] { return import(&future.versioned, 0, 0, &object); }),
+  EXPECT_EQ(error_of_host([&] { return import(&future.versioned, 0, 0, &object); }),
             "RuntimeError: DLPack 2.3 is not supported; expected 1.x");
   Managed odd(0, 1);
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(error_of_host([&] {
               return import(&odd.versioned, 8, 0, &object);
             }).find(" is not aligned to 8 bytes"),
             std::string::npos);
   Managed strided;
   int64_t strides[] = {1, 2};
   strided.versioned.dl_tensor.strides = strides;
-  EXPECT_EQ(error_of([&] { return import(&strided.versioned, 0, 1, &object); }),
+  EXPECT_EQ(error_of_host([&] { return import(&strided.versioned, 0, 1, &object); }),
             "RuntimeError: a contiguous tensor is required, got float32 [2, 3] strides [1, 2]");
   EXPECT_EQ(deleted, 0);
 }
@@ -132,7 +132,7 @@ TEST(Runtime, ImportsATensorWithoutMemory) {
   nowhere.versioned.dl_tensor.data = nullptr;
   void* object = nullptr;
   auto* import = find<FromDlpack>("TVMFFITensorFromDLPackVersioned");
-  EXPECT_EQ(error_of([&] { return import(&nowhere.versioned, 8, 0, &object); }), "nothing");
+  EXPECT_EQ(error_of_host([&] { return import(&nowhere.versioned, 8, 0, &object); }), "nothing");
   KernkitObjectDecRef(static_cast<KernkitObject*>(object));
 }
 
@@ -157,12 +157,12 @@ TEST(Runtime, AllocatesOnTheCpu) {
   int64_t huge[] = {int64_t{1} << 40, int64_t{1} << 40};
   DLTensor prototype{nullptr, {kDLCPU, 0}, 2, dl_float32, huge, nullptr, 0};
   void* object = nullptr;
-  EXPECT_EQ(error_of([&] { return alloc(&prototype, &object); }),
+  EXPECT_EQ(error_of_host([&] { return alloc(&prototype, &object); }),
             "ValueError: shape [1099511627776, 1099511627776] of float32 has a negative "
             "size or more than 2^63 - 1 bytes");
   prototype.ndim = 1;
   prototype.device = {kDLCUDA, 1};
-  EXPECT_EQ(error_of([&] { return alloc(&prototype, &object); }),
+  EXPECT_EQ(error_of_host([&] { return alloc(&prototype, &object); }),
             "RuntimeError: no allocator was set for device cuda:1");
 }
 
