@@ -229,7 +229,7 @@ TEST(ByKernkit, WhatCannotBeLoaded) {
   EXPECT_EQ(
       error_of([] { Module::load("libm.so.6"); }),
       "RuntimeError: Module::load(): libm.so.6 exports no function named __tvm_ffi_*, so it is "
-      "no kernel library");
+      "not a kernel library");
 }
 
 TEST(ByKernkit, TheSameLibraryTwice) {

@@ -84,7 +84,7 @@ TEST_F(Export, TensorFromOtherThings) {
   EXPECT_EQ(with(pointer(kKernkitOpaquePtr, nullptr)), expected + "a raw pointer");
   EXPECT_EQ(with(raw_str("text")), expected + "str \"text\"");
   EXPECT_EQ(with(pointer(kKernkitOpaquePyObject, this)),
-            expected + "a Python object that is no tensor");
+            expected + "a Python object that is not a tensor");
   EXPECT_EQ(with(pointer(kKernkitFunction, this)), expected + "a function");
   EXPECT_EQ(with(pointer(kKernkitShape, this)), expected + "Shape");
   EXPECT_EQ(with(pointer(kKernkitMap, this)), expected + "a dict");
@@ -242,7 +242,7 @@ TEST_F(Export, ExceptionsOfTheKernel) {
   EXPECT_EQ(error(__tvm_ffi_throws, {integer(1)}), "MemoryError: throws(): out of memory");
   EXPECT_EQ(error(__tvm_ffi_throws, {integer(2)}), "RuntimeError: throws(): of the library");
   EXPECT_EQ(error(__tvm_ffi_throws, {integer(3)}),
-            "InternalError: throws(): threw something that is no std::exception");
+            "InternalError: throws(): threw something other than a std::exception");
   EXPECT_EQ(error(__tvm_ffi_throws, {integer(4)}),
             "InternalError: throws(): internal check failed: 1 == 2 (1 vs 2) bug");
   EXPECT_EQ(error(__tvm_ffi_throws, {integer(5)}), "RuntimeError: throws(): no runtime_error");

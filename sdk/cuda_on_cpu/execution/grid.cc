@@ -101,7 +101,7 @@ std::string Grid::endless(unsigned waiting) {
   }
   const uint64_t passed = threads_passed.count() + steps_passed.count();
   if (waiting == 0 || all_.of(passed) <= settings.watchdog) return "";
-  return "does not end: " + std::to_string(waiting) + " threads of the block ask again and again";
+  return "does not end: " + std::to_string(waiting) + " threads of the block wait in a loop";
 }
 
 std::string Grid::where(uint3 index) const {

@@ -85,7 +85,7 @@ bool finish(int device, Queue& queue, bool waits) {
 
 // Says why nothing of what is left will run, and forgets it, so that nobody waits for it again.
 void give_up(int device) {
-  char what[160] = "work that waits for an event which nothing will reach";
+  char what[160] = "work behind an event that no stream will reach";
   if (host_function_runs()) {
     std::snprintf(what, sizeof(what),
                   "a function given to cudaLaunchHostFunc(), which has not ended within %g s",
@@ -97,7 +97,7 @@ void give_up(int device) {
     queue.tasks.clear();
     queue.host_function = nullptr;
   }
-  fault(std::string(thread_state().function) + "() waits for ever: for " + what, device,
+  fault(std::string(thread_state().function) + "() never returns: it waits for " + what, device,
         cudaErrorLaunchTimeout);
 }
 

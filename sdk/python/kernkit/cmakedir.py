@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     folder = pathlib.Path(__file__).parent / "share/cmake/kernkit"
     if not folder.is_dir():
-        raise Refusal("this kernkit is no installed wheel but a folder of the SDK, which a CMake "
+        raise Refusal("this kernkit is not an installed wheel but a folder of the SDK, which a CMake "
                       "project uses by add_subdirectory()")  # fmt: skip
     print(folder)
     return 0

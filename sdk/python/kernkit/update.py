@@ -158,7 +158,7 @@ def begin(library: pathlib.Path) -> str:
         return "no git repository was made: git is not installed"
     inside = subprocess.run(["git", "rev-parse"], cwd=library, capture_output=True)
     if inside.returncode == 0:
-        return "no git repository was made: the folder lies in one"
+        return "no git repository was made: the folder is in one"
     subprocess.run(["git", "init", "--quiet"], cwd=library, check=True, capture_output=True)
     repository = Repository(library)
     commit = repository.commit(repository.tree_of(library), started, None)

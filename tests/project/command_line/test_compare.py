@@ -163,7 +163,7 @@ def test_compare_refuses_what_it_cannot_compare(tmp_path):
     broken.write_text("{")
     for old, text in (
         (b, f"kernkit: {b} and {a} have no row of ours in common\n"),
-        (broken, f"kernkit: {broken} is no run of benchmarks\n"),
+        (broken, f"kernkit: {broken} is not a run of benchmarks\n"),
         (tmp_path / "none", f"kernkit: there is no file {tmp_path}/none; ./kk bench writes build/bench/run.json\n"),
     ):
         result = kernkit("compare", old, a)

@@ -245,7 +245,7 @@ def test_what_is_no_library_is_refused(made, tmp_path, capsys):
     text.write_text("no library")
     whole = made().read_bytes()
     cut.write_bytes(whole[: len(whole) // 2])
-    assert "is no shared library: it does not begin" in refused(text)
+    assert "is not a shared library: it does not begin" in refused(text)
     assert "No such file or directory" in refused(tmp_path / "missing.so")
     assert "is damaged" in refused(cut)
     stripped.write_bytes(whole[:40] + bytes(8) + whole[48:60] + bytes(4) + whole[64:])

@@ -160,7 +160,7 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
     inner = whole / "libs/fast_ops"
     (whole / "README.md").write_text("of all\n")
     git(whole, "init", "--quiet")
-    assert update.begin(inner) == "no git repository was made: the folder lies in one"
+    assert update.begin(inner) == "no git repository was made: the folder is in one"
     commit(whole)
     run(inner, code=3)
     assert "pip install kernkit==0.1.0 && kernkit update, then" in capsys.readouterr().err

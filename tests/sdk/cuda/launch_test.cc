@@ -210,12 +210,14 @@ TEST_F(CudaLaunchTest, Attributes) {
   EXPECT_TRUE(launches[1].cooperative && launches[1].overlaps_previous);
   EXPECT_EQ(launches[1].cluster.x, 1u);
 
-  EXPECT_EQ(launch_error(LaunchConfig(6, 32).with_cluster(4)),
-            "ValueError: launch of kernels::fill: grid [6, 1, 1] is no multiple of the cluster [4, "
-            "1, 1] on cuda:0 (sm_90)");
-  EXPECT_EQ(launch_error(LaunchConfig(6, 32).with_cluster(0)),
-            "ValueError: launch of kernels::fill: grid [6, 1, 1] is no multiple of the cluster [0, "
-            "1, 1] on cuda:0 (sm_90)");
+  EXPECT_EQ(
+      launch_error(LaunchConfig(6, 32).with_cluster(4)),
+      "ValueError: launch of kernels::fill: grid [6, 1, 1] is not a multiple of the cluster [4, "
+      "1, 1] on cuda:0 (sm_90)");
+  EXPECT_EQ(
+      launch_error(LaunchConfig(6, 32).with_cluster(0)),
+      "ValueError: launch of kernels::fill: grid [6, 1, 1] is not a multiple of the cluster [0, "
+      "1, 1] on cuda:0 (sm_90)");
   EXPECT_EQ(launch_error(LaunchConfig(100000, 1024).cooperatively()),
             "RuntimeError: cudaLaunchKernelExC(kernels::fill, grid [100000, 1, 1], block [1024, 1, "
             "1]) failed: cudaErrorCooperativeLaunchTooLarge: too many blocks in cooperative "
@@ -243,7 +245,7 @@ TEST_F(CudaLaunchTest, PropertiesOfThatDevice) {
 
 TEST_F(CudaLaunchTest, DeviceThatKernkitDoesNotKnow) {
   EXPECT_EQ(error_of([] { (void)cuda::device_properties(128); }),
-            "RuntimeError: device cuda:128 is beyond the 128 that kernkit knows");
+            "RuntimeError: device cuda:128 is beyond the 128 that kernkit supports");
   EXPECT_EQ(error_of([] { (void)cuda::device_properties(127); }),
             "RuntimeError: cudaDeviceGetAttribute(&value, which, device) failed: "
             "cudaErrorInvalidDevice: invalid device ordinal");

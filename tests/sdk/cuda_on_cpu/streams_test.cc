@@ -128,7 +128,7 @@ TEST_F(CudaStreams, AWaitThatNeverEndsIsAFault) {
           runtime_.faults(),
           std::vector<std::string>{
               function +
-              "() waits for ever: for work that waits for an event which nothing will reach"});
+              "() never returns: it waits for work behind an event that no stream will reach"});
       EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout) << "the device is lost";
       EXPECT_EQ(log_, "");
     }
@@ -164,8 +164,9 @@ TEST_F(CudaStreams, AFunctionOfTheHostThatDoesNotEndIsAFault) {
   append(a, 'a');
   EXPECT_EQ(cudaStreamSynchronize(a), cudaErrorLaunchTimeout);
   EXPECT_EQ(runtime_.faults(),
-            std::vector<std::string>{"cudaStreamSynchronize() waits for ever: for a function given "
-                                     "to cudaLaunchHostFunc(), which has not ended within 0.25 s"});
+            std::vector<std::string>{
+                "cudaStreamSynchronize() never returns: it waits for a function given "
+                "to cudaLaunchHostFunc(), which has not ended within 0.25 s"});
   EXPECT_EQ(log_, "");
   released = true;
 }

@@ -57,7 +57,7 @@ inline const Fault kFaults[] = {
        s.shape[1] = int64_t{1} << between(rng, 32, 62);
        return true;
      }},
-    {"strides too large", "no address reaches",
+    {"strides too large", "beyond the address space",
      [](Rng& rng, Sample& s) {
        if (!is_small(s) || s.dl.strides == nullptr) return false;
        const size_t i = pick(rng, s);
@@ -66,12 +66,12 @@ inline const Fault kFaults[] = {
        if (rng() % 2 == 0) s.strides[i] = -s.strides[i];
        return s.bits() > 1;
      }},
-    {"address beyond the last", "no address reaches",
+    {"address beyond the last", "beyond the address space",
      [](Rng& rng, Sample& s) {
        s.dl.byte_offset = UINT64_MAX - rng() % 1000;
        return is_small(s) && has_address(s);
      }},
-    {"address below zero", "no address reaches",
+    {"address below zero", "beyond the address space",
      [](Rng& rng, Sample& s) {
        if (!is_small(s) || s.dl.strides == nullptr) return false;
        const size_t i = pick(rng, s);

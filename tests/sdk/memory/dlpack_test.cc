@@ -208,7 +208,7 @@ TEST_F(DLPack, RefusedTensors) {
   dl.strides = strides;
   EXPECT_EQ(refused(),
             "ValueError: DLPack tensor: float32 [2, 3] strides [9223372036854775807, 1] at 0x1000 "
-            "+ 4 has elements that no address reaches");
+            "+ 4 has elements beyond the address space");
   strides[0] = 4;
   EXPECT_EQ(refused(0, true),
             "ValueError: DLPack tensor: float32 [2, 3] strides [4, 1] is not contiguous");

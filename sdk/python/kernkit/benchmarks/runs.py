@@ -178,7 +178,7 @@ def load(path: pathlib.Path) -> Run:
     except FileNotFoundError:
         raise Refusal(f"there is no file {path}; ./kk bench writes build/bench/run.json") from None
     except (ValueError, KeyError, TypeError):
-        raise Refusal(f"{path} is no run of benchmarks") from None
+        raise Refusal(f"{path} is not a run of benchmarks") from None
 
 
 def save(run: Run, path: pathlib.Path) -> None:

@@ -18,7 +18,7 @@ def read_file(path: pathlib.Path) -> bytes:
     except OSError as error:
         raise Refusal(f"{path} cannot be read: {error.strerror}") from error
     if content[:4] != b"\x7fELF":
-        raise Refusal(f"{path} is no shared library: it does not begin with the mark of ELF")
+        raise Refusal(f"{path} is not a shared library: it does not begin with the mark of ELF")
     if content[4:5] != b"\x02":
         raise Refusal(f"{path} is a 32-bit library; kernkit reads 64-bit ones")
     return content

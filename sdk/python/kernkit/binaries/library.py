@@ -85,7 +85,7 @@ def read_library(path: pathlib.Path) -> Library:
             dynamic = [s for s in elf.iter_sections() if isinstance(s, DynamicSection)]
             symbols: Any = elf.get_section_by_name(".dynsym")
             if not dynamic or symbols is None:
-                raise Refusal(f"{path} is no shared library, or its section headers were removed")
+                raise Refusal(f"{path} is not a shared library, or its section headers were removed")
             tags: List[Any] = [(tag.entry.d_tag, tag) for tag in dynamic[0].iter_tags()]
             flags = {name: tag.entry.d_val for name, tag in tags if name.startswith("DT_FLAGS")}
             names = _version_names(elf, path.stat().st_size)

@@ -98,14 +98,14 @@ def _check_parameters(op: Op) -> None:
         if reason:
             raise Refusal(f"parameter {name}: the name {reason}; choose another")
         if name in [other.name for other in before] + [op.name]:
-            raise Refusal(f"parameter {name}: the name stands twice; choose another")
+            raise Refusal(f"parameter {name}: the name is used twice; choose another")
         if value.default is None and any(other.default for other in before):
             raise Refusal(f"parameter {name}: has no default and follows one that has")
         wanted = _suits(value) if value.default else ""
         if wanted:
             is_none = value.default == "None"
             hint = f"{value.type}{'[]' * value.is_list}?" if is_none else f"{wanted}"
-            raise Refusal(f"parameter {name}: {value.default} is no default of "
+            raise Refusal(f"parameter {name}: {value.default} is not a default of "
                           f"{value.type}{'[]' * value.is_list}; write {hint}")  # fmt: skip
 
 

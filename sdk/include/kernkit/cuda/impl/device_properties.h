@@ -14,7 +14,7 @@ KERNKIT_COLD int attribute(cudaDeviceAttr which, int device) {
 
 KERNKIT_COLD const DeviceProperties& ask_device_properties(int device) {
   KERNKIT_CHECK(static_cast<unsigned>(device) < kMaxDevices, RuntimeError)
-      << "device cuda:" << device << " is beyond the " << kMaxDevices << " that kernkit knows";
+      << "device cuda:" << device << " is beyond the " << kMaxDevices << " that kernkit supports";
   DeviceProperties asked{};
   asked.compute_capability = attribute(cudaDevAttrComputeCapabilityMajor, device) * 10 +
                              attribute(cudaDevAttrComputeCapabilityMinor, device);

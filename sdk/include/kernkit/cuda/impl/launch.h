@@ -77,7 +77,7 @@ KERNKIT_COLD void throw_bad_config(const LaunchConfig& config, const void* kerne
     text << config.shared_memory << " bytes of dynamic shared memory per block, the limit is "
          << limits.shared_memory_per_block_opt_in;
   } else {
-    text << "grid " << grid << " is no multiple of the cluster " << config.cluster;
+    text << "grid " << grid << " is not a multiple of the cluster " << config.cluster;
   }
   text << " on cuda:" << device << " (sm_" << limits.compute_capability << ")";
   throw Error(kind::ValueError, text.c_str(), KERNKIT_HERE);

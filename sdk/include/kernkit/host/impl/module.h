@@ -119,7 +119,7 @@ inline Module Module::load(const std::string& path) {
   Module module(library, path);
   KERNKIT_CHECK(!module.names().empty(), RuntimeError)
       << "Module::load(): " << path << " exports no function named " << detail::kOpPrefix
-      << "*, so it is no kernel library";
+      << "*, so it is not a kernel library";
   detail::hand_over_host(library);
   return module;
 }

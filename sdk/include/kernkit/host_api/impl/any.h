@@ -128,7 +128,7 @@ KERNKIT_COLD Message& operator<<(Message& out, const KernkitAny& any) {
     case kKernkitList: return out << "a list of " << cell_of<KernkitSeqCell>(any)->size;
     case kKernkitMap:
     case kKernkitDict: return out << "a dict";
-    case kKernkitOpaquePyObject: return out << "a Python object that is no tensor";
+    case kKernkitOpaquePyObject: return out << "a Python object that is not a tensor";
     case kKernkitBigInt: return out << "an int beyond 64 bits";
     default: return out << "an object of type index " << any.type_index;
   }

@@ -65,7 +65,8 @@ KERNKIT_COLD int raise_current_exception(const char* name, Where otherwise) noex
   } catch (const std::exception& error) {
     return raise(name, kind::RuntimeError, error.what(), otherwise);
   } catch (...) {
-    return raise(name, kind::InternalError, "threw something that is no std::exception", otherwise);
+    return raise(name, kind::InternalError, "threw something other than a std::exception",
+                 otherwise);
   }
 }
 

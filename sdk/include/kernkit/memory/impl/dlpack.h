@@ -73,7 +73,7 @@ KERNKIT_COLD void check_tensor(const DLTensor& x) {
   KERNKIT_CHECK(x.data != nullptr, ValueError) << "DLPack tensor: data is null, shape is " << sizes;
   KERNKIT_CHECK(is_addressable(x, sizes, dense, numel), ValueError)
       << "DLPack tensor: " << TensorView(&x) << " at " << x.data << " + " << x.byte_offset
-      << " has elements that no address reaches";
+      << " has elements beyond the address space";
   const uint64_t first =
       (is_address(x.device) ? reinterpret_cast<uintptr_t>(x.data) : 0) + x.byte_offset;
   KERNKIT_CHECK((first & (natural_alignment(x.dtype) - 1)) == 0, ValueError)

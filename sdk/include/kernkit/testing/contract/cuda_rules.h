@@ -169,9 +169,9 @@ inline std::vector<Rule> cuda_rules() {
        does_not_allocate},
       {"Capture", "a call can be captured into a graph, and replayed", nullptr, is_captured},
       {"FailedLaunch", "what fails in the runtime is a RuntimeError", nullptr, reports_what_fails},
-      {"EarlierErrors", "an error of somebody else's is neither raised nor taken", nullptr,
+      {"EarlierErrors", "an error of earlier work is neither raised nor cleared", nullptr,
        leaves_earlier_errors},
-      {"Uninitialised", "no result depends on memory that nobody wrote", nullptr,
+      {"Uninitialised", "no result depends on uninitialised memory", nullptr,
        reads_what_was_written},
   };
 }

@@ -110,9 +110,12 @@ inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
   const Outcome outcome = call.invoke();
   place.leave();
   const bool kept = cudaGetLastError() == cudaErrorInvalidConfiguration;
-  const std::string begin = begin_of(contract, place) + "after a call of somebody else's failed, ";
+  const std::string begin =
+      begin_of(contract, place) + "after an earlier call of the runtime failed, ";
   verdict->add(outcome.accepted ? "" : begin + outcome.text() + "; expected that it runs");
-  verdict->add(kept ? "" : begin + "it took that error away; expected that its owner finds it");
+  verdict->add(
+      kept ? ""
+           : begin + "it cleared that error; expected that cudaGetLastError() still returns it");
 }
 
 inline void reads_what_was_written(const Contract& contract, Verdict* verdict) {
@@ -129,7 +132,7 @@ inline void reads_what_was_written(const Contract& contract, Verdict* verdict) {
       verdict->add(differs.empty()
                        ? ""
                        : begin_of(contract, place) + "of " + first[k].name + ", " + differs +
-                             " when new and shared memory hold other bytes; "
+                             " when uninitialised memory holds other bytes; "
                              "expected a result that does not depend on them");
     }
   }

@@ -129,7 +129,7 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
       variation.change(other);
       if (!other.run().accepted) return "";
       const std::string differs = first_difference(call, other, [](const auto& a, const auto& b) {
-        return a.bytes == b.bytes ? "" : "elements change with what lies behind the tensors";
+        return a.bytes == b.bytes ? "" : "elements depend on bytes behind the tensors";
       });
       return differs.empty() ? "" : told(differs, refusal);
     }
