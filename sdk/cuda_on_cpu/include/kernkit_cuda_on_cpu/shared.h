@@ -14,6 +14,13 @@
 #define KERNKIT_SHARED_GUARD_SIZE 1
 #endif
 
+namespace kernkit::cuda_on_cpu {
+// Mutable, so that clang++ lays it among the variables, not among constants.
+struct SharedGuard {
+  mutable char bytes[KERNKIT_SHARED_GUARD_SIZE];
+};
+}  // namespace kernkit::cuda_on_cpu
+
 #define KERNKIT_JOINED_(a, b) a##b
 #define KERNKIT_JOINED(a, b) KERNKIT_JOINED_(a, b)
 
@@ -22,7 +29,8 @@
 // alignment in front of __shared__ goes to the guard.
 // clang-format off
 #define __shared__ \
-  thread_local KERNKIT_SHARED_GUARD const char /* extern: use kernkit::cuda::dynamic_shared<T>() */ \
-      KERNKIT_JOINED(on_the_CPU_extern_shared_is_kernkit_cuda_dynamic_shared_T_, __COUNTER__)[KERNKIT_SHARED_GUARD_SIZE] = {}; \
+  thread_local KERNKIT_SHARED_GUARD const ::kernkit::cuda_on_cpu::SharedGuard \
+      /* extern: use kernkit::cuda::dynamic_shared<T>() */ \
+      KERNKIT_JOINED(on_the_CPU_extern_shared_is_kernkit_cuda_dynamic_shared_T_, __COUNTER__) = {}; \
   static thread_local __attribute__((aligned(16), abi_tag("kernkit_shared")))
 // clang-format on
