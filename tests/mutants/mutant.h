@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of the mutants that run.py wrote into the sources is alive: that of KERNKIT_MUTANT, or none.
+// KERNKIT_MUTANTS_SEEN names a file for the numbers of those that were reached.
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct KernkitMutants {
+  static constexpr int kMost = 10000;
+  int alive = -1;
+  const char* seen_file = nullptr;
+  bool seen[kMost] = {};
+
+  KernkitMutants() {
+    if (const char* text = getenv("KERNKIT_MUTANT")) alive = atoi(text);
+    seen_file = getenv("KERNKIT_MUTANTS_SEEN");
+    if (seen_file != nullptr) atexit(write);
+  }
+  static void write();
+};
+inline KernkitMutants& kernkit_mutants() {
+  static KernkitMutants mutants;
+  return mutants;
+}
+inline void KernkitMutants::write() {
+  FILE* file = fopen(kernkit_mutants().seen_file, "a");
+  if (file == nullptr) return;
+  for (int n = 0; n < kMost; ++n) {
+    if (kernkit_mutants().seen[n]) fprintf(file, "%d\n", n);
+  }
+  fclose(file);
+}
+inline bool kernkit_mutant(int n) {
+  KernkitMutants& mutants = kernkit_mutants();
+  if (mutants.seen_file != nullptr) mutants.seen[n] = true;
+  return n == mutants.alive;
+}

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plants small faults into a copy of the SDK and the kernels, and says which of them no test sees.
+
+    tests/mutants/run.py                      240 of them, the same each time; about 20 minutes
+    tests/mutants/run.py --output new.json --compare old.json
+                                              and fails where one that was killed now survives
+
+A mutant is a condition or a result with an operator exchanged, a constant off by one, or a check that
+is left out. All are compiled in, each behind its number in KERNKIT_MUTANT, so that each program is
+built once. A program is tried with the mutants that it reaches.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ("sdk/include/kernkit/", "sdk/cuda_on_cpu/", "sdk/src/host/", "kernels/")
+# Read by C as well, or by tests alone.
+LEFT_OUT = re.compile(r"kernkit/(abi|testing|base|host_api/any_tensor)|/include/kernkit_cuda_on_cpu/|/main/")
+PROGRAMS = r"sdk_.*|(scale|add|contract|cuda_calls|cuda_on_cpu)_test"
+EXCHANGED = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (" == ", " != "),
+             (" != ", " == "), (" && ", " || "), (" || ", " && "), (" + ", " - "), (" - ", " + "),
+             (" * ", " + "), (" / ", " * "), (" % ", " / "), (" 0", " 1"), (" 1", " 2")]  # fmt: skip
+
+
+def whole(text, start):
+    """From this parenthesis to the one that closes it, or None where that is on another line."""
+    depth = 0
+    for place in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if depth == 0:
+            return text[start + 1 : place]
+    return None
+
+
+def expression(line):
+    """What a mutant may replace: the condition of an if or while, or what is returned."""
+    if re.search(r'^\s*(//|#|/\*|static_assert)|["\\\']|constexpr|<<|\bauto\b', line):
+        return None
+    found = re.search(r"\b(?:if|while) (\()", line)
+    if found:
+        inner = whole(line, found.start(1))
+        return None if inner is None or re.search(r"[;{]|[^=!<>]=[^=]", inner) else inner
+    found = re.search(r"\breturn ([^;{}]+);", line)
+    return found and found[1]
+
+
+def candidates(root, files):
+    """Each as (file, number of the line, expression, what it becomes)."""
+    for name in files:
+        if not name.startswith(FOLDERS) or LEFT_OUT.search(name) or not re.search(r"\.(h|cc|cu|cuh)$", name):
+            continue
+        for number, line in enumerate((root / name).read_text().splitlines()):
+            old = expression(line.split("  //")[0])
+            if not old:
+                continue
+            for ours, theirs in EXCHANGED:
+                at = old.find(ours)
+                if at >= 0:
+                    yield name, number, old, old[:at] + theirs + old[at + len(ours) :]
+            if re.search(r"\b(if|while) \(", line):
+                yield name, number, old, "false"
+                yield name, number, old, f"!({old})"
+
+
+def choose(root, files, count, seed):
+    """At most one of a line: their texts would overlap."""
+    found = sorted(candidates(root, files))
+    random.Random(seed).shuffle(found)
+    lines = {}
+    for mutant in found:
+        lines.setdefault(mutant[:2], mutant)
+    return dict(enumerate(list(lines.values())[:count]))
+
+
+def plant(root, folder, mutants):
+    files = {name for name, *_ in mutants.values()}
+    for name in files:
+        lines = (root / name).read_text().split("\n")
+        for number, (file, line, old, new) in mutants.items():
+            if file == name:
+                text = (f"(__builtin_is_constant_evaluated() ? ({old}) : "
+                        f"kernkit_mutant({number}) ? ({new}) : ({old}))")  # fmt: skip
+                lines[line] = lines[line].replace(old, text, 1)
+        if (folder / name).read_text() != "\n".join(lines):
+            (folder / name).write_text("\n".join(lines))
+
+
+def call(*words, **options):
+    return subprocess.run([str(word) for word in words], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", **options)  # fmt: skip
+
+
+def build(root, folder, mutants, wanted, jobs):
+    """Builds; takes out what does not compile, which the compiler names by file and line."""
+    flags = f"-include {ROOT}/tests/mutants/mutant.h"
+    done = call("cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
+                "-DKERNKIT_CUDA=OFF", "-DKERNKIT_BUILD_BENCHMARKS=OFF", f"-DCMAKE_CXX_FLAGS={flags}")  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    listed = call("ninja", "-C", folder / "build", "-t", "targets", "all").stdout
+    programs = sorted(set(re.findall(rf"^bin/({wanted}): CXX_EXEC", listed, re.MULTILINE)), key=str)
+    programs = [program if isinstance(program, str) else program[0] for program in programs]
+    broken = {}
+    while True:
+        plant(root, folder, mutants)
+        done = call("ninja", "-C", folder / "build", "-k", "0", "-j", jobs, *programs)
+        if done.returncode == 0:
+            return programs, broken
+        at = set(re.findall(r"([\w./]+):(\d+):", done.stdout))
+        named = {n for n, (file, line, *_) in mutants.items()
+                 if any(path.endswith(file) and int(number) == line + 1 for path, number in at)}  # fmt: skip
+        assert named, done.stdout[-5000:]
+        print(f"{len(named)} do not compile", flush=True)
+        broken.update({n: mutants.pop(n) for n in named})
+
+
+def run(program, limit, **environment):
+    """Its exit code, or that it did not end."""
+    try:
+        return call(program, "--gtest_brief=1", "--gtest_fail_fast", timeout=limit,
+                    env={**os.environ, **environment}).returncode  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "did not end"
+
+
+def reach(bin, program, folder):
+    """How long it takes, and the mutants that it reaches."""
+    seen, started = folder / f"{program}.seen", time.monotonic()
+    assert run(bin / program, 600, KERNKIT_MUTANTS_SEEN=str(seen)) == 0, f"{program} fails without a mutant"
+    return time.monotonic() - started, set(map(int, seen.read_text().split())) if seen.exists() else set()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=240)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--programs", default=PROGRAMS, help="a regular expression (default: %(default)s)")
+    parser.add_argument("--tree", type=pathlib.Path, default=ROOT, help="the repository (default: this)")
+    parser.add_argument("--output", type=pathlib.Path, help="for the results, as JSON")
+    parser.add_argument("--compare", type=pathlib.Path, help="the output of another run")
+    words = parser.parse_args()
+    files = call("git", "-C", words.tree, "ls-files").stdout.split("\n")
+    mutants = choose(words.tree, files, words.count, words.seed)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="mutants"))
+    call("git", "clone", "--quiet", words.tree, folder)
+    programs, broken = build(words.tree, folder, mutants, words.programs, words.jobs)
+    bin = folder / "build/bin"
+    with concurrent.futures.ThreadPoolExecutor(words.jobs) as pool:
+        reached = dict(zip(programs, pool.map(lambda name: reach(bin, name, folder), programs)))
+
+        def fate(number):
+            for program in sorted(programs, key=lambda name: reached[name][0]):
+                took, numbers = reached[program]
+                if number in numbers and run(bin / program, 20 + 5 * took, KERNKIT_MUTANT=str(number)) != 0:
+                    return f"killed by {program}"
+            return "survives" if any(number in numbers for _, numbers in reached.values()) else "not reached"
+
+        fates = dict(zip(mutants, pool.map(fate, mutants)))
+    fates.update(dict.fromkeys(broken, "does not compile"))
+    mutants.update(broken)
+    result = {f"{file}:{line + 1}: {old} -> {new}": fates[n]
+              for n, (file, line, old, new) in sorted(mutants.items())}  # fmt: skip
+    if words.output:
+        words.output.write_text(json.dumps(result, indent=1))
+    for text, end in result.items():
+        if not end.startswith("killed"):
+            print(f"{end}: {text}")
+    kinds = [end.split(" by ")[0] for end in result.values()]
+    print(", ".join(f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds))))
+    old = json.loads(words.compare.read_text()) if words.compare else {}
+    lost = [text for text, end in old.items() if end.startswith("killed") and not result.get(text, "").startswith("killed")]
+    for text in lost:
+        print(f"was killed, and is no longer: {text}")
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
