@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "silu_and_mul/silu_and_mul.h"
 
-#include "kernkit/cpu/elementwise.h"
-#include "kernkit/cpu/parallel.h"
+#include "kernkit/cpu/rows.h"
 #include "kernkit/expect.h"
 
 namespace template_library {
@@ -32,14 +31,12 @@ void silu_and_mul(kernkit::TensorView y, kernkit::TensorView x) {
     using T = kernkit::type_of<decltype(tag)>;
     // launch
     const int64_t columns = d.value();
-    const int64_t rows_at_once = 1 + 4096 / columns;  // some 10 us: less is not worth a thread
-    kernkit::cpu::parallel_for(n.value(), rows_at_once, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        T* out = y.data<T>() + row * columns;
-        const T* gate = x.data<const T>() + row * 2 * columns;
-        const T* up = gate + columns;
-        kernkit::cpu::elementwise(columns, SiluAndMul<T>{}, out, gate, up);
-      }
+    const size_t bytes = 3 * static_cast<size_t>(y.numel()) * sizeof(T);  // read and written
+    T* out = y.data<T>();
+    const T* in = x.data<const T>();
+    kernkit::cpu::rows(n.value(), columns, bytes, [=](const auto& row, int64_t r) {
+      const T* gate = in + r * 2 * columns;
+      row.map(SiluAndMul<T>{}, out + r * columns, gate, gate + columns);
     });
   });
 }

@@ -2,9 +2,8 @@
 // silu_and_mul: y = silu(left half of x) * right half of x, the gate of a SwiGLU layer.
 #pragma once
 
-#include <cmath>
-
 #include "kernkit/dispatch.h"
+#include "kernkit/math.h"
 #include "kernkit/tensor.h"
 
 namespace template_library {
@@ -12,13 +11,13 @@ namespace template_library {
 using SiluAndMulTypes = kernkit::floating;
 
 /// The arithmetic: silu(gate) * up with silu(v) = v / (1 + exp(-v)), in the compute type of T:
-/// float16 and bfloat16 are computed in float32 and rounded once, to nearest even. Where exp(-v)
-/// overflows, silu is -0; silu(-inf) is NaN, as in PyTorch and JAX.
+/// float16 and bfloat16 are computed in float32 and rounded once, to nearest even. Where that is
+/// too small for a number, silu is -0; silu(-inf) is NaN, as in PyTorch and JAX.
 template <class T>
 struct SiluAndMul {
   using Compute = kernkit::compute_t<T>;
   KERNKIT_HOST_DEVICE Compute operator()(Compute gate, Compute up) const {
-    return gate / (1 + std::exp(-gate)) * up;
+    return kernkit::math::silu(gate) * up;
   }
 };
 

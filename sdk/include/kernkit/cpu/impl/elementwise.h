@@ -68,9 +68,6 @@ KERNKIT_COLD void run_all(Work& work) {
   run_part(work, work.n);
 }
 
-// Bytes of all arrays together that a thread takes at a time: some 10 to 30 us.
-inline constexpr size_t kPieceBytes = size_t{256} << 10;
-
 KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* out,
                            const void* const* in) {
   const Machine& here = machine();

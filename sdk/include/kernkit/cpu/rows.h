@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU loop of an op on rows: norms, softmax, activations.
+#pragma once
+
+#include "kernkit/cpu/parallel.h"
+#include "kernkit/cpu/row.h"
+
+namespace kernkit::cpu {
+
+namespace detail {
+
+template <class Body>
+struct RowsOf {
+  using Loop = void (*)(const Body& body, int64_t d, int64_t begin, int64_t end);
+
+  template <bool kF16c>
+  KERNKIT_INLINE static void loop(const Body& body, int64_t d, int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) body(Row<kF16c>(d), r);
+  }
+  KERNKIT_VECTORISED static void baseline(const Body& body, int64_t d, int64_t begin, int64_t end) {
+    loop<false>(body, d, begin, end);
+  }
+#if KERNKIT_INSTRUCTION_SETS > 1
+  KERNKIT_AVX2 KERNKIT_VECTORISED static void avx2(const Body& body, int64_t d, int64_t begin,
+                                                   int64_t end) {
+    loop<true>(body, d, begin, end);
+  }
+  KERNKIT_AVX512 KERNKIT_VECTORISED static void avx512(const Body& body, int64_t d, int64_t begin,
+                                                       int64_t end) {
+    loop<true>(body, d, begin, end);
+  }
+#endif
+  static Loop best() {
+#if KERNKIT_INSTRUCTION_SETS > 1
+    const InstructionSet set = machine().instruction_set;
+    if (set == InstructionSet::kAvx512) return avx512;
+    if (set == InstructionSet::kAvx2) return avx2;
+#endif
+    return baseline;
+  }
+};
+
+}  // namespace detail
+
+/// Calls body(row, r) for r in [0, n), in any order, on several threads where `bytes`, all that it
+/// reads and writes, are many (machine().threading_bytes). `row` is a Row of d elements, whose
+/// type depends on the instruction set: the body is a lambda on `const auto& row`, and captures
+/// pointers and numbers by value.
+///
+///     cpu::rows(n, d, 2 * n * d * sizeof(T), [=](const auto& row, int64_t r) {
+///       const T* in = x + r * stride;
+///       const float squares = row.sum([](float v) { return v * v; }, in);
+///       const float scale = math::rsqrt(squares / static_cast<float>(d) + eps);
+///       row.map([scale](float v, float g) { return v * scale * g; }, y + r * d, in, weight);
+///     });
+///
+/// A row's bits depend neither on the instruction set nor on threads nor on the other rows.
+template <class Body>
+void rows(int64_t n, int64_t d, size_t bytes, const Body& body) {
+  const auto loop = detail::RowsOf<Body>::best();
+  if (n <= 0) return;
+  if (bytes < machine().threading_bytes) return loop(body, d, 0, n);
+  const size_t of_a_row = bytes / static_cast<size_t>(n) + 1;
+  const auto grain = static_cast<int64_t>(detail::kPieceBytes / of_a_row);
+  parallel_for(n, grain, [&](int64_t begin, int64_t end) { loop(body, d, begin, end); });
+}
+
+}  // namespace kernkit::cpu

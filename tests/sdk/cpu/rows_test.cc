@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/cpu/rows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernkit/math.h"
+#include "kernkit/testing/reference.h"
+#include "kernkit/testing/sweep.h"
+
+namespace kernkit::cpu {
+namespace {
+
+using testing::HostTensor;
+
+// Around the edges of a block, and long.
+const int64_t kWidths[] = {0, 1, 3, 31, 63, 64, 65, 127, 128, 129, 191, 1000, 4099};
+
+// Rows of x may be apart by more than d; those of y and the weight are dense.
+// [rms_norm]
+template <class T>
+void rms_norm(int64_t n, int64_t d, T* y, const T* x, int64_t stride, const T* weight, float eps) {
+  const size_t bytes = 2 * static_cast<size_t>(n * d) * sizeof(T);
+  cpu::rows(n, d, bytes, [=](const auto& row, int64_t r) {
+    const T* in = x + r * stride;
+    using C = compute_t<T>;
+    const C squares = row.sum([](C v) { return v * v; }, in);
+    const C scale = math::rsqrt(squares / static_cast<C>(d) + static_cast<C>(eps));
+    row.map([scale](C v, C g) { return v * scale * g; }, y + r * d, in, weight);
+  });
+}
+// [/rms_norm]
+
+// [softmax]
+template <class T>
+void softmax(int64_t n, int64_t d, T* y, const T* x, int64_t stride) {
+  const size_t bytes = 2 * static_cast<size_t>(n * d) * sizeof(T);
+  cpu::rows(n, d, bytes, [=](const auto& row, int64_t r) {
+    using C = compute_t<T>;
+    const T* in = x + r * stride;
+    const C largest = row.max([](C v) { return v; }, in);
+    const auto part = [largest](C v) { return math::exp(v - largest); };
+    const C whole = row.sum(part, in);
+    row.map([part, whole](C v) { return part(v) / whole; }, y + r * d, in);
+  });
+}
+// [/softmax]
+
+// What rms_norm and softmax make of a tensor of n rows of d, `gap` apart, in every way to run them.
+template <class T>
+std::vector<T> run(bool norm, int64_t n, int64_t d, int64_t gap, HostTensor<T>& x,
+                   HostTensor<T>& weight) {
+  HostTensor<T> y({n * d}, {1, 0, false});
+  if (norm) {
+    rms_norm<T>(n, d, y.begin(), x.begin(), d + gap, weight.begin(), 1e-6f);
+  } else {
+    softmax<T>(n, d, y.begin(), x.begin(), d + gap);
+  }
+  EXPECT_TRUE(y.intact());
+  return {y.begin(), y.end()};
+}
+
+template <class T>
+void fill(HostTensor<T>& x, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0, 2);
+  for (T& value : x) value = static_cast<T>(static_cast<compute_t<T>>(normal(random)));
+}
+
+template <class T>
+long double wide(T value) {
+  return static_cast<long double>(static_cast<compute_t<T>>(value));
+}
+
+template <class T>
+constexpr long double kTolerance = sizeof(T) == 8   ? 1e-14L
+                                   : sizeof(T) == 4 ? 2e-6L
+                                                    : 4e-3L;
+
+template <class T>
+class CpuRows : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    detail::chosen_machine() = detail::find_machine();
+    set_threads(1);
+  }
+};
+using Types = ::testing::Types<float16, bfloat16, float, double>;
+TYPED_TEST_SUITE(CpuRows, Types, );
+
+TYPED_TEST(CpuRows, NormAndSoftmaxAreRight) {
+  using T = TypeParam;
+  for (const int64_t d : kWidths) {
+    for (const int64_t gap : {0, 5}) {
+      const int64_t n = 3;
+      HostTensor<T> x({n * (d + gap)}, {1, 0, false}), weight({d}, {3, 0, false});
+      fill(x, 1);
+      fill(weight, 2);
+      const std::vector<T> norm = run<T>(true, n, d, gap, x, weight);
+      const std::vector<T> soft = run<T>(false, n, d, gap, x, weight);
+      for (int64_t r = 0; r < n; ++r) {
+        const T* in = x.begin() + r * (d + gap);
+        long double squares = 0, largest = -HUGE_VALL, whole = 0;
+        for (int64_t i = 0; i < d; ++i) squares += wide(in[i]) * wide(in[i]);
+        for (int64_t i = 0; i < d; ++i) largest = std::max(largest, wide(in[i]));
+        for (int64_t i = 0; i < d; ++i) whole += std::exp(wide(in[i]) - largest);
+        const long double scale = 1 / std::sqrt(squares / static_cast<long double>(d) + 1e-6L);
+        for (int64_t i = 0; i < d; ++i) {
+          const auto at = static_cast<size_t>(r * d + i);
+          const long double n_exact = wide(in[i]) * scale * wide(weight[i]);
+          const long double s_exact = std::exp(wide(in[i]) - largest) / whole;
+          ASSERT_LE(std::fabs(wide(norm[at]) - n_exact), kTolerance<T> * (1 + std::fabs(n_exact)))
+              << "d = " << d << ", row " << r << ", column " << i;
+          ASSERT_LE(std::fabs(wide(soft[at]) - s_exact), kTolerance<T> * s_exact + 1e-7L)
+              << "d = " << d << ", row " << r << ", column " << i;
+        }
+      }
+    }
+  }
+}
+
+// By whatever instruction set and number of threads, in a batch and alone.
+TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
+  using T = TypeParam;
+  for (const int64_t d : kWidths) {
+    if (d == 0) continue;
+    const int64_t n = 40;
+    HostTensor<T> x({n * d}), weight({d});
+    fill(x, 3);
+    fill(weight, 4);
+    for (const bool norm : {true, false}) {
+      detail::chosen_machine() = detail::find_machine();
+      const std::vector<T> wanted = run<T>(norm, n, d, 0, x, weight);
+      for (const auto set :
+           {InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
+        if (set > detail::find_machine().instruction_set) continue;
+        detail::chosen_machine().instruction_set = set;
+        for (const size_t threading : {SIZE_MAX, size_t{1}}) {
+          detail::chosen_machine().threading_bytes = threading;
+          set_threads(threading == 1 ? 3 : 1);
+          const std::vector<T> got = run<T>(norm, n, d, 0, x, weight);
+          ASSERT_EQ(memcmp(got.data(), wanted.data(), got.size() * sizeof(T)), 0)
+              << "d = " << d << ", set " << static_cast<int>(set) << ", norm " << norm;
+        }
+      }
+      for (const int64_t r : {int64_t{0}, int64_t{17}, n - 1}) {
+        HostTensor<T> alone({d}, {2, 0, false});
+        std::copy_n(x.begin() + r * d, d, alone.begin());
+        const std::vector<T> got = run<T>(norm, 1, d, 0, alone, weight);
+        ASSERT_EQ(memcmp(got.data(), wanted.data() + r * d, got.size() * sizeof(T)), 0)
+            << "d = " << d << ", row " << r;
+      }
+    }
+  }
+}
+
+// Wherever in a row it is, and with the sign bit that x86 gives NaN.
+TYPED_TEST(CpuRows, NanIsKept) {
+  using T = TypeParam;
+  using C = compute_t<T>;
+  const C nan = std::numeric_limits<C>::quiet_NaN(), inf = std::numeric_limits<C>::infinity();
+  for (const C of : {nan, -nan}) {
+    for (const int64_t d : {1, 5, 64, 100, 300}) {
+      for (int64_t at = 0; at < d; ++at) {
+        HostTensor<T> x({d}, {}, T(C(1)));
+        x[at] = T(of);
+        C sum = 0, max = 0;
+        rows(1, d, 0, [&](const auto& row, int64_t) {
+          sum = row.sum([](C v) { return v; }, static_cast<const T*>(x.begin()));
+          max = row.max([](C v) { return v; }, static_cast<const T*>(x.begin()));
+        });
+        ASSERT_TRUE(std::isnan(sum) && std::isnan(max)) << "d = " << d << ", at " << at;
+        x[at] = T(inf);
+        rows(1, d, 0, [&](const auto& row, int64_t) {
+          max = row.max([](C v) { return v; }, static_cast<const T*>(x.begin()));
+        });
+        ASSERT_EQ(max, inf);
+      }
+    }
+  }
+}
+
+TEST(CpuRow, OfNoElements) {
+  float sum = 1, max = 1;
+  rows(1, 0, 0, [&](const auto& row, int64_t) {
+    sum = row.sum([](float v) { return v; }, static_cast<const float*>(nullptr));
+    max = row.max([](float v) { return v; }, static_cast<const float*>(nullptr));
+  });
+  EXPECT_EQ(sum, 0.0f);
+  EXPECT_EQ(max, -std::numeric_limits<float>::infinity());
+  rows(0, 4, 0, [&](const auto&, int64_t) { ADD_FAILURE() << "there is no row"; });
+}
+
+// Three inputs of different types, two outputs, one of them in place, and a sum of what is stored.
+TEST(CpuRow, SeveralInputsAndOutputs) {
+  for (const int64_t d : kWidths) {
+    HostTensor<float> x({d}), total({1});
+    HostTensor<float16> half({d}, {1, 0, false}), out({d}, {3, 0, false});
+    HostTensor<bfloat16> brain({d});
+    fill(x, 1);
+    fill(half, 2);
+    fill(brain, 3);
+    const std::vector<float> before(x.begin(), x.end());
+    rows(1, d, 0, [&](const auto& row, int64_t) {
+      const auto op = [](float a, float b, float c) { return a * b - c; };
+      total[0] = row.map_sum(op, x.begin(), static_cast<const float*>(x.begin()),
+                             static_cast<const float16*>(half.begin()),
+                             static_cast<const bfloat16*>(brain.begin()));
+      row.map([](float v) { return 2 * v; }, out.begin(), static_cast<const float*>(x.begin()));
+    });
+    double sum = 0;
+    for (int64_t i = 0; i < d; ++i) {
+      const auto a = before[static_cast<size_t>(i)];
+      const volatile float product = a * static_cast<float>(half[i]);
+      ASSERT_EQ(x[i], product - static_cast<float>(brain[i])) << i;
+      ASSERT_EQ(out[i].bits, float16(2 * x[i]).bits) << i;
+      sum += static_cast<double>(x[i]);
+    }
+    EXPECT_NEAR(total[0], sum, 1e-5 * (1 + static_cast<double>(d)));
+    EXPECT_TRUE(x.intact() && out.intact());
+  }
+}
+
+// Elements that are not there must not be seen by an op: this one would divide by zero.
+TEST(CpuRow, OpSeesOnlyElements) {
+  for (const int64_t d : kWidths) {
+    HostTensor<int32_t> x({d}, {}, 7), y({d});
+    float sum = 0;
+    rows(1, d, 0, [&](const auto& row, int64_t) {
+      const auto* in = static_cast<const int32_t*>(x.begin());
+      row.map([](int32_t v) { return 21 / v; }, y.begin(), in);
+      sum = row.sum([](int32_t v) { return static_cast<float>(21 / v); }, in);
+    });
+    for (const int32_t value : y) ASSERT_EQ(value, 3);
+    EXPECT_EQ(sum, 3 * static_cast<float>(d));
+  }
+}
+
+}  // namespace
+}  // namespace kernkit::cpu
