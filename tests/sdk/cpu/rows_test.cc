@@ -86,8 +86,9 @@ class CpuRows : public ::testing::Test {
  protected:
   void TearDown() override {
     detail::chosen_machine() = detail::find_machine();
-    set_threads(1);
+    set_threads(threads_);
   }
+  const int threads_ = threads();
 };
 using Types = ::testing::Types<float16, bfloat16, float, double>;
 TYPED_TEST_SUITE(CpuRows, Types, );
