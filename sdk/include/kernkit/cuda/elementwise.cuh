@@ -6,17 +6,13 @@
 
 #include "kernkit/apply.h"
 #include "kernkit/cuda/launch.h"
+#include "kernkit/cuda/pack.cuh"
 
 namespace kernkit::cuda {
 namespace detail {
 
 inline constexpr int kElementwiseThreads = 256;
 
-/// What one load or store moves: 16 bytes of the widest type, so as many elements of every type.
-template <class T, int kWidth>
-struct alignas(sizeof(T) * kWidth) Pack {
-  T values[kWidth];
-};
 /// The packs that one thread has of one array: every kElementwiseThreads-th of a tile.
 template <class T, int kWidth, int kPacks>
 struct Packs {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums and maxima over the threads of a warp or a block: in one order, so with the same bits in
+// every run.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace kernkit::cuda {
+
+namespace detail {
+
+struct Plus {
+  template <class T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+/// NaN where one is, which fmaxf() drops.
+struct Larger {
+  template <class T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a > b || a != a ? a : b;
+  }
+};
+
+// Each lane joins the same pairs, so that all have the same bits.
+template <class Join, class T>
+__device__ __forceinline__ T reduce_warp(T value, const Join& join) {
+#pragma unroll
+  for (int lanes = 16; lanes > 0; lanes /= 2) {
+    value = join(value, __shfl_xor_sync(0xffffffffu, value, lanes));
+  }
+  return value;
+}
+
+template <class Join, class T>
+__device__ __forceinline__ T reduce_block(T value, const Join& join) {
+  __shared__ T of_warps[32];
+  const int thread = static_cast<int>(threadIdx.x), warps = static_cast<int>(blockDim.x) / 32;
+  value = reduce_warp(value, join);
+  if (thread % 32 == 0) of_warps[thread / 32] = value;
+  __syncthreads();
+  T result = of_warps[0];
+  for (int warp = 1; warp < warps; ++warp) result = join(result, of_warps[warp]);
+  __syncthreads();  // before the next reduction writes
+  return result;
+}
+
+}  // namespace detail
+
+/// The sum of all threads' values, for each of them. The block has one dimension and whole warps,
+/// and all its threads call it. T: float, double, an integer of 4 or 8 bytes.
+template <class T>
+__device__ __forceinline__ T block_sum(T value) {
+  return detail::reduce_block(value, detail::Plus{});
+}
+
+/// The largest value, likewise; NaN where one is.
+template <class T>
+__device__ __forceinline__ T block_max(T value) {
+  return detail::reduce_block(value, detail::Larger{});
+}
+
+}  // namespace kernkit::cuda

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of elements in a kernel: what the body of cuda::rows() does with it.
+#pragma once
+
+#include <type_traits>
+
+#include "kernkit/apply.h"
+#include "kernkit/cuda/block_reduce.cuh"
+#include "kernkit/cuda/pack.cuh"
+
+namespace kernkit::cuda {
+
+/// A row of d elements in the hands of kThreads threads, a warp or a block. Thread t has the packs
+/// t, t + kThreads, ... of kWidth elements: kPacks of them, or any number where kPacks is 0. A pack
+/// is moved at once where its address allows, otherwise element by element: which thread has which
+/// element, and so each bit, does not depend on that.
+///
+/// sum(), max() and map() take what load() returns, or pointers, which they read. Their ops take
+/// the compute types. All threads call them, and all get the result.
+template <int kThreads, int kWidth, int kPacks>
+class Row {
+ public:
+  /// The thread's packs of an input, in registers: the row is read once. Of a row too long for
+  /// that (kPacks is 0) it is the pointer, and each pass reads.
+  template <class T>
+  struct Loaded {
+    Pack<T, kWidth> packs[kPacks];
+  };
+
+  __device__ __forceinline__ explicit Row(int64_t d) : d_(static_cast<Index>(d)) {}
+
+  /// in[0 ... d), aligned to an element.
+  template <class T>
+  __device__ __forceinline__ auto load(const T* in) const {
+    if constexpr (kPacks == 0) {
+      return in;
+    } else {
+      Loaded<T> values;
+#pragma unroll
+      for (int p = 0; p < kPacks; ++p) {
+        values.packs[p] = first_of(p) < d_ ? read(in, first_of(p)) : Pack<T, kWidth>{};
+      }
+      return values;
+    }
+  }
+
+  /// The sum of op(x[i]...), in the type that op returns; 0 of an empty row.
+  template <class Op, class... In>
+  __device__ __forceinline__ auto sum(const Op& op, const In&... in) const {
+    return reduce(detail::Plus{}, 0, op, in...);
+  }
+  /// The largest op(x[i]...): NaN where one is, -infinity of an empty row.
+  template <class Op, class... In>
+  __device__ __forceinline__ auto max(const Op& op, const In&... in) const {
+    return reduce(detail::Larger{}, -__builtin_huge_valf(), op, in...);
+  }
+
+  /// out[i] = op(x[i]...), rounded once. `out` may be an input: each thread reads its own first.
+  template <class Op, class Out, class... In>
+  __device__ __forceinline__ void map(const Op& op, Out* out, const In&... in) const {
+    each([&](int p, Index first) {
+      Pack<Out, kWidth> result;
+      apply(op, result, pack_of(in, p, first)...);
+      write(out, first, result);
+    });
+  }
+
+ private:
+  // A row in registers has no more than 32 bits count.
+  using Index = std::conditional_t<kPacks == 0, int64_t, int>;
+
+  __device__ __forceinline__ static Index first_of(int pack) {
+    return (pack * kThreads + static_cast<int>(threadIdx.x) % kThreads) * kWidth;
+  }
+  // Calls f(p, first element) for each pack that has an element.
+  template <class F>
+  __device__ __forceinline__ void each(const F& f) const {
+    if constexpr (kPacks == 0) {
+      for (Index first = first_of(0); first < d_; first += kThreads * kWidth) f(0, first);
+    } else {
+#pragma unroll
+      for (int p = 0; p < kPacks; ++p) {
+        if (first_of(p) < d_) f(p, first_of(p));
+      }
+    }
+  }
+  template <class T>
+  __device__ __forceinline__ bool whole(const T* at, Index first) const {
+    return first + kWidth <= d_ && reinterpret_cast<uintptr_t>(at) % alignof(Pack<T, kWidth>) == 0;
+  }
+  template <class T>
+  __device__ __forceinline__ Pack<T, kWidth> read(const T* in, Index first) const {
+    Pack<T, kWidth> result{};
+    if (whole(in + first, first)) {
+      result = *reinterpret_cast<const Pack<T, kWidth>*>(in + first);
+    } else {
+#pragma unroll
+      for (int j = 0; j < kWidth; ++j) {
+        if (first + j < d_) result.values[j] = in[first + j];
+      }
+    }
+    return result;
+  }
+  template <class T>
+  __device__ __forceinline__ void write(T* out, Index first, const Pack<T, kWidth>& pack) const {
+    if (whole(out + first, first)) {
+      *reinterpret_cast<Pack<T, kWidth>*>(out + first) = pack;
+    } else {
+#pragma unroll
+      for (int j = 0; j < kWidth; ++j) {
+        if (first + j < d_) out[first + j] = pack.values[j];
+      }
+    }
+  }
+  template <class T>
+  __device__ __forceinline__ const Pack<T, kWidth>& pack_of(const Loaded<T>& in, int p,
+                                                            Index) const {
+    return in.packs[p];
+  }
+  template <class T>
+  __device__ __forceinline__ Pack<T, kWidth> pack_of(const T* in, int, Index first) const {
+    return read(in, first);
+  }
+  template <class Op, class Out, class... In>
+  __device__ __forceinline__ static void apply(const Op& op, Pack<Out, kWidth>& result,
+                                               const Pack<In, kWidth>&... in) {
+#pragma unroll
+    for (int j = 0; j < kWidth; ++j) result.values[j] = apply_op<Out>(op, in.values[j]...);
+  }
+
+  template <class T>
+  static T element_of(const Loaded<T>&);
+  template <class T>
+  static T element_of(const T*);
+
+  template <class Join, class Op, class... In>
+  __device__ __forceinline__ auto reduce(const Join& join, float nothing, const Op& op,
+                                         const In&... in) const {
+    using R = std::decay_t<
+        std::invoke_result_t<const Op&, compute_t<decltype(element_of(std::declval<In>()))>...>>;
+    R result = nothing;
+    each([&](int p, Index first) {
+      Pack<R, kWidth> made;
+      apply(op, made, pack_of(in, p, first)...);
+#pragma unroll
+      for (int j = 0; j < kWidth; ++j) {
+        result = join(result, first + j < d_ ? made.values[j] : static_cast<R>(nothing));
+      }
+    });
+    if constexpr (kThreads == 32) {
+      return detail::reduce_warp(result, join);
+    } else {
+      return detail::reduce_block(result, join);
+    }
+  }
+
+  int64_t d_;
+};
+
+}  // namespace kernkit::cuda

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA loop of an op on rows: norms, softmax, activations.
+#pragma once
+
+#include "kernkit/cuda/launch.h"
+#include "kernkit/cuda/row.cuh"
+
+namespace kernkit::cuda {
+
+namespace detail {
+
+// A warp or a block of kThreads has a row; four warps are in a block. Offsets are 64-bit. The loop
+// is for more rows than a grid has blocks.
+template <int kThreads, int kWidth, int kPacks, class Body>
+__global__ void __launch_bounds__(kThreads < 128 ? 128 : kThreads)
+    rows_kernel(int64_t n, int64_t d, Body body) {
+  constexpr int kRows = kThreads < 128 ? 128 / kThreads : 1;
+  const int64_t first =
+      static_cast<int64_t>(blockIdx.x) * kRows + static_cast<int>(threadIdx.x) / kThreads;
+  for (int64_t r = first; r < n; r += static_cast<int64_t>(gridDim.x) * kRows) {
+    body(Row<kThreads, kWidth, kPacks>(d), r);
+  }
+}
+
+template <int kThreads, int kWidth, int kPacks, class Body>
+void launch_rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
+  constexpr int kRows = kThreads < 128 ? 128 / kThreads : 1;
+  const int64_t wanted = (n - 1) / kRows + 1;
+  const int64_t blocks = wanted < INT32_MAX ? wanted : INT32_MAX;  // the limit of grid.x
+  launch(rows_kernel<kThreads, kWidth, kPacks, Body>, {blocks, kThreads * kRows}, n, d, body);
+}
+
+}  // namespace detail
+
+/// Calls body(row, r) for r in [0, n) on the launch's stream; n <= 0 launches nothing. `row` is a
+/// Row of d elements, whose type depends on d: the body is a class with a template
+///
+///     template <class Row>
+///     __device__ void operator()(const Row& row, int64_t r) const {
+///       const auto in = row.load(x + r * stride);
+///       const float squares = row.sum([](float v) { return v * v; }, in);
+///       const float scale = math::rsqrt(squares / static_cast<float>(d) + eps);
+///       row.map([=](float v, float g) { return v * scale * g; }, y + r * d, in, weight);
+///     }
+///
+/// T is the type of the row's elements, of which a pack has 16 bytes. Rows of up to 64 KiB of T are
+/// read once and kept in registers; longer ones are read again by each pass. A row's bits are the
+/// same in every run, alone and among others, wherever its memory begins.
+template <class T, class Body>
+void rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
+  static_assert(16 % sizeof(T) == 0, "rows: elements have 1, 2, 4, 8 or 16 bytes");
+  constexpr int kWidth = 16 / sizeof(T);
+  if (n <= 0) return;
+  const int64_t packs = d <= 0 ? 0 : (d - 1) / kWidth + 1;
+  if (packs <= 32 * 2) return detail::launch_rows<32, kWidth, 2>(launch, n, d, body);
+  if (packs <= 32 * 4) return detail::launch_rows<32, kWidth, 4>(launch, n, d, body);
+  if (packs <= 256 * 4) return detail::launch_rows<256, kWidth, 4>(launch, n, d, body);
+  if (packs <= 1024 * 4) return detail::launch_rows<1024, kWidth, 4>(launch, n, d, body);
+  return detail::launch_rows<1024, kWidth, 0>(launch, n, d, body);
+}
+
+}  // namespace kernkit::cuda

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop over rows, run on the CPU thread by thread: every length of a row and every offset.
+#include "kernkit/cuda/rows.cuh"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/float.h"
+#include "kernkit/math.h"
+#include "kernkit/testing/tensor.h"
+
+namespace kernkit {
+namespace {
+
+using testing::HostTensor;
+
+// [rms_norm]
+template <class T>
+struct RmsNorm {
+  int64_t d, stride;
+  T* y;
+  const T *x, *weight;
+  float eps;
+
+  template <class Row>
+  __device__ void operator()(const Row& row, int64_t r) const {
+    const auto in = row.load(x + r * stride);
+    const float squares = row.sum([](float v) { return v * v; }, in);
+    const float scale = math::rsqrt(squares / static_cast<float>(d) + eps);
+    row.map([scale](float v, float g) { return v * scale * g; }, y + r * d, in, weight);
+  }
+};
+// [/rms_norm]
+
+template <class T>
+struct Softmax {
+  int64_t d;
+  T* y;
+  const T* x;
+
+  template <class Row>
+  __device__ void operator()(const Row& row, int64_t r) const {
+    const auto in = row.load(x + r * d);
+    const float largest = row.max([](float v) { return v; }, in);
+    const auto part = [largest](float v) { return math::exp(v - largest); };
+    const float whole = row.sum(part, in);
+    row.map([part, whole](float v) { return part(v) / whole; }, y + r * d, in);
+  }
+};
+
+class CudaRows : public ::testing::Test {
+ protected:
+  CudaRows() {
+    runtime.run_kernels(true);
+    dl.device = {kDLCUDA, 0};
+  }
+  ~CudaRows() override { EXPECT_TRUE(runtime.faults().empty()); }
+  cuda::Launch launch() const { return cuda::Launch(TensorView(&dl, "x")); }
+
+  cuda_on_cpu::CudaRuntime runtime;
+  DLTensor dl{};
+};
+
+template <class T>
+class CudaRowsOf : public CudaRows {
+ protected:
+  // Around the ends of a pack and of each kernel, and a row that no registers hold.
+  static std::vector<int64_t> widths() {
+    constexpr int64_t kWidth = 16 / sizeof(T);
+    return {1,
+            kWidth - 1,
+            kWidth,
+            33 * kWidth + 1,
+            64 * kWidth,
+            64 * kWidth + 1,
+            128 * kWidth + 1,
+            1024 * kWidth + 1,
+            4096 * kWidth + 1};
+  }
+  static void fill(HostTensor<T>& x, int seed) {
+    for (int64_t i = 0; i < x.size(); ++i) {
+      x[i] = static_cast<T>(static_cast<float>((i * 37 + seed) % 101 - 50) * 0.0625f);
+    }
+  }
+};
+using RowTypes = ::testing::Types<float16, float>;
+TYPED_TEST_SUITE(CudaRowsOf, RowTypes, );
+
+TYPED_TEST(CudaRowsOf, NormAndSoftmaxAreRight) {
+  using T = TypeParam;
+  const double tolerance = sizeof(T) == 4 ? 2e-6 : 2e-3;
+  for (const int64_t d : this->widths()) {
+    for (const int64_t gap : {0, 3}) {
+      const int64_t n = d < 3000 ? 6 : 2;  // more than a block of warps has
+      HostTensor<T> x({n * (d + gap)}, {1, 0, false}), weight({d}), y({n * d});
+      this->fill(x, 1);
+      this->fill(weight, 2);
+      cuda::rows<T>(this->launch(), n, d,
+                    RmsNorm<T>{d, d + gap, y.begin(), x.begin(), weight.begin(), 1e-6f});
+      for (int64_t r = 0; r < n; ++r) {
+        const T* in = x.begin() + r * (d + gap);
+        double squares = 0;
+        for (int64_t i = 0; i < d; ++i) squares += std::pow(static_cast<float>(in[i]), 2.0);
+        const double scale = 1 / std::sqrt(squares / static_cast<double>(d) + 1e-6);
+        for (int64_t i = 0; i < d; ++i) {
+          const double wanted = static_cast<float>(in[i]) * scale * static_cast<float>(weight[i]);
+          ASSERT_NEAR(static_cast<float>(y[r * d + i]), wanted, tolerance * (1 + std::fabs(wanted)))
+              << "d " << d << ", gap " << gap << ", row " << r << ", column " << i;
+        }
+      }
+      ASSERT_TRUE(y.intact() && x.intact()) << "d " << d;
+    }
+    HostTensor<T> x({d}, {2, 0, false}), y({d}, {1, 0, false});
+    this->fill(x, 3);
+    cuda::rows<T>(this->launch(), 1, d, Softmax<T>{d, y.begin(), x.begin()});
+    double whole = 0;
+    for (const T& value : x) whole += std::exp(static_cast<float>(value) - 3.125);
+    for (int64_t i = 0; i < d; ++i) {
+      const double wanted = std::exp(static_cast<float>(x[i]) - 3.125) / whole;
+      ASSERT_NEAR(static_cast<float>(y[i]), wanted, tolerance * wanted + 1e-7) << "d " << d;
+    }
+    ASSERT_TRUE(y.intact());
+  }
+}
+
+// Alone and among others, wherever in memory, and in each run.
+TYPED_TEST(CudaRowsOf, BitsDependOnTheRowAlone) {
+  using T = TypeParam;
+  for (const int64_t d : this->widths()) {
+    const int64_t n = 5;
+    HostTensor<T> x({n * d}), weight({d}, {1, 0, false}), y({n * d});
+    this->fill(x, 1);
+    this->fill(weight, 2);
+    cuda::rows<T>(this->launch(), n, d,
+                  RmsNorm<T>{d, d, y.begin(), x.begin(), weight.begin(), 1e-6f});
+    for (const int64_t offset : {0, 1, 2}) {
+      HostTensor<T> alone({d}, {offset, 0, false}), out({d}, {3 - offset, 0, false});
+      std::copy_n(x.begin() + 3 * d, d, alone.begin());
+      cuda::rows<T>(this->launch(), 1, d,
+                    RmsNorm<T>{d, d, out.begin(), alone.begin(), weight.begin(), 1e-6f});
+      ASSERT_EQ(memcmp(out.begin(), y.begin() + 3 * d, static_cast<size_t>(d) * sizeof(T)), 0)
+          << "d " << d << ", offset " << offset;
+    }
+  }
+}
+
+// Rows of up to 1, 2, 16 and 64 KiB, and longer ones: a warp or a block of so many threads each.
+TEST_F(CudaRows, ThreadsByTheLengthOfARow) {
+  const struct {
+    int64_t d;
+    unsigned blocks, threads;
+  } cases[] = {{256, 2, 128},  {257, 2, 128},   {512, 2, 128},    {513, 7, 256},
+               {4096, 7, 256}, {4097, 7, 1024}, {16384, 7, 1024}, {16385, 7, 1024}};
+  for (const auto& c : cases) {
+    HostTensor<float> x({7 * c.d}), y({7 * c.d});
+    runtime.clear();
+    cuda::rows<float>(launch(), 7, c.d, Softmax<float>{c.d, y.begin(), x.begin()});
+    ASSERT_EQ(runtime.launches().size(), 1u);
+    EXPECT_EQ(runtime.launches()[0].grid.x, c.blocks) << "d " << c.d;
+    EXPECT_EQ(runtime.launches()[0].block.x, c.threads) << "d " << c.d;
+  }
+  runtime.clear();
+  cuda::rows<float>(launch(), 0, 4, Softmax<float>{4, nullptr, nullptr});
+  EXPECT_TRUE(runtime.launches().empty());
+}
+
+struct SumAndMax {
+  int64_t d;
+  float *sum, *max;
+  const float* x;
+  template <class Row>
+  __device__ void operator()(const Row& row, int64_t) const {
+    *sum = row.sum([](float v) { return v; }, x);
+    *max = row.max([](float v) { return v; }, x);
+  }
+};
+
+TEST_F(CudaRows, NanIsKeptAndNothingIsZeroOrInfinity) {
+  const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
+  HostTensor<float> x({1030}), sum({1}), max({1});
+  for (const int64_t d : {3, 1030}) {
+    for (const int64_t at : {int64_t{0}, d / 2, d - 1}) {
+      for (const float value : {nan, -nan}) {
+        std::fill(x.begin(), x.end(), 1.0f);
+        x[at] = value;
+        cuda::rows<float>(launch(), 1, d, SumAndMax{d, sum.begin(), max.begin(), x.begin()});
+        EXPECT_TRUE(std::isnan(sum[0]) && std::isnan(max[0])) << "d " << d << ", at " << at;
+      }
+    }
+  }
+  cuda::rows<float>(launch(), 1, 0, SumAndMax{0, sum.begin(), max.begin(), x.begin()});
+  EXPECT_EQ(sum[0], 0.0f);
+  EXPECT_EQ(max[0], -inf);
+}
+
+struct CopyRow {
+  int64_t d, stride;
+  uint8_t* y;
+  const uint8_t* x;
+  template <class Row>
+  __device__ void operator()(const Row& row, int64_t r) const {
+    row.map([](uint8_t v) { return v; }, y + r * d, row.load(x + r * stride));
+  }
+};
+
+TEST_F(CudaRows, OffsetsOf64Bits) {
+  const int64_t stride = (int64_t{1} << 32) + 5;
+  const size_t bytes = static_cast<size_t>(stride) + 4096;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) GTEST_SKIP() << "the system gives no address space of 4 GiB";
+  auto* x = static_cast<uint8_t*>(memory);
+  for (int i = 0; i < 20; ++i) x[stride + i] = static_cast<uint8_t>(i + 1);
+  HostTensor<uint8_t> y({40});
+  cuda::rows<uint8_t>(launch(), 2, 20, CopyRow{20, stride, y.begin(), x});
+  for (int64_t i = 0; i < 20; ++i) EXPECT_EQ(y[20 + i], i + 1);
+  munmap(memory, bytes);
+}
+
+// Of a block of one's own: every thread gets the same, twice in a row.
+__global__ void reduce_block(float* sums, double* largest, const float* x) {
+  const float value = x[threadIdx.x];
+  sums[threadIdx.x] = cuda::block_sum(value) + cuda::block_sum(2 * value);
+  largest[threadIdx.x] = cuda::block_max(static_cast<double>(-value));
+}
+
+TEST_F(CudaRows, BlockSumAndBlockMax) {
+  for (const int64_t threads : {32, 96, 1024}) {
+    HostTensor<float> x({threads}), sums({threads});
+    HostTensor<double> largest({threads});
+    for (int64_t i = 0; i < threads; ++i) x[i] = static_cast<float>(i + 5);
+    launch()(reduce_block, {1, threads}, sums.begin(), largest.begin(), x.begin());
+    const auto wanted = static_cast<float>(3 * (threads * (threads - 1) / 2 + 5 * threads));
+    for (int64_t i = 0; i < threads; ++i) {
+      ASSERT_EQ(sums[i], wanted) << threads << " threads";
+      ASSERT_EQ(largest[i], -5.0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kernkit
