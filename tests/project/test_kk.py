@@ -70,7 +70,8 @@ def test_is_what_shellcheck_wants(root):
 def test_a_compiler_cache_that_is_installed_is_used(root, tmp_path, installed, given, used):
     python = tmp_path / "venv/bin/python"
     python.parent.mkdir(parents=True)
-    python.write_text('#!/bin/sh\necho "$* with ${CMAKE_CXX_COMPILER_LAUNCHER-none}"\n')
+    driver = f'case "$*" in *kernkit.driver*) exec {sys.executable} "$@" ;; esac'
+    python.write_text(f'#!/bin/sh\n{driver}\necho "$* with ${{CMAKE_CXX_COMPILER_LAUNCHER-none}}"\n')
     python.chmod(0o755)
     tools = tmp_path / "bin"
     tools.mkdir()
@@ -94,6 +95,7 @@ def test_a_compiler_cache_that_is_installed_is_used(root, tmp_path, installed, g
 
 TOOL = """#!/bin/sh
 case "$*" in
+  *kernkit.driver*) exec {python} "$@" ;;
   --version) echo "cmake version 3.25.1" ;;
   *" -m "* | "-m "* | --*) echo "$(basename "$0") $* KERNKIT_CUDA=$KERNKIT_CUDA" ;;
 esac
@@ -107,7 +109,7 @@ def library_kk(template, tmp_path):
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("cmake", "ctest", "python", "ninja"):
-        (tools / name).write_text(TOOL)
+        (tools / name).write_text(TOOL.replace("{python}", sys.executable))
         (tools / name).chmod(0o755)
 
     def kk(*words, **environment):

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./kk of a library."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+from typing import Dict, List
+
+from . import tools
+from .tools import PYTHON, ROOT, kernkit, run, say
+from .words import Command, Options, Wrong
+
+USAGE = """\
+usage: ./kk COMMAND [options]
+
+  all            everything: build, test, run the benchmarks once, make the wheel, try it
+  build          build the library, its tests and benchmarks (preset release)
+  test           build, then every test; --all: with sanitizers as well
+  bench [OP]     run the benchmarks, or one op's; --benchmark_... options are passed on;
+                 --compare OLD.json: and say what became slower than in that run;
+                 --rounds=15: measure 15 times, not 5
+  report         make a page of the last run in build/bench/report, with plots where matplotlib is
+                 and third_party/kernkit has the part: ./kk update --with plots
+  add NAME "SCHEMA" [--kind KIND]     start another kernel; ./kk add --help
+  wheel          make the wheel and the sdist in dist/
+  format         format the sources with clang-format
+  doctor         look into the built library for what it must not have, and into third_party/kernkit
+                 for what was changed by hand
+  update [--from WHERE]   bring the library to the template of a newer kernkit: the one installed in
+                 .venv, or WHERE: a checkout of its repository, a wheel, or what else pip installs;
+                 --with LIST: and take these parts of kernkit, as in rows,ptx
+
+  --cuda         bring the CUDA compiler (wheels, about 300 MB) when the machine has none
+  --no-cuda      leave CUDA out (neither: as KERNKIT_CUDA says, or where nvcc is found)
+
+The first run installs what is missing: Debian packages when this user may install them, and Python
+packages into .venv. By hand:
+  python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt
+  cmake --workflow --preset cpu && pytest tests && pip wheel --no-deps .
+"""
+STARTED = time.monotonic()
+
+
+def name() -> str:
+    return os.environ["KK_LIBRARY"]  # ./kk says it
+
+
+def build(options: Options) -> None:
+    run("cmake", "--preset", "release")
+    run("cmake", "--build", "--preset", "release")
+
+
+def test(options: Options) -> None:
+    """Builds and tests by presets, then pytest: whatever failed before, to the sum in the last line."""
+    presets = ["--preset=release"] + ["--preset=asan"] * (options.tier == "all")
+    kernkit("test", *presets, "--jobs", tools.JOBS, "--", "tests")
+
+
+def benchmarks() -> List[str]:
+    return sorted(path.stem for path in (ROOT / "bench").glob("*_bench.cc"))
+
+
+def bench(options: Options) -> None:
+    """All that is measured goes into build/bench/run.json."""
+    names = [f"{op}_bench" for op in options.words] or benchmarks()
+    for program in names:
+        if program not in benchmarks():
+            raise Wrong(f"there is no bench/{program}.cc")
+    if not names:
+        raise Wrong("there is no bench/<op>_bench.cc")
+    run("cmake", "--preset", "release")
+    run("cmake", "--build", "--preset", "release", "--target", "kernkit_benchmarks")
+    programs = [f"build/release/bin/{program}" for program in names]
+    # On one thread, then on as many as each op takes by itself.
+    programs += [f"KERNKIT_BENCH_THREADS=all {program}" for program in programs]
+    tools.bench(programs, options.rounds, options.google, options.compare)
+
+
+def report(options: Options) -> None:
+    part = pathlib.Path(__file__).parents[1] / "benchmarks/plots.py"
+    plots = [] if part.exists() and tools.has_module("matplotlib") else ["--no-plots"]
+    kernkit("report", "--output", "build/bench/report", *plots)
+
+
+def build_wheel() -> None:
+    """A wheel of the library that build/release holds and the tests have seen; `pip wheel .` compiles
+    it anew. The same sources give the same bytes: no time of day in the archives."""
+    package = f"build/release/python/{name()}"
+    run("cmake", "--preset", "release")
+    run("cmake", "--build", "--preset", "release", "--target", f"{name()}_python")
+    made = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1735689600")}
+    for folder in ("build/wheel", "dist"):
+        shutil.rmtree(ROOT / folder, ignore_errors=True)
+    run(PYTHON, "-m", "pip", "wheel", "--disable-pip-version-check", "--quiet", "--no-deps",
+        "--no-build-isolation", "--wheel-dir", "build/wheel", "-C", "wheel.cmake=false",
+        "-C", "wheel.platlib=true", "-C", f"wheel.packages={package}",
+        "-C", f"sdist.include={package}", ".", **made)  # fmt: skip
+    # scikit-build-core's tag says only "linux"; the libraries and symbols it needs say which glibc.
+    (wheel,) = (ROOT / "build/wheel").glob("*.whl")
+    repaired = subprocess.run(
+        ["auditwheel", "repair", "--strip", "--plat", "auto", "--wheel-dir", "dist", str(wheel)],
+        cwd=ROOT, env={**os.environ, **made, "AUDITWHEEL_PATCHER": "none"}, capture_output=True, text=True,
+    )  # fmt: skip
+    if repaired.returncode != 0:
+        raise Wrong(f"auditwheel refused the wheel\n{repaired.stderr}")
+    code = 'from scikit_build_core.build import build_sdist; build_sdist("dist")'
+    run(PYTHON, "-c", code, stdout=subprocess.DEVNULL, **made)
+    run("ls", "-l", "dist")
+
+
+def try_wheel() -> None:
+    """The tests of tests/, on what the wheel installs."""
+    wheels = [path.relative_to(ROOT) for path in (ROOT / "dist").glob("*.whl")]
+    run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--no-deps",
+        "--no-index", "--target", "build/wheel/installed", *wheels)  # fmt: skip
+    run(PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o",
+        "pythonpath=../build/wheel/installed", "tests")  # fmt: skip
+
+
+def wheel(options: Options) -> None:
+    build_wheel()
+    try_wheel()
+
+
+def everything(options: Options) -> None:
+    once = Options("bench", rounds="1",
+                   google=["--benchmark_min_time=0.001", "--benchmark_repetitions=1"])  # fmt: skip
+    phases = {
+        "build and test": lambda: test(options),
+        "benchmarks, once": lambda: bench(once),
+        "doctor": lambda: doctor(Options("doctor")),
+        "wheel": build_wheel,
+        "the wheel, installed and called": try_wheel,
+    }
+    if not benchmarks():
+        del phases["benchmarks, once"]
+    times = []
+    for phase, work in phases.items():
+        started = time.monotonic()
+        say(phase)
+        work()
+        times.append(f"    {phase}: {time.monotonic() - started:.0f} s")
+    print("\n".join([*times, f"    together: {time.monotonic() - STARTED:.0f} s"]))
+
+
+def format_sources(options: Options) -> None:
+    folders = [ROOT / folder for folder in ("kernels", "tests", "bench")]
+    files = [path for folder in folders for path in sorted(folder.rglob("*.*"))]
+    run("clang-format", "-i", *(path for path in files if path.suffix in (".h", ".cc", ".cu", ".cuh")))
+
+
+def passed_on(options: Options) -> None:
+    """kernkit's command of the same name, where ./kk was called."""
+    tools.run_here(PYTHON, "-B", "-m", "kernkit", options.command, *options.words)
+
+
+def doctor(options: Options) -> None:
+    passed_on(Options("doctor", options.words or [f"build/release/lib/lib{name()}.so"]))
+
+
+def update(options: Options) -> None:
+    """By another kernkit than the copy in this tree, which has no template."""
+    words, source = list(options.words), ""
+    if "--from" in words:
+        at = words.index("--from")
+        if at + 1 == len(words):
+            raise Wrong("--from needs a kernkit: a checkout of its repository, a wheel, or what else "
+                        "pip installs")  # fmt: skip
+        source = words[at + 1]
+        del words[at : at + 2]
+    own = str(pathlib.Path(__file__).resolve().parents[2])
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+             if path and os.path.realpath(path) != own]  # fmt: skip
+    if source and os.path.isdir(f"{source}/sdk/python/kernkit"):  # as it lies
+        paths.insert(0, os.path.abspath(f"{source}/sdk/python"))
+    elif source:
+        target = ROOT / "build/update"
+        shutil.rmtree(target, ignore_errors=True)
+        tools.pip_install("--no-deps", "--no-build-isolation", "--target", target, source)
+        paths.insert(0, str(target.resolve()))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    found = subprocess.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
+    if found.returncode != 0:
+        raise Wrong("no other kernkit than this library's copy is installed; type: ./kk update --from "
+                    "WHERE, a checkout of its repository, a wheel, or what else pip installs")  # fmt: skip
+    if not os.environ.get("KK_VENV") and not tools.has_module("cookiecutter"):
+        tools.pip_install("cookiecutter>=1.7.3")  # which renders the template
+    tools.run_here(PYTHON, "-B", "-m", "kernkit", "update", *words, env=environment)
+
+
+def plan(options: Options) -> Dict[str, str]:
+    """What ./kk prepares."""
+    command = COMMANDS[options.command]
+    return {"prepares": command.prepares, **({"cuda": options.cuda} if options.cuda else {})}
+
+
+COMMANDS: Dict[str, Command] = {
+    "all": Command(everything),
+    "build": Command(build),
+    "test": Command(test, options=("--all",)),
+    "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_"), most=1000),
+    "wheel": Command(wheel),
+    "format": Command(format_sources),
+    "report": Command(report, "python", is_passed_on=True),
+    "add": Command(passed_on, "python", is_passed_on=True),
+    "doctor": Command(doctor, "python", is_passed_on=True),
+    "update": Command(update, "python", is_passed_on=True),
+}
