@@ -75,8 +75,20 @@ endif()
 
 add_library(kernkit_cuda_on_cpu INTERFACE)
 add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)
+# In place of the headers of CUB and Thrust, a sentence.
+set(_kernkit_refused "${CMAKE_CURRENT_BINARY_DIR}/kernkit_not_on_cpu")
+foreach(_kernkit_header IN ITEMS
+    cub/cub.cuh cub/block/block_exchange.cuh cub/block/block_load.cuh cub/block/block_radix_sort.cuh
+    cub/block/block_reduce.cuh cub/block/block_scan.cuh cub/block/block_store.cuh
+    cub/device/device_radix_sort.cuh cub/device/device_reduce.cuh cub/device/device_scan.cuh
+    cub/device/device_select.cuh cub/device/device_transform.cuh cub/warp/warp_reduce.cuh
+    cub/warp/warp_scan.cuh thrust/device_ptr.h thrust/device_vector.h thrust/reduce.h thrust/scan.h
+    thrust/sort.h thrust/transform.h)
+  file(CONFIGURE OUTPUT "${_kernkit_refused}/${_kernkit_header}"
+    CONTENT "#include \"kernkit_cuda_on_cpu/no_cub.h\"\n")
+endforeach()
 target_include_directories(kernkit_cuda_on_cpu BEFORE INTERFACE
-  "${_kernkit_cuda_on_cpu_dir}/include")
+  "${_kernkit_cuda_on_cpu_dir}/include" "${_kernkit_refused}")
 target_link_libraries(kernkit_cuda_on_cpu INTERFACE kernkit::cuda_on_cpu_runtime)
 target_compile_definitions(kernkit_cuda_on_cpu INTERFACE KERNKIT_CUDA_ON_CPU)
 # #pragma unroll, and fences in the headers that are the host's.

@@ -1,2 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "../../kernkit_cuda_on_cpu/no_cub.h"
