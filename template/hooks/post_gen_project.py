@@ -136,6 +136,26 @@ def kernkit_version() -> str:
         return ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", stream.read()))
 
 
+def load_tool(name: str):
+    """A module of the SDK's that stands alone."""
+    folder = os.path.join(SDK, "python", "kernkit", "library")
+    spec = importlib.util.spec_from_file_location(name, os.path.join(folder, name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def seal_sdk(parts: str, version: str) -> None:
+    """Leaves what the library does not take of the SDK, and seals the rest."""
+    seal, tools = load_tool("seal"), load_tool("parts")
+    problem = tools.problem(parts, SDK)
+    if problem:
+        sys.exit(f"kernkit: parts: {problem}")
+    tools.leave(SDK, parts)
+    seal.write(SDK, version)
+
+
 def write_record(answers: dict, version: str) -> None:
     """Which kernkit the library was rendered from, and with which answers."""
     answers = {key: answers[key] for key in sorted(answers) if not key.startswith("_")}
@@ -204,6 +224,7 @@ def main() -> None:
     copy_dlpack(answers)
     remove_build_outputs()
     version = kernkit_version()
+    seal_sdk(answers["parts"], version)
     remove_what_is_not_wanted(answers)
     adapt(answers)
     write_record(answers, version)

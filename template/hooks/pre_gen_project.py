@@ -167,7 +167,7 @@ def problem(answers: dict) -> str:
         value = json.dumps(value if len(value) < 100 else value[:97] + "...")
         return f"{answer} {value} {reason}; {advice}"
 
-    for answer in ("library_name", "description", "author", *CHOICES):
+    for answer in ("library_name", "description", "author", *CHOICES, "parts"):
         if not isinstance(answers.get(answer), str):
             return f"{answer} must be text; put the answer in quotes"
     name = answers["library_name"]
@@ -179,6 +179,8 @@ def problem(answers: dict) -> str:
             return refuse(answer, why_not_text(answers[answer]), "type one line of plain text")
     if not re.fullmatch(AUTHOR, answers["author"]):
         return refuse("author", "is no name", "type a name, or Name <mail@address>")
+    if not re.fullmatch("[a-z0-9_,]*", answers["parts"]):  # which of these are, the SDK knows
+        return refuse("parts", "is no list of parts", "type names and commas, as in plots,ptx")
     for answer, choices in CHOICES.items():
         if answers[answer] not in choices:
             known = ", ".join(choices[:-1]) + " or " + choices[-1]

@@ -20,12 +20,12 @@ from typing import Dict
 
 from .cli import Refusal
 from .library import names
+from .library.record import read_record
 from .ops import custom, numeric
 from .ops import names as op_names
 from .ops import schema as op_schema
 from .ops.types import includes, parameter_type, return_type
 from .schema import Op
-from .update import read_record
 
 KINDS = pathlib.Path(__file__).resolve().parent / "ops/kinds"
 # Folders whose <name>/<name>.h the files of every op include.

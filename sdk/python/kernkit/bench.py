@@ -21,7 +21,7 @@ import tempfile
 import time
 from typing import Any, Dict, List, Tuple
 
-from .benchmarks import digest, runs
+from .benchmarks import runs
 from .benchmarks.runs import Row, Run
 from .cli import Refusal
 
@@ -188,6 +188,8 @@ def run(arguments: argparse.Namespace) -> int:
     measured = Run(about, rows)
     runs.save(measured, arguments.output)
     if arguments.brief:
+        from .benchmarks import digest
+
         print("\n".join(["", *digest.sentences(measured), "", *digest.table(measured), ""]))
     else:
         _print(measured)

@@ -8,6 +8,7 @@ mend is raised as Refusal and printed as one sentence.
 
 import argparse
 import importlib
+import pathlib
 import sys
 from typing import List, Optional
 
@@ -17,6 +18,16 @@ COMMANDS: List[str] = ["new", "add", "update", "doctor", "bindings", "test", "be
                        "compare", "cmakedir"]
 
 EXIT_CODES = "exit codes: 0 done, 1 the answer is no, 2 the command line is wrong, 3 refused"
+
+
+NOT_HERE = ("the template is not here: this is a copy of kernkit's SDK inside a library, which "
+            "./kk update --from WHERE updates; or install kernkit (pip install PATH, of its repository "
+            "or a wheel), which has kernkit new and update")  # fmt: skip
+
+
+def is_here(command: str) -> bool:
+    """A library's copy leaves the commands that need the template."""
+    return (pathlib.Path(__file__).parent / f"{command}.py").is_file()
 
 
 class Refusal(Exception):
@@ -29,12 +40,16 @@ def main(arguments: Optional[List[str]] = None) -> int:
                                      epilog=EXIT_CODES)
     parser.add_argument("--version", action="version", version=f"kernkit {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name in COMMANDS:
+    for name in filter(is_here, COMMANDS):
         module = importlib.import_module(f".{name}", __package__)
         text = module.__doc__ or ""
         module.configure(commands.add_parser(
             name, help=text.splitlines()[0], description=text, epilog=EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter))
+    words = sys.argv[1:] if arguments is None else arguments
+    if words and words[0] in COMMANDS and not is_here(words[0]):
+        print(f"kernkit: {NOT_HERE}", file=sys.stderr)
+        return 3
     chosen = parser.parse_args(arguments)
     try:
         return int(importlib.import_module(f".{chosen.command}", __package__).run(chosen))

@@ -13,6 +13,7 @@ one failed. The rules:
   nodelete   it stays mapped (-z nodelete), so that a deleter cannot dangle
   glibc      the glibc it needs, and the platform tag of a wheel that holds it; at most --glibc
   cuda       the GPUs that it holds code for; exactly those of --cuda
+  sealed     in a library's folder: third_party/kernkit is as kernkit made it
 """
 
 import argparse
@@ -25,6 +26,8 @@ from typing import Iterable, List, Optional
 from .binaries.library import Library, read_library
 from .binaries.manylinux import parse_version, platform_tag, version_of
 from .cli import Refusal
+from .library import seal
+from .library.record import SEALED
 from .schema import SchemaError, parse
 
 OWN_EXPORTS = {"__tvm_ffi__library_ctx", "kernkit_last_error", "kernkit_use_host"}
@@ -216,6 +219,18 @@ def check_cuda(library: Library, expected: Optional[str] = None) -> Finding:
     return Finding("cuda", True, f"code for {found}")
 
 
+def check_sealed(folder: pathlib.Path) -> Finding:
+    """Of a library's copy of the SDK."""
+    found, line = seal.touched(str(folder)), seal.version_line(str(folder))
+    if any(found):
+        return _fail(
+            "sealed",
+            f"{folder} was touched since it was {' '.join(line.split()[:2])}: {found}; restore it "
+            "from git, or bring the change to kernkit: ./kk update replaces the folder",
+        )
+    return Finding("sealed", True, line)
+
+
 def examine(
     library: Library,
     *,
@@ -262,6 +277,8 @@ def run(arguments: argparse.Namespace) -> int:
     findings = examine(
         library, also_needed=arguments.needed, glibc=arguments.glibc, cuda=arguments.cuda
     )
+    if seal.is_sealed(SEALED):
+        findings.append(check_sealed(pathlib.Path(SEALED)))
     if arguments.json:
         print(
             json.dumps(

@@ -10,8 +10,8 @@ import argparse
 import pathlib
 
 from .cli import Refusal
-from .library import names
-from .library.rendering import questions, render
+from .library import names, parts
+from .library.rendering import questions, render, vendored_sdk
 from .update import begin
 
 OPTIONS = {
@@ -21,13 +21,15 @@ OPTIONS = {
     "cuda": "auto (the default): where nvcc is found; required or none",
     "sdk": "vendored (the default): a copy in the library; find_package: an installed kernkit",
     "ci": "GitHub (the default) or none",
+    "parts": "parts of the SDK that not every library needs, as in plots,ptx",
 }
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("library_name", metavar="NAME", help="library, namespace and package")
     for answer, text in OPTIONS.items():
-        parser.add_argument(f"--{answer}", metavar="TEXT", help=text)
+        option = "with" if answer == "parts" else answer
+        parser.add_argument(f"--{option}", dest=answer, metavar="TEXT", help=text)
     parser.add_argument("--no-git", action="store_true", help="make no git repository, no commit")
     parser.add_argument("--output", default=".", metavar="DIR", help="where the folder NAME goes")
 
@@ -37,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     for answer in answers:
         if getattr(arguments, answer) is not None:
             answers[answer] = getattr(arguments, answer)
-    sentence = names.problem(answers)
+    sentence = names.problem(answers) or parts.problem(answers["parts"], str(vendored_sdk()))
     if sentence:
         raise Refusal(sentence)
     output = pathlib.Path(arguments.output).resolve()

@@ -189,6 +189,9 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             from .benchmarks import plots
         except ImportError:
+            if not (pathlib.Path(__file__).parent / "benchmarks/plots.py").exists():
+                raise Refusal("this copy of kernkit has no plots: kernkit update --with plots, or say "
+                              "--no-plots") from None  # fmt: skip
             raise Refusal("plots need matplotlib: pip install matplotlib, or say --no-plots") from None
     folder = arguments.output
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,48 +13,19 @@ began with; that changes no file.
 """
 
 import argparse
-import json
 import os
 import pathlib
 import re
 import subprocess
 import tempfile
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, Dict, Optional
 
 from .cli import Refusal
-from .library import names, rendering
+from .library import names, parts, rendering, seal
+from .library.record import RECORD, SEALED, Started, read_record
 from .sdk import version
 
-RECORD = ".kernkit.json"
 _MARK = "Kernkit-template"
-
-
-class Started(NamedTuple):
-    """What .kernkit.json says."""
-
-    version: str
-    answers: Dict[str, str]
-
-    @property
-    def name(self) -> str:
-        return self.answers["library_name"]
-
-
-def read_record(folder: pathlib.Path) -> Started:
-    """Refuses a folder where no library began."""
-    path = folder / RECORD
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        answers = {str(key): str(value) for key, value in record["answers"].items()}
-        started = Started(str(record["version"]), answers)
-        if "library_name" in answers:
-            return started
-    except FileNotFoundError:
-        raise Refusal(f"{folder} holds no {RECORD}: go to the folder of a library that kernkit "
-                      "began") from None  # fmt: skip
-    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise Refusal(f"{path} cannot be read ({error!r}); restore it from git") from error
-    raise Refusal(f"{path} has no library_name among its answers; restore it from git")
 
 
 class Repository:
@@ -142,7 +113,8 @@ class Repository:
 def render(answers: Dict[str, str], folder: pathlib.Path) -> pathlib.Path:
     """This kernkit's template with these answers, and the defaults of questions that are new."""
     answers = {key: answers.get(key, value) for key, value in rendering.questions().items()}
-    if problem := names.problem(answers):
+    sdk = str(rendering.vendored_sdk())
+    if problem := names.problem(answers) or parts.problem(answers["parts"], sdk):
         raise Refusal(f"{RECORD}: {problem}")
     rendering.render(answers, folder)
     return folder / answers["library_name"]
@@ -168,11 +140,26 @@ def begin(library: pathlib.Path) -> str:
             f"{whose}; --no-git makes none")  # fmt: skip
 
 
+def with_parts(answers: Dict[str, str], words: str) -> Dict[str, str]:
+    """The answers with these parts besides those that the library took."""
+    together = {*answers.get("parts", "").split(","), *words.split(",")} - {""}
+    return {**answers, "parts": ",".join(sorted(together))}
+
+
+def say_touched(library: pathlib.Path) -> str:
+    """A sentence about what was changed by hand in the copy of the SDK, or ""."""
+    sealed = library / SEALED
+    found = str(seal.touched(str(sealed))) if seal.is_sealed(str(sealed)) else ""
+    return found and f"{SEALED} was touched by hand: {found}"
+
+
 def as_numbers(text: str) -> Any:
     return [int(part) for part in re.findall(r"\d+", text)]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--with", dest="parts", default="", metavar="LIST",
+                        help="take these parts of the SDK as well, as in plots,ptx")  # fmt: skip
     parser.add_argument("--library", type=pathlib.Path, default=pathlib.Path(), metavar="DIR",
                         help="the library's folder (default: this one)")  # fmt: skip
 
@@ -180,12 +167,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     library = arguments.library.resolve()
     started = read_record(library)
-    ours = Started(version(), started.answers)
+    ours = Started(version(), with_parts(started.answers, arguments.parts))
     if as_numbers(ours.version) < as_numbers(started.version):
         raise Refusal(f"this kernkit is {ours.version}, and the library has {started.version} "
                       "already; type: pip install --upgrade kernkit")  # fmt: skip
     repository = Repository(library)
     repository.check_clean()
+    if said := say_touched(library):
+        print(said)
     before = repository.last_rendering(started.name)
     if before is None and ours.version != started.version:
         raise Refusal(
@@ -194,7 +183,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"kernkit=={started.version} && kernkit update, then this again"
         )
     with tempfile.TemporaryDirectory() as scratch:
-        tree = repository.tree_of(render(started.answers, pathlib.Path(scratch)))
+        tree = repository.tree_of(render(ours.answers, pathlib.Path(scratch)))
     if before is not None and repository.git("rev-parse", f"{before}^{{tree}}") == tree:
         print(f"nothing to do: {started.name} has what kernkit {ours.version} renders")
         return 0

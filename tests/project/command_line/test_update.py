@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from kernkit import cli, update
-from kernkit.library import rendering
+from kernkit.library import rendering, seal
 from rendering import BUILD_OUTPUTS
 
 LINE = "kernkit_add_kernel(fast_ops silu_and_mul)"
@@ -181,6 +181,35 @@ def test_a_rendering_that_was_amended_is_none(library, newer, capsys):
     git(library, "commit", "--quiet", "--amend", "--no-edit")
     run(library, code=3)
     assert "the history does not hold the rendering of kernkit 0.1.0" in capsys.readouterr().err
+
+
+def test_parts_that_a_library_took_stay_and_others_come(library, newer, capsys, monkeypatch):
+    added = newer / "third_party/kernkit/tvm_ffi_compat"
+    added.mkdir(exist_ok=True)
+    (added / "probe.h").write_text("// a part\n")
+    inside = library / "third_party/kernkit/tvm_ffi_compat/probe.h"
+    run(library)
+    assert not inside.exists()
+    assert cli.main(["update", "--library", str(library), "--with", "tvm_ffi_compat"]) == 0
+    assert inside.read_text() == "// a part\n"
+    assert json.loads((library / ".kernkit.json").read_text())["answers"]["parts"] == "tvm_ffi_compat"
+    (added / "probe.h").write_text("// newer\n")
+    run(library)
+    assert inside.read_text() == "// newer\n" and git(library, "status", "--porcelain") == ""
+    assert not any(seal.touched(str(library / "third_party/kernkit")))
+    capsys.readouterr()
+    assert cli.main(["update", "--library", str(library), "--with", "rugs"]) == 3
+    assert '.kernkit.json: there is no part "rugs"; type ' in capsys.readouterr().err
+
+
+def test_what_was_touched_in_the_copy_of_the_sdk_is_said(library, newer, capsys):
+    run(library)
+    assert "touched" not in capsys.readouterr().out
+    (library / "third_party/kernkit/include/kernkit/list.h").open("a").write("// ours\n")
+    commit(library)
+    run(library)
+    said = "third_party/kernkit was touched by hand: changed: include/kernkit/list.h\n"
+    assert capsys.readouterr().out.startswith(said)
 
 
 def test_what_cannot_be_updated_is_refused(library, tmp_path, monkeypatch, capsys):

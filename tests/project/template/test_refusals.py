@@ -83,7 +83,7 @@ def test_hostile_texts_are_refused(load_hook, text):
     """Both by the hook and by `kernkit new`, which asks it."""
     hook = load_hook("pre")
     good = {"library_name": NAME, "description": "x", "author": "x", "licence": "MIT"}
-    good.update(cuda="auto", sdk="vendored", ci="none")
+    good.update(cuda="auto", sdk="vendored", ci="none", parts="")
     assert hook.problem(good) == ""
     sentence = hook.problem({**good, "author": text})
     assert re.match(r'author ".*; type (one line of plain text|a name, or Name <)', sentence)
@@ -96,6 +96,20 @@ def test_an_unknown_choice_is_refused_and_leaves_nothing(kernkit_new, tmp_path, 
     assert done.returncode == 3
     assert done.stdout.startswith(f'kernkit: {answer} "{value}" is not known; type ')
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [("rugs", 'there is no part "rugs"; type '), ("rows;touch pwned", 'parts "rows;touch pwned" is no list of parts')],
+)
+def test_parts_that_are_not_there_are_refused(kernkit_new, template, environment, tmp_path, value, text):
+    """By `kernkit new`, and by the template's hooks."""
+    done = kernkit_new(NAME, "--with", value)
+    assert done.returncode == 3 and done.stdout.startswith(f"kernkit: {text}")
+    assert list(tmp_path.iterdir()) == []
+    done = render(template, tmp_path, environment, library_name=NAME, parts=value)
+    assert done.returncode != 0 and "kernkit: " in done.stdout and text in done.stdout
+    assert not (tmp_path / NAME).exists()
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "a;touch pwned", "$(touch pwned)", JINJA, "class"])
@@ -144,7 +158,7 @@ def test_lost_links_are_a_sentence(copy, environment, tmp_path):
 def test_a_typed_answer_may_be_jinja_and_is_refused(template, environment, tmp_path):
     text = "{{ 7 * 7 }} {% for %} {# "
     command = [sys.executable, "-m", "cookiecutter", str(template), "-o", str(tmp_path)]
-    done = run(*command, env=environment, input=f"{NAME}\n{text}\n" + 5 * "\n", cwd=tmp_path)
+    done = run(*command, env=environment, input=f"{NAME}\n{text}\n" + 6 * "\n", cwd=tmp_path)
     assert done.returncode != 0
     assert f'kernkit: description "{text.strip()}' in done.stdout
     assert "type one line of plain text" in done.stdout

@@ -9,6 +9,7 @@ import re
 import sys
 
 import pytest
+from kernkit.library import parts, seal
 from rendering import BUILD_OUTPUTS, CHOICES, NAME, check, files_below, render, run, source_tree
 
 DESCRIPTION = "Fast operations: 100 % of them, for O'Neil & sons; <é 😀> template_library"
@@ -33,6 +34,13 @@ def library(template, environment, tmp_path_factory) -> pathlib.Path:
     return output / NAME
 
 
+def is_taken(path):
+    """Of a file of the template: whether a library that asks for no parts has it."""
+    taken = {part.name for part in parts.PARTS if part.taken == parts.ALWAYS} | {parts.CORE}
+    inside = path.startswith("third_party/kernkit/")
+    return not inside or parts.part_of(path[len("third_party/kernkit/") :]) in taken
+
+
 # What is there
 
 
@@ -44,11 +52,11 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
         .replace(b"TEMPLATE_LIBRARY", NAME.upper().encode())
         .replace(b"template library description", DESCRIPTION.encode())
         for path, content in files_below(source_tree(template)).items()
-        if not path.startswith("licences/")
+        if not path.startswith("licences/") and is_taken(path)
     }
     expected = {path.replace("template_library", NAME): text for path, text in expected.items()}
     rendered = files_below(library)
-    made = {DLPACK.as_posix(), "LICENSE", ".kernkit.json"}
+    made = {DLPACK.as_posix(), "LICENSE", ".kernkit.json", "third_party/kernkit/SEAL"}
     assert set(rendered) - made == set(expected) - made
     plain = [path for path in expected if not CONDITION.search(expected[path])]
     assert [path for path in plain if rendered[path] != expected[path]] == []
@@ -56,7 +64,12 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
 
 
 def test_the_sdk_and_what_is_shared_are_the_same_bytes(root, library):
-    assert files_below(library / "third_party/kernkit") == files_below(root / "sdk")
+    copied = files_below(library / "third_party/kernkit")
+    del copied["SEAL"]
+    sdk = files_below(root / "sdk")
+    assert copied == {path: text for path, text in sdk.items() if is_taken(f"third_party/kernkit/{path}")}
+    assert 0 < len(sdk) - len(copied) < 0.2 * len(sdk)
+    assert not any(seal.touched(str(library / "third_party/kernkit")))
     shared = {
         ".clang-format": ".clang-format",
         "LICENSE": "LICENSE",
@@ -95,6 +108,7 @@ def test_the_answers_are_on_record(library):
         "description": DESCRIPTION,
         "library_name": NAME,
         "licence": "Apache-2.0",
+        "parts": "",
         "sdk": "vendored",
     }
 
@@ -240,9 +254,9 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
     assert files_below(tmp_path / "out" / NAME) == files_below(library)
     # The same questions, typed; and the same refusals.
     command = [python, "-m", "cookiecutter", template, "-o", tmp_path]
-    check(*command, env=env, input="typed\n" + 6 * "\n")
+    check(*command, env=env, input="typed\n" + 7 * "\n")
     assert (tmp_path / "typed/LICENSE").is_file()
-    refused = run(*command, env=env, input="other\n{{ 7 }}\n" + 5 * "\n")
+    refused = run(*command, env=env, input="other\n{{ 7 }}\n" + 6 * "\n")
     assert refused.returncode != 0 and "type one line of plain text" in refused.stdout
     for answer in CHOICES:
         refused = render(template, tmp_path / "none", env, python=python, **{answer: "first"})

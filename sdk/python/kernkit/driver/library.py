@@ -30,7 +30,7 @@ usage: ./kk COMMAND [options]
                  for what was changed by hand
   update [--from WHERE]   bring the library to the template of a newer kernkit: the one installed in
                  .venv, or WHERE: a checkout of its repository, a wheel, or what else pip installs;
-                 --with LIST: and take these parts of kernkit, as in rows,ptx
+                 --with LIST: and take these parts of kernkit, as in plots,ptx
 
   --cuda         bring the CUDA compiler (wheels, about 300 MB) when the machine has none
   --no-cuda      leave CUDA out (neither: as KERNKIT_CUDA says, or where nvcc is found)

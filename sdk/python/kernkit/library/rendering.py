@@ -7,7 +7,7 @@ import sys
 import tempfile
 from typing import Dict
 
-from ..cli import Refusal
+from ..cli import NOT_HERE, Refusal
 
 PACKAGE = pathlib.Path(__file__).resolve().parents[1]
 
@@ -17,11 +17,12 @@ def template_folder() -> pathlib.Path:
     for folder in (PACKAGE / "template", PACKAGE.parents[2] / "template"):
         if (folder / "cookiecutter.json").is_file():
             return folder
-    raise Refusal(
-        "the template is not here: this is a copy of kernkit's SDK inside a library, which "
-        "./kk update --from WHERE updates; or install kernkit (pip install PATH, of its repository "
-        "or a wheel), which has kernkit new and update"
-    )
+    raise Refusal(NOT_HERE)
+
+
+def vendored_sdk() -> pathlib.Path:
+    """The SDK of which the template makes a library's copy."""
+    return template_folder() / "{{cookiecutter.library_name}}/third_party/kernkit"
 
 
 def questions() -> Dict[str, str]:
