@@ -353,12 +353,12 @@ def test_the_race_detector_s_preset_finds_a_race(template, environment, driver_e
     check("cmake", "--preset", "tsan", **at)
     done = tried()
     assert "100% tests passed, 0 tests failed out of 1" in done.stdout, done.stdout
-    text, line = kernel.read_text(), "      out[i] = kernkit::apply_op"
+    text, line = kernel.read_text(), "      out[i] = result;\n"
     assert text.count(line) == 1
-    kernel.write_text(text.replace(line, "      out[0] = up[0];\n" + line))
+    kernel.write_text(text.replace(line, "      out[0] = ups;\n" + line))
     done = tried()
     assert done.returncode != 0
-    assert re.search(r"ThreadSanitizer: data race(.|\n)*silu_and_mul_kernel<float>", done.stdout)
+    assert re.search(r"ThreadSanitizer: data race(.|\n)*silu_and_mul_kernel<float, [0-9]+>", done.stdout)
 
 
 @pytest.mark.all
