@@ -88,7 +88,7 @@ def test_the_library_works_on_after_a_callback_failed(ops):
         (
             lambda o: o.adder(1)(2, 300),
             ValueError,
-            "adder(): argument 1: int 300 is out of range [-128, 127]",
+            "adder(): argument 2: int 300 is out of range [-128, 127]",
         ),
     ],
 )

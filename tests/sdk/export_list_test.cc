@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments that may be left out, may be None, or are lists.
 #include <string_view>
+#include <tuple>
 
 #include "export_fixture.h"
+#include "kernkit/call/array.h"
+#include "kernkit/call/tuple_argument.h"
+#include "kernkit/call/export_typed.h"
 #include "kernkit/function.h"
 #include "kernkit/list.h"
 #include "kernkit/optional.h"
@@ -28,6 +32,19 @@ void lists(ShapeView sizes, ListView<double> factors, ListView<TensorView> tenso
       tensors.empty() ? "-" : tensors[0].name());
 }
 
+void owned(kernkit::Array<int64_t> numbers, const kernkit::Array<TensorView>& tensors) {
+  const kernkit::Array<int64_t> copy = numbers;
+  numbers.push_back(5);
+  see(copy.size(), numbers.size(), numbers.at(numbers.size() - 1), tensors.size());
+}
+void nested(kernkit::Array<kernkit::Array<int64_t>> lists, std::tuple<int64_t, bool> pair) {
+  see(lists.size(), lists[0].size(), lists[0][1], std::get<0>(pair), std::get<1>(pair));
+}
+template <int kFactor>
+void times(int32_t n) noexcept {
+  see(kFactor * n);
+}
+
 // Reads the lists once more after a callback has run.
 void watch(ListView<double> numbers, ListView<TensorView> tensors, ListView<std::string_view> texts,
            const kernkit::Function& change) {
@@ -47,6 +64,11 @@ KERNKIT_EXPORT(every_default,
 KERNKIT_EXPORT(optionals, "(Tensor? x, float? f=None, int[]? s=None) -> ()", "", ops::optionals)
 KERNKIT_EXPORT(watch, "(float[] numbers, Tensor[] tensors, str[] texts, Callable change) -> ()", "",
                ops::watch)
+KERNKIT_EXPORT(owned, "(int[] numbers, Tensor[] tensors) -> ()", "", ops::owned)
+KERNKIT_EXPORT_TYPED(nested, ops::nested)
+KERNKIT_EXPORT_TYPED(times_three, ops::times<3>)
+KERNKIT_EXPORT_TYPED(of_lambda, [](double x, bool negative) { ops::see(negative ? -x : x); })
+KERNKIT_EXPORT_TYPED(typed_lists, ops::lists)
 KERNKIT_EXPORT(lists, "(int[] sizes, float[] factors, Tensor[] tensors) -> ()", "", ops::lists)
 
 namespace kernkit {
@@ -102,6 +124,71 @@ TEST_F(Export, Lists) {
             "[" + to15 + "];0;-1;0;-;");
   EXPECT_EQ(seen(__tvm_ffi_lists, {seventeen.any(), empty.any(), empty.any()}),
             "[" + to15 + ", 16];0;-1;0;-;");
+}
+
+TEST_F(Export, OwnedLists) {
+  KernkitAny ints[] = {integer(1), integer(2)}, tensors[] = {x};
+  const Object<KernkitSeqCell> two(kKernkitArray, {ints, 2, 2, nullptr});
+  const Object<KernkitSeqCell> one(kKernkitList, {tensors, 1, 1, nullptr});
+  EXPECT_EQ(seen(__tvm_ffi_owned, {two.any(), one.any()}), "2;3;5;1;");
+  EXPECT_EQ(error(__tvm_ffi_owned, {two.any(), two.any()}),
+            "TypeError: owned(): tensors[0]: expected Tensor, got int 1");
+}
+
+TEST(Array, SharesUntilChanged) {
+  Array<std::string> a = {"x", "y"};
+  const Array<std::string> b = a;
+  const std::string* first = &*a.begin();
+  EXPECT_EQ(first, &*b.begin());
+  a.own()[0] = "z";
+  EXPECT_EQ(a[0] + b[0], "zx");
+  EXPECT_EQ(&a.own()[0], &*a.begin()) << "alone, and copied once more";
+  Array<std::string> c;
+  EXPECT_TRUE(c.empty() && c.begin() == c.end());
+  c = b;
+  c = std::move(a);
+  EXPECT_TRUE(a.empty());  // NOLINT(bugprone-use-after-move)
+  c.push_back("w");
+  EXPECT_EQ(c.size(), 3);
+  try {
+    c.at(3);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "IndexError: index 3 is out of range for an array of size 3");
+  }
+}
+
+TEST_F(Export, Typed) {
+  KernkitAny ints[] = {integer(1), integer(2)}, pair[] = {integer(7), boolean(true)};
+  const Object<KernkitSeqCell> two(kKernkitArray, {ints, 2, 2, nullptr});
+  KernkitAny list[] = {two.any()};
+  const Object<KernkitSeqCell> lists(kKernkitArray, {list, 1, 1, nullptr});
+  const Object<KernkitSeqCell> both(kKernkitArray, {pair, 2, 2, nullptr});
+  EXPECT_EQ(seen(__tvm_ffi_nested, {lists.any(), both.any()}), "1;2;2;7;true;");
+  EXPECT_EQ(seen(__tvm_ffi_times_three, {integer(4)}), "12;");
+  EXPECT_EQ(seen(__tvm_ffi_of_lambda, {integer(4), boolean(true)}), "-4;");
+  EXPECT_EQ(error(__tvm_ffi_nested, {two.any(), both.any()}),
+            "TypeError: nested(): argument 1[0]: expected a list, got int 1");
+  EXPECT_EQ(error(__tvm_ffi_nested, {lists.any(), lists.any()}),
+            "TypeError: nested(): argument 2: expected a tuple of 2, got a list of 1");
+  ints[1] = real(0.5);
+  EXPECT_EQ(error(__tvm_ffi_nested, {lists.any(), both.any()}),
+            "TypeError: nested(): argument 1[0][1]: expected int, got float 0.5");
+  EXPECT_EQ(error(__tvm_ffi_nested, {}), "TypeError: nested(): takes 2 arguments, got 0");
+  EXPECT_EQ(error(__tvm_ffi_times_three, {integer(1), x}),
+            "TypeError: times_three(): takes 1 argument, got 2");
+}
+
+TEST(Typed, LineOfTypes) {
+  EXPECT_STREQ(kernkit_export_nested_schema.text, "nested(Any argument_1, Any argument_2) -> ()");
+  EXPECT_STREQ(kernkit_export_times_three_schema.text, "times_three(int argument_1) -> ()");
+  EXPECT_STREQ(kernkit_export_of_lambda_schema.text,
+               "of_lambda(float argument_1, bool argument_2) -> ()");
+  EXPECT_STREQ(kernkit_export_typed_lists_schema.text,
+               "typed_lists(int[] argument_1, float[] argument_2, Tensor[] argument_3) -> ()");
+  using Line =
+      detail::TypedLine<std::tuple<Tensor, Optional<int64_t>>, Optional<ShapeView>, std::string>;
+  EXPECT_STREQ(Line::behind("").text, "(int[]? argument_1, str argument_2) -> (Tensor, int?)");
 }
 
 // A List (type index 75), unlike an Array, may change: here a callback empties it, so that it frees

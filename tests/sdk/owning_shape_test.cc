@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "kernkit/export.h"
 #include "kernkit/host/runtime.h"
@@ -35,6 +38,32 @@ TEST(Shape, OwnsItsElements) {
 }
 
 // 8 stand in the object, 9 do not.
+TEST(Shape, OfAVector) {
+  const std::vector<int64_t> sizes = {4, 0, 5};
+  EXPECT_EQ(ShapeView(Shape(sizes)), ShapeView({4, 0, 5}));
+  const Shape of_array = std::array<int64_t, 2>{7, 8};
+  EXPECT_EQ(ShapeView(of_array), ShapeView({7, 8}));
+  EXPECT_TRUE(Shape(std::vector<int64_t>()).empty());
+  static_assert(!std::is_convertible_v<std::vector<int32_t>, Shape>,
+                "other integers are not copied");
+}
+
+TEST(Shape, CheckedIndex) {
+  const Shape shape = {4, 5};
+  EXPECT_EQ(shape.at(1), 5);
+  EXPECT_EQ(ShapeView(shape).at(0), 4);
+  for (const size_t i : {size_t{2}, ~size_t{0}}) {
+    try {
+      shape.at(i);
+      ADD_FAILURE() << i;
+    } catch (const Error& error) {
+      const std::string text =
+          "IndexError: index " + std::to_string(i) + " is out of range for a shape of size 2";
+      EXPECT_EQ(error.what(), text);
+    }
+  }
+}
+
 TEST(Shape, CopiesAndAssigns) {
   const Shape small = {1, 2, 3, 4, 5, 6, 7, 8}, large = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   for (const Shape* from : {&small, &large}) {

@@ -179,6 +179,12 @@ template <class A, class B>
 #define KERNKIT_ICHECK_GT(a, b) KERNKIT_ICHECK_OP(a, >, b)
 #define KERNKIT_ICHECK_GE(a, b) KERNKIT_ICHECK_OP(a, >=, b)
 
+inline int64_t kernkit::ShapeView::at(size_t i) const {
+  KERNKIT_CHECK(i < size_, IndexError)
+      << "index " << i << " is out of range for a shape of size " << size_;
+  return data_[i];
+}
+
 #if !defined(KERNKIT_COMPILED)
 #include "kernkit/impl/error.h"
 #endif

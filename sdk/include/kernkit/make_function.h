@@ -2,6 +2,7 @@
 // make_function(): a function of the host that calls C++ code.
 #pragma once
 
+#include "kernkit/call/argument_name.h"
 #include "kernkit/function.h"
 #include "kernkit/host_api/raise.h"
 #include "kernkit/list.h"
@@ -9,18 +10,6 @@
 namespace kernkit {
 
 namespace detail {
-
-/// "argument 12", for messages about a parameter that has no name.
-template <size_t I>
-struct ArgumentName {
-  static constexpr size_t kDigits = I < 10 ? 1 : 2;
-  static constexpr FixedText<12> kText = [] {
-    FixedText<12> text{"argument "};
-    if (I >= 10) text.text[9] = static_cast<char>('0' + I / 10);
-    text.text[8 + kDigits] = static_cast<char>('0' + I % 10);
-    return text;
-  }();
-};
 
 template <class F, class Signature>
 class Callback;
@@ -62,9 +51,10 @@ class Callback<F, R(Params...)> {
   template <size_t... I>
   void apply([[maybe_unused]] const KernkitAny* args, KernkitAny* result,
              std::index_sequence<I...>) {
-    Apply{&function_, result,
-          Argument<std::decay_t<Params>>::read(args[I], ArgumentName<I>::kText.text)...};
+    Apply{&function_, result, Argument<std::decay_t<Params>>::read(args[I], kNames.at[I].text)...};
   }
+
+  static constexpr ArgumentNames<sizeof...(Params)> kNames{};
 
   const char* name_;
   F function_;

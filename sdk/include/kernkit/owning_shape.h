@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <type_traits>
+
 #include "kernkit/types/shape.h"
 
 namespace kernkit {
@@ -25,6 +27,14 @@ class Shape {
   }
   Shape(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
       : Shape(ShapeView(sizes)) {}
+  /// A copy of the int64_t of a std::vector, std::array or another class with data() and size().
+  template <class Sizes,
+            std::enable_if_t<
+                !std::is_convertible_v<const Sizes&, ShapeView> &&
+                    std::is_same_v<decltype(std::declval<const Sizes&>().data()), const int64_t*>,
+                int> = 0>
+  Shape(const Sizes& sizes)  // NOLINT(runtime/explicit)
+      : Shape(ShapeView(sizes.data(), sizes.size())) {}
   Shape(const Shape& other) : Shape(ShapeView(other)) {}
   Shape& operator=(const Shape& other) {
     if (this == &other) return *this;
@@ -49,6 +59,8 @@ class Shape {
   /// Unchecked, as of an array.
   int64_t operator[](size_t i) const { return data_[i]; }
   int64_t& operator[](size_t i) { return data_[i]; }
+  /// Throws IndexError from size() on.
+  int64_t at(size_t i) const { return ShapeView(data_, size_).at(i); }
   const int64_t* begin() const { return data_; }
   const int64_t* end() const { return data_ + size_; }
   int64_t* begin() { return data_; }

@@ -153,8 +153,8 @@ TEST(Function, Calls) {
   EXPECT_TRUE(make_function("g", [] {})().is_none());
   EXPECT_EQ(error_of([&] { f(3); }), "TypeError: f(): takes 2 arguments, got 1");
   EXPECT_EQ(error_of([&] { f("m", 3); }),
-            "TypeError: f(): argument 0: expected float, got str \"m\"");
-  EXPECT_EQ(error_of([&] { f(1, 3); }), "TypeError: f(): argument 1: expected str, got int 3");
+            "TypeError: f(): argument 1: expected float, got str \"m\"");
+  EXPECT_EQ(error_of([&] { f(1, 3); }), "TypeError: f(): argument 2: expected str, got int 3");
   EXPECT_EQ(error_of([] { Function()(); }),
             "InternalError: internal check failed: defined() an undefined Function was called");
 }
@@ -178,9 +178,9 @@ TEST(Movable, IsTakenOverByAnOwner) {
   EXPECT_EQ(owners(kept.get()), 1u);
   const std::string moved = ", got an object that was moved away before";
   EXPECT_EQ(error_of([&] { keep(movable(&slot)); }),
-            "TypeError: keep(): argument 0: expected something that can be owned" + moved);
+            "TypeError: keep(): argument 1: expected something that can be owned" + moved);
   EXPECT_EQ(error_of([&] { keep(movable(nullptr)); }),
-            "TypeError: keep(): argument 0: expected something that can be owned" + moved);
+            "TypeError: keep(): argument 1: expected something that can be owned" + moved);
 
   slot = new_object(std::string("another, longer than seven"));
   {
@@ -196,13 +196,13 @@ TEST(Movable, IsTakenOverByAnOwner) {
   keep_tensor(movable(&slot));
   EXPECT_EQ(slot, nullptr);
   EXPECT_EQ(tensor.use_count(), 1u);
-  EXPECT_STREQ(tensor.view().name(), "argument 0");
+  EXPECT_STREQ(tensor.view().name(), "argument 1");
   EXPECT_EQ(error_of([&] { keep_tensor(movable(&slot)); }),
-            "TypeError: keep_tensor(): argument 0: expected an owned Tensor" + moved);
+            "TypeError: keep_tensor(): argument 1: expected an owned Tensor" + moved);
   // What does not fit stays with the caller.
   slot = new_object(std::string("longer than seven"));
   EXPECT_EQ(error_of([&] { keep_tensor(movable(&slot)); }),
-            "TypeError: keep_tensor(): argument 0: expected an owned Tensor, got str "
+            "TypeError: keep_tensor(): argument 1: expected an owned Tensor, got str "
             "\"longer than seven\" (to be moved)");
   ASSERT_NE(slot, nullptr);
   KernkitObjectDecRef(slot);

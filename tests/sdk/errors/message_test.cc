@@ -7,10 +7,13 @@
 #include <climits>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "kernkit/errors/streamable.h"
 
 namespace kernkit {
 
@@ -20,6 +23,17 @@ struct Point {
   int x;
 };
 Message& operator<<(Message& out, const Point& point) { return out << "Point " << point.x; }
+enum Status { kFine, kBroken = 300 };
+enum Small : int8_t { kMinus = -3 };
+struct Streamed {
+  double x;
+};
+std::ostream& operator<<(std::ostream& out, const Streamed& value) {
+  return out << '<' << value.x << '>';
+}
+struct Both {};
+std::ostream& operator<<(std::ostream& out, const Both&) { return out << "stream"; }
+Message& operator<<(Message& out, const Both&) { return out << "message"; }
 }  // namespace elsewhere
 
 namespace {
@@ -101,6 +115,8 @@ TEST(Message, Pointers) {
   EXPECT_EQ(text(&x), expected);
 }
 
+TEST(Message, Null) { EXPECT_EQ(text(nullptr), "nullptr"); }
+
 TEST(Message, TensorWords) {
   const int64_t sizes[] = {4, -8}, strides[] = {1, 0};
   EXPECT_EQ(text(dl_bfloat16), "bfloat16");
@@ -113,6 +129,16 @@ TEST(Message, TensorWords) {
 }
 
 TEST(Message, OwnTypes) { EXPECT_EQ(text(elsewhere::Point{3}, "!"), "Point 3!"); }
+
+TEST(Message, Enumerators) {
+  EXPECT_EQ(text(elsewhere::kBroken, ' ', elsewhere::kMinus), "300 -3");
+}
+
+TEST(Message, StreamableClasses) {
+  EXPECT_EQ(text("at ", elsewhere::Streamed{0.5}, "!"), "at <0.5>!");
+  EXPECT_EQ(text(elsewhere::Both()), "message");
+  EXPECT_EQ(text(ShapeView(), std::string("text")), "[]text");
+}
 
 TEST(Message, Grows) {
   Message message;

@@ -121,7 +121,7 @@ struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, 
     }
     const auto narrowed = static_cast<T>(value);
     fits_in =
-        fits_in && static_cast<int64_t>(narrowed) == value && (value < 0) == (narrowed < T(0));
+        fits_in && static_cast<int64_t>(narrowed) == value && (std::is_signed_v<T> || value >= 0);
     if (__builtin_expect(!fits_in, 0)) {
       throw_out_of_range(name, any, static_cast<int64_t>(Limits::min()), Limits::max());
     }

@@ -24,6 +24,10 @@ int return_metadata(const char* text, KernkitAny* result) noexcept {
   }
 }
 
+/// The same of a line that is read when it is asked for.
+[[gnu::cold]] int return_metadata_of(const char* text, const char* op, Where where,
+                                     KernkitAny* result) noexcept;
+
 template <class Line>
 int return_doc(const char* doc, KernkitAny* result) noexcept {
   try {

@@ -25,7 +25,7 @@ constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Sche
 /// The default of a parameter as an argument. `names` is what terminate_names() made.
 [[gnu::cold]] KernkitAny default_value(const schema::Param& param, const char* names);
 
-/// TypeError for a call with `got` arguments.
+/// TypeError for a call with `got` arguments; `names` is null when they have none.
 [[noreturn, gnu::cold]] void throw_count(const schema::Signature& schema, const char* names,
                                          int32_t got);
 

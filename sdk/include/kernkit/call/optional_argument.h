@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optional parameters: how None or a value is read. Included by export.h.
+// Optional parameters and results: None or a value. Included by export.h.
 #pragma once
 
 #include <new>
 
 #include "kernkit/call/argument.h"
+#include "kernkit/call/result.h"
 
 namespace kernkit::detail {
 
@@ -50,6 +51,24 @@ struct Argument<Optional<T>, std::void_t<decltype(std::declval<Optional<T>>().ha
       return Held(any, name);
     } else {
       return any.type_index == kKernkitNone ? Held() : Held(Argument<T>::read(any, name));
+    }
+  }
+};
+
+/// The same as a result.
+template <template <class> class Optional, class T>
+struct Result<Optional<T>, std::void_t<decltype(std::declval<Optional<T>>().has_value()),
+                                       decltype(&Result<T>::fits)>> {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    schema::Param required = n == 1 ? returns[0] : schema::Param();
+    required.is_optional = false;
+    return n == 1 && returns[0].is_optional && Result<T>::fits(&required, 1);
+  }
+  static void set(KernkitAny* result, Optional<T>&& value) {
+    if (value.has_value()) {
+      Result<T>::set(result, std::move(*value));
+    } else {
+      *result = KernkitAny{};
     }
   }
 };

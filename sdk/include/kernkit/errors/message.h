@@ -16,9 +16,11 @@
 
 namespace kernkit {
 
-/// A growing text. Takes numbers, bools, characters, C strings, anything with data() and size() of
-/// characters, dtypes, devices, shapes; a type of yours joins with an overload
-/// `Message& operator<<(Message&, const T&)`. Never throws: out of memory ends the text early.
+/// A growing text. Takes numbers, enumerators of an unscoped enum (as numbers), bools, characters,
+/// C strings, anything with data() and size() of characters, dtypes, devices, shapes; a type of
+/// yours joins with an overload `Message& operator<<(Message&, const T&)`, or by
+/// kernkit/errors/streamable.h with the one it has for a std::ostream. Never throws: out of memory ends
+/// the text early.
 class Message {
  public:
   Message() = default;
@@ -55,6 +57,9 @@ class Message {
 [[gnu::cold]] Message& operator<<(Message& out, char c);
 [[gnu::cold]] Message& operator<<(Message& out, bool value);
 [[gnu::cold]] Message& operator<<(Message& out, const void* pointer);
+[[gnu::cold]] inline Message& operator<<(Message& out, decltype(nullptr)) {
+  return out << "nullptr";
+}
 /// The shortest of 15 and 17 digits that reads back as the same number.
 [[gnu::cold]] Message& operator<<(Message& out, double value);
 [[gnu::cold]] Message& operator<<(Message& out, DLDataType dtype);
@@ -72,6 +77,11 @@ Message& operator<<(Message& out, T value) {
   } else {
     return out.append_unsigned(static_cast<uint64_t>(value));
   }
+}
+template <class T,
+          std::enable_if_t<std::is_enum_v<T> && std::is_convertible_v<T, int64_t>, int> = 0>
+Message& operator<<(Message& out, T value) {
+  return out << +static_cast<std::underlying_type_t<T>>(value);
 }
 template <
     class T,

@@ -27,8 +27,10 @@ class ShapeView {
   constexpr const int64_t* data() const { return data_; }
   constexpr size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
-  /// Unchecked, as of an array; TensorView::size(i) checks.
+  /// Unchecked, as of an array; TensorView::size(i) checks, and so does at().
   constexpr int64_t operator[](size_t i) const { return data_[i]; }
+  /// Throws IndexError from size() on. Defined in kernkit/error.h.
+  int64_t at(size_t i) const;
   constexpr const int64_t* begin() const { return data_; }
   constexpr const int64_t* end() const { return data_ + size_; }
 

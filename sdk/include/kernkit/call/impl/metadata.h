@@ -93,4 +93,17 @@ KERNKIT_COLD Message metadata_json(const schema::Signature& line, const char* te
   return json;
 }
 
+KERNKIT_COLD int return_metadata_of(const char* text, const char* op, Where where,
+                                    KernkitAny* result) noexcept {
+  try {
+    const schema::Schema line = schema::parse(text);
+    const Message json = metadata_json(
+        {line.num_params, line.num_required, line.num_returns, line.params, line.returns}, text);
+    set_string(result, json.c_str(), json.size());
+    return 0;
+  } catch (...) {
+    return raise_current_exception(op, where);
+  }
+}
+
 }  // namespace kernkit::detail

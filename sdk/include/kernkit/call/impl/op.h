@@ -41,10 +41,11 @@ KERNKIT_COLD void throw_count(const schema::Signature& schema, const char* names
   text << "takes ";
   if (schema.num_required != schema.num_params) text << schema.num_required << " to ";
   text << schema.num_params << (schema.num_params == 1 ? " argument" : " arguments");
-  for (int i = 0; i < schema.num_params; ++i) {
+  const int named = names == nullptr ? 0 : schema.num_params;
+  for (int i = 0; i < named; ++i) {
     text << (i == 0 ? " (" : ", ") << names + schema.params[i].name.begin;
   }
-  text << (schema.num_params == 0 ? ", got " : "), got ") << got;
+  text << (named == 0 ? ", got " : "), got ") << got;
   throw Error(kind::TypeError, text.c_str());
 }
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Array: a list that a kernel owns: built and returned, or kept beyond the call.
+#pragma once
+
+#include <vector>
+
+#include "kernkit/call/result.h"
+#include "kernkit/list.h"
+
+namespace kernkit {
+
+/// Owns its elements; copies share them until one of them is changed. As a parameter it is a copy
+/// of the caller's list (`Tensor[]`, `float[]`, and `int[]` as Array<int64_t>); where the call
+/// alone reads it, a ListView is cheaper. As a result it becomes a list. It goes with lists of
+/// lists, which a schema line cannot say, in KERNKIT_EXPORT_TYPED.
+template <class T>
+class Array {
+ public:
+  using value_type = T;
+  using const_iterator = typename std::vector<T>::const_iterator;
+
+  Array() = default;
+  Array(std::initializer_list<T> values) : Array(std::vector<T>(values)) {}
+  Array(std::vector<T> values)
+      : block_(new Block{1, std::move(values)}) {}  // NOLINT(runtime/explicit)
+  template <class It, class = typename std::iterator_traits<It>::iterator_category>
+  Array(It first, It last) : Array(std::vector<T>(first, last)) {}
+  Array(const Array& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) __atomic_fetch_add(&block_->owners, 1, __ATOMIC_RELAXED);
+  }
+  Array(Array&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
+  Array& operator=(Array other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~Array() {
+    if (block_ != nullptr && __atomic_sub_fetch(&block_->owners, 1, __ATOMIC_ACQ_REL) == 0) {
+      delete block_;
+    }
+  }
+
+  size_t size() const { return block_ == nullptr ? 0 : block_->values.size(); }
+  bool empty() const { return size() == 0; }
+  /// A copy, which for a Tensor is one owner more. Unchecked, as of an array.
+  T operator[](size_t i) const { return block_->values[i]; }
+  /// The same; throws IndexError from size() on.
+  T at(size_t i) const {
+    KERNKIT_CHECK(i < size(), IndexError)
+        << "index " << i << " is out of range for an array of size " << size();
+    return (*this)[i];
+  }
+  /// Valid until the array is changed.
+  const_iterator begin() const {
+    return block_ == nullptr ? const_iterator() : block_->values.cbegin();
+  }
+  const_iterator end() const {
+    return block_ == nullptr ? const_iterator() : block_->values.cend();
+  }
+
+  /// The elements, to be changed: this array's alone from here on.
+  std::vector<T>& own() {
+    if (block_ == nullptr || __atomic_load_n(&block_->owners, __ATOMIC_ACQUIRE) != 1) {
+      *this = Array(std::vector<T>(begin(), end()));
+    }
+    return block_->values;
+  }
+  void push_back(T value) { own().push_back(std::move(value)); }
+
+ private:
+  struct Block {
+    int64_t owners;
+    std::vector<T> values;
+  };
+  Block* block_ = nullptr;
+};
+
+namespace detail {
+
+/// What Argument and Result have in common for a class with the elements of an Array<T>.
+template <class Array, class T>
+struct ArrayArgument {
+  using Held = Array;
+  static constexpr bool fits(const schema::Param& param) {
+    schema::Param element = param;
+    element.is_list = false;
+    return param.is_list && !param.is_optional && Argument<T>::fits(element);
+  }
+  static Held read(const KernkitAny& any, const char* name) {
+    const ListItems items = ListItems::of(read_list(any, name, "a list"));
+    std::vector<T> values;
+    values.reserve(items.size());
+    for (size_t i = 0; i < items.size(); ++i)
+      values.push_back(read_element<T>(items.data(), i, name));
+    return Held(std::move(values));
+  }
+};
+template <class Array, class T>
+struct ArrayResult {
+  static constexpr bool fits(const schema::Param* returns, int n) {
+    schema::Param element = n == 1 ? returns[0] : schema::Param();
+    element.is_list = false;
+    return n == 1 && returns[0].is_list && !returns[0].is_optional && Result<T>::fits(&element, 1);
+  }
+  static void set(KernkitAny* result, const Array& array) {
+    struct Values : std::vector<KernkitAny> {
+      using std::vector<KernkitAny>::vector;
+      ~Values() { release_items(this->data(), static_cast<int32_t>(this->size())); }
+    };
+    KERNKIT_CHECK(array.size() <= INT32_MAX, ValueError)
+        << "returns " << array.size() << " elements, which a list cannot hold";
+    Values values(array.size());
+    size_t i = 0;
+    for (T value : array) Result<T>::set(&values[i++], std::move(value));
+    set_array(result, values.data(), static_cast<int32_t>(i), "a list");
+  }
+};
+
+template <class T>
+struct Argument<Array<T>> : ArrayArgument<Array<T>, T> {};
+template <class T>
+struct Result<Array<T>> : ArrayResult<Array<T>, T> {};
+
+}  // namespace detail
+}  // namespace kernkit

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tuples as parameters: lists of a known length, whose elements have types of their own.
+#pragma once
+
+#include "kernkit/list.h"
+
+namespace kernkit::detail {
+
+/// std::tuple, std::pair, std::array. A schema line has no word for them: for KERNKIT_EXPORT_TYPED.
+template <class T>
+struct Argument<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
+  static constexpr size_t kSize = std::tuple_size<T>::value;
+  using Held = T;
+  static constexpr bool fits(const schema::Param&) { return false; }
+  template <size_t... I>
+  static Held read_each(const KernkitAny* items, const char* name, std::index_sequence<I...>) {
+    return Held{read_element<std::tuple_element_t<I, T>>(items, I, name)...};
+  }
+  static Held read(const KernkitAny& any, const char* name) {
+    const ListItems items = ListItems::of(read_list(any, name, "a tuple"));
+    if (items.size() != kSize) {
+      Message expected;
+      expected << "a tuple of " << kSize;
+      throw_argument_type(name, expected.c_str(), any);
+    }
+    return read_each(items.data(), name, std::make_index_sequence<kSize>());
+  }
+};
+
+}  // namespace kernkit::detail
