@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// ShapeView and Shape. Product() is checked: what exceeds int64 is a ValueError.
+#pragma once
+
+#include "kernkit/list.h"
+#include "kernkit/owning_shape.h"
+#include "tvm/ffi/container/array.h"
+
+KERNKIT_TVM_FFI_BEGIN
+
+namespace detail {
+/// What a shape of tvm-ffi has beyond kernkit's.
+template <class Base>
+class ShapeOf : public Base {
+ public:
+  using Base::Base;
+  ShapeOf() = default;
+  ShapeOf(const Base& shape) : Base(shape) {}  // NOLINT(runtime/explicit)
+
+  int64_t at(size_t i) const {
+    if (i < this->size()) return (*this)[i];
+    TVM_FFI_THROW(IndexError) << "indexing " << i << " on a Shape of size " << this->size();
+  }
+  int64_t front() const { return at(0); }
+  int64_t back() const { return at(this->size() - 1); }
+  int64_t Product() const {
+    int64_t product = 0;
+    if (kernkit::checked_product(*this, &product)) return product;
+    TVM_FFI_THROW(ValueError) << "the sizes " << *this << " have no product in 64 bits";
+  }
+};
+}  // namespace detail
+
+class ShapeView : public detail::ShapeOf<kernkit::ShapeView> {
+  using detail::ShapeOf<kernkit::ShapeView>::ShapeOf;
+};
+
+class Shape : public detail::ShapeOf<kernkit::Shape> {
+ public:
+  using detail::ShapeOf<kernkit::Shape>::ShapeOf;
+  Shape(kernkit::ShapeView sizes) : ShapeOf(kernkit::Shape(sizes)) {}  // NOLINT(runtime/explicit)
+  Shape(const Array<int64_t>& x) : Shape(x.begin(), x.end()) {}        // NOLINT(runtime/explicit)
+  template <class It, class = typename std::iterator_traits<It>::iterator_category>
+  Shape(It first, It last) : ShapeOf(kernkit::Shape(std::vector<int64_t>(first, last))) {}
+  operator ShapeView() const& { return ShapeView(data(), size()); }  // NOLINT(runtime/explicit)
+};
+KERNKIT_TVM_FFI_END
+
+template <>
+struct kernkit::detail::Argument<tvm::ffi::Shape> : Argument<ShapeView> {
+  using Held = tvm::ffi::Shape;
+  static Held read(const KernkitAny& any, const char* name) {
+    return Held(ShapeView(IntList(any, name)));
+  }
+};
+template <>
+struct kernkit::detail::Result<tvm::ffi::Shape> : Result<ShapeView> {};

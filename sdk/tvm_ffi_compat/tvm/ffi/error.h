@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// tvm-ffi's Error and checks, over kernkit's. Kinds and texts are tvm-ffi's, behind "name(): ".
+#pragma once
+
+#include <stdio.h>
+
+#include "kernkit/errors/streamable.h"
+#include "tvm/ffi/extra/kernkit_compat.h"
+
+KERNKIT_TVM_FFI_BEGIN
+
+class Error : public kernkit::Error {
+ public:
+  Error(const std::string& kind, const std::string& message, const std::string& = "",
+        kernkit::Where where = {})
+      : kernkit::Error(kind.c_str(), message.c_str(), where) {}
+  explicit Error(const kernkit::Error& error) : kernkit::Error(error) {}
+
+  std::string kind() const { return kernkit::Error::kind(); }
+  std::string message() const { return kernkit::Error::message(); }
+  /// The message without its kind.
+  const char* what() const noexcept override { return kernkit::Error::message(); }
+};
+
+namespace detail {
+
+/// Throws an Error of any kind, whose name is a token of the macro.
+class Thrower {
+ public:
+  // A constructor for the reason given in kernkit/error.h.
+  constexpr Thrower(const char* kind, kernkit::Where where, bool log = false)
+      : kind_(kind), where_(where), log_(log) {}
+
+  [[noreturn, gnu::cold]] void operator&(kernkit::Message& message) const {
+    message.trim();
+    if (log_) fprintf(stderr, "%s:%d: %s: %s\n", where_.file, where_.line, kind_, message.c_str());
+    throw Error(kind_, message.c_str(), "", where_);
+  }
+
+ private:
+  const char* kind_;
+  kernkit::Where where_;
+  bool log_;
+};
+
+/// What kernkit throws in there, as an Error of this namespace, which callers may catch.
+template <class Call>
+decltype(auto) translate(Call&& call) {
+  try {
+    return call();
+  } catch (const Error&) {
+    throw;
+  } catch (const kernkit::Error& error) {
+    throw Error(error);
+  }
+}
+
+template <class A, class B>
+[[gnu::cold]] kernkit::Message* describe(const char* expression, const A& a, const B& b) {
+  auto* message = new kernkit::Message;
+  *message << "Check failed: " << expression << " (" << a << " vs. " << b << ") : ";
+  return message;
+}
+
+template <class T>
+T&& check_not_null(T&& x, const char* text, const char* kind, kernkit::Where where) {
+  if (x == nullptr)
+    Thrower(kind, where) & (kernkit::Message().stream() << "Check not null: " << text);
+  return static_cast<T&&>(x);
+}
+
+}  // namespace detail
+KERNKIT_TVM_FFI_END
+
+#define TVM_FFI_PREDICT_FALSE(condition) (__builtin_expect(static_cast<bool>(condition), 0))
+#define TVM_FFI_PREDICT_TRUE(condition) (__builtin_expect(static_cast<bool>(condition), 1))
+
+// Expressions, so that an else behind a check belongs to the if before it. Each ends in a stream or
+// a literal: `<< value` and, in sources that forgot the <<, another literal may follow.
+#define TVM_FFI_THROW(Kind) \
+  ::tvm::ffi::detail::Thrower(#Kind, KERNKIT_HERE) & ::kernkit::Message().stream()
+#define TVM_FFI_LOG_AND_THROW(Kind) \
+  ::tvm::ffi::detail::Thrower(#Kind, KERNKIT_HERE, true) & ::kernkit::Message().stream()
+#define TVM_FFI_CHECK(condition, Kind)              \
+  __builtin_expect(static_cast<bool>(condition), 1) \
+      ? static_cast<void>(0)                        \
+      : TVM_FFI_THROW(Kind) << "Check failed: (" #condition ") is false: "
+#define KERNKIT_TVM_FFI_CHECK_OP(a, op, b, Kind)                                                   \
+  while (::kernkit::detail::Mismatch kernkit_mismatch{[](const auto& x, const auto& y) {           \
+    return __builtin_expect(                                                                       \
+               static_cast<bool>(::kernkit::detail::left(x, y) op ::kernkit::detail::right(x, y)), \
+               1)                                                                                  \
+               ? nullptr                                                                           \
+               : ::tvm::ffi::detail::describe(#a " " #op " " #b, x, y);                            \
+  }((a), (b))})                                                                                    \
+  ::tvm::ffi::detail::Thrower(#Kind, KERNKIT_HERE) & kernkit_mismatch.stream() << ""
+#define TVM_FFI_CHECK_EQ(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, ==, b, Kind)
+#define TVM_FFI_CHECK_NE(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, !=, b, Kind)
+#define TVM_FFI_CHECK_LT(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, <, b, Kind)
+#define TVM_FFI_CHECK_LE(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, <=, b, Kind)
+#define TVM_FFI_CHECK_GT(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, >, b, Kind)
+#define TVM_FFI_CHECK_GE(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, >=, b, Kind)
+#define TVM_FFI_CHECK_NOTNULL(x, Kind) \
+  ::tvm::ffi::detail::check_not_null((x), #x, #Kind, KERNKIT_HERE)
+#define TVM_FFI_ICHECK(condition) TVM_FFI_CHECK(condition, InternalError)
+#define TVM_FFI_ICHECK_EQ(a, b) TVM_FFI_CHECK_EQ(a, b, InternalError)
+#define TVM_FFI_ICHECK_NE(a, b) TVM_FFI_CHECK_NE(a, b, InternalError)
+#define TVM_FFI_ICHECK_LT(a, b) TVM_FFI_CHECK_LT(a, b, InternalError)
+#define TVM_FFI_ICHECK_LE(a, b) TVM_FFI_CHECK_LE(a, b, InternalError)
+#define TVM_FFI_ICHECK_GT(a, b) TVM_FFI_CHECK_GT(a, b, InternalError)
+#define TVM_FFI_ICHECK_GE(a, b) TVM_FFI_CHECK_GE(a, b, InternalError)
+#define TVM_FFI_ICHECK_NOTNULL(x) TVM_FFI_CHECK_NOTNULL(x, InternalError)

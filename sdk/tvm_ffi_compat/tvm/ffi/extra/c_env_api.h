@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The caller's stream and allocator. C++ functions: a library that had C functions of these names
+// would take the runtime's place.
+#pragma once
+
+#include "kernkit/env.h"
+#include "tvm/ffi/error.h"
+
+using TVMFFIStreamHandle = void*;
+using TVMFFIObjectHandle = void*;
+
+/// Null, the default stream, when the caller set none or no host is in the process.
+inline TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t device_id) {
+  return kernkit::current_stream({static_cast<DLDeviceType>(device_type), device_id});
+}
+/// For FromEnvAlloc(): 0, or -1 when the host has raised why not. RuntimeError without a host.
+inline int TVMFFIEnvTensorAlloc(DLTensor* prototype, TVMFFIObjectHandle* out) {
+  auto* alloc = kernkit::host_api::env_tensor_alloc.get();
+  TVM_FFI_CHECK(alloc != nullptr, RuntimeError) << "a Tensor can only be made by a host (such as "
+                                                   "tvm_ffi), and none is in the process";
+  return alloc(prototype, out);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "kernkit/cuda/check.h"
+#include "tvm/ffi/error.h"
+
+/// RuntimeError, which says the call and more than tvm-ffi does (kernkit/cuda/check.h).
+#define TVM_FFI_CHECK_CUDA_ERROR(call) \
+  ::tvm::ffi::detail::translate([&] { KERNKIT_CUDA_CHECK(call); })
