@@ -46,6 +46,19 @@ def test_find_package(prefix, outside):
     build_and_call(outside / "find_package", f"-DCMAKE_PREFIX_PATH={prefix}")
 
 
+def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
+    source = tmp_path / "moving"
+    shutil.copytree(root / "docs/examples/moving", source)
+    run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja", "-DKERNKIT_CUDA=OFF", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", source / "build")
+    library = source / "build/libmoving.so"
+    assert "tvm_ffi" not in run("readelf", "-d", library)
+    x = np.array([[3.0, 4.0]])
+    out = np.zeros_like(x)
+    tvm_ffi.load_module(str(library)).rms_norm(out, x, None, 0.0)
+    np.testing.assert_allclose(out, x / np.sqrt(12.5))
+
+
 @pytest.mark.parametrize("kind", ["host", "host_shared"])
 def test_cpp_host(prefix, outside, library, kind):
     build = outside / "host/build"
