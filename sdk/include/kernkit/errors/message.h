@@ -19,8 +19,8 @@ namespace kernkit {
 /// A growing text. Takes numbers, enumerators of an unscoped enum (as numbers), bools, characters,
 /// C strings, anything with data() and size() of characters, dtypes, devices, shapes; a type of
 /// yours joins with an overload `Message& operator<<(Message&, const T&)`, or by
-/// kernkit/errors/streamable.h with the one it has for a std::ostream. Never throws: out of memory ends
-/// the text early.
+/// kernkit/errors/streamable.h with the one it has for a std::ostream. Never throws: out of memory
+/// ends the text early.
 class Message {
  public:
   Message() = default;
