@@ -5,8 +5,8 @@
 
 #include "export_fixture.h"
 #include "kernkit/call/array.h"
-#include "kernkit/call/tuple_argument.h"
 #include "kernkit/call/export_typed.h"
+#include "kernkit/call/tuple_argument.h"
 #include "kernkit/function.h"
 #include "kernkit/list.h"
 #include "kernkit/optional.h"
