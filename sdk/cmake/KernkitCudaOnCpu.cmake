@@ -5,6 +5,7 @@
 #   kernkit::cuda_on_cpu               and headers with which .cu files are C++ files
 #   kernkit::cuda_on_cpu_main          a main() in place of GoogleTest's, for tests that find their
 #                                      devices on the CPU
+#   kernkit::cuda_on_ptx               beside the runtime: kernels that nvcc compiled run by their PTX
 #   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
 #                                      compiled for the CPU, as objects for tests to link
 #   kernkit_add_contract_test(mylib contract_test.cc)
@@ -72,6 +73,24 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
   target_compile_definitions(kernkit_cuda_on_cpu_runtime PRIVATE KERNKIT_CUDA_ON_CPU_TSAN)
   target_compile_options(kernkit_cuda_on_cpu_runtime PRIVATE -fno-sanitize=thread)
 endif()
+
+# Kernels that nvcc compiled run as well, by their PTX, in a program that links this beside
+# kernkit::cuda_on_cpu_runtime.
+file(GLOB _kernkit_ptx_sources CONFIGURE_DEPENDS "${_kernkit_cuda_on_cpu_dir}/ptx/*.cc"
+  "${_kernkit_cuda_on_cpu_dir}/ptx/*/*.cc")
+add_library(kernkit_cuda_on_ptx STATIC EXCLUDE_FROM_ALL ${_kernkit_ptx_sources})
+add_library(kernkit::cuda_on_ptx ALIAS kernkit_cuda_on_ptx)
+target_include_directories(kernkit_cuda_on_ptx BEFORE PRIVATE
+  "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
+target_link_libraries(kernkit_cuda_on_ptx PUBLIC kernkit::cuda_on_cpu_runtime)
+# The runtime asks for it by names that it need not find.
+target_link_options(kernkit_cuda_on_ptx INTERFACE -Wl,--undefined=kernkit_cuda_on_ptx)
+set_target_properties(kernkit_cuda_on_ptx PROPERTIES
+  POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+_kernkit_compile_options(kernkit_cuda_on_ptx)
+# Registers are memory that holds now one type and now another.
+target_compile_options(kernkit_cuda_on_ptx PRIVATE
+  -O2 -ftree-vectorize -fno-strict-aliasing -fno-math-errno -fno-trapping-math)
 
 add_library(kernkit_cuda_on_cpu INTERFACE)
 add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)

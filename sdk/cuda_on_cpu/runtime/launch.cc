@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "execution/grid.h"
+#include "runtime/ptx.h"
 #include "runtime/state.h"
 #include "runtime/visibility.h"
 
@@ -104,6 +105,31 @@ void run(const std::string& name, const void* kernel, CudaInvoke invoke, const R
   if (!sentence.empty()) fault(sentence, device, grid.error());
 }
 
+// Likewise, of a kernel that nvcc compiled.
+void run(const PtxLaunch& launch) {
+  const int device = launch.kernel.device;
+  const std::string foreign = foreign_memory(launch.arguments, device);
+  if (!foreign.empty()) {
+    return fault(launch.kernel.name + ": " + foreign, device, cudaErrorIllegalAddress);
+  }
+  const PtxResult result = run_ptx(launch, state().settings);
+  if (!result.sentence.empty()) fault(result.sentence, device, result.error);
+}
+
+bool runs_by_ptx(const KernelInfo& kernel) {
+  return state().run_kernels && run_ptx != nullptr && kernel.invoke == nullptr &&
+         state().modules.count(kernel.module) != 0;
+}
+
+PtxKernel ptx_kernel(const KernelInfo& kernel) {
+  return {*kernel.module,
+          kernel.mangled,
+          kernel.name,
+          thread_state().device,
+          current_device().compute_capability,
+          state().generation};
+}
+
 Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
   Arguments copies;
   for (size_t i = 0; i < kernel.sizes.size(); ++i) {
@@ -114,7 +140,7 @@ Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
 }
 
 cudaError_t launch(const Request& request, const void* kernel, void** arguments) {
-  const KernelInfo* info = find_kernel(kernel);
+  KernelInfo* info = find_kernel(kernel);
   if (info == nullptr) return refuse_launch_by_address(kernel);
   if (!is_default_stream(request.stream) && knows(request.stream) &&
       request.stream->device != thread_state().device) {
@@ -122,6 +148,14 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
   }
   const cudaError_t refused = check(request, *info);
   if (refused != cudaSuccess) return refused;
+  const bool by_ptx = runs_by_ptx(*info);
+  if (by_ptx) {
+    const std::string why = prepare_ptx(ptx_kernel(*info), &info->sizes);
+    if (!why.empty()) {
+      note_fault(info->name + " cannot run: " + why);
+      return cudaErrorNotSupported;
+    }
+  }
   CudaLaunch record{info->name,
                     request.grid,
                     request.block,
@@ -133,6 +167,13 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
                     request.overlaps_previous,
                     knows(request.stream) && captured(request.stream) != nullptr,
                     copy_arguments(*info, arguments)};
+  if (by_ptx) {
+    const PtxLaunch of_ptx{ptx_kernel(*info),     request.grid,        request.block,
+                           request.shared_memory, request.cooperative, record.arguments};
+    const cudaError_t error = enqueue(request.stream, [of_ptx] { run(of_ptx); });
+    if (error == cudaSuccess) state().launches.push_back(std::move(record));
+    return error;
+  }
   const CudaInvoke invoke = info->invoke;
   const auto work = [=, copies = record.arguments,
                      name = info->name.empty() ? "kernel" : info->name, device = record.device] {

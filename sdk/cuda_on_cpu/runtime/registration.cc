@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "process/demangle.h"
+#include "runtime/ptx.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -66,7 +67,9 @@ void** __cudaRegisterFatBinary(void* wrapper) {
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void** handle) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  if (state().modules.erase(handle) != 0) delete handle;
+  if (state().modules.erase(handle) == 0) return;
+  if (forget_ptx != nullptr) forget_ptx(*handle);
+  delete handle;
 }
 void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int,
                             uint3*, uint3*, dim3*, dim3*, int*) {

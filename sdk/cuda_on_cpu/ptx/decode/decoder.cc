@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements, functions and scopes.
+#include "ptx/decode/decoder.h"
+
+#include <algorithm>
+
+#include "ptx/text/parser.h"
+#include "ptx/text/refusal.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+namespace {
+
+constexpr const char* kEnd = "%end";  // the label behind a function that is called
+constexpr uint32_t kDynamicAlignment = 16;
+
+}  // namespace
+
+Decoder::Decoder(const Module& module, const Function& kernel, AddressOf address_of)
+    : module_(module), function_(kernel), address_of_(std::move(address_of)) {
+  kernel_.name = kernel.name;
+}
+
+Kernel Decoder::decode() {
+  open(true);
+  for (const Variable& variable : function_.parameters) {
+    Meaning meaning;
+    meaning.space = Space::kParam;
+    meaning.is_parameter = true;
+    meaning.address = place_in(&kernel_.parameter_bytes, variable);
+    scopes_.back().names[variable.name] = meaning;
+    kernel_.parameters.push_back({static_cast<uint32_t>(meaning.address), variable.size});
+  }
+  decode_function(function_);
+  close();
+  uint32_t& shared = kernel_.shared_bytes;
+  shared = (shared + kDynamicAlignment - 1) / kDynamicAlignment * kDynamicAlignment;
+  for (Constant& constant : kernel_.constants) {
+    if (constant.behind_shared) constant.bits += shared;
+  }
+  registers_.place(&kernel_);
+  return std::move(kernel_);
+}
+
+// Its parameters are known. Whoever runs past the last statement leaves.
+void Decoder::decode_function(const Function& function) {
+  const std::vector<Statement> statements = parse_body(function);
+  for (const Statement& statement : statements) decode_statement(statement);
+  statement_ = nullptr;
+  if (!called_.empty()) return;
+  operation = {};
+  operation.flow = Flow::kExit;
+  emit();
+}
+
+void Decoder::open(bool is_function) {
+  scopes_.emplace_back();
+  scopes_.back().is_function = is_function;
+}
+
+// Jumps to labels further out wait for the scope around this one.
+void Decoder::close() {
+  Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  const auto number_of = [&](const Jump& jump) {
+    const auto label = scope.labels.find(jump.label);
+    if (label != scope.labels.end()) return label->second;
+    if (scope.is_function) throw Refusal("the label " + jump.label + " is nowhere");
+    return kNone;
+  };
+  for (const Jump& jump : scope.jumps) {
+    const uint32_t target = number_of(jump);
+    if (target != kNone) {
+      kernel_.code[jump.from].target = target;
+    } else {
+      scopes_.back().jumps.push_back(jump);
+    }
+  }
+  for (const Jump& jump : scope.tables) {  // a table's labels, each for the place in its table
+    const uint32_t target = number_of(jump);
+    if (target == kNone) throw Refusal("the label " + jump.label + " is not beside its table");
+    kernel_.tables[jump.from].push_back(target);
+  }
+}
+
+void Decoder::decode_statement(const Statement& statement) {
+  switch (statement.kind) {
+    case Statement::kOpen: return open(false);
+    case Statement::kClose: return close();
+    case Statement::kLabel:
+      scopes_.back().labels[statement.name] = static_cast<uint32_t>(kernel_.code.size());
+      return;
+    case Statement::kTargets: {
+      auto& labels = scopes_.back().targets[statement.name];
+      for (const Operand& label : statement.operands) labels.push_back(label.name);
+      return;
+    }
+    case Statement::kRegisters:
+      if (statement.count != 0) {
+        scopes_.back().families.push_back({statement.name, statement.count, statement.type});
+      } else {
+        Meaning meaning;
+        meaning.is_register = true;
+        meaning.type = statement.type;
+        meaning.number = registers_.add(statement.type);
+        scopes_.back().names[statement.name] = meaning;
+      }
+      return;
+    case Statement::kVariable: return declare(statement.variable);
+    case Statement::kInstruction: return decode_instruction(statement);
+  }
+}
+
+uint32_t Decoder::place_in(uint32_t* bytes, const Variable& variable) const {
+  const uint32_t at = (*bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
+  *bytes = at + variable.size;
+  return at;
+}
+
+void Decoder::declare(const Variable& variable) {
+  Meaning meaning;
+  meaning.type = variable.type;
+  if (variable.space == "shared") {
+    meaning.space = Space::kShared;
+    meaning.address = place_in(&kernel_.shared_bytes, variable);
+  } else if (variable.space == "local" || variable.space == "param") {
+    meaning.space = Space::kLocal;
+    meaning.is_parameter = variable.space == "param";
+    meaning.address = place_in(&kernel_.local_bytes, variable);
+  } else {
+    throw Refusal("a variable of the module, " + variable.name + ", is declared in a function");
+  }
+  scopes_.back().names[variable.name] = meaning;
+}
+
+void Decoder::decode_instruction(const Statement& statement) {
+  statement_ = &statement;
+  used_.assign(statement.modifiers.size(), false);
+  operation = {};
+  if (!statement.guard.empty()) {
+    const Meaning* guard = find(statement.guard);
+    if (guard == nullptr || guard->type != Type::kPred) refuse("no predicate " + statement.guard);
+    operation.guard = guard->number;
+    operation.guard_negated = statement.guard_negated;
+  }
+  const Family family = family_of(statement.name);
+  if (family == nullptr) refuse("it is not known");
+  operation.run = family(*this);
+  if (operation.run == nullptr) refuse("this form of it is not known");
+  for (size_t i = 0; i < used_.size(); ++i) {
+    if (!used_[i]) refuse("." + statement.modifiers[i] + " is not known there");
+  }
+  emit();
+}
+
+uint32_t Decoder::emit() {
+  const auto number = static_cast<uint32_t>(kernel_.code.size());
+  operation.number = number;
+  kernel_.code.push_back(operation);
+  kernel_.origins.push_back(statement_ == nullptr ? Origin{}
+                                                  : Origin{statement_->line, statement_->opcode()});
+  return number;
+}
+
+void Decoder::branch(size_t label) {
+  operation.flow = Flow::kBranch;
+  const Operand& target = operand(label);
+  if (target.kind != Operand::kName) refuse("expected a label");
+  scopes_.back().jumps.push_back({static_cast<uint32_t>(kernel_.code.size()), target.name});
+}
+
+void Decoder::branch_by_table() {
+  operation.flow = Flow::kTable;
+  operation.a = from(0, Type::kU32);
+  operation.target = static_cast<uint32_t>(kernel_.tables.size());
+  const std::string& name = operand(1).name;
+  kernel_.tables.emplace_back();
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    const auto table = scope->targets.find(name);
+    if (table != scope->targets.end()) {
+      for (const std::string& label : table->second) {
+        scope->tables.push_back({operation.target, label});
+      }
+      return;
+    }
+    if (scope->is_function) break;
+  }
+  refuse("no table " + name);
+}
+
+void Decoder::leave_function() {
+  operation.flow = called_.empty() ? Flow::kExit : Flow::kBranch;
+  if (called_.empty()) return;
+  scopes_.back().jumps.push_back({static_cast<uint32_t>(kernel_.code.size()), kEnd});
+}
+
+// call (results), function, (parameters)
+void Decoder::call() {
+  const bool has_results = operand(0).kind == Operand::kVector;
+  const Operand& callee = operand(has_results ? 1 : 0);
+  const auto found = module_.functions.find(callee.name);
+  if (found == module_.functions.end()) refuse("a call by an address is not known");
+  const Function& function = found->second;
+  if (!function.has_body) refuse("the function " + callee.name + " is not known");
+  if (std::find(called_.begin(), called_.end(), &function) != called_.end()) {
+    refuse("a function that calls itself is not known");
+  }
+  Scope names;
+  const auto bind = [&](const std::vector<Variable>& formal, const Operand* actual) {
+    const size_t count = actual != nullptr ? actual->parts.size() : 0;
+    if (formal.size() != count) refuse("the call does not fit the function " + callee.name);
+    for (size_t i = 0; i < count; ++i) {
+      const Meaning& meaning = meaning_of(actual->parts[i]);
+      if (meaning.is_register || formal[i].space != "param") {
+        refuse("parameters in registers are not known");
+      }
+      names.names[formal[i].name] = meaning;
+    }
+  };
+  const size_t last = has_results ? 2 : 1;
+  bind(function.results, has_results ? &operand(0) : nullptr);
+  bind(function.parameters, operands() > last ? &operand(last) : nullptr);
+
+  const Statement* const call_site = statement_;
+  const std::vector<bool> used = used_;
+  uint32_t skip = kNone;  // a branch past the function
+  if (operation.guard != kNone) {
+    operation.flow = Flow::kBranch;
+    operation.guard_negated = !operation.guard_negated;
+    skip = emit();
+  }
+  names.is_function = true;
+  scopes_.push_back(std::move(names));
+  called_.push_back(&function);
+  decode_function(function);
+  called_.pop_back();
+  scopes_.back().labels[kEnd] = static_cast<uint32_t>(kernel_.code.size());
+  close();
+  if (skip != kNone) kernel_.code[skip].target = static_cast<uint32_t>(kernel_.code.size());
+  statement_ = call_site;
+  used_ = used;
+  operation = {};
+}
+
+std::string Decoder::where() const {
+  const std::string place = module_.place(statement_->line);
+  return place.empty() ? "line " + std::to_string(statement_->ptx_line) + " of the PTX" : place;
+}
+
+void Decoder::refuse(const std::string& why) const {
+  throw Refusal(statement_->opcode() + " (" + where() + "): " + why);
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

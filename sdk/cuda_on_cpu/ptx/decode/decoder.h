@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoder: makes operations of the statements of a kernel. A function that is called is put in the
+// place of the call.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ptx/decode/kernel.h"
+#include "ptx/decode/registers.h"
+#include "ptx/decode/scope.h"
+#include "ptx/text/module.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+/// Where the variables of a module lie in memory.
+using AddressOf = std::function<bool(const std::string& name, uint64_t* address)>;
+
+class Decoder {
+ public:
+  Decoder(const Module& module, const Function& kernel, AddressOf address_of);
+  /// Throws a Refusal for what is not known.
+  Kernel decode();
+
+  // For a family of instructions: about the one at hand. What none of them asks for is refused.
+  Operation operation;
+
+  const std::string& name() const { return statement_->name; }
+  /// Whether it has this modifier: "sat".
+  bool has(const std::string& modifier);
+  /// The first of these that it has; "" for none.
+  std::string one_of(std::initializer_list<const char*> modifiers);
+  void ignore(std::initializer_list<const char*> modifiers);
+  /// The next modifier that is a type.
+  Type type();
+  size_t operands() const { return statement_->operands.size(); }
+  const Operand& operand(size_t i) const;
+  /// The register that operand i names, of exactly the type's size.
+  uint32_t to(size_t i, Type type) { return to(operand(i), type); }
+  uint32_t to(const Operand& operand, Type type);
+  /// Likewise, or a register that holds the number or the address that it is.
+  uint32_t from(size_t i, Type type) { return from(operand(i), type); }
+  uint32_t from(const Operand& operand, Type type);
+  /// A predicate, or its negation (`operation.negated`).
+  uint32_t predicate_from(size_t i);
+  uint32_t constant(uint64_t bits, Type type);
+  /// Sets address, its size, the offset and the space of the operation.
+  void address(size_t i, Space space);
+  /// The space that a modifier names; kGeneric without one.
+  Space space();
+  /// kNone for what is no register.
+  Type type_of_register(const Operand& operand);
+  /// Of a variable of the thread, as parameters of functions are.
+  uint64_t local_place(const Operand& operand);
+  void branch(size_t label);
+  void branch_by_table();
+  void call();
+  void leave_function();
+  [[noreturn]] void refuse(const std::string& why) const;
+
+ private:
+  void decode_function(const Function& function);
+  void decode_statement(const Statement& statement);
+  void decode_instruction(const Statement& statement);
+  void declare(const Variable& variable);
+  void open(bool is_function);
+  void close();
+  uint32_t emit();
+  const Meaning* find(const std::string& name);
+  const Meaning& meaning_of(const Operand& operand);
+  const Meaning* module_variable(const std::string& name);
+  uint32_t special(const std::string& name);
+  uint32_t place_in(uint32_t* bytes, const Variable& variable) const;
+  std::string where() const;
+
+  const Module& module_;
+  const Function& function_;
+  AddressOf address_of_;
+  Kernel kernel_;
+  Registers registers_;
+  std::vector<Scope> scopes_;
+  std::vector<const Function*> called_;  // the innermost last
+  std::map<std::string, Meaning> module_names_;
+  const Statement* statement_ = nullptr;
+  std::vector<bool> used_;  // modifiers
+};
+
+/// Decodes a family of instructions; null: not known.
+using Family = Run (*)(Decoder& decoder);
+/// Null for a name that is not known.
+Family family_of(const std::string& name);
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel: a decoded kernel, the functions that it calls included.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ptx/decode/operation.h"
+#include "ptx/text/module.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+/// A register that holds the same in every warp.
+struct Constant {
+  uint32_t at;
+  uint32_t size;  // bytes a lane; 0: a predicate
+  uint64_t bits;
+  bool behind_shared = false;  // an address of dynamic shared memory: it lies behind the static one
+};
+
+/// A register that holds %tid.x and the like.
+struct SpecialRegister {
+  int which;  // see specials.h
+  uint32_t at;
+};
+
+struct Parameter {
+  uint32_t at, size;  // bytes
+};
+
+/// Where in the source an operation comes from.
+struct Origin {
+  SourceLine line;
+  std::string opcode;
+};
+
+struct Kernel {
+  std::string name;
+  std::vector<Operation> code;
+  std::vector<Origin> origins;  // of the operations
+  std::vector<Constant> constants;
+  std::vector<SpecialRegister> specials;
+  std::vector<Parameter> parameters;
+  std::vector<std::vector<uint32_t>> tables;
+  uint32_t register_bytes = 0;  // of a warp
+  uint32_t shared_bytes = 0;    // static
+  uint32_t local_bytes = 0;     // of a thread
+  uint32_t parameter_bytes = 0;
+};
+
+}  // namespace kernkit::cuda_on_cpu::ptx

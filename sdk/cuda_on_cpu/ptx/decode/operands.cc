@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoder: what modifiers and operands mean.
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+
+#include "ptx/decode/decoder.h"
+#include "ptx/machine/specials.h"
+#include "ptx/machine/window.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+bool Decoder::has(const std::string& modifier) {
+  for (size_t i = 0; i < used_.size(); ++i) {
+    if (statement_->modifiers[i] != modifier) continue;
+    used_[i] = true;
+    return true;
+  }
+  return false;
+}
+
+std::string Decoder::one_of(std::initializer_list<const char*> modifiers) {
+  for (const char* modifier : modifiers) {
+    if (has(modifier)) return modifier;
+  }
+  return "";
+}
+
+void Decoder::ignore(std::initializer_list<const char*> modifiers) {
+  for (const char* modifier : modifiers) {
+    const size_t size = std::strlen(modifier);
+    for (size_t i = 0; i < used_.size(); ++i) {
+      const std::string& one = statement_->modifiers[i];
+      const bool is_prefix = modifier[size - 1] == ':' && one.compare(0, size, modifier) == 0;
+      if (one == modifier || is_prefix) used_[i] = true;
+    }
+  }
+}
+
+Type Decoder::type() {
+  for (size_t i = 0; i < used_.size(); ++i) {
+    const Type type = used_[i] ? Type::kNone : type_named(statement_->modifiers[i]);
+    if (type == Type::kNone) continue;
+    used_[i] = true;
+    return type;
+  }
+  refuse("it has no type that is known");
+}
+
+const Operand& Decoder::operand(size_t i) const {
+  if (i >= operands()) refuse("it has too few operands");
+  return statement_->operands[i];
+}
+
+const Meaning* Decoder::find(const std::string& name) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    const auto known = scope->names.find(name);
+    if (known != scope->names.end()) return &known->second;
+    for (const RegisterFamily& family : scope->families) {
+      const size_t size = family.prefix.size();
+      if (name.size() <= size || name.compare(0, size, family.prefix) != 0) continue;
+      if (!std::isdigit(static_cast<unsigned char>(name[size]))) continue;
+      char* end = nullptr;
+      const long number = std::strtol(name.c_str() + size, &end, 10);
+      if (*end != '\0' || number >= family.count) continue;
+      Meaning meaning;
+      meaning.is_register = true;
+      meaning.type = family.type;
+      meaning.number = registers_.add(family.type);
+      return &(scope->names[name] = meaning);
+    }
+    if (scope->is_function) break;
+  }
+  return nullptr;
+}
+
+const Meaning* Decoder::module_variable(const std::string& name) {
+  const auto known = module_names_.find(name);
+  if (known != module_names_.end()) return &known->second;
+  for (const Variable& variable : module_.variables) {
+    if (variable.name != name) continue;
+    Meaning meaning;
+    meaning.type = variable.type;
+    if (variable.space == "shared") {
+      meaning.space = Space::kShared;
+      meaning.behind_shared = variable.size == 0;
+      if (variable.size != 0) meaning.address = place_in(&kernel_.shared_bytes, variable);
+    } else {
+      meaning.space = Space::kGlobal;
+      if (!address_of_(name, &meaning.address)) refuse("the variable " + name + " is not known");
+    }
+    return &(module_names_[name] = meaning);
+  }
+  return nullptr;
+}
+
+const Meaning& Decoder::meaning_of(const Operand& operand) {
+  if (operand.kind != Operand::kName) refuse("expected a name");
+  const Meaning* meaning = find(operand.name);
+  if (meaning == nullptr) meaning = module_variable(operand.name);
+  if (meaning == nullptr) refuse("the name " + operand.name + " is not known");
+  return *meaning;
+}
+
+Type Decoder::type_of_register(const Operand& operand) {
+  const Meaning* meaning = operand.kind == Operand::kName ? find(operand.name) : nullptr;
+  return meaning != nullptr && meaning->is_register ? meaning->type : Type::kNone;
+}
+
+uint32_t Decoder::to(const Operand& operand, Type type) {
+  const Meaning& meaning = meaning_of(operand);
+  if (!meaning.is_register || register_size(meaning.type) != register_size(type)) {
+    refuse("the register " + operand.name + " is not of the size that it needs");
+  }
+  return meaning.number;
+}
+
+uint32_t Decoder::special(const std::string& name) {
+  for (const SpecialRegister& known : kernel_.specials) {
+    if (known.which == special_named(name)) return known.at;
+  }
+  const uint32_t number = registers_.add(type_of_special(name));
+  kernel_.specials.push_back({special_named(name), number});
+  return number;
+}
+
+uint32_t Decoder::constant(uint64_t bits, Type type) {
+  const uint32_t size = register_size(type);
+  if (size < 8) bits &= (uint64_t{1} << 8 * size) - 1;
+  return registers_.constant(bits, size, false, &kernel_);
+}
+
+uint32_t Decoder::from(const Operand& operand, Type type) {
+  switch (operand.kind) {
+    case Operand::kInteger:
+      if (type == Type::kPred) return registers_.constant(operand.bits != 0, 0, false, &kernel_);
+      if (type == Type::kF32 || type == Type::kF64) refuse("expected a number with a point");
+      return constant(operand.bits, type);
+    case Operand::kFloat:
+    case Operand::kDouble: {
+      double value;
+      float narrow;
+      if (operand.kind == Operand::kFloat) {
+        std::memcpy(&narrow, &operand.bits, sizeof(narrow));
+        value = narrow;
+      } else {
+        std::memcpy(&value, &operand.bits, sizeof(value));
+        narrow = static_cast<float>(value);
+      }
+      uint64_t bits = 0;
+      const uint32_t size = size_of(type);
+      if (size != 4 && size != 8) refuse("a number with a point does not fit its type");
+      const bool same = size == (operand.kind == Operand::kFloat ? 4u : 8u);
+      if (same) return constant(operand.bits, type);
+      std::memcpy(&bits, size == 4 ? static_cast<void*>(&narrow) : &value, size);
+      return constant(bits, type);
+    }
+    case Operand::kName: break;
+    default: refuse("an operand of another kind is needed");
+  }
+  if (operand.negated) refuse("a negation is not known there");
+  if (type_of_special(operand.name) != Type::kNone) {
+    if (register_size(type_of_special(operand.name)) != register_size(type)) {
+      refuse(operand.name + " is not of the size that it needs");
+    }
+    return special(operand.name);
+  }
+  const Meaning& meaning = meaning_of(operand);
+  if (meaning.is_register) return to(operand, type);
+  const uint32_t size = register_size(type);
+  const bool fits = size == 8 || (size == 4 && meaning.space != Space::kGlobal);
+  if (!fits) refuse("the address of " + operand.name + " does not fit its type");
+  uint64_t bits = meaning.address;
+  if (meaning.is_parameter) bits += meaning.space == Space::kParam ? kParamWindow : kLocalWindow;
+  return registers_.constant(bits, size, meaning.behind_shared, &kernel_);
+}
+
+uint32_t Decoder::predicate_from(size_t i) {
+  Operand positive = operand(i);
+  operation.negated = positive.negated;
+  positive.negated = false;
+  return from(positive, Type::kPred);
+}
+
+uint64_t Decoder::local_place(const Operand& operand) {
+  const Meaning& meaning = meaning_of(operand);
+  if (meaning.is_register || meaning.space != Space::kLocal)
+    refuse("parameters in registers are not known");
+  return meaning.address;
+}
+
+Space Decoder::space() {
+  const std::string name = one_of({"global", "const", "shared", "shared::cta", "local", "param"});
+  if (name.empty()) return Space::kGeneric;
+  if (name == "global" || name == "const") return Space::kGlobal;
+  if (name == "local") return Space::kLocal;
+  return name == "param" ? Space::kParam : Space::kShared;
+}
+
+void Decoder::address(size_t i, Space space) {
+  const Operand& where = operand(i);
+  if (where.kind != Operand::kAddress) refuse("expected an address");
+  operation.space = space;
+  operation.offset = where.offset;
+  if (where.name.empty()) return;
+  Operand base = where;
+  base.kind = Operand::kName;
+  const Meaning& meaning = meaning_of(base);
+  if (meaning.is_register) {
+    operation.address_size = static_cast<uint8_t>(register_size(meaning.type));
+    if (operation.address_size < 4) refuse("an address in a register of that size");
+    operation.address = meaning.number;
+    // Of the kernel, or of a function, whose parameters lie in local memory.
+    if (space == Space::kParam) operation.space = Space::kGeneric;
+    return;
+  }
+  operation.space = meaning.space;
+  operation.offset += static_cast<int64_t>(meaning.address);
+  if (meaning.behind_shared) {
+    operation.address = registers_.constant(0, 4, true, &kernel_);
+    operation.address_size = 4;
+  }
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

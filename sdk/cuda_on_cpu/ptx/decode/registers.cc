@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/decode/registers.h"
+
+#include <algorithm>
+
+namespace kernkit::cuda_on_cpu::ptx {
+namespace {
+
+constexpr uint32_t kLine = 64;  // bytes
+
+uint32_t bytes_of_warp(uint32_t size) { return size == 0 ? 4 : 32 * size; }
+
+// The operations from the first that names a register to the last.
+struct Life {
+  uint32_t first = kNone, last = 0;
+  void add(uint32_t at) {
+    first = std::min(first, at);
+    last = std::max(last, at);
+  }
+};
+
+std::vector<Life> lives_of(const Kernel& kernel, size_t registers) {
+  std::vector<Life> lives(registers);
+  for (uint32_t at = 0; at < kernel.code.size(); ++at) {
+    Operation operation = kernel.code[at];
+    operation.each_register([&](const uint32_t* one) {
+      if (*one != kNone) lives[*one].add(at);
+    });
+  }
+  // What is named in a loop keeps its value through all of it.
+  std::vector<std::pair<uint32_t, uint32_t>> loops;
+  const auto add_loop = [&](uint32_t from, uint32_t to) {
+    if (to <= from) loops.emplace_back(to, from);
+  };
+  for (const Operation& operation : kernel.code) {
+    if (operation.flow == Flow::kBranch) add_loop(operation.number, operation.target);
+    if (operation.flow != Flow::kTable) continue;
+    for (const uint32_t target : kernel.tables[operation.target])
+      add_loop(operation.number, target);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [begin, end] : loops) {
+      for (Life& life : lives) {
+        if (life.first == kNone || life.last < begin || life.first > end) continue;
+        if (life.first <= begin && life.last >= end) continue;
+        life.add(begin);
+        life.add(end);
+        changed = true;
+      }
+    }
+  }
+  return lives;
+}
+
+}  // namespace
+
+uint32_t Registers::add(Type type) {
+  sizes_.push_back(register_size(type));
+  return static_cast<uint32_t>(sizes_.size() - 1);
+}
+
+uint32_t Registers::constant(uint64_t bits, uint32_t size, bool behind_shared, Kernel* kernel) {
+  const auto key = std::make_pair(bits, uint64_t{size} * 2 + (behind_shared ? 1 : 0));
+  const auto found = constants_.find(key);
+  if (found != constants_.end()) return found->second;
+  sizes_.push_back(size);
+  const auto number = static_cast<uint32_t>(sizes_.size() - 1);
+  kernel->constants.push_back({number, size, bits, behind_shared});
+  return constants_[key] = number;
+}
+
+void Registers::place(Kernel* kernel) const {
+  std::vector<Life> lives = lives_of(*kernel, sizes_.size());
+  // What is there before the kernel begins stays.
+  const auto end = static_cast<uint32_t>(kernel->code.size());
+  const auto keep = [&](uint32_t number) { lives[number] = {0, end}; };
+  for (const Constant& constant : kernel->constants) keep(constant.at);
+  for (const SpecialRegister& special : kernel->specials) keep(special.at);
+
+  std::vector<uint32_t> order(sizes_.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t x, uint32_t y) { return lives[x].first < lives[y].first; });
+  // By size: places that are free from an operation on.
+  std::map<uint32_t, std::multimap<uint32_t, uint32_t>> free;
+  std::vector<uint32_t> places(sizes_.size(), kNone);
+  uint32_t bytes = 0;
+  for (const uint32_t number : order) {
+    const Life& life = lives[number];
+    if (life.first == kNone) continue;
+    auto& same_size = free[sizes_[number]];
+    if (!same_size.empty() && same_size.begin()->first < life.first) {
+      places[number] = same_size.begin()->second;
+      same_size.erase(same_size.begin());
+    } else {
+      places[number] = bytes;
+      const uint32_t size = bytes_of_warp(sizes_[number]);
+      bytes += (size + kLine - 1) / kLine * kLine;
+    }
+    same_size.emplace(life.last, places[number]);
+  }
+  kernel->register_bytes = bytes;
+  for (Operation& operation : kernel->code) {
+    operation.each_register([&](uint32_t* one) {
+      if (*one != kNone) *one = places[*one];
+    });
+  }
+  for (Constant& constant : kernel->constants) constant.at = places[constant.at];
+  for (SpecialRegister& special : kernel->specials) special.at = places[special.at];
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers: numbers for the registers of a kernel while it is decoded, then their places in a
+// warp's memory. What is not needed at the same time shares a place.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ptx/decode/kernel.h"
+#include "ptx/text/type.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+/// Bytes a lane in a warp: a predicate has a bit a lane, 0 bytes.
+inline uint32_t register_size(Type type) {
+  return type == Type::kPred ? 0 : size_of(type) < 2 ? 2 : size_of(type);
+}
+
+class Registers {
+ public:
+  uint32_t add(Type type);
+  /// One that holds a number in every lane.
+  uint32_t constant(uint64_t bits, uint32_t size, bool behind_shared, Kernel* kernel);
+  /// Gives each its place, and puts that into the kernel's operations.
+  void place(Kernel* kernel) const;
+
+ private:
+  std::vector<uint32_t> sizes_;  // bytes a lane
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> constants_;
+};
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scope: what names mean between two braces, or in a function.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ptx/decode/operation.h"
+#include "ptx/text/type.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+/// A register, or a variable that has an address.
+struct Meaning {
+  bool is_register = false;
+  Type type = Type::kNone;
+  uint32_t number = 0;  // of a register
+  Space space = Space::kGeneric;
+  uint64_t address = 0;        // in its space
+  bool is_parameter = false;   // of the kernel or a function: its address is a generic one
+  bool behind_shared = false;  // from the end of static shared memory on
+};
+
+/// `.reg .b32 %r<100>`
+struct RegisterFamily {
+  std::string prefix;
+  int count;
+  Type type;
+};
+
+struct Jump {
+  uint32_t from;  // an operation
+  std::string label;
+};
+
+struct Scope {
+  std::map<std::string, Meaning> names;
+  std::vector<RegisterFamily> families;
+  std::map<std::string, uint32_t> labels;
+  std::map<std::string, std::vector<std::string>> targets;  // .branchtargets
+  std::vector<Jump> jumps;                                  // to labels not yet seen
+  std::vector<Jump> tables;
+  bool is_function = false;  // names of scopes around it are not seen
+};
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/image/image.h"
+
+#include <cstring>
+
+#include "ptx/decode/decoder.h"
+#include "ptx/text/parser.h"
+#include "ptx/text/refusal.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+namespace {
+
+constexpr size_t kAlignment = 256;
+constexpr size_t kBarrierBytes = 256;
+
+}  // namespace
+
+Image::Image(std::string ptx) : module_(parse_module(std::move(ptx))) {
+  for (const Variable& variable : module_->variables) {
+    if (variable.space == "shared" || variable.is_extern) continue;
+    const size_t alignment = std::max<size_t>(variable.alignment, 16);
+    places_[variable.name] = bytes_ = (bytes_ + alignment - 1) / alignment * alignment;
+    bytes_ += variable.size;
+  }
+  barrier_ = (bytes_ + kAlignment - 1) / kAlignment * kAlignment;
+  bytes_ = barrier_ + kBarrierBytes;
+  memory_ = std::make_unique<unsigned char[]>(bytes_ + kAlignment);
+  const auto address = reinterpret_cast<uintptr_t>(memory_.get());
+  at_ = memory_.get() + (kAlignment - address % kAlignment);
+  reset();
+}
+
+void Image::reset() {
+  std::memset(at_, 0, bytes_);
+  for (const Variable& variable : module_->variables) {
+    const auto place = places_.find(variable.name);
+    if (place == places_.end()) continue;
+    const Initial& initial = variable.initial;
+    if (!initial.bytes.empty()) {
+      std::memcpy(at_ + place->second, initial.bytes.data(), initial.bytes.size());
+    }
+    for (const Initial::Address& address : initial.addresses) {
+      const auto other = places_.find(address.name);
+      if (other == places_.end()) continue;  // of a function: who uses it is refused
+      const auto value =
+          reinterpret_cast<uint64_t>(at_ + other->second) + static_cast<uint64_t>(address.offset);
+      std::memcpy(at_ + place->second + address.at, &value, sizeof(value));
+    }
+  }
+}
+
+const Variable* Image::find(const std::string& name) const {
+  for (const Variable& variable : module_->variables) {
+    if (variable.name == name) return &variable;
+  }
+  return nullptr;
+}
+
+void* Image::variable(const std::string& name, size_t* size) const {
+  const auto place = places_.find(name);
+  if (place == places_.end()) return nullptr;
+  *size = find(name)->size;
+  return at_ + place->second;
+}
+
+Range Image::range_of(uint64_t address) const {
+  const auto first = reinterpret_cast<uint64_t>(at_);
+  if (address < first || address >= first + bytes_) return {};
+  if (address >= first + barrier_) return {first + barrier_, first + bytes_};
+  for (const auto& [name, place] : places_) {
+    const Range range{first + place, first + place + find(name)->size};
+    if (address >= range.begin && address < range.end) return range;
+  }
+  return {};
+}
+
+const Kernel& Image::kernel(const std::string& name) {
+  const auto known = kernels_.find(name);
+  if (known != kernels_.end()) return known->second;
+  const auto refused = refused_.find(name);
+  if (refused != refused_.end()) throw Refusal(refused->second);
+  const auto function = module_->functions.find(name);
+  if (function == module_->functions.end() || !function->second.has_body) {
+    throw Refusal("its PTX is not in the module");
+  }
+  const auto address_of = [this](const std::string& variable_name, uint64_t* address) {
+    size_t size;
+    void* at = variable(variable_name, &size);
+    *address = reinterpret_cast<uint64_t>(at);
+    return at != nullptr;
+  };
+  try {
+    return kernels_[name] = Decoder(*module_, function->second, address_of).decode();
+  } catch (const Refusal& refusal) {
+    kernels_.erase(name);
+    refused_[name] = refusal.what();
+    throw;
+  }
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

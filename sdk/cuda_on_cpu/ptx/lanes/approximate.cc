@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Approximations: PTX ISA gives bounds of their errors. They are computed in double precision and
+// rounded once, which is within the bounds.
+#include <cmath>
+
+#include "ptx/lanes/families.h"
+#include "ptx/lanes/forms.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+namespace {
+
+struct Ex2 {
+  static double of(double x) { return std::exp2(x); }
+};
+struct Lg2 {
+  static double of(double x) { return std::log2(x); }
+};
+struct Sin {
+  static double of(double x) { return std::sin(x); }
+};
+struct Cos {
+  static double of(double x) { return std::cos(x); }
+};
+struct Tanh {
+  static double of(double x) { return std::tanh(x); }
+};
+
+template <class Op, bool kFlushes>
+struct Approximated {
+  static float of(float x) {
+    const auto y = static_cast<float>(Op::of(kFlushes ? flush(x) : x));
+    return canonical(kFlushes ? flush(y) : y);
+  }
+  template <class H>
+  static H of(H x) {
+    return H::from(narrow_to_odd(Op::of(x.value())));
+  }
+};
+
+template <class Op>
+Run approximation(Decoder& d) {
+  const Type type = d.type();
+  need_operands(d, 2);
+  take_operands(d, type);
+  if (!d.has("approx")) return nullptr;
+  const bool flushes = d.has("ftz");
+  if (type == Type::kF32) {
+    return flushes ? unary<Approximated<Op, true>, float, float>
+                   : unary<Approximated<Op, false>, float, float>;
+  }
+  if (flushes && (type == Type::kF16 || type == Type::kF16x2)) return nullptr;
+  return of_half<Unary<Approximated<Op, false>>>(type);
+}
+
+}  // namespace
+
+Run ex2(Decoder& d) { return approximation<Ex2>(d); }
+Run lg2(Decoder& d) { return approximation<Lg2>(d); }
+Run sin(Decoder& d) { return approximation<Sin>(d); }
+Run cos(Decoder& d) { return approximation<Cos>(d); }
+Run tanh(Decoder& d) { return approximation<Tanh>(d); }
+
+}  // namespace kernkit::cuda_on_cpu::ptx

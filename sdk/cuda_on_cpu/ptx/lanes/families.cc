@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which family decodes an instruction of this name.
+#include "ptx/lanes/families.h"
+
+#include <map>
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+Family family_of(const std::string& name) {
+  static const std::map<std::string, Family> families = {
+      {"abs", abs},
+      {"activemask", activemask},
+      {"add", add},
+      {"and", logic},
+      {"atom", atom},
+      {"bar", bar},
+      {"barrier", bar},
+      {"bfe", bfe},
+      {"bfi", bfi},
+      {"bfind", bfind},
+      {"bmsk", bmsk},
+      {"bra", bra},
+      {"brev", brev},
+      {"brx", brx},
+      {"call", call},
+      {"clz", clz},
+      {"cnot", cnot},
+      {"copysign", copysign},
+      {"cos", cos},
+      {"cp", cp},
+      {"cvt", cvt},
+      {"cvta", cvta},
+      {"discard", hint},
+      {"div", div},
+      {"elect", elect},
+      {"ex2", ex2},
+      {"exit", exit},
+      {"fence", fence},
+      {"fma", fma},
+      {"griddepcontrol", hint},
+      {"isspacep", isspacep},
+      {"ld", load},
+      {"ldu", load},
+      {"lg2", lg2},
+      {"lop3", lop3},
+      {"mad", mad},
+      {"match", match},
+      {"max", max},
+      {"membar", fence},
+      {"min", min},
+      {"mov", mov},
+      {"mul", mul},
+      {"nanosleep", nanosleep},
+      {"neg", neg},
+      {"not", logic},
+      {"or", logic},
+      {"popc", popc},
+      {"prefetch", hint},
+      {"prefetchu", hint},
+      {"prmt", prmt},
+      {"rcp", rcp},
+      {"red", atom},
+      {"redux", redux},
+      {"rem", rem},
+      {"ret", ret},
+      {"rsqrt", rsqrt},
+      {"selp", selp},
+      {"set", set},
+      {"setp", setp},
+      {"shf", shf},
+      {"shfl", shfl},
+      {"shl", shl},
+      {"shr", shr},
+      {"sin", sin},
+      {"sqrt", sqrt},
+      {"st", store},
+      {"sub", sub},
+      {"tanh", tanh},
+      {"trap", trap},
+      {"vote", vote},
+      {"xor", logic},
+  };
+  const auto found = families.find(name);
+  return found != families.end() ? found->second : nullptr;
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

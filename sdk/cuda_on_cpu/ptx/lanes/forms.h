@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forms: which loop an operation needs, by its type; null for a type that has none.
+#pragma once
+
+#include "ptx/decode/decoder.h"
+#include "ptx/lanes/half.h"
+#include "ptx/lanes/lanes.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+template <class Op>
+struct Unary {
+  template <class X>
+  static constexpr Run of = unary<Op, X, X>;
+  template <class X>
+  static constexpr Run packed = packed_unary<Op, X>;
+};
+template <class Op>
+struct Binary {
+  template <class X>
+  static constexpr Run of = binary<Op, X, X>;
+  template <class X>
+  static constexpr Run packed = packed_binary<Op, X>;
+};
+template <class Op>
+struct Ternary {
+  template <class X>
+  static constexpr Run of = ternary<Op, X, X>;
+  template <class X>
+  static constexpr Run packed = packed_ternary<Op, X>;
+};
+
+template <class Form>
+Run of_integer(Type type) {
+  switch (type) {
+    case Type::kU16: return Form::template of<uint16_t>;
+    case Type::kS16: return Form::template of<int16_t>;
+    case Type::kU32: return Form::template of<uint32_t>;
+    case Type::kS32: return Form::template of<int32_t>;
+    case Type::kU64: return Form::template of<uint64_t>;
+    case Type::kS64: return Form::template of<int64_t>;
+    default: return nullptr;
+  }
+}
+/// Of bits, or of integers whose sign does not matter.
+template <class Form>
+Run of_bits(Type type) {
+  if (type == Type::kB16) return Form::template of<uint16_t>;
+  if (type == Type::kB32) return Form::template of<uint32_t>;
+  if (type == Type::kB64) return Form::template of<uint64_t>;
+  return nullptr;
+}
+template <class Form>
+Run of_half(Type type) {
+  switch (type) {
+    case Type::kF16: return Form::template of<Half>;
+    case Type::kBF16: return Form::template of<BHalf>;
+    case Type::kF16x2: return Form::template packed<Half>;
+    case Type::kBF16x2: return Form::template packed<BHalf>;
+    default: return nullptr;
+  }
+}
+/// `Flushed`: the form that flushes subnormal numbers of 32 bits.
+template <class Form, class Flushed>
+Run of_real(Type type, bool flushes) {
+  if (type == Type::kF64) return flushes ? nullptr : Form::template of<double>;
+  if (type != Type::kF32) return nullptr;
+  return flushes ? Flushed::template of<float> : Form::template of<float>;
+}
+
+/// to, a, b, c of one type.
+inline void take_operands(Decoder& d, Type type) {
+  Operation& operation = d.operation;
+  operation.to = d.to(0, type);
+  if (d.operands() > 1) operation.a = d.from(1, type);
+  if (d.operands() > 2) operation.b = d.from(2, type);
+  if (d.operands() > 3) operation.c = d.from(3, type);
+}
+inline void need_operands(Decoder& d, size_t count) {
+  if (d.operands() != count) d.refuse("it has " + std::to_string(count) + " operands");
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

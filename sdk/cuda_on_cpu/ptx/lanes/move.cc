@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA: mov, which also packs and unpacks, cvta and isspacep.
+#include <chrono>
+
+#include "ptx/lanes/families.h"
+#include "ptx/lanes/forms.h"
+#include "ptx/machine/window.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+namespace {
+
+template <class X>
+void move(Warp& warp, const Operation& operation) {
+  const X* a = warp.lanes<X>(operation.a);
+  X* d = warp.results<X>(operation.to);
+  each_lane([&](int l) { d[l] = a[l]; });
+  warp.keep<X>(operation.to);
+}
+void move_predicate(Warp& warp, const Operation& operation) {
+  warp.set_predicate(operation.to, warp.predicate(operation.a));
+}
+
+Run move_of_size(uint32_t size) {
+  switch (size) {
+    case 2: return move<uint16_t>;
+    case 4: return move<uint32_t>;
+    case 8: return move<uint64_t>;
+    default: return nullptr;
+  }
+}
+
+// mov.b32 d, {low, high}. A source may lie where the result goes, so that comes last.
+template <class Whole, class Piece>
+void pack(Warp& warp, const Operation& operation) {
+  alignas(64) Whole whole[32] = {};
+  for (int k = 0; k < operation.count; ++k) {
+    const Piece* piece = warp.lanes<Piece>(operation.list[k]);
+    const auto shift = static_cast<int>(8 * sizeof(Piece)) * k;
+    each_lane([&](int l) { whole[l] |= static_cast<Whole>(Whole{piece[l]} << shift); });
+  }
+  Whole* d = warp.results<Whole>(operation.to);
+  each_lane([&](int l) { d[l] = whole[l]; });
+  warp.keep<Whole>(operation.to);
+}
+// mov.b32 {low, high}, a
+template <class Whole, class Piece>
+void unpack(Warp& warp, const Operation& operation) {
+  const Whole* a = warp.lanes<Whole>(operation.a);
+  for (int k = 0; k < operation.count; ++k) {
+    if (operation.list[k] == kNone) continue;
+    Piece* d = warp.results<Piece>(operation.list[k]);
+    const auto shift = static_cast<int>(8 * sizeof(Piece)) * k;
+    each_lane([&](int l) { d[l] = static_cast<Piece>(a[l] >> shift); });
+    warp.keep<Piece>(operation.list[k]);
+  }
+}
+
+template <template <class, class> class Form>
+Run of_pieces(uint32_t whole, size_t pieces) {
+  if (whole == 4 && pieces == 2) return Form<uint32_t, uint16_t>::run;
+  if (whole == 8 && pieces == 2) return Form<uint64_t, uint32_t>::run;
+  if (whole == 8 && pieces == 4) return Form<uint64_t, uint16_t>::run;
+  return nullptr;
+}
+template <class Whole, class Piece>
+struct Pack {
+  static constexpr Run run = pack<Whole, Piece>;
+};
+template <class Whole, class Piece>
+struct Unpack {
+  static constexpr Run run = unpack<Whole, Piece>;
+};
+
+Run move_pieces(Decoder& d, Type type, bool packs) {
+  const std::vector<Operand>& pieces = d.operand(packs ? 1 : 0).parts;
+  const uint32_t whole = size_of(type);
+  if (pieces.size() != 2 && pieces.size() != 4) return nullptr;
+  const uint32_t size = whole / static_cast<uint32_t>(pieces.size());
+  if (size != 2 && size != 4) return nullptr;
+  const Type piece = size == 2 ? Type::kB16 : Type::kB32;
+  for (const Operand& one : pieces) {
+    uint32_t& slot = d.operation.list[d.operation.count++];
+    if (one.kind != Operand::kNothing) slot = packs ? d.from(one, piece) : d.to(one, piece);
+  }
+  if (packs) {
+    d.operation.to = d.to(0, type);
+    return of_pieces<Pack>(whole, pieces.size());
+  }
+  d.operation.a = d.from(1, type);
+  return of_pieces<Unpack>(whole, pieces.size());
+}
+
+// %clock and %globaltimer: nanoseconds.
+template <class X>
+void read_clock(Warp& warp, const Operation& operation) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto value = static_cast<X>(std::chrono::nanoseconds(now).count());
+  X* d = warp.results<X>(operation.to);
+  each_lane([&](int l) { d[l] = value; });
+  warp.keep<X>(operation.to);
+}
+
+void is_in_window(Warp& warp, const Operation& operation) {
+  const auto* a = warp.lanes<uint64_t>(operation.a);
+  uint32_t bits = 0;
+  for (int l = 0; l < 32; ++l) bits |= (a[l] >> kWindowShift == operation.mode ? 1u : 0u) << l;
+  warp.set_predicate(operation.to, bits);
+}
+
+uint64_t window_of(const std::string& space) {
+  if (space.rfind("shared", 0) == 0) return kSharedWindow;
+  return space == "local" ? kLocalWindow : 0;
+}
+
+// Adds the window, or takes it away: the operation's offset.
+void add_offset(Warp& warp, const Operation& operation) {
+  const auto* a = warp.lanes<uint64_t>(operation.a);
+  auto* d = warp.results<uint64_t>(operation.to);
+  const auto offset = static_cast<uint64_t>(operation.offset);
+  each_lane([&](int l) { d[l] = a[l] + offset; });
+  warp.keep<uint64_t>(operation.to);
+}
+
+}  // namespace
+
+Run mov(Decoder& d) {
+  const Type type = d.type();
+  need_operands(d, 2);
+  if (d.operand(0).kind == Operand::kVector) return move_pieces(d, type, false);
+  if (d.operand(1).kind == Operand::kVector) return move_pieces(d, type, true);
+  d.operation.to = d.to(0, type);
+  const std::string& name = d.operand(1).name;
+  if (name == "%clock64" || name == "%globaltimer")
+    return size_of(type) == 8 ? read_clock<uint64_t> : nullptr;
+  if (name == "%clock" || name == "%globaltimer_lo")
+    return size_of(type) == 4 ? read_clock<uint32_t> : nullptr;
+  d.operation.a = d.from(1, type);
+  return type == Type::kPred ? move_predicate : move_of_size(register_size(type));
+}
+
+Run cvta(Decoder& d) {
+  const bool leaves = d.has("to");
+  const std::string space =
+      d.one_of({"global", "const", "param", "local", "shared", "shared::cta"});
+  const Type type = d.type();
+  if (space.empty() || size_of(type) != 8) return nullptr;
+  take_operands(d, type);
+  const auto window = static_cast<int64_t>(window_of(space));
+  d.operation.offset = leaves ? -window : window;
+  return add_offset;
+}
+
+Run isspacep(Decoder& d) {
+  const std::string space = d.one_of({"global", "shared", "shared::cta", "local"});
+  if (space.empty()) return nullptr;
+  d.operation.mode = static_cast<uint8_t>(window_of(space) >> kWindowShift);
+  d.operation.to = d.to(0, Type::kPred);
+  d.operation.a = d.from(1, Type::kU64);
+  return is_in_window;
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the blocks of a launch.
+#pragma once
+
+#include "execution/grid.h"
+#include "ptx/machine/block.h"
+#include "runtime/ptx.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+/// `all_at_once`: of a cooperative launch, whose blocks wait for each other.
+PtxResult run_grid(const Launch& launch, bool all_at_once, const Settings& settings);
+
+}  // namespace kernkit::cuda_on_cpu::ptx

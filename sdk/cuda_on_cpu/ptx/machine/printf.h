@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What printf() of a kernel writes.
+#pragma once
+
+#include <string>
+
+#include "ptx/machine/warp.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+/// The text at a generic address. Throws a Fault where it may not be read.
+std::string text_at(Warp& warp, int lane, const Operation& operation, uint64_t address);
+/// The arguments lie behind each other, each at a multiple of its size.
+std::string formatted(Warp& warp, int lane, const Operation& operation, const std::string& format,
+                      uint64_t arguments);
+
+}  // namespace kernkit::cuda_on_cpu::ptx

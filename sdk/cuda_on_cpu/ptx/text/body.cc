@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statements of a function.
+#include <sstream>
+
+#include "ptx/text/parser.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+namespace {
+
+class BodyParser {
+ public:
+  explicit BodyParser(const Function& function) : lexer_(function.body, function.body_line) {}
+
+  std::vector<Statement> parse() {
+    while (!lexer_.ended()) parse_statement();
+    return std::move(statements_);
+  }
+
+ private:
+  Statement& add(Statement::Kind kind) {
+    statements_.emplace_back();
+    Statement& statement = statements_.back();
+    statement.kind = kind;
+    statement.line = line_;
+    statement.ptx_line = lexer_.peek().line;
+    return statement;
+  }
+
+  void parse_statement() {
+    if (lexer_.accept("{")) {
+      add(Statement::kOpen);
+    } else if (lexer_.accept("}")) {
+      add(Statement::kClose);
+    } else if (lexer_.accept(";")) {
+    } else if (lexer_.at("@")) {
+      parse_instruction();
+    } else if (lexer_.peek().text.substr(0, 1) == ".") {
+      parse_directive();
+    } else {
+      parse_instruction();
+    }
+  }
+
+  int number() { return static_cast<int>(parse_operand(lexer_).bits); }
+
+  // .loc 2 449 9, function_name $L__info_string0, inlined_at 1 11 3
+  void parse_line(int line) {
+    line_ = {};
+    line_.file = number();
+    line_.line = number();
+    while (lexer_.peek().line == line && !lexer_.ended()) {
+      if (lexer_.accept("inlined_at")) {
+        line_.into_file = number();
+        line_.into_line = number();
+      } else {
+        lexer_.next();
+      }
+    }
+  }
+
+  void parse_directive() {
+    const int line = lexer_.peek().line;
+    const std::string word = lexer_.word();
+    if (word == ".loc") {
+      parse_line(line);
+    } else if (word == ".reg") {
+      parse_registers();
+    } else if (word == ".shared" || word == ".local" || word == ".param" || word == ".global" ||
+               word == ".const") {
+      add(Statement::kVariable).variable = parse_variable(lexer_, word.substr(1));
+      lexer_.expect(";");
+    } else if (word == ".pragma") {
+      while (!lexer_.accept(";")) lexer_.next();
+    } else {
+      lexer_.refuse("unknown " + word);
+    }
+  }
+
+  void parse_registers() {
+    const std::string word = lexer_.word();
+    const Type type = type_named(word.substr(1));
+    if (type == Type::kNone) lexer_.refuse("registers of the unknown type " + word);
+    do {
+      Statement& registers = add(Statement::kRegisters);
+      registers.type = type;
+      registers.name = lexer_.word();
+      if (lexer_.accept("<")) {
+        registers.count = number();
+        lexer_.expect(">");
+      }
+    } while (lexer_.accept(","));
+    lexer_.expect(";");
+  }
+
+  void parse_label(const std::string& name) {
+    if (!lexer_.at(".branchtargets")) {
+      add(Statement::kLabel).name = name;
+      return;
+    }
+    lexer_.next();
+    Statement& table = add(Statement::kTargets);
+    table.name = name;
+    parse_operands(&table);
+  }
+
+  void parse_operands(Statement* statement) {
+    while (!lexer_.accept(";")) {
+      if (lexer_.accept("(")) {  // of a call
+        Operand list;
+        list.kind = Operand::kVector;
+        while (!lexer_.accept(")")) {
+          list.parts.push_back(parse_operand(lexer_));
+          lexer_.accept(",");
+        }
+        statement->operands.push_back(list);
+      } else {
+        statement->operands.push_back(parse_operand(lexer_));
+      }
+      if (!lexer_.at(";")) lexer_.expect(",");
+    }
+  }
+
+  void parse_instruction() {
+    std::string guard;
+    bool negated = false;
+    if (lexer_.accept("@")) {
+      negated = lexer_.accept("!");
+      guard = lexer_.word();
+    }
+    const int line = lexer_.peek().line;
+    const std::string opcode = lexer_.word();
+    if (guard.empty() && lexer_.accept(":")) return parse_label(opcode);
+    Statement& instruction = add(Statement::kInstruction);
+    instruction.ptx_line = line;
+    instruction.guard = guard;
+    instruction.guard_negated = negated;
+    std::istringstream parts(opcode);
+    std::getline(parts, instruction.name, '.');
+    for (std::string part; std::getline(parts, part, '.');) instruction.modifiers.push_back(part);
+    parse_operands(&instruction);
+  }
+
+  Lexer lexer_;
+  SourceLine line_;
+  std::vector<Statement> statements_;
+};
+
+}  // namespace
+
+std::vector<Statement> parse_body(const Function& function) { return BodyParser(function).parse(); }
+
+std::string Statement::opcode() const {
+  std::string text = name;
+  for (const std::string& modifier : modifiers) text += "." + modifier;
+  return text;
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Module: what PTX text says, before anything of it is decoded. Bodies of functions are read when
+// they are needed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/text/type.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+/// Of the source, from .loc; line 0: unknown.
+struct SourceLine {
+  int file = 0, line = 0;
+  int into_file = 0, into_line = 0;  // where it was inlined
+};
+
+struct Operand {
+  enum Kind { kName, kInteger, kFloat, kDouble, kVector, kAddress, kNothing } kind = kNothing;
+  std::string name;            // of an address its base; "" for none
+  bool negated = false;        // !name
+  uint64_t bits = 0;           // of a number
+  int64_t offset = 0;          // of an address
+  std::vector<Operand> parts;  // of a vector, or of a name the one behind |
+};
+
+/// A variable's first value: bytes, and addresses of other variables among them.
+struct Initial {
+  struct Address {
+    uint32_t at;
+    std::string name;
+    int64_t offset;
+    bool generic;
+  };
+  std::vector<unsigned char> bytes;
+  std::vector<Address> addresses;
+};
+
+struct Variable {
+  std::string space;  // "global", "const", "shared", "local", "param"
+  std::string name;
+  Type type = Type::kNone;
+  uint32_t alignment = 1;
+  uint32_t size = 0;       // bytes
+  bool is_extern = false;  // declared here, or dynamic shared memory
+  Initial initial;
+};
+
+struct Statement {
+  enum Kind { kOpen, kClose, kLabel, kRegisters, kVariable, kTargets, kInstruction } kind;
+  std::string name;  // of a label or a table; of registers; of an instruction its first word
+  std::vector<std::string> modifiers;  // behind the first dot
+  std::vector<Operand> operands;       // of a table its labels
+  std::string guard;                   // "" or a predicate
+  bool guard_negated = false;
+  SourceLine line;
+  int ptx_line = 0;
+  Type type = Type::kNone;  // of registers
+  int count = 0;            // of registers; 0: one without a number
+  Variable variable;
+  /// "ld.global.u32"
+  std::string opcode() const;
+};
+
+struct Function {
+  std::string name;
+  bool is_kernel = false;
+  bool has_body = false;
+  std::vector<Variable> parameters;
+  std::vector<Variable> results;
+  std::string_view body;
+  int body_line = 0;
+};
+
+struct Module {
+  std::string text;  // that views point into
+  std::map<std::string, Function> functions;
+  std::vector<Variable> variables;
+  std::map<int, std::string> files;
+
+  /// "scale.cu:12" or "math.h:3 (inlined at scale.cu:12)"; "" when nothing is known.
+  std::string place(const SourceLine& line) const;
+};
+
+}  // namespace kernkit::cuda_on_cpu::ptx

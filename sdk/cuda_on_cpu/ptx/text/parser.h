@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads PTX text; throws a Refusal where it is no PTX.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ptx/text/lexer.h"
+#include "ptx/text/module.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+std::unique_ptr<Module> parse_module(std::string text);
+std::vector<Statement> parse_body(const Function& function);
+
+/// Behind the space of a variable: `.align 4 .b8 name[16] = {1, 2}`.
+Variable parse_variable(Lexer& lexer, const std::string& space);
+Operand parse_operand(Lexer& lexer);
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions and numbers of 16 bits, those of one source for each of its values.
+#include <cmath>
+#include <limits>
+
+#include "instructions.h"
+
+namespace kernkit::cuda_on_cpu {
+namespace {
+
+// A float of E exponent and M mantissa bits, by its definition.
+double decoded(uint64_t x, int exponent_bits, int mantissa_bits) {
+  const int bias = (1 << (exponent_bits - 1)) - 1, top = (1 << exponent_bits) - 1;
+  const int exponent = static_cast<int>(x >> mantissa_bits) & top;
+  const double mantissa = static_cast<double>(x & ((uint64_t{1} << mantissa_bits) - 1));
+  const double one = std::ldexp(1.0, mantissa_bits);
+  double value = exponent == 0 ? std::ldexp(mantissa / one, 1 - bias)
+                               : std::ldexp(1 + mantissa / one, exponent - bias);
+  if (exponent == top)
+    value = mantissa != 0 ? std::numeric_limits<double>::quiet_NaN()
+                          : std::numeric_limits<double>::infinity();
+  return (x >> (exponent_bits + mantissa_bits) & 1) != 0 ? -value : value;
+}
+// To nearest, ties to even, from a number that long double holds.
+uint64_t encoded(long double x, int exponent_bits, int mantissa_bits) {
+  if (x != x) return (uint64_t{1} << (exponent_bits + mantissa_bits)) - 1;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const uint64_t sign = std::signbit(x) ? uint64_t{1} << (exponent_bits + mantissa_bits) : 0;
+  const uint64_t infinity = ((uint64_t{1} << exponent_bits) - 1) << mantissa_bits;
+  const long double magnitude = std::fabs(x);
+  if (magnitude > std::numeric_limits<double>::max()) return sign | infinity;
+  int exponent = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias);
+  const auto steps =
+      static_cast<uint64_t>(std::nearbyint(std::ldexp(magnitude, mantissa_bits - exponent)));
+  const uint64_t result = (static_cast<uint64_t>(exponent + bias - 1) << mantissa_bits) + steps;
+  return sign | std::min(result, infinity);
+}
+double f16(uint64_t x) { return decoded(x, 5, 10); }
+double bf16(uint64_t x) { return decoded(x, 8, 7); }
+float f32(uint64_t x) {
+  const auto narrow = static_cast<uint32_t>(x);
+  float value;
+  std::memcpy(&value, &narrow, sizeof(value));
+  return value;
+}
+uint64_t f32_bits(float x) {
+  uint32_t narrow;
+  std::memcpy(&narrow, &x, sizeof(x));
+  return x != x ? 0x7fffffff : narrow;
+}
+
+class PtxConvert : public Instruction {
+ protected:
+  // Each value of 16 bits.
+  void check_each(const std::string& text, const std::vector<std::string>& types,
+                  const Reference& reference) {
+    std::vector<uint64_t> sources[3];
+    for (uint64_t i = 0; i < 65536; ++i) sources[0].push_back(i);
+    sources[1] = sources[2] = sources[0];
+    check(text, types, reference, sources);
+  }
+};
+
+TEST_F(PtxConvert, BetweenFloats) {
+  check_each("cvt.f32.f16 %d, %a", {"f32", "f16"},
+             [](uint64_t a, uint64_t, uint64_t) { return f32_bits(static_cast<float>(f16(a))); });
+  check_each("cvt.f32.bf16 %d, %a", {"f32", "bf16"},
+             [](uint64_t a, uint64_t, uint64_t) { return f32_bits(static_cast<float>(bf16(a))); });
+  check("cvt.rn.f16.f32 %d, %a", {"f16", "f32"},
+        [](uint64_t a, uint64_t, uint64_t) { return encoded(f32(a), 5, 10); });
+  check("cvt.rn.bf16.f32 %d, %a", {"bf16", "f32"},
+        [](uint64_t a, uint64_t, uint64_t) { return encoded(f32(a), 8, 7); });
+  check("cvt.rn.f16x2.f32 %d, %a, %b", {"f16x2", "f32", "f32"},
+        [](uint64_t a, uint64_t b, uint64_t) {
+          return encoded(f32(a), 5, 10) << 16 | encoded(f32(b), 5, 10);
+        });
+  check("cvt.rn.f32.f64 %d, %a", {"f32", "f64"}, [](uint64_t a, uint64_t, uint64_t) {
+    double x;
+    std::memcpy(&x, &a, sizeof(x));
+    return f32_bits(static_cast<float>(x));
+  });
+}
+
+TEST_F(PtxConvert, ToIntegers) {
+  const auto clamp = [](long double x, long double least, long double most) {
+    return x != x ? 0 : x < least ? least : x > most ? most : x;
+  };
+  for (const char* how : {"rni", "rzi", "rmi", "rpi"}) {
+    const auto integral = [how](long double x) {
+      return how[1] == 'n'   ? std::nearbyint(x)
+             : how[1] == 'z' ? std::trunc(x)
+             : how[1] == 'm' ? std::floor(x)
+                             : std::ceil(x);
+    };
+    const std::string cvt = std::string("cvt.") + how;
+    check(cvt + ".s32.f32 %d, %a", {"s32", "f32"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return static_cast<uint64_t>(
+          static_cast<int64_t>(clamp(integral(f32(a)), -2147483648.0L, 2147483647.0L)));
+    });
+    check(cvt + ".u32.f32 %d, %a", {"u32", "f32"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return static_cast<uint64_t>(clamp(integral(f32(a)), 0, 4294967295.0L));
+    });
+    check(cvt + ".u8.f32 %d, %a", {"u16", "f32"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return static_cast<uint64_t>(clamp(integral(f32(a)), 0, 255));
+    });
+    check(cvt + ".f32.f32 %d, %a", {"f32", "f32"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return f32_bits(static_cast<float>(integral(f32(a))));
+    });
+    check_each(cvt + ".s16.f16 %d, %a", {"s16", "f16"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return static_cast<uint64_t>(static_cast<int64_t>(clamp(integral(f16(a)), -32768, 32767)));
+    });
+  }
+}
+
+TEST_F(PtxConvert, FromIntegers) {
+  check("cvt.rn.f32.u64 %d, %a", {"f32", "u64"},
+        [](uint64_t a, uint64_t, uint64_t) { return f32_bits(static_cast<float>(a)); });
+  check("cvt.rn.f32.s64 %d, %a", {"f32", "s64"}, [](uint64_t a, uint64_t, uint64_t) {
+    return f32_bits(static_cast<float>(static_cast<int64_t>(a)));
+  });
+  check("cvt.rn.f32.s32 %d, %a", {"f32", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
+    return f32_bits(static_cast<float>(static_cast<int32_t>(a)));
+  });
+  check("cvt.rz.f32.u32 %d, %a", {"f32", "u32"}, [](uint64_t a, uint64_t, uint64_t) {
+    auto x = static_cast<float>(a);
+    if (static_cast<double>(x) > static_cast<double>(a)) x = std::nextafter(x, 0.0f);
+    return f32_bits(x);
+  });
+  check_each("cvt.rn.f16.u16 %d, %a", {"f16", "u16"},
+             [](uint64_t a, uint64_t, uint64_t) { return encoded(a, 5, 10); });
+  check_each("cvt.rn.bf16.s16 %d, %a", {"bf16", "s16"},
+             [](uint64_t a, uint64_t, uint64_t) { return encoded(static_cast<int16_t>(a), 8, 7); });
+}
+
+TEST_F(PtxConvert, BetweenIntegers) {
+  check("cvt.u64.u32 %d, %a", {"u64", "u32"}, [](uint64_t a, uint64_t, uint64_t) { return a; });
+  check("cvt.s64.s32 %d, %a", {"s64", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
+    return static_cast<uint64_t>(static_cast<int32_t>(a));
+  });
+  check("cvt.u16.u64 %d, %a", {"u16", "u64"}, [](uint64_t a, uint64_t, uint64_t) { return a; });
+  check("cvt.s32.s8 %d, %a", {"s32", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
+    return static_cast<uint64_t>(static_cast<int8_t>(a));
+  });
+  check("cvt.u32.u8 %d, %a", {"u32", "u16"},
+        [](uint64_t a, uint64_t, uint64_t) { return a & 255; });
+  check("cvt.s16.s8 %d, %a", {"s16", "s16"}, [](uint64_t a, uint64_t, uint64_t) {
+    return static_cast<uint64_t>(static_cast<int8_t>(a));
+  });
+  check("cvt.sat.u8.s32 %d, %a", {"u32", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
+    const auto x = static_cast<int32_t>(a);
+    return static_cast<uint64_t>(x < 0 ? 0 : x > 255 ? 255 : x);
+  });
+}
+
+TEST_F(PtxConvert, ArithmeticOf16Bits) {
+  const auto check_format = [&](const std::string& type, int e, int m) {
+    const auto value = [=](uint64_t x) { return static_cast<long double>(decoded(x, e, m)); };
+    check("add." + type + " %d, %a, %b", {type, type, type},
+          [=](uint64_t a, uint64_t b, uint64_t) { return encoded(value(a) + value(b), e, m); });
+    check("sub." + type + " %d, %a, %b", {type, type, type},
+          [=](uint64_t a, uint64_t b, uint64_t) { return encoded(value(a) - value(b), e, m); });
+    check("mul." + type + " %d, %a, %b", {type, type, type},
+          [=](uint64_t a, uint64_t b, uint64_t) { return encoded(value(a) * value(b), e, m); });
+    check("neg." + type + " %d, %a", {type, type},
+          [](uint64_t a, uint64_t, uint64_t) { return a ^ 0x8000; });
+    const std::string two = type + "x2";
+    check("mul." + two + " %d, %a, %b", {two, two, two}, [=](uint64_t a, uint64_t b, uint64_t) {
+      return encoded(value(a & 0xffff) * value(b & 0xffff), e, m) |
+             encoded(value(a >> 16) * value(b >> 16), e, m) << 16;
+    });
+  };
+  check_format("f16", 5, 10);
+  // A sum whose exact value needs more than the 64 bits of long double is rounded twice there; none
+  // of these is.
+  check("fma.rn.f16 %d, %a, %b, %c", {"f16", "f16", "f16", "f16"},
+        [](uint64_t a, uint64_t b, uint64_t c) {
+          return encoded(static_cast<long double>(f16(a)) * f16(b) + f16(c), 5, 10);
+        });
+  check("mul.bf16 %d, %a, %b", {"bf16", "bf16", "bf16"}, [](uint64_t a, uint64_t b, uint64_t) {
+    return encoded(static_cast<long double>(bf16(a)) * bf16(b), 8, 7);
+  });
+}
+
+// A product in the middle of two numbers and a little less: rounded to float, or for .bf16 to
+// double, before the result is, the little is lost, and the tie goes up to the even one.
+TEST_F(PtxConvert, FusedSumRoundsOnce) {
+  const std::vector<uint64_t> halves[3] = {{0x4700}, {0x5c94}, {0x8001}};  // 7 * 293 - 2^-24
+  EXPECT_EQ(run("fma.rn.f16 %d, %a, %b, %c", {"f16", "f16", "f16", "f16"}, halves)[0], 0x6801u);
+  const std::vector<uint64_t> others[3] = {{0x40e0}, {0x4214}, {0xa180}};  // 7 * 37 - 2^-60
+  EXPECT_EQ(run("fma.rn.bf16 %d, %a, %b, %c", {"bf16", "bf16", "bf16", "bf16"}, others)[0],
+            0x4381u);
+}
+
+}  // namespace
+}  // namespace kernkit::cuda_on_cpu

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// How kernels run by their PTX: memory, divergence, barriers, warps, atomics, calls.
+#include "ptx_fixture.h"
+
+namespace kernkit::cuda_on_cpu {
+namespace {
+
+// Of `threads` threads in a block: thread i has its number in %i, and %out, %in are addresses of
+// its element of 32 bits; what is behind it stores %r.
+std::string kernel(const std::string& body, const std::string& before = "") {
+  return before +
+         ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"
+         ".reg .b32 %i, %r, %n, %x<9>;\n.reg .b64 %out, %in, %first, %y<9>;\n.reg .pred %p<9>;\n"
+         "mov.u32 %x0, %ctaid.x;\nmov.u32 %x1, %ntid.x;\nmov.u32 %i, %tid.x;\n"
+         "mad.lo.u32 %i, %x0, %x1, %i;\nld.param.u64 %out, [out];\nld.param.u64 %first, [in];\n"
+         "ld.param.u32 %n, [n];\nmul.wide.u32 %y0, %i, 4;\nadd.u64 %out, %out, %y0;\n"
+         "add.u64 %in, %first, %y0;\n" +
+         body + "\nst.global.u32 [%out], %r;\nret;\n}\n";
+}
+
+class PtxExecution : public Ptx {
+ protected:
+  std::vector<uint32_t> run(const std::string& text, const std::vector<uint32_t>& in,
+                            uint32_t n = 0, dim3 grid = 1, dim3 block = 64,
+                            size_t shared_memory = 0) {
+    PtxModule module(text);
+    const uint32_t count = grid.x * block.x;
+    uint32_t* out = memory<uint32_t>(count);
+    in_ = memory(in);
+    EXPECT_EQ(module.launch("k", grid, block, shared_memory, out, in_, n), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(fault(), "none");
+    return std::vector<uint32_t>(out, out + count);
+  }
+  uint32_t* in_ = nullptr;
+};
+
+std::vector<uint32_t> numbers(uint32_t count) {
+  std::vector<uint32_t> all(count);
+  for (uint32_t i = 0; i < count; ++i) all[i] = i * 2654435761u;
+  return all;
+}
+
+TEST_F(PtxExecution, LoadsAndStoresOfEachSize) {
+  const std::vector<uint32_t> in = numbers(256);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(in.data());
+  auto r = run(kernel("ld.global.u8 %r, [%in+1];"), in);
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], bytes[4 * i + 1]);
+  r = run(kernel("ld.global.s8 %r, [%in+1];"), in);
+  for (uint32_t i = 0; i < 64; ++i)
+    ASSERT_EQ(r[i], static_cast<uint32_t>(static_cast<int8_t>(bytes[4 * i + 1])));
+  r = run(kernel("{ .reg .b16 h; ld.global.s16 h, [%in+2]; cvt.s32.s16 %r, h; }"), in);
+  for (uint32_t i = 0; i < 64; ++i)
+    ASSERT_EQ(r[i], static_cast<uint32_t>(static_cast<int16_t>(in[i] >> 16)));
+  r = run(
+      kernel(
+          "shl.b32 %x2, %i, 4; cvt.u64.u32 %y1, %x2; add.u64 %y1, %first, %y1;"
+          "ld.global.v4.u32 {%x3, _, %x4, %x5}, [%y1]; add.u32 %r, %x3, %x4; xor.b32 %r, %r, %x5;"),
+      in);
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], (in[4 * i] + in[4 * i + 2]) ^ in[4 * i + 3]);
+  r = run(kernel("{ .reg .b64 a; and.b64 %y1, %in, -8; ld.global.nc.b64 a, [%y1]; shr.u64 a, a, "
+                 "24; cvt.u32.u64 %r, a; }"),
+          in);
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], in[i & ~1u] >> 24 | in[i | 1] << 8);
+}
+
+TEST_F(PtxExecution, SpacesAndGenericAddresses) {
+  // Shared memory, static and dynamic, local memory, and the same by generic addresses.
+  const std::string before = ".extern .shared .align 16 .b8 dynamic[];\n";
+  const auto r = run(
+      kernel(
+          ".shared .align 4 .b8 tile[256]; .local .align 8 .b8 mine[16];\n"
+          "ld.global.u32 %x2, [%in]; mov.u32 %x3, tile; mov.u32 %x7, %tid.x; shl.b32 %x4, %x7, 2;\n"
+          "add.u32 %x3, %x3, %x4; st.shared.u32 [%x3], %x2;\n"
+          "mov.u32 %x5, dynamic; add.u32 %x5, %x5, %x4; st.shared.u32 [%x5+8], %i;\n"
+          "bar.sync 0;\n"
+          "mov.u64 %y1, tile; cvta.shared.u64 %y1, %y1; ld.u32 %x6, [%y1+252];\n"
+          "mov.u64 %y2, mine; st.local.u32 [mine+4], %x6; cvta.local.u64 %y3, %y2; ld.u32 %r, "
+          "[%y3+4];\n"
+          "isspacep.shared %p1, %y1; @!%p1 mov.u32 %r, 0; isspacep.global %p2, %y3; @%p2 mov.u32 "
+          "%r, 0;\n"
+          "xor.b32 %x8, %x4, 4; mov.u32 %x5, dynamic; add.u32 %x5, %x5, %x8; ld.shared.u32 %x6, "
+          "[%x5+8];\n"
+          "add.u32 %r, %r, %x6;",
+          before),
+      numbers(128), 0, 2, 64, 64 * 4 + 8);
+  for (uint32_t i = 0; i < 128; ++i) ASSERT_EQ(r[i], numbers(128)[i / 64 * 64 + 63] + (i ^ 1)) << i;
+}
+
+TEST_F(PtxExecution, VariablesOfTheModule) {
+  const std::string before =
+      ".const .align 4 .u32 table[4] = {10, 20, 0x1e, 40};\n.global .align 8 .u64 pointer = "
+      "generic(other);\n"
+      ".global .align 4 .b8 other[8] = {1, 2, 3, 4, 5};\n";
+  const auto r = run(kernel("and.b32 %x2, %i, 3; mul.wide.u32 %y1, %x2, 4; mov.u64 %y2, table; "
+                            "add.u64 %y1, %y1, %y2;\n"
+                            "ld.const.u32 %r, [%y1]; ld.global.u64 %y3, [pointer]; ld.u32 %x3, "
+                            "[%y3]; add.u32 %r, %r, %x3;",
+                            before),
+                     {});
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], 10 * (i % 4 + 1) + 0x04030201);
+}
+
+// Lanes that take different ways, loops of different lengths, a table of branches.
+TEST_F(PtxExecution, Divergence) {
+  const auto r = run(
+      kernel("mov.u32 %r, 0; and.b32 %x2, %i, 7; setp.lt.u32 %p1, %x2, 3; @%p1 bra few;\n"
+             "more: add.u32 %r, %r, %x2; sub.u32 %x2, %x2, 1; setp.ne.u32 %p2, %x2, 0; @%p2 bra "
+             "more;\n"
+             "bra.uni join;\nfew: mov.u32 %r, 100;\njoin: activemask.b32 %x3; popc.b32 %x3, %x3;\n"
+             "and.b32 %x4, %i, 3; t: .branchtargets a, b, c, a;\nbrx.idx %x4, t;\n"
+             "a: add.u32 %r, %r, 1000; bra all;\nb: add.u32 %r, %r, 2000; bra all;\nc: add.u32 %r, "
+             "%r, 3000;\n"
+             "all: shl.b32 %x3, %x3, 16; or.b32 %r, %r, %x3;"),
+      {});
+  const uint32_t added[] = {1000, 2000, 3000, 1000};
+  for (uint32_t i = 0; i < 64; ++i) {
+    const uint32_t x = i % 8;
+    ASSERT_EQ(r[i], ((x < 3 ? 100 : x * (x + 1) / 2) + added[i % 4]) | 32u << 16) << i;
+  }
+}
+
+// Each lane takes the lock in turn, though those who wait go around a loop that lies before.
+TEST_F(PtxExecution, LanesWaitForEachOther) {
+  for (const unsigned seed : {0u, 1u, 2u}) {
+    runtime_.set_seed(seed);
+    run(kernel("again: atom.global.cas.b32 %x2, [%first], 0, 1; setp.ne.u32 %p1, %x2, 0; @%p1 bra "
+               "again;\n"
+               "ld.volatile.global.u32 %x3, [%first+4]; add.u32 %x3, %x3, 1; "
+               "st.volatile.global.u32 [%first+4], %x3;\n"
+               "membar.gl; atom.global.exch.b32 %x4, [%first], 0; mov.u32 %r, %x3;"),
+        {0, 0}, 0, 3, 40);
+    EXPECT_EQ(in_[1], 120u);
+  }
+}
+
+// Blocks wait for those behind them.
+TEST_F(PtxExecution, BlocksWaitForEachOther) {
+  run(kernel("mov.u32 %x2, %nctaid.x; sub.u32 %x2, %x2, 1; mov.u32 %x3, %ctaid.x; sub.u32 %x2, "
+             "%x2, %x3;\n"
+             "again: atom.global.add.u32 %x4, [%first], 0; setp.ne.u32 %p1, %x4, %x2; @%p1 bra "
+             "again;\n"
+             "atom.global.add.u32 %x4, [%first], 1; mov.u32 %r, 1;"),
+      {0}, 0, 20, 1);
+  EXPECT_EQ(in_[0], 20u);
+}
+
+TEST_F(PtxExecution, Barriers) {
+  // Sums by a reduction, barriers with numbers and counts: the second warp alone meets at 3.
+  auto r = run(
+      kernel(
+          "mov.u32 %x2, %tid.x; setp.lt.u32 %p1, %x2, 20; bar.red.popc.u32 %x3, 0, %p1;\n"
+          "setp.lt.u32 %p2, %x2, 64; bar.red.and.pred %p3, 0, %p2; bar.red.or.pred %p4, 0, !%p2;\n"
+          "mov.u32 %r, %x3; @%p3 add.u32 %r, %r, 100; @%p4 add.u32 %r, %r, 1000;\n"
+          "setp.lt.u32 %p5, %x2, 32; @%p5 bra first; barrier.sync 3, 32;\nadd.u32 %r, %r, "
+          "1;\nfirst: bar.sync 0;"),
+      {});
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], 120u + (i < 32 ? 0 : 1)) << i;
+  // The first warp only arrives; the other waits for what it stored.
+  r = run(kernel(".shared .u32 there; mov.u32 %r, 5; setp.lt.u32 %p1, %i, 32; @!%p1 bra waits;\n"
+                 "st.shared.u32 [there], 77; bar.arrive 1, 64; bra.uni end;\nwaits: bar.sync 1, "
+                 "64; ld.shared.u32 %r, [there];\nend:"),
+          {});
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 32 ? 5u : 77u) << i;
+}
+
+TEST_F(PtxExecution, WarpFunctions) {
+  const auto check_each = [&](const std::string& body,
+                              const std::function<uint32_t(uint32_t lane)>& expected) {
+    const auto r = run(kernel(body), {}, 0, 1, 32);
+    for (uint32_t i = 0; i < 32; ++i) ASSERT_EQ(r[i], expected(i)) << body << i;
+  };
+  const std::string with = " mul.lo.u32 %x2, %i, 3; ";
+  check_each(with + "shfl.sync.idx.b32 %r, %x2, 5, 0x181f, -1;",
+             [](uint32_t i) { return 3 * (i / 8 * 8 + 5); });
+  check_each(with + "shfl.sync.up.b32 %r|%p1, %x2, 2, 0, -1; @!%p1 mov.u32 %r, 7;",
+             [](uint32_t i) { return i < 2 ? 7 : 3 * (i - 2); });
+  check_each(with + "shfl.sync.down.b32 %r|%p1, %x2, 2, 31, -1; @!%p1 mov.u32 %r, 7;",
+             [](uint32_t i) { return i > 29 ? 7 : 3 * (i + 2); });
+  check_each(with + "shfl.sync.bfly.b32 %r, %x2, 16, 31, -1;",
+             [](uint32_t i) { return 3 * (i ^ 16); });
+  check_each("setp.gt.u32 %p1, %i, 20; vote.sync.ballot.b32 %r, %p1, -1;",
+             [](uint32_t) { return 0xffe00000u; });
+  check_each(
+      "setp.gt.u32 %p1, %i, 30; vote.sync.any.pred %p2, %p1, -1; vote.sync.all.pred %p3, !%p1, -1; "
+      "selp.u32 %r, 1, 0, %p2; @%p3 add.u32 %r, %r, 2;",
+      [](uint32_t) { return 1u; });
+  check_each("and.b32 %x2, %i, 3; match.any.sync.b32 %r, %x2, -1;",
+             [](uint32_t i) { return 0x11111111u << i % 4; });
+  check_each("match.all.sync.b32 %r|%p1, %i, -1; @%p1 mov.u32 %r, 9;", [](uint32_t) { return 0u; });
+  check_each("redux.sync.add.u32 %r, %i, -1;", [](uint32_t) { return 496u; });
+  check_each("sub.s32 %x2, %i, 5; redux.sync.min.s32 %r, %x2, -1;",
+             [](uint32_t) { return static_cast<uint32_t>(-5); });
+  check_each("redux.sync.xor.b32 %r, %i, -1;", [](uint32_t) { return 0u; });
+  // Groups of four, each with a mask of its own.
+  check_each(
+      "and.b32 %x2, %i, 28; mov.u32 %x3, 15; shl.b32 %x3, %x3, %x2; redux.sync.add.u32 %r, %i, "
+      "%x3;",
+      [](uint32_t i) { return 4 * (i / 4 * 4) + 6; });
+  // Two branches, one mask for both: __syncwarp() at two places.
+  check_each(
+      "mov.u32 %r, 1; setp.lt.u32 %p1, %i, 9; @%p1 bra a; bar.warp.sync -1; bra.uni b;\na: "
+      "bar.warp.sync -1;\nb: add.u32 %r, %r, 1;",
+      [](uint32_t) { return 2u; });
+}
+
+TEST_F(PtxExecution, Atomics) {
+  const auto check_one = [&](const std::string& text, const std::vector<uint32_t>& before,
+                             uint32_t after) {
+    run(kernel(text + " mov.u32 %r, 0;"), before, 0, 4, 64);
+    EXPECT_EQ(in_[0], after) << text;
+  };
+  check_one("red.global.add.u32 [%first], %i;", {7}, 7 + 255 * 128);
+  check_one("atom.global.max.s32 %x2, [%first], %i;", {static_cast<uint32_t>(-5)}, 255);
+  check_one("atom.global.min.u32 %x2, [%first], %i;", {9}, 0);
+  check_one("atom.global.or.b32 %x2, [%first], %i;", {0}, 255);
+  check_one("atom.global.and.b32 %x2, [%first], 0xf0;", {0xffff}, 0xf0);
+  check_one("atom.global.inc.u32 %x2, [%first], 99;", {0}, 256 % 100);
+  check_one("atom.global.dec.u32 %x2, [%first], 99;", {0}, 44);
+  check_one("{ .reg .f32 f; atom.global.add.f32 f, [%first], 0f3F800000; }", {0}, 0x43800000);
+  check_one("{ .reg .b32 h; mov.b32 h, 0x3c003c00; atom.global.add.noftz.f16x2 h, [%first], h; }",
+            {0}, 0x5c005c00);
+  const auto r = run(kernel("atom.global.add.u32 %r, [%first], 1;"), {0}, 0, 4, 64);
+  std::vector<bool> seen(256);
+  for (const uint32_t one : r) seen.at(one) = true;
+  EXPECT_EQ(seen, std::vector<bool>(256, true));
+}
+
+TEST_F(PtxExecution, AsynchronousCopies) {
+  const auto r = run(kernel(".shared .align 16 .b8 tile[256]; mov.u32 %x2, tile; shl.b32 %x3, %i, "
+                            "2; add.u32 %x2, %x2, %x3;\n"
+                            "setp.lt.u32 %p1, %i, 10; selp.u32 %x4, 0, 4, %p1;\n"
+                            "cp.async.ca.shared.global [%x2], [%in], 4, %x4; "
+                            "cp.async.commit_group; cp.async.wait_group 0;\n"
+                            "bar.sync 0; ld.shared.u32 %r, [%x2];"),
+                     numbers(64));
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 10 ? 0 : numbers(64)[i]);
+}
+
+// Functions, one that another calls, with a guard, and a pointer to memory of the caller.
+TEST_F(PtxExecution, Calls) {
+  const std::string before =
+      ".func (.param .b32 result) twice(.param .b32 x)\n{\n.reg .b32 %r<3>; .reg .pred "
+      "%p;\nld.param.u32 %r1, [x];\n"
+      "setp.gt.u32 %p, %r1, 20; @%p ret;\nadd.u32 %r1, %r1, %r1; st.param.b32 [result], %r1; "
+      "ret;\n}\n"
+      ".func bump(.param .b64 where)\n{\n.reg .b64 %y<2>; .reg .b32 %r<3>;\nld.param.u64 %y1, "
+      "[where]; ld.u32 %r1, [%y1];\n"
+      "{ .param .b32 p0; st.param.b32 [p0], %r1; .param .b32 q0; st.param.b32 [q0], 3; call (q0), "
+      "twice, (p0); ld.param.b32 %r2, [q0]; }\n"
+      "st.u32 [%y1], %r2; ret;\n}\n";
+  const auto r = run(
+      kernel(
+          ".local .align 4 .b8 mine[4]; st.local.u32 [mine], %i; mov.u64 %y1, mine; cvta.local.u64 "
+          "%y1, %y1;\n"
+          "setp.ne.u32 %p1, %i, 5; { .param .b64 a; st.param.b64 [a], %y1; @%p1 call bump, (a); }\n"
+          "ld.local.u32 %r, [mine];",
+          before),
+      {});
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i == 5 ? 5 : i > 20 ? 3 : 2 * i) << i;
+}
+
+TEST_F(PtxExecution, Prints) {
+  PtxModule module(
+      ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+      ".global .align 1 .b8 format[] = {37, 100, 32, 37, 46, 50, 102, 32, 37, 115, 10, 0};\n"
+      ".global .align 1 .b8 word[] = {97, 98, 0};\n"
+      ".visible .entry k()\n{\n.local .align 8 .b8 depot[24]; .reg .b64 %y<9>;\nmov.u64 %y1, "
+      "depot; cvta.local.u64 %y2, %y1;\n"
+      "st.local.u32 [depot], -7; st.local.f64 [depot+8], 0d3FF4000000000000; mov.u64 %y3, word; "
+      "st.local.u64 [depot+16], %y3;\n"
+      "mov.u64 %y4, format; { .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %y4; "
+      "st.param.b64 [b], %y2;\n"
+      "call.uni (r), vprintf, (a, b); }\nret;\n}\n");
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(module.launch("k", 1, 2, 0), cudaSuccess);
+  std::fflush(stdout);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "-7 1.25 ab\n-7 1.25 ab\n");
+  EXPECT_EQ(fault(), "none");
+}
+
+}  // namespace
+}  // namespace kernkit::cuda_on_cpu

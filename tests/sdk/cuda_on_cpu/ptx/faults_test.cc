@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of kernels that do wrong, and of those that cannot run.
+#include "ptx_fixture.h"
+
+namespace kernkit::cuda_on_cpu {
+namespace {
+
+class PtxFaults : public Ptx {
+ protected:
+  // A kernel whose thread i has the address of element i of `x` in %x.
+  cudaError_t run(const std::string& body, void* x, dim3 grid = 1, dim3 block = 64) {
+    PtxModule module(
+        ".file 1 \"/src/faulty.cu\"\n.visible .entry faulty(.param .u64 x)\n{\n"
+        ".reg .b64 %x, %y<4>;\n.reg .b32 %i, %r<9>;\n.reg .pred %p<4>;\n"
+        ".shared .align 8 .b8 tile[64];\n"
+        "ld.param.u64 %x, [x];\nmov.u32 %i, %tid.x;\nmul.wide.u32 %y1, %i, 4;\n"
+        "add.u64 %x, %x, %y1;\n.loc 1 12 3\n" +
+        body + "\nret;\n}\n");
+    const cudaError_t error = module.launch("faulty", grid, block, 0, x);
+    return error != cudaSuccess ? error : cudaDeviceSynchronize();
+  }
+};
+
+TEST_F(PtxFaults, OutsideOfAnAllocation) {
+  EXPECT_EQ(run("st.global.u32 [%x], %i;", memory<int>(40)), cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [40, 0, 0]: stores 4 bytes 0 bytes behind an "
+            "allocation of 160 bytes (faulty.cu:12)");
+}
+TEST_F(PtxFaults, OfTheHost) {
+  static int of_host[64];
+  EXPECT_EQ(run("ld.global.u32 %r1, [%x];", of_host), cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: loads 4 bytes that are in no allocation "
+            "(faulty.cu:12)");
+}
+TEST_F(PtxFaults, AfterFree) {
+  int* x = memory<int>(64);
+  cudaFree(x);
+  EXPECT_EQ(run("atom.global.add.u32 %r1, [%x], 1;", x), cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: updates 4 bytes that are in no allocation "
+            "(faulty.cu:12)");
+}
+TEST_F(PtxFaults, Closed) {
+  int* x = memory<int>(64);
+  kernkit_close_to_kernels(x + 60, 16, nullptr);
+  EXPECT_EQ(run("ld.global.u32 %r1, [%x];", x), cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [60, 0, 0]: loads 4 bytes at byte 240 of an "
+            "allocation of 256 bytes that is closed there (faulty.cu:12)");
+}
+TEST_F(PtxFaults, Misaligned) {
+  EXPECT_EQ(run("ld.global.v2.u32 {%r1, %r2}, [%x];", memory<int>(80)), cudaErrorMisalignedAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [1, 0, 0]: loads 8 bytes at a misaligned "
+            "address (faulty.cu:12)");
+}
+TEST_F(PtxFaults, OutsideOfSharedMemory) {
+  EXPECT_EQ(
+      run("mov.u32 %r1, tile; shl.b32 %r2, %i, 2; add.u32 %r1, %r1, %r2; st.shared.u32 [%r1], %i;",
+          memory<int>(64)),
+      cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [16, 0, 0]: stores 4 bytes at byte 64 of 64 bytes of "
+            "shared memory (faulty.cu:12)");
+}
+TEST_F(PtxFaults, BarrierNotReachedByAll) {
+  EXPECT_EQ(run("setp.ge.u32 %p1, %i, 40; @%p1 ret; bar.sync 0;", memory<int>(64)),
+            cudaErrorLaunchFailure);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: 40 of the block's 64 threads wait at "
+            "__syncthreads() and thread [40, 0, 0] has ended (faulty.cu:12)");
+}
+TEST_F(PtxFaults, BarriersOfTwoKinds) {
+  run("setp.ge.u32 %p1, %i, 32; @%p1 bra other; bar.sync 0; ret; other: bar.red.or.pred %p2, 0, "
+      "%p1;",
+      memory<int>(64));
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads_or() meets threads of the "
+            "block at __syncthreads() (faulty.cu:12)");
+}
+TEST_F(PtxFaults, LaneElsewhere) {
+  run("setp.eq.u32 %p1, %i, 5; @%p1 bra other; shfl.sync.idx.b32 %r1, %i, 0, 31, -1; ret; other: "
+      "bar.sync 0;",
+      memory<int>(64), 1, 32);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: 31 of the block's 32 threads wait at "
+            "__shfl_sync() and thread [5, 0, 0] waits at __syncthreads() (faulty.cu:12)");
+}
+TEST_F(PtxFaults, MaskWithoutTheCaller) {
+  run("shfl.sync.bfly.b32 %r1, %i, 16, 31, 0xffff;", memory<int>(64), 1, 32);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [16, 0, 0]: __shfl_xor_sync(): the mask 0x0000ffff "
+            "lacks the calling lane 16 (faulty.cu:12)");
+}
+TEST_F(PtxFaults, Trap) {
+  runtime_.set_seed(7);
+  EXPECT_EQ(run("setp.eq.u32 %p1, %i, 33; @%p1 trap;", memory<int>(64)), cudaErrorLaunchFailure);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [33, 0, 0]: __trap() (faulty.cu:12) (seed 7)");
+}
+TEST_F(PtxFaults, DoesNotEnd) {
+  runtime_.set_watchdog(0.05);
+  run("again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p1, %r1, 0; @%p1 bra again;",
+      memory<int>(64));
+  EXPECT_EQ(fault().find("faulty: block [0, 0, 0], thread [0, 0, 0]: does not end: for 0.05 "
+                         "seconds no thread has ended, met others or changed memory by an atomic"),
+            0u)
+      << fault();
+}
+
+TEST_F(PtxFaults, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(run("wgmma.fence.sync.aligned;", memory<int>(64)), cudaErrorNotSupported);
+  EXPECT_EQ(run("add.approx.f64 %y1, %y1, %y1;", memory<int>(64)), cudaErrorNotSupported);
+  EXPECT_EQ(run("mov.u32 %r1, %pm0;", memory<int>(64)), cudaErrorNotSupported);
+  EXPECT_EQ(runtime_.faults(),
+            (std::vector<std::string>{
+                "faulty cannot run: wgmma.fence.sync.aligned (faulty.cu:12): it is not known",
+                "faulty cannot run: add.approx.f64 (faulty.cu:12): .approx is not known there",
+                "faulty cannot run: mov.u32 (faulty.cu:12): the name %pm0 is not known"}));
+}
+TEST_F(PtxFaults, NoPtxForTheDevice) {
+  PtxModule module(".visible .entry k()\n{\nret;\n}\n", 100);
+  EXPECT_EQ(module.launch("k", 1, 1, 0), cudaErrorNoKernelImageForDevice);
+}
+
+}  // namespace
+}  // namespace kernkit::cuda_on_cpu

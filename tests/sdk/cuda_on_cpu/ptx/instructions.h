@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// One instruction on many values: a kernel around it, whose results a reference computes as well.
+#pragma once
+
+#include <functional>
+#include <random>
+
+#include "ptx_fixture.h"
+
+namespace kernkit::cuda_on_cpu {
+
+inline unsigned width_of(const std::string& type) {
+  if (type == "pred" || type.substr(type.size() - 2) == "x2") return 32;
+  return static_cast<unsigned>(std::stoi(type.substr(type.find_first_of("0123456789"))));
+}
+
+/// Edges of numbers and of floats of any size, and random ones.
+inline std::vector<uint64_t> values_of_all_kinds() {
+  std::vector<uint64_t> values = {0,
+                                  1,
+                                  2,
+                                  3,
+                                  7,
+                                  31,
+                                  32,
+                                  33,
+                                  63,
+                                  64,
+                                  127,
+                                  128,
+                                  255,
+                                  256,
+                                  0x3c00,
+                                  0x7bff,
+                                  0x7c00,
+                                  0x7e01,
+                                  0x8000,
+                                  0x8001,
+                                  0xfc00,
+                                  0xffff,
+                                  0x3f80,
+                                  0x7f80,
+                                  0x7fc1,
+                                  0xff80,
+                                  0x3f800000,
+                                  0xbf800000,
+                                  0x7f800000,
+                                  0xff800000,
+                                  0x7fc01234,
+                                  0x80000000,
+                                  0x7fffffff,
+                                  0xffffffff,
+                                  0x00000001,
+                                  0x007fffff,
+                                  0x00800000,
+                                  0x7f7fffff,
+                                  0x80000001,
+                                  0x4f000000,
+                                  0xcf000000,
+                                  0x3ff0000000000000,
+                                  0xbff0000000000000,
+                                  0x7ff0000000000000,
+                                  0xfff0000000000000,
+                                  0x7ff8000000000001,
+                                  0x8000000000000000,
+                                  0x7fffffffffffffff,
+                                  0xffffffffffffffff,
+                                  0x41dfffffffc00000,
+                                  0x000fffffffffffff};
+  std::mt19937_64 random(1);
+  while (values.size() < 96) {
+    // Floats of 32 bits whose sums and products are no infinities.
+    values.push_back((random() & 0xffffffff807fffff) | (96 + random() % 64) << 23);
+    values.push_back(random());
+  }
+  return values;
+}
+
+/// What an instruction gives for its sources, all of them as bits.
+using Reference = std::function<uint64_t(uint64_t a, uint64_t b, uint64_t c)>;
+
+/// `instruction` has %d, %a, %b and %c; `types` are theirs, as they need: {"u32", "u32", "u32"}.
+class Instruction : public Ptx {
+ protected:
+  void check(const std::string& instruction, const std::vector<std::string>& types,
+             const Reference& reference) {
+    static const std::vector<uint64_t> values = values_of_all_kinds();
+    std::vector<uint64_t> sources[3];
+    const size_t n = values.size();
+    for (size_t i = 0; i < n * n; ++i) {
+      sources[0].push_back(values[i % n]);
+      sources[1].push_back(values[i / n]);
+      sources[2].push_back(values[(i * 7 + i / n) % n]);
+    }
+    check(instruction, types, reference, sources);
+  }
+  void check(const std::string& instruction, const std::vector<std::string>& types,
+             const Reference& reference, const std::vector<uint64_t> (&sources)[3]) {
+    const size_t count = sources[0].size();
+    const std::vector<uint64_t> results = run(instruction, types, sources);
+    ASSERT_EQ(fault(), "none") << instruction;
+    for (size_t i = 0; i < count; ++i) {
+      uint64_t given[3];
+      for (size_t k = 0; k < 3; ++k) {
+        const unsigned bits = k + 1 < types.size() ? width_of(types[k + 1]) : 64;
+        given[k] = sources[k][i] & (~uint64_t{0} >> (64 - bits));
+      }
+      const uint64_t mask = ~uint64_t{0} >> (64 - width_of(types[0]));
+      ASSERT_EQ(results[i] & mask, reference(given[0], given[1], given[2]) & mask)
+          << instruction << std::hex << ", a 0x" << given[0] << ", b 0x" << given[1] << ", c 0x"
+          << given[2];
+    }
+  }
+  std::vector<uint64_t> run(const std::string& instruction, const std::vector<std::string>& types,
+                            const std::vector<uint64_t> (&sources)[3]) {
+    const char names[] = "dabc";
+    std::string text =
+        ".visible .entry k(.param .u64 pd, .param .u64 pa, .param .u64 pb, "
+        ".param .u64 pc, .param .u32 pn)\n{\n.reg .b32 %i, %n, %t, %s;\n"
+        ".reg .b64 %o, %p;\n.reg .pred %q;\n";
+    for (size_t k = 0; k < types.size(); ++k) {
+      text += ".reg ." + (types[k] == "pred" ? "pred" : "b" + std::to_string(width_of(types[k]))) +
+              " %" + names[k] + ";\n";
+    }
+    text +=
+        "mov.u32 %s, %ctaid.x;\nmov.u32 %t, %ntid.x;\nmov.u32 %i, %tid.x;\n"
+        "mad.lo.s32 %i, %s, %t, %i;\nld.param.u32 %n, [pn];\nsetp.ge.u32 %q, %i, %n;\n"
+        "@%q bra done;\nmul.wide.u32 %o, %i, 8;\n";
+    for (size_t k = 1; k < types.size(); ++k) {
+      text += std::string("ld.param.u64 %p, [p") + names[k] +
+              "];\nadd.s64 %p, %p, %o;\nld.global.b" + std::to_string(width_of(types[k])) + " %" +
+              names[k] + ", [%p];\n";
+    }
+    text += instruction + ";\nld.param.u64 %p, [pd];\nadd.s64 %p, %p, %o;\n";
+    if (types[0] == "pred") {
+      text += "selp.u32 %t, 1, 0, %d;\nst.global.u32 [%p], %t;\n";
+    } else {
+      text += "st.global.b" + std::to_string(width_of(types[0])) + " [%p], %d;\n";
+    }
+    text += "done:\nret;\n}\n";
+    PtxModule module(text);
+    const auto count = static_cast<uint32_t>(sources[0].size());
+    uint64_t* d = memory<uint64_t>(count);
+    const uint64_t *a = memory(sources[0]), *b = memory(sources[1]), *c = memory(sources[2]);
+    EXPECT_EQ(module.launch("k", (count + 127) / 128, 128, 0, d, a, b, c, count), cudaSuccess);
+    const std::vector<uint64_t> results(d, d + count);
+    for (const uint64_t* one : {static_cast<const uint64_t*>(d), a, b, c}) {
+      cudaFree(const_cast<uint64_t*>(one));
+    }
+    return results;
+  }
+};
+
+}  // namespace kernkit::cuda_on_cpu

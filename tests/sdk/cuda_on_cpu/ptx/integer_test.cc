@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integers and bits, against what PTX ISA says of each instruction.
+#include <climits>
+
+#include "instructions.h"
+
+namespace kernkit::cuda_on_cpu {
+namespace {
+
+__extension__ using Int128 = __int128;
+
+int64_t extended(uint64_t x, unsigned bits) {
+  return static_cast<int64_t>(x << (64 - bits)) >> (64 - bits);
+}
+
+class PtxInteger : public Instruction {
+ protected:
+  // For each width: the reference gets the sources extended by their sign, or not.
+  void check_all(
+      const std::string& op, const std::vector<unsigned>& widths,
+      const std::function<Int128(Int128 a, Int128 b, Int128 c, unsigned bits)>& reference,
+      int sources = 2, unsigned factor = 1) {
+    for (const unsigned bits : widths) {
+      for (const bool is_signed : {false, true}) {
+        const std::string type = (is_signed ? "s" : "u") + std::to_string(bits);
+        const std::string wide = (is_signed ? "s" : "u") + std::to_string(factor * bits);
+        std::vector<std::string> types = {wide, type};
+        std::string text = op + "." + type + " %d, %a";
+        if (sources > 1) {
+          text += ", %b";
+          types.push_back(type);
+        }
+        if (sources > 2) {
+          text += ", %c";
+          types.push_back(wide);
+        }
+        check(text, types, [&](uint64_t a, uint64_t b, uint64_t c) {
+          const auto value = [&](uint64_t x, unsigned width) -> Int128 {
+            return is_signed ? Int128{extended(x, width)} : static_cast<Int128>(x);
+          };
+          return static_cast<uint64_t>(
+              reference(value(a, bits), value(b, bits), value(c, factor * bits), bits));
+        });
+      }
+    }
+  }
+};
+
+TEST_F(PtxInteger, Arithmetic) {
+  const std::vector<unsigned> all = {16, 32, 64};
+  check_all("add", all, [](Int128 a, Int128 b, Int128, unsigned) { return a + b; });
+  check_all("sub", all, [](Int128 a, Int128 b, Int128, unsigned) { return a - b; });
+  check_all("mul.lo", all,
+            [](Int128 a, Int128 b, Int128, unsigned) { return Int128(uint64_t(a) * uint64_t(b)); });
+  check_all("mul.hi", {16, 32}, [](Int128 a, Int128 b, Int128, unsigned n) { return a * b >> n; });
+  check_all(
+      "mul.wide", {16, 32}, [](Int128 a, Int128 b, Int128, unsigned) { return a * b; }, 2, 2);
+  check_all(
+      "mad.lo", all,
+      [](Int128 a, Int128 b, Int128 c, unsigned) {
+        return Int128(uint64_t(a) * uint64_t(b) + uint64_t(c));
+      },
+      3);
+  check_all(
+      "mad.wide", {16, 32}, [](Int128 a, Int128 b, Int128 c, unsigned) { return a * b + c; }, 3, 2);
+  check_all("min", all, [](Int128 a, Int128 b, Int128, unsigned) { return a < b ? a : b; });
+  check_all("max", all, [](Int128 a, Int128 b, Int128, unsigned) { return a > b ? a : b; });
+  check_all("div", all, [](Int128 a, Int128 b, Int128, unsigned) { return b == 0 ? -1 : a / b; });
+  check_all("rem", all, [](Int128 a, Int128 b, Int128, unsigned) { return b == 0 ? a : a % b; });
+  const auto saturated = [](int64_t x) {
+    return static_cast<uint64_t>(x > INT_MAX ? INT_MAX : x < INT_MIN ? INT_MIN : x);
+  };
+  check("add.sat.s32 %d, %a, %b", {"s32", "s32", "s32"}, [&](uint64_t a, uint64_t b, uint64_t) {
+    return saturated(extended(a, 32) + extended(b, 32));
+  });
+  check("sub.sat.s32 %d, %a, %b", {"s32", "s32", "s32"}, [&](uint64_t a, uint64_t b, uint64_t) {
+    return saturated(extended(a, 32) - extended(b, 32));
+  });
+  check("mul.hi.u64 %d, %a, %b", {"u64", "u64", "u64"}, [](uint64_t a, uint64_t b, uint64_t) {
+    const uint64_t al = a & 0xffffffff, ah = a >> 32, bl = b & 0xffffffff, bh = b >> 32;
+    const uint64_t middle = ah * bl + (al * bl >> 32), other = al * bh + (middle & 0xffffffff);
+    return ah * bh + (middle >> 32) + (other >> 32);
+  });
+  for (const char* n : {"16", "32", "64"}) {
+    const std::string s = std::string("s") + n;
+    check("neg." + s + " %d, %a", {s, s}, [](uint64_t a, uint64_t, uint64_t) { return 0 - a; });
+    const unsigned bits = width_of(s);
+    check("abs." + s + " %d, %a", {s, s}, [bits](uint64_t a, uint64_t, uint64_t) {
+      return (a >> (bits - 1) & 1) != 0 ? 0 - a : a;
+    });
+  }
+}
+
+TEST_F(PtxInteger, Logic) {
+  for (const char* n : {"16", "32", "64"}) {
+    const std::string b = std::string("b") + n;
+    check("and." + b + " %d, %a, %b", {b, b, b},
+          [](uint64_t x, uint64_t y, uint64_t) { return x & y; });
+    check("or." + b + " %d, %a, %b", {b, b, b},
+          [](uint64_t x, uint64_t y, uint64_t) { return x | y; });
+    check("xor." + b + " %d, %a, %b", {b, b, b},
+          [](uint64_t x, uint64_t y, uint64_t) { return x ^ y; });
+    check("not." + b + " %d, %a", {b, b}, [](uint64_t x, uint64_t, uint64_t) { return ~x; });
+    check("cnot." + b + " %d, %a", {b, b}, [](uint64_t x, uint64_t, uint64_t) { return x == 0; });
+  }
+  for (const int table : {0x80, 0x96, 0xe8, 0x1b, 0xff}) {
+    check("lop3.b32 %d, %a, %b, %c, " + std::to_string(table), {"b32", "b32", "b32", "b32"},
+          [table](uint64_t a, uint64_t b, uint64_t c) {
+            uint64_t d = 0;
+            for (int i = 0; i < 32; ++i) {
+              const uint64_t at = (a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1);
+              d |= uint64_t(table >> at & 1) << i;
+            }
+            return d;
+          });
+  }
+}
+
+TEST_F(PtxInteger, Shifts) {
+  for (const unsigned n : {16u, 32u, 64u}) {
+    const std::string w = std::to_string(n);
+    check("shl.b" + w + " %d, %a, %b", {"b" + w, "b" + w, "u32"},
+          [n](uint64_t a, uint64_t b, uint64_t) { return b >= n ? 0 : a << b; });
+    check("shr.u" + w + " %d, %a, %b", {"u" + w, "u" + w, "u32"},
+          [n](uint64_t a, uint64_t b, uint64_t) { return b >= n ? 0 : a >> b; });
+    check("shr.s" + w + " %d, %a, %b", {"s" + w, "s" + w, "u32"},
+          [n](uint64_t a, uint64_t b, uint64_t) {
+            return static_cast<uint64_t>(extended(a, n) >> (b >= n ? n - 1 : b));
+          });
+  }
+  const auto both = [](uint64_t a, uint64_t b) { return b << 32 | a; };
+  check("shf.l.wrap.b32 %d, %a, %b, %c", {"b32", "b32", "b32", "b32"},
+        [&](uint64_t a, uint64_t b, uint64_t c) { return both(a, b) << (c & 31) >> 32; });
+  check("shf.r.wrap.b32 %d, %a, %b, %c", {"b32", "b32", "b32", "b32"},
+        [&](uint64_t a, uint64_t b, uint64_t c) { return both(a, b) >> (c & 31); });
+  check("shf.l.clamp.b32 %d, %a, %b, %c", {"b32", "b32", "b32", "b32"},
+        [&](uint64_t a, uint64_t b, uint64_t c) { return c >= 32 ? a : both(a, b) << c >> 32; });
+  check("shf.r.clamp.b32 %d, %a, %b, %c", {"b32", "b32", "b32", "b32"},
+        [&](uint64_t a, uint64_t b, uint64_t c) { return c >= 32 ? b : both(a, b) >> c; });
+}
+
+// PTX ISA's own pseudocode, bit by bit.
+uint64_t bfe(uint64_t a, uint64_t b, uint64_t c, int bits, bool is_signed) {
+  const int msb = bits - 1, pos = static_cast<int>(b & 255), len = static_cast<int>(c & 255);
+  const int last = pos + len - 1 < msb ? pos + len - 1 : msb;
+  const uint64_t sign = !is_signed || len == 0 ? 0 : a >> last & 1;
+  uint64_t d = 0;
+  for (int i = 0; i <= msb; ++i) d |= (i < len && pos + i <= msb ? a >> (pos + i) & 1 : sign) << i;
+  return d;
+}
+uint64_t bfi(uint64_t a, uint64_t b, uint64_t c, int bits, int len) {
+  const int pos = static_cast<int>(c & 255);
+  uint64_t f = b;
+  for (int i = 0; i < len && pos + i < bits; ++i) {
+    const uint64_t bit = uint64_t{1} << (pos + i);
+    f = (a >> i & 1) != 0 ? f | bit : f & ~bit;
+  }
+  return f;
+}
+
+TEST_F(PtxInteger, Fields) {
+  for (const int n : {32, 64}) {
+    const std::string w = std::to_string(n);
+    check("bfe.u" + w + " %d, %a, %b, %c", {"u" + w, "u" + w, "u32", "u32"},
+          [n](uint64_t a, uint64_t b, uint64_t c) { return bfe(a, b, c, n, false); });
+    check("bfe.s" + w + " %d, %a, %b, %c", {"s" + w, "s" + w, "u32", "u32"},
+          [n](uint64_t a, uint64_t b, uint64_t c) { return bfe(a, b, c, n, true); });
+    for (const int length : {0, 1, 9, 31, 64}) {
+      check("bfi.b" + w + " %d, %a, %b, %c, " + std::to_string(length),
+            {"b" + w, "b" + w, "b" + w, "u32"},
+            [=](uint64_t a, uint64_t b, uint64_t c) { return bfi(a, b, c, n, length); });
+    }
+    check("popc.b" + w + " %d, %a", {"u32", "b" + w}, [](uint64_t a, uint64_t, uint64_t) {
+      uint64_t count = 0;
+      for (; a != 0; a >>= 1) count += a & 1;
+      return count;
+    });
+    check("clz.b" + w + " %d, %a", {"u32", "b" + w}, [n](uint64_t a, uint64_t, uint64_t) {
+      uint64_t count = 0;
+      for (int i = n - 1; i >= 0 && (a >> i & 1) == 0; --i) ++count;
+      return count;
+    });
+    check("brev.b" + w + " %d, %a", {"b" + w, "b" + w}, [n](uint64_t a, uint64_t, uint64_t) {
+      uint64_t d = 0;
+      for (int i = 0; i < n; ++i) d |= (a >> i & 1) << (n - 1 - i);
+      return d;
+    });
+    for (const bool is_signed : {false, true}) {
+      for (const bool amount : {false, true}) {
+        const std::string type = (is_signed ? "s" : "u") + w;
+        check("bfind" + std::string(amount ? ".shiftamt." : ".") + type + " %d, %a", {"u32", type},
+              [=](uint64_t a, uint64_t, uint64_t) {
+                if (is_signed && (a >> (n - 1) & 1) != 0) a = ~a & (~uint64_t{0} >> (64 - n));
+                int d = -1;
+                for (int i = n - 1; i >= 0 && d < 0; --i) d = (a >> i & 1) != 0 ? i : -1;
+                return static_cast<uint64_t>(amount && d >= 0 ? n - 1 - d : d);
+              });
+      }
+    }
+  }
+  check("prmt.b32 %d, %a, %b, %c", {"b32", "b32", "b32", "b32"},
+        [](uint64_t a, uint64_t b, uint64_t c) {
+          unsigned char bytes[8];
+          for (int i = 0; i < 8; ++i) bytes[i] = static_cast<unsigned char>((b << 32 | a) >> 8 * i);
+          uint64_t d = 0;
+          for (int i = 0; i < 4; ++i) {
+            const unsigned char byte = bytes[c >> 4 * i & 7];
+            d |= uint64_t((c >> 4 * i & 8) == 0 ? byte : byte >= 128 ? 255 : 0) << 8 * i;
+          }
+          return d;
+        });
+  check("bmsk.clamp.b32 %d, %a, %b", {"b32", "u32", "u32"}, [](uint64_t a, uint64_t b, uint64_t) {
+    uint64_t d = 0;
+    for (uint64_t i = a; i < 32 && i - a < b; ++i) d |= uint64_t{1} << i;
+    return d;
+  });
+}
+
+TEST_F(PtxInteger, Comparisons) {
+  for (const unsigned n : {16u, 32u, 64u}) {
+    const std::string w = std::to_string(n);
+    const auto check_one = [&](const std::string& how,
+                               const std::function<bool(int64_t, int64_t)>& s,
+                               const std::function<bool(uint64_t, uint64_t)>& u) {
+      check("setp." + how + ".s" + w + " %d, %a, %b", {"pred", "s" + w, "s" + w},
+            [&](uint64_t a, uint64_t b, uint64_t) { return s(extended(a, n), extended(b, n)); });
+      check("setp." + how + ".u" + w + " %d, %a, %b", {"pred", "u" + w, "u" + w},
+            [&](uint64_t a, uint64_t b, uint64_t) { return u(a, b); });
+    };
+    check_one("eq", std::equal_to<>(), std::equal_to<>());
+    check_one("ne", std::not_equal_to<>(), std::not_equal_to<>());
+    check_one("lt", std::less<>(), std::less<>());
+    check_one("le", std::less_equal<>(), std::less_equal<>());
+    check_one("gt", std::greater<>(), std::greater<>());
+    check_one("ge", std::greater_equal<>(), std::greater_equal<>());
+  }
+  check("{ .reg .pred q; setp.gt.u32 q, %c, 100; setp.lt.and.s32 %d, %a, %b, !q; }",
+        {"pred", "s32", "s32", "u32"}, [](uint64_t a, uint64_t b, uint64_t c) {
+          return extended(a, 32) < extended(b, 32) && !(c > 100);
+        });
+  check("{ .reg .pred q; setp.lt.s32 q|%d, %a, %b; }", {"pred", "s32", "s32"},
+        [](uint64_t a, uint64_t b, uint64_t) { return extended(a, 32) >= extended(b, 32); });
+  check("{ .reg .pred q; setp.hi.u32 q, %a, %b; selp.b64 %d, %c, 5, q; }",
+        {"b64", "u32", "u32", "b64"},
+        [](uint64_t a, uint64_t b, uint64_t c) { return a > b ? c : 5; });
+  check("set.lt.u32.s32 %d, %a, %b", {"u32", "s32", "s32"}, [](uint64_t a, uint64_t b, uint64_t) {
+    return extended(a, 32) < extended(b, 32) ? ~uint64_t{0} : 0;
+  });
+}
+
+TEST_F(PtxInteger, Moves) {
+  check("mov.b64 %d, {%a, %b}", {"b64", "b32", "b32"},
+        [](uint64_t a, uint64_t b, uint64_t) { return b << 32 | a; });
+  check("mov.b32 %d, {%a, %b}", {"b32", "b16", "b16"},
+        [](uint64_t a, uint64_t b, uint64_t) { return b << 16 | a; });
+  check("{ .reg .b32 x; mov.b64 {x, %d}, %a; }", {"b32", "b64"},
+        [](uint64_t a, uint64_t, uint64_t) { return a >> 32; });
+  check("{ .reg .b16 x; mov.b32 {_, x}, %a; mov.b16 %d, x; }", {"b16", "b32"},
+        [](uint64_t a, uint64_t, uint64_t) { return a >> 16; });
+}
+
+}  // namespace
+}  // namespace kernkit::cuda_on_cpu

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floating point: the processor's own arithmetic in the rounding that is asked for, or in a format
+// that holds the exact result; NaN, -0 and .ftz as PTX ISA has them.
+#include <cfenv>
+#include <cmath>
+#include <limits>
+
+#include "instructions.h"
+
+namespace kernkit::cuda_on_cpu {
+namespace {
+
+template <class T, class B>
+T as(B bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+float real(uint64_t bits) { return as<float>(static_cast<uint32_t>(bits)); }
+uint64_t bits(float x) { return x != x ? 0x7fffffff : as<uint32_t>(x); }
+uint64_t bits(double x) { return x != x ? 0x7ff8000000000000 : as<uint64_t>(x); }
+float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
+
+// As x86's long double is, exact for products of two floats and sums of not too different ones.
+float rounded(int how, const std::function<float()>& work) {
+  const int before = std::fegetround();
+  std::fesetround(how);
+  const float result = work();
+  std::fesetround(before);
+  return result;
+}
+
+class PtxReal : public Instruction {
+ protected:
+  void check_float(const std::string& text, size_t sources,
+                   const std::function<float(float a, float b, float c)>& reference) {
+    check(text, std::vector<std::string>(sources + 1, "f32"),
+          [&](uint64_t a, uint64_t b, uint64_t c) {
+            return bits(reference(real(a), real(b), real(c)));
+          });
+  }
+  void check_double(const std::string& text, size_t sources,
+                    const std::function<double(double a, double b, double c)>& reference) {
+    check(text, std::vector<std::string>(sources + 1, "f64"),
+          [&](uint64_t a, uint64_t b, uint64_t c) {
+            return bits(reference(as<double>(a), as<double>(b), as<double>(c)));
+          });
+  }
+};
+
+TEST_F(PtxReal, Arithmetic) {
+  const auto add = [](auto a, auto b, auto) { return a + b; };
+  const auto sub = [](auto a, auto b, auto) { return a - b; };
+  const auto mul = [](auto a, auto b, auto) { return a * b; };
+  const auto div = [](auto a, auto b, auto) { return a / b; };
+  const auto fma = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
+  const auto rcp = [](auto a, auto, auto) { return 1 / a; };
+  const auto sqrt = [](auto a, auto, auto) { return std::sqrt(a); };
+  for (const char* op : {"add", "add.rn"}) check_float(std::string(op) + ".f32 %d, %a, %b", 2, add);
+  check_float("sub.f32 %d, %a, %b", 2, sub);
+  check_float("mul.f32 %d, %a, %b", 2, mul);
+  check_float("div.rn.f32 %d, %a, %b", 2, div);
+  check_float("fma.rn.f32 %d, %a, %b, %c", 3, fma);
+  check_float("rcp.rn.f32 %d, %a", 1, rcp);
+  check_float("sqrt.rn.f32 %d, %a", 1, sqrt);
+  check_double("add.f64 %d, %a, %b", 2, add);
+  check_double("sub.f64 %d, %a, %b", 2, sub);
+  check_double("mul.f64 %d, %a, %b", 2, mul);
+  check_double("div.rn.f64 %d, %a, %b", 2, div);
+  check_double("fma.rn.f64 %d, %a, %b, %c", 3, fma);
+  check_double("rcp.rn.f64 %d, %a", 1, rcp);
+  check_double("sqrt.rn.f64 %d, %a", 1, sqrt);
+}
+
+TEST_F(PtxReal, FlushesAndSaturates) {
+  check_float("add.ftz.f32 %d, %a, %b", 2,
+              [](float a, float b, float) { return flushed(flushed(a) + flushed(b)); });
+  check_float("mul.ftz.f32 %d, %a, %b", 2,
+              [](float a, float b, float) { return flushed(flushed(a) * flushed(b)); });
+  check_float("fma.rn.ftz.f32 %d, %a, %b, %c", 3, [](float a, float b, float c) {
+    return flushed(std::fma(flushed(a), flushed(b), flushed(c)));
+  });
+  const auto saturated = [](float x) { return x > 0 ? std::min(x, 1.0f) : 0.0f; };
+  check_float("add.sat.f32 %d, %a, %b", 2,
+              [&](float a, float b, float) { return saturated(a + b); });
+  check_float("fma.rn.sat.f32 %d, %a, %b, %c", 3,
+              [&](float a, float b, float c) { return saturated(std::fma(a, b, c)); });
+}
+
+TEST_F(PtxReal, OtherRoundings) {
+  const struct {
+    const char* name;
+    int how;
+  } all[] = {{"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
+  for (const auto& one : all) {
+    const std::string name = one.name;
+    const int how = one.how;
+    check_float("add." + name + ".f32 %d, %a, %b", 2, [how](float a, float b, float) {
+      return rounded(how, [=] {
+        volatile float x = a, y = b;
+        return x + y;
+      });
+    });
+    check_float("mul." + name + ".f32 %d, %a, %b", 2, [how](float a, float b, float) {
+      return rounded(how, [=] {
+        volatile float x = a, y = b;
+        return x * y;
+      });
+    });
+    check_float("fma." + name + ".f32 %d, %a, %b, %c", 3, [how](float a, float b, float c) {
+      return rounded(how, [=] {
+        volatile float x = a, y = b, z = c;
+        return std::fma(x, y, z);
+      });
+    });
+  }
+}
+
+TEST_F(PtxReal, LeastAndGreatest) {
+  const auto min = [](auto a, auto b, auto) {
+    if (a != a || b != b) return a != a ? b : a;
+    return a == b ? (std::signbit(a) ? a : b) : a < b ? a : b;
+  };
+  const auto max = [](auto a, auto b, auto) {
+    if (a != a || b != b) return a != a ? b : a;
+    return a == b ? (std::signbit(a) ? b : a) : a > b ? a : b;
+  };
+  check_float("min.f32 %d, %a, %b", 2, min);
+  check_float("max.f32 %d, %a, %b", 2, max);
+  check_double("min.f64 %d, %a, %b", 2, min);
+  check_double("max.f64 %d, %a, %b", 2, max);
+  check_float("max.NaN.f32 %d, %a, %b", 2, [&](float a, float b, float c) {
+    return a != a || b != b ? std::numeric_limits<float>::quiet_NaN() : max(a, b, c);
+  });
+  check("abs.f32 %d, %a", {"f32", "f32"},
+        [](uint64_t a, uint64_t, uint64_t) { return a & 0x7fffffff; });
+  check("neg.f32 %d, %a", {"f32", "f32"},
+        [](uint64_t a, uint64_t, uint64_t) { return a ^ 0x80000000; });
+  check("copysign.f32 %d, %a, %b", {"f32", "f32", "f32"},
+        [](uint64_t a, uint64_t b, uint64_t) { return (a & 0x80000000) | (b & 0x7fffffff); });
+}
+
+TEST_F(PtxReal, Comparisons) {
+  const auto check_one = [&](const std::string& how,
+                             const std::function<bool(double, double)>& holds) {
+    check("setp." + how + ".f32 %d, %a, %b", {"pred", "f32", "f32"},
+          [&](uint64_t a, uint64_t b, uint64_t) { return holds(real(a), real(b)); });
+    check("setp." + how + ".f64 %d, %a, %b", {"pred", "f64", "f64"},
+          [&](uint64_t a, uint64_t b, uint64_t) { return holds(as<double>(a), as<double>(b)); });
+  };
+  const auto nan = [](double a, double b) { return a != a || b != b; };
+  check_one("eq", std::equal_to<>());
+  check_one("ne", [&](double a, double b) { return a != b && !nan(a, b); });
+  check_one("lt", std::less<>());
+  check_one("ge", std::greater_equal<>());
+  check_one("equ", [&](double a, double b) { return a == b || nan(a, b); });
+  check_one("neu", std::not_equal_to<>());
+  check_one("leu", [&](double a, double b) { return a <= b || nan(a, b); });
+  check_one("gtu", [&](double a, double b) { return a > b || nan(a, b); });
+  check_one("num", [&](double a, double b) { return !nan(a, b); });
+  check_one("nan", nan);
+}
+
+// Within the bounds of the ISA: here by far.
+TEST_F(PtxReal, Approximations) {
+  const struct {
+    const char* name;
+    double (*function)(double);
+  } all[] = {{"ex2.approx", std::exp2}, {"lg2.approx", std::log2},  {"sin.approx", std::sin},
+             {"cos.approx", std::cos},  {"tanh.approx", std::tanh}, {"sqrt.approx", std::sqrt}};
+  for (const auto& one : all) {
+    check_float(std::string(one.name) + ".f32 %d, %a", 1,
+                [&](float a, float, float) { return static_cast<float>(one.function(a)); });
+  }
+  check_float("ex2.approx.ftz.f32 %d, %a", 1, [](float a, float, float) {
+    return flushed(static_cast<float>(std::exp2(static_cast<double>(flushed(a)))));
+  });
+}
+
+}  // namespace
+}  // namespace kernkit::cuda_on_cpu
