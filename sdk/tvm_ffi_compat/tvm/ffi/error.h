@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "kernkit/error.h"
 #include "kernkit/errors/streamable.h"
 #include "tvm/ffi/extra/kernkit_compat.h"
 
