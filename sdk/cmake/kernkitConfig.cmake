@@ -3,5 +3,6 @@
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitDlpack.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/kernkitTargets.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitLibrary.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/KernkitTests.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaOnCpu.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitPackage.cmake")

@@ -11,7 +11,8 @@ from kernkit.library import parts, seal
 from rendering import NAME, render
 
 CORE_LINES = 8000
-VENDORED_FILES, VENDORED_LINES = 297, 21000  # what was taken over when the budget began
+# What was taken over when the budget began, and 240 lines that moved there from every library's kk.
+VENDORED_FILES, VENDORED_LINES = 297, 21000 + 240
 OWNED_FILES, KK_LINES, SCALE_LINES = 32, 120, 190
 LIBRARY_PACKAGES = {"g++", "python3-venv", "ninja-build", "cmake", "libgtest-dev", "libbenchmark-dev"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+# Programs of a library's ops:
+#
+#   kernkit_add_tests(mylib DIR)        a GoogleTest program of each op
+#   kernkit_add_benchmarks(mylib DIR)   a Google Benchmark program of each op that has one
+include_guard(GLOBAL)
+
+# The library's ops of which no code is needed by an op's program, compiled from this file: none of
+# their headers is included, as the files stand when CMake runs.
+function(_kernkit_other_ops library op file out)
+  get_target_property(others ${library}_objects KERNKIT_OPS)
+  get_target_property(root ${library}_objects SOURCE_DIR)
+  get_target_property(files ${library}_objects SOURCES)  # of no op, but for its own
+  get_target_property(of_ops ${library}_objects KERNKIT_SOURCES)
+  list(REMOVE_ITEM files ${of_ops})
+  list(TRANSFORM files PREPEND "${root}/" REGEX "^[^/$]")
+  list(FILTER of_ops INCLUDE REGEX "/${op}(_export)?[.](cc|cu)$")
+  list(APPEND files "${file}" ${of_ops})
+  set(seen "")
+  while(files)
+    list(POP_FRONT files file)
+    list(APPEND seen "${file}")
+    cmake_path(GET file PARENT_PATH dir)
+    foreach(other IN LISTS others)
+      get_target_property(other_dir ${library}_objects KERNKIT_DIR_OF_${other})
+      if(dir STREQUAL other_dir)
+        list(REMOVE_ITEM others ${other})
+        list(APPEND files "${dir}/${other}.cc" "${dir}/${other}_export.cc" "${dir}/${other}.cu")
+      endif()
+    endforeach()
+    if(EXISTS "${file}")
+      file(STRINGS "${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
+      foreach(line IN LISTS lines)
+        string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*" "\\1" line "${line}")
+        foreach(place IN ITEMS "${dir}" "${root}")
+          cmake_path(ABSOLUTE_PATH line BASE_DIRECTORY "${place}" NORMALIZE OUTPUT_VARIABLE header)
+          if(EXISTS "${header}" AND NOT header IN_LIST seen)
+            list(APPEND files "${header}")
+          endif()
+        endforeach()
+      endforeach()
+    endif()
+    list(REMOVE_ITEM files ${seen})
+  endwhile()
+  list(REMOVE_ITEM others ${op})
+  set(${out} "${others}" PARENT_SCOPE)
+endfunction()
+
+# Links a program of an op, compiled from this file, with the objects, but for those of ops that it
+# does not need: an edit of one op links its own programs anew, not those of all.
+function(_kernkit_link_op target library op file objects)
+  if(NOT TARGET ${objects}_usage)
+    add_library(${objects}_usage INTERFACE)  # hands on no objects
+    target_link_libraries(${objects}_usage INTERFACE ${objects})
+  endif()
+  _kernkit_other_ops(${library} ${op} "${file}" others)
+  set(linked "$<TARGET_OBJECTS:${objects}>")
+  if(others)
+    list(JOIN others "|" others)
+    set(linked "$<FILTER:${linked},EXCLUDE,/(${others})(_export|_cuda)?[.](cc|cu)[.]o$>")
+  endif()
+  target_sources(${target} PRIVATE "${linked}")
+  target_link_libraries(${target} PRIVATE ${objects}_usage)
+endfunction()
+
+# One program <op>_<program> of each op, from the folder's <op>_<source>.cc; in `optional` those that
+# need not be there.
+function(_kernkit_add_programs library dir source program objects optional out)
+  get_filename_component(dir "${dir}" ABSOLUTE)
+  get_target_property(ops ${library}_objects KERNKIT_OPS)
+  set(programs "")
+  foreach(op IN LISTS ops)
+    set(file "${dir}/${op}_${source}.cc")
+    if(NOT EXISTS "${file}" AND source IN_LIST optional)
+      message(STATUS "kernkit: op ${op} has no ${op}_${source}.cc, so no ${op}_${program}")
+      continue()
+    endif()
+    if(NOT EXISTS "${file}")
+      message(FATAL_ERROR "kernkit: op ${op} has no ${file}")
+    endif()
+    add_executable(${op}_${program} "${file}")
+    _kernkit_link_op(${op}_${program} ${library} ${op} "${file}" ${objects})
+    set_target_properties(${op}_${program} PROPERTIES CXX_EXTENSIONS OFF)
+    _kernkit_compile_options(${op}_${program})
+    list(APPEND programs ${op}_${program})
+  endforeach()
+  set(${out} "${programs}" PARENT_SCOPE)
+endfunction()
+
+# A macro: GoogleTest sets variables for its own functions.
+macro(_kernkit_find_gtest)
+  find_package(GTest QUIET)
+  if(NOT GTest_FOUND)
+    message(FATAL_ERROR "kernkit: GoogleTest was not found. Install it (Debian: libgtest-dev) or "
+      "switch the tests off.")
+  endif()
+  include(GoogleTest)
+endmacro()
+
+# Tests are optimised less than the build is: they compile in half the time. Kernels are as ever.
+function(_kernkit_compile_test target)
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O1>" "$<$<CONFIG:Debug>:-O0>")
+endfunction()
+
+function(_kernkit_add_tests library dir program objects)
+  _kernkit_find_gtest()
+  _kernkit_add_contract_rules(${objects})
+  _kernkit_add_programs(${library} "${dir}" test ${program} ${objects} "" programs)
+  set(elsewhere "$<BOOL:$<TARGET_PROPERTY:KERNKIT_CONTRACT_IN_CUDA_TEST>>")
+  foreach(program IN LISTS programs)
+    _kernkit_compile_test(${program})
+    target_compile_definitions(${program} PRIVATE
+      "$<${elsewhere}:KERNKIT_CONTRACT_IN_CUDA_TEST;KERNKIT_CONTRACT_COMPILED>")
+    target_link_libraries(${program} PRIVATE
+      "$<$<NOT:${elsewhere}>:${objects}_contract>" kernkit::host GTest::gtest_main)
+    gtest_discover_tests(${program} TEST_PREFIX "${program}." DISCOVERY_TIMEOUT 60)
+  endforeach()
+endfunction()
+
+# kernkit_add_tests(<library> <folder>): one GoogleTest program per op, which can call the functions of
+# the ops whose headers it or its op includes.
+function(kernkit_add_tests library dir)
+  _kernkit_add_tests(${library} "${dir}" test ${library}_objects)
+endfunction()
+
+# kernkit_add_benchmarks(<library> <folder>): one Google Benchmark program per op that has one. The target
+# kernkit_benchmarks builds them all, and the library.
+function(kernkit_add_benchmarks library dir)
+  find_package(benchmark QUIET)
+  if(NOT benchmark_FOUND)
+    message(FATAL_ERROR "kernkit: Google Benchmark was not found. Install it (Debian: "
+      "libbenchmark-dev) or switch the benchmarks off.")
+  endif()
+  _kernkit_add_programs(${library} "${dir}" bench bench ${library}_objects bench programs)
+  if(NOT TARGET kernkit_benchmarks)
+    add_custom_target(kernkit_benchmarks)
+  endif()
+  add_dependencies(kernkit_benchmarks ${library} ${programs})
+  foreach(program IN LISTS programs)
+    target_link_libraries(${program} PRIVATE kernkit::host benchmark::benchmark_main)
+    target_compile_definitions(${program} PRIVATE KERNKIT_BENCHMARKED_LIBRARY="${library}")
+  endforeach()
+endfunction()
