@@ -78,19 +78,21 @@ endif()
 # kernkit::cuda_on_cpu_runtime.
 file(GLOB _kernkit_ptx_sources CONFIGURE_DEPENDS "${_kernkit_cuda_on_cpu_dir}/ptx/*.cc"
   "${_kernkit_cuda_on_cpu_dir}/ptx/*/*.cc")
-add_library(kernkit_cuda_on_ptx STATIC EXCLUDE_FROM_ALL ${_kernkit_ptx_sources})
-add_library(kernkit::cuda_on_ptx ALIAS kernkit_cuda_on_ptx)
-target_include_directories(kernkit_cuda_on_ptx BEFORE PRIVATE
-  "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
-target_link_libraries(kernkit_cuda_on_ptx PUBLIC kernkit::cuda_on_cpu_runtime)
-# The runtime asks for it by names that it need not find.
-target_link_options(kernkit_cuda_on_ptx INTERFACE -Wl,--undefined=kernkit_cuda_on_ptx)
-set_target_properties(kernkit_cuda_on_ptx PROPERTIES
-  POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-_kernkit_compile_options(kernkit_cuda_on_ptx)
-# Registers are memory that holds now one type and now another.
-target_compile_options(kernkit_cuda_on_ptx PRIVATE
-  -O2 -ftree-vectorize -fno-strict-aliasing -fno-math-errno -fno-trapping-math)
+if(_kernkit_ptx_sources)  # an optional part
+  add_library(kernkit_cuda_on_ptx STATIC EXCLUDE_FROM_ALL ${_kernkit_ptx_sources})
+  add_library(kernkit::cuda_on_ptx ALIAS kernkit_cuda_on_ptx)
+  target_include_directories(kernkit_cuda_on_ptx BEFORE PRIVATE
+    "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
+  target_link_libraries(kernkit_cuda_on_ptx PUBLIC kernkit::cuda_on_cpu_runtime)
+  # The runtime asks for it by names that it need not find.
+  target_link_options(kernkit_cuda_on_ptx INTERFACE -Wl,--undefined=kernkit_cuda_on_ptx)
+  set_target_properties(kernkit_cuda_on_ptx PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  _kernkit_compile_options(kernkit_cuda_on_ptx)
+  # Registers are memory that holds now one type and now another.
+  target_compile_options(kernkit_cuda_on_ptx PRIVATE
+    -O2 -ftree-vectorize -fno-strict-aliasing -fno-math-errno -fno-trapping-math)
+endif()
 
 add_library(kernkit_cuda_on_cpu INTERFACE)
 add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)

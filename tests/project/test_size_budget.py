@@ -2,11 +2,10 @@
 """The size budget: the core stays small and includes nothing optional, a library takes little over and
 owns little. Lines are those that are not blank; figures are printed where one is exceeded."""
 
-import json
-import os
 import re
 
 import pytest
+from commands import run
 from kernkit.library import parts, seal
 from rendering import NAME, render
 
@@ -87,6 +86,10 @@ def test_a_library_takes_little_over(library):
     assert len(files) <= VENDORED_FILES, figures
     assert lines <= VENDORED_LINES, figures
     assert any(path.startswith("cuda_on_cpu/") for path in files), "CUDA on the CPU stays in"
+
+
+def test_a_library_configures_without_what_it_left(library, tmp_path):
+    run("cmake", "-S", library, "-B", tmp_path, "-G", "Ninja", "-DKERNKIT_CUDA=OFF")
 
 
 def test_a_library_owns_little(library):
