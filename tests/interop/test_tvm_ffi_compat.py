@@ -322,7 +322,7 @@ def test_an_else_behind_a_check_is_of_the_if_before(objects, tmp_path):
 
 
 HEADERS = sorted(path.relative_to(COMPAT).as_posix() for path in COMPAT.rglob("*.h"))
-REFUSAL = r'/\* clang-format off \*/ #error "(.*)"  // SPDX-License-Identifier: Apache-2.0\n'
+REFUSAL = r'/\* clang-format off \*/ /\* SPDX-License-Identifier: Apache-2.0 \*/ #error "(.*)"\n'
 REFUSED = {
     header: match[1]
     for header in HEADERS
