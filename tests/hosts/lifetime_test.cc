@@ -69,7 +69,8 @@ TEST(Lifetime, TensorAfterExit) {
               of_the_process = ones();
               of_the_thread = ones();
               static const Tensor of_the_function = ones();
-              new Tensor(ones());  // never released
+              static const auto* never_released = new Tensor(ones());
+              EXPECT_NE(never_released, nullptr);
               end(deleted() == 0);
             }),
             0);

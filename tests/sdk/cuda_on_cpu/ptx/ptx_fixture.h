@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -83,13 +84,13 @@ class Ptx : public ::testing::Test {
   T* memory(size_t count) {
     T* pointer = nullptr;
     cudaMallocManaged(&pointer, count * sizeof(T));
-    std::memset(static_cast<void*>(pointer), 0, count * sizeof(T));
+    if (count > 0) std::memset(static_cast<void*>(pointer), 0, count * sizeof(T));
     return pointer;
   }
   template <class T>
   T* memory(const std::vector<T>& values) {
     T* pointer = memory<T>(values.size());
-    std::memcpy(static_cast<void*>(pointer), values.data(), values.size() * sizeof(T));
+    std::copy(values.begin(), values.end(), pointer);
     return pointer;
   }
   std::string fault() { return runtime_.faults().empty() ? "none" : runtime_.faults()[0]; }
