@@ -68,7 +68,7 @@ def test_the_sdk_and_what_is_shared_are_the_same_bytes(root, library):
     del copied["SEAL"]
     sdk = files_below(root / "sdk")
     assert copied == {path: text for path, text in sdk.items() if is_taken(f"third_party/kernkit/{path}")}
-    assert 0 < len(sdk) - len(copied) < 0.2 * len(sdk)
+    assert 0 < len(sdk) - len(copied) < 0.4 * len(sdk)  # the optional parts
     assert not any(seal.touched(str(library / "third_party/kernkit")))
     shared = {
         ".clang-format": ".clang-format",

@@ -13,7 +13,8 @@ from .words import Done, Wrong, parse
 
 
 def main(words: List[str]) -> int:
-    if os.environ.get("KK_DRIVER") == "repository":
+    # Not for the ./kk of a library that this one starts.
+    if os.environ.pop("KK_DRIVER", "") == "repository":
         from . import repository as driver
     else:
         from . import library as driver  # type: ignore
