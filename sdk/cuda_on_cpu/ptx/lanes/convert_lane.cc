@@ -148,7 +148,7 @@ uint64_t convert(const Conversion& conversion, uint64_t bits) {
 
 uint64_t lane_bits(Warp& warp, uint32_t at, uint32_t size, int lane) {
   uint64_t bits = 0;
-  std::memcpy(&bits, warp.registers + at + static_cast<uint32_t>(lane) * size, size);
+  std::memcpy(&bits, warp.registers + at + static_cast<size_t>(lane) * size, size);
   return bits;
 }
 
@@ -224,7 +224,7 @@ void convert_lanes(Warp& warp, const Operation& operation) {
       bits = is_signed(c.to) ? static_cast<uint64_t>(static_cast<int64_t>(bits) >> (64 - width))
                              : bits >> (64 - width);
     }
-    std::memcpy(warp.registers + operation.to + static_cast<uint32_t>(l) * c.to_size, &bits,
+    std::memcpy(warp.registers + operation.to + static_cast<size_t>(l) * c.to_size, &bits,
                 c.to_size);
   }
 }

@@ -93,7 +93,7 @@ std::unique_ptr<Module> parse_module(std::string text) {
 
 std::string Module::place(const SourceLine& line) const {
   const std::string place = name_of(files, line.file, line.line);
-  const std::string into = name_of(files, line.into_file, line.into_line);
+  std::string into = name_of(files, line.into_file, line.into_line);
   if (line.line == 0 || place.empty()) return into;
   return into.empty() ? place : place + " (inlined at " + into + ")";
 }
