@@ -70,9 +70,9 @@ cudaError_t check(const Request& request, const KernelInfo& kernel) {
   return cudaSuccess;
 }
 
-// Says which pointer among a kernel's arguments, members of structures included, is to memory of
-// another device; no device is let into another one's memory here.
-std::string foreign_memory(const Arguments& arguments, int device) {
+// A fault, which says which pointer among a kernel's arguments, members of structures included, is
+// to memory of another device; no device is let into another one's memory here.
+bool reaches_foreign_memory(const std::string& name, const Arguments& arguments, int device) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     for (size_t at = 0; at + sizeof(void*) <= arguments[i].size(); at += sizeof(void*)) {
       const void* pointer = nullptr;
@@ -81,19 +81,20 @@ std::string foreign_memory(const Arguments& arguments, int device) {
       if (memory == nullptr || memory->type != cudaMemoryTypeDevice || memory->device == device) {
         continue;
       }
-      return "argument " + std::to_string(i) +
-             ", counted from 0, is memory of cuda:" + std::to_string(memory->device) +
-             ", and the kernel runs on cuda:" + std::to_string(device);
+      fault(name + ": argument " + std::to_string(i) +
+                ", counted from 0, is memory of cuda:" + std::to_string(memory->device) +
+                ", and the kernel runs on cuda:" + std::to_string(device),
+            device, cudaErrorIllegalAddress);
+      return true;
     }
   }
-  return "";
+  return false;
 }
 
 // On the device, later than the launch that asked for it.
 void run(const std::string& name, const void* kernel, CudaInvoke invoke, const Request& request,
          Arguments arguments, int device) {
-  const std::string foreign = foreign_memory(arguments, device);
-  if (!foreign.empty()) return fault(name + ": " + foreign, device, cudaErrorIllegalAddress);
+  if (reaches_foreign_memory(name, arguments, device)) return;
   std::vector<void*> addresses;
   for (auto& bytes : arguments) addresses.push_back(bytes.data());
   Grid grid(name, kernel, invoke, addresses.data(), request.grid, request.block,
@@ -108,10 +109,7 @@ void run(const std::string& name, const void* kernel, CudaInvoke invoke, const R
 // Likewise, of a kernel that nvcc compiled.
 void run(const PtxLaunch& launch) {
   const int device = launch.kernel.device;
-  const std::string foreign = foreign_memory(launch.arguments, device);
-  if (!foreign.empty()) {
-    return fault(launch.kernel.name + ": " + foreign, device, cudaErrorIllegalAddress);
-  }
+  if (reaches_foreign_memory(launch.kernel.name, launch.arguments, device)) return;
   const PtxResult result = run_ptx(launch, state().settings);
   if (!result.sentence.empty()) fault(result.sentence, device, result.error);
 }
@@ -167,20 +165,20 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
                     request.overlaps_previous,
                     knows(request.stream) && captured(request.stream) != nullptr,
                     copy_arguments(*info, arguments)};
+  Work work;
   if (by_ptx) {
     const PtxLaunch of_ptx{ptx_kernel(*info),     request.grid,        request.block,
                            request.shared_memory, request.cooperative, record.arguments};
-    const cudaError_t error = enqueue(request.stream, [of_ptx] { run(of_ptx); });
-    if (error == cudaSuccess) state().launches.push_back(std::move(record));
-    return error;
+    work = [of_ptx] { run(of_ptx); };
+  } else {
+    const CudaInvoke invoke = info->invoke;
+    work = [=, copies = record.arguments, name = info->name.empty() ? "kernel" : info->name,
+            device = record.device] {
+      if (state().run_kernels && invoke != nullptr) {
+        run(name, kernel, invoke, request, copies, device);
+      }
+    };
   }
-  const CudaInvoke invoke = info->invoke;
-  const auto work = [=, copies = record.arguments,
-                     name = info->name.empty() ? "kernel" : info->name, device = record.device] {
-    if (state().run_kernels && invoke != nullptr) {
-      run(name, kernel, invoke, request, copies, device);
-    }
-  };
   const cudaError_t error = enqueue(request.stream, work);
   if (error == cudaSuccess) state().launches.push_back(std::move(record));
   return error;

@@ -201,8 +201,7 @@ void lop3_lanes(Warp& warp, const Operation& operation) {
 }
 
 Run count(Decoder& d, Type type) {
-  d.operation.to = d.to(0, Type::kU32);
-  d.operation.a = d.from(1, type);
+  take_operands(d, {Type::kU32, type});
   return nullptr;
 }
 
@@ -226,16 +225,12 @@ Run cnot(Decoder& d) {
 }
 Run shl(Decoder& d) {
   const Type type = d.type();
-  d.operation.to = d.to(0, type);
-  d.operation.a = d.from(1, type);
-  d.operation.b = d.from(2, Type::kU32);
+  take_operands(d, {type, type, Type::kU32});
   return of_bits<Shift<Shl>>(type);
 }
 Run shr(Decoder& d) {
   const Type type = d.type();
-  d.operation.to = d.to(0, type);
-  d.operation.a = d.from(1, type);
-  d.operation.b = d.from(2, Type::kU32);
+  take_operands(d, {type, type, Type::kU32});
   const Run of_signed = of_integer<Shift<Shr>>(type);
   return of_signed != nullptr ? of_signed : of_bits<Shift<Shr>>(type);
 }
@@ -254,19 +249,12 @@ Run shf(Decoder& d) {
 }
 Run bfe(Decoder& d) {
   const Type type = d.type();
-  d.operation.to = d.to(0, type);
-  d.operation.a = d.from(1, type);
-  d.operation.b = d.from(2, Type::kU32);
-  d.operation.c = d.from(3, Type::kU32);
+  take_operands(d, {type, type, Type::kU32, Type::kU32});
   return size_of(type) >= 4 ? of_integer<Field<Bfe>>(type) : nullptr;
 }
 Run bfi(Decoder& d) {
   const Type type = d.type();
-  d.operation.to = d.to(0, type);
-  d.operation.a = d.from(1, type);
-  d.operation.b = d.from(2, type);
-  d.operation.c = d.from(3, Type::kU32);
-  d.operation.e = d.from(4, Type::kU32);
+  take_operands(d, {type, type, type, Type::kU32, Type::kU32});
   return size_of(type) >= 4 ? of_bits<Insertion>(type) : nullptr;
 }
 Run bmsk(Decoder& d) {
@@ -282,10 +270,7 @@ Run prmt(Decoder& d) {
 }
 Run lop3(Decoder& d) {
   const Type type = d.type();
-  d.operation.to = d.to(0, type);
-  d.operation.a = d.from(1, type);
-  d.operation.b = d.from(2, type);
-  d.operation.c = d.from(3, type);
+  take_operands(d, {type, type, type, type});
   if (type != Type::kB32 || d.operand(4).kind != Operand::kInteger) return nullptr;
   d.operation.mode = static_cast<uint8_t>(d.operand(4).bits);
   need_operands(d, 5);

@@ -193,9 +193,7 @@ Run set(Decoder& d) {
   read_comparison(d, 3);
   const Type result = d.type(), type = d.type();
   if (size_of(result) != 4 || size_of(type) == 0) return nullptr;
-  d.operation.to = d.to(0, result);
-  d.operation.a = d.from(1, type);
-  d.operation.b = d.from(2, type);
+  take_operands(d, {result, type, type});
   d.operation.offset = result == Type::kF32 ? 0x3f800000 : UINT32_MAX;
   return of_type<Register>(type, d.has("ftz"));
 }

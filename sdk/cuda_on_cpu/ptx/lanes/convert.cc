@@ -56,9 +56,7 @@ void narrow_two(Warp& warp, const Operation& operation) {
 Run from_two(Decoder& d, Type to, Type from) {
   need_operands(d, 3);
   const bool relu = d.has("relu");
-  d.operation.to = d.to(0, to);
-  d.operation.a = d.from(1, from);
-  d.operation.b = d.from(2, from);
+  take_operands(d, {to, from, from});
   if (to == Type::kF16x2) return relu ? narrow_two<Half, true> : narrow_two<Half, false>;
   if (to == Type::kBF16x2) return relu ? narrow_two<BHalf, true> : narrow_two<BHalf, false>;
   if (!d.has("satfinite") || relu) return nullptr;
@@ -119,8 +117,7 @@ Run cvt(Decoder& d) {
       size_of(from_register) < size_of(from)) {
     return nullptr;
   }
-  d.operation.to = d.to(0, to_register);
-  d.operation.a = d.from(1, from_register);
+  take_operands(d, {to_register, from_register});
   conversion.to_size = register_size(to_register);
   conversion.from_size = register_size(from_register);
   const bool plain = !conversion.saturates && !conversion.flushes && !conversion.to_integral &&

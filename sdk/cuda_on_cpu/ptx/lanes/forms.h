@@ -2,32 +2,35 @@
 // Forms: which loop an operation needs, by its type; null for a type that has none.
 #pragma once
 
+#include <initializer_list>
+
 #include "ptx/decode/decoder.h"
 #include "ptx/lanes/half.h"
 #include "ptx/lanes/lanes.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
 
+// packed: two numbers of 16 bits in each register.
 template <class Op>
 struct Unary {
   template <class X>
   static constexpr Run of = unary<Op, X, X>;
   template <class X>
-  static constexpr Run packed = packed_unary<Op, X>;
+  static constexpr Run packed = unary<Op, X, X, uint32_t, 64>;
 };
 template <class Op>
 struct Binary {
   template <class X>
   static constexpr Run of = binary<Op, X, X>;
   template <class X>
-  static constexpr Run packed = packed_binary<Op, X>;
+  static constexpr Run packed = binary<Op, X, X, X, uint32_t, 64>;
 };
 template <class Op>
 struct Ternary {
   template <class X>
   static constexpr Run of = ternary<Op, X, X>;
   template <class X>
-  static constexpr Run packed = packed_ternary<Op, X>;
+  static constexpr Run packed = ternary<Op, X, X, X, X, uint32_t, 64>;
 };
 
 template <class Form>
@@ -75,6 +78,13 @@ inline void take_operands(Decoder& d, Type type) {
   if (d.operands() > 1) operation.a = d.from(1, type);
   if (d.operands() > 2) operation.b = d.from(2, type);
   if (d.operands() > 3) operation.c = d.from(3, type);
+}
+/// to, a, b, c, e, each of its type.
+inline void take_operands(Decoder& d, std::initializer_list<Type> types) {
+  Operation& operation = d.operation;
+  uint32_t* const sources[] = {&operation.a, &operation.b, &operation.c, &operation.e};
+  operation.to = d.to(0, *types.begin());
+  for (size_t i = 1; i < types.size(); ++i) *sources[i - 1] = d.from(i, types.begin()[i]);
 }
 inline void need_operands(Decoder& d, size_t count) {
   if (d.operands() != count) d.refuse("it has " + std::to_string(count) + " operands");

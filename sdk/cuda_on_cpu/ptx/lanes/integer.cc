@@ -167,9 +167,7 @@ Run mul(Decoder& d) {
   if (d.has("lo")) return integers<Binary<MulLo>>(d, type, 3);
   if (d.has("hi")) return integers<Binary<MulHi>>(d, type, 3);
   if (!d.has("wide") || wide(type) == Type::kNone) return nullptr;
-  d.operation.to = d.to(0, wide(type));
-  d.operation.a = d.from(1, type);
-  d.operation.b = d.from(2, type);
+  take_operands(d, {wide(type), type, type});
   if (size_of(type) == 2) {
     return type == Type::kU16 ? binary<MulWide, uint32_t, uint16_t>
                               : binary<MulWide, int32_t, int16_t>;
@@ -184,10 +182,7 @@ Run mad(Decoder& d) {
   if (d.has("lo")) return integers<Ternary<Mad<MulLo>>>(d, type, 4);
   if (d.has("hi")) return integers<Ternary<Mad<MulHi>>>(d, type, 4);
   if (!d.has("wide") || wide(type) == Type::kNone) return nullptr;
-  d.operation.to = d.to(0, wide(type));
-  d.operation.a = d.from(1, type);
-  d.operation.b = d.from(2, type);
-  d.operation.c = d.from(3, wide(type));
+  take_operands(d, {wide(type), type, type, wide(type)});
   switch (type) {
     case Type::kU16: return WideTernary<Mad<MulWide>>::of<uint16_t>;
     case Type::kS16: return WideTernary<Mad<MulWide>>::of<int16_t>;

@@ -9,22 +9,21 @@
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-template <class X>
-void move(Warp& warp, const Operation& operation) {
-  const X* a = warp.lanes<X>(operation.a);
-  X* d = warp.results<X>(operation.to);
-  each_lane([&](int l) { d[l] = a[l]; });
-  warp.keep<X>(operation.to);
-}
+struct Same {
+  template <class X>
+  static X of(X a) {
+    return a;
+  }
+};
 void move_predicate(Warp& warp, const Operation& operation) {
   warp.set_predicate(operation.to, warp.predicate(operation.a));
 }
 
 Run move_of_size(uint32_t size) {
   switch (size) {
-    case 2: return move<uint16_t>;
-    case 4: return move<uint32_t>;
-    case 8: return move<uint64_t>;
+    case 2: return unary<Same, uint16_t, uint16_t>;
+    case 4: return unary<Same, uint32_t, uint32_t>;
+    case 8: return unary<Same, uint64_t, uint64_t>;
     default: return nullptr;
   }
 }
@@ -154,8 +153,7 @@ Run isspacep(Decoder& d) {
   const std::string space = d.one_of({"global", "shared", "shared::cta", "local"});
   if (space.empty()) return nullptr;
   d.operation.mode = static_cast<uint8_t>(window_of(space) >> kWindowShift);
-  d.operation.to = d.to(0, Type::kPred);
-  d.operation.a = d.from(1, Type::kU64);
+  take_operands(d, {Type::kPred, Type::kU64});
   return is_in_window;
 }
 

@@ -147,6 +147,10 @@ struct FmaRounded {
   }
 };
 
+bool is_half(Type type) {
+  return size_of(type) == 2 || type == Type::kF16x2 || type == Type::kBF16x2;
+}
+
 template <template <class> class Form, class Op>
 Run real(Decoder& d, Type type, size_t count) {
   need_operands(d, count);
@@ -157,9 +161,7 @@ Run real(Decoder& d, Type type, size_t count) {
 // .rn, which is also what is meant without it, or another rounding of 32 bits.
 template <template <class> class Form, class Op, template <Rounding> class Other>
 Run rounded(Decoder& d, Type type, size_t count) {
-  if (size_of(type) == 2 || type == Type::kF16x2 || type == Type::kBF16x2) {
-    return half_arithmetic(d, type);
-  }
+  if (is_half(type)) return half_arithmetic(d, type);
   const std::string how = d.one_of({"rn", "rz", "rm", "rp"});
   const bool nearest = how.empty() || how == "rn";
   if (nearest && type == Type::kF32 && d.has("sat")) {
@@ -179,9 +181,7 @@ Run rounded(Decoder& d, Type type, size_t count) {
 
 template <class Op>
 Run least(Decoder& d, Type type) {
-  if (size_of(type) == 2 || type == Type::kF16x2 || type == Type::kBF16x2) {
-    return half_arithmetic(d, type);
-  }
+  if (is_half(type)) return half_arithmetic(d, type);
   need_operands(d, 3);
   return d.has("NaN") ? real<Binary, WithNan<Op>>(d, type, 3) : real<Binary, Op>(d, type, 3);
 }

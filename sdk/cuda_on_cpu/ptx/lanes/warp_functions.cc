@@ -161,10 +161,7 @@ Run shfl(Decoder& d) {
   d.operation.mode = how == "up" ? kUp : how == "down" ? kDown : how == "bfly" ? kXor : kIndex;
   const Type type = d.type();
   take_predicate(d);
-  d.operation.to = d.to(0, type);
-  d.operation.a = d.from(1, type);
-  d.operation.b = d.from(2, Type::kU32);
-  d.operation.c = d.from(3, Type::kU32);
+  take_operands(d, {type, type, Type::kU32, Type::kU32});
   meet_at(d, 4);
   return size_of(type) == 4 ? shuffle : nullptr;
 }

@@ -9,12 +9,15 @@ namespace kernkit::cuda {
 
 namespace detail {
 
-// A warp or a block of kThreads has a row; four warps are in a block. Offsets are 64-bit. The loop
-// is for more rows than a grid has blocks.
+// Of a block: a warp or a block of kThreads has a row, and four warps are in a block.
+template <int kThreads>
+inline constexpr int kRowsOf = kThreads < 128 ? 128 / kThreads : 1;
+
+// Offsets are 64-bit. The loop is for more rows than a grid has blocks.
 template <int kThreads, int kWidth, int kPacks, class Body>
-__global__ void __launch_bounds__(kThreads < 128 ? 128 : kThreads)
+__global__ void __launch_bounds__(kThreads* kRowsOf<kThreads>)
     rows_kernel(int64_t n, int64_t d, Body body) {
-  constexpr int kRows = kThreads < 128 ? 128 / kThreads : 1;
+  constexpr int kRows = kRowsOf<kThreads>;
   const int64_t first =
       static_cast<int64_t>(blockIdx.x) * kRows + static_cast<int>(threadIdx.x) / kThreads;
   for (int64_t r = first; r < n; r += static_cast<int64_t>(gridDim.x) * kRows) {
@@ -24,7 +27,7 @@ __global__ void __launch_bounds__(kThreads < 128 ? 128 : kThreads)
 
 template <int kThreads, int kWidth, int kPacks, class Body>
 void launch_rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
-  constexpr int kRows = kThreads < 128 ? 128 / kThreads : 1;
+  constexpr int kRows = kRowsOf<kThreads>;
   const int64_t wanted = (n - 1) / kRows + 1;
   const int64_t blocks = wanted < INT32_MAX ? wanted : INT32_MAX;  // the limit of grid.x
   launch(rows_kernel<kThreads, kWidth, kPacks, Body>, {blocks, kThreads * kRows}, n, d, body);

@@ -153,7 +153,7 @@ def format_sources(options: Options) -> None:
 
 def passed_on(options: Options) -> None:
     """kernkit's command of the same name, where ./kk was called."""
-    tools.run_here(PYTHON, "-B", "-m", "kernkit", options.command, *options.words)
+    tools.run_here(*tools.KERNKIT, options.command, *options.words)
 
 
 def doctor(options: Options) -> None:
@@ -187,7 +187,7 @@ def update(options: Options) -> None:
                     "WHERE, a checkout of its repository, a wheel, or what else pip installs")  # fmt: skip
     if not os.environ.get("KK_VENV") and not tools.has_module("cookiecutter"):
         tools.pip_install("cookiecutter>=1.7.3")  # which renders the template
-    tools.run_here(PYTHON, "-B", "-m", "kernkit", "update", *words, env=environment)
+    tools.run_here(*tools.KERNKIT, "update", *words, env=environment)
 
 
 def plan(options: Options) -> Dict[str, str]:

@@ -123,7 +123,7 @@ def report(options: Options) -> None:
 
 
 def new(options: Options) -> None:
-    tools.run_here(PYTHON, "-B", "-m", "kernkit", "new", *options.words)
+    tools.run_here(*tools.KERNKIT, "new", *options.words)
 
 
 def is_same(one: str, other: str) -> bool:
@@ -139,14 +139,13 @@ def demo(options: Options) -> None:
     folder, fresh = ROOT / "build/demo", ROOT / "build/demo/new"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
-    words = [PYTHON, "-B", "-m", "kernkit", "new", DEMO, "--output", fresh]
-    run(*words, stdout=subprocess.DEVNULL)
+    kernkit("new", DEMO, "--output", fresh, stdout=subprocess.DEVNULL)
     # Keeps the one that was built when nothing has changed in it.
     if not (folder / DEMO).is_dir() or not is_same(str(fresh / DEMO), str(folder / DEMO)):
         shutil.rmtree(folder / DEMO, ignore_errors=True)
         shutil.move(str(fresh / DEMO), str(folder / DEMO))
     shutil.rmtree(fresh)
-    run(folder.resolve() / DEMO / "kk", "build", KK_VENV=os.environ["VIRTUAL_ENV"], KK_DRIVER="")
+    run(folder.resolve() / DEMO / "kk", "build", KK_VENV=os.environ["VIRTUAL_ENV"])
     say("its kernel, called from Python")
     run(PYTHON, "-c", CALL, folder / DEMO)
     say("the benchmarks, once")
@@ -158,7 +157,7 @@ def demo(options: Options) -> None:
         print(f"kk: {wrong}", file=sys.stderr)
     plots = [] if tools.has_module("matplotlib") else ["--no-plots"]
     shutil.rmtree(page, ignore_errors=True)
-    run(PYTHON, "-B", "-m", "kernkit", "report", "--output", page, *plots, stdout=subprocess.DEVNULL)
+    kernkit("report", "--output", page, *plots, stdout=subprocess.DEVNULL)
     say(f"done in {time.monotonic() - STARTED:.0f} s")
     picture = "picture    build/demo/report/scale.png\n" if (page / "scale.png").exists() else ""
     print(f"""\

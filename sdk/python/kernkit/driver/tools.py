@@ -14,6 +14,7 @@ JOBS = str(len(os.sched_getaffinity(0)))
 PYTHON = os.path.join(os.environ.get("VIRTUAL_ENV", ""), "bin", "python")
 if not os.path.exists(PYTHON):  # no environment is needed, and none is there
     PYTHON = sys.executable
+KERNKIT = (PYTHON, "-B", "-m", "kernkit")
 
 
 def set_environment() -> None:
@@ -43,9 +44,9 @@ def run_here(*words: Any, **options: Any) -> None:
         raise Done(code)
 
 
-def kernkit(*words: Any) -> None:
+def kernkit(*words: Any, stdout: Any = None) -> None:
     """Another command of kernkit's, in the project's folder."""
-    run(PYTHON, "-B", "-m", "kernkit", *words)
+    run(*KERNKIT, *words, stdout=stdout)
 
 
 def has_module(name: str) -> bool:

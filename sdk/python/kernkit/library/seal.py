@@ -69,10 +69,9 @@ def touched(folder: str) -> Touched:
     with open(os.path.join(folder, NAME), encoding="utf-8") as stream:
         first, _, files = stream.read().rstrip("\n").partition("\n")
     version, _, digest = first[len("kernkit ") :].partition(" sha256:")
-    is_whole = digest == _digest(f"{version} {files}".encode())
-    sealed, there = json.loads(files) if is_whole else {}, _files(folder)
-    if not is_whole:
+    if digest != _digest(f"{version} {files}".encode()):
         return Touched(changed=[NAME], missing=[], added=[])
+    sealed, there = json.loads(files), _files(folder)
     return Touched(
         changed=[path for path in there if path in sealed and sealed[path] != there[path]],
         missing=[path for path in sealed if path not in there],
