@@ -51,6 +51,7 @@ add_library(kernkit_cuda_on_cpu_runtime STATIC EXCLUDE_FROM_ALL
   "${_kernkit_cuda_on_cpu_dir}/runtime/runtime.cc"
   "${_kernkit_cuda_on_cpu_dir}/runtime/state.cc"
   "${_kernkit_cuda_on_cpu_dir}/runtime/stream.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/variables.cc"
   "${_kernkit_cuda_on_cpu_dir}/runtime/visibility.cc")
 add_library(kernkit::cuda_on_cpu_runtime ALIAS kernkit_cuda_on_cpu_runtime)
 # Before any other: NVIDIA's headers may lie on the compiler's own path.

@@ -20,6 +20,7 @@
   X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                           \
   X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                          \
   X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                  \
+  X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                     \
   X(cudaErrorInsufficientDriver, 35,                                                              \
     "CUDA driver version is insufficient for CUDA runtime version")                               \
   X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                \

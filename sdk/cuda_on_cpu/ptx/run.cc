@@ -25,24 +25,32 @@ struct Loaded {
   unsigned long generation = 0;
 };
 
-// Of each fat binary and device; never destroyed, as the runtime's state.
+// Of each fat binary, device and compute capability; never destroyed, as the runtime's state.
 std::map<std::tuple<const void*, int, int>, Loaded>& all_loaded() {
   static auto& all = *new std::map<std::tuple<const void*, int, int>, Loaded>;
   return all;
 }
 
-Loaded& loaded(const PtxKernel& kernel) {
-  Loaded& one = all_loaded()[{kernel.fat_binary, kernel.device, kernel.capability}];
+// The generation of each fat binary's managed variables, which its first device sets.
+unsigned long& managed_generation(const void* fat_binary) {
+  static auto& all = *new std::map<const void*, unsigned long>;
+  return all[fat_binary];
+}
+
+Loaded& loaded(const DeviceModule& module) {
+  Loaded& one = all_loaded()[{module.fat_binary, module.device, module.capability}];
   if (one.image == nullptr && one.refusal.empty()) {
     try {
-      one.image = std::make_unique<Image>(ptx::ptx_for(kernel.fat_binary, kernel.capability));
+      one.image = std::make_unique<Image>(ptx::ptx_for(module.fat_binary, module.capability),
+                                          *module.managed);
     } catch (const ptx::Refusal& refusal) {
       one.refusal = refusal.what();
     }
   }
-  if (one.image != nullptr && one.generation != kernel.generation) {
-    one.image->reset();
-    one.generation = kernel.generation;
+  if (one.image != nullptr && one.generation != module.generation) {
+    unsigned long& of_managed = managed_generation(module.fat_binary);
+    one.image->reset(of_managed != module.generation);
+    one.generation = of_managed = module.generation;
   }
   return one;
 }
@@ -111,7 +119,7 @@ std::vector<unsigned char> parameters_of(const ptx::Kernel& kernel, const PtxLau
 }  // namespace
 
 std::string prepare_ptx(const PtxKernel& kernel, std::vector<size_t>* sizes) {
-  Loaded& module = loaded(kernel);
+  Loaded& module = loaded(kernel.module);
   if (module.image == nullptr) return module.refusal;
   try {
     sizes->clear();
@@ -124,7 +132,7 @@ std::string prepare_ptx(const PtxKernel& kernel, std::vector<size_t>* sizes) {
 }
 
 PtxResult run_ptx(const PtxLaunch& launch, const Settings& settings) {
-  Image& image = *loaded(launch.kernel).image;
+  Image& image = *loaded(launch.kernel.module).image;
   const ptx::Kernel& kernel = image.kernel(launch.kernel.mangled);
   const std::vector<unsigned char> parameters = parameters_of(kernel, launch);
   const MemoryOfDevice memory(image);
@@ -143,15 +151,26 @@ PtxResult run_ptx(const PtxLaunch& launch, const Settings& settings) {
 }
 
 void forget_ptx(const void* fat_binary) {
+  managed_generation(fat_binary) = 0;
   auto& all = all_loaded();
   for (auto one = all.begin(); one != all.end();) {
     one = std::get<0>(one->first) == fat_binary ? all.erase(one) : std::next(one);
   }
 }
 
-void* ptx_variable(const PtxKernel& of_module, const std::string& variable, size_t* size) {
-  const Loaded& module = loaded(of_module);
-  return module.image != nullptr ? module.image->variable(variable, size) : nullptr;
+std::string ptx_variable(const DeviceModule& module, const std::string& name, void** address,
+                         size_t* size) {
+  const Loaded& of_device = loaded(module);
+  if (of_device.image == nullptr) return of_device.refusal;
+  *address = of_device.image->variable(name, size);
+  return *address != nullptr ? "" : "it is not in the module's PTX";
+}
+
+int ptx_device_of(const void* address) {
+  for (const auto& [key, of_device] : all_loaded()) {
+    if (of_device.image != nullptr && of_device.image->holds(address)) return std::get<1>(key);
+  }
+  return -1;
 }
 
 }  // namespace kernkit::cuda_on_cpu

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "process/sanitizers.h"
+#include "runtime/copies.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -12,6 +13,17 @@ void copy(void* to, const void* from, size_t size) {
   const RaceSeen of_device;
   if (size != 0) std::memmove(to, from, size);
 }
+void fill(void* pointer, int value, size_t size) {
+  const RaceSeen of_device;
+  std::memset(pointer, value, size);
+}
+
+bool is_known(const void* address) {
+  return allocation_of(address) != nullptr || is_variable_of_device(address);
+}
+
+}  // namespace
+
 // CUDA Runtime API, "API synchronization behavior": memory that CUDA did not allocate is read
 // before the call returns, and was written when it returns. In a graph it is read when that runs.
 cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind,
@@ -19,26 +31,29 @@ cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind k
   const bool is_captured = knows(stream) && captured(stream) != nullptr;
   const bool reads = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDefault;
   const bool writes = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDefault;
-  if (reads && !is_captured && allocation_of(from) == nullptr && allocation_of(to) != nullptr) {
+  if (reads && !is_captured && !is_known(from) && is_known(to)) {
     const auto* bytes = static_cast<const unsigned char*>(from);
     return enqueue(stream, [to, staged = std::vector<unsigned char>(bytes, bytes + size)] {
       copy(to, staged.data(), staged.size());
     });
   }
   const cudaError_t error = enqueue(stream, [=] { copy(to, from, size); });
-  if (error == cudaSuccess && writes && !is_captured && allocation_of(to) == nullptr &&
-      allocation_of(from) != nullptr) {
+  if (error == cudaSuccess && writes && !is_captured && !is_known(to) && is_known(from)) {
     drain(device_of(stream), stream);
     return error_of_device(device_of(stream));
   }
   return error;
 }
-void fill(void* pointer, int value, size_t size) {
-  const RaceSeen of_device;
-  std::memset(pointer, value, size);
+
+cudaError_t copy_and_wait(void* to, const void* from, size_t size) {
+  const cudaError_t refused = refuse_waiting(nullptr);
+  if (refused != cudaSuccess) return refused;
+  const cudaError_t error = enqueue(nullptr, [=] { copy(to, from, size); });
+  const int device = thread_state().device;
+  drain(device, nullptr);
+  return error != cudaSuccess ? error : error_of_device(device);
 }
 
-}  // namespace
 }  // namespace kernkit::cuda_on_cpu
 
 using namespace kernkit::cuda_on_cpu;  // NOLINT(build/namespaces): these are its functions
@@ -46,14 +61,7 @@ using namespace kernkit::cuda_on_cpu;  // NOLINT(build/namespaces): these are it
 extern "C" {
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind) {
-  return call("cudaMemcpy", Reach::kDevice, [&] {
-    const cudaError_t refused = refuse_waiting(nullptr);
-    if (refused != cudaSuccess) return refused;
-    const cudaError_t error = enqueue(nullptr, [=] { copy(to, from, size); });
-    const int device = thread_state().device;
-    drain(device, nullptr);
-    return error != cudaSuccess ? error : error_of_device(device);
-  });
+  return call("cudaMemcpy", Reach::kDevice, [&] { return copy_and_wait(to, from, size); });
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {

@@ -108,7 +108,7 @@ void run(const std::string& name, const void* kernel, CudaInvoke invoke, const R
 
 // Likewise, of a kernel that nvcc compiled.
 void run(const PtxLaunch& launch) {
-  const int device = launch.kernel.device;
+  const int device = launch.kernel.module.device;
   if (reaches_foreign_memory(launch.kernel.name, launch.arguments, device)) return;
   const PtxResult result = run_ptx(launch, state().settings);
   if (!result.sentence.empty()) fault(result.sentence, device, result.error);
@@ -120,12 +120,7 @@ bool runs_by_ptx(const KernelInfo& kernel) {
 }
 
 PtxKernel ptx_kernel(const KernelInfo& kernel) {
-  return {*kernel.module,
-          kernel.mangled,
-          kernel.name,
-          thread_state().device,
-          current_device().compute_capability,
-          state().generation};
+  return {module_here(kernel.module), kernel.mangled, kernel.name};
 }
 
 Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {

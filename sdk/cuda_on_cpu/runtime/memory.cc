@@ -143,13 +143,21 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     *attributes = {};
     attributes->device = -1;
     const Allocation* allocation = allocation_of(pointer);
-    if (allocation == nullptr) return cudaSuccess;
-    attributes->type = allocation->type;
-    attributes->device = allocation->device;
-    if (allocation->type != cudaMemoryTypeHost) {
+    if (allocation != nullptr) {
+      attributes->type = allocation->type;
+      attributes->device = allocation->device;
+    } else if (is_managed_variable(pointer)) {
+      attributes->type = cudaMemoryTypeManaged;
+      attributes->device = thread_state().device;
+    } else if (is_variable_of_device(pointer, &attributes->device)) {
+      attributes->type = cudaMemoryTypeDevice;
+    } else {
+      return cudaSuccess;
+    }
+    if (attributes->type != cudaMemoryTypeHost) {
       attributes->devicePointer = const_cast<void*>(pointer);
     }
-    if (allocation->type != cudaMemoryTypeDevice) {
+    if (attributes->type != cudaMemoryTypeDevice) {
       attributes->hostPointer = const_cast<void*>(pointer);
     }
     return cudaSuccess;

@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,19 @@
 
 namespace kernkit::cuda_on_cpu {
 
-/// A kernel of an object that nvcc made.
-struct PtxKernel {
+/// An object that nvcc made, on a device.
+struct DeviceModule {
   const void* fat_binary;  // what __cudaRegisterFatBinary() was given
-  std::string mangled;
-  std::string name;  // as C++ writes it
   int device;
   int capability;            // of the device
   unsigned long generation;  // of the runtime: variables of a module begin anew with it
+  const std::map<std::string, void*>* managed;  // memory of its managed variables
+};
+
+struct PtxKernel {
+  DeviceModule module;
+  std::string mangled;
+  std::string name;  // as C++ writes it
 };
 
 struct PtxLaunch {
@@ -41,8 +47,10 @@ __attribute__((weak)) std::string prepare_ptx(const PtxKernel& kernel, std::vect
 __attribute__((weak)) PtxResult run_ptx(const PtxLaunch& launch, const Settings& settings);
 /// The fat binary is unloaded.
 __attribute__((weak)) void forget_ptx(const void* fat_binary);
-/// A variable of a module, by its name in PTX; null when there is none.
-__attribute__((weak)) void* ptx_variable(const PtxKernel& of_module, const std::string& variable,
-                                         size_t* size);
+/// "" or why there is no such variable, by its name in PTX; its address, and size in bytes.
+__attribute__((weak)) std::string ptx_variable(const DeviceModule& module, const std::string& name,
+                                               void** address, size_t* size);
+/// The device of the variable that an address lies in; -1 for other memory.
+__attribute__((weak)) int ptx_device_of(const void* address);
 
 }  // namespace kernkit::cuda_on_cpu

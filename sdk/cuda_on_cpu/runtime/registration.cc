@@ -2,6 +2,7 @@
 // What code compiled by nvcc calls when it is loaded and around <<<>>>. Source of the signatures:
 // crt/host_runtime.h of CUDA 12 and 13; of the layout of a fat binary: the bytes that nvcc writes.
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "process/demangle.h"
@@ -67,8 +68,14 @@ void** __cudaRegisterFatBinary(void* wrapper) {
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void** handle) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  if (state().modules.erase(handle) == 0) return;
+  const auto module = state().modules.find(handle);
+  if (module == state().modules.end()) return;
   if (forget_ptx != nullptr) forget_ptx(*handle);
+  for (auto [name, memory] : module->second.managed) std::free(memory);
+  state().modules.erase(module);
+  for (auto one = state().variables.begin(); one != state().variables.end();) {
+    one = one->second.module == handle ? state().variables.erase(one) : std::next(one);
+  }
   delete handle;
 }
 void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int,
@@ -81,9 +88,27 @@ void __cudaRegisterFunction(void** handle, const char* function, char*, const ch
   info.module = handle;
   state().kernels[function] = info;
 }
-void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
-void __cudaRegisterManagedVar(void**, void**, char*, const char*, int, size_t, int, int) {}
-char __cudaInitModule(void**) { return 1; }
+void __cudaRegisterVar(void** handle, char* variable, char*, const char* name, int, size_t size,
+                       int, int) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  state().variables[variable] = {handle, name, size};
+}
+// The host's code has a pointer to it, and names it by what that points to.
+void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int,
+                              size_t size, int, int) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  void*& memory = state().modules[handle].managed[name];
+  if (memory == nullptr) memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  std::memset(memory, 0, size);
+  *pointer = memory;
+  state().variables[memory] = {handle, name, size};
+}
+// Before the host's code uses a managed variable for the first time: it has its first value.
+char __cudaInitModule(void** handle) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  begin_managed_variables(handle);
+  return 1;
+}
 
 cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* function) {
   *handle = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));

@@ -61,6 +61,8 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   graphs.clear();
   execs.clear();
   for (auto& [function, kernel] : kernels) kernel.max_dynamic_shared_memory = 48 * 1024;
+  for (auto& [symbol, variable] : variables) variable.memory.clear();
+  for (auto& [handle, module] : modules) begin_managed_variables(handle);
 }
 
 uint64_t State::random() {

@@ -16,6 +16,7 @@
 #include "execution/grid.h"
 #include "kernkit/cuda_on_cpu/runtime.h"
 #include "runtime/capture.h"
+#include "runtime/ptx.h"
 #include "runtime/queue.h"
 
 struct CUgraph_st {
@@ -54,6 +55,15 @@ struct KernelInfo {
 struct ModuleInfo {
   std::vector<int> machine_code;  // compute capabilities
   std::vector<int> ptx;
+  std::map<std::string, void*> managed = {};  // memory of managed variables
+};
+
+/// A __device__ or __constant__ variable that nvcc registered.
+struct VariableInfo {
+  void** module;
+  std::string name;  // in PTX
+  size_t size;
+  std::map<int, std::vector<char>> memory = {};  // of devices, where nothing runs PTX
 };
 
 struct Allocation {
@@ -109,6 +119,7 @@ struct State {
 
   // Registered once, at the start of the process.
   std::map<const void*, KernelInfo> kernels;
+  std::map<const void*, VariableInfo> variables;  // by the address of what the host's code has
   std::map<void**, ModuleInfo> modules;
 
   void reset(std::vector<CudaDevice> new_devices);
@@ -129,6 +140,10 @@ const CudaDevice& current_device();
 KernelInfo* find_kernel(const void* kernel);
 /// Says so, of a kernel whose address was cast to void*.
 cudaError_t refuse_launch_by_address(const void* kernel);
+/// A module on the current device.
+DeviceModule module_here(void** module);
+/// Gives a module's managed variables their first values, once in each generation.
+void begin_managed_variables(void** module);
 /// By threads and shared memory alone.
 size_t blocks_per_sm(size_t threads, size_t shared_memory);
 /// Memory of the process that stands for the allocation's; null when there is none.
@@ -136,6 +151,9 @@ void* take_memory(const Allocation& allocation);
 void give_back_memory(void* memory, const Allocation& allocation);
 /// The allocation that an address lies in; null for other memory.
 const Allocation* allocation_of(const void* address);
+/// Whether it lies in a __device__ or __constant__ variable; of which device.
+bool is_variable_of_device(const void* address, int* device = nullptr);
+bool is_managed_variable(const void* address);
 /// How many races ThreadSanitizer reported in this process.
 size_t reported_races();
 ThreadState& thread_state();

@@ -20,6 +20,7 @@ CudaApiFacts FACTS_OF() {
       FACT(cudaErrorInvalidConfiguration),
       FACT(cudaErrorInvalidSymbol),
       FACT(cudaErrorInvalidDevicePointer),
+      FACT(cudaErrorInvalidMemcpyDirection),
       FACT(cudaErrorInsufficientDriver),
       FACT(cudaErrorInvalidDeviceFunction),
       FACT(cudaErrorNoDevice),

@@ -15,11 +15,19 @@ constexpr size_t kBarrierBytes = 256;
 
 }  // namespace
 
-Image::Image(std::string ptx) : module_(parse_module(std::move(ptx))) {
+Image::Image(std::string ptx, const std::map<std::string, void*>& managed)
+    : module_(parse_module(std::move(ptx))) {
+  std::map<std::string, size_t> own;
   for (const Variable& variable : module_->variables) {
     if (variable.space == "shared" || variable.is_extern) continue;
+    const auto memory = variable.is_managed ? managed.find(variable.name) : managed.end();
+    if (memory != managed.end()) {
+      places_[variable.name] = {static_cast<unsigned char*>(memory->second), &variable, true};
+      continue;
+    }
     const size_t alignment = std::max<size_t>(variable.alignment, 16);
-    places_[variable.name] = bytes_ = (bytes_ + alignment - 1) / alignment * alignment;
+    own[variable.name] = bytes_ = (bytes_ + alignment - 1) / alignment * alignment;
+    places_[variable.name] = {nullptr, &variable, false};
     bytes_ += variable.size;
   }
   barrier_ = (bytes_ + kAlignment - 1) / kAlignment * kAlignment;
@@ -27,49 +35,43 @@ Image::Image(std::string ptx) : module_(parse_module(std::move(ptx))) {
   memory_ = std::make_unique<unsigned char[]>(bytes_ + kAlignment);
   const auto address = reinterpret_cast<uintptr_t>(memory_.get());
   at_ = memory_.get() + (kAlignment - address % kAlignment);
-  reset();
+  for (const auto& [name, offset] : own) places_[name].at = at_ + offset;
 }
 
-void Image::reset() {
+void Image::reset(bool managed_too) {
   std::memset(at_, 0, bytes_);
-  for (const Variable& variable : module_->variables) {
-    const auto place = places_.find(variable.name);
-    if (place == places_.end()) continue;
-    const Initial& initial = variable.initial;
-    if (!initial.bytes.empty()) {
-      std::memcpy(at_ + place->second, initial.bytes.data(), initial.bytes.size());
-    }
+  for (const auto& [name, place] : places_) {
+    if (place.is_managed && !managed_too) continue;
+    const Initial& initial = place.variable->initial;
+    if (place.is_managed) std::memset(place.at, 0, place.variable->size);
+    if (!initial.bytes.empty()) std::memcpy(place.at, initial.bytes.data(), initial.bytes.size());
     for (const Initial::Address& address : initial.addresses) {
       const auto other = places_.find(address.name);
       if (other == places_.end()) continue;  // of a function: who uses it is refused
       const auto value =
-          reinterpret_cast<uint64_t>(at_ + other->second) + static_cast<uint64_t>(address.offset);
-      std::memcpy(at_ + place->second + address.at, &value, sizeof(value));
+          reinterpret_cast<uint64_t>(other->second.at) + static_cast<uint64_t>(address.offset);
+      std::memcpy(place.at + address.at, &value, sizeof(value));
     }
   }
-}
-
-const Variable* Image::find(const std::string& name) const {
-  for (const Variable& variable : module_->variables) {
-    if (variable.name == name) return &variable;
-  }
-  return nullptr;
 }
 
 void* Image::variable(const std::string& name, size_t* size) const {
   const auto place = places_.find(name);
   if (place == places_.end()) return nullptr;
-  *size = find(name)->size;
-  return at_ + place->second;
+  *size = place->second.variable->size;
+  return place->second.at;
 }
 
 Range Image::range_of(uint64_t address) const {
   const auto first = reinterpret_cast<uint64_t>(at_);
-  if (address < first || address >= first + bytes_) return {};
-  if (address >= first + barrier_) return {first + barrier_, first + bytes_};
+  if (address >= first + barrier_ && address < first + bytes_) {
+    return {first + barrier_, first + bytes_};
+  }
   for (const auto& [name, place] : places_) {
-    const Range range{first + place, first + place + find(name)->size};
-    if (address >= range.begin && address < range.end) return range;
+    const auto begin = reinterpret_cast<uint64_t>(place.at);
+    if (address >= begin && address - begin < place.variable->size) {
+      return {begin, begin + place.variable->size};
+    }
   }
   return {};
 }

@@ -15,25 +15,32 @@ namespace kernkit::cuda_on_cpu::ptx {
 
 class Image {
  public:
-  explicit Image(std::string ptx);
+  /// `managed`: memory of managed variables, by their names.
+  Image(std::string ptx, const std::map<std::string, void*>& managed);
 
   const Module& module() const { return *module_; }
   /// Decoded at its first use. Throws a Refusal when it cannot run.
   const Kernel& kernel(const std::string& name);
-  /// Gives the variables their first values.
-  void reset();
+  /// Gives the variables their first values; managed ones, which all devices have, when asked to.
+  void reset(bool managed_too);
   /// Null when there is none of this name.
   void* variable(const std::string& name, size_t* size) const;
+  /// Whether the device's own variables lie there.
+  bool holds(const void* address) const { return address >= at_ && address < at_ + bytes_; }
   /// The variable around an address; an empty range when there is none.
   Range range_of(uint64_t address) const;
   /// What grid.sync() counts in.
   unsigned char* grid_barrier() const { return at_ + barrier_; }
 
  private:
-  const Variable* find(const std::string& name) const;
+  struct Place {
+    unsigned char* at;
+    const Variable* variable;
+    bool is_managed;
+  };
 
   std::unique_ptr<Module> module_;
-  std::map<std::string, size_t> places_;  // of variables
+  std::map<std::string, Place> places_;  // of variables
   size_t barrier_ = 0;
   size_t bytes_ = 0;
   std::unique_ptr<unsigned char[]> memory_;

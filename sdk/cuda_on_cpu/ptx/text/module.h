@@ -47,6 +47,7 @@ struct Variable {
   uint32_t alignment = 1;
   uint32_t size = 0;       // bytes
   bool is_extern = false;  // declared here, or dynamic shared memory
+  bool is_managed = false;
   Initial initial;
 };
 

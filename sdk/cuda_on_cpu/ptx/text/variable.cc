@@ -65,7 +65,7 @@ Variable parse_variable(Lexer& lexer, const std::string& space) {
       // .ptr .global .align 4: of a parameter; says nothing that matters here.
       if (word == ".attribute") {
         lexer.expect("(");
-        while (!lexer.accept(")")) lexer.next();
+        while (!lexer.accept(")")) variable.is_managed |= lexer.next().text == ".managed";
       }
     } else if (type_named(word.substr(1)) != Type::kNone) {
       variable.type = type_named(word.substr(1));

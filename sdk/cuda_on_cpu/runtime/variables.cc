@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// __device__, __constant__ and __managed__ variables of what nvcc compiled. The host's code names
+// them by addresses of its own.
+#include "runtime/copies.h"
+#include "runtime/state.h"
+
+namespace kernkit::cuda_on_cpu {
+
+DeviceModule module_here(void** module) {
+  return {*module, thread_state().device, current_device().compute_capability, state().generation,
+          &state().modules.at(module).managed};
+}
+
+void begin_managed_variables(void** module) {
+  const auto found = state().modules.find(module);
+  if (ptx_variable == nullptr || state().devices.empty() || found == state().modules.end()) return;
+  void* address;
+  size_t size;
+  for (const auto& [name, memory] : found->second.managed) {
+    (void)ptx_variable(module_here(module), name, &address, &size);
+  }
+}
+
+bool is_variable_of_device(const void* address, int* device) {
+  const int found = ptx_device_of != nullptr ? ptx_device_of(address) : -1;
+  if (found >= 0 && device != nullptr) *device = found;
+  return found >= 0;
+}
+
+bool is_managed_variable(const void* address) {
+  for (const auto& [handle, module] : state().modules) {
+    for (const auto& [name, memory] : module.managed) {
+      const auto* first = static_cast<const char*>(memory);
+      const size_t size = state().variables.at(memory).size;
+      if (address >= first && address < first + size) return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+
+struct Place {
+  char* at = nullptr;
+  size_t size = 0;
+};
+
+cudaError_t find(const void* symbol, Place* place) {
+  const auto found = state().variables.find(symbol);
+  if (found == state().variables.end()) return cudaErrorInvalidSymbol;
+  VariableInfo& variable = found->second;
+  if (ptx_variable == nullptr) {
+    const bool is_managed = state().modules.at(variable.module).managed.count(variable.name) != 0;
+    auto& memory = variable.memory[thread_state().device];
+    memory.resize(variable.size);
+    place->at = is_managed ? static_cast<char*>(const_cast<void*>(symbol)) : memory.data();
+    place->size = variable.size;
+    return cudaSuccess;
+  }
+  void* address = nullptr;
+  const std::string why =
+      ptx_variable(module_here(variable.module), variable.name, &address, &place->size);
+  if (!why.empty()) {
+    note_fault("variable " + variable.name + " cannot be reached: " + why);
+    return cudaErrorInvalidSymbol;
+  }
+  place->at = static_cast<char*>(address);
+  return cudaSuccess;
+}
+
+// Of the bytes from `offset` on.
+cudaError_t find(const void* symbol, size_t offset, size_t size, bool is_valid_kind, Place* place) {
+  const cudaError_t error = find(symbol, place);
+  if (error != cudaSuccess) return error;
+  if (offset > place->size || size > place->size - offset) return cudaErrorInvalidValue;
+  if (!is_valid_kind) return cudaErrorInvalidMemcpyDirection;
+  place->at += offset;
+  return cudaSuccess;
+}
+
+bool goes_to_device(cudaMemcpyKind kind) {
+  return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ||
+         kind == cudaMemcpyDefault;
+}
+bool comes_from_device(cudaMemcpyKind kind) {
+  return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice ||
+         kind == cudaMemcpyDefault;
+}
+
+}  // namespace
+}  // namespace kernkit::cuda_on_cpu
+
+using namespace kernkit::cuda_on_cpu;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
+  return call("cudaGetSymbolAddress", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, &place);
+    if (error == cudaSuccess) *address = place.at;
+    return error;
+  });
+}
+cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
+  return call("cudaGetSymbolSize", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, &place);
+    if (error == cudaSuccess) *size = place.size;
+    return error;
+  });
+}
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
+                               cudaMemcpyKind kind) {
+  return call("cudaMemcpyToSymbol", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &place);
+    return error != cudaSuccess ? error : copy_and_wait(place.at, from, size);
+  });
+}
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
+                                 cudaMemcpyKind kind) {
+  return call("cudaMemcpyFromSymbol", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &place);
+    return error != cudaSuccess ? error : copy_and_wait(to, place.at, size);
+  });
+}
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
+                                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  return call("cudaMemcpyToSymbolAsync", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &place);
+    return error != cudaSuccess ? error : copy_async(place.at, from, size, kind, stream);
+  });
+}
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+  return call("cudaMemcpyFromSymbolAsync", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &place);
+    return error != cudaSuccess ? error : copy_async(to, place.at, size, kind, stream);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables of a device, and kernels with attributes, as nvcc compiles them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace kernkit {
+
+/// What the host names them by: `weights` float [4] = {1, 2, 3, 4}, constant; `calls` int = 5;
+/// `sums` double [3]; `everywhere` int = 7, managed; `where` int* = &calls.
+struct Symbols {
+  const void *weights, *calls, *sums, *everywhere, *where;
+};
+Symbols symbols();
+/// `everywhere`, on the host.
+int& host_view();
+/// results[0] = weights[0] + 10 * weights[3]; [1] = calls, one more afterwards; [2] = sums[1],
+/// twice of which goes to sums[2]; [3] = everywhere, 100 more afterwards.
+cudaError_t launch_use_variables(double* results, cudaStream_t stream);
+/// A kernel for at most 96 threads.
+cudaError_t launch_use_little(double* results, int threads);
+
+/// 768 bytes of shared memory, 512 of local memory, 16 of constants.
+const void* kernel_that_uses_much();
+const void* kernel_that_uses_little();
+
+}  // namespace kernkit
