@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from kernkit import compare
-from kernkit.benchmarks.runs import Row, Run
+from kernkit.benchmarks.measurements import Row, Run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

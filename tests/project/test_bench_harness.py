@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from benchmark_runs import kernkit
-from kernkit.benchmarks import runs
+from kernkit.benchmarks import measurements
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -91,7 +91,7 @@ def test_a_library_s_rows_are_of_one_thread_by_the_wall_clock_and_bear_its_name(
     for threads in ("one", "all"):
         subprocess.run([program, "--benchmark_min_time=0.001", f"--benchmark_out={out}"], check=True,
                        capture_output=True, env={**os.environ, "KERNKIT_BENCH_THREADS": threads})  # fmt: skip
-        measured = runs.parse(out.read_text())
+        measured = measurements.parse(out.read_text())
         assert measured["context"]["ours"] == "my_kernels" and measured["context"]["compiler"]
         rows[threads] = {row["name"]: row for row in measured["rows"]}
     ours = rows["one"].pop("op/float32/my_kernels/n:1000")
@@ -108,7 +108,7 @@ def test_a_wrong_kernel_has_no_time(tmp_path, dlpack_include):
     # The wrong rows follow the right one, whose output is still in the arrays.
     subprocess.run([program, "--benchmark_min_time=0.001", "--benchmark_filter=bytes:(4096|1048576)/",
                     f"--benchmark_out={out}"], check=True, capture_output=True)  # fmt: skip
-    rows = {row["name"]: row for row in runs.parse(out.read_text())["rows"]}
+    rows = {row["name"]: row for row in measurements.parse(out.read_text())["rows"]}
     assert len(rows) == 6
     for name, row in rows.items():
         wrong = not name.startswith("good")

@@ -21,8 +21,8 @@ import tempfile
 import time
 from typing import Any, Dict, List, Tuple
 
-from .benchmarks import runs
-from .benchmarks.runs import Row, Run
+from .benchmarks import measurements
+from .benchmarks.measurements import Row, Run
 from .cli import Refusal
 
 PACKAGES = ("apache-tvm-ffi", "numpy", "torch", "jax", "jax-tvm-ffi", "ml_dtypes")
@@ -172,7 +172,7 @@ def run(arguments: argparse.Namespace) -> int:
             if result.returncode != 0 or not text:
                 failed.append(f"{program}: exit code {result.returncode}\n{result.stderr[-2000:]}")
                 continue
-            collector.add(name, runs.parse(text))
+            collector.add(name, measurements.parse(text))
     elapsed = time.monotonic() - started
     others = _busy_seconds() - busy - (_own_seconds() - own)
     about.update(rounds=arguments.rounds, seconds=round(elapsed),
@@ -186,18 +186,18 @@ def run(arguments: argparse.Namespace) -> int:
             if not row.reason.startswith("skipped: "):
                 failed.append(f"{row.name}: {row.reason}")
     measured = Run(about, rows)
-    runs.save(measured, arguments.output)
+    measurements.save(measured, arguments.output)
     if arguments.brief:
-        from .benchmarks import digest
+        from .benchmarks import summary
 
-        print("\n".join(["", *digest.sentences(measured), "", *digest.table(measured), ""]))
+        print("\n".join(["", *summary.sentences(measured), "", *summary.table(measured), ""]))
     else:
         _print(measured)
     print(f"{len(measured.measured)} rows in {elapsed:.0f} s, {about['busy_with_others']:.0%} of "
           f"the processors busy with others: {arguments.output}")
-    if about["busy_with_others"] > runs.BUSY:
+    if about["busy_with_others"] > measurements.BUSY:
         print("these are times of a busy machine: measure again when others use less than "
-              f"{runs.BUSY:.0%} of it")
+              f"{measurements.BUSY:.0%} of it")
     for line in failed:
         print(f"failed: {line}", file=sys.stderr)
     return 1 if failed else 0
@@ -208,7 +208,7 @@ def _print(measured: Run) -> None:
         if not row.samples:
             print(f"{row.name:<52} {row.reason}")
             continue
-        line = f"{row.name:<52} {runs.say_value(row):>10} {runs.say_spread(row):>5}"
+        line = f"{row.name:<52} {measurements.say_value(row):>10} {measurements.say_spread(row):>5}"
         ceiling = measured.ceiling(row)
         if row.bytes:
             line += f" {row.rate / 1e9:8.2f} GB/s"

@@ -17,8 +17,8 @@ import pathlib
 import statistics
 from typing import List, Optional, Tuple
 
-from .benchmarks import runs
-from .benchmarks.runs import Row, Run
+from .benchmarks import measurements
+from .benchmarks.measurements import Row, Run
 from .cli import Refusal
 
 CONFIDENCE = 0.95
@@ -168,7 +168,7 @@ def advice(old: Run, new: Run, unclear: bool) -> List[str]:
                              f"told from noise by {FEWEST_ROUNDS} or more: measure it by ./kk bench, which "
                              "takes 5")
         busy = measured.context.get("busy_with_others", 0)
-        if unclear and busy > runs.BUSY:
+        if unclear and busy > measurements.BUSY:
             sentences.append(f"{busy:.0%} of the processors were busy with others during the {which} run: "
                              "measure it when they are not")
     if unclear and not sentences:
@@ -178,7 +178,7 @@ def advice(old: Run, new: Run, unclear: bool) -> List[str]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    old, new = (runs.load(path) for path in (arguments.old, arguments.new))
+    old, new = (measurements.load(path) for path in (arguments.old, arguments.new))
     changes, missing = compare(old, new, arguments.tolerance)
     if not changes:
         raise Refusal(f"{arguments.old} and {arguments.new} have no row of ours in common")

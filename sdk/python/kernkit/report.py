@@ -8,8 +8,8 @@ import argparse
 import pathlib
 from typing import Dict, List, Optional, Tuple
 
-from .benchmarks import runs
-from .benchmarks.runs import DTYPES, Row, Run, key_order, say_ratio, say_size, say_spread, say_time, say_value, size_of
+from .benchmarks import measurements
+from .benchmarks.measurements import DTYPES, Row, Run, key_order, say_ratio, say_size, say_spread, say_time, say_value, size_of
 from .cli import Refusal
 
 
@@ -181,7 +181,7 @@ def _file(op: str) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    measured = runs.load(arguments.run_file)
+    measured = measurements.load(arguments.run_file)
     if not measured.measured:
         raise Refusal(f"{arguments.run_file} has no row that was measured")
     with_plots = not arguments.no_plots
@@ -203,7 +203,7 @@ def run(arguments: argparse.Namespace) -> int:
             plots.ratios(pairs, folder / "ratios")
         for op, ladder in ladders(measured).items():
             plots.ladders(measured, op, ladder, folder / _file(op))
-    runs.save(measured, folder / "run.json")
+    measurements.save(measured, folder / "run.json")
     (folder / "report.md").write_text(markdown(measured, with_plots))
     print(f"{folder / 'report.md'}")
     return 0

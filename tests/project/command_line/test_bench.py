@@ -7,8 +7,8 @@ import re
 
 from benchmark_runs import kernkit, made, of_library
 from kernkit.bench import caches
-from kernkit.benchmarks import digest, runs
-from kernkit.benchmarks.runs import Run
+from kernkit.benchmarks import measurements, summary
+from kernkit.benchmarks.measurements import Run
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
@@ -32,7 +32,7 @@ def bench(tmp_path, more="", brief=False, **options):
 def test_a_run_says_where_when_and_of_what(tmp_path):
     result, out = bench(tmp_path, cwd=ROOT)
     assert result.returncode == 0, result.stderr
-    run = runs.load(out)
+    run = measurements.load(out)
     assert "op/float32/kernkit/bytes:64 " in result.stdout
     brief, _ = bench(tmp_path, cwd=ROOT, brief=True)
     assert brief.returncode == 0 and "op/float32/kernkit" not in brief.stdout
@@ -67,7 +67,7 @@ def test_the_fastest_repetition_of_a_round_counts(tmp_path):
     slower = {"name": "op/float32/kernkit/bytes:64/repeats:2/real_time", "real_time": 3.0, "time_unit": "us"}
     result, out = bench(tmp_path, json.dumps(slower))
     assert result.returncode == 0, result.stderr
-    (row,) = runs.load(out).rows
+    (row,) = measurements.load(out).rows
     assert row.samples == [2000.0] * 3
 
 
@@ -75,7 +75,7 @@ def test_a_wrong_row_fails_the_run_and_a_skipped_one_does_not(tmp_path):
     wrong = {"name": "op/bad/kernkit/bytes:64", "error_occurred": True, "error_message": "the result is wrong"}
     skipped = {"name": "peers/x", "error_occurred": True, "error_message": "skipped: not here"}
     result, out = bench(tmp_path, json.dumps(skipped).replace("true", "True"))
-    assert result.returncode == 0 and not runs.load(out).rows[-1].samples
+    assert result.returncode == 0 and not measurements.load(out).rows[-1].samples
     result, out = bench(tmp_path, json.dumps(wrong).replace("true", "True"))
     assert result.returncode == 1
     assert "failed: op/bad/kernkit/bytes:64: the result is wrong" in result.stderr
@@ -85,14 +85,14 @@ def test_a_wrong_row_fails_the_run_and_a_skipped_one_does_not(tmp_path):
 
 def test_a_run_in_brief_is_some_sentences_and_a_small_table():
     run = of_library()
-    assert digest.sentences(run) == ["op float32, n:1024 d:8: 19.7 us, 5 GB/s, 0.25 of memcpy"]
-    assert digest.table(run) == [
+    assert summary.sentences(run) == ["op float32, n:1024 d:8: 19.7 us, 5 GB/s, 0.25 of memcpy"]
+    assert summary.table(run) == [
         "share of memcpy  n:1 d:8  n:64 d:8  n:1024 d:8",
         "op float32          0.25      0.25        0.25",
         "op float16          0.50      0.50        0.50",
     ]
     run = made(1, noise=0)
-    assert len(digest.sentences(run)) == 2 and digest.sentences(run)[1].startswith("scale float32, 512 MiB: ")
-    assert re.fullmatch(r"call, clang\+\+: [\d.]+ ns, 0\.17 of tvm-ffi's [\d.]+ ns", digest.sentences(run)[0])
-    assert digest.table(run)[0] == "share of the best copy    4 KiB   64 KiB    1 MiB   16 MiB  512 MiB"
-    assert digest.table(Run({}, run.rows[-2:])) == []
+    assert len(summary.sentences(run)) == 2 and summary.sentences(run)[1].startswith("scale float32, 512 MiB: ")
+    assert re.fullmatch(r"call, clang\+\+: [\d.]+ ns, 0\.17 of tvm-ffi's [\d.]+ ns", summary.sentences(run)[0])
+    assert summary.table(run)[0] == "share of the best copy    4 KiB   64 KiB    1 MiB   16 MiB  512 MiB"
+    assert summary.table(Run({}, run.rows[-2:])) == []

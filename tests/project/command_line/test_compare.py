@@ -6,8 +6,8 @@ import re
 import pytest
 from benchmark_runs import kernkit, made, of_library, verdicts
 from kernkit import compare
-from kernkit.benchmarks import runs
-from kernkit.benchmarks.runs import Row, Run
+from kernkit.benchmarks import measurements
+from kernkit.benchmarks.measurements import Row, Run
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -83,7 +83,7 @@ def test_compare_exits_with_1_on_a_regression_and_says_which(tmp_path):
     name = "scale/float32/kernkit/bytes:65536"
     old, same, slow = (tmp_path / f"{n}.json" for n in ("old", "same", "slow"))
     for path, run in ((old, made(1)), (same, made(2)), (slow, made(3, slower={name: 1.2}))):
-        runs.save(run, path)
+        measurements.save(run, path)
     result = kernkit("compare", old, same)
     assert result.returncode == 0 and result.stdout == "18 rows: 0 slower, 0 faster, 0 unclear, 18 same\n"
     result = kernkit("compare", old, slow)
@@ -98,7 +98,7 @@ def test_compare_says_why_rows_are_unclear_and_what_to_do(tmp_path):
     def printed(old, new, busy=0.0):
         new.context["busy_with_others"] = busy
         for name, run in (("old", old), ("new", new)):
-            runs.save(run, tmp_path / name)
+            measurements.save(run, tmp_path / name)
         result = kernkit("compare", tmp_path / "old", tmp_path / "new")
         assert result.returncode == 0, result.stderr
         return result.stdout
@@ -146,9 +146,9 @@ def test_runs_on_a_disturbed_machine_are_the_same_and_a_quarter_more_time_is_fou
         out = tmp_path / f"{name}.json"
         result = kernkit("bench", program, "--output", out)
         assert result.returncode == 0, result.stderr
-        run = runs.load(out)
+        run = measurements.load(out)
         run.context["busy_with_others"] = 0.0
-        runs.save(run, out)
+        measurements.save(run, out)
         found.append(run)
     assert found[0].ours == ["my_kernels"]
     assert set(verdicts(*found[:2]).values()) == {"same"}
@@ -158,8 +158,8 @@ def test_runs_on_a_disturbed_machine_are_the_same_and_a_quarter_more_time_is_fou
 
 def test_compare_refuses_what_it_cannot_compare(tmp_path):
     a, b, broken = tmp_path / "a.json", tmp_path / "b.json", tmp_path / "broken.json"
-    runs.save(made(1), a)
-    runs.save(Run({}, []), b)
+    measurements.save(made(1), a)
+    measurements.save(Run({}, []), b)
     broken.write_text("{")
     for old, text in (
         (b, f"kernkit: {b} and {a} have no row of ours in common\n"),

@@ -10,8 +10,8 @@ import sys
 
 from benchmark_runs import SIZES, kernkit, made, of_library
 from kernkit import report
-from kernkit.benchmarks import runs
-from kernkit.benchmarks.runs import Row, Run
+from kernkit.benchmarks import measurements
+from kernkit.benchmarks.measurements import Row, Run
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
@@ -40,7 +40,7 @@ def test_the_report_has_every_row_and_plots_where_matplotlib_is(tmp_path):
     path = tmp_path / "run.json"
     run = made(1)
     run.rows.append(Row("p", "peers/highway", reason="skipped: not here"))
-    runs.save(run, path)
+    measurements.save(run, path)
     plots = importlib.util.find_spec("matplotlib") is not None
     result = kernkit("report", path, "--output", tmp_path / "out", *([] if plots else ["--no-plots"]))
     assert result.returncode == 0, result.stderr
@@ -57,7 +57,7 @@ def test_the_report_has_every_row_and_plots_where_matplotlib_is(tmp_path):
 
 
 def test_without_matplotlib_the_report_says_so(tmp_path):
-    runs.save(made(1), tmp_path / "run.json")
+    measurements.save(made(1), tmp_path / "run.json")
     (tmp_path / "matplotlib.py").write_text("raise ImportError")
     result = subprocess.run(
         [sys.executable, "-m", "kernkit", "report", tmp_path / "run.json"], capture_output=True, text=True,
@@ -70,5 +70,5 @@ def test_without_matplotlib_the_report_says_so(tmp_path):
 def test_kept_results_are_those_of_their_page(tmp_path):
     """Of the page that lies beside each kept run; its plots need matplotlib and are not made anew."""
     for path in (ROOT / "bench/results").glob("*/run.json"):
-        page = report.markdown(runs.load(path), plots=True)
+        page = report.markdown(measurements.load(path), plots=True)
         assert (path.parent / "report.md").read_text() == page, f"old: kernkit report {path}"

@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
 
-from .runs import Row, Run, say_size, say_time, say_value, size_of  # noqa: E402
+from .measurements import Row, Run, say_size, say_time, say_value, size_of  # noqa: E402
 
 plt.rcParams.update({
     "svg.hashsalt": "kernkit", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,

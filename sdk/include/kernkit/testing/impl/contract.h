@@ -13,7 +13,7 @@
 #include "kernkit/testing/contract.h"
 #include "kernkit/testing/contract/call_rules.h"
 #if defined(KERNKIT_CUDA_ON_CPU)
-#include "kernkit/testing/contract/cuda_rules.h"
+#include "kernkit/testing/contract/cuda_placement_rules.h"
 #endif
 
 namespace kernkit::testing::contract {

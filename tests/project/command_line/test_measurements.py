@@ -6,8 +6,8 @@ import random
 
 import pytest
 from benchmark_runs import made, of_library
-from kernkit.benchmarks import runs
-from kernkit.benchmarks.runs import Row, Run
+from kernkit.benchmarks import measurements
+from kernkit.benchmarks.measurements import Row, Run
 
 
 def test_the_ceiling_is_the_best_copy_in_registers_of_the_same_size():
@@ -48,7 +48,7 @@ def test_bytes_are_by_the_clock_that_the_rate_was_taken_by(suffix, rate_by):
                 "bytes_per_second": 100e6 / by * 1e3}  # fmt: skip
 
     entries = [entry("op/float32/kernkit/bytes:64", 12.1, 4.0), entry("copy/memcpy/bytes:64", 6.05, 6.05)]
-    rows = runs.parse(json.dumps({"context": {}, "benchmarks": entries}))["rows"]
+    rows = measurements.parse(json.dumps({"context": {}, "benchmarks": entries}))["rows"]
     run = Run({}, [Row(**{"program": "p", **row}) for row in rows])
     ours, copy = run.rows
     assert (ours.bytes, copy.bytes) == (100e6, 100e6)
@@ -66,8 +66,8 @@ def test_a_caller_is_compared_with_the_peer_whose_arrays_it_takes():
 def test_a_run_survives_its_file(tmp_path):
     run = made(1)
     run.rows.append(Row("p", "peers/eigen", reason="skipped: not here"))
-    runs.save(run, tmp_path / "run.json")
-    again = runs.load(tmp_path / "run.json")
+    measurements.save(run, tmp_path / "run.json")
+    again = measurements.load(tmp_path / "run.json")
     assert again.context == run.context and len(again.rows) == len(run.rows)
     for before, after in zip(run.rows, again.rows):
         assert after.samples == pytest.approx(before.samples, rel=1e-4)

@@ -3,7 +3,7 @@
 
 from typing import Dict, List
 
-from .runs import DTYPES, Row, Run, key_order, say_ratio, say_size, say_value, size_of
+from .measurements import DTYPES, Row, Run, key_order, say_ratio, say_size, say_value, size_of
 
 
 def sentences(run: Run) -> List[str]:

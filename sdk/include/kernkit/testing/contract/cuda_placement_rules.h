@@ -2,7 +2,7 @@
 // The rules of an op's CUDA half, with CUDA on the CPU; here those about where it runs.
 #pragma once
 
-#include "kernkit/testing/contract/cuda_work_rules.h"
+#include "kernkit/testing/contract/cuda_launch_rules.h"
 #include "kernkit/testing/contract/memory_rules.h"
 
 namespace kernkit::testing::contract {
