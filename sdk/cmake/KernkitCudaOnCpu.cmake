@@ -79,6 +79,7 @@ endif()
 # kernkit::cuda_on_cpu_runtime.
 file(GLOB _kernkit_ptx_sources CONFIGURE_DEPENDS "${_kernkit_cuda_on_cpu_dir}/ptx/*.cc"
   "${_kernkit_cuda_on_cpu_dir}/ptx/*/*.cc")
+list(FILTER _kernkit_ptx_sources EXCLUDE REGEX "/ptx/program/(start|missing)[.]cc$")
 if(_kernkit_ptx_sources)  # an optional part
   add_library(kernkit_cuda_on_ptx STATIC EXCLUDE_FROM_ALL ${_kernkit_ptx_sources})
   add_library(kernkit::cuda_on_ptx ALIAS kernkit_cuda_on_ptx)
@@ -93,6 +94,27 @@ if(_kernkit_ptx_sources)  # an optional part
   # Registers are memory that holds now one type and now another.
   target_compile_options(kernkit_cuda_on_ptx PRIVATE
     -O2 -ftree-vectorize -fno-strict-aliasing -fno-math-errno -fno-trapping-math)
+
+  # For programs that know nothing of kernkit: kernels run from the start, and each function that the
+  # runtime has not is there and says so.
+  set(_kernkit_program "${_kernkit_cuda_on_cpu_dir}/ptx/program")
+  add_library(kernkit_cuda_program OBJECT EXCLUDE_FROM_ALL
+    "${_kernkit_program}/start.cc" "${_kernkit_program}/missing.cc")
+  target_include_directories(kernkit_cuda_program BEFORE PRIVATE
+    "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
+  target_link_libraries(kernkit_cuda_program PUBLIC kernkit::kernkit)
+  set_target_properties(kernkit_cuda_program PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  _kernkit_compile_options(kernkit_cuda_program)
+
+  # The same in the place of libcudart.so.13, see `kernkit run`. Not where a linker looks for -lcudart.
+  add_library(kernkit_cudart SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:kernkit_cuda_program>
+    $<TARGET_OBJECTS:kernkit_cuda_on_cpu_runtime> $<TARGET_OBJECTS:kernkit_cuda_on_ptx>)
+  target_link_libraries(kernkit_cudart PRIVATE -pthread ${CMAKE_DL_LIBS})
+  target_link_options(kernkit_cudart PRIVATE -Wl,-soname,libcudart.so.13 -Wl,--no-undefined
+    "SHELL:-Xlinker \"--version-script=${_kernkit_program}/cudart.map\"")
+  set_target_properties(kernkit_cudart PROPERTIES NO_SONAME ON OUTPUT_NAME cudart SUFFIX .so.13
+    LINKER_LANGUAGE CXX LINK_DEPENDS "${_kernkit_program}/cudart.map"
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/kernkit_cudart")
 endif()
 
 add_library(kernkit_cuda_on_cpu INTERFACE)

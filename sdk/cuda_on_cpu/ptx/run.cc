@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the runtime calls to execute kernels that nvcc compiled, see runtime/ptx.h.
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -118,13 +119,21 @@ std::vector<unsigned char> parameters_of(const ptx::Kernel& kernel, const PtxLau
 
 }  // namespace
 
-std::string prepare_ptx(const PtxKernel& kernel, std::vector<size_t>* sizes) {
+std::string prepare_ptx(const PtxKernel& kernel, PtxAttributes* attributes) {
   Loaded& module = loaded(kernel.module);
   if (module.image == nullptr) return module.refusal;
   try {
-    sizes->clear();
     const ptx::Kernel& decoded = module.image->kernel(kernel.mangled);
-    for (const ptx::Parameter& parameter : decoded.parameters) sizes->push_back(parameter.size);
+    attributes->sizes.clear();
+    for (const ptx::Parameter& parameter : decoded.parameters) {
+      attributes->sizes.push_back(parameter.size);
+    }
+    attributes->shared_bytes = decoded.shared_bytes;
+    attributes->constant_bytes = module.image->constant_bytes();
+    attributes->local_bytes = decoded.local_bytes;
+    const auto most = module.image->module().functions.at(kernel.mangled).max_threads;
+    attributes->max_threads = most == 0 ? 1024 : static_cast<int>(std::min<uint64_t>(most, 1024));
+    attributes->capability = module.image->module().capability;
   } catch (const ptx::Refusal& refusal) {
     return refusal.what();
   }

@@ -33,6 +33,31 @@ KernelInfo* find_kernel(const void* kernel) {
   return known ? &found->second : nullptr;
 }
 
+bool runs_by_ptx(const KernelInfo& kernel) {
+  return state().run_kernels && run_ptx != nullptr && kernel.invoke == nullptr &&
+         state().modules.count(kernel.module) != 0;
+}
+
+PtxKernel ptx_kernel(const KernelInfo& kernel) {
+  return {module_here(kernel.module), kernel.mangled, kernel.name};
+}
+
+cudaError_t read_ptx(KernelInfo* kernel) {
+  if (!runs_by_ptx(*kernel)) return cudaSuccess;
+  const std::string why = prepare_ptx(ptx_kernel(*kernel), &kernel->ptx);
+  if (why.empty()) {
+    kernel->sizes = kernel->ptx.sizes;
+    return cudaSuccess;
+  }
+  note_fault(kernel->name + " cannot run: " + why);
+  return cudaErrorNotSupported;
+}
+
+int KernelInfo::max_dynamic_shared_memory() const {
+  if (opted_in_shared_memory >= 0) return opted_in_shared_memory;
+  return std::max(0, 48 * 1024 - static_cast<int>(ptx.shared_bytes));
+}
+
 cudaError_t refuse_launch_by_address(const void* kernel) {
   const RaceIgnored bookkeeping;
   const std::string name = function_at(kernel);
@@ -46,16 +71,21 @@ cudaError_t refuse_launch_by_address(const void* kernel) {
 namespace {
 
 // Of a kernel that was given by its address alone, how to call it may become known later.
-KernelInfo* kernel_at(const void* address) {
-  if (KernelInfo* known = find_kernel(address)) return known;
+cudaError_t kernel_at(const void* address, KernelInfo** kernel) {
+  *kernel = find_kernel(address);
+  if (*kernel != nullptr) return read_ptx(*kernel);
   const RaceIgnored bookkeeping;
-  return is_code(address) ? &state().kernels[address] : nullptr;
+  if (!is_code(address)) return cudaErrorInvalidDeviceFunction;
+  *kernel = &state().kernels[address];
+  return cudaSuccess;
 }
 
 }  // namespace
 
 // Registers are not known here, so threads and shared memory alone decide.
-size_t blocks_per_sm(size_t threads, size_t shared_memory) {
+size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory) {
+  if (threads > static_cast<size_t>(kernel.ptx.max_threads)) return 0;
+  shared_memory += kernel.ptx.shared_bytes;
   const size_t by_threads = std::min<size_t>(2048 / threads, 32);
   const auto opt_in = static_cast<size_t>(current_device().shared_memory_per_block_opt_in);
   return std::min(by_threads, (opt_in + kReserved) / (shared_memory + kReserved));
@@ -69,24 +99,32 @@ extern "C" {
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
   return call("cudaFuncSetAttribute", Reach::kDevice, [&] {
-    KernelInfo* info = kernel_at(kernel);
-    if (info == nullptr) return cudaErrorInvalidDeviceFunction;
+    KernelInfo* info = nullptr;
+    const cudaError_t unknown = kernel_at(kernel, &info);
+    if (unknown != cudaSuccess) return unknown;
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-    if (value < 0 || value > current_device().shared_memory_per_block_opt_in) {
+    const int most = current_device().shared_memory_per_block_opt_in;
+    if (value < 0 || value > most - static_cast<int>(info->ptx.shared_bytes)) {
       return cudaErrorInvalidValue;
     }
-    info->max_dynamic_shared_memory = value;
+    info->opted_in_shared_memory = value;
     return cudaSuccess;
   });
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   return call("cudaFuncGetAttributes", Reach::kDevice, [&] {
-    const KernelInfo* info = kernel_at(kernel);
-    if (info == nullptr) return cudaErrorInvalidDeviceFunction;
-    *attributes = {};
-    attributes->maxThreadsPerBlock = 1024;
-    attributes->maxDynamicSharedSizeBytes = info->max_dynamic_shared_memory;
-    attributes->binaryVersion = attributes->ptxVersion = current_device().compute_capability;
+    KernelInfo* info = nullptr;
+    const cudaError_t unknown = kernel_at(kernel, &info);
+    if (unknown != cudaSuccess) return unknown;
+    const int device = current_device().compute_capability;
+    *attributes = {};  // registers: 0, not known
+    attributes->sharedSizeBytes = info->ptx.shared_bytes;
+    attributes->constSizeBytes = info->ptx.constant_bytes;
+    attributes->localSizeBytes = info->ptx.local_bytes;
+    attributes->maxThreadsPerBlock = info->ptx.max_threads;
+    attributes->maxDynamicSharedSizeBytes = info->max_dynamic_shared_memory();
+    attributes->ptxVersion = info->ptx.capability != 0 ? info->ptx.capability : device;
+    attributes->binaryVersion = device;
     return cudaSuccess;
   });
 }
@@ -103,9 +141,11 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
                                                           int threads, size_t shared_memory) {
   return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", Reach::kDevice, [&] {
-    if (kernel_at(kernel) == nullptr) return cudaErrorInvalidDeviceFunction;
+    KernelInfo* info = nullptr;
+    const cudaError_t unknown = kernel_at(kernel, &info);
+    if (unknown != cudaSuccess) return unknown;
     if (threads < 1 || threads > 1024) return cudaErrorInvalidValue;
-    *blocks = static_cast<int>(blocks_per_sm(static_cast<size_t>(threads), shared_memory));
+    *blocks = static_cast<int>(blocks_per_sm(*info, static_cast<size_t>(threads), shared_memory));
     return cudaSuccess;
   });
 }
@@ -117,12 +157,15 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, const void* kernel,
                                                       int blocks, int threads) {
   return call("cudaOccupancyAvailableDynamicSMemPerBlock", Reach::kDevice, [&] {
-    if (kernel_at(kernel) == nullptr) return cudaErrorInvalidDeviceFunction;
+    KernelInfo* info = nullptr;
+    const cudaError_t unknown = kernel_at(kernel, &info);
+    if (unknown != cudaSuccess) return unknown;
     if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
     const auto count = static_cast<size_t>(blocks);
-    if (blocks_per_sm(static_cast<size_t>(threads), 0) < count) return cudaErrorInvalidValue;
+    if (blocks_per_sm(*info, static_cast<size_t>(threads), 0) < count) return cudaErrorInvalidValue;
     const auto opt_in = static_cast<size_t>(current_device().shared_memory_per_block_opt_in);
-    *shared_memory = std::min((opt_in + kReserved) / count - kReserved, opt_in);
+    *shared_memory =
+        std::min((opt_in + kReserved) / count - kReserved, opt_in) - info->ptx.shared_bytes;
     return cudaSuccess;
   });
 }

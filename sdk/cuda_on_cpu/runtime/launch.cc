@@ -45,13 +45,15 @@ size_t volume(dim3 size) { return size_t{size.x} * size.y * size.z; }
 cudaError_t check(const Request& request, const KernelInfo& kernel) {
   const CudaDevice& device = current_device();
   const auto limit = [&](int i) { return static_cast<unsigned>(device.max_grid[i]); };
-  if (!has_image(kernel)) return cudaErrorNoKernelImageForDevice;
   if (!within(request.grid, limit(0), limit(1), limit(2)) ||
       !within(request.block, 1024, 1024, 64) || volume(request.block) > 1024) {
     return cudaErrorInvalidConfiguration;
   }
-  if (request.shared_memory > static_cast<size_t>(kernel.max_dynamic_shared_memory)) {
+  if (request.shared_memory > static_cast<size_t>(kernel.max_dynamic_shared_memory())) {
     return cudaErrorInvalidValue;
+  }
+  if (volume(request.block) > static_cast<size_t>(kernel.ptx.max_threads)) {
+    return cudaErrorLaunchOutOfResources;
   }
   const dim3 cluster = request.cluster;
   if (volume(cluster) != 1) {
@@ -62,9 +64,9 @@ cudaError_t check(const Request& request, const KernelInfo& kernel) {
       return cudaErrorInvalidConfiguration;
     }
   }
-  if (request.cooperative &&
-      volume(request.grid) > static_cast<size_t>(device.sm_count) *
-                                 blocks_per_sm(volume(request.block), request.shared_memory)) {
+  if (request.cooperative && volume(request.grid) > static_cast<size_t>(device.sm_count) *
+                                                        blocks_per_sm(kernel, volume(request.block),
+                                                                      request.shared_memory)) {
     return cudaErrorCooperativeLaunchTooLarge;
   }
   return cudaSuccess;
@@ -114,15 +116,6 @@ void run(const PtxLaunch& launch) {
   if (!result.sentence.empty()) fault(result.sentence, device, result.error);
 }
 
-bool runs_by_ptx(const KernelInfo& kernel) {
-  return state().run_kernels && run_ptx != nullptr && kernel.invoke == nullptr &&
-         state().modules.count(kernel.module) != 0;
-}
-
-PtxKernel ptx_kernel(const KernelInfo& kernel) {
-  return {module_here(kernel.module), kernel.mangled, kernel.name};
-}
-
 Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
   Arguments copies;
   for (size_t i = 0; i < kernel.sizes.size(); ++i) {
@@ -139,16 +132,12 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
       request.stream->device != thread_state().device) {
     return cudaErrorInvalidResourceHandle;
   }
+  const bool by_ptx = runs_by_ptx(*info);
+  if (!has_image(*info)) return cudaErrorNoKernelImageForDevice;
+  const cudaError_t unreadable = read_ptx(info);
+  if (unreadable != cudaSuccess) return unreadable;
   const cudaError_t refused = check(request, *info);
   if (refused != cudaSuccess) return refused;
-  const bool by_ptx = runs_by_ptx(*info);
-  if (by_ptx) {
-    const std::string why = prepare_ptx(ptx_kernel(*info), &info->sizes);
-    if (!why.empty()) {
-      note_fault(info->name + " cannot run: " + why);
-      return cudaErrorNotSupported;
-    }
-  }
   CudaLaunch record{info->name,
                     request.grid,
                     request.block,
@@ -175,7 +164,7 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
     };
   }
   const cudaError_t error = enqueue(request.stream, work);
-  if (error == cudaSuccess) state().launches.push_back(std::move(record));
+  if (error == cudaSuccess && state().keeps_records) state().launches.push_back(std::move(record));
   return error;
 }
 

@@ -29,6 +29,16 @@ struct PtxKernel {
   std::string name;  // as C++ writes it
 };
 
+/// What its PTX says of a kernel.
+struct PtxAttributes {
+  std::vector<size_t> sizes;  // of the arguments
+  size_t shared_bytes = 0;    // static
+  size_t constant_bytes = 0;  // of its module
+  size_t local_bytes = 0;     // of a thread
+  int max_threads = 1024;     // of a block
+  int capability = 0;         // that it was compiled for
+};
+
 struct PtxLaunch {
   PtxKernel kernel;
   dim3 grid, block;
@@ -42,8 +52,8 @@ struct PtxResult {
   cudaError_t error = cudaSuccess;
 };
 
-/// "" or why the kernel cannot run; the sizes of its arguments.
-__attribute__((weak)) std::string prepare_ptx(const PtxKernel& kernel, std::vector<size_t>* sizes);
+/// "" or why the kernel cannot run.
+__attribute__((weak)) std::string prepare_ptx(const PtxKernel& kernel, PtxAttributes* attributes);
 __attribute__((weak)) PtxResult run_ptx(const PtxLaunch& launch, const Settings& settings);
 /// The fat binary is unloaded.
 __attribute__((weak)) void forget_ptx(const void* fat_binary);

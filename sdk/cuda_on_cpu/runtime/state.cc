@@ -60,7 +60,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   events.clear();
   graphs.clear();
   execs.clear();
-  for (auto& [function, kernel] : kernels) kernel.max_dynamic_shared_memory = 48 * 1024;
+  for (auto& [function, kernel] : kernels) kernel.opted_in_shared_memory = -1;
   for (auto& [symbol, variable] : variables) variable.memory.clear();
   for (auto& [handle, module] : modules) begin_managed_variables(handle);
 }
@@ -120,7 +120,7 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   if (error == cudaSuccess) error = work();
   if (error != cudaSuccess && error != cudaErrorNotReady) of_thread.last_error = error;
   of_thread.function = caller;
-  state().calls.push_back({function, error, device});
+  if (state().keeps_records) state().calls.push_back({function, error, device});
   return error;
 }
 

@@ -48,7 +48,10 @@ struct KernelInfo {
   std::vector<size_t> sizes;  // of the arguments; 0: unknown
   CudaInvoke invoke = nullptr;
   void** module = nullptr;
-  int max_dynamic_shared_memory = 48 * 1024;
+  int opted_in_shared_memory = -1;  // by cudaFuncSetAttribute(); -1: not said
+  PtxAttributes ptx;
+  /// The most dynamic shared memory that a launch may ask for, in bytes.
+  int max_dynamic_shared_memory() const;
 };
 
 /// For which devices a fat binary has code.
@@ -100,6 +103,7 @@ struct State {
   std::vector<Injection> injections;
   int driver_version = CUDART_VERSION;
   bool run_kernels = false;
+  bool keeps_records = true;  // of calls and launches, for a test
   Settings settings;
   std::vector<std::string> faults;
   size_t races_before = 0;
@@ -138,14 +142,18 @@ State& state();
 const CudaDevice& current_device();
 /// Null for a function of which it is not known how to call it.
 KernelInfo* find_kernel(const void* kernel);
+/// Reads what its PTX says, where that runs. Says why it cannot run.
+cudaError_t read_ptx(KernelInfo* kernel);
+bool runs_by_ptx(const KernelInfo& kernel);
+PtxKernel ptx_kernel(const KernelInfo& kernel);
 /// Says so, of a kernel whose address was cast to void*.
 cudaError_t refuse_launch_by_address(const void* kernel);
 /// A module on the current device.
 DeviceModule module_here(void** module);
 /// Gives a module's managed variables their first values, once in each generation.
 void begin_managed_variables(void** module);
-/// By threads and shared memory alone.
-size_t blocks_per_sm(size_t threads, size_t shared_memory);
+/// By threads and shared memory alone, that which the kernel has without being asked included.
+size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory);
 /// Memory of the process that stands for the allocation's; null when there is none.
 void* take_memory(const Allocation& allocation);
 void give_back_memory(void* memory, const Allocation& allocation);

@@ -20,6 +20,7 @@ Image::Image(std::string ptx, const std::map<std::string, void*>& managed)
   std::map<std::string, size_t> own;
   for (const Variable& variable : module_->variables) {
     if (variable.space == "shared" || variable.is_extern) continue;
+    if (variable.space == "const") constant_bytes_ += variable.size;
     const auto memory = variable.is_managed ? managed.find(variable.name) : managed.end();
     if (memory != managed.end()) {
       places_[variable.name] = {static_cast<unsigned char*>(memory->second), &variable, true};

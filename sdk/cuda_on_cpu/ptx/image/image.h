@@ -21,6 +21,8 @@ class Image {
   const Module& module() const { return *module_; }
   /// Decoded at its first use. Throws a Refusal when it cannot run.
   const Kernel& kernel(const std::string& name);
+  /// Bytes of all its constants.
+  size_t constant_bytes() const { return constant_bytes_; }
   /// Gives the variables their first values; managed ones, which all devices have, when asked to.
   void reset(bool managed_too);
   /// Null when there is none of this name.
@@ -43,6 +45,7 @@ class Image {
   std::map<std::string, Place> places_;  // of variables
   size_t barrier_ = 0;
   size_t bytes_ = 0;
+  size_t constant_bytes_ = 0;
   std::unique_ptr<unsigned char[]> memory_;
   unsigned char* at_ = nullptr;
   std::map<std::string, Kernel> kernels_;

@@ -2,6 +2,9 @@
 // What stands outside of functions.
 #include "ptx/text/module.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "ptx/text/parser.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -26,8 +29,12 @@ void parse_function(Lexer& lexer, bool is_kernel, Module* module) {
   function.results = parse_list(lexer);
   function.name = lexer.word();
   function.parameters = parse_list(lexer);
-  // .maxntid 128, 1, 1 and the like
-  while (!lexer.at("{") && !lexer.at(";") && !lexer.ended()) lexer.next();
+  while (!lexer.at("{") && !lexer.at(";") && !lexer.ended()) {
+    const std::string_view word = lexer.next().text;
+    if (word != ".maxntid" && word != ".reqntid") continue;
+    function.max_threads = parse_operand(lexer).bits;
+    while (lexer.accept(",")) function.max_threads *= parse_operand(lexer).bits;
+  }
   function.has_body = lexer.accept("{");
   if (function.has_body) {
     function.body = lexer.skip_braces(&function.body_line);
@@ -63,7 +70,11 @@ std::unique_ptr<Module> parse_module(std::string text) {
   while (!lexer.ended()) {
     const int line = lexer.peek().line;
     const std::string word = lexer.word();
-    if (word == ".version" || word == ".target" || word == ".address_size") {
+    if (word == ".target") {
+      const std::string target(lexer.next().text);  // sm_90a
+      module->capability = std::atoi(target.c_str() + std::min<size_t>(3, target.size()));
+      lexer.skip_line(line);
+    } else if (word == ".version" || word == ".address_size") {
       lexer.skip_line(line);
     } else if (word == ".file") {
       parse_file(lexer, module.get());

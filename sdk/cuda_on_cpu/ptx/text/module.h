@@ -73,6 +73,7 @@ struct Function {
   bool has_body = false;
   std::vector<Variable> parameters;
   std::vector<Variable> results;
+  uint64_t max_threads = 0;  // of a block, by .maxntid or .reqntid; 0: not limited
   std::string_view body;
   int body_line = 0;
 };
@@ -82,6 +83,7 @@ struct Module {
   std::map<std::string, Function> functions;
   std::vector<Variable> variables;
   std::map<int, std::string> files;
+  int capability = 0;  // 80 for .target sm_80
 
   /// "scale.cu:12" or "math.h:3 (inlined at scale.cu:12)"; "" when nothing is known.
   std::string place(const SourceLine& line) const;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// For programs that know nothing of kernkit: when one is loaded, the runtime gets devices on which
+// kernels run. Environment: KERNKIT_DEVICES, how many; KERNKIT_CAPABILITY, 90 for sm_90;
+// KERNKIT_SEED and KERNKIT_POISON, see runtime.h.
+#include <cstdlib>
+#include <vector>
+
+#include "kernkit/cuda_on_cpu/runtime.h"
+#include "runtime/state.h"
+
+namespace kernkit::cuda_on_cpu {
+namespace {
+
+unsigned number_of(const char* variable, unsigned otherwise) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 0)) : otherwise;
+}
+
+__attribute__((constructor)) void start() {
+  CudaDevice device;
+  device.compute_capability = static_cast<int>(
+      number_of("KERNKIT_CAPABILITY", static_cast<unsigned>(device.compute_capability)));
+  device.memory = size_t{1} << 36;
+  // Never destroyed: the program may call CUDA until it ends.
+  auto* runtime = new CudaRuntime(std::vector<CudaDevice>(number_of("KERNKIT_DEVICES", 1), device));
+  runtime->run_kernels(true);
+  runtime->set_seed(number_of("KERNKIT_SEED", 0));
+  runtime->set_poison(static_cast<unsigned char>(number_of("KERNKIT_POISON", 0xcd)));
+  state().keeps_records = false;
+}
+
+}  // namespace
+}  // namespace kernkit::cuda_on_cpu
