@@ -192,6 +192,7 @@ TEST_F(CudaLaunchTest, SharedMemory) {
   EXPECT_EQ(launch_error({1, 1, 232449}),
             "ValueError: launch of kernels::fill: 232449 bytes of dynamic shared memory per block, "
             "the limit is 232448 on cuda:0 (sm_90)");
+  EXPECT_EQ(launch_error({1, 1024, 232449}), launch_error({1, 1, 232449})) << "threads fit";
   EXPECT_EQ(launch_error({1, 1, -1}),
             "ValueError: launch of kernels::fill: -1 bytes of dynamic shared memory per block, the "
             "limit is 232448 on cuda:0 (sm_90)");

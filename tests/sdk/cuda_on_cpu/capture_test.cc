@@ -99,6 +99,11 @@ TEST_F(CudaCapture, AForkOfAForkMayJoinInItsPlace) {
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(end(a, &graph), cudaSuccess);
   EXPECT_EQ(size(graph), 2u);
+  size_t nodes = 2;
+  cudaGraphNode_t node{};
+  EXPECT_EQ(cudaGraphGetNodes(graph, &node, &nodes), cudaErrorInvalidValue) << "only their number";
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaErrorInvalidValue) << "gone";
 }
 
 TEST_F(CudaCapture, ForksMustBeJoined) {

@@ -88,6 +88,10 @@ TEST(CudaRuntime, LargeAllocationsExistWhereTheyAreTouched) {
   EXPECT_EQ(cudaMemcpy(&copy, memory + count - 1, sizeof(int), cudaMemcpyDeviceToHost),
             cudaSuccess);
   EXPECT_EQ(copy, 7);
+  value = 8;
+  EXPECT_EQ(cudaMemcpy(memory, &value, sizeof(int), cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(&copy, memory, sizeof(int), cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(copy, 8);
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
   EXPECT_EQ(runtime.live(), "");
 }
@@ -150,6 +154,14 @@ TEST(CudaRuntime, AnswersAboutAKernelBeforeItsFirstLaunch) {
                 &blocks, kernels::asked<3>, 128, 100 * 1024, cudaOccupancyDefault),
             cudaSuccess);
   EXPECT_EQ(blocks, 2) << "of 228 KiB of shared memory, 1 KiB of each block reserved";
+  EXPECT_EQ(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels::asked<2>, 128, 113 * 1024),
+      cudaSuccess);
+  EXPECT_EQ(blocks, 2) << "which take all of it";
+  int shared = 0;
+  EXPECT_EQ(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0),
+            cudaSuccess);
+  EXPECT_EQ(shared, 228 * 1024);
   EXPECT_EQ(cudaOccupancyMaxPotentialBlockSize(&min_grid, &block, kernels::asked<4>), cudaSuccess);
   EXPECT_EQ(block, 1024);
   EXPECT_EQ(min_grid, 2 * 132);
@@ -257,6 +269,8 @@ TEST(CudaRuntime, Memory) {
   void* memory = nullptr;
   EXPECT_EQ(cudaMalloc(&memory, 1001), cudaErrorMemoryAllocation);
   EXPECT_EQ(memory, nullptr);
+  EXPECT_EQ(cudaMallocAsync(&memory, 1001, nullptr), cudaErrorMemoryAllocation);
+  EXPECT_EQ(memory, nullptr);
   EXPECT_EQ(cudaMalloc(&memory, 600), cudaSuccess);
   size_t free = 0, total = 0;
   EXPECT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);
@@ -269,6 +283,8 @@ TEST(CudaRuntime, Memory) {
   EXPECT_EQ(cudaPointerGetAttributes(&attributes, static_cast<char*>(memory) + 599), cudaSuccess);
   EXPECT_EQ(attributes.type, cudaMemoryTypeDevice);
   EXPECT_EQ(attributes.device, 0);
+  EXPECT_EQ(attributes.devicePointer, static_cast<char*>(memory) + 599);
+  EXPECT_EQ(attributes.hostPointer, nullptr);
   EXPECT_EQ(cudaPointerGetAttributes(&attributes, static_cast<char*>(memory) + 600), cudaSuccess);
   EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered);
   EXPECT_EQ(cudaPointerGetAttributes(&attributes, &free), cudaSuccess);
@@ -285,6 +301,8 @@ TEST(CudaRuntime, Memory) {
   EXPECT_EQ(cudaFree(memory), cudaErrorInvalidValue) << "twice";
   EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
   EXPECT_EQ(cudaMallocHost(&memory, 5000), cudaSuccess) << "not the device's";
+  EXPECT_EQ(cudaPointerGetAttributes(&attributes, memory), cudaSuccess);
+  EXPECT_EQ(attributes.hostPointer, memory);
   EXPECT_EQ(cudaFreeHost(memory), cudaSuccess);
   EXPECT_EQ(runtime.live(), "");
   EXPECT_EQ(runtime.used_memory(0), 0u);

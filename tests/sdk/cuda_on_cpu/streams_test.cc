@@ -117,7 +117,10 @@ TEST_F(CudaStreams, FunctionsOfTheHostRunBesideIt) {
 TEST_F(CudaStreams, AWaitThatNeverEndsIsAFault) {
   const auto faults = [&](const std::string& function, auto&& wait) {
     for (const unsigned seed : {0u, 1u}) {
-      start(seed);
+      start(seed, 2);
+      cudaSetDevice(1);
+      EXPECT_EQ(cudaStreamSynchronize(stream()), cudaSuccess);
+      cudaSetDevice(0);
       cudaStream_t a = stream();
       give(0, a, {0, [] {}, [] { return false; }});
       cudaEvent_t after = event();
@@ -130,6 +133,9 @@ TEST_F(CudaStreams, AWaitThatNeverEndsIsAFault) {
               function +
               "() never returns: it waits for work behind an event that no stream will reach"});
       EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout) << "the device is lost";
+      cudaSetDevice(1);
+      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "the other is not";
+      cudaSetDevice(0);
       EXPECT_EQ(log_, "");
     }
   };

@@ -124,6 +124,12 @@ TEST(Runtime, RefusedImportLeavesTheTensorToTheCaller) {
   EXPECT_EQ(error_of_host([&] { return import(&strided.versioned, 0, 1, &object); }),
             "RuntimeError: a contiguous tensor is required, got float32 [2, 3] strides [1, 2]");
   EXPECT_EQ(deleted, 0);
+  EXPECT_EQ(error_of_host([&] { return import(&strided.versioned, 0, 0, &object); }), "nothing");
+  KernkitObjectDecRef(static_cast<KernkitObject*>(object));
+  strided.versioned.dl_tensor.strides = nullptr;
+  EXPECT_EQ(error_of_host([&] { return import(&strided.versioned, 0, 1, &object); }), "nothing");
+  KernkitObjectDecRef(static_cast<KernkitObject*>(object));
+  EXPECT_EQ(deleted, 2);
 }
 
 // As of a fake tensor: an op refuses it, by the argument's name.

@@ -59,6 +59,12 @@ TEST_F(HostTest, ArgumentErrorPointsToTheExport) {
   EXPECT_NE(host.backtrace.find("line " + std::to_string(kRefuseLine)), std::string::npos);
 }
 
+TEST_F(HostTest, ErrorFromNowhereHasNoFrame) {
+  EXPECT_EQ(detail::raise("it", kind::ValueError, "failed", Where{}), -1);
+  EXPECT_EQ(host.message, "it(): failed");
+  EXPECT_EQ(host.backtrace, "");
+}
+
 TEST_F(HostTest, ErrorStaysHereWhenTheHostCannotTakeIt) {
   host.refuses = true;
   EXPECT_EQ(__tvm_ffi_refuse(nullptr, nullptr, 0, &result), -1);

@@ -202,9 +202,9 @@ TEST(Overlap, ShapesWithoutANumelAreRefused) {
 
 // The check of an output decides most cases by a shortcut; it must say what the slow way says.
 TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
-  const std::vector<std::vector<int64_t>> shapes = {{}, {0}, {1}, {2}, {5}, {2, 3}, {0, 4}};
+  const std::vector<std::vector<int64_t>> shapes = {{}, {0}, {1}, {2}, {5}, {9}, {2, 3}, {0, 4}};
   int refused = 0;
-  for (const DLDataType dtype : {dl_int8, dl_float32, dl_float64,
+  for (const DLDataType dtype : {dl_int8, dl_float32, dl_float64, DLDataType{kDLUInt, 1, 1},
                                  DLDataType{static_cast<uint8_t>(DTypeCode::kFloat4E2M1FN), 4, 1},
                                  dtype_of<float4_e2m1fn_x2>}) {
     for (const auto& shape : shapes) {
@@ -254,6 +254,7 @@ TEST(SameElements, Different) {
   EXPECT_FALSE(same_elements(x, Geometry(kBase + 4, {4, 8})));
   EXPECT_FALSE(same_elements(x, Geometry(kBase, {4, 8}, {}, dl_int32)));
   EXPECT_FALSE(same_elements(x, Geometry(kBase, {8, 4})));
+  EXPECT_FALSE(same_elements(x, Geometry(kBase, {3, 8})));
   EXPECT_FALSE(same_elements(x, Geometry(kBase, {32})));
   EXPECT_FALSE(same_elements(x, Geometry(kBase, {4, 8}, {1, 4})));
   EXPECT_FALSE(same_elements(x, Geometry(kBase, {4, 8}, {16, 1})));
