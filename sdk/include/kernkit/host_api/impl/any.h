@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of a KernkitAny, and what it is.
+// Text and bytes of a KernkitAny, and what it is.
 #pragma once
 
 #include "kernkit/host_api/any.h"
@@ -56,18 +56,30 @@ KERNKIT_COLD bool is_sound(const KernkitAny& any) {
   }
 }
 
-KERNKIT_COLD bool read_text(const KernkitAny& any, KernkitByteArray* out) {
-  if (any.type_index == kKernkitSmallStr) {  // in place: not in a copy
+/// Characters or bytes, by their three types: within the KernkitAny, in an object, or behind a
+/// pointer.
+template <int32_t kSmall, int32_t kObject, int32_t kPointer>
+inline bool read_held(const KernkitAny& any, KernkitByteArray* out) {
+  if (any.type_index == kSmall) {  // in place: not in a copy
     *out = {any.v.small, any.small_size};
     return is_sound(any);
   }
-  const KernkitAny text = referent(any);
-  if (!is_sound(text)) return false;
-  switch (text.type_index) {
-    case kKernkitStr: *out = *cell_of<KernkitByteArray>(text); return true;
-    case kKernkitRawStr: *out = {text.v.c_str, strlen(text.v.c_str)}; return true;
-    default: return false;
+  const KernkitAny held = referent(any);
+  if (!is_sound(held)) return false;
+  if (held.type_index == kObject) {
+    *out = *cell_of<KernkitByteArray>(held);
+  } else if (held.type_index != kPointer) {
+    return false;
+  } else if (kPointer == kKernkitRawStr) {
+    *out = {held.v.c_str, strlen(held.v.c_str)};
+  } else {
+    *out = *static_cast<KernkitByteArray*>(held.v.ptr);
   }
+  return true;
+}
+
+KERNKIT_COLD bool read_text(const KernkitAny& any, KernkitByteArray* out) {
+  return read_held<kKernkitSmallStr, kKernkitStr, kKernkitRawStr>(any, out);
 }
 
 /// What stands behind a type index that is_sound() looks at.
