@@ -182,20 +182,19 @@ def architectures() -> str:
     return asked.stdout.strip()
 
 
-def gpu_step(options: Options) -> Options:
-    """Completes what was typed: which architectures to build for; without a GPU, that run.py says why."""
-    if options.step != "run" and not options.architectures:
-        try:
-            options.architectures = architectures()
-        except Wrong as wrong:
-            if options.step == "build":
-                raise Wrong(f"{wrong}; for a GPU that is elsewhere say which: ./kk gpu --build --arch 90") from None
-            options.step = "run"
-    return options
+def gpu_word(options: Options) -> str:
+    """What nobody typed: which architectures to build for; without a GPU --run, where run.py says why."""
+    if options.step == "run" or options.architectures:
+        return ""
+    try:
+        return f"--arch={architectures().replace(';', ',')}"
+    except Wrong as wrong:
+        if options.step == "build":
+            raise Wrong(f"{wrong}; for a GPU that is elsewhere say which: ./kk gpu --build --arch 90") from None
+        return "--run"
 
 
 def gpu(options: Options) -> None:
-    options = gpu_step(options)
     if options.step != "run":
         build_for_gpu(options.architectures)
     if options.step != "build":
@@ -223,12 +222,13 @@ def build_for_gpu(architectures: str) -> None:
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """What ./kk prepares."""
-    prepares, cuda = COMMANDS[options.command].prepares, options.cuda
+    """What ./kk prepares; `more` is a word that it adds to those that were typed."""
+    prepares, cuda, more = COMMANDS[options.command].prepares, options.cuda, ""
     if options.command == "gpu":
-        prepares = "nothing" if gpu_step(options).step == "run" else "all"
+        more = gpu_word(options)
+        prepares = "nothing" if "run" in (options.step, more[2:]) else "all"
         cuda = "ON" if prepares == "all" else cuda
-    return {"prepares": prepares, "tier": options.tier, "frameworks": options.frameworks.replace(",", " "),
+    return {"prepares": prepares, "more": more, "tier": options.tier, "frameworks": options.frameworks.replace(",", " "),
             **({"cuda": cuda} if cuda else {})}  # fmt: skip
 
 

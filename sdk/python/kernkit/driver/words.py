@@ -92,7 +92,7 @@ def _take(options: Options, word: str, rest: List[str], commands: Dict[str, Comm
             raise Wrong("gpu --build and gpu --run together are ./kk gpu")
         options.step = name[2:]
     elif name == "--arch":
-        numbers = rest.pop(0) if rest else ""
+        numbers = value if equals else rest.pop(0) if rest else ""
         if not re.fullmatch(r"\d+a?(,\d+a?)*", numbers):
             raise Wrong("--arch needs a list: 90 or 90,120")
         options.architectures = numbers.replace(",", ";")
