@@ -16,6 +16,7 @@ sys.path = [path for path in sys.path if path != os.path.dirname(os.path.abspath
 import glob  # noqa: E402
 import importlib.util  # noqa: E402
 import json  # noqa: E402
+import pathlib  # noqa: E402
 import re  # noqa: E402
 import shutil  # noqa: E402
 
@@ -131,15 +132,10 @@ def adapt(answers: dict) -> None:
                 os.rename(path, os.path.join(folder, entry.replace(SENTINEL, answers["library_name"])))
 
 
-def kernkit_version() -> str:
-    with open(os.path.join(SDK, "include", "kernkit", "base", "version.h"), encoding="utf-8") as stream:
-        return ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", stream.read()))
-
-
-def load_tool(name: str):
+def load_tool(path: str):
     """A module of the SDK's that stands alone."""
-    folder = os.path.join(SDK, "python", "kernkit", "library")
-    spec = importlib.util.spec_from_file_location(name, os.path.join(folder, name + ".py"))
+    name = os.path.basename(path)
+    spec = importlib.util.spec_from_file_location(name, os.path.join(SDK, "python", "kernkit", path + ".py"))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -148,7 +144,7 @@ def load_tool(name: str):
 
 def seal_sdk(parts: str, version: str) -> None:
     """Leaves what the library does not take of the SDK, and seals the rest."""
-    seal, tools = load_tool("seal"), load_tool("parts")
+    seal, tools = load_tool("library/seal"), load_tool("library/parts")
     problem = tools.problem(parts, SDK)
     if problem:
         sys.exit(f"kernkit: parts: {problem}")
@@ -223,7 +219,7 @@ def main() -> None:
         )
     copy_dlpack(answers)
     remove_build_outputs()
-    version = kernkit_version()
+    version = load_tool("sdk").version_of(pathlib.Path(SDK))
     seal_sdk(answers["parts"], version)
     remove_what_is_not_wanted(answers)
     adapt(answers)
