@@ -25,6 +25,7 @@ using kernkit::testing::contract::make_contract;
 using kernkit::testing::contract::Rule;
 using kernkit::testing::contract::RuleTest;
 using kernkit::testing::contract::try_rule;
+using kernkit::testing::contract::try_rules;
 using kernkit::testing::contract::Verdict;
 
 enum Fault {
@@ -321,11 +322,12 @@ TEST_P(ContractRules, TurnRedAlone) {
   ASSERT_EQ(contract.problem(), "");
   std::set<std::string> red;
   std::string text;
-  for (const Rule& rule : all_rules()) {
-    const Verdict verdict = try_rule(rule, contract);
-    if (verdict.violations.empty()) continue;
-    red.insert(rule.name);
-    text += std::string(rule.name) + ": " + verdict.violations[0] + "\n";
+  const std::vector<Rule> rules = all_rules();
+  const std::vector<Verdict> verdicts = try_rules(rules, contract);
+  for (size_t i = 0; i < rules.size(); ++i) {
+    if (verdicts[i].violations.empty()) continue;
+    red.insert(rules[i].name);
+    text += std::string(rules[i].name) + ": " + verdicts[i].violations[0] + "\n";
   }
   EXPECT_EQ(red, GetParam().red) << text;
 }

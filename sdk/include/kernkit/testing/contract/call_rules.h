@@ -56,74 +56,63 @@ inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict)
   }
 }
 
-inline void refusals_are_sentences(const Contract& contract, Verdict* verdict) {
-  for_each_call(
-      contract, [&](const Call& call, const Outcome& outcome, const Variation& variation) {
-        if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
-        const std::string begin = contract.callee().name() + "(): ";
-        const auto names = [&](size_t i) {
-          const size_t parameter = contract.parameter_of(i);
-          return mentions(outcome.message, contract.callee().argument_name(parameter));
-        };
-        const bool named = variation.about.empty() ||
-                           std::any_of(variation.about.begin(), variation.about.end(), names);
-        const bool ours = outcome.kind == kind::InternalError;
-        const bool good = outcome.message.rfind(begin, 0) == 0 && named && !ours;
-        verdict->add(good ? ""
-                          : told(call, variation, outcome.text()) + "; expected a message \"" +
-                                begin + "...\"" +
-                                (variation.about.empty()
-                                     ? ""
-                                     : " that names " + names_of(contract, variation.about)) +
-                                (ours ? ", and InternalError for nothing that a caller did" : ""));
-      });
+inline void refusals_are_sentences(const Call& call, const Outcome& outcome,
+                                   const Variation& variation, Verdict* verdict) {
+  if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
+  const Contract& contract = call.contract();
+  const std::string begin = contract.callee().name() + "(): ";
+  const auto names = [&](size_t i) {
+    const size_t parameter = contract.parameter_of(i);
+    return mentions(outcome.message, contract.callee().argument_name(parameter));
+  };
+  const bool named =
+      variation.about.empty() || std::any_of(variation.about.begin(), variation.about.end(), names);
+  const bool ours = outcome.kind == kind::InternalError;
+  const bool good = outcome.message.rfind(begin, 0) == 0 && named && !ours;
+  verdict->add(
+      good ? ""
+           : told(call, variation, outcome.text()) + "; expected a message \"" + begin + "...\"" +
+                 (variation.about.empty() ? ""
+                                          : " that names " + names_of(contract, variation.about)) +
+                 (ours ? ", and InternalError for nothing that a caller did" : ""));
 }
 
-inline void nothing_crosses_the_boundary(const Contract& contract, Verdict* verdict) {
-  for_each_call(contract,
-                [&](const Call& call, const Outcome& outcome, const Variation& variation) {
-                  const bool good = outcome.accepted || (!outcome.thrown && !outcome.kind.empty());
-                  verdict->add(good ? ""
-                                    : told(call, variation, outcome.text()) +
-                                          "; expected an error set in the host, and -1");
-                });
+inline void nothing_crosses_the_boundary(const Call& call, const Outcome& outcome,
+                                         const Variation& variation, Verdict* verdict) {
+  const bool good = outcome.accepted || (!outcome.thrown && !outcome.kind.empty());
+  verdict->add(good ? ""
+                    : told(call, variation, outcome.text()) +
+                          "; expected an error set in the host, and -1");
 }
 
-inline void refused_calls_write_nothing(const Contract& contract, Verdict* verdict) {
-  for_each_call(contract,
-                [&](const Call& call, const Outcome& outcome, const Variation& variation) {
-                  if (outcome.accepted) return;
-                  const std::string written = call.any_write();
-                  verdict->add(written.empty() ? ""
-                                               : told(call, variation,
-                                                      outcome.text() + ", and " + written +
-                                                          " was written before; expected "
-                                                          "that a refused call writes nothing"));
-                });
+inline void refused_calls_write_nothing(const Call& call, const Outcome& outcome,
+                                        const Variation& variation, Verdict* verdict) {
+  if (outcome.accepted) return;
+  const std::string written = call.any_write();
+  verdict->add(written.empty() ? ""
+                               : told(call, variation,
+                                      outcome.text() + ", and " + written +
+                                          " was written before; expected "
+                                          "that a refused call writes nothing"));
 }
 
-inline void inputs_are_not_written(const Contract& contract, Verdict* verdict) {
-  for_each_call(
-      contract, [&](const Call& call, const Outcome& outcome, const Variation& variation) {
-        if (!outcome.accepted) return;
-        const std::string written = call.stray_write(/*inside=*/true);
-        verdict->add(written.empty()
-                         ? ""
-                         : told(call, variation, written) +
-                               " was written; expected that only what (a!) marks is written");
-      });
+inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
+                                   const Variation& variation, Verdict* verdict) {
+  if (!outcome.accepted) return;
+  const std::string written = call.stray_write(/*inside=*/true);
+  verdict->add(written.empty() ? ""
+                               : told(call, variation, written) +
+                                     " was written; expected that only what (a!) marks is written");
 }
 
-inline void nothing_outside_is_written(const Contract& contract, Verdict* verdict) {
-  for_each_call(contract, [&](const Call& call, const Outcome& outcome,
-                              const Variation& variation) {
-    if (!outcome.accepted || variation.may == May::kStayInsideOrRefuse) return;
-    const std::string written = call.stray_write(/*inside=*/false);
-    verdict->add(written.empty() ? ""
-                                 : told(call, variation, written) +
-                                       " was written, which belongs to no tensor; expected that "
-                                       "only elements are written");
-  });
+inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
+                                       const Variation& variation, Verdict* verdict) {
+  if (!outcome.accepted || variation.may == May::kStayInsideOrRefuse) return;
+  const std::string written = call.stray_write(/*inside=*/false);
+  verdict->add(written.empty() ? ""
+                               : told(call, variation, written) +
+                                     " was written, which belongs to no tensor; expected that "
+                                     "only elements are written");
 }
 
 inline std::vector<Rule> cpu_rules() {
@@ -133,16 +122,45 @@ inline std::vector<Rule> cpu_rules() {
        example_is_accepted},
       {"Defaults", "what is left out takes the schema's default", nullptr,
        defaults_are_the_schemas},
-      {"Sentences", "every refusal names the op and the argument", nullptr, refusals_are_sentences},
-      {"CBoundary", "an error is set in the host; nothing is thrown through C", nullptr,
+      {"Sentences", "every refusal names the op and the argument", nullptr, nullptr,
+       refusals_are_sentences},
+      {"CBoundary", "an error is set in the host; nothing is thrown through C", nullptr, nullptr,
        nothing_crosses_the_boundary},
-      {"RefusedCallsWriteNothing", "checks come before the first write", nullptr,
+      {"RefusedCallsWriteNothing", "checks come before the first write", nullptr, nullptr,
        refused_calls_write_nothing},
-      {"InputsAreNotWritten", "only what (a!) marks is written", nullptr, inputs_are_not_written},
-      {"StaysInside", "nothing around the tensors is written", nullptr, nothing_outside_is_written},
+      {"InputsAreNotWritten", "only what (a!) marks is written", nullptr, nullptr,
+       inputs_are_not_written},
+      {"StaysInside", "nothing around the tensors is written", nullptr, nullptr,
+       nothing_outside_is_written},
   };
   rules.insert(rules.begin(), others.begin(), others.end());
   return rules;
+}
+
+/// Tries rules, each alone but for those of every call: they see the same calls.
+inline std::vector<Verdict> try_rules(const std::vector<Rule>& rules, const Contract& contract) {
+  std::vector<Verdict> verdicts(rules.size());
+  std::vector<size_t> of_calls;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const Rule& rule = rules[i];
+    if (rule.of_call != nullptr) of_calls.push_back(i);
+    if (rule.check != nullptr) rule.check(contract, &verdicts[i]);
+    if (rule.variations == nullptr) continue;
+    for_each_variation(contract, rule.variations, [&](Place& place, const Variation& variation) {
+      verdicts[i].add(violation(contract, place, variation));
+    });
+  }
+  if (of_calls.empty()) return verdicts;
+  for_each_call(contract,
+                [&](const Call& call, const Outcome& outcome, const Variation& variation) {
+                  for (const size_t i : of_calls) {
+                    rules[i].of_call(call, outcome, variation, &verdicts[i]);
+                  }
+                });
+  return verdicts;
+}
+inline Verdict try_rule(const Rule& rule, const Contract& contract) {
+  return try_rules({rule}, contract)[0];
 }
 
 }  // namespace kernkit::testing::contract

@@ -25,6 +25,7 @@ class CudaPlace : public Place {
     const CUDADeviceGuard guard(device_);
     KERNKIT_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
     KERNKIT_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&pool_), kPool));
+    live_ = runtime.live();
   }
   ~CudaPlace() override {
     (void)cudaStreamDestroy(stream_);
@@ -64,6 +65,14 @@ class CudaPlace : public Place {
     guards_ = std::make_unique<Guards>(device(), stream_);
   }
   void leave() override { guards_.reset(); }
+  /// Not where something was left: a fault, an error, another device, memory.
+  bool renew() override {
+    int current = 0;
+    runtime.clear();
+    return fault().empty() && cudaPeekAtLastError() == cudaSuccess &&
+           cudaGetDevice(&current) == cudaSuccess && current == 0 && runtime.live() == live_ &&
+           used_ == 0;
+  }
   std::string fault() override {
     const std::vector<std::string> faults = runtime.faults();
     return faults.empty() ? "" : faults[0];
@@ -95,6 +104,7 @@ class CudaPlace : public Place {
   cudaStream_t stream_ = nullptr;
   unsigned char* pool_ = nullptr;
   size_t used_ = 0;
+  std::string live_;
   std::unique_ptr<Guards> guards_;
 };
 

@@ -35,6 +35,8 @@ class Place {
   /// Around a call: makes the caller's device and stream current, and takes them back.
   virtual void enter() {}
   virtual void leave() {}
+  /// Makes the place as good as new; false where only another one is.
+  virtual bool renew() { return true; }
   /// What went wrong here besides what the op itself said, or "".
   virtual std::string fault() { return ""; }
 

@@ -44,40 +44,29 @@ inline std::vector<MakePlace> places_of(const Contract& contract) {
 
 using MakeVariations = Variations (*)(const Contract&, Place&);
 
+/// One of three is not null.
 struct Rule {
   const char* name;
   const char* says;
-  MakeVariations variations;  // null: `check` does it by itself
-  void (*check)(const Contract&, Verdict*);
+  MakeVariations variations = nullptr;  // what violation() says of each
+  void (*check)(const Contract&, Verdict*) = nullptr;
+  // What every call of the others keeps.
+  void (*of_call)(const Call&, const Outcome&, const Variation&, Verdict*) = nullptr;
 };
 
 inline void for_each_variation(
     const Contract& contract, MakeVariations make,
     const std::function<void(Place& place, const Variation& variation)>& visit) {
   for (const MakePlace make_place : places_of(contract)) {
-    Variations all;
-    {
-      const std::unique_ptr<Place> place = make_place();
-      all = make(contract, *place);
-    }
-    for (const Variation& variation : all) {
-      const std::unique_ptr<Place> place = make_place();  // a kernel's fault ends with it
+    std::unique_ptr<Place> place = make_place();
+    for (const Variation& variation : make(contract, *place)) {
+      if (!place->renew()) {
+        place.reset();  // first: CUDA's runtime is its own
+        place = make_place();
+      }
       visit(*place, variation);
     }
   }
-}
-
-/// Tries a rule.
-inline Verdict try_rule(const Rule& rule, const Contract& contract) {
-  Verdict verdict;
-  if (rule.check != nullptr) {
-    rule.check(contract, &verdict);
-    return verdict;
-  }
-  for_each_variation(contract, rule.variations, [&](Place& place, const Variation& variation) {
-    verdict.add(violation(contract, place, variation));
-  });
-  return verdict;
 }
 
 }  // namespace kernkit::testing::contract
