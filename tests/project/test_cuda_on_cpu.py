@@ -36,11 +36,45 @@ def run_seed(program, seed):
     return result.stdout + result.stderr, result.returncode
 
 
-def test_example_of_the_page(prefix, example):
-    program = build(example, prefix)
+CPU_OPS = """
+kernkit_add_library(cpu_ops)
+kernkit_add_kernel(cpu_ops negate CPU_ONLY)
+kernkit_add_contract_test(cpu_ops negate_contract_test.cc)
+"""
+
+
+@pytest.fixture(scope="module")
+def with_contracts(root, tmp_path_factory):
+    """The page's project with one more library, whose op has no CUDA half, and what is built of it."""
+    source = tmp_path_factory.mktemp("on_cpu") / "source"
+    shutil.copytree(root / "docs/examples/on_cpu", source)
+    shutil.copytree(root / "tests/consumers/negate", source / "negate")
+    with open(source / "CMakeLists.txt", "a") as lists:
+        lists.write(CPU_OPS)
+    (source / "negate_contract_test.cc").write_text(
+        '#include "kernkit/testing/contract.h"\n'
+        "KERNKIT_TEST_CONTRACT(negate, example<float>(7), example<float>(7))\n"
+    )
+    return source
+
+
+def test_contracts(prefix, with_contracts):
+    """One line for an op on the GPU, and one for an op of a library that has no CUDA half."""
+    shift = run(build(with_contracts, prefix, target="contract_test"))
+    negate = run(build(with_contracts, prefix, target="negate_contract_test"))
+    assert "OK ] Contract/shift.Capture" in shift and "OK ] Contract/shift.ByteOffset" in shift
+    assert "OK ] Contract/negate.ByteOffset" in negate and "Contract/negate.Capture" not in negate
+
+
+def test_example_of_the_page(prefix, with_contracts):
+    """In the same build: what it links was compiled before."""
+    program = build(with_contracts, prefix)
     assert [run_seed(program, seed)[1] for seed in range(5)] == [0] * 5
-    plant_race(example)
-    said, code = run_seed(build(example, prefix), 7)
+    kernel = with_contracts / "shift/shift.cu"
+    right = kernel.read_text()
+    plant_race(with_contracts)
+    said, code = run_seed(build(with_contracts, prefix), 7)
+    kernel.write_text(right)
     assert code != 0
     assert "kernkit: the order of blocks and streams was that of KERNKIT_SEED=7" in said
 
@@ -55,28 +89,6 @@ def test_race_detector_of_the_page(prefix, example):
     assert "WARNING: ThreadSanitizer: data race" in said
     assert re.search(r"shift_kernel\(float\*, float const\*\).*shift\.cu:10", said), said
     assert "kernkit: in kernel " in said
-
-
-CPU_OPS = """
-kernkit_add_library(cpu_ops)
-kernkit_add_kernel(cpu_ops negate CPU_ONLY)
-kernkit_add_contract_test(cpu_ops negate_contract_test.cc)
-"""
-
-
-def test_contracts(root, prefix, example):
-    """One line for an op on the GPU, and one for an op of a library that has no CUDA half."""
-    shutil.copytree(root / "tests/consumers/negate", example / "negate")
-    with open(example / "CMakeLists.txt", "a") as lists:
-        lists.write(CPU_OPS)
-    (example / "negate_contract_test.cc").write_text(
-        '#include "kernkit/testing/contract.h"\n'
-        "KERNKIT_TEST_CONTRACT(negate, example<float>(7), example<float>(7))\n"
-    )
-    shift = run(build(example, prefix, target="contract_test"))
-    negate = run(build(example, prefix, target="negate_contract_test"))
-    assert "OK ] Contract/shift.Capture" in shift and "OK ] Contract/shift.ByteOffset" in shift
-    assert "OK ] Contract/negate.ByteOffset" in negate and "Contract/negate.Capture" not in negate
 
 
 def test_needs_no_header_of_nvidia(root, dlpack_include):
