@@ -6,6 +6,9 @@
 #   kernkit::cuda_on_cpu_main          a main() in place of GoogleTest's, for tests that find their
 #                                      devices on the CPU
 #   kernkit::cuda_on_ptx               beside the runtime: kernels that nvcc compiled run by their PTX
+#   kernkit_add_on_ptx(target)         target_on_ptx: what nvcc compiled for a target that knows nothing of
+#                                      kernkit, linked with the runtime; a program from a program,
+#                                      from a library what tests link
 #   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
 #                                      compiled for the CPU, as objects for tests to link
 #   kernkit_add_contract_test(mylib contract_test.cc)
@@ -116,6 +119,46 @@ if(_kernkit_ptx_sources)  # an optional part
     LINKER_LANGUAGE CXX LINK_DEPENDS "${_kernkit_program}/cudart.map"
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/kernkit_cudart")
 endif()
+
+# Whether a target keeps PTX: a compute capability without -real, or all of them.
+function(_kernkit_expect_ptx target)
+  get_target_property(architectures ${target} CUDA_ARCHITECTURES)
+  list(FILTER architectures EXCLUDE REGEX "-real$|^native$")
+  get_target_property(separable ${target} CUDA_SEPARABLE_COMPILATION)
+  if(NOT architectures)
+    message(FATAL_ERROR "kernkit_add_on_ptx(${target}): nvcc keeps no PTX of it; add a compute capability "
+      "without -real to its CUDA_ARCHITECTURES, such as 80-virtual")
+  endif()
+  if(separable)
+    message(FATAL_ERROR "kernkit_add_on_ptx(${target}): CUDA_SEPARABLE_COMPILATION is not supported")
+  endif()
+endfunction()
+
+function(kernkit_add_on_ptx target)
+  if(NOT TARGET kernkit_cuda_on_ptx)
+    message(FATAL_ERROR "kernkit_add_on_ptx(${target}): this copy of kernkit has not the part ptx; type: "
+      "./kk update --with ptx")
+  endif()
+  _kernkit_expect_ptx(${target})
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>")
+  get_target_property(type ${target} TYPE)
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  list(FILTER libraries EXCLUDE REGEX "^(CUDA::)?cudart(_static)?$|-NOTFOUND$")
+  set(objects "$<TARGET_OBJECTS:${target}>")
+  if(type STREQUAL "EXECUTABLE")
+    add_executable(${target}_on_ptx ${objects} $<TARGET_OBJECTS:kernkit_cuda_program>)
+    target_link_libraries(${target}_on_ptx PRIVATE ${libraries} kernkit::cuda_on_ptx)
+    # As C++: nvcc would link its own runtime.
+    set_target_properties(${target}_on_ptx PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
+  else()
+    add_library(${target}_on_ptx INTERFACE)
+    target_include_directories(${target}_on_ptx INTERFACE
+      "$<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>")
+    target_compile_definitions(${target}_on_ptx INTERFACE
+      "$<TARGET_PROPERTY:${target},INTERFACE_COMPILE_DEFINITIONS>")
+    target_link_libraries(${target}_on_ptx INTERFACE ${objects} ${libraries} kernkit::cuda_on_ptx)
+  endif()
+endfunction()
 
 add_library(kernkit_cuda_on_cpu INTERFACE)
 add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)

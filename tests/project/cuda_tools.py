@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -36,3 +37,15 @@ def cuobjdump(library, *options):
         command, capture_output=True, text=True, check=True, env={**os.environ, "PATH": path}
     )
     return result.stdout
+
+
+def fatbin(*entries, name="code", magic=0xBA55ED50):
+    """One as C++, without code, in the section that a macro IN names; entries are (1 for PTX or 2 for
+    SASS, architecture, flags)."""
+    body = b"".join(
+        struct.pack("<HHIQ12xI8xQ16x", kind, 0x101, 64, 8, architecture, flags) + b"\1" * 8
+        for kind, architecture, flags in entries
+    )
+    content = struct.pack("<IHHQ", magic, 1, 16, len(body)) + body
+    listed = ",".join(map(str, content))
+    return f'\nIN(".nv_fatbin") static const unsigned char {name}[] = {{{listed}}};'

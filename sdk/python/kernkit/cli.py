@@ -14,7 +14,7 @@ from typing import List, Optional
 
 from .sdk import version
 
-COMMANDS: List[str] = ["new", "add", "update", "doctor", "bindings", "test", "bench", "report",
+COMMANDS: List[str] = ["new", "add", "update", "doctor", "bindings", "test", "run", "bench", "report",
                        "compare", "cmakedir"]
 
 EXIT_CODES = "exit codes: 0 done, 1 the answer is no, 2 the command line is wrong, 3 refused"
@@ -25,8 +25,12 @@ NOT_HERE = ("the template is not here: this is a copy of kernkit's SDK inside a 
             "or a wheel), which has kernkit new and update")  # fmt: skip
 
 
+NO_PTX = ("this copy of kernkit has not the part ptx, which runs kernels by their PTX; type: ./kk update "
+          "--with ptx")  # fmt: skip
+
+
 def is_here(command: str) -> bool:
-    """A library's copy leaves the commands that need the template."""
+    """A library's copy leaves the commands that need the template, or a part that it has not taken."""
     return (pathlib.Path(__file__).parent / f"{command}.py").is_file()
 
 
@@ -48,7 +52,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter))
     words = sys.argv[1:] if arguments is None else arguments
     if words and words[0] in COMMANDS and not is_here(words[0]):
-        print(f"kernkit: {NOT_HERE}", file=sys.stderr)
+        print(f"kernkit: {NO_PTX if words[0] == 'run' else NOT_HERE}", file=sys.stderr)
         return 3
     chosen = parser.parse_args(arguments)
     try:

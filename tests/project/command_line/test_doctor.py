@@ -11,7 +11,7 @@ import sys
 import zipfile
 
 import pytest
-from cuda_tools import cuobjdump
+from cuda_tools import cuobjdump, fatbin
 from elftools.elf.elffile import ELFFile
 from kernkit import cli, doctor
 from kernkit.binaries.fatbin import read_architectures
@@ -31,17 +31,6 @@ EXPORTED void* kernkit_use_host(void*) { return nullptr; }
 IN("kernkit_schema") static const char line[] = "op(Tensor(a!) y) -> ()";
 """
 FLAGS = ["-fvisibility=hidden", "-Wl,-Bsymbolic", "-Wl,-z,nodelete"]
-
-
-def fatbin(*entries, name="code", magic=0xBA55ED50):
-    """One as C++, without code; entries are (1 for PTX or 2 for SASS, architecture, flags)."""
-    body = b"".join(
-        struct.pack("<HHIQ12xI8xQ16x", kind, 0x101, 64, 8, architecture, flags) + b"\1" * 8
-        for kind, architecture, flags in entries
-    )
-    content = struct.pack("<IHHQ", magic, 1, 16, len(body)) + body
-    listed = ",".join(map(str, content))
-    return f'\nIN(".nv_fatbin") static const unsigned char {name}[] = {{{listed}}};'
 
 
 @pytest.fixture(scope="module")

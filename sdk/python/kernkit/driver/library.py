@@ -9,7 +9,7 @@ import time
 from typing import Dict, List
 
 from . import tools
-from .tools import PYTHON, ROOT, kernkit, run, say
+from .tools import PYTHON, ROOT, kernkit, passed_on, run, say
 from .words import Command, Options, Wrong
 
 USAGE = """\
@@ -26,6 +26,7 @@ usage: ./kk COMMAND [options]
   add NAME "SCHEMA" [--kind KIND]     start another kernel; ./kk add --help
   wheel          make the wheel and the sdist in dist/
   format         format the sources with clang-format
+  run PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
   doctor         look into the built library for what it must not have, and into third_party/kernkit
                  for what was changed by hand
   update [--from WHERE]   bring the library to the template of a newer kernkit: the one installed in
@@ -151,11 +152,6 @@ def format_sources(options: Options) -> None:
     run("clang-format", "-i", *(path for path in files if path.suffix in (".h", ".cc", ".cu", ".cuh")))
 
 
-def passed_on(options: Options) -> None:
-    """kernkit's command of the same name, where ./kk was called."""
-    tools.run_here(*tools.KERNKIT, options.command, *options.words)
-
-
 def doctor(options: Options) -> None:
     passed_on(Options("doctor", options.words or [f"build/release/lib/lib{name()}.so"]))
 
@@ -206,5 +202,6 @@ COMMANDS: Dict[str, Command] = {
     "report": Command(report, "python", is_passed_on=True),
     "add": Command(passed_on, "python", is_passed_on=True),
     "doctor": Command(doctor, "python", is_passed_on=True),
+    "run": Command(passed_on, "python", is_passed_on=True),
     "update": Command(update, "python", is_passed_on=True),
 }

@@ -10,7 +10,7 @@ import time
 from typing import Dict, List
 
 from . import tools
-from .tools import PYTHON, ROOT, kernkit, run, say
+from .tools import PYTHON, ROOT, kernkit, passed_on, run, say
 from .words import Command, Options, Wrong
 
 USAGE = """\
@@ -24,6 +24,7 @@ usage: ./kk COMMAND [options]
   bench --compare OLD.json   and say what became slower than in that run; exit code 1 if something did
   bench --rounds=15          measure 15 times, not 5
   report         make a page and plots of the last run: bench/results/cpu
+  run PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
   new NAME       start a kernel library from the template, in ./NAME; ./kk new --help
   demo           build, start a library, call its kernel from Python, run the benchmarks
   cuda-matrix    compile and inspect the CUDA code with the compilers from PyPI as well
@@ -120,10 +121,6 @@ def install_plots() -> None:
 def report(options: Options) -> None:
     install_plots()
     kernkit("report")
-
-
-def new(options: Options) -> None:
-    tools.run_here(*tools.KERNKIT, "new", *options.words)
 
 
 def is_same(one: str, other: str) -> bool:
@@ -238,7 +235,8 @@ COMMANDS: Dict[str, Command] = {
     "test": Command(test, options=("--all", "--slow", *_FRAMEWORKS)),
     "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_", *_FRAMEWORKS), most=1),
     "report": Command(report),
-    "new": Command(new, "python", is_passed_on=True),
+    "new": Command(passed_on, "python", is_passed_on=True),
+    "run": Command(passed_on, "python", is_passed_on=True),
     "demo": Command(demo, options=("--benchmark_",)),
     "cuda-matrix": Command(cuda_matrix),
     "gpu": Command(gpu, options=("--build", "--run", "--arch", "--benchmark_"), most=len(PARTS), known=PARTS),

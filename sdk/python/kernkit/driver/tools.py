@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import Any, List
 
-from .words import Done, Wrong
+from .words import Done, Options, Wrong
 
 ROOT = pathlib.Path(os.environ.get("KK_ROOT", "."))
 JOBS = str(len(os.sched_getaffinity(0)))
@@ -47,6 +47,11 @@ def run_here(*words: Any, **options: Any) -> None:
 def kernkit(*words: Any, stdout: Any = None) -> None:
     """Another command of kernkit's, in the project's folder."""
     run(*KERNKIT, *words, stdout=stdout)
+
+
+def passed_on(options: Options) -> None:
+    """kernkit's command of the same name, where ./kk was called."""
+    run_here(*KERNKIT, options.command, *options.words)
 
 
 def has_module(name: str) -> bool:

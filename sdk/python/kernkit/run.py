@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run a program that nvcc compiled, without a GPU: its kernels run by their PTX on the CPU.
+
+    kernkit run [--seed N] [--devices N] [--capability N] PROGRAM ARGUMENTS...
+
+The program needs CUDA 13's runtime as a shared library (nvcc -cudart shared) and PTX of its kernels
+(nvcc -arch=compute_80). kernkit's runtime takes the place of libcudart.so.13. It is compiled at the
+first run, by CMake: that takes a minute or two. The exit code is the program's.
+"""
+
+import argparse
+import fcntl
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+from typing import Dict, Iterator, List, NoReturn, Optional
+
+from .binaries.elf import read_needed, read_section
+from .binaries.fatbin import FatbinError, read_architectures
+from .cli import Refusal
+from .sdk import sdk_folder, version
+
+RUNTIME = "libcudart.so.13"
+SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; or link its objects "
+          "with kernkit's runtime, by kernkit_add_on_ptx() in CMake")  # fmt: skip
+PTX = "compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"
+PROJECT = """\
+cmake_minimum_required(VERSION 3.25)
+project(kernkit_run LANGUAGES C CXX)
+add_subdirectory("{sdk}" sdk)
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", metavar="N", help="the order of blocks, threads and streams (default: theirs)")
+    parser.add_argument("--devices", metavar="N", help="how many devices there are (default: 1)")
+    parser.add_argument("--capability", metavar="N", help="the devices' compute capability, as in 90 (default: 90, "
+                        "or the program's newest PTX)")  # fmt: skip
+    parser.add_argument("--runtime", metavar="FILE", help=f"a {RUNTIME} that was built before")
+    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS")
+
+
+def is_elf(path: pathlib.Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def loaded_with(program: pathlib.Path) -> Iterator[pathlib.Path]:
+    """The program and the libraries that the system's loader finds for it."""
+    yield program
+    listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True).stdout
+    for path in re.findall(r"^\s*(?:\S+ => )?(/.+) \(0x", listed, re.MULTILINE):
+        yield pathlib.Path(path)
+
+
+def problem_of(path: pathlib.Path) -> Optional[str]:
+    """Why kernkit cannot run the CUDA code of a program or library, and what to do."""
+    needed = read_needed(path)
+    runtimes = [name for name in needed if name.startswith("libcudart.so.")]
+    if "libcuda.so.1" in needed:
+        return ("it calls the driver's API (libcuda.so.1), which kernkit does not have: use the runtime's API, "
+                "cudaMalloc and <<<>>>")  # fmt: skip
+    for name in runtimes:
+        if name != RUNTIME:
+            return f"it needs {name}, and kernkit stands in for {RUNTIME}: compile it with CUDA 13"
+    if not read_section(path, ".nv_fatbin"):
+        return None
+    if not runtimes:
+        return f"the CUDA runtime is linked into it statically: {SHARED}"
+    try:
+        kinds = read_architectures(path)
+    except FatbinError as error:
+        return f"its CUDA code cannot be read: {error}"
+    if not any(kind.startswith("compute_") for kind in kinds):
+        return f"it has machine code only ({', '.join(kinds)}): {PTX}"
+    return None
+
+
+def newest_ptx(paths: List[pathlib.Path]) -> int:
+    """The newest compute capability that one of them has PTX of; 0 for none."""
+    kinds = [kind for path in paths if read_section(path, ".nv_fatbin") for kind in read_architectures(path)]
+    return max((int(re.sub(r"\D", "", kind)) for kind in kinds if kind.startswith("compute_")), default=0)
+
+
+def folder_of_builds() -> pathlib.Path:
+    """In a library or in kernkit's repository build/run, elsewhere among the user's caches."""
+    if root := os.environ.get("KK_ROOT"):
+        return pathlib.Path(root) / "build/run"
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return pathlib.Path(caches) / "kernkit" / f"run-{version()}"
+
+
+def build_runtime() -> pathlib.Path:
+    """kernkit's runtime, compiled by CMake where that was not done before."""
+    sdk = sdk_folder()
+    if shutil.which("cmake") is None:
+        raise Refusal("cmake is not installed, which compiles kernkit's runtime")
+    folder = folder_of_builds().resolve()
+    (folder / "source").mkdir(parents=True, exist_ok=True)
+    project, text = folder / "source/CMakeLists.txt", PROJECT.format(sdk=sdk.as_posix())
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not project.exists() or project.read_text() != text:
+            project.write_text(text)
+        dlpack = sdk.parent / "dlpack/include"  # a library's copy
+        words = ["-DCMAKE_BUILD_TYPE=Release", *([f"-DDLPACK_INCLUDE_DIR={dlpack}"] if dlpack.is_dir() else [])]
+        runtime = folder / "build/kernkit_cudart" / RUNTIME
+        if not runtime.exists():
+            print(f"kernkit: compiling the runtime, once, into {folder}", file=sys.stderr)
+        with (folder / "log").open("w") as log:
+            for command in (["-S", "source", "-B", "build", *words],
+                            ["--build", "build", "--target", "kernkit_cudart", "--parallel", str(os.cpu_count() or 2)]):
+                done = subprocess.run(["cmake", *command], cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+                if done.returncode != 0:
+                    raise Refusal(f"CMake could not compile kernkit's runtime; {folder / 'log'} says why")
+    return runtime
+
+
+def environment_for(arguments: argparse.Namespace, runtime: pathlib.Path, capability: int) -> Dict[str, str]:
+    environment = dict(os.environ)
+    said = {"KERNKIT_SEED": arguments.seed, "KERNKIT_DEVICES": arguments.devices,
+            "KERNKIT_CAPABILITY": arguments.capability}  # fmt: skip
+    if capability > 90:
+        environment.setdefault("KERNKIT_CAPABILITY", str(capability))
+    environment.update({name: value for name, value in said.items() if value is not None})
+    # In front of every other, wherever the program looks for its libraries.
+    environment["LD_PRELOAD"] = ":".join(filter(None, [str(runtime), environment.get("LD_PRELOAD", "")]))
+    return environment
+
+
+def run(arguments: argparse.Namespace) -> NoReturn:
+    found = shutil.which(arguments.program)
+    if found is None:
+        raise Refusal(f"there is no program {arguments.program}")
+    program = pathlib.Path(found).resolve() if is_elf(pathlib.Path(found)) else None
+    paths = list(loaded_with(program)) if program else []
+    for path in paths:
+        if path.name != RUNTIME and (problem := problem_of(path)):
+            raise Refusal(f"{path} cannot run without a GPU: {problem}")
+    runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
+    if not runtime.is_file():
+        raise Refusal(f"there is no file {runtime}")
+    sys.stdout.flush()
+    environment = environment_for(arguments, runtime, newest_ptx(paths))
+    os.execve(found, [arguments.program, *arguments.arguments], environment)
