@@ -6,8 +6,8 @@
 makes declaration, CPU and CUDA code, export, test and benchmark, and adds one line to
 kernels/CMakeLists.txt. It builds and passes at once; "Write it here" marks what is yours.
 
-kinds: elementwise (the default) sums its inputs, times the numbers; row_reduction sums each row of
-a matrix; custom takes any arguments, checks its tensors, writes and returns zeros.
+kinds: elementwise (the default) sums its inputs, times the numbers; row divides each row of such a
+sum by its root mean square; row_reduction sums each row of a matrix; custom takes any arguments, checks its tensors, writes and returns zeros.
 """
 
 import argparse

@@ -40,7 +40,7 @@ def add(*words):
     return cli.main(["add", *words])
 
 
-@pytest.mark.parametrize("kind", ["elementwise", "row_reduction", "custom"])
+@pytest.mark.parametrize("kind", ["elementwise", "row", "row_reduction", "custom"])
 def test_six_new_files_and_one_line(library, kind, capsys):
     before = files_below(library)
     assert add("swish", SWISH, "--kind", kind) == 0
@@ -249,6 +249,7 @@ def add_all(library, ops):
 def test_names_that_its_files_have_and_any_schema_compile(library, root, dlpack_include):
     """The commonest ones; the next test has all of them."""
     ops = [("compute", usual_names("compute"), "elementwise"),
+           ("squares", usual_names("squares"), "row"),
            ("load", usual_names("load"), "row_reduction"),
            ("sizes", usual_names("sizes"), "custom"),
            ("defaults", DEFAULTS, "custom"),
@@ -267,7 +268,7 @@ OTHERS = """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["elementwise", "row_reduction", "custom"])
+@pytest.mark.parametrize("kind", ["elementwise", "row", "row_reduction", "custom"])
 def test_every_name_is_refused_or_compiles(library, root, dlpack_include, kind, capsys):
     base = "(Tensor(a!) yy, Tensor xx, int nn, bool flag, float beta=1.0) -> ()"
     assert add("swish", base, "--kind", kind) == 0

@@ -18,6 +18,7 @@ DESCRIPTION = "Fast operations, for a test."
 ADDED = [
     ("mix", "(Tensor(a!) z, Tensor x, int n, Tensor y, bool flag, float alpha=2.0) -> ()"),
     ("row_sum", "(Tensor(a!) y, Tensor x, float alpha=1.0) -> ()", "--kind", "row_reduction"),
+    ("row_norm", "(Tensor(a!) y, Tensor x, Tensor z, int n, bool flag, float alpha=1.0) -> ()", "--kind", "row"),
     (
         "attend",
         "(Tensor q, Tensor? mask, Tensor(a!) o, float[] w, int[] window, Tensor(b!)[] error, "

@@ -43,9 +43,9 @@ void softmax(int64_t n, int64_t d, T* y, const T* x, int64_t stride) {
     using C = compute_t<T>;
     const T* in = x + r * stride;
     const C largest = row.max([](C v) { return v; }, in);
-    const auto part = [largest](C v) { return math::exp(v - largest); };
-    const C whole = row.sum(part, in);
-    row.map([part, whole](C v) { return part(v) / whole; }, y + r * d, in);
+    const auto parts = row.keep([largest](C v) { return math::exp(v - largest); }, in);
+    const C whole = row.sum([](C v) { return v; }, parts);
+    row.map([whole](C v) { return v / whole; }, y + r * d, parts);
   });
 }
 // [/softmax]
@@ -223,6 +223,39 @@ TEST(CpuRow, SeveralInputsAndOutputs) {
     }
     EXPECT_NEAR(total[0], sum, 1e-5 * (1 + static_cast<double>(d)));
     EXPECT_TRUE(x.intact() && out.intact());
+  }
+}
+
+// What is kept is made once; a second one, and that of a row longer than 1 MiB, by each pass. All
+// are the same.
+TEST(CpuRow, KeepsWhatAnOpMakes) {
+  const auto twice = [](float v) { return v + v; };
+  const auto less = [](float v) { return v - 1; };
+  for (const int64_t d : {int64_t{0}, int64_t{5}, int64_t{200}, (int64_t{1} << 18) + 5}) {
+    HostTensor<float16> x({d}), y({d}), z({d});
+    fill(x, 1);
+    rows(2, d, 0, [&](const auto& row, int64_t) {
+      const auto* in = row.load(static_cast<const float16*>(x.begin()));
+      const auto first = row.keep(twice, in);
+      const auto second = row.keep(less, in);
+      EXPECT_EQ(first.values != nullptr, d == 5 || d == 200) << d;
+      EXPECT_EQ(second.values, nullptr);
+      const auto same = [](float v) { return v; };
+      EXPECT_EQ(row.sum(same, first), row.sum(twice, in));
+      EXPECT_EQ(row.sum(same, second), row.sum(less, in));
+      EXPECT_EQ(row.max(same, first), row.max(twice, in));
+      EXPECT_EQ(row.max(same, second), row.max(less, in));
+      float sum = 0;
+      row.put(&sum, row.sum(twice, row.map(less, y.begin(), first)));
+      row.map(twice, z.begin(), second);
+      float wanted = row.sum(twice, static_cast<const float16*>(y.begin()));
+      EXPECT_EQ(sum, wanted);
+    });
+    for (int64_t i = 0; i < d; ++i) {
+      const auto v = static_cast<float>(x[i]);
+      ASSERT_EQ(y[i].bits, float16(2 * v - 1).bits) << i;
+      ASSERT_EQ(z[i].bits, float16(2 * (v - 1)).bits) << i;
+    }
   }
 }
 

@@ -48,9 +48,9 @@ struct Softmax {
   __device__ void operator()(const Row& row, int64_t r) const {
     const auto in = row.load(x + r * d);
     const float largest = row.max([](float v) { return v; }, in);
-    const auto part = [largest](float v) { return math::exp(v - largest); };
-    const float whole = row.sum(part, in);
-    row.map([part, whole](float v) { return part(v) / whole; }, y + r * d, in);
+    const auto parts = row.keep([largest](float v) { return math::exp(v - largest); }, in);
+    const float whole = row.sum([](float v) { return v; }, parts);
+    row.map([whole](float v) { return v / whole; }, y + r * d, parts);
   }
 };
 
@@ -197,6 +197,43 @@ TEST_F(CudaRows, NanIsKeptAndNothingIsZeroOrInfinity) {
   cuda::rows<float>(launch(), 1, 0, SumAndMax{0, sum.begin(), max.begin(), x.begin()});
   EXPECT_EQ(sum[0], 0.0f);
   EXPECT_EQ(max[0], -inf);
+}
+
+// What map() wrote, what keep() made, and one number of a row, with registers and without.
+struct Reuse {
+  int64_t d;
+  float16* y;
+  float *sum, *largest;
+  const float16* x;
+  template <class Row>
+  __device__ void operator()(const Row& row, int64_t r) const {
+    const auto third = row.map([](float v) { return v / 3; }, y + r * d, x + r * d);
+    row.put(sum + r, row.sum([](float v) { return v; }, third));
+    const auto both = row.keep([](float a, float b) { return a + b; }, third, x + r * d);
+    row.put(largest + r, row.max([](float v) { return v; }, both));
+  }
+};
+
+TEST_F(CudaRows, UsesAgainWhatItMade) {
+  for (const int64_t d : {int64_t{5}, int64_t{1000}, int64_t{4096 * 8 + 3}}) {
+    const int64_t n = 3;
+    HostTensor<float16> x({n * d}), y({n * d});
+    HostTensor<float> sum({n}), largest({n});
+    for (int64_t i = 0; i < n * d; ++i) x[i] = float16(static_cast<float>(i % 7 - 3));
+    cuda::rows<float16>(launch(), n, d,
+                        Reuse{d, y.begin(), sum.begin(), largest.begin(), x.begin()});
+    for (int64_t r = 0; r < n; ++r) {
+      double total = 0, most = -100;
+      for (int64_t i = r * d; i < (r + 1) * d; ++i) {
+        const auto third = static_cast<float>(float16(static_cast<float>(x[i]) / 3));  // rounded
+        ASSERT_EQ(static_cast<float>(y[i]), third);
+        total += static_cast<double>(third);
+        most = std::max(most, static_cast<double>(third + static_cast<float>(x[i])));
+      }
+      EXPECT_NEAR(sum[r], total, 1e-3) << "d " << d;
+      EXPECT_EQ(largest[r], most) << "d " << d;
+    }
+  }
 }
 
 struct CopyRow {

@@ -17,6 +17,7 @@ namespace {
 using kernkit::Any;
 using kernkit::AnyView;
 using kernkit::TensorView;
+using kernkit::testing::by_row;
 using kernkit::testing::Exemption;
 using kernkit::testing::contract::all_rules;
 using kernkit::testing::contract::Contract;
@@ -55,6 +56,8 @@ enum Fault {
   kIgnoresOverlap,
   kWrongInPlace,
   kWrongWhenShared,
+  kOtherBitsAmongOthers,
+  kOtherBitsInEachRun,
   kIgnoresDevice,
   kTakesAnyDevice,
   // The CUDA half.
@@ -190,6 +193,8 @@ void mix(TensorView y, TensorView x, TensorView w, kernkit::Optional<TensorView>
         KERNKIT_THROW(TypeError) << "x: dtype " << x.dtype() << " has no CUDA half";
       }
     }
+    static int runs = 0;
+    ++runs;
     const bool aligned = reinterpret_cast<uintptr_t>(out) % 16 == 0;
     for (int64_t i = 0; i < n && F == kWrongInPlace; ++i) out[i] = T(0);
     for (int64_t i = 0; i < n; ++i) {
@@ -197,6 +202,9 @@ void mix(TensorView y, TensorView x, TensorView w, kernkit::Optional<TensorView>
       if (!(F == kWrongWhenShared && a == b)) value += static_cast<C>(b[i]);
       if (c != nullptr) value += static_cast<C>(c[i]);
       if (F == kWrongWhenUnaligned && !aligned) value = C(0);
+      const bool other = (F == kOtherBitsAmongOthers && n > x.size(-1)) ||
+                         (F == kOtherBitsInEachRun && runs % 2 == 0);
+      if (other) value += value * static_cast<C>(0x1p-23);
       out[i] = T(value);
     }
     if (F == kReadsBehindTheEnd) (void)*reinterpret_cast<const volatile char*>(a + n);
@@ -269,6 +277,11 @@ void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.fault; }
 #fault, [] { return contract_with<fault>(); }, { __VA_ARGS__ } \
   }
 
+#define WRONG_BY_ROW(fault)                                                 \
+  {                                                                         \
+#fault, [] { return contract_with<fault>({by_row()}); }, { "RowAlone" } \
+  }
+
 const Wrong kWrongOps[] = {
     {"kNone", [] { return contract_with<kNone>(); }, {}},
     WRONG(kIgnoresMoreArguments, "Count"),
@@ -294,6 +307,9 @@ const Wrong kWrongOps[] = {
     WRONG(kIgnoresOverlap, "PartialOverlap"),
     WRONG(kWrongInPlace, "InPlace"),
     WRONG(kWrongWhenShared, "SharedInputs"),
+    {"kByRow", [] { return contract_with<kNone>({by_row()}); }, {}},
+    WRONG_BY_ROW(kOtherBitsAmongOthers),
+    WRONG_BY_ROW(kOtherBitsInEachRun),
     WRONG(kIgnoresDevice, "MixedDevices"),
     WRONG(kTakesAnyDevice, "OtherDevices"),
     WRONG(kWrongOnCuda, "RunsOnCuda"),
@@ -338,6 +354,19 @@ TEST(ContractRulesOf, EachHasAnOpThatBreaksIt) {
     if (wrong.red.size() == 1) broken.insert(*wrong.red.begin());
   }
   for (const Rule& rule : all_rules()) EXPECT_EQ(broken.count(rule.name), 1u) << rule.name;
+}
+
+TEST(ContractRulesOf, RowsAreNamed) {
+  for (const Rule& rule : all_rules()) {
+    if (rule.name != std::string("RowAlone")) continue;
+    const std::string end = "; expected the bits that it has among all 3";
+    const Verdict alone = try_rule(rule, contract_with<kOtherBitsAmongOthers>({by_row()}));
+    ASSERT_EQ(alone.violations.size(), 3u);
+    EXPECT_EQ(alone.violations[2], "mix(): y has other bits in row 2 alone" + end);
+    const Verdict again = try_rule(rule, contract_with<kOtherBitsInEachRun>({by_row()}));
+    EXPECT_EQ(again.violations.at(0), "mix(): y has other bits in another run" + end);
+    EXPECT_EQ(try_rule(rule, contract_with<kOtherBitsAmongOthers>()).tried, 0u);
+  }
 }
 
 #if defined(TEST_WITH_ASAN)

@@ -2,78 +2,54 @@
 // A row of elements: what the body of cpu::rows() does with it, in the code of one instruction set.
 #pragma once
 
-#include <string.h>
-
 #include <type_traits>
 
 #include "kernkit/cpu/loops.h"
 #include "kernkit/cpu/reduction.h"
+#include "kernkit/cpu/row_block.h"
+#include "kernkit/cpu/row_scratch.h"
 
 namespace kernkit::cpu {
 
 namespace detail {
 
-// float16 by F16C, eight at a time. Through memory, so that no function's target must be named.
-template <class T>
-KERNKIT_INLINE void widen_halves([[maybe_unused]] float (&to)[kBlock],
-                                 [[maybe_unused]] const T* from) {
-#if KERNKIT_INSTRUCTION_SETS > 1
-  auto* const in = reinterpret_cast<const Bytes<16>*>(from);
-  auto* const out = reinterpret_cast<Bytes<32>*>(to);
-  KERNKIT_UNROLLED
-  for (int i = 0; i < kBlock / 8; ++i) {
-    asm("vcvtph2ps %1, %%ymm0\n\tvmovups %%ymm0, %0" : "=m"(out[i]) : "m"(in[i]) : "xmm0");
-  }
-#endif
-}
-template <class T>
-KERNKIT_INLINE void narrow_to_halves([[maybe_unused]] T* to,
-                                     [[maybe_unused]] const float (&from)[kBlock]) {
-#if KERNKIT_INSTRUCTION_SETS > 1
-  auto* const in = reinterpret_cast<const Bytes<32>*>(from);
-  auto* const out = reinterpret_cast<Bytes<16>*>(to);
-  KERNKIT_UNROLLED
-  for (int i = 0; i < kBlock / 8; ++i) {  // 0: to nearest even
-    asm("vmovups %1, %%ymm0\n\tvcvtps2ph $0, %%ymm0, %0" : "=m"(out[i]) : "m"(in[i]) : "xmm0");
-  }
-#endif
-}
-
-// A block of an input as it is, or widened.
-template <bool kWiden, class T>
-struct BlockOf {
-  const T* at;
-  KERNKIT_INLINE explicit BlockOf(const T* from) : at(from) {}
-};
-template <>
-struct BlockOf<true, float16> {
-  float at[kBlock];
-  KERNKIT_INLINE explicit BlockOf(const float16* from) { widen_halves(at, from); }
-};
-
-/// What there is of a block at the end of a row; the rest repeats its first element.
-template <class T>
-struct PartOfBlock {
-  T at[kBlock];
-  PartOfBlock() = default;
-  KERNKIT_INLINE PartOfBlock(const T* from, int64_t count) {
-    memcpy(at, from, static_cast<size_t>(count) * sizeof(T));
-    for (int64_t i = count; i < kBlock; ++i) at[i] = at[0];
-  }
-};
-
 template <class Op, class... In>
 using result_of = std::decay_t<std::invoke_result_t<const Op&, compute_t<In>...>>;
+
+/// What an op made of a row, or null: then again(pass) calls pass(op, in...).
+template <class R, class Again>
+struct Kept {
+  const R* values;
+  Again again;
+};
 
 }  // namespace detail
 
 /// A row of d elements. Ops take the elements' compute types and are inlined; those of sum() and
 /// max() make what is reduced, which is float or double. Pointers are to the row's first element,
-/// aligned to an element at least. kF16c: whether the code may use it.
+/// aligned to an element at least; in place of all inputs stands what keep() returned. kF16c:
+/// whether the code may use it.
 template <bool kF16c>
 class Row {
  public:
-  KERNKIT_INLINE explicit Row(int64_t d) : d_(d) {}
+  KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch) : d_(d), scratch_(scratch) {}
+
+  /// `in` itself: on CUDA a row is in registers from here on.
+  template <class T>
+  KERNKIT_INLINE const T* load(const T* in) const {
+    return in;
+  }
+
+  /// The op(in[i]...), not rounded, for several passes: made once, in memory of this thread, by one
+  /// keep() for each row of up to 1 MiB; otherwise made by each pass.
+  template <class Op, class... In>
+  KERNKIT_INLINE auto keep(const Op& op, const In*... in) const {
+    using R = detail::result_of<Op, In...>;
+    R* const values = scratch_->template of<R>(d_);
+    if (values != nullptr) map(op, values, in...);
+    const auto again = [op, in...](const auto& pass) KERNKIT_ALL_INLINE { return pass(op, in...); };
+    return detail::Kept<R, decltype(again)>{values, again};
+  }
 
   /// The sum of op(in[i]...); 0 of an empty row. In the type that op returns.
   template <class Op, class... In>
@@ -87,9 +63,34 @@ class Row {
     return reduce<detail::Max, void>(op, nullptr, in...);
   }
 
-  /// out[i] = op(in[i]...), rounded once. `out` may be one of the inputs.
+  template <class Op, class R, class Again>
+  KERNKIT_INLINE auto sum(const Op& op, const detail::Kept<R, Again>& in) const {
+    const auto pass = [this](const auto& of, const auto*... x)
+                          KERNKIT_ALL_INLINE { return sum(of, x...); };
+    return behind(op, in, pass);
+  }
+  template <class Op, class R, class Again>
+  KERNKIT_INLINE auto max(const Op& op, const detail::Kept<R, Again>& in) const {
+    const auto pass = [this](const auto& of, const auto*... x)
+                          KERNKIT_ALL_INLINE { return max(of, x...); };
+    return behind(op, in, pass);
+  }
+  template <class Op, class Out, class R, class Again>
+  KERNKIT_INLINE auto map(const Op& op, Out* out, const detail::Kept<R, Again>& in) const {
+    const auto pass = [this, out](const auto& of, const auto*... x)
+                          KERNKIT_ALL_INLINE { return map(of, out, x...); };
+    return behind(op, in, pass);
+  }
+
+  /// *at = value, rounded.
+  template <class T, class R>
+  KERNKIT_INLINE void put(T* at, R value) const {
+    *at = T(static_cast<compute_t<T>>(value));
+  }
+
+  /// out[i] = op(in[i]...), rounded once. `out` may be one of the inputs. Returns what it wrote.
   template <class Op, class Out, class... In>
-  KERNKIT_INLINE void map(const Op& op, Out* out, const In*... in) const {
+  KERNKIT_INLINE const Out* map(const Op& op, Out* out, const In*... in) const {
     int64_t i = 0;
     for (; i + detail::kBlock <= d_; i += detail::kBlock) map_block(op, out + i, (in + i)...);
     if (i < d_) {
@@ -97,6 +98,7 @@ class Row {
       map_block(op, result.at, detail::PartOfBlock<In>(in + i, d_ - i).at...);
       memcpy(out + i, result.at, static_cast<size_t>(d_ - i) * sizeof(Out));
     }
+    return out;
   }
 
   /// Both: out[i] = op(in[i]...), and the sum of these before they are rounded.
@@ -109,7 +111,19 @@ class Row {
   template <class T>
   static constexpr bool kWiden = kF16c&& std::is_same_v<T, float16>;
 
-  // block[j] = op(in[j]...)
+  // pass(op, values), or, once for all instruction sets, of op behind the one that makes them.
+  template <class Op, class Kept, class Pass>
+  KERNKIT_INLINE static auto behind(const Op& op, const Kept& in, const Pass& pass) {
+    return in.values != nullptr ? pass(op, in.values) : make_again(op, in, pass);
+  }
+  template <class Op, class Kept, class Pass>
+  __attribute__((noinline)) KERNKIT_LOCAL static auto make_again(const Op& op, const Kept& in,
+                                                                 const Pass& pass) {
+    return in.again([&](const auto& made, const auto*... x) KERNKIT_ALL_INLINE {
+      return pass([&](auto... v) KERNKIT_ALL_INLINE { return op(made(v...)); }, x...);
+    });
+  }
+
   template <class Op, class R, class... In>
   KERNKIT_INLINE static void compute(const Op& op, R (&block)[detail::kBlock], const In*... in) {
     compute_of(op, block, detail::BlockOf<kWiden<In>, In>(in)...);
@@ -148,8 +162,7 @@ class Row {
     }
   }
 
-  // Where Out is not void, what is reduced is stored as well. The lanes of whole blocks stay in
-  // registers: those of the last part are a copy of them.
+  // Where Out is not void, what is reduced is stored as well. Lanes of whole blocks stay in registers.
   template <template <class> class Reduction, class Out, class Op, class... In>
   KERNKIT_INLINE auto reduce(const Op& op, Out* out, const In*... in) const {
     using R = detail::result_of<Op, In...>;
@@ -182,6 +195,7 @@ class Row {
   }
 
   int64_t d_;
+  detail::RowScratch* scratch_;
 };
 
 }  // namespace kernkit::cpu

@@ -15,7 +15,11 @@ struct RowsOf {
 
   template <bool kF16c>
   KERNKIT_INLINE static void loop(const Body& body, int64_t d, int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) body(Row<kF16c>(d), r);
+    RowScratch scratch;
+    for (int64_t r = begin; r < end; ++r) {
+      scratch.begin_row();
+      body(Row<kF16c>(d, &scratch), r);
+    }
   }
   KERNKIT_VECTORISED static void baseline(const Body& body, int64_t d, int64_t begin, int64_t end) {
     loop<false>(body, d, begin, end);

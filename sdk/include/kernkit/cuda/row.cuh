@@ -6,7 +6,7 @@
 
 #include "kernkit/apply.h"
 #include "kernkit/cuda/block_reduce.cuh"
-#include "kernkit/cuda/pack.cuh"
+#include "kernkit/cuda/row_pack.cuh"
 
 namespace kernkit::cuda {
 
@@ -15,8 +15,8 @@ namespace kernkit::cuda {
 /// is moved at once where its address allows, otherwise element by element: which thread has which
 /// element, and so each bit, does not depend on that.
 ///
-/// sum(), max() and map() take what load() returns, or pointers, which they read. Their ops take
-/// the compute types. All threads call them, and all get the result.
+/// sum(), max(), map() and keep() take what load(), keep() and map() return, or pointers, which
+/// they read. Their ops take the compute types. All threads call them, and all get the result.
 template <int kThreads, int kWidth, int kPacks>
 class Row {
  public:
@@ -38,8 +38,28 @@ class Row {
       Loaded<T> values;
 #pragma unroll
       for (int p = 0; p < kPacks; ++p) {
-        values.packs[p] = first_of(p) < d_ ? read(in, first_of(p)) : Pack<T, kWidth>{};
+        values.packs[p] =
+            first_of(p) < d_ ? detail::read_pack<kWidth>(in, first_of(p), d_) : Pack<T, kWidth>{};
       }
+      return values;
+    }
+  }
+
+  /// The op(x[i]...), not rounded, for several passes: in registers. Of a row too long for that
+  /// they are made by each pass.
+  template <class Op, class... In>
+  __device__ __forceinline__ auto keep(const Op& op, const In&... in) const {
+    using R = result_of<Op, In...>;
+    if constexpr (kPacks == 0) {
+      const auto make = [this, op, in...](Index first) {
+        Pack<R, kWidth> made;
+        apply(op, made, pack_of(in, 0, first)...);
+        return made;
+      };
+      return Made<R, decltype(make)>{make};
+    } else {
+      Loaded<R> values{};
+      each([&](int p, Index first) { apply(op, values.packs[p], pack_of(in, p, first)...); });
       return values;
     }
   }
@@ -56,18 +76,41 @@ class Row {
   }
 
   /// out[i] = op(x[i]...), rounded once. `out` may be an input: each thread reads its own first.
+  /// Returns what it wrote, as load() does.
   template <class Op, class Out, class... In>
-  __device__ __forceinline__ void map(const Op& op, Out* out, const In&... in) const {
-    each([&](int p, Index first) {
-      Pack<Out, kWidth> result;
-      apply(op, result, pack_of(in, p, first)...);
-      write(out, first, result);
-    });
+  __device__ __forceinline__ auto map(const Op& op, Out* out, const In&... in) const {
+    if constexpr (kPacks == 0) {
+      each([&](int, Index first) {
+        Pack<Out, kWidth> result;
+        apply(op, result, pack_of(in, 0, first)...);
+        detail::write_pack(out, first, d_, result);
+      });
+      return static_cast<const Out*>(out);
+    } else {
+      Loaded<Out> results{};
+      each([&](int p, Index first) {
+        apply(op, results.packs[p], pack_of(in, p, first)...);
+        detail::write_pack(out, first, d_, results.packs[p]);
+      });
+      return results;
+    }
+  }
+
+  /// *at = value, rounded: one number of a row.
+  template <class T, class R>
+  __device__ __forceinline__ void put(T* at, R value) const {
+    if (static_cast<int>(threadIdx.x) % kThreads == 0) *at = T(static_cast<compute_t<T>>(value));
   }
 
  private:
   // A row in registers has no more than 32 bits count.
   using Index = std::conditional_t<kPacks == 0, int64_t, int>;
+
+  // What keep() returns of a row that is not in registers: make(first) makes a pack.
+  template <class R, class Make>
+  struct Made {
+    Make make;
+  };
 
   __device__ __forceinline__ static Index first_of(int pack) {
     return (pack * kThreads + static_cast<int>(threadIdx.x) % kThreads) * kWidth;
@@ -85,41 +128,18 @@ class Row {
     }
   }
   template <class T>
-  __device__ __forceinline__ bool whole(const T* at, Index first) const {
-    return first + kWidth <= d_ && reinterpret_cast<uintptr_t>(at) % alignof(Pack<T, kWidth>) == 0;
-  }
-  template <class T>
-  __device__ __forceinline__ Pack<T, kWidth> read(const T* in, Index first) const {
-    Pack<T, kWidth> result{};
-    if (whole(in + first, first)) {
-      result = *reinterpret_cast<const Pack<T, kWidth>*>(in + first);
-    } else {
-#pragma unroll
-      for (int j = 0; j < kWidth; ++j) {
-        if (first + j < d_) result.values[j] = in[first + j];
-      }
-    }
-    return result;
-  }
-  template <class T>
-  __device__ __forceinline__ void write(T* out, Index first, const Pack<T, kWidth>& pack) const {
-    if (whole(out + first, first)) {
-      *reinterpret_cast<Pack<T, kWidth>*>(out + first) = pack;
-    } else {
-#pragma unroll
-      for (int j = 0; j < kWidth; ++j) {
-        if (first + j < d_) out[first + j] = pack.values[j];
-      }
-    }
-  }
-  template <class T>
   __device__ __forceinline__ const Pack<T, kWidth>& pack_of(const Loaded<T>& in, int p,
                                                             Index) const {
     return in.packs[p];
   }
   template <class T>
   __device__ __forceinline__ Pack<T, kWidth> pack_of(const T* in, int, Index first) const {
-    return read(in, first);
+    return detail::read_pack<kWidth>(in, first, d_);
+  }
+  template <class R, class Make>
+  __device__ __forceinline__ Pack<R, kWidth> pack_of(const Made<R, Make>& in, int,
+                                                     Index first) const {
+    return in.make(first);
   }
   template <class Op, class Out, class... In>
   __device__ __forceinline__ static void apply(const Op& op, Pack<Out, kWidth>& result,
@@ -132,12 +152,16 @@ class Row {
   static T element_of(const Loaded<T>&);
   template <class T>
   static T element_of(const T*);
+  template <class R, class Make>
+  static R element_of(const Made<R, Make>&);
+  template <class Op, class... In>
+  using result_of = std::decay_t<
+      std::invoke_result_t<const Op&, compute_t<decltype(element_of(std::declval<In>()))>...>>;
 
   template <class Join, class Op, class... In>
   __device__ __forceinline__ auto reduce(const Join& join, float nothing, const Op& op,
                                          const In&... in) const {
-    using R = std::decay_t<
-        std::invoke_result_t<const Op&, compute_t<decltype(element_of(std::declval<In>()))>...>>;
+    using R = result_of<Op, In...>;
     R result = nothing;
     each([&](int p, Index first) {
       Pack<R, kWidth> made;
@@ -154,7 +178,7 @@ class Row {
     }
   }
 
-  int64_t d_;
+  Index d_;
 };
 
 }  // namespace kernkit::cuda

@@ -31,6 +31,11 @@ inline Exemption cpu_only() { return {Exemption::kCpuOnly, "", ""}; }
 /// The op has no CPU half. What it should give is what it gives for dense and aligned tensors.
 inline Exemption cuda_only() { return {Exemption::kCudaOnly, "", ""}; }
 
+/// The op works row by row: row r of what it writes depends on row r of the tensors that have as
+/// many rows as the first written one, and on the tensors that have not. Then its bits are the same
+/// alone and among other rows, and in every run: rule RowAlone.
+inline Exemption by_row() { return {Exemption::kByRow, "", ""}; }
+
 namespace contract {
 
 /// What stands behind the op's name in KERNKIT_TEST_CONTRACT: an argument, or an exemption.
@@ -86,7 +91,8 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
 /// A line may stand in <op>_test.cc as well: of the programs of kernkit_add_tests() and
 /// kernkit_add_cuda_tests() one tries it, the second where there is one.
 ///
-/// Behind the arguments: `cpu_only()`, `cuda_only()`, `without("<rule>", "<why>")`.
+/// Behind the arguments: `by_row()`, which asks for one more rule; `cpu_only()`, `cuda_only()`,
+/// `without("<rule>", "<why>")`.
 #if !defined(KERNKIT_CONTRACT_IN_CUDA_TEST)
 #define KERNKIT_TEST_CONTRACT(op, ...)                                                     \
   extern "C" int __tvm_ffi_##op(void*, const KernkitAny*, int32_t, KernkitAny*);           \
@@ -95,6 +101,7 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
       ::kernkit::testing::contract::register_tests(                                        \
           #op, __tvm_ffi_##op, __tvm_ffi__metadata_##op,                                   \
           [] {                                                                             \
+            using ::kernkit::testing::by_row;                                              \
             using ::kernkit::testing::cpu_only;                                            \
             using ::kernkit::testing::cuda_only;                                           \
             using ::kernkit::testing::example;                                             \

@@ -28,7 +28,8 @@ class Part(NamedTuple):
 PARTS: Tuple[Part, ...] = (
     Part("rows", ALWAYS, "vector math and loops of rows, which the template's kernel uses",
          ("include/kernkit/math*", "include/kernkit/cpu/exp_log.h", "include/kernkit/cpu/reduction.h",
-          "include/kernkit/c*/row*", "include/kernkit/cuda/block_reduce.cuh")),
+          "include/kernkit/c*/row*", "include/kernkit/cuda/block_reduce.cuh",
+          "include/kernkit/testing/contract/row_rules.h", "python/kernkit/ops/kinds/row/*")),
     Part("ptx", ASKED, "CUDA on the CPU for what nvcc compiled",
          ("cuda_on_cpu/ptx/*", "python/kernkit/run.py")),
     Part("tvm_ffi_compat", ASKED, "headers under tvm-ffi's names, and what only they need",

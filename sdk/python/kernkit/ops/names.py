@@ -15,10 +15,10 @@ from ..schema import Op
 
 # What the skeletons declare: in functions, and as members, which stand behind a dot as well.
 _LOCALS = set(
-    "Compute T Types a b blocks bytes columns count each element elements exact expected i in j kRegistered "
-    "is_zero kThreads launch moved of_warps offset op out placement reduce_warp result result1 result2 "
-    "result3 result4 result5 result6 result7 result8 row rows shape shapes sizes state tag thread time "
-    "total value wanted write_zeros".split()
+    "Compute T Types a b begin blocks bytes columns count each element elements exact expected i in j kRegistered "
+    "is_zero kThreads launch mean moved of_warps offset op out placement r reduce_warp result result1 result2 "
+    "result3 result4 result5 result6 result7 result8 row rows scale shape shapes sizes squares state tag terms thread time "
+    "total v value wanted write_zeros".split()
 )
 _MEMBERS = set("combine device_ error finish kIdentity load".split())
 # GoogleTest looks for these in a class of tests, whose members the tensors of a test are.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands for @name@ in the skeletons of the kinds that compute with numbers: elementwise and
-row_reduction."""
+"""What stands for @name@ in the skeletons of the kinds that compute with numbers: elementwise, row
+and row_reduction."""
 
 from typing import Dict, List
 
@@ -60,6 +60,8 @@ def fields(kind: str, op: Op) -> Dict[str, str]:
 
     if kind == "elementwise":
         doc = f"{output} = {formula('{}', '{}')}, elementwise."
+    elif kind == "row":
+        doc = f"{output} = {formula('{}', '{}')}, each row by its root mean square."
     else:
         doc = f"{output}[i] = {product(f'sum of row i of {first}', '{}')}."
     return {
@@ -72,6 +74,9 @@ def fields(kind: str, op: Op) -> Dict[str, str]:
         "no_partial_overlap": "".join(f".no_partial_overlap({name})" for name in inputs),
         "pointers": join([f"{output}.data<T>()"], [f"{name}.data<const T>()" for name in inputs]),
         "members": "\n".join(_MEMBERS[value.type].format(value.name) for value in scalars),
+        "row_members": "\n".join([f"T* {output};", *(f"const T* {name};" for name in inputs)]),
+        "row_inputs": join([f"{name} + r * columns" for name in inputs]),
+        "and_constants": "".join(", " + _TO_COMPUTE[v.type].format(v.name) for v in scalars),
         "functor_parameters": join([f"Compute {name}" for name in inputs]),
         "functor_arguments": join([_TO_COMPUTE[v.type].format(v.name) for v in scalars]),
         "functor_constants": join([EXAMPLES[value.type] for value in scalars]),
@@ -101,6 +106,9 @@ def fields(kind: str, op: Op) -> Dict[str, str]:
         ),
         "make_bench_inputs": lines(
             "HostTensor<T> {x}({{count}});\nkernkit::testing::fill_eighths({x}, {i});", inputs
+        ),
+        "make_row_bench_inputs": lines(
+            "HostTensor<T> {x}({{rows, columns}});\nkernkit::testing::fill_eighths({x}, {i});", inputs
         ),
         "float_tensors": lines("TestTensor<float> {x}{{{{2, 3}}}};", tensors),
         "tensor_count": str(len(tensors)),

@@ -2,6 +2,7 @@
 // The rules that every call of the other ones keeps.
 #pragma once
 
+#include "kernkit/testing/contract/row_rules.h"
 #include "kernkit/testing/contract/rules.h"
 
 namespace kernkit::testing::contract {
@@ -132,6 +133,8 @@ inline std::vector<Rule> cpu_rules() {
        inputs_are_not_written},
       {"StaysInside", "nothing around the tensors is written", nullptr, nullptr,
        nothing_outside_is_written},
+      {"RowAlone", "by_row(): a row has the same bits in every run, alone and among others",
+       nullptr, depends_on_the_row_alone},
   };
   rules.insert(rules.begin(), others.begin(), others.end());
   return rules;

@@ -94,6 +94,7 @@ class Contract {
   }
   bool runs_on_cpu() const { return !says(Exemption::kCudaOnly); }
   bool runs_on_cuda() const { return !says(Exemption::kCpuOnly); }
+  bool works_by_row() const { return says(Exemption::kByRow); }
   const std::vector<Exemption>& exemptions() const { return exemptions_; }
 
  private:

@@ -60,6 +60,7 @@ class CudaPlace : public Place {
     (void)cudaDeviceSynchronize();
     kernkit_open_to_kernels(memory, stream_);
   }
+  void reorder(unsigned seed) override { runtime.set_seed(seed); }
   void enter() override {
     current_ = this;
     guards_ = std::make_unique<Guards>(device(), stream_);

@@ -37,6 +37,8 @@ class Place {
   virtual void leave() {}
   /// Makes the place as good as new; false where only another one is.
   virtual bool renew() { return true; }
+  /// From now on threads of a device run in another order.
+  virtual void reorder(unsigned) {}
   /// What went wrong here besides what the op itself said, or "".
   virtual std::string fault() { return ""; }
 

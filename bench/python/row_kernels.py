@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of rows as one calls them from Python, beside eager PyTorch: norms, softmax, a gate. Rows
+are named from Python/<op>/<dtype>/<whose>/n:<rows>/d:<columns>[/strided]; behind them, for each op,
+PyTorch's time by ours: the geometric mean, and the least one.
+
+Ours write into a tensor that is there; PyTorch's make one, as its users call them. With
+OMP_NUM_THREADS=1 in the environment both have one thread: from Python on one thread/<op>/...
+Strided rows lie 64 elements apart.
+"""
+
+import math
+import os
+import statistics
+import time
+import timeit
+
+from rows import ROOT, Rows, interleaved
+
+ONE_THREAD = os.environ.get("OMP_NUM_THREADS") == "1"
+START = "from Python on one thread" if ONE_THREAD else "from Python"
+LIBRARY = ROOT / "build/release/lib/libkernkit_row_kernels.so"
+DTYPES = ["float32", "bfloat16", "float16"]
+# Rows and columns: 1 MiB of float32 in all, of whole blocks and ragged, and a matrix beyond the caches.
+SHAPES = [(2048, 128), (256, 1000), (256, 1024), (64, 4096), (63, 4099), (16, 16384), (4096, 4096)]
+GAP = 64
+
+
+def statements():
+    """{op: (PyTorch's, ours, columns of x by those of y)}"""
+    return {
+        "rms_norm": ("F.rms_norm(x, (d,), w, 1e-6)", "lib.rms_norm(y, x, w, 1e-6)", 1),
+        "fused_add_rms_norm": (
+            "F.rms_norm(x + r, (d,), w, 1e-6)", "lib.fused_add_rms_norm(y, s, x, r, w, 1e-6)", 1),
+        "layer_norm": ("F.layer_norm(x, (d,), w, b, 1e-5)", "lib.layer_norm(y, x, w, b, 1e-5)", 1),
+        "softmax": ("torch.softmax(x, -1)", "lib.softmax(y, x)", 1),
+        "gelu_and_mul": ("F.gelu(x[:, :d]) * x[:, d:]", "lib.gelu_and_mul(y, x)", 2),
+    }  # fmt: skip
+
+
+def measure(rows, lib, op, dtype, n, d, strided, ratios):
+    import torch
+
+    theirs, ours, wide = statements()[op]
+    tail = f"n:{n}/d:{d}" + ("/strided" if strided else "")
+    if not rows.wants(f"{START}/{op}/{dtype}/{tail}"):
+        return
+    kind, gap = getattr(torch, dtype), GAP if strided else 0
+    torch.manual_seed(1)
+    x, r = (torch.randn(n, wide * d + gap).to(kind)[:, : wide * d] for _ in range(2))
+    w, b = (torch.randn(d).to(kind) for _ in range(2))
+    y, s = torch.full((n, d), 77.0).to(kind), torch.full((n, d), 77.0).to(kind)
+    names = {"torch": torch, "F": torch.nn.functional, "lib": lib, "x": x, "r": r, "w": w, "b": b,
+             "y": y, "s": s, "d": d}  # fmt: skip
+    wanted = eval(theirs, names)
+    exec(ours, names)
+    # Of 16 bits PyTorch rounds in between, as ours does not.
+    digits = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}[dtype]
+    if not torch.allclose(y.double(), wanted.double(), rtol=digits, atol=digits):
+        return rows.fail(f"{START}/{op}/{dtype}/kernkit/{tail}", "the result is wrong")
+    time.sleep(0.02)  # threads of the check before have gone to sleep
+    timers = {"kernkit": timeit.Timer(ours, globals=names), "torch": timeit.Timer(theirs, globals=names)}
+    times = interleaved(timers, 0.003, 9)
+    moved = {"fused_add_rms_norm": 4, "gelu_and_mul": 3}.get(op, 2) * n * d * y.element_size()
+    for whose, samples in times.items():
+        rows.add(f"{START}/{op}/{dtype}/{whose}/{tail}", samples, moved=moved)
+    ratio = statistics.median(times["torch"]) / statistics.median(times["kernkit"])
+    ratios.setdefault(op, {})[f"{dtype} {tail}"] = ratio
+
+
+def main():
+    with Rows(__doc__) as rows:
+        try:
+            import torch
+            import tvm_ffi
+        except ImportError as missing:
+            return rows.skip(f"{START}/torch", f"{missing.name} is not installed")
+        if ONE_THREAD:
+            torch.set_num_threads(1)
+        lib, ratios = tvm_ffi.load_module(str(LIBRARY)), {}
+        for op in statements():
+            for dtype in DTYPES:
+                for n, d in SHAPES:
+                    measure(rows, lib, op, dtype, n, d, False, ratios)
+                measure(rows, lib, op, dtype, 64, 4096, True, ratios)
+        for op, cells in ratios.items():
+            mean = math.exp(statistics.fmean(map(math.log, cells.values())))
+            least = min(cells, key=cells.get)
+            print(f"{op}: torch by kernkit {mean:.2f}, least {cells[least]:.2f} ({least})")
+
+
+if __name__ == "__main__":
+    main()

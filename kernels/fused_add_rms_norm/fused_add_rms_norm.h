@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// fused_add_rms_norm: sum = x + residual and y = rms_norm(sum), in one pass.
+#pragma once
+
+#include "kernkit/dispatch.h"
+#include "kernkit/math.h"
+#include "kernkit/optional.h"
+#include "kernkit/tensor.h"
+
+namespace kernkit::kernels {
+
+using FusedAddRmsNormTypes = floating;
+
+/// The arithmetic of CPU and GPU: the sum is rounded to T, and the norm is that of the rounded sum.
+template <class T>
+struct FusedAddRmsNorm {
+  using C = compute_t<T>;
+  T *y, *sum;
+  const T *x, *residual, *weight;  // weight: null where there is none
+  int64_t x_stride, residual_stride, d;
+  C eps;
+
+  FusedAddRmsNorm(TensorView y, TensorView sum, TensorView x, TensorView residual,
+                  const Optional<TensorView>& weight, double eps)
+      : y(y.data<T>()),
+        sum(sum.data<T>()),
+        x(x.data<const T>()),
+        residual(residual.data<const T>()),
+        weight(weight ? weight->data<const T>() : nullptr),
+        x_stride(x.stride(0)),
+        residual_stride(residual.stride(0)),
+        d(x.size(1)),
+        eps(static_cast<C>(eps)) {}
+
+  template <class Row>
+  KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
+    const auto total = row.map([](C v, C old) { return v + old; }, sum + r * d, x + r * x_stride,
+                               residual + r * residual_stride);
+    const C squares = row.sum([](C v) { return v * v; }, total);
+    const C scale = math::rsqrt(squares / static_cast<C>(d) + eps);
+    if (weight != nullptr) {
+      row.map([scale](C v, C g) { return v * scale * g; }, y + r * d, total, weight);
+    } else {
+      row.map([scale](C v) { return v * scale; }, y + r * d, total);
+    }
+  }
+};
+
+/// sum = x + residual, then y[i, j] = sum[i, j] / sqrt(mean of the squares of row i of sum + eps) *
+/// weight[j]. What one layer adds to the stream of a transformer, and what the next one reads.
+///
+/// x: [n, d], a dtype of FusedAddRmsNormTypes, rows any distance apart, on the CPU or a CUDA
+/// device. residual: like x. sum and y: like x, contiguous, apart from each other; either may be x
+/// or residual itself, but may not overlap them otherwise. weight: [d], dtype and device of x,
+/// contiguous, apart from sum and y; without it all are 1.
+/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+void fused_add_rms_norm(TensorView y, TensorView sum, TensorView x, TensorView residual,
+                        const Optional<TensorView>& weight, double eps);
+
+/// The CUDA half: arguments are checked and not empty. Defined in fused_add_rms_norm.cu.
+void fused_add_rms_norm_cuda(TensorView y, TensorView sum, TensorView x, TensorView residual,
+                             const Optional<TensorView>& weight, double eps);
+
+}  // namespace kernkit::kernels

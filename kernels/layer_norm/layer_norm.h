@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// layer_norm: y = (x - mean) / sqrt(variance + eps) * weight + bias, row by row.
+#pragma once
+
+#include "kernkit/dispatch.h"
+#include "kernkit/math.h"
+#include "kernkit/optional.h"
+#include "kernkit/tensor.h"
+
+namespace kernkit::kernels {
+
+using LayerNormTypes = floating;
+
+/// The arithmetic of CPU and GPU, in compute_t<T> and rounded once. The variance is that of the
+/// differences from the mean, so that a large mean costs no digits.
+template <class T>
+struct LayerNorm {
+  using C = compute_t<T>;
+  T* y;
+  const T *x, *weight, *bias;  // null where there is none
+  int64_t stride, d;
+  C eps;
+
+  LayerNorm(TensorView y, TensorView x, const Optional<TensorView>& weight,
+            const Optional<TensorView>& bias, double eps)
+      : y(y.data<T>()),
+        x(x.data<const T>()),
+        weight(weight ? weight->data<const T>() : nullptr),
+        bias(bias ? bias->data<const T>() : nullptr),
+        stride(x.stride(0)),
+        d(x.size(1)),
+        eps(static_cast<C>(eps)) {}
+
+  template <class Row>
+  KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
+    const auto in = row.load(x + r * stride);
+    const C mean = row.sum([](C v) { return v; }, in) / static_cast<C>(d);
+    const C squares = row.sum([mean](C v) { return (v - mean) * (v - mean); }, in);
+    const C k = math::rsqrt(squares / static_cast<C>(d) + eps);
+    T* const out = y + r * d;
+    if (bias != nullptr) {
+      row.map([=](C v, C g, C b) { return (v - mean) * k * g + b; }, out, in, weight, bias);
+    } else if (weight != nullptr) {
+      row.map([=](C v, C g) { return (v - mean) * k * g; }, out, in, weight);
+    } else {
+      row.map([=](C v) { return (v - mean) * k; }, out, in);
+    }
+  }
+};
+
+/// y[i, j] = (x[i, j] - mean of row i) / sqrt(its variance + eps) * weight[j] + bias[j], with the
+/// variance of all d: Ba, Kiros and Hinton, "Layer Normalization", 2016.
+///
+/// x: [n, d], a dtype of LayerNormTypes, rows any distance apart, on the CPU or a CUDA device. y:
+/// like x, contiguous; it may be x itself, but may not overlap it otherwise. weight, bias: [d],
+/// dtype and device of x, contiguous, apart from y; without them all are 1 and 0. A bias needs a
+/// weight. Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError
+/// (CUDA).
+void layer_norm(TensorView y, TensorView x, const Optional<TensorView>& weight,
+                const Optional<TensorView>& bias, double eps);
+
+/// The CUDA half: arguments are checked and not empty. Defined in layer_norm.cu.
+void layer_norm_cuda(TensorView y, TensorView x, const Optional<TensorView>& weight,
+                     const Optional<TensorView>& bias, double eps);
+
+}  // namespace kernkit::kernels

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// rms_norm: y = x / sqrt(mean(x^2) + eps) * weight, row by row.
+#pragma once
+
+#include "kernkit/dispatch.h"
+#include "kernkit/math.h"
+#include "kernkit/optional.h"
+#include "kernkit/tensor.h"
+
+namespace kernkit::kernels {
+
+using RmsNormTypes = floating;
+
+/// The arithmetic of CPU and GPU, in compute_t<T> and rounded once.
+template <class T>
+struct RmsNorm {
+  using C = compute_t<T>;
+  T* y;
+  const T *x, *weight;  // weight: null where there is none
+  int64_t stride, d;
+  C eps;
+
+  RmsNorm(TensorView y, TensorView x, const Optional<TensorView>& weight, double eps)
+      : y(y.data<T>()),
+        x(x.data<const T>()),
+        weight(weight ? weight->data<const T>() : nullptr),
+        stride(x.stride(0)),
+        d(x.size(1)),
+        eps(static_cast<C>(eps)) {}
+
+  template <class Row>
+  KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
+    const auto in = row.load(x + r * stride);
+    const C squares = row.sum([](C v) { return v * v; }, in);
+    const C scale = math::rsqrt(squares / static_cast<C>(d) + eps);
+    if (weight != nullptr) {
+      row.map([scale](C v, C g) { return v * scale * g; }, y + r * d, in, weight);
+    } else {
+      row.map([scale](C v) { return v * scale; }, y + r * d, in);
+    }
+  }
+};
+
+/// y[i, j] = x[i, j] / sqrt(mean of the squares of row i + eps) * weight[j]: Zhang and Sennrich,
+/// "Root Mean Square Layer Normalization", 2019.
+///
+/// x: [n, d], a dtype of RmsNormTypes, rows any distance apart, on the CPU or a CUDA device. y:
+/// like x, contiguous; it may be x itself, but may not overlap it otherwise. weight: [d], dtype and
+/// device of x, contiguous, apart from y; without it all are 1. Throws TypeError (dtype),
+/// ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+void rms_norm(TensorView y, TensorView x, const Optional<TensorView>& weight, double eps);
+
+/// The CUDA half: arguments are checked and not empty. Defined in rms_norm.cu.
+void rms_norm_cuda(TensorView y, TensorView x, const Optional<TensorView>& weight, double eps);
+
+}  // namespace kernkit::kernels

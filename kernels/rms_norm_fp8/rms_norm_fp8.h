@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// rms_norm_fp8: rms_norm in float8_e4m3fn, with a scale for each row.
+#pragma once
+
+#include "kernkit/dispatch.h"
+#include "kernkit/math.h"
+#include "kernkit/tensor.h"
+
+namespace kernkit::kernels {
+
+using RmsNormFp8Types = types<float16, bfloat16, float>;
+
+/// The largest number of float8_e4m3fn; and the smallest scale: rows whose largest result is below
+/// 1 / 512 use fewer of the numbers.
+inline constexpr float kLargestFp8 = 448;
+inline constexpr float kSmallestScale = 1 / (kLargestFp8 * 512);
+
+/// The arithmetic of CPU and GPU, in float32, rounded once to float8.
+template <class T>
+struct RmsNormFp8 {
+  float8_e4m3fn* y;
+  float* scale;
+  const T *x, *weight;
+  int64_t stride, d;
+  float eps;
+
+  RmsNormFp8(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps)
+      : y(y.data<float8_e4m3fn>()),
+        scale(scale.data<float>()),
+        x(x.data<const T>()),
+        weight(weight.data<const T>()),
+        stride(x.stride(0)),
+        d(x.size(1)),
+        eps(static_cast<float>(eps)) {}
+
+  template <class Row>
+  KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
+    const auto in = row.load(x + r * stride);
+    const float squares = row.sum([](float v) { return v * v; }, in);
+    const float k = math::rsqrt(squares / static_cast<float>(d) + eps);
+    const auto norm = row.keep([k](float v, float g) { return v * k * g; }, in, weight);
+    const float largest = row.max([](float v) { return v < 0 ? -v : v; }, norm);
+    const float of_row = largest / kLargestFp8;
+    const float used = of_row < kSmallestScale ? kSmallestScale : of_row;  // NaN stays
+    row.map([used](float v) { return v / used; }, y + r * d, norm);
+    row.put(scale + r, used);
+  }
+};
+
+/// y[i, j] * scale[i] = rms_norm of x, but for the rounding to float8: scale[i] is the largest
+/// magnitude of row i / 448, at least 1 / (448 * 512).
+///
+/// x: [n, d], a dtype of RmsNormFp8Types, rows any distance apart, on the CPU or a CUDA device. y:
+/// [n, d] of float8_e4m3fn, scale: [n] of float32, weight: [d] of x's dtype, all contiguous, on x's
+/// device. y and scale overlap nothing.
+/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+void rms_norm_fp8(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps);
+
+/// The CUDA half: arguments are checked and not empty. Defined in rms_norm_fp8.cu.
+void rms_norm_fp8_cuda(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps);
+
+}  // namespace kernkit::kernels

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// softmax: y = exp(x) / sum(exp(x)), row by row.
+#pragma once
+
+#include "kernkit/dispatch.h"
+#include "kernkit/math.h"
+#include "kernkit/tensor.h"
+
+namespace kernkit::kernels {
+
+using SoftmaxTypes = floating;
+
+/// The arithmetic of CPU and GPU, in compute_t<T> and rounded once. The largest element is taken
+/// off first, so that no exp overflows.
+template <class T>
+struct Softmax {
+  using C = compute_t<T>;
+  T* y;
+  const T* x;
+  int64_t stride, d;
+
+  Softmax(TensorView y, TensorView x)
+      : y(y.data<T>()), x(x.data<const T>()), stride(x.stride(0)), d(x.size(1)) {}
+
+  // [body]
+  template <class Row>
+  KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
+    const auto in = row.load(x + r * stride);
+    const C largest = row.max([](C v) { return v; }, in);
+    const auto parts = row.keep([largest](C v) { return math::exp(v - largest); }, in);
+    const C whole = row.sum([](C v) { return v; }, parts);
+    row.map([whole](C v) { return v / whole; }, y + r * d, parts);
+  }
+  // [/body]
+};
+
+/// y[i, j] = exp(x[i, j]) / sum of exp of row i. A row with NaN or infinity, and one of -infinity
+/// alone, are NaN where PyTorch's are.
+///
+/// x: [n, d], a dtype of SoftmaxTypes, rows any distance apart, on the CPU or a CUDA device. y:
+/// like x, contiguous; it may be x itself, but may not overlap it otherwise. Throws TypeError
+/// (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+void softmax(TensorView y, TensorView x);
+
+/// The CUDA half: arguments are checked and not empty. Defined in softmax.cu.
+void softmax_cuda(TensorView y, TensorView x);
+
+}  // namespace kernkit::kernels

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule of ops that work row by row, for those that claim it: by_row().
+#pragma once
+
+#include "kernkit/testing/contract/rule.h"
+
+namespace kernkit::testing::contract {
+
+/// "" or the first result that has other bytes than that row of the wanted one: "y has other bits
+/// in row 2". Of one row: than all of it.
+inline std::string other_bits(const Call& got, const Call& wanted, int64_t row, int64_t rows) {
+  for (size_t k = 0; k < wanted.given().size(); ++k) {
+    const std::vector<unsigned char>& all = wanted.given()[k].elements.bytes;
+    const std::vector<unsigned char>& ours = got.given()[k].elements.bytes;
+    const size_t begin = all.size() / static_cast<size_t>(rows) * static_cast<size_t>(row);
+    const bool same =
+        begin + ours.size() <= all.size() &&
+        std::equal(ours.begin(), ours.end(), all.begin() + static_cast<std::ptrdiff_t>(begin));
+    if (!same) {
+      return wanted.given()[k].name + " has other bits" +
+             (rows == 1 ? "" : " in row " + std::to_string(row));
+    }
+  }
+  return "";
+}
+
+/// Of the call's tensors that have as many rows as the first that is written, row `row` alone.
+inline void leave_row(Call* call, int64_t row, int64_t rows) {
+  for (Argument& argument : call->arguments) {
+    if (!argument.is_tensor || argument.shape.empty() || argument.shape[0] != rows) continue;
+    std::vector<unsigned char>& bytes = argument.contents->bytes;
+    const auto size = static_cast<std::ptrdiff_t>(bytes.size() / static_cast<size_t>(rows));
+    const auto begin = bytes.begin() + row * size;
+    bytes = std::vector<unsigned char>(begin, begin + size);
+    argument.shape[0] = 1;
+  }
+}
+
+/// Each row alone, and all of them in other runs, on CUDA with another order of threads.
+inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict) {
+  if (!contract.works_by_row()) return;
+  for (const MakePlace make_place : places_of(contract)) {
+    const std::unique_ptr<Place> place = make_place();
+    Call batch(contract, *place);
+    int64_t rows = 0;
+    for (const Argument& argument : batch.arguments) {
+      if (rows == 0 && argument.is_written && !argument.shape.empty()) rows = argument.shape[0];
+    }
+    (void)batch.run();
+    for (int64_t row = -2; row < rows; ++row) {  // the first two: all rows
+      place->reorder(static_cast<unsigned>(row + 3));
+      Call other = Call::plain(batch, *place);
+      if (row >= 0) leave_row(&other, row, rows);
+      const Outcome outcome = other.run();
+      const std::string differs = !outcome.accepted
+                                      ? "row " + std::to_string(row) + " alone: " + outcome.text()
+                                  : row < 0 ? other_bits(other, batch, 0, 1)
+                                            : other_bits(other, batch, row, rows);
+      verdict->add(differs.empty()
+                       ? ""
+                       : contract.callee().name() + "()" + place->suffix() + ": " + differs +
+                             (row < 0 ? " in another run" : " alone") +
+                             "; expected the bits that it has among all " + std::to_string(rows));
+    }
+  }
+}
+
+}  // namespace kernkit::testing::contract
