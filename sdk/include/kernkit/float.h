@@ -11,10 +11,8 @@
 
 #if defined(__CUDACC__)
 #define KERNKIT_HOST_DEVICE __host__ __device__
-#define KERNKIT_DEVICE __device__
 #else
 #define KERNKIT_HOST_DEVICE
-#define KERNKIT_DEVICE  // so that a .cc file compiles for the CPU what a .cu file does for the device
 #endif
 
 namespace kernkit {

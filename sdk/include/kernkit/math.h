@@ -14,6 +14,14 @@
 
 #include "kernkit/cpu/exp_log.h"
 
+// Of a body of rows: a .cu file compiles it for the device, a .cc file into each loop of the CPU.
+// (A call would stay one, since g++ shares a function among loops of several instruction sets.)
+#if defined(__CUDACC__)
+#define KERNKIT_DEVICE __device__ __forceinline__
+#else
+#define KERNKIT_DEVICE KERNKIT_INLINE
+#endif
+
 namespace kernkit::math {
 
 /// e^x: within 0.992 ulp; of double 1.02.

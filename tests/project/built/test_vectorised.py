@@ -58,21 +58,21 @@ def flags(root):
     return re.findall(r"-f\S+", re.search(r"set\(host ([^)]*)\)", text)[1])
 
 
-def loops(compiler, level, root, dlpack_include, object_file):
+def loops(compiler, level, root, dlpack_include, object_file, source=OPS, of="LoopsOf<"):
     """The instructions of each loop."""
     if not shutil.which(compiler) or os.uname().machine != "x86_64":
         pytest.skip(f"{compiler} is not installed, or this is no x86-64")
     command = [compiler, "-x", "c++", "-std=c++17", level, *flags(root), "-DKERNKIT_COMPILED",
                "-Wno-pass-failed", "-I", root / "sdk/include", "-isystem", dlpack_include, "-c", "-",
                "-o", object_file]  # fmt: skip
-    done = subprocess.run(command, input=OPS, capture_output=True, text=True)
+    done = subprocess.run(command, input=source, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     listing = subprocess.run(["objdump", "-dC", "--no-show-raw-insn", object_file],
                              capture_output=True, text=True, check=True).stdout  # fmt: skip
     found = {}
     for function in listing.split("\n\n"):
         name = re.search(r"<(.*)>:\n", function)
-        if name and "LoopsOf<" in name[1]:
+        if name and of in name[1]:
             found[name[1]] = re.findall(r"^ +[0-9a-f]+:\t(?:data16 |cs |bnd )*(\w+)", function, re.MULTILINE)
     return found
 
@@ -86,6 +86,44 @@ def test_ops_have_no_call_and_no_scalar_arithmetic(compiler, level, root, dlpack
         scalar = {i for i in instructions if re.fullmatch(SCALAR, i)}
         assert "call" not in instructions and not scalar, (name, scalar)
         assert any(re.fullmatch(PACKED, i) for i in instructions), name
+
+
+ROWS = """
+#include "kernkit/cpu/rows.h"
+#include "kernkit/math.h"
+namespace kernkit::cpu {
+template <class T>
+struct Norm {
+  T* y;
+  const T* x;
+  int64_t d;
+  template <class Row>
+  KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
+    const float squares = row.sum([](float v) { return v * v; }, x + r * d);
+    const float scale = math::rsqrt(squares / static_cast<float>(d));
+    row.map([scale](float v) { return math::silu(v) * scale; }, y + r * d, x + r * d);
+  }
+};
+template void rows(int64_t, int64_t, size_t, const Norm<float>&);
+template void rows(int64_t, int64_t, size_t, const Norm<bfloat16>&);
+void scaled(int64_t n, int64_t d, float* y, const float* x) {
+  rows(n, d, 0, [=](const auto& row, int64_t r) {
+    const float most = row.max([](float v) { return v; }, x + r * d);
+    row.map([most](float v) { return v / most; }, y + r * d, x + r * d);
+  });
+}
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["g++", pytest.param("clang++", marks=pytest.mark.all)])
+def test_a_body_of_rows_is_inlined_into_each_loop(compiler, root, dlpack_include, tmp_path):
+    """A call would have the instructions of the least processor."""
+    found = loops(compiler, "-O3", root, dlpack_include, tmp_path / "rows.o", ROWS, "RowsOf<")
+    loops_of_sets = {name: code for name, code in found.items() if "::best(" not in name}
+    assert len(loops_of_sets) == 3 * 3
+    for name, instructions in loops_of_sets.items():
+        assert sum(bool(re.fullmatch(PACKED, i)) for i in instructions) > 20, (name, len(instructions))
 
 
 def test_run_time_compilation_is_shown_with_the_flags_of_cmake(root):
