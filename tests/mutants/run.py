@@ -187,6 +187,7 @@ def reach(bin, program, folder):
     """How long it takes, and the mutants that it reaches; none where it fails without one."""
     seen = folder / f"{program}.seen"
     for _ in range(3):  # a busy machine fails what measures time
+        seen.unlink(missing_ok=True)
         started = time.monotonic()
         if run(bin / program, 600, KERNKIT_MUTANTS_SEEN=str(seen)) == 0:
             return time.monotonic() - started, set(map(int, seen.read_text().split())) if seen.exists() else set()
