@@ -179,9 +179,11 @@ template <class A, class B>
 #define KERNKIT_ICHECK_GT(a, b) KERNKIT_ICHECK_OP(a, >, b)
 #define KERNKIT_ICHECK_GE(a, b) KERNKIT_ICHECK_OP(a, >=, b)
 
+namespace kernkit::detail {
+[[noreturn, gnu::cold]] void throw_out_of_shape(size_t i, size_t size);
+}
 inline int64_t kernkit::ShapeView::at(size_t i) const {
-  KERNKIT_CHECK(i < size_, IndexError)
-      << "index " << i << " is out of range for a shape of size " << size_;
+  if (__builtin_expect(i >= size_, 0)) detail::throw_out_of_shape(i, size_);
   return data_[i];
 }
 

@@ -42,32 +42,28 @@ template <class Line, class First, class... Rest, class R, class... Params, clas
                              read_usual<First>(any, name));
 }
 
-/// Calls a function whose types are known to suit the line.
+/// Whether a function's types suit the line; that they do not is said where it is asked.
 template <class Line, class R, class... Params>
-[[gnu::always_inline]] inline int call_fitting(R (*function)(Params...), KernkitFunction self,
-                                               const KernkitAny* args, int32_t num_args,
-                                               KernkitAny* result) noexcept {
-  using ThisOp = Op<Line>;
-  try {
-    if (__builtin_expect(!ThisOp::accepts_count(num_args), 0)) {
-      throw_count(ThisOp::signature(), ThisOp::kNames.text, num_args);
-    }
-    return read_and_call<Line>(Unread<std::decay_t<Params>...>(), function, self, args, num_args,
-                               result);
-  } catch (const Error& error) {
-    return raise_error(Line::kName, error, Line::kWhere);
-  } catch (...) {
-    return raise_current_exception(Line::kName, Line::kWhere);
-  }
-}
+inline constexpr bool kSuits =
+    check_signature<Op<Line>, R, std::decay_t<Params>...>(std::index_sequence_for<Params...>());
 
 template <class Line, class R, class... Params>
 [[gnu::always_inline]] inline int call(R (*function)(Params...), KernkitFunction self,
                                        const KernkitAny* args, int32_t num_args,
                                        KernkitAny* result) noexcept {
-  using Indices = std::index_sequence_for<Params...>;
-  if constexpr (check_signature<Op<Line>, R, std::decay_t<Params>...>(Indices())) {
-    return call_fitting<Line>(function, self, args, num_args, result);
+  using ThisOp = Op<Line>;
+  if constexpr (kSuits<Line, R, Params...>) {
+    try {
+      if (__builtin_expect(!ThisOp::accepts_count(num_args), 0)) {
+        throw_count(ThisOp::signature(), ThisOp::kNames.text, num_args);
+      }
+      return read_and_call<Line>(Unread<std::decay_t<Params>...>(), function, self, args, num_args,
+                                 result);
+    } catch (const Error& error) {
+      return raise_error(Line::kName, error, Line::kWhere);
+    } catch (...) {
+      return raise_current_exception(Line::kName, Line::kWhere);
+    }
   }
   return -1;
 }

@@ -30,6 +30,10 @@ struct Op<UnnamedLine<Export, kParams>> {
   static bool accepts_count(int32_t num_args) { return num_args == static_cast<int32_t>(kParams); }
 };
 
+// Its types are its line.
+template <class Export, size_t kParams, class R, class... Params>
+inline constexpr bool kSuits<UnnamedLine<Export, kParams>, R, Params...> = true;
+
 template <class Export, class R, class... Params>
 [[gnu::always_inline]] inline int call_typed(R (*function)(Params...), KernkitFunction self,
                                              const KernkitAny* args, int32_t num_args,
@@ -41,8 +45,7 @@ template <class Export, class R, class... Params>
                 "kernkit: an exported function cannot return this C++ type (result.h says which it "
                 "can)");
   if constexpr ((kIsArgument<std::decay_t<Params>> && ... && kIsResult<std::decay_t<R>>)) {
-    return call_fitting<UnnamedLine<Export, sizeof...(Params)>>(function, self, args, num_args,
-                                                                result);
+    return call<UnnamedLine<Export, sizeof...(Params)>>(function, self, args, num_args, result);
   }
   return -1;
 }

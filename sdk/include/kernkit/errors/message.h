@@ -68,20 +68,18 @@ class Message {
 [[gnu::cold]] Message& operator<<(Message& out, ShapeView shape);
 [[gnu::cold]] Message& operator<<(Message& out, StridesView strides);
 
-template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, char> &&
-                                        !std::is_same_v<T, bool>,
-                                    int> = 0>
+/// Numbers, and enums that `+` makes numbers.
+template <class T,
+          std::enable_if_t<(std::is_integral_v<T> || std::is_enum_v<T>)&&!std::is_same_v<T, char> &&
+                               !std::is_same_v<T, bool>,
+                           int> = 0,
+          class Number = decltype(+std::declval<T>())>
 Message& operator<<(Message& out, T value) {
-  if constexpr (std::is_signed_v<T>) {
+  if constexpr (std::is_signed_v<Number>) {
     return out.append_signed(static_cast<int64_t>(value));
   } else {
     return out.append_unsigned(static_cast<uint64_t>(value));
   }
-}
-template <class T,
-          std::enable_if_t<std::is_enum_v<T> && std::is_convertible_v<T, int64_t>, int> = 0>
-Message& operator<<(Message& out, T value) {
-  return out << +static_cast<std::underlying_type_t<T>>(value);
 }
 template <
     class T,

@@ -65,4 +65,8 @@ KERNKIT_COLD void detail::Thrower::operator&(Message& message) const {
   throw Error(kind_, message.empty() ? otherwise_ : message.c_str(), where_);
 }
 
+KERNKIT_COLD void detail::throw_out_of_shape(size_t i, size_t size) {
+  KERNKIT_THROW(IndexError) << "index " << i << " is out of range for a shape of size " << size;
+}
+
 }  // namespace kernkit
