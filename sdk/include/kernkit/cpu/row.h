@@ -162,7 +162,8 @@ class Row {
     }
   }
 
-  // Where Out is not void, what is reduced is stored as well. Lanes of whole blocks stay in registers.
+  // Where Out is not void, what is reduced is stored as well. Lanes of whole blocks stay in
+  // registers.
   template <template <class> class Reduction, class Out, class Op, class... In>
   KERNKIT_INLINE auto reduce(const Op& op, Out* out, const In*... in) const {
     using R = detail::result_of<Op, In...>;
