@@ -16,19 +16,11 @@ namespace detail {
 template <class Op, class... In>
 using result_of = std::decay_t<std::invoke_result_t<const Op&, compute_t<In>...>>;
 
-/// What an op made of a row, or null: then again(pass) calls pass(op, in...).
-template <class R, class Again>
-struct Kept {
-  const R* values;
-  Again again;
-};
-
 }  // namespace detail
 
-/// A row of d elements. Ops take the elements' compute types and are inlined; those of sum() and
-/// max() make what is reduced, which is float or double. Pointers are to the row's first element,
-/// aligned to an element at least; in place of all inputs stands what keep() returned. kF16c:
-/// whether the code may use it.
+/// A row of d elements. Ops take compute types; those of sum() and max() make float or double,
+/// which is reduced. Pointers are to the row's first element, aligned to an element at least; in
+/// place of all inputs stands what keep() returned. kF16c: whether the code may use it.
 template <bool kF16c>
 class Row {
  public:
@@ -51,7 +43,7 @@ class Row {
     return detail::Kept<R, decltype(again)>{values, again};
   }
 
-  /// The sum of op(in[i]...); 0 of an empty row. In the type that op returns.
+  /// The sum of op(in[i]...) in the type that op returns; 0 of an empty row.
   template <class Op, class... In>
   KERNKIT_INLINE auto sum(const Op& op, const In*... in) const {
     return reduce<detail::Sum, void>(op, nullptr, in...);
@@ -66,19 +58,19 @@ class Row {
   template <class Op, class R, class Again>
   KERNKIT_INLINE auto sum(const Op& op, const detail::Kept<R, Again>& in) const {
     const auto pass = [this](const auto& of, const auto*... x)
-                          KERNKIT_ALL_INLINE { return sum(of, x...); };
+                          KERNKIT_ALL_INLINE { return this->sum(of, x...); };
     return behind(op, in, pass);
   }
   template <class Op, class R, class Again>
   KERNKIT_INLINE auto max(const Op& op, const detail::Kept<R, Again>& in) const {
     const auto pass = [this](const auto& of, const auto*... x)
-                          KERNKIT_ALL_INLINE { return max(of, x...); };
+                          KERNKIT_ALL_INLINE { return this->max(of, x...); };
     return behind(op, in, pass);
   }
   template <class Op, class Out, class R, class Again>
   KERNKIT_INLINE auto map(const Op& op, Out* out, const detail::Kept<R, Again>& in) const {
     const auto pass = [this, out](const auto& of, const auto*... x)
-                          KERNKIT_ALL_INLINE { return map(of, out, x...); };
+                          KERNKIT_ALL_INLINE { return this->map(of, out, x...); };
     return behind(op, in, pass);
   }
 

@@ -49,4 +49,11 @@ class RowScratch {
   bool is_kept_ = false;
 };
 
+/// What an op made of a row, or null: then again(pass) calls pass(op, in...).
+template <class R, class Again>
+struct Kept {
+  const R* values;
+  Again again;
+};
+
 }  // namespace kernkit::cpu::detail
