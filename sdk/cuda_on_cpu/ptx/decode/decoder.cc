@@ -15,8 +15,8 @@ constexpr uint32_t kDynamicAlignment = 16;
 
 }  // namespace
 
-Decoder::Decoder(const Module& module, const Function& kernel, AddressOf address_of)
-    : module_(module), function_(kernel), address_of_(std::move(address_of)) {
+Decoder::Decoder(const Module& module, const Function& kernel, const Addresses& addresses)
+    : module_(module), function_(kernel), addresses_(addresses) {
   kernel_.name = kernel.name;
 }
 
@@ -246,8 +246,8 @@ std::string Decoder::where() const {
   return place.empty() ? "line " + std::to_string(statement_->ptx_line) + " of the PTX" : place;
 }
 
-void Decoder::refuse(const std::string& why) const {
-  throw Refusal(statement_->opcode() + " (" + where() + "): " + why);
+void Decoder::refuse(std::string_view why) const {
+  throw Refusal(statement_->opcode() + " (" + where() + "): " + std::string(why));
 }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -3,8 +3,9 @@
 // place of the call.
 #pragma once
 
-#include <functional>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ptx/decode/kernel.h"
@@ -15,26 +16,32 @@
 namespace kernkit::cuda_on_cpu::ptx {
 
 /// Where the variables of a module lie in memory.
-using AddressOf = std::function<bool(const std::string& name, uint64_t* address)>;
+class Addresses {
+ public:
+  virtual ~Addresses() = default;
+  /// False when there is none of this name.
+  virtual bool find(const std::string& name, uint64_t* address) const = 0;
+};
 
 class Decoder {
  public:
-  Decoder(const Module& module, const Function& kernel, AddressOf address_of);
+  Decoder(const Module& module, const Function& kernel, const Addresses& addresses);
   /// Throws a Refusal for what is not known.
   Kernel decode();
 
   // For a family of instructions: about the one at hand. What none of them asks for is refused.
   Operation operation;
 
-  const std::string& name() const { return statement_->name; }
+  std::string_view name() const { return statement_->name; }
   /// Whether it has this modifier: "sat".
-  bool has(const std::string& modifier);
+  bool has(std::string_view modifier);
   /// The first of these that it has; "" for none.
-  std::string one_of(std::initializer_list<const char*> modifiers);
-  void ignore(std::initializer_list<const char*> modifiers);
+  std::string_view one_of(std::initializer_list<std::string_view> modifiers);
+  void ignore(std::initializer_list<std::string_view> modifiers);
   /// The next modifier that is a type.
   Type type();
   size_t operands() const { return statement_->operands.size(); }
+  void need_operands(size_t count) const;
   const Operand& operand(size_t i) const;
   /// The register that operand i names, of exactly the type's size.
   uint32_t to(size_t i, Type type) { return to(operand(i), type); }
@@ -45,6 +52,10 @@ class Decoder {
   /// A predicate, or its negation (`operation.negated`).
   uint32_t predicate_from(size_t i);
   uint32_t constant(uint64_t bits, Type type);
+  /// Those that there are of to, a, b and c, of one type.
+  void take(Type type);
+  /// to, a, b, c, e, each of its type.
+  void take(std::initializer_list<Type> types);
   /// Sets address, its size, the offset and the space of the operation.
   void address(size_t i, Space space);
   /// The space that a modifier names; kGeneric without one.
@@ -57,7 +68,7 @@ class Decoder {
   void branch_by_table();
   void call();
   void leave_function();
-  [[noreturn]] void refuse(const std::string& why) const;
+  [[noreturn]] void refuse(std::string_view why) const;
 
  private:
   void decode_function(const Function& function);
@@ -76,7 +87,7 @@ class Decoder {
 
   const Module& module_;
   const Function& function_;
-  AddressOf address_of_;
+  const Addresses& addresses_;
   Kernel kernel_;
   Registers registers_;
   std::vector<Scope> scopes_;
@@ -89,6 +100,6 @@ class Decoder {
 /// Decodes a family of instructions; null: not known.
 using Family = Run (*)(Decoder& decoder);
 /// Null for a name that is not known.
-Family family_of(const std::string& name);
+Family family_of(std::string_view name);
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -11,7 +11,7 @@
 
 namespace kernkit::cuda_on_cpu::ptx {
 
-bool Decoder::has(const std::string& modifier) {
+bool Decoder::has(std::string_view modifier) {
   for (size_t i = 0; i < used_.size(); ++i) {
     if (statement_->modifiers[i] != modifier) continue;
     used_[i] = true;
@@ -20,19 +20,19 @@ bool Decoder::has(const std::string& modifier) {
   return false;
 }
 
-std::string Decoder::one_of(std::initializer_list<const char*> modifiers) {
-  for (const char* modifier : modifiers) {
+std::string_view Decoder::one_of(std::initializer_list<std::string_view> modifiers) {
+  for (const std::string_view modifier : modifiers) {
     if (has(modifier)) return modifier;
   }
   return "";
 }
 
-void Decoder::ignore(std::initializer_list<const char*> modifiers) {
-  for (const char* modifier : modifiers) {
-    const size_t size = std::strlen(modifier);
+void Decoder::ignore(std::initializer_list<std::string_view> modifiers) {
+  for (const std::string_view modifier : modifiers) {
     for (size_t i = 0; i < used_.size(); ++i) {
       const std::string& one = statement_->modifiers[i];
-      const bool is_prefix = modifier[size - 1] == ':' && one.compare(0, size, modifier) == 0;
+      const bool is_prefix =
+          modifier.back() == ':' && one.compare(0, modifier.size(), modifier) == 0;
       if (one == modifier || is_prefix) used_[i] = true;
     }
   }
@@ -46,6 +46,10 @@ Type Decoder::type() {
     return type;
   }
   refuse("it has no type that is known");
+}
+
+void Decoder::need_operands(size_t count) const {
+  if (operands() != count) refuse("it has " + std::to_string(count) + " operands");
 }
 
 const Operand& Decoder::operand(size_t i) const {
@@ -88,7 +92,8 @@ const Meaning* Decoder::module_variable(const std::string& name) {
       if (variable.size != 0) meaning.address = place_in(&kernel_.shared_bytes, variable);
     } else {
       meaning.space = Space::kGlobal;
-      if (!address_of_(name, &meaning.address)) refuse("the variable " + name + " is not known");
+      if (!addresses_.find(name, &meaning.address))
+        refuse("the variable " + name + " is not known");
     }
     return &(module_names_[name] = meaning);
   }
@@ -176,6 +181,19 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
   return registers_.constant(bits, size, meaning.behind_shared, &kernel_);
 }
 
+void Decoder::take(Type type) {
+  operation.to = to(0, type);
+  if (operands() > 1) operation.a = from(1, type);
+  if (operands() > 2) operation.b = from(2, type);
+  if (operands() > 3) operation.c = from(3, type);
+}
+
+void Decoder::take(std::initializer_list<Type> types) {
+  uint32_t* const sources[] = {&operation.a, &operation.b, &operation.c, &operation.e};
+  operation.to = to(0, *types.begin());
+  for (size_t i = 1; i < types.size(); ++i) *sources[i - 1] = from(i, types.begin()[i]);
+}
+
 uint32_t Decoder::predicate_from(size_t i) {
   Operand positive = operand(i);
   operation.negated = positive.negated;
@@ -191,7 +209,8 @@ uint64_t Decoder::local_place(const Operand& operand) {
 }
 
 Space Decoder::space() {
-  const std::string name = one_of({"global", "const", "shared", "shared::cta", "local", "param"});
+  const std::string_view name =
+      one_of({"global", "const", "shared", "shared::cta", "local", "param"});
   if (name.empty()) return Space::kGeneric;
   if (name == "global" || name == "const") return Space::kGlobal;
   if (name == "local") return Space::kLocal;

@@ -61,13 +61,13 @@ uint32_t Registers::add(Type type) {
 }
 
 uint32_t Registers::constant(uint64_t bits, uint32_t size, bool behind_shared, Kernel* kernel) {
-  const auto key = std::make_pair(bits, uint64_t{size} * 2 + (behind_shared ? 1 : 0));
-  const auto found = constants_.find(key);
-  if (found != constants_.end()) return found->second;
+  for (const Constant& one : kernel->constants) {
+    if (one.bits == bits && one.size == size && one.behind_shared == behind_shared) return one.at;
+  }
   sizes_.push_back(size);
   const auto number = static_cast<uint32_t>(sizes_.size() - 1);
   kernel->constants.push_back({number, size, bits, behind_shared});
-  return constants_[key] = number;
+  return number;
 }
 
 void Registers::place(Kernel* kernel) const {
@@ -80,25 +80,32 @@ void Registers::place(Kernel* kernel) const {
 
   std::vector<uint32_t> order(sizes_.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t x, uint32_t y) { return lives[x].first < lives[y].first; });
-  // By size: places that are free from an operation on.
-  std::map<uint32_t, std::multimap<uint32_t, uint32_t>> free;
+  std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
+    return lives[x].first != lives[y].first ? lives[x].first < lives[y].first : x < y;
+  });
+  // By size: places that are free from an operation on, the first of them in front.
+  struct Place {
+    uint32_t free_behind, at;
+    bool operator<(const Place& other) const { return free_behind > other.free_behind; }
+  };
+  std::vector<Place> free[9];
   std::vector<uint32_t> places(sizes_.size(), kNone);
   uint32_t bytes = 0;
   for (const uint32_t number : order) {
     const Life& life = lives[number];
     if (life.first == kNone) continue;
     auto& same_size = free[sizes_[number]];
-    if (!same_size.empty() && same_size.begin()->first < life.first) {
-      places[number] = same_size.begin()->second;
-      same_size.erase(same_size.begin());
+    if (!same_size.empty() && same_size.front().free_behind < life.first) {
+      places[number] = same_size.front().at;
+      std::pop_heap(same_size.begin(), same_size.end());
+      same_size.pop_back();
     } else {
       places[number] = bytes;
       const uint32_t size = bytes_of_warp(sizes_[number]);
       bytes += (size + kLine - 1) / kLine * kLine;
     }
-    same_size.emplace(life.last, places[number]);
+    same_size.push_back({life.last, places[number]});
+    std::push_heap(same_size.begin(), same_size.end());
   }
   kernel->register_bytes = bytes;
   for (Operation& operation : kernel->code) {

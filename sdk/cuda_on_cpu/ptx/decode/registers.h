@@ -3,9 +3,6 @@
 // warp's memory. What is not needed at the same time shares a place.
 #pragma once
 
-#include <map>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "ptx/decode/kernel.h"
@@ -28,7 +25,6 @@ class Registers {
 
  private:
   std::vector<uint32_t> sizes_;  // bytes a lane
-  std::map<std::pair<uint64_t, uint64_t>, uint32_t> constants_;
 };
 
 }  // namespace kernkit::cuda_on_cpu::ptx

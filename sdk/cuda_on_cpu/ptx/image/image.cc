@@ -63,6 +63,13 @@ void* Image::variable(const std::string& name, size_t* size) const {
   return place->second.at;
 }
 
+bool Image::find(const std::string& name, uint64_t* address) const {
+  size_t size;
+  void* at = variable(name, &size);
+  *address = reinterpret_cast<uint64_t>(at);
+  return at != nullptr;
+}
+
 Range Image::range_of(uint64_t address) const {
   const auto first = reinterpret_cast<uint64_t>(at_);
   if (address >= first + barrier_ && address < first + bytes_) {
@@ -86,14 +93,8 @@ const Kernel& Image::kernel(const std::string& name) {
   if (function == module_->functions.end() || !function->second.has_body) {
     throw Refusal("its PTX is not in the module");
   }
-  const auto address_of = [this](const std::string& variable_name, uint64_t* address) {
-    size_t size;
-    void* at = variable(variable_name, &size);
-    *address = reinterpret_cast<uint64_t>(at);
-    return at != nullptr;
-  };
   try {
-    return kernels_[name] = Decoder(*module_, function->second, address_of).decode();
+    return kernels_[name] = Decoder(*module_, function->second, *this).decode();
   } catch (const Refusal& refusal) {
     kernels_.erase(name);
     refused_[name] = refusal.what();

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "ptx/decode/kernel.h"
+#include "ptx/decode/decoder.h"
 #include "ptx/machine/memory.h"
 #include "ptx/text/module.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
 
-class Image {
+class Image : public Addresses {
  public:
   /// `managed`: memory of managed variables, by their names.
   Image(std::string ptx, const std::map<std::string, void*>& managed);
@@ -27,6 +27,7 @@ class Image {
   void reset(bool managed_too);
   /// Null when there is none of this name.
   void* variable(const std::string& name, size_t* size) const;
+  bool find(const std::string& name, uint64_t* address) const override;
   /// Whether the device's own variables lie there.
   bool holds(const void* address) const { return address >= at_ && address < at_ + bytes_; }
   /// The variable around an address; an empty range when there is none.

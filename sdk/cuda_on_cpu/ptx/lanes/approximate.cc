@@ -40,8 +40,8 @@ struct Approximated {
 template <class Op>
 Run approximation(Decoder& d) {
   const Type type = d.type();
-  need_operands(d, 2);
-  take_operands(d, type);
+  d.need_operands(2);
+  d.take(type);
   if (!d.has("approx")) return nullptr;
   const bool flushes = d.has("ftz");
   if (type == Type::kF32) {

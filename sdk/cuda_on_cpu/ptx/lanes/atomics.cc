@@ -162,11 +162,11 @@ Run atom(Decoder& d) {
   d.ignore({"relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys", "L2::"});
   const bool returns = d.name() == "atom";
   const Space space = d.space();
-  const std::string what =
+  const std::string_view what =
       d.one_of({"add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "dec"});
   const Type type = d.type();
   const size_t first = returns ? 1 : 0;
-  need_operands(d, first + (what == "cas" ? 3 : 2));
+  d.need_operands(first + (what == "cas" ? 3 : 2));
   if (returns && d.operand(0).kind != Operand::kNothing) d.operation.to = d.to(0, type);
   d.address(first, space);
   d.operation.b = d.from(first + 1, type);

@@ -201,7 +201,7 @@ void lop3_lanes(Warp& warp, const Operation& operation) {
 }
 
 Run count(Decoder& d, Type type) {
-  take_operands(d, {Type::kU32, type});
+  d.take({Type::kU32, type});
   return nullptr;
 }
 
@@ -209,9 +209,9 @@ Run count(Decoder& d, Type type) {
 
 Run logic(Decoder& d) {
   const Type type = d.type();
-  const std::string& name = d.name();
-  take_operands(d, type);
-  need_operands(d, name == "not" ? 2 : 3);
+  const std::string_view name = d.name();
+  d.take(type);
+  d.need_operands(name == "not" ? 2 : 3);
   d.operation.mode = name == "and" ? 0 : name == "or" ? 1 : name == "xor" ? 2 : 3;
   if (type == Type::kPred) return logic_of_predicates;
   if (name == "and") return of_bits<Binary<And>>(type);
@@ -220,23 +220,23 @@ Run logic(Decoder& d) {
 }
 Run cnot(Decoder& d) {
   const Type type = d.type();
-  take_operands(d, type);
+  d.take(type);
   return of_bits<Unary<Cnot>>(type);
 }
 Run shl(Decoder& d) {
   const Type type = d.type();
-  take_operands(d, {type, type, Type::kU32});
+  d.take({type, type, Type::kU32});
   return of_bits<Shift<Shl>>(type);
 }
 Run shr(Decoder& d) {
   const Type type = d.type();
-  take_operands(d, {type, type, Type::kU32});
+  d.take({type, type, Type::kU32});
   const Run of_signed = of_integer<Shift<Shr>>(type);
   return of_signed != nullptr ? of_signed : of_bits<Shift<Shr>>(type);
 }
 Run shf(Decoder& d) {
-  const std::string direction = d.one_of({"l", "r"}), how = d.one_of({"wrap", "clamp"});
-  take_operands(d, d.type());
+  const std::string_view direction = d.one_of({"l", "r"}), how = d.one_of({"wrap", "clamp"});
+  d.take(d.type());
   if (how.empty()) return nullptr;
   const bool wraps = how == "wrap";
   if (direction == "l") {
@@ -249,31 +249,31 @@ Run shf(Decoder& d) {
 }
 Run bfe(Decoder& d) {
   const Type type = d.type();
-  take_operands(d, {type, type, Type::kU32, Type::kU32});
+  d.take({type, type, Type::kU32, Type::kU32});
   return size_of(type) >= 4 ? of_integer<Field<Bfe>>(type) : nullptr;
 }
 Run bfi(Decoder& d) {
   const Type type = d.type();
-  take_operands(d, {type, type, type, Type::kU32, Type::kU32});
+  d.take({type, type, type, Type::kU32, Type::kU32});
   return size_of(type) >= 4 ? of_bits<Insertion>(type) : nullptr;
 }
 Run bmsk(Decoder& d) {
-  const std::string how = d.one_of({"clamp", "wrap"});
-  take_operands(d, d.type());
+  const std::string_view how = d.one_of({"clamp", "wrap"});
+  d.take(d.type());
   if (how.empty()) return nullptr;
   return how == "wrap" ? binary<Bmsk<true>, uint32_t, uint32_t>
                        : binary<Bmsk<false>, uint32_t, uint32_t>;
 }
 Run prmt(Decoder& d) {
-  take_operands(d, d.type());
+  d.take(d.type());
   return ternary<Prmt, uint32_t, uint32_t>;
 }
 Run lop3(Decoder& d) {
   const Type type = d.type();
-  take_operands(d, {type, type, type, type});
+  d.take({type, type, type, type});
   if (type != Type::kB32 || d.operand(4).kind != Operand::kInteger) return nullptr;
   d.operation.mode = static_cast<uint8_t>(d.operand(4).bits);
-  need_operands(d, 5);
+  d.need_operands(5);
   return lop3_lanes;
 }
 Run popc(Decoder& d) {
@@ -294,7 +294,7 @@ Run bfind(Decoder& d) {
 }
 Run brev(Decoder& d) {
   const Type type = d.type();
-  take_operands(d, type);
+  d.take(type);
   return of_bits<Unary<Brev>>(type);
 }
 

@@ -13,8 +13,6 @@
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-void nothing(Warp&, const Operation&) {}
-
 // The operation's offset has the place of each in local memory, 16 bits of it.
 template <class T>
 T parameter(const Warp& warp, const Operation& operation, int which, int lane) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Comparison and Selection Instructions": setp and set.
-#include <map>
-
 #include "ptx/lanes/families.h"
 #include "ptx/lanes/forms.h"
 
@@ -139,33 +137,36 @@ Run of_type(Type type, bool flushes) {
 }
 
 void read_comparison(Decoder& d, size_t with) {
-  static const std::map<std::string, int> known = {{"eq", kEq},
-                                                   {"ne", kNe},
-                                                   {"lt", kLt},
-                                                   {"le", kLe},
-                                                   {"gt", kGt},
-                                                   {"ge", kGe},
-                                                   {"lo", kLt},
-                                                   {"ls", kLe},
-                                                   {"hi", kGt},
-                                                   {"hs", kGe},
-                                                   {"num", kNum},
-                                                   {"nan", kNan},
-                                                   {"equ", kEq | kUnordered},
-                                                   {"neu", kNe | kUnordered},
-                                                   {"ltu", kLt | kUnordered},
-                                                   {"leu", kLe | kUnordered},
-                                                   {"gtu", kGt | kUnordered},
-                                                   {"geu", kGe | kUnordered}};
+  static constexpr struct {
+    const char* name;
+    int how;
+  } kKnown[] = {{"eq", kEq},
+                {"ne", kNe},
+                {"lt", kLt},
+                {"le", kLe},
+                {"gt", kGt},
+                {"ge", kGe},
+                {"lo", kLt},
+                {"ls", kLe},
+                {"hi", kGt},
+                {"hs", kGe},
+                {"num", kNum},
+                {"nan", kNan},
+                {"equ", kEq | kUnordered},
+                {"neu", kNe | kUnordered},
+                {"ltu", kLt | kUnordered},
+                {"leu", kLe | kUnordered},
+                {"gtu", kGt | kUnordered},
+                {"geu", kGe | kUnordered}};
   bool found = false;
-  for (const auto& [name, how] : known) {
+  for (const auto& [name, how] : kKnown) {
     if (found || !d.has(name)) continue;
     d.operation.mode = static_cast<uint8_t>(how);
     found = true;
   }
   if (!found) d.refuse("it has no comparison that is known");
-  const std::string combined = d.one_of({"and", "or", "xor"});
-  need_operands(d, combined.empty() ? with : with + 1);
+  const std::string_view combined = d.one_of({"and", "or", "xor"});
+  d.need_operands(combined.empty() ? with : with + 1);
   if (combined.empty()) return;
   d.operation.mode |= (combined == "and" ? 1 : combined == "or" ? 2 : 3) << kCombined;
   d.operation.c = d.predicate_from(with);
@@ -193,7 +194,7 @@ Run set(Decoder& d) {
   read_comparison(d, 3);
   const Type result = d.type(), type = d.type();
   if (size_of(result) != 4 || size_of(type) == 0) return nullptr;
-  take_operands(d, {result, type, type});
+  d.take({result, type, type});
   d.operation.offset = result == Type::kF32 ? 0x3f800000 : UINT32_MAX;
   return of_type<Register>(type, d.has("ftz"));
 }

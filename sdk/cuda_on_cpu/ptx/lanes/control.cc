@@ -7,8 +7,6 @@
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-void nothing(Warp&, const Operation&) {}
-
 void stop_kernel(Warp& warp, const Operation& operation) {
   fault(warp, __builtin_ctz(warp.mask), operation, "__trap()");
 }
@@ -25,13 +23,13 @@ Run barrier_of_block(Decoder& d) {
   }
   if (d.has("arrive")) {
     operation.mode = 1;
-    need_operands(d, 2);
+    d.need_operands(2);
     operation.a = d.from(0, Type::kU32);
     operation.b = d.from(1, Type::kU32);
     return nothing;
   }
   if (!d.has("red")) return nullptr;
-  const std::string what = d.one_of({"popc", "and", "or"});
+  const std::string_view what = d.one_of({"popc", "and", "or"});
   if (what.empty()) return nullptr;
   operation.mode = what == "popc" ? 2 : what == "and" ? 3 : 4;
   const Type type = d.type();
@@ -50,7 +48,7 @@ Run barrier_of_block(Decoder& d) {
 // Of a cluster of one block: who arrives goes on, who waits meets the others.
 Run barrier_of_cluster(Decoder& d) {
   d.ignore({"aligned", "acquire", "release", "relaxed"});
-  need_operands(d, 0);
+  d.need_operands(0);
   if (d.has("arrive")) return nothing;
   if (!d.has("wait")) return nullptr;
   d.operation.flow = Flow::kBarrier;

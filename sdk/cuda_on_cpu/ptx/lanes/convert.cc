@@ -54,9 +54,9 @@ void narrow_two(Warp& warp, const Operation& operation) {
 }
 
 Run from_two(Decoder& d, Type to, Type from) {
-  need_operands(d, 3);
+  d.need_operands(3);
   const bool relu = d.has("relu");
-  take_operands(d, {to, from, from});
+  d.take({to, from, from});
   if (to == Type::kF16x2) return relu ? narrow_two<Half, true> : narrow_two<Half, false>;
   if (to == Type::kBF16x2) return relu ? narrow_two<BHalf, true> : narrow_two<BHalf, false>;
   if (!d.has("satfinite") || relu) return nullptr;
@@ -83,13 +83,13 @@ Run usual_form(Type to, Type from) {
 }  // namespace
 
 Run cvt(Decoder& d) {
-  const std::string how = d.one_of({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"});
+  const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"});
   const Type to = d.type(), from = d.type();
   if (is_pair(to) && from == Type::kF32) {
     if (how != "rn") return nullptr;
     return from_two(d, to, from);
   }
-  need_operands(d, 2);
+  d.need_operands(2);
   if (is_pair(to) || is_pair(from)) {
     const bool widens = how == "rn" && to == Type::kF16x2;
     d.operation.to = d.to(0, to);
@@ -117,7 +117,7 @@ Run cvt(Decoder& d) {
       size_of(from_register) < size_of(from)) {
     return nullptr;
   }
-  take_operands(d, {to_register, from_register});
+  d.take({to_register, from_register});
   conversion.to_size = register_size(to_register);
   conversion.from_size = register_size(from_register);
   const bool plain = !conversion.saturates && !conversion.flushes && !conversion.to_integral &&

@@ -10,8 +10,6 @@
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-void nothing(Warp&, const Operation&) {}
-
 // The source's address is that of `a`, with the offset `target`; of `b` bytes only so many come
 // from there, the rest is zero.
 void copy_lanes(Warp& warp, const Operation& operation) {

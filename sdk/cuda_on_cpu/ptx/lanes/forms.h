@@ -2,8 +2,6 @@
 // Forms: which loop an operation needs, by its type; null for a type that has none.
 #pragma once
 
-#include <initializer_list>
-
 #include "ptx/decode/decoder.h"
 #include "ptx/lanes/half.h"
 #include "ptx/lanes/lanes.h"
@@ -45,13 +43,25 @@ Run of_integer(Type type) {
     default: return nullptr;
   }
 }
-/// Of bits, or of integers whose sign does not matter.
 template <class Form>
 Run of_bits(Type type) {
   if (type == Type::kB16) return Form::template of<uint16_t>;
   if (type == Type::kB32) return Form::template of<uint32_t>;
   if (type == Type::kB64) return Form::template of<uint64_t>;
   return nullptr;
+}
+/// Of integers whose sign does not matter.
+template <class Form>
+Run of_unsigned(Type type) {
+  switch (type) {
+    case Type::kU16:
+    case Type::kS16: return Form::template of<uint16_t>;
+    case Type::kU32:
+    case Type::kS32: return Form::template of<uint32_t>;
+    case Type::kU64:
+    case Type::kS64: return Form::template of<uint64_t>;
+    default: return nullptr;
+  }
 }
 template <class Form>
 Run of_half(Type type) {
@@ -69,25 +79,6 @@ Run of_real(Type type, bool flushes) {
   if (type == Type::kF64) return flushes ? nullptr : Form::template of<double>;
   if (type != Type::kF32) return nullptr;
   return flushes ? Flushed::template of<float> : Form::template of<float>;
-}
-
-/// to, a, b, c of one type.
-inline void take_operands(Decoder& d, Type type) {
-  Operation& operation = d.operation;
-  operation.to = d.to(0, type);
-  if (d.operands() > 1) operation.a = d.from(1, type);
-  if (d.operands() > 2) operation.b = d.from(2, type);
-  if (d.operands() > 3) operation.c = d.from(3, type);
-}
-/// to, a, b, c, e, each of its type.
-inline void take_operands(Decoder& d, std::initializer_list<Type> types) {
-  Operation& operation = d.operation;
-  uint32_t* const sources[] = {&operation.a, &operation.b, &operation.c, &operation.e};
-  operation.to = d.to(0, *types.begin());
-  for (size_t i = 1; i < types.size(); ++i) *sources[i - 1] = d.from(i, types.begin()[i]);
-}
-inline void need_operands(Decoder& d, size_t count) {
-  if (d.operands() != count) d.refuse("it has " + std::to_string(count) + " operands");
 }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -91,10 +91,10 @@ Run least(Decoder& d, Type type) {
 
 Run half_arithmetic(Decoder& d, Type type) {
   if (of_half<Unary<Neg>>(type) == nullptr) return nullptr;
-  const std::string& name = d.name();
+  const std::string_view name = d.name();
   d.ignore({"rn"});
-  need_operands(d, name == "fma" ? 4 : name == "abs" || name == "neg" ? 2 : 3);
-  take_operands(d, type);
+  d.need_operands(name == "fma" ? 4 : name == "abs" || name == "neg" ? 2 : 3);
+  d.take(type);
   if (name == "add") return of_half<Binary<Add>>(type);
   if (name == "sub") return of_half<Binary<Sub>>(type);
   if (name == "mul") return of_half<Binary<Mul>>(type);

@@ -132,22 +132,30 @@ Type wide(Type type) {
   }
 }
 
-bool is_integer(Type type) { return of_integer<Unary<Neg>>(type) != nullptr; }
+bool is_integer(Type type) { return of_unsigned<Unary<Neg>>(type) != nullptr; }
 
+void take(Decoder& d, Type type, size_t count) {
+  d.need_operands(count);
+  d.take(type);
+}
 template <class Form>
 Run integers(Decoder& d, Type type, size_t count) {
-  need_operands(d, count);
-  take_operands(d, type);
+  take(d, type, count);
   return of_integer<Form>(type);
+}
+template <class Form>
+Run wrapping(Decoder& d, Type type, size_t count) {
+  take(d, type, count);
+  return of_unsigned<Form>(type);
 }
 
 template <class Op, class Saturating>
 Run add_or_sub(Decoder& d, Type type) {
   if (type == Type::kS32 && d.has("sat")) {
-    take_operands(d, type);
+    d.take(type);
     return binary<Saturating, int32_t, int32_t>;
   }
-  return integers<Binary<Op>>(d, type, 3);
+  return wrapping<Binary<Op>>(d, type, 3);
 }
 
 }  // namespace
@@ -164,10 +172,10 @@ Run sub(Decoder& d) {
 Run mul(Decoder& d) {
   const Type type = d.type();
   if (!is_integer(type)) return real_mul(d, type);
-  if (d.has("lo")) return integers<Binary<MulLo>>(d, type, 3);
+  if (d.has("lo")) return wrapping<Binary<MulLo>>(d, type, 3);
   if (d.has("hi")) return integers<Binary<MulHi>>(d, type, 3);
   if (!d.has("wide") || wide(type) == Type::kNone) return nullptr;
-  take_operands(d, {wide(type), type, type});
+  d.take({wide(type), type, type});
   if (size_of(type) == 2) {
     return type == Type::kU16 ? binary<MulWide, uint32_t, uint16_t>
                               : binary<MulWide, int32_t, int16_t>;
@@ -179,10 +187,10 @@ Run mul(Decoder& d) {
 Run mad(Decoder& d) {
   const Type type = d.type();
   if (!is_integer(type)) return nullptr;
-  if (d.has("lo")) return integers<Ternary<Mad<MulLo>>>(d, type, 4);
+  if (d.has("lo")) return wrapping<Ternary<Mad<MulLo>>>(d, type, 4);
   if (d.has("hi")) return integers<Ternary<Mad<MulHi>>>(d, type, 4);
   if (!d.has("wide") || wide(type) == Type::kNone) return nullptr;
-  take_operands(d, {wide(type), type, type, wide(type)});
+  d.take({wide(type), type, type, wide(type)});
   switch (type) {
     case Type::kU16: return WideTernary<Mad<MulWide>>::of<uint16_t>;
     case Type::kS16: return WideTernary<Mad<MulWide>>::of<int16_t>;
@@ -210,7 +218,7 @@ Run abs(Decoder& d) {
 }
 Run neg(Decoder& d) {
   const Type type = d.type();
-  return is_signed(type) ? integers<Unary<Neg>>(d, type, 2) : real_neg(d, type);
+  return is_signed(type) ? wrapping<Unary<Neg>>(d, type, 2) : real_neg(d, type);
 }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -19,6 +19,8 @@ inline void each_lane(const Step& step) {
   for (int l = 0; l < kCount; ++l) step(l);
 }
 
+inline void nothing(Warp&, const Operation&) {}
+
 // Kept: what a register of the results holds; kCount numbers D are in those of a warp.
 template <class Op, class D, class A, class Kept = D, int kCount = 32>
 void unary(Warp& warp, const Operation& operation) {

@@ -112,7 +112,7 @@ struct Shape {
 // The registers of ld or st: one, or a vector.
 Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
   Operation& operation = d.operation;
-  const std::string vector = d.one_of({"v2", "v4", "v8"});
+  const std::string_view vector = d.one_of({"v2", "v4", "v8"});
   Shape shape;
   shape.type = d.type();
   const size_t count = vector.empty() ? 1 : static_cast<size_t>(vector[1] - '0');
@@ -139,7 +139,7 @@ Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
 }  // namespace
 
 Run load(Decoder& d) {
-  need_operands(d, 2);
+  d.need_operands(2);
   ignore_order(d);
   const Space space = d.space();
   const Shape shape = read_registers(d, d.operand(0), true);
@@ -148,7 +148,7 @@ Run load(Decoder& d) {
 }
 
 Run store(Decoder& d) {
-  need_operands(d, 2);
+  d.need_operands(2);
   ignore_order(d);
   const Space space = d.space();
   const Shape shape = read_registers(d, d.operand(1), false);

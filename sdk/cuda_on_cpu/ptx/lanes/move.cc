@@ -106,8 +106,8 @@ void is_in_window(Warp& warp, const Operation& operation) {
   warp.set_predicate(operation.to, bits);
 }
 
-uint64_t window_of(const std::string& space) {
-  if (space.rfind("shared", 0) == 0) return kSharedWindow;
+uint64_t window_of(std::string_view space) {
+  if (space.substr(0, 6) == "shared") return kSharedWindow;
   return space == "local" ? kLocalWindow : 0;
 }
 
@@ -124,7 +124,7 @@ void add_offset(Warp& warp, const Operation& operation) {
 
 Run mov(Decoder& d) {
   const Type type = d.type();
-  need_operands(d, 2);
+  d.need_operands(2);
   if (d.operand(0).kind == Operand::kVector) return move_pieces(d, type, false);
   if (d.operand(1).kind == Operand::kVector) return move_pieces(d, type, true);
   d.operation.to = d.to(0, type);
@@ -139,21 +139,21 @@ Run mov(Decoder& d) {
 
 Run cvta(Decoder& d) {
   const bool leaves = d.has("to");
-  const std::string space =
+  const std::string_view space =
       d.one_of({"global", "const", "param", "local", "shared", "shared::cta"});
   const Type type = d.type();
   if (space.empty() || size_of(type) != 8) return nullptr;
-  take_operands(d, type);
+  d.take(type);
   const auto window = static_cast<int64_t>(window_of(space));
   d.operation.offset = leaves ? -window : window;
   return add_offset;
 }
 
 Run isspacep(Decoder& d) {
-  const std::string space = d.one_of({"global", "shared", "shared::cta", "local"});
+  const std::string_view space = d.one_of({"global", "shared", "shared::cta", "local"});
   if (space.empty()) return nullptr;
   d.operation.mode = static_cast<uint8_t>(window_of(space) >> kWindowShift);
-  take_operands(d, {Type::kPred, Type::kU64});
+  d.take({Type::kPred, Type::kU64});
   return is_in_window;
 }
 

@@ -153,8 +153,8 @@ bool is_half(Type type) {
 
 template <template <class> class Form, class Op>
 Run real(Decoder& d, Type type, size_t count) {
-  need_operands(d, count);
-  take_operands(d, type);
+  d.need_operands(count);
+  d.take(type);
   return of_real<Form<Op>, Form<Flushed<Op>>>(type, d.has("ftz"));
 }
 
@@ -162,17 +162,17 @@ Run real(Decoder& d, Type type, size_t count) {
 template <template <class> class Form, class Op, template <Rounding> class Other>
 Run rounded(Decoder& d, Type type, size_t count) {
   if (is_half(type)) return half_arithmetic(d, type);
-  const std::string how = d.one_of({"rn", "rz", "rm", "rp"});
+  const std::string_view how = d.one_of({"rn", "rz", "rm", "rp"});
   const bool nearest = how.empty() || how == "rn";
   if (nearest && type == Type::kF32 && d.has("sat")) {
-    need_operands(d, count);
-    take_operands(d, type);
+    d.need_operands(count);
+    d.take(type);
     using S = Saturated<Op>;
     return d.has("ftz") ? Form<Flushed<S>>::template of<float> : Form<S>::template of<float>;
   }
   if (nearest) return real<Form, Op>(d, type, count);
-  need_operands(d, count);
-  take_operands(d, type);
+  d.need_operands(count);
+  d.take(type);
   if (type != Type::kF32) return nullptr;
   if (how == "rz") return Form<Other<Rounding::kZero>>::template of<float>;
   if (how == "rm") return Form<Other<Rounding::kDown>>::template of<float>;
@@ -182,7 +182,7 @@ Run rounded(Decoder& d, Type type, size_t count) {
 template <class Op>
 Run least(Decoder& d, Type type) {
   if (is_half(type)) return half_arithmetic(d, type);
-  need_operands(d, 3);
+  d.need_operands(3);
   return d.has("NaN") ? real<Binary, WithNan<Op>>(d, type, 3) : real<Binary, Op>(d, type, 3);
 }
 

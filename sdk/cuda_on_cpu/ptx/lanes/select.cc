@@ -20,7 +20,7 @@ void select(Warp& warp, const Operation& operation) {
 
 Run selp(Decoder& d) {
   const Type type = d.type();
-  need_operands(d, 4);
+  d.need_operands(4);
   d.operation.to = d.to(0, type);
   d.operation.a = d.from(1, type);
   d.operation.b = d.from(2, type);

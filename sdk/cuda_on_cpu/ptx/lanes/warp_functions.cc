@@ -140,7 +140,7 @@ void elect_first(Warp& warp, const Operation& operation) {
 }
 
 void meet_at(Decoder& d, size_t mask) {
-  need_operands(d, mask + 1);
+  d.need_operands(mask + 1);
   if (!d.has("sync")) d.refuse("it is not known without .sync");
   d.operation.flow = Flow::kMeet;
   d.operation.members = d.from(mask, Type::kU32);
@@ -156,18 +156,18 @@ void take_predicate(Decoder& d) {
 
 // shfl.sync d|p, a, b, c, mask
 Run shfl(Decoder& d) {
-  const std::string how = d.one_of({"up", "down", "bfly", "idx"});
+  const std::string_view how = d.one_of({"up", "down", "bfly", "idx"});
   if (how.empty()) return nullptr;
   d.operation.mode = how == "up" ? kUp : how == "down" ? kDown : how == "bfly" ? kXor : kIndex;
   const Type type = d.type();
   take_predicate(d);
-  take_operands(d, {type, type, Type::kU32, Type::kU32});
+  d.take({type, type, Type::kU32, Type::kU32});
   meet_at(d, 4);
   return size_of(type) == 4 ? shuffle : nullptr;
 }
 
 Run vote(Decoder& d) {
-  const std::string what = d.one_of({"ballot", "any", "all", "uni"});
+  const std::string_view what = d.one_of({"ballot", "any", "all", "uni"});
   if (what.empty()) return nullptr;
   d.operation.mode = what == "ballot" ? kBallot
                      : what == "any"  ? kAny
@@ -180,7 +180,7 @@ Run vote(Decoder& d) {
 }
 
 Run match(Decoder& d) {
-  const std::string how = d.one_of({"any", "all"});
+  const std::string_view how = d.one_of({"any", "all"});
   const Type type = d.type();
   take_predicate(d);
   d.operation.to = d.to(0, Type::kB32);
@@ -193,7 +193,7 @@ Run match(Decoder& d) {
 }
 
 Run redux(Decoder& d) {
-  const std::string what = d.one_of({"add", "min", "max", "and", "or", "xor"});
+  const std::string_view what = d.one_of({"add", "min", "max", "and", "or", "xor"});
   const Type type = d.type();
   d.operation.to = d.to(0, type);
   d.operation.a = d.from(1, type);

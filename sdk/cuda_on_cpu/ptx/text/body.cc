@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statements of a function.
-#include <sstream>
-
 #include "ptx/text/parser.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -134,9 +132,13 @@ class BodyParser {
     instruction.ptx_line = line;
     instruction.guard = guard;
     instruction.guard_negated = negated;
-    std::istringstream parts(opcode);
-    std::getline(parts, instruction.name, '.');
-    for (std::string part; std::getline(parts, part, '.');) instruction.modifiers.push_back(part);
+    size_t dot = opcode.find('.');
+    instruction.name = opcode.substr(0, dot);
+    while (dot != std::string::npos) {
+      const size_t begin = dot + 1;
+      dot = opcode.find('.', begin);
+      instruction.modifiers.push_back(opcode.substr(begin, dot - begin));
+    }
     parse_operands(&instruction);
   }
 
