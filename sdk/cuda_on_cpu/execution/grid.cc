@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
@@ -39,8 +38,6 @@ namespace {
 
 thread_local Carrier* this_carrier = nullptr;
 
-uint64_t count(dim3 size) { return uint64_t{size.x} * size.y * size.z; }
-
 }  // namespace
 
 Grid::Grid(std::string name, const void* kernel, CudaInvoke invoke, void** arguments, dim3 grid_,
@@ -53,20 +50,9 @@ Grid::Grid(std::string name, const void* kernel, CudaInvoke invoke, void** argum
       kernel_(kernel),
       invoke_(invoke),
       arguments_(arguments),
-      random_(settings_.seed),
-      order_(count(grid_), settings_.sampled_grid != 0 && count(grid_) > settings_.sampled_grid
-                               ? settings_.sampled_blocks
-                               : 0),
-      most_carriers_(cooperative ? count(grid_) : 64),
-      all_(settings_.watchdog / 8),
-      threads_(settings_.watchdog / 8) {
+      schedule_(name_, grid_, settings_),
+      most_carriers_(cooperative ? count(grid_) : 64) {
   find_shared_variables();
-  if (settings.seed != 0) order_.mix(random(), random());
-  if (order_.runs() < count(grid)) {
-    std::fprintf(stderr, "kernkit: %s: of its %llu blocks %llu run\n", name_.c_str(),
-                 static_cast<unsigned long long>(count(grid)),
-                 static_cast<unsigned long long>(order_.runs()));
-  }
 }
 
 Grid::~Grid() {
@@ -81,47 +67,25 @@ void Grid::release(void* memory) {
   }
 }
 
-// splitmix64
-uint64_t Grid::random() {
-  if (settings.seed == 0) return 0;
-  uint64_t x = random_ += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 std::string Grid::endless(unsigned waiting) {
-  const double longest = kCircles * settings.watchdog;
-  if (threads_.of(threads_passed.count()) > longest) {
-    char text[128];
-    std::snprintf(text, sizeof(text),
-                  "does not end: its threads go on, and for %g seconds none has begun or ended",
-                  longest);
-    return text;
-  }
-  const uint64_t passed = threads_passed.count() + steps_passed.count();
-  if (waiting == 0 || all_.of(passed) <= settings.watchdog) return "";
+  const std::string circle = schedule_.circle();
+  if (!circle.empty()) return circle;
+  if (waiting == 0 || !schedule_.stands_still()) return "";
   return "does not end: " + std::to_string(waiting) + " threads of the block wait in a loop";
 }
 
-std::string Grid::where(uint3 index) const {
-  return name_ + ": block [" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +
-         std::to_string(index.z) + "]";
-}
+std::string Grid::where(uint3 index) const { return name_ + ": block " + index_text(index); }
 
 void Grid::fail(const std::string& sentence, cudaError_t error) {
   if (failed_) return;
-  sentence_ = sentence;
+  sentence_ = schedule_.with_seed(sentence);
   error_ = error;
-  if (settings.seed != 0) sentence_ += " (seed " + std::to_string(settings.seed) + ")";
   failed_ = true;
 }
 
 bool Grid::take(uint3* index) {
-  if (order_.done() || failed_) return false;
-  const uint64_t number = order_.take();
-  *index = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
-            static_cast<unsigned>(number / grid.x / grid.y)};
+  if (schedule_.done() || failed_) return false;
+  *index = schedule_.take();
   return true;
 }
 
@@ -153,7 +117,7 @@ Carrier* Grid::another(const Carrier* carrier) {
     Carrier* next = carriers_[(self + skip + i) % carriers_.size()].get();
     if (!next->done && next != carrier) other = next;
   }
-  const bool startable = !order_.done() && live < most_carriers_ && !failed_;
+  const bool startable = !schedule_.done() && live < most_carriers_ && !failed_;
   if (!startable || (other != nullptr && random() % 2 == 1)) return other;
   carriers_.push_back(std::make_unique<Carrier>(this));
   Carrier* made = carriers_.back().get();

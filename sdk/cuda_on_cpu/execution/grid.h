@@ -11,21 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "execution/block_order.h"
-#include "execution/progress.h"
+#include "execution/schedule.h"
 
 namespace kernkit::cuda_on_cpu {
 
 struct Carrier;
-
-/// How kernels run.
-struct Settings {
-  unsigned seed = 0;            // 0: blocks and threads start in their order
-  unsigned char poison = 0xcd;  // fills new memory
-  double watchdog = 20;         // seconds in which a kernel may stand still
-  uint64_t sampled_grid = 0;    // of a grid of more blocks than that only some run; 0: all
-  unsigned sampled_blocks = 0;  // so many
-};
 
 class Grid {
  public:
@@ -47,8 +37,7 @@ class Grid {
   /// "" or what the threads of a block do that does not end: `waiting` of them only ask whether
   /// they may go on, or (0) they go on. To be asked now and then.
   std::string endless(unsigned waiting);
-  /// A number from the seed, another one each time; 0 without a seed.
-  uint64_t random();
+  uint64_t random() { return schedule_.random(); }
   /// Frees a block's memory; not before the end where the race detector would see a race in that.
   void release(void* memory);
   void invoke() const { invoke_(kernel_, arguments_); }
@@ -71,15 +60,13 @@ class Grid {
   const void* kernel_;
   CudaInvoke invoke_;
   void** arguments_;
-  uint64_t random_;
-  BlockOrder order_;
+  Schedule schedule_;
   size_t most_carriers_;
   std::vector<std::unique_ptr<Carrier>> carriers_;
   std::vector<void*> released_;
   std::atomic<bool> failed_{false};
   std::string sentence_;
   cudaError_t error_ = cudaSuccess;
-  Standstill all_, threads_;
 };
 
 }  // namespace kernkit::cuda_on_cpu

@@ -7,17 +7,8 @@
 #include "execution/block.h"
 
 namespace kernkit::cuda_on_cpu {
-namespace {
-
-std::string text_of(uint3 index) {
-  return "[" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +
-         std::to_string(index.z) + "]";
-}
-
-}  // namespace
-
 std::string Block::where(const CudaThread& thread) const {
-  return grid_.where(index_) + ", thread " + text_of(thread.index);
+  return grid_.where(index_) + ", thread " + index_text(thread.index);
 }
 
 void Block::refuse(const std::string& sentence, cudaError_t error) {
@@ -48,7 +39,7 @@ std::string Block::deadlock() const {
   }
   return where(*first) + ": " + std::to_string(waiting) + " of the block's " +
          std::to_string(size_) + " threads wait at " + first->waits_at + "() and thread " +
-         text_of(other->index) +
+         index_text(other->index) +
          (other->ended ? " has ended" : std::string(" waits at ") + other->waits_at + "()");
 }
 

@@ -154,7 +154,6 @@ PtxResult run_ptx(const PtxLaunch& launch, const Settings& settings) {
                             parameters.data(),
                             memory,
                             settings.poison,
-                            settings.seed,
                             image.grid_barrier()};
   return ptx::run_grid(of_grid, launch.cooperative, settings);
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "execution/grid.h"
+#include "execution/schedule.h"
 
 namespace kernkit::cuda_on_cpu {
 

@@ -23,7 +23,6 @@ struct Launch {
   const unsigned char* parameters;
   const DeviceMemory& memory;
   unsigned char poison;
-  uint64_t seed;                // 0: warps run in their order
   unsigned char* grid_barrier;  // for cooperative groups, which find it by %envreg1 and 2
 };
 

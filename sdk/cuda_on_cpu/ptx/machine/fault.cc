@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/machine/fault.h"
 
+#include "execution/schedule.h"
 #include "ptx/machine/block.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -26,20 +27,15 @@ constexpr Named kNamed[] = {
     {"bar.red.or", "__syncthreads_or"},
 };
 
-std::string text_of(uint32_t x, uint32_t y, uint32_t z) {
-  return "[" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + "]";
-}
-
 }  // namespace
 
 std::string thread_text(const Block& block, unsigned thread) {
-  const dim3 size = block.launch.block;
-  return text_of(thread % size.x, thread / size.x % size.y, thread / size.x / size.y);
+  return index_text(index_of(thread, block.launch.block));
 }
 
 std::string place_text(const Block& block, unsigned thread) {
-  return block.launch.name + ": block " + text_of(block.index.x, block.index.y, block.index.z) +
-         ", thread " + thread_text(block, thread) + ": ";
+  return block.launch.name + ": block " + index_text(block.index) + ", thread " +
+         thread_text(block, thread) + ": ";
 }
 
 std::string line_text(const Block& block, const Operation& operation) {

@@ -2,7 +2,7 @@
 // Runs the blocks of a launch.
 #pragma once
 
-#include "execution/grid.h"
+#include "execution/schedule.h"
 #include "ptx/machine/block.h"
 #include "runtime/ptx.h"
 
