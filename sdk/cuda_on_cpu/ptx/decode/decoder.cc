@@ -12,6 +12,13 @@ namespace {
 
 constexpr const char* kEnd = "%end";  // the label behind a function that is called
 constexpr uint32_t kDynamicAlignment = 16;
+constexpr uint32_t kStackBytes = 8192;  // of a thread, for the frames of functions
+
+std::vector<uint32_t> sizes_of(const std::vector<Variable>& variables) {
+  std::vector<uint32_t> sizes;
+  for (const Variable& variable : variables) sizes.push_back(variable.size);
+  return sizes;
+}
 
 }  // namespace
 
@@ -32,6 +39,9 @@ Kernel Decoder::decode() {
   }
   decode_function(function_);
   close();
+  for (uint32_t i = 0; i < framed_.size(); ++i) decode_called(i);
+  kernel_.frame_bytes = kernel_.local_bytes;
+  if (!framed_.empty()) kernel_.local_bytes += kStackBytes;
   uint32_t& shared = kernel_.shared_bytes;
   shared = (shared + kDynamicAlignment - 1) / kDynamicAlignment * kDynamicAlignment;
   for (Constant& constant : kernel_.constants) {
@@ -50,6 +60,33 @@ void Decoder::decode_function(const Function& function) {
   operation = {};
   operation.flow = Flow::kExit;
   emit();
+}
+
+// A function that has frames.
+void Decoder::decode_called(uint32_t number) {
+  const Function& function = *framed_[number];
+  decoded_ = number;
+  called_ = {&function};
+  open(true);
+  const auto place = [&](const Variable& variable) {
+    if (variable.space != "param") throw Refusal("parameters in registers are not known");
+    const Meaning meaning = local_variable(variable);
+    scopes_.back().names[variable.name] = meaning;
+    return Parameter{static_cast<uint32_t>(meaning.address), variable.size};
+  };
+  for (const Variable& one : function.results) {
+    kernel_.functions[number].results.push_back(place(one));
+  }
+  for (const Variable& one : function.parameters) {
+    kernel_.functions[number].parameters.push_back(place(one));
+  }
+  kernel_.functions[number].entry = static_cast<uint32_t>(kernel_.code.size());
+  decode_function(function);
+  operation = {};
+  operation.flow = Flow::kReturn;
+  emit();
+  close();
+  called_.clear();
 }
 
 void Decoder::open(bool is_function) {
@@ -94,6 +131,10 @@ void Decoder::decode_statement(const Statement& statement) {
       for (const Operand& label : statement.operands) labels.push_back(label.name);
       return;
     }
+    case Statement::kPrototype:
+      scopes_.back().prototypes[statement.name] = {sizes_of(statement.results),
+                                                   sizes_of(statement.parameters)};
+      return;
     case Statement::kRegisters:
       if (statement.count != 0) {
         scopes_.back().families.push_back({statement.name, statement.count, statement.type});
@@ -116,6 +157,17 @@ uint32_t Decoder::place_in(uint32_t* bytes, const Variable& variable) const {
   return at;
 }
 
+Meaning Decoder::local_variable(const Variable& variable) {
+  Meaning meaning;
+  meaning.type = variable.type;
+  meaning.space = Space::kLocal;
+  meaning.is_parameter = variable.space == "param";
+  meaning.in_frame = decoded_ != kNone;
+  meaning.address = place_in(
+      meaning.in_frame ? &kernel_.functions[decoded_].frame_bytes : &kernel_.local_bytes, variable);
+  return meaning;
+}
+
 void Decoder::declare(const Variable& variable) {
   Meaning meaning;
   meaning.type = variable.type;
@@ -123,9 +175,7 @@ void Decoder::declare(const Variable& variable) {
     meaning.space = Space::kShared;
     meaning.address = place_in(&kernel_.shared_bytes, variable);
   } else if (variable.space == "local" || variable.space == "param") {
-    meaning.space = Space::kLocal;
-    meaning.is_parameter = variable.space == "param";
-    meaning.address = place_in(&kernel_.local_bytes, variable);
+    meaning = local_variable(variable);
   } else {
     throw Refusal("a variable of the module, " + variable.name + ", is declared in a function");
   }
@@ -188,26 +238,96 @@ void Decoder::branch_by_table() {
 }
 
 void Decoder::leave_function() {
-  operation.flow = called_.empty() ? Flow::kExit : Flow::kBranch;
-  if (called_.empty()) return;
+  const bool has_frame = decoded_ != kNone && called_.size() == 1;
+  operation.flow = called_.empty() ? Flow::kExit : has_frame ? Flow::kReturn : Flow::kBranch;
+  if (called_.empty() || has_frame) return;
   scopes_.back().jumps.push_back({static_cast<uint32_t>(kernel_.code.size()), kEnd});
 }
 
-// call (results), function, (parameters)
+// call (results), function, (parameters){, prototype}
 void Decoder::call() {
-  const bool has_results = operand(0).kind == Operand::kVector;
-  const Operand& callee = operand(has_results ? 1 : 0);
+  const Operand& callee = operand(operand(0).kind == Operand::kVector ? 1 : 0);
   const auto found = module_.functions.find(callee.name);
-  if (found == module_.functions.end()) refuse("a call by an address is not known");
+  if (found == module_.functions.end()) return call_with_frame(nullptr);
   const Function& function = found->second;
   if (!function.has_body) refuse("the function " + callee.name + " is not known");
   if (std::find(called_.begin(), called_.end(), &function) != called_.end()) {
-    refuse("a function that calls itself is not known");
+    return call_with_frame(&function);
   }
+  inline_call(function);
+}
+
+const Prototype& Decoder::prototype(const std::string& name) const {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    const auto known = scope->prototypes.find(name);
+    if (known != scope->prototypes.end()) return known->second;
+    if (scope->is_function) break;
+  }
+  refuse("no prototype " + name);
+}
+
+// The number of a function among those that have frames.
+uint32_t Decoder::with_frame(const Function& function) {
+  const auto known = std::find(framed_.begin(), framed_.end(), &function);
+  const auto number = static_cast<uint32_t>(known - framed_.begin());
+  if (known != framed_.end()) return number;
+  framed_.push_back(&function);
+  kernel_.functions.emplace_back();
+  kernel_.functions.back().number = module_.function_number(function.name);
+  frame();
+  return number;
+}
+
+// Null: by its address, any function of the prototype.
+void Decoder::call_with_frame(const Function* function) {
+  const bool has_results = operand(0).kind == Operand::kVector;
+  size_t next = has_results ? 1 : 0;
+  CallSite site;
+  site.caller = decoded_;
+  Prototype shape;
+  const Operand& callee = operand(next++);
+  const auto places = [&](const Operand& list) {
+    std::vector<uint32_t> all;
+    for (const Operand& one : list.parts) {
+      const Meaning& meaning = meaning_of(one);
+      if (meaning.is_register || meaning.space != Space::kLocal) {
+        refuse("parameters in registers are not known");
+      }
+      all.push_back(static_cast<uint32_t>(meaning.address));
+    }
+    return all;
+  };
+  if (has_results) site.results = places(operand(0));
+  if (next < operands() && operand(next).kind == Operand::kVector) {
+    site.parameters = places(operand(next++));
+  }
+  if (function != nullptr) {
+    shape = {sizes_of(function->results), sizes_of(function->parameters)};
+    site.function = with_frame(*function);
+  } else {
+    operation.a = from(callee, Type::kU64);
+    shape = prototype(operand(next).name);
+    for (const auto& [name, one] : module_.functions) {
+      const Prototype its{sizes_of(one.results), sizes_of(one.parameters)};
+      if (module_.function_number(name) != 0 && its == shape) with_frame(one);
+    }
+    frame();
+  }
+  if (shape.results.size() != site.results.size() ||
+      shape.parameters.size() != site.parameters.size()) {
+    refuse("the call does not fit the function " + callee.name);
+  }
+  operation.flow = Flow::kCall;
+  operation.target = static_cast<uint32_t>(kernel_.calls.size());
+  kernel_.calls.push_back(std::move(site));
+}
+
+void Decoder::inline_call(const Function& function) {
+  const bool has_results = operand(0).kind == Operand::kVector;
   Scope names;
   const auto bind = [&](const std::vector<Variable>& formal, const Operand* actual) {
     const size_t count = actual != nullptr ? actual->parts.size() : 0;
-    if (formal.size() != count) refuse("the call does not fit the function " + callee.name);
+    if (formal.size() != count) refuse("the call does not fit the function " + function.name);
     for (size_t i = 0; i < count; ++i) {
       const Meaning& meaning = meaning_of(actual->parts[i]);
       if (meaning.is_register || formal[i].space != "param") {

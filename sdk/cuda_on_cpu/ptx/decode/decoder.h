@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoder: makes operations of the statements of a kernel. A function that is called is put in the
-// place of the call.
+// place of the call, unless it calls itself or is called by its address: then it has frames.
 #pragma once
 
 #include <initializer_list>
@@ -52,6 +52,8 @@ class Decoder {
   /// A predicate, or its negation (`operation.negated`).
   uint32_t predicate_from(size_t i);
   uint32_t constant(uint64_t bits, Type type);
+  /// The predicate that is the carry of CC.
+  uint32_t carry();
   /// Those that there are of to, a, b and c, of one type.
   void take(Type type);
   /// to, a, b, c, e, each of its type.
@@ -62,7 +64,7 @@ class Decoder {
   Space space();
   /// kNone for what is no register.
   Type type_of_register(const Operand& operand);
-  /// Of a variable of the thread, as parameters of functions are.
+  /// Of a variable of the thread, as parameters of functions are; from `operation.address` on.
   uint64_t local_place(const Operand& operand);
   void branch(size_t label);
   void branch_by_table();
@@ -74,6 +76,13 @@ class Decoder {
   void decode_function(const Function& function);
   void decode_statement(const Statement& statement);
   void decode_instruction(const Statement& statement);
+  void decode_called(uint32_t number);
+  void inline_call(const Function& function);
+  void call_with_frame(const Function* function);
+  uint32_t with_frame(const Function& function);
+  uint32_t frame();
+  const Prototype& prototype(const std::string& name) const;
+  Meaning local_variable(const Variable& variable);
   void declare(const Variable& variable);
   void open(bool is_function);
   void close();
@@ -90,8 +99,11 @@ class Decoder {
   const Addresses& addresses_;
   Kernel kernel_;
   Registers registers_;
+  uint32_t carry_ = kNone;
   std::vector<Scope> scopes_;
   std::vector<const Function*> called_;  // the innermost last
+  std::vector<const Function*> framed_;  // those of kernel_.functions
+  uint32_t decoded_ = kNone;             // the one of them that is decoded; kNone: the kernel
   std::map<std::string, Meaning> module_names_;
   const Statement* statement_ = nullptr;
   std::vector<bool> used_;  // modifiers
@@ -99,6 +111,8 @@ class Decoder {
 
 /// Decodes a family of instructions; null: not known.
 using Family = Run (*)(Decoder& decoder);
+/// The operation's `to` becomes `a` and the offset: of the family of addresses.
+void add_offset(Warp& warp, const Operation& operation);
 /// Null for a name that is not known.
 Family family_of(std::string_view name);
 

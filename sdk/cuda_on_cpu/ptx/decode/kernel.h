@@ -29,6 +29,25 @@ struct Parameter {
   uint32_t at, size;  // bytes
 };
 
+/// A function that has frames: it calls itself, or is called by its address.
+struct CalledFunction {
+  uint32_t number = 0;  // in the module
+  uint32_t entry = 0;   // an operation
+  uint32_t frame_bytes = 0;
+  std::vector<Parameter> results, parameters;  // in its frame
+};
+
+struct CallSite {
+  uint32_t caller = kNone;                    // a function; kNone: the kernel
+  uint32_t function = kNone;                  // kNone: by its address
+  std::vector<uint32_t> results, parameters;  // where they are in the caller's frame
+};
+
+/// A place of registers.
+struct Slot {
+  uint32_t at, size;  // bytes a lane; 0: a predicate
+};
+
 /// Where in the source an operation comes from.
 struct Origin {
   SourceLine line;
@@ -43,9 +62,14 @@ struct Kernel {
   std::vector<SpecialRegister> specials;
   std::vector<Parameter> parameters;
   std::vector<std::vector<uint32_t>> tables;
+  std::vector<CalledFunction> functions;
+  std::vector<CallSite> calls;
+  std::vector<Slot> slots;
   uint32_t register_bytes = 0;  // of a warp
   uint32_t shared_bytes = 0;    // static
   uint32_t local_bytes = 0;     // of a thread
+  uint32_t frame_bytes = 0;     // of these the kernel's own
+  uint32_t frame = kNone;       // the register of where the frame of a lane begins
   uint32_t parameter_bytes = 0;
 };
 

@@ -136,6 +136,16 @@ uint32_t Decoder::constant(uint64_t bits, Type type) {
   return registers_.constant(bits, size, false, &kernel_);
 }
 
+uint32_t Decoder::frame() {
+  if (kernel_.frame == kNone) kernel_.frame = registers_.add(Type::kU64);
+  return kernel_.frame;
+}
+
+uint32_t Decoder::carry() {
+  if (carry_ == kNone) carry_ = registers_.add(Type::kPred);
+  return carry_;
+}
+
 uint32_t Decoder::from(const Operand& operand, Type type) {
   switch (operand.kind) {
     case Operand::kInteger:
@@ -171,13 +181,29 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
     }
     return special(operand.name);
   }
+  const uint32_t size = register_size(type);
+  const uint32_t function =
+      find(operand.name) == nullptr ? module_.function_number(operand.name) : 0;
+  if (function != 0 && size == 8) return constant(address_of_function(function), type);
   const Meaning& meaning = meaning_of(operand);
   if (meaning.is_register) return to(operand, type);
-  const uint32_t size = register_size(type);
   const bool fits = size == 8 || (size == 4 && meaning.space != Space::kGlobal);
   if (!fits) refuse("the address of " + operand.name + " does not fit its type");
   uint64_t bits = meaning.address;
   if (meaning.is_parameter) bits += meaning.space == Space::kParam ? kParamWindow : kLocalWindow;
+  if (meaning.in_frame) {
+    if (size != 8) refuse("the address of " + operand.name + " does not fit its type");
+    const Operation held = operation;
+    operation = {};
+    operation.run = add_offset;
+    operation.a = frame();
+    operation.to = registers_.add(Type::kU64);
+    operation.offset = static_cast<int64_t>(bits);
+    const uint32_t number = operation.to;
+    emit();
+    operation = held;
+    return number;
+  }
   return registers_.constant(bits, size, meaning.behind_shared, &kernel_);
 }
 
@@ -205,6 +231,7 @@ uint64_t Decoder::local_place(const Operand& operand) {
   const Meaning& meaning = meaning_of(operand);
   if (meaning.is_register || meaning.space != Space::kLocal)
     refuse("parameters in registers are not known");
+  if (meaning.in_frame) operation.address = frame();
   return meaning.address;
 }
 
@@ -236,6 +263,10 @@ void Decoder::address(size_t i, Space space) {
   }
   operation.space = meaning.space;
   operation.offset += static_cast<int64_t>(meaning.address);
+  if (meaning.in_frame) {
+    operation.address = frame();
+    operation.address_size = 8;
+  }
   if (meaning.behind_shared) {
     operation.address = registers_.constant(0, 4, true, &kernel_);
     operation.address_size = 4;

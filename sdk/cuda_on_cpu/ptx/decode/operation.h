@@ -16,6 +16,8 @@ enum class Flow : uint8_t {
   kNext,
   kBranch,
   kTable,  // a branch to an entry of a table
+  kCall,
+  kReturn,
   kExit,
   kMeet,     // for lanes that come together: those of a mask
   kBarrier,  // of the block
@@ -44,7 +46,7 @@ struct Operation {
   uint32_t members = kNone;  // of a meeting: the mask
   uint32_t address = kNone;
   uint32_t list[8] = {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
-  uint32_t target = 0;  // of a branch: the number of an operation; or of a table
+  uint32_t target = 0;  // of a branch: the number of an operation; or of a table, or a call
   uint32_t number = 0;  // of this one
   int64_t offset = 0;   // of an address
 

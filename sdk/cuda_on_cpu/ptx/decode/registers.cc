@@ -77,6 +77,7 @@ void Registers::place(Kernel* kernel) const {
   const auto keep = [&](uint32_t number) { lives[number] = {0, end}; };
   for (const Constant& constant : kernel->constants) keep(constant.at);
   for (const SpecialRegister& special : kernel->specials) keep(special.at);
+  if (kernel->frame != kNone) keep(kernel->frame);
 
   std::vector<uint32_t> order(sizes_.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -103,6 +104,7 @@ void Registers::place(Kernel* kernel) const {
       places[number] = bytes;
       const uint32_t size = bytes_of_warp(sizes_[number]);
       bytes += (size + kLine - 1) / kLine * kLine;
+      kernel->slots.push_back({places[number], sizes_[number]});
     }
     same_size.push_back({life.last, places[number]});
     std::push_heap(same_size.begin(), same_size.end());
@@ -113,6 +115,7 @@ void Registers::place(Kernel* kernel) const {
       if (*one != kNone) *one = places[*one];
     });
   }
+  if (kernel->frame != kNone) kernel->frame = places[kernel->frame];
   for (Constant& constant : kernel->constants) constant.at = places[constant.at];
   for (SpecialRegister& special : kernel->specials) special.at = places[special.at];
 }

@@ -19,6 +19,7 @@ struct Meaning {
   Space space = Space::kGeneric;
   uint64_t address = 0;        // in its space
   bool is_parameter = false;   // of the kernel or a function: its address is a generic one
+  bool in_frame = false;       // its address is one from the frame on
   bool behind_shared = false;  // from the end of static shared memory on
 };
 
@@ -34,12 +35,21 @@ struct Jump {
   std::string label;
 };
 
+/// `.callprototype (.param .b32 _) _ (.param .b32 _)`: bytes
+struct Prototype {
+  std::vector<uint32_t> results, parameters;
+  bool operator==(const Prototype& other) const {
+    return results == other.results && parameters == other.parameters;
+  }
+};
+
 struct Scope {
   std::map<std::string, Meaning> names;
   std::vector<RegisterFamily> families;
   std::map<std::string, uint32_t> labels;
   std::map<std::string, std::vector<std::string>> targets;  // .branchtargets
-  std::vector<Jump> jumps;                                  // to labels not yet seen
+  std::map<std::string, Prototype> prototypes;
+  std::vector<Jump> jumps;  // to labels not yet seen
   std::vector<Jump> tables;
   bool is_function = false;  // names of scopes around it are not seen
 };

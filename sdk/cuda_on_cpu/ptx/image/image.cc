@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ptx/decode/decoder.h"
+#include "ptx/machine/window.h"
 #include "ptx/text/parser.h"
 #include "ptx/text/refusal.h"
 
@@ -48,9 +49,10 @@ void Image::reset(bool managed_too) {
     if (!initial.bytes.empty()) std::memcpy(place.at, initial.bytes.data(), initial.bytes.size());
     for (const Initial::Address& address : initial.addresses) {
       const auto other = places_.find(address.name);
-      if (other == places_.end()) continue;  // of a function: who uses it is refused
-      const auto value =
-          reinterpret_cast<uint64_t>(other->second.at) + static_cast<uint64_t>(address.offset);
+      const uint64_t value =
+          other != places_.end()
+              ? reinterpret_cast<uint64_t>(other->second.at) + static_cast<uint64_t>(address.offset)
+              : address_of_function(module_->function_number(address.name));
       std::memcpy(place.at + address.at, &value, sizeof(value));
     }
   }

@@ -15,8 +15,9 @@ namespace {
 
 // The operation's offset has the place of each in local memory, 16 bits of it.
 template <class T>
-T parameter(const Warp& warp, const Operation& operation, int which, int lane) {
-  const auto at = static_cast<size_t>(operation.offset >> 16 * which & 0xffff);
+T parameter(Warp& warp, const Operation& operation, int which, int lane) {
+  auto at = static_cast<size_t>(operation.offset >> 16 * which & 0xffff);
+  if (operation.address != kNone) at += warp.lanes<uint64_t>(operation.address)[lane];
   const size_t bytes = warp.block->launch.kernel.local_bytes;
   T value;
   std::memcpy(&value, warp.local + bytes * static_cast<size_t>(lane) + at, sizeof(T));

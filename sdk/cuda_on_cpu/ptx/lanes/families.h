@@ -18,6 +18,17 @@ Run max(Decoder& d);
 Run abs(Decoder& d);
 Run neg(Decoder& d);
 
+// carry.cc
+Run carry(Decoder& d);
+// seldom.cc
+Run mul24(Decoder& d);
+Run mad24(Decoder& d);
+Run sad(Decoder& d);
+Run dot(Decoder& d);
+Run fns(Decoder& d);
+Run slct(Decoder& d);
+Run testp(Decoder& d);
+
 // real.cc, half.cc: null where the type is not theirs
 Run real_add(Decoder& d, Type type);
 Run real_sub(Decoder& d, Type type);

@@ -161,10 +161,12 @@ Run add_or_sub(Decoder& d, Type type) {
 }  // namespace
 
 Run add(Decoder& d) {
+  if (d.has("cc")) return carry(d);
   const Type type = d.type();
   return is_integer(type) ? add_or_sub<Add, AddSat>(d, type) : real_add(d, type);
 }
 Run sub(Decoder& d) {
+  if (d.has("cc")) return carry(d);
   const Type type = d.type();
   return is_integer(type) ? add_or_sub<Sub, SubSat>(d, type) : real_sub(d, type);
 }
@@ -185,6 +187,7 @@ Run mul(Decoder& d) {
 }
 
 Run mad(Decoder& d) {
+  if (d.has("cc")) return carry(d);
   const Type type = d.type();
   if (!is_integer(type)) return nullptr;
   if (d.has("lo")) return wrapping<Ternary<Mad<MulLo>>>(d, type, 4);

@@ -111,7 +111,8 @@ uint64_t window_of(std::string_view space) {
   return space == "local" ? kLocalWindow : 0;
 }
 
-// Adds the window, or takes it away: the operation's offset.
+}  // namespace
+
 void add_offset(Warp& warp, const Operation& operation) {
   const auto* a = warp.lanes<uint64_t>(operation.a);
   auto* d = warp.results<uint64_t>(operation.to);
@@ -119,8 +120,6 @@ void add_offset(Warp& warp, const Operation& operation) {
   each_lane([&](int l) { d[l] = a[l] + offset; });
   warp.keep<uint64_t>(operation.to);
 }
-
-}  // namespace
 
 Run mov(Decoder& d) {
   const Type type = d.type();
@@ -137,6 +136,7 @@ Run mov(Decoder& d) {
   return type == Type::kPred ? move_predicate : move_of_size(register_size(type));
 }
 
+// Adds the window, or takes it away.
 Run cvta(Decoder& d) {
   const bool leaves = d.has("to");
   const std::string_view space =

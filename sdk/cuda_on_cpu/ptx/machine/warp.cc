@@ -29,6 +29,10 @@ void Warp::start(uint32_t threads) {
   next_part = kNone;
   own_turn = false;
   parts.clear();
+  const uint32_t frame = block->launch.kernel.frame;
+  if (frame == kNone) return;
+  std::memset(registers + frame, 0, 32 * sizeof(uint64_t));
+  for (std::vector<Caller>& one : callers) one.clear();
 }
 
 bool Warp::is_ready() const {
@@ -260,6 +264,8 @@ Warp::Stop Warp::run() {
         break;
       case Flow::kBranch: branch(operation, here); break;
       case Flow::kTable: branch_by_table(operation, here); break;
+      case Flow::kCall: call(operation, here); break;
+      case Flow::kReturn: leave_function(here); break;
       case Flow::kExit: exit(here); break;
       case Flow::kMeet: here != 0 ? meet(operation, here) : void(++pc); break;
       case Flow::kBarrier: here != 0 ? wait_at_barrier(operation, here) : void(++pc); break;

@@ -28,6 +28,13 @@ struct Part {
   uint32_t barrier;  // of kWaits
 };
 
+/// What a lane goes back to when a function ends.
+struct Caller {
+  uint32_t pc;
+  uint32_t call, function;               // numbers of the kernel's
+  std::vector<unsigned char> registers;  // of the lane
+};
+
 struct alignas(64) Warp {
   enum class Stop { kEnded, kWaits, kYields };
   static constexpr uint32_t kAll = UINT32_MAX;
@@ -45,10 +52,11 @@ struct alignas(64) Warp {
   uint32_t live = 0;
   uint32_t met = 0;  // lanes that took part in a meeting
   uint32_t pc = 0;
-  uint32_t active = 0;         // of the part that runs; 0: none
-  uint32_t next_part = kNone;  // where it meets another part
-  bool own_turn = false;       // it runs whoever is behind
-  std::vector<Part> parts;     // the others
+  uint32_t active = 0;              // of the part that runs; 0: none
+  uint32_t next_part = kNone;       // where it meets another part
+  bool own_turn = false;            // it runs whoever is behind
+  std::vector<Part> parts;          // the others
+  std::vector<Caller> callers[32];  // of each lane, the innermost last
 
   template <class T>
   T* lanes(uint32_t at) {
@@ -86,6 +94,9 @@ struct alignas(64) Warp {
   void go_to(uint32_t target);
   void branch(const Operation& operation, uint32_t taken);
   void branch_by_table(const Operation& operation, uint32_t taken);
+  void call(const Operation& operation, uint32_t lanes);
+  void call(const Operation& operation, int lane, uint32_t function);
+  void leave_function(uint32_t lanes);
   void exit(uint32_t lanes);
   void meet(const Operation& operation, uint32_t lanes);
   bool meet_across_places();

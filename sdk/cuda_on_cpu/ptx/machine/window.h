@@ -11,6 +11,10 @@ inline constexpr int kWindowShift = 60;
 inline constexpr uint64_t kSharedWindow = uint64_t{1} << kWindowShift;
 inline constexpr uint64_t kLocalWindow = uint64_t{2} << kWindowShift;
 inline constexpr uint64_t kParamWindow = uint64_t{3} << kWindowShift;
+// Of functions, each at a multiple of 16.
+inline constexpr uint64_t kCodeWindow = uint64_t{4} << kWindowShift;
 inline constexpr uint64_t kInWindow = kSharedWindow - 1;
+
+inline uint64_t address_of_function(uint32_t number) { return kCodeWindow + 16 * uint64_t{number}; }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

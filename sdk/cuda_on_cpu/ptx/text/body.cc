@@ -91,6 +91,7 @@ class BodyParser {
   }
 
   void parse_label(const std::string& name) {
+    if (lexer_.accept(".callprototype")) return parse_prototype(name);
     if (!lexer_.at(".branchtargets")) {
       add(Statement::kLabel).name = name;
       return;
@@ -99,6 +100,15 @@ class BodyParser {
     Statement& table = add(Statement::kTargets);
     table.name = name;
     parse_operands(&table);
+  }
+
+  void parse_prototype(const std::string& name) {
+    Statement& prototype = add(Statement::kPrototype);
+    prototype.name = name;
+    prototype.results = parse_variables(lexer_);
+    lexer_.expect("_");
+    prototype.parameters = parse_variables(lexer_);
+    while (!lexer_.accept(";")) lexer_.next();  // .noreturn
   }
 
   void parse_operands(Statement* statement) {

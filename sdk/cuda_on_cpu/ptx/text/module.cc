@@ -10,25 +10,12 @@
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-// `(.param .b64 a, .reg .b32 b)`
-std::vector<Variable> parse_list(Lexer& lexer) {
-  std::vector<Variable> list;
-  if (!lexer.accept("(")) return list;
-  while (!lexer.accept(")")) {
-    const std::string space = lexer.word();
-    if (space != ".param" && space != ".reg") lexer.refuse("expected .param");
-    list.push_back(parse_variable(lexer, space.substr(1)));
-    lexer.accept(",");
-  }
-  return list;
-}
-
 void parse_function(Lexer& lexer, bool is_kernel, Module* module) {
   Function function;
   function.is_kernel = is_kernel;
-  function.results = parse_list(lexer);
+  function.results = parse_variables(lexer);
   function.name = lexer.word();
-  function.parameters = parse_list(lexer);
+  function.parameters = parse_variables(lexer);
   while (!lexer.at("{") && !lexer.at(";") && !lexer.ended()) {
     const std::string_view word = lexer.next().text;
     if (word != ".maxntid" && word != ".reqntid") continue;
@@ -61,6 +48,18 @@ std::string name_of(const std::map<int, std::string>& files, int file, int line)
 }
 
 }  // namespace
+
+std::vector<Variable> parse_variables(Lexer& lexer) {
+  std::vector<Variable> list;
+  if (!lexer.accept("(")) return list;
+  while (!lexer.accept(")")) {
+    const std::string space = lexer.word();
+    if (space != ".param" && space != ".reg") lexer.refuse("expected .param");
+    list.push_back(parse_variable(lexer, space.substr(1)));
+    lexer.accept(",");
+  }
+  return list;
+}
 
 std::unique_ptr<Module> parse_module(std::string text) {
   auto module = std::make_unique<Module>();
@@ -107,6 +106,12 @@ std::string Module::place(const SourceLine& line) const {
   std::string into = name_of(files, line.into_file, line.into_line);
   if (line.line == 0 || place.empty()) return into;
   return into.empty() ? place : place + " (inlined at " + into + ")";
+}
+
+uint32_t Module::function_number(const std::string& name) const {
+  const auto found = functions.find(name);
+  if (found == functions.end() || found->second.is_kernel || !found->second.has_body) return 0;
+  return static_cast<uint32_t>(std::distance(functions.begin(), found)) + 1;
 }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -52,7 +52,16 @@ struct Variable {
 };
 
 struct Statement {
-  enum Kind { kOpen, kClose, kLabel, kRegisters, kVariable, kTargets, kInstruction } kind;
+  enum Kind {
+    kOpen,
+    kClose,
+    kLabel,
+    kRegisters,
+    kVariable,
+    kTargets,
+    kPrototype,
+    kInstruction
+  } kind;
   std::string name;  // of a label or a table; of registers; of an instruction its first word
   std::vector<std::string> modifiers;  // behind the first dot
   std::vector<Operand> operands;       // of a table its labels
@@ -63,6 +72,7 @@ struct Statement {
   Type type = Type::kNone;  // of registers
   int count = 0;            // of registers; 0: one without a number
   Variable variable;
+  std::vector<Variable> results, parameters;  // of a prototype
   /// "ld.global.u32"
   std::string opcode() const;
 };
@@ -85,6 +95,8 @@ struct Module {
   std::map<int, std::string> files;
   int capability = 0;  // 80 for .target sm_80
 
+  /// Of a function that can be called, from 1 on; 0: there is none of this name.
+  uint32_t function_number(const std::string& name) const;
   /// "scale.cu:12" or "math.h:3 (inlined at scale.cu:12)"; "" when nothing is known.
   std::string place(const SourceLine& line) const;
 };

@@ -17,5 +17,7 @@ std::vector<Statement> parse_body(const Function& function);
 /// Behind the space of a variable: `.align 4 .b8 name[16] = {1, 2}`.
 Variable parse_variable(Lexer& lexer, const std::string& space);
 Operand parse_operand(Lexer& lexer);
+/// `(.param .b64 a, .reg .b32 b)`; empty where none stands.
+std::vector<Variable> parse_variables(Lexer& lexer);
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -260,6 +260,61 @@ TEST_F(PtxExecution, Calls) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i == 5 ? 5 : i > 20 ? 3 : 2 * i) << i;
 }
 
+// 1 + ... + x, each term in memory of its own frame, whose address the next call gets; the lanes of
+// a warp go to different depths.
+TEST_F(PtxExecution, CallsItself) {
+  const std::string before =
+      ".func (.param .b32 result) sum(.param .b32 x, .param .b64 last)\n{\n.local .align 8 .b8 "
+      "mine[8]; .reg .b32 %r<5>; .reg .b64 %y<4>; .reg .pred %p;\n"
+      "ld.param.u32 %r1, [x]; ld.param.u64 %y1, [last]; mov.u64 %y2, mine; st.local.u32 [%y2], "
+      "%r1;\n"
+      "mov.u32 %r3, 0; setp.eq.u32 %p, %r1, 0; @%p bra end; sub.u32 %r2, %r1, 1;\n"
+      "cvta.local.u64 %y3, %y2; { .param .b32 p; .param .b64 q; .param .b32 s; st.param.b32 [p], "
+      "%r2; "
+      "st.param.b64 [q], %y3;\ncall (s), sum, (p, q); ld.param.b32 %r3, [s]; }\n"
+      "ld.local.u32 %r4, [mine]; add.u32 %r3, %r3, %r4;\n"
+      "end: ld.u32 %r2, [%y1]; add.u32 %r2, %r2, 1000; st.u32 [%y1], %r2;\n"
+      "st.param.b32 [result], %r3; ret;\n}\n";
+  const auto r = run(
+      kernel(
+          ".local .align 4 .b8 mine[4]; st.local.u32 [mine], 7; mov.u64 %y1, mine; "
+          "cvta.local.u64 %y1, %y1; rem.u32 %x2, %i, 20; add.u32 %x3, %i, 100;\n"
+          "setp.ne.u32 %p1, %i, 5; mov.u32 %x4, 0; { .param .b32 p; .param .b64 q; .param .b32 s; "
+          "st.param.b32 [p], %x2; st.param.b64 [q], %y1;\n@%p1 call.uni (s), sum, (p, q); "
+          "@%p1 ld.param.b32 %x4, [s]; }\n"
+          "ld.local.u32 %r, [mine]; mad.lo.u32 %r, %r, 100000, %x4; mad.lo.u32 %r, %x3, 1000, %r;",
+          before),
+      {}, 0, 2, 48);
+  // Of each frame but the outermost the term is 1000 more when it is added; 7 becomes 1007 once.
+  for (uint32_t i = 0; i < 96; ++i) {
+    const uint32_t x = i % 20, sum = x * (x + 1) / 2 + 1000 * x;
+    ASSERT_EQ(r[i], (i == 5 ? 7 : 1007) * 100000 + (i == 5 ? 0 : sum) + 1000 * (i + 100)) << i;
+  }
+}
+
+// By addresses in a register and in a variable, which differ between lanes.
+TEST_F(PtxExecution, CallsByAddress) {
+  const std::string before =
+      ".func (.param .b32 d) twice(.param .b32 x)\n;\n"
+      ".func (.param .b32 d) square(.param .b32 x)\n;\n"
+      ".global .align 8 .u64 table[2] = {twice, square};\n"
+      ".func (.param .b32 d) twice(.param .b32 x)\n{\n.reg .b32 %r<3>; ld.param.u32 %r1, [x]; "
+      "add.u32 %r1, %r1, %r1; st.param.b32 [d], %r1; ret;\n}\n"
+      ".func (.param .b32 d) square(.param .b32 x)\n{\n.reg .b32 %r<3>; ld.param.u32 %r1, [x]; "
+      "mul.lo.u32 %r1, %r1, %r1; st.param.b32 [d], %r1; ret;\n}\n";
+  const auto r =
+      run(kernel("and.b32 %x2, %i, 1; mul.wide.u32 %y1, %x2, 8; mov.u64 %y2, table; add.u64 %y2, "
+                 "%y2, %y1; "
+                 "ld.global.u64 %y3, [%y2]; mov.u64 %y4, square; setp.lt.u32 %p1, %i, 9; "
+                 "@%p1 mov.u64 %y3, %y4;\n"
+                 "{ .param .b32 p; .param .b32 s; st.param.b32 [p], %i; shape: .callprototype "
+                 "(.param .b32 "
+                 "_) _ (.param .b32 _);\ncall (s), %y3, (p), shape; ld.param.b32 %r, [s]; }",
+                 before),
+          {});
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 9 || i % 2 == 1 ? i * i : 2 * i) << i;
+}
+
 TEST_F(PtxExecution, Prints) {
   PtxModule module(
       ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"

@@ -100,6 +100,26 @@ TEST_F(PtxFaults, Trap) {
   EXPECT_EQ(fault(),
             "faulty: block [0, 0, 0], thread [33, 0, 0]: __trap() (faulty.cu:12) (seed 7)");
 }
+TEST_F(PtxFaults, CallsTooDeep) {
+  PtxModule module(
+      ".func deeper()\n{\n.local .align 8 .b8 mine[1000]; st.local.u32 [mine], 1; call deeper; "
+      "ret;\n}\n.visible .entry k()\n{\ncall deeper; ret;\n}\n");
+  EXPECT_EQ(module.launch("k", 1, 1, 0), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+  EXPECT_EQ(
+      fault(),
+      "k: block [0, 0, 0], thread [0, 0, 0]: calls functions in each other that need more than "
+      "8192 bytes of stack");
+}
+TEST_F(PtxFaults, CallsNoFunction) {
+  EXPECT_EQ(
+      run("{ shape: .callprototype _ (); mov.u64 %y2, 64; call %y2, (), shape; }", memory<int>(64)),
+      cudaErrorLaunchFailure);
+  EXPECT_EQ(
+      fault(),
+      "faulty: block [0, 0, 0], thread [0, 0, 0]: calls the address 0x40, where no function is "
+      "(faulty.cu:12)");
+}
 TEST_F(PtxFaults, DoesNotEnd) {
   runtime_.set_watchdog(0.05);
   run("again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p1, %r1, 0; @%p1 bra again;",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integers and bits, against what PTX ISA says of each instruction.
+#include <algorithm>
 #include <climits>
+#include <cstdlib>
 
 #include "instructions.h"
 
@@ -87,6 +89,138 @@ TEST_F(PtxInteger, Arithmetic) {
     const unsigned bits = width_of(s);
     check("abs." + s + " %d, %a", {s, s}, [bits](uint64_t a, uint64_t, uint64_t) {
       return (a >> (bits - 1) & 1) != 0 ? 0 - a : a;
+    });
+  }
+}
+
+TEST_F(PtxInteger, Carries) {
+  const std::vector<std::string> words = {"u32", "u32", "u32", "u32"};
+  check("{ .reg .b32 x; add.cc.u32 x, %a, %b; addc.u32 %d, %c, 0; }", words,
+        [](uint64_t a, uint64_t b, uint64_t c) { return ((a + b) >> 32) + c; });
+  check("{ .reg .b32 x; add.cc.s32 x, %a, %b; addc.cc.s32 x, %b, %c; addc.s32 %d, 0, 0; }", words,
+        [](uint64_t a, uint64_t b, uint64_t c) { return (b + c + ((a + b) >> 32)) >> 32; });
+  check("{ .reg .b32 x; sub.cc.u32 x, %a, %b; subc.cc.u32 x, %b, %c; subc.u32 %d, 0, 0; }", words,
+        [](uint64_t a, uint64_t b, uint64_t c) { return (b - c - (a < b ? 1 : 0)) >> 32; });
+  check("{ .reg .b32 x; mad.lo.cc.u32 x, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0; }", words,
+        [](uint64_t a, uint64_t b, uint64_t c) { return (a * b + c) >> 32; });
+  check("{ .reg .b32 x; mad.hi.cc.u32 x, %a, %b, %c; madc.lo.cc.u32 %d, %a, %b, 7; }", words,
+        [](uint64_t a, uint64_t b, uint64_t c) { return a * b + 7 + (((a * b >> 32) + c) >> 32); });
+  check("{ .reg .b32 x; mad.lo.cc.s32 x, %a, %b, 0; madc.hi.s32 %d, %a, %b, %c; }",
+        {"s32", "s32", "s32", "s32"}, [](uint64_t a, uint64_t b, uint64_t c) {
+          return static_cast<uint64_t>(extended(a, 32) * extended(b, 32) >> 32) + c;
+        });
+  const std::vector<std::string> longs = {"u64", "u64", "u64", "u64"};
+  check("{ .reg .b64 x; add.cc.u64 x, %a, %b; addc.u64 %d, %c, %c; }", longs,
+        [](uint64_t a, uint64_t b, uint64_t c) {
+          return static_cast<uint64_t>((Int128{a} + b) >> 64) + 2 * c;
+        });
+  check("{ .reg .b64 x; sub.cc.s64 x, %a, %b; subc.s64 %d, %c, %a; }", longs,
+        [](uint64_t a, uint64_t b, uint64_t c) { return c - a - (a < b ? 1 : 0); });
+}
+
+TEST_F(PtxInteger, Of24Bits) {
+  for (const bool is_signed : {false, true}) {
+    const std::string type = is_signed ? "s32" : "u32";
+    const auto product = [=](uint64_t a, uint64_t b) {
+      return is_signed ? extended(a, 24) * extended(b, 24)
+                       : static_cast<int64_t>((a & 0xffffff) * (b & 0xffffff));
+    };
+    for (const int shift : {0, 16}) {
+      const std::string part = shift == 0 ? ".lo." : ".hi.";
+      check("mul24" + part + type + " %d, %a, %b", {type, type, type},
+            [=](uint64_t a, uint64_t b, uint64_t) -> uint64_t { return product(a, b) >> shift; });
+      check("mad24" + part + type + " %d, %a, %b, %c", {type, type, type, type},
+            [=](uint64_t a, uint64_t b, uint64_t c) { return (product(a, b) >> shift) + c; });
+    }
+  }
+  check("mad24.hi.sat.s32 %d, %a, %b, %c", {"s32", "s32", "s32", "s32"},
+        [](uint64_t a, uint64_t b, uint64_t c) -> uint64_t {
+          const int64_t sum = (extended(a, 24) * extended(b, 24) >> 16) + extended(c, 32);
+          return std::min<int64_t>(std::max<int64_t>(sum, INT_MIN), INT_MAX);
+        });
+}
+
+TEST_F(PtxInteger, SumsOfParts) {
+  check_all(
+      "sad", {16, 32, 64},
+      [](Int128 a, Int128 b, Int128 c, unsigned) { return c + (a < b ? b - a : a - b); }, 3);
+  for (const bool a_signed : {false, true}) {
+    for (const bool b_signed : {false, true}) {
+      const std::string types =
+          std::string(a_signed ? "s32" : "u32") + (b_signed ? ".s32" : ".u32") + " %d, %a, %b, %c";
+      const auto part = [](uint64_t x, unsigned at, unsigned bits, bool is_signed) {
+        const uint64_t low = x >> at & ((1u << bits) - 1);
+        return is_signed ? extended(low, bits) : static_cast<int64_t>(low);
+      };
+      check("dp4a." + types, {"u32", "u32", "u32", "u32"}, [=](uint64_t a, uint64_t b, uint64_t c) {
+        for (unsigned at = 0; at < 32; at += 8) {
+          c += static_cast<uint64_t>(part(a, at, 8, a_signed) * part(b, at, 8, b_signed));
+        }
+        return c;
+      });
+      for (const unsigned from : {0u, 16u}) {
+        check((from == 0 ? "dp2a.lo." : "dp2a.hi.") + types, {"u32", "u32", "u32", "u32"},
+              [=](uint64_t a, uint64_t b, uint64_t c) {
+                c += static_cast<uint64_t>(part(a, 0, 16, a_signed) * part(b, from, 8, b_signed));
+                c += static_cast<uint64_t>(part(a, 16, 16, a_signed) *
+                                           part(b, from + 8, 8, b_signed));
+                return c;
+              });
+      }
+    }
+  }
+}
+
+// The ISA's own program.
+TEST_F(PtxInteger, NthSetBit) {
+  check(
+      "{ .reg .b32 base, off; and.b32 base, %b, 31; bfe.s32 off, %c, 0, 6; "
+      "fns.b32 %d, %a, base, off; }",
+      {"b32", "b32", "b32", "b32"}, [](uint64_t mask, uint64_t b, uint64_t c) -> uint64_t {
+        const int base = static_cast<int>(b & 31), offset = static_cast<int>(extended(c & 63, 6));
+        if (offset == 0) return (mask >> base & 1) != 0 ? base : UINT32_MAX;
+        int position = base, count = std::abs(offset) - 1;
+        while (position >= 0 && position < 32) {
+          if ((mask >> position & 1) != 0 && count-- == 0) return position;
+          position += offset > 0 ? 1 : -1;
+        }
+        return UINT32_MAX;
+      });
+}
+
+TEST_F(PtxInteger, ChoicesBySign) {
+  const auto by_sign = [](uint64_t a, uint64_t b, uint64_t c) {
+    return extended(c, 32) >= 0 ? a : b;
+  };
+  for (const std::string w : {"16", "32", "64"}) {
+    check("slct.b" + w + ".s32 %d, %a, %b, %c", {"b" + w, "b" + w, "b" + w, "s32"}, by_sign);
+  }
+  for (const bool flushes : {false, true}) {
+    check(std::string(flushes ? "slct.ftz" : "slct") + ".u64.f32 %d, %a, %b, %c",
+          {"b64", "b64", "b64", "b32"}, [flushes](uint64_t a, uint64_t b, uint64_t c) {
+            const uint64_t magnitude = c & 0x7fffffff;
+            if (magnitude > 0x7f800000) return b;  // a NaN
+            return magnitude < (flushes ? 0x00800000 : 1) || c == magnitude ? a : b;
+          });
+  }
+  const auto kind_of = [](const std::string& what, uint64_t exponent, uint64_t fraction,
+                          uint64_t most) -> uint64_t {
+    const bool is_nan = exponent == most && fraction != 0;
+    const bool is_infinite = exponent == most && fraction == 0;
+    const bool is_subnormal = exponent == 0 && fraction != 0;
+    if (what == "finite") return exponent != most;
+    if (what == "infinite") return is_infinite;
+    if (what == "number") return !is_nan;
+    if (what == "notanumber") return is_nan;
+    return what == "normal" ? !is_nan && !is_infinite && !is_subnormal : is_subnormal;
+  };
+  for (const std::string what :
+       {"finite", "infinite", "number", "notanumber", "normal", "subnormal"}) {
+    check("testp." + what + ".f32 %d, %a", {"pred", "b32"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return kind_of(what, a >> 23 & 255, a & 0x7fffff, 255);
+    });
+    check("testp." + what + ".f64 %d, %a", {"pred", "b64"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return kind_of(what, a >> 52 & 2047, a & 0xfffffffffffff, 2047);
     });
   }
 }
