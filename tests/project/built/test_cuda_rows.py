@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine code of a kernel over rows: an RMS norm, as the page shows it. Nothing runs on a GPU."""
+"""The machine code of kernels over rows: an RMS norm, as the page shows it, and those of kernels/.
+Nothing runs on a GPU."""
 
 import re
 import shutil
@@ -31,13 +32,18 @@ def kernels(root, dlpack_include, tmp_path_factory):
     subprocess.run(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "--expt-relaxed-constexpr", "-Werror",
                     "all-warnings", "-Xcompiler=-Wall,-Wextra", "-I", root / "sdk/include", "-isystem",
                     dlpack_include, "-c", source, "-o", output], check=True)  # fmt: skip
-    usage = dict(re.findall(r"Function (\S+):\s+REG:(\d+)", cuobjdump(output, "--dump-resource-usage")))
+    return {key[1:]: found for key, found in machine_code(output).items()}
+
+
+def machine_code(path):
+    """{(mangled body, threads of a row, elements of a pack, packs of a thread): (registers, instructions)}"""
+    usage = dict(re.findall(r"Function (\S+):\s+REG:(\d+)", cuobjdump(path, "--dump-resource-usage", "-arch", "sm_90")))
     found = {}
-    for function in cuobjdump(output, "-sass").split("Function : ")[1:]:
+    for function in cuobjdump(path, "-sass", "-arch", "sm_90").split("Function : ")[1:]:
         name = function.split()[0]
         threads, width, packs = map(int, re.search(r"rows_kernelILi(\d+)ELi(\d+)ELi(\d+)E", name).groups())
         code = re.findall(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)", function, re.MULTILINE)
-        found[threads, width, packs] = int(usage[name]), code
+        found[name, threads, width, packs] = int(usage[name]), code
     return found
 
 
@@ -54,3 +60,33 @@ def test_a_row_is_loaded_once_by_16_bytes_and_stays_in_registers(kernels):
         assert sum(i.startswith("BAR") for i in code) == (0 if threads == 32 else 2)
         assert not [i for i in code if i.startswith(("LDL", "STL"))], "registers are spilled"
         assert registers <= (64 if threads == 1024 else 96), (threads, width, packs, registers)
+
+
+# What each reads and writes of a row's own dtype; stores of all branches, as with and without a weight.
+ACCESSES = {"RmsNorm": (2, 2), "RmsNormFp8": (2, 0), "FusedAddRmsNorm": (3, 3), "LayerNorm": (4, 3),
+            "Softmax": (1, 1), "GeluAndMul": (2, 1)}  # fmt: skip
+# With 64 registers, all that 1024 threads have, these spill: rows of 16 to 64 KiB of 16 bits.
+SPILL = {("LayerNorm", 1024), ("RmsNormFp8", 1024)}
+
+
+@pytest.mark.all
+def test_kernels_of_rows_load_each_input_once_by_16_bytes(root):
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    build = root / "build/release"
+    subprocess.run(["cmake", "--build", build, "--target", "kernkit_row_kernels"], check=True)
+    check_kernels(machine_code(build / "lib/libkernkit_row_kernels.so"))
+
+
+def check_kernels(kernels):
+    assert len(kernels) == 5 * (4 * 4 + 2 * 3)  # lengths of rows; ops of four dtypes, and of three
+    for (name, threads, width, packs), (registers, code) in kernels.items():
+        body = re.search(r"7kernels\d+([A-Za-z0-9]+?)I", name)[1]
+        reads, writes = ACCESSES[body]
+        wide = [i for i in code if i.startswith(("LDG", "STG")) and i.endswith("128")]
+        stores = sum(i.startswith("STG") for i in wide)
+        if packs:  # a long row is read by each pass
+            assert (len(wide) - stores, stores) == (reads * packs, writes * packs), (name, wide)
+        spills = [i for i in code if i.startswith(("LDL", "STL"))]
+        assert not spills or ((body, threads) in SPILL and width == 8), name
+        assert registers <= (64 if threads == 1024 else 96), (name, registers)
