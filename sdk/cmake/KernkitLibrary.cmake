@@ -153,8 +153,8 @@ function(kernkit_add_library name)
     list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-real$" "" OUTPUT_VARIABLE architectures)
     list(TRANSFORM architectures PREPEND "sm_")
     list(JOIN architectures ", " architectures)
-    set_property(SOURCE "${cold}" APPEND PROPERTY
-      COMPILE_DEFINITIONS "KERNKIT_CUDA_ARCHITECTURES=\"${architectures}\"")
+    target_compile_definitions(${name}_objects PRIVATE
+      "$<$<COMPILE_LANGUAGE:CXX>:KERNKIT_CUDA_ARCHITECTURES=\"${architectures}\">")
   endif()
 endfunction()
 
