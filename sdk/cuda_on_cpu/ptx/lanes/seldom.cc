@@ -62,7 +62,8 @@ struct Fns {
     if (base > 31) return UINT32_MAX;
     if (offset == 0) return (mask >> base & 1) != 0 ? base : UINT32_MAX;
     int64_t left = std::abs(int64_t{offset});
-    for (int at = static_cast<int>(base); at >= 0 && at<32; at += offset> 0 ? 1 : -1) {
+    const int step = offset > 0 ? 1 : -1;
+    for (int at = static_cast<int>(base); at >= 0 && at <= 31; at += step) {
       if ((mask >> at & 1) != 0 && --left == 0) return static_cast<uint32_t>(at);
     }
     return UINT32_MAX;
