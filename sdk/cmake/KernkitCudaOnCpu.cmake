@@ -5,10 +5,8 @@
 #   kernkit::cuda_on_cpu               and headers with which .cu files are C++ files
 #   kernkit::cuda_on_cpu_main          a main() in place of GoogleTest's, for tests that find their
 #                                      devices on the CPU
-#   kernkit::cuda_on_ptx               beside the runtime: kernels that nvcc compiled run by their PTX
-#   kernkit_add_on_ptx(target)         target_on_ptx: what nvcc compiled for a target that knows nothing of
-#                                      kernkit, linked with the runtime; a program from a program,
-#                                      from a library what tests link
+#   kernkit::cuda_on_ptx               beside the runtime: kernels that nvcc compiled run by their PTX;
+#                                      where the part ptx is, see ptx.cmake
 #   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
 #                                      compiled for the CPU, as objects for tests to link
 #   kernkit_add_contract_test(mylib contract_test.cc)
@@ -55,7 +53,6 @@ add_library(kernkit_cuda_on_cpu_runtime STATIC EXCLUDE_FROM_ALL
   "${_kernkit_cuda_on_cpu_dir}/runtime/runtime.cc"
   "${_kernkit_cuda_on_cpu_dir}/runtime/state.cc"
   "${_kernkit_cuda_on_cpu_dir}/runtime/stream.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/variables.cc"
   "${_kernkit_cuda_on_cpu_dir}/runtime/visibility.cc")
 add_library(kernkit::cuda_on_cpu_runtime ALIAS kernkit_cuda_on_cpu_runtime)
 # Before any other: NVIDIA's headers may lie on the compiler's own path.
@@ -79,111 +76,7 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
   target_compile_options(kernkit_cuda_on_cpu_runtime PRIVATE -fno-sanitize=thread)
 endif()
 
-# Kernels that nvcc compiled run as well, by their PTX, in a program that links this beside
-# kernkit::cuda_on_cpu_runtime.
-file(GLOB _kernkit_ptx_sources CONFIGURE_DEPENDS "${_kernkit_cuda_on_cpu_dir}/ptx/*.cc"
-  "${_kernkit_cuda_on_cpu_dir}/ptx/*/*.cc")
-list(FILTER _kernkit_ptx_sources EXCLUDE REGEX "/ptx/program/(start|missing)[.]cc$")
-if(_kernkit_ptx_sources)  # an optional part
-  add_library(kernkit_cuda_on_ptx STATIC EXCLUDE_FROM_ALL ${_kernkit_ptx_sources})
-  add_library(kernkit::cuda_on_ptx ALIAS kernkit_cuda_on_ptx)
-  target_include_directories(kernkit_cuda_on_ptx BEFORE PRIVATE
-    "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
-  target_link_libraries(kernkit_cuda_on_ptx PUBLIC kernkit::cuda_on_cpu_runtime)
-  # The runtime asks for it by names that it need not find.
-  target_link_options(kernkit_cuda_on_ptx INTERFACE -Wl,--undefined=kernkit_cuda_on_ptx)
-  set_target_properties(kernkit_cuda_on_ptx PROPERTIES
-    POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-  _kernkit_compile_options(kernkit_cuda_on_ptx)
-  # Registers are memory that holds now one type and now another. For a sanitizer only what is
-  # quick to compile: three times as quick.
-  target_compile_options(kernkit_cuda_on_ptx PRIVATE -fno-strict-aliasing
-    "$<IF:$<CONFIG:Debug>,-O0,-O2;-ftree-vectorize>")
-  # A few pieces take half the time of all files. What each file has for itself must differ in a
-  # piece: both ptx/lanes/integer.cc and ptx/lanes/real.cc have an Add.
-  set_target_properties(kernkit_cuda_on_ptx PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  foreach(_kernkit_file IN LISTS _kernkit_ptx_sources)
-    set(_kernkit_piece text)
-    if(_kernkit_file MATCHES "/ptx/program/")
-      set(_kernkit_piece program)
-    elseif(_kernkit_file MATCHES "/lanes/(real|approximate|convert_lane)[.]cc$")
-      set(_kernkit_piece real)
-    elseif(_kernkit_file MATCHES "/(lanes/(half|warp_functions)|machine/.*|ptx/run)[.]cc$")
-      set(_kernkit_piece machine)
-    elseif(_kernkit_file MATCHES "/lanes/" AND NOT _kernkit_file MATCHES "/(families|atomics)[.]cc$")
-      set(_kernkit_piece integer)
-    endif()
-    set_source_files_properties("${_kernkit_file}" PROPERTIES UNITY_GROUP ${_kernkit_piece})
-  endforeach()
-  if(CMAKE_EXPORT_COMPILE_COMMANDS)  # whose readers want each file; this is built by nobody
-    add_library(kernkit_cuda_on_ptx_files OBJECT EXCLUDE_FROM_ALL ${_kernkit_ptx_sources})
-    target_include_directories(kernkit_cuda_on_ptx_files BEFORE PRIVATE
-      "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
-    target_link_libraries(kernkit_cuda_on_ptx_files PRIVATE kernkit::cuda_on_cpu_runtime)
-    _kernkit_compile_options(kernkit_cuda_on_ptx_files)
-  endif()
-
-  # For programs that know nothing of kernkit: kernels run from the start, and each function that the
-  # runtime has not is there and says so.
-  set(_kernkit_program "${_kernkit_cuda_on_cpu_dir}/ptx/program")
-  add_library(kernkit_cuda_program OBJECT EXCLUDE_FROM_ALL
-    "${_kernkit_program}/start.cc" "${_kernkit_program}/missing.cc")
-  target_include_directories(kernkit_cuda_program BEFORE PRIVATE
-    "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
-  target_link_libraries(kernkit_cuda_program PUBLIC kernkit::kernkit)
-  set_target_properties(kernkit_cuda_program PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-  _kernkit_compile_options(kernkit_cuda_program)
-
-  # The same in the place of libcudart.so.13, see `kernkit run`. Not where a linker looks for -lcudart.
-  add_library(kernkit_cudart SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:kernkit_cuda_program>
-    $<TARGET_OBJECTS:kernkit_cuda_on_cpu_runtime> $<TARGET_OBJECTS:kernkit_cuda_on_ptx>)
-  target_link_libraries(kernkit_cudart PRIVATE -pthread ${CMAKE_DL_LIBS})
-  target_link_options(kernkit_cudart PRIVATE -Wl,-soname,libcudart.so.13 -Wl,--no-undefined
-    "SHELL:-Xlinker \"--version-script=${_kernkit_program}/cudart.map\"")
-  set_target_properties(kernkit_cudart PROPERTIES NO_SONAME ON OUTPUT_NAME cudart SUFFIX .so.13
-    LINKER_LANGUAGE CXX LINK_DEPENDS "${_kernkit_program}/cudart.map"
-    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/kernkit_cudart")
-endif()
-
-# Whether a target keeps PTX: a compute capability without -real, or all of them.
-function(_kernkit_expect_ptx target)
-  get_target_property(architectures ${target} CUDA_ARCHITECTURES)
-  list(FILTER architectures EXCLUDE REGEX "-real$|^native$")
-  get_target_property(separable ${target} CUDA_SEPARABLE_COMPILATION)
-  if(NOT architectures)
-    message(FATAL_ERROR "kernkit_add_on_ptx(${target}): nvcc keeps no PTX of it; add a compute capability "
-      "without -real to its CUDA_ARCHITECTURES, such as 80-virtual")
-  endif()
-  if(separable)
-    message(FATAL_ERROR "kernkit_add_on_ptx(${target}): CUDA_SEPARABLE_COMPILATION is not supported")
-  endif()
-endfunction()
-
-function(kernkit_add_on_ptx target)
-  if(NOT TARGET kernkit_cuda_on_ptx)
-    message(FATAL_ERROR "kernkit_add_on_ptx(${target}): this copy of kernkit has not the part ptx; type: "
-      "./kk update --with ptx")
-  endif()
-  _kernkit_expect_ptx(${target})
-  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>")
-  get_target_property(type ${target} TYPE)
-  get_target_property(libraries ${target} LINK_LIBRARIES)
-  list(FILTER libraries EXCLUDE REGEX "^(CUDA::)?cudart(_static)?$|-NOTFOUND$")
-  set(objects "$<TARGET_OBJECTS:${target}>")
-  if(type STREQUAL "EXECUTABLE")
-    add_executable(${target}_on_ptx ${objects} $<TARGET_OBJECTS:kernkit_cuda_program>)
-    target_link_libraries(${target}_on_ptx PRIVATE ${libraries} kernkit::cuda_on_ptx)
-    # As C++: nvcc would link its own runtime.
-    set_target_properties(${target}_on_ptx PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
-  else()
-    add_library(${target}_on_ptx INTERFACE)
-    target_include_directories(${target}_on_ptx INTERFACE
-      "$<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>")
-    target_compile_definitions(${target}_on_ptx INTERFACE
-      "$<TARGET_PROPERTY:${target},INTERFACE_COMPILE_DEFINITIONS>")
-    target_link_libraries(${target}_on_ptx INTERFACE ${objects} ${libraries} kernkit::cuda_on_ptx)
-  endif()
-endfunction()
+include("${_kernkit_cuda_on_cpu_dir}/ptx/ptx.cmake" OPTIONAL)
 
 add_library(kernkit_cuda_on_cpu INTERFACE)
 add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)

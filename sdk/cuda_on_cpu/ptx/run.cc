@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the runtime calls to execute kernels that nvcc compiled, see runtime/ptx.h.
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <tuple>
 
 #include "ptx/image/fat_binary.h"
 #include "ptx/image/image.h"
 #include "ptx/machine/grid.h"
+#include "ptx/modules.h"
 #include "ptx/text/refusal.h"
 #include "runtime/ptx.h"
 #include "runtime/state.h"
@@ -29,6 +32,17 @@ struct Loaded {
 // Of each fat binary, device and compute capability; never destroyed, as the runtime's state.
 std::map<std::tuple<const void*, int, int>, Loaded>& all_loaded() {
   static auto& all = *new std::map<std::tuple<const void*, int, int>, Loaded>;
+  return all;
+}
+
+// By the addresses that the host's code names them by.
+std::map<const void*, VariableInfo>& all_variables() {
+  static auto& all = *new std::map<const void*, VariableInfo>;
+  return all;
+}
+// Of each module the memory of its managed variables.
+std::map<void**, std::map<std::string, void*>>& all_managed() {
+  static auto& all = *new std::map<void**, std::map<std::string, void*>>;
   return all;
 }
 
@@ -108,7 +122,7 @@ class MemoryOfDevice : public ptx::DeviceMemory {
 };
 
 // Each argument at its place.
-std::vector<unsigned char> parameters_of(const ptx::Kernel& kernel, const PtxLaunch& launch) {
+std::vector<unsigned char> parameters_of(const ptx::Kernel& kernel, const CudaLaunch& launch) {
   std::vector<unsigned char> bytes(kernel.parameter_bytes);
   for (size_t i = 0; i < kernel.parameters.size() && i < launch.arguments.size(); ++i) {
     const std::vector<unsigned char>& argument = launch.arguments[i];
@@ -117,37 +131,30 @@ std::vector<unsigned char> parameters_of(const ptx::Kernel& kernel, const PtxLau
   return bytes;
 }
 
-}  // namespace
-
-std::string prepare_ptx(const PtxKernel& kernel, PtxAttributes* attributes) {
-  Loaded& module = loaded(kernel.module);
-  if (module.image == nullptr) return module.refusal;
-  try {
-    const ptx::Kernel& decoded = module.image->kernel(kernel.mangled);
-    attributes->sizes.clear();
-    for (const ptx::Parameter& parameter : decoded.parameters) {
-      attributes->sizes.push_back(parameter.size);
-    }
-    attributes->shared_bytes = decoded.shared_bytes;
-    attributes->constant_bytes = module.image->constant_bytes();
-    attributes->local_bytes = decoded.local_bytes;
-    const auto most = module.image->module().functions.at(kernel.mangled).max_threads;
-    attributes->max_threads = most == 0 ? 1024 : static_cast<int>(std::min<uint64_t>(most, 1024));
-    attributes->capability = module.image->module().capability;
-  } catch (const ptx::Refusal& refusal) {
-    return refusal.what();
+void read(Image& image, const std::string& name, PtxAttributes* attributes) {
+  const ptx::Kernel& kernel = image.kernel(name);
+  attributes->sizes.clear();
+  for (const ptx::Parameter& parameter : kernel.parameters) {
+    attributes->sizes.push_back(parameter.size);
   }
-  return "";
+  attributes->shared_bytes = kernel.shared_bytes;
+  attributes->constant_bytes = image.constant_bytes();
+  attributes->local_bytes = kernel.local_bytes;
+  const auto most = image.module().functions.at(name).max_threads;
+  attributes->max_threads = most == 0 ? 1024 : static_cast<int>(std::min<uint64_t>(most, 1024));
+  attributes->capability = image.module().capability;
 }
 
-PtxResult run_ptx(const PtxLaunch& launch, const Settings& settings) {
-  Image& image = *loaded(launch.kernel.module).image;
-  const ptx::Kernel& kernel = image.kernel(launch.kernel.mangled);
+std::string run(const DeviceModule& module, const std::string& mangled, const CudaLaunch& launch,
+                cudaError_t* error) {
+  const Settings& settings = state().settings;
+  Image& image = *loaded(module).image;
+  const ptx::Kernel& kernel = image.kernel(mangled);
   const std::vector<unsigned char> parameters = parameters_of(kernel, launch);
   const MemoryOfDevice memory(image);
   const ptx::Launch of_grid{kernel,
                             image.module(),
-                            launch.kernel.name,
+                            launch.kernel,
                             launch.grid,
                             launch.block,
                             static_cast<uint32_t>(launch.shared_memory),
@@ -155,15 +162,51 @@ PtxResult run_ptx(const PtxLaunch& launch, const Settings& settings) {
                             memory,
                             settings.poison,
                             image.grid_barrier()};
-  return ptx::run_grid(of_grid, launch.cooperative, settings);
+  const ptx::PtxResult result = ptx::run_grid(of_grid, launch.cooperative, settings);
+  *error = result.error;
+  return result.sentence;
 }
 
-void forget_ptx(const void* fat_binary) {
-  managed_generation(fat_binary) = 0;
+}  // namespace
+
+DeviceModule module_here(void** module) {
+  return {*module, thread_state().device, current_device().compute_capability, state().generation,
+          &all_managed()[module]};
+}
+
+cudaError_t read_ptx(KernelInfo* kernel) {
+  const Loaded& module = loaded(module_here(kernel->module));
+  std::string why = module.refusal;
+  try {
+    if (module.image != nullptr) read(*module.image, kernel->mangled, &kernel->ptx);
+  } catch (const ptx::Refusal& refusal) {
+    why = refusal.what();
+  }
+  if (why.empty()) {
+    kernel->sizes = kernel->ptx.sizes;
+    return cudaSuccess;
+  }
+  note_fault(kernel->name + " cannot run: " + why);
+  return cudaErrorNotSupported;
+}
+
+GridRun ptx_run(const KernelInfo& kernel, const CudaLaunch& launch) {
+  return [module = module_here(kernel.module), mangled = kernel.mangled,
+          launch](cudaError_t* error) { return run(module, mangled, launch, error); };
+}
+
+void forget_ptx(void** module) {
+  managed_generation(*module) = 0;
   auto& all = all_loaded();
   for (auto one = all.begin(); one != all.end();) {
-    one = std::get<0>(one->first) == fat_binary ? all.erase(one) : std::next(one);
+    one = std::get<0>(one->first) == *module ? all.erase(one) : std::next(one);
   }
+  auto& variables = all_variables();
+  for (auto one = variables.begin(); one != variables.end();) {
+    one = one->second.module == module ? variables.erase(one) : std::next(one);
+  }
+  for (auto [name, memory] : all_managed()[module]) std::free(memory);
+  all_managed().erase(module);
 }
 
 std::string ptx_variable(const DeviceModule& module, const std::string& name, void** address,
@@ -172,6 +215,45 @@ std::string ptx_variable(const DeviceModule& module, const std::string& name, vo
   if (of_device.image == nullptr) return of_device.refusal;
   *address = of_device.image->variable(name, size);
   return *address != nullptr ? "" : "it is not in the module's PTX";
+}
+
+const VariableInfo* variable_of(const void* symbol) {
+  const auto found = all_variables().find(symbol);
+  return found != all_variables().end() ? &found->second : nullptr;
+}
+
+void register_variable(void** module, const void* symbol, const char* name, size_t size) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  all_variables()[symbol] = {module, name, size};
+}
+
+void* register_managed(void** module, const char* name, size_t size) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  void*& memory = all_managed()[module][name];
+  if (memory == nullptr) memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  std::memset(memory, 0, size);
+  all_variables()[memory] = {module, name, size};
+  return memory;
+}
+
+void begin_managed_variables(void** module) {
+  if (state().devices.empty() || state().modules.count(module) == 0) return;
+  if (!all_managed()[module].empty()) (void)loaded(module_here(module));
+}
+
+bool is_ptx_variable(const void* address, cudaPointerAttributes* attributes) {
+  attributes->type = cudaMemoryTypeManaged;
+  attributes->device = thread_state().device;
+  for (const auto& [module, managed] : all_managed()) {
+    for (const auto& [name, memory] : managed) {
+      const auto* first = static_cast<const char*>(memory);
+      if (address >= first && address < first + all_variables().at(memory).size) return true;
+    }
+  }
+  const int device = ptx_device_of(address);
+  attributes->type = device >= 0 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+  attributes->device = device;  // of other memory -1
+  return device >= 0;
 }
 
 int ptx_device_of(const void* address) {

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "process/sanitizers.h"
-#include "runtime/copies.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -19,7 +18,8 @@ void fill(void* pointer, int value, size_t size) {
 }
 
 bool is_known(const void* address) {
-  return allocation_of(address) != nullptr || is_variable_of_device(address);
+  return allocation_of(address) != nullptr ||
+         (ptx_device_of != nullptr && ptx_device_of(address) >= 0);
 }
 
 }  // namespace

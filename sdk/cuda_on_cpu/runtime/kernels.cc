@@ -34,23 +34,8 @@ KernelInfo* find_kernel(const void* kernel) {
 }
 
 bool runs_by_ptx(const KernelInfo& kernel) {
-  return state().run_kernels && run_ptx != nullptr && kernel.invoke == nullptr &&
+  return state().run_kernels && read_ptx != nullptr && kernel.invoke == nullptr &&
          state().modules.count(kernel.module) != 0;
-}
-
-PtxKernel ptx_kernel(const KernelInfo& kernel) {
-  return {module_here(kernel.module), kernel.mangled, kernel.name};
-}
-
-cudaError_t read_ptx(KernelInfo* kernel) {
-  if (!runs_by_ptx(*kernel)) return cudaSuccess;
-  const std::string why = prepare_ptx(ptx_kernel(*kernel), &kernel->ptx);
-  if (why.empty()) {
-    kernel->sizes = kernel->ptx.sizes;
-    return cudaSuccess;
-  }
-  note_fault(kernel->name + " cannot run: " + why);
-  return cudaErrorNotSupported;
 }
 
 int KernelInfo::max_dynamic_shared_memory() const {
@@ -71,13 +56,18 @@ cudaError_t refuse_launch_by_address(const void* kernel) {
 namespace {
 
 // Of a kernel that was given by its address alone, how to call it may become known later.
-cudaError_t kernel_at(const void* address, KernelInfo** kernel) {
-  *kernel = find_kernel(address);
-  if (*kernel != nullptr) return read_ptx(*kernel);
-  const RaceIgnored bookkeeping;
-  if (!is_code(address)) return cudaErrorInvalidDeviceFunction;
-  *kernel = &state().kernels[address];
-  return cudaSuccess;
+template <class Work>
+cudaError_t call_of_kernel(const char* function, const void* kernel, const Work& work) {
+  return call(function, Reach::kDevice, [&] {
+    KernelInfo* info = find_kernel(kernel);
+    if (info == nullptr) {
+      const RaceIgnored bookkeeping;
+      if (!is_code(kernel)) return cudaErrorInvalidDeviceFunction;
+      info = &state().kernels[kernel];
+    }
+    const cudaError_t unknown = runs_by_ptx(*info) ? read_ptx(info) : cudaSuccess;
+    return unknown != cudaSuccess ? unknown : work(info);
+  });
 }
 
 }  // namespace
@@ -98,10 +88,7 @@ using namespace kernkit::cuda_on_cpu;  // NOLINT(build/namespaces): these are it
 extern "C" {
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
-  return call("cudaFuncSetAttribute", Reach::kDevice, [&] {
-    KernelInfo* info = nullptr;
-    const cudaError_t unknown = kernel_at(kernel, &info);
-    if (unknown != cudaSuccess) return unknown;
+  return call_of_kernel("cudaFuncSetAttribute", kernel, [&](KernelInfo* info) {
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     const int most = current_device().shared_memory_per_block_opt_in;
     if (value < 0 || value > most - static_cast<int>(info->ptx.shared_bytes)) {
@@ -112,10 +99,7 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
   });
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
-  return call("cudaFuncGetAttributes", Reach::kDevice, [&] {
-    KernelInfo* info = nullptr;
-    const cudaError_t unknown = kernel_at(kernel, &info);
-    if (unknown != cudaSuccess) return unknown;
+  return call_of_kernel("cudaFuncGetAttributes", kernel, [&](KernelInfo* info) {
     const int device = current_device().compute_capability;
     *attributes = {};  // registers: 0, not known
     attributes->sharedSizeBytes = info->ptx.shared_bytes;
@@ -140,14 +124,13 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
                                                           int threads, size_t shared_memory) {
-  return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", Reach::kDevice, [&] {
-    KernelInfo* info = nullptr;
-    const cudaError_t unknown = kernel_at(kernel, &info);
-    if (unknown != cudaSuccess) return unknown;
-    if (threads < 1 || threads > 1024) return cudaErrorInvalidValue;
-    *blocks = static_cast<int>(blocks_per_sm(*info, static_cast<size_t>(threads), shared_memory));
-    return cudaSuccess;
-  });
+  return call_of_kernel(
+      "cudaOccupancyMaxActiveBlocksPerMultiprocessor", kernel, [&](KernelInfo* info) {
+        if (threads < 1 || threads > 1024) return cudaErrorInvalidValue;
+        *blocks =
+            static_cast<int>(blocks_per_sm(*info, static_cast<size_t>(threads), shared_memory));
+        return cudaSuccess;
+      });
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
                                                                    int threads,
@@ -156,10 +139,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
 }
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, const void* kernel,
                                                       int blocks, int threads) {
-  return call("cudaOccupancyAvailableDynamicSMemPerBlock", Reach::kDevice, [&] {
-    KernelInfo* info = nullptr;
-    const cudaError_t unknown = kernel_at(kernel, &info);
-    if (unknown != cudaSuccess) return unknown;
+  return call_of_kernel("cudaOccupancyAvailableDynamicSMemPerBlock", kernel, [&](KernelInfo* info) {
     if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
     const auto count = static_cast<size_t>(blocks);
     if (blocks_per_sm(*info, static_cast<size_t>(threads), 0) < count) return cudaErrorInvalidValue;

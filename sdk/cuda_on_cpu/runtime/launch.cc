@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "execution/grid.h"
-#include "runtime/ptx.h"
 #include "runtime/state.h"
 #include "runtime/visibility.h"
 
@@ -94,26 +93,26 @@ bool reaches_foreign_memory(const std::string& name, const Arguments& arguments,
 }
 
 // On the device, later than the launch that asked for it.
-void run(const std::string& name, const void* kernel, CudaInvoke invoke, const Request& request,
-         Arguments arguments, int device) {
-  if (reaches_foreign_memory(name, arguments, device)) return;
-  std::vector<void*> addresses;
-  for (auto& bytes : arguments) addresses.push_back(bytes.data());
-  Grid grid(name, kernel, invoke, addresses.data(), request.grid, request.block,
-            request.shared_memory, request.cooperative, state().settings);
-  const std::string sentence = [&] {
-    const ClosedMemoryInvisible invisible;
-    return grid.run();
-  }();
-  if (!sentence.empty()) fault(sentence, device, grid.error());
+void run(const CudaLaunch& launch, const GridRun& grid) {
+  const std::string name = launch.kernel.empty() ? "kernel" : launch.kernel;
+  if (reaches_foreign_memory(name, launch.arguments, launch.device)) return;
+  cudaError_t error = cudaSuccess;
+  const std::string sentence = grid(&error);
+  if (!sentence.empty()) fault(sentence, launch.device, error);
 }
 
-// Likewise, of a kernel that nvcc compiled.
-void run(const PtxLaunch& launch) {
-  const int device = launch.kernel.module.device;
-  if (reaches_foreign_memory(launch.kernel.name, launch.arguments, device)) return;
-  const PtxResult result = run_ptx(launch, state().settings);
-  if (!result.sentence.empty()) fault(result.sentence, device, result.error);
+// Of a kernel that was compiled for the CPU.
+std::string run_grid(const CudaLaunch& launch, const void* kernel, CudaInvoke invoke,
+                     cudaError_t* error) {
+  Arguments arguments = launch.arguments;
+  std::vector<void*> addresses;
+  for (auto& bytes : arguments) addresses.push_back(bytes.data());
+  Grid grid(launch.kernel.empty() ? "kernel" : launch.kernel, kernel, invoke, addresses.data(),
+            launch.grid, launch.block, launch.shared_memory, launch.cooperative, state().settings);
+  const ClosedMemoryInvisible invisible;
+  const std::string sentence = grid.run();
+  *error = grid.error();
+  return sentence;
 }
 
 Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
@@ -134,7 +133,7 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
   }
   const bool by_ptx = runs_by_ptx(*info);
   if (!has_image(*info)) return cudaErrorNoKernelImageForDevice;
-  const cudaError_t unreadable = read_ptx(info);
+  const cudaError_t unreadable = by_ptx ? read_ptx(info) : cudaSuccess;
   if (unreadable != cudaSuccess) return unreadable;
   const cudaError_t refused = check(request, *info);
   if (refused != cudaSuccess) return refused;
@@ -149,20 +148,17 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
                     request.overlaps_previous,
                     knows(request.stream) && captured(request.stream) != nullptr,
                     copy_arguments(*info, arguments)};
-  Work work;
+  GridRun grid;
   if (by_ptx) {
-    const PtxLaunch of_ptx{ptx_kernel(*info),     request.grid,        request.block,
-                           request.shared_memory, request.cooperative, record.arguments};
-    work = [of_ptx] { run(of_ptx); };
-  } else {
-    const CudaInvoke invoke = info->invoke;
-    work = [=, copies = record.arguments, name = info->name.empty() ? "kernel" : info->name,
-            device = record.device] {
-      if (state().run_kernels && invoke != nullptr) {
-        run(name, kernel, invoke, request, copies, device);
-      }
+    grid = ptx_run(*info, record);
+  } else if (const CudaInvoke invoke = info->invoke) {
+    grid = [record, kernel, invoke](cudaError_t* failed) {
+      return run_grid(record, kernel, invoke, failed);
     };
   }
+  const Work work = [record, grid] {
+    if (state().run_kernels && grid) run(record, grid);
+  };
   const cudaError_t error = enqueue(request.stream, work);
   if (error == cudaSuccess && state().keeps_records) state().launches.push_back(std::move(record));
   return error;

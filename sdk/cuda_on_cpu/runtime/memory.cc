@@ -146,12 +146,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     if (allocation != nullptr) {
       attributes->type = allocation->type;
       attributes->device = allocation->device;
-    } else if (is_managed_variable(pointer)) {
-      attributes->type = cudaMemoryTypeManaged;
-      attributes->device = thread_state().device;
-    } else if (is_variable_of_device(pointer, &attributes->device)) {
-      attributes->type = cudaMemoryTypeDevice;
-    } else {
+    } else if (is_ptx_variable == nullptr || !is_ptx_variable(pointer, attributes)) {
       return cudaSuccess;
     }
     if (attributes->type != cudaMemoryTypeHost) {

@@ -6,28 +6,14 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <map>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "execution/schedule.h"
-
 namespace kernkit::cuda_on_cpu {
 
-/// An object that nvcc made, on a device.
-struct DeviceModule {
-  const void* fat_binary;  // what __cudaRegisterFatBinary() was given
-  int device;
-  int capability;            // of the device
-  unsigned long generation;  // of the runtime: variables of a module begin anew with it
-  const std::map<std::string, void*>* managed;  // memory of its managed variables
-};
-
-struct PtxKernel {
-  DeviceModule module;
-  std::string mangled;
-  std::string name;  // as C++ writes it
-};
+struct CudaLaunch;
+struct KernelInfo;
 
 /// What its PTX says of a kernel.
 struct PtxAttributes {
@@ -39,27 +25,23 @@ struct PtxAttributes {
   int capability = 0;         // that it was compiled for
 };
 
-struct PtxLaunch {
-  PtxKernel kernel;
-  dim3 grid, block;
-  size_t shared_memory;
-  bool cooperative;
-  std::vector<std::vector<unsigned char>> arguments;
-};
-
-struct PtxResult {
-  std::string sentence;  // "" or what the kernel did wrong
-  cudaError_t error = cudaSuccess;
-};
-
-/// "" or why the kernel cannot run.
-__attribute__((weak)) std::string prepare_ptx(const PtxKernel& kernel, PtxAttributes* attributes);
-__attribute__((weak)) PtxResult run_ptx(const PtxLaunch& launch, const Settings& settings);
+/// Reads them and the sizes of the arguments. Says why the kernel cannot run.
+__attribute__((weak)) cudaError_t read_ptx(KernelInfo* kernel);
+/// What runs a launch on the current device: returns "" or what the kernel did wrong, as which
+/// error.
+using GridRun = std::function<std::string(cudaError_t* error)>;
+__attribute__((weak)) GridRun ptx_run(const KernelInfo& kernel, const CudaLaunch& launch);
 /// The fat binary is unloaded.
-__attribute__((weak)) void forget_ptx(const void* fat_binary);
-/// "" or why there is no such variable, by its name in PTX; its address, and size in bytes.
-__attribute__((weak)) std::string ptx_variable(const DeviceModule& module, const std::string& name,
-                                               void** address, size_t* size);
+__attribute__((weak)) void forget_ptx(void** module);
+/// A variable that the host names by an address; a managed one by that of its memory, which is
+/// made.
+__attribute__((weak)) void register_variable(void** module, const void* symbol, const char* name,
+                                             size_t size);
+__attribute__((weak)) void* register_managed(void** module, const char* name, size_t size);
+/// Gives a module's managed variables their first values, once in each generation.
+__attribute__((weak)) void begin_managed_variables(void** module);
+/// Whether an address lies in a variable; of which kind it is and of which device.
+__attribute__((weak)) bool is_ptx_variable(const void* address, cudaPointerAttributes* attributes);
 /// The device of the variable that an address lies in; -1 for other memory.
 __attribute__((weak)) int ptx_device_of(const void* address);
 

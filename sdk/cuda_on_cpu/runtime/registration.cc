@@ -2,7 +2,6 @@
 // What code compiled by nvcc calls when it is loaded and around <<<>>>. Source of the signatures:
 // crt/host_runtime.h of CUDA 12 and 13; of the layout of a fat binary: the bytes that nvcc writes.
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 #include "process/demangle.h"
@@ -68,14 +67,9 @@ void** __cudaRegisterFatBinary(void* wrapper) {
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void** handle) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  const auto module = state().modules.find(handle);
-  if (module == state().modules.end()) return;
-  if (forget_ptx != nullptr) forget_ptx(*handle);
-  for (auto [name, memory] : module->second.managed) std::free(memory);
-  state().modules.erase(module);
-  for (auto one = state().variables.begin(); one != state().variables.end();) {
-    one = one->second.module == handle ? state().variables.erase(one) : std::next(one);
-  }
+  if (state().modules.count(handle) == 0) return;
+  if (forget_ptx != nullptr) forget_ptx(handle);
+  state().modules.erase(handle);
   delete handle;
 }
 void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int,
@@ -90,23 +84,16 @@ void __cudaRegisterFunction(void** handle, const char* function, char*, const ch
 }
 void __cudaRegisterVar(void** handle, char* variable, char*, const char* name, int, size_t size,
                        int, int) {
-  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  state().variables[variable] = {handle, name, size};
+  if (register_variable != nullptr) register_variable(handle, variable, name, size);
 }
-// The host's code has a pointer to it, and names it by what that points to.
 void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int,
                               size_t size, int, int) {
-  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  void*& memory = state().modules[handle].managed[name];
-  if (memory == nullptr) memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
-  std::memset(memory, 0, size);
-  *pointer = memory;
-  state().variables[memory] = {handle, name, size};
+  if (register_managed != nullptr) *pointer = register_managed(handle, name, size);
 }
 // Before the host's code uses a managed variable for the first time: it has its first value.
 char __cudaInitModule(void** handle) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  begin_managed_variables(handle);
+  if (begin_managed_variables != nullptr) begin_managed_variables(handle);
   return 1;
 }
 

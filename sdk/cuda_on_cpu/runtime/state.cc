@@ -61,7 +61,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   graphs.clear();
   execs.clear();
   for (auto& [function, kernel] : kernels) kernel.opted_in_shared_memory = -1;
-  for (auto& [symbol, variable] : variables) variable.memory.clear();
+  if (begin_managed_variables == nullptr) return;
   for (auto& [handle, module] : modules) begin_managed_variables(handle);
 }
 

@@ -58,15 +58,6 @@ struct KernelInfo {
 struct ModuleInfo {
   std::vector<int> machine_code;  // compute capabilities
   std::vector<int> ptx;
-  std::map<std::string, void*> managed = {};  // memory of managed variables
-};
-
-/// A __device__ or __constant__ variable that nvcc registered.
-struct VariableInfo {
-  void** module;
-  std::string name;  // in PTX
-  size_t size;
-  std::map<int, std::vector<char>> memory = {};  // of devices, where nothing runs PTX
 };
 
 struct Allocation {
@@ -123,7 +114,6 @@ struct State {
 
   // Registered once, at the start of the process.
   std::map<const void*, KernelInfo> kernels;
-  std::map<const void*, VariableInfo> variables;  // by the address of what the host's code has
   std::map<void**, ModuleInfo> modules;
 
   void reset(std::vector<CudaDevice> new_devices);
@@ -142,16 +132,9 @@ State& state();
 const CudaDevice& current_device();
 /// Null for a function of which it is not known how to call it.
 KernelInfo* find_kernel(const void* kernel);
-/// Reads what its PTX says, where that runs. Says why it cannot run.
-cudaError_t read_ptx(KernelInfo* kernel);
 bool runs_by_ptx(const KernelInfo& kernel);
-PtxKernel ptx_kernel(const KernelInfo& kernel);
 /// Says so, of a kernel whose address was cast to void*.
 cudaError_t refuse_launch_by_address(const void* kernel);
-/// A module on the current device.
-DeviceModule module_here(void** module);
-/// Gives a module's managed variables their first values, once in each generation.
-void begin_managed_variables(void** module);
 /// By threads and shared memory alone, that which the kernel has without being asked included.
 size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory);
 /// Memory of the process that stands for the allocation's; null when there is none.
@@ -159,9 +142,6 @@ void* take_memory(const Allocation& allocation);
 void give_back_memory(void* memory, const Allocation& allocation);
 /// The allocation that an address lies in; null for other memory.
 const Allocation* allocation_of(const void* address);
-/// Whether it lies in a __device__ or __constant__ variable; of which device.
-bool is_variable_of_device(const void* address, int* device = nullptr);
-bool is_managed_variable(const void* address);
 /// How many races ThreadSanitizer reported in this process.
 size_t reported_races();
 ThreadState& thread_state();
@@ -181,6 +161,10 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
 /// Gives work to a stream, or captures it; `on_host`: a function of the host.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host = false);
 cudaError_t enqueue(cudaStream_t stream, GraphNode node);
+/// A copy on the default stream, which is done on return; and on any stream.
+cudaError_t copy_and_wait(void* to, const void* from, size_t size);
+cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind,
+                       cudaStream_t stream);
 /// Whether a stream, a default stream among them, can be given work.
 cudaError_t refuse_work(cudaStream_t stream);
 /// Whether a host can wait for a stream, which a capture may forbid.

@@ -25,8 +25,7 @@ NOT_HERE = ("the template is not here: this is a copy of kernkit's SDK inside a 
             "or a wheel), which has kernkit new and update")  # fmt: skip
 
 
-NO_PTX = ("this copy of kernkit has not the part ptx, which runs kernels by their PTX; type: ./kk update "
-          "--with ptx")  # fmt: skip
+NO_PTX = "this copy of kernkit has not the part ptx, which runs PTX; type: ./kk update --with ptx"
 
 
 def is_here(command: str) -> bool:

@@ -14,11 +14,12 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 from typing import Dict, Iterator, List, NoReturn, Optional
 
-from .binaries.elf import read_needed, read_section
+from .binaries.elf import read_file, read_section
 from .binaries.fatbin import FatbinError, read_architectures
 from .cli import Refusal
 from .sdk import sdk_folder, version
@@ -57,9 +58,17 @@ def loaded_with(program: pathlib.Path) -> Iterator[pathlib.Path]:
         yield pathlib.Path(path)
 
 
+def needed_by(path: pathlib.Path) -> List[str]:
+    """The names of the shared libraries that the file needs."""
+    order = "<" if read_file(path)[5:6] == b"\x01" else ">"
+    dynamic, names = read_section(path, ".dynamic") or b"", read_section(path, ".dynstr") or b""
+    entries = struct.iter_unpack(order + "QQ", dynamic[: len(dynamic) // 16 * 16])
+    return [names[at : names.index(b"\0", at)].decode() for tag, at in entries if tag == 1]  # DT_NEEDED
+
+
 def problem_of(path: pathlib.Path) -> Optional[str]:
     """Why kernkit cannot run the CUDA code of a program or library, and what to do."""
-    needed = read_needed(path)
+    needed = needed_by(path)
     runtimes = [name for name in needed if name.startswith("libcudart.so.")]
     if "libcuda.so.1" in needed:
         return ("it calls the driver's API (libcuda.so.1), which kernkit does not have: use the runtime's API, "

@@ -3,6 +3,7 @@
 CTest's programs.*; here g++ makes what looks like one."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -135,6 +136,16 @@ def test_it_has_every_function_of_the_toolkits_runtime(runtime):
     if lib is None or not lib.exists():
         pytest.skip("no libcudart.so.13 of a CUDA toolkit")
     assert functions_of(lib) == functions_of(runtime)
+
+
+def test_what_is_called_missing_is_missing(root):
+    """In a program that is linked from objects the linker would take what is called missing first."""
+    folder = root / "sdk/cuda_on_cpu"
+    missing = set(re.findall(r"\bX\((\w+)\)", (folder / "ptx/program/names.h").read_text()))
+    sources = [*folder.glob("runtime/*.cc"), *folder.glob("ptx/program/*.cc")]
+    there = {name for path in sources for name in re.findall(r"^\w[\w* ]*?\b(_*cuda[A-Z]\w*)\(", path.read_text(), re.M)}
+    assert len(missing) > 300 and len(there) > 90
+    assert missing & there == set()
 
 
 @pytest.mark.all

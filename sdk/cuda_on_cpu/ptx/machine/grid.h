@@ -2,11 +2,17 @@
 // Runs the blocks of a launch.
 #pragma once
 
+#include <string>
+
 #include "execution/schedule.h"
 #include "ptx/machine/block.h"
-#include "runtime/ptx.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
+
+struct PtxResult {
+  std::string sentence;  // "" or what the kernel did wrong
+  cudaError_t error = cudaSuccess;
+};
 
 /// `all_at_once`: of a cooperative launch, whose blocks wait for each other.
 PtxResult run_grid(const Launch& launch, bool all_at_once, const Settings& settings);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory in rows, and what is said about memory, beside what kernel libraries call.
-#include "runtime/copies.h"
-
 #include <cstring>
 
 #include "runtime/state.h"

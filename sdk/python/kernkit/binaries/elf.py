@@ -4,12 +4,11 @@
 
 import pathlib
 import struct
-from typing import Any, List, Optional, Tuple
+from typing import Any, Optional, Tuple
 
 from ..cli import Refusal
 
 _NOBITS = 8
-_NEEDED = 1
 
 
 def read_file(path: pathlib.Path) -> bytes:
@@ -23,14 +22,6 @@ def read_file(path: pathlib.Path) -> bytes:
     if content[4:5] != b"\x02":
         raise Refusal(f"{path} is a 32-bit library; kernkit reads 64-bit ones")
     return content
-
-
-def read_needed(path: pathlib.Path) -> List[str]:
-    """The names of the shared libraries that the file needs."""
-    order = "<" if read_file(path)[5:6] == b"\x01" else ">"
-    dynamic, names = read_section(path, ".dynamic") or b"", read_section(path, ".dynstr") or b""
-    entries = struct.iter_unpack(order + "QQ", dynamic[: len(dynamic) // 16 * 16])
-    return [names[at : names.index(b"\0", at)].decode() for tag, at in entries if tag == _NEEDED]
 
 
 def read_section(path: pathlib.Path, name: str) -> Optional[bytes]:

@@ -1,42 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // __device__, __constant__ and __managed__ variables of what nvcc compiled. The host's code names
 // them by addresses of its own.
-#include "runtime/copies.h"
+#include "ptx/modules.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
-
-DeviceModule module_here(void** module) {
-  return {*module, thread_state().device, current_device().compute_capability, state().generation,
-          &state().modules.at(module).managed};
-}
-
-void begin_managed_variables(void** module) {
-  const auto found = state().modules.find(module);
-  if (ptx_variable == nullptr || state().devices.empty() || found == state().modules.end()) return;
-  void* address;
-  size_t size;
-  for (const auto& [name, memory] : found->second.managed) {
-    (void)ptx_variable(module_here(module), name, &address, &size);
-  }
-}
-
-bool is_variable_of_device(const void* address, int* device) {
-  const int found = ptx_device_of != nullptr ? ptx_device_of(address) : -1;
-  if (found >= 0 && device != nullptr) *device = found;
-  return found >= 0;
-}
-
-bool is_managed_variable(const void* address) {
-  for (const auto& [handle, module] : state().modules) {
-    for (const auto& [name, memory] : module.managed) {
-      const auto* first = static_cast<const char*>(memory);
-      const size_t size = state().variables.at(memory).size;
-      if (address >= first && address < first + size) return true;
-    }
-  }
-  return false;
-}
 
 namespace {
 
@@ -46,22 +14,13 @@ struct Place {
 };
 
 cudaError_t find(const void* symbol, Place* place) {
-  const auto found = state().variables.find(symbol);
-  if (found == state().variables.end()) return cudaErrorInvalidSymbol;
-  VariableInfo& variable = found->second;
-  if (ptx_variable == nullptr) {
-    const bool is_managed = state().modules.at(variable.module).managed.count(variable.name) != 0;
-    auto& memory = variable.memory[thread_state().device];
-    memory.resize(variable.size);
-    place->at = is_managed ? static_cast<char*>(const_cast<void*>(symbol)) : memory.data();
-    place->size = variable.size;
-    return cudaSuccess;
-  }
+  const VariableInfo* variable = variable_of(symbol);
+  if (variable == nullptr) return cudaErrorInvalidSymbol;
   void* address = nullptr;
   const std::string why =
-      ptx_variable(module_here(variable.module), variable.name, &address, &place->size);
+      ptx_variable(module_here(variable->module), variable->name, &address, &place->size);
   if (!why.empty()) {
-    note_fault("variable " + variable.name + " cannot be reached: " + why);
+    note_fault("variable " + variable->name + " cannot be reached: " + why);
     return cudaErrorInvalidSymbol;
   }
   place->at = static_cast<char*>(address);
