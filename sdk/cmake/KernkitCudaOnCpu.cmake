@@ -8,7 +8,8 @@
 #   kernkit::cuda_on_ptx               beside the runtime: kernels that nvcc compiled run by their PTX;
 #                                      where the part ptx is, see ptx.cmake
 #   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
-#                                      compiled for the CPU, as objects for tests to link
+#                                      compiled for the CPU, as objects for tests to link; without
+#                                      those that are GPU_ONLY
 #   kernkit_add_contract_test(mylib contract_test.cc)
 #                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked
 #                                      with these objects, or, where no op has a .cu file, with
@@ -80,7 +81,7 @@ include("${_kernkit_cuda_on_cpu_dir}/ptx/ptx.cmake" OPTIONAL)
 
 add_library(kernkit_cuda_on_cpu INTERFACE)
 add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)
-# In place of the headers of CUB and Thrust, a sentence.
+# In place of the headers of CUB, Thrust, CUTLASS and cuBLAS, a sentence.
 set(_kernkit_refused "${CMAKE_CURRENT_BINARY_DIR}/kernkit_not_on_cpu")
 foreach(_kernkit_header IN ITEMS
     cub/cub.cuh cub/block/block_exchange.cuh cub/block/block_load.cuh cub/block/block_radix_sort.cuh
@@ -88,7 +89,8 @@ foreach(_kernkit_header IN ITEMS
     cub/device/device_radix_sort.cuh cub/device/device_reduce.cuh cub/device/device_scan.cuh
     cub/device/device_select.cuh cub/device/device_transform.cuh cub/warp/warp_reduce.cuh
     cub/warp/warp_scan.cuh thrust/device_ptr.h thrust/device_vector.h thrust/reduce.h thrust/scan.h
-    thrust/sort.h thrust/transform.h)
+    thrust/sort.h thrust/transform.h cublas_v2.h cublasLt.h cute/tensor.hpp cutlass/cutlass.h
+    cutlass/gemm/device/gemm.h cutlass/numeric_types.h)
   file(CONFIGURE OUTPUT "${_kernkit_refused}/${_kernkit_header}"
     CONTENT "#include \"kernkit_cuda_on_cpu/no_cub.h\"\n")
 endforeach()
@@ -121,26 +123,44 @@ target_sources(kernkit_cuda_on_cpu_main INTERFACE
   "${_kernkit_cuda_on_cpu_dir}/main/main.cc")
 target_link_libraries(kernkit_cuda_on_cpu_main INTERFACE kernkit::cuda_on_cpu)
 
+# The library's ops, but for those that are GPU_ONLY.
+function(_kernkit_ops_on_cpu library out)
+  get_property(found TARGET ${library}_objects PROPERTY KERNKIT_OPS)
+  get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
+  list(REMOVE_ITEM found ${gpu_only})
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
 function(kernkit_add_cuda_on_cpu library)
   set(target ${library}_cuda_on_cpu)
   if(TARGET ${target})  # several kinds of tests ask for it
     return()
   endif()
-  get_target_property(sources ${library}_objects KERNKIT_SOURCES)
   get_target_property(cold ${library}_objects KERNKIT_COLD_SOURCE)
   get_target_property(includes ${library}_objects INTERFACE_INCLUDE_DIRECTORIES)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL "${cold}")
-  foreach(source IN LISTS sources)
-    if(source MATCHES "[.]cu$")
-      # A C++ file that is the .cu file, whatever language the project gives that one.
-      cmake_path(GET source STEM op)
-      set(wrapper "${CMAKE_CURRENT_BINARY_DIR}/${target}/${op}_cuda.cc")
-      file(CONFIGURE OUTPUT "${wrapper}" CONTENT
-        "#include \"kernkit_cuda_on_cpu/translation_unit.h\"\n#include \"${source}\"\n")
-      set(source "${wrapper}")
-    endif()
-    target_sources(${target} PRIVATE "${source}")
+  _kernkit_ops_on_cpu(${library} ops)
+  foreach(op IN LISTS ops)
+    get_property(sources TARGET ${library}_objects PROPERTY KERNKIT_SOURCES_OF_${op})
+    get_property(folders TARGET ${library}_objects PROPERTY KERNKIT_INCLUDES_OF_${op})
+    foreach(source IN LISTS sources)
+      if(source MATCHES "[.]cu$")
+        # A C++ file that is the .cu file, whatever language the project gives that one.
+        cmake_path(GET source PARENT_PATH dir)
+        cmake_path(GET dir FILENAME dir)
+        cmake_path(GET source STEM LAST_ONLY stem)
+        set(wrapper "${CMAKE_CURRENT_BINARY_DIR}/${target}/${op}/${dir}/${stem}_cuda.cc")
+        file(CONFIGURE OUTPUT "${wrapper}" CONTENT
+          "#include \"kernkit_cuda_on_cpu/translation_unit.h\"\n#include \"${source}\"\n")
+        set(source "${wrapper}")
+      endif()
+      target_sources(${target} PRIVATE "${source}")
+      set_property(SOURCE "${source}" TARGET_DIRECTORY ${target} PROPERTY INCLUDE_DIRECTORIES ${folders})
+    endforeach()
   endforeach()
+  # Says what may help, after what the compiler says.
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
+    "sh;${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_on_cpu.sh;${library};${CMAKE_CXX_COMPILER_LAUNCHER}")
   target_compile_definitions(${target} PUBLIC KERNKIT_COMPILED KERNKIT_WITH_CUDA)
   target_include_directories(${target} PUBLIC ${includes})
   target_link_libraries(${target} PUBLIC kernkit::kernkit kernkit::cuda_on_cpu)
@@ -183,7 +203,14 @@ endfunction()
 function(kernkit_add_cuda_tests library dir)
   kernkit_add_cuda_on_cpu(${library})
   _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_cuda_on_cpu)
-  get_target_property(ops ${library}_objects KERNKIT_OPS)
+  get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
+  foreach(op IN LISTS gpu_only)
+    # Counted among the skipped, in the words of GoogleTest.
+    add_test(NAME ${op}_cuda_test COMMAND "${CMAKE_COMMAND}" -E echo
+      "${op}_cuda_test: Skipped\nGPU_ONLY: CUDA on the CPU leaves such a kernel out")
+    set_tests_properties(${op}_cuda_test PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
+  endforeach()
+  _kernkit_ops_on_cpu(${library} ops)
   foreach(op IN LISTS ops)
     # Kernels have names in messages.
     set_target_properties(${op}_cuda_test PROPERTIES ENABLE_EXPORTS ON)

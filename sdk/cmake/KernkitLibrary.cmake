@@ -3,11 +3,11 @@
 #
 #   kernkit_find_cuda()                 look for a CUDA compiler, as KERNKIT_CUDA asks
 #   kernkit_add_library(mylib)          a library that exports ops and nothing else
-#   kernkit_add_kernel(mylib scale)     its op from scale/scale.cc, scale_export.cc, scale.cu
-#                                       (CPU_ONLY: without the last; ARCHITECTURES 90a: with
-#                                       code for these as well)
+#   kernkit_add_kernel(mylib scale)     its op from scale/scale.cc, scale_export.cc, scale.cu; what
+#                                       else it takes stands in KernkitKernel.cmake
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaWheel.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/KernkitKernel.cmake")
 
 set(KERNKIT_CUDA "AUTO" CACHE STRING "Compile CUDA files: AUTO (when nvcc is found), ON or OFF")
 set_property(CACHE KERNKIT_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -156,61 +156,4 @@ function(kernkit_add_library name)
     target_compile_definitions(${name}_objects PRIVATE
       "$<$<COMPILE_LANGUAGE:CXX>:KERNKIT_CUDA_ARCHITECTURES=\"${architectures}\">")
   endif()
-endfunction()
-
-# kernkit_add_kernel(<library> <op> [DIR <folder>] [CPU_ONLY] [ARCHITECTURES <a>...]): <op>.cc,
-# <op>_export.cc and <op>.cu of the folder, <op>/ by default. The last is compiled with CUDA only;
-# CPU_ONLY says there is none. ARCHITECTURES: machine code for these besides the library's, such as
-# 90a and 100a, whose instructions no later device has.
-function(kernkit_add_kernel library op)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "CPU_ONLY" "DIR" "ARCHITECTURES")
-  set(call "kernkit_add_kernel(${library} ${op})")
-  if(NOT TARGET ${library}_objects)
-    message(FATAL_ERROR "${call}: there is no library ${library}; call "
-      "kernkit_add_library(${library}) first")
-  endif()
-  if(NOT arg_DIR)
-    set(arg_DIR "${op}")
-  endif()
-  get_filename_component(dir "${arg_DIR}" ABSOLUTE)
-  set(sources ${op}.cc ${op}_export.cc)
-  if(NOT arg_CPU_ONLY)
-    list(APPEND sources ${op}.cu)
-  endif()
-  foreach(source IN LISTS sources)
-    if(NOT EXISTS "${dir}/${source}")
-      set(hint "")
-      if(source MATCHES "[.]cu$")
-        set(hint "; an op without a CUDA half is ${call} with CPU_ONLY")
-      endif()
-      message(FATAL_ERROR "${call}: ${dir}/${source} is missing${hint}")
-    endif()
-    set_property(TARGET ${library}_objects APPEND PROPERTY KERNKIT_SOURCES "${dir}/${source}")
-    if(KERNKIT_WITH_CUDA OR NOT source MATCHES "[.]cu$")
-      target_sources(${library}_objects PRIVATE "${dir}/${source}")
-    endif()
-    if(KERNKIT_WITH_CUDA AND source MATCHES "[.]cu$")
-      foreach(architecture IN LISTS arg_ARCHITECTURES)
-        set_property(SOURCE "${dir}/${source}" TARGET_DIRECTORY ${library}_objects APPEND PROPERTY
-          COMPILE_OPTIONS "-gencode=arch=compute_${architecture},code=sm_${architecture}")
-      endforeach()
-    endif()
-  endforeach()
-  set_property(TARGET ${library}_objects APPEND PROPERTY KERNKIT_OPS ${op})
-  set_property(TARGET ${library}_objects PROPERTY KERNKIT_DIR_OF_${op} "${dir}")
-  set_property(GLOBAL APPEND PROPERTY KERNKIT_EXPORT_FILES "${dir}/${op}_export.cc")
-endfunction()
-
-# Run when a folder that has a library is done: an op beside the others that no line adds is a line
-# that was forgotten.
-function(_kernkit_check_ops)
-  get_property(added GLOBAL PROPERTY KERNKIT_EXPORT_FILES)
-  file(GLOB found "${CMAKE_CURRENT_SOURCE_DIR}/*/*_export.cc")
-  foreach(file IN LISTS found)
-    if(NOT file IN_LIST added)
-      string(REGEX REPLACE ".*/(.*)_export.cc" "\\1" op "${file}")
-      message(FATAL_ERROR "kernkit: ${file} exists, but no kernkit_add_kernel(... ${op}) in "
-        "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt adds it")
-    endif()
-  endforeach()
 endfunction()

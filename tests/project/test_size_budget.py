@@ -10,8 +10,9 @@ from kernkit.library import parts, seal
 from rendering import NAME, render
 
 CORE_LINES = 8000
-# What was taken over when the budget began, and 240 lines that moved there from every library's kk.
-VENDORED_FILES, VENDORED_LINES = 297, 21000 + 240
+# What was taken over when the budget began: 297 files, 20,973 lines. Since then 240 lines moved there
+# from every library's kk, and kernkit_add_kernel() learnt what real kernels need.
+VENDORED_FILES, VENDORED_LINES = 297, 21000 + 240 + 250
 OWNED_FILES, KK_LINES, SCALE_LINES = 32, 120, 190
 LIBRARY_PACKAGES = {"g++", "python3-venv", "ninja-build", "cmake", "libgtest-dev", "libbenchmark-dev"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
 #error \
-    "kernkit: CUB and Thrust do not run on the CPU; test such a kernel on a GPU, or give it a C++ half for #if !defined(__CUDACC__)"
+    "kernkit: CUB, Thrust, CUTLASS and cuBLAS do not run on the CPU; say so, kernkit_add_kernel(LIBRARY OP GPU_ONLY), or give the kernel a C++ half for #if !defined(__CUDACC__)"

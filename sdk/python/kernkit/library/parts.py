@@ -39,7 +39,7 @@ PARTS: Tuple[Part, ...] = (
     Part("plots", ASKED, "pictures of benchmarks, for `kernkit report`",
          ("python/kernkit/benchmarks/plots.py",)),
     Part("cuda_on_cpu", ALWAYS, "CUDA on the CPU, for tests",
-         ("cuda_on_cpu/*", "include/kernkit/cuda_on_cpu/*", "cmake/KernkitCudaOnCpu.cmake")),
+         ("cuda_on_cpu/*", "include/kernkit/cuda_on_cpu/*", "cmake/KernkitCudaOnCpu.cmake", "cmake/compile_on_cpu.sh")),
     Part("testing", ALWAYS, "test tensors, references, contract tests, benchmarks",
          ("include/kernkit/testing/*", "src/testing/*", "cmake/KernkitTests.cmake")),
     Part("host", ALWAYS, "a host in C++", ("include/kernkit/host/*", "src/host/*")),

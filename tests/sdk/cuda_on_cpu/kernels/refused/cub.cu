@@ -1,3 +1,3 @@
-// expect: kernkit: CUB and Thrust do not run on the CPU
+// expect: kernkit: CUB, Thrust, CUTLASS and cuBLAS do not run on the CPU; say so
 // SPDX-License-Identifier: Apache-2.0
 #include <cub/block/block_reduce.cuh>

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cumsum/cumsum.h"
+#include "kernkit/export.h"
+
+KERNKIT_EXPORT(cumsum, "(Tensor(a!) y, Tensor x) -> ()", "Sums of the first elements.", cumsum)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+# Adds an op to a library:
+#
+#   kernkit_add_kernel(<library> <op> [DIR <folder>] [CPU_ONLY | GPU_ONLY] [SEPARABLE]
+#                      [SOURCES <file>...] [INCLUDE_DIRECTORIES <folder>...] [LIBRARIES <target>...]
+#                      [OPTIONS <option>...] [ARCHITECTURES <a>...])
+#
+# compiles <op>.cc, <op>_export.cc and, where CUDA is compiled, <op>.cu of the folder, <op>/ by default.
+#
+#   CPU_ONLY             there is no <op>.cu
+#   GPU_ONLY             its .cu files compile with nvcc alone: CUDA on the CPU leaves the op out
+#   SEPARABLE            its .cu files call __device__ functions of each other (nvcc -rdc=true)
+#   SOURCES              more .cc and .cu files of the op, by their path in its folder
+#   INCLUDE_DIRECTORIES  for the op's files
+#   LIBRARIES, OPTIONS   of its CUDA half: what it links, and what nvcc is told besides; of an op that is
+#                        CPU_ONLY those of its C++ files
+#   ARCHITECTURES        machine code for these besides the library's, such as 90a and 100a, whose
+#                        instructions no later device has
+#
+# kernkit_find_cutlass() makes the target kernkit::cutlass, for LIBRARIES.
+include_guard(GLOBAL)
+
+# The objects of these source files, as a regular expression of their paths: a file is known by its name
+# and that of its folder, also where CUDA on the CPU compiles it under another.
+function(_kernkit_objects_of sources out)
+  set(names "")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH dir)
+    cmake_path(GET dir FILENAME dir)
+    cmake_path(GET source STEM LAST_ONLY stem)
+    list(APPEND names "${dir}/${stem}")
+  endforeach()
+  list(JOIN names "|" names)
+  string(REPLACE "+" "[+]" names "${names}")
+  set(${out} "/(${names})(_cuda)?[.](cc|cu)[.]o$" PARENT_SCOPE)
+endfunction()
+
+# Links the device code of an op's .cu files, for whoever links their objects.
+function(_kernkit_link_device_code library op sources architectures)
+  _kernkit_objects_of("${sources}" pattern)
+  set(objects "$<FILTER:$<TARGET_OBJECTS:${library}_objects>,INCLUDE,${pattern}>")
+  set(linked "${CMAKE_CURRENT_BINARY_DIR}/${library}_${op}_device.o")
+  set(generate "")
+  foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES architectures)
+    string(REGEX REPLACE "-(real|virtual)$" "" architecture "${architecture}")
+    list(APPEND generate "-gencode=arch=compute_${architecture},code=sm_${architecture}")
+  endforeach()
+  add_custom_command(OUTPUT "${linked}"
+    COMMAND "${CMAKE_CUDA_COMPILER}" -dlink ${generate} -Xcompiler -fPIC "${objects}" -o "${linked}"
+    DEPENDS "${objects}" COMMENT "Linking the device code of ${op}" COMMAND_EXPAND_LISTS VERBATIM)
+  add_custom_target(${library}_${op}_device DEPENDS "${linked}")
+  set_property(TARGET ${library}_objects PROPERTY KERNKIT_DEVICE_OF_${op} "${linked}")
+  target_link_libraries(${library} PRIVATE "${linked}")
+  add_dependencies(${library} ${library}_${op}_device)
+endfunction()
+
+function(kernkit_add_kernel library op)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "CPU_ONLY;GPU_ONLY;SEPARABLE" "DIR"
+    "SOURCES;INCLUDE_DIRECTORIES;LIBRARIES;OPTIONS;ARCHITECTURES")
+  set(call "kernkit_add_kernel(${library} ${op})")
+  if(NOT TARGET ${library}_objects)
+    message(FATAL_ERROR "${call}: there is no library ${library}; call "
+      "kernkit_add_library(${library}) first")
+  endif()
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${call}: \"${arg_UNPARSED_ARGUMENTS}\" is no word that it knows; the first "
+      "lines of ${CMAKE_CURRENT_FUNCTION_LIST_FILE} list them")
+  endif()
+  if(arg_CPU_ONLY AND arg_GPU_ONLY)
+    message(FATAL_ERROR "${call}: CPU_ONLY and GPU_ONLY exclude each other")
+  endif()
+  if(NOT arg_DIR)
+    set(arg_DIR "${op}")
+  endif()
+  get_filename_component(dir "${arg_DIR}" ABSOLUTE)
+  set(names ${op}.cc ${op}_export.cc)
+  if(NOT arg_CPU_ONLY)
+    list(APPEND names ${op}.cu)
+  endif()
+  set(sources "")
+  foreach(name IN LISTS names arg_SOURCES)
+    cmake_path(ABSOLUTE_PATH name BASE_DIRECTORY "${dir}" NORMALIZE OUTPUT_VARIABLE source)
+    list(APPEND sources "${source}")
+    if(NOT EXISTS "${source}")
+      set(hint "")
+      if(name STREQUAL "${op}.cu")
+        set(hint "; an op without a CUDA half is ${call} with CPU_ONLY")
+      endif()
+      message(FATAL_ERROR "${call}: ${source} is missing${hint}")
+    endif()
+    if(NOT source MATCHES "[.](cc|cu)$")
+      message(FATAL_ERROR "${call}: ${source} is neither .cc nor .cu")
+    elseif(arg_CPU_ONLY AND source MATCHES "[.]cu$")
+      message(FATAL_ERROR "${call}: ${source} needs a CUDA half, and the op is CPU_ONLY")
+    endif()
+  endforeach()
+  set(folders "")
+  foreach(folder IN LISTS arg_INCLUDE_DIRECTORIES)
+    cmake_path(ABSOLUTE_PATH folder NORMALIZE)
+    if(NOT IS_DIRECTORY "${folder}")
+      message(FATAL_ERROR "${call}: the folder ${folder} of INCLUDE_DIRECTORIES is missing")
+    endif()
+    list(APPEND folders "${folder}")
+  endforeach()
+
+  set(objects ${library}_objects)
+  set_property(TARGET ${objects} APPEND PROPERTY KERNKIT_OPS ${op})
+  set_property(TARGET ${objects} APPEND PROPERTY KERNKIT_SOURCES ${sources})
+  set_property(TARGET ${objects} PROPERTY KERNKIT_SOURCES_OF_${op} ${sources})
+  set_property(TARGET ${objects} PROPERTY KERNKIT_DIR_OF_${op} "${dir}")
+  set_property(TARGET ${objects} PROPERTY KERNKIT_INCLUDES_OF_${op} ${folders})
+  if(arg_GPU_ONLY)
+    set_property(TARGET ${objects} APPEND PROPERTY KERNKIT_GPU_ONLY_OPS ${op})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY KERNKIT_EXPORT_FILES "${dir}/${op}_export.cc")
+  set(device_sources ${sources})
+  list(FILTER device_sources INCLUDE REGEX "[.]cu$")
+  list(FILTER sources EXCLUDE REGEX "[.]cu$")
+  target_sources(${objects} PRIVATE ${sources})
+  set_property(SOURCE ${sources} TARGET_DIRECTORY ${objects} APPEND PROPERTY INCLUDE_DIRECTORIES ${folders})
+  if(arg_CPU_ONLY)
+    set_property(SOURCE ${sources} TARGET_DIRECTORY ${objects} APPEND PROPERTY COMPILE_OPTIONS ${arg_OPTIONS})
+    target_link_libraries(${objects} PUBLIC ${arg_LIBRARIES})
+  elseif(KERNKIT_WITH_CUDA)
+    target_sources(${objects} PRIVATE ${device_sources})
+    target_link_libraries(${objects} PUBLIC ${arg_LIBRARIES})
+    set(options ${arg_OPTIONS})
+    foreach(architecture IN LISTS arg_ARCHITECTURES)
+      list(APPEND options "-gencode=arch=compute_${architecture},code=sm_${architecture}")
+    endforeach()
+    if(arg_SEPARABLE)
+      list(APPEND options -rdc=true)
+      _kernkit_link_device_code(${library} ${op} "${device_sources}" "${arg_ARCHITECTURES}")
+    endif()
+    set_property(SOURCE ${device_sources} TARGET_DIRECTORY ${objects} APPEND PROPERTY COMPILE_OPTIONS ${options})
+    set_property(SOURCE ${device_sources} TARGET_DIRECTORY ${objects} APPEND PROPERTY INCLUDE_DIRECTORIES ${folders})
+  endif()
+endfunction()
+
+# kernkit_find_cutlass(): the target kernkit::cutlass, CUTLASS's headers: of the folder that CUTLASS_DIR
+# names, a checkout, or of the Python package nvidia-cutlass. Nothing where no CUDA is compiled.
+function(kernkit_find_cutlass)
+  if(NOT KERNKIT_WITH_CUDA OR TARGET kernkit::cutlass)
+    return()
+  endif()
+  set(dir "${CUTLASS_DIR}")
+  if(NOT dir)
+    find_package(Python 3.9 QUIET COMPONENTS Interpreter)
+    if(Python_EXECUTABLE)
+      execute_process(COMMAND "${Python_EXECUTABLE}" -c "import importlib.util as u; \
+s = u.find_spec('cutlass_library'); print(s.submodule_search_locations[0] + '/source' if s else '', end='')"
+        OUTPUT_VARIABLE dir ERROR_QUIET)
+    endif()
+  endif()
+  if(NOT EXISTS "${dir}/include/cutlass/cutlass.h")
+    message(FATAL_ERROR "kernkit_find_cutlass(): CUTLASS was not found in \"${dir}\"; type pip install "
+      "nvidia-cutlass, or set CUTLASS_DIR to a checkout of it")
+  endif()
+  add_library(kernkit_cutlass INTERFACE)
+  add_library(kernkit::cutlass ALIAS kernkit_cutlass)
+  target_include_directories(kernkit_cutlass SYSTEM INTERFACE "${dir}/include" "${dir}/tools/util/include")
+endfunction()
+
+# Run when a folder that has a library is done: an op beside the others that no line adds is a line
+# that was forgotten.
+function(_kernkit_check_ops)
+  get_property(added GLOBAL PROPERTY KERNKIT_EXPORT_FILES)
+  file(GLOB found "${CMAKE_CURRENT_SOURCE_DIR}/*/*_export.cc")
+  foreach(file IN LISTS found)
+    if(NOT file IN_LIST added)
+      string(REGEX REPLACE ".*/(.*)_export.cc" "\\1" op "${file}")
+      message(FATAL_ERROR "kernkit: ${file} exists, but no kernkit_add_kernel(... ${op}) in "
+        "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt adds it")
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernkit_add_kernel() takes besides an op's own files, and what it refuses."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tvm_ffi
+from commands import ENVIRONMENT, run
+from cuda_tools import cuobjdump
+
+HEAD = """\
+cmake_minimum_required(VERSION 3.25)
+project(outside LANGUAGES C CXX)
+enable_testing()
+add_subdirectory({root}/sdk kernkit)
+kernkit_find_cuda()
+kernkit_add_library(ops)
+"""
+
+# Of an op that adds a number, by a function in another file.
+FILES = {
+    "plus.h": """\
+#pragma once
+#include "kernkit/tensor.h"
+void plus(kernkit::TensorView y);
+void plus_cuda(kernkit::TensorView y);
+float one();
+""",
+    "plus.cc": """\
+#include "plus.h"
+#include "kernkit/env.h"
+#include "kernkit/expect.h"
+#include "number.h"
+void plus(kernkit::TensorView y) {
+  KERNKIT_EXPECT(y).dtype(kernkit::dl_float32).cpu_or_cuda().contiguous();
+  if (y.numel() == 0) return;
+  if constexpr (kernkit::kWithCuda) {
+    if (kernkit::is_cuda(y.device())) return plus_cuda(y);
+  }
+  for (int64_t i = 0; i < y.numel(); ++i) y.data<float>()[i] += one() * NUMBER;
+}
+""",
+    "detail/one.cc": '#include "../plus.h"\nfloat one() { return 1; }\n',
+    "plus_export.cc": """\
+#include "kernkit/export.h"
+#include "plus.h"
+KERNKIT_EXPORT(plus, "(Tensor(a!) y) -> ()", "y += 1.", plus)
+""",
+    "plus.cu": """\
+#include "kernkit/cuda/launch.h"
+#include "number.h"
+#include "plus.h"
+__device__ float two(float value);
+__global__ void plus_kernel(int64_t n, float* y) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += two(0.5f) * NUMBER;
+}
+void plus_cuda(kernkit::TensorView y) {
+  kernkit::cuda::Launch launch(y);
+  launch(plus_kernel, {(y.numel() + 127) / 128, 128}, y.numel(), y.data<float>());
+}
+""",
+    "detail/two.cu": "__device__ float two(float value) { return 2 * value; }\n",
+}
+TEST = """\
+#include "plus/plus.h"
+#include <gtest/gtest.h>
+#include "kernkit/testing/contract.h"
+KERNKIT_TEST_CONTRACT(plus, example<float>(7))
+TEST(Plus, Adds) {
+  float y[3] = {0, 1, 2};
+  int64_t sizes[1] = {3};
+  DLTensor tensor{y, {kDLCPU, 0}, 1, kernkit::dl_float32, sizes, nullptr, 0};
+  plus(kernkit::TensorView(&tensor));
+  EXPECT_EQ(y[2], 2 + NUMBER_OF_TEST);
+}
+"""
+ALL = "SOURCES detail/one.cc detail/two.cu INCLUDE_DIRECTORIES numbers SEPARABLE"
+
+
+@pytest.fixture
+def project(root, tmp_path):
+    """Configures a library with this line for its op; gives the build folder, or what CMake refused."""
+    for name, text in FILES.items():
+        (tmp_path / "plus" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "plus" / name).write_text(text)
+    for folder, number in (("numbers", 1), ("others", 10)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "number.h").write_text(f"constexpr float NUMBER = {number};\n")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/plus_test.cc").write_text(TEST.replace("NUMBER_OF_TEST", "1"))
+
+    def configure(line, *options, more=""):
+        lines = HEAD.format(root=root) + line + "\n" + more
+        (tmp_path / "CMakeLists.txt").write_text(lines)
+        build = tmp_path / "build"
+        command = ["cmake", "-S", tmp_path, "-B", build, "-G", "Ninja", "-DKERNKIT_CUDA=OFF", *options]
+        done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
+        return build if done.returncode == 0 else " ".join(done.stderr.split())
+
+    return configure
+
+
+def configured(said):
+    assert not isinstance(said, str), said
+    return said
+
+
+def refused(said):
+    assert isinstance(said, str), "CMake took it"
+    return said
+
+
+def test_what_is_no_word_or_not_there_is_refused(project):
+    add = "kernkit_add_kernel(ops plus "
+    assert '"SOURCE two.cu" is no word that it knows' in refused(project(f"{add}SOURCE two.cu)")).replace(";", " ")
+    assert "CPU_ONLY and GPU_ONLY exclude each other" in refused(project(f"{add}CPU_ONLY GPU_ONLY)"))
+    assert "plus/three.cu is missing" in refused(project(f"{add}SOURCES three.cu)"))
+    assert "neither .cc nor .cu" in refused(project(f"{add}SOURCES plus.h)"))
+    assert "two.cu needs a CUDA half, and the op is CPU_ONLY" in refused(project(f"{add}CPU_ONLY {ALL})"))
+    said = refused(project(f"{add}{ALL} INCLUDE_DIRECTORIES nothing)"))
+    assert "kernkit_add_kernel(ops plus): the folder" in said and "nothing of INCLUDE_DIRECTORIES is missing" in said
+
+
+def test_several_files_run_on_the_cpu_too(project):
+    """The op's own, and the .cu files, which call each other's device functions."""
+    more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
+    build = configured(project(f"kernkit_add_kernel(ops plus {ALL})", more=more))
+    run("cmake", "--build", build, "--target", "ops", "plus_test", "plus_cuda_test")
+    run(build / "plus_test")
+    run(build / "plus_cuda_test")
+
+
+def test_gpu_only(project, tmp_path):
+    """Without the word an error says it; with it the op is left out, by name among the skipped."""
+    (tmp_path / "plus/plus.cu").write_text("__global__ void k() {}\nvoid f() { k<<<1, 1>>>(); }\n")
+    more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
+    build = configured(project(f"kernkit_add_kernel(ops plus {ALL})", more=more))
+    failed = subprocess.run(["cmake", "--build", build, "--target", "plus_cuda_test"], capture_output=True, text=True)
+    assert failed.returncode != 0
+    assert "kernkit: plus.cu does not compile for the CPU." in failed.stdout
+    assert "say so, and it is left out there: kernkit_add_kernel(ops plus GPU_ONLY)" in failed.stdout
+    build = configured(project(f"kernkit_add_kernel(ops plus {ALL} GPU_ONLY)", more=more))
+    run("cmake", "--build", build)
+    said = run("ctest", "--test-dir", build, "--output-junit", build / "junit.xml")
+    assert re.search(r"plus_cuda_test .*Skipped", said) and "100% tests passed" in said
+    assert "GPU_ONLY: CUDA on the CPU leaves such a kernel out" in (build / "junit.xml").read_text()
+
+
+@pytest.mark.all
+def test_separable_code_of_nvcc(project):
+    """The library, and a program of the op, link the device code of its files; also for 90a."""
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    options = ("-DKERNKIT_CUDA=ON", "-DCMAKE_CUDA_ARCHITECTURES=80-real")
+    line = f"kernkit_add_kernel(ops plus {ALL} ARCHITECTURES 90a)"
+    build = configured(project(line, *options, more="kernkit_add_tests(ops tests)\n"))
+    run("cmake", "--build", build, "--target", "ops", "plus_test")
+    run(build / "plus_test")
+    for file in ("libops.so", "plus_test"):
+        listing = cuobjdump(build / file, "--list-elf")
+        assert "sm_80" in listing and "sm_90a" in listing
+
+
+@pytest.mark.all
+def test_cutlass_that_is_not_there(project, tmp_path):
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    said = project(f"kernkit_find_cutlass()\nkernkit_add_kernel(ops plus {ALL})", "-DKERNKIT_CUDA=ON", f"-DCUTLASS_DIR={tmp_path}")
+    sentence = f'CUTLASS was not found in "{tmp_path}"; type pip install nvidia-cutlass, or set CUTLASS_DIR'
+    assert f"kernkit_find_cutlass(): {sentence}" in said
+
+
+@pytest.fixture
+def example(root, tmp_path):
+    """A copy of the page's project."""
+    return shutil.copytree(root / "docs/examples/gpu_only", tmp_path / "source")
+
+
+def test_the_page_s_library_builds_without_cuda(prefix, example):
+    run("cmake", "-S", example, "-B", example / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", "-DKERNKIT_CUDA=OFF")
+    run("cmake", "--build", example / "build")
+    ops = tvm_ffi.load_module(str(example / "build/libgpu_ops.so"))
+    x = np.ones(3, "float32")
+    with pytest.raises(ValueError, match=r"^cumsum\(\): x: device cpu is not supported; expected cuda$"):
+        ops.cumsum(x.copy(), x)
+
+
+@pytest.mark.all
+def test_the_page_s_library_compiles_with_nvcc(prefix, example, tmp_path):
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", tmp_path / "wheel", "nvidia-cutlass"]
+    if subprocess.run(install, stderr=subprocess.DEVNULL).returncode != 0:
+        pytest.skip("nvidia-cutlass cannot be installed")
+    run("cmake", "-S", example, "-B", example / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", "-DKERNKIT_CUDA=ON",
+        "-DCMAKE_CUDA_ARCHITECTURES=90-real", f"-DCUTLASS_DIR={tmp_path}/wheel/cutlass_library/source")  # fmt: skip
+    run("cmake", "--build", example / "build")
+    library = example / "build/libgpu_ops.so"
+    kernels = cuobjdump(library, "--list-elf")
+    assert kernels.count("sm_90") >= 2, kernels  # CUB's and CUTLASS's; cuBLAS has its own
+    assert "libcublas.so" in run("readelf", "-d", library)
