@@ -159,8 +159,8 @@ function(kernkit_add_cuda_on_cpu library)
     endforeach()
   endforeach()
   # Says what may help, after what the compiler says.
-  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
-    "sh;${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_on_cpu.sh;${library};${CMAKE_CXX_COMPILER_LAUNCHER}")
+  set(launcher sh "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_on_cpu.sh" ${library} ${CMAKE_CXX_COMPILER_LAUNCHER})
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher}")
   target_compile_definitions(${target} PUBLIC KERNKIT_COMPILED KERNKIT_WITH_CUDA)
   target_include_directories(${target} PUBLIC ${includes})
   target_link_libraries(${target} PUBLIC kernkit::kernkit kernkit::cuda_on_cpu)

@@ -22,6 +22,14 @@ def tool(name):
     return None
 
 
+def include_of(header):
+    """The include folder with this header: of a CUDA toolkit or of one of NVIDIA's wheels."""
+    nvcc = shutil.which("nvcc")
+    toolkit = [pathlib.Path(nvcc).resolve().parents[1] / "include"] if nvcc else []
+    wheels = pathlib.Path(sys.prefix).glob("lib/python*/site-packages/nvidia/*/include")
+    return next((folder for folder in (*toolkit, *wheels) if (folder / header).exists()), None)
+
+
 def cuobjdump(library, *options):
     if b".nv_fatbin" not in library.read_bytes():
         pytest.skip("the library was built without CUDA")

@@ -12,16 +12,9 @@ import sys
 import numpy as np
 import pytest
 import tvm_ffi
+from cuda_tools import include_of
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-
-
-def include_of(header):
-    """The include folder with this header: of a CUDA toolkit or of one of NVIDIA's wheels."""
-    nvcc = shutil.which("nvcc")
-    toolkit = [pathlib.Path(nvcc).resolve().parents[1] / "include"] if nvcc else []
-    wheels = pathlib.Path(sys.prefix).glob("lib/python*/site-packages/nvidia/*/include")
-    return next((folder for folder in (*toolkit, *wheels) if (folder / header).exists()), None)
 
 
 @pytest.mark.parametrize(

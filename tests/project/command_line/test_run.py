@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from cuda_tools import fatbin, tool
+from cuda_tools import fatbin, include_of, tool
 from kernkit import cli
 
 IN = '#define IN(name) __attribute__((used, section(name)))\n'
@@ -159,3 +159,20 @@ def test_the_runtime_is_compiled_where_it_is_needed(root, tmp_path):
     assert "kernkit: compiling the runtime, once, into " in first.stderr
     second = kernkit_run(root, *words, XDG_CACHE_HOME=str(tmp_path), KK_ROOT="")
     assert second.stdout == first.stdout and "compiling" not in second.stderr
+
+
+def test_device_properties_lie_where_nvidias_do(root):
+    folder = include_of("driver_types.h")
+    if folder is None:
+        pytest.skip("driver_types.h is not installed (wheel nvidia-cuda-runtime)")
+    header = root / "sdk/cuda_on_cpu/ptx/program/device_properties.h"
+    members = re.findall(r"^  \w+ (\w+)(?:\[\d+\])?;$", header.read_text(), re.MULTILINE)
+    named = [name for name in members if not name.startswith("unused")]
+    assert len(named) > 30
+    lines = [f'#include "{header}"', "#include <driver_types.h>", "using Ours = kernkit::cuda_on_cpu::DeviceProperties;",
+             "static_assert(sizeof(Ours) == sizeof(cudaDeviceProp));"]  # fmt: skip
+    for name in named:
+        lines.append(f"static_assert(offsetof(Ours, {name}) == offsetof(cudaDeviceProp, {name}));")
+        lines.append(f"static_assert(sizeof(Ours::{name}) == sizeof(cudaDeviceProp::{name}));")
+    subprocess.run(["g++", "-std=c++17", "-fsyntax-only", "-isystem", str(folder), "-x", "c++", "-"],
+                   input="\n".join(lines), text=True, check=True)  # fmt: skip
