@@ -68,7 +68,7 @@ void Grid::release(void* memory) {
 }
 
 std::string Grid::endless(unsigned waiting) {
-  const std::string circle = schedule_.circle();
+  std::string circle = schedule_.circle();
   if (!circle.empty()) return circle;
   if (waiting == 0 || !schedule_.stands_still()) return "";
   return "does not end: " + std::to_string(waiting) + " threads of the block wait in a loop";

@@ -110,7 +110,7 @@ std::string run_grid(const CudaLaunch& launch, const void* kernel, CudaInvoke in
   Grid grid(launch.kernel.empty() ? "kernel" : launch.kernel, kernel, invoke, addresses.data(),
             launch.grid, launch.block, launch.shared_memory, launch.cooperative, state().settings);
   const ClosedMemoryInvisible invisible;
-  const std::string sentence = grid.run();
+  std::string sentence = grid.run();
   *error = grid.error();
   return sentence;
 }

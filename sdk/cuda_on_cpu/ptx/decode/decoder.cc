@@ -16,6 +16,7 @@ constexpr uint32_t kStackBytes = 8192;  // of a thread, for the frames of functi
 
 std::vector<uint32_t> sizes_of(const std::vector<Variable>& variables) {
   std::vector<uint32_t> sizes;
+  sizes.reserve(variables.size());
   for (const Variable& variable : variables) sizes.push_back(variable.size);
   return sizes;
 }

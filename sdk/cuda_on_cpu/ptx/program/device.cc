@@ -22,14 +22,14 @@ DeviceProperties properties_of(int number) {
   std::memcpy(all.uuid, "kernkit", 7);
   all.uuid[15] = static_cast<char>(number);
   all.totalGlobalMem = device.memory;
-  all.sharedMemPerBlock = 48 * 1024;
+  all.sharedMemPerBlock = size_t{48} << 10;
   all.regsPerBlock = all.regsPerMultiprocessor = 65536;
   all.warpSize = 32;
   all.memPitch = 0x7fffffff;
   all.maxThreadsPerBlock = all.maxThreadsDim[0] = all.maxThreadsDim[1] = 1024;
   all.maxThreadsDim[2] = 64;
   std::memcpy(all.maxGridSize, device.max_grid, sizeof(all.maxGridSize));
-  all.totalConstMem = 64 * 1024;
+  all.totalConstMem = size_t{64} << 10;
   all.major = device.compute_capability / 10;
   all.minor = device.compute_capability % 10;
   all.textureAlignment = 512;
