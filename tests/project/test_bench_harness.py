@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -135,7 +136,7 @@ const bool registered = [] {
 
 @pytest.mark.slow
 def test_five_runs_of_one_build_are_the_same_and_a_planted_slowdown_is_not(tmp_path, dlpack_include):
-    """On a quiet machine. A quarter of the work, done twice, in sizes that a cache holds."""
+    """A quarter of the work, done twice, in sizes that a cache holds."""
     source = tmp_path / "op.cc"
     source.write_text(SLOW)
     for planted in (0, 1):
@@ -155,9 +156,17 @@ def test_five_runs_of_one_build_are_the_same_and_a_planted_slowdown_is_not(tmp_p
         assert result.returncode == 0, result.stderr
         return out
 
+    def judged(name, planted):
+        """What kernkit compare says of another run: its verdicts. Skips where noise hides the answer."""
+        result = kernkit("compare", first, measure(planted, name))
+        (counts,) = re.findall(r"(\d+) rows: (\d+) slower, (\d+) faster, (\d+) unclear, (\d+) same", result.stdout)
+        rows, slower, faster, unclear, same = map(int, counts)
+        assert result.returncode == (slower > 0), result.stdout
+        if unclear:
+            pytest.skip(f"this machine's noise leaves {unclear} of {rows} rows unclear, which kernkit compare says")
+        return slower, faster, same
+
     first = measure(0, "first")
     for again in range(5):
-        result = kernkit("compare", first, measure(0, f"again{again}"))
-        assert result.returncode == 0, result.stdout
-    result = kernkit("compare", first, measure(1, "planted"))
-    assert result.returncode == 1, result.stdout
+        assert judged(f"again{again}", 0) == (0, 0, 3)
+    assert judged("planted", 1) == (3, 0, 0)
