@@ -69,7 +69,7 @@ ACCESSES = {"RmsNorm": (2, 2), "RmsNormFp8": (2, 0), "FusedAddRmsNorm": (3, 3), 
 SPILL = {("LayerNorm", 1024), ("RmsNormFp8", 1024)}
 
 
-@pytest.mark.all
+@pytest.mark.slow  # nvcc builds the library for minutes
 def test_kernels_of_rows_load_each_input_once_by_16_bytes(root):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
