@@ -146,10 +146,8 @@ function(kernkit_add_cuda_on_cpu library)
     foreach(source IN LISTS sources)
       if(source MATCHES "[.]cu$")
         # A C++ file that is the .cu file, whatever language the project gives that one.
-        cmake_path(GET source PARENT_PATH dir)
-        cmake_path(GET dir FILENAME dir)
-        cmake_path(GET source STEM LAST_ONLY stem)
-        set(wrapper "${CMAKE_CURRENT_BINARY_DIR}/${target}/${op}/${dir}/${stem}_cuda.cc")
+        _kernkit_name_of_source("${source}" name)
+        set(wrapper "${CMAKE_CURRENT_BINARY_DIR}/${target}/${op}/${name}_cuda.cc")
         file(CONFIGURE OUTPUT "${wrapper}" CONTENT
           "#include \"kernkit_cuda_on_cpu/translation_unit.h\"\n#include \"${source}\"\n")
         set(source "${wrapper}")

@@ -20,19 +20,31 @@
 # kernkit_find_cutlass() makes the target kernkit::cutlass, for LIBRARIES.
 include_guard(GLOBAL)
 
-# The objects of these source files, as a regular expression of their paths: a file is known by its name
-# and that of its folder, also where CUDA on the CPU compiles it under another.
+# What tells a source file from others: its folder's name and its own, as in gemm/gemm.
+function(_kernkit_name_of_source source out)
+  cmake_path(GET source PARENT_PATH dir)
+  cmake_path(GET dir FILENAME dir)
+  cmake_path(GET source STEM LAST_ONLY stem)
+  set(${out} "${dir}/${stem}" PARENT_SCOPE)
+endfunction()
+
+# A regular expression for the objects of these source files, those for the CPU as well.
 function(_kernkit_objects_of sources out)
   set(names "")
   foreach(source IN LISTS sources)
-    cmake_path(GET source PARENT_PATH dir)
-    cmake_path(GET dir FILENAME dir)
-    cmake_path(GET source STEM LAST_ONLY stem)
-    list(APPEND names "${dir}/${stem}")
+    _kernkit_name_of_source("${source}" name)
+    list(APPEND names "${name}")
   endforeach()
   list(JOIN names "|" names)
   string(REPLACE "+" "[+]" names "${names}")
   set(${out} "/(${names})(_cuda)?[.](cc|cu)[.]o$" PARENT_SCOPE)
+endfunction()
+
+# nvcc's options for machine code of these, 90 or 90-real.
+function(_kernkit_machine_code_for architectures out)
+  list(TRANSFORM architectures REPLACE "-(real|virtual)$" "")
+  list(TRANSFORM architectures REPLACE "(.+)" "-gencode=arch=compute_\\1,code=sm_\\1")
+  set(${out} "${architectures}" PARENT_SCOPE)
 endfunction()
 
 # Links the device code of an op's .cu files, for whoever links their objects.
@@ -40,11 +52,8 @@ function(_kernkit_link_device_code library op sources architectures)
   _kernkit_objects_of("${sources}" pattern)
   set(objects "$<FILTER:$<TARGET_OBJECTS:${library}_objects>,INCLUDE,${pattern}>")
   set(linked "${CMAKE_CURRENT_BINARY_DIR}/${library}_${op}_device.o")
-  set(generate "")
-  foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES architectures)
-    string(REGEX REPLACE "-(real|virtual)$" "" architecture "${architecture}")
-    list(APPEND generate "-gencode=arch=compute_${architecture},code=sm_${architecture}")
-  endforeach()
+  list(APPEND architectures ${CMAKE_CUDA_ARCHITECTURES})
+  _kernkit_machine_code_for("${architectures}" generate)
   add_custom_command(OUTPUT "${linked}"
     COMMAND "${CMAKE_CUDA_COMPILER}" -dlink ${generate} -Xcompiler -fPIC "${objects}" -o "${linked}"
     DEPENDS "${objects}" COMMENT "Linking the device code of ${op}" COMMAND_EXPAND_LISTS VERBATIM)
@@ -124,15 +133,12 @@ function(kernkit_add_kernel library op)
   elseif(KERNKIT_WITH_CUDA)
     target_sources(${objects} PRIVATE ${device_sources})
     target_link_libraries(${objects} PUBLIC ${arg_LIBRARIES})
-    set(options ${arg_OPTIONS})
-    foreach(architecture IN LISTS arg_ARCHITECTURES)
-      list(APPEND options "-gencode=arch=compute_${architecture},code=sm_${architecture}")
-    endforeach()
+    _kernkit_machine_code_for("${arg_ARCHITECTURES}" options)
     if(arg_SEPARABLE)
       list(APPEND options -rdc=true)
       _kernkit_link_device_code(${library} ${op} "${device_sources}" "${arg_ARCHITECTURES}")
     endif()
-    set_property(SOURCE ${device_sources} TARGET_DIRECTORY ${objects} APPEND PROPERTY COMPILE_OPTIONS ${options})
+    set_property(SOURCE ${device_sources} TARGET_DIRECTORY ${objects} APPEND PROPERTY COMPILE_OPTIONS ${arg_OPTIONS} ${options})
     set_property(SOURCE ${device_sources} TARGET_DIRECTORY ${objects} APPEND PROPERTY INCLUDE_DIRECTORIES ${folders})
   endif()
 endfunction()
@@ -161,8 +167,7 @@ s = u.find_spec('cutlass_library'); print(s.submodule_search_locations[0] + '/so
   target_include_directories(kernkit_cutlass SYSTEM INTERFACE "${dir}/include" "${dir}/tools/util/include")
 endfunction()
 
-# Run when a folder that has a library is done: an op beside the others that no line adds is a line
-# that was forgotten.
+# Run when a library's folder is done: an op beside the others that no line adds was forgotten.
 function(_kernkit_check_ops)
   get_property(added GLOBAL PROPERTY KERNKIT_EXPORT_FILES)
   file(GLOB found "${CMAKE_CURRENT_SOURCE_DIR}/*/*_export.cc")

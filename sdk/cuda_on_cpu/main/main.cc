@@ -4,19 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
+#include "../process/environment.h"
 #include "kernkit/cuda_on_cpu/runtime.h"
 
 namespace kernkit::cuda_on_cpu {
 namespace {
-
-unsigned number_of(const char* variable, unsigned otherwise) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 0)) : otherwise;
-}
 
 // Each test starts on new devices; a kernel that does wrong fails it.
 class OnCpu : public ::testing::EmptyTestEventListener {

@@ -7,6 +7,14 @@
 #                                      from a library what tests link
 #   kernkit_cudart                     the runtime as libcudart.so.13, for `kernkit run`
 
+# Compiles a target as the runtime is, with its own headers before any other.
+function(_kernkit_compile_as_runtime target)
+  target_include_directories(${target} BEFORE PRIVATE
+    "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/.." "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../include")
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  _kernkit_compile_options(${target})
+endfunction()
+
 # Kernels that nvcc compiled run as well, by their PTX, in a program that links this beside
 # kernkit::cuda_on_cpu_runtime.
 file(GLOB _kernkit_ptx_sources CONFIGURE_DEPENDS "${_kernkit_cuda_on_cpu_dir}/ptx/*.cc"
@@ -14,14 +22,10 @@ file(GLOB _kernkit_ptx_sources CONFIGURE_DEPENDS "${_kernkit_cuda_on_cpu_dir}/pt
 list(FILTER _kernkit_ptx_sources EXCLUDE REGEX "/ptx/program/(start|missing)[.]cc$")
 add_library(kernkit_cuda_on_ptx STATIC EXCLUDE_FROM_ALL ${_kernkit_ptx_sources})
 add_library(kernkit::cuda_on_ptx ALIAS kernkit_cuda_on_ptx)
-target_include_directories(kernkit_cuda_on_ptx BEFORE PRIVATE
-  "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
+_kernkit_compile_as_runtime(kernkit_cuda_on_ptx)
 target_link_libraries(kernkit_cuda_on_ptx PUBLIC kernkit::cuda_on_cpu_runtime)
 # The runtime asks for it by names that it need not find.
 target_link_options(kernkit_cuda_on_ptx INTERFACE -Wl,--undefined=kernkit_cuda_on_ptx)
-set_target_properties(kernkit_cuda_on_ptx PROPERTIES
-  POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-_kernkit_compile_options(kernkit_cuda_on_ptx)
 # Registers are memory that holds now one type and now another. For a sanitizer only what is
 # quick to compile: three times as quick.
 target_compile_options(kernkit_cuda_on_ptx PRIVATE -fno-strict-aliasing
@@ -44,10 +48,8 @@ foreach(_kernkit_file IN LISTS _kernkit_ptx_sources)
 endforeach()
 if(CMAKE_EXPORT_COMPILE_COMMANDS)  # whose readers want each file; this is built by nobody
   add_library(kernkit_cuda_on_ptx_files OBJECT EXCLUDE_FROM_ALL ${_kernkit_ptx_sources})
-  target_include_directories(kernkit_cuda_on_ptx_files BEFORE PRIVATE
-    "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
+  _kernkit_compile_as_runtime(kernkit_cuda_on_ptx_files)
   target_link_libraries(kernkit_cuda_on_ptx_files PRIVATE kernkit::cuda_on_cpu_runtime)
-  _kernkit_compile_options(kernkit_cuda_on_ptx_files)
 endif()
 
 # For programs that know nothing of kernkit: kernels run from the start, and each function that the
@@ -55,11 +57,8 @@ endif()
 set(_kernkit_program "${_kernkit_cuda_on_cpu_dir}/ptx/program")
 add_library(kernkit_cuda_program OBJECT EXCLUDE_FROM_ALL
   "${_kernkit_program}/start.cc" "${_kernkit_program}/missing.cc")
-target_include_directories(kernkit_cuda_program BEFORE PRIVATE
-  "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
+_kernkit_compile_as_runtime(kernkit_cuda_program)
 target_link_libraries(kernkit_cuda_program PUBLIC kernkit::kernkit)
-set_target_properties(kernkit_cuda_program PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-_kernkit_compile_options(kernkit_cuda_program)
 
 # The same in the place of libcudart.so.13, see `kernkit run`. Not where a linker looks for -lcudart.
 add_library(kernkit_cudart SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:kernkit_cuda_program>

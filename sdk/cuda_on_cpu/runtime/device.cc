@@ -50,10 +50,6 @@ ErrorText text_of(cudaError_t error) {
   return {error, "unrecognized error code", "unrecognized error code"};
 }
 
-bool exists(int device) {
-  return device >= 0 && static_cast<size_t>(device) < state().devices.size();
-}
-
 }  // namespace
 }  // namespace kernkit::cuda_on_cpu
 

@@ -178,6 +178,9 @@ bool is_default_stream(cudaStream_t stream);
 /// Its own, or for a default stream the current one.
 int device_of(cudaStream_t stream);
 /// False for what was destroyed, or never made.
+inline bool exists(int device) {
+  return device >= 0 && static_cast<size_t>(device) < state().devices.size();
+}
 inline bool knows(cudaStream_t stream) {
   return is_default_stream(stream) || state().streams.count(stream) != 0;
 }

@@ -10,10 +10,6 @@
 namespace kernkit::cuda_on_cpu {
 namespace {
 
-bool exists(int device) {
-  return device >= 0 && static_cast<size_t>(device) < state().devices.size();
-}
-
 DeviceProperties properties_of(int number) {
   const CudaDevice& device = state().devices[static_cast<size_t>(number)];
   DeviceProperties all{};

@@ -2,19 +2,14 @@
 // For programs that know nothing of kernkit: when one is loaded, the runtime gets devices on which
 // kernels run. Environment: KERNKIT_DEVICES, how many; KERNKIT_CAPABILITY, 90 for sm_90;
 // KERNKIT_SEED and KERNKIT_POISON, see runtime.h.
-#include <cstdlib>
 #include <vector>
 
 #include "kernkit/cuda_on_cpu/runtime.h"
+#include "process/environment.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
 namespace {
-
-unsigned number_of(const char* variable, unsigned otherwise) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 0)) : otherwise;
-}
 
 __attribute__((constructor)) void start() {
   CudaDevice device;
