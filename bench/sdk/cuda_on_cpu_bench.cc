@@ -1,56 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many CUDA threads the CPU runs in a second, on one core: what a test of a kernel costs. It
-// says nothing about a GPU.
+// What a test of a kernel costs on one core: 65,536 CUDA threads, and a launch of one block. Rows
+// are named WHAT/WAY: "kernkit-ptx" runs what nvcc compiled by its PTX, where nvcc is; "source" is
+// compiled for the CPU. It says nothing about a GPU.
 #include <benchmark/benchmark.h>
-#include <cuda_runtime.h>
 
-#include <vector>
-
+#define KERNKIT_BENCH_WAY source
 #include "kernkit/cuda_on_cpu/runtime.h"
+#include "sdk/cuda_on_cpu_kernels.cuh"
 
+namespace kernkit::bench {
 namespace {
 
-constexpr unsigned kBlocks = 256;
-constexpr unsigned kThreads = 256;
+using Launch = void (*)(Kernel, unsigned, unsigned, float*, const float*);
 
-__global__ void no_barrier(float* y, const float* x) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  y[i] = 2 * x[i];
-}
-__global__ void one_barrier(float* y, const float* x) {
-  __shared__ float tile[kThreads];
-  const unsigned first = blockIdx.x * blockDim.x;
-  tile[threadIdx.x] = x[first + threadIdx.x];
-  __syncthreads();
-  y[first + threadIdx.x] = 2 * tile[kThreads - 1 - threadIdx.x];
-}
-__global__ void five_shuffles(float* y, const float* x) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  float sum = x[i];
-  for (int offset = 16; offset > 0; offset /= 2) {
-    sum += __shfl_down_sync(0xffffffffu, sum, offset);
-  }
-  y[i] = sum;
-}
-
-void run(benchmark::State& state, void (*kernel)(float*, const float*), float first) {
-  kernkit::cuda_on_cpu::CudaRuntime runtime;
+void run(benchmark::State& state, Launch launch, Kernel kernel, unsigned blocks, unsigned threads) {
+  cuda_on_cpu::CudaRuntime runtime;
   runtime.run_kernels(true);
-  std::vector<float> x(size_t{kBlocks} * kThreads, 1.0f), y(x.size());
-  cudaLaunchConfig_t config{};
-  config.gridDim = kBlocks;
-  config.blockDim = kThreads;
+  const size_t count = size_t{blocks} * threads;
+  float *y = nullptr, *x = nullptr;
+  cudaMallocManaged(&y, count * sizeof(float));
+  cudaMallocManaged(&x, count * sizeof(float));
+  for (size_t i = 0; i < count; ++i) x[i] = 1.0f;
   for (auto _ : state) {
-    cudaLaunchKernelEx(&config, kernel, y.data(), x.data());
+    launch(kernel, blocks, threads, y, x);
     runtime.clear();
   }
+  const float first = kernel == Kernel::kFiveShuffles ? 32.0f : 2.0f;
   if (y[0] != first || !runtime.faults().empty()) state.SkipWithError("the result is wrong");
-  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(x.size()));
+  cudaFree(y);
+  cudaFree(x);
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(count));
+}
+
+void add(const std::string& what, Kernel kernel, unsigned blocks, unsigned threads) {
+  const auto add_way = [&](const char* way, Launch launch) {
+    benchmark::RegisterBenchmark((what + "/" + way).c_str(), run, launch, kernel, blocks, threads)
+        ->MeasureProcessCPUTime()
+        ->UseRealTime();
+  };
+#if KERNKIT_BENCH_PTX
+  add_way("kernkit-ptx", ptx::launch);
+#endif
+  add_way("source", source::launch);
 }
 
 }  // namespace
+}  // namespace kernkit::bench
 
-// items_per_second are CUDA threads.
-BENCHMARK_CAPTURE(run, no_barrier, no_barrier, 2.0f)->UseRealTime();
-BENCHMARK_CAPTURE(run, one_barrier, one_barrier, 2.0f)->UseRealTime();
-BENCHMARK_CAPTURE(run, five_shuffles, five_shuffles, 32.0f)->UseRealTime();
+int main(int argc, char** argv) {
+  using namespace kernkit::bench;  // NOLINT(build/namespaces): this is its program
+  add("CUDA threads, no barrier", Kernel::kNoBarrier, 256, kThreads);
+  add("CUDA threads, one barrier", Kernel::kOneBarrier, 256, kThreads);
+  add("CUDA threads, five shuffles", Kernel::kFiveShuffles, 256, kThreads);
+  add("launching one block of CUDA threads", Kernel::kNoBarrier, 1, 128);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

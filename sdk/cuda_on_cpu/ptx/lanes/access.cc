@@ -26,22 +26,21 @@ struct Access {
     if ((address & (size - 1)) == 0) return;
     refuse(lane, "at a misaligned address", cudaErrorMisalignedAddress);
   }
-  unsigned char* in(const char* what, unsigned char* begin, uint64_t bytes, int lane,
-                    uint64_t at) const {
-    if (at > bytes || bytes - at < size) {
+  unsigned char* in(const char* what, const Window& window, int lane, uint64_t at) const {
+    if (at > window.bytes || window.bytes - at < size) {
       refuse(lane,
              "at byte " + std::to_string(static_cast<int64_t>(at)) + " of " +
-                 std::to_string(bytes) + " bytes of " + what,
+                 std::to_string(window.bytes) + " bytes of " + what,
              cudaErrorIllegalAddress);
     }
     check_alignment(lane, at);
-    return begin + at;
+    return window.of(lane) + at;
   }
   unsigned char* in_global(int lane, uint64_t address) const {
     Range& range = warp.ranges[operation.number];
     if (address < range.begin || address + size > range.end) {
       const DeviceMemory& memory = warp.block->launch.memory;
-      range = memory.range_of(address);
+      renew_range(warp, operation, address);
       if (address < range.begin || address + size > range.end || address + size < address) {
         const uint64_t first = address < range.begin || address >= range.end ? address : range.end;
         range = {};
@@ -52,18 +51,14 @@ struct Access {
     return reinterpret_cast<unsigned char*>(address);
   }
   unsigned char* in_shared(int lane, uint64_t at) const {
-    auto& shared = warp.block->shared;
-    return in("shared memory", shared.data(), shared.size(), lane, at);
+    return in("shared memory", warp.shared, lane, at);
   }
   unsigned char* in_local(int lane, uint64_t at) const {
-    const uint32_t bytes = warp.block->launch.kernel.local_bytes;
-    return in("local memory", warp.local + size_t{bytes} * static_cast<size_t>(lane), bytes, lane,
-              at);
+    return in("local memory", warp.local, lane, at);
   }
   unsigned char* in_parameters(int lane, uint64_t at) const {
-    auto* parameters = const_cast<unsigned char*>(warp.block->launch.parameters);
     if (touch != Touch::kLoads) refuse(lane, "of the parameters", cudaErrorIllegalAddress);
-    return in("parameters", parameters, warp.block->launch.kernel.parameter_bytes, lane, at);
+    return in("parameters", warp.parameters, lane, at);
   }
   unsigned char* place(int lane, uint64_t address) const {
     switch (operation.space) {
@@ -96,46 +91,21 @@ void read_addresses(Warp& warp, const Operation& operation, uint64_t* to) {
   }
 }
 
-// Of a full warp whose accesses lie in the memory of the last one: no lane needs a look of its own.
-bool is_in_last_range(const Warp& warp, const Operation& operation, const uint64_t* addresses,
-                      uint32_t size) {
-  uint64_t least = UINT64_MAX, most = 0, bits = 0;
-  for (int l = 0; l < 32; ++l) {
-    least = std::min(least, addresses[l]);
-    most = std::max(most, addresses[l]);
-    bits |= addresses[l];
-  }
-  const Range& range = warp.ranges[operation.number];
-  return least >= range.begin && most < range.end && range.end - most >= size &&
-         (bits & (size - 1)) == 0;
-}
-
 }  // namespace
+
+void renew_range(Warp& warp, const Operation& operation, uint64_t address) {
+  warp.ranges[operation.number] = warp.block->launch.memory.range_of(address);
+}
 
 void find_places(Warp& warp, const Operation& operation, uint32_t size, Touch touch,
                  Places* places) {
   alignas(64) uint64_t addresses[32];
   read_addresses(warp, operation, addresses);
-  const bool global = operation.space == Space::kGlobal || operation.space == Space::kGeneric;
-  if (warp.mask == Warp::kAll && global && is_in_last_range(warp, operation, addresses, size)) {
-    each_lane([&](int l) { places->at[l] = reinterpret_cast<unsigned char*>(addresses[l]); });
-  } else {
-    const Access access{warp, operation, size, touch};
-    for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
-      const int lane = __builtin_ctz(left);
-      places->at[lane] = access.place(lane, addresses[lane]);
-    }
+  const Access access{warp, operation, size, touch};
+  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    places->at[lane] = access.place(lane, addresses[lane]);
   }
-  if (warp.mask != Warp::kAll) return;
-  uint64_t strides = 0, differences = 0;
-  const auto first = reinterpret_cast<uintptr_t>(places->at[0]);
-  for (unsigned l = 0; l < 32; ++l) {
-    const uint64_t distance = reinterpret_cast<uintptr_t>(places->at[l]) - first;
-    differences |= distance;
-    strides |= distance ^ (uint64_t{l} * size);
-  }
-  places->same = differences == 0;
-  places->contiguous = strides == 0;
 }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

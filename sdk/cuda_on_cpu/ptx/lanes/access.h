@@ -12,12 +12,12 @@ enum class Touch { kLoads, kStores, kUpdates };
 
 struct Places {
   alignas(64) unsigned char* at[32];  // of lanes that run
-  bool contiguous = false;            // all 32 run, one behind the other
-  bool same = false;                  // all 32 run, at one address
 };
 
 /// `size` bytes for each lane.
 void find_places(Warp& warp, const Operation& operation, uint32_t size, Touch touch,
                  Places* places);
+/// Makes the operation's range that around an address of global memory; none where there is none.
+void renew_range(Warp& warp, const Operation& operation, uint64_t address);
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -18,9 +18,8 @@ template <class T>
 T parameter(Warp& warp, const Operation& operation, int which, int lane) {
   auto at = static_cast<size_t>(operation.offset >> 16 * which & 0xffff);
   if (operation.address != kNone) at += warp.lanes<uint64_t>(operation.address)[lane];
-  const size_t bytes = warp.block->launch.kernel.local_bytes;
   T value;
-  std::memcpy(&value, warp.local + bytes * static_cast<size_t>(lane) + at, sizeof(T));
+  std::memcpy(&value, warp.local.of(lane) + at, sizeof(T));
   return value;
 }
 

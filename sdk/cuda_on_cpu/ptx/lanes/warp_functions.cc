@@ -12,6 +12,7 @@ namespace {
 
 enum Shuffle : uint8_t { kUp, kDown, kXor, kIndex };
 
+template <Shuffle kHow>
 void shuffle(Warp& warp, const Operation& operation) {
   const auto *a = warp.lanes<uint32_t>(operation.a), *b = warp.lanes<uint32_t>(operation.b),
              *c = warp.lanes<uint32_t>(operation.c);
@@ -19,24 +20,13 @@ void shuffle(Warp& warp, const Operation& operation) {
   uint32_t in_range = 0;
   for (uint32_t l = 0; l < 32; ++l) {
     const uint32_t clamp = c[l] & 31, segment = c[l] >> 8 & 31, by = b[l] & 31;
-    const uint32_t most = (l & segment) | (clamp & ~segment), least = l & segment;
-    uint32_t lane = 0;
-    bool in = true;
-    switch (operation.mode) {
-      case kUp:
-        lane = l - by;
-        in = static_cast<int32_t>(lane) >= static_cast<int32_t>(most);
-        break;
-      case kDown:
-        lane = l + by;
-        in = lane <= most;
-        break;
-      case kXor:
-        lane = l ^ by;
-        in = lane <= most;
-        break;
-      default: lane = least | (by & ~segment); in = lane <= most;
-    }
+    const uint32_t least = l & segment, most = least | (clamp & ~segment);
+    const uint32_t lane = kHow == kUp     ? l - by
+                          : kHow == kDown ? l + by
+                          : kHow == kXor  ? l ^ by
+                                          : least | (by & ~segment);
+    const auto near = static_cast<int32_t>(lane), end = static_cast<int32_t>(most);
+    const bool in = kHow == kUp ? near >= end : near <= end;
     source[l] = in ? lane : l;
     in_range |= in ? kLane[l] : 0;
   }
@@ -158,12 +148,14 @@ void take_predicate(Decoder& d) {
 Run shfl(Decoder& d) {
   const std::string_view how = d.one_of({"up", "down", "bfly", "idx"});
   if (how.empty()) return nullptr;
-  d.operation.mode = how == "up" ? kUp : how == "down" ? kDown : how == "bfly" ? kXor : kIndex;
   const Type type = d.type();
   take_predicate(d);
   d.take({type, type, Type::kU32, Type::kU32});
   meet_at(d, 4);
-  return size_of(type) == 4 ? shuffle : nullptr;
+  if (size_of(type) != 4) return nullptr;
+  if (how == "up") return shuffle<kUp>;
+  if (how == "down") return shuffle<kDown>;
+  return how == "bfly" ? shuffle<kXor> : shuffle<kIndex>;
 }
 
 Run vote(Decoder& d) {

@@ -39,7 +39,8 @@ Block::Block(const Launch& its_launch)
     : launch(its_launch),
       threads(launch.block.x * launch.block.y * launch.block.z),
       shared(launch.kernel.shared_bytes + launch.dynamic_shared),
-      warps((threads + 31) / 32) {
+      warps((threads + 31) / 32),
+      ranges_(launch.kernel.code.size()) {
   const Kernel& kernel = launch.kernel;
   const size_t bytes = (kernel.register_bytes + kLine - 1) / kLine * kLine;
   memory_ = std::make_unique<unsigned char[]>(bytes * warps.size() + kLine);
@@ -51,10 +52,14 @@ Block::Block(const Launch& its_launch)
     warp.number = i;
     warp.block = this;
     warp.registers = static_cast<unsigned char*>(first) + bytes * i;
-    ranges_.emplace_back(kernel.code.size());
-    local_.emplace_back(size_t{32} * kernel.local_bytes, launch.poison);
-    warp.ranges = ranges_.back().data();
-    warp.local = local_.back().data();
+    warp.ranges = ranges_.data();
+    warp.shared = {shared.data(), shared.size(), 0};
+    // Which nobody writes to.
+    warp.parameters = {const_cast<unsigned char*>(launch.parameters), kernel.parameter_bytes, 0};
+    if (kernel.local_bytes != 0) {
+      local_.emplace_back(size_t{32} * kernel.local_bytes, launch.poison);
+      warp.local = {local_.back().data(), kernel.local_bytes, kernel.local_bytes};
+    }
     for (const Constant& constant : kernel.constants) set_constant(warp, constant);
     for (const SpecialRegister& special : kernel.specials) set_special(warp, special);
     order_.push_back(i);

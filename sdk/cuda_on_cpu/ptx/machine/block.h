@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "ptx/decode/kernel.h"
+#include "ptx/machine/memory.h"
 #include "ptx/machine/warp.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -56,7 +58,7 @@ struct Block {
   [[noreturn]] void say_deadlock() const;
 
   std::unique_ptr<unsigned char[]> memory_;
-  std::vector<std::vector<Range>> ranges_;
+  std::vector<Range> ranges_;  // of the operations
   std::vector<std::vector<unsigned char>> local_;
   Barrier barriers_[kBarriers];
   std::vector<unsigned> order_;  // of the warps

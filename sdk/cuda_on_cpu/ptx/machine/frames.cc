@@ -58,7 +58,7 @@ void Warp::call(const Operation& operation, int lane, uint32_t number) {
               std::to_string(kernel.local_bytes - kernel.frame_bytes) + " bytes of stack",
           cudaErrorLaunchFailure);
   }
-  unsigned char* memory = local + size_t{kernel.local_bytes} * static_cast<size_t>(lane);
+  unsigned char* memory = local.of(lane);
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     std::memcpy(memory + next + function.parameters[i].at, memory + frame + site.parameters[i],
                 function.parameters[i].size);
@@ -102,7 +102,7 @@ void Warp::leave_function(uint32_t lanes_here) {
     const uint64_t frame = lanes<uint64_t>(kernel.frame)[lane];
     set_registers(*this, kernel, lane, caller.registers.data());
     const uint64_t before = lanes<uint64_t>(kernel.frame)[lane];
-    unsigned char* memory = local + size_t{kernel.local_bytes} * static_cast<size_t>(lane);
+    unsigned char* memory = local.of(lane);
     const CalledFunction& function = kernel.functions[caller.function];
     const CallSite& site = kernel.calls[caller.call];
     for (size_t i = 0; i < function.results.size(); ++i) {

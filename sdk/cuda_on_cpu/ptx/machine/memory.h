@@ -5,11 +5,9 @@
 #include <cstdint>
 #include <string>
 
-namespace kernkit::cuda_on_cpu::ptx {
+#include "ptx/machine/range.h"
 
-struct Range {
-  uint64_t begin = 1, end = 0;  // none
-};
+namespace kernkit::cuda_on_cpu::ptx {
 
 class DeviceMemory {
  public:

@@ -134,8 +134,10 @@ bool is_of_block(const SpecialRegister& special) {
 
 void set_special(Warp& warp, const SpecialRegister& special) {
   const Known& one = kKnown[special.which];
+  const bool of_block = is_of_block(special);
+  uint64_t value = one.value(*warp.block, warp, 0);
   for (uint32_t l = 0; l < 32; ++l) {
-    const uint64_t value = one.value(*warp.block, warp, l);
+    if (!of_block && l != 0) value = one.value(*warp.block, warp, l);
     if (one.type == Type::kU64) {
       warp.lanes<uint64_t>(special.at)[l] = value;
     } else {

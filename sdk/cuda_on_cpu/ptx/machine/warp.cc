@@ -98,7 +98,7 @@ void Warp::branch_by_table(const Operation& operation, uint32_t taken) {
   while (taken != 0) {
     const uint32_t entry = entries[__builtin_ctz(taken)];
     uint32_t same = 0;
-    for (int l = 0; l < 32; ++l) same |= (entries[l] == entry ? 1u : 0u) << l;
+    for (int l = 0; l < 32; ++l) same |= entries[l] == entry ? kLane[l] : 0;
     if (entry >= table.size()) {
       fault(*this, __builtin_ctz(taken), operation,
             "a branch to entry " + std::to_string(entry) + " of a table of " +
@@ -144,7 +144,7 @@ void Warp::meet(const Operation& operation, uint32_t lanes_here) {
     const int first = __builtin_ctz(left);
     const uint32_t members = masks[first];
     uint32_t group = 0;
-    for (int l = 0; l < 32; ++l) group |= (masks[l] == members ? 1u : 0u) << l;
+    for (int l = 0; l < 32; ++l) group |= masks[l] == members ? kLane[l] : 0;
     group &= left;
     left &= ~group;
     if ((group & ~members) != 0) {
@@ -186,9 +186,8 @@ void Warp::wait_at_barrier(const Operation& operation, uint32_t lanes_here) {
     const uint32_t number = lanes<uint32_t>(operation.a)[first];
     const uint32_t count = operation.b != kNone ? lanes<uint32_t>(operation.b)[first] : 0;
     uint32_t group = 0;
-    for (int l = 0; l < 32; ++l) {
-      group |= (lanes<uint32_t>(operation.a)[l] == number ? 1u : 0u) << l;
-    }
+    const auto* numbers = lanes<uint32_t>(operation.a);
+    for (int l = 0; l < 32; ++l) group |= numbers[l] == number ? kLane[l] : 0;
     group &= lanes_here;
     lanes_here &= ~group;
     if (number >= Block::kBarriers) {
@@ -242,26 +241,35 @@ bool Warp::meet_across_places() {
   return false;
 }
 
+// The active lanes whose guard is true.
+uint32_t Warp::lanes_of(const Operation& operation) const {
+  if (operation.guard == kNone) return active;
+  const uint32_t guard = predicate(operation.guard);
+  return active & (operation.guard_negated ? ~guard : guard);
+}
+
+// Up to an operation that decides what is next, or to another part.
+void Warp::run_straight(const Operation* code) {
+  const Operation* operation = code + pc;
+  const Operation* const end = next_part != kNone && !own_turn ? code + next_part : nullptr;
+  for (; operation->flow == Flow::kNext && operation != end; ++operation) {
+    mask = lanes_of(*operation);
+    if (mask != 0) operation->run(*this, *operation);
+  }
+  pc = static_cast<uint32_t>(operation - code);
+}
+
 Warp::Stop Warp::run() {
   const Operation* code = block->launch.kernel.code.data();
   if (active == 0) pick();
   int turn = kTurn;
   while (active != 0) {
+    run_straight(code);
     const Operation& operation = code[pc];
-    uint32_t here = active;
-    if (operation.guard != kNone) {
-      const uint32_t guard = predicate(operation.guard);
-      here &= operation.guard_negated ? ~guard : guard;
-    }
+    const uint32_t here = lanes_of(operation);
     const uint32_t before = pc;
     switch (operation.flow) {
-      case Flow::kNext:
-        if (here != 0) {
-          mask = here;
-          operation.run(*this, operation);
-        }
-        ++pc;
-        break;
+      case Flow::kNext: break;  // where another part is
       case Flow::kBranch: branch(operation, here); break;
       case Flow::kTable: branch_by_table(operation, here); break;
       case Flow::kCall: call(operation, here); break;

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "ptx/decode/kernel.h"
-#include "ptx/machine/memory.h"
+#include "ptx/decode/operation.h"
+#include "ptx/machine/range.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
 
@@ -44,9 +44,9 @@ struct alignas(64) Warp {
   uint32_t mask = 0;  // the lanes that run the operation
   unsigned char* registers = nullptr;
   Block* block = nullptr;
-  unsigned char* local = nullptr;  // of its threads, one after the other
-  Range* ranges = nullptr;         // of each operation: where its last access was
-  unsigned number = 0;             // in the block
+  Window local, shared, parameters;
+  Range* ranges = nullptr;  // of each operation: where its last access was
+  unsigned number = 0;      // in the block
 
   // What is done next.
   uint32_t live = 0;
@@ -62,7 +62,7 @@ struct alignas(64) Warp {
   T* lanes(uint32_t at) {
     return static_cast<T*>(__builtin_assume_aligned(registers + at, 64));
   }
-  uint32_t& predicate(uint32_t at) { return *reinterpret_cast<uint32_t*>(registers + at); }
+  uint32_t& predicate(uint32_t at) const { return *reinterpret_cast<uint32_t*>(registers + at); }
   void set_predicate(uint32_t at, uint32_t bits) {
     uint32_t& all = predicate(at);
     all = (all & ~mask) | (bits & mask);
@@ -89,6 +89,8 @@ struct alignas(64) Warp {
 
  private:
   friend struct Block;
+  uint32_t lanes_of(const Operation& operation) const;
+  void run_straight(const Operation* code);
   bool pick();
   void suspend(Part::State state, uint32_t mask, uint32_t at, uint32_t barrier = 0);
   void go_to(uint32_t target);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of cuda_on_cpu_bench, which g++ and nvcc compile, in a namespace of each.
+#include <cuda_runtime.h>
+
+#include "sdk/cuda_on_cpu_kernels.h"
+
+namespace kernkit::bench::KERNKIT_BENCH_WAY {
+
+__global__ void no_barrier(float* y, const float* x) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = 2 * x[i];
+}
+__global__ void one_barrier(float* y, const float* x) {
+  __shared__ float tile[kThreads];
+  const unsigned first = blockIdx.x * blockDim.x;
+  tile[threadIdx.x] = x[first + threadIdx.x];
+  __syncthreads();
+  y[first + threadIdx.x] = 2 * tile[kThreads - 1 - threadIdx.x];
+}
+__global__ void five_shuffles(float* y, const float* x) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = x[i];
+  for (int offset = 16; offset > 0; offset /= 2) {
+    sum += __shfl_down_sync(0xffffffffu, sum, offset);
+  }
+  y[i] = sum;
+}
+
+void launch(Kernel kernel, unsigned blocks, unsigned threads, float* y, const float* x) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  switch (kernel) {
+    case Kernel::kNoBarrier: cudaLaunchKernelEx(&config, no_barrier, y, x); return;
+    case Kernel::kOneBarrier: cudaLaunchKernelEx(&config, one_barrier, y, x); return;
+    case Kernel::kFiveShuffles: cudaLaunchKernelEx(&config, five_shuffles, y, x); return;
+  }
+}
+
+}  // namespace kernkit::bench::KERNKIT_BENCH_WAY

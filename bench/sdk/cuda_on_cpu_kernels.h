@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches of the same kernels in the two ways that CUDA on the CPU has.
+#pragma once
+
+namespace kernkit::bench {
+
+constexpr unsigned kThreads = 256;  // of a block, of one_barrier at least
+
+/// y and x have an element for each thread.
+enum class Kernel { kNoBarrier, kOneBarrier, kFiveShuffles };
+
+namespace source {  // compiled for the CPU
+void launch(Kernel kernel, unsigned blocks, unsigned threads, float* y, const float* x);
+}
+namespace ptx {  // compiled by nvcc, and run by its PTX
+void launch(Kernel kernel, unsigned blocks, unsigned threads, float* y, const float* x);
+}
+
+}  // namespace kernkit::bench
