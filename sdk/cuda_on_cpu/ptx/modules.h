@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "ptx/machine/heap.h"
+
 namespace kernkit::cuda_on_cpu {
 
 struct DeviceModule {
@@ -23,6 +25,8 @@ struct VariableInfo {
   size_t size;
 };
 
+/// What malloc() of kernels takes memory from on a device.
+ptx::Heap& heap_of(int device);
 /// Null for what is no variable.
 const VariableInfo* variable_of(const void* symbol);
 /// A module on the current device.

@@ -161,13 +161,27 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
                             parameters.data(),
                             memory,
                             settings.poison,
-                            image.grid_barrier()};
+                            image.grid_barrier(),
+                            heap_of(module.device)};
   const ptx::PtxResult result = ptx::run_grid(of_grid, launch.cooperative, settings);
   *error = result.error;
   return result.sentence;
 }
 
 }  // namespace
+
+ptx::Heap& heap_of(int device) {
+  struct OfDevice {
+    std::unique_ptr<ptx::Heap> heap;
+    unsigned long generation = 0;
+  };
+  static auto& all = *new std::map<int, OfDevice>;
+  OfDevice& one = all[device];
+  if (one.generation != state().generation) {
+    one = {std::make_unique<ptx::Heap>(), state().generation};
+  }
+  return *one.heap;
+}
 
 DeviceModule module_here(void** module) {
   return {*module, thread_state().device, current_device().compute_capability, state().generation,

@@ -12,7 +12,6 @@ namespace {
 
 constexpr const char* kEnd = "%end";  // the label behind a function that is called
 constexpr uint32_t kDynamicAlignment = 16;
-constexpr uint32_t kStackBytes = 8192;  // of a thread, for the frames of functions
 
 std::vector<uint32_t> sizes_of(const std::vector<Variable>& variables) {
   std::vector<uint32_t> sizes;

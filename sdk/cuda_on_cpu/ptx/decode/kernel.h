@@ -11,6 +11,8 @@
 
 namespace kernkit::cuda_on_cpu::ptx {
 
+inline constexpr uint32_t kStackBytes = 8192;  // of a thread, for the frames of functions
+
 /// A register that holds the same in every warp.
 struct Constant {
   uint32_t at;

@@ -36,15 +36,28 @@ struct Access {
     check_alignment(lane, at);
     return window.of(lane) + at;
   }
+  // Its ranges are not kept: the kernel may give them back.
+  unsigned char* in_heap(int lane, uint64_t address) const {
+    const Launch& launch = warp.block->launch;
+    const Range range = launch.heap.range_of(address);
+    if (address < range.begin || address + size > range.end) {
+      const uint64_t first = range.begin > range.end ? address : range.end;
+      const std::string place = launch.heap.place_of(first);
+      refuse(lane, place.empty() ? launch.memory.place_of(first) : place, cudaErrorIllegalAddress);
+    }
+    check_alignment(lane, address);
+    return reinterpret_cast<unsigned char*>(address);
+  }
   unsigned char* in_global(int lane, uint64_t address) const {
     Range& range = warp.ranges[operation.number];
     if (address < range.begin || address + size > range.end) {
-      const DeviceMemory& memory = warp.block->launch.memory;
+      const Launch& launch = warp.block->launch;
       renew_range(warp, operation, address);
+      if (range.begin > range.end) return in_heap(lane, address);
       if (address < range.begin || address + size > range.end || address + size < address) {
         const uint64_t first = address < range.begin || address >= range.end ? address : range.end;
         range = {};
-        refuse(lane, memory.place_of(first), cudaErrorIllegalAddress);
+        refuse(lane, launch.memory.place_of(first), cudaErrorIllegalAddress);
       }
     }
     check_alignment(lane, address);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls: of functions of the module, and of those that the device has: vprintf and __assertfail.
+// Calls: of functions of the module, and of those that the device has: vprintf, __assertfail,
+// malloc and free.
 #include <cstdio>
 #include <cstring>
 
@@ -13,13 +14,17 @@
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-// The operation's offset has the place of each in local memory, 16 bits of it.
-template <class T>
-T parameter(Warp& warp, const Operation& operation, int which, int lane) {
+// The operation's offset has the place of each in local memory, 16 bits of it; the result is the
+// last one.
+unsigned char* place(Warp& warp, const Operation& operation, int which, int lane) {
   auto at = static_cast<size_t>(operation.offset >> 16 * which & 0xffff);
   if (operation.address != kNone) at += warp.lanes<uint64_t>(operation.address)[lane];
+  return warp.local.of(lane) + at;
+}
+template <class T>
+T parameter(Warp& warp, const Operation& operation, int which, int lane) {
   T value;
-  std::memcpy(&value, warp.local.of(lane) + at, sizeof(T));
+  std::memcpy(&value, place(warp, operation, which, lane), sizeof(T));
   return value;
 }
 
@@ -48,11 +53,32 @@ void fail_assertion(Warp& warp, const Operation& operation) {
               cudaErrorAssert};
 }
 
-// Up to four parameters of a function of the device, by their places in local memory.
-void take_places(Decoder& d, const Operand& list, size_t most) {
+void allocate(Warp& warp, const Operation& operation) {
+  const Launch& launch = warp.block->launch;
+  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    const auto bytes = parameter<uint64_t>(warp, operation, 0, lane);
+    const uint64_t address = launch.heap.allocate(bytes, launch.poison);
+    std::memcpy(place(warp, operation, 1, lane), &address, sizeof(address));
+  }
+}
+
+void give_back(Warp& warp, const Operation& operation) {
+  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    const auto address = parameter<uint64_t>(warp, operation, 0, lane);
+    if (address == 0 || warp.block->launch.heap.release(address)) continue;
+    fault(warp, lane, operation,
+          "free(): malloc() did not return the address, or it was given back before",
+          cudaErrorIllegalAddress);
+  }
+}
+
+// Up to four parameters and results of a function of the device, by their places in local memory.
+void take_places(Decoder& d, const std::vector<Operand>& all, size_t most = 4) {
   int shift = 0;
-  for (size_t i = 0; i < list.parts.size() && i < most; ++i) {
-    const uint64_t place = d.local_place(list.parts[i]);
+  for (size_t i = 0; i < all.size() && i < most; ++i) {
+    const uint64_t place = d.local_place(all[i]);
     if (place > 0x7fff) d.refuse("its parameters lie too far away");
     d.operation.offset |= static_cast<int64_t>(place << shift);
     shift += 16;
@@ -66,12 +92,21 @@ Run call(Decoder& d) {
   const size_t callee = d.operand(0).kind == Operand::kVector ? 1 : 0;
   const std::string& name = d.operand(callee).name;
   if (name == "vprintf") {
-    take_places(d, d.operand(callee + 1), 2);
+    take_places(d, d.operand(callee + 1).parts, 2);
     return print;
   }
   if (name == "__assertfail") {
-    take_places(d, d.operand(callee + 1), 3);
+    take_places(d, d.operand(callee + 1).parts, 3);
     return fail_assertion;
+  }
+  if (name == "malloc") {
+    if (callee != 1 || d.operand(0).parts.empty() || d.operand(2).parts.empty()) return nullptr;
+    take_places(d, {d.operand(2).parts[0], d.operand(0).parts[0]});
+    return allocate;
+  }
+  if (name == "free") {
+    take_places(d, d.operand(callee + 1).parts);
+    return give_back;
   }
   d.call();
   return nothing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: cp.async, which copies at once here; waiting for it does nothing.
+// PTX ISA: cp.async, whose copies land when the lane waits for them.
 #include <algorithm>
 #include <cstring>
 
@@ -9,6 +9,15 @@
 
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
+
+// Of the lanes whose mask it is: bytes at an offset from where their source begins.
+void find_source(Warp& warp, Operation source, uint32_t lanes, uint32_t at, uint32_t bytes,
+                 Places* places) {
+  if (lanes == 0) return;
+  source.offset += at;
+  warp.mask = lanes;
+  find_places(warp, source, bytes, Touch::kLoads, places);
+}
 
 // The source's address is that of `a`, with the offset `target`; of `b` bytes only so many come
 // from there, the rest is zero.
@@ -21,27 +30,35 @@ void copy_lanes(Warp& warp, const Operation& operation) {
   source.address = operation.a;
   source.address_size = 8;
   source.offset = static_cast<int32_t>(operation.target);
-  if (operation.b != kNone) {
-    const auto* sizes = warp.lanes<uint32_t>(operation.b);
-    for (uint32_t left = all; left != 0; left &= left - 1) {
-      const int lane = __builtin_ctz(left);
-      if (sizes[lane] == 0) warp.mask &= ~kLane[lane];
-    }
+  uint32_t sizes[32], whole = 0;
+  for (int lane = 0; lane < 32; ++lane) {
+    sizes[lane] = operation.b == kNone ? bytes : warp.lanes<uint32_t>(operation.b)[lane];
+    sizes[lane] = std::min(sizes[lane], bytes);
+    whole |= sizes[lane] == bytes ? all & kLane[lane] : 0;
   }
   // Its place in memory is another one.
   warp.ranges[operation.number] = {};
-  if (warp.mask != 0) find_places(warp, source, bytes, Touch::kLoads, &from);
-  const uint32_t copied = warp.mask;
+  find_source(warp, source, whole, 0, bytes, &from);
+  for (uint32_t left = all & ~whole; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    if (sizes[lane] == 0) continue;
+    find_source(warp, source, kLane[lane], sizes[lane] - 1, 1, &from);
+    find_source(warp, source, kLane[lane], 0, 1, &from);
+  }
   warp.mask = all;
   for (uint32_t left = all; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
-    uint32_t size = (copied & kLane[lane]) != 0 ? bytes : 0;
-    if (size != 0 && operation.b != kNone) {
-      size = std::min(bytes, warp.lanes<uint32_t>(operation.b)[lane]);
-    }
-    if (size != 0) std::memcpy(to.at[lane], from.at[lane], size);
-    std::memset(to.at[lane] + size, 0, bytes - size);
+    warp.copies.add(lane, to.at[lane], from.at[lane], bytes, sizes[lane]);
   }
+}
+
+void commit_copies(Warp& warp, const Operation&) { warp.copies.commit(warp.mask); }
+void wait_for_groups(Warp& warp, const Operation& operation) {
+  warp.copies.wait(warp.mask, static_cast<uint64_t>(operation.offset));
+}
+void wait_for_copies(Warp& warp, const Operation&) {
+  warp.copies.commit(warp.mask);
+  warp.copies.wait(warp.mask, 0);
 }
 
 }  // namespace
@@ -49,8 +66,12 @@ void copy_lanes(Warp& warp, const Operation& operation) {
 // cp.async.cg.shared.global [to], [from], bytes{, source bytes}
 Run cp(Decoder& d) {
   if (!d.has("async")) return nullptr;
-  if (d.has("commit_group") || d.has("wait_all")) return nothing;
-  if (d.has("wait_group")) return d.operand(0).kind == Operand::kInteger ? nothing : nullptr;
+  if (d.has("commit_group")) return commit_copies;
+  if (d.has("wait_all")) return wait_for_copies;
+  if (d.has("wait_group")) {
+    d.operation.offset = static_cast<int64_t>(d.operand(0).bits);
+    return d.operand(0).kind == Operand::kInteger ? wait_for_groups : nullptr;
+  }
   const bool to_shared = d.has("shared") || d.has("shared::cta");
   if (d.one_of({"ca", "cg"}).empty() || !to_shared || !d.has("global")) return nullptr;
   d.ignore({"L2::"});

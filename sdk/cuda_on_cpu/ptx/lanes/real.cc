@@ -56,19 +56,16 @@ struct Rsqrt {
     return canonical(static_cast<X>(1 / std::sqrt(static_cast<double>(a))));
   }
 };
-// A number rather than a NaN; -0 is less than +0.
 struct Min {
   template <class X>
   static X of(X a, X b) {
-    const X less = a < b || (a == b && std::signbit(a)) ? a : b;
-    return canonical(a != a ? b : b != b ? a : less);
+    return less_of(a, b);
   }
 };
 struct Max {
   template <class X>
   static X of(X a, X b) {
-    const X more = a > b || (a == b && !std::signbit(a)) ? a : b;
-    return canonical(a != a ? b : b != b ? a : more);
+    return more_of(a, b);
   }
 };
 template <class Op>

@@ -46,6 +46,18 @@ inline float narrow_to_odd(double x) {
   return bit_cast<float>(bits);
 }
 
+/// The less one, the greater one: a number rather than a NaN; -0 is less than +0.
+template <class X>
+X less_of(X a, X b) {
+  const X less = a < b || (a == b && std::signbit(a)) ? a : b;
+  return canonical(a != a ? b : b != b ? a : less);
+}
+template <class X>
+X more_of(X a, X b) {
+  const X more = a > b || (a == b && !std::signbit(a)) ? a : b;
+  return canonical(a != a ? b : b != b ? a : more);
+}
+
 enum class Rounding { kNearest, kZero, kDown, kUp };
 
 /// Rounds once more what was rounded to odd.

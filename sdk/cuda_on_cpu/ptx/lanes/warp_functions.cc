@@ -2,10 +2,12 @@
 // What lanes of a warp do together: shfl, vote, match, redux, activemask, elect. Those of one mask
 // are there when it is done.
 #include <algorithm>
-#include <cstring>
+#include <cmath>
+#include <limits>
 
 #include "ptx/lanes/families.h"
 #include "ptx/lanes/forms.h"
+#include "ptx/lanes/real.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
@@ -120,6 +122,29 @@ void reduce(Warp& warp, const Operation& operation) {
   put_in_all<X>(warp, operation, result);
 }
 
+// .NaN: one of them decides; else it is left out. .abs: of magnitudes.
+template <bool kLeast, bool kNan, bool kMagnitudes>
+void reduce_floats(Warp& warp, const Operation& operation) {
+  const float* a = warp.lanes<float>(operation.a);
+  float result = canonical(std::numeric_limits<float>::quiet_NaN());
+  bool any_nan = false;
+  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const float all = a[__builtin_ctz(left)];
+    const float one = kMagnitudes ? std::fabs(all) : all;
+    result = kLeast ? less_of(result, one) : more_of(result, one);
+    any_nan |= one != one;
+  }
+  if (kNan && any_nan) result = canonical(std::numeric_limits<float>::quiet_NaN());
+  put_in_all(warp, operation, result);
+}
+template <bool kLeast>
+Run reduction_of_floats(Decoder& d) {
+  const bool magnitudes = d.has("abs");
+  if (d.has("NaN"))
+    return magnitudes ? reduce_floats<kLeast, true, true> : reduce_floats<kLeast, true, false>;
+  return magnitudes ? reduce_floats<kLeast, false, true> : reduce_floats<kLeast, false, false>;
+}
+
 void put_mask(Warp& warp, const Operation& operation) {
   put_in_all<uint32_t>(warp, operation, warp.mask);
 }
@@ -191,7 +216,11 @@ Run redux(Decoder& d) {
   d.operation.a = d.from(1, type);
   meet_at(d, 2);
   const bool is_s32 = type == Type::kS32;
-  if (size_of(type) != 4 || type == Type::kF32) return nullptr;
+  if (type == Type::kF32) {
+    if (what == "min") return reduction_of_floats<true>(d);
+    return what == "max" ? reduction_of_floats<false>(d) : nullptr;
+  }
+  if (size_of(type) != 4) return nullptr;
   if (what == "add") return reduce<Sum, uint32_t>;
   if (what == "min") return is_s32 ? reduce<Least, int32_t> : reduce<Least, uint32_t>;
   if (what == "max") return is_s32 ? reduce<Most, int32_t> : reduce<Most, uint32_t>;

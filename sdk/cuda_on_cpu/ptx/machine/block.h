@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ptx/decode/kernel.h"
+#include "ptx/machine/heap.h"
 #include "ptx/machine/memory.h"
 #include "ptx/machine/warp.h"
 
@@ -26,6 +27,7 @@ struct Launch {
   const DeviceMemory& memory;
   unsigned char poison;
   unsigned char* grid_barrier;  // for cooperative groups, which find it by %envreg1 and 2
+  Heap& heap;
 };
 
 struct Barrier {

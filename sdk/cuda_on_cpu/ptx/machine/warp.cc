@@ -29,6 +29,7 @@ void Warp::start(uint32_t threads) {
   next_part = kNone;
   own_turn = false;
   parts.clear();
+  copies.clear();
   const uint32_t frame = block->launch.kernel.frame;
   if (frame == kNone) return;
   std::memset(registers + frame, 0, 32 * sizeof(uint64_t));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ptx/decode/operation.h"
+#include "ptx/machine/async_copies.h"
 #include "ptx/machine/range.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -47,6 +48,7 @@ struct alignas(64) Warp {
   Window local, shared, parameters;
   Range* ranges = nullptr;  // of each operation: where its last access was
   unsigned number = 0;      // in the block
+  AsyncCopies copies;
 
   // What is done next.
   uint32_t live = 0;

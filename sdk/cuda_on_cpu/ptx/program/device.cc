@@ -4,11 +4,17 @@
 #include <cstdio>
 #include <cstring>
 
+#include "ptx/decode/kernel.h"
+#include "ptx/modules.h"
 #include "ptx/program/device_properties.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
 namespace {
+
+constexpr int kLimitHeapSize = 2;  // cudaLimit; 0 the stack's of a thread, 1 that of printf()
+constexpr auto kUnsupportedLimit = static_cast<cudaError_t>(215);
+constexpr size_t kPrintfBytes = size_t{1} << 20;
 
 DeviceProperties properties_of(int number) {
   const CudaDevice& device = state().devices[static_cast<size_t>(number)];
@@ -79,6 +85,23 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   return call("cudaDeviceCanAccessPeer", Reach::kHost, [&] {
     *can = 0;
     return exists(device) && exists(peer) ? cudaSuccess : cudaErrorInvalidDevice;
+  });
+}
+
+// cudaLimit: only that of the heap changes what kernels can do.
+cudaError_t cudaDeviceSetLimit(int limit, size_t value) {
+  return call("cudaDeviceSetLimit", Reach::kHost, [&] {
+    if (limit < 0 || limit > kLimitHeapSize) return kUnsupportedLimit;
+    if (limit == kLimitHeapSize) heap_of(thread_state().device).set_limit(value);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaDeviceGetLimit(size_t* value, int limit) {
+  return call("cudaDeviceGetLimit", Reach::kHost, [&] {
+    if (limit < 0 || limit > kLimitHeapSize) return kUnsupportedLimit;
+    const size_t all[] = {ptx::kStackBytes, kPrintfBytes, heap_of(thread_state().device).limit()};
+    *value = all[limit];
+    return cudaSuccess;
   });
 }
 

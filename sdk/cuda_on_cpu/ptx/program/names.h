@@ -12,11 +12,11 @@
   X(cudaDestroySurfaceObject) X(cudaDestroyTextureObject) X(cudaDeviceDisablePeerAccess) \
   X(cudaDeviceEnablePeerAccess) X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetByPCIBusId) \
   X(cudaDeviceGetCacheConfig) X(cudaDeviceGetDefaultMemPool) X(cudaDeviceGetGraphMemAttribute) \
-  X(cudaDeviceGetHostAtomicCapabilities) X(cudaDeviceGetLimit) X(cudaDeviceGetMemPool) \
+  X(cudaDeviceGetHostAtomicCapabilities) X(cudaDeviceGetMemPool) \
   X(cudaDeviceGetNvSciSyncAttributes) X(cudaDeviceGetP2PAtomicCapabilities) \
   X(cudaDeviceGetP2PAttribute) X(cudaDeviceGetPCIBusId) X(cudaDeviceGetSharedMemConfig) \
   X(cudaDeviceGetTexture1DLinearMaxWidth) X(cudaDeviceGraphMemTrim) \
-  X(cudaDeviceRegisterAsyncNotification) X(cudaDeviceSetGraphMemAttribute) X(cudaDeviceSetLimit) \
+  X(cudaDeviceRegisterAsyncNotification) X(cudaDeviceSetGraphMemAttribute) \
   X(cudaDeviceSetMemPool) X(cudaDeviceSetSharedMemConfig) \
   X(cudaDeviceUnregisterAsyncNotification) X(cudaEGLStreamConsumerAcquireFrame) \
   X(cudaEGLStreamConsumerConnect) X(cudaEGLStreamConsumerConnectWithFlags) \

@@ -2,6 +2,11 @@
 // How kernels run by their PTX: memory, divergence, barriers, warps, atomics, calls.
 #include "ptx_fixture.h"
 
+extern "C" {
+cudaError_t cudaDeviceSetLimit(int limit, size_t value);
+cudaError_t cudaDeviceGetLimit(size_t* value, int limit);
+}
+
 namespace kernkit::cuda_on_cpu {
 namespace {
 
@@ -204,6 +209,33 @@ TEST_F(PtxExecution, WarpFunctions) {
       [](uint32_t) { return 2u; });
 }
 
+// The least of lanes 8 to 31, one of which has a NaN, a -0 or a number.
+TEST_F(PtxExecution, ReductionsOfFloats) {
+  constexpr uint32_t kNan = 0x7fc00001, kMinusZero = 0x80000000, kCanonical = 0x7fffffff;
+  const auto reduce = [&](const std::string& how, uint32_t all, uint32_t of_lane_9) {
+    std::vector<uint32_t> in(32, all);
+    in[0] = 0xff800000;  // of no lane that takes part
+    in[9] = of_lane_9;
+    const auto r = run(kernel("mov.u32 %r, 5; setp.lt.u32 %p1, %i, 8; @%p1 bra end; "
+                              "ld.global.u32 %x2, [%in]; redux.sync." +
+                              how + ".f32 %r, %x2, 0xffffff00;\nend:"),
+                       in, 0, 1, 32);
+    for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], i < 8 ? 5 : r[8]) << how;
+    return r[8];
+  };
+  const uint32_t one = 0x3f800000, minus_two = 0xc0000000, two = 0x40000000;
+  EXPECT_EQ(reduce("min", one, minus_two), minus_two);
+  EXPECT_EQ(reduce("max", one, minus_two), one);
+  EXPECT_EQ(reduce("max.abs", one, minus_two), two);
+  EXPECT_EQ(reduce("min.abs", one, minus_two), one);
+  EXPECT_EQ(reduce("min", 0, kMinusZero), kMinusZero);
+  EXPECT_EQ(reduce("max", kMinusZero, 0), 0u);
+  EXPECT_EQ(reduce("min", one, kNan), one);
+  EXPECT_EQ(reduce("max.NaN", one, kNan), kCanonical);
+  EXPECT_EQ(reduce("min.abs.NaN", one, kNan), kCanonical);
+  EXPECT_EQ(reduce("max", kNan, kNan), kCanonical);
+}
+
 TEST_F(PtxExecution, Atomics) {
   const auto check_one = [&](const std::string& text, const std::vector<uint32_t>& before,
                              uint32_t after) {
@@ -235,6 +267,90 @@ TEST_F(PtxExecution, AsynchronousCopies) {
                             "bar.sync 0; ld.shared.u32 %r, [%x2];"),
                      numbers(64));
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 10 ? 0 : numbers(64)[i]);
+}
+
+// What is read before the lane waits is what was there before; a wait leaves the last groups open.
+TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
+  const std::string start =
+      ".shared .align 16 .b8 tile[512]; mov.u32 %x2, tile; shl.b32 %x3, %i, 3; "
+      "add.u32 %x2, %x2, %x3; st.shared.u32 [%x2], 7; st.shared.u32 [%x2+4], 7;\n"
+      "cp.async.ca.shared.global [%x2], [%in], 4; cp.async.commit_group; "
+      "cp.async.ca.shared.global [%x2+4], [%in], 4; ";
+  const struct {
+    const char* wait;
+    bool first, second;  // have landed
+  } all[] = {{"", false, false},
+             {"cp.async.wait_group 1;", false, false},
+             {"cp.async.wait_group 0;", true, false},
+             {"cp.async.commit_group; cp.async.wait_group 1;", true, false},
+             {"cp.async.commit_group; cp.async.wait_group 0;", true, true},
+             {"cp.async.wait_all;", true, true}};
+  for (const auto& one : all) {
+    const auto r = run(kernel(start + one.wait +
+                              " ld.shared.u32 %x4, [%x2]; ld.shared.u32 %x5, [%x2+4]; "
+                              "shl.b32 %x5, %x5, 16; or.b32 %r, %x4, %x5;"),
+                       std::vector<uint32_t>(64, 9));
+    const uint32_t expected = (one.first ? 9u : 7u) | (one.second ? 9u : 7u) << 16;
+    EXPECT_EQ(r, std::vector<uint32_t>(64, expected)) << one.wait;
+  }
+}
+
+// Of 16 bytes only as many are read as come from there: here those that the allocation has.
+TEST_F(PtxExecution, AsynchronousCopiesOfLess) {
+  const auto r =
+      run(kernel(".shared .align 16 .b8 tile[1024]; mov.u32 %x2, tile; shl.b32 %x3, %i, 4; "
+                 "add.u32 %x2, %x2, %x3; and.b32 %x4, %i, 48; cvt.u64.u32 %y1, %x4; "
+                 "add.u64 %y1, %first, %y1;\n"
+                 "setp.lt.u32 %p1, %i, 48; selp.u32 %x5, 16, 4, %p1;\n"
+                 "cp.async.cg.shared.global [%x2], [%y1], 16, %x5; cp.async.wait_all;\n"
+                 "ld.shared.u32 %r, [%x2]; ld.shared.u32 %x6, [%x2+12]; "
+                 "add.u32 %r, %r, %x6;"),
+          {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 48 ? 8 * (i / 16) + 5 : 13) << i;
+}
+
+// A list of lane i's own in the heap, which the next launch reads and gives back.
+TEST_F(PtxExecution, Heap) {
+  const std::string functions =
+      ".extern .func (.param .b64 r) malloc(.param .b64 bytes);\n"
+      ".extern .func free(.param .b64 address);\n";
+  const std::string allocate =
+      "{ .param .b64 s; .param .b64 r; st.param.b64 [s], %y1; call.uni (r), malloc, (s); "
+      "ld.param.b64 %y2, [r]; }\n";
+  const auto kept = run(kernel("cvt.u64.u32 %y1, %i; add.u64 %y1, %y1, 5;\n" + allocate +
+                                   "cvt.u64.u32 %y3, %i; add.u64 %y3, %y3, %y2; st.u8 [%y2], %i; "
+                                   "st.u8 [%y3+4], %i; mul.wide.u32 %y4, %i, 8; "
+                                   "add.u64 %y4, %first, %y4; st.global.u64 [%y4], %y2; "
+                                   "cvt.u32.u64 %x2, %y2; and.b32 %r, %x2, 15;",
+                               functions),
+                        std::vector<uint32_t>(128));
+  EXPECT_EQ(kept, std::vector<uint32_t>(64));  // aligned
+  const std::vector<uint32_t> pointers(in_, in_ + 128);
+  const auto r = run(kernel("mul.wide.u32 %y4, %i, 8; add.u64 %y4, %first, %y4; "
+                            "ld.global.u64 %y2, [%y4]; cvt.u64.u32 %y3, %i; add.u64 %y3, %y3, %y2; "
+                            "ld.u8 %r, [%y2]; ld.u8 %x2, [%y3+4]; add.u32 %r, %r, %x2;\n"
+                            "{ .param .b64 a; st.param.b64 [a], %y2; call.uni free, (a); }\n",
+                            functions),
+                     pointers);
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], 2 * i);
+  // More than there is: no memory, and no fault. What was given back is there again.
+  const std::string some = "mov.u64 %y1, 1000000;\n" + allocate +
+                           "setp.ne.u64 %p1, %y2, 0; selp.u32 %r, 1, 0, %p1; @!%p1 bra end;\n"
+                           "{ .param .b64 a; st.param.b64 [a], %y2; @%p1 call free, (a); }\nend:";
+  const auto turns = run(kernel(some, functions), {}, 0, 12, 1);
+  EXPECT_EQ(turns, std::vector<uint32_t>(12, 1));
+  const auto at_once = [&] {
+    const auto got = run(kernel(some, functions), {}, 0, 1, 12);
+    return std::count(got.begin(), got.end(), 1u);
+  };
+  EXPECT_EQ(at_once(), 8);
+  constexpr int kHeapSize = 2;  // cudaLimitMallocHeapSize
+  EXPECT_EQ(cudaDeviceSetLimit(kHeapSize, 5500000), cudaSuccess);
+  EXPECT_EQ(at_once(), 5);
+  size_t limit = 0;
+  EXPECT_EQ(cudaDeviceGetLimit(&limit, kHeapSize), cudaSuccess);
+  EXPECT_EQ(limit, 5500000u);
+  EXPECT_EQ(cudaDeviceSetLimit(7, 1), 215);  // cudaErrorUnsupportedLimit
 }
 
 // Functions, one that another calls, with a guard, and a pointer to memory of the caller.

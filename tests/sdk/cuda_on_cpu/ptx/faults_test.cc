@@ -120,6 +120,46 @@ TEST_F(PtxFaults, CallsNoFunction) {
       "faulty: block [0, 0, 0], thread [0, 0, 0]: calls the address 0x40, where no function is "
       "(faulty.cu:12)");
 }
+class PtxHeapFaults : public Ptx {
+ protected:
+  // Of a kernel in which %y1 is the address of 20 bytes that malloc() returned.
+  std::string fault_of(const std::string& body) {
+    PtxModule module(
+        ".extern .func (.param .b64 r) malloc(.param .b64 bytes);\n"
+        ".extern .func free(.param .b64 address);\n.file 1 \"/src/faulty.cu\"\n"
+        ".visible .entry faulty()\n{\n.reg .b64 %y<4>; .reg .b32 %r<4>;\n.loc 1 12 3\n"
+        "{ .param .b64 s; .param .b64 r; st.param.b64 [s], 20; call.uni (r), malloc, (s); "
+        "ld.param.b64 %y1, [r]; }\nst.u32 [%y1], 1;\n" +
+        body + "\nret;\n}\n");
+    EXPECT_EQ(module.launch("faulty", 1, 1, 0), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+    return fault();
+  }
+  const std::string free_ = "{ .param .b64 a; st.param.b64 [a], %y1; call free, (a); }\n";
+  const std::string thread_ = "faulty: block [0, 0, 0], thread [0, 0, 0]: ";
+};
+
+TEST_F(PtxHeapFaults, Behind) {
+  EXPECT_EQ(
+      fault_of("ld.u32 %r1, [%y1+20];"),
+      thread_ + "loads 4 bytes 0 bytes behind 20 bytes that malloc() returned (faulty.cu:12)");
+}
+// By the instruction that read it before.
+TEST_F(PtxHeapFaults, AfterFree) {
+  EXPECT_EQ(fault_of("{ .reg .pred %p; mov.u32 %r2, 0; again: ld.u32 %r1, [%y1+4]; "
+                     "setp.eq.u32 %p, %r2, 1; @%p bra end; mov.u32 %r2, 1; " +
+                     free_ + "bra again; end: }"),
+            thread_ +
+                "loads 4 bytes at byte 4 of 20 bytes that malloc() returned and free() took "
+                "back (faulty.cu:12)");
+}
+TEST_F(PtxHeapFaults, FreedTwice) {
+  EXPECT_EQ(fault_of(free_ + free_),
+            thread_ +
+                "free(): malloc() did not return the address, or it was given back before "
+                "(faulty.cu:12)");
+}
+
 TEST_F(PtxFaults, DoesNotEnd) {
   runtime_.set_watchdog(0.05);
   run("again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p1, %r1, 0; @%p1 bra again;",
