@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ptx/lanes/steps/steps.h"
 #include "ptx/text/parser.h"
 #include "ptx/text/refusal.h"
 
@@ -48,6 +49,7 @@ Kernel Decoder::decode() {
     if (constant.behind_shared) constant.bits += shared;
   }
   registers_.place(&kernel_);
+  for (Operation& one : kernel_.code) one.run = fastest(one.run);
   return std::move(kernel_);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA: cvt. The usual forms have loops of their own; the others go by way of the widest integer
 // or of double precision, lane by lane (convert_lane.cc).
+#include "ptx/lanes/steps/convert.h"
 #include "ptx/lanes/convert_lane.h"
 #include "ptx/lanes/families.h"
 #include "ptx/lanes/forms.h"
@@ -8,27 +9,13 @@
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-template <class D>
-struct To {
-  template <class S>
-  static D of(S a) {
-    return static_cast<D>(a);
-  }
-};
+using namespace convert_steps;  // NOLINT(build/namespaces): its own steps
+
 template <class D>
 struct ToInteger {
   template <class S>
   static constexpr Run of = unary<To<D>, D, S>;
 };
-template <class H>
-struct Widen {
-  static float of(H a) { return canonical(a.value()); }
-};
-template <class H>
-struct Narrow {
-  static H of(float a) { return H::from(a); }
-};
-
 Run integer_to_integer(Type to, Type from) {
   switch (to) {
     case Type::kU16:
@@ -39,18 +26,6 @@ Run integer_to_integer(Type to, Type from) {
     case Type::kS64: return of_integer<ToInteger<uint64_t>>(from);
     default: return nullptr;
   }
-}
-
-// cvt.rn.f16x2.f32 d, a, b: a is the upper half.
-template <class H, bool kRelu>
-void narrow_two(Warp& warp, const Operation& operation) {
-  const float *a = warp.lanes<float>(operation.a), *b = warp.lanes<float>(operation.b);
-  auto* d = warp.results<uint32_t>(operation.to);
-  const auto half = [](float x) {
-    return uint32_t{H::from(kRelu && !(x > 0) && x == x ? 0.0f : x).bits};
-  };
-  each_lane([&](int l) { d[l] = half(a[l]) << 16 | half(b[l]); });
-  warp.keep<uint32_t>(operation.to);
 }
 
 Run from_two(Decoder& d, Type to, Type from) {

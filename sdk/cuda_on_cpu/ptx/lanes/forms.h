@@ -7,6 +7,7 @@
 #include "ptx/lanes/lanes.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
+inline namespace KERNKIT_PTX_WAY {
 
 // packed: two numbers of 16 bits in each register.
 template <class Op>
@@ -81,4 +82,5 @@ Run of_real(Type type, bool flushes) {
   return flushes ? Flushed::template of<float> : Form::template of<float>;
 }
 
+}  // namespace KERNKIT_PTX_WAY
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -6,6 +6,7 @@
 #include "ptx/lanes/real.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
+inline namespace KERNKIT_PTX_WAY {
 
 struct Half {
   uint16_t bits;
@@ -23,4 +24,5 @@ struct BHalf {
   float value() const { return kernkit::detail::bfloat16_to_float(bits); }
 };
 
+}  // namespace KERNKIT_PTX_WAY
 }  // namespace kernkit::cuda_on_cpu::ptx

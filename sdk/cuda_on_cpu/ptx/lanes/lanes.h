@@ -4,9 +4,11 @@
 
 #include <cstdint>
 
+#include "ptx/lanes/way.h"
 #include "ptx/machine/warp.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
+inline namespace KERNKIT_PTX_WAY {
 
 /// Registers are the same or apart, so that no lane sees what another one's step stored.
 template <int kCount = 32, class Step>
@@ -49,4 +51,5 @@ void ternary(Warp& warp, const Operation& operation) {
   warp.keep<Kept>(operation.to);
 }
 
+}  // namespace KERNKIT_PTX_WAY
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,101 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Data Movement": ld and st, of up to four or eight numbers.
-#include <cstring>
-#include <type_traits>
-
-#include "ptx/lanes/access.h"
 #include "ptx/lanes/families.h"
 #include "ptx/lanes/forms.h"
-#include "ptx/lanes/row.h"
+#include "ptx/lanes/steps/memory.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-// M: in memory; R: in a register, which may be wider.
-template <class M, class R>
-R load_from(const unsigned char* place) {
-  M value;
-  std::memcpy(&value, place, sizeof(M));
-  return static_cast<R>(
-      static_cast<std::conditional_t<std::is_signed_v<M>, int64_t, uint64_t>>(value));
-}
-template <class M, class R>
-void store_at(unsigned char* place, R held) {
-  const auto value = static_cast<M>(held);
-  std::memcpy(place, &value, sizeof(M));
-}
-// For each lane that runs.
-template <class Step>
-void each_of(uint32_t mask, const Step& step) {
-  if (mask == Warp::kAll) {
-    for (int l = 0; l < 32; ++l) step(l);
-    return;
-  }
-  for (uint32_t left = mask; left != 0; left &= left - 1) step(__builtin_ctz(left));
-}
-// One behind the other, as in the register, from the first lane on.
-template <class M, class R>
-bool is_dense(const Warp& warp, const Operation& operation, const Row& row) {
-  return sizeof(M) == sizeof(R) && row.stride == sizeof(M) && operation.count == 1 &&
-         (warp.mask & (warp.mask + 1)) == 0;
-}
-size_t dense_bytes(const Warp& warp, size_t size) {
-  return size * (warp.mask == Warp::kAll ? 32 : static_cast<size_t>(__builtin_ctz(~warp.mask)));
-}
-
-template <class M, class R>
-void load_lanes(Warp& warp, const Operation& operation) {
-  Row row;
-  Places places;
-  const bool in_row = find_row(warp, operation, operation.bytes, Touch::kLoads, &row);
-  if (!in_row) find_places(warp, operation, operation.bytes, Touch::kLoads, &places);
-  for (int k = 0; k < operation.count; ++k) {
-    if (operation.list[k] == kNone) continue;
-    R* d = warp.lanes<R>(operation.list[k]);
-    const size_t skip = sizeof(M) * static_cast<size_t>(k);
-    if (!in_row) {
-      each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(places.at[l] + skip); });
-    } else if (row.stride == 0) {
-      const R value = load_from<M, R>(row.of(0) + skip);
-      if (warp.mask == Warp::kAll) {
-        each_lane([&](int l) { d[l] = value; });
-      } else {
-        each_of(warp.mask, [&](int l) { d[l] = value; });
-      }
-    } else if (is_dense<M, R>(warp, operation, row)) {
-      if (warp.mask == Warp::kAll) {
-        std::memcpy(d, row.of(0), 32 * sizeof(R));
-      } else {
-        std::memcpy(d, row.of(0), dense_bytes(warp, sizeof(R)));
-      }
-    } else {
-      each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(row.of(l) + skip); });
-    }
-  }
-}
-
-template <class M, class R>
-void store_lanes(Warp& warp, const Operation& operation) {
-  Row row;
-  Places places;
-  const bool in_row = find_row(warp, operation, operation.bytes, Touch::kStores, &row);
-  if (!in_row) find_places(warp, operation, operation.bytes, Touch::kStores, &places);
-  for (int k = 0; k < operation.count; ++k) {
-    const R* a = warp.lanes<R>(operation.list[k]);
-    const size_t skip = sizeof(M) * static_cast<size_t>(k);
-    if (!in_row) {
-      each_of(warp.mask, [&](int l) { store_at<M>(places.at[l] + skip, a[l]); });
-    } else if (is_dense<M, R>(warp, operation, row)) {
-      if (warp.mask == Warp::kAll) {
-        std::memcpy(row.of(0), a, 32 * sizeof(R));
-      } else {
-        std::memcpy(row.of(0), a, dense_bytes(warp, sizeof(R)));
-      }
-    } else {
-      each_of(warp.mask, [&](int l) { store_at<M>(row.of(l) + skip, a[l]); });
-    }
-  }
-}
+using namespace memory_steps;  // NOLINT(build/namespaces): its own steps
 
 struct Load {
   template <class M, class R>

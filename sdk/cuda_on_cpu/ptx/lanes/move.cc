@@ -4,17 +4,14 @@
 
 #include "ptx/lanes/families.h"
 #include "ptx/lanes/forms.h"
+#include "ptx/lanes/steps/move.h"
 #include "ptx/machine/window.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-struct Same {
-  template <class X>
-  static X of(X a) {
-    return a;
-  }
-};
+using namespace move_steps;  // NOLINT(build/namespaces): its own steps
+
 void move_predicate(Warp& warp, const Operation& operation) {
   warp.set_predicate(operation.to, warp.predicate(operation.a));
 }
@@ -25,32 +22,6 @@ Run move_of_size(uint32_t size) {
     case 4: return unary<Same, uint32_t, uint32_t>;
     case 8: return unary<Same, uint64_t, uint64_t>;
     default: return nullptr;
-  }
-}
-
-// mov.b32 d, {low, high}. A source may lie where the result goes, so that comes last.
-template <class Whole, class Piece>
-void pack(Warp& warp, const Operation& operation) {
-  alignas(64) Whole whole[32] = {};
-  for (int k = 0; k < operation.count; ++k) {
-    const Piece* piece = warp.lanes<Piece>(operation.list[k]);
-    const auto shift = static_cast<int>(8 * sizeof(Piece)) * k;
-    each_lane([&](int l) { whole[l] |= static_cast<Whole>(Whole{piece[l]} << shift); });
-  }
-  Whole* d = warp.results<Whole>(operation.to);
-  each_lane([&](int l) { d[l] = whole[l]; });
-  warp.keep<Whole>(operation.to);
-}
-// mov.b32 {low, high}, a
-template <class Whole, class Piece>
-void unpack(Warp& warp, const Operation& operation) {
-  const Whole* a = warp.lanes<Whole>(operation.a);
-  for (int k = 0; k < operation.count; ++k) {
-    if (operation.list[k] == kNone) continue;
-    Piece* d = warp.results<Piece>(operation.list[k]);
-    const auto shift = static_cast<int>(8 * sizeof(Piece)) * k;
-    each_lane([&](int l) { d[l] = static_cast<Piece>(a[l] >> shift); });
-    warp.keep<Piece>(operation.list[k]);
   }
 }
 
@@ -113,13 +84,7 @@ uint64_t window_of(std::string_view space) {
 
 }  // namespace
 
-void add_offset(Warp& warp, const Operation& operation) {
-  const auto* a = warp.lanes<uint64_t>(operation.a);
-  auto* d = warp.results<uint64_t>(operation.to);
-  const auto offset = static_cast<uint64_t>(operation.offset);
-  each_lane([&](int l) { d[l] = a[l] + offset; });
-  warp.keep<uint64_t>(operation.to);
-}
+void add_offset(Warp& warp, const Operation& operation) { move_steps::offset(warp, operation); }
 
 Run mov(Decoder& d) {
   const Type type = d.type();
@@ -146,7 +111,7 @@ Run cvta(Decoder& d) {
   d.take(type);
   const auto window = static_cast<int64_t>(window_of(space));
   d.operation.offset = leaves ? -window : window;
-  return add_offset;
+  return offset;
 }
 
 Run isspacep(Decoder& d) {

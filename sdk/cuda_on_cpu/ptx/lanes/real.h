@@ -9,8 +9,10 @@
 #include <limits>
 
 #include "kernkit/float.h"
+#include "ptx/lanes/way.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
+inline namespace KERNKIT_PTX_WAY {
 
 using kernkit::detail::bit_cast;
 
@@ -75,4 +77,5 @@ inline float narrow(double x) {
   return x > 0 ? (too_high ? down : near) : (too_low ? up : near);
 }
 
+}  // namespace KERNKIT_PTX_WAY
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "ptx/lanes/access.h"
+#include "ptx/lanes/way.h"
 #include "ptx/machine/window.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
+inline namespace KERNKIT_PTX_WAY {
 
 struct Row {
   uintptr_t first;  // the place of lane 0, which need not run
@@ -76,4 +78,5 @@ inline bool find_row(Warp& warp, const Operation& operation, uint32_t size, Touc
   return one < window.bytes && other < window.bytes && window.bytes - other >= size;
 }
 
+}  // namespace KERNKIT_PTX_WAY
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -2,22 +2,9 @@
 // PTX ISA: selp.
 #include "ptx/lanes/families.h"
 #include "ptx/lanes/forms.h"
+#include "ptx/lanes/steps/move.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
-namespace {
-
-template <class X>
-void select(Warp& warp, const Operation& operation) {
-  const uint32_t all = warp.predicate(operation.c);
-  const uint32_t chosen = operation.negated ? ~all : all;
-  const X *a = warp.lanes<X>(operation.a), *b = warp.lanes<X>(operation.b);
-  X* d = warp.results<X>(operation.to);
-  each_lane([&](int l) { d[l] = (chosen & kLane[l]) != 0 ? a[l] : b[l]; });
-  warp.keep<X>(operation.to);
-}
-
-}  // namespace
-
 Run selp(Decoder& d) {
   const Type type = d.type();
   d.need_operands(4);
@@ -26,9 +13,9 @@ Run selp(Decoder& d) {
   d.operation.b = d.from(2, type);
   d.operation.c = d.predicate_from(3);
   switch (size_of(type)) {
-    case 2: return select<uint16_t>;
-    case 4: return select<uint32_t>;
-    case 8: return select<uint64_t>;
+    case 2: return move_steps::select<uint16_t>;
+    case 4: return move_steps::select<uint32_t>;
+    case 8: return move_steps::select<uint64_t>;
     default: return nullptr;
   }
 }

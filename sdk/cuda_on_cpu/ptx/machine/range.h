@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "kernkit/base/inline.h"
+
 namespace kernkit::cuda_on_cpu::ptx {
 
 /// By addresses of the process.
@@ -17,7 +19,7 @@ struct Window {
   uint64_t bytes = 0;
   int64_t bytes_of_lane = 0;
 
-  unsigned char* of(int lane) const { return begin + bytes_of_lane * lane; }
+  KERNKIT_INLINE unsigned char* of(int lane) const { return begin + bytes_of_lane * lane; }
 };
 
 }  // namespace kernkit::cuda_on_cpu::ptx

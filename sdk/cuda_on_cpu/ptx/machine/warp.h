@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
+#include "kernkit/base/inline.h"
 #include "ptx/decode/operation.h"
+#include "ptx/lanes/way.h"
 #include "ptx/machine/async_copies.h"
 #include "ptx/machine/range.h"
 
@@ -21,6 +24,16 @@ alignas(64) inline constexpr uint32_t kLane[32] = {
     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
     1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
     1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+
+inline namespace KERNKIT_PTX_WAY {
+
+/// Puts results of the lanes of a mask where they belong.
+template <class X>
+__attribute__((noinline)) void keep_some(X* all, const X* some, uint32_t mask) {
+  for (int l = 0; l < 32; ++l) all[l] = (mask & kLane[l]) != 0 ? some[l] : all[l];
+}
+
+}  // namespace KERNKIT_PTX_WAY
 
 struct Part {
   enum State : uint8_t { kReady, kMeets, kWaits } state;
@@ -60,27 +73,30 @@ struct alignas(64) Warp {
   std::vector<Part> parts;          // the others
   std::vector<Caller> callers[32];  // of each lane, the innermost last
 
+  // Inlined, so that each way to compile loops has its own.
   template <class T>
-  T* lanes(uint32_t at) {
+  KERNKIT_INLINE T* lanes(uint32_t at) {
     return static_cast<T*>(__builtin_assume_aligned(registers + at, 64));
   }
-  uint32_t& predicate(uint32_t at) const { return *reinterpret_cast<uint32_t*>(registers + at); }
-  void set_predicate(uint32_t at, uint32_t bits) {
+  KERNKIT_INLINE uint32_t& predicate(uint32_t at) const {
+    return *reinterpret_cast<uint32_t*>(registers + at);
+  }
+  KERNKIT_INLINE void set_predicate(uint32_t at, uint32_t bits) {
     uint32_t& all = predicate(at);
     all = (all & ~mask) | (bits & mask);
   }
   /// Where to put results: keep() then puts those of lanes that run where they belong.
   template <class T>
-  T* results(uint32_t at) {
+  KERNKIT_INLINE T* results(uint32_t at) {
     if (mask == kAll) return lanes<T>(at);
     return static_cast<T*>(__builtin_assume_aligned(scratch, 64));
   }
   template <class T>
-  void keep(uint32_t at) {
+  KERNKIT_INLINE void keep(uint32_t at) {
+    using Bits = std::conditional_t<sizeof(T) == 2, uint16_t,
+                                    std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
     if (mask == kAll) return;
-    T* all = lanes<T>(at);
-    const T* some = reinterpret_cast<const T*>(scratch);
-    for (int l = 0; l < 32; ++l) all[l] = (mask & kLane[l]) != 0 ? some[l] : all[l];
+    keep_some(lanes<Bits>(at), static_cast<const Bits*>(static_cast<void*>(scratch)), mask);
   }
 
   /// Starts at the first operation.
