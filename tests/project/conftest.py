@@ -5,11 +5,15 @@ import os
 import pathlib
 import shutil
 import sys
+import subprocess
 import types
+import zipfile
 
 import pytest
 import rendering
 from commands import run
+
+WHEEL = "flashinfer-python==0.7.2.post1"
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +43,20 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
     kept = {k: v for k, v in os.environ.items() if k != "DLPACK_INCLUDE_DIR"}
     temporary = tmp_path_factory.mktemp("temporary")
     return {**kept, "COOKIECUTTER_CONFIG": str(config), "PYTHONUTF8": "1", "TMPDIR": str(temporary)}
+
+
+@pytest.fixture(scope="session")
+def csrc(tmp_path_factory):
+    """The sources of FlashInfer, from its wheel: nothing of it is in this repository."""
+    if not shutil.which("nvcc"):
+        pytest.skip("no CUDA compiler")
+    folder = tmp_path_factory.mktemp("flashinfer")
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", folder, WHEEL]
+    if subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0:
+        pytest.skip(f"the wheel {WHEEL} cannot be downloaded")
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+        wheel.extractall(folder)
+    return folder / "flashinfer/data/csrc"
 
 
 @pytest.fixture

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that know nothing of kernkit, unchanged, run without a GPU by their PTX: of CUB and cooperative
+groups, which come with nvcc, and of FlashInfer, from its wheel. The table of them is in real_kernels/."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import jinja2
+import pytest
+from test_flashinfer import nvcc
+
+KERNELS = "tests/project/real_kernels"
+FLASHINFER = {
+    "norm": ["norm.cu", "flashinfer_norm_binding.cu"],
+    "rope": ["rope.cu", "flashinfer_rope_binding.cu"],
+    "page": ["page.cu", "flashinfer_page_binding.cu"],
+    "cascade": ["cascade.cu", "flashinfer_cascade_binding.cu"],
+    "quantization": ["quantization.cu", "flashinfer_quantization_binding.cu"],
+    "sampling": ["sampling.cu", "renorm.cu", "flashinfer_sampling_binding.cu"],
+    "topk": ["topk.cu", "cub_topk.cu", "flashinfer_topk_binding.cu"],
+}
+ACTIVATIONS = {"silu": "silu_def_cu_str", "gelu": "gelu_def_cu_str", "gelu_tanh": "gelu_def_tanh_cu_str"}
+PTX = "arch=compute_80,code=compute_80"
+FLAGS = ["-cudart", "shared", "-lineinfo", "-Xcompiler", "-fPIC", "-w"]
+
+
+@pytest.fixture(scope="module")
+def runtime(root):
+    """What `./kk build` leaves, where nvcc is."""
+    path = root / "build/release/kernkit_cudart/libcudart.so.13"
+    if not path.exists() or not shutil.which("nvcc"):
+        pytest.skip("no CUDA compiler, whose code these kernels are")
+    return path
+
+
+def run_table(root, runtime, folder, seed, *names):
+    """{kernel: "right" or "wrong"}, and what it wrote to stderr."""
+    words = ["run", "--runtime", runtime, "--seed", seed, sys.executable, "-B", root / KERNELS, folder, *names]
+    done = subprocess.run([sys.executable, "-B", "-m", "kernkit", *map(str, words)], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
+    return dict(re.findall(r"^(.+): (right|wrong)$", done.stdout, re.MULTILINE)), done.stderr
+
+
+def check_table(root, runtime, folder, seeds, count):
+    for seed in seeds:
+        said, errors = run_table(root, runtime, folder, seed)
+        wrong = [name for name, how in said.items() if how == "wrong"]
+        assert not wrong, f"seed {seed}: {wrong}\n{errors}"
+        assert len(said) == count, f"{sorted(said)}\n{errors}"
+
+
+def link(folder, name, runtime):
+    objects = sorted(folder.glob("*.o"))
+    subprocess.run(["c++", "-shared", "-o", folder / f"{name}.so", *objects, "-Wl,--no-undefined", runtime], check=True)
+
+
+def compiled(root, folder, name, runtime):
+    """A library of this repository's own file, as a user writes it."""
+    command = ["nvcc", "-std=c++17", "-O2", f"-gencode={PTX}", *FLAGS, "-c", root / KERNELS / f"{name}.cu"]
+    subprocess.run([*command, "-o", folder / f"{name}.o"], check=True)
+    link(folder, name, runtime)
+    return folder
+
+
+@pytest.mark.all
+def test_cooperative_groups(root, runtime, tmp_path):
+    check_table(root, runtime, compiled(root, tmp_path, "groups", runtime), (0, 1, 2), 10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, count", [("groups", 10), ("cub", 28)])
+def test_kernels_of_the_toolkit(root, runtime, tmp_path, name, count):
+    check_table(root, runtime, compiled(root, tmp_path, name, runtime), range(1, 21), count)
+
+
+@pytest.fixture(scope="module")
+def include(dlpack_include, tmp_path_factory):
+    """A folder with dlpack/dlpack.h, and none of tvm-ffi's headers beside it."""
+    folder = tmp_path_factory.mktemp("dlpack")
+    (folder / "dlpack").symlink_to(dlpack_include / "dlpack")
+    return folder
+
+
+def flashinfer(root, csrc, include, runtime, folder, name, files):
+    ours = ["-I", root / "sdk/tvm_ffi_compat", "-I", root / "sdk/include", "-isystem", include, *FLAGS]
+    for file in files:
+        subprocess.run(nvcc(csrc, ours, file, folder / f"{file.name}.o", PTX), check=True, cwd=csrc)
+    link(folder, name, runtime)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, count", [("norm", 19), ("rope", 22), ("page", 8), ("cascade", 6), ("quantization", 4),
+                                         ("sampling", 15), ("topk", 6)])  # fmt: skip
+def test_flashinfer(root, csrc, include, runtime, tmp_path, name, count):
+    """Called through its exported functions, with tensors of a device, on a stream of their own."""
+    flashinfer(root, csrc, include, runtime, tmp_path, name, [csrc / file for file in FLASHINFER[name]])
+    check_table(root, runtime, tmp_path, range(1, 21), count)
+
+
+@pytest.mark.slow
+def test_flashinfers_activations(root, csrc, include, runtime, tmp_path):
+    """Their files are made of a template that stands in FlashInfer's Python code."""
+    module = ast.parse((csrc.parents[1] / "jit/activation.py").read_text())
+    texts = {
+        node.targets[0].id: node.value.value for node in module.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+    }  # fmt: skip
+    files = []
+    for activation, definition in ACTIVATIONS.items():
+        files.append(tmp_path / f"{activation}_and_mul.cu")
+        template = jinja2.Template(texts["activation_templ"])
+        files[-1].write_text(template.render(act_func_name=activation, act_func_def=texts[definition]))
+    flashinfer(root, csrc, include, runtime, tmp_path, "activation", files)
+    check_table(root, runtime, tmp_path, range(1, 21), 18)
