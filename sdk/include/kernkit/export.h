@@ -20,6 +20,7 @@ template <class Line, class R, class... Params, class... Held>
 [[gnu::always_inline]] inline int read_and_call(Unread<>, R (*function)(Params...), KernkitFunction,
                                                 const KernkitAny*, int32_t, KernkitAny* result,
                                                 const Held&... held) {
+  if constexpr (kHasShapes<Line>) LineShapes<Line>::check(held...);
   if constexpr (std::is_void_v<R>) {
     function(static_cast<Params>(held)...);
   } else {
@@ -45,7 +46,8 @@ template <class Line, class First, class... Rest, class R, class... Params, clas
 /// Whether a function's types suit the line; that they do not is said where it is asked.
 template <class Line, class R, class... Params>
 inline constexpr bool kSuits =
-    check_signature<Op<Line>, R, std::decay_t<Params>...>(std::index_sequence_for<Params...>());
+    check_signature<Op<Line>, R, std::decay_t<Params>...>(std::index_sequence_for<Params...>()) &&
+    shapes_suit<Line>();
 
 template <class Line, class R, class... Params>
 [[gnu::always_inline]] inline int call(R (*function)(Params...), KernkitFunction self,

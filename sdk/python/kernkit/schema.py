@@ -16,9 +16,9 @@ from .cli import Refusal
 TYPES = "Tensor int float bool str ScalarType Device bytes Callable Any".split()
 
 _TYPE = re.compile(
-    r" *(?P<type>\w+)(?:\( *\w+ *(?P<written>!)? *\))?(?P<list>\[ *\])?(?P<optional>\?)?"
+    r" *(?P<type>\w+)(?:\( *(?P<letter>\w+) *(?P<written>!)? *\))?(?P<list>\[ *\])?(?P<optional>\?)?"
 )
-_NAME = re.compile(r" *(?P<name>\w*) *")
+_NAME = re.compile(r" *(?P<name>\w*)(\[(?P<shape>[^]]*)\])? *(: *(?P<dtype>[\w ?]*\w|\?) *)?")
 _DEFAULT = re.compile(r"= *(?P<default>'[^']*'|\"[^\"]*\"|[\w.+-]+) *")
 
 
@@ -32,6 +32,9 @@ class Value:
     is_optional: bool = False
     is_written: bool = False
     default: Optional[str] = None  # as it is written, quotes included
+    is_only_written: bool = False  # (out!)
+    shape: Optional[str] = None  # as it is written, as in "n, 2*d"
+    dtype: Optional[str] = None  # as it is written, as in "out_type or bfloat16"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,12 +79,12 @@ class _Reader:
         if found["type"] not in TYPES:
             self.position = found.start("type")
             raise self.fail(f"one of {', '.join(TYPES)}")
-        name = self.match(_NAME, "a name")["name"]
-        given = None
+        named, given = self.match(_NAME, "a name"), None
         if default and self.line.startswith("=", self.position):
             given = self.match(_DEFAULT, "a default")["default"]
-        return Value(found["type"], name, bool(found["list"]), bool(found["optional"]),
-                     bool(found["written"]), given)  # fmt: skip
+        return Value(found["type"], named["name"], bool(found["list"]), bool(found["optional"]),
+                     bool(found["written"]), given, bool(found["written"]) and found["letter"] == "out",
+                     named["shape"], named["dtype"])  # fmt: skip
 
     def values(self, default: bool) -> List[Value]:
         """(value, value)"""

@@ -62,6 +62,24 @@ TEST(Schema, Results) {
   EXPECT_TRUE(schema.returns[2].is_written);
 }
 
+TEST(Schema, ShapesAndDtypesArePassedOver) {
+  const char line[] =
+      "(Tensor(out!) y[n, (d + 1)]: int8, Tensor(a!) x[], ScalarType? t=None) -> Tensor z[n]: t or "
+      "x";
+  const Schema schema = parse(line);
+  ASSERT_EQ(schema.error, ParseError::kNone) << schema.position;
+  EXPECT_TRUE(schema.has_shapes);
+  EXPECT_TRUE(schema.params[0].is_only_written);
+  EXPECT_TRUE(schema.params[0].is_written && schema.params[1].is_written);
+  EXPECT_FALSE(schema.params[1].is_only_written);
+  EXPECT_EQ(text(line, schema.params[1].name), "x");
+  EXPECT_EQ(text(line, schema.returns[0].name), "z");
+  EXPECT_EQ(schema.params[2].default_kind, DefaultKind::kNone);
+  EXPECT_FALSE(kParsed.has_shapes);
+  EXPECT_TRUE(parse("(Tensor y: x, Tensor x) -> ()").has_shapes);
+  EXPECT_EQ(parse("(Tensor y[n, Tensor x) -> ()").error, ParseError::kSeparator);
+}
+
 TEST(Schema, SpaceDoesNotMatter) {
   for (const char* line :
        {"()->()", "  ( )  ->  ( )  ", "(int a,int b)->int", "( int a , int b )->()",
@@ -150,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"() ->", E::kType, 5}, Bad{"() -> (Tensor", E::kReturns, 13},
         Bad{"() -> (Tensor; int)", E::kReturns, 13}, Bad{"() -> void", E::kType, 6},
         Bad{"() -> (,)", E::kType, 7}, Bad{"() -> () x", E::kTrailing, 9},
-        Bad{"() -> Tensor x", E::kTrailing, 13}, Bad{"() -> ();", E::kTrailing, 8},
+        Bad{"() -> Tensor x y", E::kTrailing, 15}, Bad{"() -> ();", E::kTrailing, 8},
         Bad{"() -> (int, int, int, int, int, int, int, int, int)", E::kTooMany, 47}));
 
 std::string with_params(int n) {

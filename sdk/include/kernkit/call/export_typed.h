@@ -33,6 +33,8 @@ struct Op<UnnamedLine<Export, kParams>> {
 // Its types are its line.
 template <class Export, size_t kParams, class R, class... Params>
 inline constexpr bool kSuits<UnnamedLine<Export, kParams>, R, Params...> = true;
+template <class Export, size_t kParams>
+inline constexpr bool kHasShapes<UnnamedLine<Export, kParams>> = false;
 
 template <class Export, class R, class... Params>
 [[gnu::always_inline]] inline int call_typed(R (*function)(Params...), KernkitFunction self,

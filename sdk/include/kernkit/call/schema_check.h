@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "kernkit/call/op.h"
 #include "kernkit/call/optional_argument.h"
 #include "kernkit/call/result.h"
 #include "kernkit/list.h"
@@ -80,6 +81,24 @@ struct Results {
                 "kernkit schema: the results in the schema line and the C++ function's do not fit");
   static constexpr bool kOk = fits();
 };
+
+template <class Line>
+inline constexpr bool kHasShapes = Op<Line>::kSchema.has_shapes;
+
+/// What is done about the shapes that a line says: kernkit/shapes/export.h specialises it for all
+/// lines.
+template <class Line, class = void>
+struct LineShapes {
+  static_assert(sizeof(Line) == 0,
+                "kernkit schema: the line says shapes or dtypes: include kernkit/shapes/export.h");
+  static constexpr bool kOk = false;
+};
+
+template <class Line>
+constexpr bool shapes_suit() {
+  if constexpr (kHasShapes<Line>) return LineShapes<Line>::kOk;
+  return true;
+}
 
 /// Instantiates the checks above for an op and the types of its function.
 template <class Op, class R, class... Params, size_t... I>

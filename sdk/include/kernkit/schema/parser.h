@@ -33,7 +33,6 @@ class Parser : private Lexer {
     }
     return schema_;
   }
-  constexpr bool ok() const { return schema_.error == ParseError::kNone; }
 
   // Tensor, Tensor(a!), Tensor?, int[], int[]?
   constexpr bool type(Param* param) {
@@ -44,9 +43,10 @@ class Parser : private Lexer {
     if (param->type == Type::kNone) return fail(ParseError::kType, name.begin), false;
     if (text_[pos_] == '(') {
       ++pos_;
-      const bool has_letter = word().size > 0;
+      const Span letter = word();
       param->is_written = eat('!');
-      if (!has_letter || !eat(')') || param->type != Type::kTensor) {
+      param->is_only_written = param->is_written && is(letter, "out");
+      if (letter.size == 0 || !eat(')') || param->type != Type::kTensor) {
         return fail(ParseError::kAlias), false;
       }
     }
@@ -60,6 +60,17 @@ class Parser : private Lexer {
       param->is_optional = true;
     }
     return true;
+  }
+
+  // y[n, 2*d]: int8
+  constexpr void name(Param* param) {
+    param->name = word();
+    const bool has_shape = text_[pos_] == '[';
+    while (has_shape && text_[pos_] != '\0' && text_[pos_++] != ']') continue;
+    const bool has_dtype = eat(':');
+    while (has_dtype && (is_name_char(text_[pos_]) || text_[pos_] == ' ' || text_[pos_] == '?'))
+      ++pos_;
+    schema_.has_shapes |= has_shape || has_dtype;
   }
 
   // None, True, 3, -0.5e-3, inf, 'text', "text", float32; it must suit the type.
@@ -110,7 +121,7 @@ class Parser : private Lexer {
     if (schema_.num_params == kMaxParams) return fail(ParseError::kTooMany), false;
     Param param;
     if (!type(&param)) return false;
-    param.name = word();
+    name(&param);
     const char first = text_[param.name.begin];
     if (param.name.size == 0 || (first >= '0' && first <= '9')) {
       return fail(ParseError::kName, param.name.begin), false;
@@ -141,20 +152,20 @@ class Parser : private Lexer {
     return eat(')') || (fail(ParseError::kSeparator), false);
   }
 
-  // (), one type, or (type, type) where each may have a name.
+  // (), one type, or (type, type); each may have a name.
   constexpr bool returns() {
-    if (!eat('(')) return result(false);
+    if (!eat('(')) return result();
     if (eat(')')) return true;
     do {
-      if (!result(true)) return false;
+      if (!result()) return false;
     } while (eat(','));
     return eat(')') || (fail(ParseError::kReturns), false);
   }
-  constexpr bool result(bool named) {
+  constexpr bool result() {
     if (schema_.num_returns == kMaxReturns) return fail(ParseError::kTooMany), false;
     Param* param = &schema_.returns[schema_.num_returns++];
     if (!type(param)) return false;
-    if (named) param->name = word();
+    name(param);
     return true;
   }
 

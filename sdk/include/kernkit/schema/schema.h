@@ -54,10 +54,11 @@ struct Param {
   bool is_written = false;   // Tensor(a!)
   Span name;
   DefaultKind default_kind = DefaultKind::kAbsent;
-  int64_t default_int = 0;   // kBool, kInt
-  double default_float = 0;  // kFloat
-  Span default_text;         // kStr: without its quotes; kScalarType
-  Span default_source;       // as written; size 0: none
+  bool is_only_written = false;  // Tensor(out!): what was there is never read
+  int64_t default_int = 0;       // kBool, kInt
+  double default_float = 0;      // kFloat
+  Span default_text;             // kStr: without its quotes; kScalarType
+  Span default_source;           // as written; size 0: none
 };
 
 enum class ParseError : uint8_t {
@@ -82,7 +83,8 @@ inline constexpr int kMaxReturns = 8;
 
 struct Schema {
   ParseError error = ParseError::kNone;
-  int position = 0;  // of the error, counted from 0
+  int position = 0;         // of the error, counted from 0
+  bool has_shapes = false;  // y[n, d], y: int8: read by kernkit/shapes/export.h
   int num_params = 0;
   int num_required = 0;  // parameters before the first default
   int num_returns = 0;

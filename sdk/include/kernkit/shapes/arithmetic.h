@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of sizes: int64, where overflow and what does not divide make no size.
+#pragma once
+
+#include "kernkit/shapes/line.h"
+#include "kernkit/types/shape.h"
+
+namespace kernkit::shapes {
+
+/// left op right; false where there is no such size.
+[[gnu::always_inline]] inline bool apply(NodeKind kind, int64_t left, int64_t right, int64_t* out) {
+  switch (kind) {
+    case NodeKind::kAdd: return !__builtin_add_overflow(left, right, out);
+    case NodeKind::kSubtract: return !__builtin_sub_overflow(left, right, out);
+    case NodeKind::kMultiply: return !__builtin_mul_overflow(left, right, out);
+    default: break;
+  }
+  if (right <= 0) return false;
+  const int64_t quotient = left / right;
+  const int64_t rest = left % right;
+  *out = quotient;
+  if (kind == NodeKind::kDivide) return rest == 0;
+  *out += rest > 0;
+  return kind == NodeKind::kCeilDiv || !__builtin_mul_overflow(*out, right, out);
+}
+
+/// The sizes that "..." stands for.
+inline ShapeView run_of(const DLTensor* x, const Value& value) {
+  return {x->shape + value.run, static_cast<size_t>(x->ndim - value.rank())};
+}
+
+/// Their product; false where it exceeds int64.
+inline bool multiply_all(ShapeView sizes, int64_t* out) {
+  *out = 1;
+  for (const int64_t size : sizes) {
+    if (__builtin_mul_overflow(*out, size, out)) return false;
+  }
+  return true;
+}
+
+}  // namespace kernkit::shapes

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks of a line's shapes: unrolled at compile time, with no state but what the tensors say.
+#pragma once
+
+#include <utility>
+
+#include "kernkit/call/op.h"
+#include "kernkit/shapes/arithmetic.h"
+#include "kernkit/shapes/given.h"
+#include "kernkit/shapes/reader.h"
+#include "kernkit/shapes/words.h"
+
+namespace kernkit::shapes {
+
+/// What is known of the line of an op at compile time.
+template <class Line>
+class Checks {
+ public:
+  static constexpr const schema::Schema& kSchema = kernkit::detail::Op<Line>::kSchema;
+  static constexpr ShapeLine kLine = read_shapes(Line::kSchema, kSchema);
+
+  /// Whether the arguments are as the line says. All of them, so that what one tensor binds is read
+  /// where it lies.
+  template <size_t... V>
+  KERNKIT_ACCESSOR static bool fit(const Given* given, std::index_sequence<V...>) {
+    return (has_rank<V>(given) && ...) && (has_sizes<V>(given) && ...) &&
+           (has_dtype<V>(given) && ...);
+  }
+
+ private:
+  template <size_t V>
+  static constexpr Value kValue = kLine.values[V];
+  template <size_t V>
+  static constexpr int32_t kRank = kLine.values[V].rank();
+  template <size_t V>
+  static constexpr bool kHasRun = kLine.values[V].run >= 0;
+
+  /// Calls test(tensor) for a tensor, for all of a list, for none where there is none.
+  template <size_t V, class Test>
+  KERNKIT_ACCESSOR static bool each(const Given* given, const Test& test) {
+    constexpr schema::Param kParam = kSchema.params[V];
+    if constexpr (kParam.is_list) {
+      if (given[V].list == nullptr) return true;
+      for (const TensorView x : *given[V].list) {
+        if (!test(x.get())) return false;
+      }
+      return true;
+    } else if constexpr (kParam.is_optional) {
+      return given[V].tensor == nullptr || test(given[V].tensor);
+    } else {
+      return test(given[V].tensor);
+    }
+  }
+
+  static constexpr bool binds(size_t v) {
+    for (int i = 0; i < kLine.num_names; ++i) {
+      const Name& name = kLine.names[i];
+      if (!name.is_parameter && name.value == static_cast<int>(v)) return true;
+    }
+    return kLine.run_of == static_cast<int>(v);
+  }
+  template <size_t V>
+  KERNKIT_ACCESSOR static bool has_rank(const Given* given) {
+    if constexpr (!kValue<V>.has_shape) return true;
+    if constexpr (kSchema.params[V].is_list && !kSchema.params[V].is_optional && binds(V)) {
+      if (given[V].tensor == nullptr) return false;
+    }
+    return each<V>(given, [](const DLTensor* x) {
+      return kHasRun<V> ? x->ndim >= kRank<V> : x->ndim == kRank<V>;
+    });
+  }
+
+  KERNKIT_ACCESSOR static int64_t at(const DLTensor* x, int place) {
+    return x->shape[place >= 0 ? place : x->ndim + place];
+  }
+  /// Whether what binds the name is there.
+  template <int N>
+  KERNKIT_ACCESSOR static bool is_bound(const Given* given) {
+    constexpr Name kName = kLine.names[N];
+    return kName.is_sure || given[kName.value].tensor != nullptr;
+  }
+
+  template <int N>
+  KERNKIT_ACCESSOR static bool evaluate(const Given* given, int64_t* out) {
+    constexpr Node kNode = kLine.nodes[N];
+    if constexpr (kNode.kind == NodeKind::kNumber) {
+      *out = kNode.number;
+    } else if constexpr (kNode.kind == NodeKind::kName) {
+      constexpr Name kName = kLine.names[kNode.left];
+      if constexpr (kName.is_parameter) {
+        *out = given[kName.value].number;
+      } else {
+        // As a positive number: a multiple of it is checked where it is bound.
+        const auto size = static_cast<uint64_t>(at(given[kName.value].tensor, kName.place));
+        *out = static_cast<int64_t>(size / static_cast<uint64_t>(kName.factor));
+      }
+    } else if constexpr (kNode.kind == NodeKind::kNumel) {
+      return multiply_all(run_of(given[kLine.run_of].tensor, kLine.values[kLine.run_of]), out);
+    } else {
+      int64_t left = 0;
+      int64_t right = 0;
+      const bool known = evaluate<kNode.left>(given, &left) && evaluate<kNode.right>(given, &right);
+      return known && apply(kNode.kind, left, right, out);
+    }
+    return true;
+  }
+
+  template <size_t V, int I>
+  KERNKIT_ACCESSOR static bool has_size(const Given* given, const DLTensor* x) {
+    constexpr Size kSize = kLine.sizes[kValue<V>.first + I];
+    constexpr bool kIsList = kSchema.params[V].is_list;
+    if constexpr (kSize.kind == SizeKind::kAny) return true;
+    if constexpr (kSize.kind == SizeKind::kRun) {
+      if constexpr (kLine.run_of < 0 || (kLine.run_of == static_cast<int>(V) && !kIsList))
+        return true;
+      if constexpr (kLine.run_of >= 0) {
+        return run_of(x, kValue<V>) ==
+               run_of(given[kLine.run_of].tensor, kLine.values[kLine.run_of]);
+      }
+    }
+    if constexpr (kSize.kind == SizeKind::kScaled) {
+      constexpr Name kName = kLine.names[kSize.name];
+      constexpr bool kBinds = !kName.is_parameter && kName.value == static_cast<int>(V) &&
+                              kName.place == kValue<V>.place(I);
+      if constexpr (kBinds && !kIsList) return at(x, kName.place) % kSize.factor == 0;
+      if (!is_bound<kSize.name>(given)) return true;
+    }
+    if constexpr (kSize.kind == SizeKind::kScaled || kSize.kind == SizeKind::kSum) {
+      int64_t wanted = 0;
+      return evaluate<kSize.node>(given, &wanted) && at(x, kValue<V>.place(I)) == wanted;
+    }
+  }
+  template <size_t V, int... I>
+  KERNKIT_ACCESSOR static bool each_size(const Given* given, std::integer_sequence<int, I...>) {
+    return each<V>(given, [given](const DLTensor* x) {
+      (void)given;
+      (void)x;
+      return (has_size<V, I>(given, x) && ...);
+    });
+  }
+  template <size_t V>
+  KERNKIT_ACCESSOR static bool has_sizes(const Given* given) {
+    return each_size<V>(given, std::make_integer_sequence<int, kLine.values[V].count>());
+  }
+
+  /// Dtypes that stand in the line, and of an output what the first input has.
+  template <size_t V>
+  KERNKIT_ACCESSOR static bool has_dtype(const Given* given) {
+    constexpr bool kIsOutput = kSchema.params[V].is_only_written;
+    if constexpr (kValue<V>.dtype.size > 0) {
+      if constexpr (Line::kSchema[kValue<V>.dtype.begin] != '?') {
+        const DLDataType wanted = said_dtype<kValue<V>.dtype.begin>(given);
+        if (!each<V>(given, [wanted](const DLTensor* x) { return x->dtype == wanted; }))
+          return false;
+      }
+    }
+    if constexpr (kValue<V>.has_shape && kIsOutput && kLine.like >= 0) {
+      const DLTensor* like = given[kLine.like].tensor;
+      return each<V>(given, [like](const DLTensor* x) {
+        if constexpr (kSchema.params[kLine.like].is_list) {
+          if (like == nullptr) return true;  // nothing says it
+        }
+        const bool is_alike = kValue<V>.dtype.size > 0 || x->dtype == like->dtype;
+        return is_alike && x->device == like->device;
+      });
+    }
+    return true;
+  }
+  /// Of the words "x or y" from the one at Begin on.
+  template <int Begin>
+  KERNKIT_ACCESSOR static DLDataType said_dtype(const Given* given) {
+    constexpr int kSize = word_size(Line::kSchema, Begin);
+    constexpr DLDataType kDtype = dtype_at(Line::kSchema, Begin, kSize);
+    if constexpr (kDtype.bits != 0) {
+      return kDtype;
+    } else {
+      constexpr int kParam = param_at(Line::kSchema, kSchema, Begin, kSize);
+      const Given& said = given[kParam];
+      if constexpr (kSchema.params[kParam].is_optional) {
+        if (said.tensor == nullptr && said.dtype.bits == 0) {
+          return said_dtype<next_word(Line::kSchema, Begin, kSize)>(given);
+        }
+      }
+      return said.tensor != nullptr ? said.tensor->dtype : said.dtype;
+    }
+  }
+};
+
+}  // namespace kernkit::shapes

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes and dtypes in the schema line of KERNKIT_EXPORT. For <op>_export.cc files.
+#pragma once
+
+#include "kernkit/export.h"
+#include "kernkit/shapes/check.h"
+#include "kernkit/shapes/refusal.h"
+#include "kernkit/shapes/sentences.h"
+
+namespace kernkit::shapes {
+
+template <class Line, class... Plain>
+[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL void refuse_call(Plain... arguments) {
+  const Given all[] = {given(arguments)..., {}};
+  refuse(Line::kSchema, all);
+}
+
+template <class Line, class... Plain>
+KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
+  const Given all[] = {given(arguments)..., {}};
+  if (!KERNKIT_USUALLY(Checks<Line>::fit(all, std::index_sequence_for<Plain...>()))) {
+    refuse_call<Line>(arguments...);
+  }
+}
+
+}  // namespace kernkit::shapes
+
+/// With this header, a schema line may say shapes and dtypes, which the exported function checks
+/// before it calls yours (docs/shapes.md has the grammar):
+///
+///     KERNKIT_EXPORT(silu_and_mul, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", "...", f)
+///
+/// ValueError, in the words of KERNKIT_EXPECT(x).shape(), for a shape that is another; TypeError
+/// for a dtype. Who calls `f` in C++ passes no line: its own checks stay.
+template <class Line>
+struct kernkit::detail::LineShapes<Line, std::enable_if_t<(sizeof(Line) > 0)>> {
+  static constexpr const shapes::ShapeLine& kLine = shapes::Checks<Line>::kLine;
+  static constexpr bool kOk = shapes::Sentences<kLine.error, kLine.position>::kOk;
+
+  template <class... Held>
+  KERNKIT_ACCESSOR static void check(const Held&... held) {
+    shapes::check_call<Line>(shapes::plain(held)...);
+  }
+};

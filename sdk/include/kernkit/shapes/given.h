@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Given: what a call gives for a parameter, as far as the line's shapes need it.
+#pragma once
+
+#include "kernkit/list.h"
+#include "kernkit/optional.h"
+
+namespace kernkit::shapes {
+
+struct Given {
+  const DLTensor* tensor = nullptr;  // of a list, the first; null: None, or an empty list
+  const ListView<TensorView>* list = nullptr;
+  int64_t number = 0;
+  DLDataType dtype = {};  // of ScalarType; {}: None
+};
+
+// An argument as it is passed to what is cold: by value, so that the argument stays in registers.
+struct Nothing {};
+
+inline const DLTensor* plain(const TensorView& x) { return x.get(); }
+inline const DLTensor* plain(const Tensor& x) { return x.get(); }
+inline DLDataType plain(DLDataType x) { return x; }
+inline const ListView<TensorView>* plain(const ListView<TensorView>& x) { return &x; }
+template <class T>
+auto plain(const T& x) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return static_cast<int64_t>(x);
+  } else {
+    return Nothing();
+  }
+}
+template <template <class> class Optional, class T>
+auto plain(const Optional<T>& x) -> decltype(x.has_value(), plain(*x)) {
+  return x.has_value() ? plain(*x) : decltype(plain(*x)){};
+}
+
+KERNKIT_ACCESSOR inline Given given(const DLTensor* x) { return {x, nullptr, 0, {}}; }
+KERNKIT_ACCESSOR inline Given given(int64_t x) { return {nullptr, nullptr, x, {}}; }
+KERNKIT_ACCESSOR inline Given given(DLDataType x) { return {nullptr, nullptr, 0, x}; }
+KERNKIT_ACCESSOR inline Given given(Nothing) { return {}; }
+inline Given given(const ListView<TensorView>* x) {
+  const bool has_first = x != nullptr && !x->empty();
+  return {has_first ? (*x)[0].get() : nullptr, x, 0, {}};
+}
+
+}  // namespace kernkit::shapes

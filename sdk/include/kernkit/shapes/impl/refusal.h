@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sentences about arguments that are not as their line says.
+#pragma once
+
+#include "kernkit/error.h"
+#include "kernkit/schema/parser.h"
+#include "kernkit/shapes/arithmetic.h"
+#include "kernkit/shapes/reader.h"
+#include "kernkit/shapes/refusal.h"
+#include "kernkit/shapes/words.h"
+
+namespace kernkit::shapes {
+
+namespace detail {
+
+/// A call, to be compared with its line once more.
+class KERNKIT_LOCAL Refused {
+ public:
+  Refused(const char* text, const Given* given)
+      : text_(text),
+        given_(given),
+        schema_(schema::parse(text)),
+        line_(read_shapes(text, schema_)) {}
+
+  [[noreturn, gnu::cold]] void say() const {
+    using Rule = void (Refused::*)(int, const DLTensor*, const char*) const;
+    for (const Rule rule : {&Refused::rank, &Refused::sizes, &Refused::dtype, &Refused::device}) {
+      for (const bool outputs : {false, true}) {
+        for (int v = 0; v < schema_.num_params; ++v) {
+          if (schema_.params[v].is_only_written == outputs) each(v, rule);
+        }
+      }
+    }
+    throw Error(kind::ValueError, "the arguments do not match the schema line");
+  }
+
+ private:
+  template <class Rule>
+  void each(int v, Rule rule) const {
+    const schema::Param& param = schema_.params[v];
+    const Given& given = given_[v];
+    if (param.is_list && given.list != nullptr) {
+      if (rule == &Refused::rank && given.list->empty()) empty(v);
+      for (size_t i = 0; i < given.list->size(); ++i) {
+        Message name;
+        write(name, param.name) << "[" << i << "]";
+        (this->*rule)(v, (*given.list)[i].get(), name.c_str());
+      }
+    } else if (given.tensor != nullptr) {
+      Message name;
+      (this->*rule)(v, given.tensor, write(name, param.name).c_str());
+    }
+  }
+
+  void empty(int v) const {
+    for (int i = 0; i < line_.num_names; ++i) {
+      if (line_.names[i].is_parameter || line_.names[i].value != v) continue;
+      Message text;
+      write(text, schema_.params[v].name) << ": is empty; its first tensor says what ";
+      write(text, line_.names[i].text) << " is";
+      throw Error(kind::ValueError, text.c_str());
+    }
+    if (line_.run_of != v) return;
+    Message text;
+    write(text, schema_.params[v].name) << ": is empty; its first tensor says what ... is";
+    throw Error(kind::ValueError, text.c_str());
+  }
+  void rank(int v, const DLTensor* x, const char* name) const {
+    if (line_.values[v].has_shape && !has_rank(v, x)) shape(v, x, name);
+  }
+  void sizes(int v, const DLTensor* x, const char* name) const {
+    const Value& value = line_.values[v];
+    for (int i = 0; i < value.count; ++i) {
+      const Size& size = line_.sizes[value.first + i];
+      if (size.kind == SizeKind::kAny) continue;
+      if (size.kind == SizeKind::kRun) {
+        if (line_.run_of < 0) continue;
+        const DLTensor* says = given_[line_.run_of].tensor;
+        if (run_of(x, value) != run_of(says, line_.values[line_.run_of])) shape(v, x, name);
+        continue;
+      }
+      int64_t wanted = 0;
+      if (evaluate(size.node, &wanted) && wanted == at(x, value.place(i))) continue;
+      if (size.kind != SizeKind::kScaled || is_given(line_.names[size.name])) shape(v, x, name);
+    }
+  }
+  void dtype(int v, const DLTensor* x, const char* name) const {
+    const Value& value = line_.values[v];
+    int begin = value.dtype.begin;
+    Message text;
+    text << name << ": dtype " << x->dtype;
+    if (value.dtype.size == 0) {
+      if (!value.has_shape || !schema_.params[v].is_only_written || line_.like < 0) return;
+      const DLTensor* like = given_[line_.like].tensor;
+      if (like == nullptr || like->dtype == x->dtype) return;
+      write(text << " does not match ", schema_.params[line_.like].name)
+          << " (" << like->dtype << ")";
+      throw Error(kind::TypeError, text.c_str());
+    }
+    if (text_[begin] == '?') return;
+    for (;;) {
+      const Span word = {begin, word_size(text_, begin)};
+      const DLDataType wanted = dtype_at(text_, word.begin, word.size);
+      if (wanted.bits != 0) {
+        if (x->dtype == wanted) return;
+        throw Error(kind::TypeError, (text << " is not supported; expected " << wanted).c_str());
+      }
+      const Given& said = given_[param_at(text_, schema_, word.begin, word.size)];
+      if (said.tensor != nullptr || said.dtype.bits != 0) {
+        const DLDataType dtype = said.tensor != nullptr ? said.tensor->dtype : said.dtype;
+        if (x->dtype == dtype) return;
+        write(text << " does not match ", word) << " (" << dtype << ")";
+        throw Error(kind::TypeError, text.c_str());
+      }
+      begin = next_word(text_, word.begin, word.size);
+    }
+  }
+  void device(int v, const DLTensor* x, const char* name) const {
+    if (!line_.values[v].has_shape || !schema_.params[v].is_only_written || line_.like < 0) return;
+    const DLTensor* like = given_[line_.like].tensor;
+    if (like == nullptr || like->device == x->device) return;
+    Message text;
+    text << name << ": device " << x->device << " does not match ";
+    write(text, schema_.params[line_.like].name) << " (" << like->device << ")";
+    throw Error(kind::ValueError, text.c_str());
+  }
+
+  Message& write(Message& out, Span span) const {
+    return out.append(text_ + span.begin, static_cast<size_t>(span.size));
+  }
+  static int64_t at(const DLTensor* x, int place) {
+    return x->shape[place >= 0 ? place : x->ndim + place];
+  }
+  bool has_rank(int v, const DLTensor* x) const {
+    const Value& value = line_.values[v];
+    return value.run < 0 ? x->ndim == value.count : x->ndim >= value.rank();
+  }
+  /// Whether a call says what the name is. Its multiple need not divide.
+  bool is_given(const Name& name) const {
+    if (name.is_parameter) return true;
+    const DLTensor* x = name.value < 0 ? nullptr : given_[name.value].tensor;
+    return x != nullptr && has_rank(name.value, x);
+  }
+  bool value_of(const Name& name, int64_t* out) const {
+    if (!is_given(name)) return false;
+    *out =
+        name.is_parameter ? given_[name.value].number : at(given_[name.value].tensor, name.place);
+    const bool divides = *out % name.factor == 0;
+    *out /= name.factor;
+    return divides;
+  }
+  bool evaluate(int n, int64_t* out) const {
+    const Node& node = line_.nodes[n];
+    *out = node.number;
+    if (node.kind == NodeKind::kNumber) return true;
+    if (node.kind == NodeKind::kName) return value_of(line_.names[node.left], out);
+    if (node.kind == NodeKind::kNumel) {
+      return multiply_all(run_of(given_[line_.run_of].tensor, line_.values[line_.run_of]), out);
+    }
+    int64_t left = 0;
+    int64_t right = 0;
+    return evaluate(node.left, &left) && evaluate(node.right, &right) &&
+           apply(node.kind, left, right, out);
+  }
+
+  // "x: shape [4] does not match [n] with n = 5 (bound by y)", as KERNKIT_EXPECT(x).shape() says
+  // it.
+  [[noreturn, gnu::cold]] void shape(int v, const DLTensor* x, const char* name) const {
+    const Value& value = line_.values[v];
+    Message text;
+    text << name << ": shape " << TensorView(x).sizes() << " does not match [";
+    for (int i = 0; i < value.count; ++i) write_size(text << (i > 0 ? ", " : ""), value.first + i);
+    text << "]";
+    const char* separator = " with ";
+    bool is_said[kMostNames] = {};
+    for (int i = 0; i < value.count; ++i) {
+      const Size& size = line_.sizes[value.first + i];
+      if (size.kind == SizeKind::kRun && line_.run_of >= 0 && line_.run_of != v) {
+        const DLTensor* says = given_[line_.run_of].tensor;
+        if (!has_rank(line_.run_of, says)) continue;
+        text << separator << "... = " << run_of(says, line_.values[line_.run_of]);
+        write(text << " (bound by ", schema_.params[line_.run_of].name) << ")";
+        separator = ", ";
+      }
+      if (size.kind != SizeKind::kAny && size.kind != SizeKind::kRun) {
+        write_names(text, size.node, v, is_said, &separator);
+      }
+    }
+    throw Error(kind::ValueError, text.c_str());
+  }
+  void write_size(Message& out, int i) const {
+    const Span span = line_.sizes[i].text;
+    for (int k = span.begin; k < span.begin + span.size; ++k) {
+      const char c = text_[k];
+      if (c == '+' || c == '-' || c == '*' || c == '/') {
+        out << " " << c << " ";
+      } else if (c != ' ') {
+        out << c << (c == ',' ? " " : "");
+      }
+    }
+  }
+  void write_names(Message& out, int n, int v, bool* is_said, const char** separator) const {
+    const Node& node = line_.nodes[n];
+    if (node.kind >= NodeKind::kAdd) {
+      write_names(out, node.left, v, is_said, separator);
+      write_names(out, node.right, v, is_said, separator);
+    }
+    if (node.kind != NodeKind::kName || is_said[node.left]) return;
+    const Name& name = line_.names[node.left];
+    int64_t number = 0;
+    if (!value_of(name, &number)) return;
+    is_said[node.left] = true;
+    write(out << *separator, name.text) << " = " << number;
+    *separator = ", ";
+    if (name.is_parameter || name.value == v) return;
+    write(out << " (bound by ", schema_.params[name.value].name) << ")";
+  }
+
+  const char* text_;
+  const Given* given_;
+  schema::Schema schema_;
+  ShapeLine line_;
+};
+
+}  // namespace detail
+
+KERNKIT_LOCAL inline void refuse(const char* line, const Given* given) {
+  detail::Refused(line, given).say();
+}
+
+}  // namespace kernkit::shapes

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// ShapeLine: the shapes and dtypes of a schema line, as "(Tensor(out!) y[n, d], Tensor x[n, 2*d])".
+//
+// The grammar stands in docs/shapes.md. Values are numbered as in the line: parameters, then
+// results.
+#pragma once
+
+#include "kernkit/schema/schema.h"
+
+namespace kernkit::shapes {
+
+using schema::Span;
+
+enum class ShapeError : uint8_t {
+  kNone,
+  kNoTensor,
+  kSize,
+  kUnclosed,
+  kTwoRuns,
+  kNotAnInt,
+  kAsked,
+  kUnbound,
+  kUnsaid,
+  kAnyOfOutput,
+  kNoRun,
+  kDtype,
+  kNothingAlike,
+  kTooMany,
+};
+
+enum class NodeKind : uint8_t {
+  kNumber,
+  kName,
+  kNumel,  // of the run of sizes that "..." stands for
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kCeilDiv,
+  kRoundUp,
+};
+
+/// A part of an expression. Operands stand in front of their operation.
+struct Node {
+  NodeKind kind = NodeKind::kNumber;
+  int left = 0;  // kName: which name
+  int right = 0;
+  int64_t number = 0;
+  int position = 0;
+};
+
+enum class SizeKind : uint8_t {
+  kAny,     // _
+  kRun,     // ...
+  kScaled,  // n or 2*n
+  kSum,     // what else there is
+};
+
+struct Size {
+  SizeKind kind = SizeKind::kSum;
+  bool is_asked = false;  // k?: the caller of the functional form says it
+  int node = 0;
+  int name = 0;        // kScaled
+  int64_t factor = 1;  // kScaled
+  Span text;
+};
+
+/// A size's name, and what binds it: an int parameter, or a size of a tensor.
+struct Name {
+  Span text;
+  bool is_parameter = false;
+  bool is_sure = false;  // bound in every call, so that an output may have it
+  int value = -1;        // the parameter, or the tensor
+  int place = 0;         // of the size in the tensor; behind "...", counted from the end: -1
+  int64_t factor = 1;
+};
+
+/// A parameter or a result.
+struct Value {
+  bool has_shape = false;
+  int first = 0;  // of sizes
+  int count = 0;
+  int run = -1;  // which of them is "..."
+  Span dtype;    // "int8", "x", "out_type or bfloat16", "?"
+
+  constexpr int rank() const { return run < 0 ? count : count - 1; }
+  /// Of size i, as Name::place.
+  constexpr int place(int i) const { return run < 0 || i < run ? i : i - count; }
+};
+
+inline constexpr int kMostNames = 32;
+inline constexpr int kMostSizes = 128;
+inline constexpr int kMostNodes = 256;
+inline constexpr int kMostValues = schema::kMaxParams + schema::kMaxReturns;
+
+struct ShapeLine {
+  ShapeError error = ShapeError::kNone;
+  int position = 0;  // of the error, counted from 0
+  int num_names = 0;
+  int num_sizes = 0;
+  int num_nodes = 0;
+  int run_of = -1;  // the tensor that says what "..." is
+  int like = -1;    // the tensor whose dtype and device an output has that says none
+  Name names[kMostNames];
+  Size sizes[kMostSizes];
+  Node nodes[kMostNodes];
+  Value values[kMostValues];
+};
+
+}  // namespace kernkit::shapes

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compile errors of the shapes in a schema line: one static_assert for each thing that can be
+// wrong.
+#pragma once
+
+#include "kernkit/shapes/line.h"
+
+namespace kernkit::shapes {
+
+/// Position counts characters of the schema line from 0; compilers print it with the message.
+template <ShapeError Error, int Position>
+struct Sentences {
+  using E = ShapeError;
+  static_assert(Error != E::kNoTensor, "kernkit schema: only a Tensor has a shape or a dtype");
+  static_assert(
+      Error != E::kSize,
+      "kernkit schema: expected a size: a number, a name, _, ..., or an expression of them with "
+      "+ - * / ( ) ceil_div(a, b) round_up(a, b) numel(...)");
+  static_assert(Error != E::kUnclosed, "kernkit schema: expected ',' or ']' behind a size");
+  static_assert(Error != E::kTwoRuns, "kernkit schema: a shape has '...' once");
+  static_assert(Error != E::kNotAnInt,
+                "kernkit schema: a size has the name of a parameter that is no int");
+  static_assert(Error != E::kAsked,
+                "kernkit schema: '?' stands behind a name, in the shape of a Tensor(out!)");
+  static_assert(Error != E::kUnbound,
+                "kernkit schema: no required input binds this name: write it alone (n) or times a "
+                "number (2*n) once");
+  static_assert(Error != E::kUnsaid,
+                "kernkit schema: the inputs do not say what this name of an output's size is");
+  static_assert(Error != E::kAnyOfOutput,
+                "kernkit schema: _ is for inputs; an output's size must follow from them");
+  static_assert(Error != E::kNoRun, "kernkit schema: no required input says what '...' is");
+  static_assert(
+      Error != E::kDtype,
+      "kernkit schema: behind ':' stands a dtype, or the name of a tensor that is read or "
+      "of a ScalarType parameter; behind one that may be None, 'or' and another; of what "
+      "is written or returned, ? as well");
+  static_assert(Error != E::kNothingAlike,
+                "kernkit schema: there is no tensor whose dtype this output could have: write one "
+                "behind ':'");
+  static_assert(Error != E::kTooMany,
+                "kernkit schema: more than 32 names, 128 sizes or 256 parts of expressions");
+  static constexpr bool kOk = Error == E::kNone;
+};
+
+}  // namespace kernkit::shapes

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words behind ':' in a schema line, as in "out_type or bfloat16".
+#pragma once
+
+#include "kernkit/schema/lexer.h"
+#include "kernkit/types/dtype.h"
+
+namespace kernkit::shapes {
+
+constexpr int word_size(const char* text, int begin) {
+  int size = 0;
+  while (schema::detail::is_name_char(text[begin + size])) ++size;
+  return size;
+}
+
+/// Where the word behind "or" begins.
+constexpr int next_word(const char* text, int begin, int size) {
+  int at = begin + size;
+  while (text[at] == ' ') ++at;
+  at += word_size(text, at);
+  while (text[at] == ' ') ++at;
+  return at;
+}
+
+/// The dtype of that name, or {}.
+constexpr DLDataType dtype_at(const char* text, int begin, int size) {
+  DLDataType dtype{};
+  return parse_dtype(text + begin, static_cast<size_t>(size), &dtype) ? dtype : DLDataType{};
+}
+
+/// The parameter of that name, which the line has.
+constexpr int param_at(const char* text, const schema::Schema& line, int begin, int size) {
+  for (int i = 0; i < line.num_params; ++i) {
+    const schema::Span name = line.params[i].name;
+    int same = 0;
+    while (same < size && same < name.size && text[name.begin + same] == text[begin + same]) ++same;
+    if (same == size && same == name.size) return i;
+  }
+  return 0;
+}
+
+}  // namespace kernkit::shapes

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What frameworks learn of a library's ops, from the shapes in their schema lines."""

@@ -1,0 +1,6 @@
+// expect: no required input says what '...' is
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/shapes/export.h"
+
+void op_function(kernkit::TensorView);
+KERNKIT_EXPORT(op, "(Tensor(out!) x[...]) -> ()", "", op_function)

@@ -1,0 +1,6 @@
+// expect: Sentences<kernkit::shapes::ShapeError::kUnsaid, 16>
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/shapes/export.h"
+
+void op_function(kernkit::TensorView);
+KERNKIT_EXPORT(op, "(Tensor(out!) y[k]) -> ()", "", op_function)

@@ -1,0 +1,6 @@
+// expect: the inputs do not say what this name of an output's size is
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/shapes/export.h"
+
+void op_function(kernkit::TensorView);
+KERNKIT_EXPORT(op, "(Tensor(out!) x[k]) -> ()", "", op_function)

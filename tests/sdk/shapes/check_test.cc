@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an exported function refuses because its line says shapes, and in which words.
+#include "export_fixture.h"
+#include "kernkit/expect.h"
+#include "kernkit/shapes/export.h"
+
+namespace ops {
+
+using kernkit::ListView;
+using kernkit::Optional;
+using kernkit::TensorView;
+
+void two(TensorView, TensorView) { see("ran"); }
+void by_hand(TensorView y, TensorView x) {
+  kernkit::Dim n("n");
+  kernkit::Dim d("d");
+  KERNKIT_EXPECT(x).shape(n, d);
+  KERNKIT_EXPECT(y).shape(2 * d, n);
+  see("ran");
+}
+void quantised(TensorView, TensorView, TensorView, int32_t) { see("ran"); }
+void weighted(TensorView, TensorView, Optional<TensorView>, Optional<TensorView>) { see("ran"); }
+void summed(TensorView, ListView<TensorView>) { see("ran"); }
+void typed(TensorView, TensorView, TensorView, Optional<DLDataType>) { see("ran"); }
+void owned(kernkit::Tensor) { see("ran"); }
+void rounded(TensorView, TensorView, int64_t) { see("ran"); }
+void scalar(TensorView) { see("ran"); }
+
+}  // namespace ops
+
+// [shapes]
+KERNKIT_EXPORT(shaped_silu, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", "", ops::two)
+// [/shapes]
+KERNKIT_EXPORT(shaped_by_line, "(Tensor y[2*d, n], Tensor x[n, d]) -> ()", "", ops::two)
+KERNKIT_EXPORT(shaped_by_hand, "(Tensor y, Tensor x) -> ()", "", ops::by_hand)
+KERNKIT_EXPORT(shaped_rows, "(Tensor(out!) y[..., 1], Tensor x[..., _]) -> ()", "", ops::two)
+KERNKIT_EXPORT(shaped_quantised,
+               "(Tensor(out!) q[n, d]: int8, Tensor(out!) s[n, d/group]: float32, Tensor x[n, d], "
+               "int group) -> ()",
+               "", ops::quantised)
+KERNKIT_EXPORT(
+    shaped_weighted,
+    "(Tensor(out!) y[n, d], Tensor x[n, d], Tensor? weight[d, k]=None, Tensor? bias[k]: x=None) "
+    "-> ()",
+    "", ops::weighted)
+KERNKIT_EXPORT(shaped_summed, "(Tensor(out!) y[n, ...], Tensor[] xs[n, ...]) -> ()", "",
+               ops::summed)
+KERNKIT_EXPORT(
+    shaped_typed,
+    "(Tensor(out!) y[n]: t or x, Tensor x[n], Tensor(a!) z: x, ScalarType? t=None) -> ()", "",
+    ops::typed)
+KERNKIT_EXPORT(shaped_owned, "(Tensor x[3, n]) -> ()", "", ops::owned)
+KERNKIT_EXPORT(
+    shaped_rounded,
+    "(Tensor(out!) y[round_up(n, k), ceil_div(n - 1, k) + numel(...)], Tensor x[n, ...], int k) "
+    "-> ()",
+    "", ops::rounded)
+KERNKIT_EXPORT(shaped_scalar, "(Tensor x[]) -> ()", "", ops::scalar)
+
+namespace kernkit {
+namespace {
+
+template <class T = float>
+struct Given {
+  HostTensor<T> tensor;
+  KernkitAny any;
+  explicit Given(const std::vector<int64_t>& shape)
+      : tensor(shape), any(pointer(kKernkitDLTensorPtr, tensor.dl())) {}
+};
+template <class T = float, class U = T>
+std::string call(KernkitFunction f, const std::vector<int64_t>& first,
+                 const std::vector<int64_t>& second) {
+  const Given<T> a(first);
+  const Given<U> b(second);
+  return seen(f, {a.any, b.any});
+}
+
+TEST(Shapes, AreCheckedBeforeTheFunctionRuns) {
+  EXPECT_EQ(call(__tvm_ffi_shaped_silu, {3, 4}, {3, 8}), "ran;");
+  EXPECT_EQ(call(__tvm_ffi_shaped_silu, {0, 4}, {0, 8}), "ran;");
+  EXPECT_EQ(call(__tvm_ffi_shaped_silu, {3, 5}, {3, 8}),
+            "ValueError: shaped_silu(): y: shape [3, 5] does not match [n, d] with n = 3 (bound by "
+            "x), d = 4 "
+            "(bound by x)");
+  EXPECT_EQ(call(__tvm_ffi_shaped_silu, {2, 4}, {3, 8}),
+            "ValueError: shaped_silu(): y: shape [2, 4] does not match [n, d] with n = 3 (bound by "
+            "x), d = 4 "
+            "(bound by x)");
+  EXPECT_EQ(call(__tvm_ffi_shaped_silu, {3, 3}, {3, 7}),
+            "ValueError: shaped_silu(): x: shape [3, 7] does not match [n, 2 * d] with n = 3");
+  EXPECT_EQ(call(__tvm_ffi_shaped_silu, {3, 4}, {24}),
+            "ValueError: shaped_silu(): x: shape [24] does not match [n, 2 * d]");
+  EXPECT_EQ(
+      call(__tvm_ffi_shaped_silu, {12}, {3, 8}),
+      "ValueError: shaped_silu(): y: shape [12] does not match [n, d] with n = 3 (bound by x), d = "
+      "4 (bound "
+      "by x)");
+}
+
+TEST(Shapes, AreRefusedInTheWordsOfExpect) {
+  const auto rest = [](const std::string& text) { return text.substr(text.find("(): ")); };
+  // What the line binds is what the function's own checks bind: y, then x.
+  const std::string by_line = call(__tvm_ffi_shaped_by_line, {8, 4}, {3, 8});
+  EXPECT_EQ(
+      rest(by_line),
+      "(): x: shape [3, 8] does not match [n, d] with n = 4 (bound by y), d = 4 (bound by y)");
+  const std::string by_hand = call(__tvm_ffi_shaped_by_hand, {8, 4}, {3, 8});
+  EXPECT_EQ(
+      rest(by_hand),
+      "(): y: shape [8, 4] does not match [2 * d, n] with d = 8 (bound by x), n = 3 (bound by x)");
+}
+
+TEST(Shapes, DotsAreOneRunOfSizes) {
+  EXPECT_EQ(call(__tvm_ffi_shaped_rows, {2, 3, 1}, {2, 3, 9}), "ran;");
+  EXPECT_EQ(call(__tvm_ffi_shaped_rows, {1}, {9}), "ran;");
+  EXPECT_EQ(
+      call(__tvm_ffi_shaped_rows, {2, 4, 1}, {2, 3, 9}),
+      "ValueError: shaped_rows(): y: shape [2, 4, 1] does not match [..., 1] with ... = [2, 3] "
+      "(bound by x)");
+  EXPECT_EQ(call(__tvm_ffi_shaped_rows, {2, 1}, {2, 3, 9}),
+            "ValueError: shaped_rows(): y: shape [2, 1] does not match [..., 1] with ... = [2, 3] "
+            "(bound by x)");
+  EXPECT_EQ(
+      call(__tvm_ffi_shaped_rows, {}, {9}),
+      "ValueError: shaped_rows(): y: shape [] does not match [..., 1] with ... = [] (bound by x)");
+  EXPECT_EQ(call(__tvm_ffi_shaped_rows, {1}, {}),
+            "ValueError: shaped_rows(): x: shape [] does not match [..., _]");
+}
+
+std::string quantise(int64_t group, const std::vector<int64_t>& scales) {
+  const Given<int8_t> q({3, 8});
+  const Given<float> s(scales);
+  const Given<float> x({3, 8});
+  return seen(__tvm_ffi_shaped_quantised, {q.any, s.any, x.any, integer(group)});
+}
+TEST(Shapes, MayHaveIntParameters) {
+  EXPECT_EQ(quantise(4, {3, 2}), "ran;");
+  EXPECT_EQ(quantise(3, {3, 2}),
+            "ValueError: shaped_quantised(): s: shape [3, 2] does not match [n, d / group] with n "
+            "= 3 (bound by "
+            "x), d = 8 (bound by x), group = 3");
+  EXPECT_EQ(quantise(4, {3, 3}).substr(0, 64),
+            "ValueError: shaped_quantised(): s: shape [3, 3] does not match [");
+  for (const int64_t group : {0, -4}) EXPECT_NE(quantise(group, {3, 2}), "ran;");
+}
+
+TEST(Shapes, OfAnOptionalTensorAreCheckedIfItIsGiven) {
+  const Given<float> x({3, 8});
+  const Given<float> w({8, 5});
+  const Given<float> short_w({7, 5});
+  const Given<float> b({5});
+  const Given<float> short_b({4});
+  const auto f = __tvm_ffi_shaped_weighted;
+  EXPECT_EQ(seen(f, {x.any, x.any}), "ran;");
+  EXPECT_EQ(seen(f, {x.any, x.any, w.any, b.any}), "ran;");
+  EXPECT_EQ(seen(f, {x.any, x.any, none(), short_b.any}), "ran;");
+  EXPECT_EQ(
+      seen(f, {x.any, x.any, short_w.any}),
+      "ValueError: shaped_weighted(): weight: shape [7, 5] does not match [d, k] with d = 8 (bound "
+      "by x), k "
+      "= 5");
+  EXPECT_EQ(seen(f, {x.any, x.any, w.any, short_b.any}),
+            "ValueError: shaped_weighted(): bias: shape [4] does not match [k] with k = 5 (bound "
+            "by weight)");
+}
+
+TEST(Shapes, MayBeRounded) {
+  const auto run = [](const std::vector<int64_t>& y, const std::vector<int64_t>& x, int64_t k) {
+    const Given<float> a(y);
+    const Given<float> b(x);
+    return seen(__tvm_ffi_shaped_rounded, {a.any, b.any, integer(k)});
+  };
+  EXPECT_EQ(run({8, 3 + 6}, {5, 2, 3}, 4).substr(0, 10), "ValueError");
+  EXPECT_EQ(run({8, 1 + 6}, {5, 2, 3}, 4), "ran;");
+  EXPECT_EQ(run({6, 2 + 6}, {5, 2, 3}, 3), "ran;");
+  EXPECT_EQ(run({6, 2}, {5, 2, 3}, 3),
+            "ValueError: shaped_rounded(): y: shape [6, 2] does not match [round_up(n, k), "
+            "ceil_div(n - 1, k) + "
+            "numel(...)] with n = 5 (bound by x), k = 3");
+  EXPECT_EQ(call(__tvm_ffi_shaped_owned, {3, 1}, {1}).substr(0, 9), "TypeError");
+}
+
+TEST(Shapes, OfRankNoneAreOfAScalar) {
+  const Given<float> one({});
+  const Given<float> vector({1});
+  EXPECT_EQ(seen(__tvm_ffi_shaped_scalar, {one.any}), "ran;");
+  EXPECT_EQ(seen(__tvm_ffi_shaped_scalar, {vector.any}),
+            "ValueError: shaped_scalar(): x: shape [1] does not match []");
+}
+
+TEST(ShapeDtypes, AreCheckedAsTheLineSays) {
+  EXPECT_EQ((call<float, double>(__tvm_ffi_shaped_silu, {3, 4}, {3, 8})),
+            "TypeError: shaped_silu(): y: dtype float32 does not match x (float64)");
+  const Given<float> x({3});
+  const Given<double> y({3});
+  KernkitAny float64{};
+  float64.type_index = kKernkitDataType;
+  float64.v.dtype = dl_float64;
+  const auto f = __tvm_ffi_shaped_typed;
+  EXPECT_EQ(seen(f, {x.any, x.any, x.any}), "ran;");
+  EXPECT_EQ(seen(f, {y.any, x.any, x.any, float64}), "ran;");
+  EXPECT_EQ(seen(f, {y.any, x.any, x.any}),
+            "TypeError: shaped_typed(): y: dtype float64 does not match x (float32)");
+  EXPECT_EQ(seen(f, {x.any, x.any, x.any, float64}),
+            "TypeError: shaped_typed(): y: dtype float32 does not match t (float64)");
+  EXPECT_EQ(seen(f, {x.any, x.any, y.any}),
+            "TypeError: shaped_typed(): z: dtype float64 does not match x (float32)");
+  const Given<float> q({3, 8});
+  EXPECT_EQ(seen(__tvm_ffi_shaped_quantised, {q.any, q.any, q.any, integer(1)}),
+            "TypeError: shaped_quantised(): q: dtype float32 is not supported; expected int8");
+}
+
+TEST(ShapeDevices, OfWhatIsWrittenAreTheFirstInputs) {
+  Given<float> y({3, 4});
+  Given<float> x({3, 8});
+  x.tensor.dl()->device = {kDLCUDA, 1};
+  EXPECT_EQ(seen(__tvm_ffi_shaped_silu, {y.any, x.any}),
+            "ValueError: shaped_silu(): y: device cpu does not match x (cuda:1)");
+}
+
+TEST(Shapes, OfAListAreThoseOfEachElement) {
+  const Given<float> y({3, 4});
+  const Given<float> a({3, 4});
+  const Given<float> b({3, 5});
+  const auto f = __tvm_ffi_shaped_summed;
+  const auto list = [](std::vector<KernkitAny>& items) {
+    KernkitSeqCell cell{};
+    cell.data = items.data();
+    cell.size = static_cast<int64_t>(items.size());
+    return Object<KernkitSeqCell>(kKernkitArray, cell);
+  };
+  std::vector<KernkitAny> alike = {a.any, a.any};
+  std::vector<KernkitAny> other = {a.any, b.any};
+  std::vector<KernkitAny> none_at_all;
+  EXPECT_EQ(seen(f, {y.any, list(alike).any()}), "ran;");
+  EXPECT_EQ(seen(f, {y.any, list(other).any()}),
+            "ValueError: shaped_summed(): xs[1]: shape [3, 5] does not match [n, ...] with n = 3");
+  EXPECT_EQ(
+      seen(f, {b.any, list(alike).any()}),
+      "ValueError: shaped_summed(): y: shape [3, 5] does not match [n, ...] with n = 3 (bound by "
+      "xs), ... = "
+      "[4] (bound by xs)");
+  EXPECT_EQ(seen(f, {y.any, list(none_at_all).any()}),
+            "ValueError: shaped_summed(): xs: is empty; its first tensor says what n is");
+}
+
+}  // namespace
+}  // namespace kernkit

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grammar of shapes, and what in a line cannot be known.
+#include "kernkit/shapes/reader.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernkit/schema/parser.h"
+
+namespace kernkit::shapes {
+namespace {
+
+ShapeLine read(const char* text) { return read_shapes(text, schema::parse(text)); }
+
+constexpr char kSilu[] = "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()";
+constexpr ShapeLine kRead = read_shapes(kSilu, schema::parse(kSilu));
+static_assert(kRead.error == ShapeError::kNone && kRead.num_names == 2);
+
+TEST(ShapeLine, NamesAreBoundByTheFirstRequiredInput) {
+  EXPECT_EQ(kRead.names[0].value, 1);
+  EXPECT_EQ(kRead.names[1].value, 1);
+  EXPECT_EQ(kRead.names[1].place, 1);
+  EXPECT_EQ(kRead.names[1].factor, 2);
+  EXPECT_EQ(kRead.like, 1);
+  const ShapeLine line =
+      read("(Tensor? w[d], Tensor[] xs[n, d], Tensor x[..., d], Tensor(out!) y[d, k?]) -> ()");
+  ASSERT_EQ(line.error, ShapeError::kNone) << line.position;
+  EXPECT_EQ(line.names[0].value, 2);   // d: behind w and xs
+  EXPECT_EQ(line.names[0].place, -1);  // behind "..."
+  EXPECT_EQ(line.names[1].value, 1);   // n
+  EXPECT_EQ(line.names[2].value, 3);   // k, by who is called
+  EXPECT_EQ(line.run_of, 2);
+  EXPECT_EQ(line.like, 2);
+}
+
+// Ops of vLLM, SGLang and FlashInfer, whose own shape functions or wrappers these lines say.
+class Census : public ::testing::TestWithParam<const char*> {};
+TEST_P(Census, IsRead) {
+  const schema::Schema schema = schema::parse(GetParam());
+  ASSERT_EQ(schema.error, schema::ParseError::kNone) << schema.position;
+  EXPECT_TRUE(schema.has_shapes);
+  const ShapeLine line = read(GetParam());
+  EXPECT_EQ(line.error, ShapeError::kNone)
+      << static_cast<int>(line.error) << " at " << line.position;
+}
+INSTANTIATE_TEST_SUITE_P(
+    ShapeLine, Census,
+    ::testing::Values(
+        "(Tensor(out!) result[..., d], Tensor input[..., d], Tensor weight[d], float epsilon) -> "
+        "()",
+        "(Tensor(a!) input[..., d], Tensor(b!) residual[..., d], Tensor weight[d], float epsilon) "
+        "-> ()",
+        "(Tensor(out!) result[..., d], Tensor input[..., 2*d]) -> ()",
+        "(Tensor(out!) result[..., d]: ?, Tensor input[..., d], Tensor weight[d], Tensor(out!) "
+        "scale[numel(...), 1]: float32, float epsilon, Tensor? scale_ub[], Tensor(c!)? "
+        "residual[..., d]) -> ()",
+        "(Tensor(out!) out[n, d]: ?, Tensor input[n, 2*d], Tensor(out!) scales[n, d/group_size]: "
+        "float32, int group_size, Tensor? scale_ub=None, bool is_scale_transposed=False) -> ()",
+        "(Tensor positions[...], Tensor(a!) query[..., _], Tensor(b!)? key[..., _], int head_size, "
+        "Tensor cos_sin_cache[_, r], bool is_neox) -> ()",
+        "(Tensor(out!) out[s, h, d], Tensor query[s, h, d], Tensor key_cache[b, k, d/x, p, x], "
+        "Tensor "
+        "value_cache[b, k, d, p], int num_kv_heads, float scale, Tensor block_tables[s, _], Tensor "
+        "seq_lens[s], int block_size, int max_seq_len, Tensor? alibi_slopes[h], str "
+        "kv_cache_dtype, "
+        "Tensor k_scale, Tensor v_scale) -> ()",
+        "(Tensor input[m, k], Tensor qweight[k, o], Tensor scales[g, 8*o], Tensor qzeros[g, o], "
+        "int "
+        "split_k_iters) -> Tensor y[m, 8*o]",
+        "(Tensor qweight[i, o], Tensor scales[g, 8*o], Tensor zeros[g, o], int split_k_iters, int "
+        "thx, "
+        "int thy) -> Tensor y[i, 8*o]: scales",
+        "(Tensor b_q_weight, Tensor perm, int size_k, int size_n, int num_bits, bool "
+        "is_a_8bit=False) -> Tensor y[size_k/16, size_n*16/(32/num_bits)]",
+        "(Tensor A[m, k], Tensor B[_, n], int b_type, ScalarType? out_type, Tensor? group_scales, "
+        "Tensor? group_zeros, int? group_size, Tensor? channel_scales, Tensor? token_scales, str? "
+        "schedule) -> Tensor y[m, n]: out_type or A",
+        "(Tensor a[m, k], Tensor b_q[_, n], Tensor b_group_scales, int b_group_size, Tensor "
+        "b_channel_scales, Tensor a_token_scales, ScalarType? out_type=None, str? "
+        "maybe_schedule=None) -> Tensor y[m, n]: out_type or bfloat16",
+        "(Tensor mat_a[m, k], Tensor mat_b[k, n], Tensor scales_a, Tensor scales_b, ScalarType "
+        "out_dtype, Tensor? bias[n]) -> Tensor y[m, n]: out_dtype",
+        "(Tensor(out!) topk_weights[n, k?]: float32, Tensor(out!) topk_indices[n, k]: int32, "
+        "Tensor "
+        "gating_output[n, e], bool renormalize) -> ()",
+        "(Tensor topk_ids[n, k], int num_experts, int block_size, Tensor(out!) "
+        "sorted_token_ids[n*k + "
+        "num_experts*(block_size-1)]: int32, Tensor(out!) experts_ids[ceil_div(n*k + "
+        "num_experts*(block_size-1), block_size)]: int32, Tensor(out!) num_tokens_post_pad[1]: "
+        "int32, "
+        "Tensor(out!) cumsum_buffer[num_experts+1]: int32, bool pad_sorted_token_ids) -> ()",
+        "(Tensor v_a[n, h, d], Tensor s_a[n, h], Tensor v_b[n, h, d], Tensor s_b[n, h], "
+        "Tensor(out!) "
+        "v_merged[n, h, d], Tensor(out!) s_merged[n, h]: float32) -> ()"));
+
+struct Bad {
+  const char* line;
+  ShapeError error;
+  int position;
+};
+void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.line; }
+
+class BadShapes : public ::testing::TestWithParam<Bad> {};
+TEST_P(BadShapes, SaysWhatAndWhere) {
+  ASSERT_EQ(schema::parse(GetParam().line).error, schema::ParseError::kNone);
+  const ShapeLine line = read(GetParam().line);
+  EXPECT_EQ(line.error, GetParam().error) << static_cast<int>(line.error);
+  EXPECT_EQ(line.position, GetParam().position);
+}
+using E = ShapeError;
+INSTANTIATE_TEST_SUITE_P(
+    ShapeLine, BadShapes,
+    ::testing::Values(
+        Bad{"(int n[3]) -> ()", E::kNoTensor, 6}, Bad{"(int n: float32) -> ()", E::kNoTensor, 6},
+        Bad{"(Tensor x[n,]) -> ()", E::kSize, 12}, Bad{"(Tensor x[2n]) -> ()", E::kSize, 10},
+        Bad{"(Tensor x[n + ]) -> ()", E::kSize, 14}, Bad{"(Tensor x[(n]) -> ()", E::kSize, 12},
+        Bad{"(Tensor x[min(n, 2)]) -> ()", E::kSize, 10},
+        Bad{"(Tensor x[_ + 1]) -> ()", E::kUnclosed, 12},
+        Bad{"(Tensor x[n 2]) -> ()", E::kUnclosed, 12},
+        Bad{"(Tensor x[n, _ * 2]) -> ()", E::kUnclosed, 15},
+        Bad{"(Tensor x[..., ...]) -> ()", E::kTwoRuns, 15},
+        Bad{"(Tensor x[x]) -> ()", E::kNotAnInt, 10},
+        Bad{"(Tensor x[f], float f) -> ()", E::kNotAnInt, 10},
+        Bad{"(Tensor x[k], int? k) -> ()", E::kNotAnInt, 10},
+        Bad{"(Tensor x[n?]) -> ()", E::kAsked, 10},
+        Bad{"(Tensor x) -> Tensor y[n?]", E::kAsked, 23},
+        Bad{"(Tensor(out!) y[2*n?], Tensor x) -> ()", E::kAsked, 16},
+        Bad{"(Tensor x[n * m], Tensor y[n]) -> ()", E::kUnbound, 14},
+        Bad{"(Tensor x[n + 1]) -> ()", E::kUnbound, 10},
+        Bad{"(Tensor? w[n], Tensor x[n + 1]) -> ()", E::kUnbound, 24},
+        Bad{"(Tensor(out!) y[k], Tensor x[n]) -> ()", E::kUnsaid, 16},
+        Bad{"(Tensor x[n], Tensor? w[k]) -> Tensor y[n, k]", E::kUnsaid, 43},
+        Bad{"(Tensor(out!) y[n*m], Tensor x[n]) -> ()", E::kUnsaid, 18},
+        Bad{"(Tensor(out!) y[_], Tensor x[n]) -> ()", E::kAnyOfOutput, 16},
+        Bad{"(Tensor(out!) y[...], Tensor x[n]) -> ()", E::kNoRun, 16},
+        Bad{"(Tensor(out!) y[numel(...)], Tensor? x[...]) -> ()", E::kNoRun, 16},
+        Bad{"(Tensor x[n]: double) -> ()", E::kDtype, 14},
+        Bad{"(Tensor x[n]: ?) -> ()", E::kDtype, 14},
+        Bad{"(Tensor x[n], int t) -> Tensor y[n]: t", E::kDtype, 37},
+        Bad{"(Tensor x[n]) -> Tensor y[n]: x or float32", E::kDtype, 30},
+        Bad{"(Tensor x[n], ScalarType? t) -> Tensor y[n]: t or", E::kDtype, 49},
+        Bad{"(Tensor x[n]: ) -> ()", E::kDtype, 14},
+        Bad{"(int n) -> Tensor y[n]", E::kNothingAlike, 18},
+        Bad{"(Tensor(out!) y[n, k?, 1], int n) -> ()", E::kNothingAlike, 14}));
+
+// The four signatures of that census that no shape fits: what their results are hangs on a value.
+class Resists : public ::testing::TestWithParam<Bad> {};
+TEST_P(Resists, IsRefused) {
+  const ShapeLine line = read(GetParam().line);
+  EXPECT_EQ(line.error, GetParam().error) << static_cast<int>(line.error);
+}
+INSTANTIATE_TEST_SUITE_P(
+    ShapeLine, Resists,
+    ::testing::Values(
+        // marlin_gemm: a's dtype if that is a half, otherwise b_scales'
+        Bad{"(Tensor a[m, k], Tensor b_scales[_, n]) -> Tensor y[m, n]: a or b_scales", E::kDtype,
+            0},
+        // scaled_fp4_quant: rounded up, and packed, if a bool says so
+        Bad{"(Tensor x[m, n], bool swizzled) -> (Tensor y[m, n/2]: uint8, Tensor s[m*swizzled, "
+            "n/16]: "
+            "uint8)",
+            E::kNotAnInt, 0},
+        // sampling_from_logits: the rows of indices if they are given, otherwise of logits
+        Bad{"(Tensor logits[_, v], Tensor? indices[n]) -> Tensor y[n]: int32", E::kUnsaid, 0},
+        // segment_packbits: the size is the last element of a tensor
+        Bad{"(Tensor x[_], Tensor indptr[b]) -> Tensor y[indptr]: uint8", E::kNotAnInt, 0}));
+
+}  // namespace
+}  // namespace kernkit::shapes
