@@ -24,37 +24,10 @@ if(NOT EXISTS "${_kernkit_sdk_dir}/cuda_on_cpu")
   cmake_path(SET _kernkit_sdk_dir NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/..")
 endif()
 set(_kernkit_cuda_on_cpu_dir "${_kernkit_sdk_dir}/cuda_on_cpu")
-add_library(kernkit_cuda_on_cpu_runtime STATIC EXCLUDE_FROM_ALL
-  "${_kernkit_cuda_on_cpu_dir}/execution/block.cc"
-  "${_kernkit_cuda_on_cpu_dir}/execution/block_order.cc"
-  "${_kernkit_cuda_on_cpu_dir}/execution/fiber.cc"
-  "${_kernkit_cuda_on_cpu_dir}/execution/fiber_pool.cc"
-  "${_kernkit_cuda_on_cpu_dir}/execution/grid.cc"
-  "${_kernkit_cuda_on_cpu_dir}/execution/meeting.cc"
-  "${_kernkit_cuda_on_cpu_dir}/execution/place.cc"
-  "${_kernkit_cuda_on_cpu_dir}/execution/schedule.cc"
-  "${_kernkit_cuda_on_cpu_dir}/execution/shared_variables.cc"
-  "${_kernkit_cuda_on_cpu_dir}/execution/watchdog.cc"
-  "${_kernkit_cuda_on_cpu_dir}/faults/fault.cc"
-  "${_kernkit_cuda_on_cpu_dir}/faults/report.cc"
-  "${_kernkit_cuda_on_cpu_dir}/process/demangle.cc"
-  "${_kernkit_cuda_on_cpu_dir}/process/symbol_table.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/capture.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/copies.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/device.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/event.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/graph.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/host_function.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/kernels.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/launch.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/memory.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/pages.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/queue.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/registration.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/runtime.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/state.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/stream.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/visibility.cc")
+file(GLOB _kernkit_sources CONFIGURE_DEPENDS "${_kernkit_cuda_on_cpu_dir}/execution/*.cc"
+  "${_kernkit_cuda_on_cpu_dir}/faults/*.cc" "${_kernkit_cuda_on_cpu_dir}/process/*.cc"
+  "${_kernkit_cuda_on_cpu_dir}/runtime/*.cc")
+add_library(kernkit_cuda_on_cpu_runtime STATIC EXCLUDE_FROM_ALL ${_kernkit_sources})
 add_library(kernkit::cuda_on_cpu_runtime ALIAS kernkit_cuda_on_cpu_runtime)
 # Before any other: NVIDIA's headers may lie on the compiler's own path.
 target_include_directories(kernkit_cuda_on_cpu_runtime BEFORE PRIVATE
@@ -78,24 +51,12 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
 endif()
 
 include("${_kernkit_cuda_on_cpu_dir}/ptx/ptx.cmake" OPTIONAL)
+include("${_kernkit_sdk_dir}/on_gpu/on_gpu.cmake" OPTIONAL)
 
 add_library(kernkit_cuda_on_cpu INTERFACE)
 add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)
-# In place of the headers of CUB, Thrust, CUTLASS and cuBLAS, a sentence.
-set(_kernkit_refused "${CMAKE_CURRENT_BINARY_DIR}/kernkit_not_on_cpu")
-foreach(_kernkit_header IN ITEMS
-    cub/cub.cuh cub/block/block_exchange.cuh cub/block/block_load.cuh cub/block/block_radix_sort.cuh
-    cub/block/block_reduce.cuh cub/block/block_scan.cuh cub/block/block_store.cuh
-    cub/device/device_radix_sort.cuh cub/device/device_reduce.cuh cub/device/device_scan.cuh
-    cub/device/device_select.cuh cub/device/device_transform.cuh cub/warp/warp_reduce.cuh
-    cub/warp/warp_scan.cuh thrust/device_ptr.h thrust/device_vector.h thrust/reduce.h thrust/scan.h
-    thrust/sort.h thrust/transform.h cublas_v2.h cublasLt.h cute/tensor.hpp cutlass/cutlass.h
-    cutlass/gemm/device/gemm.h cutlass/numeric_types.h)
-  file(CONFIGURE OUTPUT "${_kernkit_refused}/${_kernkit_header}"
-    CONTENT "#include \"kernkit_cuda_on_cpu/no_cub.h\"\n")
-endforeach()
 target_include_directories(kernkit_cuda_on_cpu BEFORE INTERFACE
-  "${_kernkit_cuda_on_cpu_dir}/include" "${_kernkit_refused}")
+  "${_kernkit_cuda_on_cpu_dir}/include")
 target_link_libraries(kernkit_cuda_on_cpu INTERFACE kernkit::cuda_on_cpu_runtime)
 target_compile_definitions(kernkit_cuda_on_cpu INTERFACE KERNKIT_CUDA_ON_CPU)
 # #pragma unroll, and fences in the headers that are the host's.
@@ -199,6 +160,9 @@ function(kernkit_add_contract_test library source)
 endfunction()
 
 function(kernkit_add_cuda_tests library dir)
+  if(KERNKIT_WITH_CUDA AND COMMAND _kernkit_add_gpu_programs)
+    _kernkit_add_gpu_programs(${library} "${dir}" test)
+  endif()
   kernkit_add_cuda_on_cpu(${library})
   _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_cuda_on_cpu)
   get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)

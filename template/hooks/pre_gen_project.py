@@ -71,7 +71,8 @@ RESERVED = """
     all bench benchmark build c clean cpu cub cublas cuda cudart cupy cutlass depend dl dlpack
     docs edit_cache gmock gtest help install jax kernels kernkit kk lib m ml_dtypes numpy
     nvtx package package_source preinstall pthread pytest python rebuild_cache rt sdk setuptools
-    silu_and_mul_bench silu_and_mul_cuda_test silu_and_mul_test src std stdc template_library test testing tests
+    silu_and_mul_bench silu_and_mul_cuda_test silu_and_mul_gpu_bench silu_and_mul_gpu_test
+    silu_and_mul_test src std stdc template_library test testing tests
     third_party thrust torch tvm_ffi uninstall
 """.split()
 

@@ -7,12 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstring>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "kernkit/cuda/check.h"
@@ -20,6 +17,7 @@
 #include "kernkit/env.h"
 #include "kernkit/host/runtime.h"
 #include "kernkit/tensor.h"
+#include "kernkit/testing/hold.h"
 #include "kernkit/testing/reference.h"
 
 // Of CUDA on the CPU, where that is linked: kernkit/cuda_on_cpu/runtime.h.
@@ -83,34 +81,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Work that comes later in the stream waits until release(); ten seconds at most, so that a
-/// runtime which waits for the stream meanwhile makes the test fail and not hang. What is launched
-/// meanwhile must have run once before: loading a kernel may wait for all streams.
-class Hold {
- public:
-  explicit Hold(const Stream& stream) : stream_(stream.get()) {
-    KERNKIT_CUDA_CHECK(cudaLaunchHostFunc(stream_, wait, this));
-  }
-  ~Hold() {
-    release();
-    (void)cuda::succeeded(cudaStreamSynchronize(stream_));
-  }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
-
-  void release() { released_ = true; }
-
- private:
-  static void wait(void* self) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!static_cast<Hold*>(self)->released_ && std::chrono::steady_clock::now() < until) {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-  }
-
-  cudaStream_t stream_;
-  std::atomic<bool> released_{false};
-};
+using testing::Hold;
 
 /// A vector of T in device memory, which lies where place() says. What is around it holds a
 /// pattern, and kernels may not touch it where AddressSanitizer knows of device memory. Copies are

@@ -24,7 +24,7 @@ TYPED_TEST(GpuStream, WorkIsEnqueuedOnTheCallersStream) {
   c.stream.synchronize();
   const Stream observer;
   {
-    Hold hold(c.stream);
+    Hold hold(c.stream.get());
     c.call();
     EXPECT_EQ(cudaStreamQuery(c.stream.get()), cudaErrorNotReady);
     (void)cudaGetLastError();  // keeps "not ready", too
@@ -41,7 +41,7 @@ TYPED_TEST(GpuStream, WithoutOneItIsTheDefaultStream) {
   c.place(kSize);
   c.stream.synchronize();
   const Stream observer;
-  const Hold hold(c.stream);
+  const Hold hold(c.stream.get());
   TypeParam::call(c.out.view("out"), c.x.view("x"), c.y.view("y"));
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
   EXPECT_EQ(c.out.wrong(c.wanted(), observer), "");
@@ -119,7 +119,7 @@ TYPED_TEST(GpuStream, EachThreadHasItsOwn) {
   held.stream.synchronize();
   const Stream observer;
   {
-    const Hold hold(held.stream);
+    const Hold hold(held.stream.get());
     const StreamGuard guard(held.stream.device(), held.stream.get());
     std::string wrong = "the thread did not run";
     std::thread([&] { wrong = other.run(kSize); }).join();

@@ -5,24 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from kernkit.on_gpu.frameworks import SPIN, SPIN_CYCLES, framework
 
 N = 1 << 26  # so large that work which does not wait for its input finds the old one
-SPIN_CYCLES = 200_000_000  # about a tenth of a second
-
-
-def framework(name):
-    module = pytest.importorskip(name)
-    try:
-        found = {
-            "torch": lambda: module.cuda.is_available(),
-            "cupy": lambda: module.cuda.runtime.getDeviceCount() > 0,
-            "jax": lambda: any(device.platform == "gpu" for device in module.devices()),
-        }[name]()
-    except Exception as error:  # each has its own way to say that there is no driver
-        pytest.skip(f"{name} finds no CUDA device: {error}")
-    if not found:
-        pytest.skip(f"{name} finds no CUDA device")
-    return module
 
 
 @pytest.fixture
@@ -86,11 +71,7 @@ def test_cupy_on_a_side_stream(kernels, cupy, record_property):
     y = cupy.zeros_like(x)
     kernels.scale(y, x, 1.0)
     cupy.cuda.Device().synchronize()
-    spin = cupy.RawKernel(
-        'extern "C" __global__ void spin(long long n) {'
-        " const long long start = clock64(); while (clock64() - start < n) {} }",
-        "spin",
-    )
+    spin = cupy.RawKernel(SPIN, "spin")
     spin((1,), (1,), (np.int64(1),))
     cupy.cuda.Device().synchronize()
     stream = cupy.cuda.Stream(non_blocking=True)

@@ -91,21 +91,6 @@ def test_a_compiler_cache_that_is_installed_is_used(root, tmp_path, installed, g
     assert done.stdout.endswith(f" with {used}\n")
 
 
-def test_the_gpus_are_asked_once(root, tmp_path):
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    scripts = {"python": f'case "$*" in *kernkit.driver*) exec {sys.executable} "$@" ;; esac\n'
-                         f'case "$*" in *--architectures) echo asked >>{tmp_path}/asked; echo "90;120" ;; esac',
-               "nvcc": "", "cmake": 'echo "cmake version 3.25.1 $*"; [ "$*" = --version ]'}  # fmt: skip
-    for name, script in scripts.items():
-        (tools / name).write_text(f"#!/bin/sh\n{script}\n")
-        (tools / name).chmod(0o755)
-    env = {**os.environ, "KK_VENV": str(tmp_path), "VIRTUAL_ENV": str(tmp_path), "PATH": f"{tools}:{os.environ['PATH']}"}
-    done = kk(root, "gpu", env=env)
-    assert done.returncode == 1 and done.stdout.endswith(" -DCMAKE_CUDA_ARCHITECTURES=90;120\n"), done.stdout
-    assert (tmp_path / "asked").read_text() == "asked\n"
-
-
 # ./kk of a library, on tools that say how they were called, and fail as FAILING says.
 
 TOOL = """#!/bin/sh

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// silu_and_mul on the CPU, and memcpy of as many bytes as the row to compare it with. `kernkit
-// report` knows by the names which are which.
+// silu_and_mul, and a copy of as many bytes as the row to compare it with: on the CPU and, as
+// silu_and_mul_gpu_bench, on a GPU. `kernkit report` knows by the names which are which.
 #include "silu_and_mul/silu_and_mul.h"
 
 #include "kernkit/testing/benchmark.h"
+#include "kernkit/testing/test_device.h"
 #include "silu_and_mul/silu_and_mul_reference.h"
 
 namespace template_library {
@@ -24,19 +25,17 @@ template <class T>
 void time_silu_and_mul(benchmark::State& state) {
   const int64_t n = state.range(0);
   const int64_t d = state.range(1);
-  kernkit::testing::HostTensor<T> x({n, 2 * d});
-  kernkit::testing::HostTensor<T> y({n, d}, {}, quiet_nan<T>());
+  kernkit::testing::TestDevice device;
+  kernkit::testing::TestTensor<T> x({n, 2 * d});
+  kernkit::testing::TestTensor<T> y({n, d}, {}, quiet_nan<T>());
   fill_random(x);
   silu_and_mul(y.view("y"), x.view("x"));
   // Of large tensors every 31st element, which is each column in some row.
-  if (first_wrong(y, x, d, y.size() < 1 << 20 ? 1 : 31) != -1) {
+  if (!device.faults().empty() || first_wrong(y, x, d, y.size() < 1 << 20 ? 1 : 31) != -1) {
     state.SkipWithError("the result is wrong");
     return;
   }
-  for (auto _ : state) {
-    silu_and_mul(y.view("y"), x.view("x"));
-    benchmark::ClobberMemory();
-  }
+  kernkit::testing::time_calls(state, [&] { silu_and_mul(y.view("y"), x.view("x")); });
   state.SetBytesProcessed(state.iterations() * bytes<T>(state));
 }
 

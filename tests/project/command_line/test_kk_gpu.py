@@ -1,44 +1,193 @@
 # SPDX-License-Identifier: Apache-2.0
 """./kk gpu: what it says where there is no GPU, and what it makes of its programs' results."""
 
+import argparse
 import importlib.util
 import json
+import os
+import re
 import shutil
 import subprocess
+import sys
 
+import numpy as np
 import pytest
-
-
-@pytest.fixture(scope="module")
-def run(root):
-    spec = importlib.util.spec_from_file_location("gpu_run", root / "tests/gpu/run.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from kernkit import gpu
+from kernkit.on_gpu import devices, frameworks, results
+from rendering import NAME, render
 
 
 @pytest.fixture
-def no_gpu(run):
-    reason = run.find_devices()
+def no_gpu():
+    reason = devices.find()
     if not isinstance(reason, str):
         pytest.skip("this machine has a GPU")
     return reason
 
 
-def test_without_a_gpu_every_part_is_skipped(root, run, no_gpu):
-    result = subprocess.run([root / "kk", "gpu"], capture_output=True, text=True)
+@pytest.fixture(scope="module")
+def library(template, environment, tmp_path_factory):
+    """A rendering with the part gpu; nothing is built."""
+    output = tmp_path_factory.mktemp("rendered")
+    done = render(template, output, environment, library_name=NAME, parts="gpu")
+    assert done.returncode == 0, done.stdout
+    return output / NAME
+
+
+def kk(folder, *words, **environment):
+    environment = {**os.environ, "KK_VENV": sys.prefix, **environment}
+    return subprocess.run([folder / "kk", "gpu", *words], capture_output=True, text=True, env=environment)
+
+
+@pytest.mark.parametrize("whose", ["repository", "library"])
+def test_without_a_gpu_every_part_is_skipped(root, whose, no_gpu, request):
+    result = kk(root if whose == "repository" else request.getfixturevalue("library"))
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert lines[:-1] == [f"skipped: {part}: {no_gpu}" for part in run.PARTS]
+    assert lines[:-1] == [f"skipped: {part}: {no_gpu}" for part in gpu.PARTS]
     assert lines[-1] == "0 passed, 0 failed, 5 skipped"
 
 
-def test_build_without_a_gpu_asks_for_the_architecture(root, no_gpu):
-    result = subprocess.run([root / "kk", "gpu", "--build"], capture_output=True, text=True)
+@pytest.mark.parametrize("whose", ["repository", "library"])
+def test_build_without_a_gpu_asks_for_the_architecture(root, whose, no_gpu, request):
+    result = kk(root if whose == "repository" else request.getfixturevalue("library"), "--build")
     assert result.returncode == 1
     assert result.stderr == (
         f"kk: {no_gpu}; for a GPU that is elsewhere say which: ./kk gpu --build --arch 90\n"
     )
+
+
+def test_a_library_without_the_part_says_so(template, environment, tmp_path):
+    render(template, tmp_path, environment, library_name=NAME)
+    result = kk(tmp_path / NAME)
+    assert result.returncode == 3
+    assert result.stderr == ("kernkit: this copy of kernkit has not the part gpu, which tests and measures on a GPU; "
+                             "type: ./kk update --with gpu\n")  # fmt: skip
+
+
+# The driver, as far as it is asked: one GPU of compute capability 9.0.
+DRIVER = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int cuInit(unsigned flags) {
+  FILE* log = getenv("LOG") ? fopen(getenv("LOG"), "a") : 0;
+  return log ? fputs("asked\\n", log), fclose(log) : 0;
+}
+int cuDeviceGetCount(int* count) { return *count = 1, 0; }
+int cuDeviceGetName(char* name, int length, int device) { return strncpy(name, "NVIDIA H-1 80GB", length), 0; }
+int cuDeviceGetAttribute(int* value, int which, int device) { return *value = which == 75 ? 9 : 0, 0; }
+int cuGetErrorString(int error, const char** text) { return *text = "?", 0; }
+"""
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    """A folder with a libcuda.so.1 that is no driver."""
+    folder = tmp_path_factory.mktemp("driver")
+    (folder / "cuda.c").write_text(DRIVER)
+    subprocess.run(["cc", "-shared", "-fPIC", folder / "cuda.c", "-o", folder / "libcuda.so.1"], check=True)
+    return str(folder)
+
+
+def test_the_gpus_are_asked_once(root, driver, tmp_path):
+    """Before anything is prepared; then a build for them begins."""
+    for name, text in {"python": f'exec {sys.executable} "$@"', "nvcc": "",
+                       "cmake": 'echo "cmake version 3.25.1 $*"; [ "$*" = --version ]'}.items():  # fmt: skip
+        program(tmp_path / "bin" / name, text)
+    done = kk(root, LD_LIBRARY_PATH=driver, LOG=str(tmp_path / "log"), KK_VENV=str(tmp_path), VIRTUAL_ENV=str(tmp_path),
+              PATH=f"{tmp_path}/bin:{os.environ['PATH']}")  # fmt: skip
+    assert done.returncode == 1 and done.stdout.endswith(" -DCMAKE_CUDA_ARCHITECTURES=90 -DKERNKIT_CUDA=ON\n"), done.stdout
+    assert (tmp_path / "log").read_text() == "asked\n"
+
+
+def program(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/bash\n" + text)
+    path.chmod(0o755)
+
+
+OP = """for word; do case $word in
+--gtest_output=xml:*) echo '<testsuites><testcase name="A" classname="Op"/></testsuites>' >"${word#*xml:}" ;;
+--benchmark_out=*) cat >"${word#*=}" <<end
+{"context": {"cuda_runtime": "13000"}, "benchmarks": [
+ {"name": "fast/float32/ops/n:1/manual_time", "real_time": 2.0, "bytes_per_second": 3e9},
+ {"name": "copy/float32/cudaMemcpyAsync/n:1/manual_time", "real_time": 1.0, "bytes_per_second": 4e9}]}
+end
+esac; done
+echo "$0 $@" >>"$LOG"
+"""
+
+
+def test_a_library_s_programs_run_and_are_recorded(library, driver, tmp_path):
+    """With a stand-in for the driver, for each program and for compute-sanitizer."""
+    for name in ("fast_gpu_test", "fast_gpu_bench"):
+        program(library / "build/gpu/bin" / name, OP)
+    (library / "build/gpu/commit").write_text("abc123\n")
+    program(tmp_path / "tools/compute-sanitizer", 'echo "sanitizer $@" >>"$LOG"\n')
+    result = kk(library, "--run", "tests", "memcheck", "benchmarks", "--benchmark_filter=fast",
+                LD_LIBRARY_PATH=driver, LOG=str(tmp_path / "log"), PATH=f"{tmp_path}/tools:{os.environ['PATH']}")  # fmt: skip
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.splitlines()[-1] == "4 passed, 0 failed, 0 skipped"
+    called = (tmp_path / "log").read_text()
+    assert "fast_gpu_test --gtest_filter=Contract/*.Capture --gtest_brief=1\n" in called
+    assert re.search(r"sanitizer --tool memcheck --error-exitcode 9 \S+/fast_gpu_test --gtest_filter=-\*Large\*", called)
+    assert re.search(r"fast_gpu_bench .* --benchmark_filter=fast\n", called)
+    (path,) = (library / "bench/results").iterdir()
+    content = json.loads(path.read_text())
+    assert path.name.startswith("nvidia-h-1-80gb-20")
+    assert content["device"] == "NVIDIA H-1 80GB" and content["commit"] == "abc123"
+    assert content["devices"][0]["compute_capability"] == "9.0" and content["cuda_runtime"] == "13000"
+    assert content["benchmarks"][0] == {
+        "name": "fast/float32/ops/n:1", "real_time": 2.0, "bytes_per_second": 3e9, "of_copy": 0.75,
+    }  # fmt: skip
+
+
+def test_without_programs_it_says_how_to_make_them(library, driver, tmp_path):
+    shutil.copytree(library, tmp_path / "copy", ignore=shutil.ignore_patterns("build"), symlinks=True)
+    result = kk(tmp_path / "copy", "--run", LD_LIBRARY_PATH=driver)
+    assert result.returncode == 3
+    assert result.stderr == (f"kernkit: {tmp_path}/copy/build/gpu/bin has no program for a GPU; "
+                             "./kk gpu --build makes them\n")  # fmt: skip
+
+
+class Numbers:
+    """A framework of NumPy's: its stream is busy, and what it copies comes late."""
+
+    def __init__(self, in_order=True, is_busy=True):
+        self.in_order, self.is_busy = in_order, is_busy
+
+    def array(self, values, dtype, on_cpu):
+        return values.astype(dtype)
+
+    def numbers(self, array):
+        return np.asarray(array, "float64")
+
+    def copy(self, to, source):
+        if self.in_order:
+            to[...] = source
+
+    def wait(self):
+        pass
+
+    def on_a_busy_stream(self, work):
+        return work(), self.is_busy
+
+
+def test_an_op_out_of_order_is_found():
+    """By the test of frameworks, which calls an op with its example."""
+    tensor = {"dtype": "float32", "shape": [4, 3], "values": [], "cpu": False}
+    example = {"op": "twice", "arguments": [tensor, [tensor], 2.0, None]}
+
+    def twice(y, xs, factor, nothing):
+        y[...] = xs[0] * factor
+        return y + 1
+
+    frameworks.check_on_a_side_stream(Numbers(), twice, example)
+    with pytest.raises(AssertionError, match="twice: its work did not run in order on the framework's stream"):
+        frameworks.check_on_a_side_stream(Numbers(in_order=False), twice, example)
+    with pytest.raises(AssertionError, match="twice waited for its stream"):
+        frameworks.check_on_a_side_stream(Numbers(is_busy=False), twice, example)
 
 
 GTEST = """<testsuites><testsuite name="A">
@@ -79,15 +228,23 @@ def build(tmp_path):
     return make
 
 
-def call(run, build, *parts):
-    results = build / "results"
-    code = run.main(["--build", str(build), "--results", str(results), *parts], devices=DEVICES)
-    (path,) = results.iterdir()
+@pytest.fixture(autouse=True)
+def one_device(request, monkeypatch):
+    if "build" in request.fixturenames:
+        monkeypatch.setattr(devices, "find", lambda: DEVICES)
+
+
+def call(build, *parts):
+    parser = argparse.ArgumentParser()
+    gpu.configure(parser)
+    folder = build / "results"
+    code = gpu.run(parser.parse_args(["--build", str(build), "--results", str(folder), "--first", "A.good", *parts]))
+    (path,) = folder.iterdir()
     return code, path, json.loads(path.read_text())
 
 
-def test_results_are_counted_and_written(run, build, capsys):
-    code, path, content = call(run, build(), "tests", "benchmarks")
+def test_results_are_counted_and_written(build, capsys):
+    code, path, content = call(build(), "tests", "benchmarks")
     said = capsys.readouterr().out.splitlines()
     assert code == 0
     assert "skipped: A.big: needs 9 bytes" in said
@@ -108,24 +265,24 @@ def test_results_are_counted_and_written(run, build, capsys):
 @pytest.mark.parametrize(
     "tests, code, failed",
     [
-        (GTEST.format(more=FAILURE), 1, ["A.bad"]),
+        (GTEST.format(more=FAILURE), 1, ["gpu_test: A.bad"]),
         ("<testsuites/>", 139, ["gpu_test: exit code 139, log above"]),
     ],
 )
-def test_a_failure_fails_the_run(run, build, tests, code, failed):
-    code, _, content = call(run, build(tests, code), "tests")
+def test_a_failure_fails_the_run(build, tests, code, failed):
+    code, _, content = call(build(tests, code), "tests")
     assert code == 1
     assert content["tests"]["failed"] == failed
 
 
-def test_a_wrong_result_is_no_time(run, build):
+def test_a_wrong_result_is_no_time(build):
     wrong = {"name": "scale/x", "error_occurred": True, "error_message": "the result is wrong"}
-    code, _, content = call(run, build(rows=[wrong]), "benchmarks")
+    code, _, content = call(build(rows=[wrong]), "benchmarks")
     assert code == 1
     assert content["tests"]["failed"] == ["scale/x: the result is wrong"]
 
 
-def test_share_of_copy_of_rows_from_elsewhere(run):
+def test_share_of_copy_of_rows_from_elsewhere():
     rows = [
         {"name": "copy/bytes/a/cold/bytes:64", "bytes_per_second": 4.0},
         {"name": "copy/bytes/b/cold/bytes:64", "bytes_per_second": 5.0},
@@ -133,7 +290,7 @@ def test_share_of_copy_of_rows_from_elsewhere(run):
         {"name": "add/int8/torch/cold/bytes:64", "bytes_per_second": 2.0},
         {"name": "add/int8/torch/cold/bytes:640", "bytes_per_second": 2.0},
     ]
-    run.with_share_of_copy(rows)
+    results.with_share_of_copy(rows)
     assert [row.get("of_copy") for row in rows[3:]] == [0.4, None]
 
 

@@ -25,6 +25,15 @@ inline constexpr char kBenchmarked[] = "kernkit";
 /// What gives rows their arguments: names, and a row for each of their values.
 using BenchmarkSizes = void(::benchmark::internal::Benchmark* rows);
 
+/// Times calls of an op, one in each iteration.
+template <class Call>
+void time_calls(::benchmark::State& state, Call call) {
+  for (auto _ : state) {
+    call();
+    ::benchmark::ClobberMemory();
+  }
+}
+
 namespace detail {
 [[maybe_unused]] inline const bool benchmarked_is_noted = [] {
   ::benchmark::AddCustomContext("ours", kBenchmarked);

@@ -23,14 +23,23 @@ struct Placement {
   bool null_strides = false;
 };
 
+/// Where a HostTensor's memory comes from, which the host reads and writes.
+struct TestMemory {
+  void* (*allocate)(size_t bytes);
+  void (*release)(void* memory);
+};
+inline constexpr TestMemory kHostMemory{[](size_t bytes) { return std::aligned_alloc(64, bytes); },
+                                        std::free};
+
 /// A contiguous tensor of elements T, 64-byte aligned before its Placement, filled with `fill`.
 /// Bytes in front of and behind the elements are closed (closed_memory.h), and hold a pattern;
 /// intact() says whether it still stands.
 template <class T>
 class HostTensor {
  public:
-  explicit HostTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T())
-      : shape_(std::move(shape)), placement_(placement) {
+  explicit HostTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T(),
+                      const TestMemory& of = kHostMemory)
+      : shape_(std::move(shape)), placement_(placement), of_(of) {
     strides_.resize(shape_.size());
     for (size_t i = shape_.size(); i-- > 0;) {
       strides_[i] = size_;
@@ -38,7 +47,7 @@ class HostTensor {
     }
     bytes_ = kGuard + (static_cast<size_t>(placement_.first + size_)) * sizeof(T) + kGuard;
     bytes_ = (bytes_ + 63) / 64 * 64;
-    memory_ = static_cast<unsigned char*>(std::aligned_alloc(64, bytes_));
+    memory_ = static_cast<unsigned char*>(of_.allocate(bytes_));
     if (memory_ == nullptr) throw std::bad_alloc();
     memset(memory_, kPattern, bytes_);
     for (T& x : *this) x = fill;
@@ -59,7 +68,7 @@ class HostTensor {
   HostTensor& operator=(const HostTensor&) = delete;
   ~HostTensor() {
     open_memory(memory_, bytes_);
-    std::free(memory_);
+    of_.release(memory_);
   }
 
   T* begin() { return reinterpret_cast<T*>(memory_ + kGuard) + placement_.first; }
@@ -88,6 +97,7 @@ class HostTensor {
   std::vector<int64_t> shape_;
   std::vector<int64_t> strides_;
   Placement placement_;
+  TestMemory of_;
   int64_t size_ = 1;
   size_t bytes_ = 0;
   unsigned char* memory_ = nullptr;

@@ -12,6 +12,11 @@ from . import tools
 from .tools import PYTHON, ROOT, kernkit, passed_on, run, say
 from .words import Command, Options, Wrong
 
+try:
+    from . import gpu
+except ImportError:  # the part gpu is not in this copy
+    gpu = None  # type: ignore
+
 USAGE = """\
 usage: ./kk COMMAND [options]
 
@@ -24,6 +29,7 @@ usage: ./kk COMMAND [options]
   report         make a page of the last run in build/bench/report, with plots where matplotlib is
                  and third_party/kernkit has the part: ./kk update --with plots
   add NAME "SCHEMA" [--kind KIND]     start another kernel; ./kk add --help
+""" + (gpu.USAGE if gpu else "") + """\
   wheel          make the wheel and the sdist in dist/
   format         format the sources with clang-format
   run PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
@@ -189,7 +195,8 @@ def update(options: Options) -> None:
 def plan(options: Options) -> Dict[str, str]:
     """What ./kk prepares."""
     command = COMMANDS[options.command]
-    return {"prepares": command.prepares, **({"cuda": options.cuda} if options.cuda else {})}
+    return {"prepares": command.prepares, **({"cuda": options.cuda} if options.cuda else {}),
+            **(gpu.plan(options) if gpu and options.command == "gpu" else {})}  # fmt: skip
 
 
 COMMANDS: Dict[str, Command] = {
@@ -204,4 +211,5 @@ COMMANDS: Dict[str, Command] = {
     "doctor": Command(doctor, "python", is_passed_on=True),
     "run": Command(passed_on, "python", is_passed_on=True),
     "update": Command(update, "python", is_passed_on=True),
+    "gpu": gpu.command(os.environ.get("KK_LIBRARY", "")) if gpu else Command(passed_on, "python", is_passed_on=True),
 }

@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Dict, List
 
-from . import tools
+from . import gpu, tools
 from .tools import PYTHON, ROOT, kernkit, passed_on, run, say
 from .words import Command, Options, Wrong
 
@@ -28,10 +28,7 @@ usage: ./kk COMMAND [options]
   new NAME       start a kernel library from the template, in ./NAME; ./kk new --help
   demo           build, start a library, call its kernel from Python, run the benchmarks
   cuda-matrix    compile and inspect the CUDA code with the compilers from PyPI as well
-  gpu [PART...]  on a GPU: tests, memcheck, racecheck, frameworks, benchmarks, or those named
-  gpu --build    only build for it; with --arch 90 for a GPU that is elsewhere
-  gpu --run      only run what was built: no compiler, CMake or network is needed there
-
+""" + gpu.USAGE + """
   --cuda         bring the CUDA compiler (wheels, about 300 MB) when the machine has none
   --no-cuda      leave CUDA out (default: used when the machine has nvcc)
   --with LIST    test with these frameworks too: torch,jax (installs what is missing)
@@ -42,7 +39,8 @@ packages into .venv. By hand:
   pip install -r tests/requirements.txt    # and the others that you want
   cmake --workflow --preset release && pytest tests -m "not all and not slow"
 """
-PARTS = ("tests", "memcheck", "racecheck", "frameworks", "benchmarks")  # of gpu
+# Every path of every kernel once, few launches: a sanitizer makes them up to a hundred times slower.
+REDUCED = "GpuElementwise*InPlace:GpuStream*Captured*:GpuStream*EveryDevice:GpuRefusals*Different*"
 STARTED = time.monotonic()
 DEMO = "my_kernels"
 CALL = """
@@ -170,63 +168,11 @@ def cuda_matrix(options: Options) -> None:
     run("tests/gpu/cuda_matrix.sh")
 
 
-def architectures() -> str:
-    """Of the GPUs here, as in "90"; Wrong, with the reason, where there is none."""
-    asked = subprocess.run([PYTHON, "tests/gpu/run.py", "--architectures"], cwd=ROOT, text=True,
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-    if asked.returncode != 0:
-        raise Wrong(asked.stdout.strip())
-    return asked.stdout.strip()
-
-
-def gpu_word(options: Options) -> str:
-    """What nobody typed: which architectures to build for; without a GPU --run, where run.py says why."""
-    if options.step == "run" or options.architectures:
-        return ""
-    try:
-        return f"--arch={architectures().replace(';', ',')}"
-    except Wrong as wrong:
-        if options.step == "build":
-            raise Wrong(f"{wrong}; for a GPU that is elsewhere say which: ./kk gpu --build --arch 90") from None
-        return "--run"
-
-
-def gpu(options: Options) -> None:
-    if options.step != "run":
-        build_for_gpu(options.architectures)
-    if options.step != "build":
-        run(PYTHON, "tests/gpu/run.py", *options.words, *options.google)
-
-
-def build_for_gpu(architectures: str) -> None:
-    """As in "90" or "90;120". What runs on another machine is in build/gpu/bin and build/gpu/lib, C++
-    libraries included."""
-    say(f"cmake, preset release, for the architectures {architectures}: build/gpu")
-    run("cmake", "--preset", "release", "-B", "build/gpu", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}")
-    run("cmake", "--build", "build/gpu", "--target", "kernkit_gpu")
-    folder = (ROOT / "build/gpu").resolve()
-    listed = subprocess.run(["ldd", folder / "bin/gpu_bench", folder / "bin/gpu_test"],
-                            capture_output=True, text=True, check=True).stdout  # fmt: skip
-    of_system = tuple(f"lib{name}.so" for name in ("c", "m", "dl", "rt", "pthread"))
-    for line in sorted(set(listed.splitlines())):
-        found = line.partition("=> /")[2].split()
-        path = f"/{found[0]}" if found else ""
-        if path and not os.path.basename(path).startswith(of_system) and not path.startswith(f"{folder}/"):
-            shutil.copy(path, folder / "lib")
-    described = subprocess.run(["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"],
-                               cwd=ROOT, capture_output=True, text=True)  # fmt: skip
-    (folder / "commit").write_text(described.stdout or "unknown\n")
-
-
 def plan(options: Options) -> Dict[str, str]:
-    """What ./kk prepares; `more` is a word that it adds to those that were typed."""
-    prepares, cuda, more = COMMANDS[options.command].prepares, options.cuda, ""
-    if options.command == "gpu":
-        more = gpu_word(options)
-        prepares = "nothing" if "run" in (options.step, more[2:]) else "all"
-        cuda = "ON" if prepares == "all" else cuda
-    return {"prepares": prepares, "more": more, "tier": options.tier, "frameworks": options.frameworks.replace(",", " "),
-            **({"cuda": cuda} if cuda else {})}  # fmt: skip
+    """What ./kk prepares."""
+    return {"prepares": COMMANDS[options.command].prepares, "tier": options.tier,
+            "frameworks": options.frameworks.replace(",", " "), **({"cuda": options.cuda} if options.cuda else {}),
+            **(gpu.plan(options) if options.command == "gpu" else {})}  # fmt: skip
 
 
 _FRAMEWORKS = ("--with",)
@@ -239,5 +185,6 @@ COMMANDS: Dict[str, Command] = {
     "run": Command(passed_on, "python", is_passed_on=True),
     "demo": Command(demo, options=("--benchmark_",)),
     "cuda-matrix": Command(cuda_matrix),
-    "gpu": Command(gpu, options=("--build", "--run", "--arch", "--benchmark_"), most=len(PARTS), known=PARTS),
+    "gpu": gpu.command("kernkit_kernels", "--reduced", REDUCED, "--first", "GpuStream/scale*Captured*", "--first",
+                       "GpuStream/add*Captured*", "--tests", "tests/gpu", "--also", "bench/gpu/torch_bench.py"),
 }

@@ -32,6 +32,8 @@ PARTS: Tuple[Part, ...] = (
           "include/kernkit/testing/contract/row_rules.h", "python/kernkit/ops/kinds/row/*")),
     Part("ptx", ASKED, "CUDA on the CPU for what nvcc compiled",
          ("cuda_on_cpu/ptx/*", "python/kernkit/run.py")),
+    Part("gpu", ASKED, "./kk gpu: tests and benchmarks on a GPU",
+         ("on_gpu/*", "python/kernkit/gpu.py", "python/kernkit/on_gpu/*", "python/kernkit/driver/gpu.py")),
     Part("tvm_ffi_compat", ASKED, "headers under tvm-ffi's names, and what only they need",
          ("tvm_ffi_compat/*", "include/kernkit/call/array.h", "include/kernkit/call/export_typed.h",
           "include/kernkit/call/tuple_argument.h", "include/kernkit/call/typed_line.h",
@@ -50,7 +52,7 @@ PARTS: Tuple[Part, ...] = (
     Part("starting", NEVER, "what starts a library; what an installed kernkit and its repository need",
          ("python/kernkit/driver/repository.py", "python/kernkit/new.py", "python/kernkit/update.py", "python/kernkit/cmakedir.py",
           "python/kernkit/library/rendering.py", "python/kernkit/library/parts.py",
-          "python/kernkit/benchmarks/summary.py", "cmake/wheel/*")),
+          "python/kernkit/benchmarks/summary.py", "cmake/wheel/*", "cmake/KernkitInstall.cmake")),
     Part("command_line", ALWAYS, "the command line", ("python/*",)),
     Part("bindings", ALWAYS, "the Python package of a library", ("cmake/KernkitPackage.cmake",)),
 )  # fmt: skip

@@ -173,7 +173,6 @@ def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:
         "returns": return_type(op),
         "lists": "yes" if "TestList" in call or with_lists else "",
         "take": f"const {return_type(op)} result = " if op.results else "",
-        "host": "yes" if any(value.type in ("Tensor", "Callable") for value in op.results) else "",
         "writes": "yes" if "write_zeros" in body else "",
         "makes_functions": "yes" if "make_function" in body else "",
         "passes_functions": "yes" if "make_function" in contract_examples else "",
@@ -193,7 +192,7 @@ def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:
             [each("TestTensor<TypeParam> {x}({{count}}, placement, TypeParam(77.0f));", variables),
              *(_lists(op, "const ", "()") for _ in with_lists)]),
         "make_bench_tensors": "\n".join(
-            [each("HostTensor<T> {x}({{count}}, {{}}, T(77.0f));", variables),
+            [each("TestTensor<T> {x}({{count}}, {{}}, T(77.0f));", variables),
              *(_lists(op, "const ", "()") for _ in with_lists)]),
         "float_tensors": "\n".join(
             [each("TestTensor<float> {x}{{{{2, 3}}}};", variables),

@@ -105,10 +105,10 @@ def fields(kind: str, op: Op) -> Dict[str, str]:
             "kernkit::testing::fill_eighths({x}, {i});", inputs
         ),
         "make_bench_inputs": lines(
-            "HostTensor<T> {x}({{count}});\nkernkit::testing::fill_eighths({x}, {i});", inputs
+            "TestTensor<T> {x}({{count}});\nkernkit::testing::fill_eighths({x}, {i});", inputs
         ),
         "make_row_bench_inputs": lines(
-            "HostTensor<T> {x}({{rows, columns}});\nkernkit::testing::fill_eighths({x}, {i});", inputs
+            "TestTensor<T> {x}({{rows, columns}});\nkernkit::testing::fill_eighths({x}, {i});", inputs
         ),
         "float_tensors": lines("TestTensor<float> {x}{{{{2, 3}}}};", tensors),
         "tensor_count": str(len(tensors)),

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` leaves of the SDK; a library's copy has none of it.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kernkit")
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/kernkitConfigVersion.cmake"
+  VERSION "${KERNKIT_VERSION}" COMPATIBILITY SameMinorVersion)
+install(TARGETS kernkit kernkit_host kernkit_host_shared EXPORT kernkitTargets)
+install(EXPORT kernkitTargets NAMESPACE kernkit:: DESTINATION "${package_dir}")
+install(DIRECTORY include/kernkit TYPE INCLUDE)
+install(FILES cmake/kernkitConfig.cmake
+  cmake/KernkitCudaOnCpu.cmake cmake/KernkitCudaWheel.cmake cmake/KernkitDlpack.cmake
+  cmake/KernkitKernel.cmake cmake/KernkitLibrary.cmake cmake/KernkitPackage.cmake cmake/KernkitTests.cmake
+  cmake/compile_on_cpu.sh cmake/kernkit.map src/kernkit.cc
+  "${CMAKE_CURRENT_BINARY_DIR}/kernkitConfigVersion.cmake"
+  DESTINATION "${package_dir}")
+install(DIRECTORY cuda_on_cpu on_gpu DESTINATION "${package_dir}")
+if(TARGET kernkit_tvm_ffi_compat)
+  install(TARGETS kernkit_tvm_ffi_compat EXPORT kernkitTargets)
+  install(DIRECTORY tvm_ffi_compat/tvm DESTINATION include/kernkit_tvm_ffi_compat)
+endif()
+install(DIRECTORY src/testing DESTINATION "${package_dir}/src")

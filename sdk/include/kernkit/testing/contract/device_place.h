@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// DevicePlace: memory of a CUDA device, and a stream of the caller's.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "kernkit/cpu/allocator.h"
+#include "kernkit/cuda/check.h"
+#include "kernkit/cuda/device_guard.h"
+#include "kernkit/env.h"
+#include "kernkit/memory/nd_alloc.h"
+#include "kernkit/testing/contract/place.h"
+
+namespace kernkit::testing::contract {
+
+class DevicePlace : public Place {
+ public:
+  explicit DevicePlace(int device) : device_(device) {
+    const CUDADeviceGuard guard(device_);
+    KERNKIT_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    KERNKIT_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&pool_), kPool));
+  }
+  ~DevicePlace() override {
+    (void)cuda::succeeded(cudaStreamDestroy(stream_));
+    (void)cuda::succeeded(cudaFree(pool_));
+  }
+
+  cudaStream_t stream() const { return stream_; }
+  DLDevice device() const override { return {kDLCUDA, device_}; }
+  void* allocate(size_t bytes) override {
+    const CUDADeviceGuard guard(device_);
+    void* memory = nullptr;
+    KERNKIT_CUDA_CHECK(cudaMalloc(&memory, bytes));
+    return memory;
+  }
+  void release(void* memory) override { (void)cudaFree(memory); }
+  void upload(void* to, const void* from, size_t bytes) override {
+    const CUDADeviceGuard guard(device_);
+    KERNKIT_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
+  }
+  void download(void* to, const void* from, size_t bytes) override {
+    const CUDADeviceGuard guard(device_);
+    (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
+    (void)cudaStreamSynchronize(stream_);
+  }
+  void enter() override {
+    current_ = this;
+    guards_ = std::make_unique<Guards>(device(), stream_);
+  }
+  void leave() override { guards_.reset(); }
+  /// Not where an error, another device or memory was left.
+  bool renew() override {
+    int current = 0;
+    return cudaPeekAtLastError() == cudaSuccess && cudaGetDevice(&current) == cudaSuccess &&
+           current == 0 && used_ == 0;
+  }
+
+ private:
+  // The caller's framework: its stream, and memory from a pool that it has.
+  struct Guards {
+    Guards(DLDevice device, cudaStream_t caller)
+        : stream(device, caller), allocator(kernkit::detail::allocate_with<FromPool>) {}
+    StreamGuard stream;
+    AllocatorGuard allocator;
+  };
+  struct FromPool {
+    void AllocData(DLTensor* tensor) {
+      if (kernkit::is_cpu(tensor->device)) return CPUNDAlloc().AllocData(tensor);
+      const size_t bytes = (GetDataSize(*tensor) + 255) / 256 * 256;
+      if (bytes <= kPool - current_->used_) tensor->data = current_->pool_ + current_->used_;
+      current_->used_ += tensor->data != nullptr ? bytes : 0;
+    }
+    void FreeData(DLTensor* tensor) {
+      if (kernkit::is_cpu(tensor->device)) CPUNDAlloc().FreeData(tensor);
+    }
+  };
+  static constexpr size_t kPool = size_t{1} << 20;
+  inline static DevicePlace* current_ = nullptr;
+
+  int device_;
+  cudaStream_t stream_ = nullptr;
+  unsigned char* pool_ = nullptr;
+  size_t used_ = 0;
+  std::unique_ptr<Guards> guards_;
+};
+
+}  // namespace kernkit::testing::contract

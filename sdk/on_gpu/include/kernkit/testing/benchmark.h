@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// On a GPU, in the place of the header of this name: the same rows, timed by events on the device.
+#pragma once
+
+#include <benchmark/benchmark.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernkit/cuda/check.h"
+#include "kernkit/dispatch.h"
+#include "kernkit/env.h"
+#include "kernkit/testing/test_device.h"
+
+namespace kernkit::testing {
+
+#if defined(KERNKIT_BENCHMARKED_LIBRARY)
+inline constexpr char kBenchmarked[] = KERNKIT_BENCHMARKED_LIBRARY;
+#else
+inline constexpr char kBenchmarked[] = "kernkit";
+#endif
+
+using BenchmarkSizes = void(::benchmark::internal::Benchmark* rows);
+
+namespace detail {
+
+/// A stream, two events, and memory of twice the second-level cache.
+struct Clock {
+  Clock() {
+    int cache = 0;
+    KERNKIT_CUDA_CHECK(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, 0));
+    bytes = 2 * static_cast<size_t>(cache);
+    KERNKIT_CUDA_CHECK(cudaMalloc(&memory, bytes));
+    KERNKIT_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    KERNKIT_CUDA_CHECK(cudaEventCreate(&start));
+    KERNKIT_CUDA_CHECK(cudaEventCreate(&end));
+  }
+  /// Seconds of one call whose tensors no cache holds: the time to overwrite the cache is longer
+  /// than the host takes to enqueue the call.
+  double seconds(const std::function<void()>& call) const {
+    float milliseconds = 0;
+    KERNKIT_CUDA_CHECK(cudaMemsetAsync(memory, 1, bytes, stream));
+    KERNKIT_CUDA_CHECK(cudaEventRecord(start, stream));
+    {
+      const StreamGuard guard({kDLCUDA, 0}, stream);
+      call();
+    }
+    KERNKIT_CUDA_CHECK(cudaEventRecord(end, stream));
+    KERNKIT_CUDA_CHECK(cudaStreamSynchronize(stream));
+    KERNKIT_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start, end));
+    return static_cast<double>(milliseconds) / 1000;
+  }
+  size_t bytes = 0;
+  void* memory = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t start = nullptr, end = nullptr;
+};
+inline const Clock& the_clock() {
+  static const Clock clock;  // stays: when the program ends, the driver may be gone
+  return clock;
+}
+
+constexpr int kWarm = 3, kTimed = 20;
+inline const ::benchmark::State* last_timed = nullptr;
+
+}  // namespace detail
+
+/// Times calls of an op: in each iteration one, by events, with caches cold.
+template <class Call>
+void time_calls(::benchmark::State& state, Call call) {
+  detail::last_timed = &state;
+  for (int i = 0; i < detail::kWarm; ++i) (void)detail::the_clock().seconds(call);
+  for (auto _ : state) state.SetIterationTime(detail::the_clock().seconds(call));
+}
+
+namespace detail {
+template <class T, class Body>
+void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body body) {
+  const std::string name = std::string(first) + "/" + dtype_name(dtype_of<T>).c_str() + "/" + last;
+  auto* rows = ::benchmark::RegisterBenchmark(name.c_str(), [body](::benchmark::State& state) {
+    int count = 0;
+    if (!cuda::succeeded(cudaGetDeviceCount(&count)) || count == 0) {
+      return state.SkipWithError("no CUDA device");
+    }
+    last_timed = nullptr;
+    try {
+      body(type_tag<T>{}, state);
+    } catch (const Error& error) {
+      return state.SkipWithError(error.what());
+    }
+    if (last_timed == nullptr && !state.error_occurred()) {
+      state.SkipWithError("not timed: the benchmark calls no kernkit::testing::time_calls()");
+    }
+  });
+  rows->UseManualTime()->Iterations(kTimed)->Unit(::benchmark::kMicrosecond);
+  sizes(rows);
+}
+
+inline void note_cuda() {
+  int runtime = 0, driver = 0;
+  (void)cuda::succeeded(cudaRuntimeGetVersion(&runtime));
+  (void)cuda::succeeded(cudaDriverGetVersion(&driver));
+  ::benchmark::AddCustomContext("ours", kBenchmarked);
+  ::benchmark::AddCustomContext("cuda_runtime", std::to_string(runtime));
+  ::benchmark::AddCustomContext("cuda_of_driver", std::to_string(driver));
+}
+[[maybe_unused]] inline const bool context_is_noted = (note_cuda(), true);
+}  // namespace detail
+
+template <class... T, class Body>
+void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
+  (detail::add_row<T>(op, kBenchmarked, sizes, body), ...);
+}
+
+/// A row `copy/<dtype>/cudaMemcpyAsync` for each: a copy within the device.
+template <class... T, class Bytes>
+void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
+  const auto body = [bytes](auto tag, ::benchmark::State& state) {
+    const auto half = static_cast<size_t>(bytes(tag, state) / 2);
+    void *from = nullptr, *to = nullptr;
+    KERNKIT_CUDA_CHECK(cudaMalloc(&from, half));
+    KERNKIT_CUDA_CHECK(cudaMalloc(&to, half));
+    time_calls(state, [&] {
+      KERNKIT_CUDA_CHECK(
+          cudaMemcpyAsync(to, from, half, cudaMemcpyDeviceToDevice, detail::the_clock().stream));
+    });
+    KERNKIT_CUDA_CHECK(cudaFree(from));
+    KERNKIT_CUDA_CHECK(cudaFree(to));
+    state.SetBytesProcessed(state.iterations() * 2 * static_cast<int64_t>(half));
+  };
+  (detail::add_row<T>("copy", "cudaMemcpyAsync", sizes, body), ...);
+}
+
+}  // namespace kernkit::testing

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// On a GPU, in the place of the header of this name: the rules that need no look into the runtime.
+#pragma once
+
+#include "kernkit/testing/contract/cuda_capture_rule.h"
+#include "kernkit/testing/contract/note.h"
+#include "kernkit/testing/hold.h"
+
+namespace kernkit::testing::contract {
+
+inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
+  if (!contract.runs_on_cuda()) return;
+  CudaPlace place;
+  const Outcome outcome = Call(contract, place).run();
+  verdict->add(outcome.accepted ? ""
+                                : begin_of(contract, place) + outcome.text() +
+                                      "; expected that it runs. An op that has no CUDA half says "
+                                      "kernkit::testing::cpu_only()");
+}
+
+/// Calls when the inputs are there, and waits for all of the device.
+inline Outcome run_settled(Call* call, CudaPlace* place) {
+  call->prepare();
+  KERNKIT_CUDA_CHECK(cudaDeviceSynchronize());
+  place->enter();
+  Outcome outcome = call->invoke();
+  place->leave();
+  KERNKIT_CUDA_CHECK(cudaDeviceSynchronize());
+  call->collect(&outcome);
+  return outcome;
+}
+
+/// New inputs come behind what holds the stream up: an op that does not wait for them, or on which
+/// nobody waits, gives something else.
+inline void callers_stream(const Contract& contract, Verdict* verdict) {
+  if (!accepts_cuda(contract)) return;
+  CudaPlace place;
+  Call call(contract, place);
+  (void)run_settled(&call, &place);  // has loaded the kernels
+  call.prepare();
+  KERNKIT_CUDA_CHECK(cudaStreamSynchronize(place.stream()));
+  Outcome outcome;
+  cudaError_t meanwhile = cudaSuccess;
+  {
+    const Hold hold(place.stream());
+    call.renew(1);
+    place.enter();
+    outcome = call.invoke();
+    place.leave();
+    meanwhile = cudaStreamQuery(place.stream());
+    (void)cudaGetLastError();              // keeps "not ready", too
+    (void)cudaStreamSynchronize(nullptr);  // what went there instead comes first
+  }
+  call.collect(&outcome);
+  const std::string begin = begin_of(contract, place) + "where its stream is held up, ";
+  verdict->add(meanwhile == cudaErrorNotReady
+                   ? ""
+                   : begin + "it waited; expected that it enqueues its work and returns");
+  Call plain = Call::plain(call, place);
+  if (!outcome.accepted || !run_settled(&plain, &place).accepted) return;
+  const std::string differs = first_difference(call, plain);
+  verdict->add(differs.empty() ? "" : begin + differs + "; expected work in the caller's stream");
+}
+
+inline std::vector<Rule> cuda_rules() {
+  return {
+      {"RunsOnCuda", "the CUDA half takes the example", nullptr, runs_on_cuda},
+      {"CallersStream", "work goes to the caller's stream", nullptr, callers_stream},
+      {"Capture", "a call can be captured into a graph, and replayed", nullptr, is_captured},
+      {"Note", "KERNKIT_EXAMPLES names a file for the example", nullptr, note_example},
+  };
+}
+
+}  // namespace kernkit::testing::contract

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The example of an op as a line of JSON, for the tests that call it by frameworks.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "kernkit/testing/contract/rule.h"
+
+namespace kernkit::testing::contract {
+
+template <class T, class Write>
+std::string json_list(const std::vector<T>& items, const Write& write) {
+  std::string text = "[";
+  for (size_t i = 0; i < items.size(); ++i) text += (i > 0 ? ", " : "") + write(items[i]);
+  return text + "]";
+}
+
+/// {"dtype": ..., "shape": [...], "values": [...], "cpu": ...}, a list, a number, true, null; of
+/// what JSON has not {"unknown": "what it is"}.
+inline std::string json_of(const Example& example) {
+  const auto number = [](const auto& value) {
+    Message text;
+    text << value;
+    return std::string(text.c_str());
+  };
+  if (example.is_list()) return json_list(example.elements(), json_of);
+  if (example.is_tensor()) {
+    return std::string("{\"dtype\": \"") + dtype_name(example.dtype()).c_str() +
+           "\", \"shape\": " + json_list(example.shape(), number) +
+           ", \"values\": " + json_list(example.values(), number) +
+           ", \"cpu\": " + (example.stays_on_cpu() ? "true}" : "false}");
+  }
+  const Any& value = example.value();
+  switch (value.type_index()) {
+    case kKernkitNone: return "null";
+    case kKernkitBool: return value.cast<bool>() ? "true" : "false";
+    case kKernkitInt: return number(value.cast<int64_t>());
+    case kKernkitFloat: return number(value.cast<double>());
+    default:
+      std::string what = number(value);
+      std::replace(what.begin(), what.end(), '"', '\'');
+      return "{\"unknown\": \"" + what + "\"}";
+  }
+}
+
+/// Appends {"op", "schema", "arguments"} to the file that KERNKIT_EXAMPLES names.
+inline void note_example(const Contract& contract, Verdict*) {
+  const char* path = std::getenv("KERNKIT_EXAMPLES");
+  if (path == nullptr || !contract.runs_on_cuda()) return;
+  std::vector<Example> given(
+      contract.examples().begin(),
+      contract.examples().begin() + static_cast<ptrdiff_t>(contract.given()));
+  std::ofstream(path, std::ios::app) << "{\"op\": \"" << contract.callee().name()
+                                     << "\", \"schema\": \"" << contract.callee().schema_text()
+                                     << "\", \"arguments\": " << json_list(given, json_of) << "}\n";
+}
+
+}  // namespace kernkit::testing::contract

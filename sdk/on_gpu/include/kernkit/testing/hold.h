@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hold: a stream that is held up.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "kernkit/cuda/check.h"
+
+namespace kernkit::testing {
+
+/// Work that comes later in the stream waits until release(); ten seconds at most, so that a
+/// runtime which waits for the stream meanwhile makes the test fail and not hang. What is launched
+/// meanwhile must have run once before: loading a kernel may wait for all streams.
+class Hold {
+ public:
+  explicit Hold(cudaStream_t stream) : stream_(stream) {
+    KERNKIT_CUDA_CHECK(cudaLaunchHostFunc(stream_, wait, this));
+  }
+  ~Hold() {
+    release();
+    (void)cuda::succeeded(cudaStreamSynchronize(stream_));
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+  void release() { released_ = true; }
+
+ private:
+  static void wait(void* self) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!static_cast<Hold*>(self)->released_ && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+
+  cudaStream_t stream_;
+  std::atomic<bool> released_{false};
+};
+
+}  // namespace kernkit::testing

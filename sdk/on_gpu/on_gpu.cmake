@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# Programs that run on a GPU, of the files that are tests and benchmarks elsewhere, where nvcc is:
+# <op>_gpu_test and <op>_gpu_bench. The target kernkit_gpu builds them all and the library. ./kk gpu
+# runs them.
+set(_kernkit_on_gpu_include "${CMAKE_CURRENT_LIST_DIR}/include" CACHE INTERNAL "")
+
+# The library's ops that have a CUDA half.
+function(_kernkit_ops_on_gpu library out)
+  get_property(ops TARGET ${library}_objects PROPERTY KERNKIT_OPS)
+  set(found "")
+  foreach(op IN LISTS ops)
+    get_property(sources TARGET ${library}_objects PROPERTY KERNKIT_SOURCES_OF_${op})
+    if(sources MATCHES "[.]cu(;|$)")
+      list(APPEND found ${op})
+    endif()
+  endforeach()
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+# Before any other: headers of the same names are those of tests without a GPU.
+function(_kernkit_compile_on_gpu target)
+  target_include_directories(${target} BEFORE PRIVATE "${_kernkit_on_gpu_include}")
+  target_compile_definitions(${target} PRIVATE KERNKIT_ON_GPU)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON CXX_EXTENSIONS OFF BUILD_RPATH "$ORIGIN/../lib")
+  _kernkit_compile_test(${target})
+endfunction()
+
+# `source` is test or bench. Behind it may stand the objects to link, where they are not nvcc's, and
+# what has main().
+function(_kernkit_add_gpu_programs library dir source)
+  set(objects ${library}_objects)
+  set(main GTest::gtest_main)
+  if(source STREQUAL "bench")
+    set(main benchmark::benchmark_main)
+  endif()
+  if(ARGN)
+    list(POP_FRONT ARGN objects main)
+  endif()
+  _kernkit_add_programs(${library} "${dir}" ${source} gpu_${source} ${objects} "test;bench" programs)
+  set(rules ${objects}_on_gpu)
+  if(source STREQUAL "test" AND NOT TARGET ${rules})
+    _kernkit_find_gtest()
+    get_target_property(file kernkit_cuda_on_cpu_runtime KERNKIT_CONTRACT_SOURCE)
+    add_library(${rules} OBJECT "${file}")
+    target_compile_definitions(${rules} PUBLIC KERNKIT_CONTRACT_COMPILED)
+    target_link_libraries(${rules} PUBLIC kernkit::host GTest::gtest PRIVATE ${objects}_usage)
+    _kernkit_compile_options(${rules})
+    _kernkit_compile_on_gpu(${rules})
+  endif()
+  foreach(program IN LISTS programs)
+    _kernkit_compile_on_gpu(${program})
+    if(source STREQUAL "test")
+      target_link_libraries(${program} PRIVATE ${rules})
+    endif()
+    target_link_libraries(${program} PRIVATE kernkit::host ${main})
+    target_compile_definitions(${program} PRIVATE KERNKIT_BENCHMARKED_LIBRARY="${library}")
+  endforeach()
+  if(NOT TARGET kernkit_gpu)
+    add_custom_target(kernkit_gpu)
+  endif()
+  add_dependencies(kernkit_gpu ${library} ${programs})
+endfunction()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./kk gpu, of a library and of kernkit's repository: builds for a GPU, and has `kernkit gpu` run it."""
+
+import os
+import shutil
+import subprocess
+from typing import Dict
+
+from ..gpu import PARTS
+from ..on_gpu import devices
+from .tools import ROOT, kernkit, run, say
+from .words import Command, Options, Wrong
+
+USAGE = """\
+  gpu [PART...]  on a GPU: tests, memcheck, racecheck, frameworks, benchmarks, or those named
+  gpu --build    only build for it; with --arch 90 for a GPU that is elsewhere
+  gpu --run      only run what was built: no compiler, CMake or network is needed there
+"""
+
+
+def word(options: Options) -> str:
+    """What nobody typed: which architectures to build for; without a GPU --run, which says why."""
+    if options.step == "run" or options.architectures:
+        return ""
+    found = devices.find()
+    if not isinstance(found, str):
+        return f"--arch={devices.architectures(found).replace(';', ',')}"
+    if options.step == "build":
+        raise Wrong(f"{found}; for a GPU that is elsewhere say which: ./kk gpu --build --arch 90")
+    return "--run"
+
+
+def plan(options: Options) -> Dict[str, str]:
+    """What ./kk prepares; `more` is a word that it adds to those that were typed."""
+    more = word(options)
+    if "run" in (options.step, more[2:]):
+        return {"prepares": "nothing", "more": more}
+    return {"prepares": "all", "more": more, "cuda": "ON"}
+
+
+def build(architectures: str, library: str) -> None:
+    """As in "90" or "90;120". What runs on another machine is in build/gpu/bin and build/gpu/lib, C++
+    libraries included."""
+    say(f"cmake, preset release, for the architectures {architectures}: build/gpu")
+    run("cmake", "--preset", "release", "-B", "build/gpu", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}",
+        "-DKERNKIT_CUDA=ON")  # fmt: skip
+    run("cmake", "--build", "build/gpu", "--target", "kernkit_gpu")
+    folder = (ROOT / "build/gpu").resolve()
+    built = [*(folder / "bin").glob("*gpu_*"), folder / f"lib/lib{library}.so"]
+    listed = subprocess.run(["ldd", *map(str, built)], capture_output=True, text=True, check=True).stdout
+    of_system = tuple(f"lib{name}.so" for name in ("c", "m", "dl", "rt", "pthread"))
+    for line in sorted(set(listed.splitlines())):
+        found = line.partition("=> /")[2].split()
+        path = f"/{found[0]}" if found else ""
+        if path and not os.path.basename(path).startswith(of_system) and not path.startswith(f"{folder}/"):
+            shutil.copy(path, folder / "lib")
+    described = subprocess.run(["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"],
+                               cwd=ROOT, capture_output=True, text=True)  # fmt: skip
+    (folder / "commit").write_text(described.stdout or "unknown\n")
+
+
+def command(library: str, *more: str) -> Command:
+    """The command of this library's ./kk; `more` are words for `kernkit gpu`."""
+
+    def gpu(options: Options) -> None:
+        if options.step != "run":
+            build(options.architectures, library)
+        if options.step != "build":
+            passed = [f"--option={word}" for word in options.google]
+            kernkit("gpu", *options.words, "--library", library, *more, *passed)
+
+    return Command(gpu, options=("--build", "--run", "--arch", "--benchmark_"), most=len(PARTS), known=PARTS)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The GPUs of this machine, their driver, and compute-sanitizer."""
+
+import ctypes
+import glob
+import os
+import pathlib
+import re
+import shutil
+import sys
+from typing import Dict, List, Optional, Union
+
+Devices = List[Dict[str, str]]
+MAJOR, MINOR = 75, 76  # of a compute capability, as the driver numbers attributes
+
+
+def find() -> Union[Devices, str]:
+    """The GPUs as the driver lists them, or a sentence that says why there is none."""
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError as error:
+        return f"no CUDA driver: {error}"
+    number, name = ctypes.c_int(), ctypes.create_string_buffer(256)
+    error = cuda.cuInit(0)
+    if error == 0:
+        error = cuda.cuDeviceGetCount(ctypes.byref(number))
+    if error != 0:
+        text = ctypes.c_char_p()
+        cuda.cuGetErrorString(error, ctypes.byref(text))
+        return f"the CUDA driver says: {(text.value or b'?').decode()} ({error})"
+    if number.value == 0:
+        return "the CUDA driver lists no device"
+    devices = []
+    for index in range(number.value):
+        cuda.cuDeviceGetName(name, len(name), index)
+        version = []
+        for attribute in (MAJOR, MINOR):
+            cuda.cuDeviceGetAttribute(ctypes.byref(number), attribute, index)
+            version.append(str(number.value))
+        devices.append({"name": name.value.decode(), "compute_capability": ".".join(version)})
+    return devices
+
+
+def architectures(devices: Devices) -> str:
+    """As CMake wants them: "90" or "80;90"."""
+    return ";".join(sorted({device["compute_capability"].replace(".", "") for device in devices}))
+
+
+def driver_version() -> str:
+    """The driver's own version, as in "570.86.15"."""
+    path = pathlib.Path("/proc/driver/nvidia/version")
+    found = re.search(r"Module\D*?([\d.]{5,})", path.read_text()) if path.exists() else None
+    return found[1] if found else "unknown"
+
+
+def find_sanitizer() -> Optional[str]:
+    """compute-sanitizer: of the toolkit, or of the wheel nvidia-cuda-sanitizer-api."""
+    on_path = shutil.which("compute-sanitizer")
+    places = ["/usr/local/cuda*/bin", "/usr/local/cuda*/compute-sanitizer"]
+    places += [f"{path}/nvidia/**" for path in sys.path if path.endswith("-packages")]
+    found = [path for place in places for path in glob.glob(f"{place}/compute-sanitizer", recursive=True)]
+    found = [path for path in found if os.path.isfile(path) and os.access(path, os.X_OK)]
+    return on_path or (found[0] if found else None)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs found: checks, rows of benchmarks, and the file that keeps both."""
+
+import datetime
+import json
+import os
+import pathlib
+import re
+import subprocess
+import xml.etree.ElementTree as ET
+from typing import Any, Dict, List, Sequence
+
+from ..test import Results, read_junit
+from . import devices
+
+Row = Dict[str, Any]
+SKIPPED = "skipped: "  # so begins the error of a row that cannot run here
+
+
+class Report(Results):
+    """Counts checks and keeps what goes into the results."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: List[str] = []
+
+    def skip(self, name: str, reason: str) -> None:
+        self.skipped.append((name, reason))
+
+    def check(self, name: str, command: Sequence[Any], **environment: str) -> bool:
+        """A program that is one check: passes when it exits with 0."""
+        words = [str(word) for word in command]
+        print(" ".join(words), flush=True)
+        code = subprocess.run(words, env={**os.environ, **environment}).returncode
+        if code == 0:
+            self.passed += 1
+        else:
+            self.failed.append((name, f"exit code {code}"))
+        return code == 0
+
+    def run_tests(self, path: pathlib.Path, command: Sequence[Any], **environment: str) -> None:
+        """A program of many, which leaves a JUnit file. One that leaves none, or fails besides, has
+        failed."""
+        name = path.stem
+        code = subprocess.run([str(word) for word in command], env={**os.environ, **environment}).returncode
+        found = read_junit(path)
+        # GoogleTest: where, then why.
+        found.skipped = [(test, re.sub(r"^\S+:\d+\n", "", why).strip()) for test, why in found.skipped]
+        found.failed = [(f"{name}: {test}", "") for test, _ in found.failed]
+        if code != 0 and not found.failed:
+            found.failed.append((name, f"exit code {code}, log above"))
+        elif code == 0 and found.passed + len(found.skipped) == 0:
+            found.failed.append((name, "no test ran"))
+        self.add(found)
+        for note in ET.parse(path).iter("property") if path.exists() else ():
+            self.seen += [note.get("value", "")] if note.get("name") == "seen" else []
+
+    def add_rows(self, rows: List[Row]) -> None:
+        """Notes those that were not timed."""
+        for row in rows:
+            message = row.get("error_message", "")
+            if message.startswith(SKIPPED):
+                self.skip(row["name"], message[len(SKIPPED) :])
+            elif row.get("error_occurred"):
+                self.failed.append((row["name"], message))
+
+    def lines(self) -> List[str]:
+        skipped = [f"skipped: {name}: {why}" for name, why in self.skipped]
+        return [*skipped, *(f"failed: {line}" for line in self.failures()), str(self)]
+
+    def failures(self) -> List[str]:
+        return [f"{name}: {why}" if why else name for name, why in self.failed]
+
+
+def tidy(row: Row) -> Row:
+    kept = ("real_time", "time_unit", "bytes_per_second", "of_copy", "error_message")
+    name = re.sub(r"(/iterations:\d+|/manual_time)", "", row["name"])
+    return {"name": name, **{key: row[key] for key in kept if key in row}}
+
+
+def with_share_of_copy(rows: List[Row]) -> List[Row]:
+    """of_copy for rows that came without: of the best copy of their arguments, <op>/<dtype>/<whose>/
+    <arguments>, and of their dtype where there is one."""
+
+    def key(row: Row) -> Any:
+        _, dtype, _, *arguments = tidy(row)["name"].split("/")
+        return dtype, tuple(arguments)
+
+    copies: Dict[Any, float] = {}
+    rated = [row for row in rows if "bytes_per_second" in row and row["name"].count("/") > 2]
+    for row in rated:
+        if row["name"].startswith("copy/"):
+            copies[key(row)] = max(copies.get(key(row), 0), row["bytes_per_second"])
+    for row in rated:
+        dtype, arguments = key(row)
+        copy = copies.get((dtype, arguments)) or copies.get(("bytes", arguments))
+        if copy and "of_copy" not in row and not row["name"].startswith("copy/"):
+            row["of_copy"] = row["bytes_per_second"] / copy
+    return rows
+
+
+def write(folder: pathlib.Path, build: pathlib.Path, found: devices.Devices, context: Dict[str, Any],
+          rows: List[Row], report: Report) -> pathlib.Path:  # fmt: skip
+    """One file per device and moment; returns its path."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    note = build / "commit"
+    name = re.sub(r"[^a-z0-9]+", "-", found[0]["name"].lower()).strip("-")
+    path = folder / f"{name}-{now:%Y-%m-%d-%H%M}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {
+        "device": found[0]["name"],
+        "devices": found,
+        "driver": devices.driver_version(),
+        "cuda_runtime": context.get("cuda_runtime", "unknown"),
+        "cuda_of_driver": context.get("cuda_of_driver", "unknown"),
+        "date": now.isoformat(timespec="seconds"),
+        "commit": note.read_text().strip() if note.exists() else "unknown",
+        "tests": {
+            "passed": report.passed, "failed": report.failures(),
+            "skipped": [f"{name}: {why}" for name, why in report.skipped], "seen": report.seen,
+        },
+        "benchmarks": [tidy(row) for row in rows],
+    }  # fmt: skip
+    path.write_text(json.dumps(content, indent=1) + "\n")
+    return path

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of `./kk gpu` in a library. Here CUDA on the CPU stands in for the GPU."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from commands import run
+from test_add_kernel import FILES
+
+PROJECT = """\
+cmake_minimum_required(VERSION 3.25)
+project(outside LANGUAGES C CXX)
+add_subdirectory({root}/sdk kernkit)
+kernkit_find_cuda()
+kernkit_add_library(ops)
+kernkit_add_kernel(ops plus INCLUDE_DIRECTORIES numbers SOURCES detail/one.cc detail/two.cu)
+kernkit_add_kernel(ops late)
+kernkit_add_kernel(ops alone CPU_ONLY)
+kernkit_add_cuda_on_cpu(ops)
+find_package(benchmark REQUIRED)
+_kernkit_add_gpu_programs(ops . test ops_cuda_on_cpu kernkit::cuda_on_cpu_main)
+add_library(stand_in INTERFACE)
+target_sources(stand_in INTERFACE "${{CMAKE_CURRENT_SOURCE_DIR}}/main.cc")
+target_link_libraries(stand_in INTERFACE kernkit::cuda_on_cpu benchmark::benchmark)
+_kernkit_add_gpu_programs(ops . bench ops_cuda_on_cpu stand_in)
+"""
+MAIN = """\
+#include <benchmark/benchmark.h>
+#include "kernkit/cuda_on_cpu/runtime.h"
+int main(int argc, char** argv) {
+  kernkit::cuda_on_cpu::CudaRuntime runtime{std::vector<kernkit::cuda_on_cpu::CudaDevice>(1)};
+  runtime.run_kernels(true);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
+"""
+TEST = """\
+#include "plus/plus.h"
+#include <gtest/gtest.h>
+#include "kernkit/testing/contract.h"
+#include "kernkit/testing/test_device.h"
+KERNKIT_TEST_CONTRACT(plus, example<float>(7), cuda_only())
+TEST(Plus, AddsWhereTheTensorIs) {
+  kernkit::testing::TestDevice device;
+  kernkit::testing::TestTensor<float> y({3}, {1, 0, false}, 5.0f);
+  cudaPointerAttributes of{};
+  ASSERT_EQ(cudaPointerGetAttributes(&of, y.begin()), cudaSuccess);
+  EXPECT_EQ(of.type, cudaMemoryTypeManaged);
+  plus(y.view("y"));
+  ASSERT_EQ(device.faults(), "");
+  EXPECT_EQ(y[2], 6.0f);
+  EXPECT_TRUE(y.intact());
+}
+"""
+# An op that works on the default stream, whatever its caller's is.
+LATE = """\
+#include "kernkit/cuda/launch.h"
+#include "kernkit/env.h"
+#include "late.h"
+__global__ void late_kernel(float* y, const float* x) { y[threadIdx.x] = x[threadIdx.x]; }
+void late_cuda(kernkit::TensorView y, kernkit::TensorView x) {
+  const kernkit::StreamGuard none(y.device(), nullptr);
+  kernkit::cuda::Launch launch(y, x);
+  launch(late_kernel, {1, 7}, y.data<float>(), x.data<const float>());
+}
+"""
+LATE_CC = """\
+#include "late.h"
+#include "kernkit/expect.h"
+void late(kernkit::TensorView y, kernkit::TensorView x) {
+  KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cuda().contiguous().shape(7);
+  KERNKIT_EXPECT(y).like(x).contiguous().no_overlap(x);
+  late_cuda(y, x);
+}
+"""
+BENCH = """\
+#include "kernkit/testing/benchmark.h"
+#include "kernkit/testing/test_device.h"
+#include "plus/plus.h"
+namespace {
+void sizes(benchmark::internal::Benchmark* rows) { rows->ArgName("bytes")->Arg(4096); }
+[[maybe_unused]] const bool kRegistered = [] {
+  const auto time = [](auto, benchmark::State& state) {
+    kernkit::testing::TestTensor<float> y({state.range(0) / 4});
+    kernkit::testing::time_calls(state, [&] { plus(y.view("y")); });
+    state.SetBytesProcessed(state.iterations() * 2 * state.range(0));
+  };
+  kernkit::testing::add_rows("plus", kernkit::types<float>{}, sizes, time);
+  kernkit::testing::add_memcpy_rows(kernkit::types<float>{}, sizes,
+                                    [](auto, const benchmark::State& state) { return 2 * state.range(0); });
+  const auto loop = [](auto, benchmark::State& state) {
+    for (auto _ : state) state.SetIterationTime(1);
+  };
+  kernkit::testing::add_rows("loop", kernkit::types<float>{}, sizes, loop);
+  return true;
+}();
+}  // namespace
+"""
+
+
+@pytest.fixture(scope="module")
+def build(root, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("on_gpu")
+    declared = "#pragma once\n#include \"kernkit/tensor.h\"\n"
+    arguments = "(kernkit::TensorView y, kernkit::TensorView x)"
+    export = '#include "kernkit/export.h"\n#include "{0}.h"\nKERNKIT_EXPORT({0}, "{1}", "{0}.", {0})\n'
+    files = {f"plus/{name}": text for name, text in FILES.items()}
+    files["plus/detail/two.cu"] = "// Nothing of its own.\n"
+    files["plus/plus.cu"] = files["plus/plus.cu"].replace("two(float value);", "two(float value) { return 2 * value; }")
+    files |= {
+        "CMakeLists.txt": PROJECT.format(root=root), "main.cc": MAIN, "numbers/number.h": "constexpr float NUMBER = 1;\n",
+        "plus_test.cc": TEST, "plus_bench.cc": BENCH,
+        "late/late.h": f"{declared}void late{arguments};\nvoid late_cuda{arguments};\n", "late/late.cc": LATE_CC,
+        "late/late.cu": LATE, "late/late_export.cc": export.format("late", "(Tensor(a!) y, Tensor x) -> ()"),
+        "late_test.cc": '#include "kernkit/testing/contract.h"\n'
+                        "KERNKIT_TEST_CONTRACT(late, example<float>(7), example<float>(7), cuda_only())\n",
+        "alone/alone.h": "void alone();\n", "alone/alone.cc": '#include "alone.h"\nvoid alone() {}\n',
+        "alone/alone_export.cc": export.format("alone", "() -> ()"),
+        "alone_test.cc": "#error \"an op that has no CUDA half\"\n",
+    }  # fmt: skip
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    run("cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja", "-DKERNKIT_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Release")
+    run("cmake", "--build", folder / "build", "--target", "kernkit_gpu")
+    return folder / "build"
+
+
+@pytest.mark.all
+def test_tests_and_contracts_run_on_the_device(build, tmp_path):
+    """An op's own tests, with tensors there, and its contract; a line of JSON says how it is called."""
+    examples = tmp_path / "examples.jsonl"
+    done = subprocess.run([build / "plus_gpu_test"], env={**os.environ, "KERNKIT_EXAMPLES": str(examples)},
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    for name in ("Plus.AddsWhereTheTensorIs", "Contract/plus.ByteOffset", "Contract/plus.CallersStream", "Contract/plus.Capture"):
+        assert f"[       OK ] {name} " in done.stdout
+    noted = {"dtype": "float32", "shape": [7], "values": [], "cpu": False}
+    assert json.loads(examples.read_text()) == {"op": "plus", "schema": "(Tensor(a!) y) -> ()", "arguments": [noted]}
+
+
+@pytest.mark.all
+def test_an_op_on_the_default_stream_is_found(build):
+    done = subprocess.run([build / "late_gpu_test", "--gtest_filter=*CallersStream"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "late() on cuda:0: where its stream is held up, of y, element " in done.stdout
+    assert "; expected work in the caller's stream." in done.stdout
+
+
+@pytest.mark.all
+def test_rows_are_timed_on_the_device_with_a_copy_beside(build, tmp_path):
+    out = tmp_path / "rows.json"
+    run(build / "plus_gpu_bench", f"--benchmark_out={out}")
+    content = json.loads(out.read_text())
+    rows = {row["name"].split("/iterations")[0]: row for row in content["benchmarks"]}
+    assert list(rows) == ["plus/float32/ops/bytes:4096", "copy/float32/cudaMemcpyAsync/bytes:4096", "loop/float32/ops/bytes:4096"]
+    assert all(row["bytes_per_second"] > 0 for row in list(rows.values())[:2])
+    assert rows["loop/float32/ops/bytes:4096"]["error_message"] == (
+        "not timed: the benchmark calls no kernkit::testing::time_calls()")  # fmt: skip
+    assert int(content["context"]["cuda_runtime"]) >= 12000
