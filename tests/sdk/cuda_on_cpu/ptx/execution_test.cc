@@ -46,6 +46,83 @@ std::vector<uint32_t> numbers(uint32_t count) {
   return all;
 }
 
+// Lane i of those in the mask loads what lies i times the distance behind the middle, and stores i
+// there: in global and shared memory, by addresses of each kind.
+class AccessesAt : public PtxExecution, public ::testing::WithParamInterface<int> {
+ protected:
+  static constexpr int kMiddle = 40 * 32;  // bytes
+
+  static std::string lanes(uint32_t mask) {
+    return "shr.u32 %x2, " + std::to_string(mask) +
+           ", %i;\nand.b32 %x2, %x2, 1;\nsetp.eq.u32 %p1, %x2, 1;\nmov.u32 %r, 4294967295;\n";
+  }
+  static std::string place() {
+    return "mul.lo.s32 %x3, %i, " + std::to_string(GetParam()) + ";\nadd.s32 %x3, %x3, " +
+           std::to_string(kMiddle) + ";\n";
+  }
+  // The lanes' results, and what lies in memory then.
+  void expect(const std::string& text, uint32_t mask) {
+    const std::vector<uint32_t> in = numbers(2 * kMiddle / 4);
+    std::vector<uint32_t> loaded(32, UINT32_MAX), stored = in;
+    for (int l = 0; l < 32; ++l) {
+      if ((mask >> l & 1) == 0) continue;
+      const auto at = static_cast<size_t>((kMiddle + l * GetParam()) / 4);
+      loaded[static_cast<size_t>(l)] = in[at];
+      stored[at] = static_cast<uint32_t>(l);
+    }
+    EXPECT_EQ(run(text, in, 0, 1, 32), loaded) << mask;
+    EXPECT_EQ(std::vector<uint32_t>(in_, in_ + in.size()), stored) << mask;
+  }
+};
+
+constexpr uint32_t kMasks[] = {UINT32_MAX, 0x7f, 0x55555555, 1, 0x80000000, 0xffff0000, 0x00010100};
+
+TEST_P(AccessesAt, GlobalMemory) {
+  for (const uint32_t mask : kMasks) {
+    expect(kernel(lanes(mask) + place() +
+                  "cvt.s64.s32 %y1, %x3;\nadd.s64 %y1, %first, %y1;\n"
+                  "@%p1 ld.global.u32 %r, [%y1];\n@%p1 st.u32 [%y1], %i;\n"),
+           mask);
+  }
+}
+TEST_P(AccessesAt, SharedMemory) {
+  const std::string bytes = std::to_string(2 * kMiddle);
+  // Lane 0 copies all of it there and back.
+  const auto copy = [&](const std::string& label, const std::string& step) {
+    return "setp.ne.u32 %p2, %i, 0;\n@%p2 bra " + label + "_END;\nmov.u32 %x4, 0;\n" + label +
+           ":\ncvt.u64.u32 %y2, %x4;\nadd.u64 %y3, %first, %y2;\nadd.u32 %x5, %x6, %x4;\n" + step +
+           "add.u32 %x4, %x4, 4;\nsetp.lt.u32 %p2, %x4, " + bytes + ";\n@%p2 bra " + label + ";\n" +
+           label + "_END:\nbar.sync 0;\n";
+  };
+  for (const uint32_t mask : kMasks) {
+    expect(kernel(lanes(mask) + "mov.u32 %x6, tile;\n" +
+                      copy("IN", "ld.global.u32 %x7, [%y3];\nst.shared.u32 [%x5], %x7;\n") +
+                      place() + "add.u32 %x7, %x6, %x3;\n@%p1 ld.shared.u32 %r, [%x7];\n" +
+                      "cvt.u64.u32 %y4, %x7;\ncvta.shared.u64 %y4, %y4;\n" +
+                      "@%p1 st.u32 [%y4], %i;\nbar.sync 0;\n" +
+                      copy("OUT", "ld.shared.u32 %x7, [%x5];\nst.global.u32 [%y3], %x7;\n"),
+                  ".shared .align 8 .b8 tile[" + bytes + "];\n"),
+           mask);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(EachDistance, AccessesAt, ::testing::Values(4, 0, -4, 8, -12, 36));
+
+TEST_F(PtxExecution, VectorsAtDistancesOfTheirOwn) {
+  const std::vector<uint32_t> in = numbers(4 * 64 + 8);
+  for (const uint32_t distance : {16u, 0u}) {  // bytes
+    const std::vector<uint32_t> out = run(
+        kernel("mul.wide.u32 %y1, %i, " + std::to_string(distance) +
+               ";\nadd.u64 %y1, %first, %y1;\nld.global.v4.u32 {%x2, %x3, %x4, %x5}, [%y1+16];\n"
+               "mul.lo.u32 %x3, %x3, 3;\nmul.lo.u32 %x4, %x4, 5;\nmul.lo.u32 %x5, %x5, 7;\n"
+               "add.u32 %r, %x2, %x3;\nadd.u32 %r, %r, %x4;\nadd.u32 %r, %r, %x5;\n"),
+        in);
+    for (size_t i = 0; i < 64; ++i) {
+      const size_t at = i * distance / 4 + 4;
+      EXPECT_EQ(out[i], in[at] + 3 * in[at + 1] + 5 * in[at + 2] + 7 * in[at + 3]) << i;
+    }
+  }
+}
+
 TEST_F(PtxExecution, LoadsAndStoresOfEachSize) {
   const std::vector<uint32_t> in = numbers(256);
   const auto* bytes = reinterpret_cast<const unsigned char*>(in.data());

@@ -27,6 +27,50 @@ TEST_F(PtxFaults, OutsideOfAnAllocation) {
             "faulty: block [0, 0, 0], thread [40, 0, 0]: stores 4 bytes 0 bytes behind an "
             "allocation of 160 bytes (faulty.cu:12)");
 }
+// Lanes at equal distances are checked together: both ends of them count, of those that run.
+const char* const kBackwards = "mul.wide.u32 %y2, %i, 8;\nsub.u64 %x, %x, %y2;\n";
+
+TEST_F(PtxFaults, OutsideAtTheLastLane) {
+  EXPECT_EQ(run("ld.global.u32 %r1, [%x];", memory<int>(31), 1, 32), cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [31, 0, 0]: loads 4 bytes 0 bytes behind an "
+            "allocation of 124 bytes (faulty.cu:12)");
+}
+TEST_F(PtxFaults, OutsideAtTheFirstLane) {
+  EXPECT_EQ(run(std::string(kBackwards) + "st.global.u32 [%x], %i;", memory<int>(31) + 31, 1, 32),
+            cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: stores 4 bytes 0 bytes behind an "
+            "allocation of 124 bytes (faulty.cu:12)");
+}
+TEST_F(PtxFaults, LanesThatDoNotRunMayLieOutside) {
+  int* x = memory<int>(31);
+  EXPECT_EQ(run("setp.lt.u32 %p1, %i, 31;\n@%p1 ld.global.u32 %r1, [%x];", x, 1, 32), cudaSuccess);
+  EXPECT_EQ(
+      run("setp.ge.u32 %p1, %i, 1;\n" + std::string(kBackwards) + "@%p1 st.global.u32 [%x], %i;",
+          x + 31, 1, 32),
+      cudaSuccess);
+  EXPECT_EQ(fault(), "none");
+  EXPECT_EQ(x[0], 31);
+}
+// Both ends are inside, since addresses wrap, and what is between is not.
+TEST_F(PtxFaults, SoFarThatAddressesWrap) {
+  EXPECT_EQ(run("cvt.u64.u32 %y2, %i;\nshl.b64 %y2, %y2, 63;\nadd.u64 %x, %x, %y2;\n"
+                "ld.global.u32 %r1, [%x];",
+                memory<int>(64), 1, 3),
+            cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [1, 0, 0]: loads 4 bytes that are in no allocation "
+            "(faulty.cu:12)");
+}
+TEST_F(PtxFaults, MisalignedAtAnEqualDistance) {
+  EXPECT_EQ(run("mul.wide.u32 %y2, %i, 2;\nsub.u64 %x, %x, %y2;\nld.global.u32 %r1, [%x];",
+                memory<int>(80)),
+            cudaErrorMisalignedAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [1, 0, 0]: loads 4 bytes at a misaligned address "
+            "(faulty.cu:12)");
+}
 TEST_F(PtxFaults, OfTheHost) {
   static int of_host[64];
   EXPECT_EQ(run("ld.global.u32 %r1, [%x];", of_host), cudaErrorIllegalAddress);
