@@ -56,8 +56,8 @@ TEST_F(PtxFaults, LanesThatDoNotRunMayLieOutside) {
 // Both ends are inside, since addresses wrap, and what is between is not.
 TEST_F(PtxFaults, SoFarThatAddressesWrap) {
   EXPECT_EQ(run("cvt.u64.u32 %y2, %i;\nshl.b64 %y2, %y2, 63;\nadd.u64 %x, %x, %y2;\n"
-                "ld.global.u32 %r1, [%x];",
-                memory<int>(64), 1, 3),
+                "setp.lt.u32 %p1, %i, 31;\n@%p1 ld.global.u32 %r1, [%x];",
+                memory<int>(64), 1, 32),
             cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
             "faulty: block [0, 0, 0], thread [1, 0, 0]: loads 4 bytes that are in no allocation "
