@@ -58,6 +58,20 @@ def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
     tvm_ffi.load_module(str(library)).rms_norm(out, x, None, 0.0)
     np.testing.assert_allclose(out, x / np.sqrt(12.5))
 
+    # What the page says that the contract finds in this op, by the rules that it breaks.
+    told = subprocess.run([source / "build/contract_test"], capture_output=True, text=True).stdout
+    broken = {
+        "ByteOffset": "rms_norm() with 8 of its address in byte_offset for x: of out, element 0 is ",
+        "PartialOverlap": "rms_norm() with out in the memory of x, 1 elements from its first: of out, element 1 is ",
+        "Shapes": "rms_norm() with out of shape [5, 33]: it raised InternalError: ",
+        "ImpossibleShapes": "rms_norm() with a first dimension of -1 in every tensor: it raised InternalError: ",
+        "Sentences": "it raised TypeError: rms_norm(): Unsupported dtype: float16; expected a message ",
+        "StaysInside": "rms_norm() with 8 of its address in byte_offset for out: byte -8 from the first element of out was written",
+    }
+    assert set(re.findall(r"^\[  FAILED  \] Contract/rms_norm\.(\w+) \(", told, re.MULTILINE)) == set(broken), told
+    for sentence in broken.values():
+        assert sentence in told
+
 
 @pytest.mark.parametrize("kind", ["host", "host_shared"])
 def test_cpp_host(prefix, outside, library, kind):

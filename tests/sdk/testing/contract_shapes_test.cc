@@ -2,6 +2,7 @@
 // Right ops of many kinds keep every rule; and what the suite says of itself as GoogleTest tests.
 #include <utility>
 
+#include "kernkit/call/export_typed.h"
 #include "kernkit/expect.h"
 #include "kernkit/export.h"
 #include "kernkit/testing/contract.h"
@@ -139,6 +140,8 @@ KERNKIT_EXPORT(concat, "(Tensor(a!) y, Tensor[] xs) -> ()", "", concat<true>)
 KERNKIT_EXPORT(concat_carelessly, "(Tensor(a!) y, Tensor[] xs) -> ()", "", concat<false>)
 KERNKIT_EXPORT(shifted, "(Tensor(a!)[] ys, Tensor x, float[] by) -> ()", "", shifted)
 KERNKIT_EXPORT(careless, "(Tensor(a!) y, Tensor x) -> ()", "", careless)
+KERNKIT_EXPORT_TYPED(typed_mean, row_mean)
+KERNKIT_EXPORT_TYPED(typed_concat, concat<true>)
 
 KERNKIT_TEST_CONTRACT(row_mean, example<float>(4), example<float>(4, 7), cpu_only())
 KERNKIT_TEST_CONTRACT(accumulate, example<float>(5, 3), example<float>(5, 3), cpu_only())
@@ -154,6 +157,10 @@ KERNKIT_TEST_CONTRACT(concat, example<float>(9), list(example<float>(4), example
                       cpu_only())
 KERNKIT_TEST_CONTRACT(shifted, list(example<float>(4, 3), example<float>(4, 3)),
                       example<float>(4, 3), list(1.0, 2.5), cpu_only())
+KERNKIT_TEST_CONTRACT(typed_mean, example<float>(4), example<float>(4, 7), cpu_only(),
+                      with_schema("(Tensor(a!) y, Tensor x) -> ()"))
+KERNKIT_TEST_CONTRACT(typed_concat, example<float>(9), list(example<float>(4), example<float>(5)),
+                      cpu_only(), with_schema("(Tensor(a!) y, Tensor[] xs) -> ()"))
 
 namespace kernkit::testing::contract {
 namespace {
@@ -244,6 +251,35 @@ TEST(ContractReport, WhatIsSaidOfAnOpIsChecked) {
   };
   EXPECT_EQ(report_of(rule, make_contract("careless", __tvm_ffi_careless, no_metadata, {})).failure,
             "careless: its metadata have no schema line; export it with KERNKIT_EXPORT");
+}
+
+TEST(ContractReport, ALineBesideTheOpIsOneOfItsParameters) {
+  const Rule rule = all_rules()[0];
+  const auto typed_mean = [&](const char* line) {
+    return report_of(rule, make_contract(
+                               "typed_mean", __tvm_ffi_typed_mean, __tvm_ffi__metadata_typed_mean,
+                               {example<float>(4), example<float>(4, 7), with_schema(line)}))
+        .failure;
+  };
+  EXPECT_EQ(typed_mean("(Tensor(a!) y, Tensor x) -> ()"), "");
+  for (const char* line : {"(Tensor y) -> ()", "(Tensor(a!) y, int x) -> ()", "(Tensor(a!) y",
+                           "(Tensor(a!) y, Tensor[] x) -> ()", "(Tensor(a!) y, Tensor? x) -> ()",
+                           "(Tensor(a!) y, Tensor? x=None) -> ()"}) {
+    EXPECT_EQ(typed_mean(line), std::string("typed_mean: with_schema(\"") + line +
+                                    "\"): the op has a line of its own, or other C++ parameters, "
+                                    "which have no defaults");
+  }
+  const Contract has_one = careless_with(
+      {example<float>(3), example<float>(3), with_schema("(Tensor y, Tensor x) -> ()")});
+  EXPECT_NE(report_of(rule, has_one).failure, "");
+}
+
+// What is not marked as written is not to be written.
+TEST(ContractReport, ALineBesideTheOpSaysWhatIsWritten) {
+  const Contract contract = make_contract(
+      "typed_mean", __tvm_ffi_typed_mean, __tvm_ffi__metadata_typed_mean,
+      {example<float>(4), example<float>(4, 7), with_schema("(Tensor y, Tensor x) -> ()")});
+  EXPECT_NE(failure_of("InputsAreNotWritten", contract), "");
 }
 
 }  // namespace

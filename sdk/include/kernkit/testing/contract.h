@@ -36,6 +36,13 @@ inline Exemption cuda_only() { return {Exemption::kCudaOnly, "", ""}; }
 /// alone and among other rows, and in every run: rule RowAlone.
 inline Exemption by_row() { return {Exemption::kByRow, "", ""}; }
 
+/// The schema line of an op that was exported without one: `with_schema("(Tensor(a!) y, Tensor x)
+/// -> ()")`. It says what is written. Its types are those of the C++ parameters. Messages name an
+/// argument by the line or by number.
+inline Exemption with_schema(std::string line) {
+  return {Exemption::kWithSchema, "", std::move(line)};
+}
+
 namespace contract {
 
 /// What stands behind the op's name in KERNKIT_TEST_CONTRACT: an argument, or an exemption.
@@ -92,7 +99,7 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
 /// kernkit_add_cuda_tests() one tries it, the second where there is one.
 ///
 /// Behind the arguments: `by_row()`, which asks for one more rule; `cpu_only()`, `cuda_only()`,
-/// `without("<rule>", "<why>")`.
+/// `without("<rule>", "<why>")`, `with_schema("<line>")`.
 #if !defined(KERNKIT_CONTRACT_IN_CUDA_TEST)
 #define KERNKIT_TEST_CONTRACT(op, ...)                                                     \
   extern "C" int __tvm_ffi_##op(void*, const KernkitAny*, int32_t, KernkitAny*);           \
@@ -106,6 +113,7 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
             using ::kernkit::testing::cuda_only;                                           \
             using ::kernkit::testing::example;                                             \
             using ::kernkit::testing::list;                                                \
+            using ::kernkit::testing::with_schema;                                         \
             using ::kernkit::testing::without;                                             \
             return std::vector<::kernkit::testing::contract::Item>{__VA_ARGS__};           \
           },                                                                               \

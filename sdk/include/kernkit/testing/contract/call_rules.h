@@ -2,6 +2,7 @@
 // The rules that every call of the other ones keeps.
 #pragma once
 
+#include "kernkit/call/argument_name.h"
 #include "kernkit/testing/contract/row_rules.h"
 #include "kernkit/testing/contract/rules.h"
 
@@ -64,7 +65,8 @@ inline void refusals_are_sentences(const Call& call, const Outcome& outcome,
   const std::string begin = contract.callee().name() + "(): ";
   const auto names = [&](size_t i) {
     const size_t parameter = contract.parameter_of(i);
-    return mentions(outcome.message, contract.callee().argument_name(parameter));
+    return mentions(outcome.message, contract.callee().argument_name(parameter)) ||
+           mentions(outcome.message, kernkit::detail::argument_name(parameter).text);
   };
   const bool named =
       variation.about.empty() || std::any_of(variation.about.begin(), variation.about.end(), names);

@@ -38,6 +38,22 @@ class Callee {
     schema_ = schema::parse(text_.c_str());
   }
 
+  /// For an op whose own line has its types alone.
+  void take_schema(std::string line) {
+    const schema::Schema own = schema_;
+    const bool is_unnamed = num_params() == 0 || argument_name(0) == "argument_1";
+    text_ = std::move(line);
+    schema_ = schema::parse(text_.c_str());
+    fits_ = is_unnamed && schema_.num_params == own.num_params;
+    for (size_t i = 0; fits_ && i < num_params(); ++i) {
+      const schema::Param &says = param(i), &has = own.params[i];
+      fits_ = says.type == has.type && says.is_list == has.is_list &&
+              says.is_optional == has.is_optional && says.default_text.size == 0;
+    }
+  }
+  /// What take_schema() took is a line for this function.
+  bool schema_fits() const { return fits_; }
+
   const std::string& name() const { return name_; }
   /// "" unless the op says its schema, as one of KERNKIT_EXPORT does.
   const std::string& schema_text() const { return text_; }
@@ -84,6 +100,7 @@ class Callee {
   KernkitFunction function_;
   std::string text_;
   schema::Schema schema_;
+  bool fits_ = true;
 };
 
 }  // namespace kernkit::testing::contract

@@ -65,6 +65,9 @@ class Contract {
     const std::string& op = callee_.name();
     if (callee_.schema_text().empty()) {
       text << op << ": its metadata have no schema line; export it with KERNKIT_EXPORT";
+    } else if (!callee_.schema_fits()) {
+      text << op << ": with_schema(\"" << callee_.schema_text()
+           << "\"): the op has a line of its own, or other C++ parameters, which have no defaults";
     } else if (given_ < static_cast<size_t>(callee_.schema().num_required) ||
                given_ > callee_.num_params()) {
       text << op << callee_.schema_text() << ": the example has " << given_

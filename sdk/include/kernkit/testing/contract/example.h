@@ -76,7 +76,7 @@ Example list(const Elements&... elements) {
 
 /// What is said of an op beside its example: see KERNKIT_TEST_CONTRACT.
 struct Exemption {
-  enum Kind { kWithout, kCpuOnly, kCudaOnly, kByRow } kind;
+  enum Kind { kWithout, kCpuOnly, kCudaOnly, kByRow, kWithSchema } kind;
   std::string rule;
   std::string reason;
 };

@@ -31,7 +31,11 @@ inline Contract make_contract(const char* op, KernkitFunction function, KernkitF
   std::vector<Example> examples;
   std::vector<Exemption> exemptions;
   for (const Item& item : items) item.add_to(&examples, &exemptions);
-  return Contract(Callee(op, function, metadata), examples, std::move(exemptions));
+  Callee callee(op, function, metadata);
+  for (const Exemption& exemption : exemptions) {
+    if (exemption.kind == Exemption::kWithSchema) callee.take_schema(exemption.reason);
+  }
+  return Contract(std::move(callee), examples, std::move(exemptions));
 }
 
 /// What GoogleTest is told of one rule: why it failed, or why it was not tried, or nothing.
