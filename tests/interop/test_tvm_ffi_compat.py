@@ -84,7 +84,7 @@ CALLS = [
     ("sum_or", X, None), ("sum_or", None, 2.5), ("sum_or", None, None), ("sum_or", None, 2),
     ("half", 4), ("half", 3),
     ("reversed", [1, 2, 3]), ("reversed", []), ("reversed", (True, 2)), ("reversed", tvm_ffi.List([4, 5])),
-    ("sum_of_lists", [[1, 2], [], [3]]), ("ranks", [CUBE, X]), ("twice", tvm_ffi.from_dlpack(X)),
+    ("squares", 2), ("squares", 3), ("sum_of_lists", [[1, 2], [], [3]]), ("ranks", [CUBE, X]), ("twice", tvm_ffi.from_dlpack(X)),
     ("shared_until_set", [1, 2]), ("element", [5, 6], 1), ("three",), ("of_pair", (1, 0.5)),
     ("greet", "you"), ("greet", "you, whose name does not fit a small string"), ("length", "äb"),
     ("grown", (2, 3)), ("grown", tvm_ffi.Shape((2, 3))), ("grown", ()),

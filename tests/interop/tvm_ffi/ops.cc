@@ -93,6 +93,12 @@ ffi::Array<int64_t> reversed(ffi::Array<int64_t> values) {
   for (size_t i = values.size(); i > 0; --i) result.push_back(values[static_cast<int64_t>(i) - 1]);
   return result;
 }
+ffi::Array<int64_t> squares(int64_t n) {
+  std::vector<int64_t> values = {1};
+  for (int64_t i = 2; i <= n; ++i) values.push_back(i * i);
+  if (n == 2) return ffi::Array{values[0], values[1]};
+  return ffi::Array(values);
+}
 int64_t sum_of_lists(ffi::Array<ffi::Array<int64_t>> lists) {
   int64_t sum = 0;
   for (const auto& list : lists) {
@@ -200,6 +206,7 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(scale, scale);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(sum_or, sum_or);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(half, half);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(reversed, reversed);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(squares, squares);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(sum_of_lists, sum_of_lists);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(ranks, ranks);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(twice, twice);

@@ -6,8 +6,7 @@
 
 KERNKIT_TVM_FFI_BEGIN
 
-using ::DLDataType;
-using ::DLDevice;
+using ::DLDataType, ::DLDevice;
 
 inline String DLDataTypeToString(DLDataType dtype) {
   kernkit::Message text;

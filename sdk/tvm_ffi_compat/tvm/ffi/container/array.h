@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Array: a list, owned; elements are copies, and copies of an Array share them until one is
-// changed.
+// Array: a list that owns its elements; copies share them until one is changed.
 #pragma once
 
 #include "kernkit/call/array.h"
@@ -34,6 +33,10 @@ class Array : public kernkit::Array<T> {
   void resize(int64_t n) { this->own().resize(static_cast<size_t>(n)); }
   void clear() { this->own().clear(); }
 };
+template <class T>
+Array(std::vector<T>) -> Array<T>;
+template <class T>
+Array(std::initializer_list<T>) -> Array<T>;
 KERNKIT_TVM_FFI_END
 
 namespace kernkit::detail {

@@ -10,8 +10,7 @@
 
 KERNKIT_TVM_FFI_BEGIN
 
-using kernkit::GetDataSize;
-using kernkit::IsAligned;
+using kernkit::GetDataSize, kernkit::IsAligned;
 inline bool IsContiguous(const DLTensor& x) { return kernkit::TensorView(&x).is_contiguous(); }
 inline bool IsDirectAddressDevice(DLDevice device) { return kernkit::is_address(device); }
 
