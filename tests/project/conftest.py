@@ -4,8 +4,8 @@
 import os
 import pathlib
 import shutil
-import sys
 import subprocess
+import sys
 import types
 import zipfile
 

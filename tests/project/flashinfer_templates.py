@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FlashInfer's templates, rendered by its own functions with one set of parameters each:
+
+    python flashinfer_templates.py FOLDER_OF_THE_UNPACKED_WHEEL
+
+prints {the file that a source includes: the folder where it was made} as JSON. It needs torch, whose
+dtypes those functions take, and writes below FLASHINFER_WORKSPACE_BASE."""
+
+import json
+import pathlib
+import sys
+import types
+
+import jinja2
+import torch
+
+wheel = pathlib.Path(sys.argv[1]).resolve() / "flashinfer"
+# Its __init__.py needs packages that the rendering does not.
+package = types.ModuleType("flashinfer")
+package.__path__ = [str(wheel)]
+sys.modules["flashinfer"] = package
+
+from flashinfer.jit import attention, env, rmsnorm_silu  # noqa: E402
+from flashinfer.jit.mamba import checkpointing_ssu, replayssm_materialize, selective_state_update  # noqa: E402
+
+half, i32, i64 = torch.float16, torch.int32, torch.int64
+f32, bf16 = torch.float32, torch.bfloat16
+TYPES = (half, half, half)
+PLAIN = (0, False, False)  # no positions, no window, no cap
+
+attention.gen_single_decode_module(*TYPES, 128, 128, *PLAIN)
+attention.gen_single_prefill_module("fa2", *TYPES, 128, 128, *PLAIN, False)
+attention.gen_single_prefill_module("fa3", *TYPES, 128, 128, *PLAIN, False)
+attention.gen_batch_decode_module(*TYPES, i32, 128, 128, *PLAIN)
+attention.gen_batch_prefill_module("fa2", *TYPES, i32, 128, 128, *PLAIN, False)
+attention.gen_batch_prefill_module("fa3", *TYPES, i32, 128, 128, *PLAIN, False)
+attention.gen_pod_module(*TYPES, 128, *PLAIN, False, i32, *PLAIN)
+attention.gen_batch_pod_module(*TYPES, 128, *PLAIN, False, i32, *PLAIN)
+attention.gen_batch_attention_module(*TYPES, i32, 128, 128, 0, False, False)
+attention.gen_batch_mla_module("fa2", *TYPES, i32, 512, 64, False)
+attention.gen_batch_mla_module("fa3", *TYPES, i32, 512, 64, False)
+rmsnorm_silu.gen_rmsnorm_silu_module(128, "bf16", 1, 1, 16, 0, 1)
+checkpointing_ssu.gen_checkpointing_ssu_module(bf16, bf16, bf16, bf16, f32, i32, None, 64, 128, 4, 8, 8, 1)
+replayssm_materialize.gen_replayssm_materialize_module(bf16, bf16, f32, 64, 128, 8, 8)
+selective_state_update.gen_selective_state_update_sm90_module(bf16, bf16, bf16, f32, i32, None, 64, 128, 1, i32, i32)
+
+# The one that no function of this version renders.
+folder = env.FLASHINFER_GEN_SRC_DIR / "batch_decode_mla"
+folder.mkdir(parents=True, exist_ok=True)
+template = jinja2.Template((env.FLASHINFER_CSRC_DIR / "batch_decode_mla_config.jinja").read_text())
+parameters = {"dtype_q": "half", "dtype_kv": "half", "dtype_o": "half", "dtype_idx": "int32_t"}
+parameters |= {"use_sliding_window": "false", "use_logits_soft_cap": "false"}
+parameters |= {"head_dim_ckv": 512, "head_dim_kpe": 64, "qo_tile_len": 16}
+(folder / "mla_config.inc").write_text(template.render(parameters))
+
+made = sorted(env.FLASHINFER_GEN_SRC_DIR.rglob("*.inc"))
+print(json.dumps({path.name: str(path.parent) for path in made}))
