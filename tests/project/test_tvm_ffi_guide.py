@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every C++ block of tvm-ffi's kernel library guide and of its page on tensors compiles, as it is,
+against kernkit's headers of tvm-ffi's names. The pages come from tvm-ffi's source distribution; none
+is in this repository."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import textwrap
+
+import pytest
+import tvm_ffi
+
+PAGES = ("docs/guides/kernel_library_guide.rst", "docs/concepts/tensor.rst")
+BLOCK = re.compile(r"^( *)\.\. code-block:: (?:cpp|c\+\+)\n\n((?:\1 +.*\n|\s*\n)+)", re.MULTILINE)
+INCLUDED = re.compile(r"^ *\.\. literalinclude:: (\S+\.(?:cu|cc|h))$", re.MULTILINE)
+
+# What stands around the blocks, for all of them.
+AROUND = """
+#include <memory>
+#include "tvm_ffi_utils.h"
+template <class T> __global__ void ScaleKernel(T*, int64_t) {}
+__global__ void Kernel(int, float*, float*, int) {}
+extern int64_t n;
+extern int blocks, threads;
+extern cudaStream_t stream;
+struct TensorObj;
+namespace ffi = tvm::ffi;
+using ffi::Optional, ffi::Tensor, ffi::TensorView;
+"""
+FUNCTION = "void block(TensorView output, TensorView input) {"
+# How each block that is more than statements is told from the others.
+DEFINES = re.compile(r"^(void \w+\(|#include|using \w+ = )", re.MULTILINE)
+# What a page leaves out, and what stands there instead. (In a parameter list, `...` is C++.)
+LEFT_OUT = {
+    "static_cast<float*>(output.data_ptr()), ...": "static_cast<float*>(output.data_ptr()), n",
+    "static_cast<half*>(output.data_ptr()), ...": "static_cast<half*>(output.data_ptr()), n",
+    "{ ... }": "{ }",
+    "Kernel<<<...>>>(..., input_data_ptr, output_data_ptr, ...)": "Kernel<<<1, 1>>>(0, input_data_ptr, output_data_ptr, 0)",
+}
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """tvm-ffi's source distribution, of the version that is installed."""
+    if not shutil.which("nvcc"):
+        pytest.skip("no CUDA compiler")
+    folder = tmp_path_factory.mktemp("tvm_ffi")
+    wanted = f"apache-tvm-ffi=={tvm_ffi.__version__}"
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "--no-binary", "apache-tvm-ffi", "-d", folder]
+    if subprocess.run([*command, wanted], stderr=subprocess.DEVNULL).returncode != 0:
+        pytest.skip(f"the sources of {wanted} cannot be downloaded")
+    with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
+        archive.extractall(folder, filter="data")
+    return next(path for path in folder.iterdir() if path.is_dir())
+
+
+@pytest.fixture(scope="module")
+def includes(root, dlpack_include, tmp_path_factory):
+    dlpack = tmp_path_factory.mktemp("dlpack")
+    (dlpack / "dlpack").symlink_to(dlpack_include / "dlpack")
+    return ["-I", root / "sdk/tvm_ffi_compat", "-I", root / "sdk/include", "-isystem", dlpack]
+
+
+def compile_with(includes, file, output):
+    # The guide's file uses `half` and includes nothing that has it, in tvm-ffi's headers neither.
+    command = ["nvcc", "-std=c++17", "-arch=sm_90", "-c", "-include", "cuda_fp16.h", "-I", file.parent, *includes, file, "-o", output]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_every_block_compiles(source, includes, tmp_path):
+    blocks = [
+        textwrap.dedent(body) for page in PAGES for _, body in BLOCK.findall((source / page).read_text())
+    ]  # fmt: skip
+    assert len(blocks) == 16
+    of_pytorch = [block for block in blocks if "at::Tensor" in block]
+    assert len(of_pytorch) == 1  # what the block before it replaces
+    text = (source / "examples/kernel_library/tvm_ffi_utils.h").read_text()
+    (tmp_path / "tvm_ffi_utils.h").write_text(text)
+
+    code = AROUND
+    for i, block in enumerate(block for block in blocks if block not in of_pytorch):
+        for left_out, instead in LEFT_OUT.items():
+            block = block.replace(left_out, instead)
+        if not DEFINES.search(block):
+            block = f"{FUNCTION}\n{block}}}"
+        code += f"namespace block_{i} {{\n{block}}}\n"
+    file = tmp_path / "blocks.cu"
+    file.write_text(code)
+    compile_with(includes, file, tmp_path / "blocks.o")
+
+
+@pytest.mark.slow
+def test_the_example_that_the_guide_shows_compiles(source, includes, tmp_path):
+    shown = {(source / page).parent / name for page in PAGES for name in INCLUDED.findall((source / page).read_text())}
+    shown = {path.resolve() for path in shown}
+    assert {path.name for path in shown} == {"scale_kernel.cu", "tvm_ffi_utils.h"}
+    (kernel,) = (path for path in shown if path.suffix == ".cu")
+    assert '#include "tvm_ffi_utils.h"' in kernel.read_text()
+    compile_with(includes, kernel, tmp_path / "scale_kernel.o")
+    symbols = subprocess.run(["nm", "-C", tmp_path / "scale_kernel.o"], capture_output=True, text=True, check=True).stdout
+    assert " T __tvm_ffi_scale" in symbols
+    assert not re.search(r" U TVMFFI", symbols), symbols
