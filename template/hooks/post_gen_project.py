@@ -142,14 +142,13 @@ def load_tool(path: str):
     return module
 
 
-def seal_sdk(parts: str, version: str) -> None:
-    """Leaves what the library does not take of the SDK, and seals the rest."""
-    seal, tools = load_tool("library/seal"), load_tool("library/parts")
+def leave_parts(parts: str) -> None:
+    """Leaves what the library does not take of the SDK."""
+    tools = load_tool("library/parts")
     problem = tools.problem(parts, SDK)
     if problem:
         sys.exit(f"kernkit: parts: {problem}")
     tools.leave(SDK, parts)
-    seal.write(SDK, version)
 
 
 def write_record(answers: dict, version: str) -> None:
@@ -220,10 +219,14 @@ def main() -> None:
     copy_dlpack(answers)
     remove_build_outputs()
     version = load_tool("sdk").version_of(pathlib.Path(SDK))
-    seal_sdk(answers["parts"], version)
+    load_tool("library/seal")  # which those use
+    rendered = load_tool("library/rendered")
+    leave_parts(answers["parts"])
     remove_what_is_not_wanted(answers)
     adapt(answers)
     write_record(answers, version)
+    if answers["sdk"] == "vendored":
+        rendered.keep(".", version)
 
 
 if __name__ == "__main__":

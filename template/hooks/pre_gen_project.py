@@ -32,23 +32,20 @@ MAX_TEXT = 200
 AUTHOR = r"[^<>]*[^<> ](?: <[^<>@\s]+@[^<>@\s]+>)?"
 
 CPP_WORDS = """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t
-    char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
-    constinit continue
-    decltype default delete do double dynamic_cast else enum explicit export extern false final
-    float for friend goto if import inline int long main module mutable namespace new noexcept not
-    not_eq nullptr operator or or_eq override private protected public register reinterpret_cast
-    requires return short signed sizeof static static_assert static_cast struct switch template
-    this thread_local throw true try typedef typeid typename union unsigned using virtual void
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class
+    co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default
+    delete do double dynamic_cast else enum explicit export extern false final float for friend goto if import inline
+    int long main module mutable namespace new noexcept not not_eq nullptr operator or or_eq override private
+    protected public register reinterpret_cast requires return short signed sizeof static static_assert static_cast
+    struct switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void
     volatile wchar_t while xor xor_eq
 """.split()
 
 # Macros of the C library, the compilers and CUDA in what the sources include; of those in capitals
 # only the shortest, since every other name in capitals is refused.
 CPP_MACROS = """
-    EIO EOF NAN alloca assert assert_perror errno isascii issubnormal linux major makedev
-    math_errhandling minor offsetof sigmask stderr stdin stdout strdupa strndupa toascii unix
-    va_arg va_copy va_end va_start
+    EIO EOF NAN alloca assert assert_perror errno isascii issubnormal linux major makedev math_errhandling minor
+    offsetof sigmask stderr stdin stdout strdupa strndupa toascii unix va_arg va_copy va_end va_start
 """.split()
 MACRO_FAMILIES = (
     "(be|le)[0-9]+toh|hto(be|le)[0-9]+|(is|to)[a-z]+_l|st_[acm]time|"
@@ -59,21 +56,20 @@ MACRO_FAMILIES = (
 
 # Names outside any namespace, or macros, in what the sources include; C functions are looked up.
 CPP_GLOBALS = """
-    clock64 dim3 erfcinv erfcx erfinv lconv linux llmax llmin max min norm norm3d norm4d normcdf
-    normcdfinv option rcbrt rhypot rnorm rnorm3d rnorm4d rsqrt sad saturate sinpi sincospi cospi
-    timespec timeval tm ullmax ullmin umax umin unix usad
+    clock64 dim3 erfcinv erfcx erfinv lconv linux llmax llmin max min norm norm3d norm4d normcdf normcdfinv option
+    rcbrt rhypot rnorm rnorm3d rnorm4d rsqrt sad saturate sinpi sincospi cospi timespec timeval tm ullmax ullmin umax
+    umin unix usad
 """.split()
 VECTOR_TYPES = "(u?(char|short|int|long|longlong)|float|double)[1-4]"
 
 # Taken already: by kernkit, the folders and programs of the library itself, CMake's targets, the
 # libraries it is linked with, and the packages it is used beside.
 RESERVED = """
-    all bench benchmark build c clean cpu cub cublas cuda cudart cupy cutlass depend dl dlpack
-    docs edit_cache gmock gtest help install jax kernels kernkit kk lib m ml_dtypes numpy
-    nvtx package package_source preinstall pthread pytest python rebuild_cache rt sdk setuptools
-    silu_and_mul_bench silu_and_mul_cuda_test silu_and_mul_gpu_bench silu_and_mul_gpu_test
-    silu_and_mul_test src std stdc template_library test testing tests
-    third_party thrust torch tvm_ffi uninstall
+    all bench benchmark build c clean cpu cub cublas cuda cudart cupy cutlass depend dl dlpack docs edit_cache gmock
+    gtest help install jax kernels kernkit kk lib m ml_dtypes numpy nvtx package package_source preinstall pthread
+    pytest python rebuild_cache rt sdk setuptools silu_and_mul_bench silu_and_mul_cuda_test silu_and_mul_gpu_bench
+    silu_and_mul_gpu_test silu_and_mul_test src std stdc template_library test testing tests third_party thrust torch
+    tvm_ffi uninstall
 """.split()
 
 

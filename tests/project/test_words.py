@@ -18,7 +18,7 @@ LIBRARY = "template/{{cookiecutter.library_name}}/"
 TO_DO = {
     "docs/benchmarking.md": 26,
     "docs/calling-convention.md": 12,
-    "docs/command-line.md": 26,
+    "docs/command-line.md": 24,
     "docs/edit-to-call.md": 6,
     "docs/moving-a-kernel-here.md": 10,
     "docs/running-on-a-gpu.md": 12,

@@ -14,7 +14,7 @@ from typing import List, Optional
 
 from .sdk import version
 
-COMMANDS: List[str] = ["new", "add", "update", "doctor", "bindings", "test", "run", "gpu", "bench",
+COMMANDS: List[str] = ["new", "add", "remove", "update", "doctor", "bindings", "test", "run", "gpu", "bench",
                        "report", "compare", "cmakedir"]
 
 EXIT_CODES = "exit codes: 0 done, 1 the answer is no, 2 the command line is wrong, 3 refused"
@@ -25,15 +25,8 @@ NOT_HERE = ("the template is not here: this is a copy of kernkit's SDK inside a 
             "or a wheel), which has kernkit new and update")  # fmt: skip
 
 
-# Commands of parts that a library's copy may not have.
-OF_A_PART = {"run": ("ptx", "runs PTX"), "gpu": ("gpu", "tests and measures on a GPU")}
-
-
-def missing(command: str) -> str:
-    if command not in OF_A_PART:
-        return NOT_HERE
-    part, does = OF_A_PART[command]
-    return f"this copy of kernkit has not the part {part}, which {does}; type: ./kk update --with {part}"
+NOT_TAKEN = "this copy of kernkit has not the part {0}, which has this command; type: ./kk update --with {0}"
+OF_A_PART = {"run": NOT_TAKEN.format("ptx"), "gpu": NOT_TAKEN.format("gpu")}
 
 
 def is_here(command: str) -> bool:
@@ -59,7 +52,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter))
     words = sys.argv[1:] if arguments is None else arguments
     if words and words[0] in COMMANDS and not is_here(words[0]):
-        print(f"kernkit: {missing(words[0])}", file=sys.stderr)
+        print("kernkit:", OF_A_PART.get(words[0], NOT_HERE), file=sys.stderr)
         return 3
     chosen = parser.parse_args(arguments)
     try:

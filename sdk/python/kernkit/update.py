@@ -6,10 +6,11 @@ rendering that the library began with; git then merges that commit. What you cha
 template changed comes, and where both changed the same lines git leaves a conflict, as after any
 merge: edit the files that it names, `git add` them, `git commit`; or `git merge --abort`.
 
-A rendering is known by a line in its commit's message, so it must stay in the history: merge what
-this command makes, do not squash it. `kernkit new` commits the first one where it makes the
-repository. In a repository of your own, run `kernkit update` once with the kernkit that the library
-began with; that changes no file.
+A rendering is known by a line in its commit's message, and kept in third_party/kernkit besides, so
+squash merges do no harm there. Without that copy it must stay in the history: merge what this command
+makes, do not squash it. `kernkit new` commits the first one where it makes the repository. In a
+repository of your own, run `kernkit update` once with the kernkit that the library began with; that
+changes no file.
 """
 
 import argparse
@@ -18,11 +19,12 @@ import pathlib
 import re
 import subprocess
 import tempfile
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from .cli import Refusal
-from .library import names, parts, rendering, seal
-from .library.record import RECORD, SEALED, Started, read_record
+from .library import names, parts, rendered, rendering, seal
+from .library.record import RECORD, SEALED, Started, note_removed, read_record
+from .remove import take_out
 from .sdk import version
 
 _MARK = "Kernkit-template"
@@ -106,18 +108,43 @@ class Repository:
                 return commit
         return None
 
+    def kept_rendering(self, started: Started) -> Optional[str]:
+        """The tree of the rendering that the library has, as its copy of the SDK keeps it, or None. What
+        the library has removed since is not in it: that is no edit which a merge has to weigh."""
+        with tempfile.TemporaryDirectory() as scratch:
+            if not rendered.restore(str(self.library), scratch):
+                return None
+            leave_removed(pathlib.Path(scratch), removed_of(started.answers))
+            return self.tree_of(pathlib.Path(scratch))
+
     def merge(self, commit: str, message: str, *options: str) -> "subprocess.CompletedProcess[str]":
         return self.try_git("merge", "--no-ff", "--no-verify", *options, "-m", message, commit)
 
 
+def removed_of(answers: Dict[str, str]) -> List[str]:
+    return [op for op in answers.get("removed", "").split(",") if op]
+
+
 def render(answers: Dict[str, str], folder: pathlib.Path) -> pathlib.Path:
     """This kernkit's template with these answers, and the defaults of questions that are new."""
+    removed = removed_of(answers)
     answers = {key: answers.get(key, value) for key, value in rendering.questions().items()}
     sdk = str(rendering.vendored_sdk())
     if problem := names.problem(answers) or parts.problem(answers["parts"], sdk):
         raise Refusal(f"{RECORD}: {problem}")
     rendering.render(answers, folder)
-    return folder / answers["library_name"]
+    library = folder / answers["library_name"]
+    leave_removed(library, removed)
+    if removed and (library / SEALED).is_dir():
+        rendered.keep(str(library), version())
+    return library
+
+
+def leave_removed(library: pathlib.Path, removed: List[str]) -> None:
+    """Takes out of a rendering the template's ops that the library has removed."""
+    for op in removed:
+        take_out(library, op)
+    note_removed(library, *removed)
 
 
 def begin(library: pathlib.Path) -> str:
@@ -175,8 +202,8 @@ def run(arguments: argparse.Namespace) -> int:
     repository.check_clean()
     if said := say_touched(library):
         print(said)
-    before = repository.last_rendering(started.name)
-    if before is None and ours.version != started.version:
+    before, kept = repository.last_rendering(started.name), repository.kept_rendering(started)
+    if before is None and kept is None and ours.version != started.version:
         raise Refusal(
             f"the history does not hold the rendering of kernkit {started.version} that the "
             "library began with, which this kernkit cannot make; type once: pip install "
@@ -184,9 +211,15 @@ def run(arguments: argparse.Namespace) -> int:
         )
     with tempfile.TemporaryDirectory() as scratch:
         tree = repository.tree_of(render(ours.answers, pathlib.Path(scratch)))
-    if before is not None and repository.git("rev-parse", f"{before}^{{tree}}") == tree:
+    had = kept or (before and repository.git("rev-parse", f"{before}^{{tree}}"))
+    if had == tree:
         print(f"nothing to do: {started.name} has what kernkit {ours.version} renders")
         return 0
+    if kept and (before is None or repository.git("rev-parse", f"{before}^{{tree}}") != kept):
+        # Its commit is lost, as after a squash merge.
+        before = repository.commit(kept, started, before)
+        repository.merge(before, f"Know the rendering of kernkit {started.version}",
+                         "--strategy=ours", "--allow-unrelated-histories")  # fmt: skip
     rendering = repository.commit(tree, ours, before)
     if before is None:
         repository.merge(rendering, f"Know the rendering of kernkit {ours.version}",

@@ -61,7 +61,7 @@ def test_a_library_without_the_part_says_so(template, environment, tmp_path):
     render(template, tmp_path, environment, library_name=NAME)
     result = kk(tmp_path / NAME)
     assert result.returncode == 3
-    assert result.stderr == ("kernkit: this copy of kernkit has not the part gpu, which tests and measures on a GPU; "
+    assert result.stderr == ("kernkit: this copy of kernkit has not the part gpu, which has this command; "
                              "type: ./kk update --with gpu\n")  # fmt: skip
 
 

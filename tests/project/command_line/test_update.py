@@ -115,6 +115,41 @@ def test_a_second_update_starts_from_the_first(library, newer):
     assert (library / "kernels/CMakeLists.txt").read_text() == f"{LINE}\n# ours\n"
 
 
+def test_updates_after_squash_merges(library, newer, monkeypatch):
+    """The commits of renderings are lost; what the copy of the SDK keeps of one takes their place."""
+    for number, text in (("0.9.0", "first\n"), ("0.10.0", "second\n"), ("0.11.0", "third\n")):
+        monkeypatch.setattr(update, "version", lambda number=number: number)
+        (newer / "docs/new.md").write_text(text * 5)
+        git(library, "checkout", "--quiet", "-b", f"to-{number}")
+        run(library)
+        git(library, "checkout", "--quiet", "main")
+        git(library, "merge", "--quiet", "--squash", f"to-{number}")
+        git(library, "commit", "--quiet", "-m", "Squashed")
+        git(library, "branch", "--quiet", "-D", f"to-{number}")
+        assert (library / "docs/new.md").read_text() == text * 5
+    assert (library / "README.md").read_text().startswith("Ours.\n")
+    head = git(library, "rev-parse", "HEAD")
+    run(library)
+    assert git(library, "rev-parse", "HEAD") == head, "nothing is to do"
+
+
+def test_an_op_that_was_removed_stays_away(library, newer, monkeypatch, capsys):
+    monkeypatch.chdir(library)
+    assert cli.main(["remove", "silu_and_mul"]) == 0
+    assert "silu_and_mul is still named in " in capsys.readouterr().out
+    commit(library)
+    for path in ("kernels/silu_and_mul/silu_and_mul.cu", "tests/test_silu_and_mul.py"):
+        (newer / path).open("a").write("// the template's is newer\n")
+    run(library)
+    names = git(library, "ls-files", "--", ".", ":!third_party").split()
+    assert not [name for name in names if "silu_and_mul" in name]
+    assert LINE not in (library / "kernels/CMakeLists.txt").read_text()
+    assert json.loads((library / ".kernkit.json").read_text())["answers"]["removed"] == "silu_and_mul"
+    assert not any(seal.touched(str(library / "third_party/kernkit")))
+    run(library)
+    assert "nothing to do" in capsys.readouterr().out
+
+
 def test_conflicts_are_gits_and_nothing_is_lost(library, newer, capsys):
     listing = library / "kernels/CMakeLists.txt"
     listing.open("a").write("kernkit_add_kernel(fast_ops mine)\n")
@@ -152,7 +187,8 @@ def test_what_is_not_committed_is_not_touched(library, newer, capsys):
 
 
 def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, monkeypatch, capsys):
-    """Its first rendering is made known by the kernkit that it began with."""
+    """Its first rendering is what its copy of the SDK keeps; without that it is made known by the kernkit that it
+    began with."""
     shutil.rmtree(library / ".git")
     whole = tmp_path / "whole"
     (whole / "libs").mkdir(parents=True)
@@ -161,6 +197,9 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
     (whole / "README.md").write_text("of all\n")
     git(whole, "init", "--quiet")
     assert update.begin(inner) == "no git repository was made: the folder is in one"
+    kept = inner / "third_party/kernkit/RENDERED"
+    text = kept.read_text()
+    kept.write_text("touched\n")
     commit(whole)
     run(inner, code=3)
     assert "pip install kernkit==0.1.0 && kernkit update, then" in capsys.readouterr().err
@@ -170,6 +209,9 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
         older.setattr(update, "version", lambda: "0.1.0")
         run(inner)
     assert git(whole, "rev-parse", "HEAD^{tree}") == head
+    git(whole, "reset", "--quiet", "--hard", "HEAD~")
+    kept.write_text(text)
+    commit(whole)
     run(inner)
     assert (inner / "docs/new.md").exists() and (whole / "README.md").read_text() == "of all\n"
     assert (inner / "README.md").read_text().startswith("Ours.\n")
@@ -177,7 +219,9 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
 
 def test_a_rendering_that_was_amended_is_none(library, newer, capsys):
     """As a base it would take what was amended for the template's, and remove it."""
-    git(library, "reset", "--quiet", "--soft", "HEAD~")
+    (library / "third_party/kernkit/RENDERED").write_text("touched\n")
+    commit(library)
+    git(library, "reset", "--quiet", "--soft", "HEAD~2")
     git(library, "commit", "--quiet", "--amend", "--no-edit")
     run(library, code=3)
     assert "the history does not hold the rendering of kernkit 0.1.0" in capsys.readouterr().err

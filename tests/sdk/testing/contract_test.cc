@@ -71,6 +71,7 @@ enum Fault {
   kSynchronisesInPlace,
   kAllocates,
   kAllocatesInPlace,
+  kGrowsScratch,
   kLeaks,
   kLaunchesNothingWhenCaptured,
   kIgnoresLaunchError,
@@ -123,6 +124,13 @@ void mix_cuda(int64_t n, T factor, TensorView y, TensorView x, T* out, const T* 
     void* workspace = nullptr;
     KERNKIT_CUDA_CHECK(cudaMalloc(&workspace, 16));
     KERNKIT_CUDA_CHECK(cudaFree(workspace));
+  }
+  static int64_t room = 0;
+  if (F == kGrowsScratch && n > room) {
+    void* scratch = nullptr;
+    KERNKIT_CUDA_CHECK(cudaMalloc(&scratch, static_cast<size_t>(n)));
+    KERNKIT_CUDA_CHECK(cudaFree(scratch));
+    room = n;
   }
   cudaEvent_t event = nullptr;
   if (F == kLeaks) KERNKIT_CUDA_CHECK(cudaEventCreate(&event));
@@ -323,6 +331,7 @@ const Wrong kWrongOps[] = {
     WRONG(kAllocates, "NoAllocation"),
     WRONG(kAllocatesInPlace, "NoAllocation"),
     WRONG(kLeaks, "NoAllocation"),
+    WRONG(kGrowsScratch, "Scratch"),
     WRONG(kLaunchesNothingWhenCaptured, "Capture"),
     WRONG(kIgnoresLaunchError, "FailedLaunch"),
     WRONG(kRaisesEarlierError, "EarlierErrors"),

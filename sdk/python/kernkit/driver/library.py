@@ -29,6 +29,7 @@ usage: ./kk COMMAND [options]
   report         make a page of the last run in build/bench/report, with plots where matplotlib is
                  and third_party/kernkit has the part: ./kk update --with plots
   add NAME "SCHEMA" [--kind KIND]     start another kernel; ./kk add --help
+  remove OP      take a kernel out
 """ + (gpu.USAGE if gpu else "") + """\
   wheel          make the wheel and the sdist in dist/
   format         format the sources with clang-format
@@ -195,8 +196,8 @@ def update(options: Options) -> None:
 def plan(options: Options) -> Dict[str, str]:
     """What ./kk prepares."""
     command = COMMANDS[options.command]
-    return {"prepares": command.prepares, **({"cuda": options.cuda} if options.cuda else {}),
-            **(gpu.plan(options) if gpu and options.command == "gpu" else {})}  # fmt: skip
+    of_gpu = gpu.plan(options) if gpu and options.command == "gpu" else {}
+    return {"prepares": command.prepares, **({"cuda": options.cuda} if options.cuda else {}), **of_gpu}
 
 
 COMMANDS: Dict[str, Command] = {
@@ -208,6 +209,7 @@ COMMANDS: Dict[str, Command] = {
     "format": Command(format_sources),
     "report": Command(report, "python", is_passed_on=True),
     "add": Command(passed_on, "python", is_passed_on=True),
+    "remove": Command(passed_on, "python", is_passed_on=True),
     "doctor": Command(doctor, "python", is_passed_on=True),
     "run": Command(passed_on, "python", is_passed_on=True),
     "update": Command(update, "python", is_passed_on=True),

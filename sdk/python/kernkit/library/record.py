@@ -8,6 +8,7 @@ from typing import Dict, NamedTuple
 from ..cli import Refusal
 
 RECORD = ".kernkit.json"
+TEMPLATE_OP = "silu_and_mul"
 SEALED = "third_party/kernkit"  # the copy of the SDK, where it has one
 
 
@@ -37,3 +38,12 @@ def read_record(folder: pathlib.Path) -> Started:
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise Refusal(f"{path} cannot be read ({error!r}); restore it from git") from error
     raise Refusal(f"{path} has no library_name among its answers; restore it from git")
+
+
+def note_removed(folder: pathlib.Path, *ops: str) -> None:
+    """Of the template's ops, which an update would bring back; another's name is not noted."""
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    if TEMPLATE_OP in ops:
+        record["answers"] = dict(sorted({**record["answers"], "removed": TEMPLATE_OP}.items()))
+        text = json.dumps(record, indent=2, ensure_ascii=False)
+        (folder / RECORD).write_text(text + "\n", encoding="utf-8")

@@ -1,41 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaPlace: a device of CUDA on the CPU.
+// CudaPlace: a device of CUDA on the CPU, with a stream of the caller's.
 #pragma once
 
+#include <memory>
+#include <utility>
+
+#include "kernkit/cpu/allocator.h"
+#include "kernkit/cuda/device_guard.h"
 #include "kernkit/cuda_on_cpu/runtime.h"
-#include "kernkit/testing/contract/device_place.h"
+#include "kernkit/env.h"
+#include "kernkit/memory/nd_alloc.h"
+#include "kernkit/testing/contract/place.h"
 
 namespace kernkit::testing::contract {
 
-/// The runtime of a CudaPlace: three devices, kernels that run, nothing recorded.
-struct RuntimeOfPlace {
-  explicit RuntimeOfPlace(unsigned seed) : runtime(std::vector<cuda_on_cpu::CudaDevice>(3)) {
-    runtime.run_kernels(true);
-    runtime.set_seed(seed);
-  }
-  cuda_on_cpu::CudaRuntime runtime;
-};
-
-/// As long as one lives the runtime is its own.
-class CudaPlace : public RuntimeOfPlace, public DevicePlace {
+/// As long as one lives the runtime is its own: three devices, kernels that run, nothing recorded.
+class CudaPlace : public Place {
  public:
   /// `seed` other than 0: work lags behind the host.
   explicit CudaPlace(int device = 0, unsigned seed = 0)
-      : RuntimeOfPlace(seed), DevicePlace(device), live_(runtime.live()) {}
+      : runtime(std::vector<cuda_on_cpu::CudaDevice>(3)), device_(device) {
+    runtime.run_kernels(true);
+    runtime.set_seed(seed);
+    const CUDADeviceGuard guard(device_);
+    KERNKIT_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    KERNKIT_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&pool_), kPool));
+    live_ = runtime.live();
+  }
+  ~CudaPlace() override {
+    (void)cudaStreamDestroy(stream_);
+    (void)cudaFree(pool_);
+  }
 
+  cuda_on_cpu::CudaRuntime runtime;
+
+  cudaStream_t stream() const { return stream_; }
+  DLDevice device() const override { return {kDLCUDA, device_}; }
+  void* allocate(size_t bytes) override {
+    const CUDADeviceGuard guard(device_);
+    void* memory = nullptr;
+    KERNKIT_CUDA_CHECK(cudaMalloc(&memory, bytes));
+    return memory;
+  }
+  void release(void* memory) override { (void)cudaFree(memory); }
+  void upload(void* to, const void* from, size_t bytes) override {
+    const CUDADeviceGuard guard(device_);
+    KERNKIT_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
+  }
+  void download(void* to, const void* from, size_t bytes) override {
+    const CUDADeviceGuard guard(device_);
+    (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
+    (void)cudaStreamSynchronize(stream_);
+  }
   void close(void* memory, size_t bytes) override {
-    kernkit_close_to_kernels(memory, bytes, stream());
+    kernkit_close_to_kernels(memory, bytes, stream_);
   }
   void open(void* memory, size_t) override {
-    const CUDADeviceGuard guard(device().device_id);
+    const CUDADeviceGuard guard(device_);
     (void)cudaDeviceSynchronize();
-    kernkit_open_to_kernels(memory, stream());
+    kernkit_open_to_kernels(memory, stream_);
   }
   void reorder(unsigned seed) override { runtime.set_seed(seed); }
-  /// Not where a fault or memory was left, either.
+  void enter() override {
+    current_ = this;
+    guards_ = std::make_unique<Guards>(device(), stream_);
+  }
+  void leave() override { guards_.reset(); }
+  /// Not where something was left: a fault, an error, another device, memory.
   bool renew() override {
+    int current = 0;
     runtime.clear();
-    return fault().empty() && runtime.live() == live_ && DevicePlace::renew();
+    return fault().empty() && cudaPeekAtLastError() == cudaSuccess &&
+           cudaGetDevice(&current) == cudaSuccess && current == 0 && runtime.live() == live_ &&
+           used_ == 0;
   }
   std::string fault() override {
     const std::vector<std::string> faults = runtime.faults();
@@ -43,7 +80,33 @@ class CudaPlace : public RuntimeOfPlace, public DevicePlace {
   }
 
  private:
+  // The caller's framework: its stream, and memory from a pool that it has.
+  struct Guards {
+    Guards(DLDevice device, cudaStream_t caller)
+        : stream(device, caller), allocator(kernkit::detail::allocate_with<FromPool>) {}
+    StreamGuard stream;
+    AllocatorGuard allocator;
+  };
+  struct FromPool {
+    void AllocData(DLTensor* tensor) {
+      if (kernkit::is_cpu(tensor->device)) return CPUNDAlloc().AllocData(tensor);
+      const size_t bytes = (GetDataSize(*tensor) + 255) / 256 * 256;
+      if (bytes <= kPool - current_->used_) tensor->data = current_->pool_ + current_->used_;
+      current_->used_ += tensor->data != nullptr ? bytes : 0;
+    }
+    void FreeData(DLTensor* tensor) {
+      if (kernkit::is_cpu(tensor->device)) CPUNDAlloc().FreeData(tensor);
+    }
+  };
+  static constexpr size_t kPool = size_t{1} << 20;
+  inline static CudaPlace* current_ = nullptr;
+
+  int device_;
+  cudaStream_t stream_ = nullptr;
+  unsigned char* pool_ = nullptr;
+  size_t used_ = 0;
   std::string live_;
+  std::unique_ptr<Guards> guards_;
 };
 
 }  // namespace kernkit::testing::contract

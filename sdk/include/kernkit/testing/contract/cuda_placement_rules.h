@@ -134,15 +134,17 @@ inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
   }
 }
 
+inline const std::vector<std::string> kAllocating = {"cudaMalloc",    "cudaMallocHost",
+                                                     "cudaHostAlloc", "cudaMallocManaged",
+                                                     "cudaFree",      "cudaFreeHost"};
+
 inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& way : as_it_is_and_in_place(contract)) {
     CudaPlace place;
     Call call(contract, place);
     way.change(call);
-    const std::string allocates =
-        called(calls_of(&call, &place), {"cudaMalloc", "cudaMallocHost", "cudaHostAlloc",
-                                         "cudaMallocManaged", "cudaFree", "cudaFreeHost"});
+    const std::string allocates = called(calls_of(&call, &place), kAllocating);
     const std::string begin = begin_of(contract, place) + way.what;
     verdict->add(called_sentence(begin, allocates,
                                  "; expected memory from alloc_tensor() or the stream's own"));
@@ -158,6 +160,28 @@ inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   }
 }
 
+/// Of tensors larger than any before: what the op keeps from call to call would grow now.
+inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict) {
+  if (!accepts_cuda(contract)) return;
+  CudaPlace place;
+  Call call(contract, place);
+  for (Argument& x : call.arguments)
+    for (int64_t& size : x.shape) size *= 4;
+  call.prepare();
+  place.runtime.clear();
+  KERNKIT_CUDA_CHECK(cudaStreamBeginCapture(place.stream(), cudaStreamCaptureModeGlobal));
+  place.enter();
+  (void)call.invoke();
+  place.leave();
+  const std::string grows = called(place.runtime.calls(), kAllocating);
+  cudaGraph_t graph = nullptr;
+  (void)cudaStreamEndCapture(place.stream(), &graph);
+  (void)cudaGraphDestroy(graph);
+  (void)cudaGetLastError();
+  verdict->add(called_sentence(begin_of(contract, place) + "captured with larger tensors, ", grows,
+                               "; expected scratch from the caller or alloc_tensor()"));
+}
+
 inline std::vector<Rule> cuda_rules() {
   return {
       {"RunsOnCuda", "the CUDA half gives what the CPU half gives", nullptr, runs_on_cuda},
@@ -168,6 +192,7 @@ inline std::vector<Rule> cuda_rules() {
       {"NoAllocation", "a call allocates nothing that stops a device and leaves nothing", nullptr,
        does_not_allocate},
       {"Capture", "a call can be captured into a graph, and replayed", nullptr, is_captured},
+      {"Scratch", "scratch does not grow in a graph", nullptr, grows_nothing_in_a_graph},
       {"FailedLaunch", "what fails in the runtime is a RuntimeError", nullptr, reports_what_fails},
       {"EarlierErrors", "an error of earlier work is neither raised nor cleared", nullptr,
        leaves_earlier_errors},

@@ -2,7 +2,7 @@
 // On a GPU, in the place of the header of this name: the rules that need no look into the runtime.
 #pragma once
 
-#include "kernkit/testing/contract/cuda_capture_rule.h"
+#include "kernkit/testing/contract/cuda_launch_rules.h"
 #include "kernkit/testing/contract/note.h"
 #include "kernkit/testing/hold.h"
 
