@@ -177,6 +177,39 @@ def test_cutlass_that_is_not_there(project, tmp_path):
 
 
 @pytest.fixture
+def with_scratch(root, prefix, tmp_path):
+    """The page's library, whose op takes scratch; nothing of it is built."""
+    source = shutil.copytree(root / "docs/examples/scratch", tmp_path / "source")
+    run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", "-DKERNKIT_CUDA=OFF")
+    return source / "build"
+
+
+def test_scratch_of_the_caller_or_of_its_framework(with_scratch):
+    run("cmake", "--build", with_scratch, "--target", "scratch_ops")
+    ops = tvm_ffi.load_module(str(with_scratch / "libscratch_ops.so"))
+    x, y = np.arange(600, dtype="float32"), np.zeros(1, "float32")
+    assert ops.total_scratch(x) == 12
+    ops.total(y, x, None)
+    assert y[0] == x.sum()
+    y[0] = 0
+    ops.total(y, x, np.zeros(12, "uint8"))
+    assert y[0] == x.sum()
+    with pytest.raises(ValueError, match=r"^total\(\): scratch: has 8 bytes; expected at least 12$"):
+        ops.total(y, x, np.zeros(8, "uint8"))
+    with pytest.raises(ValueError, match=r"^total\(\): scratch: must begin on a 16-byte boundary$"):
+        ops.total(y, x, np.zeros(64, "uint8")[1:])
+    with pytest.raises(TypeError, match=r"^total\(\): scratch: dtype float32 is not supported; expected uint8$"):
+        ops.total(y, x, np.zeros(12, "float32"))
+
+
+@pytest.mark.all
+def test_an_op_with_scratch_keeps_its_contract(with_scratch):
+    run("cmake", "--build", with_scratch, "--target", "contract_test")
+    said = run(with_scratch / "contract_test")
+    assert "[       OK ] Contract/total.Scratch " in said and "[       OK ] Contract/total/2.Shapes " in said
+
+
+@pytest.fixture
 def example(root, tmp_path):
     """A copy of the page's project."""
     return shutil.copytree(root / "docs/examples/gpu_only", tmp_path / "source")

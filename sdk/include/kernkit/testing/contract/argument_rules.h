@@ -113,7 +113,7 @@ inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& 
     with.passed = contract.callee().num_params();
     for (size_t i = given; i < with.passed; ++i) {
       const KernkitAny value = kernkit::detail::default_value(line.params[i], text.c_str());
-      with.arguments[i] = Argument();
+      with.arguments[i] = without.arguments[i] = Argument();
       with.arguments[i].value = Any(AnyView(value));
     }
     const Outcome ours = without.run(), theirs = with.run();
