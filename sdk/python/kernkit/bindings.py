@@ -7,6 +7,7 @@ folder, where the library must lie as well when it is imported:
   _ops.py    one function per op: its names, defaults and types are the schema's, its documentation
              is the op's; type checkers and editors read it as it is, so there is no .pyi beside it
   py.typed   says to type checkers that the annotations are meant
+  torch.py   with --torch: the operators of PyTorch, which _torch.py defines
 
 The package's own __init__.py needs `from ._ops import *`, and for help() to list the functions
 `from . import _ops` and `__all__ = _ops.__all__`.
@@ -20,7 +21,7 @@ import pathlib
 from typing import Dict, List, Set
 
 from .cli import Refusal
-from .schema import Op, Value, read_ops
+from .schema import Op, SchemaError, Value, read_ops
 
 # What a schema's type is for a type checker. Of a dtype and a device every framework has a class of
 # its own, and a tensor that is returned is of the caller's framework.
@@ -198,6 +199,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--package", required=True, help="name of the Python package")
     parser.add_argument("--output", required=True, type=pathlib.Path, metavar="DIR",
                         help="the package's folder, made if it is missing")  # fmt: skip
+    parser.add_argument("--torch", action="store_true", help="operators of PyTorch as well")
+    parser.add_argument("--torch-namespace", metavar="NAME", help="of torch.ops; else the package's")
+
+
+def _torch_files(arguments: argparse.Namespace, ops: List[Op]) -> Dict[str, str]:
+    namespace = arguments.torch_namespace or arguments.package.replace(".", "_")
+    if not namespace.isidentifier():
+        raise Refusal(f'"{namespace}" is no namespace of torch.ops')
+    try:
+        from .frameworks import torch_ops
+    except ImportError:
+        raise Refusal("this copy of kernkit has no part frameworks; see --with") from None
+    try:
+        text = torch_ops.source(arguments.package, arguments.library.name, namespace, ops)
+    except SchemaError as error:
+        raise Refusal(f"{arguments.library}: {error}") from error
+    return {"_torch.py": text, "torch.py": "from ._torch import *\n"}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -207,11 +225,13 @@ def run(arguments: argparse.Namespace) -> int:
     if not ops:
         raise Refusal(f"{arguments.library} holds no schema line: no op of it was exported with "
                       "KERNKIT_EXPORT, or section kernkit_schema was stripped")  # fmt: skip
-    text = source(arguments.package, arguments.library.name, ops)
+    files = {"_ops.py": source(arguments.package, arguments.library.name, ops), "py.typed": ""}
+    if arguments.torch:
+        files.update(_torch_files(arguments, ops))
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
-        (arguments.output / "_ops.py").write_text(text, encoding="utf-8")
-        (arguments.output / "py.typed").touch()
+        for name, text in files.items():
+            (arguments.output / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise Refusal(f"{arguments.output} cannot be written: {error.strerror}") from error
     return 0
