@@ -21,48 +21,60 @@ file(GLOB _kernkit_ptx_sources CONFIGURE_DEPENDS "${_kernkit_cuda_on_cpu_dir}/pt
   "${_kernkit_cuda_on_cpu_dir}/ptx/*/*.cc"
   "${_kernkit_cuda_on_cpu_dir}/ptx/lanes/steps/*.cc")
 list(FILTER _kernkit_ptx_sources EXCLUDE REGEX "/ptx/program/(start|missing)[.]cc$")
-add_library(kernkit_cuda_on_ptx STATIC EXCLUDE_FROM_ALL ${_kernkit_ptx_sources})
+# A few pieces take half the time of all files. What each file has for itself must differ in a
+# piece: both ptx/lanes/real.cc and ptx/lanes/half.cc know steps called Add. Those behind the first
+# run for each warp. Registers are memory that holds now one type and now another. For a sanitizer
+# only what is quick to compile: three times as quick.
+function(_kernkit_add_piece_of_ptx piece)
+  set(target kernkit_cuda_on_ptx_${piece})
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
+  _kernkit_compile_as_runtime(${target})
+  target_link_libraries(${target} PRIVATE kernkit::cuda_on_cpu_runtime)
+  if(piece STREQUAL "text")
+    set(optimised -O1)
+  else()
+    set(optimised -O2 -ftree-vectorize)
+  endif()
+  target_compile_options(${target} PRIVATE
+    -fno-strict-aliasing "$<IF:$<CONFIG:Debug>,-O0,${optimised}>")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+endfunction()
+set(_kernkit_pieces text machine integer real)
+foreach(_kernkit_file IN LISTS _kernkit_ptx_sources)
+  set(_kernkit_piece text)
+  if(_kernkit_file MATCHES "/lanes/(real|approximate|convert_lane|steps/reals)[.]cc$")
+    set(_kernkit_piece real)
+  elseif(_kernkit_file MATCHES "/(lanes/(access|half|warp_functions|steps/of_warps)|machine/(block|fault|specials|warp))[.]cc$")
+    set(_kernkit_piece machine)
+  elseif(_kernkit_file MATCHES "/lanes/(bits|compare|convert|integer|load_store|move|select|steps/integers)[.]cc$")
+    set(_kernkit_piece integer)
+  endif()
+  list(APPEND _kernkit_files_of_${_kernkit_piece} "${_kernkit_file}")
+endforeach()
+foreach(_kernkit_piece IN LISTS _kernkit_pieces)
+  _kernkit_add_piece_of_ptx(${_kernkit_piece} ${_kernkit_files_of_${_kernkit_piece}})
+endforeach()
+list(TRANSFORM _kernkit_pieces
+  REPLACE "(.+)" "$<TARGET_OBJECTS:kernkit_cuda_on_ptx_\\1>" OUTPUT_VARIABLE _kernkit_ptx_objects)
+# What many kernels need is there once more for processors that have AVX2. Not without optimising:
+# then functions of other headers stay that the linker might take for all.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(_kernkit_steps "${_kernkit_cuda_on_cpu_dir}/ptx/lanes/steps")
+  _kernkit_add_piece_of_ptx(avx2
+    "${_kernkit_steps}/integers.cc" "${_kernkit_steps}/of_warps.cc" "${_kernkit_steps}/reals.cc")
+  target_compile_definitions(kernkit_cuda_on_ptx_avx2 PRIVATE KERNKIT_PTX_AVX2)
+  target_compile_options(kernkit_cuda_on_ptx_avx2 PRIVATE -mavx2 -mfma)
+  target_compile_definitions(kernkit_cuda_on_ptx_text PRIVATE
+    "KERNKIT_PTX_HAS_AVX2=$<NOT:$<CONFIG:Debug>>")
+  list(APPEND _kernkit_ptx_objects
+    "$<$<NOT:$<CONFIG:Debug>>:$<TARGET_OBJECTS:kernkit_cuda_on_ptx_avx2>>")
+endif()
+add_library(kernkit_cuda_on_ptx STATIC EXCLUDE_FROM_ALL ${_kernkit_ptx_objects})
 add_library(kernkit::cuda_on_ptx ALIAS kernkit_cuda_on_ptx)
-_kernkit_compile_as_runtime(kernkit_cuda_on_ptx)
+set_target_properties(kernkit_cuda_on_ptx PROPERTIES LINKER_LANGUAGE CXX)
 target_link_libraries(kernkit_cuda_on_ptx PUBLIC kernkit::cuda_on_cpu_runtime)
 # The runtime asks for it by names that it need not find.
 target_link_options(kernkit_cuda_on_ptx INTERFACE -Wl,--undefined=kernkit_cuda_on_ptx)
-# Registers are memory that holds now one type and now another. For a sanitizer only what is
-# quick to compile: three times as quick.
-set(_kernkit_ptx_options -fno-strict-aliasing "$<IF:$<CONFIG:Debug>,-O0,-O2;-ftree-vectorize>")
-target_compile_options(kernkit_cuda_on_ptx PRIVATE ${_kernkit_ptx_options})
-# A few pieces take half the time of all files. What each file has for itself must differ in a
-# piece: both ptx/lanes/integer.cc and ptx/lanes/real.cc have an Add.
-set_target_properties(kernkit_cuda_on_ptx PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-foreach(_kernkit_file IN LISTS _kernkit_ptx_sources)
-  set(_kernkit_piece text)
-  if(_kernkit_file MATCHES "/ptx/program/")
-    set(_kernkit_piece program)
-  elseif(_kernkit_file MATCHES "/lanes/(real|approximate|convert_lane|steps/reals)[.]cc$")
-    set(_kernkit_piece real)
-  elseif(_kernkit_file MATCHES "/(lanes/(half|warp_functions|steps/of_warps)|machine/.*|ptx/run)[.]cc$")
-    set(_kernkit_piece machine)
-  elseif(_kernkit_file MATCHES "/lanes/" AND NOT _kernkit_file MATCHES "/(families|atomics|fastest)[.]cc$")
-    set(_kernkit_piece integer)
-  endif()
-  set_source_files_properties("${_kernkit_file}" PROPERTIES UNITY_GROUP ${_kernkit_piece})
-endforeach()
-# What many kernels need is there once more for processors that have AVX2. Not without optimising:
-# then functions of other headers stay that the linker might take for all.
-set(_kernkit_avx2 "")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  set(_kernkit_steps "${_kernkit_cuda_on_cpu_dir}/ptx/lanes/steps")
-  add_library(kernkit_cuda_on_ptx_avx2 OBJECT EXCLUDE_FROM_ALL "${_kernkit_steps}/integers.cc"
-    "${_kernkit_steps}/of_warps.cc" "${_kernkit_steps}/reals.cc")
-  _kernkit_compile_as_runtime(kernkit_cuda_on_ptx_avx2)
-  set_target_properties(kernkit_cuda_on_ptx_avx2 PROPERTIES UNITY_BUILD ON)
-  target_link_libraries(kernkit_cuda_on_ptx_avx2 PRIVATE kernkit::cuda_on_cpu_runtime)
-  target_compile_definitions(kernkit_cuda_on_ptx_avx2 PRIVATE KERNKIT_PTX_AVX2)
-  target_compile_options(kernkit_cuda_on_ptx_avx2 PRIVATE ${_kernkit_ptx_options} -mavx2 -mfma)
-  target_compile_definitions(kernkit_cuda_on_ptx PRIVATE "KERNKIT_PTX_HAS_AVX2=$<NOT:$<CONFIG:Debug>>")
-  set(_kernkit_avx2 "$<$<NOT:$<CONFIG:Debug>>:$<TARGET_OBJECTS:kernkit_cuda_on_ptx_avx2>>")
-  target_sources(kernkit_cuda_on_ptx PRIVATE "${_kernkit_avx2}")
-endif()
 if(CMAKE_EXPORT_COMPILE_COMMANDS)  # whose readers want each file; this is built by nobody
   add_library(kernkit_cuda_on_ptx_files OBJECT EXCLUDE_FROM_ALL ${_kernkit_ptx_sources})
   _kernkit_compile_as_runtime(kernkit_cuda_on_ptx_files)
@@ -79,7 +91,7 @@ target_link_libraries(kernkit_cuda_program PUBLIC kernkit::kernkit)
 
 # The same in the place of libcudart.so.13, see `kernkit run`. Not where a linker looks for -lcudart.
 add_library(kernkit_cudart SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:kernkit_cuda_program>
-  $<TARGET_OBJECTS:kernkit_cuda_on_cpu_runtime> $<TARGET_OBJECTS:kernkit_cuda_on_ptx> "${_kernkit_avx2}")
+  $<TARGET_OBJECTS:kernkit_cuda_on_cpu_runtime> ${_kernkit_ptx_objects})
 target_link_libraries(kernkit_cudart PRIVATE -pthread ${CMAKE_DL_LIBS})
 target_link_options(kernkit_cudart PRIVATE -Wl,-soname,libcudart.so.13 -Wl,--no-undefined
   "SHELL:-Xlinker \"--version-script=${_kernkit_program}/cudart.map\"")
