@@ -101,8 +101,7 @@ void Decoder::close() {
   Scope scope = std::move(scopes_.back());
   scopes_.pop_back();
   const auto number_of = [&](const Jump& jump) {
-    const auto label = scope.labels.find(jump.label);
-    if (label != scope.labels.end()) return label->second;
+    if (const uint32_t* label = scope.labels.find(jump.label)) return *label;
     if (scope.is_function) throw Refusal("the label " + jump.label + " is nowhere");
     return kNone;
   };
@@ -227,9 +226,8 @@ void Decoder::branch_by_table() {
   const std::string& name = operand(1).name;
   kernel_.tables.emplace_back();
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    const auto table = scope->targets.find(name);
-    if (table != scope->targets.end()) {
-      for (const std::string& label : table->second) {
+    if (const std::vector<std::string>* table = scope->targets.find(name)) {
+      for (const std::string& label : *table) {
         scope->tables.push_back({operation.target, label});
       }
       return;
@@ -261,8 +259,7 @@ void Decoder::call() {
 
 const Prototype& Decoder::prototype(const std::string& name) const {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    const auto known = scope->prototypes.find(name);
-    if (known != scope->prototypes.end()) return known->second;
+    if (const Prototype* known = scope->prototypes.find(name)) return *known;
     if (scope->is_function) break;
   }
   refuse("no prototype " + name);

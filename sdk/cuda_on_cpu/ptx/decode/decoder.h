@@ -104,7 +104,7 @@ class Decoder {
   std::vector<const Function*> called_;  // the innermost last
   std::vector<const Function*> framed_;  // those of kernel_.functions
   uint32_t decoded_ = kNone;             // the one of them that is decoded; kNone: the kernel
-  std::map<std::string, Meaning> module_names_;
+  Names<Meaning> module_names_;
   const Statement* statement_ = nullptr;
   std::vector<bool> used_;  // modifiers
 };

@@ -59,8 +59,7 @@ const Operand& Decoder::operand(size_t i) const {
 
 const Meaning* Decoder::find(const std::string& name) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    const auto known = scope->names.find(name);
-    if (known != scope->names.end()) return &known->second;
+    if (const Meaning* known = scope->names.find(name)) return known;
     for (const RegisterFamily& family : scope->families) {
       const size_t size = family.prefix.size();
       if (name.size() <= size || name.compare(0, size, family.prefix) != 0) continue;
@@ -80,8 +79,7 @@ const Meaning* Decoder::find(const std::string& name) {
 }
 
 const Meaning* Decoder::module_variable(const std::string& name) {
-  const auto known = module_names_.find(name);
-  if (known != module_names_.end()) return &known->second;
+  if (const Meaning* known = module_names_.find(name)) return known;
   for (const Variable& variable : module_.variables) {
     if (variable.name != name) continue;
     Meaning meaning;

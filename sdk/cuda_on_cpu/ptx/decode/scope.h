@@ -2,11 +2,11 @@
 // Scope: what names mean between two braces, or in a function.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "ptx/decode/operation.h"
+#include "ptx/text/names.h"
 #include "ptx/text/type.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -44,11 +44,11 @@ struct Prototype {
 };
 
 struct Scope {
-  std::map<std::string, Meaning> names;
+  Names<Meaning> names;
   std::vector<RegisterFamily> families;
-  std::map<std::string, uint32_t> labels;
-  std::map<std::string, std::vector<std::string>> targets;  // .branchtargets
-  std::map<std::string, Prototype> prototypes;
+  Names<uint32_t> labels;
+  Names<std::vector<std::string>> targets;  // .branchtargets
+  Names<Prototype> prototypes;
   std::vector<Jump> jumps;  // to labels not yet seen
   std::vector<Jump> tables;
   bool is_function = false;  // names of scopes around it are not seen

@@ -87,18 +87,16 @@ Range Image::range_of(uint64_t address) const {
 }
 
 const Kernel& Image::kernel(const std::string& name) {
-  const auto known = kernels_.find(name);
-  if (known != kernels_.end()) return known->second;
-  const auto refused = refused_.find(name);
-  if (refused != refused_.end()) throw Refusal(refused->second);
+  if (const Kernel* known = kernels_.find(name)) return *known;
+  if (const std::string* refused = refused_.find(name)) throw Refusal(*refused);
   const auto function = module_->functions.find(name);
   if (function == module_->functions.end() || !function->second.has_body) {
     throw Refusal("its PTX is not in the module");
   }
   try {
-    return kernels_[name] = Decoder(*module_, function->second, *this).decode();
+    Kernel kernel = Decoder(*module_, function->second, *this).decode();
+    return kernels_[name] = std::move(kernel);
   } catch (const Refusal& refusal) {
-    kernels_.erase(name);
     refused_[name] = refusal.what();
     throw;
   }

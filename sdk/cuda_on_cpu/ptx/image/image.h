@@ -49,8 +49,8 @@ class Image : public Addresses {
   size_t constant_bytes_ = 0;
   std::unique_ptr<unsigned char[]> memory_;
   unsigned char* at_ = nullptr;
-  std::map<std::string, Kernel> kernels_;
-  std::map<std::string, std::string> refused_;  // and why
+  Names<Kernel> kernels_;
+  Names<std::string> refused_;  // and why
 };
 
 }  // namespace kernkit::cuda_on_cpu::ptx
