@@ -126,6 +126,7 @@ def test_what_is_no_word_or_not_there_is_refused(project):
     assert "kernkit_add_kernel(ops plus): the folder" in said and "nothing of INCLUDE_DIRECTORIES is missing" in said
 
 
+@pytest.mark.all
 def test_several_files_run_on_the_cpu_too(project):
     """The op's own, and the .cu files, which call each other's device functions."""
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
@@ -135,6 +136,7 @@ def test_several_files_run_on_the_cpu_too(project):
     run(build / "plus_cuda_test")
 
 
+@pytest.mark.all
 def test_gpu_only(project, tmp_path):
     """Without the word an error says it; with it the op is left out, by name among the skipped."""
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
