@@ -261,6 +261,21 @@ TEST_F(PtxExecution, WarpFunctions) {
              [](uint32_t i) { return i > 29 ? 7 : 3 * (i + 2); });
   check_each(with + "shfl.sync.bfly.b32 %r, %x2, 16, 31, -1;",
              [](uint32_t i) { return 3 * (i ^ 16); });
+  // Each lane by a distance of its own, and in parts of 8 lanes (0x18..).
+  const std::string own = with + "and.b32 %x3, %i, 3; ";
+  const std::string or_seven = "@!%p1 mov.u32 %r, 7;";
+  check_each(own + "shfl.sync.up.b32 %r|%p1, %x2, %x3, 0, -1;" + or_seven,
+             [](uint32_t i) { return 3 * (i - i % 4); });
+  check_each(own + "shfl.sync.down.b32 %r|%p1, %x2, %x3, 31, -1;" + or_seven,
+             [](uint32_t i) { return i + i % 4 > 31 ? 7 : 3 * (i + i % 4); });
+  check_each(own + "shfl.sync.bfly.b32 %r|%p1, %x2, %x3, 31, -1;" + or_seven,
+             [](uint32_t i) { return 3 * (i ^ i % 4); });
+  check_each(own + "shfl.sync.up.b32 %r|%p1, %x2, 3, 0x1800, -1;" + or_seven,
+             [](uint32_t i) { return i % 8 < 3 ? 7 : 3 * (i - 3); });
+  check_each(own + "shfl.sync.down.b32 %r|%p1, %x2, 3, 0x181f, -1;" + or_seven,
+             [](uint32_t i) { return i % 8 > 4 ? 7 : 3 * (i + 3); });
+  check_each(own + "shfl.sync.bfly.b32 %r|%p1, %x2, 9, 0x181f, -1;" + or_seven,
+             [](uint32_t i) { return (i ^ 9) > (i | 7) ? 7 : 3 * (i ^ 9); });
   check_each("setp.gt.u32 %p1, %i, 20; vote.sync.ballot.b32 %r, %p1, -1;",
              [](uint32_t) { return 0xffe00000u; });
   check_each(
