@@ -45,11 +45,12 @@ inline KernkitFunction load_op(const std::string& library, const char* op) {
 }
 
 /// Registers <what>/<compiler>/kernkit and <what>/<compiler>/tvm-ffi, which run with the name of
-/// the op's library in ops/.
+/// the op's library in ops/; `ours` is the end of kernkit's.
 template <class Run>
-void add_pair(const char* what, const std::string& op, Run run, bool manual_time = false) {
+void add_pair(const char* what, const std::string& op, Run run, bool manual_time = false,
+              const std::string& ours = "_kernkit") {
   for (const char* whose : {"kernkit", "tvm-ffi"}) {
-    const std::string library = op + (whose[0] == 'k' ? "_kernkit" : "_tvm_ffi");
+    const std::string library = op + (whose[0] == 'k' ? ours : "_tvm_ffi");
     const std::string name = std::string(what) + "/" + kCompiler + "/" + whose;
     auto* row = benchmark::RegisterBenchmark(name.c_str(),
                                              [=](benchmark::State& state) { run(state, library); });
