@@ -119,7 +119,8 @@ void eight_tensors(benchmark::State& state, const std::string& library) {
   // tvm-ffi's code, unchanged, on kernkit's headers of its names.
   add_pair("call, code for tvm-ffi", "scale", passing, false, "_compat");
   add_pair("failing call, code for tvm-ffi", "scale", failing, false, "_compat");
-  add_pair("call with 8 tensors, code for tvm-ffi", "sum_of_seven", eight_tensors, false, "_compat");
+  add_pair("call with 8 tensors, code for tvm-ffi", "sum_of_seven", eight_tensors, false,
+           "_compat");
   return true;
 }();
 
