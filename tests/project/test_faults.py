@@ -23,6 +23,9 @@ PROGRAMS = {
     ),
     "template": (TEMPLATE, ["silu_and_mul_test", "silu_and_mul_cuda_test"]),
 }
+# What the same tests see by PTX, without a sanitizer, where nvcc is: of faults in what nvcc compiles.
+ON_PTX = "kernels_on_ptx"
+PROGRAMS[ON_PTX] = (".", ["cuda_calls_of_nvcc_test", "contract_on_ptx_test", "gpu_on_ptx_test"])
 SANITIZERS = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
@@ -37,14 +40,12 @@ class Project:
                 shutil.copy2(root / name, folder / name, follow_symlinks=False)
         where, self.programs = PROGRAMS[kind]
         self.source, self.build = folder, folder / "build"
-        options = {
-            "CMAKE_BUILD_TYPE": "Debug",
-            "CMAKE_C_FLAGS": SANITIZERS,
-            "CMAKE_CXX_FLAGS": SANITIZERS,
-            "DLPACK_INCLUDE_DIR": dlpack_include,
-            "KERNKIT_BUILD_BENCHMARKS": "OFF",
-            "KERNKIT_CUDA": "OFF",
-        }
+        options = {"DLPACK_INCLUDE_DIR": dlpack_include, "KERNKIT_BUILD_BENCHMARKS": "OFF"}
+        if kind == ON_PTX:
+            options |= {"CMAKE_BUILD_TYPE": "Release", "KERNKIT_CUDA": "ON", "CMAKE_CUDA_ARCHITECTURES": "80-virtual"}
+        else:
+            options |= {"CMAKE_BUILD_TYPE": "Debug", "CMAKE_C_FLAGS": SANITIZERS, "CMAKE_CXX_FLAGS": SANITIZERS,
+                        "KERNKIT_CUDA": "OFF"}  # fmt: skip
         words = [f"-D{key}={value}" for key, value in options.items()]
         run("cmake", "-S", folder / where, "-B", self.build, "-G", "Ninja", *words)
 
@@ -78,16 +79,25 @@ def project(root, dlpack_include, tmp_path_factory):
     return of
 
 
+def patches_of(kind):
+    """By PTX those of the kernels that are in code which nvcc compiles."""
+    if kind != ON_PTX:
+        return sorted((FAULTS / kind).glob("*.patch"))
+    return [patch for patch in patches_of("kernels") if "+++ b/" in (text := patch.read_text()) and ".cc\n" not in text]
+
+
+def test_twelve_faults_are_planted_for_ptx():
+    assert len(patches_of(ON_PTX)) == 12
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind, patch",
-    [
-        pytest.param(kind, patch, id=f"{kind}-{patch.stem}")
-        for kind in PROGRAMS
-        for patch in sorted((FAULTS / kind).glob("*.patch"))
-    ],
+    [pytest.param(kind, patch, id=f"{kind}-{patch.stem}") for kind in PROGRAMS for patch in patches_of(kind)],
 )
 def test_fault_is_found(project, kind, patch):
+    if kind == ON_PTX and not shutil.which("nvcc"):
+        pytest.skip("no CUDA compiler, whose code this fault is planted in")
     here = project(kind)
     here.apply(patch)
     try:

@@ -37,11 +37,15 @@ def runtime(root):
     return path
 
 
+def kernkit_run(root, *words):
+    return subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", *map(str, words)], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
+
+
 def run_table(root, runtime, folder, seed, *names):
     """{kernel: "right" or "wrong"}, and what it wrote to stderr."""
-    words = ["run", "--runtime", runtime, "--seed", seed, sys.executable, "-B", root / KERNELS, folder, *names]
-    done = subprocess.run([sys.executable, "-B", "-m", "kernkit", *map(str, words)], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
+    words = ["--runtime", runtime, "--seed", seed, sys.executable, "-B", root / KERNELS, folder, *names]
+    done = kernkit_run(root, *words)
     return dict(re.findall(r"^(.+): (right|wrong)$", done.stdout, re.MULTILINE)), done.stderr
 
 
@@ -69,6 +73,55 @@ def compiled(root, folder, name, runtime):
 @pytest.mark.all
 def test_cooperative_groups(root, runtime, tmp_path):
     check_table(root, runtime, compiled(root, tmp_path, "groups", runtime), (0, 1, 2), 10)
+
+
+# Of 510 floats, 1.0 each.
+CALL = """
+import ctypes, sys
+runtime, library = ctypes.CDLL("libcudart.so.13"), ctypes.CDLL(sys.argv[1])
+count, x, y = 510, ctypes.c_void_p(), ctypes.c_void_p()
+values = (ctypes.c_float * count)(*[1.0] * count)
+for address in (x, y):
+    assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(4 * count)) == 0
+assert runtime.cudaMemcpy(x, values, ctypes.c_size_t(4 * count), 1) == 0
+error = getattr(library, sys.argv[2])(x, y, int(sys.argv[3]))
+error = error or runtime.cudaMemcpy(values, y, ctypes.c_size_t(4 * count), 2)
+print(error, set(values[:128]) if error == 0 else "")
+"""
+
+
+@pytest.fixture(scope="module")
+def faulty(root, runtime, tmp_path_factory):
+    """Calls a function of faulty.cu: what comes of it, and what the machine said."""
+    folder = compiled(root, tmp_path_factory.mktemp("faulty"), "faulty", runtime)
+
+    def call(function, argument=0):
+        words = ["--runtime", runtime, sys.executable, "-c", CALL, folder / "faulty.so", function, argument]
+        done = kernkit_run(root, *words)
+        return done.stdout.strip(), done.stderr.replace("kernkit: (anonymous namespace)::", "").strip()
+
+    return call
+
+
+@pytest.mark.all
+def test_faults_that_only_ptx_shows(root, faulty):
+    """In code that g++ does not compile: cooperative groups, a kernel's heap, CUB, inline PTX."""
+    lines = (root / KERNELS / "faulty.cu").read_text().splitlines()
+    place = "block [0, 0, 0], thread [{}, 0, 0]: ".format
+
+    def line(text):
+        return "faulty.cu:" + str(next(i for i, one in enumerate(lines, 1) if text in one))
+
+    assert faulty("copy", 1) == ("0 {1.0}", "")
+    assert faulty("copy", 0)[0] != "0 {1.0}"
+    assert faulty("heap") == ("700", f"heap_after_free: {place(0)}loads 4 bytes at byte 8 of 16 bytes that malloc() "
+                              f"returned and free() took back ({line('= mine[2]')})")  # fmt: skip
+    assert faulty("address") == ("716", f"four_at_any_address: {place(1)}loads 16 bytes at a misaligned address "
+                                 f"({line('(x + threadIdx.x)')})")  # fmt: skip
+    error, said = faulty("tile")
+    assert error == "700"
+    assert said.startswith(f"whole_tile: {place(127)}loads 4 bytes 0 bytes behind an allocation of 2040 bytes (block_load.cuh:")
+    assert line("LoadDirectBlocked") in said
 
 
 @pytest.mark.slow
