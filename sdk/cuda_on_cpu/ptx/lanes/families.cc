@@ -54,6 +54,7 @@ constexpr Named kFamilies[] = {
     {"mad", mad},
     {"mad24", mad24},
     {"madc", carry},
+    {"mapa", mapa},
     {"match", match},
     {"max", max},
     {"membar", fence},

@@ -79,6 +79,7 @@ Run cvt(Decoder& d);
 Run mov(Decoder& d);
 Run cvta(Decoder& d);
 Run isspacep(Decoder& d);
+Run mapa(Decoder& d);
 // load_store.cc
 Run load(Decoder& d);
 Run store(Decoder& d);

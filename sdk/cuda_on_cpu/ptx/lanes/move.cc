@@ -4,6 +4,7 @@
 
 #include "ptx/lanes/families.h"
 #include "ptx/lanes/forms.h"
+#include "ptx/machine/fault.h"
 #include "ptx/lanes/steps/move.h"
 #include "ptx/machine/window.h"
 
@@ -11,6 +12,19 @@ namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
 using namespace move_steps;  // NOLINT(build/namespaces): its own steps
+
+// A cluster is of one block: an address of shared memory is the same there.
+void map_to_rank(Warp& warp, const Operation& operation) {
+  const auto* ranks = warp.lanes<uint32_t>(operation.b);
+  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    if (ranks[lane] == 0) continue;
+    fault(warp, lane, operation,
+          "asks for block " + std::to_string(ranks[lane]) + " of a cluster of one block",
+          cudaErrorIllegalAddress);
+  }
+  unary<move_steps::Same, uint64_t, uint64_t>(warp, operation);
+}
 
 void move_predicate(Warp& warp, const Operation& operation) {
   warp.set_predicate(operation.to, warp.predicate(operation.a));
@@ -112,6 +126,13 @@ Run cvta(Decoder& d) {
   const auto window = static_cast<int64_t>(window_of(space));
   d.operation.offset = leaves ? -window : window;
   return offset;
+}
+
+// mapa.u64 d, a, rank: of a generic address.
+Run mapa(Decoder& d) {
+  const Type type = d.type();
+  d.take({type, type, Type::kU32});
+  return type == Type::kU64 ? map_to_rank : nullptr;
 }
 
 Run isspacep(Decoder& d) {

@@ -285,10 +285,19 @@ TEST_F(PtxExecution, WarpFunctions) {
   check_each("and.b32 %x2, %i, 3; match.any.sync.b32 %r, %x2, -1;",
              [](uint32_t i) { return 0x11111111u << i % 4; });
   check_each("match.all.sync.b32 %r|%p1, %i, -1; @%p1 mov.u32 %r, 9;", [](uint32_t) { return 0u; });
+  check_each("setp.gt.u32 %p1, %i, 20; vote.ballot.sync.b32 %r, %p1, -1;",
+             [](uint32_t) { return 0xffe00000u; });
+  check_each("{ .reg .b64 w; mul.wide.u32 w, %i, 0; match.all.sync.b64 %r|%p1, w, -1; }",
+             [](uint32_t) { return ~0u; });
   check_each("redux.sync.add.u32 %r, %i, -1;", [](uint32_t) { return 496u; });
+  check_each("redux.sync.add.s32 %r, %i, -1;", [](uint32_t) { return 496u; });
+  check_each("sub.s32 %x2, %i, 40; redux.sync.max.s32 %r, %x2, -1;",
+             [](uint32_t) { return static_cast<uint32_t>(-9); });
   check_each("sub.s32 %x2, %i, 5; redux.sync.min.s32 %r, %x2, -1;",
              [](uint32_t) { return static_cast<uint32_t>(-5); });
   check_each("redux.sync.xor.b32 %r, %i, -1;", [](uint32_t) { return 0u; });
+  check_each("elect.sync %x2|%p1, -1; selp.u32 %r, 100, 0, %p1; add.u32 %r, %r, %x2;",
+             [](uint32_t i) { return i == 0 ? 100u : 0u; });
   // Groups of four, each with a mask of its own.
   check_each(
       "and.b32 %x2, %i, 28; mov.u32 %x3, 15; shl.b32 %x3, %x3, %x2; redux.sync.add.u32 %r, %i, "
@@ -339,6 +348,10 @@ TEST_F(PtxExecution, Atomics) {
   check_one("atom.global.min.u32 %x2, [%first], %i;", {9}, 0);
   check_one("atom.global.or.b32 %x2, [%first], %i;", {0}, 255);
   check_one("atom.global.and.b32 %x2, [%first], 0xf0;", {0xffff}, 0xf0);
+  check_one(
+      "again: ld.volatile.global.u32 %x3, [%first]; add.u32 %x4, %x3, 2; "
+      "atom.cas.b32 %x2, [%first], %x3, %x4; setp.ne.u32 %p1, %x2, %x3; @%p1 bra again;",
+      {1}, 513);
   check_one("atom.global.inc.u32 %x2, [%first], 99;", {0}, 256 % 100);
   check_one("atom.global.dec.u32 %x2, [%first], 99;", {0}, 44);
   check_one("{ .reg .f32 f; atom.global.add.f32 f, [%first], 0f3F800000; }", {0}, 0x43800000);

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -22,9 +25,25 @@ void __cudaRegisterFunction(void** handle, const char* function, char*, const ch
 
 namespace kernkit::cuda_on_cpu {
 
+/// Adds the instructions of a PTX text, "add.s32", and the test that runs to the file that the
+/// environment names: see test_ptx_forms.py.
+inline void note_forms(const std::string& text) {
+  const char* path = std::getenv("KERNKIT_PTX_FORMS");
+  if (path == nullptr) return;
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  std::ofstream file(path, std::ios::app);
+  // Behind a brace, a semicolon, a label or a guard.
+  static const std::regex statement(
+      R"((?:^|[;{}\n:])\s*(?:@!?%?\w+\s+)?([a-z]\w*(?:\.[\w:]+)*)\s*(?=[^:\w.]))");
+  for (std::sregex_iterator one(text.begin(), text.end(), statement), end; one != end; ++one) {
+    file << (*one)[1] << ' ' << test->test_suite_name() << '.' << test->name() << '\n';
+  }
+}
+
 class PtxModule {
  public:
   explicit PtxModule(const std::string& body, int capability = 80) {
+    note_forms(body);
     const std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n" + body;
     constexpr size_t kHeader = 16, kEntry = 64;
     bytes_.assign(kHeader + kEntry + text.size() + 1, 0);

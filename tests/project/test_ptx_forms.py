@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each form of an instruction that the PTX machine knows has a test. forms.txt lists them: "add.s32
+PtxInteger.Arithmetic". `python tests/project/test_ptx_forms.py` writes the list anew."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIST = ROOT / "tests/sdk/cuda_on_cpu/ptx/forms.txt"
+PROGRAM = ROOT / "build/release/bin/ptx_test"
+WRONG = ("PtxFaults", "PtxHeapFaults")  # tests of what the machine does not know, or of faults
+
+
+def listed():
+    return dict(line.split() for line in LIST.read_text().splitlines() if not line.startswith("#"))
+
+
+def known():
+    """The names of the instructions that the decoder knows."""
+    return set(re.findall(r'^ *\{"(\w+)", \w+\},$', (ROOT / "sdk/cuda_on_cpu/ptx/lanes/families.cc").read_text(), re.M))
+
+
+def forms_of(ptx):
+    """Those of a PTX text, as nvcc writes it."""
+    return set(re.findall(r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?([a-z]\w*(?:\.[\w:]+)*)\s[^:\n]*;|^\s*(ret|exit|trap);", ptx, re.M))
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """{form: the tests that ran it}."""
+    if not PROGRAM.exists():
+        pytest.skip(f"{PROGRAM} is missing: ./kk build makes it")
+    return run_tests(tmp_path_factory.mktemp("forms") / "forms")
+
+
+def run_tests(path):
+    done = subprocess.run([PROGRAM, "--gtest_brief=1"], env={**os.environ, "KERNKIT_PTX_FORMS": str(path)},
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    forms = {}
+    for line in path.read_text().splitlines():
+        form, test = line.split()
+        if form.split(".")[0] in known() and not test.startswith(WRONG):
+            forms.setdefault(form, []).append(test)
+    return forms
+
+
+def test_each_instruction_of_the_decoder_is_listed():
+    names = known()
+    assert len(names) > 80
+    assert names - {form.split(".")[0] for form in listed()} == set()
+
+
+@pytest.mark.all
+def test_each_listed_form_is_run_by_its_test(ran):
+    assert [(form, test) for form, test in listed().items() if test not in ran.get(form, [])] == []
+
+
+@pytest.mark.all
+def test_each_form_that_a_test_runs_is_listed(ran):
+    assert set(ran) - set(listed()) == set()
+
+
+if __name__ == "__main__":
+    path = pathlib.Path(sys.argv[1])
+    path.unlink(missing_ok=True)
+    lines = (f"{form} {tests[0]}\n" for form, tests in sorted(run_tests(path).items()))
+    LIST.write_text("# Forms of instructions that the PTX machine runs, each with a test that runs it.\n" + "".join(lines))
