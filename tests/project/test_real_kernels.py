@@ -11,7 +11,9 @@ import sys
 
 import jinja2
 import pytest
+from cuda_tools import tool
 from test_flashinfer import nvcc
+from test_ptx_forms import forms_of, listed
 
 KERNELS = "tests/project/real_kernels"
 FLASHINFER = {
@@ -59,7 +61,13 @@ def check_table(root, runtime, folder, seeds, count):
 
 def link(folder, name, runtime):
     objects = sorted(folder.glob("*.o"))
-    subprocess.run(["c++", "-shared", "-o", folder / f"{name}.so", *objects, "-Wl,--no-undefined", runtime], check=True)
+    library = folder / f"{name}.so"
+    subprocess.run(["c++", "-shared", "-o", library, *objects, "-Wl,--no-undefined", runtime], check=True)
+    if cuobjdump := tool("cuobjdump"):
+        ptx = subprocess.run([cuobjdump, "-ptx", library], capture_output=True, text=True, check=True).stdout
+        forms = {form for form in forms_of(ptx) if not form.startswith("param")}  # of a prototype
+        assert forms - set(listed()) == set(), "these forms have no test: see test_ptx_forms.py"
+        assert forms
 
 
 def compiled(root, folder, name, runtime):
