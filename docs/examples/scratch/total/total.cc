@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "kernkit/call/scratch.h"
 #include "kernkit/expect.h"
-#include "kernkit/scratch.h"
 
 // [scratch]
 void total(kernkit::TensorView y, kernkit::TensorView x,

@@ -43,7 +43,7 @@ PARTS: Tuple[Part, ...] = (
     Part("c_callers", ASKED, "tensors as arguments and results, for callers in C",
          ("include/kernkit/abi/any_tensor.h",)),
     Part("scratch", ASKED, "scratch of a call, from its caller or the caller's framework",
-         ("include/kernkit/scratch.h",)),
+         ("include/kernkit/call/scratch.h",)),
     Part("plots", ASKED, "pictures of benchmarks, for `kernkit report`",
          ("python/kernkit/benchmarks/plots.py",)),
     Part("cuda_on_cpu", ALWAYS, "CUDA on the CPU, for tests",
