@@ -174,6 +174,18 @@ def test_each_op_has_its_contract_tested(library):
 
 
 @pytest.mark.all
+def test_an_edit_links_its_own_programs_and_no_more(library, driver_environment):
+    def linked_after(path, more):
+        (library / path).open("a").write(more)
+        said = check("cmake", "--build", "--preset", "release", cwd=library, env=driver_environment)
+        return set(re.findall(r"Linking \w+ (?:shared library|executable) (\S+)", said))
+
+    own = {"bin/mix_test", "bin/mix_cuda_test"}
+    assert linked_after("tests/mix_test.cc", "// edited\n") == own
+    assert linked_after("kernels/mix/mix.cc", "// edited\n") == own | {"bin/mix_bench", f"lib/lib{NAME}.so"}
+    assert linked_after("kernels/mix/mix.cc", "") == set()
+
+
 def test_the_wheel_is_one_for_every_python(wheel):
     assert re.fullmatch(rf"{NAME}-0\.1\.0-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name)
     archive = zipfile.ZipFile(wheel)
