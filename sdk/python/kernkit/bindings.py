@@ -21,7 +21,12 @@ import pathlib
 from typing import Dict, List, Set
 
 from .cli import Refusal
-from .schema import Op, SchemaError, Value, read_ops
+from .schema import Op, Value, read_ops
+
+try:
+    from .frameworks import files as frameworks
+except ModuleNotFoundError:  # a part that a library may leave
+    frameworks = None  # type: ignore[assignment]
 
 # What a schema's type is for a type checker. Of a dtype and a device every framework has a class of
 # its own, and a tensor that is returned is of the caller's framework.
@@ -80,12 +85,12 @@ def _free(wanted: str, taken: Set[str]) -> str:
     return wanted
 
 
-def _python_names(names: List[str]) -> Dict[str, str]:
+def python_names(names: List[str]) -> Dict[str, str]:
     """The Python name for each of these: its own, unless that is a word of Python."""
     return {name: _free(name, set(names) - {name}) for name in names}
 
 
-def _default(value: Value) -> str:
+def default_of(value: Value) -> str:
     text = value.default or ""
     if text[0] in "'\"":
         return repr(text[1:-1])
@@ -150,11 +155,11 @@ def _result(op: Op) -> str:
 
 
 def _function(op: Op, name: str, spelling: _Spelling) -> str:
-    names = _python_names([value.name for value in op.parameters])
+    names = python_names([value.name for value in op.parameters])
     parameters = []
     for value in op.parameters:
         text = f"{names[value.name]}: " + _annotation(value, _PARAMETERS).format_map(spelling)
-        parameters.append(text if value.default is None else f"{text} = {_default(value)}")
+        parameters.append(text if value.default is None else f"{text} = {default_of(value)}")
     bare = _free("_" + op.name, spelling.taken | set(names.values()))
     spelling.taken.add(bare)
     parts = {
@@ -176,7 +181,7 @@ def source(package: str, library: str, ops: List[Op]) -> str:
         if op.name.startswith("__") and op.name.endswith("__"):
             raise Refusal(f"op {op.name} cannot be a Python function: Python keeps __names__ for "
                           "itself; give it another name in KERNKIT_EXPORT")  # fmt: skip
-    names = _python_names([op.name for op in ops])
+    names = python_names([op.name for op in ops])
     spelling = _Spelling(set(names.values()))
     head = f"{_HEAD.format_map(spelling)}{json.dumps(library)}))\n"
     functions = "".join(_function(op, names[op.name], spelling) for op in ops)
@@ -199,23 +204,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--package", required=True, help="name of the Python package")
     parser.add_argument("--output", required=True, type=pathlib.Path, metavar="DIR",
                         help="the package's folder, made if it is missing")  # fmt: skip
-    parser.add_argument("--torch", action="store_true", help="operators of PyTorch as well")
-    parser.add_argument("--torch-namespace", metavar="NAME", help="of torch.ops; else the package's")
-
-
-def _torch_files(arguments: argparse.Namespace, ops: List[Op]) -> Dict[str, str]:
-    namespace = arguments.torch_namespace or arguments.package.replace(".", "_")
-    if not namespace.isidentifier():
-        raise Refusal(f'"{namespace}" is no namespace of torch.ops')
-    try:
-        from .frameworks import torch_ops
-    except ImportError:
-        raise Refusal("this copy of kernkit has no part frameworks; see --with") from None
-    try:
-        text = torch_ops.source(arguments.package, arguments.library.name, namespace, ops)
-    except SchemaError as error:
-        raise Refusal(f"{arguments.library}: {error}") from error
-    return {"_torch.py": text, "torch.py": "from ._torch import *\n"}
+    if frameworks:
+        frameworks.configure(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -226,8 +216,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise Refusal(f"{arguments.library} holds no schema line: no op of it was exported with "
                       "KERNKIT_EXPORT, or section kernkit_schema was stripped")  # fmt: skip
     files = {"_ops.py": source(arguments.package, arguments.library.name, ops), "py.typed": ""}
-    if arguments.torch:
-        files.update(_torch_files(arguments, ops))
+    if frameworks:
+        files.update(frameworks.files(arguments, ops))
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():

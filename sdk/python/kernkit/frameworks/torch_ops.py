@@ -10,7 +10,7 @@ import json
 import re
 from typing import Dict, List, Optional, Tuple
 
-from ..bindings import _default, _python_names
+from ..bindings import default_of, python_names
 from ..schema import Op, SchemaError, Value
 from .shapes import DTYPES, Shapes, Size
 
@@ -100,7 +100,7 @@ class _Writer:
         words = [v.name for v in op.parameters]
         for value in self.shapes.values:
             words += [name for size in self.shapes.of(value) or [] for name in size.names]
-        self.names: Dict[str, str] = _python_names(list(dict.fromkeys(words)))
+        self.names: Dict[str, str] = python_names(list(dict.fromkeys(words)))
         self.out = [v for v in op.parameters if v.is_only_written]
         self.inputs = [v for v in op.parameters if not v.is_only_written]
         # As the op checks them: what is read, then what is written only.
@@ -131,7 +131,7 @@ class _Writer:
     def is_batched(self) -> bool:
         """Whether a batch may stand in front of all shapes."""
         def begins(v: Value) -> bool:
-            sizes = self.shapes.of(v)
+            sizes = self.shapes.of(v) or []
             return bool(sizes) and sizes[0].kind == "run" and not v.is_list
         values = [v for v in self.shapes.values if v.type == "Tensor"]
         read_only = not any(v.is_written and not v.is_only_written for v in values)
@@ -181,7 +181,7 @@ class _Writer:
     def _python_default(self, value: Value) -> str:
         if value.type == "ScalarType" and value.default != "None":
             return f"{self.kk}torch.{value.default}"
-        return _default(value)
+        return default_of(value)
 
     def _asked(self) -> List[str]:
         """What the caller of the functional form says besides: sizes and dtypes."""
@@ -311,7 +311,7 @@ class _Writer:
         for value in self.op.parameters:
             name = self.names[value.name]
             if not self._says_default(value):
-                name = f"{_default(value)} if {name} is None else {name}"
+                name = f"{default_of(value)} if {name} is None else {name}"
             if value.type == "Device":
                 name = f"{self.kk}tvm_ffi.device(str({name}))"
                 name = f"None if {self.names[value.name]} is None else {name}" if value.is_optional else name
@@ -406,7 +406,7 @@ class _Writer:
 
 def source(package: str, library: str, namespace: str, ops: List[Op]) -> str:
     """The text of _torch.py. Raises SchemaError for a line that no library has."""
-    functions = _python_names([op.name for op in ops])
+    functions = python_names([op.name for op in ops])
     taken = " ".join(op.line for op in ops)
     kk = "_kk_"
     while kk in taken:
