@@ -104,7 +104,7 @@ def bench(options: Options) -> None:
     if not op:
         if with_clang:
             programs += [f"build/clang/bin/{each}_bench" for each in ("overhead", "start", "tensor")]
-        programs += [f"bench/python/{each}.py" for each in ("build_cost", "edit_to_call", "from_python", "row_kernels")]
+        programs += [f"bench/python/{each}.py" for each in ("build_cost", "edit_to_call", "from_python", "ptx_decode", "row_kernels")]
         programs += [f"OMP_NUM_THREADS=1 bench/python/{each}.py" for each in ("from_python", "row_kernels")]
         words = ["--sources", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "bench/peers").iterdir())]
     tools.bench(programs, options.rounds, options.google, options.compare, "--repetitions", "5", *words)
