@@ -137,3 +137,26 @@ def test_sanitizers_of_clang(root, tmp_path):
     run("cmake", "--build", tmp_path, "--target", *programs)
     for program in programs:
         run(tmp_path / "bin" / program)
+
+
+@pytest.mark.parametrize(
+    "properties, said",
+    [
+        ("CUDA_ARCHITECTURES 90-real",
+         "nvcc keeps no PTX of it; add a compute capability without -real to its CUDA_ARCHITECTURES, such as 80-virtual"),
+        ("CUDA_ARCHITECTURES native", "nvcc keeps no PTX of it"),
+        ("CUDA_ARCHITECTURES 80 CUDA_SEPARABLE_COMPILATION ON", "CUDA_SEPARABLE_COMPILATION is not supported"),
+    ],
+)  # fmt: skip
+def test_a_target_without_ptx_is_refused(prefix, tmp_path, properties, said):
+    (tmp_path / "ops.cc").touch()
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(ops LANGUAGES CXX)\nfind_package(kernkit REQUIRED)\n"
+        f"add_library(ops OBJECT ops.cc)\nset_target_properties(ops PROPERTIES {properties})\n"
+        "kernkit_add_on_ptx(ops)\n"
+    )
+    result = subprocess.run(
+        ["cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
+         "-DKERNKIT_CUDA=OFF"], capture_output=True, text=True)  # fmt: skip
+    assert result.returncode != 0
+    assert "kernkit_add_on_ptx(ops): " + said in " ".join(result.stderr.split())
