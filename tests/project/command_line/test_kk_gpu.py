@@ -107,6 +107,16 @@ def program(path, text):
     path.chmod(0o755)
 
 
+def test_an_architecture_that_nvcc_has_not_is_refused(library, tmp_path):
+    program(tmp_path / "bin/nvcc", "echo sm_80; echo sm_90; echo compute_90\n")
+    for name in ("cmake", "ninja"):
+        program(tmp_path / "bin" / name, 'echo "cmake version 3.25.1"\n')
+    path = f"{tmp_path}/bin:{os.environ['PATH']}"
+    done = kk(library, "--build", "--arch", "90a,33", PATH=path)
+    assert done.returncode == 1
+    assert done.stderr == f"kk: {tmp_path}/bin/nvcc has no architecture 33; it has 80, 90\n"
+
+
 OP = """for word; do case $word in
 --gtest_output=xml:*) echo '<testsuites><testcase name="A" classname="Op"/></testsuites>' >"${word#*xml:}" ;;
 --benchmark_out=*) cat >"${word#*=}" <<end

@@ -38,9 +38,20 @@ def plan(options: Options) -> Dict[str, str]:
     return {"prepares": "all", "more": more, "cuda": "ON"}
 
 
+def check(architectures: str) -> None:
+    """Wrong where nvcc has no such architecture; a nvcc that is not on PATH is not asked."""
+    nvcc = shutil.which("nvcc")
+    listed = subprocess.run([nvcc, "--list-gpu-code"], capture_output=True, text=True).stdout if nvcc else ""
+    known = [code[3:] for code in listed.split() if code.startswith("sm_")]
+    for wanted in architectures.split(";") if known else ():
+        if wanted.rstrip("a") not in known:
+            raise Wrong(f"{nvcc} has no architecture {wanted}; it has {', '.join(known)}")
+
+
 def build(architectures: str, library: str) -> None:
     """As in "90" or "90;120". What runs on another machine is in build/gpu/bin and build/gpu/lib, C++
     libraries included."""
+    check(architectures)
     say(f"cmake, preset release, for the architectures {architectures}: build/gpu")
     run("cmake", "--preset", "release", "-B", "build/gpu", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}",
         "-DKERNKIT_CUDA=ON")  # fmt: skip
