@@ -66,6 +66,30 @@ def test_each_form_that_a_test_runs_is_listed(ran):
     assert set(ran) - set(listed()) == set(), "python tests/project/test_ptx_forms.py adds them to forms.txt"
 
 
+# Of two sources of 16 bits the first has every value, the second every 61st; KERNKIT_PTX_PAIRS=1: every one, in hours.
+PAIRS = os.environ.get("KERNKIT_PTX_PAIRS", "61")
+OF_VALUES = "PtxInteger.*:PtxReal.*:PtxConvert.*:PtxValueForms.*"
+
+
+def run_longer(tests, **values):
+    if not PROGRAM.exists():
+        pytest.skip(f"{PROGRAM} is missing: ./kk build makes it")
+    done = subprocess.run([PROGRAM, "--gtest_brief=1", f"--gtest_filter={tests}"], env={**os.environ, **values},
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tests", ["PtxConvert.ArithmeticOf16Bits", "PtxInteger.Arithmetic", "PtxInteger.Logic"])
+def test_pairs_of_16_bits(tests):
+    run_longer(tests, KERNKIT_PTX_PAIRS=PAIRS)
+
+
+@pytest.mark.slow
+def test_a_million_random_values():
+    run_longer(OF_VALUES, KERNKIT_PTX_RANDOM="1000000")
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         found = run_tests(pathlib.Path(folder) / "forms")

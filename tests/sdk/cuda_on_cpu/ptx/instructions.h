@@ -2,6 +2,7 @@
 // One instruction on many values: a kernel around it, whose results a reference computes as well.
 #pragma once
 
+#include <cstdlib>
 #include <functional>
 #include <random>
 
@@ -93,23 +94,63 @@ class Instruction : public Ptx {
       sources[2].push_back(values[(i * 7 + i / n) % n]);
     }
     check(instruction, types, reference, sources);
+    check_more(instruction, types, reference);
   }
   void check(const std::string& instruction, const std::vector<std::string>& types,
              const Reference& reference, const std::vector<uint64_t> (&sources)[3]) {
     const size_t count = sources[0].size();
     const std::vector<uint64_t> results = run(instruction, types, sources);
     ASSERT_EQ(fault(), "none") << instruction;
+    uint64_t masks[4];
+    for (size_t k = 0; k < 4; ++k) {
+      masks[k] = ~uint64_t{0} >> (64 - (k < types.size() ? width_of(types[k]) : 64));
+    }
     for (size_t i = 0; i < count; ++i) {
       uint64_t given[3];
-      for (size_t k = 0; k < 3; ++k) {
-        const unsigned bits = k + 1 < types.size() ? width_of(types[k + 1]) : 64;
-        given[k] = sources[k][i] & (~uint64_t{0} >> (64 - bits));
-      }
-      const uint64_t mask = ~uint64_t{0} >> (64 - width_of(types[0]));
-      ASSERT_EQ(results[i] & mask, reference(given[0], given[1], given[2]) & mask)
+      for (size_t k = 0; k < 3; ++k) given[k] = sources[k][i] & masks[k + 1];
+      ASSERT_EQ(results[i] & masks[0], reference(given[0], given[1], given[2]) & masks[0])
           << instruction << std::hex << ", a 0x" << given[0] << ", b 0x" << given[1] << ", c 0x"
           << given[2];
     }
+  }
+  // What takes long, see test_ptx_forms.py. KERNKIT_PTX_PAIRS=n: of two sources of 16 bits every
+  // value with every n-th; KERNKIT_PTX_RANDOM=n: of others n random values.
+  void check_more(const std::string& instruction, const std::vector<std::string>& types,
+                  const Reference& reference) {
+    const auto number = [](const char* name) -> size_t {
+      const char* text = std::getenv(name);
+      return text != nullptr ? std::strtoull(text, nullptr, 10) : 0;
+    };
+    const size_t step = number("KERNKIT_PTX_PAIRS"), random_ones = number("KERNKIT_PTX_RANDOM");
+    constexpr uint64_t kAll = 65536, kBatch = 1 << 19;
+    std::vector<uint64_t> sources[3];
+    const auto check_batch = [&](bool is_last) {
+      if (sources[0].empty() || (sources[0].size() < kBatch && !is_last)) return;
+      check(instruction, types, reference, sources);
+      for (auto& one : sources) one.clear();
+    };
+    if (types.size() == 3 && width_of(types[1]) == 16 && width_of(types[2]) == 16) {
+      for (uint64_t b = 0; b < kAll && step != 0 && !HasFatalFailure(); b += step) {
+        for (uint64_t a = 0; a < kAll; ++a) {
+          sources[0].push_back(a);
+          sources[1].push_back(b);
+          sources[2].push_back(0);
+        }
+        check_batch(false);
+      }
+    } else {
+      std::mt19937_64 random(2);
+      for (size_t i = 0; i < random_ones && !HasFatalFailure(); ++i) {
+        for (auto& one : sources) {
+          const uint64_t any = random();
+          // Half of them floats of 32 bits near each other, which sums and products need.
+          one.push_back(
+              (any & 1) != 0 ? any : (any & 0xffffffff807fffff) | (96 + (any >> 40) % 64) << 23);
+        }
+        check_batch(false);
+      }
+    }
+    check_batch(true);
   }
   std::vector<uint64_t> run(const std::string& instruction, const std::vector<std::string>& types,
                             const std::vector<uint64_t> (&sources)[3]) {

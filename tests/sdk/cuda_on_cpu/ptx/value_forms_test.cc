@@ -206,11 +206,11 @@ TEST_F(PtxValueForms, Flushing) {
   check_two("div.approx.ftz.f32", std::divides<>());
   check_two("max.ftz.f32", [](float a, float b) {
     if (a == 0 && b == 0) return std::signbit(a) ? b : a;
-    return std::fmax(a, b);
+    return a != a ? b : b != b ? a : std::max(a, b);
   });
   check_two("min.ftz.f32", [](float a, float b) {
     if (a == 0 && b == 0) return std::signbit(a) ? a : b;
-    return std::fmin(a, b);
+    return a != a ? b : b != b ? a : std::min(a, b);
   });
   // Of a NaN the ISA leaves the bits open.
   check("neg.ftz.f32 %d, %a", {"f32", "f32"}, [](uint64_t a, uint64_t, uint64_t) {
