@@ -56,7 +56,7 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
     }
     expected = {path.replace("template_library", NAME): text for path, text in expected.items()}
     rendered = files_below(library)
-    made = {DLPACK.as_posix(), "LICENSE", ".kernkit.json", "third_party/kernkit/SEAL"}
+    made = {DLPACK.as_posix(), "LICENSE", ".kernkit.json", "third_party/kernkit/SEAL", "third_party/kernkit/RENDERED"}
     assert set(rendered) - made == set(expected) - made
     plain = [path for path in expected if not CONDITION.search(expected[path])]
     assert [path for path in plain if rendered[path] != expected[path]] == []
@@ -65,10 +65,10 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
 
 def test_the_sdk_and_what_is_shared_are_the_same_bytes(root, library):
     copied = files_below(library / "third_party/kernkit")
-    del copied["SEAL"]
+    del copied["SEAL"], copied["RENDERED"]
     sdk = files_below(root / "sdk")
     assert copied == {path: text for path, text in sdk.items() if is_taken(f"third_party/kernkit/{path}")}
-    assert 0 < len(sdk) - len(copied) < 0.4 * len(sdk)  # the optional parts
+    assert 0 < len(sdk) - len(copied) < 0.5 * len(sdk)  # the optional parts, which grow
     assert not any(seal.touched(str(library / "third_party/kernkit")))
     shared = {
         ".clang-format": ".clang-format",
