@@ -4,8 +4,8 @@
 
 #include "ptx/lanes/families.h"
 #include "ptx/lanes/forms.h"
-#include "ptx/machine/fault.h"
 #include "ptx/lanes/steps/move.h"
+#include "ptx/machine/fault.h"
 #include "ptx/machine/window.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
