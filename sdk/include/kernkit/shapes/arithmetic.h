@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernkit/shapes/line.h"
-#include "kernkit/types/shape.h"
+#include "kernkit/tensor.h"
 
 namespace kernkit::shapes {
 

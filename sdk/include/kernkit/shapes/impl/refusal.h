@@ -3,9 +3,7 @@
 #pragma once
 
 #include "kernkit/error.h"
-#include "kernkit/schema/parser.h"
-#include "kernkit/shapes/arithmetic.h"
-#include "kernkit/shapes/reader.h"
+#include "kernkit/shapes/impl/said_sizes.h"
 #include "kernkit/shapes/refusal.h"
 #include "kernkit/shapes/words.h"
 
@@ -14,13 +12,9 @@ namespace kernkit::shapes {
 namespace detail {
 
 /// A call, to be compared with its line once more.
-class KERNKIT_LOCAL Refused {
+class KERNKIT_LOCAL Refused : private SaidSizes {
  public:
-  Refused(const char* text, const Given* given)
-      : text_(text),
-        given_(given),
-        schema_(schema::parse(text)),
-        line_(read_shapes(text, schema_)) {}
+  using SaidSizes::SaidSizes;
 
   [[noreturn, gnu::cold]] void say() const {
     using Rule = void (Refused::*)(int, const DLTensor*, const char*) const;
@@ -125,44 +119,6 @@ class KERNKIT_LOCAL Refused {
     throw Error(kind::ValueError, text.c_str());
   }
 
-  Message& write(Message& out, Span span) const {
-    return out.append(text_ + span.begin, static_cast<size_t>(span.size));
-  }
-  static int64_t at(const DLTensor* x, int place) {
-    return x->shape[place >= 0 ? place : x->ndim + place];
-  }
-  bool has_rank(int v, const DLTensor* x) const {
-    const Value& value = line_.values[v];
-    return value.run < 0 ? x->ndim == value.count : x->ndim >= value.rank();
-  }
-  /// Whether a call says what the name is. Its multiple need not divide.
-  bool is_given(const Name& name) const {
-    if (name.is_parameter) return true;
-    const DLTensor* x = name.value < 0 ? nullptr : given_[name.value].tensor;
-    return x != nullptr && has_rank(name.value, x);
-  }
-  bool value_of(const Name& name, int64_t* out) const {
-    if (!is_given(name)) return false;
-    *out =
-        name.is_parameter ? given_[name.value].number : at(given_[name.value].tensor, name.place);
-    const bool divides = *out % name.factor == 0;
-    *out /= name.factor;
-    return divides;
-  }
-  bool evaluate(int n, int64_t* out) const {
-    const Node& node = line_.nodes[n];
-    *out = node.number;
-    if (node.kind == NodeKind::kNumber) return true;
-    if (node.kind == NodeKind::kName) return value_of(line_.names[node.left], out);
-    if (node.kind == NodeKind::kNumel) {
-      return multiply_all(run_of(given_[line_.run_of].tensor, line_.values[line_.run_of]), out);
-    }
-    int64_t left = 0;
-    int64_t right = 0;
-    return evaluate(node.left, &left) && evaluate(node.right, &right) &&
-           apply(node.kind, left, right, out);
-  }
-
   // "x: shape [4] does not match [n] with n = 5 (bound by y)", as KERNKIT_EXPECT(x).shape() says
   // it.
   [[noreturn, gnu::cold]] void shape(int v, const DLTensor* x, const char* name) const {
@@ -215,11 +171,6 @@ class KERNKIT_LOCAL Refused {
     if (name.is_parameter || name.value == v) return;
     write(out << " (bound by ", schema_.params[name.value].name) << ")";
   }
-
-  const char* text_;
-  const Given* given_;
-  schema::Schema schema_;
-  ShapeLine line_;
 };
 
 }  // namespace detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// SaidSizes: what the sizes of a line are in one call, at run time, for the sentences about it.
+#pragma once
+
+#include "kernkit/error.h"
+#include "kernkit/schema/parser.h"
+#include "kernkit/shapes/arithmetic.h"
+#include "kernkit/shapes/given.h"
+#include "kernkit/shapes/reader.h"
+
+namespace kernkit::shapes::detail {
+
+class KERNKIT_LOCAL SaidSizes {
+ public:
+  SaidSizes(const char* text, const Given* given)
+      : text_(text),
+        given_(given),
+        schema_(schema::parse(text)),
+        line_(read_shapes(text, schema_)) {}
+
+ protected:
+  Message& write(Message& out, Span span) const {
+    return out.append(text_ + span.begin, static_cast<size_t>(span.size));
+  }
+  static int64_t at(const DLTensor* x, int place) {
+    return x->shape[place >= 0 ? place : x->ndim + place];
+  }
+  bool has_rank(int v, const DLTensor* x) const {
+    const Value& value = line_.values[v];
+    return value.run < 0 ? x->ndim == value.count : x->ndim >= value.rank();
+  }
+  /// Whether a call says what the name is. Its multiple need not divide.
+  bool is_given(const Name& name) const {
+    if (name.is_parameter) return true;
+    const DLTensor* x = name.value < 0 ? nullptr : given_[name.value].tensor;
+    return x != nullptr && has_rank(name.value, x);
+  }
+  bool value_of(const Name& name, int64_t* out) const {
+    if (!is_given(name)) return false;
+    *out =
+        name.is_parameter ? given_[name.value].number : at(given_[name.value].tensor, name.place);
+    const bool divides = *out % name.factor == 0;
+    *out /= name.factor;
+    return divides;
+  }
+  bool evaluate(int n, int64_t* out) const {
+    const Node& node = line_.nodes[n];
+    *out = node.number;
+    if (node.kind == NodeKind::kNumber) return true;
+    if (node.kind == NodeKind::kName) return value_of(line_.names[node.left], out);
+    if (node.kind == NodeKind::kNumel) {
+      return multiply_all(run_of(given_[line_.run_of].tensor, line_.values[line_.run_of]), out);
+    }
+    int64_t left = 0;
+    int64_t right = 0;
+    return evaluate(node.left, &left) && evaluate(node.right, &right) &&
+           apply(node.kind, left, right, out);
+  }
+
+  const char* text_;
+  const Given* given_;
+  schema::Schema schema_;
+  ShapeLine line_;
+};
+
+}  // namespace kernkit::shapes::detail
