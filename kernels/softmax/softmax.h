@@ -27,9 +27,9 @@ struct Softmax {
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const auto in = row.load(x + r * stride);
     const C largest = row.max([](C v) { return v; }, in);
-    const auto parts = row.keep([largest](C v) { return math::exp(v - largest); }, in);
-    const C whole = row.sum([](C v) { return v; }, parts);
-    row.map([whole](C v) { return v / whole; }, y + r * d, parts);
+    const auto parts = row.keep([largest](C v) { return math::exp_of_negative(v - largest); }, in);
+    const C scale = 1 / row.sum([](C v) { return v; }, parts);
+    row.map([scale](C v) { return v * scale; }, y + r * d, parts);
   }
   // [/body]
 };

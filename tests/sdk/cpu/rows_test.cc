@@ -43,9 +43,9 @@ void softmax(int64_t n, int64_t d, T* y, const T* x, int64_t stride) {
     using C = compute_t<T>;
     const T* in = x + r * stride;
     const C largest = row.max([](C v) { return v; }, in);
-    const auto parts = row.keep([largest](C v) { return math::exp(v - largest); }, in);
-    const C whole = row.sum([](C v) { return v; }, parts);
-    row.map([whole](C v) { return v / whole; }, y + r * d, parts);
+    const auto parts = row.keep([largest](C v) { return math::exp_of_negative(v - largest); }, in);
+    const C scale = 1 / row.sum([](C v) { return v; }, parts);
+    row.map([scale](C v) { return v * scale; }, y + r * d, parts);
   });
 }
 // [/softmax]
@@ -223,6 +223,28 @@ TEST(CpuRow, SeveralInputsAndOutputs) {
     }
     EXPECT_NEAR(total[0], sum, 1e-5 * (1 + static_cast<double>(d)));
     EXPECT_TRUE(x.intact() && out.intact());
+  }
+}
+
+// The last block may overlap the one before, and is read before that is written.
+TEST(CpuRow, MapInPlaceSeesEachElementOnce) {
+  for (const int64_t d : kWidths) {
+    HostTensor<float> x({d});
+    HostTensor<float16> half({d}, {1, 0, false});
+    for (int64_t i = 0; i < d; ++i) {
+      x[i] = static_cast<float>(i);
+      half[i] = float16(static_cast<float>(i % 99));
+    }
+    rows(1, d, 0, [&](const auto& row, int64_t) {
+      const auto op = [](float v) { return 2 * v + 1; };
+      row.map(op, x.begin(), static_cast<const float*>(x.begin()));
+      row.map(op, half.begin(), static_cast<const float16*>(half.begin()));
+    });
+    for (int64_t i = 0; i < d; ++i) {
+      ASSERT_EQ(x[i], static_cast<float>(2 * i + 1)) << "d = " << d;
+      ASSERT_EQ(half[i].bits, float16(static_cast<float>(2 * (i % 99) + 1)).bits) << "d = " << d;
+    }
+    EXPECT_TRUE(x.intact() && half.intact());
   }
 }
 

@@ -45,28 +45,36 @@ KERNKIT_MATH T polynomial(T x, T first, Rest... rest) {
   return first;
 }
 
+/// a x^3 + b x^2 + c x + d: for a processor that would wait for Horner's steps.
+KERNKIT_MATH float cubic(float x, float x2, float a, float b, float c, float d) {
+  return (a * x + b) * x2 + (c * x + d);
+}
+
 // ln 2 in two parts, the first so short that its product with an exponent is exact.
 inline constexpr float kLn2High = 0x1.63p-1f, kLn2Low = -0x1.bd0106p-13f;
 
-/// e^x = mantissa * 2^exponent, 0.7 <= mantissa <= 1.5, for |x| <= 110. Adding 1.5 * 2^23 rounds to
-/// an integer, which is then in the lower bits.
+/// e^x = mantissa * 2^n, 0.7 <= mantissa <= 1.5, for |x| <= 110. Adding 1.5 * 2^23 rounds to an
+/// integer: the bits of 1.5 * 2^23 and n + kBias are then those of `shifted`.
 struct Exp {
   float mantissa;
-  uint32_t exponent;
+  uint32_t shifted;
 };
+template <int kBias = 0>
 KERNKIT_MATH Exp exp_parts(float x) {
-  const float shifted = x * 0x1.715476p0f + 0x1.8p23f;
-  const float n = shifted - 0x1.8p23f;
+  constexpr float kRound = 0x1.8p23f + kBias;
+  const float shifted = x * 0x1.715476p0f + kRound;
+  const float n = shifted - kRound;
   const float r = (x - n * kLn2High) - n * kLn2Low;
-  const float q = polynomial(r, 0x1.6a234cp-10f, 0x1.123a6cp-7f, 0x1.5558f4p-5f, 0x1.555490p-3f,
-                             0x1.fffffcp-2f);
-  return {(q * r * r + r) + 1.0f, bit_cast<uint32_t>(shifted) - 0x4b400000u};
+  const float r2 = r * r;
+  const float q = (0x1.6a234cp-10f * r2 + (0x1.123a6cp-7f * r + 0x1.5558f4p-5f)) * r2 +
+                  (0x1.555490p-3f * r + 0x1.fffffcp-2f);
+  return {(q * r2 + r) + 1.0f, bit_cast<uint32_t>(shifted)};
 }
 /// factor * e^x. The power of two comes in halves: a result that is no normal number is rounded by
 /// the last product alone.
 KERNKIT_MATH float times(float factor, const Exp& e) {
-  const int32_t low = static_cast<int32_t>(e.exponent) >> 1;
-  const int32_t high = static_cast<int32_t>(e.exponent) - low;
+  const int32_t exponent = static_cast<int32_t>(e.shifted - 0x4b400000u);
+  const int32_t low = exponent >> 1, high = exponent - low;
   return factor * e.mantissa * bit_cast<float>((low + 127) << 23) *
          bit_cast<float>((high + 127) << 23);
 }
@@ -78,8 +86,17 @@ KERNKIT_MATH float exp_of_number(float x) { return times(1.0f, exp_parts(limit(x
 /// The same for a result that is added to 1: beyond 87 the limit's is as good.
 KERNKIT_MATH float exp_to_add(float x) {
   const Exp e = exp_parts(limit(x, 87.0f));
-  return bit_cast<float>(bit_cast<uint32_t>(e.mantissa) + (e.exponent << 23));
+  return bit_cast<float>(bit_cast<uint32_t>(e.mantissa) + (e.shifted << 23));
 }
+
+/// e^x of -131 <= x <= 43, or of NaN. The power of two is 2^64 times too large, so that it is a
+/// normal number and the result is rounded by the last product alone.
+KERNKIT_MATH float exp_to_zero(float x) {
+  const Exp e = exp_parts<127 + 64>(x);
+  return e.mantissa * bit_cast<float>(e.shifted << 23) * 0x1p-64f;
+}
+/// The same of any x that is not above 0.
+KERNKIT_MATH float exp_of_negative(float x) { return x <= -104.0f ? 0.0f : exp_to_zero(x); }
 
 KERNKIT_MATH float log(float x) {
   const bool tiny = bits_of(x) < 0x00800000;  // subnormal, or below

@@ -2,32 +2,45 @@
 // How the elements of a row become one value: always in the same order.
 #pragma once
 
+#include <type_traits>
+
 #include "kernkit/cpu/vectorised.h"
 
 namespace kernkit::cpu::detail {
 
-// Lane j has the elements j, j + kLanes, ... in this order; then halves of the lanes are joined. So
-// the bits are those of any instruction set. Lanes fill half the registers of AVX2, or a quarter.
+// Lane j has every kLanes-th element of the blocks that are added, in this order; then halves of
+// the lanes are joined. So the bits are those of any instruction set. Lanes fill half the registers
+// of AVX2, or a quarter. No loop over them is partly unrolled: they stay in registers.
 template <int kLanes, class T, class Join>
-KERNKIT_INLINE T join_lanes(T (&at)[kLanes], const Join& join) {
-  KERNKIT_UNROLLED
-  for (int half = kLanes / 2; half > 0; half /= 2) {
+KERNKIT_INLINE T join_lanes(const T (&at)[kLanes], const Join& join) {
+  T joined[kLanes / 2];
+  if constexpr (kLanes > 32) {
     KERNKIT_INDEPENDENT_ITERATIONS
-    for (int j = 0; j < half; ++j) at[j] = join(at[j], at[j + half]);
+    for (int j = 0; j < kLanes / 2; ++j) joined[j] = join(at[j], at[j + kLanes / 2]);
+  } else {
+    KERNKIT_INDEPENDENT_ITERATIONS
+    KERNKIT_NOT_UNROLLED
+    for (int j = 0; j < kLanes / 2; ++j) joined[j] = join(at[j], at[j + kLanes / 2]);
   }
-  return at[0];
+  if constexpr (kLanes == 2) {
+    return joined[0];
+  } else {
+    return join_lanes(joined, join);
+  }
 }
 
 template <class T>
 struct Sum {
   static constexpr int kLanes = 256 / sizeof(T);
   static constexpr T kNothing = 0;
-  T at[kLanes] = {};
+  T at[kLanes];
 
+  KERNKIT_INLINE Sum() {
+    for (T& lane : at) lane = kNothing;
+  }
   KERNKIT_INLINE void add(const T (&block)[kBlock]) {
     for (int first = 0; first < kBlock; first += kLanes) {
       KERNKIT_INDEPENDENT_ITERATIONS
-      KERNKIT_UNROLLED
       for (int j = 0; j < kLanes; ++j) at[j] += block[first + j];
     }
   }
@@ -41,26 +54,29 @@ template <class T>
 struct Max {
   static constexpr int kLanes = 128 / sizeof(T);
   static constexpr T kNothing = static_cast<T>(-__builtin_inf());
-  T at[kLanes], nan[kLanes] = {};
+  using Mask = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  T at[kLanes];
+  Mask nan[kLanes];  // all bits where the lane had one
 
   KERNKIT_INLINE Max() {
     for (T& lane : at) lane = kNothing;
+    for (Mask& lane : nan) lane = 0;
   }
   KERNKIT_INLINE void add(const T (&block)[kBlock]) {
-    for (int first = 0; first < kBlock; first += kLanes) {
+    for (int first = 0; first < kBlock; first += 2 * kLanes) {
       KERNKIT_INDEPENDENT_ITERATIONS
-      KERNKIT_UNROLLED
       for (int j = 0; j < kLanes; ++j) {
-        const T value = block[first + j];
-        at[j] = value > at[j] ? value : at[j];
-        nan[j] = value == value ? nan[j] : value;
+        const T a = block[first + j], b = block[first + kLanes + j];
+        const T larger = a > b ? a : b;
+        at[j] = larger > at[j] ? larger : at[j];
+        nan[j] |= -static_cast<Mask>(__builtin_isunordered(a, b));
       }
     }
   }
   KERNKIT_INLINE T result() {
-    const T found = join_lanes(nan, [](T a, T b) KERNKIT_ALL_INLINE { return a == a ? b : a; });
+    const Mask found = join_lanes(nan, [](Mask a, Mask b) KERNKIT_ALL_INLINE { return a | b; });
     const T largest = join_lanes(at, [](T a, T b) KERNKIT_ALL_INLINE { return b > a ? b : a; });
-    return found == found ? largest : found;
+    return found == 0 ? largest : static_cast<T>(__builtin_nan(""));
   }
 };
 

@@ -20,8 +20,9 @@ using result_of = std::decay_t<std::invoke_result_t<const Op&, compute_t<In>...>
 
 /// A row of d elements. Ops take compute types; those of sum() and max() make float or double,
 /// which is reduced. Pointers are to the row's first element, aligned to an element at least; in
-/// place of all inputs stands what keep() returned. kF16c: whether the code may use it.
-template <bool kF16c>
+/// place of all inputs stands what keep() returned. A type for each set: a body that has one caller
+/// is inlined into it.
+template <InstructionSet kSet>
 class Row {
  public:
   KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch) : d_(d), scratch_(scratch) {}
@@ -83,13 +84,11 @@ class Row {
   /// out[i] = op(in[i]...), rounded once. `out` may be one of the inputs. Returns what it wrote.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE const Out* map(const Op& op, Out* out, const In*... in) const {
-    int64_t i = 0;
-    for (; i + detail::kBlock <= d_; i += detail::kBlock) map_block(op, out + i, (in + i)...);
-    if (i < d_) {
-      detail::PartOfBlock<Out> result;
-      map_block(op, result.at, detail::PartOfBlock<In>(in + i, d_ - i).at...);
-      memcpy(out + i, result.at, static_cast<size_t>(d_ - i) * sizeof(Out));
-    }
+    const int64_t whole = d_ & -int64_t{detail::kBlock};
+    detail::LastResult<Out> last;
+    if (whole != d_) map_block(op, last.at, detail::LastBlock<In>().of(in, d_)...);
+    for (int64_t i = 0; i < whole; i += detail::kBlock) map_block(op, out + i, (in + i)...);
+    if (whole != d_) last.store(out, d_);
     return out;
   }
 
@@ -101,7 +100,7 @@ class Row {
 
  private:
   template <class T>
-  static constexpr bool kWiden = kF16c&& std::is_same_v<T, float16>;
+  static constexpr bool kWiden = kSet != InstructionSet::kBaseline&& std::is_same_v<T, float16>;
 
   // pass(op, values), or, once for all instruction sets, of op behind the one that makes them.
   template <class Op, class Kept, class Pass>
@@ -124,7 +123,6 @@ class Row {
   KERNKIT_INLINE static void compute_of(const Op& op, R (&block)[detail::kBlock],
                                         const Block&... in) {
     KERNKIT_INDEPENDENT_ITERATIONS
-    KERNKIT_UNROLLED
     for (int j = 0; j < detail::kBlock; ++j) block[j] = apply_op<R>(op, in.at[j]...);
   }
 
@@ -161,30 +159,29 @@ class Row {
     using R = detail::result_of<Op, In...>;
     static_assert(std::is_same_v<R, float> || std::is_same_v<R, double>,
                   "row: op makes float or double");
-    Reduction<R> whole;
-    int64_t i = 0;
-    for (; i + detail::kBlock <= d_; i += detail::kBlock) {
+    const int64_t whole = d_ & -int64_t{detail::kBlock};
+    Reduction<R> lanes;
+    detail::LastResult<std::conditional_t<std::is_void_v<Out>, char, Out>> last;
+    if (whole != d_) {
+      R block[detail::kBlock], padded[detail::kBlock];
+      compute(op, block, detail::LastBlock<In>().of(in, d_)...);
+      const int nothing = detail::kBlock - static_cast<int>(d_ - whole);
+      for (int j = 0; j < detail::kBlock; ++j) {
+        padded[j] = j < nothing ? Reduction<R>::kNothing : block[j];
+      }
+      lanes.add(padded);
+      if constexpr (!std::is_void_v<Out>) store(last.at, block);
+    }
+    for (int64_t i = 0; i < whole; i += detail::kBlock) {
       R block[detail::kBlock];
       compute(op, block, (in + i)...);
-      whole.add(block);
+      lanes.add(block);
       if constexpr (!std::is_void_v<Out>) store(out + i, block);
     }
-    Reduction<R> all = whole;
-    if (i < d_) {
-      R block[detail::kBlock], padded[detail::kBlock];
-      compute(op, block, detail::PartOfBlock<In>(in + i, d_ - i).at...);
-      const int count = static_cast<int>(d_ - i);
-      for (int j = 0; j < detail::kBlock; ++j) {
-        padded[j] = j < count ? block[j] : Reduction<R>::kNothing;
-      }
-      all.add(padded);
-      if constexpr (!std::is_void_v<Out>) {
-        detail::PartOfBlock<Out> result;
-        store(result.at, block);
-        memcpy(out + i, result.at, static_cast<size_t>(count) * sizeof(Out));
-      }
+    if constexpr (!std::is_void_v<Out>) {
+      if (whole != d_) last.store(out, d_);
     }
-    return all.result();
+    return lanes.result();
   }
 
   int64_t d_;

@@ -47,14 +47,33 @@ struct BlockOf<true, float16> {
   KERNKIT_INLINE explicit BlockOf(const float16* from) { widen_halves(at, from); }
 };
 
-/// What there is of a block at the end of a row; the rest repeats its first element.
+/// The last block of a row of d elements, which may overlap the one before. Of a shorter row, its
+/// elements at the end of a block whose rest repeats the first one.
 template <class T>
-struct PartOfBlock {
+struct LastBlock {
+  T part[kBlock];
+  KERNKIT_INLINE LastBlock() {}  // leaves it uninitialised, also where it is LastBlock()
+  KERNKIT_INLINE const T* of(const T* in, int64_t d) {
+    if (__builtin_expect(d >= kBlock, 1)) return in + d - kBlock;
+    for (int64_t i = 0, first = kBlock - d; i < kBlock; ++i) {
+      part[i] = in[i < first ? 0 : i - first];
+      asm volatile("");  // not vectorised
+    }
+    return part;
+  }
+};
+
+/// What an op makes of the last block: computed first, since the row may be written in place, and
+/// stored last.
+template <class T>
+struct LastResult {
   T at[kBlock];
-  PartOfBlock() = default;
-  KERNKIT_INLINE PartOfBlock(const T* from, int64_t count) {
-    memcpy(at, from, static_cast<size_t>(count) * sizeof(T));
-    for (int64_t i = count; i < kBlock; ++i) at[i] = at[0];
+  KERNKIT_INLINE void store(T* out, int64_t d) const {
+    if (__builtin_expect(d >= kBlock, 1)) {
+      memcpy(out + d - kBlock, at, sizeof(at));
+    } else {
+      memcpy(out, at + kBlock - d, static_cast<size_t>(d) * sizeof(T));
+    }
   }
 };
 

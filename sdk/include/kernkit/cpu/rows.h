@@ -13,25 +13,25 @@ template <class Body>
 struct RowsOf {
   using Loop = void (*)(const Body& body, int64_t d, int64_t begin, int64_t end);
 
-  template <bool kF16c>
+  template <InstructionSet kSet>
   KERNKIT_INLINE static void loop(const Body& body, int64_t d, int64_t begin, int64_t end) {
     RowScratch scratch;
     for (int64_t r = begin; r < end; ++r) {
       scratch.begin_row();
-      body(Row<kF16c>(d, &scratch), r);
+      body(Row<kSet>(d, &scratch), r);
     }
   }
   KERNKIT_VECTORISED static void baseline(const Body& body, int64_t d, int64_t begin, int64_t end) {
-    loop<false>(body, d, begin, end);
+    loop<InstructionSet::kBaseline>(body, d, begin, end);
   }
 #if KERNKIT_INSTRUCTION_SETS > 1
   KERNKIT_AVX2 KERNKIT_VECTORISED static void avx2(const Body& body, int64_t d, int64_t begin,
                                                    int64_t end) {
-    loop<true>(body, d, begin, end);
+    loop<InstructionSet::kAvx2>(body, d, begin, end);
   }
   KERNKIT_AVX512 KERNKIT_VECTORISED static void avx512(const Body& body, int64_t d, int64_t begin,
                                                        int64_t end) {
-    loop<true>(body, d, begin, end);
+    loop<InstructionSet::kAvx512>(body, d, begin, end);
   }
 #endif
   static Loop best() {

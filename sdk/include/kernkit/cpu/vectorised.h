@@ -20,20 +20,23 @@
 #define KERNKIT_INDEPENDENT_ITERATIONS
 #endif
 
-// g++ unrolls when it is told; nvcc does not know how to pass that on.
+// g++ unrolls when it is told; nvcc does not know how to pass that on. It makes scalar code of a
+// short loop, which it unrolls before it vectorises, unless it is told not to.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define KERNKIT_UNROLLED _Pragma("GCC unroll 4")
+#define KERNKIT_NOT_UNROLLED _Pragma("GCC unroll 1")
 #else
 #define KERNKIT_UNROLLED
+#define KERNKIT_NOT_UNROLLED
 #endif
 
 // A function whose loops are vectorised, which g++ does not do at -O2, and that calls nothing it
 // can inline. Instructions stay in their order: g++ would write the halves of a cache line apart,
 // which costs a third of the speed (Cascade Lake).
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
-#define KERNKIT_VECTORISED                                                                \
-  __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off", \
-                          "no-schedule-insns2"),                                          \
+#define KERNKIT_VECTORISED                                                                         \
+  __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off",          \
+                          "no-schedule-insns2", "no-tree-loop-distribute-patterns", "peel-loops"), \
                  flatten)) KERNKIT_LOCAL
 #else
 #define KERNKIT_VECTORISED __attribute__((flatten)) KERNKIT_LOCAL
