@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names: what names mean. Each std::map of strings takes a compiler as long as 200 lines; these
-// share one.
+// Names: what names mean. All share one map, which is compiled once.
 #pragma once
 
 #include <list>
