@@ -142,7 +142,7 @@ struct Gelu {
   static double exact(double x) { return 0.5 * x * std::erfc(-x * std::sqrt(0.5)); }
 };
 struct GeluTanh {
-  static constexpr double kWithin = 1.73;
+  static constexpr double kWithin = 1.76;
   static constexpr bool kOfInput = true;
   float operator()(float x) const { return gelu_tanh(x); }
   static double exact(double x) {
