@@ -148,8 +148,8 @@ function(kernkit_add_tests library dir)
   _kernkit_add_tests(${library} "${dir}" test ${library}_objects)
 endfunction()
 
-# kernkit_add_benchmarks(<library> <folder>): one Google Benchmark program per op that has one. The target
-# kernkit_benchmarks builds them all, and the library.
+# kernkit_add_benchmarks(<library> <folder> [CPU_ONLY]): one Google Benchmark program per op that has one.
+# The target kernkit_benchmarks builds them all, and the library. With CPU_ONLY none runs on a GPU.
 function(kernkit_add_benchmarks library dir)
   find_package(benchmark QUIET)
   if(NOT benchmark_FOUND)
@@ -161,7 +161,7 @@ function(kernkit_add_benchmarks library dir)
     add_custom_target(kernkit_benchmarks)
   endif()
   add_dependencies(kernkit_benchmarks ${library} ${programs})
-  if(KERNKIT_WITH_CUDA AND COMMAND _kernkit_add_gpu_programs)
+  if(KERNKIT_WITH_CUDA AND COMMAND _kernkit_add_gpu_programs AND NOT "CPU_ONLY" IN_LIST ARGN)
     _kernkit_add_gpu_programs(${library} "${dir}" bench)
   endif()
   foreach(program IN LISTS programs)

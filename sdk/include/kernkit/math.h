@@ -137,7 +137,7 @@ KERNKIT_MATH float gelu(float x) {
   const float q =
       detail::cubic(w, w2, 0x1.562d66p-16f, -0x1.d90d4ap-13f, 0x1.9d0164p-11f, 0x1.d552fep-11f) *
           (w2 * w2) +
-      detail::cubic(w, w2, -0x1.456484p-6f, 0x1.a6016ep-4f, 0x1.45ed96p-1f, 0x1.06eccdp-3f);
+      detail::cubic(w, w2, -0x1.456484p-6f, 0x1.a6016ep-4f, 0x1.45ed96p-1f, 0x1.06ecccp-3f);
   const float beyond = 0.5f * detail::exp_to_zero(-(q * w + w));
   return x * detail::pick(detail::bits_of(x) < 0, beyond, 1.0f - beyond);
 #endif
