@@ -211,11 +211,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
     with tempfile.TemporaryDirectory() as scratch:
         tree = repository.tree_of(render(ours.answers, pathlib.Path(scratch)))
-    had = kept or (before and repository.git("rev-parse", f"{before}^{{tree}}"))
-    if had == tree:
+    had = before and repository.git("rev-parse", f"{before}^{{tree}}")
+    if (kept or had) == tree:
         print(f"nothing to do: {started.name} has what kernkit {ours.version} renders")
         return 0
-    if kept and (before is None or repository.git("rev-parse", f"{before}^{{tree}}") != kept):
+    if kept and kept != had:
         # Its commit is lost, as after a squash merge.
         before = repository.commit(kept, started, before)
         repository.merge(before, f"Know the rendering of kernkit {started.version}",

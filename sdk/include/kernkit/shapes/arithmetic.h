@@ -29,13 +29,4 @@ inline ShapeView run_of(const DLTensor* x, const Value& value) {
   return {x->shape + value.run, static_cast<size_t>(x->ndim - value.rank())};
 }
 
-/// Their product; false where it exceeds int64.
-inline bool multiply_all(ShapeView sizes, int64_t* out) {
-  *out = 1;
-  for (const int64_t size : sizes) {
-    if (__builtin_mul_overflow(*out, size, out)) return false;
-  }
-  return true;
-}
-
 }  // namespace kernkit::shapes

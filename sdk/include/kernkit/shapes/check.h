@@ -95,7 +95,7 @@ class Checks {
         *out = static_cast<int64_t>(size / static_cast<uint64_t>(kName.factor));
       }
     } else if constexpr (kNode.kind == NodeKind::kNumel) {
-      return multiply_all(run_of(given[kLine.run_of].tensor, kLine.values[kLine.run_of]), out);
+      return checked_product(run_of(given[kLine.run_of].tensor, kLine.values[kLine.run_of]), out);
     } else {
       int64_t left = 0;
       int64_t right = 0;

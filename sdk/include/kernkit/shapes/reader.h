@@ -4,7 +4,6 @@
 #pragma once
 
 #include "kernkit/shapes/sizes.h"
-#include "kernkit/types/dtype.h"
 
 namespace kernkit::shapes {
 
@@ -162,16 +161,13 @@ class Reader : private SizeReader {
   }
   /// `is_last`: it is never None, so that nothing may stand behind "or".
   constexpr bool names_dtype(Span span, bool* is_last) const {
-    DLDataType dtype{};
-    if (parse_dtype(text_ + span.begin, static_cast<size_t>(span.size), &dtype)) return true;
-    for (int i = 0; i < schema_.num_params; ++i) {
-      const schema::Param& other = schema_.params[i];
-      if (!same(other.name, span)) continue;
-      *is_last = !other.is_optional;
-      return !other.is_list && !other.is_only_written &&
-             (other.type == schema::Type::kTensor || other.type == schema::Type::kScalarType);
-    }
-    return false;
+    if (dtype_at(text_, span.begin, span.size).bits != 0) return true;
+    const int of = param_at(text_, schema_, span.begin, span.size);
+    if (of < 0) return false;
+    const schema::Param& other = schema_.params[of];
+    *is_last = !other.is_optional;
+    return !other.is_list && !other.is_only_written &&
+           (other.type == schema::Type::kTensor || other.type == schema::Type::kScalarType);
   }
 };
 

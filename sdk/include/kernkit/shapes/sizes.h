@@ -5,6 +5,7 @@
 #include "kernkit/schema/lexer.h"
 #include "kernkit/schema/number.h"
 #include "kernkit/shapes/line.h"
+#include "kernkit/shapes/words.h"
 
 namespace kernkit::shapes {
 
@@ -126,14 +127,13 @@ class SizeReader : protected schema::detail::Lexer {
     if (line_.num_names == kMostNames) return fail(ShapeError::kTooMany, span.begin), 0;
     Name& added = line_.names[line_.num_names];
     added.text = span;
-    for (int i = 0; i < schema_.num_params; ++i) {
-      const schema::Param& param = schema_.params[i];
-      if (!same(param.name, span)) continue;
+    added.value = param_at(text_, schema_, span.begin, span.size);
+    added.is_parameter = added.is_sure = added.value >= 0;
+    if (added.is_parameter) {
+      const schema::Param& param = schema_.params[added.value];
       if (param.type != schema::Type::kInt || param.is_list || param.is_optional) {
         fail(ShapeError::kNotAnInt, span.begin);
       }
-      added.is_parameter = added.is_sure = true;
-      added.value = i;
     }
     return line_.num_names++;
   }

@@ -28,7 +28,7 @@ constexpr DLDataType dtype_at(const char* text, int begin, int size) {
   return parse_dtype(text + begin, static_cast<size_t>(size), &dtype) ? dtype : DLDataType{};
 }
 
-/// The parameter of that name, which the line has.
+/// The parameter of that name, or -1.
 constexpr int param_at(const char* text, const schema::Schema& line, int begin, int size) {
   for (int i = 0; i < line.num_params; ++i) {
     const schema::Span name = line.params[i].name;
@@ -36,7 +36,7 @@ constexpr int param_at(const char* text, const schema::Schema& line, int begin, 
     while (same < size && same < name.size && text[name.begin + same] == text[begin + same]) ++same;
     if (same == size && same == name.size) return i;
   }
-  return 0;
+  return -1;
 }
 
 }  // namespace kernkit::shapes

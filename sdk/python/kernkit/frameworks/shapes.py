@@ -3,7 +3,7 @@
 
 import dataclasses
 import re
-from typing import Dict, Iterator, List, Optional, Set, Tuple
+from typing import Dict, Iterator, List, Optional, Tuple
 
 from ..schema import Op, SchemaError, Value
 
@@ -259,8 +259,3 @@ class Shapes:
     def asked(self, value: Value) -> List[str]:
         """The names of its sizes that the caller of the functional form says."""
         return [size.name for size in self.of(value) or [] if size.is_asked]
-
-    def used(self) -> Set[str]:
-        """The functions that its expressions call."""
-        text = " ".join(size.python for value in self.values for size in self.of(value) or [])
-        return set(re.findall(r"_(?:ceil_div|round_up|numel)(?=\()", text))

@@ -47,16 +47,20 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
   }
 
   void empty(int v) const {
-    for (int i = 0; i < line_.num_names; ++i) {
-      if (line_.names[i].is_parameter || line_.names[i].value != v) continue;
-      Message text;
-      write(text, schema_.params[v].name) << ": is empty; its first tensor says what ";
-      write(text, line_.names[i].text) << " is";
-      throw Error(kind::ValueError, text.c_str());
-    }
-    if (line_.run_of != v) return;
     Message text;
-    write(text, schema_.params[v].name) << ": is empty; its first tensor says what ... is";
+    write(text, schema_.params[v].name) << ": is empty; its first tensor says what ";
+    int bound = 0;
+    while (bound < line_.num_names &&
+           (line_.names[bound].is_parameter || line_.names[bound].value != v)) {
+      ++bound;
+    }
+    if (bound < line_.num_names) {
+      write(text, line_.names[bound].text) << " is";
+    } else if (line_.run_of == v) {
+      text << "... is";
+    } else {
+      return;
+    }
     throw Error(kind::ValueError, text.c_str());
   }
   void rank(int v, const DLTensor* x, const char* name) const {
@@ -78,17 +82,21 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
       if (size.kind != SizeKind::kScaled || is_given(line_.names[size.name])) shape(v, x, name);
     }
   }
+  // The tensor whose dtype and device an output has; null where there is none.
+  const DLTensor* like(int v) const {
+    const bool has = line_.values[v].has_shape && schema_.params[v].is_only_written;
+    return has && line_.like >= 0 ? given_[line_.like].tensor : nullptr;
+  }
   void dtype(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
     int begin = value.dtype.begin;
     Message text;
     text << name << ": dtype " << x->dtype;
     if (value.dtype.size == 0) {
-      if (!value.has_shape || !schema_.params[v].is_only_written || line_.like < 0) return;
-      const DLTensor* like = given_[line_.like].tensor;
-      if (like == nullptr || like->dtype == x->dtype) return;
+      const DLTensor* other = like(v);
+      if (other == nullptr || other->dtype == x->dtype) return;
       write(text << " does not match ", schema_.params[line_.like].name)
-          << " (" << like->dtype << ")";
+          << " (" << other->dtype << ")";
       throw Error(kind::TypeError, text.c_str());
     }
     if (text_[begin] == '?') return;
@@ -110,12 +118,11 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
     }
   }
   void device(int v, const DLTensor* x, const char* name) const {
-    if (!line_.values[v].has_shape || !schema_.params[v].is_only_written || line_.like < 0) return;
-    const DLTensor* like = given_[line_.like].tensor;
-    if (like == nullptr || like->device == x->device) return;
+    const DLTensor* other = like(v);
+    if (other == nullptr || other->device == x->device) return;
     Message text;
     text << name << ": device " << x->device << " does not match ";
-    write(text, schema_.params[line_.like].name) << " (" << like->device << ")";
+    write(text, schema_.params[line_.like].name) << " (" << other->device << ")";
     throw Error(kind::ValueError, text.c_str());
   }
 

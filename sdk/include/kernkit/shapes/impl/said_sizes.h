@@ -49,7 +49,7 @@ class KERNKIT_LOCAL SaidSizes {
     if (node.kind == NodeKind::kNumber) return true;
     if (node.kind == NodeKind::kName) return value_of(line_.names[node.left], out);
     if (node.kind == NodeKind::kNumel) {
-      return multiply_all(run_of(given_[line_.run_of].tensor, line_.values[line_.run_of]), out);
+      return checked_product(run_of(given_[line_.run_of].tensor, line_.values[line_.run_of]), out);
     }
     int64_t left = 0;
     int64_t right = 0;
