@@ -74,18 +74,13 @@ struct Access {
     return in("parameters", warp.parameters, lane, at);
   }
   unsigned char* place(int lane, uint64_t address) const {
-    switch (operation.space) {
-      case Space::kGlobal: return in_global(lane, address);
-      case Space::kShared: return in_shared(lane, address);
-      case Space::kLocal: return in_local(lane, address);
-      case Space::kParam: return in_parameters(lane, address);
-      case Space::kGeneric: break;
-    }
-    switch (address >> kWindowShift) {
-      case kSharedWindow >> kWindowShift: return in_shared(lane, address & kInWindow);
-      case kLocalWindow >> kWindowShift: return in_local(lane, address & kInWindow);
-      case kParamWindow >> kWindowShift: return in_parameters(lane, address & kInWindow);
-      default: return in_global(lane, address);
+    const bool is_generic = operation.space == Space::kGeneric;
+    const Located place = is_generic ? located(address) : Located{operation.space, address};
+    switch (place.space) {
+      case Space::kShared: return in_shared(lane, place.at);
+      case Space::kLocal: return in_local(lane, place.at);
+      case Space::kParam: return in_parameters(lane, place.at);
+      default: return in_global(lane, place.at);
     }
   }
 };

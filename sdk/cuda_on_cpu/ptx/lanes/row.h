@@ -52,16 +52,12 @@ inline bool find_row(Warp& warp, const Operation& operation, uint32_t size, Touc
 
   Space space = operation.space;
   if (space == Space::kGeneric) {
-    const uint64_t window = one >> kWindowShift;
-    space = window == kSharedWindow >> kWindowShift  ? Space::kShared
-            : window == kLocalWindow >> kWindowShift ? Space::kLocal
-            : window == kParamWindow >> kWindowShift ? Space::kParam
-                                                     : Space::kGlobal;
-    if (space != Space::kGlobal) {
-      first -= window << kWindowShift;
-      one -= window << kWindowShift;
-      other -= window << kWindowShift;
-    }
+    const Located place = located(one);
+    const uint64_t window = one - place.at;
+    space = place.space;
+    first -= window;
+    one -= window;
+    other -= window;
   }
   if (space == Space::kGlobal) {
     const Range& range = warp.ranges[operation.number];

@@ -30,7 +30,7 @@ struct Sub {
     return static_cast<X>(static_cast<Wrapping<X>>(a) - static_cast<Wrapping<X>>(b));
   }
 };
-int32_t saturated(int64_t x) {
+inline int32_t saturated(int64_t x) {
   return static_cast<int32_t>(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
 }
 struct AddSat {

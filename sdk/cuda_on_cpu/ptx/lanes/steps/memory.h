@@ -40,8 +40,14 @@ bool is_dense(const Warp& warp, const Operation& operation, const Row& row) {
   return sizeof(M) == sizeof(R) && row.stride == sizeof(M) && operation.count == 1 &&
          (warp.mask & (warp.mask + 1)) == 0;
 }
-inline size_t dense_bytes(const Warp& warp, size_t size) {
-  return size * (warp.mask == Warp::kAll ? 32 : static_cast<size_t>(__builtin_ctz(~warp.mask)));
+// Of the lanes of such an access; a full warp's size is known to the compiler.
+template <class R>
+void copy_dense(const Warp& warp, void* to, const void* from) {
+  if (warp.mask == Warp::kAll) {
+    std::memcpy(to, from, 32 * sizeof(R));
+  } else {
+    std::memcpy(to, from, sizeof(R) * static_cast<size_t>(__builtin_ctz(~warp.mask)));
+  }
 }
 
 template <class M, class R>
@@ -58,17 +64,9 @@ void load_lanes(Warp& warp, const Operation& operation) {
       each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(places.at[l] + skip); });
     } else if (row.stride == 0) {
       const R value = load_from<M, R>(row.of(0) + skip);
-      if (warp.mask == Warp::kAll) {
-        each_lane([&](int l) { d[l] = value; });
-      } else {
-        each_of(warp.mask, [&](int l) { d[l] = value; });
-      }
+      each_of(warp.mask, [&](int l) { d[l] = value; });
     } else if (is_dense<M, R>(warp, operation, row)) {
-      if (warp.mask == Warp::kAll) {
-        std::memcpy(d, row.of(0), 32 * sizeof(R));
-      } else {
-        std::memcpy(d, row.of(0), dense_bytes(warp, sizeof(R)));
-      }
+      copy_dense<R>(warp, d, row.of(0));
     } else {
       each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(row.of(l) + skip); });
     }
@@ -87,11 +85,7 @@ void store_lanes(Warp& warp, const Operation& operation) {
     if (!in_row) {
       each_of(warp.mask, [&](int l) { store_at<M>(places.at[l] + skip, a[l]); });
     } else if (is_dense<M, R>(warp, operation, row)) {
-      if (warp.mask == Warp::kAll) {
-        std::memcpy(row.of(0), a, 32 * sizeof(R));
-      } else {
-        std::memcpy(row.of(0), a, dense_bytes(warp, sizeof(R)));
-      }
+      copy_dense<R>(warp, row.of(0), a);
     } else {
       each_of(warp.mask, [&](int l) { store_at<M>(row.of(l) + skip, a[l]); });
     }
