@@ -15,7 +15,7 @@ option(KERNKIT_WERROR "Warnings are errors" OFF)
 
 # A macro, because enable_language() must run in the caller's scope. Every architecture from Ampere
 # to consumer Blackwell as machine code, and PTX of the first and the last for those between and
-# beyond.
+# beyond; or what CMAKE_CUDA_ARCHITECTURES says, or the environment's CUDAARCHS.
 macro(kernkit_find_cuda)
   if(NOT "${KERNKIT_CUDA}" MATCHES "^(AUTO|ON|OFF|)$")
     message(FATAL_ERROR "kernkit: KERNKIT_CUDA is \"${KERNKIT_CUDA}\"; use AUTO, ON or OFF")
@@ -30,7 +30,9 @@ macro(kernkit_find_cuda)
     include(CheckLanguage)
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)
-      if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT "$ENV{CUDAARCHS}" STREQUAL "")
+        set(CMAKE_CUDA_ARCHITECTURES "$ENV{CUDAARCHS}" CACHE STRING "As CUDAARCHS said")
+      elseif(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
         set(CMAKE_CUDA_ARCHITECTURES 80 90-real 100-real 120)
       endif()
       enable_language(CUDA)
@@ -150,7 +152,7 @@ function(kernkit_add_library name)
     target_compile_definitions(${name}_objects PUBLIC KERNKIT_WITH_CUDA)
     target_link_libraries(${name}_objects PUBLIC CUDA::cudart_static)
     # For the message of a launch on a device that has no code here.
-    list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-real$" "" OUTPUT_VARIABLE architectures)
+    list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-(real|virtual)$" "" OUTPUT_VARIABLE architectures)
     list(TRANSFORM architectures PREPEND "sm_")
     list(JOIN architectures ", " architectures)
     target_compile_definitions(${name}_objects PRIVATE

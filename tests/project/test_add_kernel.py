@@ -94,12 +94,12 @@ def project(root, tmp_path):
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/plus_test.cc").write_text(TEST.replace("NUMBER_OF_TEST", "1"))
 
-    def configure(line, *options, more=""):
+    def configure(line, *options, more="", **environment):
         lines = HEAD.format(root=root) + line + "\n" + more
         (tmp_path / "CMakeLists.txt").write_text(lines)
         build = tmp_path / "build"
         command = ["cmake", "-S", tmp_path, "-B", build, "-G", "Ninja", "-DKERNKIT_CUDA=OFF", *options]
-        done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
+        done = subprocess.run(command, capture_output=True, text=True, env={**ENVIRONMENT, **environment})
         return build if done.returncode == 0 else " ".join(done.stderr.split())
 
     return configure
@@ -118,10 +118,13 @@ def refused(said):
 def test_what_is_no_word_or_not_there_is_refused(project):
     add = "kernkit_add_kernel(ops plus "
     assert '"SOURCE two.cu" is no word that it knows' in refused(project(f"{add}SOURCE two.cu)")).replace(";", " ")
-    assert "CPU_ONLY and GPU_ONLY exclude each other" in refused(project(f"{add}CPU_ONLY GPU_ONLY)"))
+    for words in ("GPU_ONLY", "SEPARABLE", "ARCHITECTURES 90a"):
+        said = refused(project(f"{add}CPU_ONLY {words})"))
+        assert f"CPU_ONLY and {words.split()[0]} exclude each other; CPU_ONLY leaves no CUDA half" in said
     assert "plus/three.cu is missing" in refused(project(f"{add}SOURCES three.cu)"))
     assert "neither .cc nor .cu" in refused(project(f"{add}SOURCES plus.h)"))
-    assert "two.cu needs a CUDA half, and the op is CPU_ONLY" in refused(project(f"{add}CPU_ONLY {ALL})"))
+    sources = ALL.replace("SEPARABLE", "")
+    assert "two.cu needs a CUDA half, and the op is CPU_ONLY" in refused(project(f"{add}CPU_ONLY {sources})"))
     said = refused(project(f"{add}{ALL} INCLUDE_DIRECTORIES nothing)"))
     assert "kernkit_add_kernel(ops plus): the folder" in said and "nothing of INCLUDE_DIRECTORIES is missing" in said
 
@@ -167,6 +170,33 @@ def test_separable_code_of_nvcc(project):
     for file in ("libops.so", "plus_test"):
         listing = cuobjdump(build / file, "--list-elf")
         assert "sm_80" in listing and "sm_90a" in listing
+
+
+@pytest.mark.all
+def test_an_architecture_that_nvcc_has_not_is_refused(project):
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    for wrong in ("33", "90a-real", "native"):
+        said = refused(project(f"kernkit_add_kernel(ops plus {ALL} ARCHITECTURES 90a {wrong})", "-DKERNKIT_CUDA=ON"))
+        assert re.search(rf"kernkit_add_kernel\(ops plus\): nvcc has no architecture {wrong}; it has [0-9, ]*\b90,", said)
+
+
+@pytest.mark.all
+def test_architectures_of_the_environment(project):
+    """CUDAARCHS, where no option says them; the build folder keeps them as it keeps an option."""
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+
+    def asked(said):
+        build = said(f"kernkit_add_kernel(ops plus {ALL})", "-DKERNKIT_CUDA=ON",
+                     more="file(WRITE ${CMAKE_BINARY_DIR}/asked \"${CMAKE_CUDA_ARCHITECTURES}\")\n")  # fmt: skip
+        return (configured(build) / "asked").read_text()
+
+    default = "80;90-real;100-real;120"
+    for archs, wanted in (("", default), ("75;80-real", "75;80-real"), ("", "75;80-real")):
+        assert asked(lambda *words, **more: project(*words, CUDAARCHS=archs, **more)) == wanted
+    option = "-DCMAKE_CUDA_ARCHITECTURES=90"
+    assert asked(lambda *words, **more: project(*words, option, CUDAARCHS="75", **more)) == "90"
 
 
 @pytest.mark.all

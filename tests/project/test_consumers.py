@@ -207,4 +207,7 @@ def test_an_op_without_a_benchmark_is_said_and_is_no_error(four_ops, root):
         ["cmake", "-S", four_ops, "-B", four_ops / "b"], capture_output=True, text=True
     )
     assert refused.returncode != 0
-    assert f"kernkit: op third has no {four_ops}/third_test.cc" in " ".join(refused.stderr.split())
+    sentence = (f'kernkit: op third has no {four_ops}/third_test.cc; write there #include "kernkit/testing/contract.h" and '
+                "KERNKIT_TEST_CONTRACT(third, example<float>(7)), an example for each argument, then cuda_only() if it is "
+                "GPU_ONLY")  # fmt: skip
+    assert sentence in " ".join(refused.stderr.split())

@@ -25,7 +25,8 @@ NOT_HERE = ("the template is not here: this is a copy of kernkit's SDK inside a 
             "or a wheel), which has kernkit new and update")  # fmt: skip
 
 
-NOT_TAKEN = "this copy of kernkit has not the part {0}, which has this command; type: ./kk update --with {0}"
+NOT_TAKEN = ("this copy of kernkit has not the part {0}, which has this command; type: ./kk update --with {0}, and "
+             "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip
 OF_A_PART = {"run": NOT_TAKEN.format("ptx"), "gpu": NOT_TAKEN.format("gpu")}
 
 

@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--first", action="append", default=[], metavar="FILTER",
                         help="also alone in a process; default: Contract/*.Capture")
     parser.add_argument("--tests", type=pathlib.Path, default=OWN_TESTS, metavar="PATH",
-                        help="pytest's tests of frameworks; default: each op's example, by PyTorch and CuPy")
+                        help="pytest's tests of frameworks; default: each op's example, by PyTorch, CuPy and JAX")
     parser.add_argument("--also", action="append", default=[], metavar="FILE.py",
                         help="a benchmark in Python: writes rows to its first argument, takes --filter")
     parser.add_argument("--option", action="append", default=[], metavar="WORD", help="for the benchmarks")  # fmt: skip

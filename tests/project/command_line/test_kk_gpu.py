@@ -2,6 +2,7 @@
 """./kk gpu: what it says where there is no GPU, and what it makes of its programs' results."""
 
 import argparse
+import functools
 import importlib.util
 import json
 import os
@@ -13,7 +14,9 @@ import sys
 import numpy as np
 import pytest
 from kernkit import gpu
+from kernkit.driver import gpu as driver_gpu
 from kernkit.on_gpu import devices, frameworks, results
+from cuda_tools import cuobjdump
 from rendering import NAME, render
 
 
@@ -57,14 +60,6 @@ def test_build_without_a_gpu_asks_for_the_architecture(root, whose, no_gpu, requ
     )
 
 
-def test_a_library_without_the_part_says_so(template, environment, tmp_path):
-    render(template, tmp_path, environment, library_name=NAME)
-    result = kk(tmp_path / NAME)
-    assert result.returncode == 3
-    assert result.stderr == ("kernkit: this copy of kernkit has not the part gpu, which has this command; "
-                             "type: ./kk update --with gpu\n")  # fmt: skip
-
-
 # The driver, as far as it is asked: one GPU of compute capability 9.0.
 DRIVER = """
 #include <stdio.h>
@@ -99,6 +94,60 @@ def test_the_gpus_are_asked_once(root, driver, tmp_path):
               PATH=f"{tmp_path}/bin:{os.environ['PATH']}")  # fmt: skip
     assert done.returncode == 1 and done.stdout.endswith(" -DCMAKE_CUDA_ARCHITECTURES=90 -DKERNKIT_CUDA=ON\n"), done.stdout
     assert (tmp_path / "log").read_text() == "asked\n"
+
+
+NOT_TAKEN = ("this copy of kernkit has not the part gpu, which has this command; type: ./kk update --with gpu, and "
+             "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def default(template, environment, tmp_path_factory):
+    """A rendering with the default answers."""
+    output = tmp_path_factory.mktemp("default")
+    done = render(template, output, environment, library_name=NAME)
+    assert done.returncode == 0, done.stdout
+    return output / NAME
+
+
+def test_a_library_without_the_part_misses_nothing_where_no_gpu_is(default, no_gpu):
+    result = kk(default)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"skipped: no GPU is here; where one is: {NOT_TAKEN}\n0 passed, 0 failed, 1 skipped\n"
+    help = subprocess.run([default / "kk", "--help"], capture_output=True, text=True).stdout
+    assert "once ./kk update --with gpu has brought that part" in help
+
+
+def test_a_library_without_the_part_refuses_to_build_or_to_run(default, driver):
+    for words, environment in ((["--build", "--arch", "90"], {}), ([], {"LD_LIBRARY_PATH": driver})):
+        result = kk(default, *words, **environment)
+        assert (result.returncode, result.stderr) == (3, f"kernkit: {NOT_TAKEN}\n")
+
+
+def test_the_part_is_brought_by_one_command(root, default, tmp_path):
+    shutil.copytree(default, tmp_path / NAME, symlinks=True)
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for words in (["init", "-q"], ["add", "--all"], [*who, "commit", "-q", "-m", "start"]):
+        subprocess.run(["git", *words], cwd=tmp_path / NAME, check=True)
+    kk_update = [tmp_path / NAME / "kk", "update", "--with", "gpu", "--from", root]
+    done = subprocess.run(kk_update, cwd=tmp_path / NAME, capture_output=True, text=True,
+                          env={**os.environ, "KK_VENV": sys.prefix})  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert kk(tmp_path / NAME).stdout.endswith("0 passed, 0 failed, 5 skipped\n")
+
+
+def test_everything_of_a_library_is_tried_on_a_gpu_too(monkeypatch):
+    """Its tests, where nvcc is; left out with CUDA."""
+    called = []
+    monkeypatch.setattr(devices, "find", lambda: [{"name": "NVIDIA H-1 80GB", "compute_capability": "9.0"}])
+    monkeypatch.setattr(driver_gpu, "build", lambda *words: called.append(words))
+    monkeypatch.setattr(driver_gpu, "kernkit", lambda *words: called.append(words))
+    monkeypatch.setattr(driver_gpu.shutil, "which", lambda name: name)
+    ((phase, work),) = driver_gpu.phases(NAME).items()
+    work()
+    assert phase == "tests on NVIDIA H-1 80GB"
+    assert called == [("90", NAME), ("gpu", "tests", "--library", NAME, "--results", "build/gpu/results")]
+    monkeypatch.setenv("KERNKIT_CUDA", "OFF")
+    assert driver_gpu.phases(NAME) == {}
 
 
 def program(path, text):
@@ -161,7 +210,7 @@ def test_without_programs_it_says_how_to_make_them(library, driver, tmp_path):
                              "./kk gpu --build makes them\n")  # fmt: skip
 
 
-class Numbers:
+class Numbers(frameworks.Framework):
     """A framework of NumPy's: its stream is busy, and what it copies comes late."""
 
     def __init__(self, in_order=True, is_busy=True):
@@ -198,6 +247,37 @@ def test_an_op_out_of_order_is_found():
         frameworks.check_on_a_side_stream(Numbers(in_order=False), twice, example)
     with pytest.raises(AssertionError, match="twice waited for its stream"):
         frameworks.check_on_a_side_stream(Numbers(is_busy=False), twice, example)
+
+
+@pytest.mark.all
+def test_an_op_out_of_order_is_found_by_jax():
+    """Without a GPU nothing is busy, so an op that takes the inputs of the call before is one out of order."""
+    jax, _ = pytest.importorskip("jax"), pytest.importorskip("jax_tvm_ffi")
+
+    class OnCpu(frameworks.Jax):
+        def on_a_busy_stream(self, work):
+            return super().on_a_busy_stream(work)[0], True
+
+    tensor = {"dtype": "float32", "shape": [4, 3], "values": [], "cpu": False}
+    example = {"op": "twice", "schema": "(Tensor(a!) y, Tensor? nothing, Tensor[] xs, float factor, Tensor(b!) z) -> int",
+               "arguments": [tensor, None, [tensor, tensor], 2.0, {**tensor, "dtype": "bfloat16"}]}  # fmt: skip
+    calls = []
+
+    def twice(y, nothing, xs, factor, z, late=False):
+        y, xs = np.from_dlpack(y), [np.from_dlpack(x).copy() for x in xs]
+        y += calls[-1][1] * factor if late and calls else xs[1] * factor
+        calls.append(xs)
+        return 1
+
+    on_cpu = OnCpu(jax, "cpu", 8)
+    frameworks.check_on_a_side_stream(on_cpu, twice, example)
+    assert len(calls) == 3
+    with pytest.raises(AssertionError, match="twice: its work did not run in order on the framework's stream"):
+        frameworks.check_on_a_side_stream(on_cpu, functools.partial(twice, late=True), example)
+    with pytest.raises(pytest.skip.Exception, match="jax has no float64 unless JAX_ENABLE_X64=1"):
+        on_cpu.array(np.ones(3), "float64", False)
+    with pytest.raises(pytest.skip.Exception, match="jax has no allocator for an op that returns a tensor"):
+        on_cpu.bound(twice, {**example, "schema": "(Tensor x) -> Tensor"})
 
 
 GTEST = """<testsuites><testsuite name="A">
@@ -335,3 +415,26 @@ def test_what_is_built_runs_elsewhere(root, tmp_path):
     assert len(content["benchmarks"]) > 30
     for row in content["benchmarks"]:
         assert row.get("error_message") == reason, row["name"]
+
+
+@pytest.mark.all
+def test_a_library_is_built_for_a_gpu_that_is_elsewhere(library, no_gpu, tmp_path):
+    """By the part as it was rendered: code for that GPU, programs that find their libraries beside them,
+    and a run that skips all where no GPU is."""
+    if not shutil.which("nvcc"):
+        pytest.skip("no CUDA compiler")
+    folder = tmp_path / NAME
+    shutil.copytree(library, folder, ignore=shutil.ignore_patterns("build"), symlinks=True)
+    built = kk(folder, "--build", "--arch", "90")
+    assert built.returncode == 0, built.stdout + built.stderr
+    bin = folder / "build/gpu/bin"
+    assert sorted(path.name for path in bin.iterdir()) == ["silu_and_mul_gpu_bench", "silu_and_mul_gpu_test"]
+    for file in (bin / "silu_and_mul_gpu_test", folder / f"build/gpu/lib/lib{NAME}.so"):
+        assert set(re.findall(r"sm_\d+", cuobjdump(file, "--list-elf"))) == {"sm_90"}
+    folder = (tmp_path / NAME).rename(tmp_path / "elsewhere")
+    listed = subprocess.run([folder / "build/gpu/bin/silu_and_mul_gpu_test", "--gtest_list_tests"], capture_output=True, text=True)
+    assert "RunsOnCuda" in listed.stdout and "CallersStream" in listed.stdout, listed.stdout + listed.stderr
+    libraries = subprocess.run(["ldd", folder / "build/gpu/bin/silu_and_mul_gpu_bench"], capture_output=True, text=True).stdout
+    assert f"=> {folder}/build/gpu/bin/../lib/libbenchmark" in libraries
+    ran = kk(folder, PATH=f"{os.path.dirname(sys.executable)}:/bin")
+    assert ran.returncode == 0 and ran.stdout.splitlines()[-1] == "0 passed, 0 failed, 5 skipped", ran.stdout + ran.stderr

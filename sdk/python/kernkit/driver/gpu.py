@@ -4,7 +4,7 @@
 import os
 import shutil
 import subprocess
-from typing import Dict
+from typing import Callable, Dict
 
 from ..gpu import PARTS
 from ..on_gpu import devices
@@ -68,6 +68,19 @@ def build(architectures: str, library: str) -> None:
     described = subprocess.run(["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"],
                                cwd=ROOT, capture_output=True, text=True)  # fmt: skip
     (folder / "commit").write_text(described.stdout or "unknown\n")
+
+
+def phases(library: str) -> Dict[str, Callable[[], None]]:
+    """What ./kk all does besides, where a GPU and nvcc are and CUDA is not left out."""
+    found = devices.find()
+    if isinstance(found, str) or not shutil.which("nvcc") or os.environ.get("KERNKIT_CUDA") == "OFF":
+        return {}
+
+    def tests() -> None:
+        build(devices.architectures(found), library)
+        kernkit("gpu", "tests", "--library", library, "--results", "build/gpu/results")
+
+    return {f"tests on {found[0]['name']}": tests}
 
 
 def command(library: str, *more: str) -> Command:

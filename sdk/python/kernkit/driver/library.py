@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """./kk of a library."""
 
+import ctypes
 import os
 import pathlib
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import time
 from typing import Dict, List
 
+from ..cli import NOT_TAKEN
 from . import tools
 from .tools import PYTHON, ROOT, kernkit, passed_on, run, say
 from .words import Command, Options, Wrong
@@ -30,7 +32,9 @@ usage: ./kk COMMAND [options]
                  and third_party/kernkit has the part: ./kk update --with plots
   add NAME "SCHEMA" [--kind KIND]     start another kernel; ./kk add --help
   remove OP      take a kernel out
-""" + (gpu.USAGE if gpu else "") + """\
+""" + (gpu.USAGE if gpu else """\
+  gpu            run tests and benchmarks on a GPU, once ./kk update --with gpu has brought that part
+""") + """\
   wheel          make the wheel and the sdist in dist/
   format         format the sources with clang-format
   run PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
@@ -144,6 +148,7 @@ def everything(options: Options) -> None:
     }
     if not benchmarks():
         del phases["benchmarks, once"]
+    phases.update(gpu.phases(name()) if gpu else {})
     times = []
     for phase, work in phases.items():
         started = time.monotonic()
@@ -193,6 +198,17 @@ def update(options: Options) -> None:
     tools.run_here(*tools.KERNKIT, "update", *words, env=environment)
 
 
+def gpu_not_taken(options: Options) -> None:
+    """./kk gpu without the part: nothing is missed where there is no GPU."""
+    try:
+        is_here = ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
+    except OSError:
+        is_here = False
+    if is_here or "--build" in options.words:
+        passed_on(options)  # which refuses it
+    print(f"skipped: no GPU is here; where one is: {NOT_TAKEN.format('gpu')}\n0 passed, 0 failed, 1 skipped")
+
+
 def plan(options: Options) -> Dict[str, str]:
     """What ./kk prepares."""
     command = COMMANDS[options.command]
@@ -213,5 +229,5 @@ COMMANDS: Dict[str, Command] = {
     "doctor": Command(doctor, "python", is_passed_on=True),
     "run": Command(passed_on, "python", is_passed_on=True),
     "update": Command(update, "python", is_passed_on=True),
-    "gpu": gpu.command(os.environ.get("KK_LIBRARY", "")) if gpu else Command(passed_on, "python", is_passed_on=True),
+    "gpu": gpu.command(os.environ.get("KK_LIBRARY", "")) if gpu else Command(gpu_not_taken, "nothing", is_passed_on=True),
 }

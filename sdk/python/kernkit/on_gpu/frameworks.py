@@ -2,10 +2,12 @@
 """Frameworks on a GPU, each with what a test of a side stream needs."""
 
 import itertools
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, Iterator, List
 
 import numpy as np
 import pytest
+
+from ..schema import parse
 
 SPIN_CYCLES = 200_000_000  # about a tenth of a second
 SPIN = ('extern "C" __global__ void spin(long long n) {'
@@ -28,7 +30,13 @@ def framework(name: str) -> Any:
     return module
 
 
-class Torch:
+class Framework:
+    def bound(self, op: Callable[..., Any], example: Dict[str, Any]) -> Callable[..., Any]:
+        """The op as this framework calls it."""
+        return op
+
+
+class Torch(Framework):
     def __init__(self) -> None:
         self.torch = framework("torch")
 
@@ -55,7 +63,7 @@ class Torch:
             return result, not stream.query()
 
 
-class CuPy:
+class CuPy(Framework):
     """It says no stream of its own to tvm_ffi, so the stream is handed over."""
 
     def __init__(self) -> None:
@@ -90,6 +98,101 @@ class CuPy:
             return result, not stream.done
 
 
+class Box:
+    """What a tensor that an op writes is to JAX, whose arrays never change: the newest of its arrays."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __dlpack__(self) -> Any:
+        return self.value.__dlpack__()
+
+
+class Jax(Framework):
+    """It runs all on streams of its own, in order, and calls an op as a custom call of XLA."""
+
+    def __init__(self, jax: Any = None, platform: str = "gpu", size: int = 4096) -> None:
+        self.jax, self.platform = jax or framework("jax"), platform
+        jnp = self.jax.numpy
+        # Ones stay ones: about a tenth of a second.
+        self.spin = self.jax.jit(lambda x: self.jax.lax.fori_loop(0, 100, lambda i, y: y @ x / size, x))
+        self.after = self.jax.jit(lambda x, busy: jnp.where(busy[0, 0] > 0, x, jnp.zeros_like(x)))
+        self.ones = jnp.ones((size, size), "float32")
+        self.busy = self.spin(self.ones)
+
+    def array(self, values: "np.ndarray", dtype: str, on_cpu: bool) -> Any:
+        if on_cpu and self.platform == "gpu":
+            pytest.skip("jax gives an op on a GPU no tensor of the CPU")
+        if not hasattr(self.jax.numpy, dtype):
+            pytest.skip(f"jax has no {dtype}")
+        made = self.jax.numpy.asarray(values, getattr(self.jax.numpy, dtype))
+        if str(made.dtype) != dtype:
+            pytest.skip(f"jax has no {dtype} unless JAX_ENABLE_X64=1")
+        return Box(self.after(made, self.busy))  # compiles it
+
+    def numbers(self, array: Any) -> "np.ndarray":
+        return np.asarray(array.value).astype("float64")
+
+    def copy(self, to: Box, source: Box) -> None:
+        to.value = self.after(source.value, self.busy)
+
+    def wait(self) -> None:
+        self.busy.block_until_ready()
+
+    def on_a_busy_stream(self, work: Callable[[], Any]) -> Any:
+        self.busy = self.spin(self.ones)
+        result = work()
+        return result, not self.busy.is_ready()
+
+    def bound(self, op: Callable[..., Any], example: Dict[str, Any]) -> Callable[..., Any]:
+        """XLA gives it all tensors, and those that it writes once more, to be the same memory."""
+        jax_tvm_ffi = pytest.importorskip("jax_tvm_ffi")
+        import tvm_ffi
+
+        line = parse(example["schema"])
+        if any(result.type == "Tensor" for result in line.results):
+            pytest.skip("jax has no allocator for an op that returns a tensor")
+        written = [value.is_written for argument, value in zip(example["arguments"], line.parameters)
+                   for _ in stated_tensors(argument)]  # fmt: skip
+        aliases = {place: i for i, place in enumerate(place for place, each in enumerate(written) if each)}
+        name = f"kernkit.{example['op']}.{id(op)}"
+
+        def call_op(*given: Any) -> None:
+            tensors = list(given[: len(written)])
+            for place, i in aliases.items():
+                tensors[place] = given[len(written) + i]
+            rest = iter(tensors)
+            op(*(filled(argument, rest) for argument in example["arguments"]))
+
+        jax_tvm_ffi.register_ffi_target(name, tvm_ffi.convert(call_op), platform=self.platform, pass_owned_tensor=True)
+
+        @self.jax.jit
+        def run(*values: Any) -> Any:
+            results = [self.jax.ShapeDtypeStruct(values[place].shape, values[place].dtype) for place in aliases]
+            return self.jax.ffi.ffi_call(name, results, has_side_effect=True, input_output_aliases=aliases)(*values)
+
+        def call(*given: Any) -> None:
+            boxes = tensors_of(given)
+            for place, value in zip(aliases, run(*(box.value for box in boxes))):
+                boxes[place].value = value
+
+        return call
+
+
+def stated_tensors(argument: Any) -> List[Any]:
+    """What an example, see note.h, says of each tensor of an argument."""
+    if isinstance(argument, list):
+        return [tensor for each in argument for tensor in stated_tensors(each)]
+    return [argument] if isinstance(argument, dict) else []
+
+
+def filled(argument: Any, tensors: Iterator[Any]) -> Any:
+    """An argument of an example with the next of these for each tensor."""
+    if isinstance(argument, list):
+        return [filled(each, tensors) for each in argument]
+    return next(tensors) if isinstance(argument, dict) else argument
+
+
 def make(framework: Any, argument: Any, salt: int, seed: int) -> Any:
     """An argument of an example, see note.h: a tensor's values are stated, or some from 1 to 13."""
     if isinstance(argument, list):
@@ -117,6 +220,7 @@ def tensors_of(arguments: Any) -> List[Any]:
 def check_on_a_side_stream(framework: Any, op: Callable[..., Any], example: Dict[str, Any]) -> None:
     """New inputs come late in the stream: an op that does not wait for them gives something else."""
     wanted, late, new = (arguments(framework, example, salt) for salt in (1, 0, 1))
+    op = framework.bound(op, example)
     result = op(*wanted)
     framework.wait()
     expected = [framework.numbers(each) for each in tensors_of([wanted, result])]

@@ -20,7 +20,7 @@ def ops():
 
 
 @pytest.mark.parametrize("line", NOTED, ids=lambda line: json.loads(line)["op"])
-@pytest.mark.parametrize("framework", [frameworks.Torch, frameworks.CuPy])
+@pytest.mark.parametrize("framework", [frameworks.Torch, frameworks.CuPy, frameworks.Jax])
 def test_on_a_side_stream(ops, framework, line):
     example = json.loads(line)
     frameworks.check_on_a_side_stream(framework(), getattr(ops, example["op"]), example)
