@@ -89,7 +89,7 @@ struct alignas(64) Warp {
   template <class T>
   KERNKIT_INLINE T* results(uint32_t at) {
     if (mask == kAll) return lanes<T>(at);
-    return static_cast<T*>(__builtin_assume_aligned(scratch, 64));
+    return static_cast<T*>(__builtin_assume_aligned(&scratch[0], 64));
   }
   template <class T>
   KERNKIT_INLINE void keep(uint32_t at) {

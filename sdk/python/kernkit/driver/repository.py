@@ -71,7 +71,7 @@ def use_compiler_cache() -> None:
 
 def test(options: Options) -> None:
     use_compiler_cache()
-    presets = ["release"] + ["clang", "asan"] * (options.tier != "quick")
+    presets = {"quick": ["release"], "all": ["release", "asan"], "slow": ["release", "asan", "clang"]}[options.tier]
     chosen = {"quick": "not all and not slow", "all": "not slow", "slow": ""}[options.tier]
     kernkit("test", *(f"--preset={preset}" for preset in presets), "--jobs", tools.JOBS, "--",
             "tests", "-m", chosen, "--numprocesses", tools.JOBS, "--dist", "loadfile", "--no-loadscope-reorder")  # fmt: skip
