@@ -46,6 +46,7 @@ def test_find_package(prefix, outside):
     build_and_call(outside / "find_package", f"-DCMAKE_PREFIX_PATH={prefix}")
 
 
+@pytest.mark.all
 def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
     source = tmp_path / "moving"
     shutil.copytree(root / "docs/examples/moving", source)

@@ -58,6 +58,7 @@ def with_contracts(root, tmp_path_factory):
     return source
 
 
+@pytest.mark.all
 def test_contracts(prefix, with_contracts):
     """One line for an op on the GPU, and one for an op of a library that has no CUDA half."""
     shift = run(build(with_contracts, prefix, target="contract_test"))
@@ -66,6 +67,7 @@ def test_contracts(prefix, with_contracts):
     assert "OK ] Contract/negate.ByteOffset" in negate and "Contract/negate.Capture" not in negate
 
 
+@pytest.mark.all
 def test_example_of_the_page(prefix, with_contracts):
     """In the same build: what it links was compiled before."""
     program = build(with_contracts, prefix)

@@ -76,6 +76,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_moved_from_tvm_ffi(root, build, dtype):
     page = (root / "docs/moving-a-kernel-here.md").read_text()
@@ -162,6 +163,7 @@ def test_kept_callback_ends_well(build):
     assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.all
 def test_threads_and_streams(root, build):
     library = build("threads")
     script = root / "docs/examples/streams.py"

@@ -149,7 +149,7 @@ def test_kernkit_cuda_is_the_callers_unless_an_option_says_otherwise(library_kk,
 CTEST = """#!{python}
 import os, sys
 preset, out = sys.argv[2], sys.argv[sys.argv.index("--output-junit") + 1]
-print("the log of ctest")
+print("the log of ctest", *sys.argv[1:])
 skipped = "[ RUN ] s.T&#10;a_test.cc:3: Skipped&#10;%s&#10;"
 cases = ['<testcase name="a_test.s.Good" classname="a_test.s.Good" status="run"><system-out>fine</system-out></testcase>']
 cases += ['<testcase name="a_test.s.T%d" classname="a_test.s.T%d" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'
@@ -229,5 +229,12 @@ def test_what_does_not_build_has_failed_and_is_not_tested(kernkit_test):
 
 def test_a_ctest_that_leaves_no_results_has_failed(kernkit_test):
     done = kernkit_test("--preset", "release", failing="crash")
-    assert done.returncode == 1 and "\nthe log of ctest\n" in done.stdout
+    assert done.returncode == 1 and "\nthe log of ctest --preset release " in done.stdout
     assert done.stdout.endswith("failed: ctest, preset release\n2 passed, 1 failed, 3 skipped\n")
+
+
+def test_ctest_leaves_out_tests_by_their_label(kernkit_test, tmp_path):
+    log = tmp_path / "build/junit/ctest-release.log"
+    assert kernkit_test("--preset", "release").returncode == 0 and " -LE" not in log.read_text()
+    assert kernkit_test("--preset", "release", "--exclude-label", "all").returncode == 0
+    assert " -LE all " in log.read_text()

@@ -31,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="of CMakePresets.json: to configure, build and test")
     parser.add_argument("--jobs", default=str(os.cpu_count() or 2), metavar="N",
                         help="tests of ctest at a time (default: %(default)s)")
+    parser.add_argument("--exclude-label", metavar="REGEX", help="of tests that ctest leaves out")
     parser.add_argument("pytest", nargs="*", metavar="-- WORD",
                         help="for pytest, which does not run without")
 
@@ -101,10 +102,7 @@ def _environment() -> Dict[str, str]:
     own = str(pathlib.Path(__file__).resolve().parent.parent)
     kept = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
             if path and str(pathlib.Path(path).resolve()) != own]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(kept)}
-    if not kept:
-        del environment["PYTHONPATH"]
-    return environment
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(kept)}
 
 
 def _run(words: List[str], log: pathlib.Path, watched: bool = False) -> bool:
@@ -122,7 +120,7 @@ def _print_log(log: pathlib.Path) -> None:
         print(log.read_text(errors="replace"), end="", flush=True)
 
 
-def _ctest(preset: str, jobs: str) -> Results:
+def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
     """Of the preset's tests, when they have been built."""
     started = time.monotonic()
     _say(f"build, preset {preset}")
@@ -134,7 +132,8 @@ def _ctest(preset: str, jobs: str) -> Results:
     built = time.monotonic()
     _say(f"ctest, preset {preset}, after {built - started:.0f} s of building")
     file, log = FOLDER / f"ctest-{preset}.xml", FOLDER / f"ctest-{preset}.log"
-    ran = _run(["ctest", "--preset", preset, "-j", jobs, "--no-tests=error",
+    left_out = ["-LE", arguments.exclude_label] if arguments.exclude_label else []
+    ran = _run(["ctest", "--preset", preset, "-j", arguments.jobs, "--no-tests=error", *left_out,
                 "--output-junit", str(file.resolve())], log)
     results = read_junit(file)
     for name, printed in results.failed:
@@ -163,7 +162,7 @@ def run(arguments: argparse.Namespace) -> int:
     for old in FOLDER.glob("*.xml"):
         old.unlink()
     for preset in arguments.presets:
-        total.add(_ctest(preset, arguments.jobs))
+        total.add(_ctest(preset, arguments))
     if arguments.pytest:
         total.add(_pytest(arguments.pytest))
     _say(f"sum, after {time.monotonic() - started:.0f} s")

@@ -104,6 +104,7 @@ def test_where_git_knows_nobody_the_first_commit_is_kernkits(tmp_path, monkeypat
     assert git(tmp_path / "fast_ops", "log", "--format=%an %cn <%ce>") == "kernkit kernkit <kernkit@localhost>\n"
 
 
+@pytest.mark.all
 def test_a_second_update_starts_from_the_first(library, newer):
     run(library)
     (newer / "docs/new.md").write_text("again\n")
@@ -115,6 +116,7 @@ def test_a_second_update_starts_from_the_first(library, newer):
     assert (library / "kernels/CMakeLists.txt").read_text() == f"{LINE}\n# ours\n"
 
 
+@pytest.mark.all
 def test_updates_after_squash_merges(library, newer, monkeypatch):
     """The commits of renderings are lost; what the copy of the SDK keeps of one takes their place."""
     for number, text in (("0.9.0", "first\n"), ("0.10.0", "second\n"), ("0.11.0", "third\n")):
@@ -186,6 +188,7 @@ def test_what_is_not_committed_is_not_touched(library, newer, capsys):
     assert (library / "docs/new.md").read_text() == "unknown to git\n"
 
 
+@pytest.mark.all
 def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, monkeypatch, capsys):
     """Its first rendering is what its copy of the SDK keeps; without that it is made known by the kernkit that it
     began with."""
@@ -227,6 +230,7 @@ def test_a_rendering_that_was_amended_is_none(library, newer, capsys):
     assert "the history does not hold the rendering of kernkit 0.1.0" in capsys.readouterr().err
 
 
+@pytest.mark.all
 def test_parts_that_a_library_took_stay_and_others_come(library, newer, capsys, monkeypatch):
     added = newer / "third_party/kernkit/tvm_ffi_compat"
     added.mkdir(exist_ok=True)
@@ -305,6 +309,7 @@ def is_new(library):
     return True
 
 
+@pytest.mark.all
 def test_a_vendored_library_is_updated_from_a_checkout(library, checkout):
     assert "fast_ops has kernkit 0.9.0" in kk_update(library, "--from", checkout)
     assert is_new(library)

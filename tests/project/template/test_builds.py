@@ -38,6 +38,7 @@ print(y.astype("float64").round(4).tolist(), {name}.__version__)
 CALLED = "[[2.1932, -0.9536]] 0.1.0\n"
 
 
+@pytest.mark.all
 def test_the_template_itself_builds_as_it_stands(template, dlpack_include, tmp_path):
     options = {
         "CMAKE_BUILD_TYPE": "Debug",
