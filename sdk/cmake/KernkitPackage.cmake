@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # What becomes of a library when it is built, for those who use it:
-#
 #   kernkit_add_python_package(mylib DIR)   the Python package DIR, with the library in it
 #   kernkit_install_library(mylib)          find_package(mylib) and the target mylib::mylib
 include_guard(GLOBAL)
@@ -23,7 +22,7 @@ function(kernkit_add_python_package library dir)
   add_custom_command(OUTPUT "${stamp}" VERBATIM
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${output}"
     COMMAND "${CMAKE_COMMAND}" -E copy_directory "${dir}" "${output}"
-    COMMAND ${kernkit} bindings $<TARGET_FILE:${library}> --package ${package} --output "${output}"
+    COMMAND ${kernkit} bindings $<TARGET_FILE:${library}> --package ${package} --output "${output}" --frameworks
     COMMAND "${CMAKE_COMMAND}" -E copy $<TARGET_FILE:${library}> "${output}"
     COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
     DEPENDS ${library} ${files}

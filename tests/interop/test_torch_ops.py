@@ -5,48 +5,17 @@ import copy
 import gc
 import importlib
 import os
-import shutil
 import subprocess
 import sys
 
-import compiled
 import pytest
+from packages import write_package
 
 torch = pytest.importorskip("torch")
 # Overload sets that change meet the cache of another run.
 os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"
 UTILITIES = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static",
              "test_aot_dispatch_dynamic")  # fmt: skip
-
-
-def write_package(root, library, folder, name, *options):
-    package = folder / name
-    written = subprocess.run(
-        [sys.executable, "-m", "kernkit", "bindings", str(library), "--package", name, "--output", str(package), *options],
-        cwd=root / "sdk/python", capture_output=True, text=True,
-    )  # fmt: skip
-    assert written.returncode == 0, written.stderr
-    shutil.copy(library, package)
-    (package / "__init__.py").write_text("from ._ops import *\n")
-    return package
-
-
-@pytest.fixture(scope="module")
-def shaped(root, tmp_path_factory):
-    """The folder with package `shaped`, of ops whose lines say shapes."""
-    folder = tmp_path_factory.mktemp("frameworks")
-    library = folder / "libshaped.so"
-    compiled.build(root / "tests/interop/frameworks/frameworks.cc", library, "-fvisibility=hidden", "-O1")
-    write_package(root, library, folder, "shaped", "--torch")
-    sys.path.insert(0, str(folder))
-    yield folder
-    sys.path.remove(str(folder))
-
-
-@pytest.fixture(scope="module")
-def plain(shaped):
-    """The functions of _ops.py."""
-    return importlib.import_module("shaped")
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +190,7 @@ def test_a_gradient_is_never_silently_wrong(ops):
         (lambda: ops.silu_and_mul(w, x), r"silu_and_mul\(\): what is written has no gradient"),
         (lambda: ops.silu_and_mul(y, asks), r"silu_and_mul\(\): what is written has no gradient"),
         (lambda: ops.rms_norm(asks), r"rms_norm\(\): has no gradient that torch knows"),
-        (lambda: ops.rms_norm_out.functional(asks), r"rms_norm_out\(\): has no gradient that torch knows"),
+        (lambda: ops.scale.functional(asks, 2.0), r"scale\(\): has no gradient that torch knows"),
         (lambda: ops.sum_list.functional([x, asks]), r"sum_list\(\): has no gradient"),
     ]
     for call, message in refused:
@@ -239,22 +208,12 @@ def reference_silu(x):
     return torch.nn.functional.silu(x[..., :d]) * x[..., d:]
 
 
-def silu_backward(ctx, grad):
-    (x,) = ctx.saved_tensors
-    a, b = x.chunk(2, 1)
-    s = torch.sigmoid(a)
-    return torch.cat([grad * b * (s + a * s * (1 - s)), grad * a * s], 1)
-
-
 @pytest.mark.all
 def test_a_training_step_through_compile_equals_torchs(shaped, root, tmp_path):
-    """With register_autograd on the functional form; in a process of its own, where nobody called before."""
+    """In a process of its own, where nobody called before."""
     program = """
 import torch, test_torch_ops as t, shaped.torch
 ops = torch.ops.shaped
-torch.library.register_autograd(
-    "shaped::silu_and_mul.functional", t.silu_backward,
-    setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs))
 w = t.normal(6, 8)
 def step(f, compile):
     weight = w.clone().requires_grad_()
@@ -266,13 +225,31 @@ wanted = step(t.reference_silu, False)
 for compile in (False, True):
     torch._dynamo.reset()
     torch.testing.assert_close(step(ops.silu_and_mul.functional, compile), wanted)
-torch.library.opcheck(ops.silu_and_mul.functional, (t.normal(3, 8).requires_grad_(),), test_utils=t.UTILITIES)
 """
     path = os.pathsep.join([str(shaped), str(root / "tests/interop")])
     done = subprocess.run(
         [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
+
+
+def reference_rms(x, weight=None, eps=1e-6):
+    return torch.nn.functional.rms_norm(x, x.shape[-1:], weight, eps)
+
+
+@pytest.mark.parametrize("with_weight", [False, True])
+def test_gradients_of_the_named_backward_are_torchs(ops, with_weight):
+    """Also where the gradient that arrives is not contiguous, as that of a sum."""
+    def gradients(f):
+        x, weight = normal(3, 8).requires_grad_(), normal(8).requires_grad_() if with_weight else None
+        f(x, weight, 1e-3).sum().backward()
+        return [x.grad, weight.grad if with_weight else None]
+
+    for got, wanted in zip(gradients(ops.rms_norm_out.functional), gradients(reference_rms)):
+        torch.testing.assert_close(got, wanted)
+    x, weight = normal(3, 8).requires_grad_(), normal(8).requires_grad_()
+    for op, arguments in ((ops.rms_norm_out.functional, (x, weight)), (ops.silu_and_mul.functional, (x,))):
+        assert set(torch.library.opcheck(op, arguments, test_utils=UTILITIES).values()) == {"SUCCESS"}
 
 
 def test_vmap_is_one_call_where_a_batch_may_stand_in_front(ops, plain):
@@ -398,14 +375,18 @@ import numpy, shaped
 y = numpy.zeros(3, "float32")
 shaped.scale(y, numpy.ones(3, "float32"), 2.0)
 assert y.tolist() == [2, 2, 2]
-try:
-    import shaped.torch
-except ImportError:
-    print("no torch")
+for module in ("torch", "jax"):
+    try:
+        __import__("shaped." + module)
+    except ImportError as error:
+        print(error)
 """
     env = {**os.environ, "PYTHONPATH": str(shaped), "TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"}
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout == "no torch\n", done.stderr
+    torch_said, jax_said = done.stdout.splitlines() or [done.stderr, ""]
+    assert torch_said.startswith("shaped.torch needs PyTorch, which cannot be imported: ")
+    assert torch_said.endswith("; type: pip install torch")
+    assert jax_said.startswith("shaped.jax needs JAX and jax-tvm-ffi, which cannot be imported: ")
 
 
 def test_an_option_that_names_no_namespace_is_refused(root, library, tmp_path):

@@ -102,10 +102,9 @@ __attribute__((weak, used, visibility("default"))) void* (
 /// with which. Argument names in messages are the schema's. A schema that does not parse or does
 /// not fit the function is a compile error. The function comes last, so that it may contain commas:
 /// `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>, __tvm_ffi__metadata_<name>,
-/// __tvm_ffi__doc_<name>. For tools that read a library without loading it, the line stands in
-/// section "kernkit_schema" of the file, as "name(schema)" and NUL, and the documentation, which is
-/// a string literal, in "kernkit_doc", as "name: doc" and NUL. The functions return these very
-/// texts, so that a linker which drops what nobody refers to keeps the sections.
+/// __tvm_ffi__doc_<name>. For tools that load no library, the line stands in section
+/// "kernkit_schema" as "name(schema)" and NUL, and the documentation, a string literal, in
+/// "kernkit_doc" as "name: doc" and NUL. The functions return both, so --gc-sections keeps them.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                              \
   namespace kernkit_export {                                                                     \
   struct KERNKIT_LOCAL name {                                                                    \
@@ -128,7 +127,9 @@ __attribute__((weak, used, visibility("default"))) void* (
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {                                   \
     return ::kernkit::detail::return_doc<kernkit_export::name>(                                  \
         kernkit_export::name##_doc + sizeof(#name ": ") - 1, result);                            \
-  }
+  }                                                                                              \
+  KERNKIT_EXPORT_FOR_FRAMEWORKS(name)
+#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name)  // kernkit/shapes/export.h has more
 
 #define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result) \
   extern "C" __attribute__((visibility("default"))) int symbol( \

@@ -7,7 +7,7 @@ folder, where the library must lie as well when it is imported:
   _ops.py    one function per op: its names, defaults and types are the schema's, its documentation
              is the op's; type checkers and editors read it as it is, so there is no .pyi beside it
   py.typed   says to type checkers that the annotations are meant
-  torch.py   with --torch: the operators of PyTorch, which _torch.py defines
+  torch.py   with --torch: the operators of PyTorch, which _torch.py defines; with --jax jax.py
 
 The package's own __init__.py needs `from ._ops import *`, and for help() to list the functions
 `from . import _ops` and `__all__ = _ops.__all__`.
@@ -204,6 +204,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--package", required=True, help="name of the Python package")
     parser.add_argument("--output", required=True, type=pathlib.Path, metavar="DIR",
                         help="the package's folder, made if it is missing")  # fmt: skip
+    parser.add_argument("--frameworks", action="store_true", help="all that the part `frameworks` writes, if it is there")
     if frameworks:
         frameworks.configure(parser)
 

@@ -114,7 +114,7 @@ def parse(line: str, doc: str = "") -> Op:
     return Op(name, line, parameters, results, doc)
 
 
-def _texts(path: pathlib.Path, section: str) -> List[str]:
+def read_texts(path: pathlib.Path, section: str) -> List[str]:
     """NUL-terminated texts; the linker fills up with NUL."""
     content = read_section(path, section) or b""
     return [text.decode(errors="replace") for text in content.split(b"\0") if text]
@@ -122,12 +122,12 @@ def _texts(path: pathlib.Path, section: str) -> List[str]:
 
 def read_docs(path: pathlib.Path) -> Dict[str, str]:
     """The documentation of each op, from the section where it stands as "name: text"."""
-    return dict(text.partition(": ")[::2] for text in _texts(path, "kernkit_doc"))
+    return dict(text.partition(": ")[::2] for text in read_texts(path, "kernkit_doc"))
 
 
 def read_lines(path: pathlib.Path) -> List[str]:
     """The schema lines of a library, sorted by the op's name, which stands in front."""
-    return sorted(_texts(path, "kernkit_schema"), key=lambda line: line.partition("(")[0])
+    return sorted(read_texts(path, "kernkit_schema"), key=lambda line: line.partition("(")[0])
 
 
 def read_ops(path: pathlib.Path) -> List[Op]:

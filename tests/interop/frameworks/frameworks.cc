@@ -9,6 +9,7 @@
 #include "kernkit/list.h"
 #include "kernkit/optional.h"
 #include "kernkit/owning_tensor.h"
+#include "kernkit/shapes/backward.h"
 #include "kernkit/shapes/export.h"
 
 namespace {
@@ -50,6 +51,21 @@ void silu_and_mul(TensorView y, TensorView x) {
     }
   }
 }
+void silu_and_mul_backward(TensorView grad_x, TensorView grad_y, TensorView x) {
+  check(x);
+  check(grad_y);
+  check(grad_x);
+  const int64_t d = grad_y.size(1);
+  for (int64_t i = 0; i < grad_y.numel(); ++i) {
+    const int64_t at = i / d * 2 * d + i % d;
+    const float a = x.data<const float>()[at];
+    const float b = x.data<const float>()[at + d];
+    const float g = grad_y.data<const float>()[i];
+    const float s = 1 / (1 + std::exp(-a));
+    grad_x.data<float>()[at] = g * b * s * (1 + a * (1 - s));
+    grad_x.data<float>()[at + d] = g * a * s;
+  }
+}
 void normalise(float* out, const float* x, const float* weight, int64_t n, int64_t d, double eps) {
   for (int64_t i = 0; i < n; ++i) {
     double sum = 0;
@@ -70,6 +86,38 @@ void rms_norm_out(TensorView y, TensorView x, Optional<TensorView> weight, doubl
   check(y);
   normalise(y.data<float>(), x.data<const float>(), data_or_null(weight), x.size(0), x.size(1),
             eps);
+}
+void rms_norm_out_backward(TensorView grad_x, TensorView grad_weight, TensorView grad_y,
+                           TensorView x, Optional<TensorView> weight, double eps) {
+  check(x);
+  check(grad_y);
+  check(grad_x);
+  check(grad_weight);
+  const float* w = data_or_null(weight);
+  const int64_t d = x.size(1);
+  for (int64_t j = 0; j < d; ++j) grad_weight.data<float>()[j] = 0;
+  for (int64_t i = 0; i < x.size(0); ++i) {
+    const float* in = x.data<const float>() + i * d;
+    const float* g = grad_y.data<const float>() + i * d;
+    double squares = 0;
+    double product = 0;
+    for (int64_t j = 0; j < d; ++j) {
+      squares += double{in[j]} * double{in[j]};
+      product += double{g[j]} * (w ? w[j] : 1.0) * double{in[j]};
+    }
+    const double r = 1 / std::sqrt(squares / static_cast<double>(d) + eps);
+    for (int64_t j = 0; j < d; ++j) {
+      const double gw = double{g[j]} * (w ? w[j] : 1.0);
+      grad_x.data<float>()[i * d + j] =
+          static_cast<float>(r * gw - r * r * r * product / static_cast<double>(d) * double{in[j]});
+      grad_weight.data<float>()[j] += static_cast<float>(double{g[j]} * double{in[j]} * r);
+    }
+  }
+}
+void rms_of(TensorView y, TensorView x, TensorView weight) { rms_norm_out(y, x, weight, 1e-6); }
+void rms_of_backward(TensorView grad_x, TensorView grad_y, TensorView x, TensorView weight) {
+  const Tensor unused = kernkit::alloc_tensor(weight.sizes(), weight.dtype(), weight.device());
+  rms_norm_out_backward(grad_x, TensorView(unused.get()), grad_y, x, weight, 1e-6);
 }
 Tensor rms_norm(TensorView x, Optional<TensorView> weight, double eps) {
   Tensor y = kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device());
@@ -152,7 +200,13 @@ KERNKIT_EXPORT(scale, "(Tensor(out!) y[...], Tensor x[...], float factor) -> ()"
                scale)
 KERNKIT_EXPORT(scale_, "(Tensor(a!) x[...], float factor) -> ()", "x *= factor", scale_)
 KERNKIT_EXPORT(add, "(Tensor(out!) z[...], Tensor x[...], Tensor y[...]) -> ()", "z = x + y", add)
+// [backward]
 KERNKIT_EXPORT(silu_and_mul, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", "silu", silu_and_mul)
+KERNKIT_BACKWARD(silu_and_mul, silu_and_mul_backward)
+KERNKIT_EXPORT(silu_and_mul_backward,
+               "(Tensor(out!) grad_x[n, 2*d], Tensor grad_y[n, d], Tensor x[n, 2*d]) -> ()", "",
+               silu_and_mul_backward)
+// [/backward]
 KERNKIT_EXPORT(rms_norm,
                "(Tensor x[n, d], Tensor? weight[d]=None, float eps=1e-6) -> Tensor y[n, d]", "",
                rms_norm)
@@ -160,6 +214,17 @@ KERNKIT_EXPORT(
     rms_norm_out,
     "(Tensor(out!) y[n, d], Tensor x[n, d], Tensor? weight[d]=None, float eps=1e-6) -> ()", "",
     rms_norm_out)
+KERNKIT_BACKWARD(rms_norm_out, rms_norm_out_backward)
+KERNKIT_EXPORT(rms_norm_out_backward,
+               "(Tensor(out!) grad_x[n, d], Tensor(out!) grad_weight[d], Tensor grad_y[n, d], "
+               "Tensor x[n, d], Tensor? weight[d], float eps) -> ()",
+               "", rms_norm_out_backward)
+KERNKIT_EXPORT(rms_of, "(Tensor(out!) y[n, d], Tensor x[n, d], Tensor weight[d]) -> ()", "", rms_of)
+KERNKIT_BACKWARD(rms_of, rms_of_backward)
+KERNKIT_EXPORT(
+    rms_of_backward,
+    "(Tensor(out!) grad_x[n, d], Tensor grad_y[n, d], Tensor x[n, d], Tensor weight[d]) -> ()", "",
+    rms_of_backward)
 KERNKIT_EXPORT(
     fused_add_rms_norm,
     "(Tensor(a!) x[n, d], Tensor(b!) residual[n, d], Tensor weight[d], float eps=1e-6) -> ()", "",

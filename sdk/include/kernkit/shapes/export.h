@@ -6,6 +6,7 @@
 #include "kernkit/shapes/check.h"
 #include "kernkit/shapes/refusal.h"
 #include "kernkit/shapes/sentences.h"
+#include "kernkit/shapes/xla.h"
 
 namespace kernkit::shapes {
 
@@ -42,3 +43,11 @@ struct kernkit::detail::LineShapes<Line, std::enable_if_t<(sizeof(Line) > 0)>> {
     shapes::check_call<Line>(shapes::plain(held)...);
   }
 };
+
+/// Symbol __tvm_ffi__xla_<name>: the op as XLA calls it (xla.h).
+#undef KERNKIT_EXPORT_FOR_FRAMEWORKS
+#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name)                                               \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__xla_##name, args, num_args, result) {                \
+    return ::kernkit::shapes::call_from_xla<kernkit_export::name>(__tvm_ffi_##name, args, \
+                                                                  num_args, result);      \
+  }

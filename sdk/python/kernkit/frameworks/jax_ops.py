@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write _jax.py: the ops of a library as functions of JAX, from the shapes in their lines.
+
+XLA allocates results before the call. So a function takes what the op reads and returns what it writes.
+"""
+
+import json
+import pathlib
+from typing import Dict, List
+
+from ..bindings import python_names
+from ..binaries.library import read_library
+from ..schema import Op, Value
+from .backward import Backward, formulas
+from .jax_head import HEAD
+from .writer import ARITHMETIC, Writer, free_prefix, made
+
+_NOT_FOR_JAX = {"bytes", "Callable", "Any"}
+
+
+class JaxWriter(Writer):
+    """The function of one op."""
+
+    def why_not(self) -> str:
+        """Why the op is no function for JAX, or ""."""
+        if self.op.results:
+            return "it returns what it makes, but XLA allocates before the call"
+        if not any(v.is_written for v in self.op.parameters):
+            return "it writes nothing"
+        for value in self.op.parameters:
+            if value.type in _NOT_FOR_JAX or value.is_list:
+                return f"XLA passes no {value.type}{'[]' * value.is_list}"
+        for value in self.op.parameters:
+            if value.is_written and (value.is_optional or (value.is_only_written and value.shape is None)):
+                return f"the line does not say the shape of {value.name} in every call"
+        return ""
+
+    def _framework_dtype(self, word: str) -> str:
+        return f'"{word}"'
+
+    def _like(self, value: Value) -> str:
+        if value.dtype:
+            return self._dtype(value)
+        return f"{self._first(self.shapes.like)}.dtype" if self.shapes.like else "None"
+
+    def _result(self, value: Value) -> str:
+        name = self.names[value.name]
+        if value.is_only_written:
+            return f'{self.kk}new("{self.op.name}", "{value.name}", {self._shape(value)}, {self._like(value)})'
+        return f"{self.kk}jax.ShapeDtypeStruct({name}.shape, {name}.dtype)"
+
+    def _attribute(self, value: Value) -> str:
+        """What XLA takes: a value of the parameter's type, also where it is None."""
+        name = self.names[value.name]
+        kinds = {"int": f"int({name})", "float": f"float({name})", "bool": f"bool({name})", "str": f"str({name})",
+                 "ScalarType": f"{self.kk}dtype({name})", "Device": f"str({name})"}  # fmt: skip
+        empty = {"int": "0", "float": "0.0", "bool": "False"}.get(value.type, '""')
+        return f"{empty} if {name} is None else {kinds[value.type]}" if value.is_optional else kinds[value.type]
+
+    def parameters(self) -> List[str]:
+        """Names, as the function has them one behind the other."""
+        return [self.names[v.name] for v in self.inputs] + [text.split()[-1] for text in self._asked()]
+
+    def _arrays(self, tensors: List[Value]) -> List[str]:
+        names = ", ".join(self.names[v.name] for v in tensors)
+        return [f"    {names}, = {self.kk}arrays({names})"] * bool(names)
+
+    def body(self) -> List[str]:
+        tensors = [v for v in self.inputs if v.type == "Tensor"]
+        written = [v for v in self.op.parameters if v.is_written]
+        attributes = [v for v in self.inputs if v.type != "Tensor"]
+        lines = self._arrays(tensors)
+        lines += self.ranks(tensors) + self.binds(False) + self.sizes(tensors)
+        lines += [line for v in self.out for line in self.divisions(v)]
+        given = [f"({self.names[v.name]} is not None) << {i}" for i, v in enumerate(self.op.parameters) if v.is_optional]
+        results = "".join(f"{self._result(v)}, " for v in written).rstrip()
+        before = {v.name: [w for w in tensors[: tensors.index(v)]] for v in tensors if v.is_written}
+        places = ", ".join(f"{self._place(before[v.name])}: {i}" for i, v in enumerate(written) if v.name in before)
+        vmap = "broadcast_all" if self.is_batched() else "sequential"
+        call = [f'"{self.op.name}"', f"({results})", f"({', '.join([self.names[v.name] for v in tensors] + [''])})".replace(", )", ",)"),
+                f'"{vmap}"', "{" + places + "}", " | ".join(given) or "0",
+                f"{{{', '.join(f'{v.name!r}: {self._attribute(v)}' for v in attributes)}}}"]  # fmt: skip
+        return [*lines, f"    return {self.kk}call({', '.join(call)})"]
+
+    def _place(self, before: List[Value]) -> str:
+        """Among the operands, where those that are None take no place."""
+        sure = sum(not v.is_optional for v in before)
+        maybe = [f"({self.names[v.name]} is not None)" for v in before if v.is_optional]
+        return " + ".join([str(sure), *maybe])
+
+    def _documented(self, lines: List[str]) -> List[str]:
+        text = self.op.doc + "\n\n" * bool(self.op.doc) + self.op.line
+        signature = self._signature(self.inputs, self._asked())
+        return ["", "", f"def {self.function}({signature}):", f"    {text!r}", *lines]
+
+    def function_lines(self) -> List[str]:
+        attributes = [v.name for v in self.inputs if v.type != "Tensor"]
+        return [*self._documented(self.body()), "", "", f'{self.kk}register("{self.op.name}", {attributes})']
+
+    def with_gradient(self, backward: Backward, function: str) -> List[str]:
+        """The function over the op's own, with a backward of its own. `function` is that of the backward."""
+        kk, name, names = self.kk, self.op.name, self.parameters()
+        tensors = [v for v in self.inputs if v.type == "Tensor"]
+        static = [i for i, text in enumerate(names) if text not in {self.names[v.name] for v in tensors}]
+        order = [names[i] for i in static]
+        bare = [f"def {kk}{name}({', '.join(names)}):", *self.body()]
+        wrapped = f"{kk}functools.partial({kk}jax.custom_vjp, nondiff_argnums={tuple(static)})"
+        without = [f"{v.name!r}: {self.names[v.name]}" for v in backward.without()]
+        forward = [f"    {kk}no_formula({name!r}, **{{{', '.join(without)}}})"] * bool(without)
+        # Then JAX says of which inputs a gradient is asked; shard_map does not know that.
+        forward += [f"    {self.names[v.name]} = {kk}value({self.names[v.name]})" for v in tensors if without]
+        forward.append(f"    {kk}results = {kk}{name}({', '.join(names)})")
+        outputs = [self.names[v.name] for v in backward.outputs]
+        forward.append(f"    {', '.join(outputs)}, = {kk}results" if len(outputs) > 1 else f"    {outputs[0]} = {kk}results")
+        saved = "".join(f"{self.names[v.name]}, " for v in backward.saved()).rstrip()
+        forward.append(f"    return {kk}results, ({saved})")
+        behind = [f"    {saved} = {kk}saved"] * bool(saved)
+        gradients = [f"{kk}grad_{v.name}" for v in backward.outputs]
+        behind.append(f"    {', '.join(gradients)}, = {kk}gradient if isinstance({kk}gradient, (tuple, list)) else ({kk}gradient,)")
+        own = {v.name for v in self.inputs + backward.outputs}
+        arguments = [self.names[v.name] if v.name in own else f"{kk}dense({kk}{v.name})" for v in backward.backward.inputs]
+        results = [f"{kk}{v.name}" for v in backward.results]
+        behind.append(f"    {', '.join(results)} = {function}({', '.join(arguments)})")
+        returned = []
+        for value in tensors:
+            gradient = backward.gradient_of(value)
+            there = f" if {self.names[value.name]} is not None else None" * value.is_optional
+            returned.append(f"{kk}{gradient}{there}" if gradient else "None")
+        behind.append(f"    return ({''.join(text + ', ' for text in returned).rstrip()})")
+        attributes = [v.name for v in self.inputs if v.type != "Tensor"]
+        return [
+            "", "", f"@{wrapped}", *bare, "", "", f"def {kk}{name}_forward({', '.join(names)}):", *forward,
+            "", "", f"def {kk}{name}_backward({', '.join([*order, kk + 'saved', kk + 'gradient'])}):", *behind,
+            "", "", f"{kk}{name}.defvjp({kk}{name}_forward, {kk}{name}_backward, symbolic_zeros={bool(without)})",
+            *self._documented([*self._arrays(tensors), f"    return {kk}{name}({', '.join(names)})"]),
+            "", "", f'{kk}register("{name}", {attributes})',
+        ]  # fmt: skip
+
+
+def source(package: str, library: pathlib.Path, ops: List[Op], named: Dict[str, str]) -> str:
+    """The text of _jax.py. Raises SchemaError for a line that no library has."""
+    kk = free_prefix(ops)
+    functions = python_names([op.name for op in ops])
+    exported = read_library(library).exported
+    writers = {op.name: made(JaxWriter, op, functions[op.name], kk) for op in ops}
+    gradients = formulas(writers, named)
+    listed, body = [], []
+    for op in ops:
+        writer = writers[op.name]
+        body += ["", "", f"# {op.line}"]
+        reason = writer.why_not()
+        if not reason and f"__tvm_ffi__xla_{op.name}" not in exported:
+            reason = "it was exported without kernkit/shapes/export.h"
+        if reason:
+            body.append(f"# No function for JAX: {reason}.")
+            continue
+        listed.append(functions[op.name])
+        backward = gradients.get(op.name)
+        written = writer.with_gradient(backward, functions[backward.backward.op.name]) if backward else writer.function_lines()
+        body += written[2:]
+    lines = "".join(f'    "{name}",\n' for name in listed)
+    head = (HEAD + ARITHMETIC).format(package=package, kk=kk, listed=lines, file=json.dumps(library.name))
+    return head + "\n".join(body) + "\n"

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the functions of an op share in every framework: names, checks of shapes, shapes of results.
+
+The text that is written calls {kk}fits(holds, op, name, tensor, wanted) and {kk}divides(holds, op, name, size), which each
+framework has in its own way.
+"""
+
+import re
+from typing import Dict, List, Optional, Tuple, Type, TypeVar
+
+from ..bindings import default_of, python_names
+from ..schema import Op, SchemaError, Value
+from .shapes import DTYPES, Shapes, Size
+
+ARITHMETIC = '''
+
+def {kk}ceil_div(a, b):
+    return -(-a // b)
+
+
+def {kk}round_up(a, b):
+    return -(-a // b) * b
+
+
+def {kk}numel(sizes):
+    count = 1
+    for size in sizes:
+        count *= size
+    return count
+'''
+
+
+W = TypeVar("W", bound="Writer")
+
+
+class Writer:
+    """Writes the functions of one op."""
+
+    def __init__(self, op: Op, function: str, kk: str) -> None:
+        self.op, self.function, self.kk = op, function, kk
+        self.shapes = Shapes(op)
+        # Parameters, sizes and results have one name each, whatever Python calls them.
+        words = [v.name for v in op.parameters]
+        for value in self.shapes.values:
+            words += [name for size in self.shapes.of(value) or [] for name in size.names]
+        self.names: Dict[str, str] = python_names(list(dict.fromkeys(words)))
+        self.out = [v for v in op.parameters if v.is_only_written]
+        self.inputs = [v for v in op.parameters if not v.is_only_written]
+        # As the op checks them: what is read, then what is written only.
+        self.tensors = [v for v in self.inputs + self.out if v.type == "Tensor"]
+
+    def has_functional(self) -> bool:
+        plain = all(v.shape is not None and not v.is_list and not v.is_optional for v in self.out)
+        return bool(self.out) and plain and self.shapes.like is not None and not self.op.results
+
+    def is_batched(self) -> bool:
+        """Whether a batch may stand in front of all shapes."""
+        def begins(v: Value) -> bool:
+            sizes = self.shapes.of(v) or []
+            return bool(sizes) and sizes[0].kind == "run" and not v.is_list
+        values = [v for v in self.shapes.values if v.type == "Tensor"]
+        read_only = not any(v.is_written and not v.is_only_written for v in values)
+        return read_only and all(map(begins, values)) and not any(s.has_run for v in values for s in self.shapes.of(v) or [])
+
+    def _asked(self) -> List[str]:
+        """What the caller of a form that makes the outputs says besides, with its type: sizes and dtypes."""
+        sizes = [f"SymInt {self.names[name]}" for v in self.out for name in self.shapes.asked(v)]
+        return list(dict.fromkeys(sizes)) + [f"ScalarType {self._dtype_name(v)}" for v in self.out if v.dtype == "?"]
+
+    def _dtype_name(self, value: Value) -> str:
+        return f"{self.names[value.name]}_dtype"
+
+    # What a framework says in its own way.
+
+    def _default(self, value: Value) -> str:
+        return default_of(value)
+
+    def _framework_dtype(self, word: str) -> str:
+        raise NotImplementedError
+
+    # The bodies.
+
+    def _signature(self, parameters: List[Value], asked: List[str]) -> str:
+        texts = [self.names[v.name] + ("" if v.default is None else f"={self._default(v)}") for v in parameters]
+        return ", ".join(texts + ["*"] * bool(asked) + [text.split()[-1] for text in asked])
+
+    def _python(self, text: str) -> str:
+        """An expression of sizes, with the names that Python has for them."""
+        text = re.sub(r"(?<![\w.])[A-Za-z]\w*", lambda word: self.names.get(word[0], word[0]), text)
+        return re.sub(r"(?<!\w)_(ceil_div|round_up|numel|run)\b", rf"{self.kk}\1", text)
+
+    def _wanted(self, value: Value) -> str:
+        return "[" + ", ".join(size.text for size in self.shapes.of(value) or []) + "]"
+
+    def _first(self, value: Value) -> str:
+        return self.names[value.name] + "[0]" * value.is_list
+
+    def _rank(self, value: Value, name: str) -> str:
+        sizes = self.shapes.of(value) or []
+        if self.shapes.run_place(value) < 0:
+            return f"{name}.ndim == {len(sizes)}"
+        return f"{name}.ndim >= {len(sizes) - 1}" if len(sizes) > 1 else ""
+
+    def _run(self, value: Value, name: str) -> str:
+        first = self.shapes.run_place(value)
+        behind = len(self.shapes.of(value) or []) - 1 - first
+        return f"{name}.shape[{first or ''}:{-behind or ''}]"
+
+    def _fits(self, value: Value, name: str, holds: str, indent: str) -> str:
+        said = f'"{value.name}"' if not value.is_list else f'f"{value.name}[{{{self.kk}i}}]"'
+        return f'{indent}{self.kk}fits({holds}, "{self.op.name}", {said}, {name}, "{self._wanted(value)}")'
+
+    def _each(self, value: Value, lines: List[str], indent: str) -> Tuple[str, str]:
+        """Opens what is done with a tensor: (its name, the indent inside)."""
+        name = self.names[value.name]
+        if value.is_optional:
+            lines.append(f"{indent}if {name} is not None:")
+            indent += "    "
+        if value.is_list:
+            lines.append(f"{indent}for {self.kk}i, {self.kk}e in enumerate({name}):")
+            return f"{self.kk}e", indent + "    "
+        return name, indent
+
+    def ranks(self, values: List[Value]) -> List[str]:
+        lines: List[str] = []
+        for value in values:
+            if self.shapes.of(value) is not None and self._rank(value, ""):
+                name, inside = self._each(value, lines, "    ")
+                lines.append(self._fits(value, name, self._rank(value, name), inside))
+        return lines
+
+    def binds(self, with_outputs: bool) -> List[str]:
+        """The sizes that tensors say, as variables."""
+        lines = []
+        for name, binder in self.shapes.binders.items():
+            if not binder.is_sure or (binder.value.is_only_written and not with_outputs):
+                continue
+            factor = f" // {binder.factor}" if binder.factor > 1 else ""
+            lines.append(f"    {self.names[name]} = {self._first(binder.value)}.shape[{binder.place}]{factor}")
+        if self.shapes.run_of is not None:
+            lines.append(f"    {self.kk}run = {self._run(self.shapes.run_of, self._first(self.shapes.run_of))}")
+        return lines
+
+    def sizes(self, values: List[Value]) -> List[str]:
+        lines: List[str] = []
+        for value in values:
+            sizes = self.shapes.of(value)
+            if not sizes:
+                continue
+            inner: List[str] = []
+            name, inside = self._each(value, inner, "    ")
+            opened = len(inner)
+            for i, size in enumerate(sizes):
+                for top, bottom in size.divisions:
+                    inner.append(self._fits(value, name, f"({self._python(top)}) % ({self._python(bottom)}) == 0", inside))
+                holds = self._holds(value, size, i, name)
+                if holds:
+                    inner.append(self._fits(value, name, holds, inside))
+            lines += inner if len(inner) > opened else []
+        return lines
+
+    def _holds(self, value: Value, size: Size, i: int, name: str) -> str:
+        if size.kind == "any":
+            return ""
+        if size.kind == "run":
+            own = self.shapes.run_of is value and not value.is_list
+            return "" if own or self.shapes.run_of is None else f"{self._run(value, name)} == {self.kk}run"
+        if not all(map(self.shapes.is_sure, size.names)):
+            return ""
+        place = self.shapes.place(value, i)
+        binder = self.shapes.binders.get(size.name) if size.kind == "scaled" else None
+        if binder and binder.value is value and binder.place == place and not value.is_list:
+            return f"{name}.shape[{place}] % {size.factor} == 0" if size.factor > 1 else ""
+        return f"{name}.shape[{place}] == {self._python(size.python)}"
+
+    def _shape(self, value: Value) -> str:
+        parts = [f"*{self.kk}run" if size.kind == "run" else self._python(size.python) for size in self.shapes.of(value) or []]
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+
+    def _dtype(self, value: Value) -> str:
+        """The dtype that its line says, as an expression."""
+        if value.dtype == "?":
+            return self._dtype_name(value)
+        text = ""
+        for word in reversed(re.split(r" +or +", value.dtype or "")):
+            parameter: Optional[Value] = next((v for v in self.op.parameters if v.name == word), None)
+            if parameter is None and DTYPES.fullmatch(word):
+                one = self._framework_dtype(word)
+            else:
+                name = self.names[word]
+                one = f"{name}.dtype" if parameter and parameter.type == "Tensor" else name
+            text = f"({one} if {self.names[word]} is not None else {text})" if text else one
+        return text
+
+    def divisions(self, value: Value) -> List[str]:
+        """What must divide for an output that is not there yet."""
+        lines = []
+        for size in self.shapes.of(value) or []:
+            for top, bottom in size.divisions:
+                holds = f"({self._python(top)}) % ({self._python(bottom)}) == 0"
+                lines.append(f'    {self.kk}divides({holds}, "{self.op.name}", "{value.name}", "{size.text}")')
+        return lines
+
+    def _function(self, name: str, parameters: List[Value], asked: List[str], lines: List[str]) -> List[str]:
+        return ["", "", f"def {self.kk}{name}({self._signature(parameters, asked)}):", *(lines or ["    pass"])]
+
+
+
+def free_prefix(ops: List[Op]) -> str:
+    """What begins the names of a written module's own, which no op's line has."""
+    kk = "_kk_"
+    while any(kk in op.line for op in ops):
+        kk = "_" + kk
+    return kk
+
+
+def made(kind: Type[W], op: Op, *arguments: str) -> W:
+    """The writer of an op. Raises SchemaError with the line."""
+    try:
+        return kind(op, *arguments)
+    except SchemaError as error:
+        raise SchemaError(f"{op.line}: {error}") from None

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python packages of libraries, as `kernkit bindings` writes them."""
+
+import shutil
+import subprocess
+import sys
+
+import compiled
+
+
+def write_package(root, library, folder, name, *options):
+    """Writes package `name` of a library into the folder."""
+    package = folder / name
+    written = subprocess.run(
+        [sys.executable, "-m", "kernkit", "bindings", str(library), "--package", name, "--output", str(package), *options],
+        cwd=root / "sdk/python", capture_output=True, text=True,
+    )  # fmt: skip
+    assert written.returncode == 0, written.stderr
+    shutil.copy(library, package)
+    (package / "__init__.py").write_text("from ._ops import *\n")
+    return package
+
+
+def write_shaped(root, folder):
+    """Writes package `shaped`, of ops whose lines say shapes, for both frameworks."""
+    library = folder / "libshaped.so"
+    compiled.build(root / "tests/interop/frameworks/frameworks.cc", library, "-fvisibility=hidden", "-O1")
+    return write_package(root, library, folder, "shaped", "--frameworks")

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which op may be the backward of another."""
+
+import pytest
+from kernkit.frameworks.backward import formulas
+from kernkit.frameworks.writer import Writer
+from kernkit.schema import SchemaError, parse
+
+SILU = "silu(Tensor(out!) y[n, d], Tensor x[n, 2*d], float eps) -> ()"
+
+
+def pair(backward, forward=SILU):
+    ops = [parse(forward), *([parse(backward)] if backward else [])]
+    writers = {op.name: Writer(op, op.name, "_kk_") for op in ops}
+    return formulas(writers, {"silu": "silu_back"})["silu"]
+
+
+def test_names_say_what_belongs_together():
+    found = pair("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor grad_y[n, d], Tensor y[n, d], float eps) -> ()")
+    assert [v.name for v in found.saved()] == ["y"] and [v.name for v in found.scalars()] == ["eps"]
+    assert found.gradient_of(found.forward.inputs[0]) == "grad_x" and found.without() == []
+
+
+def test_an_optional_input_is_kept_to_know_whether_it_is_there():
+    found = pair("silu_back(Tensor grad_y[n, d], Tensor x[n, d]) -> (Tensor grad_x[n, d], Tensor grad_w[n, d])",
+                 "silu(Tensor x[n, d], Tensor? w[n, d]=None, Tensor? b[n, d]=None) -> Tensor y[n, d]")  # fmt: skip
+    assert [v.name for v in found.saved()] == ["x", "w"] and [v.name for v in found.without()] == ["b"]
+
+
+@pytest.mark.parametrize(
+    "backward, forward, said",
+    [("", SILU, "silu: its backward silu_back is no op of the library"),
+     ("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor dy[n, d]) -> ()", SILU,
+      "silu: its backward silu_back: silu_back(): dy: expected a name of silu or one of grad_y"),
+     ("silu_back(Tensor(out!) dx[n, 2*d], Tensor grad_y[n, d]) -> ()", SILU,
+      "silu: its backward silu_back: silu_back(): dx: expected one of grad_x"),
+     ("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor grad_y[n, d], int eps) -> ()", SILU,
+      "silu: its backward silu_back: silu_back(): eps: is another type in silu"),
+     ("silu_back(Tensor(out!) grad_x, Tensor grad_y) -> ()", SILU,
+      "silu: its backward silu_back: silu_back(): the line does not say the shape of what it writes"),
+     ("silu_back(Tensor(a!) grad_x[n], Tensor grad_y[n]) -> ()", SILU,
+      "silu: its backward silu_back: an op that reads what it writes has no backward, and is none"),
+     ("silu_back(Tensor(out!) grad_x[n, k?], Tensor grad_y[n, d]) -> ()", SILU,
+      "silu: its backward silu_back: a backward takes no list, and asks its caller for no size")],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(backward, forward, said):
+    with pytest.raises(SchemaError) as caught:
+        pair(backward, forward)
+    assert str(caught.value) == said

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions of JAX that `kernkit bindings --jax` writes."""
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tvm_ffi
+from packages import write_package
+
+jax = pytest.importorskip("jax")
+pytest.importorskip("jax_tvm_ffi")
+jnp = jax.numpy
+
+
+@pytest.fixture(scope="module")
+def ops(shaped):
+    """shaped.jax."""
+    return importlib.import_module("shaped.jax")
+
+
+def normal(*shape):
+    return jnp.asarray(np.random.default_rng(len(shape)).normal(size=shape), jnp.float32)
+
+
+def close(got, wanted):
+    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+
+
+def silu(x):
+    d = x.shape[-1] // 2
+    return jax.nn.silu(x[..., :d]) * x[..., d:]
+
+
+def rms(x, weight=1, eps=1e-6):
+    return x / jnp.sqrt((x * x).mean(-1, keepdims=True) + eps) * weight
+
+
+@pytest.mark.parametrize("jit", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_values(ops, jit):
+    x, y, w = normal(3, 8), normal(3, 8) + 1, normal(8)
+    close(jit(lambda x: ops.scale(x, 2.0))(x), 2 * x)
+    close(jit(ops.add)(x, y), x + y)
+    close(jit(ops.silu_and_mul)(x), silu(x))
+    close(jit(lambda x: ops.rms_norm_out(x))(x), rms(x))
+    close(jit(lambda x, w: ops.rms_norm_out(x, w, eps=1e-3))(x, w), rms(x, w, 1e-3))
+    normed, total = jit(ops.fused_add_rms_norm)(x, y, w)
+    close(total, x + y)
+    close(normed, rms(x + y, w))
+    q, s = jit(lambda x: ops.quant(x, 4))(x)
+    assert q.dtype == jnp.int8 and s.shape == (3, 2)
+    assert abs(q.reshape(3, 2, 4) * s[..., None] - x.reshape(3, 2, 4)).max() <= 0.51 * s.max()
+    values, indices = jit(lambda x: ops.top(x, k=2))(x)
+    assert values.shape == (3, 2) and indices.dtype == jnp.int32 and indices[0].tolist() == [0, 1]
+
+
+def test_attributes_of_each_type_and_optional_tensors(ops):
+    """Each contributes to the factor: b + k * f + len(s) + bits of t."""
+    x, y = normal(3, 8), normal(3, 8) + 1
+    close(ops.many(x), (1 + 2 + 32) * x)
+    for dtype in ("float64", jnp.float64, np.dtype("float64")):
+        close(jax.jit(lambda x, y: ops.many(x, y, k=2, f=0.5, b=True, s="abc", t=dtype))(x, y), (1 + 1 + 3 + 64) * x + y)
+    close(ops.many(np.ones((3, 8)), s=""), np.full((3, 8), 33))  # float64 of NumPy, which JAX takes as float32
+
+
+def test_words_of_python_as_names(ops):
+    x = normal(4)
+    close(ops.odd(x, from_=2.0), 2 * x)
+    assert jnp.isinf(ops.odd(x)).all()
+
+
+def test_in_place_ops_return_and_their_arguments_stay(ops):
+    x, y, w = normal(3, 8), normal(3, 8) + 1, normal(8)
+    kept = [np.array(t) for t in (x, y, w)]
+    for run in (ops.scale_, jax.jit(ops.scale_, static_argnums=1)):
+        close(run(x, 2.0), 2 * kept[0])
+    for run in (ops.fused_add_rms_norm, jax.jit(ops.fused_add_rms_norm)):
+        run(x, y, w)
+    for tensor, wanted in zip((x, y, w), kept):
+        assert np.array_equal(tensor, wanted)
+
+
+def test_a_donated_buffer_is_written_where_it_lies(ops):
+    step = jax.jit(lambda x: ops.scale_(x, 2.0), donate_argnums=0)
+    x = jnp.ones(1 << 16)
+    before = x.unsafe_buffer_pointer()
+    assert step(x).unsafe_buffer_pointer() == before
+
+
+def test_vmap_is_one_call_where_a_batch_may_stand_in_front(ops):
+    x, w = normal(5, 3, 8), normal(8)
+    scaled = jax.vmap(lambda x: ops.scale(x, 2.0))
+    close(scaled(x), 2 * x)
+    assert "while" not in jax.jit(scaled).lower(x).as_text()
+    close(jax.vmap(ops.add, in_axes=(0, None))(x, x[0]), x + x[0])
+    close(jax.vmap(lambda x: ops.scale(x, 2.0), in_axes=1)(x), 2 * x.swapaxes(0, 1))
+    close(jax.jit(jax.vmap(jax.vmap(lambda x: ops.scale(x, 3.0))))(x), 3 * x)
+    looped = jax.vmap(lambda x: ops.rms_norm_out(x, w))
+    close(looped(x), rms(x, w))
+    assert "while" in jax.jit(looped).lower(x).as_text()
+    close(jax.vmap(ops.silu_and_mul)(x), silu(x))
+
+
+def test_gradients_of_the_named_backward_are_jaxs(ops):
+    x, w = normal(3, 8), normal(8)
+    for run in (lambda f: f, jax.jit):
+        got = run(jax.grad(lambda x: (ops.silu_and_mul(x) ** 2).sum()))(x)
+        close(got, jax.grad(lambda x: (silu(x) ** 2).sum())(x))
+        got = run(jax.grad(lambda x, w: (ops.rms_norm_out(x, w, eps=1e-3) ** 2).sum(), (0, 1)))(x, w)
+        for one, wanted in zip(got, jax.grad(lambda x, w: (rms(x, w, 1e-3) ** 2).sum(), (0, 1))(x, w)):
+            close(one, wanted)
+        close(run(jax.grad(lambda x: (ops.rms_norm_out(x) ** 3).sum()))(x), jax.grad(lambda x: (rms(x) ** 3).sum())(x))
+
+
+def test_a_training_step_equals_jaxs(ops):
+    def step(f):
+        def loss(weight, x):
+            return (f(x @ weight) ** 2).sum()
+
+        @jax.jit
+        def run(weight, x):
+            return weight - 0.1 * jax.grad(loss)(weight, x)
+
+        return run(normal(6, 8), normal(3, 6))
+
+    close(step(ops.silu_and_mul), step(silu))
+
+
+def test_a_gradient_is_never_silently_wrong(ops):
+    x = normal(3, 8)
+    for call in (lambda x: ops.scale(x, 2.0), ops.scale_, ops.silu_and_mul_backward):
+        arguments = (x[:, :4], x) if call is ops.silu_and_mul_backward else (x, 2.0) if call is ops.scale_ else (x,)
+        with pytest.raises(ValueError, match="cannot be differentiated"):
+            jax.grad(lambda x: jnp.sum(call(x, *arguments[1:])))(arguments[0])
+    with pytest.raises(ValueError, match=r"rms_of\(\): weight: its backward computes no gradient of it"):
+        jax.grad(lambda w: ops.rms_of(x, w).sum())(normal(8))
+    close(jax.grad(lambda x: ops.rms_of(x, normal(8)).sum())(x), jax.grad(lambda x: rms(x, normal(8)).sum())(x))
+
+
+@pytest.mark.parametrize("run", [lambda f: f, jax.jit, lambda f: lambda *a: jax.eval_shape(f, *a)], ids=["eager", "jit", "shape"])
+def test_a_wrong_shape_is_refused_before_the_call(ops, run):
+    wrong = [
+        (ops.silu_and_mul, (normal(3, 7),), r"silu_and_mul\(\): x: shape \[3, 7\] does not match \[n, 2 \* d\]"),
+        (ops.silu_and_mul, (normal(7),), r"silu_and_mul\(\): x: shape \[7\] does not match \[n, 2 \* d\]"),
+        (ops.rms_norm_out, (normal(3, 8), normal(7)), r"rms_norm_out\(\): weight: shape \[7\] does not match \[d\]"),
+        (ops.add, (normal(3), normal(4)), r"add\(\): y: shape \[4\] does not match \[...\]"),
+        (lambda x: ops.quant(x, 3), (normal(3, 8),), r"quant\(\): s: d / group is no whole number"),
+    ]
+    for op, arguments, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            run(op)(*arguments)
+
+
+def test_what_the_op_itself_refuses_has_its_words(ops):
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"scale\(\): x: dtype float16 .* expected float32"):
+        ops.scale(normal(3).astype(jnp.float16), 2.0).block_until_ready()
+
+
+def test_64_bits_need_x64(root, tmp_path):
+    """Else JAX hands over 32, in the op's place."""
+    import compiled
+
+    library = compiled.build(root / "tests/interop/frameworks/indices.cc", tmp_path / "libindices.so", "-fvisibility=hidden")
+    write_package(root, library, tmp_path, "indices", "--jax")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        from indices.jax import positions
+    finally:
+        sys.path.remove(str(tmp_path))
+    with pytest.raises(ValueError, match=r"positions\(\): y: dtype int64 needs jax_enable_x64"):
+        positions(normal(3))
+    with jax.enable_x64(True):
+        assert positions(normal(3)).tolist() == [0, 1, 2]
+
+
+def test_export_with_sizes_that_vary(ops):
+    from jax import export
+
+    a, b = export.symbolic_shape("a, b")
+    check = export.DisabledSafetyCheck.custom_call("shaped.silu_and_mul")
+    exported = export.export(jax.jit(ops.silu_and_mul), disabled_checks=[check])(jax.ShapeDtypeStruct((a, 2 * b), jnp.float32))
+    for shape in ((3, 8), (5, 2)):
+        close(exported.call(normal(*shape)), silu(normal(*shape)))
+    unknown = jax.ShapeDtypeStruct((a, b), jnp.float32)  # who can say that b is even?
+    with pytest.raises(ValueError, match=r"shape \[a, b\] does not match \[n, 2 \* d\]"):
+        export.export(jax.jit(ops.silu_and_mul), disabled_checks=[check])(unknown)
+
+
+def test_an_export_is_reloaded_in_another_process(shaped, tmp_path):
+    """Where importing shaped.jax is enough."""
+    pytest.importorskip("flatbuffers")
+    save = """
+import jax, shaped.jax as ops
+from jax import export
+(a,) = export.symbolic_shape("a")
+check = export.DisabledSafetyCheck.custom_call("shaped.scale")
+run = export.export(jax.jit(lambda x: ops.scale(x, 2.0)), disabled_checks=[check])(jax.ShapeDtypeStruct((a,), "float32"))
+open("run.bin", "wb").write(run.serialize())
+"""
+    load = """
+import jax, shaped.jax
+run = jax.export.deserialize(bytearray(open("run.bin", "rb").read()))
+assert run.call(jax.numpy.ones(5)).tolist() == [2] * 5
+"""
+    for program in (save, load):
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(shaped), *filter(None, [os.environ.get("PYTHONPATH")])])}
+        done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_page_shows_how(shaped):
+    # [use]
+    import jax
+
+    import shaped.jax as ops
+
+    @jax.jit
+    def gated(x):
+        return ops.silu_and_mul(x) + 1
+    # [/use]
+
+    close(gated(normal(3, 8)), silu(normal(3, 8)) + 1)
+
+
+def test_what_has_no_function_says_why(shaped, ops):
+    assert "rms_norm" not in ops.__all__ and not hasattr(ops, "sum_list")
+    text = (shaped / "shaped/_jax.py").read_text()
+    said = re.findall(r"# (\w+)\(.*\n# No function for JAX: (.*)", text)
+    assert dict(said) == {
+        "rms_norm": "it returns what it makes, but XLA allocates before the call.",
+        "row_max": "it returns what it makes, but XLA allocates before the call.",
+        "sum_list": "XLA passes no Tensor[].",
+        "total": "it returns what it makes, but XLA allocates before the call.",
+    }
+
+
+def test_ops_without_the_headers_of_shapes_have_no_function(root, tmp_path):
+    import compiled
+
+    library = compiled.build(root / "docs/examples/leaky_relu.cc", tmp_path / "libplain.so", "-fvisibility=hidden")
+    package = write_package(root, library, tmp_path, "plain_ops", "--jax")
+    assert "# No function for JAX: it was exported without kernkit/shapes/export.h." in (package / "_jax.py").read_text()
+
+
+def test_xlas_order_is_refused_where_values_are_missing(shaped):
+    function = tvm_ffi.load_module(str(shaped / "shaped/libshaped.so")).get_function("_xla_rms_norm_out")
+    x = np.ones((2, 4), "float32")
+    y = np.zeros((2, 4), "float32")
+    function(0, y, x, 1e-6)
+    np.testing.assert_allclose(y, 1, atol=1e-5)
+    function(4, y, x, np.full(4, 2, "float32"), 1e-6)
+    np.testing.assert_allclose(y, 2, atol=1e-5)
+    for arguments, message in [((), "takes first the int"), ((0.5,), "takes first the int"), ((4, y, x, 1e-6), "more values than these 4"),
+                               ((0, y, x, x, 1e-6), "takes 4 values, got 5")]:  # fmt: skip
+        with pytest.raises(TypeError, match=message):
+            function(*arguments)
+
+
+SEVERAL_DEVICES = """
+import jax, numpy as np, test_jax_ops as t, shaped.jax as ops
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+x = t.normal(8, 8)
+mesh = Mesh(np.array(jax.devices()), "d")
+assert len(jax.devices()) == 4
+mapped = jax.shard_map(ops.silu_and_mul, mesh=mesh, in_specs=P("d"), out_specs=P("d"))
+y = jax.jit(mapped)(x)
+t.close(y, t.silu(x))
+assert y.sharding.spec == P("d")
+t.close(jax.grad(lambda x: (mapped(x) ** 2).sum())(x), jax.grad(lambda x: (t.silu(x) ** 2).sum())(x))
+def of_replicated(norm, scale):
+    def loss(x, w):
+        return (jax.shard_map(lambda x, w: scale(norm(x, w)), mesh=mesh, in_specs=(P("d"), P()), out_specs=P("d"))(x, w) ** 2).sum()
+    return jax.jit(jax.grad(loss, (0, 1)))(x, t.normal(8))
+for got, wanted in zip(of_replicated(ops.rms_norm_out, lambda x: 2 * x), of_replicated(t.rms, lambda x: 2 * x)):
+    t.close(got, wanted)
+t.close(jax.shard_map(lambda x, y: ops.add(ops.scale(x, 2.0), y), mesh=mesh, in_specs=(P("d"), P()), out_specs=P("d"))(x, x[:2]),
+        2 * x + np.tile(x[:2], (4, 1)))
+t.close(jax.pmap(ops.silu_and_mul)(x.reshape(4, 2, 8)).reshape(8, 4), t.silu(x))
+t.close(jax.jit(ops.silu_and_mul)(jax.device_put(x, NamedSharding(mesh, P("d")))), t.silu(x))
+"""
+
+
+@pytest.mark.all
+def test_several_devices(shaped, root, tmp_path):
+    """shard_map, pmap, and an array that is sharded, in a process of four devices."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(shaped), str(root / "tests/interop")]), "JAX_PLATFORMS": "cpu",
+           "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", SEVERAL_DEVICES], env=env, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
