@@ -160,13 +160,13 @@ function(kernkit_add_kernel library op)
   endif()
 endfunction()
 
-# kernkit_find_cutlass(): the target kernkit::cutlass, CUTLASS's headers: of the folder that CUTLASS_DIR
-# names, a checkout, or of the Python package nvidia-cutlass. Nothing where no CUDA is compiled.
+# kernkit_find_cutlass(): the target kernkit::cutlass, headers of the checkout that CUTLASS_DIR names, as a
+# variable or in the environment, or of the Python package nvidia-cutlass. Nothing without CUDA.
 function(kernkit_find_cutlass)
   if(NOT KERNKIT_WITH_CUDA OR TARGET kernkit::cutlass)
     return()
   endif()
-  set(dir "${CUTLASS_DIR}")
+  string(REGEX MATCH "[^;]+" dir "${CUTLASS_DIR};$ENV{CUTLASS_DIR}")  # the first; ./kk takes no -D
   if(NOT dir)
     find_package(Python 3.9 QUIET COMPONENTS Interpreter)
     if(Python_EXECUTABLE)
@@ -177,7 +177,7 @@ s = u.find_spec('cutlass_library'); print(s.submodule_search_locations[0] + '/so
   endif()
   if(NOT EXISTS "${dir}/include/cutlass/cutlass.h")
     message(FATAL_ERROR "kernkit_find_cutlass(): CUTLASS was not found in \"${dir}\"; type pip install "
-      "nvidia-cutlass, or set CUTLASS_DIR to a checkout of it")
+      "nvidia-cutlass (./kk installs what requirements.txt lists), or set CUTLASS_DIR to a checkout of it")
   endif()
   add_library(kernkit_cutlass INTERFACE)
   add_library(kernkit::cutlass ALIAS kernkit_cutlass)

@@ -236,9 +236,12 @@ class Numbers(frameworks.Framework):
 def test_an_op_out_of_order_is_found():
     """By the test of frameworks, which calls an op with its example."""
     tensor = {"dtype": "float32", "shape": [4, 3], "values": [], "cpu": False}
-    example = {"op": "twice", "arguments": [tensor, [tensor], 2.0, None]}
+    example = {"op": "twice", "arguments": [tensor, [tensor], 2.0, None, {**tensor, "scratch": True}]}
+    calls = []
 
-    def twice(y, xs, factor, nothing):
+    def twice(y, xs, factor, nothing, scratch):
+        calls.append(xs)
+        scratch[...] = len(calls)  # which no rule compares
         y[...] = xs[0] * factor
         return y + 1
 

@@ -108,6 +108,11 @@ TEST_P(ContractRules, TurnRedAlone) {
     text += std::string(rules[i].name) + ": " + verdicts[i].violations[0] + "\n";
   }
   EXPECT_EQ(red, GetParam().red) << text;
+  if (GetParam().fault == kGrowsScratch) {
+    EXPECT_EQ(text,
+              "Scratch: mix() on cuda:0: captured with larger tensors, it called cudaMalloc; "
+              "expected scratch from the caller or alloc_tensor()\n");
+  }
 }
 
 TEST(ContractRulesOf, EachHasAnOpThatBreaksIt) {
@@ -158,6 +163,45 @@ kernkit::Tensor tripled(TensorView x) {
   launch(mix_kernel<float>, {(n + 63) / 64, 64}, n, 2.0f, false, false, y.data<float>(),
          x.data<const float>(), x.data<const float>(), nullptr);
   return y;
+}
+
+// What it leaves in scratch differs from call to call.
+void doubled(TensorView y, TensorView x, TensorView scratch) {
+  KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cpu().contiguous();
+  KERNKIT_EXPECT(y).like(x).contiguous().no_partial_overlap(x);
+  KERNKIT_EXPECT(scratch).dtype(kernkit::dl_uint8).cpu().contiguous().no_overlap(x).no_overlap(y);
+  static unsigned char calls = 0;
+  ++calls;
+  if (scratch.numel() > 1) scratch.data<uint8_t>()[1] = calls;
+  for (int64_t i = 0; i < x.numel(); ++i) y.data<float>()[i] = 2 * x.data<const float>()[i];
+}
+
+}  // namespace
+
+KERNKIT_EXPORT(doubled, "(Tensor(a!) y, Tensor x, Tensor(b!) scratch) -> ()", "2 * x.", doubled)
+KERNKIT_TEST_CONTRACT(doubled, example<float>(9), example<float>(9), example<uint8_t>(4).scratch(),
+                      cpu_only())
+
+namespace {
+
+TEST(ContractRulesOf, ScratchIsNoResult) {
+  using kernkit::testing::example;
+  for (const bool is_scratch : {false, true}) {
+    auto scratch = example<uint8_t>(4);
+    if (is_scratch) scratch = scratch.scratch();
+    const Contract contract({"doubled", __tvm_ffi_doubled, __tvm_ffi__metadata_doubled},
+                            {example<float>(9), example<float>(9), scratch},
+                            {kernkit::testing::cpu_only()});
+    std::string text;
+    for (const Verdict& verdict : try_rules(all_rules(), contract)) {
+      for (const std::string& said : verdict.violations) text += said + "\n";
+    }
+    if (is_scratch) {
+      EXPECT_EQ(text, "");
+    } else {
+      EXPECT_NE(text.find("of scratch, element 1 is "), std::string::npos) << text;
+    }
+  }
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ class Contract {
     return elements;
   }
   bool is_written(size_t i) const { return callee_.param(parameters_[i]).is_written; }
+  bool is_result(size_t i) const { return is_written(i) && !examples_[i].is_scratch(); }
   /// "x", "xs[1]"
   std::string name_of(size_t i) const {
     std::string name = callee_.argument_name(parameters_[i]);

@@ -40,7 +40,14 @@ class Example {
     copy.stays_on_cpu_ = true;
     return copy;
   }
+  /// Scratch: once the call is over its bytes are nobody's, whether the op wrote them or not.
+  Example scratch() const {
+    Example copy = *this;
+    copy.is_scratch_ = true;
+    return copy;
+  }
 
+  bool is_scratch() const { return is_scratch_; }
   bool is_tensor() const { return is_tensor_; }
   bool is_list() const { return is_list_; }
   const std::vector<Example>& elements() const { return elements_; }
@@ -55,6 +62,7 @@ class Example {
   bool is_tensor_ = false;
   bool is_list_ = false;
   bool stays_on_cpu_ = false;
+  bool is_scratch_ = false;
   DLDataType dtype_{};
   std::vector<int64_t> shape_;
   std::vector<double> values_;

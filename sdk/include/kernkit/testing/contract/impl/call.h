@@ -84,7 +84,7 @@ inline void Call::collect(Outcome* outcome) {
     outcome->message = fault;
   }
   for (size_t i = arguments.size(); i-- > 0;) {
-    if (!arguments[i].is_tensor || !arguments[i].is_written) continue;
+    if (!arguments[i].is_tensor || !contract_->is_result(i)) continue;
     given_.insert(given_.begin(), {contract_->name_of(i), elements(i, memory_of(i).after)});
   }
 }

@@ -123,7 +123,7 @@ inline std::string Call::stray_write(bool inside) const {
 inline std::string Call::unwritten() const {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
-    if (!argument.is_tensor || !argument.is_written || argument.numel() == 0) continue;
+    if (!argument.is_tensor || !contract_->is_result(i) || argument.numel() == 0) continue;
     const Memory& memory = memory_of(i);
     if (elements(i, memory.before).bytes == elements(i, memory.after).bytes) {
       return contract_->name_of(i);

@@ -17,8 +17,8 @@ std::string json_list(const std::vector<T>& items, const Write& write) {
   return text + "]";
 }
 
-/// {"dtype": ..., "shape": [...], "values": [...], "cpu": ...}, a list, a number, true, null; of
-/// what JSON has not {"unknown": "what it is"}.
+/// {"dtype": ..., "shape": [...], "values": [...], "cpu": ..., "scratch": true where it is}, a
+/// list, a number, true, null; of what JSON has not {"unknown": "what it is"}.
 inline std::string json_of(const Example& example) {
   const auto number = [](const auto& value) {
     Message text;
@@ -30,7 +30,8 @@ inline std::string json_of(const Example& example) {
     return std::string("{\"dtype\": \"") + dtype_name(example.dtype()).c_str() +
            "\", \"shape\": " + json_list(example.shape(), number) +
            ", \"values\": " + json_list(example.values(), number) +
-           ", \"cpu\": " + (example.stays_on_cpu() ? "true}" : "false}");
+           ", \"cpu\": " + (example.stays_on_cpu() ? "true" : "false") +
+           (example.is_scratch() ? ", \"scratch\": true}" : "}");
   }
   const Any& value = example.value();
   switch (value.type_index()) {
