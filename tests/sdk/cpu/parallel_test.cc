@@ -86,6 +86,16 @@ TEST_F(CpuParallel, EveryIndexOnce) {
   }
 }
 
+// While helpers are awake, on their way to sleep and asleep.
+TEST_F(CpuParallel, LoopsOneBehindTheOther) {
+  for (int round = 0; round < 500; ++round) {
+    std::atomic<int64_t> sum{0};
+    parallel_for(8, 1, [&](int64_t begin, int64_t) { sum += begin; });
+    ASSERT_EQ(sum, 28) << round;
+    std::this_thread::sleep_for(std::chrono::microseconds(round % 2 == 0 ? 0 : round / 4));
+  }
+}
+
 TEST_F(CpuParallel, GrainOfAnySize) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();

@@ -2,10 +2,6 @@
 // The loop of an op on float16, which F16C converts a register at a time.
 #pragma once
 
-#include <string.h>
-
-#include <type_traits>
-
 #include "kernkit/apply.h"
 #include "kernkit/cpu/traffic.h"
 

@@ -2,7 +2,6 @@
 // The loop of one op on one combination of types, for each instruction set.
 #pragma once
 
-#include <type_traits>
 #include <utility>
 
 #include "kernkit/apply.h"

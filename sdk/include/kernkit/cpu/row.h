@@ -8,15 +8,9 @@
 #include "kernkit/cpu/reduction.h"
 #include "kernkit/cpu/row_block.h"
 #include "kernkit/cpu/row_scratch.h"
+#include "kernkit/cpu/row_singly.h"
 
 namespace kernkit::cpu {
-
-namespace detail {
-
-template <class Op, class... In>
-using result_of = std::decay_t<std::invoke_result_t<const Op&, compute_t<In>...>>;
-
-}  // namespace detail
 
 /// A row of d elements. Ops take compute types; those of sum() and max() make float or double,
 /// which is reduced. Pointers are to the row's first element, aligned to an element at least; in
@@ -34,7 +28,7 @@ class Row {
   }
 
   /// The op(in[i]...), not rounded, for several passes: made once, in memory of this thread, by one
-  /// keep() for each row of up to 1 MiB; otherwise made by each pass.
+  /// keep() for each row of up to 64 MiB; otherwise made by each pass, element by element.
   template <class Op, class... In>
   KERNKIT_INLINE auto keep(const Op& op, const In*... in) const {
     using R = detail::result_of<Op, In...>;
@@ -58,21 +52,25 @@ class Row {
 
   template <class Op, class R, class Again>
   KERNKIT_INLINE auto sum(const Op& op, const detail::Kept<R, Again>& in) const {
-    const auto pass = [this](const auto& of, const auto*... x)
-                          KERNKIT_ALL_INLINE { return this->sum(of, x...); };
-    return behind(op, in, pass);
+    if (in.values != nullptr) return sum(op, in.values);
+    return again(op, in, [d = d_](const auto& of, const auto*... x) KERNKIT_ALL_INLINE {
+      return detail::reduce_singly<detail::Sum>(of, d, x...);
+    });
   }
   template <class Op, class R, class Again>
   KERNKIT_INLINE auto max(const Op& op, const detail::Kept<R, Again>& in) const {
-    const auto pass = [this](const auto& of, const auto*... x)
-                          KERNKIT_ALL_INLINE { return this->max(of, x...); };
-    return behind(op, in, pass);
+    if (in.values != nullptr) return max(op, in.values);
+    return again(op, in, [d = d_](const auto& of, const auto*... x) KERNKIT_ALL_INLINE {
+      return detail::reduce_singly<detail::Max>(of, d, x...);
+    });
   }
   template <class Op, class Out, class R, class Again>
-  KERNKIT_INLINE auto map(const Op& op, Out* out, const detail::Kept<R, Again>& in) const {
-    const auto pass = [this, out](const auto& of, const auto*... x)
-                          KERNKIT_ALL_INLINE { return this->map(of, out, x...); };
-    return behind(op, in, pass);
+  KERNKIT_INLINE const Out* map(const Op& op, Out* out, const detail::Kept<R, Again>& in) const {
+    if (in.values != nullptr) return map(op, out, in.values);
+    again(op, in, [d = d_, out](const auto& of, const auto*... x) KERNKIT_ALL_INLINE {
+      detail::map_singly(of, d, out, x...);
+    });
+    return out;
   }
 
   /// *at = value, rounded.
@@ -102,14 +100,9 @@ class Row {
   template <class T>
   static constexpr bool kWiden = kSet != InstructionSet::kBaseline&& std::is_same_v<T, float16>;
 
-  // pass(op, values), or, once for all instruction sets, of op behind the one that makes them.
+  // pass(op behind the one that makes what is kept, inputs of that one...).
   template <class Op, class Kept, class Pass>
-  KERNKIT_INLINE static auto behind(const Op& op, const Kept& in, const Pass& pass) {
-    return in.values != nullptr ? pass(op, in.values) : make_again(op, in, pass);
-  }
-  template <class Op, class Kept, class Pass>
-  __attribute__((noinline)) KERNKIT_LOCAL static auto make_again(const Op& op, const Kept& in,
-                                                                 const Pass& pass) {
+  KERNKIT_INLINE static auto again(const Op& op, const Kept& in, const Pass& pass) {
     return in.again([&](const auto& made, const auto*... x) KERNKIT_ALL_INLINE {
       return pass([&](auto... v) KERNKIT_ALL_INLINE { return op(made(v...)); }, x...);
     });

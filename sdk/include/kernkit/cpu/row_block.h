@@ -4,21 +4,30 @@
 
 #include <string.h>
 
-#include "kernkit/cpu/traffic.h"
+#include "kernkit/cpu/half_loop.h"
 #include "kernkit/float.h"
 
 namespace kernkit::cpu::detail {
 
-// float16 by F16C, eight at a time. Through memory, so that no function's target must be named.
+// float16 by F16C, eight at a time. g++ takes registers, and keeps sums in memory around an asm
+// that writes there; clang++ takes no wide register in a function whose target is not named.
 template <class T>
 KERNKIT_INLINE void widen_halves([[maybe_unused]] float (&to)[kBlock],
                                  [[maybe_unused]] const T* from) {
 #if KERNKIT_INSTRUCTION_SETS > 1
-  auto* const in = reinterpret_cast<const Bytes<16>*>(from);
-  auto* const out = reinterpret_cast<Bytes<32>*>(to);
-  KERNKIT_UNROLLED
-  for (int i = 0; i < kBlock / 8; ++i) {
-    asm("vcvtph2ps %1, %%ymm0\n\tvmovups %%ymm0, %0" : "=m"(out[i]) : "m"(in[i]) : "xmm0");
+  for (int i = 0; i < kBlock; i += 8) {
+#if defined(__clang__)
+    asm("vcvtph2ps %1, %%ymm0\n\tvmovups %%ymm0, %0"
+        : "=m"(*reinterpret_cast<Bytes<32>*>(to + i))
+        : "m"(*reinterpret_cast<const Bytes<16>*>(from + i))
+        : "xmm0");
+#else
+    Halves halves;
+    Floats floats;
+    memcpy(&halves, from + i, sizeof(halves));
+    asm("vcvtph2ps %1, %0" : "=x"(floats) : "x"(halves));
+    memcpy(to + i, &floats, sizeof(floats));
+#endif
   }
 #endif
 }
@@ -26,11 +35,19 @@ template <class T>
 KERNKIT_INLINE void narrow_to_halves([[maybe_unused]] T* to,
                                      [[maybe_unused]] const float (&from)[kBlock]) {
 #if KERNKIT_INSTRUCTION_SETS > 1
-  auto* const in = reinterpret_cast<const Bytes<32>*>(from);
-  auto* const out = reinterpret_cast<Bytes<16>*>(to);
-  KERNKIT_UNROLLED
-  for (int i = 0; i < kBlock / 8; ++i) {  // 0: to nearest even
-    asm("vmovups %1, %%ymm0\n\tvcvtps2ph $0, %%ymm0, %0" : "=m"(out[i]) : "m"(in[i]) : "xmm0");
+  for (int i = 0; i < kBlock; i += 8) {  // 0: to nearest even
+#if defined(__clang__)
+    asm("vmovups %1, %%ymm0\n\tvcvtps2ph $0, %%ymm0, %0"
+        : "=m"(*reinterpret_cast<Bytes<16>*>(to + i))
+        : "m"(*reinterpret_cast<const Bytes<32>*>(from + i))
+        : "xmm0");
+#else
+    Halves halves;
+    Floats floats;
+    memcpy(&floats, from + i, sizeof(floats));
+    asm("vcvtps2ph $0, %1, %0" : "=x"(halves) : "x"(floats));
+    memcpy(to + i, &halves, sizeof(halves));
+#endif
   }
 #endif
 }

@@ -24,7 +24,7 @@ class RowScratch {
   KERNKIT_INLINE void begin_row() { is_kept_ = false; }
 
   /// Memory for d elements, or null: when the row keeps something already, when the system has
-  /// none, and beyond kMost, more than a processor's own caches hold.
+  /// none, and beyond kMost.
   template <class R>
   KERNKIT_INLINE R* of(int64_t d) {
     const size_t bytes = static_cast<size_t>(d) * sizeof(R);
@@ -35,7 +35,7 @@ class RowScratch {
   }
 
  private:
-  static constexpr size_t kMost = size_t{1} << 20;
+  static constexpr size_t kMost = size_t{64} << 20;
 
   __attribute__((noinline)) KERNKIT_LOCAL void take(size_t bytes) {
     free(memory_);

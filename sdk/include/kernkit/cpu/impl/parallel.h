@@ -31,12 +31,10 @@ struct Job {
   const void* context;
   int64_t pieces;
   int64_t next;        // atomic
-  int seats;           // for how many more threads
   fenv_t environment;  // the caller's: rounding, and whether subnormal numbers are flushed
 };
 
-// Never freed, since its threads never end. Belongs to one process: a forked one has no threads and
-// makes its own.
+// Never freed, since its threads never end. A forked process has no threads and makes its own.
 struct Pool {
   pid_t process;
   int callers = 0;  // atomic: threads that are in a loop. Only who finds none has the others help
@@ -44,8 +42,8 @@ struct Pool {
   pthread_cond_t came = PTHREAD_COND_INITIALIZER;     // a job
   pthread_cond_t left = PTHREAD_COND_INITIALIZER;     // the last helper
   Job* job = nullptr;
-  int helping = 0;
-  int helpers = 0;  // made, or failed to be made: nobody tries again
+  int seats = 0, helping = 0;  // atomic: threads the job has room for, and those that are at it
+  int helpers = 0;             // made, or failed to be made: nobody tries again
 };
 
 KERNKIT_COLD int number_from(const char* variable) noexcept {
@@ -97,31 +95,36 @@ KERNKIT_COLD void work_on(Job& job, const Pool& pool, bool is_caller) noexcept {
   }
 }
 
+// Lets the mutex go some 30 us for a number to be 0, or not: who sleeps needs longer to come.
+KERNKIT_COLD void stay_awake(Pool& pool, const int& number, bool any) noexcept {
+  pthread_mutex_unlock(&pool.mutex);
+  for (int i = 0; i < 100 && (__atomic_load_n(&number, __ATOMIC_RELAXED) != 0) != any; ++i)
+    sched_yield();
+  pthread_mutex_lock(&pool.mutex);
+}
+
 KERNKIT_COLD void* help(void* pool_of_all) noexcept {
   Pool& pool = *static_cast<Pool*>(pool_of_all);
   pthread_mutex_lock(&pool.mutex);
   for (;;) {
-    while (pool.job == nullptr || pool.job->seats == 0) {
-      pthread_cond_wait(&pool.came, &pool.mutex);
-    }
+    while (pool.seats == 0) pthread_cond_wait(&pool.came, &pool.mutex);
     Job& job = *pool.job;
-    --job.seats;
-    ++pool.helping;
+    __atomic_fetch_sub(&pool.seats, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&pool.helping, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&pool.mutex);
     fesetenv(&job.environment);
     work_on(job, pool, false);
     pthread_mutex_lock(&pool.mutex);
-    if (--pool.helping == 0) pthread_cond_signal(&pool.left);
+    if (__atomic_sub_fetch(&pool.helping, 1, __ATOMIC_RELAXED) == 0)
+      pthread_cond_signal(&pool.left);
+    stay_awake(pool, pool.seats, true);
   }
 }
 
 // With the pool's mutex.
 KERNKIT_COLD void make_helpers(Pool& pool, int wanted) noexcept {
   if (pool.helpers >= wanted) return;
-  if (!keep_library()) {
-    pool.helpers = kMaxThreads;
-    return;
-  }
+  if (!keep_library()) pool.helpers = kMaxThreads;
   // Signals are for the program's own threads, but for those that an instruction raises where it
   // stands: blocked, they would end the process without a call of its handler, or a sanitizer's.
   sigset_t blocked, before;
@@ -170,16 +173,18 @@ KERNKIT_COLD void run_pieces(int threads, int64_t pieces,
   Pool* pool = threads <= 1 || in_openmp_region() ? nullptr : this_process_pool();
   if (pool == nullptr) return run_alone(pieces, piece, context);
   if (__atomic_fetch_add(&pool->callers, 1, __ATOMIC_ACQUIRE) == 0) {
-    Job job{piece, context, pieces, 0, threads - 1, {}};
+    Job job{piece, context, pieces, 0, {}};
     fegetenv(&job.environment);
     pthread_mutex_lock(&pool->mutex);
     make_helpers(*pool, threads - 1);
     pool->job = &job;
+    __atomic_store_n(&pool->seats, threads - 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&pool->mutex);
     for (int i = 1; i < threads; ++i) pthread_cond_signal(&pool->came);
     work_on(job, *pool, true);
     pthread_mutex_lock(&pool->mutex);
-    pool->job = nullptr;  // too late for those who have not begun
+    __atomic_store_n(&pool->seats, 0, __ATOMIC_RELAXED);  // too late for those who have not begun
+    stay_awake(*pool, pool->helping, false);
     while (pool->helping != 0) pthread_cond_wait(&pool->left, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
   } else {

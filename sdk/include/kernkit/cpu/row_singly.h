@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes over a row element by element, with the bits of the vectorised ones and little code: for
+// what can be neither kept nor hurried.
+#pragma once
+
+#include <type_traits>
+
+#include "kernkit/apply.h"
+#include "kernkit/cpu/reduction.h"
+
+namespace kernkit::cpu::detail {
+
+template <class Op, class... In>
+using result_of = std::decay_t<std::invoke_result_t<const Op&, compute_t<In>...>>;
+
+/// Blocks come in the order of Row's: the last one first, if it is not whole.
+template <template <class> class Reduction, class Op, class... In>
+KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL auto reduce_singly(const Op& op, int64_t d,
+                                                                           const In*... in) {
+  using R = result_of<Op, In...>;
+  Reduction<R> lanes;
+  const int64_t whole = d & -int64_t{kBlock};
+  const auto add = [&](int64_t begin, int64_t nothing) {
+    R block[kBlock];
+    for (int64_t j = 0; j < kBlock; ++j) {
+      block[j] = j < nothing ? Reduction<R>::kNothing : op(compute_t<In>(in[begin + j])...);
+      asm volatile("");  // not vectorised
+    }
+    lanes.add(block);
+  };
+  if (whole != d) add(d - kBlock, kBlock - (d - whole));
+  for (int64_t i = 0; i < whole; i += kBlock) add(i, 0);
+  return lanes.result();
+}
+
+template <class Op, class Out, class... In>
+KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL void map_singly(const Op& op, int64_t d,
+                                                                        Out* out, const In*... in) {
+  for (int64_t i = 0; i < d; ++i) {
+    out[i] = Out(static_cast<compute_t<Out>>(op(compute_t<In>(in[i])...)));
+    asm volatile("");  // not vectorised
+  }
+}
+
+}  // namespace kernkit::cpu::detail
