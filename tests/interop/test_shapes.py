@@ -2,6 +2,8 @@
 """The grammar of shapes has two readers, the compiler's and the command's: they agree on every line of the C++ tests."""
 
 import re
+import shutil
+import subprocess
 
 import pytest
 from kernkit.frameworks.shapes import SENTENCES, Shapes
@@ -51,3 +53,17 @@ def test_metadata_and_docs_carry_the_line(root, tmp_path):
     module = tvm_ffi.load_module(str(library))
     metadata = module.get_function_metadata("silu_and_mul")
     assert metadata["schema"] == op.line.removeprefix("silu_and_mul")
+
+
+@pytest.mark.all
+def test_nvcc_takes_a_line_with_shapes(root, dlpack_include, tmp_path):
+    """For an op that is exported in its .cu file."""
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("nvcc is not installed")
+    done = subprocess.run(
+        [nvcc, "-x", "cu", "-std=c++17", "-I", root / "sdk/include", "-isystem", dlpack_include, "-c",
+         root / "tests/interop/frameworks/indices.cc", "-o", tmp_path / "indices.o"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

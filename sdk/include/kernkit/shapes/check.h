@@ -14,9 +14,9 @@ namespace kernkit::shapes {
 
 /// What is known of the line of an op at compile time.
 template <class Line>
-class Checks {
+class Checks : private kernkit::detail::Op<Line> {
  public:
-  static constexpr const schema::Schema& kSchema = kernkit::detail::Op<Line>::kSchema;
+  using kernkit::detail::Op<Line>::kSchema;  // nvcc takes no reference to it
   static constexpr ShapeLine kLine = read_shapes(Line::kSchema, kSchema);
 
   /// Whether the arguments are as the line says. All of them, so that what one tensor binds is read

@@ -35,8 +35,8 @@ KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
 /// for a dtype. Who calls `f` in C++ passes no line: its own checks stay.
 template <class Line>
 struct kernkit::detail::LineShapes<Line, std::enable_if_t<(sizeof(Line) > 0)>> {
-  static constexpr const shapes::ShapeLine& kLine = shapes::Checks<Line>::kLine;
-  static constexpr bool kOk = shapes::Sentences<kLine.error, kLine.position>::kOk;
+  static constexpr bool kOk = shapes::Sentences<shapes::Checks<Line>::kLine.error,
+                                                shapes::Checks<Line>::kLine.position>::kOk;
 
   template <class... Held>
   KERNKIT_ACCESSOR static void check(const Held&... held) {

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// KERNKIT_TEST_LINE: whether an op does what its schema line says of results and of (out!). Link
+// GTest and kernkit::host.
+#pragma once
+
+#include "kernkit/shapes/refusal.h"
+#include "kernkit/testing/impl/contract.h"
+
+namespace kernkit::testing::contract {
+
+/// Which results the line gives a name, and so a shape or a dtype; and the line with these as
+/// parameters: "(Tensor(out!) y[n], Tensor x[n]) -> ()".
+struct NamedResults {
+  std::vector<size_t> which;
+  std::string line = "(";
+
+  explicit NamedResults(const Callee& callee) {
+    const std::string& text = callee.schema_text();
+    for (int i = 0; i < callee.schema().num_returns; ++i) {
+      const schema::Param& result = callee.schema().returns[i];
+      if (result.type != schema::Type::kTensor || result.name.size == 0) continue;
+      auto end = static_cast<size_t>(result.name.begin);
+      for (int depth = 0; end < text.size(); ++end) {
+        const char c = text[end];
+        if (depth == 0 && (c == ',' || c == ')')) break;
+        depth += (c == '[' || c == '(') - (c == ']' || c == ')');
+      }
+      const auto begin = static_cast<size_t>(result.name.begin);
+      line += "Tensor(out!) " + text.substr(begin, end - begin) + ", ";
+      which.push_back(static_cast<size_t>(i));
+    }
+    const size_t close = text.rfind(')', text.rfind("->"));
+    line += text.substr(1, close - 1);
+    if (close == 1) line.resize(line.size() - std::min<size_t>(2, line.size() - 1));
+    line += ") -> ()";
+  }
+};
+
+/// Result i of a call that was accepted, or null.
+inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
+  KernkitAny any = outcome.result.get();
+  if (any.type_index == kKernkitArray || any.type_index == kKernkitList) {
+    const auto* cell = kernkit::detail::cell_of<KernkitSeqCell>(any);
+    if (i >= static_cast<size_t>(cell->size)) return nullptr;
+    any = static_cast<const KernkitAny*>(cell->data)[i];
+  }
+  return any.type_index == kKernkitTensor ? AnyView(any).cast<TensorView>().get() : nullptr;
+}
+
+/// "" or what the line says of its results and the op gave otherwise.
+inline std::string other_results(const Contract& contract, Call& call, const Outcome& outcome) {
+  const NamedResults results(contract.callee());
+  if (results.which.empty()) return "";
+  std::vector<shapes::Given> given(results.which.size() + contract.callee().num_params() + 1);
+  for (size_t k = 0; k < results.which.size(); ++k) {
+    given[k].tensor = result_of(outcome, results.which[k]);
+    if (given[k].tensor == nullptr) return "it gives no tensor where the line says one";
+  }
+  std::vector<DLTensor> tensors(call.arguments.size());
+  for (size_t i = 0; i < contract.callee().num_params(); ++i) {
+    shapes::Given& one = given[results.which.size() + i];
+    const Argument& argument = call.arguments[i];
+    const schema::Param& param = contract.callee().param(i);
+    if (argument.is_tensor) {
+      DLTensor& tensor = tensors[i];
+      tensor.shape = const_cast<int64_t*>(argument.shape.data());
+      tensor.ndim = static_cast<int32_t>(argument.shape.size());
+      tensor.dtype = argument.dtype;
+      tensor.device = argument.stays_on_cpu ? cpu_place().device() : call.place().device();
+      one.tensor = &tensor;
+    } else if (param.type == schema::Type::kInt && !param.is_list) {
+      one.number =
+          i < contract.given() ? AnyView(argument.value.get()).cast<int64_t>() : param.default_int;
+    } else if (param.type == schema::Type::kScalarType &&
+               argument.value.get().type_index != kKernkitNone) {
+      one.dtype = AnyView(argument.value.get()).cast<DLDataType>();
+    }
+  }
+  try {
+    shapes::refuse(results.line.c_str(), given.data());
+  } catch (const Error& error) {
+    const std::string text = error.message();
+    return text == "the arguments do not match the schema line" ? "" : text;  // all of them do
+  }
+}
+
+inline void results_are_as_the_line_says(const Contract& contract, Verdict* verdict) {
+  for (const MakePlace make_place : places_of(contract)) {
+    const std::unique_ptr<Place> place = make_place();
+    Call call(contract, *place);
+    const std::string text = other_results(contract, call, call.run());
+    verdict->add(
+        text.empty() ? "" : contract.callee().name() + "()" + place->suffix() + ": result " + text);
+  }
+}
+
+/// What stands in an output that is written only is nothing to the op.
+inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
+  for (const MakePlace make_place : places_of(contract)) {
+    const std::unique_ptr<Place> place = make_place();
+    for (const size_t i : contract.tensors()) {
+      if (!contract.callee().param(contract.parameter_of(i)).is_only_written) continue;
+      Call usual(contract, *place);
+      Call other(contract, *place);
+      other.arguments[i].values = {3, 1, 7};
+      (void)usual.run();
+      (void)other.run();
+      const std::string differs =
+          first_difference(other, usual, [](const Elements& a, const Elements& b) {
+            return std::string(a.bytes == b.bytes ? "" : "other bytes come");
+          });
+      verdict->add(differs.empty() ? ""
+                                   : contract.callee().name() + "()" + place->suffix() +
+                                         " with something else in " + contract.name_of(i) +
+                                         " before: " + differs + "; (out!) says it is never read");
+    }
+  }
+}
+
+inline std::vector<Rule> line_rules() {
+  return {{"Results", "results have the shape, dtype and device of the line", nullptr,
+           results_are_as_the_line_says},
+          {"OutputsAreNotRead", "(out!) is written and never read", nullptr, outputs_are_not_read}};
+}
+
+/// "" or what broke the first rule that is broken.
+inline std::string line_failure(const Contract& contract) {
+  for (const Rule& rule : line_rules()) {
+    Verdict verdict;
+    if (contract.problem().empty()) rule.check(contract, &verdict);
+    if (!contract.problem().empty()) return contract.problem();
+    if (!verdict.violations.empty()) return verdict.violations[0];
+  }
+  return "";
+}
+
+}  // namespace kernkit::testing::contract
+
+/// KERNKIT_TEST_LINE(op, arguments...): the test Line.<op>, with what KERNKIT_TEST_CONTRACT takes
+/// behind the op's name. An op that reads what its line marks (out!), or returns what its line does
+/// not say, gives a framework's compiler wrong values; no other test sees it.
+#define KERNKIT_TEST_LINE(op, ...)                                                         \
+  extern "C" int __tvm_ffi_##op(void*, const KernkitAny*, int32_t, KernkitAny*);           \
+  extern "C" int __tvm_ffi__metadata_##op(void*, const KernkitAny*, int32_t, KernkitAny*); \
+  TEST(Line, op) {                                                                         \
+    using ::kernkit::testing::cpu_only;                                                    \
+    using ::kernkit::testing::cuda_only;                                                   \
+    using ::kernkit::testing::example;                                                     \
+    using ::kernkit::testing::list;                                                        \
+    namespace contract = ::kernkit::testing::contract;                                     \
+    EXPECT_EQ(contract::line_failure(contract::make_contract(                              \
+                  #op, __tvm_ffi_##op, __tvm_ffi__metadata_##op, {__VA_ARGS__})),          \
+              "");                                                                         \
+  }

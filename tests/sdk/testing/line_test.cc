@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops and their schema lines that disagree, and which rule finds it.
+#include "kernkit/testing/line.h"
+
+#include <utility>
+
+#include "kernkit/expect.h"
+#include "kernkit/owning_tensor.h"
+#include "kernkit/shapes/export.h"
+
+namespace {
+
+using kernkit::alloc_tensor;
+using kernkit::dl_float32;
+using kernkit::dl_int64;
+using kernkit::ShapeView;
+using kernkit::Tensor;
+using kernkit::TensorView;
+
+void check(TensorView x) { KERNKIT_EXPECT(x).dtype(dl_float32).cpu().contiguous(); }
+
+template <bool Adds>
+void copy(TensorView y, TensorView x) {
+  check(x);
+  check(y);
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    y.data<float>()[i] = x.data<const float>()[i] + (Adds ? y.data<float>()[i] : 0);
+  }
+}
+void copy_and_clear(TensorView y, TensorView x) {
+  copy<false>(y, x);
+  for (int64_t i = 0; i < x.numel(); ++i)
+    static_cast<float*>(const_cast<void*>(x.data_ptr()))[i] = 0;
+}
+void copy_alike(TensorView y, TensorView x) {
+  KERNKIT_EXPECT(y).like(x);
+  copy<false>(y, x);
+}
+Tensor filled(int64_t rows, int64_t columns, DLDataType dtype) {
+  const int64_t sizes[] = {rows, columns};
+  Tensor y = alloc_tensor(ShapeView(sizes, 2), dtype, {kDLCPU, 0});
+  memset(y.data_ptr(), 0, static_cast<size_t>(rows * columns) * dtype.bits / 8);
+  return y;
+}
+Tensor zeros(TensorView x) {
+  check(x);
+  return filled(x.size(0), x.size(1), dl_float32);
+}
+Tensor zeros_transposed(TensorView x) {
+  check(x);
+  return filled(x.size(1), x.size(0), dl_float32);
+}
+
+}  // namespace
+
+KERNKIT_EXPORT(line_copy, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy<false>)
+KERNKIT_EXPORT(line_add, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy<true>)
+KERNKIT_EXPORT(line_clear, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy_and_clear)
+KERNKIT_EXPORT(line_half, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", "", copy_alike)
+KERNKIT_EXPORT(line_zeros, "(Tensor x[n, d]) -> Tensor y[n, d]", "", zeros)
+KERNKIT_EXPORT(line_turned, "(Tensor x[n, d]) -> Tensor y[n, d]", "", zeros_transposed)
+KERNKIT_EXPORT(line_wide, "(Tensor x[n, d]) -> Tensor y[n, d]: float64", "", zeros)
+
+// [line]
+KERNKIT_TEST_LINE(line_copy, example<float>(4, 3), example<float>(4, 3), cpu_only())
+// [/line]
+KERNKIT_TEST_LINE(line_zeros, example<float>(4, 3), cpu_only())
+
+namespace kernkit::testing::contract {
+namespace {
+
+#define CONTRACT_OF(op, ...) \
+  make_contract(#op, __tvm_ffi_##op, __tvm_ffi__metadata_##op, {__VA_ARGS__, cpu_only()})
+
+TEST(LineRules, FindWhatTheLineSaysOtherwise) {
+  const auto x = example<float>(4, 3);
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_add, x, x)),
+            "line_add() with something else in y before: of y, other bytes come; (out!) says it is "
+            "never read");
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_turned, x)),
+            "line_turned(): result y: shape [3, 4] does not match [n, d] with n = 4 (bound by x), "
+            "d = 3 (bound by x)");
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_wide, x)),
+            "line_wide(): result y: dtype float32 is not supported; expected float64");
+}
+
+TEST(LineRules, TheContractsRulesFindTheOthers) {
+  const auto x = example<float>(4, 3);
+  const auto failure_of = [](const char* name, const Contract& contract) -> std::string {
+    for (const Rule& rule : all_rules()) {
+      if (rule.name == std::string(name)) return report_of(rule, contract).failure;
+    }
+    return "there is no such rule";
+  };
+  EXPECT_EQ(failure_of("InputsAreNotWritten", CONTRACT_OF(line_copy, x, x)), "");
+  EXPECT_NE(failure_of("InputsAreNotWritten", CONTRACT_OF(line_clear, x, x)), "");
+  const Contract half = CONTRACT_OF(line_half, x, example<float>(4, 6));
+  EXPECT_NE(failure_of("Example", half).find("does not match"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kernkit::testing::contract
