@@ -6,6 +6,7 @@ say so one by one."""
 import ctypes
 import pathlib
 import re
+import shutil
 import subprocess
 
 import compiled
@@ -171,6 +172,10 @@ WRONG = {
     "opposite(): argument 1: expected bool, got float 1": ("opposite", 1.0),
     "dtype_of_name(): argument 1: expected a dtype, got int 1": ("dtype_of_name", 1),
     "nothing(): takes 0 arguments, got 1": ("nothing", 1),
+    "stride_at(): argument 2: expected int, got str \"x\"": ("stride_at", CUBE, "x"),
+    "add(): argument 1: expected float, got str \"1\"": ("add", "1", 2.0),
+    "half(): argument 1: expected int, got None": ("half", None),
+    "allocate(): argument 2: expected a dtype, got int 3": ("allocate", (2, 3), 3),
 }  # fmt: skip
 
 
@@ -179,6 +184,10 @@ def test_wrong_calls(modules, text):
     ours, theirs = (answer(module, WRONG[text][0], WRONG[text][1:]) for module in modules)
     assert ours[1] == text
     assert ours[0] is theirs[0]
+
+
+def test_twenty_wrong_calls_say_which_argument():
+    assert sum("(): argument " in text for text in WRONG) >= 20
 
 
 def test_an_error_of_an_accessor_can_be_caught(modules):
@@ -272,6 +281,17 @@ void helper(ffi::TensorView x, bool a, bool b) {
   TVM_FFI_ICHECK_EQ(which, a ? 0 : 1) << x.ndim();
 }
 """
+TEMPLATES = """
+#include <tvm/ffi/container/tensor.h>
+#include <tvm/ffi/function.h>
+template <class T>
+__global__ void twiceof(T* x) { *x *= T(2); }
+template <class T>
+void launch(tvm::ffi::TensorView x) { twiceof<<<1, 1>>>(static_cast<T*>(x.data_ptr())); }
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(of_float, launch<float>);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC_DOC(of_float, "Doubles one number.");
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(of_double, [](tvm::ffi::TensorView x) { launch<double>(x); });
+"""
 EXPORT = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(NAME, helper);\n"
 
 
@@ -313,6 +333,37 @@ def test_beside_a_linked_runtime(objects, tmp_path):
     assert "TVMFFI" not in symbols
     # An else belongs to the if before the check, unlike tvm-ffi's.
     tvm_ffi.load_module(str(library)).ours(X, False, False)
+
+
+def test_two_such_libraries_and_one_of_tvm_ffis_headers_in_one_process(modules, objects, tmp_path):
+    second = tmp_path / "second.so"
+    subprocess.run(["c++", "-shared", objects["ours"], "-o", second], check=True)
+    for path in (PATHS[0], second):
+        dynamic = subprocess.run(["readelf", "-d", path], check=True, capture_output=True, text=True).stdout
+        symbols = subprocess.run(["nm", "-D", path], check=True, capture_output=True, text=True).stdout
+        assert "tvm_ffi" not in dynamic
+        assert "TVMFFI" not in symbols
+    second, (ours, theirs) = tvm_ffi.load_module(str(second)), modules
+    for _ in range(2):  # each after the errors of the others
+        assert answer(second, "ours", (X, True, False)) == (ValueError, "ours(): Check failed: (b) is false: b")
+        assert answer(ours, "fail", ("throw",)) == (RuntimeError, "fail(): thrown 1.5 c")
+        assert answer(theirs, "fail", ("throw",)) == (RuntimeError, "thrown 1.5 c")
+        y = ours.same(theirs.through_dlpack(ours.through_dlpack(tvm_ffi.from_dlpack(X))))
+        second.ours(y, False, False)
+        assert plain(theirs.same(y)) == plain(y) == (X.tolist(), "float32")
+
+
+def test_the_device_code_of_an_export_has_the_kernels_of_its_template(dlpack, tmp_path):
+    """nvcc reads a file for the device without the calls of what it exports."""
+    if not shutil.which("nvcc"):
+        pytest.skip("no CUDA compiler")
+    source = tmp_path / "templates.cu"
+    source.write_text(TEMPLATES)
+    command = ["nvcc", "-std=c++17", "-ptx", "-arch=sm_80", *OURS[OURS.index("-I"):], *dlpack, source, "-o", tmp_path / "ptx"]
+    subprocess.run(command, check=True)
+    ptx = (tmp_path / "ptx").read_text()
+    assert sorted(re.findall(r"\.entry _Z7twiceofI([a-z])EvPT_", ptx)) == ["d", "f"]
+    assert "__tvm_ffi_" not in ptx
 
 
 def test_an_else_behind_a_check_is_of_the_if_before(objects, tmp_path):

@@ -2,7 +2,7 @@
 // make_function(): a function of the host that calls C++ code.
 #pragma once
 
-#include "kernkit/call/argument_name.h"
+#include "kernkit/call/read_call.h"
 #include "kernkit/function.h"
 #include "kernkit/host_api/raise.h"
 #include "kernkit/list.h"
@@ -37,24 +37,12 @@ class Callback<F, R(Params...)> {
   static void destroy(void* self) noexcept { delete static_cast<Callback*>(self); }
 
  private:
-  // In a constructor, which reads its braced arguments left to right.
-  struct Apply {
-    Apply(F* function, KernkitAny* result,
-          const typename Argument<std::decay_t<Params>>::Held&... held) {
-      if constexpr (std::is_void_v<R>) {
-        (*function)(static_cast<Params>(held)...);
-      } else {
-        Result<std::decay_t<R>>::set(result, (*function)(static_cast<Params>(held)...));
-      }
-    }
-  };
   template <size_t... I>
   void apply([[maybe_unused]] const KernkitAny* args, KernkitAny* result,
              std::index_sequence<I...>) {
-    Apply{&function_, result, Argument<std::decay_t<Params>>::read(args[I], kNames.at[I].text)...};
+    ReadCall<R, Params...>{function_, result,
+                           Argument<std::decay_t<Params>>::read(args[I], kArgumentName<I>.text)...};
   }
-
-  static constexpr ArgumentNames<sizeof...(Params)> kNames{};
 
   const char* name_;
   F function_;

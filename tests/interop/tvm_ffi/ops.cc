@@ -13,6 +13,7 @@
 #include <tvm/ffi/string.h>
 
 #include <cstdlib>
+#include <sstream>
 
 namespace ffi = tvm::ffi;
 

@@ -21,7 +21,7 @@ bool is_rare([[maybe_unused]] const KernkitAny& any) {
   if constexpr (std::is_floating_point_v<T>) {
     return __builtin_expect(any.type_index != kKernkitFloat, 0) &&
            type_index_again(any) == kKernkitBigInt;
-  } else if constexpr (std::is_same_v<T, TensorView>) {
+  } else if constexpr (std::is_same_v<typename Argument<T>::Held, TensorView>) {
     return __builtin_expect(any.type_index != kKernkitTensor, 0) &&
            type_index_again(any) == kKernkitObjectRValueRef;
   }
@@ -31,7 +31,8 @@ bool is_rare([[maybe_unused]] const KernkitAny& any) {
 /// Reads an argument that is not.
 template <class T>
 typename Argument<T>::Held read_usual(const KernkitAny& any, const char* name) {
-  if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, TensorView>) {
+  if constexpr (std::is_floating_point_v<T> ||
+                std::is_same_v<typename Argument<T>::Held, TensorView>) {
     return Argument<T>::read_usual(any, name);
   } else {
     return Argument<T>::read(any, name);

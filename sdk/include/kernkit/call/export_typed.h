@@ -2,39 +2,48 @@
 // KERNKIT_EXPORT_TYPED: an export without a schema line, for code that moves here step by step.
 #pragma once
 
-#include "kernkit/call/argument_name.h"
+#include "kernkit/call/read_call.h"
 #include "kernkit/call/typed_line.h"
 #include "kernkit/export.h"
 
 namespace kernkit::detail {
 
-/// What stands for the schema line when a function of these parameters is called. Export is the
-/// struct that KERNKIT_EXPORT_TYPED makes: kName, kWhere.
-template <class Export, size_t kParams>
-struct UnnamedLine : Export {};
+// Where nvcc reads the file for the device, it needs the kernels that an exported function
+// launches, be it a template's, and none of what calls it, which takes time to read.
+#if defined(__CUDA_ARCH__)
+inline constexpr bool kMakesCalls = false;
+#else
+inline constexpr bool kMakesCalls = true;
+#endif
+template <class R, class... Params>
+constexpr bool is_callable() {
+  return kMakesCalls && kIsResult<std::decay_t<R>> && (kIsArgument<std::decay_t<Params>> && ...);
+}
 
-template <class Export, size_t kParams>
-struct Op<UnnamedLine<Export, kParams>> {
-  static constexpr struct { const char* text = nullptr; } kNames{};
-  static constexpr ArgumentNames<kParams> kArguments{};
-
-  static constexpr const char* name(size_t i) { return kArguments.at[i].text; }
-  static schema::Signature signature() {
-    constexpr auto kCount = static_cast<int>(kParams);
-    return {kCount, kCount, 0, nullptr, nullptr};
+/// Export is the struct that KERNKIT_EXPORT_TYPED makes: kName, kWhere.
+template <class Export, class R, class... Params, size_t... I>
+[[gnu::always_inline]] inline int call_typed(std::index_sequence<I...>, R (*function)(Params...),
+                                             KernkitFunction self, const KernkitAny* args,
+                                             int32_t num_args, KernkitAny* result) noexcept {
+  try {
+    constexpr int32_t kCount = sizeof...(Params);
+    if (__builtin_expect(num_args != kCount, 0)) {
+      throw_count({kCount, kCount, 0, nullptr, nullptr}, nullptr, num_args);
+    }
+    size_t rare = 0;
+    if (((is_rare<std::decay_t<Params>>(args[I]) && ((rare = I), true)) || ...)) {
+      return call_again(self, Export::kName, argument_name(rare).text, args, num_args, rare, result,
+                        Export::kWhere);
+    }
+    ReadCall<R, Params...>{function, result,
+                           read_usual<std::decay_t<Params>>(args[I], kArgumentName<I>.text)...};
+    return 0;
+  } catch (const Error& error) {
+    return raise_error(Export::kName, error, Export::kWhere);
+  } catch (...) {
+    return raise_current_exception(Export::kName, Export::kWhere);
   }
-  template <size_t I>
-  static const KernkitAny& argument(const KernkitAny* args, int32_t) {
-    return args[I];
-  }
-  static bool accepts_count(int32_t num_args) { return num_args == static_cast<int32_t>(kParams); }
-};
-
-// Its types are its line.
-template <class Export, size_t kParams, class R, class... Params>
-inline constexpr bool kSuits<UnnamedLine<Export, kParams>, R, Params...> = true;
-template <class Export, size_t kParams>
-inline constexpr bool kHasShapes<UnnamedLine<Export, kParams>> = false;
+}
 
 template <class Export, class R, class... Params>
 [[gnu::always_inline]] inline int call_typed(R (*function)(Params...), KernkitFunction self,
@@ -46,8 +55,9 @@ template <class Export, class R, class... Params>
   static_assert(kIsResult<std::decay_t<R>>,
                 "kernkit: an exported function cannot return this C++ type (result.h says which it "
                 "can)");
-  if constexpr ((kIsArgument<std::decay_t<Params>> && ... && kIsResult<std::decay_t<R>>)) {
-    return call<UnnamedLine<Export, sizeof...(Params)>>(function, self, args, num_args, result);
+  if constexpr (is_callable<R, Params...>()) {
+    return call_typed<Export>(std::index_sequence_for<Params...>(), function, self, args, num_args,
+                              result);
   }
   return -1;
 }
@@ -55,7 +65,7 @@ template <class Export, class R, class... Params>
 /// "name(Tensor argument_1) -> ()", at compile time.
 template <size_t N, class R, class... Params>
 constexpr auto typed_line(const char (&name)[N], R (*)(Params...)) {
-  if constexpr ((kIsArgument<std::decay_t<Params>> && ... && kIsResult<std::decay_t<R>>)) {
+  if constexpr (is_callable<R, Params...>()) {
     return TypedLine<std::decay_t<R>, std::decay_t<Params>...>::behind(name);
   } else {
     return FixedText<N>{};

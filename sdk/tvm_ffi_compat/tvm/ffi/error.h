@@ -28,7 +28,6 @@ namespace detail {
 /// Throws an Error of any kind, whose name is a token of the macro.
 class Thrower {
  public:
-  // A constructor for the reason given in kernkit/error.h.
   constexpr Thrower(const char* kind, kernkit::Where where, bool log = false)
       : kind_(kind), where_(where), log_(log) {}
 

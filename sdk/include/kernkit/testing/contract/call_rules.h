@@ -2,7 +2,7 @@
 // The rules that every call of the other ones keeps.
 #pragma once
 
-#include "kernkit/call/argument_name.h"
+#include "kernkit/call/read_call.h"
 #include "kernkit/testing/contract/row_rules.h"
 #include "kernkit/testing/contract/rules.h"
 

@@ -23,7 +23,12 @@ class ShapeOf : public Base {
   }
   int64_t front() const { return at(0); }
   int64_t back() const { return at(this->size() - 1); }
-  int64_t Product() const {
+  KERNKIT_ACCESSOR int64_t Product() const {
+    return KERNKIT_USUALLY(this->size() == 1 && (*this)[0] >= 0) ? (*this)[0] : product_of_any();
+  }
+
+ private:
+  int64_t product_of_any() const {
     int64_t product = 0;
     if (kernkit::checked_product(*this, &product)) return product;
     TVM_FFI_THROW(ValueError) << "the sizes " << *this << " have no product in 64 bits";

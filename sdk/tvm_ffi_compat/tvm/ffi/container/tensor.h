@@ -20,6 +20,9 @@ namespace detail {
 class ViewBase {
  public:
   explicit ViewBase(kernkit::TensorView x) : tensor_(*x.get()), name_(x.name()) {}
+  // Not trivial, so that a parameter is the caller's copy, not a copy of that.
+  ViewBase(const ViewBase& other) : tensor_(other.tensor_), name_(other.name_) {}
+  ViewBase& operator=(const ViewBase&) = default;
   kernkit::TensorView read_only_view() const { return {&tensor_, name_}; }
   operator kernkit::TensorView() const& { return {&tensor_, name_}; }  // NOLINT(runtime/explicit)
   operator kernkit::TensorView() const&& = delete;                     // NOLINT(runtime/explicit)
@@ -141,10 +144,6 @@ KERNKIT_TVM_FFI_END
 
 template <class T>
 struct kernkit::detail::Argument<T, std::void_t<typename T::OfKernkit>>
-    : PlainArgument<schema::Type::kTensor, T> {
-  static T read(const KernkitAny& any, const char* name) {
-    return Argument<typename T::OfKernkit>::read(any, name);
-  }
-};
+    : Argument<typename T::OfKernkit> {};
 template <>
 struct kernkit::detail::Result<tvm::ffi::Tensor> : Result<Tensor> {};

@@ -7,13 +7,10 @@
 #error "kernkit: tvm-ffi's own headers are included before tvm_ffi_compat's; keep one include path"
 #endif
 
-// Standard headers that tvm-ffi's bring along, and sources came to live on.
-#include <algorithm>
+// Of what tvm-ffi's bring along; a source has <sstream>, <memory> and the like, which cost, itself.
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <optional>
-#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call of a function without a schema line: what its arguments are called, and the call itself.
+#pragma once
+
+#include "kernkit/base/fixed_text.h"
+#include "kernkit/call/argument.h"
+#include "kernkit/call/result.h"
+
+namespace kernkit::detail {
+
+/// "argument 1" for i = 0.
+constexpr FixedText<16> argument_name(size_t i) {
+  FixedText<16> name{};
+  append(append(name.text, "argument "), static_cast<uint32_t>(i + 1));
+  return name;
+}
+
+template <size_t I>
+inline constexpr FixedText<16> kArgumentName = argument_name(I);
+
+/// A call of arguments that have been read: made by braces, which read them left to right.
+template <class R, class... Params>
+struct ReadCall {
+  template <class F>
+  [[gnu::always_inline]] ReadCall(F&& function, KernkitAny* result,
+                                  const typename Argument<std::decay_t<Params>>::Held&... held) {
+    if constexpr (std::is_void_v<R>) {
+      function(static_cast<Params>(held)...);
+    } else {
+      Result<std::decay_t<R>>::set(result, function(static_cast<Params>(held)...));
+    }
+  }
+};
+
+}  // namespace kernkit::detail
