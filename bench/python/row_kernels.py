@@ -5,7 +5,8 @@ PyTorch's time by ours: the geometric mean, and the least one.
 
 Ours write into a tensor that is there; PyTorch's make one, as its users call them. With
 OMP_NUM_THREADS=1 in the environment both have one thread: from Python on one thread/<op>/...
-Strided rows lie 64 elements apart.
+With TORCH_COMPILE=1 what torch.compile makes of PyTorch's, for the very shape, stands beside them;
+that takes some 10 s for each. Strided rows lie 64 elements apart.
 """
 
 import math
@@ -16,6 +17,7 @@ import timeit
 
 from rows import ROOT, Rows, interleaved
 
+COMPILED = os.environ.get("TORCH_COMPILE") == "1"
 ONE_THREAD = os.environ.get("OMP_NUM_THREADS") == "1"
 START = "from Python on one thread" if ONE_THREAD else "from Python"
 LIBRARY = ROOT / "build/release/lib/libkernkit_row_kernels.so"
@@ -57,14 +59,19 @@ def measure(rows, lib, op, dtype, n, d, strided, ratios):
     digits = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}[dtype]
     if not torch.allclose(y.double(), wanted.double(), rtol=digits, atol=digits):
         return rows.fail(f"{START}/{op}/{dtype}/kernkit/{tail}", "the result is wrong")
-    time.sleep(0.02)  # threads of the check before have gone to sleep
     timers = {"kernkit": timeit.Timer(ours, globals=names), "torch": timeit.Timer(theirs, globals=names)}
+    if COMPILED:
+        names["compiled"] = torch.compile(eval(f"lambda x, r, w, b: {theirs}", names), dynamic=False)
+        timers["compiled"] = timeit.Timer("compiled(x, r, w, b)", globals=names)
+        torch.testing.assert_close(eval("compiled(x, r, w, b)", names), wanted, rtol=digits, atol=digits)
+    time.sleep(0.02)  # threads of the check before have gone to sleep
     times = interleaved(timers, 0.003, 9)
     moved = {"fused_add_rms_norm": 4, "gelu_and_mul": 3}.get(op, 2) * n * d * y.element_size()
     for whose, samples in times.items():
         rows.add(f"{START}/{op}/{dtype}/{whose}/{tail}", samples, moved=moved)
-    ratio = statistics.median(times["torch"]) / statistics.median(times["kernkit"])
-    ratios.setdefault(op, {})[f"{dtype} {tail}"] = ratio
+    for peer in times.keys() - {"kernkit"}:
+        ratio = statistics.median(times[peer]) / statistics.median(times["kernkit"])
+        ratios.setdefault((op, peer), {})[f"{dtype} {tail}"] = ratio
 
 
 def main():
@@ -82,10 +89,10 @@ def main():
                 for n, d in SHAPES:
                     measure(rows, lib, op, dtype, n, d, False, ratios)
                 measure(rows, lib, op, dtype, 64, 4096, True, ratios)
-        for op, cells in ratios.items():
+        for (op, peer), cells in sorted(ratios.items()):
             mean = math.exp(statistics.fmean(map(math.log, cells.values())))
             least = min(cells, key=cells.get)
-            print(f"{op}: torch by kernkit {mean:.2f}, least {cells[least]:.2f} ({least})")
+            print(f"{op}: {peer} by kernkit {mean:.2f}, least {cells[least]:.2f} ({least})")
 
 
 if __name__ == "__main__":
