@@ -64,7 +64,8 @@ def driver_environment(environment):
     """For ./kk: this Python's environment, with what a library's requirements.txt names."""
     kept = {key: value for key, value in environment.items() if key not in ("LIBRARY", "KK_VENV")}
     path = f"{sys.prefix}/bin:{os.environ['PATH']}"
-    return {**kept, "KK_VENV": sys.prefix, "PATH": path, "CMAKE_BUILD_PARALLEL_LEVEL": "2"}
+    few = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "CUDAARCHS": "80;120-real"}  # half of nvcc's time
+    return {**kept, "KK_VENV": sys.prefix, "PATH": path, **few}
 
 
 @pytest.fixture(scope="module")
