@@ -16,12 +16,14 @@ __all__ = [
 {kk}module = {kk}tvm_ffi.load_module({kk}os.path.join({kk}os.path.dirname(__file__), {file}))
 
 
-def {kk}register(op, attributes):
-    """XLA's target of an op: what it hands over is in the order of kernkit/shapes/xla.h."""
-    order = ["attrs.{kk}given", "rets", "args", *(f"attrs.{{name}}" for name in attributes)]
+def {kk}register(op, attributes, is_in_order):
+    """XLA's target of an op. What it hands over is in the op's order, or in that of kernkit/shapes/xla.h."""
+    order = ["rets", "args", *(f"attrs.{{name}}" for name in attributes)]
+    function = {kk}module.get_function(op if is_in_order else f"_xla_{{op}}")
+    order = order if is_in_order else ["attrs.{kk}given", *order]
     for platform in ("cpu", "gpu"):
         {kk}jax_tvm_ffi.register_ffi_target(
-            f"{package}.{{op}}", {kk}module.get_function(f"_xla_{{op}}"), order, platform=platform, allow_cuda_graph=platform == "gpu"
+            f"{package}.{{op}}", function, order, platform=platform, allow_cuda_graph=platform == "gpu"
         )
 
 
@@ -67,7 +69,9 @@ def {kk}call(op, results, tensors, vmap, aliases, given, attributes):
     """Calls the target: results of an op with one are that one. `tensors` may be None."""
     operands = [tensor for tensor in tensors if tensor is not None]
     target = {kk}jax.ffi.ffi_call(f"{package}.{{op}}", results, vmap_method=vmap, input_output_aliases=aliases)
-    found = target(*operands, {kk}given=given, **attributes)
+    if given is not None:
+        attributes["{kk}given"] = given
+    found = target(*operands, **attributes)
     axes = {kk}axes(operands[0]) if operands else ()
     if axes:  # ffi_call knows nothing of them
         found = [{kk}jax.lax.pcast(result, tuple(axes), to="varying") for result in found]

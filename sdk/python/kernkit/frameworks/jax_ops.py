@@ -78,7 +78,7 @@ class JaxWriter(Writer):
         places = ", ".join(f"{self._place(before[v.name])}: {i}" for i, v in enumerate(written) if v.name in before)
         vmap = "broadcast_all" if self.is_batched() else "sequential"
         call = [f'"{self.op.name}"', f"({results})", f"({', '.join([self.names[v.name] for v in tensors] + [''])})".replace(", )", ",)"),
-                f'"{vmap}"', "{" + places + "}", " | ".join(given) or "0",
+                f'"{vmap}"', "{" + places + "}", "None" if self.is_in_order() else " | ".join(given) or "0",
                 f"{{{', '.join(f'{v.name!r}: {self._attribute(v)}' for v in attributes)}}}"]  # fmt: skip
         return [*lines, f"    return {self.kk}call({', '.join(call)})"]
 
@@ -93,9 +93,19 @@ class JaxWriter(Writer):
         signature = self._signature(self.inputs, self._asked())
         return ["", "", f"def {self.function}({signature}):", f"    {text!r}", *lines]
 
-    def function_lines(self) -> List[str]:
+    def is_in_order(self) -> bool:
+        """Whether XLA hands over what the op takes: outputs, tensors, others, and all of them in every call."""
+        others = [v for v in self.inputs if v.type != "Tensor"]
+        ordered = self.out + [v for v in self.inputs if v.type == "Tensor"] + others
+        plain = not any(v.is_optional or (v.is_written and not v.is_only_written) for v in self.op.parameters)
+        return plain and all(a is b for a, b in zip(ordered, self.op.parameters))
+
+    def _register(self) -> List[str]:
         attributes = [v.name for v in self.inputs if v.type != "Tensor"]
-        return [*self._documented(self.body()), "", "", f'{self.kk}register("{self.op.name}", {attributes})']
+        return ["", "", f'{self.kk}register("{self.op.name}", {attributes}, {self.is_in_order()})']
+
+    def function_lines(self) -> List[str]:
+        return [*self._documented(self.body()), *self._register()]
 
     def with_gradient(self, backward: Backward, function: str) -> List[str]:
         """The function over the op's own, with a backward of its own. `function` is that of the backward."""
@@ -127,13 +137,12 @@ class JaxWriter(Writer):
             there = f" if {self.names[value.name]} is not None else None" * value.is_optional
             returned.append(f"{kk}{gradient}{there}" if gradient else "None")
         behind.append(f"    return ({''.join(text + ', ' for text in returned).rstrip()})")
-        attributes = [v.name for v in self.inputs if v.type != "Tensor"]
         return [
             "", "", f"@{wrapped}", *bare, "", "", f"def {kk}{name}_forward({', '.join(names)}):", *forward,
             "", "", f"def {kk}{name}_backward({', '.join([*order, kk + 'saved', kk + 'gradient'])}):", *behind,
             "", "", f"{kk}{name}.defvjp({kk}{name}_forward, {kk}{name}_backward, symbolic_zeros={bool(without)})",
             *self._documented([*self._arrays(tensors), f"    return {kk}{name}({', '.join(names)})"]),
-            "", "", f'{kk}register("{name}", {attributes})',
+            *self._register(),
         ]  # fmt: skip
 
 
