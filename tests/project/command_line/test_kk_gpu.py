@@ -123,6 +123,7 @@ def test_a_library_without_the_part_refuses_to_build_or_to_run(default, driver):
         assert (result.returncode, result.stderr) == (3, f"kernkit: {NOT_TAKEN}\n")
 
 
+@pytest.mark.all
 def test_the_part_is_brought_by_one_command(root, default, tmp_path):
     shutil.copytree(default, tmp_path / NAME, symlinks=True)
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
