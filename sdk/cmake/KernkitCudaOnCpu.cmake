@@ -3,20 +3,18 @@
 #
 #   kernkit::cuda_on_cpu_runtime              its runtime, in place of NVIDIA's
 #   kernkit::cuda_on_cpu               and headers with which .cu files are C++ files
-#   kernkit::cuda_on_cpu_main          a main() in place of GoogleTest's, for tests that find their
-#                                      devices on the CPU
-#   kernkit::cuda_on_ptx               beside the runtime: kernels that nvcc compiled run by their PTX;
-#                                      where the part ptx is, see ptx.cmake
+#   kernkit::cuda_on_cpu_main          a main() for tests that find their devices on the CPU
+#   kernkit::cuda_on_ptx               kernels that nvcc compiled run by their PTX, see ptx.cmake
 #   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
 #                                      compiled for the CPU, as objects for tests to link; without
 #                                      those that are GPU_ONLY
 #   kernkit_add_contract_test(mylib contract_test.cc)
-#                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked
-#                                      with these objects, or, where no op has a .cu file, with
-#                                      the library's own
+#                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked with
+#                                      these objects, or the library's own where no op has a .cu file
 #   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of each op once more, as <op>_cuda_test:
 #                                      on these objects, with KERNKIT_CUDA_ON_CPU defined; the
-#                                      files' KERNKIT_TEST_CONTRACT lines are tried there
+#                                      files' KERNKIT_TEST_CONTRACT lines are tried there; GPU_ONLY
+#                                      ops' where the part ptx and nvcc are
 include_guard(GLOBAL)
 
 set(_kernkit_sdk_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
@@ -24,17 +22,15 @@ if(NOT EXISTS "${_kernkit_sdk_dir}/cuda_on_cpu")
   cmake_path(SET _kernkit_sdk_dir NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/..")
 endif()
 set(_kernkit_cuda_on_cpu_dir "${_kernkit_sdk_dir}/cuda_on_cpu")
-file(GLOB _kernkit_sources CONFIGURE_DEPENDS "${_kernkit_cuda_on_cpu_dir}/execution/*.cc"
-  "${_kernkit_cuda_on_cpu_dir}/faults/*.cc" "${_kernkit_cuda_on_cpu_dir}/process/*.cc"
-  "${_kernkit_cuda_on_cpu_dir}/runtime/*.cc")
+file(GLOB _kernkit_sources CONFIGURE_DEPENDS "${_kernkit_cuda_on_cpu_dir}/execution/*.cc" "${_kernkit_cuda_on_cpu_dir}/faults/*.cc"
+  "${_kernkit_cuda_on_cpu_dir}/process/*.cc" "${_kernkit_cuda_on_cpu_dir}/runtime/*.cc")
 add_library(kernkit_cuda_on_cpu_runtime STATIC EXCLUDE_FROM_ALL ${_kernkit_sources})
 add_library(kernkit::cuda_on_cpu_runtime ALIAS kernkit_cuda_on_cpu_runtime)
 # Before any other: NVIDIA's headers may lie on the compiler's own path.
-target_include_directories(kernkit_cuda_on_cpu_runtime BEFORE PRIVATE
-  "${_kernkit_cuda_on_cpu_dir}" "${_kernkit_cuda_on_cpu_dir}/include")
+target_include_directories(kernkit_cuda_on_cpu_runtime BEFORE PRIVATE "${_kernkit_cuda_on_cpu_dir}"
+  "${_kernkit_cuda_on_cpu_dir}/include")
 target_link_libraries(kernkit_cuda_on_cpu_runtime PUBLIC kernkit::kernkit -pthread)
-set_target_properties(kernkit_cuda_on_cpu_runtime PROPERTIES
-  POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
+set_target_properties(kernkit_cuda_on_cpu_runtime PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
   KERNKIT_CONTRACT_SOURCE "${_kernkit_sdk_dir}/src/testing/contract.cc")
 _kernkit_compile_options(kernkit_cuda_on_cpu_runtime)
 if(NOT CMAKE_EXPORT_COMPILE_COMMANDS)  # whose readers want each file
@@ -55,18 +51,15 @@ include("${_kernkit_sdk_dir}/on_gpu/on_gpu.cmake" OPTIONAL)
 
 add_library(kernkit_cuda_on_cpu INTERFACE)
 add_library(kernkit::cuda_on_cpu ALIAS kernkit_cuda_on_cpu)
-target_include_directories(kernkit_cuda_on_cpu BEFORE INTERFACE
-  "${_kernkit_cuda_on_cpu_dir}/include")
+target_include_directories(kernkit_cuda_on_cpu BEFORE INTERFACE "${_kernkit_cuda_on_cpu_dir}/include")
 target_link_libraries(kernkit_cuda_on_cpu INTERFACE kernkit::cuda_on_cpu_runtime)
 target_compile_definitions(kernkit_cuda_on_cpu INTERFACE KERNKIT_CUDA_ON_CPU)
 # #pragma unroll, and fences in the headers that are the host's.
-target_compile_options(kernkit_cuda_on_cpu INTERFACE
-  -Wno-unknown-pragmas "$<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>")
+target_compile_options(kernkit_cuda_on_cpu INTERFACE -Wno-unknown-pragmas "$<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>")
 # Calls in two branches stay two, and one call one, so that __activemask() can tell where lanes are.
 # (Without jump threading g++ takes what two equal conditions guard for uninitialised.)
 target_compile_options(kernkit_cuda_on_cpu INTERFACE
-  "$<$<CXX_COMPILER_ID:GNU>:-fno-crossjumping;-fno-tree-tail-merge;-fno-thread-jumps>"
-  "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>"
+  "$<$<CXX_COMPILER_ID:GNU>:-fno-crossjumping;-fno-tree-tail-merge;-fno-thread-jumps;-Wno-maybe-uninitialized>"
   "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -hoist-common-insts=false>"
   "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -sink-common-insts=false>"
   "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -enable-tail-merge=false>")
@@ -80,8 +73,7 @@ endif()
 # Compiled where it is linked, beside GTest::gtest.
 add_library(kernkit_cuda_on_cpu_main INTERFACE)
 add_library(kernkit::cuda_on_cpu_main ALIAS kernkit_cuda_on_cpu_main)
-target_sources(kernkit_cuda_on_cpu_main INTERFACE
-  "${_kernkit_cuda_on_cpu_dir}/main/main.cc")
+target_sources(kernkit_cuda_on_cpu_main INTERFACE "${_kernkit_cuda_on_cpu_dir}/main/main.cc")
 target_link_libraries(kernkit_cuda_on_cpu_main INTERFACE kernkit::cuda_on_cpu)
 
 # The library's ops, but for those that are GPU_ONLY.
@@ -167,10 +159,14 @@ function(kernkit_add_cuda_tests library dir)
   _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_cuda_on_cpu)
   get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
   foreach(op IN LISTS gpu_only)
-    # Counted among the skipped, in the words of GoogleTest.
-    add_test(NAME ${op}_cuda_test COMMAND "${CMAKE_COMMAND}" -E echo
-      "${op}_cuda_test: Skipped\nGPU_ONLY: CUDA on the CPU leaves such a kernel out")
-    set_tests_properties(${op}_cuda_test PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
+    set(why "CUDA on the CPU leaves such a kernel out; `kernkit update --with ptx` adds what runs it")
+    if(COMMAND _kernkit_add_test_on_ptx)
+      _kernkit_add_test_on_ptx(${library} "${dir}" ${op} why)
+    endif()
+    if(why)  # counted among the skipped, in the words of GoogleTest
+      add_test(NAME ${op}_cuda_test COMMAND "${CMAKE_COMMAND}" -E echo "${op}_cuda_test: Skipped\nGPU_ONLY: ${why}")
+      set_tests_properties(${op}_cuda_test PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
+    endif()
   endforeach()
   _kernkit_ops_on_cpu(${library} ops)
   foreach(op IN LISTS ops)

@@ -8,7 +8,7 @@
 # compiles <op>.cc, <op>_export.cc and, where CUDA is compiled, <op>.cu of the folder, <op>/ by default.
 #
 #   CPU_ONLY             there is no <op>.cu
-#   GPU_ONLY             its .cu files compile with nvcc alone: CUDA on the CPU leaves the op out
+#   GPU_ONLY             its .cu files compile with nvcc alone: without a GPU they run by their PTX, or not
 #   SEPARABLE            its .cu files call __device__ functions of each other (nvcc -rdc=true)
 #   SOURCES              more .cc and .cu files of the op, by their path in its folder
 #   INCLUDE_DIRECTORIES  for the op's files
@@ -134,6 +134,7 @@ function(kernkit_add_kernel library op)
   set_property(TARGET ${objects} PROPERTY KERNKIT_SOURCES_OF_${op} ${sources})
   set_property(TARGET ${objects} PROPERTY KERNKIT_DIR_OF_${op} "${dir}")
   set_property(TARGET ${objects} PROPERTY KERNKIT_INCLUDES_OF_${op} ${folders})
+  set_property(TARGET ${objects} PROPERTY KERNKIT_LIBRARIES_OF_${op} ${arg_LIBRARIES})
   if(arg_GPU_ONLY)
     set_property(TARGET ${objects} APPEND PROPERTY KERNKIT_GPU_ONLY_OPS ${op})
   endif()

@@ -72,7 +72,7 @@ function(_kernkit_link_op target library op file objects)
     endif()
   endforeach()
   list(REMOVE_ITEM left_out ${needed})  # which two ops may share
-  set(linked "$<TARGET_OBJECTS:${objects}>")
+  string(REGEX REPLACE "_on_ptx>$" "_objects>" linked "$<TARGET_OBJECTS:${objects}>")
   if(left_out)
     _kernkit_objects_of("${left_out}" pattern)
     set(linked "$<FILTER:${linked},EXCLUDE,${pattern}>")

@@ -11,6 +11,7 @@ import pytest
 import tvm_ffi
 from commands import ENVIRONMENT, run
 from cuda_tools import cuobjdump
+from kernkit.library import parts
 
 HEAD = """\
 cmake_minimum_required(VERSION 3.25)
@@ -79,6 +80,33 @@ TEST(Plus, Adds) {
   EXPECT_EQ(y[2], 2 + NUMBER_OF_TEST);
 }
 """
+# What g++ does not compile.
+OF_NVCC = """\
+#include <cub/block/block_reduce.cuh>
+#include "kernkit/cuda/launch.h"
+#include "number.h"
+#include "plus.h"
+__global__ void plus_kernel(int64_t n, float* y) {
+  using Reduce = cub::BlockReduce<float, 128>;
+  __shared__ Reduce::TempStorage storage;
+  __shared__ float one;
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  const float sum = Reduce(storage).Sum(lane == 0 ? 0.25f : 0.0f);
+  if (threadIdx.x == 0) one = sum;
+  __syncthreads();
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += one * NUMBER;
+}
+void plus_cuda(kernkit::TensorView y) {
+  kernkit::cuda::Launch launch(y);
+  launch(plus_kernel, {(y.numel() + 127) / 128, 128}, y.numel(), y.data<float>());
+}
+// What kernkit's runtime has not is no error of the linker.
+cudaError_t array(cudaArray_t* made, const cudaChannelFormatDesc* format) {
+  return cudaMallocArray(made, format, 1, 1, 0);
+}
+"""
 ALL = "SOURCES detail/one.cc detail/two.cu INCLUDE_DIRECTORIES numbers SEPARABLE"
 
 
@@ -94,7 +122,7 @@ def project(root, tmp_path):
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/plus_test.cc").write_text(TEST.replace("NUMBER_OF_TEST", "1"))
 
-    def configure(line, *options, more="", **environment):
+    def configure(line, *options, more="", root=root, **environment):
         lines = HEAD.format(root=root) + line + "\n" + more
         (tmp_path / "CMakeLists.txt").write_text(lines)
         build = tmp_path / "build"
@@ -154,7 +182,61 @@ def test_gpu_only(project, tmp_path):
     run("cmake", "--build", build)
     said = run("ctest", "--test-dir", build, "--output-junit", build / "junit.xml")
     assert re.search(r"plus_cuda_test .*Skipped", said) and "100% tests passed" in said
-    assert "GPU_ONLY: CUDA on the CPU leaves such a kernel out" in (build / "junit.xml").read_text()
+    assert "GPU_ONLY: CUDA on the CPU leaves such a kernel out; where nvcc is, it runs by its PTX" in (build / "junit.xml").read_text()
+
+
+def test_gpu_only_in_a_library_without_the_part_ptx(root, project, tmp_path):
+    sdk = shutil.copytree(root / "sdk", tmp_path / "sdk")
+    parts.leave(str(sdk), "")
+    more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
+    build = configured(project(f"kernkit_add_kernel(ops plus {ALL} GPU_ONLY)", more=more, root=tmp_path))
+    said = run("ctest", "--test-dir", build, "-V", "-R", "plus_cuda_test$")
+    sentence = "CUDA on the CPU leaves such a kernel out; `kernkit update --with ptx` adds what runs it"
+    assert re.search(rf"plus_cuda_test: Skipped\n\d+: GPU_ONLY: {sentence}\n", said)
+
+
+def ctest(build, *words):
+    return subprocess.run(["ctest", "--test-dir", build, *words], capture_output=True, text=True).stdout
+
+
+@pytest.mark.all
+def test_gpu_only_where_its_ptx_runs(project, tmp_path):
+    """Its tests and its contract, of the library's objects; what the machine refuses is skipped."""
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    kernel = tmp_path / "plus/plus.cu"
+    more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
+
+    def configure_with(words, architectures="80-virtual"):
+        options = ("-DKERNKIT_CUDA=ON", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}", "-DCMAKE_BUILD_TYPE=Debug")
+        line = f"kernkit_add_kernel(ops plus SOURCES detail/one.cc INCLUDE_DIRECTORIES numbers GPU_ONLY {words})"
+        return configured(project(line, *options, more=more))
+
+    for words, architectures, why in (
+        ("", "80-real", "nvcc keeps no PTX of it; add a compute capability without -real to CMAKE_CUDA_ARCHITECTURES"),
+        ("LIBRARIES CUDA::cublas", "80", "it calls CUDA::cublas, which has machine code only"),
+        ("SEPARABLE", "80", "plus is SEPARABLE, which is not supported without a GPU"),
+    ):
+        said = ctest(configure_with(words, architectures), "-V", "-R", "plus_cuda_test$")
+        assert re.search(rf"plus_cuda_test: Skipped\n\d+: GPU_ONLY: {why}\n", said)
+
+    kernel.write_text(OF_NVCC)
+    build = configure_with("")
+    run("cmake", "--build", build, "--target", "plus_cuda_test")
+    said = ctest(build, "-R", "^plus_cuda_test[.]")
+    assert "100% tests passed" in said and "Skipped" not in said
+    assert {"Plus.Adds", "Contract/plus.Layouts", "Contract/plus.Capture"} <= set(re.findall(r"plus_cuda_test[.](\S+) [.]+ +Passed", said))
+
+    kernel.write_text(OF_NVCC.replace("if (i < n) y[i]", "y[i]"))
+    run("cmake", "--build", build, "--target", "plus_cuda_test")
+    assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: \w+ 4 bytes .*\(plus.cu:15\)", ctest(build, "-V"))
+
+    unknown = 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(lane));\n  if (i < n)'
+    kernel.write_text(OF_NVCC.replace("if (i < n)", unknown))
+    run("cmake", "--build", build, "--target", "plus_cuda_test")
+    said = ctest(build, "-V", "-R", "^plus_cuda_test[.]")
+    assert re.search(r"plus_cuda_test[.]Contract/plus.Layouts [.]+[*]*Skipped", said) and "100% tests passed" in said
+    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:15): it is not known" in said
 
 
 @pytest.mark.all

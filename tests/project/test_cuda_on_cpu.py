@@ -82,6 +82,21 @@ def test_example_of_the_page(prefix, with_contracts):
 
 
 @pytest.mark.all
+def test_example_of_the_page_by_its_ptx(prefix, example):
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    options = ("-DKERNKIT_CUDA=ON", "-DCMAKE_CUDA_ARCHITECTURES=80-virtual")
+    program = build(example, prefix, *options, target="shift_on_ptx_test")
+    assert [run_seed(program, seed)[1] for seed in range(3)] == [0] * 3
+    kernel = example / "shift/shift.cu"
+    kernel.write_text(kernel.read_text().replace("y[i] =", "y[i + 64] ="))
+    said, code = run_seed(build(example, prefix, *options, target="shift_on_ptx_test"), 0)
+    place = "shift_kernel: block [3, 0, 0], thread [32, 0, 0]"
+    assert f"{place}: stores 4 bytes 128 bytes behind an allocation of 1024 bytes (shift.cu:11)" in said
+    assert code != 0
+
+
+@pytest.mark.all
 def test_race_detector_of_the_page(prefix, example):
     options = ["-DCMAKE_CXX_FLAGS=-fsanitize=thread -g"]
     assert run_seed(build(example, prefix, *options), 1)[1] == 0

@@ -6,6 +6,8 @@
 #                                      kernkit, linked with the runtime; a program from a program,
 #                                      from a library what tests link
 #   kernkit_cudart                     the runtime as libcudart.so.13, for `kernkit run`
+#
+# and where nvcc is, kernkit_add_cuda_tests() runs the tests of GPU_ONLY ops so, on the library's objects.
 
 # Compiles a target as the runtime is, with its own headers before any other.
 function(_kernkit_compile_as_runtime target)
@@ -81,17 +83,21 @@ if(CMAKE_EXPORT_COMPILE_COMMANDS)  # whose readers want each file; this is built
   target_link_libraries(kernkit_cuda_on_ptx_files PRIVATE kernkit::cuda_on_cpu_runtime)
 endif()
 
-# For programs that know nothing of kernkit: kernels run from the start, and each function that the
-# runtime has not is there and says so.
+# For programs that know nothing of kernkit: kernels run from the start. And for whatever nvcc compiled:
+# each function that the runtime has not is there and says so.
 set(_kernkit_program "${_kernkit_cuda_on_cpu_dir}/ptx/program")
-add_library(kernkit_cuda_program OBJECT EXCLUDE_FROM_ALL
-  "${_kernkit_program}/start.cc" "${_kernkit_program}/missing.cc")
-_kernkit_compile_as_runtime(kernkit_cuda_program)
-target_link_libraries(kernkit_cuda_program PUBLIC kernkit::kernkit)
+foreach(_kernkit_piece IN ITEMS start missing)
+  add_library(kernkit_cuda_${_kernkit_piece} OBJECT EXCLUDE_FROM_ALL "${_kernkit_program}/${_kernkit_piece}.cc")
+  _kernkit_compile_as_runtime(kernkit_cuda_${_kernkit_piece})
+  target_link_libraries(kernkit_cuda_${_kernkit_piece} PUBLIC kernkit::kernkit)
+endforeach()
+# The runtime's objects, not its archive: of that the linker takes no file for a name that is there.
+set(_kernkit_whole_runtime $<TARGET_OBJECTS:kernkit_cuda_missing> $<TARGET_OBJECTS:kernkit_cuda_on_cpu_runtime>)
+set(_kernkit_whole_runtime "${_kernkit_whole_runtime}" CACHE INTERNAL "")
 
 # The same in the place of libcudart.so.13, see `kernkit run`. Not where a linker looks for -lcudart.
-add_library(kernkit_cudart SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:kernkit_cuda_program>
-  $<TARGET_OBJECTS:kernkit_cuda_on_cpu_runtime> ${_kernkit_ptx_objects})
+add_library(kernkit_cudart SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:kernkit_cuda_start>
+  ${_kernkit_whole_runtime} ${_kernkit_ptx_objects})
 target_link_libraries(kernkit_cudart PRIVATE -pthread ${CMAKE_DL_LIBS})
 target_link_options(kernkit_cudart PRIVATE -Wl,-soname,libcudart.so.13 -Wl,--no-undefined
   "SHELL:-Xlinker \"--version-script=${_kernkit_program}/cudart.map\"")
@@ -99,10 +105,15 @@ set_target_properties(kernkit_cudart PROPERTIES NO_SONAME ON OUTPUT_NAME cudart 
   LINKER_LANGUAGE CXX LINK_DEPENDS "${_kernkit_program}/cudart.map"
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/kernkit_cudart")
 
-# Whether a target keeps PTX: a compute capability without -real, or all of them.
-function(_kernkit_expect_ptx target)
+# The architectures of which a target keeps PTX: those without -real, or words for several.
+function(_kernkit_ptx_of target out)
   get_target_property(architectures ${target} CUDA_ARCHITECTURES)
-  list(FILTER architectures EXCLUDE REGEX "-real$|^native$")
+  list(FILTER architectures EXCLUDE REGEX "-real$|^native$|-NOTFOUND$")
+  set(${out} "${architectures}" PARENT_SCOPE)
+endfunction()
+
+function(_kernkit_expect_ptx target)
+  _kernkit_ptx_of(${target} architectures)
   get_target_property(separable ${target} CUDA_SEPARABLE_COMPILATION)
   if(NOT architectures)
     message(FATAL_ERROR "kernkit_add_on_ptx(${target}): nvcc keeps no PTX of it; add a compute capability "
@@ -121,7 +132,7 @@ function(kernkit_add_on_ptx target)
   list(FILTER libraries EXCLUDE REGEX "^(CUDA::)?cudart(_static)?$|-NOTFOUND$")
   set(objects "$<TARGET_OBJECTS:${target}>")
   if(type STREQUAL "EXECUTABLE")
-    add_executable(${target}_on_ptx ${objects} $<TARGET_OBJECTS:kernkit_cuda_program>)
+    add_executable(${target}_on_ptx ${objects} $<TARGET_OBJECTS:kernkit_cuda_start> ${_kernkit_whole_runtime})
     target_link_libraries(${target}_on_ptx PRIVATE ${libraries} kernkit::cuda_on_ptx)
     # As C++: nvcc would link its own runtime.
     set_target_properties(${target}_on_ptx PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
@@ -132,5 +143,72 @@ function(kernkit_add_on_ptx target)
     target_compile_definitions(${target}_on_ptx INTERFACE
       "$<TARGET_PROPERTY:${target},INTERFACE_COMPILE_DEFINITIONS>")
     target_link_libraries(${target}_on_ptx INTERFACE ${objects} ${libraries} kernkit::cuda_on_ptx)
+  endif()
+endfunction()
+
+# Why the tests of an op, which need these, cannot run on what nvcc compiled; "" where they can.
+function(_kernkit_why_not_on_ptx library op needed out)
+  set(${out} "" PARENT_SCOPE)
+  if(NOT KERNKIT_WITH_CUDA)
+    set(${out} "CUDA on the CPU leaves such a kernel out; where nvcc is, it runs by its PTX" PARENT_SCOPE)
+    return()
+  endif()
+  _kernkit_ptx_of(${library}_objects architectures)
+  if(NOT architectures)
+    set(${out} "nvcc keeps no PTX of it; add a compute capability without -real to CMAKE_CUDA_ARCHITECTURES" PARENT_SCOPE)
+  endif()
+  get_property(libraries TARGET ${library}_objects PROPERTY KERNKIT_LIBRARIES_OF_${op})
+  list(FILTER libraries INCLUDE REGEX "^CUDA::")
+  list(FILTER libraries EXCLUDE REGEX "^CUDA::(cudart(_static)?|nvtx3|toolkit)$")
+  if(libraries)
+    set(${out} "it calls ${libraries}, which has machine code only" PARENT_SCOPE)
+  endif()
+  foreach(each IN LISTS needed)
+    get_property(device TARGET ${library}_objects PROPERTY KERNKIT_DEVICE_OF_${each})
+    if(device)
+      set(${out} "${each} is SEPARABLE, which is not supported without a GPU" PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+# <op>_cuda_test of an op that is GPU_ONLY, or why it cannot be.
+function(_kernkit_add_test_on_ptx library dir op why)
+  set(program ${op}_cuda_test)
+  cmake_path(ABSOLUTE_PATH dir NORMALIZE)
+  set(file "${dir}/${op}_test.cc")
+  get_target_property(needed ${library}_objects KERNKIT_OPS)
+  _kernkit_other_ops(${library} ${op} "${file}" others)
+  list(REMOVE_ITEM needed ${others})
+  _kernkit_why_not_on_ptx(${library} ${op} "${needed}" reason)
+  set(${why} "${reason}" PARENT_SCOPE)
+  if(reason)
+    return()
+  endif()
+  _kernkit_find_gtest()
+  get_property(sources TARGET ${library}_objects PROPERTY KERNKIT_SOURCES_OF_${op})
+  list(FILTER sources INCLUDE REGEX "[.]cu$")
+  set_property(SOURCE ${sources} TARGET_DIRECTORY ${library}_objects APPEND PROPERTY COMPILE_OPTIONS -lineinfo)
+  if(NOT TARGET ${library}_on_ptx_usage)  # hands on no objects of the library's
+    add_library(${library}_on_ptx_usage INTERFACE)
+    target_sources(${library}_on_ptx_usage INTERFACE ${_kernkit_whole_runtime})
+    target_link_libraries(${library}_on_ptx_usage INTERFACE ${library}_cuda_on_cpu kernkit::cuda_on_ptx)
+  endif()
+  add_executable(${program} "${file}")
+  _kernkit_link_op(${program} ${library} ${op} "${file}" ${library}_on_ptx)
+  target_link_libraries(${program} PRIVATE ${library}_cuda_on_cpu_contract kernkit::host GTest::gtest_main)
+  foreach(each IN LISTS needed)
+    get_property(libraries TARGET ${library}_objects PROPERTY KERNKIT_LIBRARIES_OF_${each})
+    target_link_libraries(${program} PRIVATE ${libraries})
+  endforeach()
+  # As C++: nvcc would link its own runtime.
+  set_target_properties(${program} PROPERTIES
+    CXX_EXTENSIONS OFF ENABLE_EXPORTS ON LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
+  _kernkit_compile_options(${program})
+  _kernkit_compile_test(${program})
+  # A kernel that the machine refuses, by an instruction and its line, is no failure.
+  gtest_discover_tests(${program} TEST_PREFIX "${program}." DISCOVERY_TIMEOUT 60 PROPERTIES
+    SKIP_REGULAR_EXPRESSION "  SKIPPED |kernkit: .* cannot run: ")
+  if(TARGET ${op}_test)
+    set_target_properties(${op}_test PROPERTIES KERNKIT_CONTRACT_IN_CUDA_TEST ON)
   endif()
 endfunction()
