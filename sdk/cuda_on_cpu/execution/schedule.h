@@ -20,6 +20,7 @@ struct Settings {
   double watchdog = 20;         // seconds in which a kernel may stand still
   uint64_t sampled_grid = 0;    // of a grid of more blocks than that only some run; 0: all
   unsigned sampled_blocks = 0;  // so many
+  bool spreads = false;         // blocks of PTX, see CudaRuntime::set_seed()
 };
 
 /// Threads of a block, or blocks of a grid.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -20,7 +21,7 @@ class OnCpu : public ::testing::EmptyTestEventListener {
     device.memory = size_t{1} << 36;
     runtime_ = std::make_unique<CudaRuntime>(std::vector<CudaDevice>(2, device));
     runtime_->run_kernels(true);
-    runtime_->set_seed(number_of("KERNKIT_SEED", 1));
+    runtime_->set_seed(number_of("KERNKIT_SEED", 1), std::getenv("KERNKIT_SEED") == nullptr);
     runtime_->set_poison(static_cast<unsigned char>(number_of("KERNKIT_POISON", 0xcd)));
     runtime_->sample_blocks(1 << 16, 144);
   }

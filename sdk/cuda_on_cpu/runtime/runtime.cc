@@ -66,9 +66,10 @@ void CudaRuntime::run_kernels(bool run) {
   state().run_kernels = run;
 }
 
-void CudaRuntime::set_seed(unsigned seed) {
+void CudaRuntime::set_seed(unsigned seed, bool spread) {
   const Lock lock(state().mutex);
   state().settings.seed = seed;
+  state().settings.spreads = spread;
   state().random_state = 0;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block runs until it ends, or until it is time for others: then others start as well. Without a
-// seed large grids run on all processors.
+// A block runs until it ends, or until it is time for others: then others start as well. Large
+// grids run on all processors: without a seed, and with one where that changes nothing.
 #include "ptx/machine/grid.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <deque>
@@ -18,6 +19,22 @@ namespace {
 // Threads times instructions from which on more than one processor is worth it.
 constexpr uint64_t kLarge = 1 << 22;
 constexpr size_t kMostBlocks = 64;  // that have begun, of one processor
+constexpr uint64_t kNoEnd = UINT64_MAX;
+std::atomic<unsigned> last_processors{0};
+
+// Whether no block sees what another one does, unless by a race: then its results do not depend on
+// when others run.
+bool is_for_itself(const Origin& origin) {
+  const std::string& opcode = origin.opcode;
+  const auto begins = [&](const char* text) { return opcode.rfind(text, 0) == 0; };
+  const auto has = [&](const char* text) { return opcode.find(text) != std::string::npos; };
+  if (begins("atom") || begins("red.")) return has(".shared");
+  if (begins("membar") || begins("fence")) return has(".cta");
+  for (const char* ordered : {".volatile", ".relaxed", ".acquire", ".release", ".mmio", ".cv"}) {
+    if (has(ordered) && !has(".shared")) return false;
+  }
+  return !begins("call");  // it may print, or allocate
+}
 
 class GridRun {
  public:
@@ -28,59 +45,79 @@ class GridRun {
         most_(all_at_once ? count(launch.grid) : kMostBlocks) {}
 
   PtxResult run() {
-    const uint64_t work = schedule_.runs() * count(launch_.block) * launch_.kernel.code.size();
-    unsigned processors = 1;
-    if (settings_.seed == 0 && work >= kLarge) {
-      processors = std::max(1u, std::thread::hardware_concurrency());
-    }
+    const auto processors = static_cast<unsigned>(
+        std::min<uint64_t>(this->processors(), std::max<uint64_t>(1, schedule_.runs())));
+    last_processors = processors;
     std::vector<std::thread> others;
-    for (unsigned i = 1; i < processors && i < schedule_.runs(); ++i) {
-      others.emplace_back([this] { run_blocks(); });
-    }
+    for (unsigned i = 1; i < processors; ++i) others.emplace_back([this] { run_blocks(); });
     run_blocks();
     for (std::thread& other : others) other.join();
     return result_;
   }
 
  private:
-  bool start_one(std::deque<std::unique_ptr<Block>>* live,
-                 std::vector<std::unique_ptr<Block>>* idle) {
+  struct Begun {
+    std::unique_ptr<Block> block;
+    uint64_t number;  // in the order of their starts
+  };
+
+  unsigned processors() {
+    const uint64_t work = schedule_.runs() * count(launch_.block) * launch_.kernel.code.size();
+    if (work < kLarge || (settings_.seed != 0 && !settings_.spreads)) return 1;
+    const std::vector<Origin>& origins = launch_.kernel.origins;
+    each_for_itself_ = std::all_of(origins.begin(), origins.end(), is_for_itself);
+    if (settings_.seed != 0 && !each_for_itself_) return 1;
+    return std::max(1u, std::thread::hardware_concurrency());
+  }
+
+  bool start_one(std::deque<Begun>* live, std::vector<std::unique_ptr<Block>>* idle) {
     uint3 index;
-    uint64_t random;
+    uint64_t random, number;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      if (schedule_.done()) return false;
+      if (schedule_.done() || end_ != kNoEnd) return false;
       index = schedule_.take();
       random = schedule_.random();
+      number = begun_++;
     }
     if (idle->empty()) idle->push_back(std::make_unique<Block>(launch_));
-    live->push_front(std::move(idle->back()));
+    live->push_front({std::move(idle->back()), number});
     idle->pop_back();
-    live->front()->start(index, random);
+    live->front().block->start(index, random);
     return true;
   }
 
   void run_blocks() {
-    std::deque<std::unique_ptr<Block>> live;  // the one that runs next first
+    std::deque<Begun> live;  // the one that runs next first
     std::vector<std::unique_ptr<Block>> idle;
-    try {
-      while (!stopped_ && (!live.empty() || start_one(&live, &idle))) {
-        if (live.front()->run() == Block::Stop::kEnded) {
-          idle.push_back(std::move(live.front()));
-          live.pop_front();
+    for (;;) {
+      while (!live.empty() && live.front().number >= end_) live.pop_front();
+      if (live.empty() && !start_one(&live, &idle)) return;
+      Begun one = std::move(live.front());
+      live.pop_front();
+      try {
+        if (one.block->run() == Block::Stop::kEnded) {
+          idle.push_back(std::move(one.block));
           threads_passed.add();
           continue;
         }
-        look_whether_it_ends(*live.front());
-        live.push_back(std::move(live.front()));
-        live.pop_front();
-        if (live.size() < most_) start_one(&live, &idle);
+        look_whether_it_ends(*one.block);
+      } catch (const Fault& fault) {
+        stop(fault, one.number);
+        continue;
       }
-    } catch (const Fault& fault) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (!stopped_) result_ = {schedule_.with_seed(fault.sentence), fault.error};
-      stopped_ = true;
+      live.push_back(std::move(one));
+      if (live.size() < most_) start_one(&live, &idle);
     }
+  }
+
+  // Where each block is for itself, those that began before go on: of several faults the one counts
+  // that is found wherever blocks run.
+  void stop(const Fault& fault, uint64_t number) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (number >= end_) return;
+    result_ = {schedule_.with_seed(fault.sentence), fault.error};
+    end_ = each_for_itself_ ? number : 0;
   }
 
   void look_whether_it_ends(const Block& block) {
@@ -108,12 +145,16 @@ class GridRun {
   const Settings& settings_;
   Schedule schedule_;
   const size_t most_;
+  bool each_for_itself_ = false;
   std::mutex mutex_;
-  std::atomic<bool> stopped_{false};
+  uint64_t begun_ = 0;                 // how many blocks
+  std::atomic<uint64_t> end_{kNoEnd};  // blocks of this number and beyond do not go on
   PtxResult result_;
 };
 
 }  // namespace
+
+unsigned processors_of_last_grid() { return last_processors; }
 
 PtxResult run_grid(const Launch& launch, bool all_at_once, const Settings& settings) {
   return GridRun(launch, all_at_once, settings).run();

@@ -16,5 +16,7 @@ struct PtxResult {
 
 /// `all_at_once`: of a cooperative launch, whose blocks wait for each other.
 PtxResult run_grid(const Launch& launch, bool all_at_once, const Settings& settings);
+/// On how many OS threads.
+unsigned processors_of_last_grid();
 
 }  // namespace kernkit::cuda_on_cpu::ptx

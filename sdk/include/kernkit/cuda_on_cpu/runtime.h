@@ -99,7 +99,8 @@ class CudaRuntime {
   /// In which order blocks and threads run, and how far streams lag behind the host; 0: blocks and
   /// threads start in their order, and streams do not lag.
   /// A program with kernkit::cuda_on_cpu_main prints the seed where a test fails.
-  void set_seed(unsigned seed);
+  /// `spread`: of PTX, large grids whose blocks cannot see each other run on all processors.
+  void set_seed(unsigned seed, bool spread = false);
   unsigned seed() const;
   /// Of a grid of more than `grid` blocks only `blocks` run, at least 9: at its start, its end, and
   /// every eighth between. For tensors of 2^32 elements: of allocations of 256 MiB and more only

@@ -27,7 +27,7 @@ class TestDevice {
 
   TestDevice() {
     runtime_.run_kernels(true);
-    runtime_.set_seed(1);
+    runtime_.set_seed(1, true);
     runtime_.sample_blocks(1 << 16, 144);
   }
   /// Waits for what was launched; then what kernels did wrong, "" when nothing.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How kernels run by their PTX: memory, divergence, barriers, warps, atomics, calls.
+#include <thread>
+
+#include "ptx/machine/grid.h"
 #include "ptx_fixture.h"
 
 extern "C" {
@@ -225,6 +228,27 @@ TEST_F(PtxExecution, BlocksWaitForEachOther) {
              "atom.global.add.u32 %x4, [%first], 1; mov.u32 %r, 1;"),
       {0}, 0, 20, 1);
   EXPECT_EQ(in_[0], 20u);
+}
+
+// A large grid: without a seed always, with one where blocks cannot see each other.
+TEST_F(PtxExecution, BlocksOverAllProcessors) {
+  const unsigned all = std::max(1u, std::thread::hardware_concurrency());
+  const auto processors = [&](const std::string& body, unsigned seed, bool spread) {
+    runtime_.set_seed(seed, spread);
+    const auto r = run(kernel(body + "xor.b32 %r, %i, 5;", ".shared .u32 there;\n"), {0}, 0, 8192);
+    for (uint32_t i = 0; i < r.size(); ++i) EXPECT_EQ(r[i], i ^ 5);
+    return ptx::processors_of_last_grid();
+  };
+  const char* const global = "atom.global.add.u32 %x4, [%first], 1;";
+  EXPECT_EQ(processors(global, 0, false), all);
+  EXPECT_EQ(processors("", 7, false), 1u);
+  EXPECT_EQ(processors("", 7, true), all);
+  EXPECT_EQ(processors("atom.shared.add.u32 %x4, [there], 1; fence.acq_rel.cta;", 7, true), all);
+  for (const char* body :
+       {global, "red.global.add.u32 [%first], 1;", "membar.gl;", "fence.acq_rel.gpu;",
+        "ld.volatile.global.u32 %x4, [%first];", "ld.acquire.gpu.global.u32 %x4, [%first];"}) {
+    EXPECT_EQ(processors(body, 7, true), 1u) << body;
+  }
 }
 
 TEST_F(PtxExecution, Barriers) {

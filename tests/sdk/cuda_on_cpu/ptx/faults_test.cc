@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said of kernels that do wrong, and of those that cannot run.
+#include <set>
+
 #include "ptx_fixture.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -36,6 +38,23 @@ TEST_F(PtxFaults, OutsideAtTheLastLane) {
             "faulty: block [0, 0, 0], thread [31, 0, 0]: loads 4 bytes 0 bytes behind an "
             "allocation of 124 bytes (faulty.cu:12)");
 }
+// Of many blocks on all processors, each at a time of its own.
+TEST_F(PtxFaults, TheFirstOfSeveral) {
+  const std::string late =
+      "mov.u32 %r1, %ctaid.x;\nand.b32 %r2, %r1, 7;\nsub.u32 %r2, 8, %r2;\nmul.lo.u32 %r2, %r2, "
+      "3000;\nslow: sub.u32 %r2, %r2, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra slow;\n"
+      "setp.lt.u32 %p2, %r1, 1000;\n@%p2 bra end;\nst.global.u32 [%x], %i;\nend:";
+  std::set<std::string> seen;
+  for (int i = 0; i < 5; ++i) {
+    CudaRuntime runtime;
+    runtime.run_kernels(true);
+    runtime.set_seed(7, true);
+    EXPECT_EQ(run(late, memory<int>(40), 8192), cudaErrorIllegalAddress);
+    seen.insert(runtime.faults().at(0));
+  }
+  EXPECT_EQ(seen.size(), 1u);
+}
+
 TEST_F(PtxFaults, OutsideAtTheFirstLane) {
   EXPECT_EQ(run(std::string(kBackwards) + "st.global.u32 [%x], %i;", memory<int>(31) + 31, 1, 32),
             cudaErrorIllegalAddress);
