@@ -66,8 +66,6 @@ def test_each_form_that_a_test_runs_is_listed(ran):
     assert set(ran) - set(listed()) == set(), "python tests/project/test_ptx_forms.py adds them to forms.txt"
 
 
-# Of two sources of 16 bits the first has every value, the second every 61st; KERNKIT_PTX_PAIRS=1: every one, in hours.
-PAIRS = os.environ.get("KERNKIT_PTX_PAIRS", "61")
 OF_VALUES = "PtxInteger.*:PtxReal.*:PtxConvert.*:PtxValueForms.*"
 
 
@@ -80,14 +78,14 @@ def run_longer(tests, **values):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tests", ["PtxConvert.ArithmeticOf16Bits", "PtxInteger.Arithmetic", "PtxInteger.Logic"])
-def test_pairs_of_16_bits(tests):
-    run_longer(tests, KERNKIT_PTX_PAIRS=PAIRS)
+@pytest.mark.parametrize("tests", ["PtxConvert.*", "PtxInteger.*", "PtxValueForms.Comparisons", "PtxValueForms.*-*.Comparisons"])
+def test_all_pairs_of_16_bits(tests):
+    run_longer(tests, KERNKIT_PTX_PAIRS="1")
 
 
 @pytest.mark.slow
-def test_a_million_random_values():
-    run_longer(OF_VALUES, KERNKIT_PTX_RANDOM="1000000")
+def test_ten_million_random_values():
+    run_longer(OF_VALUES, KERNKIT_PTX_RANDOM="10000000")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,33 @@ uint64_t f32_bits(float x) {
   return x != x ? 0x7fffffff : narrow;
 }
 
+// What is quick gives what the definition gives.
+TEST(FloatFormats, QuickOnesFollowTheDefinition) {
+  std::mt19937_64 random(3);
+  for (const int e : {4, 5, 8}) {
+    const int m = e == 4 ? 3 : 15 - e;
+    for (int i = 0; i < 300000; ++i) {
+      const uint64_t any = random();
+      const double near = decoded_by_definition(any & 0xffff, e, m);
+      const int exponent = static_cast<int>(any >> 32 & 511) - 256;
+      // Numbers of the format, the middles between them, what lies beside them, and any others.
+      const double step =
+          std::ldexp(1.0, std::ilogb(near != 0 && near - near == 0 ? near : 1.0) - m - 1);
+      const double numbers[] = {near,
+                                near + step,
+                                near + step * 1.0000000001,
+                                std::ldexp(static_cast<double>(any), exponent - 64),
+                                near * 0.5,
+                                -std::ldexp(1.0, exponent)};
+      for (const double x : numbers) {
+        ASSERT_EQ(encoded(x, e, m), encoded_by_definition(x, e, m)) << x;
+      }
+      const double quick = decoded(any & 0xffff, e, m);
+      ASSERT_TRUE(quick == near || (quick != quick && near != near)) << any;
+    }
+  }
+}
+
 class PtxConvert : public Instruction {
  protected:
   // Each value of 16 bits.
@@ -38,12 +65,12 @@ TEST_F(PtxConvert, BetweenFloats) {
   check_each("cvt.f32.bf16 %d, %a", {"f32", "bf16"},
              [](uint64_t a, uint64_t, uint64_t) { return f32_bits(static_cast<float>(bf16(a))); });
   check("cvt.rn.f16.f32 %d, %a", {"f16", "f32"},
-        [](uint64_t a, uint64_t, uint64_t) { return encoded(f32(a), 5, 10); });
+        [](uint64_t a, uint64_t, uint64_t) { return encoded(double{f32(a)}, 5, 10); });
   check("cvt.rn.bf16.f32 %d, %a", {"bf16", "f32"},
-        [](uint64_t a, uint64_t, uint64_t) { return encoded(f32(a), 8, 7); });
+        [](uint64_t a, uint64_t, uint64_t) { return encoded(double{f32(a)}, 8, 7); });
   check("cvt.rn.f16x2.f32 %d, %a, %b", {"f16x2", "f32", "f32"},
         [](uint64_t a, uint64_t b, uint64_t) {
-          return encoded(f32(a), 5, 10) << 16 | encoded(f32(b), 5, 10);
+          return encoded(double{f32(a)}, 5, 10) << 16 | encoded(double{f32(b)}, 5, 10);
         });
   check("cvt.rn.f32.f64 %d, %a", {"f32", "f64"}, [](uint64_t a, uint64_t, uint64_t) {
     double x;
@@ -98,9 +125,10 @@ TEST_F(PtxConvert, FromIntegers) {
     return f32_bits(x);
   });
   check_each("cvt.rn.f16.u16 %d, %a", {"f16", "u16"},
-             [](uint64_t a, uint64_t, uint64_t) { return encoded(a, 5, 10); });
-  check_each("cvt.rn.bf16.s16 %d, %a", {"bf16", "s16"},
-             [](uint64_t a, uint64_t, uint64_t) { return encoded(static_cast<int16_t>(a), 8, 7); });
+             [](uint64_t a, uint64_t, uint64_t) { return encoded(static_cast<double>(a), 5, 10); });
+  check_each("cvt.rn.bf16.s16 %d, %a", {"bf16", "s16"}, [](uint64_t a, uint64_t, uint64_t) {
+    return encoded(static_cast<double>(static_cast<int16_t>(a)), 8, 7);
+  });
 }
 
 TEST_F(PtxConvert, BetweenIntegers) {
@@ -125,7 +153,7 @@ TEST_F(PtxConvert, BetweenIntegers) {
 
 TEST_F(PtxConvert, ArithmeticOf16Bits) {
   const auto check_format = [&](const std::string& type, int e, int m) {
-    const auto value = [=](uint64_t x) { return static_cast<long double>(decoded(x, e, m)); };
+    const auto value = [=](uint64_t x) { return decoded(x, e, m); };
     check("add." + type + " %d, %a, %b", {type, type, type},
           [=](uint64_t a, uint64_t b, uint64_t) { return encoded(value(a) + value(b), e, m); });
     check("sub." + type + " %d, %a, %b", {type, type, type},
@@ -147,9 +175,8 @@ TEST_F(PtxConvert, ArithmeticOf16Bits) {
         [](uint64_t a, uint64_t b, uint64_t c) {
           return encoded(static_cast<long double>(f16(a)) * f16(b) + f16(c), 5, 10);
         });
-  check("mul.bf16 %d, %a, %b", {"bf16", "bf16", "bf16"}, [](uint64_t a, uint64_t b, uint64_t) {
-    return encoded(static_cast<long double>(bf16(a)) * bf16(b), 8, 7);
-  });
+  check("mul.bf16 %d, %a, %b", {"bf16", "bf16", "bf16"},
+        [](uint64_t a, uint64_t b, uint64_t) { return encoded(bf16(a) * bf16(b), 8, 7); });
 }
 
 // A product in the middle of two numbers and a little less: rounded to float, or for .bf16 to

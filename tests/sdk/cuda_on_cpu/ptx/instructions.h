@@ -113,72 +113,113 @@ class Instruction : public Ptx {
           << given[2];
     }
   }
-  // What takes long, see test_ptx_forms.py. KERNKIT_PTX_PAIRS=n: of two sources of 16 bits every
-  // value with every n-th; KERNKIT_PTX_RANDOM=n: of others n random values.
+  // What takes long, see test_ptx_forms.py. KERNKIT_PTX_PAIRS=n: of two sources of 16 bits, or of
+  // two in a register, every value with every n-th; KERNKIT_PTX_RANDOM=n: of others n random
+  // values.
   void check_more(const std::string& instruction, const std::vector<std::string>& types,
                   const Reference& reference) {
     const auto number = [](const char* name) -> size_t {
       const char* text = std::getenv(name);
       return text != nullptr ? std::strtoull(text, nullptr, 10) : 0;
     };
-    const size_t step = number("KERNKIT_PTX_PAIRS"), random_ones = number("KERNKIT_PTX_RANDOM");
-    constexpr uint64_t kAll = 65536, kBatch = 1 << 19;
-    std::vector<uint64_t> sources[3];
-    const auto check_batch = [&](bool is_last) {
-      if (sources[0].empty() || (sources[0].size() < kBatch && !is_last)) return;
-      check(instruction, types, reference, sources);
-      for (auto& one : sources) one.clear();
+    const auto of_16_bits = [](const std::string& type) {
+      return width_of(type) == 16 || type.substr(type.size() - 2) == "x2";
     };
-    if (types.size() == 3 && width_of(types[1]) == 16 && width_of(types[2]) == 16) {
-      for (uint64_t b = 0; b < kAll && step != 0 && !HasFatalFailure(); b += step) {
-        for (uint64_t a = 0; a < kAll; ++a) {
-          sources[0].push_back(a);
-          sources[1].push_back(b);
-          sources[2].push_back(0);
-        }
-        check_batch(false);
-      }
+    if (types.size() == 3 && of_16_bits(types[1]) && of_16_bits(types[2])) {
+      check_pairs(instruction, types, reference, number("KERNKIT_PTX_PAIRS"));
     } else {
-      std::mt19937_64 random(2);
-      for (size_t i = 0; i < random_ones && !HasFatalFailure(); ++i) {
-        for (auto& one : sources) {
-          const uint64_t any = random();
-          // Half of them floats of 32 bits near each other, which sums and products need.
-          one.push_back(
-              (any & 1) != 0 ? any : (any & 0xffffffff807fffff) | (96 + (any >> 40) % 64) << 23);
+      check_random(instruction, types, reference, number("KERNKIT_PTX_RANDOM"));
+    }
+  }
+  // Each thread has one value of the first source, and kEach of the second. Of two in a register
+  // the upper ones are the lower ones of the other source.
+  void check_pairs(const std::string& instruction, const std::vector<std::string>& types,
+                   const Reference& reference, size_t step) {
+    if (step == 0) return;
+    constexpr uint64_t kAll = 65536, kEach = 16;
+    const unsigned width = width_of(types[0]);
+    const bool two = width_of(types[1]) == 32;
+    std::string text = head(types, ".param .u32 pb") +
+                       "cvt.u16.u32 %x, %i;\nld.param.u64 %p, [pd];\nmul.wide.u32 %o, %i, " +
+                       std::to_string(width / 8) +
+                       ";\nadd.s64 %p, %p, %o;\nld.param.u32 %n, [pb];\n";
+    for (uint64_t j = 0; j < kEach; ++j) {
+      text += "cvt.u16.u32 %y, %n;\n";
+      text += two ? "mov.b32 %a, {%x, %y};\nmov.b32 %b, {%y, %x};\n"
+                  : "mov.b16 %a, %x;\nmov.b16 %b, %y;\n";
+      text += instruction + ";\n" + store(types[0], j * kAll * width / 8) + "add.u32 %n, %n, " +
+              std::to_string(step) + ";\n";
+    }
+    PtxModule module(text + "ret;\n}\n");
+    auto* d = memory<unsigned char>(kAll * kEach * width / 8);
+    const uint64_t mask = ~uint64_t{0} >> (64 - width);
+    const auto both = [&](uint64_t low, uint64_t high) { return two ? low | high << 16 : low; };
+    for (uint64_t first = 0; first < kAll; first += kEach * step) {
+      ASSERT_EQ(module.launch("k", 256, 256, 0, d, static_cast<uint32_t>(first)), cudaSuccess);
+      ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess) << fault();
+      const unsigned char* at = d;
+      for (uint64_t y = first; y < first + kEach * step; y += step) {
+        for (uint64_t x = 0; x < kAll; ++x, at += width / 8) {
+          uint64_t result = 0;
+          std::memcpy(&result, at, width == 16 ? 2 : width == 32 ? 4 : 8);
+          const uint64_t a = both(x, y & 0xffff), b = both(y & 0xffff, x);
+          if (result == (reference(a, b, 0) & mask)) continue;
+          FAIL() << instruction << std::hex << ", a 0x" << a << ", b 0x" << b << ": 0x" << result
+                 << ", expected 0x" << (reference(a, b, 0) & mask);
         }
-        check_batch(false);
       }
     }
-    check_batch(true);
+    cudaFree(d);
+  }
+  void check_random(const std::string& instruction, const std::vector<std::string>& types,
+                    const Reference& reference, size_t count) {
+    std::mt19937_64 random(2);
+    std::vector<uint64_t> sources[3];
+    constexpr size_t kBatch = 1 << 17;
+    for (size_t i = 0; i < count && !HasFatalFailure(); i += kBatch) {
+      for (auto& one : sources) {
+        one.resize(std::min(kBatch, count - i));
+        // Half of them floats of 32 bits near each other, which sums and products need.
+        for (uint64_t& value : one) {
+          const uint64_t any = random();
+          value = (any & 1) != 0 ? any : (any & 0xffffffff807fffff) | (96 + (any >> 40) % 64) << 23;
+        }
+      }
+      check(instruction, types, reference, sources);
+    }
+  }
+  // What a kernel begins with: its registers, and the number of its thread.
+  static std::string head(const std::vector<std::string>& types, const std::string& parameters) {
+    const char names[] = "dabc";
+    std::string text = ".visible .entry k(.param .u64 pd, " + parameters +
+                       ")\n{\n.reg .b16 %x, %y;\n.reg .b32 %i, %n, %t, %s;\n"
+                       ".reg .b64 %o, %p;\n.reg .pred %q;\n";
+    for (size_t k = 0; k < types.size(); ++k) {
+      text += ".reg ." + (types[k] == "pred" ? "pred" : "b" + std::to_string(width_of(types[k]))) +
+              " %" + names[k] + ";\n";
+    }
+    return text +
+           "mov.u32 %s, %ctaid.x;\nmov.u32 %t, %ntid.x;\nmov.u32 %i, %tid.x;\n"
+           "mad.lo.s32 %i, %s, %t, %i;\n";
+  }
+  static std::string store(const std::string& type, uint64_t offset) {
+    const std::string place = "[%p+" + std::to_string(offset) + "], ";
+    if (type == "pred") return "selp.u32 %t, 1, 0, %d;\nst.global.u32 " + place + "%t;\n";
+    return "st.global.b" + std::to_string(width_of(type)) + " " + place + "%d;\n";
   }
   std::vector<uint64_t> run(const std::string& instruction, const std::vector<std::string>& types,
                             const std::vector<uint64_t> (&sources)[3]) {
     const char names[] = "dabc";
     std::string text =
-        ".visible .entry k(.param .u64 pd, .param .u64 pa, .param .u64 pb, "
-        ".param .u64 pc, .param .u32 pn)\n{\n.reg .b32 %i, %n, %t, %s;\n"
-        ".reg .b64 %o, %p;\n.reg .pred %q;\n";
-    for (size_t k = 0; k < types.size(); ++k) {
-      text += ".reg ." + (types[k] == "pred" ? "pred" : "b" + std::to_string(width_of(types[k]))) +
-              " %" + names[k] + ";\n";
-    }
-    text +=
-        "mov.u32 %s, %ctaid.x;\nmov.u32 %t, %ntid.x;\nmov.u32 %i, %tid.x;\n"
-        "mad.lo.s32 %i, %s, %t, %i;\nld.param.u32 %n, [pn];\nsetp.ge.u32 %q, %i, %n;\n"
-        "@%q bra done;\nmul.wide.u32 %o, %i, 8;\n";
+        head(types, ".param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u32 pn") +
+        "ld.param.u32 %n, [pn];\nsetp.ge.u32 %q, %i, %n;\n@%q bra done;\nmul.wide.u32 %o, %i, 8;\n";
     for (size_t k = 1; k < types.size(); ++k) {
       text += std::string("ld.param.u64 %p, [p") + names[k] +
               "];\nadd.s64 %p, %p, %o;\nld.global.b" + std::to_string(width_of(types[k])) + " %" +
               names[k] + ", [%p];\n";
     }
-    text += instruction + ";\nld.param.u64 %p, [pd];\nadd.s64 %p, %p, %o;\n";
-    if (types[0] == "pred") {
-      text += "selp.u32 %t, 1, 0, %d;\nst.global.u32 [%p], %t;\n";
-    } else {
-      text += "st.global.b" + std::to_string(width_of(types[0])) + " [%p], %d;\n";
-    }
-    text += "done:\nret;\n}\n";
+    text += instruction + ";\nld.param.u64 %p, [pd];\nadd.s64 %p, %p, %o;\n" + store(types[0], 0) +
+            "done:\nret;\n}\n";
     PtxModule module(text);
     const auto count = static_cast<uint32_t>(sources[0].size());
     uint64_t* d = memory<uint64_t>(count);

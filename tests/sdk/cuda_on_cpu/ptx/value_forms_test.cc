@@ -139,9 +139,7 @@ TEST_F(PtxValueForms, Moves) {
 
 TEST_F(PtxValueForms, PackedHalves) {
   const auto check_format = [&](const std::string& type, int e, int m) {
-    const auto value = [=](uint64_t x) {
-      return static_cast<long double>(decoded(x & 0xffff, e, m));
-    };
+    const auto value = [=](uint64_t x) { return decoded(x & 0xffff, e, m); };
     check("add." + type + " %d, %a, %b", {type, type, type}, [=](uint64_t a, uint64_t b, uint64_t) {
       return in_both([=](int at) { return encoded(value(a >> at) + value(b >> at), e, m); });
     });
@@ -275,8 +273,9 @@ TEST_F(PtxValueForms, Conversions) {
   check("cvt.rn.f64.s32 %d, %a", {"f64", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
     return bits(static_cast<double>(static_cast<int32_t>(a)));
   });
-  check("cvt.rn.bf16.s32 %d, %a", {"bf16", "s32"},
-        [](uint64_t a, uint64_t, uint64_t) { return encoded(static_cast<int32_t>(a), 8, 7); });
+  check("cvt.rn.bf16.s32 %d, %a", {"bf16", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
+    return encoded(static_cast<double>(static_cast<int32_t>(a)), 8, 7);
+  });
   const auto in_direction = [&](const std::string& how, double to) {
     check("cvt." + how + ".f32.s32 %d, %a", {"f32", "s32"}, [=](uint64_t a, uint64_t, uint64_t) {
       const double x = static_cast<int32_t>(a), target = std::isnan(to) ? 0 : to;
@@ -303,8 +302,9 @@ TEST_F(PtxValueForms, Conversions) {
   });
   check("cvt.rn.f64.u64 %d, %a", {"f64", "u64"},
         [](uint64_t a, uint64_t, uint64_t) { return bits(static_cast<double>(a)); });
-  check("cvt.rn.f16.s32 %d, %a", {"f16", "s32"},
-        [](uint64_t a, uint64_t, uint64_t) { return encoded(static_cast<int32_t>(a), 5, 10); });
+  check("cvt.rn.f16.s32 %d, %a", {"f16", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
+    return encoded(static_cast<double>(static_cast<int32_t>(a)), 5, 10);
+  });
   check("cvt.rni.sat.s8.f32 %d, %a", {"s16", "f32"}, [](uint64_t a, uint64_t, uint64_t) {
     const float x = f32(a) != f32(a) ? 0 : std::nearbyint(f32(a));
     return static_cast<uint64_t>(static_cast<int64_t>(std::min(std::max(x, -128.0f), 127.0f)));
