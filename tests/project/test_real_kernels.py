@@ -78,9 +78,34 @@ def compiled(root, folder, name, runtime):
     return folder
 
 
+@pytest.fixture(scope="module")
+def groups(root, runtime, tmp_path_factory):
+    return compiled(root, tmp_path_factory.mktemp("groups"), "groups", runtime)
+
+
 @pytest.mark.all
-def test_cooperative_groups(root, runtime, tmp_path):
-    check_table(root, runtime, compiled(root, tmp_path, "groups", runtime), (0, 1, 2), 10)
+def test_cooperative_groups(root, runtime, groups):
+    check_table(root, runtime, groups, (0, 1, 2), 10)
+
+
+def check_bits(root, runtime, monkeypatch, *words):
+    """What a program says, its results among it, is the same on a processor without AVX2."""
+    said = []
+    for avx2 in ("0", "1"):
+        monkeypatch.setenv("KERNKIT_PTX_AVX2", avx2)
+        done = kernkit_run(root, "--runtime", runtime, "--seed", 3, *words)
+        assert done.returncode == 0 and done.stdout, done.stdout + done.stderr
+        said.append(done.stdout)
+    assert said[0] == said[1]
+
+
+@pytest.mark.all
+def test_same_bits_without_avx2(root, runtime, groups, monkeypatch):
+    programs = sorted(path for path in (root / "build/release/programs").glob("*") if not path.name.endswith("_on_ptx"))
+    assert len(programs) == 10, "./kk build makes them"
+    for program in programs:
+        check_bits(root, runtime, monkeypatch, program)
+    check_bits(root, runtime, monkeypatch, sys.executable, "-B", root / KERNELS, groups)
 
 
 # Of 510 floats, 1.0 each.
@@ -134,8 +159,9 @@ def test_faults_that_only_ptx_shows(root, faulty):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name, count", [("groups", 10), ("cub", 28)])
-def test_kernels_of_the_toolkit(root, runtime, tmp_path, name, count):
+def test_kernels_of_the_toolkit(root, runtime, tmp_path, monkeypatch, name, count):
     check_table(root, runtime, compiled(root, tmp_path, name, runtime), range(1, 21), count)
+    check_bits(root, runtime, monkeypatch, sys.executable, "-B", root / KERNELS, tmp_path)
 
 
 @pytest.fixture(scope="module")

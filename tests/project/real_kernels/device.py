@@ -2,6 +2,7 @@
 """Tensors of a device whose memory CUDA's runtime gives, on a stream that is not the default one."""
 
 import ctypes
+import hashlib
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +14,7 @@ OF_ML_DTYPES = {ml_dtypes.bfloat16: 4, ml_dtypes.float8_e4m3fn: 10, ml_dtypes.fl
 OF_KIND = {"i": 0, "u": 1, "f": 2, "b": 6}
 
 runtime = ctypes.CDLL("libcudart.so.13")
+results = hashlib.sha256()  # of all bytes that kernels left
 
 
 class DLTensor(ctypes.Structure):
@@ -78,6 +80,8 @@ class Stream:
             if array.nbytes:
                 self.copy(array.ctypes.data, address, array.nbytes, TO_HOST)
         call("cudaStreamSynchronize", self.handle)
+        for array in arrays:
+            results.update(array.tobytes())
         return arrays
 
     def close(self):
