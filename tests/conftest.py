@@ -49,3 +49,11 @@ def kernels(library: pathlib.Path) -> tvm_ffi.Module:
 def dlpack_include() -> pathlib.Path:
     """The folder that holds dlpack/dlpack.h."""
     return pathlib.Path(tvm_ffi.__file__).parent / "include"
+
+
+@pytest.fixture(scope="session")
+def compat_includes(root, dlpack_include, tmp_path_factory) -> list:
+    """The include paths of code for tvm-ffi on kernkit's headers, none of tvm-ffi's own among them."""
+    folder = tmp_path_factory.mktemp("dlpack")
+    (folder / "dlpack").symlink_to(dlpack_include / "dlpack")
+    return ["-I", root / "sdk/tvm_ffi_compat", "-I", root / "sdk/include", "-isystem", folder]

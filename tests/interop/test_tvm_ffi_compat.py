@@ -18,26 +18,22 @@ COMPAT = compiled.ROOT / "sdk/tvm_ffi_compat"
 PACKAGE = pathlib.Path(tvm_ffi.__file__).parent
 # No order of evaluation is asked of the compiler, but time.
 COMPILE = ["c++", "-std=c++17", "-fPIC", "-O0", "-fvisibility=hidden"]
-OURS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", COMPAT, "-I", compiled.ROOT / "sdk/include"]
 THEIRS = ["-w", "-isystem", PACKAGE / "include"]
 
 
 @pytest.fixture(scope="module")
-def dlpack(tmp_path_factory):
-    """A folder with dlpack/dlpack.h, and none of tvm-ffi's headers beside it."""
-    folder = tmp_path_factory.mktemp("dlpack")
-    (folder / "dlpack").symlink_to(PACKAGE / "include/dlpack")
-    return ["-isystem", folder]
+def ours_flags(compat_includes):
+    return ["-Wall", "-Wextra", "-Wpedantic", "-Werror", *compat_includes]
 
 
 @pytest.fixture(scope="module")
-def modules(dlpack, tmp_path_factory):
+def modules(ours_flags, tmp_path_factory):
     """The ops on kernkit's headers and on tvm-ffi's."""
     folder = tmp_path_factory.mktemp("tvm_ffi_compat")
     source = compiled.ROOT / "tests/interop/tvm_ffi/ops.cc"
     paths = folder / "libours.so", folder / "libtheirs.so"
     commands = [
-        [*COMPILE, "-shared", *OURS, *dlpack, source, "-o", paths[0]],
+        [*COMPILE, "-shared", *ours_flags, source, "-o", paths[0]],
         [*COMPILE, "-shared", *THEIRS, source, "-o", paths[1], PACKAGE / "lib/libtvm_ffi.so"],
     ]
     for process in [subprocess.Popen(command) for command in commands]:
@@ -296,11 +292,11 @@ EXPORT = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(NAME, helper);\n"
 
 
 @pytest.fixture(scope="module")
-def objects(dlpack, tmp_path_factory):
+def objects(ours_flags, tmp_path_factory):
     """An op compiled against kernkit's headers, and another against tvm-ffi's."""
     folder = tmp_path_factory.mktemp("objects")
     result = {}
-    for whose, flags in (("ours", [*OURS, *dlpack]), ("theirs", THEIRS)):
+    for whose, flags in (("ours", ours_flags), ("theirs", THEIRS)):
         source = folder / f"{whose}.cc"
         text = SMALL.replace("helper", f"helper_{whose}") + EXPORT.replace("helper", f"helper_{whose}")
         source.write_text(text.replace("NAME", whose))
@@ -353,13 +349,13 @@ def test_two_such_libraries_and_one_of_tvm_ffis_headers_in_one_process(modules, 
         assert plain(theirs.same(y)) == plain(y) == (X.tolist(), "float32")
 
 
-def test_the_device_code_of_an_export_has_the_kernels_of_its_template(dlpack, tmp_path):
+def test_the_device_code_of_an_export_has_the_kernels_of_its_template(compat_includes, tmp_path):
     """nvcc reads a file for the device without the calls of what it exports."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     source = tmp_path / "templates.cu"
     source.write_text(TEMPLATES)
-    command = ["nvcc", "-std=c++17", "-ptx", "-arch=sm_80", *OURS[OURS.index("-I"):], *dlpack, source, "-o", tmp_path / "ptx"]
+    command = ["nvcc", "-std=c++17", "-ptx", "-arch=sm_80", *compat_includes, source, "-o", tmp_path / "ptx"]
     subprocess.run(command, check=True)
     ptx = (tmp_path / "ptx").read_text()
     assert sorted(re.findall(r"\.entry _Z7twiceofI([a-z])EvPT_", ptx)) == ["d", "f"]
@@ -390,18 +386,18 @@ def test_every_header_of_tvm_ffi_is_served_or_refused():
 
 
 @pytest.mark.parametrize("compiler", ["g++", pytest.param("clang++", marks=pytest.mark.all)])
-def test_headers_compile_alone(compiler, dlpack):
+def test_headers_compile_alone(compiler, ours_flags):
     text = "\n".join(f"#include <{header}>" for header in SERVED)
-    command = [compiler, *COMPILE[1:], *OURS, *dlpack, "-isystem", compiled.ROOT / "sdk/cuda_on_cpu/include", "-fsyntax-only", "-x", "c++", "-"]
+    command = [compiler, *COMPILE[1:], *ours_flags, "-isystem", compiled.ROOT / "sdk/cuda_on_cpu/include", "-fsyntax-only", "-x", "c++", "-"]
     for first in SERVED:  # each the first of all
         done = subprocess.run(command, input=f"#include <{first}>\n", capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     assert subprocess.run(command, input=text, text=True).returncode == 0
 
 
-def test_refused_headers_say_the_way_out(dlpack):
+def test_refused_headers_say_the_way_out(ours_flags):
     text = "\n".join(f"#include <{header}>" for header in REFUSED)
-    command = [*COMPILE, *OURS, *dlpack, "-fsyntax-only", "-x", "c++", "-"]
+    command = [*COMPILE, *ours_flags, "-fsyntax-only", "-x", "c++", "-"]
     said = subprocess.run(command, input=text, capture_output=True, text=True).stderr
     for sentence in REFUSED.values():
         assert f"#error \"{sentence}\"" in said

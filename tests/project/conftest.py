@@ -4,7 +4,6 @@
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import types
 import zipfile
@@ -12,6 +11,7 @@ import zipfile
 import pytest
 import rendering
 from commands import run
+from published import download
 
 WHEEL = "flashinfer-python==0.7.2.post1"
 
@@ -51,10 +51,7 @@ def csrc(tmp_path_factory):
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path_factory.mktemp("flashinfer")
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", folder, WHEEL]
-    if subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0:
-        pytest.skip(f"the wheel {WHEEL} cannot be downloaded")
-    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+    with zipfile.ZipFile(download(folder, WHEEL)) as wheel:
         wheel.extractall(folder)
     return folder / "flashinfer/data/csrc"
 

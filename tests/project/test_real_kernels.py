@@ -12,7 +12,7 @@ import sys
 import jinja2
 import pytest
 from cuda_tools import tool
-from test_flashinfer import nvcc
+from published import flashinfer_command
 from test_ptx_forms import forms_of, listed
 
 KERNELS = "tests/project/real_kernels"
@@ -164,32 +164,23 @@ def test_kernels_of_the_toolkit(root, runtime, tmp_path, monkeypatch, name, coun
     check_bits(root, runtime, monkeypatch, sys.executable, "-B", root / KERNELS, tmp_path)
 
 
-@pytest.fixture(scope="module")
-def include(dlpack_include, tmp_path_factory):
-    """A folder with dlpack/dlpack.h, and none of tvm-ffi's headers beside it."""
-    folder = tmp_path_factory.mktemp("dlpack")
-    (folder / "dlpack").symlink_to(dlpack_include / "dlpack")
-    return folder
-
-
-def flashinfer(root, csrc, include, runtime, folder, name, files):
-    ours = ["-I", root / "sdk/tvm_ffi_compat", "-I", root / "sdk/include", "-isystem", include, *FLAGS]
+def flashinfer(csrc, includes, runtime, folder, name, files):
     for file in files:
-        subprocess.run(nvcc(csrc, ours, file, folder / f"{file.name}.o", PTX), check=True, cwd=csrc)
+        subprocess.run(flashinfer_command(csrc, [*includes, *FLAGS], file, folder / f"{file.name}.o", PTX), check=True, cwd=csrc)
     link(folder, name, runtime)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name, count", [("norm", 19), ("rope", 22), ("page", 8), ("cascade", 6), ("quantization", 4),
                                          ("sampling", 15), ("topk", 6)])  # fmt: skip
-def test_flashinfer(root, csrc, include, runtime, tmp_path, name, count):
+def test_flashinfer(root, csrc, compat_includes, runtime, tmp_path, name, count):
     """Called through its exported functions, with tensors of a device, on a stream of their own."""
-    flashinfer(root, csrc, include, runtime, tmp_path, name, [csrc / file for file in FLASHINFER[name]])
+    flashinfer(csrc, compat_includes, runtime, tmp_path, name, [csrc / file for file in FLASHINFER[name]])
     check_table(root, runtime, tmp_path, range(1, 21), count)
 
 
 @pytest.mark.slow
-def test_flashinfers_activations(root, csrc, include, runtime, tmp_path):
+def test_flashinfers_activations(root, csrc, compat_includes, runtime, tmp_path):
     """Their files are made of a template that stands in FlashInfer's Python code."""
     module = ast.parse((csrc.parents[1] / "jit/activation.py").read_text())
     texts = {
@@ -201,5 +192,5 @@ def test_flashinfers_activations(root, csrc, include, runtime, tmp_path):
         files.append(tmp_path / f"{activation}_and_mul.cu")
         template = jinja2.Template(texts["activation_templ"])
         files[-1].write_text(template.render(act_func_name=activation, act_func_def=texts[definition]))
-    flashinfer(root, csrc, include, runtime, tmp_path, "activation", files)
+    flashinfer(csrc, compat_includes, runtime, tmp_path, "activation", files)
     check_table(root, runtime, tmp_path, range(1, 21), 18)

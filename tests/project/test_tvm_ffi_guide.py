@@ -6,12 +6,12 @@ is in this repository."""
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
 import textwrap
 
 import pytest
 import tvm_ffi
+from published import download
 
 PAGES = ("docs/guides/kernel_library_guide.rst", "docs/concepts/tensor.rst")
 BLOCK = re.compile(r"^( *)\.\. code-block:: (?:cpp|c\+\+)\n\n((?:\1 +.*\n|\s*\n)+)", re.MULTILINE)
@@ -49,19 +49,9 @@ def source(tmp_path_factory):
         pytest.skip("no CUDA compiler")
     folder = tmp_path_factory.mktemp("tvm_ffi")
     wanted = f"apache-tvm-ffi=={tvm_ffi.__version__}"
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "--no-binary", "apache-tvm-ffi", "-d", folder]
-    if subprocess.run([*command, wanted], stderr=subprocess.DEVNULL).returncode != 0:
-        pytest.skip(f"the sources of {wanted} cannot be downloaded")
-    with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
+    with tarfile.open(download(folder, wanted, "--no-binary", "apache-tvm-ffi")) as archive:
         archive.extractall(folder, filter="data")
     return next(path for path in folder.iterdir() if path.is_dir())
-
-
-@pytest.fixture(scope="module")
-def includes(root, dlpack_include, tmp_path_factory):
-    dlpack = tmp_path_factory.mktemp("dlpack")
-    (dlpack / "dlpack").symlink_to(dlpack_include / "dlpack")
-    return ["-I", root / "sdk/tvm_ffi_compat", "-I", root / "sdk/include", "-isystem", dlpack]
 
 
 def compile_with(includes, file, output):
@@ -72,7 +62,7 @@ def compile_with(includes, file, output):
 
 
 @pytest.mark.slow
-def test_every_block_compiles(source, includes, tmp_path):
+def test_every_block_compiles(source, compat_includes, tmp_path):
     blocks = [
         textwrap.dedent(body) for page in PAGES for _, body in BLOCK.findall((source / page).read_text())
     ]  # fmt: skip
@@ -91,17 +81,17 @@ def test_every_block_compiles(source, includes, tmp_path):
         code += f"namespace block_{i} {{\n{block}}}\n"
     file = tmp_path / "blocks.cu"
     file.write_text(code)
-    compile_with(includes, file, tmp_path / "blocks.o")
+    compile_with(compat_includes, file, tmp_path / "blocks.o")
 
 
 @pytest.mark.slow
-def test_the_example_that_the_guide_shows_compiles(source, includes, tmp_path):
+def test_the_example_that_the_guide_shows_compiles(source, compat_includes, tmp_path):
     shown = {(source / page).parent / name for page in PAGES for name in INCLUDED.findall((source / page).read_text())}
     shown = {path.resolve() for path in shown}
     assert {path.name for path in shown} == {"scale_kernel.cu", "tvm_ffi_utils.h"}
     (kernel,) = (path for path in shown if path.suffix == ".cu")
     assert '#include "tvm_ffi_utils.h"' in kernel.read_text()
-    compile_with(includes, kernel, tmp_path / "scale_kernel.o")
+    compile_with(compat_includes, kernel, tmp_path / "scale_kernel.o")
     symbols = subprocess.run(["nm", "-C", tmp_path / "scale_kernel.o"], capture_output=True, text=True, check=True).stdout
     assert " T __tvm_ffi_scale" in symbols
     assert not re.search(r" U TVMFFI", symbols), symbols

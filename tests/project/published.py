@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What other projects published, for tests: none of it is in this repository."""
+
+import subprocess
+import sys
+
+import pytest
+
+FEATURES = ("F16", "BF16", "FP8_E4M3", "FP8_E5M2", "FP8_E8M0", "FP4_E2M1")
+
+
+def download(folder, wanted, *options):
+    """The one file of a distribution, "name==version", without what it depends on; the test is skipped
+    where it cannot be had."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", folder, *options, wanted]
+    if subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0:
+        pytest.skip(f"{wanted} cannot be downloaded")
+    (path,) = folder.iterdir()
+    return path
+
+
+def flashinfer_command(csrc, flags, file, output, architecture="arch=compute_90a,code=sm_90a"):
+    """nvcc's words for a file of FlashInfer's, as its own build has them."""
+    data, internal = csrc.parent, csrc / "nv_internal"
+    folders = [data / "include", csrc, data / "cutlass/include", data / "cutlass/tools/util/include"]
+    folders += [data / "spdlog/include", internal, internal / "include"]
+    folders += [data / "cccl" / name for name in ("libcudacxx/include", "cub", "thrust")]
+    folders += [internal / "tensorrt_llm/cutlass_extensions/include"]
+    command = ["nvcc", "-std=c++17", "-O3", f"-gencode={architecture}", "-DNDEBUG", "--expt-relaxed-constexpr"]
+    command += [f"-DFLASHINFER_ENABLE_{feature}" for feature in FEATURES]
+    command += [f"-DENABLE_{feature}" for feature in ("BF16", "FP8", "FP4")] + flags
+    for folder in folders:
+        command += ["-I", folder]
+    return [*command, "-x", "cu", "-c", file, "-o", output]
