@@ -10,13 +10,14 @@
 namespace kernkit::cpu::detail {
 
 // float16 by F16C, eight at a time. g++ takes registers, and keeps sums in memory around an asm
-// that writes there; clang++ takes no wide register in a function whose target is not named.
+// that writes there. No wide register is in a function whose target is not named: clang++ has such
+// ones, and g++ where it does not optimise.
 template <class T>
 KERNKIT_INLINE void widen_halves([[maybe_unused]] float (&to)[kBlock],
                                  [[maybe_unused]] const T* from) {
 #if KERNKIT_INSTRUCTION_SETS > 1
   for (int i = 0; i < kBlock; i += 8) {
-#if defined(__clang__)
+#if defined(__clang__) || !defined(__OPTIMIZE__)
     asm("vcvtph2ps %1, %%ymm0\n\tvmovups %%ymm0, %0"
         : "=m"(*reinterpret_cast<Bytes<32>*>(to + i))
         : "m"(*reinterpret_cast<const Bytes<16>*>(from + i))
@@ -36,7 +37,7 @@ KERNKIT_INLINE void narrow_to_halves([[maybe_unused]] T* to,
                                      [[maybe_unused]] const float (&from)[kBlock]) {
 #if KERNKIT_INSTRUCTION_SETS > 1
   for (int i = 0; i < kBlock; i += 8) {  // 0: to nearest even
-#if defined(__clang__)
+#if defined(__clang__) || !defined(__OPTIMIZE__)
     asm("vmovups %1, %%ymm0\n\tvcvtps2ph $0, %%ymm0, %0"
         : "=m"(*reinterpret_cast<Bytes<16>*>(to + i))
         : "m"(*reinterpret_cast<const Bytes<32>*>(from + i))
