@@ -400,7 +400,7 @@ def test_the_rows_of_torch_are_those_of_gpu_bench(root):
     assert {name.replace("/torch/", "/kernkit/") for name, *_ in module.rows()} == ours
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_what_is_built_runs_elsewhere(root, tmp_path):
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
