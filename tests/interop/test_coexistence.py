@@ -11,6 +11,8 @@ import compiled
 import pytest
 import tvm_ffi
 
+pytestmark = pytest.mark.all
+
 SOURCE = """
 #include <string>
 #include "kernkit/export.h"

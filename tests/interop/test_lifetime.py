@@ -8,6 +8,8 @@ import sys
 import compiled
 import pytest
 
+pytestmark = pytest.mark.all
+
 START = """
 import gc, os, sys, threading
 import numpy as np, tvm_ffi

@@ -254,6 +254,7 @@ assert os.waitpid(child, 0)[1] == 0""",
 }
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("drop", DROPS.values(), ids=DROPS)
 def test_returned_tensor_outlives_its_library(ops, folder, drop):
     path = folder / "libtensors.so"

@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.all
+
 OPS = """
 #include "kernkit/cpu/elementwise.h"
 #include "kernkit/math.h"

@@ -135,6 +135,7 @@ def test_updates_after_squash_merges(library, newer, monkeypatch):
     assert git(library, "rev-parse", "HEAD") == head, "nothing is to do"
 
 
+@pytest.mark.all
 def test_an_op_that_was_removed_stays_away(library, newer, monkeypatch, capsys):
     monkeypatch.chdir(library)
     assert cli.main(["remove", "silu_and_mul"]) == 0
@@ -152,6 +153,7 @@ def test_an_op_that_was_removed_stays_away(library, newer, monkeypatch, capsys):
     assert "nothing to do" in capsys.readouterr().out
 
 
+@pytest.mark.all
 def test_conflicts_are_gits_and_nothing_is_lost(library, newer, capsys):
     listing = library / "kernels/CMakeLists.txt"
     listing.open("a").write("kernkit_add_kernel(fast_ops mine)\n")
@@ -250,6 +252,7 @@ def test_parts_that_a_library_took_stay_and_others_come(library, newer, capsys, 
     assert '.kernkit.json: there is no part "rugs"; type ' in capsys.readouterr().err
 
 
+@pytest.mark.all
 def test_what_was_touched_in_the_copy_of_the_sdk_is_said(library, newer, capsys):
     run(library)
     assert "touched" not in capsys.readouterr().out

@@ -192,6 +192,7 @@ def test_an_edit_links_its_own_programs_and_no_more(library, driver_environment)
         git(library, "checkout", "--", "tests/mix_test.cc", "kernels/mix/mix.cc")
 
 
+@pytest.mark.all
 def test_the_wheel_is_one_for_every_python(wheel):
     assert re.fullmatch(rf"{NAME}-0\.1\.0-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name)
     archive = zipfile.ZipFile(wheel)
