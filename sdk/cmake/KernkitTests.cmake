@@ -48,11 +48,12 @@ function(_kernkit_other_ops library op file out)
 endfunction()
 
 # Links a program of an op, compiled from this file, with the objects, but for those of ops that it
-# does not need: an edit of one op links its own programs anew, not those of all.
-function(_kernkit_link_op target library op file objects)
-  if(NOT TARGET ${objects}_usage)
-    add_library(${objects}_usage INTERFACE)  # hands on no objects
-    target_link_libraries(${objects}_usage INTERFACE ${objects})
+# does not need: an edit of one op links its own programs anew, not those of all. `usage` is what it links
+# besides, and hands on no objects: the objects' own where there is no such target.
+function(_kernkit_link_op target library op file objects usage)
+  if(NOT TARGET ${usage})
+    add_library(${usage} INTERFACE)
+    target_link_libraries(${usage} INTERFACE ${objects})
   endif()
   _kernkit_other_ops(${library} ${op} "${file}" others)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
@@ -72,13 +73,13 @@ function(_kernkit_link_op target library op file objects)
     endif()
   endforeach()
   list(REMOVE_ITEM left_out ${needed})  # which two ops may share
-  string(REGEX REPLACE "_on_ptx>$" "_objects>" linked "$<TARGET_OBJECTS:${objects}>")
+  set(linked "$<TARGET_OBJECTS:${objects}>")
   if(left_out)
     _kernkit_objects_of("${left_out}" pattern)
     set(linked "$<FILTER:${linked},EXCLUDE,${pattern}>")
   endif()
   target_sources(${target} PRIVATE "${linked}")
-  target_link_libraries(${target} PRIVATE ${objects}_usage)
+  target_link_libraries(${target} PRIVATE ${usage})
 endfunction()
 
 # One program <op>_<program> of each op, from the folder's <op>_<source>.cc; in `optional` those that
@@ -103,7 +104,7 @@ function(_kernkit_add_programs library dir source program objects optional out)
         "KERNKIT_TEST_CONTRACT(${op}, example<float>(7)), an example for each argument, then cuda_only() if it is GPU_ONLY")
     endif()
     add_executable(${op}_${program} "${file}")
-    _kernkit_link_op(${op}_${program} ${library} ${op} "${file}" ${objects})
+    _kernkit_link_op(${op}_${program} ${library} ${op} "${file}" ${objects} ${objects}_usage)
     set_target_properties(${op}_${program} PROPERTIES CXX_EXTENSIONS OFF)
     _kernkit_compile_options(${op}_${program})
     list(APPEND programs ${op}_${program})
