@@ -45,6 +45,15 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return {**kept, "COOKIECUTTER_CONFIG": str(config), "PYTHONUTF8": "1", "TMPDIR": str(temporary)}
 
 
+@pytest.fixture(scope="module")
+def default_library(template, environment, tmp_path_factory):
+    """A rendering with the default answers."""
+    output = tmp_path_factory.mktemp("default")
+    done = rendering.render(template, output, environment, library_name=rendering.NAME)
+    assert done.returncode == 0, done.stdout
+    return output / rendering.NAME
+
+
 @pytest.fixture(scope="session")
 def csrc(tmp_path_factory):
     """The sources of FlashInfer, from its wheel: nothing of it is in this repository."""

@@ -7,7 +7,6 @@ import re
 import pytest
 from commands import run
 from kernkit.library import parts, seal
-from rendering import NAME, render
 
 CORE_LINES = 8000
 # What was taken over when the budget began: 297 files, 20,973 lines. Since then 240 lines moved there
@@ -28,15 +27,6 @@ def lines_of(path):
 def by_part(root):
     """{part: its files in sdk/}."""
     return parts.sorted_into_parts(seal.files_below(str(root / "sdk")))
-
-
-@pytest.fixture(scope="module")
-def library(template, environment, tmp_path_factory):
-    """A rendering with the default answers."""
-    output = tmp_path_factory.mktemp("rendered")
-    done = render(template, output, environment, library_name=NAME)
-    assert done.returncode == 0, done.stdout
-    return output / NAME
 
 
 def test_the_core_is_small(root, by_part):
@@ -80,8 +70,8 @@ def test_an_include_of_a_part_is_found(root, by_part, path, included):
     assert found.startswith(path) and found.endswith(f"includes {included} ({parts.part_of('include/' + included)})")
 
 
-def test_a_library_takes_little_over(library):
-    folder = library / "third_party/kernkit"
+def test_a_library_takes_little_over(default_library):
+    folder = default_library / "third_party/kernkit"
     files = seal.files_below(str(folder))
     budgeted = [path for path in files if parts.part_of(path) != "rows"]  # later than the budget
     lines = sum(lines_of(folder / path) for path in budgeted)
@@ -91,14 +81,14 @@ def test_a_library_takes_little_over(library):
     assert any(path.startswith("cuda_on_cpu/") for path in files), "CUDA on the CPU stays in"
 
 
-def test_a_library_configures_without_what_it_left(library, tmp_path):
-    run("cmake", "-S", library, "-B", tmp_path, "-G", "Ninja", "-DKERNKIT_CUDA=OFF")
+def test_a_library_configures_without_what_it_left(default_library, tmp_path):
+    run("cmake", "-S", default_library, "-B", tmp_path, "-G", "Ninja", "-DKERNKIT_CUDA=OFF")
 
 
-def test_a_library_owns_little(library):
-    owned = [path for path in seal.files_below(str(library)) if not path.startswith("third_party/kernkit/")]
+def test_a_library_owns_little(default_library):
+    owned = [path for path in seal.files_below(str(default_library)) if not path.startswith("third_party/kernkit/")]
     assert len(owned) <= OWNED_FILES, f"{len(owned)} files: {owned}"
-    kk = (library / "kk").read_text().splitlines()
+    kk = (default_library / "kk").read_text().splitlines()
     assert len(kk) <= KK_LINES, f"kk has {len(kk)} lines"
 
 
@@ -107,9 +97,9 @@ def test_a_kernel_is_four_small_files(root):
     assert len(lengths) == 4 and sum(lengths.values()) <= SCALE_LINES, lengths
 
 
-def test_a_library_needs_no_other_debian_package(library):
+def test_a_library_needs_no_other_debian_package(default_library):
     """Besides those that its ./kk has always installed."""
-    text = (library / "kk").read_text()
+    text = (default_library / "kk").read_text()
     (body,) = re.findall(r"\nmissing_packages\(\) \{\n(.*?)\n\}\n", text, re.DOTALL)
     assert set(re.findall(r"echo ([\w+-]+)$", body, re.MULTILINE)) == LIBRARY_PACKAGES
     assert text.count("apt-get install") == 2 and "$missing" in text  # the call, and its sentence

@@ -100,32 +100,23 @@ NOT_TAKEN = ("this copy of kernkit has not the part gpu, which has this command;
              "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def default(template, environment, tmp_path_factory):
-    """A rendering with the default answers."""
-    output = tmp_path_factory.mktemp("default")
-    done = render(template, output, environment, library_name=NAME)
-    assert done.returncode == 0, done.stdout
-    return output / NAME
-
-
-def test_a_library_without_the_part_misses_nothing_where_no_gpu_is(default, no_gpu):
-    result = kk(default)
+def test_a_library_without_the_part_misses_nothing_where_no_gpu_is(default_library, no_gpu):
+    result = kk(default_library)
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"skipped: no GPU is here; where one is: {NOT_TAKEN}\n0 passed, 0 failed, 1 skipped\n"
-    help = subprocess.run([default / "kk", "--help"], capture_output=True, text=True).stdout
+    help = subprocess.run([default_library / "kk", "--help"], capture_output=True, text=True).stdout
     assert "once ./kk update --with gpu has brought that part" in help
 
 
-def test_a_library_without_the_part_refuses_to_build_or_to_run(default, driver):
+def test_a_library_without_the_part_refuses_to_build_or_to_run(default_library, driver):
     for words, environment in ((["--build", "--arch", "90"], {}), ([], {"LD_LIBRARY_PATH": driver})):
-        result = kk(default, *words, **environment)
+        result = kk(default_library, *words, **environment)
         assert (result.returncode, result.stderr) == (3, f"kernkit: {NOT_TAKEN}\n")
 
 
 @pytest.mark.all
-def test_the_part_is_brought_by_one_command(root, default, tmp_path):
-    shutil.copytree(default, tmp_path / NAME, symlinks=True)
+def test_the_part_is_brought_by_one_command(root, default_library, tmp_path):
+    shutil.copytree(default_library, tmp_path / NAME, symlinks=True)
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
     for words in (["init", "-q"], ["add", "--all"], [*who, "commit", "-q", "-m", "start"]):
         subprocess.run(["git", *words], cwd=tmp_path / NAME, check=True)

@@ -205,7 +205,6 @@ class Writer:
         return ["", "", f"def {self.kk}{name}({self._signature(parameters, asked)}):", *(lines or ["    pass"])]
 
 
-
 def free_prefix(ops: List[Op]) -> str:
     """What begins the names of a written module's own, which no op's line has."""
     kk = "_kk_"
