@@ -42,7 +42,8 @@ def true_words(answers: dict) -> set:
         words.add("cuda")
     if answers["licence"] != "none":
         words.add("licensed")
-    return words - {"none"}
+    words.update(answers["parts"].split(","))
+    return words - {"none", ""}
 
 
 def choose(text: bytes, words: set) -> bytes:

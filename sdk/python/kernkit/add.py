@@ -47,12 +47,14 @@ def fields(library: str, cuda: bool, kind: str, op: Op) -> Dict[str, str]:
     cls = op_names.class_of_stand_in()
     parameters = ", ".join(f"{parameter_type(value)} {value.name}" for value in op.parameters)
     arguments = ", ".join(value.name for value in op.parameters)
+    says_shapes = any(v.shape is not None or v.dtype or v.is_only_written for v in op.parameters + op.results)
     values = {
         "op": op.name,
         "Op": cls,
         "library": library,
         "schema": op.line[op.line.index("(") :],
         "doc": f"What {op.name} does.",
+        "export": "shapes/export.h" if says_shapes else "export.h",
         "includes": includes(op),
         "parameters": parameters,
         "of_both": ", the same on CPU and GPU" if cuda else "",

@@ -6,6 +6,9 @@
 #include <string>
 
 #include "kernkit/testing/contract.h"
+//@ if frameworks
+#include "kernkit/testing/line.h"
+//@ end
 #include "kernkit/testing/test_device.h"
 #include "silu_and_mul/silu_and_mul_reference.h"
 //@ if cuda
@@ -257,3 +260,6 @@ TEST_F(SiluAndMulRejects, Overlap) {
 // In silu_and_mul_cuda_test, on CPU and CUDA: streams, devices and launches that fail as well.
 //@ end
 KERNKIT_TEST_CONTRACT(silu_and_mul, example<float>(4, 37), example<float>(4, 74))
+//@ if frameworks
+KERNKIT_TEST_LINE(silu_and_mul, example<float>(4, 37), example<float>(4, 74))
+//@ end

@@ -147,6 +147,19 @@ std::tuple<Tensor, Tensor> row_max(TensorView x) {
   }
   return {std::move(values), std::move(indices)};
 }
+/// Makes the second first: each lies where XLA has the other.
+std::tuple<Tensor, Tensor> halves(TensorView x) {
+  check(x);
+  const int64_t n[] = {x.size(0) / 2};
+  Tensor second = kernkit::alloc_tensor(ShapeView(n, 1), x.dtype(), x.device());
+  Tensor first = kernkit::alloc_tensor(ShapeView(n, 1), x.dtype(), x.device());
+  for (int64_t i = 0; i < n[0]; ++i) {
+    first.data<float>()[i] = x.data<const float>()[i];
+    second.data<float>()[i] = x.data<const float>()[n[0] + i];
+  }
+  return {std::move(first), std::move(second)};
+}
+Tensor untrue(TensorView x) { return kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device()); }
 void sum_list(TensorView y, ListView<TensorView> xs) {
   check(y);
   for (int64_t i = 0; i < y.numel(); ++i) y.data<float>()[i] = 0;
@@ -210,6 +223,7 @@ KERNKIT_EXPORT(silu_and_mul_backward,
 KERNKIT_EXPORT(rms_norm,
                "(Tensor x[n, d], Tensor? weight[d]=None, float eps=1e-6) -> Tensor y[n, d]", "",
                rms_norm)
+KERNKIT_BACKWARD(rms_norm, rms_norm_out_backward)
 KERNKIT_EXPORT(
     rms_norm_out,
     "(Tensor(out!) y[n, d], Tensor x[n, d], Tensor? weight[d]=None, float eps=1e-6) -> ()", "",
@@ -231,6 +245,8 @@ KERNKIT_EXPORT(
     fused_add_rms_norm)
 KERNKIT_EXPORT(row_max, "(Tensor x[n, d]) -> (Tensor values[n], Tensor indices[n]: int64)", "",
                row_max)
+KERNKIT_EXPORT(halves, "(Tensor x[2*n]) -> (Tensor first[n], Tensor second[n])", "", halves)
+KERNKIT_EXPORT(untrue, "(Tensor x[n]) -> Tensor y[n, n]", "returns another shape", untrue)
 KERNKIT_EXPORT(sum_list, "(Tensor(out!) y[...], Tensor[] xs[...]) -> ()", "", sum_list)
 KERNKIT_EXPORT(
     many,

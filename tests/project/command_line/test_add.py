@@ -69,6 +69,13 @@ def test_a_library_without_cuda_gets_no_cuda(library):
         assert "cuda" not in text.lower() and "SPDX" not in text, path
 
 
+@pytest.mark.parametrize("shape", ["", "[...]"])
+def test_shapes_in_a_line_take_their_header(library, shape):
+    assert add("swish", f"(Tensor(a!) y{shape}, Tensor x{shape}) -> ()") == 0
+    text = (library / "kernels/swish/swish_export.cc").read_text()
+    assert f'#include "kernkit/{"shapes/" if shape else ""}export.h"\n' in text
+
+
 def test_what_it_writes_is_formatted(library, root):
     if not shutil.which("clang-format"):
         pytest.skip("clang-format is not installed")

@@ -23,10 +23,13 @@ class JaxWriter(Writer):
 
     def why_not(self) -> str:
         """Why the op is no function for JAX, or ""."""
-        if self.op.results:
-            return "it returns what it makes, but XLA allocates before the call"
-        if not any(v.is_written for v in self.op.parameters):
+        if not self._results():
             return "it writes nothing"
+        for value in self.op.results:
+            if value.type != "Tensor" or value.is_list or value.is_optional:
+                return "it returns what is no tensor"
+            if value.shape is None or value.dtype == "?" or not (value.dtype or self.shapes.like):
+                return "the line does not say the shape and the dtype of its result"
         for value in self.op.parameters:
             if value.type in _NOT_FOR_JAX or value.is_list:
                 return f"XLA passes no {value.type}{'[]' * value.is_list}"
@@ -43,9 +46,13 @@ class JaxWriter(Writer):
             return self._dtype(value)
         return f"{self._first(self.shapes.like)}.dtype" if self.shapes.like else "None"
 
+    def _results(self) -> List[Value]:
+        """What XLA allocates."""
+        return [v for v in self.op.parameters if v.is_written] + self.op.results
+
     def _result(self, value: Value) -> str:
         name = self.names[value.name]
-        if value.is_only_written:
+        if value.is_only_written or not value.is_written:
             return f'{self.kk}new("{self.op.name}", "{value.name}", {self._shape(value)}, {self._like(value)})'
         return f"{self.kk}jax.ShapeDtypeStruct({name}.shape, {name}.dtype)"
 
@@ -67,15 +74,15 @@ class JaxWriter(Writer):
 
     def body(self) -> List[str]:
         tensors = [v for v in self.inputs if v.type == "Tensor"]
-        written = [v for v in self.op.parameters if v.is_written]
+        made = self._results()
         attributes = [v for v in self.inputs if v.type != "Tensor"]
         lines = self._arrays(tensors)
         lines += self.ranks(tensors) + self.binds(False) + self.sizes(tensors)
-        lines += [line for v in self.out for line in self.divisions(v)]
+        lines += [line for v in self.out + self.op.results for line in self.divisions(v)]
         given = [f"({self.names[v.name]} is not None) << {i}" for i, v in enumerate(self.op.parameters) if v.is_optional]
-        results = "".join(f"{self._result(v)}, " for v in written).rstrip()
+        results = "".join(f"{self._result(v)}, " for v in made).rstrip()
         before = {v.name: [w for w in tensors[: tensors.index(v)]] for v in tensors if v.is_written}
-        places = ", ".join(f"{self._place(before[v.name])}: {i}" for i, v in enumerate(written) if v.name in before)
+        places = ", ".join(f"{self._place(before[v.name])}: {i}" for i, v in enumerate(made) if v.name in before)
         vmap = "broadcast_all" if self.is_batched() else "sequential"
         call = [f'"{self.op.name}"', f"({results})", f"({', '.join([self.names[v.name] for v in tensors] + [''])})".replace(", )", ",)"),
                 f'"{vmap}"', "{" + places + "}", "None" if self.is_in_order() else " | ".join(given) or "0",
@@ -97,7 +104,7 @@ class JaxWriter(Writer):
         """Whether XLA hands over what the op takes: outputs, tensors, others, and all of them in every call."""
         others = [v for v in self.inputs if v.type != "Tensor"]
         ordered = self.out + [v for v in self.inputs if v.type == "Tensor"] + others
-        plain = not any(v.is_optional or (v.is_written and not v.is_only_written) for v in self.op.parameters)
+        plain = not self.op.results and not any(v.is_optional or (v.is_written and not v.is_only_written) for v in self.op.parameters)
         return plain and all(a is b for a, b in zip(ordered, self.op.parameters))
 
     def _register(self) -> List[str]:

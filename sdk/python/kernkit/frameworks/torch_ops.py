@@ -184,7 +184,7 @@ class TorchWriter(Writer):
         """The formula of autograd, for the form that makes its results."""
         kk, form = self.kk, "default" if self.op.results else "functional"
         name, inputs, given = self.op.name, self.inputs, backward.backward
-        names = {v.name: self.names[v.name] for v in inputs} | {v.name: self.names.get(v.name, v.name) for v in backward.outputs}
+        names = {v.name: self.names[v.name] for v in inputs + backward.outputs}
         saved, scalars = [names[v.name] for v in backward.saved()], [names[v.name] for v in backward.scalars()]
         outputs = [names[v.name] for v in backward.outputs]
         without = [v.name if v in backward.without() else "" for v in inputs]

@@ -40,7 +40,7 @@ class Writer:
         self.op, self.function, self.kk = op, function, kk
         self.shapes = Shapes(op)
         # Parameters, sizes and results have one name each, whatever Python calls them.
-        words = [v.name for v in op.parameters]
+        words = [v.name for v in op.parameters + op.results]
         for value in self.shapes.values:
             words += [name for size in self.shapes.of(value) or [] for name in size.names]
         self.names: Dict[str, str] = python_names(list(dict.fromkeys(words)))
