@@ -233,7 +233,7 @@ def test_export_with_sizes_that_vary(ops):
 
 def test_an_export_is_reloaded_in_another_process(shaped, tmp_path):
     """Where importing shaped.jax is enough."""
-    pytest.importorskip("flatbuffers")
+    pytest.importorskip("flatbuffers", reason="jax.export writes with flatbuffers, which tests/requirements-frameworks.txt names")
     save = """
 import jax, shaped.jax as ops
 from jax import export
