@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 
+#include "pairs.h"
 #include "ptx_fixture.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -123,50 +124,71 @@ class Instruction : public Ptx {
       return text != nullptr ? std::strtoull(text, nullptr, 10) : 0;
     };
     const auto of_16_bits = [](const std::string& type) {
-      return width_of(type) == 16 || type.substr(type.size() - 2) == "x2";
+      return width_of(type) == 16 || is_pair(type);
     };
     if (types.size() == 3 && of_16_bits(types[1]) && of_16_bits(types[2])) {
-      check_pairs(instruction, types, reference, number("KERNKIT_PTX_PAIRS"));
+      check_row(instruction, types, reference);
+      check_pairs(instruction, types, number("KERNKIT_PTX_PAIRS"));
     } else {
       check_random(instruction, types, reference, number("KERNKIT_PTX_RANDOM"));
     }
   }
+  // That the row for all pairs is there, and gives what the reference gives.
+  void check_row(const std::string& instruction, const std::vector<std::string>& types,
+                 const Reference& reference) {
+    const Row row = row_of(instruction);
+    ASSERT_NE(row, nullptr) << "pairs.cc has no row of " << instruction;
+    const uint64_t mask = ~uint64_t{0} >> (64 - (is_pair(types[1]) ? 16 : width_of(types[0])));
+    std::vector<uint32_t> results(kRow);
+    for (const uint64_t value : {0x0000, 0x8001, 0x3c00, 0xbf80, 0x7c00, 0x7fff, 0x04d2, 0x5a17}) {
+      row(static_cast<uint16_t>(value), results.data());
+      for (uint64_t x = 0; x < kRow; x += x % 256 < 8 ? 1 : 31) {
+        ASSERT_EQ(results[x], reference(x, value, 0) & mask)
+            << instruction << std::hex << ", a 0x" << x << ", b 0x" << value;
+      }
+    }
+  }
+  static bool is_pair(const std::string& type) { return type.substr(type.size() - 2) == "x2"; }
   // Each thread has one value of the first source, and kEach of the second. Of two in a register
-  // the upper ones are the lower ones of the other source.
+  // the upper ones are the same of the first source, and others of the second.
   void check_pairs(const std::string& instruction, const std::vector<std::string>& types,
-                   const Reference& reference, size_t step) {
+                   size_t step) {
     if (step == 0) return;
-    constexpr uint64_t kAll = 65536, kEach = 16;
-    const unsigned width = width_of(types[0]);
-    const bool two = width_of(types[1]) == 32;
+    constexpr uint64_t kEach = 16, kOther = 0x5555;
+    const unsigned width = width_of(types[0]), bytes = width / 8;
+    const bool two = is_pair(types[1]);
     std::string text = head(types, ".param .u32 pb") +
                        "cvt.u16.u32 %x, %i;\nld.param.u64 %p, [pd];\nmul.wide.u32 %o, %i, " +
-                       std::to_string(width / 8) +
-                       ";\nadd.s64 %p, %p, %o;\nld.param.u32 %n, [pb];\n";
+                       std::to_string(bytes) +
+                       ";\nadd.s64 %p, %p, %o;\nld.param.u32 %n, [pb];\ncvt.u16.u32 %y, %n;\n";
+    text += two ? "mov.b32 %a, {%x, %x};\n" : "mov.b16 %a, %x;\nmov.b16 %b, %y;\n";
     for (uint64_t j = 0; j < kEach; ++j) {
-      text += "cvt.u16.u32 %y, %n;\n";
-      text += two ? "mov.b32 %a, {%x, %y};\nmov.b32 %b, {%y, %x};\n"
-                  : "mov.b16 %a, %x;\nmov.b16 %b, %y;\n";
-      text += instruction + ";\n" + store(types[0], j * kAll * width / 8) + "add.u32 %n, %n, " +
-              std::to_string(step) + ";\n";
+      if (two) text += "xor.b16 %x, %y, " + std::to_string(kOther) + ";\nmov.b32 %b, {%y, %x};\n";
+      text += instruction + ";\n" + store(types[0], j * kRow * bytes) + "add.u16 " +
+              (two ? "%y, %y, " : "%b, %b, ") + std::to_string(step) + ";\n";
     }
     PtxModule module(text + "ret;\n}\n");
-    auto* d = memory<unsigned char>(kAll * kEach * width / 8);
-    const uint64_t mask = ~uint64_t{0} >> (64 - width);
-    const auto both = [&](uint64_t low, uint64_t high) { return two ? low | high << 16 : low; };
-    for (uint64_t first = 0; first < kAll; first += kEach * step) {
-      ASSERT_EQ(module.launch("k", 256, 256, 0, d, static_cast<uint32_t>(first)), cudaSuccess);
+    auto* d = memory<unsigned char>(kRow * kEach * bytes);
+    const Row row = row_of(instruction);
+    std::vector<uint32_t> expected(kRow), upper(kRow);
+    for (uint64_t first = 0; first < kRow; first += kEach * step) {
+      ASSERT_EQ(module.launch("k", kRow / 256, 256, 0, d, static_cast<uint32_t>(first)),
+                cudaSuccess);
       ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess) << fault();
-      const unsigned char* at = d;
-      for (uint64_t y = first; y < first + kEach * step; y += step) {
-        for (uint64_t x = 0; x < kAll; ++x, at += width / 8) {
-          uint64_t result = 0;
-          std::memcpy(&result, at, width == 16 ? 2 : width == 32 ? 4 : 8);
-          const uint64_t a = both(x, y & 0xffff), b = both(y & 0xffff, x);
-          if (result == (reference(a, b, 0) & mask)) continue;
-          FAIL() << instruction << std::hex << ", a 0x" << a << ", b 0x" << b << ": 0x" << result
-                 << ", expected 0x" << (reference(a, b, 0) & mask);
+      for (uint64_t j = 0; j < kEach; ++j) {
+        const auto second = static_cast<uint16_t>(first + j * step);
+        row(second, expected.data());
+        if (two) {
+          row(second ^ kOther, upper.data());
+          put_above(upper.data(), expected.data());
         }
+        const unsigned char* results = d + j * kRow * bytes;
+        const size_t x = first_other(results, bytes, expected.data());
+        if (x == kRow) continue;
+        uint32_t result = 0;
+        std::memcpy(&result, results + x * bytes, bytes);
+        FAIL() << instruction << std::hex << ", of 0x" << x << " and 0x" << second << ": 0x"
+               << result << ", expected 0x" << expected[x];
       }
     }
     cudaFree(d);
