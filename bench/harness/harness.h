@@ -111,8 +111,9 @@ class Borrowed {
 inline std::pair<int, int64_t> verified{-1, 0};
 inline int number_of_rows = 0;
 
-/// One row: random inputs, a poisoned output, `call(n, out, in...)`, the comparison with `op` of
-/// each element; only then the time. While Google Benchmark looks for a number of iterations it
+/// One row: random inputs, a poisoned output, `call(n, out, in...)`, or what that returns to be
+/// called, such as with tensors that are there before the time; the comparison with `op` of each
+/// element; only then the time. While Google Benchmark looks for a number of iterations it
 /// calls again, with nothing in between: `row` says that this is known to be right.
 template <class T, int kInputs, class Op, class Call>
 void run(benchmark::State& state, int row, const Op& op, const Call& call) {
@@ -126,13 +127,20 @@ void run(benchmark::State& state, int row, const Op& op, const Call& call) {
   auto* out = reinterpret_cast<T*>(memory[0]);
   const auto* x = reinterpret_cast<const T*>(memory[1]);
   [[maybe_unused]] const auto* y = reinterpret_cast<const T*>(memory[2]);
-  const auto once = [&] {
+  const auto start = [&] {
     if constexpr (kInputs == 1) {
-      call(n, out, x);
+      return call(n, out, x);
     } else {
-      call(n, out, x, y);
+      return call(n, out, x, y);
     }
   };
+  const auto once = [&] {
+    if constexpr (std::is_void_v<decltype(start())>) {
+      return start;
+    } else {
+      return start();
+    }
+  }();
   if (verified != std::pair(row, bytes)) {
     const std::vector<T> first = random_period<T>(1), second = random_period<T>(2);
     std::vector<T> wanted = first;

@@ -11,9 +11,10 @@ template <class T>
 void add_add() {
   const kernels::Add<T> op{};
   // [rows]
-  add_rows<T, 2>("add", "kernkit", op, [](int64_t n, T* z, const T* x, const T* y) {
-    kernels::add(Borrowed<T>(z, n).view("z"), Borrowed<T>(x, n).view("x"),
-                 Borrowed<T>(y, n).view("y"));
+  add_rows<T, 2>("add", "kernkit", op, [](int64_t n, T* z_data, const T* x_data, const T* y_data) {
+    return [z = Borrowed<T>(z_data, n), x = Borrowed<T>(x_data, n), y = Borrowed<T>(y_data, n)] {
+      kernels::add(z.view("z"), x.view("x"), y.view("y"));
+    };
   });
   // [/rows]
   if constexpr (std::is_integral_v<T>) return;

@@ -2,6 +2,7 @@
 #include "scale/scale.h"
 
 #include "harness/copies.h"
+#include "kernkit/cpu/elementwise.h"
 #include "peers/peers.h"
 
 namespace kernkit::bench {
@@ -12,9 +13,13 @@ constexpr float kFactor = 2;
 template <class T>
 void add_scale() {
   const kernels::Scale<T> op{kFactor};
-  add_rows<T, 1>("scale", "kernkit", op, [](int64_t n, T* y, const T* x) {
-    kernels::scale(Borrowed<T>(y, n).view("y"), Borrowed<T>(x, n).view("x"), kFactor);
+  add_rows<T, 1>("scale", "kernkit", op, [](int64_t n, T* y_data, const T* x_data) {
+    return [y = Borrowed<T>(y_data, n), x = Borrowed<T>(x_data, n)] {
+      kernels::scale(y.view("y"), x.view("x"), kFactor);
+    };
   });
+  add_rows<T, 1>("scale", "kernkit-loop", op,
+                 [op](int64_t n, T* y, const T* x) { cpu::elementwise(n, op, y, x); });
   add_rows<T, 1>("scale", "plain-loop", op,
                  [op](int64_t n, T* y, const T* x) { plain_loop(op, n, y, x); });
 #if KERNKIT_BENCH_EIGEN

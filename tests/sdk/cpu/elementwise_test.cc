@@ -47,7 +47,8 @@ class CpuElementwise : public ::testing::TestWithParam<Case> {
   void SetUp() override {
     const Case c = GetParam();
     if (c.set > detail::find_machine().instruction_set) GTEST_SKIP() << "not on this machine";
-    detail::chosen_machine() = {c.set, c.ways & ~kPastCaches, c.ways, 1, 1, SIZE_MAX};
+    const size_t large = c.ways != 0 ? 1 : SIZE_MAX;  // bytes
+    detail::chosen_machine() = {c.set, c.ways & ~kPastCaches, c.ways, large, large, SIZE_MAX};
   }
   void TearDown() override { detail::chosen_machine() = detail::find_machine(); }
 
@@ -244,6 +245,30 @@ TEST_P(CpuElementwise, OnThreads) {
     expect_same(n, op, b, a);
     expect_same(n, op, x, x);
   }
+}
+
+// Which way a loop went shows in what it asked: run_loop() finds the machine and says where it is.
+TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
+  const Machine& here = machine();
+  HostTensor<float> x({129}, {1, 0, false}), y({129});
+  const auto at_once = [&](const Machine& known, int64_t n) {
+    detail::known_machine = &known;
+    elementwise(n, kernels::Scale<float>{2}, y.begin(), static_cast<const float*>(x.begin()));
+    return detail::known_machine == &known;
+  };
+  Machine plain = here;
+  plain.asking_bytes = plain.streaming_bytes = plain.threading_bytes = 2048;
+  EXPECT_TRUE(at_once(plain, 128));
+  EXPECT_FALSE(at_once(plain, 129)) << "no whole block";
+  for (const auto member :
+       {&Machine::asking_bytes, &Machine::streaming_bytes, &Machine::threading_bytes}) {
+    Machine large = plain;
+    large.*member = 1024;
+    EXPECT_FALSE(at_once(large, 128)) << "large";
+  }
+  detail::known_machine = nullptr;
+  elementwise(128, kernels::Scale<float>{2}, y.begin(), static_cast<const float*>(x.begin()));
+  EXPECT_EQ(detail::known_machine, &here);
 }
 
 std::string name_of(const ::testing::TestParamInfo<Case>& info) {

@@ -59,8 +59,9 @@ struct Ways {
 };
 Ways ways_of(const Processor& processor) noexcept;
 
-// The same, to be changed by tests.
+// The same, to be changed by tests; and where it is, from the first such call on.
 Machine& chosen_machine() noexcept;
+KERNKIT_LOCAL inline const Machine* known_machine = nullptr;
 Machine find_machine() noexcept;
 }  // namespace detail
 

@@ -23,10 +23,8 @@ KERNKIT_INLINE void widen_halves([[maybe_unused]] float (&to)[kBlock],
         : "m"(*reinterpret_cast<const Bytes<16>*>(from + i))
         : "xmm0");
 #else
-    Halves halves;
     Floats floats;
-    memcpy(&halves, from + i, sizeof(halves));
-    asm("vcvtph2ps %1, %0" : "=x"(floats) : "x"(halves));
+    asm("vcvtph2ps %1, %0" : "=x"(floats) : "m"(*reinterpret_cast<const Halves*>(from + i)));
     memcpy(to + i, &floats, sizeof(floats));
 #endif
   }
@@ -38,7 +36,7 @@ KERNKIT_INLINE void narrow_to_halves([[maybe_unused]] T* to,
 #if KERNKIT_INSTRUCTION_SETS > 1
   for (int i = 0; i < kBlock; i += 8) {  // 0: to nearest even
 #if defined(__clang__) || !defined(__OPTIMIZE__)
-    asm("vmovups %1, %%ymm0\n\tvcvtps2ph $0, %%ymm0, %0"
+    asm("vmovups %1, %%ymm0\n\tvcvtps2ph $0, %%ymm0, %%xmm0\n\tvmovups %%xmm0, %0"
         : "=m"(*reinterpret_cast<Bytes<16>*>(to + i))
         : "m"(*reinterpret_cast<const Bytes<32>*>(from + i))
         : "xmm0");

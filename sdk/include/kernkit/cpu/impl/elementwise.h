@@ -17,14 +17,11 @@ struct Work {
   char* out;
   const char* in[kMaxInputs];
 
-  size_t size_of_in(size_t k) const { return loops->sizes[1 + k]; }
   void drop(int64_t count) {
     n -= count;
     out += static_cast<size_t>(count) * loops->sizes[0];
-    for (size_t k = 0; k < loops->inputs; ++k) in[k] += static_cast<size_t>(count) * size_of_in(k);
-  }
-  void run(int64_t count, unsigned by, void* to, const void* const* from) const {
-    loop(op, count, by, to, from);
+    for (size_t k = 0; k < loops->inputs; ++k)
+      in[k] += static_cast<size_t>(count) * loops->sizes[1 + k];
   }
   const void* const* inputs() const { return reinterpret_cast<const void* const*>(in); }
 };
@@ -36,7 +33,7 @@ KERNKIT_COLD void run_part(Work& work, int64_t count) {
   alignas(64) unsigned char blocks[kMaxInputs + 1][kBlock * kMaxSize];
   const void* in[kMaxInputs];
   for (size_t k = 0; k < work.loops->inputs; ++k) {
-    const size_t size = work.size_of_in(k);
+    const size_t size = work.loops->sizes[1 + k];
     memcpy(blocks[k], work.in[k], static_cast<size_t>(count) * size);
     size_t filled = static_cast<size_t>(count) * size;
     while (filled < kBlock * size) {
@@ -47,7 +44,7 @@ KERNKIT_COLD void run_part(Work& work, int64_t count) {
     }
     in[k] = blocks[k];
   }
-  work.run(kBlock, 0, blocks[kMaxInputs], in);
+  work.loop(work.op, kBlock, 0, blocks[kMaxInputs], in);
   memcpy(work.out, blocks[kMaxInputs], static_cast<size_t>(count) * work.loops->sizes[0]);
   work.drop(count);
 }
@@ -60,7 +57,7 @@ KERNKIT_COLD void run_all(Work& work) {
     run_part(work, count < work.n ? count : work.n);
   }
   const int64_t whole = work.n & -int64_t{kBlock};
-  work.run(whole, work.ways, work.out, work.inputs());
+  work.loop(work.op, whole, work.ways, work.out, work.inputs());
 #if defined(__x86_64__)
   if (past_caches) asm volatile("sfence" ::: "memory");  // other threads see what went there
 #endif
@@ -88,13 +85,7 @@ KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* 
   const bool threading = bytes >= here.threading_bytes;
   if ((ways & kPastCaches) == 0 && !threading && n % kBlock == 0) return loop(op, n, ways, out, in);
 
-  Work work;
-  work.loop = loop;
-  work.loops = &loops;
-  work.op = op;
-  work.ways = ways;
-  work.n = n;
-  work.out = static_cast<char*>(out);
+  Work work{loop, &loops, op, ways, n, static_cast<char*>(out), {}};
   for (size_t k = 0; k < loops.inputs; ++k) work.in[k] = static_cast<const char*>(in[k]);
   if (!threading) return run_all(work);
   const int64_t grain = static_cast<int64_t>(kPieceBytes / per_element) & -int64_t{kBlock};

@@ -125,6 +125,7 @@ KERNKIT_COLD Machine find_machine() noexcept {
 
 KERNKIT_COLD Machine& chosen_machine() noexcept {
   static Machine chosen = find_machine();
+  __atomic_store_n(&known_machine, &chosen, __ATOMIC_RELEASE);
   return chosen;
 }
 
