@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every source is formatted, says its licence, and has nothing that a linter would report."""
 
+import collections
 import concurrent.futures
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -46,31 +48,48 @@ def commands(root, tmp_path_factory):
     return json.loads((build / "compile_commands.json").read_text())
 
 
-@pytest.mark.parametrize(
-    "of_ptx, checks",
-    [
-        pytest.param(False, "-clang-analyzer-*", marks=pytest.mark.all, id="kernels_and_sdk"),
-        # Follows each path of a function, which takes longer than everything else.
-        pytest.param(False, "-*,clang-analyzer-*", marks=pytest.mark.slow, id="kernels_and_sdk_by_analyzer"),
-        pytest.param(True, "", marks=pytest.mark.slow, id="ptx"),
-    ],
-)
-def test_clang_tidy(root, commands, tmp_path, of_ptx, checks):
-    folders = ("kernels", "sdk/src", "sdk/cuda_on_cpu")
-    files = {str(path) for folder in folders for path in root.glob(f"{folder}/**/*.cc")
+def files_once(root, commands, of_ptx=False):
+    """Each file as one target compiles it, not as all do."""
+    files = {str(path) for folder in ("kernels", "sdk/src", "sdk/cuda_on_cpu") for path in root.glob(f"{folder}/**/*.cc")
              if ("cuda_on_cpu/ptx/" in str(path)) == of_ptx}  # fmt: skip
-    # Each file as one target compiles it, not as all do.
     once = {entry["file"]: entry for entry in commands if entry["file"] in files}
     assert len(once) > 30
-    (tmp_path / "compile_commands.json").write_text(json.dumps(list(once.values())))
+    return [once[file] for file in sorted(once)]
 
-    def complaints(file):
-        words = ["clang-tidy", "-p", tmp_path, "--quiet", f"--checks={checks}", file]
+
+def complaints(entries, folder, *options):
+    (folder / "compile_commands.json").write_text(json.dumps(entries))
+
+    def complaints_about(entry):
+        words = ["clang-tidy", "-p", folder, "--quiet", *options, entry["file"]]
         result = subprocess.run(words, capture_output=True, text=True)
         return result.stdout if result.returncode != 0 else ""
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        assert "".join(pool.map(complaints, sorted(once))) == ""
+        return "".join(pool.map(complaints_about, entries))
+
+
+@pytest.mark.all
+def test_clang_tidy(root, commands, tmp_path):
+    """Files that are compiled alike are looked at together, which takes a quarter of the time: what several
+    include is read once. The analyzer, which follows each path of a function, takes longer than all else."""
+    alike = collections.defaultdict(list)
+    for entry in files_once(root, commands):
+        alike[re.sub(r" -o \S+ -c \S+$", "", entry["command"])].append(entry["file"])
+    together = []
+    for number, (command, files) in enumerate(alike.items()):
+        file = tmp_path / f"together_{number}.cc"
+        file.write_text("".join(f'#include "{each}"  // NOLINT\n' for each in files))
+        together.append({"directory": str(tmp_path), "file": str(file), "command": f"{command} -c {file}"})
+    options = ["--checks=-clang-analyzer-*", f"--header-filter=^{re.escape(str(root))}/"]
+    assert complaints(together, tmp_path, *options) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("of_ptx", [False, True], ids=["kernels_and_sdk", "ptx"])
+def test_clang_tidy_of_each_file_with_the_analyzer(root, commands, tmp_path, of_ptx):
+    """Alone, a file shows the using-declarations that it does not need."""
+    assert complaints(files_once(root, commands, of_ptx), tmp_path) == ""
 
 
 def test_licence_line(root):
