@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Dict, List
 
@@ -45,6 +46,7 @@ STARTED = time.monotonic()
 DEMO = "my_kernels"
 CALL = """
 import sys
+import tempfile
 import numpy as np
 
 sys.path.insert(0, sys.argv[1] + "/build/release/python")
@@ -63,10 +65,13 @@ def build(options: Options) -> None:
 
 
 def use_compiler_cache() -> None:
-    """Where one is installed; CMAKE_CXX_COMPILER_LAUNCHER= ./kk test goes without."""
+    """Where one is installed; CMAKE_CXX_COMPILER_LAUNCHER= ./kk test goes without. Libraries that tests
+    render each compile the same sources of the SDK, in a temporary folder of their own."""
     if shutil.which("ccache") and "CMAKE_CXX_COMPILER_LAUNCHER" not in os.environ:
         for language in ("C", "CXX", "CUDA"):
             os.environ[f"CMAKE_{language}_COMPILER_LAUNCHER"] = "ccache"
+        os.environ.setdefault("CCACHE_BASEDIR", tempfile.gettempdir())
+        os.environ.setdefault("CCACHE_NOHASHDIR", "1")
 
 
 def test(options: Options) -> None:
