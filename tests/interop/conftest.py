@@ -4,8 +4,10 @@
 import importlib
 import sys
 
+import numpy as np
 import packages
 import pytest
+import tvm_ffi
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +24,44 @@ def shaped(root, tmp_path_factory):
 def plain(shaped):
     """The functions of its _ops.py."""
     return importlib.import_module("shaped")
+
+
+@pytest.fixture(scope="session")
+def rows(root, tmp_path_factory):
+    """The folder with package `rows`: the kernels of rows, for the CPU and for CUDA on the CPU."""
+    built = root / "build/release/lib/libkernkit_row_kernels_on_cpu.so"
+    if not built.exists():
+        pytest.skip(f"{built} is missing: ./kk build makes it")
+    folder = tmp_path_factory.mktemp("rows")
+    packages.write_package(root, built, folder, "rows", "--frameworks")
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+
+
+class Device:
+    """One of CUDA on the CPU, in the library of package `rows`."""
+
+    def __init__(self, folder):
+        self.module = tvm_ffi.load_module(str(folder / "rows/libkernkit_row_kernels_on_cpu.so"))
+
+    def put(self, array):
+        return self.module.on_device(np.array(array))
+
+    def get(self, tensor):
+        array = np.empty(tuple(tensor.shape), str(tensor.dtype))
+        self.module.copy(array, tensor)
+        return array
+
+    def calls(self, run):
+        """What it launches on the stream that is current."""
+        stream = self.module.new_stream()
+        self.module.launches(stream)
+        with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream):
+            run()
+        return self.module.launches(stream)
+
+
+@pytest.fixture
+def device(rows):
+    return Device(rows)

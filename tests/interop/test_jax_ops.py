@@ -93,6 +93,57 @@ def test_a_result_is_made_where_xla_has_it(shaped):
             halves(*arguments)
 
 
+def test_the_kernels_of_rows(rows):
+    ops = importlib.import_module("rows.jax")
+    x, y, w, b = normal(3, 8), normal(3, 8) + 1, normal(8), normal(8) + 1
+    gelu = jax.nn.gelu(x[:, :4], approximate=False) * x[:, 4:]
+    centred = x - x.mean(-1, keepdims=True)
+    pairs = [
+        (ops.rms_norm, (x, w), (rms(x, w),)), (ops.rms_norm, (x,), (rms(x),)), (ops.softmax, (x,), (jax.nn.softmax(x),)),
+        (ops.layer_norm, (x, w, b), (centred / jnp.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5) * w + b,)),
+        (ops.gelu_and_mul, (x,), (gelu,)), (ops.fused_add_rms_norm, (x, y, w), (rms(x + y, w), x + y)),
+    ]  # fmt: skip
+    for op, given, wanted in pairs:
+        got = jax.jit(op)(*given)
+        for one, expected in zip(got if isinstance(got, tuple) else (got,), wanted):
+            close(one, expected)
+    quantized, scale = jax.jit(ops.rms_norm_fp8)(x, w)
+    assert quantized.dtype == jnp.float8_e4m3fn and scale.shape == (3,)
+    np.testing.assert_allclose(quantized.astype("float32") * scale[:, None], rms(x, w), rtol=0.07, atol=0.02)
+
+
+def test_xlas_handler_works_on_the_callers_stream(device):
+    """With tensors of CUDA on the CPU, which JAX has none of."""
+    x, w = np.asarray(normal(3, 8)), np.asarray(normal(8))
+    y, total = device.put(np.zeros_like(x)), device.put(np.zeros_like(x))
+    handler = device.module.get_function("_xla_rms_norm")
+    assert device.calls(lambda: handler(4, y, device.put(x), device.put(w), 1e-6)) == 1
+    close(device.get(y), rms(x, w))
+    handler = device.module.get_function("_xla_fused_add_rms_norm")
+    assert device.calls(lambda: handler(0, y, total, device.put(x), device.put(x + 1), 1e-6)) == 1
+    close(device.get(y), rms(2 * x + 1))
+    softmax = device.module.get_function("softmax")  # in XLA's order as it is
+    assert device.calls(lambda: softmax(y, device.put(x))) == 1
+    close(device.get(y), jax.nn.softmax(x))
+
+
+def test_functions_on_a_gpu(root, tmp_path):
+    """JAX's own arrays and streams, by a library with nvcc's kernels."""
+    if all(one.platform != "gpu" for one in jax.devices()):
+        pytest.skip("JAX sees no GPU")
+    library = root / "build/release/lib/libkernkit_row_kernels.so"
+    if not library.exists():
+        pytest.skip(f"{library} is missing: cmake --build --preset release --target kernkit_row_kernels")
+    write_package(root, library, tmp_path, "on_gpu_rows", "--jax")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        ops = importlib.import_module("on_gpu_rows.jax")
+    finally:
+        sys.path.remove(str(tmp_path))
+    x, w = jax.device_put((normal(64, 1024), normal(1024)), jax.devices("gpu")[0])
+    close(jax.jit(lambda x, w: ops.softmax(ops.rms_norm(x, w)))(x, w), jax.nn.softmax(rms(x, w)))
+
+
 def test_a_result_that_is_not_as_the_line_says(ops):
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"untrue\(\): returns .*float32 \[3\].*, where its line says .*float32 \[3, 3\]"):
         ops.untrue(normal(3)).block_until_ready()

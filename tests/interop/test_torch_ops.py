@@ -85,6 +85,89 @@ def test_opcheck_of_the_reference_library(root, library, tmp_path):
     assert not hasattr(torch.ops.other_name.scale, "functional")
 
 
+ROWS = {
+    "rms_norm.functional": lambda: (normal(3, 8),),
+    "rms_norm.functional with weight": lambda: (normal(3, 8), normal(8), 1e-5),
+    "rms_norm.default": lambda: (normal(3, 8), normal(3, 8), normal(8)),
+    "layer_norm.functional": lambda: (normal(3, 8), normal(8), normal(8)),
+    "layer_norm.default": lambda: (normal(3, 8), normal(3, 8)),
+    "fused_add_rms_norm.functional": lambda: (normal(3, 8), normal(3, 8) + 1, normal(8)),
+    "fused_add_rms_norm.default": lambda: (normal(3, 8), normal(3, 8), normal(3, 8), normal(3, 8) + 1),
+    "softmax.functional": lambda: (normal(3, 8),),
+    "softmax.default": lambda: (normal(3, 8), normal(3, 8)),
+    "gelu_and_mul.functional": lambda: (normal(3, 8),),
+    "gelu_and_mul.default": lambda: (normal(3, 4), normal(3, 8)),
+    "rms_norm_fp8.functional": lambda: (normal(3, 8), normal(8)),
+}
+
+
+@pytest.fixture(scope="module")
+def row_ops(rows):
+    """torch.ops.rows."""
+    importlib.import_module("rows.torch")
+    return torch.ops.rows
+
+
+@pytest.mark.parametrize("case", ROWS)
+def test_opcheck_of_the_kernels_of_rows(row_ops, case):
+    found = torch.library.opcheck(overload(row_ops, case), ROWS[case](), test_utils=UTILITIES)
+    assert set(found.values()) == {"SUCCESS"}
+
+
+def test_functional_forms_of_the_kernels_of_rows(row_ops):
+    x, w, b = normal(3, 8), normal(8), normal(8) + 1
+    gelu = torch.nn.functional.gelu(x[:, :4]) * x[:, 4:]
+    added = x + w
+    pairs = [
+        (row_ops.rms_norm.functional(x, w), reference_rms(x, w)), (row_ops.softmax.functional(x), x.softmax(-1)),
+        (row_ops.layer_norm.functional(x, w, b), torch.nn.functional.layer_norm(x, (8,), w, b)),
+        (row_ops.gelu_and_mul.functional(x), gelu),
+        (row_ops.fused_add_rms_norm.functional(x, w.expand(3, 8).contiguous(), b), (reference_rms(added, b), added)),
+    ]  # fmt: skip
+    for got, wanted in pairs:
+        torch.testing.assert_close(got, wanted)
+
+
+def test_what_is_registered_for_cuda_works_on_the_callers_stream(row_ops, device, monkeypatch):
+    """Called as torch's dispatcher does, but with tensors of CUDA on the CPU, which torch has none of."""
+    written = importlib.import_module("rows._torch")
+    assert torch._C._dispatch_has_kernel_for_dispatch_key("rows::rms_norm", "CUDA")
+    marked = []
+    monkeypatch.setattr(written, "_kk_wrote", marked.extend)
+    x, w = normal(3, 8), normal(8)
+    y, on_device = device.put(torch.zeros(3, 8).numpy()), [device.put(t.numpy()) for t in (x, w)]
+    with torch.no_grad():
+        assert device.calls(lambda: written._kk_rms_norm_kernel(y, *on_device)) == 1
+    torch.testing.assert_close(torch.from_numpy(device.get(y)), reference_rms(x, w))
+    assert marked == [y]
+
+
+def test_ops_on_a_gpu(root, library, tmp_path):
+    """torch's own tensors and streams."""
+    if not torch.cuda.is_available():
+        pytest.skip("torch sees no GPU")
+    write_package(root, library, tmp_path, "on_gpu_ops", "--torch")
+    sys.path.insert(0, str(tmp_path))
+    importlib.import_module("on_gpu_ops.torch")
+    sys.path.remove(str(tmp_path))
+    scale, stream = torch.ops.on_gpu_ops.scale, torch.cuda.Stream()
+    x = torch.arange(1 << 20, device="cuda", dtype=torch.float32)
+
+    def twice(x):
+        y, z = torch.empty_like(x), torch.empty_like(x)
+        scale(y, x, 2.0)
+        scale(z, y, 2.0)
+        return z + 1
+
+    for run in (twice, torch.compile(twice, fullgraph=True)):
+        with torch.cuda.stream(stream):
+            torch.cuda._sleep(100_000_000)
+            got = run(x)
+            assert not stream.query()
+        stream.synchronize()
+        torch.testing.assert_close(got, 4 * x + 1)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_meta_tensors_run_no_kernel(ops, case):
     """And give the shapes, dtypes and strides that the kernel gives."""
@@ -104,24 +187,28 @@ def test_meta_tensors_run_no_kernel(ops, case):
 
 @pytest.mark.all
 @pytest.mark.parametrize("backend, dynamic", [("aot_eager", True), ("inductor", True), ("inductor", False)])
-def test_one_graph_has_them_all(ops, backend, dynamic):
-    """What is written is read after."""
+def test_one_graph_has_them_all(ops, row_ops, backend, dynamic):
+    """What is written is read after. A second call with the sizes of the first compiles nothing."""
+    cases = {(who, case): make for who, of in ((ops, CASES), (row_ops, ROWS)) for case, make in of.items()}
 
     def run(arguments):
         results = []
-        for case, given in arguments.items():
-            result = overload(ops, case)(*given)
+        for (who, case), given in zip(cases, arguments):
+            result = overload(who, case)(*given)
             results.append((result, [t.float() * 2 + 1 for t in tensors(given)]))
         return results
 
-    eager = {case: make() for case, make in CASES.items()}
-    traced = copy.deepcopy(eager)
+    eager = [make() for make in cases.values()]
+    traced, again = copy.deepcopy(eager), copy.deepcopy(eager)
     torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
     wanted = run(eager)
-    got = torch.compile(run, backend=backend, fullgraph=True, dynamic=dynamic)(traced)
-    torch.testing.assert_close(got, wanted)
-    for case in CASES:
-        torch.testing.assert_close(tensors(traced[case]), tensors(eager[case]))
+    compiled = torch.compile(run, backend=backend, fullgraph=True, dynamic=dynamic)
+    for arguments in (traced, again):
+        torch.testing.assert_close(compiled(arguments), wanted)
+        for mine, theirs in zip(arguments, eager):
+            torch.testing.assert_close(tensors(mine), tensors(theirs))
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
 
 
 @pytest.mark.parametrize("dynamic, compilations", [(None, 2), (True, 1)])

@@ -14,6 +14,7 @@
 #include "gelu_and_mul/gelu_and_mul.h"
 #include "kernkit/cuda_on_cpu/runtime.h"
 #include "kernkit/testing/contract.h"
+#include "kernkit/testing/line.h"
 #include "kernkit/testing/reference.h"
 #include "kernkit/testing/tensor.h"
 #include "layer_norm/layer_norm.h"
@@ -374,3 +375,13 @@ KERNKIT_TEST_CONTRACT(layer_norm, example<float>(4, 37), example<float>(4, 37), 
                       example<float>(37), by_row())
 KERNKIT_TEST_CONTRACT(softmax, example<float>(4, 37), example<float>(4, 37), by_row())
 KERNKIT_TEST_CONTRACT(gelu_and_mul, example<float>(4, 37), example<float>(4, 74), by_row())
+
+KERNKIT_TEST_LINE(rms_norm, example<float>(4, 37), example<float>(4, 37), example<float>(37), 1e-6)
+KERNKIT_TEST_LINE(rms_norm_fp8, example<kernkit::float8_e4m3fn>(4, 37), example<float>(4),
+                  example<float>(4, 37), example<float>(37))
+KERNKIT_TEST_LINE(fused_add_rms_norm, example<float>(4, 37), example<float>(4, 37),
+                  example<float>(4, 37), example<float>(4, 37), example<float>(37))
+KERNKIT_TEST_LINE(layer_norm, example<float>(4, 37), example<float>(4, 37), example<float>(37),
+                  example<float>(37))
+KERNKIT_TEST_LINE(softmax, example<float>(4, 37), example<float>(4, 37))
+KERNKIT_TEST_LINE(gelu_and_mul, example<float>(4, 37), example<float>(4, 74))

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device of CUDA on the CPU, for Python: tensors there, a stream, and what was launched on it.
+#include "kernkit/cuda/allocator.h"
+#include "kernkit/cuda/check.h"
+#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/export.h"
+
+namespace {
+
+using kernkit::Tensor;
+using kernkit::TensorView;
+
+kernkit::cuda_on_cpu::CudaRuntime& runtime() {
+  static kernkit::cuda_on_cpu::CudaRuntime one;
+  one.run_kernels(true);
+  return one;
+}
+
+void copy(TensorView to, TensorView from) {
+  KERNKIT_CUDA_CHECK(cudaDeviceSynchronize());
+  KERNKIT_CUDA_CHECK(cudaMemcpy(to.data_ptr(), from.data_ptr(), kernkit::GetDataSize(*to.get()),
+                                cudaMemcpyDefault));
+}
+Tensor on_device(TensorView x) {
+  (void)runtime();
+  Tensor y = Tensor::FromNDAlloc(kernkit::CUDANDAlloc(), x.sizes(), x.dtype(), {kDLCUDA, 0});
+  copy(y, x);
+  return y;
+}
+int64_t new_stream() {
+  (void)runtime();
+  cudaStream_t stream = nullptr;
+  KERNKIT_CUDA_CHECK(cudaStreamCreate(&stream));
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(stream));
+}
+int64_t launches(int64_t stream) {
+  int64_t count = 0;
+  for (const auto& launch : runtime().launches()) {
+    if (reinterpret_cast<uintptr_t>(launch.stream) != static_cast<uintptr_t>(stream)) count = -99;
+    ++count;
+  }
+  const std::vector<std::string> faults = runtime().faults();
+  KERNKIT_CHECK(faults.empty(), RuntimeError) << faults[0].c_str();
+  runtime().clear();
+  return count;
+}
+
+}  // namespace
+
+KERNKIT_EXPORT(on_device, "(Tensor x) -> Tensor", "A copy of x.", on_device)
+KERNKIT_EXPORT(copy, "(Tensor(a!) to, Tensor from) -> ()", "", copy)
+KERNKIT_EXPORT(new_stream, "() -> int", "", new_stream)
+KERNKIT_EXPORT(launches, "(int stream) -> int",
+               "Kernels since the last call; negative where one was on another stream.", launches)
