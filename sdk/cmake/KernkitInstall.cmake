@@ -10,6 +10,7 @@ install(EXPORT kernkitTargets NAMESPACE kernkit:: DESTINATION "${package_dir}")
 install(DIRECTORY include/kernkit TYPE INCLUDE)
 install(FILES cmake/kernkitConfig.cmake
   cmake/KernkitCudaOnCpu.cmake cmake/KernkitCudaWheel.cmake cmake/KernkitDlpack.cmake
+  cmake/KernkitIdentity.cmake
   cmake/KernkitKernel.cmake cmake/KernkitLibrary.cmake cmake/KernkitPackage.cmake cmake/KernkitTests.cmake
   cmake/compile_on_cpu.sh cmake/kernkit.map src/kernkit.cc
   "${CMAKE_CURRENT_BINARY_DIR}/kernkitConfigVersion.cmake"

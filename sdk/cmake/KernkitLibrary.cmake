@@ -7,6 +7,7 @@
 #                                       else it takes stands in KernkitKernel.cmake
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaWheel.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/KernkitIdentity.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitKernel.cmake")
 
 set(KERNKIT_CUDA "AUTO" CACHE STRING "Compile CUDA files: AUTO (when nvcc is found), ON or OFF")
@@ -147,6 +148,7 @@ function(kernkit_add_library name)
     target_link_options(${name} PRIVATE -Wl,-z,defs -Wl,--gc-sections)
   endif()
   set_target_properties(${name} PROPERTIES LINK_DEPENDS "${map}")
+  _kernkit_add_identity(${name})
   cmake_language(DEFER CALL _kernkit_check_ops)
   if(KERNKIT_WITH_CUDA)
     target_compile_definitions(${name}_objects PUBLIC KERNKIT_WITH_CUDA)

@@ -10,6 +10,7 @@ import pytest
 import tvm_ffi
 from commands import ENVIRONMENT, run
 from elftools.elf.elffile import ELFFile
+from kernkit.binaries.identity import read_identity
 
 
 @pytest.fixture
@@ -126,7 +127,38 @@ def test_ops_that_no_line_adds_and_missing_files_are_reported(root, outside):
 
 
 def test_add_subdirectory(root, outside):
-    build_and_call(outside / "add_subdirectory", f"-DKERNKIT_SOURCE={root}")
+    source = outside / "add_subdirectory"
+    build_and_call(source, f"-DKERNKIT_SOURCE={root}", "-DCMAKE_BUILD_TYPE=Release")
+    check_identity(source)
+
+
+def check_identity(source):
+    """The library says the commit of its own project, and whether what it is made of was edited since."""
+    git = ("git", "-C", source, "-c", "user.name=a", "-c", "user.email=a@b")
+
+    def built(commit=""):
+        printed = run("env", f"KERNKIT_COMMIT={commit}", "cmake", "--build", source / "build")
+        steps = re.findall(r"(?:Building|Linking) (?:CXX object|CXX shared library) (\S+)", printed)
+        return read_identity(source / "build/libconsumer.so"), [step.rpartition("/")[2] for step in steps]
+
+    said, steps = built()
+    assert (said["library"], said["commit"], said["cuda"], steps) == ("consumer", "unknown", "none", [])
+    (source / "tests").mkdir()
+    (source / "tests/a.txt").write_text("a")
+    run(*git, "init", "--quiet")
+    run(*git, "add", "CMakeLists.txt", "negate", "tests")
+    run(*git, "commit", "--quiet", "--message", "start")
+    commit = run(*git, "rev-parse", "HEAD").strip()
+    said, steps = built()
+    assert (said["commit"], steps) == (commit, ["consumer_identity.cc.o", "libconsumer.so"])
+    assert built() == (said, [])
+    (source / "tests/a.txt").write_text("edited")
+    assert built() == (said, [])
+    (source / "negate/negate.h").open("a").write("// edited\n")
+    assert built()[0]["commit"] == commit + "+"
+    assert built("v1.2")[0]["commit"] == "v1.2"
+    run("cmake", source / "build", "-DCMAKE_BUILD_TYPE=Debug")
+    assert built()[0]["commit"] == "unknown"
 
 
 def test_dlpack_that_is_too_old_is_refused_by_name(outside, root, tmp_path):

@@ -77,6 +77,42 @@ def test_messages_are_those_of_the_tests():
     assert quoted > 25
 
 
+READS = [r"getenv\(\"(\w+)\"", r"number_(?:of|from)\(\"([A-Z]\w+)\"", r"\bENV\{(\w+)\}", r"[$]env\{(\w+)\}",
+         r"environ(?:\.\w+\(|\[)\"(\w+)\"", r"[$]\{(KK_\w+|\w+):-"]  # of C++, CMake, presets, Python, ./kk  # fmt: skip
+
+
+def read_from_the_environment():
+    """The names of environment variables that stand in what a user runs."""
+    found = set()
+    for folder in ("sdk", "kernels", "bench", "template"):
+        for file in (ROOT / folder).rglob("*"):
+            if file.suffix in (".h", ".cc", ".cuh", ".cu", ".cmake", ".txt", ".py", ".json", ".sh") or file.name == "kk":
+                text = file.read_text(errors="replace")
+                found |= {name for pattern in READS for name in re.findall(pattern, text)}
+    return found - {"PWD"}  # a shell's own
+
+
+def test_every_environment_variable_is_in_the_table():
+    (table,) = re.findall(r"\n\| variable \|.*?\n\n.*?\n", (ROOT / "docs/command-line.md").read_text(), re.DOTALL)
+    cells = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) + [table.rpartition("\n\n")[2]]
+    listed = re.findall(r"`(\w+)`", " ".join(cells))
+    assert len(listed) == len(set(listed))
+    assert {"KERNKIT_SEED", "KK_VENV", "CUDAARCHS"} <= read_from_the_environment()
+    assert set(listed) == read_from_the_environment() | {"PYTHONPATH"}
+    rows = re.findall(r"^\| `(\w+)`", table, re.MULTILINE)
+    assert rows == sorted(rows)
+
+
+def test_each_page_names_the_next():
+    """In the order of README's table, to the glossary, which is last."""
+    table = re.search(r"^\| question \|.*?\n\n", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[0]
+    order = [*re.findall(r"\(docs/([\w-]+\.md)\)", table), "words.md"]
+    assert len(order) == len(set(order)) == len(list((ROOT / "docs").glob("*.md")))
+    for page, following in zip(order, order[1:]):
+        named = re.findall(r"^Next: \[[^]]+\]\(([\w-]+\.md)\)$", (ROOT / "docs" / page).read_text(), re.MULTILINE)
+        assert named == [following], f"{page} must end with Next: [...]({following})"
+
+
 def test_readme_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 120
     assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= 60

@@ -14,8 +14,8 @@ from typing import List, Optional
 
 from .sdk import version
 
-COMMANDS: List[str] = ["new", "add", "remove", "update", "doctor", "bindings", "test", "run", "gpu", "bench",
-                       "report", "compare", "cmakedir"]
+COMMANDS: List[str] = ["new", "add", "remove", "update", "doctor", "env", "bindings", "test", "run", "gpu",
+                       "bench", "report", "compare", "cmakedir"]
 
 EXIT_CODES = "exit codes: 0 done, 1 the answer is no, 2 the command line is wrong, 3 refused"
 

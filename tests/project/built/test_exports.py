@@ -5,8 +5,10 @@ import ctypes
 import re
 
 import pytest
+from commands import run
 from kernkit.binaries.library import read_library
 from kernkit.doctor import examine
+from kernkit.sdk import version
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +24,19 @@ def test_ops_stand_in_the_file(built, root):
 
 def test_it_may_be_shipped(built):
     assert [finding for finding in examine(built) if not finding.ok] == []
+
+
+def test_the_file_says_what_it_is(built, library):
+    said = built.identity
+    assert said["library"] == f"kernkit_kernels {version()}" and said["kernkit"] == version()
+    assert re.fullmatch(r"[0-9a-f]{40}\+?|unknown", said["commit"]), "unknown: of a Debug build, or without git"
+    assert re.fullmatch(r"(GNU|Clang) [\d.]+", said["compiler"])
+    architectures = re.findall(r"\d+", said["cuda"].partition(" for ")[2])
+    assert {name[name.index("_") + 1 :] for name in built.architectures} == set(architectures)
+    assert re.search(r"\] +library=kernkit_kernels ", run("readelf", "-p", ".kernkit", library))
+    lib = ctypes.CDLL(str(library))
+    lib.kernkit_identity.restype = ctypes.c_char_p
+    assert lib.kernkit_identity() in library.read_bytes() and lib.kernkit_identity().startswith(b"library=kernkit_kernels")
 
 
 def test_last_error_reaches_plain_ctypes(library):

@@ -127,6 +127,22 @@ def test_a_dependency_is_refused_or_allowed(made):
     assert failed(path, also_needed=["libcudart.so.12"]) == {}
 
 
+IDENTITY = "library=fast_ops 1.2.0; commit=0123abcd+; compiler=GNU 12.2.0; cuda=13.0.88 for 80 90-real; kernkit=0.1.0"
+
+
+def test_the_identity_is_what_the_file_says(made):
+    text = f'\nIN(".kernkit") static const char text[] = "{IDENTITY}";'
+    own = '\nEXPORTED const char* kernkit_identity() { return text; }'
+    path = made(GOOD + text + own)
+    assert failed(path) == {}
+    assert said(path, "identity") == ("fast_ops 1.2.0; commit 0123abcd+; compiler GNU 12.2.0; cuda 13.0.88 for 80 90-real; "
+                                      "kernkit 0.1.0")  # fmt: skip
+    assert said(path, "exports") == "the ops and 4 names of kernkit"
+    assert failed(made(GOOD + text))["exports"].startswith("kernkit_identity: not exported")
+    assert failed(made(GOOD + text.replace(".kernkit", ".other") + own))["exports"].startswith("kernkit_identity: exported")
+    assert said(made(), "identity") == "none in the file; kernkit_add_library() writes one"
+
+
 # glibc
 
 
@@ -215,7 +231,7 @@ def test_lines_json_and_exit_codes(made, capsys):
     bad = made(flags=FLAGS[:2])
     assert cli.main(["doctor", str(made()), "--glibc", "2.17", "--cuda", "none"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["ok"] * 9
+    assert [line.split()[0] for line in lines] == ["ok"] * 10
     assert cli.main(["doctor", str(bad)]) == 1
     assert "FAIL  nodelete  it can be unmapped" in capsys.readouterr().out
     assert cli.main(["doctor", str(bad), "--json"]) == 1

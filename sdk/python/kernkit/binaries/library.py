@@ -11,6 +11,7 @@ from ..cli import Refusal
 from ..schema import read_lines
 from .elf import read_file
 from .fatbin import FatbinError, read_architectures
+from .identity import read_identity
 from .manylinux import Version, version_of
 
 _OP = re.compile(r"__tvm_ffi_(?!_metadata_|_doc_|_xla_|_backward_|_library_ctx$)(.+)")
@@ -33,6 +34,7 @@ class Library:
     lines: List[str]  # schemas
     architectures: List[str]
     fatbin_error: str
+    identity: Dict[str, str]  # as read_identity() gives it
 
     @property
     def ops(self) -> Set[str]:
@@ -123,4 +125,5 @@ def read_library(path: pathlib.Path) -> Library:
         lines=read_lines(path),
         architectures=architectures,
         fatbin_error=fatbin_error,
+        identity=read_identity(path),
     )

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a library's file says of itself: a text in section .kernkit, which kernkit_identity() returns, without
+# times and folders. Before each link this file runs as a script; another commit makes another source.
+if(CMAKE_SCRIPT_MODE_FILE)
+  set(commit "$ENV{KERNKIT_COMMIT}")
+  set(git OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET COMMAND git -C "${ROOT}")
+  execute_process(RESULT_VARIABLE untracked OUTPUT_QUIET ${git} ls-files --error-unmatch CMakeLists.txt)
+  if(NOT commit AND untracked EQUAL 0)  # else the folder is of no repository, or of another project's
+    execute_process(OUTPUT_VARIABLE commit ${git} rev-parse --verify --quiet HEAD)
+    execute_process(RESULT_VARIABLE edited ${git} diff --quiet HEAD -- . ":!tests" ":!bench" ":!docs")
+    string(REGEX REPLACE "^0$" "" edited "${edited}")
+    string(REGEX REPLACE ".+" "+" edited "${edited}")
+  elseif(NOT commit)
+    set(commit unknown)
+  endif()
+  configure_file("${SOURCE}.in" "${SOURCE}" @ONLY)
+  return()
+endif()
+
+function(_kernkit_add_identity library)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${library}_identity.cc")
+  set(cuda none)
+  if(KERNKIT_WITH_CUDA)
+    list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
+    set(cuda "${CMAKE_CUDA_COMPILER_VERSION} for ${architectures}")
+  endif()
+  file(WRITE "${source}.in" "#include \"kernkit/base/version.h\"\n#define TEXT(n) #n\n#define SAY(n) TEXT(n)
+__attribute__((section(\".kernkit\"))) static const char text[] = \"library=${library} ${PROJECT_VERSION}; \"
+    \"commit=@commit@@edited@; compiler=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}; cuda=${cuda}; kernkit=\"
+    SAY(KERNKIT_VERSION_MAJOR) \".\" SAY(KERNKIT_VERSION_MINOR) \".\" SAY(KERNKIT_VERSION_PATCH);
+extern \"C\" __attribute__((visibility(\"default\"))) const char* kernkit_identity(void) { return text; }\n")
+  target_sources(${library} PRIVATE "${source}")
+  # A build for debugging does not wait for git, nor does a commit link it anew.
+  add_custom_target(${library}_identity BYPRODUCTS "${source}" VERBATIM COMMAND_EXPAND_LISTS
+    COMMAND "${CMAKE_COMMAND}" -E env "$<$<CONFIG:Debug>:KERNKIT_COMMIT=unknown>" "${CMAKE_COMMAND}"
+      "-DROOT=${PROJECT_SOURCE_DIR}" "-DSOURCE=${source}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")
+  add_dependencies(${library} ${library}_identity)
+endfunction()

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a library's file says of itself, see KernkitIdentity.cmake."""
+
+import pathlib
+from typing import Dict
+
+from .elf import read_section
+
+
+def read_identity(path: pathlib.Path) -> Dict[str, str]:
+    """{"library": "fast_ops 0.1.0", "commit": ..., "compiler": ..., "cuda": ..., "kernkit": ...}; nothing of a
+    library that kernkit_add_library() did not link. The file is not loaded."""
+    text = (read_section(path, ".kernkit") or b"").rstrip(b"\0").decode(errors="replace")
+    parts = (part.partition("=") for part in text.split("; "))
+    return {name: value.strip() for name, equals, value in parts if equals}
+
+
+def said(identity: Dict[str, str]) -> str:
+    """In one line."""
+    return "; ".join(value if name == "library" else f"{name} {value}" for name, value in identity.items())

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kernkit env`: the library that Python would load, against the installed version."""
+
+import subprocess
+
+import pytest
+from kernkit import cli
+
+SAYS = "library=fast_ops {}; commit=0123abcd; compiler=GNU 12.2.0; cuda=none; kernkit=0.1.0"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Libraries of two versions, and one that kernkit_add_library() did not link."""
+    folder = tmp_path_factory.mktemp("files")
+    for version in ("0.1.0", "0.2.0", ""):
+        text = f'__attribute__((section(".kernkit"))) const char text[] = "{SAYS.format(version)}";' if version else ""
+        command = ["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", folder / f"lib{version}.so"]
+        subprocess.run(command, input=text, text=True, check=True)
+    return folder
+
+
+@pytest.fixture
+def package(files, tmp_path, monkeypatch):
+    """Puts the package fast_ops, installed or not, on the path: before others that it put there."""
+
+    def put(name, of_file, installed=""):
+        folder = tmp_path / name
+        (folder / "fast_ops").mkdir(parents=True)
+        (folder / "fast_ops/__init__.py").write_text('raise RuntimeError("it was imported")')
+        (folder / "fast_ops/libfast_ops.so").write_bytes((files / f"lib{of_file}.so").read_bytes())
+        if installed:
+            info = folder / f"fast_ops-{installed}.dist-info"
+            info.mkdir()
+            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: fast-ops\nVersion: {installed}\n"
+                                           "Requires-Dist: apache-tvm-ffi>=0.1.14\n")  # fmt: skip
+            (info / "RECORD").write_text("fast_ops/__init__.py,,\nfast_ops/libfast_ops.so,,\n")
+        monkeypatch.syspath_prepend(str(folder))
+        return folder / "fast_ops/libfast_ops.so"
+
+    return put
+
+
+def env(capsys, *packages):
+    code = cli.main(["env", *packages])
+    return code, capsys.readouterr().out.splitlines()
+
+
+def said_of(lines, package="fast_ops"):
+    return [line.partition(": ")[2] for line in lines if line.startswith(f"{package}: ")]
+
+
+def test_the_installed_library_is_the_loaded_one(package, capsys):
+    path = package("site", "0.2.0", installed="0.2.0")
+    code, lines = env(capsys)
+    assert said_of(lines) == [f"loaded from {path}: fast_ops 0.2.0; commit 0123abcd; compiler GNU 12.2.0; cuda none; "
+                              "kernkit 0.1.0; installed 0.2.0"]  # fmt: skip
+    assert code == 0
+
+
+def test_another_library_before_the_installed_one_is_a_fault(package, capsys):
+    package("site", "0.2.0", installed="0.2.0")
+    path = package("before", "0.1.0")
+    code, lines = env(capsys)
+    (line,) = said_of(lines)
+    assert line.startswith(f"loaded from {path}: fast_ops 0.1.0; ") and line.endswith("installed 0.2.0: they differ")
+    assert code == 1
+
+
+def test_a_package_that_is_not_installed_is_named(package, capsys):
+    package("build", "0.1.0")
+    assert said_of(env(capsys)[1]) == []
+    code, lines = env(capsys, "fast_ops", "no_such_package")
+    assert said_of(lines)[0].endswith("; installed nowhere") and code == 0
+    assert said_of(lines, "no_such_package") == ["no library of kernkit's is found by import no_such_package"]
+
+
+def test_other_libraries_are_left_out(package, capsys):
+    package("site", "", installed="0.2.0")
+    assert said_of(env(capsys)[1]) == []
+
+
+def test_versions_of_the_tools_are_printed(capsys):
+    lines = dict(line.split(" ", 1) for line in env(capsys)[1] if " " in line)
+    assert lines["cmake"].startswith(("3.", "4.")) and lines["kernkit"] == cli.version()
+    assert {"python", "system", "libc", "processor", "c++", "ninja", "nvcc"} <= set(lines)
