@@ -67,16 +67,13 @@ def check_schemas(library: Library) -> Finding:
         except SchemaError as error:
             unreadable.append(str(error))
     if unreadable:
-        return _fail("schemas",
-                     f"{unreadable[0]}; this kernkit is older than the library, "
+        return _fail("schemas", f"{unreadable[0]}; this kernkit is older than the library, "
                      "or the file was changed after it was built")
     if without := library.ops - named:
-        return _fail("schemas",
-                     f"{_list(without)}: no schema line in the file; export it with "
+        return _fail("schemas", f"{_list(without)}: no schema line in the file; export it with "
                      "KERNKIT_EXPORT, and keep section kernkit_schema when stripping")
     if missing := named - library.ops:
-        return _fail("schemas",
-                     f"{_list(missing)}: a schema line, but no exported symbol; link "
+        return _fail("schemas", f"{_list(missing)}: a schema line, but no exported symbol; link "
                      "by kernkit_add_library(), whose version script keeps ops")
     if not named:
         return _fail("schemas", "there is no op; add one with kernkit_add_kernel()")
@@ -89,21 +86,18 @@ def check_exports(library: Library) -> Finding:
     for op in library.ops:
         expected |= {f"__tvm_ffi_{op}", f"__tvm_ffi__metadata_{op}", f"__tvm_ffi__doc_{op}"}
     if others := {name for name in library.exported - expected if not re.match("__tvm_ffi__(xla|backward)_", name)}:
-        return _fail("exports",
-                     f"{_list(others)}: exported besides the ops, where it can meet "
+        return _fail("exports", f"{_list(others)}: exported besides the ops, where it can meet "
                      "another library's; link by kernkit_add_library(), or with its version "
                      "script kernkit.map and -Wl,--exclude-libs,ALL")
     if missing := expected - library.exported:
-        return _fail("exports",
-                     f"{_list(missing)}: not exported; KERNKIT_EXPORT defines it, so "
+        return _fail("exports", f"{_list(missing)}: not exported; KERNKIT_EXPORT defines it, so "
                      "a version script of your own must keep __tvm_ffi_* and kernkit_*")
     return Finding("exports", True, f"the ops and {len(own)} names of kernkit")
 
 
 def check_unique(library: Library) -> Finding:
     if library.unique:
-        return _fail("unique",
-                     f"{_list(library.unique)}: one for all libraries of a process, "
+        return _fail("unique", f"{_list(library.unique)}: one for all libraries of a process, "
                      "which can then not tell them apart; compile with -fno-gnu-unique")
     return Finding("unique", True, "no symbol is process-wide")
 
@@ -120,8 +114,7 @@ def check_host(library: Library, also_needed: Iterable[str] = ()) -> Finding:
     if set(also_needed) & set(library.needed):
         asked = {name for name in asked if _HOST.match(name)}
     if asked:
-        return _fail("host",
-                     f"{_list(asked)}: must be in the process already, or loading "
+        return _fail("host", f"{_list(asked)}: must be in the process already, or loading "
                      "fails; kernkit finds a host when it is used: link with -Wl,-z,defs to see "
                      "what asks for it")
     return Finding("host", True, "it asks the process for no symbol")
@@ -129,16 +122,14 @@ def check_host(library: Library, also_needed: Iterable[str] = ()) -> Finding:
 
 def check_needed(library: Library, also_needed: Iterable[str] = ()) -> Finding:
     if others := set(library.needed) - NEEDED - set(also_needed):
-        return _fail("needed",
-                     f"{_list(others)}: not on every Linux; do without it, link it "
+        return _fail("needed", f"{_list(others)}: not on every Linux; do without it, link it "
                      "statically (CUDA: CUDA::cudart_static), or allow it with --needed")
     return Finding("needed", True, _list(library.needed, 1000) or "no library")
 
 
 def check_nodelete(library: Library) -> Finding:
     if not library.is_nodelete:
-        return _fail("nodelete",
-                     "it can be unmapped while its tensors live, whose deleters "
+        return _fail("nodelete", "it can be unmapped while its tensors live, whose deleters "
                      "then crash; link with -Wl,-z,nodelete")
     return Finding("nodelete", True, "it stays mapped")
 
@@ -152,13 +143,11 @@ def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
         names = [name for name, version in library.undefined.items() if version in wanted]
         return _fail("glibc",
                      f"{_list(names or wanted)}: of glibc {'.'.join(map(str, glibc))}, which is above {most}; "
-                     "build on an older system, such as the manylinux image of that "
-                     "glibc")
+                     "build on an older system, such as the manylinux image of that glibc")
     if tag is None:
         kinds = _list("_".join(filter(None, (kind, ".".join(map(str, version)))))
                       for kind, version in needs.items())  # fmt: skip
-        return _fail("glibc",
-                     f"{kinds}: newer than any platform tag; build on an older "
+        return _fail("glibc", f"{kinds}: newer than any platform tag; build on an older "
                      "system, or with -static-libstdc++")
     return Finding("glibc", True, f"{'.'.join(map(str, glibc))} or newer; a wheel is py3-none-{tag}")
 
@@ -181,8 +170,7 @@ def check_sealed(folder: pathlib.Path) -> Finding:
     """Of a library's copy of the SDK."""
     found, line = seal.touched(str(folder)), seal.version_line(str(folder))
     if any(found):
-        return _fail("sealed",
-                     f"{folder} was touched since it was {' '.join(line.split()[:2])}: {found}; restore it "
+        return _fail("sealed", f"{folder} was touched since it was {' '.join(line.split()[:2])}: {found}; restore it "
                      "from git, or bring the change to kernkit: ./kk update replaces the folder")
     return Finding("sealed", True, line)
 
