@@ -47,14 +47,13 @@ def fields(library: str, cuda: bool, kind: str, op: Op) -> Dict[str, str]:
     cls = op_names.class_of_stand_in()
     parameters = ", ".join(f"{parameter_type(value)} {value.name}" for value in op.parameters)
     arguments = ", ".join(value.name for value in op.parameters)
-    says_shapes = any(v.shape is not None or v.dtype or v.is_only_written for v in op.parameters + op.results)
     values = {
         "op": op.name,
         "Op": cls,
         "library": library,
         "schema": op.line[op.line.index("(") :],
         "doc": f"What {op.name} does.",
-        "export": "shapes/export.h" if says_shapes else "export.h",
+        "export": "shapes/" * any(v.shape is not None or v.dtype or v.is_only_written for v in op.parameters + op.results) + "export.h",
         "includes": includes(op),
         "parameters": parameters,
         "of_both": ", the same on CPU and GPU" if cuda else "",
@@ -66,9 +65,7 @@ def fields(library: str, cuda: bool, kind: str, op: Op) -> Dict[str, str]:
             f"\n/// The CUDA half: arguments are checked and not empty. Defined in {op.name}.cu.\n"
             f"{return_type(op)} {op.name}_cuda({parameters});" if cuda else ""
         ),
-        "two_devices": (
-            f"// On the CPU; in {op.name}_cuda_test the CUDA kernel, run on the CPU." if cuda else ""
-        ),
+        "two_devices": f"// On the CPU; in {op.name}_cuda_test the CUDA kernel, run on the CPU." if cuda else "",
     }
     if kind == "custom":
         values.update(custom.fields(op, f"{cls}Types", cuda))

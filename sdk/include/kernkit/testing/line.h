@@ -4,6 +4,16 @@
 #pragma once
 
 #include "kernkit/shapes/refusal.h"
+#include "kernkit/testing/contract.h"
+
+#if defined(KERNKIT_CONTRACT_COMPILED)
+namespace kernkit::testing::contract {
+// What the next header brings: that of the compiled rules is taken.
+[[gnu::weak]] bool register_tests(const char* op, KernkitFunction function,
+                                  KernkitFunction metadata, std::vector<Item> (*items)(),
+                                  const char* file, int line);
+}  // namespace kernkit::testing::contract
+#endif
 #include "kernkit/testing/impl/contract.h"
 
 namespace kernkit::testing::contract {

@@ -92,13 +92,9 @@ class RuleTest : public ::testing::Test {
 };
 
 /// Contract/<op>.<rule>; for another example of the op Contract/<op>/2.<rule>.
-#if defined(KERNKIT_CONTRACT_COMPILED)
-[[gnu::weak]]  // line.h brings it into tests that have it compiled
-#else
-inline
-#endif
-bool register_tests(const char* op, KernkitFunction function, KernkitFunction metadata,
-                    std::vector<Item> (*items)(), const char* file, int line) {
+KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction function,
+                                            KernkitFunction metadata, std::vector<Item> (*items)(),
+                                            const char* file, int line) {
   static std::map<std::string, int> examples;
   const int count = ++examples[op];
   const std::string suite =
