@@ -11,6 +11,8 @@
 #include "ptx/machine/grid.h"
 #include "ptx/modules.h"
 #include "ptx/text/refusal.h"
+#include "ptx/tools/session.h"
+#include "ptx/tools/watched_kernel.h"
 #include "runtime/ptx.h"
 #include "runtime/state.h"
 
@@ -152,7 +154,10 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
   const ptx::Kernel& kernel = image.kernel(mangled);
   const std::vector<unsigned char> parameters = parameters_of(kernel, launch);
   const MemoryOfDevice memory(image);
-  const ptx::Launch of_grid{kernel,
+  const std::string& name = launch.kernel.empty() ? mangled : launch.kernel;
+  ptx::Session& session = ptx::Session::of_process();
+  const std::unique_ptr<ptx::Watch> watch = session.begin(kernel, image.module(), name);
+  const ptx::Launch of_grid{watch != nullptr ? kernel.watched->kernel : kernel,
                             image.module(),
                             launch.kernel,
                             launch.grid,
@@ -162,8 +167,11 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
                             memory,
                             settings.poison,
                             image.grid_barrier(),
-                            heap_of(module.device)};
+                            heap_of(module.device),
+                            watch.get(),
+                            kernel.watched.get()};
   const ptx::PtxResult result = ptx::run_grid(of_grid, launch.cooperative, settings);
+  session.note(name, result);
   *error = result.error;
   return result.sentence;
 }

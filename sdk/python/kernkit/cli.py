@@ -14,8 +14,8 @@ from typing import List, Optional
 
 from .sdk import version
 
-COMMANDS: List[str] = ["new", "add", "remove", "update", "doctor", "env", "bindings", "test", "run", "gpu",
-                       "bench", "report", "compare", "cmakedir"]
+COMMANDS: List[str] = ["new", "add", "remove", "update", "doctor", "env", "bindings", "test", "run", "counters",
+                       "sanitize", "gpu", "bench", "report", "compare", "cmakedir"]
 
 EXIT_CODES = "exit codes: 0 done, 1 the answer is no, 2 the command line is wrong, 3 refused"
 
@@ -27,7 +27,7 @@ NOT_HERE = ("the template is not here: this is a copy of kernkit's SDK inside a 
 
 NOT_TAKEN = ("this copy of kernkit has not the part {0}, which has this command; type: ./kk update --with {0}, and "
              "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip
-OF_A_PART = {"run": NOT_TAKEN.format("ptx"), "gpu": NOT_TAKEN.format("gpu")}
+OF_A_PART = {**dict.fromkeys(("run", "counters", "sanitize"), NOT_TAKEN.format("ptx")), "gpu": NOT_TAKEN.format("gpu")}
 
 
 def is_here(command: str) -> bool:

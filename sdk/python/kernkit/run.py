@@ -10,6 +10,7 @@ first run, by CMake: that takes a minute or two. The exit code is the program's.
 
 import argparse
 import fcntl
+import json
 import os
 import pathlib
 import re
@@ -17,7 +18,8 @@ import shutil
 import struct
 import subprocess
 import sys
-from typing import Dict, Iterator, List, NoReturn, Optional
+import tempfile
+from typing import Any, Dict, Iterator, List, NoReturn, Optional, Tuple
 
 from .binaries.elf import read_file, read_section
 from .binaries.fatbin import FatbinError, read_architectures
@@ -25,6 +27,7 @@ from .cli import Refusal
 from .sdk import sdk_folder, version
 
 RUNTIME = "libcudart.so.13"
+TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # which a program names that has the tools in itself
 SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; or link its objects "
           "with kernkit's runtime, by kernkit_add_on_ptx() in CMake")  # fmt: skip
 PTX = "compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"
@@ -129,7 +132,7 @@ def build_runtime() -> pathlib.Path:
     return runtime
 
 
-def environment_for(arguments: argparse.Namespace, runtime: pathlib.Path, capability: int) -> Dict[str, str]:
+def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Path], capability: int) -> Dict[str, str]:
     environment = dict(os.environ)
     said = {"KERNKIT_SEED": arguments.seed, "KERNKIT_DEVICES": arguments.devices,
             "KERNKIT_CAPABILITY": arguments.capability}  # fmt: skip
@@ -137,22 +140,40 @@ def environment_for(arguments: argparse.Namespace, runtime: pathlib.Path, capabi
         environment.setdefault("KERNKIT_CAPABILITY", str(capability))
     environment.update({name: value for name, value in said.items() if value is not None})
     # In front of every other, wherever the program looks for its libraries.
-    environment["LD_PRELOAD"] = ":".join(filter(None, [str(runtime), environment.get("LD_PRELOAD", "")]))
+    if runtime:
+        environment["LD_PRELOAD"] = ":".join(filter(None, [str(runtime), environment.get("LD_PRELOAD", "")]))
     return environment
 
 
-def run(arguments: argparse.Namespace) -> NoReturn:
+def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[str, Dict[str, str]]:
+    """Where the program is, and its environment. `with_tools`: one that has them in itself runs as it is."""
     found = shutil.which(arguments.program)
     if found is None:
         raise Refusal(f"there is no program {arguments.program}")
     program = pathlib.Path(found).resolve() if is_elf(pathlib.Path(found)) else None
     paths = list(loaded_with(program)) if program else []
+    if with_tools and program and TOOLS_FOLDER.encode() in program.read_bytes():
+        return found, environment_for(arguments, None, newest_ptx(paths))
     for path in paths:
         if path.name != RUNTIME and (problem := problem_of(path)):
             raise Refusal(f"{path} cannot run without a GPU: {problem}")
     runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
     if not runtime.is_file():
         raise Refusal(f"there is no file {runtime}")
+    return found, environment_for(arguments, runtime, newest_ptx(paths))
+
+
+def run_with_tools(arguments: argparse.Namespace, tools: List[str]) -> Tuple[int, List[Any]]:
+    """The program's exit code, and what the tools say of each of its processes in which a kernel ran."""
+    found, environment = prepared(arguments, with_tools=True)
+    with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
+        environment.update({"KERNKIT_TOOLS": ",".join(tools), TOOLS_FOLDER: folder})
+        code = subprocess.run([arguments.program, *arguments.arguments], executable=found, env=environment).returncode
+        results = [json.loads(file.read_text()) for file in sorted(pathlib.Path(folder).glob("*.json"))]
+    return (128 - code if code < 0 else code), results
+
+
+def run(arguments: argparse.Namespace) -> NoReturn:
+    found, environment = prepared(arguments)
     sys.stdout.flush()
-    environment = environment_for(arguments, runtime, newest_ptx(paths))
     os.execve(found, [arguments.program, *arguments.arguments], environment)

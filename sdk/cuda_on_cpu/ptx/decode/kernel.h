@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,8 @@ struct Origin {
   std::string opcode;
 };
 
+struct WatchedKernel;
+
 struct Kernel {
   std::string name;
   std::vector<Operation> code;
@@ -73,6 +76,7 @@ struct Kernel {
   uint32_t frame_bytes = 0;     // of these the kernel's own
   uint32_t frame = kNone;       // the register of where the frame of a lane begins
   uint32_t parameter_bytes = 0;
+  mutable std::shared_ptr<WatchedKernel> watched;  // made at the first launch with a tool
 };
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -85,6 +85,8 @@ struct Access {
   }
 };
 
+}  // namespace
+
 void read_addresses(Warp& warp, const Operation& operation, uint64_t* to) {
   const auto offset = static_cast<uint64_t>(operation.offset);
   if (operation.address_size == 8) {
@@ -98,8 +100,6 @@ void read_addresses(Warp& warp, const Operation& operation, uint64_t* to) {
     each_lane([&](int l) { to[l] = offset; });
   }
 }
-
-}  // namespace
 
 void renew_range(Warp& warp, const Operation& operation, uint64_t address) {
   warp.ranges[operation.number] = warp.block->launch.memory.range_of(address);

@@ -165,6 +165,7 @@ Run atom(Decoder& d) {
   const std::string_view what =
       d.one_of({"add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "dec"});
   const Type type = d.type();
+  d.operation.bytes = static_cast<uint8_t>(size_of(type));
   const size_t first = returns ? 1 : 0;
   d.need_operands(first + (what == "cas" ? 3 : 2));
   if (returns && d.operand(0).kind != Operand::kNothing) d.operation.to = d.to(0, type);

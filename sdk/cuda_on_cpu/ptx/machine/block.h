@@ -13,6 +13,7 @@
 #include "ptx/machine/heap.h"
 #include "ptx/machine/memory.h"
 #include "ptx/machine/warp.h"
+#include "ptx/machine/watch.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
 
@@ -28,6 +29,8 @@ struct Launch {
   unsigned char poison;
   unsigned char* grid_barrier;  // for cooperative groups, which find it by %envreg1 and 2
   Heap& heap;
+  Watch* watch = nullptr;  // of tools, and their kernel
+  const WatchedKernel* watched = nullptr;
 };
 
 struct Barrier {
@@ -54,6 +57,7 @@ struct Block {
   unsigned threads;
   std::vector<unsigned char> shared;
   std::vector<Warp> warps;
+  std::unique_ptr<BlockWatch> watch;
 
  private:
   void leave_barrier(uint32_t number);

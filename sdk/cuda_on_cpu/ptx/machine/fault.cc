@@ -56,7 +56,12 @@ void fault(const Warp& warp, int lane, const Operation& operation, const std::st
            cudaError_t error) {
   const Block& block = *warp.block;
   const unsigned thread = warp.number * 32 + static_cast<unsigned>(lane);
-  throw Fault{place_text(block, thread) + what + line_text(block, operation), error};
+  const bool meets = operation.flow == Flow::kMeet || operation.flow == Flow::kBarrier;
+  const bool touches = error == cudaErrorIllegalAddress || error == cudaErrorMisalignedAddress;
+  throw Fault{place_text(block, thread) + what + line_text(block, operation), error,
+              touches ? "memcheck"
+              : meets ? "synccheck"
+                      : "program"};
 }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

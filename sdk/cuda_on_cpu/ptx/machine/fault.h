@@ -13,6 +13,7 @@ namespace kernkit::cuda_on_cpu::ptx {
 struct Fault {
   std::string sentence;
   cudaError_t error;
+  const char* tool = "synccheck";  // of compute-sanitizer's that says it: or "memcheck"; "program"
 };
 
 /// "scale: block [0, 0, 0], thread [7, 0, 0]: " and what it did, and in which line.

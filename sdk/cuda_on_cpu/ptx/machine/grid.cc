@@ -72,7 +72,8 @@ class GridRun {
     if (work < kLarge || (settings_.seed != 0 && !settings_.spreads)) return 1;
     const std::vector<Origin>& origins = launch_.kernel.origins;
     each_for_itself_ = std::all_of(origins.begin(), origins.end(), is_for_itself);
-    if (settings_.seed != 0 && !each_for_itself_) return 1;
+    // Nor does what tools say: with one, blocks that see each other run in their order.
+    if ((settings_.seed != 0 || launch_.watch != nullptr) && !each_for_itself_) return 1;
     return std::max(1u, std::thread::hardware_concurrency());
   }
 
@@ -122,7 +123,7 @@ class GridRun {
   void stop(const Fault& fault, uint64_t number) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (number >= end_) return;
-    result_ = {schedule_.with_seed(fault.sentence), fault.error};
+    result_ = {schedule_.with_seed(fault.sentence), fault.error, fault.tool};
     end_ = each_for_itself_ ? number : 0;
   }
 
@@ -144,7 +145,7 @@ class GridRun {
     const Warp& warp = block.warps[thread / 32];
     throw Fault{place_text(block, thread + static_cast<unsigned>(__builtin_ctz(warp.live))) + text +
                     line_text(block, launch_.kernel.code[warp.pc]),
-                cudaErrorLaunchFailure};
+                cudaErrorLaunchFailure, "program"};
   }
 
   const Launch& launch_;

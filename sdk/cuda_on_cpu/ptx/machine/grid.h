@@ -12,6 +12,7 @@ namespace kernkit::cuda_on_cpu::ptx {
 struct PtxResult {
   std::string sentence;  // "" or what the kernel did wrong
   cudaError_t error = cudaSuccess;
+  const char* tool = "";  // see Fault
 };
 
 /// `all_at_once`: of a cooperative launch, whose blocks wait for each other.

@@ -37,7 +37,7 @@ usage: ./kk COMMAND [options]
 """) + """\
   wheel          make the wheel and the sdist in dist/
   format         format the sources with clang-format
-  run PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
+  run, counters, sanitize PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
   doctor         look into the built library for what it must not have, and into third_party/kernkit
                  for what was changed by hand
   update [--from WHERE]   bring the library to the template of a newer kernkit: the one installed in
@@ -227,7 +227,7 @@ COMMANDS: Dict[str, Command] = {
     "add": Command(passed_on, "python", is_passed_on=True),
     "remove": Command(passed_on, "python", is_passed_on=True),
     "doctor": Command(doctor, "python", is_passed_on=True),
-    "run": Command(passed_on, "python", is_passed_on=True),
+    **dict.fromkeys(("run", "counters", "sanitize"), Command(passed_on, "python", is_passed_on=True)),
     "update": Command(update, "python", is_passed_on=True),
     "gpu": gpu.command(os.environ.get("KK_LIBRARY", "")) if gpu else Command(gpu_not_taken, "nothing", is_passed_on=True),
 }

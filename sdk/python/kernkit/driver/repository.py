@@ -26,6 +26,7 @@ usage: ./kk COMMAND [options]
   bench --rounds=15          measure 15 times, not 5
   report         make a page and plots of the last run: bench/results/cpu
   run PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
+  counters, sanitize PROGRAM...   count what its kernels ask of memory; look for what they do wrong
   new NAME       start a kernel library from the template, in ./NAME; ./kk new --help
   demo           build, start a library, call its kernel from Python, run the benchmarks
   cuda-matrix    compile and inspect the CUDA code with the compilers from PyPI as well
@@ -188,7 +189,7 @@ COMMANDS: Dict[str, Command] = {
     "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_", *_FRAMEWORKS), most=1),
     "report": Command(report),
     "new": Command(passed_on, "python", is_passed_on=True),
-    "run": Command(passed_on, "python", is_passed_on=True),
+    **dict.fromkeys(("run", "counters", "sanitize"), Command(passed_on, "python", is_passed_on=True)),
     "demo": Command(demo, options=("--benchmark_",)),
     "cuda-matrix": Command(cuda_matrix),
     "gpu": gpu.command("kernkit_kernels", "--reduced", REDUCED, "--first", "GpuStream/scale*Captured*", "--first",

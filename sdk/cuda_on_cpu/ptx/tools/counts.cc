@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/tools/counts.h"
+
+#include <utility>
+
+#include "ptx/tools/touched.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+namespace {
+
+void add(GlobalTraffic* to, const GlobalTraffic& more) {
+  to->requests += more.requests;
+  to->lanes += more.lanes;
+  to->bytes += more.bytes;
+  to->sectors += more.sectors;
+  to->fewest_sectors += more.fewest_sectors;
+}
+void add(SharedTraffic* to, const SharedTraffic& more) {
+  to->requests += more.requests;
+  to->lanes += more.lanes;
+  to->bytes += more.bytes;
+  to->wavefronts += more.wavefronts;
+  to->fewest_wavefronts += more.fewest_wavefronts;
+}
+void add(Counters* to, const Counters& more) {
+  for (auto kind : {&Counters::loads, &Counters::stores, &Counters::atomics}) {
+    add(&(to->*kind), more.*kind);
+  }
+  for (auto kind : {&Counters::shared_loads, &Counters::shared_stores, &Counters::shared_atomics}) {
+    add(&(to->*kind), more.*kind);
+  }
+  to->local.requests += more.local.requests;
+  to->local.lanes += more.local.lanes;
+  to->local.bytes += more.local.bytes;
+  to->steps += more.steps;
+  to->of_lanes += more.of_lanes;
+}
+
+template <class Traffic>
+void add_request(Traffic* to, const Touched& touched, uint32_t bytes) {
+  const auto lanes = static_cast<uint64_t>(__builtin_popcount(touched.lanes));
+  ++to->requests;
+  to->lanes += lanes;
+  to->bytes += lanes * bytes;
+}
+
+}  // namespace
+
+class Counts::OfBlock : public BlockWatch {
+ public:
+  explicit OfBlock(Counts& all) : all_(all), of_operations_(all.of_operations_.size()) {}
+  ~OfBlock() override {
+    const std::lock_guard<std::mutex> lock(all_.mutex_);
+    for (size_t i = 0; i < of_operations_.size(); ++i) {
+      if (of_operations_[i].steps != 0) add(&all_.of_operations_[i], of_operations_[i]);
+    }
+    all_.unique_.loads.add(unique_.loads);
+    all_.unique_.stores.add(unique_.stores);
+    all_.unique_.atomics.add(unique_.atomics);
+  }
+
+  void before(Warp& warp, const Operation& operation) override {
+    Counters& counters = of_operations_[operation.number];
+    ++counters.steps;
+    counters.of_lanes += static_cast<uint64_t>(__builtin_popcount(warp.mask));
+    const AccessKind access = all_.watched_.accesses[operation.number];
+    if (access == AccessKind::kNone) return;
+    Touched touched[kMostTouched];
+    const int count = find_touched(warp, operation, touched);
+    for (int i = 0; i < count; ++i) {
+      note(&counters, access == AccessKind::kCopy ? AccessKind::kStore : access, touched[i],
+           operation.bytes);
+    }
+    if (access == AccessKind::kCopy) note_source(&counters, warp, operation);
+  }
+
+ private:
+  void note(Counters* counters, AccessKind access, const Touched& touched, uint32_t bytes) {
+    const bool loads = access == AccessKind::kLoad, stores = access == AccessKind::kStore;
+    if (touched.space == Space::kLocal) {
+      add_request(&counters->local, touched, bytes);
+    } else if (touched.space == Space::kShared) {
+      SharedTraffic* traffic = loads    ? &counters->shared_loads
+                               : stores ? &counters->shared_stores
+                                        : &counters->shared_atomics;
+      add_request(traffic, touched, bytes);
+      const Cost cost = wavefronts_of(touched, bytes);
+      traffic->wavefronts += cost.moved;
+      traffic->fewest_wavefronts += cost.fewest;
+    } else if (touched.space == Space::kGlobal) {
+      GlobalTraffic* traffic = loads    ? &counters->loads
+                               : stores ? &counters->stores
+                                        : &counters->atomics;
+      add_request(traffic, touched, bytes);
+      const Cost cost = sectors_of(touched, bytes);
+      traffic->sectors += cost.moved;
+      traffic->fewest_sectors += cost.fewest;
+      (loads ? unique_.loads : stores ? unique_.stores : unique_.atomics).add(touched);
+    }
+  }
+  void note_source(Counters* counters, Warp& warp, const Operation& copy) {
+    const uint32_t all = warp.mask;
+    warp.mask = lanes_that_load(warp, copy);
+    Touched touched;
+    if (warp.mask != 0) {
+      find_touched(warp, source_of(copy), &touched);
+      note(counters, AccessKind::kLoad, touched, copy.bytes);
+    }
+    warp.mask = all;
+  }
+
+  Counts& all_;
+  std::vector<Counters> of_operations_;
+  UniqueSectors unique_;
+};
+
+Counts::Counts(const WatchedKernel& watched, std::string kernel, std::vector<Ledger*> ledgers)
+    : watched_(watched),
+      kernel_(std::move(kernel)),
+      ledgers_(std::move(ledgers)),
+      of_operations_(watched.kernel.code.size()) {}
+
+Counts::~Counts() {
+  for (Ledger* ledger : ledgers_) ledger->add(kernel_, watched_, of_operations_, unique_);
+}
+
+std::unique_ptr<BlockWatch> Counts::of(Block&) { return std::make_unique<OfBlock>(*this); }
+
+void Ledger::add(const std::string& kernel, const WatchedKernel& watched,
+                 const std::vector<Counters>& of_operations, const UniqueSectors& unique) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Entry& entry = entries_[kernel];
+  ++entry.launches;
+  for (size_t i = 0; i < of_operations.size(); ++i) {
+    if (of_operations[i].steps == 0) continue;
+    const Line& line = watched.lines[watched.line_of[i]];
+    ptx::add(&entry.counters, of_operations[i]);
+    ptx::add(&entry.lines[{line.file, line.line, line.place}], of_operations[i]);
+  }
+  entry.counters.loads.unique_sectors += unique.loads.size();
+  entry.counters.stores.unique_sectors += unique.stores.size();
+  entry.counters.atomics.unique_sectors += unique.atomics.size();
+  SectorSet any = unique.loads;
+  any.add(unique.stores);
+  any.add(unique.atomics);
+  entry.unique_sectors += any.size();
+}
+
+std::vector<KernelCounters> Ledger::kernels() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<KernelCounters> all;
+  for (const auto& [name, entry] : entries_) {
+    KernelCounters one{name, entry.launches, entry.counters, entry.unique_sectors, {}};
+    for (const auto& [at, counters] : entry.lines) {
+      one.lines.push_back({std::get<2>(at), std::get<0>(at), std::get<1>(at), counters});
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts: what the operations of a launch did, and a ledger of many launches.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kernkit/cuda_on_cpu/counters.h"
+#include "ptx/machine/watch.h"
+#include "ptx/tools/traffic.h"
+#include "ptx/tools/watched_kernel.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+struct UniqueSectors {
+  SectorSet loads, stores, atomics;
+};
+
+/// What launches of kernels did, by the kernels' names and their lines.
+class Ledger {
+ public:
+  struct Entry {
+    uint64_t launches = 0, unique_sectors = 0;
+    Counters counters;
+    std::map<std::tuple<std::string, int, std::string>, Counters> lines;
+  };
+
+  void add(const std::string& kernel, const WatchedKernel& watched,
+           const std::vector<Counters>& of_operations, const UniqueSectors& unique);
+  std::vector<KernelCounters> kernels() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;
+};
+
+/// Counts a launch, and puts that into ledgers when it ends.
+class Counts : public Watch {
+ public:
+  Counts(const WatchedKernel& watched, std::string kernel, std::vector<Ledger*> ledgers);
+  ~Counts() override;
+  std::unique_ptr<BlockWatch> of(Block& block) override;
+
+ private:
+  class OfBlock;
+
+  const WatchedKernel& watched_;
+  std::string kernel_;
+  std::vector<Ledger*> ledgers_;
+  std::mutex mutex_;
+  std::vector<Counters> of_operations_;
+  UniqueSectors unique_;
+};
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/tools/watched_kernel.h"
+
+#include <map>
+#include <tuple>
+
+#include "ptx/machine/block.h"
+#include "ptx/machine/watch.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+namespace {
+
+void run_watched(Warp& warp, const Operation& operation) {
+  const Block& block = *warp.block;
+  block.watch->before(warp, operation);
+  block.launch.watched->runs[operation.number](warp, operation);
+  block.watch->after(warp, operation);
+}
+
+// Constants and parameters are no memory that a kernel asks for: all lanes read one of them.
+AccessKind access_of(const Operation& operation, const std::string& opcode) {
+  const auto begins = [&](const char* text) { return opcode.rfind(text, 0) == 0; };
+  if (operation.bytes == 0 || operation.space == Space::kParam) return AccessKind::kNone;
+  if (opcode.find(".const") != std::string::npos) return AccessKind::kNone;
+  if (begins("ld.") || begins("ldu.")) return AccessKind::kLoad;
+  if (begins("st.")) return AccessKind::kStore;
+  if (begins("atom.") || begins("red.")) return AccessKind::kAtomic;
+  return begins("cp.async") ? AccessKind::kCopy : AccessKind::kNone;
+}
+
+}  // namespace
+
+WatchedKernel::WatchedKernel(const Kernel& original, const Module& module) : kernel(original) {
+  std::map<std::tuple<int, int, int, int>, uint32_t> known;
+  for (Operation& operation : kernel.code) {
+    const Origin& origin = kernel.origins[operation.number];
+    runs.push_back(operation.run);
+    accesses.push_back(access_of(operation, origin.opcode));
+    if (operation.run != nullptr) operation.run = run_watched;
+    const SourceLine& at = origin.line;
+    const auto [found, is_new] =
+        known.emplace(std::tuple{at.file, at.line, at.into_file, at.into_line},
+                      static_cast<uint32_t>(lines.size()));
+    line_of.push_back(found->second);
+    if (!is_new) continue;
+    const auto file = module.files.find(at.file);
+    lines.push_back({module.place(at), file != module.files.end() ? file->second : "", at.line});
+  }
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

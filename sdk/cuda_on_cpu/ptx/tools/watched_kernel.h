@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// WatchedKernel: a kernel whose operations come to a tool before and after they run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ptx/decode/kernel.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+/// What an operation does to memory: kCopy loads and stores.
+enum class AccessKind : uint8_t { kNone, kLoad, kStore, kAtomic, kCopy };
+
+/// A line of the source. Operations of one place have the same.
+struct Line {
+  std::string place, file;  // as LineCounters has them
+  int line = 0;
+};
+
+struct WatchedKernel {
+  WatchedKernel(const Kernel& original, const Module& module);
+
+  Kernel kernel;
+  std::vector<Line> lines;
+  // Of each operation:
+  std::vector<Run> runs;
+  std::vector<AccessKind> accesses;
+  std::vector<uint32_t> line_of;  // a number of `lines`
+};
+
+}  // namespace kernkit::cuda_on_cpu::ptx

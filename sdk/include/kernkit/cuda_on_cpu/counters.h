@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counting: what kernels that nvcc compiled ask of memory, the same number in every run. Counted is
+// their PTX: machine code may join what PTX asks for in two steps. See docs/running-ptx.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kernkit::cuda_on_cpu {
+
+/// What warps asked of global memory. A request is an instruction of a warp.
+struct GlobalTraffic {
+  uint64_t requests = 0;
+  uint64_t lanes = 0;           // that took part
+  uint64_t bytes = 0;           // that they asked for, together
+  uint64_t sectors = 0;         // of 32 bytes, that were moved
+  uint64_t fewest_sectors = 0;  // if a request's bytes lay one behind the other from its first on
+  uint64_t unique_sectors = 0;  // of a launch, however often it moved them; of a kernel only
+
+  uint64_t moved_bytes() const { return 32 * sectors; }
+  /// Of the sectors moved, as a share of those needed: 0 is best, a stride is 7 of 4-byte loads.
+  double excess() const {
+    return fewest_sectors == 0 ? 0 : static_cast<double>(sectors) / fewest_sectors - 1;
+  }
+  /// Requests over those that 16 bytes a lane take: 1 is best, scalar loads of float are 4.
+  double requests_ratio() const { return bytes == 0 ? 0 : 512.0 * requests / bytes; }
+};
+
+/// What warps asked of shared memory: in a wavefront each of 32 banks gives one word of 4 bytes.
+struct SharedTraffic {
+  uint64_t requests = 0;
+  uint64_t lanes = 0;
+  uint64_t bytes = 0;
+  uint64_t wavefronts = 0;
+  uint64_t fewest_wavefronts = 0;  // that as many words take
+};
+
+struct LocalTraffic {
+  uint64_t requests = 0, lanes = 0, bytes = 0;
+};
+
+struct Counters {
+  GlobalTraffic loads, stores, atomics;
+  SharedTraffic shared_loads, shared_stores, shared_atomics;
+  LocalTraffic local;     // loads and stores of what has no register
+  uint64_t steps = 0;     // PTX instructions of warps but for branches, barriers and exits
+  uint64_t of_lanes = 0;  // lanes that took part in them: 32 of each where nothing diverges
+};
+
+struct LineCounters {
+  std::string place;  // "scale.cu:12" or "pack.h:3 (inlined at scale.cu:12)"; "" when unknown
+  std::string file;   // as nvcc knows it
+  int line = 0;
+  Counters counters;
+};
+
+struct KernelCounters {
+  std::string kernel;  // as C++ writes it
+  uint64_t launches = 0;
+  Counters counters;
+  uint64_t unique_sectors = 0;      // of a launch, whatever it did there; of all launches the sum
+  std::vector<LineCounters> lines;  // by file and line
+};
+
+/// What all launches of a kernel may do to global memory, for tensors of many sectors.
+struct TrafficBudget {
+  uint64_t read, written;   // bytes, by the op's formula
+  bool by_16_bytes = true;  // a lane
+};
+
+/// "" or what is over the budget, and the line that has most of it. Loads and stores each may ask
+/// for 1.01 of their bytes, move 1.01 of the sectors needed, touch 1.01 of the bytes' sectors, and
+/// by 16 bytes a lane make 1.05 of the requests needed.
+std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budget);
+
+/// Counts what kernels do that are launched while it lives. A program that uses it links
+/// kernkit::cuda_on_ptx. Blocks that see each other's memory run on one processor then.
+class Counting {
+ public:
+  Counting();
+  ~Counting();
+  Counting(const Counting&) = delete;
+  Counting& operator=(const Counting&) = delete;
+
+  /// Of each kernel that ran since, by name.
+  std::vector<KernelCounters> kernels() const;
+  /// Of the only kernel that ran; std::logic_error where none or several did.
+  KernelCounters kernel() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kernkit::cuda_on_cpu

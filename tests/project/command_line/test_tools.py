@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kernkit counters` and `kernkit sanitize`, of a program that nvcc compiles and that knows nothing of kernkit."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+from cuda_tools import tool
+from kernkit import cli, counters, sanitize
+
+SOURCE = pathlib.Path(__file__).parent / "tools.cu"
+
+
+def line_of(text):
+    return next(number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if text in line)
+
+
+@pytest.fixture(scope="module")
+def run(root, tmp_path_factory):
+    runtime, nvcc = root / "build/release/kernkit_cudart/libcudart.so.13", tool("nvcc")
+    if not runtime.exists() or nvcc is None:
+        pytest.skip("no CUDA compiler, whose programs the tools run")
+    program = tmp_path_factory.mktemp("tools") / "tools"
+    subprocess.run([nvcc, "-arch=compute_80", "-cudart", "shared", "-lineinfo", "-o", program, SOURCE], check=True)
+
+    def run_tool(command, *options, kernel, **environment):
+        words = [sys.executable, "-B", "-m", "kernkit", command, "--runtime", runtime, *options, program, kernel]
+        return subprocess.run([*map(str, words)], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": str(root / "sdk/python"), **environment})  # fmt: skip
+
+    return run_tool
+
+
+def test_counters_of_a_stride(run, tmp_path):
+    done = run("counters", "--lines", "--json", tmp_path / "c.json", "--html", tmp_path / "c.html", kernel="strided")
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    (kernel,) = json.loads((tmp_path / "c.json").read_text())["kernels"]
+    assert kernel["kernel"] == "strided" and kernel["launches"] == 1
+    assert kernel["counters"]["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == 1
+    assert kernel["counters"]["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 32
+    assert kernel["counters"]["global_load_fewest_sectors"] == 4
+    assert kernel["counters"]["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] == 4
+    at = line_of("x[32 * threadIdx.x]")
+    (line,) = (line for line in kernel["lines"] if "global_load_bytes" in line["counters"])
+    assert (line["place"], line["line"]) == (f"tools.cu:{at}", at)
+    assert re.search(rf"^  tools.cu:{at} +1 +32 +700.0% ", done.stderr, re.MULTILINE), done.stderr
+    page = (tmp_path / "c.html").read_text()
+    assert re.search(rf"<tr class=over><td>{at}<td>1<td>32<td>700.0%.*x\[32 \* threadIdx.x\]", page)
+
+
+def test_counters_are_the_same_in_every_run(run, tmp_path):
+    texts = set()
+    for i, seed in enumerate(("0", "0", "3", "4")):
+        run("counters", "--json", tmp_path / f"{i}.json", kernel="columns", KERNKIT_SEED=seed)
+        texts.add((tmp_path / f"{i}.json").read_text())
+    (text,) = texts
+    (kernel,) = json.loads(text)["kernels"]
+    assert kernel["counters"]["shared_store_wavefronts"] == 32 * 32
+    assert kernel["counters"]["shared_load_wavefronts"] == 32
+
+
+def test_what_ptxas_gave_a_kernel(run, tmp_path):
+    nvcc = tool("nvcc")
+    if tool("cuobjdump") is None or tool("ptxas") is None:
+        pytest.skip("no cuobjdump or no ptxas")
+    cubin = tmp_path / "tools.cubin"
+    subprocess.run([nvcc, "-arch=sm_80", "-cubin", "-o", cubin, SOURCE], check=True)
+    usage = counters.resource_usage(cubin)
+    assert usage["columns"]["shared_bytes"] == 4096
+    assert usage["strided"]["registers"] > 2
+    done = run("counters", "--resources", cubin, "--json", tmp_path / "c.json", kernel="columns")
+    assert "columns: " in done.stderr and "4096 shared_bytes" in done.stderr
+    assert json.loads((tmp_path / "c.json").read_text())["kernels"][0]["ptxas"]["shared_bytes"] == 4096
+
+
+@pytest.mark.parametrize(
+    "kernel, tool_of, sentence",
+    [("outside", "memcheck", r"outside: block \[0, 0, 0\], thread \[24, 0, 0\]: loads 4 bytes 0 bytes behind an allocation of "
+      r"4096 bytes \(tools.cu:\d+\)"),
+     ("diverged", "synccheck", r"diverged: block \[0, 0, 0\], thread \[0, 0, 0\]: 32 of the block's 64 threads wait at "
+      r"__syncthreads\(\) and thread \[32, 0, 0\] has ended \(tools.cu:\d+\)")],
+)  # fmt: skip
+def test_what_a_tool_finds(run, tmp_path, kernel, tool_of, sentence):
+    done = run("sanitize", "--json", tmp_path / "s.json", kernel=kernel)
+    assert done.returncode == 1
+    assert re.search(f"^{tool_of}: {sentence}", done.stderr, re.MULTILINE), done.stderr
+    assert "kernkit sanitize: 1 found: " in done.stderr and f"{tool_of} 1" in done.stderr
+    (finding,) = json.loads((tmp_path / "s.json").read_text())["findings"]
+    assert finding["tool"] == tool_of and finding["kernel"] == kernel and finding["count"] == 1
+    assert run("sanitize", "--error-exitcode", 9, kernel=kernel).returncode == 9
+    other = {"memcheck": "synccheck", "synccheck": "memcheck"}[tool_of]
+    assert run("sanitize", "--tool", other, kernel=kernel).returncode == 0
+
+
+def test_nothing_found_and_the_programs_exit_code(run):
+    done = run("sanitize", kernel="columns")
+    assert done.returncode == 0 and "kernkit sanitize: 0 found: " in done.stderr
+    assert run("sanitize", kernel="seven").returncode == 7
+    assert run("counters", kernel="seven").returncode == 7
+
+
+def test_what_is_no_tool(capfd):
+    assert cli.main(["sanitize", "--tool", "memchek", "x"]) == 3
+    assert capfd.readouterr().err == f'kernkit: --tool: there is no tool "memchek"; type {", ".join(sanitize.TOOLS)}\n'
+
+
+def test_findings_of_several_processes_are_one():
+    one = {"tool": "memcheck", "kernel": "k", "sentence": "k: stores", "count": 2}
+    assert sanitize.merged([one, {**one, "count": 3}, {**one, "sentence": "k: loads"}]) == [
+        {**one, "count": 5}, {**one, "sentence": "k: loads"}]  # fmt: skip
+
+
+def test_counters_of_several_processes_are_sums():
+    def kernel(name, steps):
+        line = {"place": "k.cu:3", "file": "k.cu", "line": 3, "counters": {"steps": steps}}
+        return {"kernel": name, "launches": 1, "counters": {"steps": steps}, "lines": [line]}
+
+    first, second = counters.summed([kernel("b", 5), kernel("a", 1), kernel("b", 7)])
+    assert (first["kernel"], second["kernel"], second["launches"], second["counters"]) == ("a", "b", 2, {"steps": 12})
+    assert second["lines"] == [{"place": "k.cu:3", "file": "k.cu", "line": 3, "counters": {"steps": 12}}]

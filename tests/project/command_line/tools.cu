@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels for `kernkit counters` and `kernkit sanitize`: the argument names the one that runs.
+#include <cstdio>
+#include <cstring>
+
+__global__ void strided(float* y, const float* x) { y[threadIdx.x] = x[32 * threadIdx.x]; }
+__global__ void columns(float* y, const float* x) {
+  __shared__ float tile[32][32];
+  tile[threadIdx.x][threadIdx.y] = x[32 * threadIdx.y + threadIdx.x];
+  __syncthreads();
+  y[32 * threadIdx.y + threadIdx.x] = tile[threadIdx.y][threadIdx.x];
+}
+__global__ void outside(float* y, const float* x) { y[threadIdx.x] = x[threadIdx.x + 1000]; }
+__global__ void diverged(float* y, const float* x) {
+  if (threadIdx.x < 32) __syncthreads();
+  y[threadIdx.x] = x[threadIdx.x];
+}
+__global__ void unordered(float* y, const float* x) {
+  __shared__ float tile[64];
+  tile[threadIdx.x] = x[threadIdx.x] + threadIdx.x;
+  y[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+int main(int, char** arguments) {
+  float *x = nullptr, *y = nullptr;
+  cudaMalloc(&x, 1024 * sizeof(float));
+  cudaMalloc(&y, 1024 * sizeof(float));
+  cudaMemset(x, 0, 1024 * sizeof(float));
+  const auto is = [&](const char* kernel) { return std::strcmp(arguments[1], kernel) == 0; };
+  if (is("strided")) strided<<<1, 32>>>(y, x);
+  if (is("columns")) columns<<<1, dim3(32, 32)>>>(y, x);
+  if (is("outside")) outside<<<1, 64>>>(y, x);
+  if (is("diverged")) diverged<<<1, 64>>>(y, x);
+  if (is("unordered")) unordered<<<1, 64>>>(y, x);
+  cudaDeviceSynchronize();
+  if (is("seven")) return 7;
+  std::puts("done");
+}
