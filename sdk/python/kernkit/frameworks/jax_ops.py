@@ -6,14 +6,14 @@ XLA allocates results before the call. So a function takes what the op reads and
 
 import json
 import pathlib
-from typing import Dict, List
+from typing import Dict, List, Optional
 
-from ..bindings import python_names
 from ..binaries.library import read_library
 from ..schema import Op, Value
-from .backward import Backward, formulas
+from .backward import Backward
 from .jax_head import HEAD
-from .writer import ARITHMETIC, Writer, free_prefix, made
+from .module import Written, module
+from .writer import Writer
 
 _NOT_FOR_JAX = {"bytes", "Callable", "Any"}
 
@@ -152,28 +152,20 @@ class JaxWriter(Writer):
             *self._register(),
         ]  # fmt: skip
 
+    def written(self, backward: Optional[Backward]) -> Written:
+        """All of one op."""
+        if self.why_not():
+            return f"function for JAX: {self.why_not()}"
+        return (self.with_gradient(backward, backward.backward.function) if backward else self.function_lines())[2:]
+
 
 def source(package: str, library: pathlib.Path, ops: List[Op], named: Dict[str, str]) -> str:
     """The text of _jax.py. Raises SchemaError for a line that no library has."""
-    kk = free_prefix(ops)
-    functions = python_names([op.name for op in ops])
     exported = read_library(library).exported
-    writers = {op.name: made(JaxWriter, op, functions[op.name], kk) for op in ops}
-    gradients = formulas(writers, named)
-    listed, body = [], []
-    for op in ops:
-        writer = writers[op.name]
-        body += ["", "", f"# {op.line}"]
-        reason = writer.why_not()
-        if not reason and f"__tvm_ffi__xla_{op.name}" not in exported:
-            reason = "it was exported without kernkit/shapes/export.h"
-        if reason:
-            body.append(f"# No function for JAX: {reason}.")
-            continue
-        listed.append(functions[op.name])
-        backward = gradients.get(op.name)
-        written = writer.with_gradient(backward, functions[backward.backward.op.name]) if backward else writer.function_lines()
-        body += written[2:]
-    lines = "".join(f'    "{name}",\n' for name in listed)
-    head = (HEAD + ARITHMETIC).format(package=package, kk=kk, listed=lines, file=json.dumps(library.name))
-    return head + "\n".join(body) + "\n"
+
+    def write(writer: JaxWriter, backward: Optional[Backward]) -> Written:
+        if f"__tvm_ffi__xla_{writer.op.name}" not in exported and not writer.why_not():
+            return "function for JAX: it was exported without kernkit/shapes/export.h"
+        return writer.written(backward)
+
+    return module(HEAD, ops, named, JaxWriter, write, package=package, file=json.dumps(library.name))

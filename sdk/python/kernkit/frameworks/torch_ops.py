@@ -8,13 +8,14 @@ in a graph of torch.compile, and stay what they are outside.
 
 import json
 import re
-from typing import Dict, List, Tuple
+from typing import Dict, List, Optional, Tuple
 
-from ..bindings import default_of, python_names
-from ..schema import Op, SchemaError, Value
-from .backward import Backward, formulas
+from ..bindings import default_of
+from ..schema import Op, Value
+from .backward import Backward
+from .module import Written, module
 from .torch_head import HEAD
-from .writer import ARITHMETIC, Writer, free_prefix, made
+from .writer import Writer
 
 _NOT_FOR_TORCH = {"bytes", "Callable", "Any"}
 _TORCH_DEFAULTS = re.compile(
@@ -213,26 +214,16 @@ class TorchWriter(Writer):
                 "", "", f'{kk}torch.library.register_autograd("{self.namespace}::{name}{"" if form == "default" else ".functional"}", '
                 f"{kk}{name}_formula, setup_context={kk}{name}_setup, lib={kk}library)"]  # fmt: skip
 
+    def written(self, backward: Optional[Backward]) -> Written:
+        """All of one op."""
+        if self.why_not():
+            return f"operator of torch: {self.why_not()}"
+        lines = [*self.default()[2:], *(self.functional() if self.has_functional() else []), *self.in_graph()]
+        lines += self.gradient(backward) if backward else []
+        return [*lines, "", "", f"{self.function} = {self.kk}torch.ops.{self.namespace}.{self.op.name}"]
+
 
 def source(package: str, library: str, namespace: str, ops: List[Op], named: Dict[str, str]) -> str:
     """The text of _torch.py. Raises SchemaError for a line that no library has."""
-    kk = free_prefix(ops)
-    functions = python_names([op.name for op in ops])
-    writers = {op.name: made(TorchWriter, op, functions[op.name], kk, namespace) for op in ops}
-    gradients = formulas(writers, named)
-    listed, body = [], []
-    for op in ops:
-        writer = writers[op.name]
-        body += ["", "", f"# {op.line}"]
-        reason = writer.why_not()
-        if reason:
-            body.append(f"# No operator of torch: {reason}.")
-            continue
-        listed.append(functions[op.name])
-        body = body[:-1] + [*writer.default()[2:], *(writer.functional() if writer.has_functional() else []), *writer.in_graph()]
-        if op.name in gradients:
-            body += writer.gradient(gradients[op.name])
-        body += ["", "", f"{functions[op.name]} = {kk}torch.ops.{namespace}.{op.name}"]
-    lines = "".join(f'    "{name}",\n' for name in listed)
-    head = (HEAD + ARITHMETIC).format(package=package, namespace=namespace, kk=kk, listed=lines, file=json.dumps(library))
-    return head + "\n".join(body) + "\n"
+    return module(HEAD, ops, named, TorchWriter, TorchWriter.written, namespace,
+                  package=package, namespace=namespace, file=json.dumps(library))  # fmt: skip

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a call of an op costs by the functions that `kernkit bindings` writes for PyTorch and JAX, beside what these
+frameworks have themselves: ratios of medians of 20 interleaved runs in one process, for tensors of one element.
+
+    python bench/python/frameworks.py [torch] [jax]
+
+Exit code 1: a ratio is above its limit. An op of JAX that is registered by hand through jax_tvm_ffi is a peer
+besides JAX's own: XLA makes one loop of ten multiplications, and calls ten ops.
+"""
+
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import timeit
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RUNS, CALLS = 20, 500
+# (what, peer, at most)
+LIMITS = [
+    ("operator of torch", "torch.mul(out=)", 1.0),
+    ("operator of torch", "torch's custom_op", 0.3),
+    ("plain function", "bare function", 1.15),
+    ("compiled graph of ten", "the same of custom_op", 0.45),
+    ("jit of ten", "the same of ops registered by hand", 1.15),
+    ("jit of ten", "the same of jnp", 2.0),
+    ("jit of ten with an adapter", "the same of ops registered by hand", 1.5),
+]
+
+
+def package():
+    """Package `shaped` of tests/interop, which a test has written already."""
+    try:
+        import shaped
+    except ImportError:
+        folder = tempfile.mkdtemp()
+        sys.path[:0] = [folder, *(str(ROOT / part) for part in ("tests/interop", "sdk/python"))]
+        import packages
+
+        packages.write_shaped(ROOT, pathlib.Path(folder))
+        import shaped
+    return shaped
+
+
+def of_torch(shaped):
+    import torch
+
+    import shaped.torch  # noqa: F401
+
+    torch.set_num_threads(1)
+    op, bare = torch.ops.shaped.scale.default, shaped._ops._scale
+    custom = torch.library.custom_op("peer::scale", lambda y, x, factor: bare(y, x, factor), mutates_args=("y",),
+                                     schema="(Tensor(a!) y, Tensor x, float factor) -> ()")  # fmt: skip
+    x, y = torch.randn(1), torch.empty(1)
+
+    def ten(one):
+        def run(y, x):
+            for _ in range(5):
+                one(y, x, 2.0)
+                one(x, y, 0.5)
+
+        graph = torch.compile(run, fullgraph=True)
+        return lambda: graph(y, x)
+
+    return {
+        "torch.mul(out=)": lambda: torch.mul(x, 2.0, out=y), "torch's custom_op": lambda: custom(y, x, 2.0),
+        "bare function": lambda: bare(y, x, 2.0), "plain function": lambda: shaped.scale(y, x, 2.0),
+        "operator of torch": lambda: op(y, x, 2.0),
+        "compiled graph of ten": ten(op), "the same of custom_op": ten(custom),
+    }  # fmt: skip
+
+
+def of_jax(shaped):
+    import jax
+    import jax_tvm_ffi
+    import shaped.jax as ops
+    import tvm_ffi
+
+    library = pathlib.Path(shaped.__file__).with_name("libshaped.so")
+    scale = tvm_ffi.load_module(str(library)).get_function("scale")
+    jax_tvm_ffi.register_ffi_target("peer.scale", scale, ["rets", "args", "attrs.factor"], platform="cpu")
+    x = jax.numpy.ones(1)
+
+    def by_hand(x):
+        return jax.ffi.ffi_call("peer.scale", jax.ShapeDtypeStruct(x.shape, x.dtype))(x, factor=2.0)
+
+    def ten(one):
+        def run(x):
+            for _ in range(10):
+                x = one(x)
+            return x
+
+        compiled = jax.jit(run)
+        return lambda: compiled(x).block_until_ready()
+
+    return {
+        "jit of ten": ten(lambda x: ops.scale(x, 2.0)), "jit of ten with an adapter": ten(lambda x: ops.scale_(x, 2.0)),
+        "the same of ops registered by hand": ten(by_hand), "the same of jnp": ten(lambda x: x * 2.0),
+    }  # fmt: skip
+
+
+def medians(cases):
+    """{case: seconds}"""
+    for call in cases.values():
+        call()
+    runs = {name: [] for name in cases}
+    for _ in range(RUNS):
+        for name, call in cases.items():
+            runs[name].append(timeit.timeit(call, number=CALLS) / CALLS)
+    return {name: statistics.median(times) for name, times in runs.items()}
+
+
+def main():
+    asked = sys.argv[1:] or ["torch", "jax"]
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    shaped, worst = package(), 0.0
+    for framework, cases in (("torch", of_torch), ("jax", of_jax)):
+        if framework not in asked:
+            continue
+        times = medians(cases(shaped))
+        for name, seconds in times.items():
+            print(f"{name}: {1e6 * seconds:.2f} us")
+        for what, peer, most in LIMITS:
+            if what in times and peer in times:
+                ratio = times[what] / times[peer]
+                worst = max(worst, ratio / most)
+                print(f"{what} / {peer}: {ratio:.2f}, at most {most}")
+    return worst > 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
