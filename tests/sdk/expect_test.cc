@@ -2,10 +2,20 @@
 // Compiled twice: as in a library without CUDA, and with KERNKIT_WITH_CUDA defined.
 #include "kernkit/expect.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unwind.h>
 
 #include "expect_fixture.h"
 #include "kernkit/check_macros.h"
+
+static int stops = 0;  // of exceptions, on their way, at a destructor
+
+extern "C" void _Unwind_Resume(_Unwind_Exception* exception) {
+  ++stops;
+  reinterpret_cast<void (*)(_Unwind_Exception*)>(dlsym(RTLD_NEXT, "_Unwind_Resume"))(exception);
+  abort();
+}
 
 namespace kernkit {
 namespace {
@@ -202,6 +212,41 @@ TEST_F(ExpectTest, Where) {
   } catch (const Error& error) {
     EXPECT_EQ(error.where().line, line + 6);
   }
+}
+
+template <class Refuse>
+__attribute__((noinline)) void call(const Refuse& refuse) {
+  refuse();
+  asm("");
+}
+
+// Each stop costs a refused call a fifth more. (HostTensor, on the way of the first, is one.)
+TEST_F(ExpectTest, NoDestructorStopsARefusal) {
+  const auto stops_of = [](auto refuse) {
+    stops = 0;
+    try {
+      call(refuse);
+    } catch (const Error&) {
+      return stops;
+    }
+    return -1;
+  };
+  EXPECT_EQ(stops_of([&] {
+              HostTensor<int8_t> other({3});
+              KERNKIT_EXPECT(x).like(other.view("other"));
+            }),
+            1);
+  HostTensor<int8_t> int8s({3});
+  const TensorView other = int8s.view("other");
+  EXPECT_EQ(stops_of([&] { KERNKIT_EXPECT(x).like(other); }), 0);
+  EXPECT_EQ(stops_of([&] { KERNKIT_EXPECT(x).same_dtype(other); }), 0);
+  EXPECT_EQ(stops_of([&] { KERNKIT_EXPECT(x).dtype(dl_float16); }), 0);
+  EXPECT_EQ(stops_of([&] { KERNKIT_EXPECT(x).dtype(integral{}); }), 0);
+  EXPECT_EQ(stops_of([&] { KERNKIT_EXPECT(x).rank(7); }), 0);
+  EXPECT_EQ(stops_of([&] { KERNKIT_EXPECT(x).shape(7); }), 0);
+  EXPECT_EQ(stops_of([&] { KERNKIT_EXPECT(x).cuda(); }), 0);
+  EXPECT_EQ(stops_of([&] { KERNKIT_EXPECT(x).numel_at_most(0); }), 0);
+  EXPECT_EQ(stops_of([&] { KERNKIT_EXPECT(x).no_overlap(x); }), 0);
 }
 
 }  // namespace

@@ -32,14 +32,16 @@ struct Refusal {
   [[noreturn, gnu::cold]] void numel(int64_t most) const;
   [[noreturn, gnu::cold]] void device(const char* wanted) const;
   /// Of the three below, the first that is not so.
-  [[noreturn, gnu::cold]] void like(TensorView other) const;
-  [[noreturn, gnu::cold]] void same_dtype(TensorView other) const;
-  [[noreturn, gnu::cold]] void same_device(TensorView other) const;
-  [[noreturn, gnu::cold]] void same_shape(TensorView other) const;
+  [[noreturn, gnu::cold]] void like(TensorView other) const { differs(other, kFirst); }
+  [[noreturn, gnu::cold]] void same_dtype(TensorView other) const { differs(other, kDType); }
+  [[noreturn, gnu::cold]] void same_device(TensorView other) const { differs(other, kDevice); }
+  [[noreturn, gnu::cold]] void same_shape(TensorView other) const { differs(other, kShape); }
   [[noreturn, gnu::cold]] void contiguous() const;
   [[noreturn, gnu::cold]] void overlap(TensorView other, const char* how) const;
 
-  [[noreturn, gnu::cold]] void fail(const char* kind, const Message& text) const;
+  [[noreturn, gnu::cold]] void fail(const char* kind, Message& text) const;
+  enum Member { kDType, kDevice, kShape, kFirst };
+  [[noreturn, gnu::cold]] void differs(TensorView other, Member member) const;
 };
 
 }  // namespace kernkit::detail

@@ -9,10 +9,10 @@ namespace kernkit::detail {
 
 KERNKIT_COLD void throw_unsupported_value(const char* name, int64_t value, const int64_t* supported,
                                           size_t size, Where where) {
-  Message text;
+  Message& text = *new Message;
   text << name << ": " << value << " is not supported; expected ";
   append_alternatives(text, supported, size);
-  throw Error(kind::ValueError, text.c_str(), where);
+  throw Error(kind::ValueError, &text, where);
 }
 
 KERNKIT_COLD bool fits_int32(std::initializer_list<TensorView> views) {

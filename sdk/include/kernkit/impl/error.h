@@ -21,6 +21,11 @@ KERNKIT_COLD Error::Error(const char* error_kind, const char* text, Where where)
   memcpy(out + 2 * kind_size + 3, text, text_size + 1);
 }
 
+KERNKIT_COLD Error::Error(const char* error_kind, Message* text, Where where)
+    : Error(error_kind, text->c_str(), where) {
+  delete text;
+}
+
 KERNKIT_COLD Error::Error(const Error& other) noexcept
     : std::exception(other), block_(other.block_), where_(other.where_) {
   retain();

@@ -9,9 +9,9 @@ namespace kernkit::detail {
 
 KERNKIT_COLD void throw_argument_type(const char* name, const char* expected,
                                       const KernkitAny& any) {
-  Message text;
+  Message& text = *new Message;
   text << name << ": expected " << expected << ", got " << any;
-  throw Error(kind::TypeError, text.c_str());
+  throw Error(kind::TypeError, &text);
 }
 
 // Its content is a number of words and the words, in two's complement, the least significant first;
@@ -42,9 +42,9 @@ KERNKIT_COLD double read_big_int(const KernkitAny& any, const char* name) {
 
 KERNKIT_COLD void throw_out_of_range(const char* name, const KernkitAny& any, int64_t min,
                                      uint64_t max) {
-  Message text;
+  Message& text = *new Message;
   text << name << ": " << any << " is out of range [" << min << ", " << max << "]";
-  throw Error(kind::ValueError, text.c_str());
+  throw Error(kind::ValueError, &text);
 }
 
 }  // namespace kernkit::detail

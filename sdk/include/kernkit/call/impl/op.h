@@ -37,7 +37,7 @@ KERNKIT_COLD KernkitAny default_value(const schema::Param& param, const char* na
 }
 
 KERNKIT_COLD void throw_count(const schema::Signature& schema, const char* names, int32_t got) {
-  Message text;
+  Message& text = *new Message;
   text << "takes ";
   if (schema.num_required != schema.num_params) text << schema.num_required << " to ";
   text << schema.num_params << (schema.num_params == 1 ? " argument" : " arguments");
@@ -46,7 +46,7 @@ KERNKIT_COLD void throw_count(const schema::Signature& schema, const char* names
     text << (i == 0 ? " (" : ", ") << names + schema.params[i].name.begin;
   }
   text << (named == 0 ? ", got " : "), got ") << got;
-  throw Error(kind::TypeError, text.c_str());
+  throw Error(kind::TypeError, &text);
 }
 
 }  // namespace kernkit::detail

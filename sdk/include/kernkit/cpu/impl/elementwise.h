@@ -35,12 +35,9 @@ KERNKIT_COLD void run_part(Work& work, int64_t count) {
   for (size_t k = 0; k < work.loops->inputs; ++k) {
     const size_t size = work.loops->sizes[1 + k];
     memcpy(blocks[k], work.in[k], static_cast<size_t>(count) * size);
-    size_t filled = static_cast<size_t>(count) * size;
-    while (filled < kBlock * size) {
+    for (size_t filled = static_cast<size_t>(count) * size; filled < kBlock * size; filled *= 2) {
       const size_t rest = kBlock * size - filled;
-      const size_t more = filled < rest ? filled : rest;  // whole elements
-      memcpy(blocks[k] + filled, blocks[k], more);
-      filled += more;
+      memcpy(blocks[k] + filled, blocks[k], filled < rest ? filled : rest);  // whole elements
     }
     in[k] = blocks[k];
   }
