@@ -49,7 +49,7 @@ void check(const Module& module) {
   EXPECT_EQ(module["sum"](x.dl()).cast<double>(), 6);
 
   // Error kinds and messages, the first at once.
-  const std::string who = module.path() == KERNKIT_TEST_OPS ? "refuse(): " : "";
+  const std::string who = module.path() == KERNKIT_TEST_PEER ? "" : "refuse(): ";
   EXPECT_EQ(error_of([&] { module["refuse"](0); }), "TypeError: " + who + "a TypeError");
   EXPECT_EQ(error_of([&] { module["refuse"](1); }), "ValueError: " + who + "a ValueError");
   EXPECT_EQ(error_of([&] { module["refuse"](2); }), "RuntimeError: " + who + "a RuntimeError");
@@ -157,8 +157,11 @@ TEST(ByKernkit, LibrariesOfBothKinds) {
 
   const Handlers before = signal_handlers();
   const Module ours = Module::load(KERNKIT_TEST_OPS);
-  check(ours);
-  check_allocator(ours);
+  const Module compat = Module::load(KERNKIT_TEST_COMPAT);
+  for (const Module* module : {&ours, &compat}) {
+    check(*module);
+    check_allocator(*module);
+  }
   if (first) {
     check(Module::load(KERNKIT_TEST_PEER));
     check_allocator(Module::load(KERNKIT_TEST_PEER));
@@ -182,7 +185,7 @@ TEST(ByKernkit, LibrariesOfBothKinds) {
   const Module peer = Module::load(KERNKIT_TEST_PEER);
   EXPECT_EQ(ours["stream_of"](kCuda1).cast<int64_t>(), reinterpret_cast<int64_t>(&stream));
   EXPECT_EQ(peer["stream_of"](kCuda1).cast<int64_t>(), reinterpret_cast<int64_t>(&stream));
-  for (const Module* module : {&ours, &peer}) {
+  for (const Module* module : {&ours, &compat, &peer}) {
     EXPECT_EQ((*module)["sum"](early).cast<double>(), 0);
     const Tensor same = (*module)["same"](early).cast<Tensor>();
     EXPECT_EQ(same.view().data_ptr(), early.view().data_ptr());

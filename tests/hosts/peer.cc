@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops of ops.cc on tvm-ffi's own headers.
+// The ops of ops.cc, written for tvm-ffi: built on its own headers, and on kernkit's of its names.
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/container/tuple.h>
 #include <tvm/ffi/error.h>
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/function.h>
 #include <tvm/ffi/string.h>
+#if defined(KERNKIT_TVM_FFI_BEGIN)
+#include "kernkit/function.h"
+#endif
 
 namespace ffi = tvm::ffi;
 
@@ -42,7 +45,11 @@ ffi::Tuple<int64_t, ffi::Tensor> pair(ffi::Tensor x) {
   return ffi::Tuple<int64_t, ffi::Tensor>(int64_t{7}, x);
 }
 ffi::String words() { return "a text longer than seven"; }
+#if defined(KERNKIT_TVM_FFI_BEGIN)  // which serves no Function: the op is kernkit's already
+kernkit::Any apply(const kernkit::Function& f, double x) { return f(x); }
+#else
 ffi::Any apply(const ffi::Function& f, double x) { return f(x); }
+#endif
 int64_t stream_of(DLDevice device) {
   return reinterpret_cast<int64_t>(TVMFFIEnvGetStream(device.device_type, device.device_id));
 }
@@ -62,7 +69,11 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(refuse, refuse);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(same, same);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(pair, pair);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(words, words);
+#if defined(KERNKIT_TVM_FFI_BEGIN)
+KERNKIT_EXPORT(apply, "(Callable f, float x) -> Any", "f(x).", apply)
+#else
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(apply, apply);
+#endif
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(stream_of, stream_of);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(own_memory, own_memory);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(count_deleted, count_deleted);

@@ -19,16 +19,20 @@ def download(folder, wanted, *options):
     return path
 
 
-def flashinfer_command(csrc, flags, file, output, architecture="arch=compute_90a,code=sm_90a"):
-    """nvcc's words for a file of FlashInfer's, as its own build has them."""
+def flashinfer_folders(csrc):
+    """Where FlashInfer's files include from."""
     data, internal = csrc.parent, csrc / "nv_internal"
     folders = [data / "include", csrc, data / "cutlass/include", data / "cutlass/tools/util/include"]
     folders += [data / "spdlog/include", internal, internal / "include"]
     folders += [data / "cccl" / name for name in ("libcudacxx/include", "cub", "thrust")]
-    folders += [internal / "tensorrt_llm/cutlass_extensions/include"]
+    return [*folders, internal / "tensorrt_llm/cutlass_extensions/include"]
+
+
+def flashinfer_command(csrc, flags, file, output, architecture="arch=compute_90a,code=sm_90a"):
+    """nvcc's words for a file of FlashInfer's, as its own build has them."""
     command = ["nvcc", "-std=c++17", "-O3", f"-gencode={architecture}", "-DNDEBUG", "--expt-relaxed-constexpr"]
     command += [f"-DFLASHINFER_ENABLE_{feature}" for feature in FEATURES]
     command += [f"-DENABLE_{feature}" for feature in ("BF16", "FP8", "FP4")] + flags
-    for folder in folders:
+    for folder in flashinfer_folders(csrc):
         command += ["-I", folder]
     return [*command, "-x", "cu", "-c", file, "-o", output]

@@ -11,6 +11,8 @@ import tvm_ffi
 from commands import ENVIRONMENT, run
 from elftools.elf.elffile import ELFFile
 from kernkit.binaries.identity import read_identity
+from kernkit.binaries.library import read_library
+from kernkit.doctor import examine
 
 
 @pytest.fixture
@@ -55,10 +57,19 @@ def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
     run("cmake", "--build", source / "build")
     library = source / "build/libmoving.so"
     assert "tvm_ffi" not in run("readelf", "-d", library)
+    assert [finding for finding in examine(read_library(library)) if not finding.ok] == []
     x = np.array([[3.0, 4.0]])
     out = np.zeros_like(x)
-    tvm_ffi.load_module(str(library)).rms_norm(out, x, None, 0.0)
+    module = tvm_ffi.load_module(str(library))
+    module.rms_norm(out, x, None, 0.0)
     np.testing.assert_allclose(out, x / np.sqrt(12.5))
+    # An op that has a schema line, in the file of one that has none.
+    assert (module.rows(x), module.columns(x)) == (1, 2)
+    with pytest.raises(TypeError, match=r"^rows\(\): argument 1: expected Tensor, got int 1$"):
+        module.rows(1)
+    with pytest.raises(TypeError) as said:
+        module.columns(1)
+    assert str(said.value) == "columns(): x: expected Tensor, got int 1"
 
     # What the page says that the contract finds in this op, by the rules that it breaks.
     told = subprocess.run([source / "build/contract_test"], capture_output=True, text=True).stdout

@@ -2,22 +2,19 @@
 """A library written for tvm-ffi, FlashInfer, compiled unchanged against kernkit's headers of tvm-ffi's
 names. Its sources come from its wheel; none is in this repository."""
 
-import json
 import os
 import pathlib
 import re
 import resource
 import shutil
 import subprocess
-import sys
 
+import flashinfer_sources
 import pytest
 import tvm_ffi
 from published import flashinfer_command
 
 BINDINGS = ("norm", "page", "quantization", "rope", "sampling", "topk")
-# A file that FlashInfer makes of a template; a header that neither set of headers has.
-TEMPLATE = re.compile(r'#include ["<](\w+\.inc)[">]')
 REFUSED = re.compile(r'error: #error "kernkit: tvm_ffi_compat does not serve')
 
 
@@ -47,26 +44,14 @@ def read(csrc, flags, file, output):
 def rendered(csrc, tmp_path_factory):
     """{what FlashInfer makes of a template: the folder that has it}, one instance each."""
     pytest.importorskip("torch")
-    program = pathlib.Path(__file__).with_name("flashinfer_templates.py")
-    workspace = str(tmp_path_factory.mktemp("rendered"))
-    environment = {**os.environ, "FLASHINFER_CUDA_ARCH_LIST": "9.0a", "FLASHINFER_WORKSPACE_BASE": workspace}
-    command = [sys.executable, program, csrc.parents[2]]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
-
-
-def on_tvm_ffi(csrc):
-    return sorted(
-        path.name for path in csrc.iterdir()
-        if path.is_file() and re.search(r"tvm/ffi/|tvm_ffi_utils\.h", path.read_text(errors="replace"))
-    )  # fmt: skip
+    return flashinfer_sources.rendered(csrc, tmp_path_factory.mktemp("rendered"))
 
 
 @pytest.mark.slow
 def test_files_compile_unchanged(csrc, flags, rendered, tmp_path):
-    files, unchanged, with_template, refused = on_tvm_ffi(csrc), [], [], {}
+    files, unchanged, with_template, refused = flashinfer_sources.on_tvm_ffi(csrc), [], [], {}
     for file in files:
-        template = TEMPLATE.search((csrc / file).read_text(errors="replace"))
+        template = flashinfer_sources.TEMPLATE.search((csrc / file).read_text(errors="replace"))
         made = ["-I", rendered[template[1]]] if template else []
         said = read(csrc, [*flags["ours"], *made], file, tmp_path / "o")
         if not said:
@@ -103,20 +88,47 @@ def seconds(command, **options):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+# What a binding costs with no header of tvm-ffi's names: nothing at all, and what its own lines name.
+FLOORS = {"nothing": "", "CUDA and <string>": "#include <cuda_runtime.h>\n#include <string>\n"}
+
+
 @pytest.mark.slow
-def test_bindings_compile_faster(csrc, flags, tmp_path):
+def test_bindings_compile_faster(csrc, flags, root, tmp_path):
     """Seconds of the processor and bytes, with either set of headers, one after the other."""
-    print("\nbinding, compiler: time and size of the object, of those with tvm-ffi's headers")
-    for op in BINDINGS:
-        for compiler in ("g++", "nvcc"):
-            file, time, size = f"flashinfer_{op}_binding.cu", {}, {}
+
+    def cost(compiler, flags_of, file, output):
+        by_host = of_the_host(csrc, flags_of, file, "-O3", "-fPIC", "-c", "-o", output)
+        command = by_host if compiler == "g++" else flashinfer_command(csrc, flags_of, file, output)
+        return min(seconds(command, cwd=csrc) for _ in range(2))
+
+    flags = {"ours": [*flags["ours"], "-DKERNKIT_COMPILED"], "theirs": flags["theirs"]}  # as kernkit_add_library() compiles it
+    for compiler in ("g++", "nvcc"):
+        print(f"\n{compiler}: time and size of the object, of those with tvm-ffi's headers")
+        for op in BINDINGS:
+            time, size = {}, {}
             for whose in flags:
-                # As kernkit_add_library() compiles it.
-                flags_of, output = [*flags[whose], *(["-DKERNKIT_COMPILED"] if whose == "ours" else [])], tmp_path / whose
-                by_host = of_the_host(csrc, flags_of, file, "-O3", "-fPIC", "-c", "-o", output)
-                command = by_host if compiler == "g++" else flashinfer_command(csrc, flags_of, file, output)
-                time[whose] = min(seconds(command, cwd=csrc) for _ in range(2))
+                output = tmp_path / f"{whose}_{op}_{compiler}.o"
+                time[whose] = cost(compiler, flags[whose], f"flashinfer_{op}_binding.cu", output)
                 size[whose] = os.path.getsize(output)
             ratios = time["ours"] / time["theirs"], size["ours"] / size["theirs"]
-            print(f"{op}, {compiler}: {ratios[0]:.3f}, {ratios[1]:.3f} ({time['ours']:.2f} s of {time['theirs']:.2f} s)")
-            assert ratios[0] < 0.4 and ratios[1] < 0.25
+            print(f"{op}: {ratios[0]:.3f}, {ratios[1]:.3f} ({time['ours']:.2f} s of {time['theirs']:.2f} s)")
+            if op == "quantization":  # the shortest
+                for what, text in FLOORS.items():
+                    (tmp_path / "floor.cu").write_text(text)
+                    floor = cost(compiler, flags["ours"], tmp_path / "floor.cu", tmp_path / "floor.o")
+                    print(f"{op}'s floor, {what}: {floor / time['theirs']:.3f} ({floor:.2f} s)")
+            assert ratios[0] < {"g++": 0.3, "nvcc": 0.5}[compiler] and ratios[1] < 0.25
+
+    # A library of all of them, with what kernkit compiles once for a library.
+    once = tmp_path / "kernkit.o"
+    command = ["c++", "-std=c++17", "-O3", "-fPIC", "-fvisibility=hidden", *flags["ours"], "-c", root / "sdk/src/kernkit.cc"]
+    subprocess.run([*command, "-o", once], check=True)
+    size = {}
+    for whose, others in (("ours", [once]), ("theirs", [pathlib.Path(tvm_ffi.__file__).parent / "lib/libtvm_ffi.so"])):
+        objects = sorted(tmp_path.glob(f"{whose}_*_g++.o"))
+        library = tmp_path / f"{whose}.so"
+        subprocess.run(["c++", "-shared", "-s", "-o", library, *objects, *others], check=True)
+        size[whose] = os.path.getsize(library)
+    ratio = size["ours"] / size["theirs"]
+    print(f"library of {len(objects)}, stripped: {ratio:.3f} ({size['ours']} bytes of {size['theirs']})")
+    assert len(objects) == len(BINDINGS) and ratio < 0.5

@@ -30,7 +30,7 @@ from .binaries.manylinux import parse_version, platform_tag, version_of
 from .cli import Refusal
 from .library import seal
 from .library.record import SEALED
-from .schema import SchemaError, parse
+from .schema import SchemaError, parse, read_docs
 
 OWN_EXPORTS = {"__tvm_ffi__library_ctx", "kernkit_last_error", "kernkit_use_host"}
 NEEDED = {"libstdc++.so.6", "libgcc_s.so.1", "libc.so.6", "libm.so.6", "libdl.so.2",
@@ -82,10 +82,9 @@ def check_schemas(library: Library) -> Finding:
 
 def check_exports(library: Library) -> Finding:
     own = OWN_EXPORTS | ({"kernkit_identity"} if library.identity else set())
-    expected = set(own)
-    for op in library.ops:
-        expected |= {f"__tvm_ffi_{op}", f"__tvm_ffi__metadata_{op}", f"__tvm_ffi__doc_{op}"}
-    if others := {name for name in library.exported - expected if not re.match("__tvm_ffi__(xla|backward)_", name)}:
+    expected = own | {f"__tvm_ffi_{what}{op}" for op in library.ops for what in ("", "_metadata_")}
+    expected |= {f"__tvm_ffi__doc_{op}" for op in library.ops & set(read_docs(library.path))}
+    if others := {name for name in library.exported - expected if not re.match("__tvm_ffi__(xla|backward|doc)_", name)}:
         return _fail("exports", f"{_list(others)}: exported besides the ops, where it can meet "
                      "another library's; link by kernkit_add_library(), or with its version "
                      "script kernkit.map and -Wl,--exclude-libs,ALL")
