@@ -49,6 +49,7 @@ CASES = {
     "sum_list.default": lambda: (normal(3, 8), [normal(3, 8), normal(3, 8)]),
     "many.functional": lambda: (normal(3, 8), normal(3, 8), 2, 0.5, True, "abc", torch.float64),
     "many.default": lambda: (normal(3, 8), normal(3, 8), None, 2, 0.5, True, "abc", torch.float64),
+    "output_last.functional": lambda: (2.0, normal(3, 8)),
     "quant.functional": lambda: (normal(3, 8), 4),
     "quant.default": lambda: (torch.empty(3, 8, dtype=torch.int8), normal(3, 2), normal(3, 8), 4),
 }

@@ -206,6 +206,7 @@ void top(TensorView values, TensorView indices, TensorView x) {
   }
 }
 void odd(TensorView y, TensorView x, double limit) { scale(y, x, limit); }
+void output_last(double factor, TensorView x, TensorView y) { scale(y, x, factor); }
 
 }  // namespace
 
@@ -264,3 +265,5 @@ KERNKIT_EXPORT(
     "", top)
 KERNKIT_EXPORT(odd, "(Tensor(out!) is[lambda], Tensor torch[lambda], float from=inf) -> ()", "",
                odd)
+KERNKIT_EXPORT(output_last, "(float factor, Tensor x[...], Tensor(out!) y[...]) -> ()", "",
+               output_last)
