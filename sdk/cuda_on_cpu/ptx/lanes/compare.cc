@@ -12,28 +12,43 @@ using namespace compare_steps;  // NOLINT(build/namespaces): its own steps
 // setp.f16x2: a predicate for each half.
 template <class X>
 void set_packed(Warp& warp, const Operation& operation) {
-  const uint32_t low = combined(warp, operation, compared<X, false, 2, 0>(warp, operation));
-  const uint32_t high = combined(warp, operation, compared<X, false, 2, 1>(warp, operation));
+  const uint32_t low = combined(warp, operation, compared_halves<X, 2, 0>(warp, operation));
+  const uint32_t high = combined(warp, operation, compared_halves<X, 2, 1>(warp, operation));
   if (operation.to != kNone) warp.set_predicate(operation.to, low);
   if (operation.to_predicate != kNone) warp.set_predicate(operation.to_predicate, high);
 }
 // set: all bits, or 1.0 (operation.offset), where it holds.
-template <class X, bool kFlushes>
-void set_register(Warp& warp, const Operation& operation) {
-  const uint32_t bits = combined(warp, operation, compared<X, kFlushes>(warp, operation));
+void put_in_register(Warp& warp, const Operation& operation, uint32_t compared) {
+  const uint32_t bits = combined(warp, operation, compared);
   auto* d = warp.results<uint32_t>(operation.to);
   const auto yes = static_cast<uint32_t>(operation.offset);
   each_lane([&](int l) { d[l] = (bits & kLane[l]) != 0 ? yes : 0; });
   warp.keep<uint32_t>(operation.to);
 }
+template <class X, bool kFlushes>
+void set_register(Warp& warp, const Operation& operation) {
+  put_in_register(warp, operation, compared<X, kFlushes>(warp, operation));
+}
+template <class H>
+void set_predicates_of_halves(Warp& warp, const Operation& operation) {
+  set_both_predicates(warp, operation, compared_halves<H, 1, 0>(warp, operation));
+}
+template <class H>
+void set_register_of_halves(Warp& warp, const Operation& operation) {
+  put_in_register(warp, operation, compared_halves<H, 1, 0>(warp, operation));
+}
 
 struct Predicates {
   template <class X, bool kFlushes>
   static constexpr Run of = set_predicates<X, kFlushes>;
+  template <class H>
+  static constexpr Run of_halves = set_predicates_of_halves<H>;
 };
 struct Register {
   template <class X, bool kFlushes>
   static constexpr Run of = set_register<X, kFlushes>;
+  template <class H>
+  static constexpr Run of_halves = set_register_of_halves<H>;
 };
 
 template <class Form>
@@ -49,8 +64,8 @@ Run of_type(Type type, bool flushes) {
     case Type::kB64:
     case Type::kU64: return Form::template of<uint64_t, false>;
     case Type::kS64: return Form::template of<int64_t, false>;
-    case Type::kF16: return Form::template of<Half, false>;
-    case Type::kBF16: return Form::template of<BHalf, false>;
+    case Type::kF16: return Form::template of_halves<Half>;
+    case Type::kBF16: return Form::template of_halves<BHalf>;
     case Type::kF32: return Form::template of<float, false>;
     case Type::kF64: return Form::template of<double, false>;
     default: return nullptr;

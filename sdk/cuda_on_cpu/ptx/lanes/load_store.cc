@@ -15,7 +15,7 @@ struct Load {
 };
 struct Store {
   template <class M, class R>
-  static constexpr Run run = store_lanes<M, R>;
+  static constexpr Run run = store_lanes<std::make_unsigned_t<M>, R>;
 };
 
 template <class Form, class M>

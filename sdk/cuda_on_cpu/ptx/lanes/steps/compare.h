@@ -2,6 +2,8 @@
 // setp on 32 lanes.
 #pragma once
 
+#include <type_traits>
+
 #include "ptx/lanes/half.h"
 #include "ptx/lanes/lanes.h"
 
@@ -10,13 +12,6 @@ inline namespace KERNKIT_PTX_WAY {
 namespace compare_steps {
 
 enum Comparison : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kNum, kNan };
-
-template <class X>
-auto plain(X x) {
-  return x;
-}
-inline float plain(Half x) { return x.value(); }
-inline float plain(BHalf x) { return x.value(); }
 
 template <Comparison kHow, class V>
 bool holds(V a, V b) {
@@ -27,17 +22,15 @@ bool holds(V a, V b) {
     case kLe: return a <= b;
     case kGt: return a > b;
     case kGe: return a >= b;
-    case kNum: return a == a && b == b;
-    case kNan: return a != a || b != b;
+    default: return a != a || b != b;
   }
-  return false;
 }
 
-template <Comparison kHow, class X, bool kFlushes, int kStride, int kFirst>
+template <Comparison kHow, bool kFlushes, class X>
 uint32_t compare(const X* a, const X* b) {
   uint32_t bits = 0;
   for (int l = 0; l < 32; ++l) {
-    auto x = plain(a[kStride * l + kFirst]), y = plain(b[kStride * l + kFirst]);
+    X x = a[l], y = b[l];
     if constexpr (kFlushes) {
       x = flush(x);
       y = flush(y);
@@ -47,19 +40,20 @@ uint32_t compare(const X* a, const X* b) {
   return bits;
 }
 
-template <class X, bool kFlushes, int kStride = 1, int kFirst = 0>
+template <bool kFlushes, class X>
 uint32_t compare(Comparison how, const X* a, const X* b) {
   switch (how) {
-    case kEq: return compare<kEq, X, kFlushes, kStride, kFirst>(a, b);
-    case kNe: return compare<kNe, X, kFlushes, kStride, kFirst>(a, b);
-    case kLt: return compare<kLt, X, kFlushes, kStride, kFirst>(a, b);
-    case kLe: return compare<kLe, X, kFlushes, kStride, kFirst>(a, b);
-    case kGt: return compare<kGt, X, kFlushes, kStride, kFirst>(a, b);
-    case kGe: return compare<kGe, X, kFlushes, kStride, kFirst>(a, b);
-    case kNum: return compare<kNum, X, kFlushes, kStride, kFirst>(a, b);
-    case kNan: return compare<kNan, X, kFlushes, kStride, kFirst>(a, b);
+    case kEq: return compare<kEq, kFlushes>(a, b);
+    case kNe: return compare<kNe, kFlushes>(a, b);
+    case kLt: return compare<kLt, kFlushes>(a, b);
+    case kLe: return compare<kLe, kFlushes>(a, b);
+    case kGt: return compare<kGt, kFlushes>(a, b);
+    case kGe: return compare<kGe, kFlushes>(a, b);
+    default: break;
   }
-  return 0;
+  uint32_t unordered = 0;
+  if constexpr (!std::is_integral_v<X>) unordered = compare<kNan, false>(a, b);
+  return how == kNum ? ~unordered : unordered;
 }
 
 // An operation's mode: the comparison, whether it also holds for a NaN, and how the result is
@@ -67,13 +61,23 @@ uint32_t compare(Comparison how, const X* a, const X* b) {
 constexpr uint8_t kUnordered = 8;
 constexpr int kCombined = 4;
 
-template <class X, bool kFlushes, int kStride = 1, int kFirst = 0>
+template <bool kFlushes, class X>
+uint32_t compared(uint8_t mode, const X* a, const X* b) {
+  const uint32_t bits = compare<kFlushes>(static_cast<Comparison>(mode & 7), a, b);
+  return (mode & kUnordered) != 0 ? bits | compare<false>(kNan, a, b) : bits;
+}
+template <class X, bool kFlushes>
 uint32_t compared(Warp& warp, const Operation& operation) {
-  const auto how = static_cast<Comparison>(operation.mode & 7);
-  const X *a = warp.lanes<X>(operation.a), *b = warp.lanes<X>(operation.b);
-  uint32_t bits = compare<X, kFlushes, kStride, kFirst>(how, a, b);
-  if ((operation.mode & kUnordered) != 0) bits |= compare<kNan, X, false, kStride, kFirst>(a, b);
-  return bits;
+  return compared<kFlushes>(operation.mode, warp.lanes<X>(operation.a), warp.lanes<X>(operation.b));
+}
+// Of 16 bits each kStride-th, as floats: these are compared in one place.
+template <class H, int kStride, int kFirst>
+uint32_t compared_halves(Warp& warp, const Operation& operation) {
+  const H *a = warp.lanes<H>(operation.a), *b = warp.lanes<H>(operation.b);
+  alignas(64) float wide[2][32];
+  each_lane([&](int l) { wide[0][l] = a[kStride * l + kFirst].value(); });
+  each_lane([&](int l) { wide[1][l] = b[kStride * l + kFirst].value(); });
+  return compared<false>(operation.mode, wide[0], wide[1]);
 }
 inline uint32_t combined(Warp& warp, const Operation& operation, uint32_t bits) {
   const int how = operation.mode >> kCombined;
@@ -83,13 +87,15 @@ inline uint32_t combined(Warp& warp, const Operation& operation, uint32_t bits) 
   return how == 1 ? bits & c : how == 2 ? bits | c : bits ^ c;
 }
 
-template <class X, bool kFlushes>
-void set_predicates(Warp& warp, const Operation& operation) {
-  const uint32_t bits = compared<X, kFlushes>(warp, operation);
+inline void set_both_predicates(Warp& warp, const Operation& operation, uint32_t bits) {
   const uint32_t first = combined(warp, operation, bits);
   const uint32_t second = combined(warp, operation, ~bits);
   if (operation.to != kNone) warp.set_predicate(operation.to, first);
   if (operation.to_predicate != kNone) warp.set_predicate(operation.to_predicate, second);
+}
+template <class X, bool kFlushes>
+void set_predicates(Warp& warp, const Operation& operation) {
+  set_both_predicates(warp, operation, compared<X, kFlushes>(warp, operation));
 }
 
 }  // namespace compare_steps

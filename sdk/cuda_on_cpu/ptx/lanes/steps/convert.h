@@ -28,12 +28,16 @@ struct Narrow {
 // cvt.rn.f16x2.f32 d, a, b: a is the upper half.
 template <class H, bool kRelu>
 void narrow_two(Warp& warp, const Operation& operation) {
-  const float *a = warp.lanes<float>(operation.a), *b = warp.lanes<float>(operation.b);
+  const uint32_t sources[] = {operation.a, operation.b};
+  alignas(64) uint32_t halves[2][32];
+  for (int k = 0; k < 2; ++k) {
+    const float* x = warp.lanes<float>(sources[k]);
+    each_lane([&](int l) {
+      halves[k][l] = H::from(kRelu && !(x[l] > 0) && x[l] == x[l] ? 0.0f : x[l]).bits;
+    });
+  }
   auto* d = warp.results<uint32_t>(operation.to);
-  const auto half = [](float x) {
-    return uint32_t{H::from(kRelu && !(x > 0) && x == x ? 0.0f : x).bits};
-  };
-  each_lane([&](int l) { d[l] = half(a[l]) << 16 | half(b[l]); });
+  each_lane([&](int l) { d[l] = halves[0][l] << 16 | halves[1][l]; });
   warp.keep<uint32_t>(operation.to);
 }
 

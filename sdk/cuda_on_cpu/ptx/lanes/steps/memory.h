@@ -64,7 +64,7 @@ void load_lanes(Warp& warp, const Operation& operation) {
       each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(places.at[l] + skip); });
     } else if (row.stride == 0) {
       const R value = load_from<M, R>(row.of(0) + skip);
-      each_of(warp.mask, [&](int l) { d[l] = value; });
+      each_of(warp.mask, [d, value](int l) { d[l] = value; });
     } else if (is_dense<M, R>(warp, operation, row)) {
       copy_dense<R>(warp, d, row.of(0));
     } else {
