@@ -8,23 +8,26 @@ Where the program itself succeeds and a tool found something, the exit code is t
 """
 
 import argparse
+import fnmatch
 import json
 import pathlib
 import sys
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from . import run as running
 from .cli import Refusal
 
-TOOLS = ("memcheck", "synccheck")
+TOOLS = ("memcheck", "racecheck", "synccheck")
 Finding = Dict[str, Any]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tool", default=",".join(TOOLS), metavar="TOOLS", help="as in memcheck,synccheck (default: all: %(default)s)")
+    parser.add_argument("--tool", default=",".join(TOOLS), metavar="TOOLS", help="as in memcheck,racecheck (default: all: %(default)s)")
     parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="default: %(default)s")
     parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="so many findings are printed (default: %(default)s)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all findings there")
+    parser.add_argument("--suppressions", type=pathlib.Path, metavar="FILE",
+                        help="patterns of sentences that are no finding, each behind a line # with the reason")  # fmt: skip
     running.configure(parser)
 
 
@@ -47,6 +50,32 @@ def merged(findings: List[Finding]) -> List[Finding]:
     return list(found.values())
 
 
+def read_suppressions(path: pathlib.Path) -> List[str]:
+    """One a line: a sentence in which * stands for any text. The line above it says why."""
+    if not path.is_file():
+        raise Refusal(f"--suppressions: there is no file {path}")
+    patterns, reason = [], False
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            if not reason:
+                raise Refusal(f"{path}:{number}: a suppression needs its reason, in a line above it that begins with #")
+            patterns.append(line.strip())
+        reason = line.startswith("#") and len(line.strip("# ")) > 0
+    return patterns
+
+
+def suppressed(findings: List[Finding], patterns: List[str]) -> Tuple[List[Finding], List[str]]:
+    """The findings that no pattern names, and the patterns that name none."""
+
+    def names(pattern: str, finding: Finding) -> bool:
+        # Brackets are those of block and thread.
+        return fnmatch.fnmatchcase(finding["sentence"], pattern.replace("[", "[[]"))
+
+    left = [finding for finding in findings if not any(names(pattern, finding) for pattern in patterns)]
+    unused = [pattern for pattern in patterns if not any(names(pattern, finding) for finding in findings)]
+    return left, unused
+
+
 def summary(findings: List[Finding], tools: List[str]) -> str:
     counts = ", ".join(f"{tool} {sum(finding['tool'] == tool for finding in findings)}" for tool in tools)
     return f"kernkit sanitize: {len(findings)} found: {counts}"
@@ -54,8 +83,12 @@ def summary(findings: List[Finding], tools: List[str]) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     tools = tools_of(arguments.tool)
+    patterns = read_suppressions(arguments.suppressions) if arguments.suppressions else []
     code, results = running.run_with_tools(arguments, tools)
     findings = merged([finding for result in results for finding in result["findings"] if finding["tool"] in tools])
+    findings, unused = suppressed(findings, patterns)
+    for pattern in unused:
+        print(f"kernkit sanitize: nothing was found that this suppresses: {pattern}", file=sys.stderr)
     if arguments.json:
         arguments.json.write_text(json.dumps({"tools": tools, "program_exitcode": code, "findings": findings}, indent=1) + "\n")
     for finding in findings[: arguments.print_limit]:

@@ -96,6 +96,27 @@ def test_what_a_tool_finds(run, tmp_path, kernel, tool_of, sentence):
     assert run("sanitize", "--tool", other, kernel=kernel).returncode == 0
 
 
+def test_a_race_and_its_suppression(run, tmp_path):
+    stores, loads = line_of("tile[threadIdx.x] = x[threadIdx.x] + threadIdx.x"), line_of("tile[63 - threadIdx.x]")
+    done = run("sanitize", "--tool", "racecheck", kernel="unordered")
+    assert done.returncode == 1 and "kernkit sanitize: 2 found: racecheck 2" in done.stderr
+    assert (f"racecheck: unordered: block [0, 0, 0], thread [32, 0, 0]: loads byte 124 of shared memory (tools.cu:{loads}), "
+            f"which thread [31, 0, 0] stored (tools.cu:{stores}), with nothing between that orders them (32 times)\n") in done.stderr
+    reasons = tmp_path / "suppressions"
+    reasons.write_text("# Its result is not used.\nunordered: block [0, 0, 0], thread * of shared memory*\n# No more.\nother: *\n")
+    done = run("sanitize", "--tool", "racecheck", "--suppressions", reasons, kernel="unordered")
+    assert done.returncode == 0, done.stderr
+    assert "kernkit sanitize: nothing was found that this suppresses: other: *\n" in done.stderr
+
+
+def test_a_suppression_needs_its_reason(capfd, tmp_path):
+    reasons = tmp_path / "suppressions"
+    reasons.write_text("# The first one.\nk: *\nj: *\n")
+    assert cli.main(["sanitize", "--suppressions", str(reasons), "x"]) == 3
+    assert capfd.readouterr().err == (
+        f"kernkit: {reasons}:3: a suppression needs its reason, in a line above it that begins with #\n")  # fmt: skip
+
+
 def test_nothing_found_and_the_programs_exit_code(run):
     done = run("sanitize", kernel="columns")
     assert done.returncode == 0 and "kernkit sanitize: 0 found: " in done.stderr

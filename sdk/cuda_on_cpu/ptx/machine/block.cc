@@ -116,7 +116,7 @@ bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint3
     barrier.expected = expected;
     barrier.true_predicates = 0;
   }
-  if (watch != nullptr) watch->arrives(warp, number);
+  if (watch != nullptr) watch->arrives(warp, number, operation.mode == 1);
   const Kernel& kernel = launch.kernel;
   const bool arrives = operation.mode == 1 || barrier.first->mode == 1;
   if (barrier.first->mode != operation.mode && !arrives) {

@@ -21,8 +21,8 @@ class BlockWatch {
   /// The warp's mask says which lanes do it.
   virtual void before(Warp& /*warp*/, const Operation& /*operation*/) {}
   virtual void after(Warp& /*warp*/, const Operation& /*operation*/) {}
-  /// Lanes of a warp came to a barrier.
-  virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/) {}
+  /// Lanes of a warp came to a barrier; `only`: they do not wait for the others.
+  virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/, bool /*only*/) {}
   /// All who were expected there have come.
   virtual void opens(uint32_t /*barrier*/) {}
 };

@@ -3,10 +3,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
+
+#include "kernkit/cuda_on_cpu/racecheck.h"
 
 namespace kernkit::cuda_on_cpu {
 namespace ptx {
@@ -17,6 +19,36 @@ bool is_asked_for(const char* tool) {
   return all != nullptr &&
          ("," + std::string(all) + ",").find("," + std::string(tool) + ",") != std::string::npos;
 }
+
+class ToolsOfBlock : public BlockWatch {
+ public:
+  void starts() override {
+    for (auto& tool : all) tool->starts();
+  }
+  void before(Warp& warp, const Operation& operation) override {
+    for (auto& tool : all) tool->before(warp, operation);
+  }
+  void after(Warp& warp, const Operation& operation) override {
+    for (auto& tool : all) tool->after(warp, operation);
+  }
+  void arrives(const Warp& warp, uint32_t barrier, bool only) override {
+    for (auto& tool : all) tool->arrives(warp, barrier, only);
+  }
+  void opens(uint32_t barrier) override {
+    for (auto& tool : all) tool->opens(barrier);
+  }
+  std::vector<std::unique_ptr<BlockWatch>> all;
+};
+
+struct Tools : Watch {
+  std::unique_ptr<BlockWatch> of(Block& block) override {
+    if (all.size() == 1) return all[0]->of(block);
+    auto tools = std::make_unique<ToolsOfBlock>();
+    for (auto& tool : all) tools->all.push_back(tool->of(block));
+    return tools;
+  }
+  std::vector<std::unique_ptr<Watch>> all;
+};
 
 }  // namespace
 
@@ -30,6 +62,7 @@ Session::Session() {
   if (folder == nullptr) return;
   folder_ = folder;
   if (is_asked_for("counters")) ledgers_.push_back(&of_program_);
+  if (is_asked_for("racecheck")) race_ledgers_.push_back(&races_of_program_);
   std::atexit([] { of_process().write(); });
 }
 
@@ -37,7 +70,9 @@ void Session::write() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const std::string path = folder_ + "/" + std::to_string(getpid()) + ".json";
   std::FILE* file = std::fopen(path.c_str(), "w");
-  const std::string text = json_of(of_program_.kernels(), findings_);
+  std::vector<Finding> findings = findings_;
+  for (Finding& race : races_of_program_.findings()) findings.push_back(std::move(race));
+  const std::string text = json_of(of_program_.kernels(), findings);
   if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
       std::fclose(file) == 0) {
     return;
@@ -45,22 +80,19 @@ void Session::write() const {
   std::fprintf(stderr, "kernkit: %s cannot be written\n", path.c_str());
 }
 
-void Session::add(Ledger* ledger) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  ledgers_.push_back(ledger);
-}
-
-void Session::remove(Ledger* ledger) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  ledgers_.erase(std::remove(ledgers_.begin(), ledgers_.end(), ledger), ledgers_.end());
-}
-
 std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module,
                                       const std::string& name) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (ledgers_.empty()) return nullptr;
+  if (ledgers_.empty() && race_ledgers_.empty()) return nullptr;
   if (kernel.watched == nullptr) kernel.watched = std::make_shared<WatchedKernel>(kernel, module);
-  return std::make_unique<Counts>(*kernel.watched, name, ledgers_);
+  auto tools = std::make_unique<Tools>();
+  if (!ledgers_.empty()) {
+    tools->all.push_back(std::make_unique<Counts>(*kernel.watched, name, ledgers_));
+  }
+  if (!race_ledgers_.empty()) {
+    tools->all.push_back(std::make_unique<SharedRaces>(*kernel.watched, race_ledgers_));
+  }
+  return tools;
 }
 
 void Session::note(const std::string& kernel, const PtxResult& result) {
@@ -87,6 +119,23 @@ KernelCounters Counting::kernel() const {
   if (all.size() == 1) return std::move(all[0]);
   throw std::logic_error("Counting::kernel(): expected one kernel that ran, got " +
                          std::to_string(all.size()));
+}
+
+struct RaceCheck::State {
+  ptx::RaceLedger ledger;
+};
+
+RaceCheck::RaceCheck() : state_(std::make_unique<State>()) {
+  ptx::Session::of_process().add(&state_->ledger);
+}
+RaceCheck::~RaceCheck() { ptx::Session::of_process().remove(&state_->ledger); }
+
+std::vector<Race> RaceCheck::races() const {
+  std::vector<Race> all;
+  for (const ptx::Finding& finding : state_->ledger.findings()) {
+    all.push_back({finding.sentence, finding.count});
+  }
+  return all;
 }
 
 }  // namespace kernkit::cuda_on_cpu

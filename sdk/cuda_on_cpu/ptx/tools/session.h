@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: which tools are on. A test switches them on, see kernkit/cuda_on_cpu/counters.h, and for
-// a whole program the environment does: KERNKIT_TOOLS, as in "counters,memcheck", and
-// KERNKIT_TOOLS_FOLDER, where each process leaves a file when it ends.
+// Session: which tools are on. A test switches them on, see kernkit/cuda_on_cpu/counters.h and
+// racecheck.h, and for a whole program the environment does: KERNKIT_TOOLS, as in
+// "counters,memcheck", and KERNKIT_TOOLS_FOLDER, where each process leaves a file when it ends.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +15,7 @@
 #include "ptx/machine/watch.h"
 #include "ptx/tools/counts.h"
 #include "ptx/tools/report.h"
+#include "ptx/tools/shared_races.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
 
@@ -21,8 +23,17 @@ class Session {
  public:
   static Session& of_process();
 
-  void add(Ledger* ledger);
-  void remove(Ledger* ledger);
+  template <class T>
+  void add(T* ledger) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    of(ledger).push_back(ledger);
+  }
+  template <class T>
+  void remove(T* ledger) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto& all = of(ledger);
+    all.erase(std::remove(all.begin(), all.end(), ledger), all.end());
+  }
   /// The tools of a launch; null where none is on. The kernel that then runs is the watched one.
   std::unique_ptr<Watch> begin(const Kernel& kernel, const Module& module, const std::string& name);
   /// What the launch did wrong counts as found by the tool that it is of.
@@ -31,11 +42,15 @@ class Session {
  private:
   Session();
   void write() const;
+  std::vector<Ledger*>& of(Ledger*) { return ledgers_; }
+  std::vector<RaceLedger*>& of(RaceLedger*) { return race_ledgers_; }
 
   mutable std::mutex mutex_;
   std::vector<Ledger*> ledgers_;
+  std::vector<RaceLedger*> race_ledgers_;
   std::string folder_;  // "": nothing is written
   Ledger of_program_;
+  RaceLedger races_of_program_;
   std::vector<Finding> findings_;
 };
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clocks: what each warp of a block knows of the others. What a warp did is ordered before what
+// another does that has heard of it since.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+inline constexpr unsigned kMostWarps = 32;  // of a block
+
+struct Clock {
+  uint32_t of[kMostWarps] = {};  // each warp's time
+
+  void hear(const Clock& other) {
+    for (unsigned w = 0; w < kMostWarps; ++w) of[w] = std::max(of[w], other.of[w]);
+  }
+};
+
+class Clocks {
+ public:
+  Clocks() {
+    for (unsigned w = 0; w < kMostWarps; ++w) clocks_[w].of[w] = 1;
+  }
+  uint32_t time(unsigned warp) const { return clocks_[warp].of[warp]; }
+  /// Whether `warp` has heard of what `other` did at that time.
+  bool knows(unsigned warp, unsigned other, uint32_t time) const {
+    return clocks_[warp].of[other] >= time;
+  }
+  /// `only`: it does not wait, and hears nothing.
+  void arrive(unsigned warp, uint32_t barrier, bool only) {
+    Barrier& one = barriers_[barrier];
+    one.said.hear(clocks_[warp]);
+    if (only) {
+      ++clocks_[warp].of[warp];
+    } else {
+      one.waiting |= 1u << warp;
+    }
+  }
+  void open(uint32_t barrier) {
+    const Barrier one = barriers_[barrier];
+    barriers_.erase(barrier);
+    for (uint32_t left = one.waiting; left != 0; left &= left - 1) {
+      const auto warp = static_cast<unsigned>(__builtin_ctz(left));
+      clocks_[warp].hear(one.said);
+      ++clocks_[warp].of[warp];
+    }
+  }
+  /// By an atomic there the warp hears of those who had one there before, and says what it knows.
+  void hear(unsigned warp, uint64_t place) { clocks_[warp].hear(places_[place]); }
+  void say(unsigned warp, uint64_t place) {
+    places_[place].hear(clocks_[warp]);
+    ++clocks_[warp].of[warp];
+  }
+
+ private:
+  struct Barrier {
+    Clock said;
+    uint32_t waiting = 0;
+  };
+  Clock clocks_[kMostWarps];
+  std::map<uint32_t, Barrier> barriers_;
+  std::map<uint64_t, Clock> places_;
+};
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// RaceCheck: accesses to shared memory that nothing orders, of kernels that nvcc compiled. See
+// docs/counters.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kernkit::cuda_on_cpu {
+
+/// Two accesses of different warps of a block to one byte, one of which changes it.
+struct Race {
+  std::string sentence;  // with both lines, as the block of the lowest number had it
+  uint64_t count;        // how many accesses of lanes these two lines had
+};
+
+/// Watches kernels that are launched while it lives. A program that uses it links
+/// kernkit::cuda_on_ptx.
+class RaceCheck {
+ public:
+  RaceCheck();
+  ~RaceCheck();
+  RaceCheck(const RaceCheck&) = delete;
+  RaceCheck& operator=(const RaceCheck&) = delete;
+
+  /// Each pair of lines once.
+  std::vector<Race> races() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kernkit::cuda_on_cpu
