@@ -10,6 +10,8 @@
 
 namespace kernkit::cuda_on_cpu::ptx {
 
+struct Kernel;
+
 struct Fault {
   std::string sentence;
   cudaError_t error;
