@@ -34,7 +34,7 @@ KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
 /// ValueError, in the words of KERNKIT_EXPECT(x).shape(), for a shape that is another; TypeError
 /// for a dtype. Who calls `f` in C++ passes no line: its own checks stay.
 template <class Line>
-struct kernkit::detail::LineShapes<Line, std::enable_if_t<(sizeof(Line) > 0)>> {
+struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>> {
   static constexpr bool kOk = shapes::Sentences<shapes::Checks<Line>::kLine.error,
                                                 shapes::Checks<Line>::kLine.position>::kOk;
 
