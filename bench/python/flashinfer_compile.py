@@ -47,9 +47,9 @@ def seconds(csrc, flags, file, output, limit):
     done = subprocess.run(command, cwd=csrc, capture_output=True, preexec_fn=limited)
     if done.returncode == 0:
         return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    if b"signal" in done.stderr:
-        raise TooLong
-    return None
+    if re.search(rb"\.\w+(:\d+:|\(\d+\):).* error", done.stderr):  # of a line; a step that was ended names none
+        return None
+    raise TooLong
 
 
 @functools.cache
