@@ -93,6 +93,8 @@ def read_library(path: pathlib.Path) -> Library:
             names = _version_names(elf, path.stat().st_size)
             exported, unique, undefined = set(), set(), {}
             for symbol, version in zip(symbols.iter_symbols(), _versions(elf, names)):
+                if symbol["st_info"]["bind"] == "STB_LOCAL":  # a section, which ld for aarch64 leaves there
+                    continue
                 if symbol["st_shndx"] == "SHN_UNDEF":
                     if symbol.name:
                         undefined[symbol.name] = version

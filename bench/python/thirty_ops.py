@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a library of thirty ops costs to edit: kernkit's build against the compilers and linkers alone.
+
+Not of `./kk bench`, because the first run builds the library for minutes:
+
+    python -m kernkit bench "bench/python/thirty_ops.py --folder /tmp/thirty" --rounds 3 --repetitions 1
+
+The folder keeps the library: the template's op and ten ops of each of three kinds, for one architecture.
+Times are processor times of all processes; a build of one file after the other has no other speed.
+An edit adds a line to a file, builds what that op's tests need with CUDA on the CPU, and runs them. `bare` is the compiler on
+the edited file and one link, without a test: of a .cu file nvcc and the library's link.
+"""
+
+import argparse
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+
+from rows import ROOT, Rows
+
+KINDS = {
+    "scale": ("elementwise", "(Tensor(a!) y, Tensor x, float factor) -> ()"),
+    "norm": ("row", "(Tensor(a!) y, Tensor x, Tensor weight, float eps) -> ()"),
+    "sum": ("row_reduction", "(Tensor(a!) y, Tensor x, float alpha=1.0) -> ()"),
+}
+NAME, EACH = "thirty", 10
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python"), "CUDAARCHS": "90", "CCACHE_DISABLE": "1"}
+
+
+def seconds(command, folder, shell=False):
+    """Processor time of a command that must succeed, and what it printed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, cwd=folder, shell=shell, env=ENVIRONMENT, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)  # fmt: skip
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        sys.exit(f"{command}\n{done.stdout[-3000:]}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+
+
+def make(folder):
+    """Renders the library and adds the ops, in a folder that has none."""
+    kernkit = [sys.executable, "-B", "-m", "kernkit"]
+    folder.mkdir(parents=True, exist_ok=True)
+    seconds([*kernkit, "new", NAME, "--no-git", "--output", folder], folder)
+    for number in range(EACH):
+        for op, (kind, schema) in KINDS.items():
+            seconds([*kernkit, "add", f"{op}_{number}", schema, "--kind", kind], folder / NAME)
+
+
+class Library:
+    def __init__(self, folder, preset):
+        self.folder, self.preset, self.build = folder / NAME, preset, folder / NAME / "build" / preset
+
+    def run(self, *targets):
+        return seconds(["cmake", "--build", "--preset", self.preset, "--target", *targets], self.folder)
+
+    def bare(self, output):
+        """The command of the build that makes this file, with nothing around it."""
+        listing = seconds(["ninja", "-t", "commands", "-s", output], self.build)[1].splitlines()
+        return seconds(listing[-1], self.build, shell=True)[0]
+
+    def object_of(self, source):
+        """In the library itself."""
+        outputs = seconds(["ninja", "-t", "targets", "all"], self.build)[1]
+        (found,) = [line.split(": ")[0] for line in outputs.splitlines() if f"{NAME}_objects.dir/{source}.o: " in line]
+        return found
+
+    def edit(self, source, op, *more):
+        """Until the op's tests, with its .cu file on the CPU, have passed, and `more` is built as well."""
+        program = f"{op}_cuda_test"
+        self.run(program, *more)
+        path, text = self.folder / source, (self.folder / source).read_text()
+        try:
+            path.write_text(text + "// edited\n")
+            took = self.run(program, *more)[0]
+            return took + seconds([self.build / "bin" / program, "--gtest_brief=1"], self.folder)[0]
+        finally:
+            path.write_text(text)
+
+
+def measure(rows, library):
+    first = {op: f"{op}_0" for op in KINDS}
+    library.run(NAME)
+    link = library.bare(f"lib/lib{NAME}.so")
+    edits = {f"{op}_0/{op}_0.cu": op for op in KINDS} | {"scale_0/scale_0.cc": "scale"}
+    for source, op in edits.items():
+        what = f"edit of {source.partition('/')[2]} until its tests ran"
+        if rows.wants(what):
+            rows.add(f"{what}/cpu/kernkit", [library.edit(f"kernels/{source}", first[op]) * 1e9])
+            rows.add(f"{what}/cpu/bare", [(library.bare(library.object_of(source)) + link) * 1e9])
+    both = "edit of scale_0.cu until its tests ran and the library is linked"
+    if rows.wants(both):
+        source = "scale_0/scale_0.cu"
+        rows.add(f"{both}/cpu/kernkit", [library.edit(f"kernels/{source}", "scale_0", NAME) * 1e9])
+        rows.add(f"{both}/cpu/bare", [(library.bare(library.object_of(source)) + link) * 1e9])
+    test = "edit of scale_0_test.cc until it ran"
+    if rows.wants(test):
+        rows.add(f"{test}/cpu/kernkit", [library.edit("tests/scale_0_test.cc", "scale_0") * 1e9])
+        compiled = library.bare("tests/CMakeFiles/scale_0_cuda_test.dir/scale_0_test.cc.o")
+        rows.add(f"{test}/cpu/bare", [(compiled + library.bare("bin/scale_0_cuda_test")) * 1e9])
+    if rows.wants("no-op build"):
+        library.run(NAME, "scale_0_cuda_test")
+        rows.add("no-op build of the library/cpu/kernkit", [library.run(NAME, "scale_0_cuda_test")[0] * 1e9])
+        rows.add("no-op build of the library/cpu/bare", [seconds(["ninja", "-n"], library.build)[0] * 1e9])
+    if rows.wants("configuring"):
+        rows.add("configuring/cpu/kernkit", [seconds(["cmake", "--preset", library.preset], library.folder)[0] * 1e9])
+    rows.add("size of the library/g++/kernkit", [(library.build / f"lib/lib{NAME}.so").stat().st_size], "bytes")
+
+
+def main():
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/thirty_ops")
+    parser.add_argument("--preset", default="cuda", choices=("cuda", "cpu"))
+    options, _ = parser.parse_known_args()
+    with Rows(__doc__) as rows:
+        if not (options.folder / NAME).exists():
+            make(options.folder)
+        seconds(["cmake", "--preset", options.preset], options.folder / NAME)
+        measure(rows, Library(options.folder, options.preset))
+
+
+if __name__ == "__main__":
+    main()
