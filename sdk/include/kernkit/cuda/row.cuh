@@ -27,6 +27,12 @@ class Row {
     Pack<T, kWidth> packs[kPacks];
   };
 
+  // The same of 16 bits where a thread has 64 registers, two in each: taken apart they spill.
+  template <class T>
+  struct Words {
+    uint32_t of[kPacks][kWidth / 2];
+  };
+
   __device__ __forceinline__ explicit Row(int64_t d) : d_(static_cast<Index>(d)) {}
 
   /// in[0 ... d), aligned to an element.
@@ -34,6 +40,17 @@ class Row {
   __device__ __forceinline__ auto load(const T* in) const {
     if constexpr (kPacks == 0) {
       return in;
+    } else if constexpr (kThreads == 1024 && sizeof(T) == 2 && kWidth % 2 == 0) {
+      Words<T> values;
+#pragma unroll
+      for (int p = 0; p < kPacks; ++p) {
+        const auto pack =
+            first_of(p) < d_ ? detail::read_pack<kWidth>(in, first_of(p), d_) : Pack<T, kWidth>{};
+        memcpy(values.of[p], &pack, sizeof(pack));
+#pragma unroll
+        for (int i = 0; i < kWidth / 2; ++i) detail::keep_whole(values.of[p][i], d_);
+      }
+      return values;
     } else {
       Loaded<T> values;
 #pragma unroll
@@ -133,6 +150,15 @@ class Row {
     return in.packs[p];
   }
   template <class T>
+  __device__ __forceinline__ Pack<T, kWidth> pack_of(const Words<T>& in, int p, Index) const {
+    uint32_t words[kWidth / 2];
+    Pack<T, kWidth> pack;
+#pragma unroll
+    for (int i = 0; i < kWidth / 2; ++i) words[i] = detail::anew(in.of[p][i]);
+    memcpy(&pack, words, sizeof(pack));
+    return pack;
+  }
+  template <class T>
   __device__ __forceinline__ Pack<T, kWidth> pack_of(const T* in, int, Index first) const {
     return detail::read_pack<kWidth>(in, first, d_);
   }
@@ -150,6 +176,8 @@ class Row {
 
   template <class T>
   static T element_of(const Loaded<T>&);
+  template <class T>
+  static T element_of(const Words<T>&);
   template <class T>
   static T element_of(const T*);
   template <class R, class Make>

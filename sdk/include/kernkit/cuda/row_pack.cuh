@@ -40,4 +40,20 @@ __device__ __forceinline__ void write_pack(T* row, Index first, Index d,
   }
 }
 
+// The word as it is, of which ptxas does not know that: it cannot keep the halves in two registers.
+__device__ __forceinline__ void keep_whole([[maybe_unused]] uint32_t& word,
+                                           [[maybe_unused]] int d) {
+#if defined(__CUDACC__)
+  asm volatile("prmt.b32 %0, %0, 0, %1;" : "+r"(word) : "r"(d > 0 ? 0x3210 : 0));
+#endif
+}
+
+// The word, for which a compiler does not take what it made of it before.
+__device__ __forceinline__ uint32_t anew(uint32_t word) {
+#if defined(__CUDACC__)
+  asm volatile("" : "+r"(word));
+#endif
+  return word;
+}
+
 }  // namespace kernkit::cuda::detail
