@@ -28,22 +28,22 @@ def plain(shaped):
 
 @pytest.fixture(scope="session")
 def rows(root, tmp_path_factory):
-    """The folder with package `rows`: the kernels of rows, for the CPU and for CUDA on the CPU."""
+    """The folder with package `on_rows`: the kernels of rows, for the CPU and for CUDA on the CPU."""
     built = root / "build/release/lib/libkernkit_row_kernels_on_cpu.so"
     if not built.exists():
         pytest.skip(f"{built} is missing: ./kk build makes it")
     folder = tmp_path_factory.mktemp("rows")
-    packages.write_package(root, built, folder, "rows", "--frameworks")
+    packages.write_package(root, built, folder, "on_rows", "--frameworks")
     sys.path.insert(0, str(folder))
     yield folder
     sys.path.remove(str(folder))
 
 
 class Device:
-    """One of CUDA on the CPU, in the library of package `rows`."""
+    """One of CUDA on the CPU, in the library of package `on_rows`."""
 
     def __init__(self, folder):
-        self.module = tvm_ffi.load_module(str(folder / "rows/libkernkit_row_kernels_on_cpu.so"))
+        self.module = tvm_ffi.load_module(str(folder / "on_rows/libkernkit_row_kernels_on_cpu.so"))
 
     def put(self, array):
         return self.module.on_device(np.array(array))

@@ -96,7 +96,7 @@ def test_a_result_is_made_where_xla_has_it(shaped):
 
 
 def test_the_kernels_of_rows(rows):
-    ops = importlib.import_module("rows.jax")
+    ops = importlib.import_module("on_rows.jax")
     x, y, w, b = normal(3, 8), normal(3, 8) + 1, normal(8), normal(8) + 1
     gelu = jax.nn.gelu(x[:, :4], approximate=False) * x[:, 4:]
     centred = x - x.mean(-1, keepdims=True)

@@ -105,9 +105,9 @@ ROWS = {
 
 @pytest.fixture(scope="module")
 def row_ops(rows):
-    """torch.ops.rows."""
-    importlib.import_module("rows.torch")
-    return torch.ops.rows
+    """torch.ops.on_rows."""
+    importlib.import_module("on_rows.torch")
+    return torch.ops.on_rows
 
 
 @pytest.mark.parametrize("case", ROWS)
@@ -132,8 +132,8 @@ def test_functional_forms_of_the_kernels_of_rows(row_ops):
 
 def test_what_is_registered_for_cuda_works_on_the_callers_stream(row_ops, device, monkeypatch):
     """Called as torch's dispatcher does, but with tensors of CUDA on the CPU, which torch has none of."""
-    written = importlib.import_module("rows._torch")
-    assert torch._C._dispatch_has_kernel_for_dispatch_key("rows::rms_norm", "CUDA")
+    written = importlib.import_module("on_rows._torch")
+    assert torch._C._dispatch_has_kernel_for_dispatch_key("on_rows::rms_norm", "CUDA")
     marked = []
     monkeypatch.setattr(written, "_kk_wrote", marked.extend)
     x, w = normal(3, 8), normal(8)
