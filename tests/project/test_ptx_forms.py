@@ -66,7 +66,7 @@ def test_each_form_that_a_test_runs_is_listed(ran):
     assert set(ran) - set(listed()) == set(), "python tests/project/test_ptx_forms.py adds them to forms.txt"
 
 
-# Of two sources of 16 bits all 2^32 pairs, in about 25 minutes of one processor; KERNKIT_PTX_PAIRS=n: every value
+# Of two sources of 16 bits all 2^32 pairs, in about 29 minutes of one processor; KERNKIT_PTX_PAIRS=n: every value
 # of the first with every n-th of the second.
 PAIRS = os.environ.get("KERNKIT_PTX_PAIRS", "1")
 OF_VALUES = "PtxInteger.*:PtxReal.*:PtxConvert.*:PtxValueForms.*"
