@@ -72,6 +72,16 @@ TEST_F(PtxConvert, BetweenFloats) {
         [](uint64_t a, uint64_t b, uint64_t) {
           return encoded(double{f32(a)}, 5, 10) << 16 | encoded(double{f32(b)}, 5, 10);
         });
+  const auto f16_of_f64 = [](uint64_t a, uint64_t, uint64_t) {
+    double x;
+    std::memcpy(&x, &a, sizeof(x));
+    return encoded(x, 5, 10);
+  };
+  check("cvt.rn.f16.f64 %d, %a", {"f16", "f64"}, f16_of_f64);
+  // 1 + 2^-11 + 2^-40 and its negative, which are even to a float that comes between.
+  std::vector<uint64_t> sources[3];
+  for (auto& each : sources) each = {0x3FF0020000001000, 0xBFF0020000001000};
+  check("cvt.rn.f16.f64 %d, %a", {"f16", "f64"}, f16_of_f64, sources);
   check("cvt.rn.f32.f64 %d, %a", {"f32", "f64"}, [](uint64_t a, uint64_t, uint64_t) {
     double x;
     std::memcpy(&x, &a, sizeof(x));
