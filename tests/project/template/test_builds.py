@@ -451,15 +451,14 @@ def test_a_wheel_carries_the_modules_of_frameworks(cpu_library):
 
 @pytest.mark.all
 def test_a_library_without_cuda(cpu_library):
-    library = cpu_library
-    for path, content in files_below(library).items():
+    for path, content in files_below(cpu_library).items():
         if not path.startswith(("third_party/", "kk", ".kernkit.json")):
             text = content.decode().replace("KERNKIT_CUDA", "")
             assert "cuda" not in text.lower() or path in ("tests/silu_and_mul_test.cc",), path
         assert not path.endswith(".cu") or path.startswith("third_party/")
         assert b"SPDX-License-Identifier: Apache" not in content or path.startswith("third_party/")
-    assert (library / "LICENSE").read_text().startswith("MIT License\n\nCopyright (c) The authors")
-    assert not (library / ".github").exists()
+    assert (cpu_library / "LICENSE").read_text().startswith("MIT License\n\nCopyright (c) The authors")
+    assert not (cpu_library / ".github").exists()
 
 
 @pytest.mark.all

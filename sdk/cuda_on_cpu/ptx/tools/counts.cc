@@ -8,17 +8,30 @@
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
+// What each kind of memory counts.
+template <class Traffic>
+void add_requests(Traffic* to, uint64_t requests, uint64_t lanes, uint64_t bytes) {
+  to->requests += requests;
+  to->lanes += lanes;
+  to->bytes += bytes;
+}
+template <class Traffic>
+void add_requests(Traffic* to, const Traffic& more) {
+  add_requests(to, more.requests, more.lanes, more.bytes);
+}
+template <class Traffic>
+void add_request(Traffic* to, const Touched& touched, uint32_t bytes) {
+  const auto lanes = static_cast<uint64_t>(__builtin_popcount(touched.lanes));
+  add_requests(to, 1, lanes, lanes * bytes);
+}
+
 void add(GlobalTraffic* to, const GlobalTraffic& more) {
-  to->requests += more.requests;
-  to->lanes += more.lanes;
-  to->bytes += more.bytes;
+  add_requests(to, more);
   to->sectors += more.sectors;
   to->fewest_sectors += more.fewest_sectors;
 }
 void add(SharedTraffic* to, const SharedTraffic& more) {
-  to->requests += more.requests;
-  to->lanes += more.lanes;
-  to->bytes += more.bytes;
+  add_requests(to, more);
   to->wavefronts += more.wavefronts;
   to->fewest_wavefronts += more.fewest_wavefronts;
 }
@@ -29,19 +42,9 @@ void add(Counters* to, const Counters& more) {
   for (auto kind : {&Counters::shared_loads, &Counters::shared_stores, &Counters::shared_atomics}) {
     add(&(to->*kind), more.*kind);
   }
-  to->local.requests += more.local.requests;
-  to->local.lanes += more.local.lanes;
-  to->local.bytes += more.local.bytes;
+  add_requests(&to->local, more.local);
   to->steps += more.steps;
   to->of_lanes += more.of_lanes;
-}
-
-template <class Traffic>
-void add_request(Traffic* to, const Touched& touched, uint32_t bytes) {
-  const auto lanes = static_cast<uint64_t>(__builtin_popcount(touched.lanes));
-  ++to->requests;
-  to->lanes += lanes;
-  to->bytes += lanes * bytes;
 }
 
 }  // namespace
