@@ -45,6 +45,15 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return {**kept, "COOKIECUTTER_CONFIG": str(config), "PYTHONUTF8": "1", "TMPDIR": str(temporary)}
 
 
+@pytest.fixture(scope="session")
+def driver_environment(environment):
+    """For ./kk: this Python's environment, with what a library's requirements.txt names."""
+    kept = {key: value for key, value in environment.items() if key not in ("LIBRARY", "KK_VENV")}
+    path = f"{sys.prefix}/bin:{os.environ['PATH']}"
+    few = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "CUDAARCHS": "80;120-real"}  # half of nvcc's time
+    return {**kept, "KK_VENV": sys.prefix, "PATH": path, **few}
+
+
 @pytest.fixture(scope="module")
 def default_library(template, environment, tmp_path_factory):
     """A rendering with the default answers."""

@@ -60,15 +60,6 @@ def test_the_template_itself_builds_as_it_stands(template, dlpack_include, tmp_p
     assert "FUNCTIONS\n    silu_and_mul(y: 'Tensor', x: 'Tensor') -> 'None'\n" in shown
 
 
-@pytest.fixture(scope="session")
-def driver_environment(environment):
-    """For ./kk: this Python's environment, with what a library's requirements.txt names."""
-    kept = {key: value for key, value in environment.items() if key not in ("LIBRARY", "KK_VENV")}
-    path = f"{sys.prefix}/bin:{os.environ['PATH']}"
-    few = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "CUDAARCHS": "80;120-real"}  # half of nvcc's time
-    return {**kept, "KK_VENV": sys.prefix, "PATH": path, **few}
-
-
 @pytest.fixture(scope="module")
 def library(template, environment, driver_environment, tmp_path_factory):
     """A rendering with the default answers and a kernel of each kind, in git, on which `./kk all`

@@ -36,6 +36,7 @@ usage: ./kk COMMAND [options]
   gpu            run tests and benchmarks on a GPU, once ./kk update --with gpu has brought that part
 """) + """\
   wheel          make the wheel and the sdist in dist/
+  wheels         make the wheels of a release in dist/: cibuildwheel runs in its containers, and needs docker or podman
   format         format the sources with clang-format
   run, counters, sanitize PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
   doctor         look into the built library for what it must not have, and into third_party/kernkit
@@ -52,6 +53,7 @@ packages into .venv. By hand:
   python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt
   cmake --workflow --preset cpu && pytest tests && pip wheel --no-deps .
 """
+CIBUILDWHEEL = "cibuildwheel==4.2.1"
 STARTED = time.monotonic()
 
 
@@ -134,6 +136,17 @@ def try_wheel() -> None:
 def wheel(options: Options) -> None:
     build_wheel()
     try_wheel()
+
+
+def wheels(options: Options) -> None:
+    """As pyproject.toml says in [tool.cibuildwheel], on an old glibc; what `./kk wheel` made is replaced."""
+    if not any(map(shutil.which, ("docker", "podman"))):
+        raise Wrong("wheels needs docker or podman: cibuildwheel builds in containers")
+    if not tools.has_module("cibuildwheel"):
+        tools.pip_install(CIBUILDWHEEL)
+    for path in (ROOT / "dist").glob("*.whl"):
+        path.unlink()
+    run(PYTHON, "-m", "cibuildwheel", "--platform", "linux", "--output-dir", "dist")
 
 
 def everything(options: Options) -> None:
@@ -222,6 +235,7 @@ COMMANDS: Dict[str, Command] = {
     "test": Command(test, options=("--all",)),
     "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_"), most=1000),
     "wheel": Command(wheel),
+    "wheels": Command(wheels, "python"),
     "format": Command(format_sources),
     "report": Command(report, "python", is_passed_on=True),
     "add": Command(passed_on, "python", is_passed_on=True),
