@@ -10,6 +10,7 @@ import sys
 import traceback
 
 import device
+import flashinfer_attention  # noqa: F401
 import flashinfer_kernels  # noqa: F401
 import numpy as np
 import toolkit  # noqa: F401

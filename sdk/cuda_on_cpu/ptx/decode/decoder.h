@@ -37,6 +37,8 @@ class Decoder {
   bool has(std::string_view modifier);
   /// The first of these that it has; "" for none.
   std::string_view one_of(std::initializer_list<std::string_view> modifiers);
+  /// The next modifier, which must be one of these: of those that stand there more than once.
+  std::string_view next_of(std::initializer_list<std::string_view> modifiers);
   void ignore(std::initializer_list<std::string_view> modifiers);
   /// The next modifier that is a type.
   Type type();
@@ -58,6 +60,8 @@ class Decoder {
   void take(Type type);
   /// to, a, b, c, e, each of its type.
   void take(std::initializer_list<Type> types);
+  /// Sets the operation's list of registers of 32 bits: those it writes, then those it reads.
+  void take_list(std::vector<uint32_t> registers);
   /// Sets address, its size, the offset and the space of the operation.
   void address(size_t i, Space space);
   /// The space that a modifier names; kGeneric without one.

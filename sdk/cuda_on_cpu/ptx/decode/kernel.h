@@ -67,6 +67,7 @@ struct Kernel {
   std::vector<SpecialRegister> specials;
   std::vector<Parameter> parameters;
   std::vector<std::vector<uint32_t>> tables;
+  std::vector<std::vector<uint32_t>> lists;  // of registers, see Operation::more
   std::vector<CalledFunction> functions;
   std::vector<CallSite> calls;
   std::vector<Slot> slots;
@@ -77,6 +78,14 @@ struct Kernel {
   uint32_t frame = kNone;       // the register of where the frame of a lane begins
   uint32_t parameter_bytes = 0;
   mutable std::shared_ptr<WatchedKernel> watched;  // made at the first launch with a tool
+
+  /// Of an operation, those of its list among them.
+  template <class Visit>
+  void each_register(Operation* operation, const Visit& visit) {
+    operation->each_register(visit);
+    if (operation->more == kNone) return;
+    for (uint32_t& one : lists[operation->more]) visit(&one);
+  }
 };
 
 }  // namespace kernkit::cuda_on_cpu::ptx

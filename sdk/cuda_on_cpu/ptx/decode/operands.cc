@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "ptx/decode/decoder.h"
 #include "ptx/machine/specials.h"
@@ -23,6 +24,17 @@ bool Decoder::has(std::string_view modifier) {
 std::string_view Decoder::one_of(std::initializer_list<std::string_view> modifiers) {
   for (const std::string_view modifier : modifiers) {
     if (has(modifier)) return modifier;
+  }
+  return "";
+}
+
+std::string_view Decoder::next_of(std::initializer_list<std::string_view> modifiers) {
+  const auto next = std::find(used_.begin(), used_.end(), false);
+  const auto i = static_cast<size_t>(next - used_.begin());
+  for (const std::string_view modifier : modifiers) {
+    if (next == used_.end() || statement_->modifiers[i] != modifier) continue;
+    *next = true;
+    return modifier;
   }
   return "";
 }
@@ -216,6 +228,11 @@ void Decoder::take(std::initializer_list<Type> types) {
   uint32_t* const sources[] = {&operation.a, &operation.b, &operation.c, &operation.e};
   operation.to = to(0, *types.begin());
   for (size_t i = 1; i < types.size(); ++i) *sources[i - 1] = from(i, types.begin()[i]);
+}
+
+void Decoder::take_list(std::vector<uint32_t> registers) {
+  operation.more = static_cast<uint32_t>(kernel_.lists.size());
+  kernel_.lists.push_back(std::move(registers));
 }
 
 uint32_t Decoder::predicate_from(size_t i) {

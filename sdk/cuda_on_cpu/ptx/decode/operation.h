@@ -47,9 +47,10 @@ struct Operation {
   uint32_t members = kNone;  // of a meeting: the mask
   uint32_t address = kNone;
   uint32_t list[8] = {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
-  uint32_t target = 0;  // of a branch: the number of an operation; or of a table, or a call
-  uint32_t number = 0;  // of this one
-  int64_t offset = 0;   // of an address
+  uint32_t target = 0;    // of a branch: the number of an operation; or of a table, or a call
+  uint32_t number = 0;    // of this one
+  uint32_t more = kNone;  // of registers: a list of the kernel's
+  int64_t offset = 0;     // of an address
 
   template <class Visit>
   void each_register(const Visit& visit) {

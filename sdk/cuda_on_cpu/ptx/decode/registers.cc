@@ -19,11 +19,10 @@ struct Life {
   }
 };
 
-std::vector<Life> lives_of(const Kernel& kernel, size_t registers) {
+std::vector<Life> lives_of(Kernel& kernel, size_t registers) {
   std::vector<Life> lives(registers);
   for (uint32_t at = 0; at < kernel.code.size(); ++at) {
-    Operation operation = kernel.code[at];
-    operation.each_register([&](const uint32_t* one) {
+    kernel.each_register(&kernel.code[at], [&](const uint32_t* one) {
       if (*one != kNone) lives[*one].add(at);
     });
   }
@@ -111,7 +110,7 @@ void Registers::place(Kernel* kernel) const {
   }
   kernel->register_bytes = bytes;
   for (Operation& operation : kernel->code) {
-    operation.each_register([&](uint32_t* one) {
+    kernel->each_register(&operation, [&](uint32_t* one) {
       if (*one != kNone) *one = places[*one];
     });
   }

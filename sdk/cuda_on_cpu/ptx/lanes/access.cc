@@ -109,6 +109,11 @@ void find_places(Warp& warp, const Operation& operation, uint32_t size, Touch to
                  Places* places) {
   alignas(64) uint64_t addresses[32];
   read_addresses(warp, operation, addresses);
+  find_places_at(warp, operation, addresses, size, touch, places);
+}
+
+void find_places_at(Warp& warp, const Operation& operation, const uint64_t* addresses,
+                    uint32_t size, Touch touch, Places* places) {
   const Access access{warp, operation, size, touch};
   for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);

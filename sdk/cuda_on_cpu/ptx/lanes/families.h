@@ -85,6 +85,12 @@ Run load(Decoder& d);
 Run store(Decoder& d);
 // copies.cc
 Run cp(Decoder& d);
+// matrix.cc
+Run ldmatrix(Decoder& d);
+Run stmatrix(Decoder& d);
+Run mma(Decoder& d);
+// wmma.cc
+Run wmma(Decoder& d);
 // atomics.cc
 Run atom(Decoder& d);
 // warp_functions.cc

@@ -2,21 +2,23 @@
 #include "ptx/tools/touched.h"
 
 #include "ptx/lanes/access.h"
+#include "ptx/lanes/matrix.h"
 #include "ptx/machine/window.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
 
-int find_touched(Warp& warp, const Operation& operation, Touched* all) {
-  alignas(64) uint64_t addresses[32];
-  read_addresses(warp, operation, addresses);
+namespace {
+
+int split(const Operation& operation, const uint64_t (&addresses)[32], uint32_t lanes,
+          Touched* all) {
   if (operation.space != Space::kGeneric) {
     all->space = operation.space;
-    all->lanes = warp.mask;
+    all->lanes = lanes;
     std::memcpy(all->at, addresses, sizeof(addresses));
     return 1;
   }
   int count = 0;
-  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
     const Located place = located(addresses[lane]);
     int i = 0;
@@ -29,6 +31,23 @@ int find_touched(Warp& warp, const Operation& operation, Touched* all) {
     all[i].at[lane] = place.at;
   }
   return count;
+}
+
+}  // namespace
+
+int find_touched(Warp& warp, const Operation& operation, Touched* all) {
+  alignas(64) uint64_t addresses[32];
+  if (operation.members != kNone && operation.a != kNone) {  // wmma
+    const int accesses = static_cast<int>(Fragment::of(operation.target).accesses());
+    for (int i = 0; i < accesses; ++i) {
+      read_addresses(warp, operation, static_cast<uint32_t>(i), addresses);
+      split(operation, addresses, warp.mask, &all[i]);
+    }
+    return accesses;
+  }
+  read_addresses(warp, operation, addresses);
+  const uint32_t rows = operation.members != kNone ? lanes_with_rows(operation) : Warp::kAll;
+  return split(operation, addresses, warp.mask & rows, all);
 }
 
 Operation source_of(const Operation& copy) {

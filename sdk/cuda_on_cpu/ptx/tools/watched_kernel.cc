@@ -22,8 +22,12 @@ AccessKind access_of(const Operation& operation, const std::string& opcode) {
   const auto begins = [&](const char* text) { return opcode.rfind(text, 0) == 0; };
   if (operation.bytes == 0 || operation.space == Space::kParam) return AccessKind::kNone;
   if (opcode.find(".const") != std::string::npos) return AccessKind::kNone;
-  if (begins("ld.") || begins("ldu.")) return AccessKind::kLoad;
-  if (begins("st.")) return AccessKind::kStore;
+  for (const char* load : {"ld.", "ldu.", "ldmatrix.", "wmma.load."}) {
+    if (begins(load)) return AccessKind::kLoad;
+  }
+  for (const char* store : {"st.", "stmatrix.", "wmma.store."}) {
+    if (begins(store)) return AccessKind::kStore;
+  }
   if (begins("atom.") || begins("red.")) return AccessKind::kAtomic;
   return begins("cp.async") ? AccessKind::kCopy : AccessKind::kNone;
 }

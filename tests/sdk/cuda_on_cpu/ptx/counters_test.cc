@@ -22,6 +22,9 @@ class PtxCounters : public Ptx {
     EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
     return counting.kernel();
   }
+  SharedTraffic count_shared(const std::string& body, void* x) {
+    return count(body, x).counters.shared_loads;
+  }
   // An address for each thread: so many bytes apart.
   static std::string apart(int bytes) {
     return "mul.lo.u32 %r1, %i, " + std::to_string(bytes) +
@@ -56,6 +59,27 @@ TEST_F(PtxCounters, SectorsOfALoad) {
   EXPECT_EQ(load(16, 0, "v4.u32 {%r2, %r3, %r4, %r5}"),
             "1 of 32 lanes: 512 bytes, 16 sectors, 16 needed, 16 of the launch");
   EXPECT_EQ(load(1, 31, "u8 %r2"), "1 of 32 lanes: 32 bytes, 2 sectors, 2 needed, 2 of the launch");
+}
+
+// Each matrix of ldmatrix is a wavefront where its rows lie in different banks; wmma loads
+// registers.
+TEST_F(PtxCounters, MatricesOfAWarp) {
+  char* x = memory<char>(8192);
+  const auto rows = [&](int bytes_apart, int count) {
+    const std::string registers = count == 4 ? "{%r2, %r3, %r4, %r5}" : "{%r2, %r3}";
+    return text(count_shared("mov.u32 %r1, tile;\nmad.lo.u32 %r1, %i, " +
+                                 std::to_string(bytes_apart) +
+                                 ", %r1;\nldmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
+                                 ".shared.b16 " + registers + ", [%r1];",
+                             x));
+  };
+  EXPECT_EQ(rows(16, 4), "1 of 32 lanes: 512 bytes, 4 wavefronts, 4 needed");
+  EXPECT_EQ(rows(16, 2), "1 of 16 lanes: 256 bytes, 2 wavefronts, 2 needed");
+  EXPECT_EQ(rows(128, 4), "1 of 32 lanes: 512 bytes, 32 wavefronts, 4 needed");
+  const std::string load =
+      "wmma.load.b.sync.aligned.col.m16n16k16.global.bf16 {%r1, %r2, %r3, %r4}, [%x], 16;";
+  EXPECT_EQ(text(count(load, x).counters.loads),
+            "4 of 128 lanes: 512 bytes, 32 sectors, 18 needed, 16 of the launch");
 }
 
 TEST_F(PtxCounters, BackwardsIsNoStride) {

@@ -243,6 +243,26 @@ TEST_F(PtxFaults, RefusesWhatItDoesNotKnow) {
                 "faulty cannot run: add.approx.f64 (faulty.cu:12): .approx is not known there",
                 "faulty cannot run: mov.u32 (faulty.cu:12): the name %pm0 is not known"}));
 }
+// What blocks of compute capability 9.0 and later do together, or by the TMA.
+TEST_F(PtxFaults, RefusesClustersAndBulkCopies) {
+  const char* const all[] = {
+      "mbarrier.init.shared.b64 [tile], 1",
+      "mbarrier.arrive.shared.b64 _, [tile]",
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%x], 16, [tile]",
+      "cp.async.mbarrier.arrive.shared.b64 [tile]",
+      "ld.shared::cluster.u32 %r1, [tile]",
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [tile], %r1, [tile]",
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2, %r3, %r4}, %y1, %y2, 1, 1, 1, "
+      "0, 0",
+      "tcgen05.wait::ld.sync.aligned",
+  };
+  for (const char* one : all) {
+    EXPECT_EQ(run(std::string(one) + ";", memory<int>(64)), cudaErrorNotSupported);
+    const std::string name = std::string(one).substr(0, std::string(one).find(' '));
+    EXPECT_EQ(runtime_.faults().back().find("faulty cannot run: " + name + " (faulty.cu:12): "), 0u)
+        << runtime_.faults().back();
+  }
+}
 TEST_F(PtxFaults, NoPtxForTheDevice) {
   PtxModule module(".visible .entry k()\n{\nret;\n}\n", 100);
   EXPECT_EQ(module.launch("k", 1, 1, 0), cudaErrorNoKernelImageForDevice);

@@ -13,6 +13,7 @@ namespace avx2 {
 Steps integers();
 Steps reals();
 Steps of_warps();
+Steps matrices();
 }  // namespace avx2
 
 namespace {
@@ -34,6 +35,7 @@ std::vector<Pair> sorted_pairs() {
   add(integers(), avx2::integers());
   add(reals(), avx2::reals());
   add(of_warps(), avx2::of_warps());
+  add(matrices(), avx2::matrices());
   std::sort(pairs.begin(), pairs.end());
   return pairs;
 }

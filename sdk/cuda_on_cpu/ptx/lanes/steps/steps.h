@@ -19,6 +19,7 @@ inline namespace KERNKIT_PTX_WAY {
 Steps integers();
 Steps reals();
 Steps of_warps();
+Steps matrices();
 }  // namespace KERNKIT_PTX_WAY
 
 /// A step as this processor does it fastest; of one that has one way only, that. KERNKIT_PTX_AVX2=0

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FlashInfer's attention against softmax(q k^T / sqrt(size)) v in double precision. A library has one
+kind of attention with one size of heads and one dtype: "single_decode_64_float16"."""
+
+import ml_dtypes
+import numpy as np
+import tvm_ffi
+from device import run_exported
+from table import kernel
+
+DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+SIZES = (64, 128, 256)
+I32 = np.int32
+NHD = 0  # (tokens, heads, size)
+CASES = {"": False, "causal": True}
+# Probabilities are rounded to the dtype before they are multiplied with v, and the result once more; exp2
+# is an approximation of two units in the last place of float.
+STEPS = 4
+
+
+def attention(q, k, v, causal):
+    """Of (tokens, heads, size); the last query is that of the last key. Several heads of q share one of k."""
+    q, k, v = (x.astype("float64") for x in (q, k, v))
+    k, v = (np.repeat(x, q.shape[1] // k.shape[1], 1) for x in (k, v))
+    logits = np.einsum("qhd,khd->hqk", q, k) / np.sqrt(q.shape[2])
+    if causal:
+        logits[:, np.tri(len(q), len(k), len(k) - len(q)) == 0] = -np.inf
+    weights = np.exp(logits - logits.max(2, keepdims=True))
+    return np.einsum("hqk,khd->qhd", weights / weights.sum(2, keepdims=True), v)
+
+
+def check(out, expected):
+    """Each element within so many steps of the dtype of the largest magnitude that it is a mean of."""
+    bound = STEPS * float(ml_dtypes.finfo(out.dtype).eps)
+    np.testing.assert_allclose(out.astype("float64"), expected, rtol=bound, atol=bound)
+
+
+def normal(random, dtype, *shape):
+    return random.standard_normal(shape).astype(dtype)
+
+
+def scales(size):
+    """No cap of logits; their scale; what positions would need."""
+    return 0.0, size**-0.5, 1.0, 1.0
+
+
+def single_decode(library, random, dtype, size):
+    for tokens, heads, of_k in ((1, 4, 4), (97, 8, 2), (600, 4, 1)):
+        q, k, v = normal(random, dtype, heads, size), *(normal(random, dtype, tokens, of_k, size) for _ in "kv")
+        out = run_exported(library.run, q, k, v, np.zeros(1 << 20, "uint8"), np.zeros_like(q), None, NHD, -1, None, *scales(size))
+        check(out[4], attention(q[None], k, v, False)[0])
+
+
+def single_prefill(library, random, dtype, size, causal):
+    for queries, tokens, heads, of_k in ((1, 19, 2, 2), (37, 101, 4, 2), (130, 130, 4, 1)):
+        q, k, v = normal(random, dtype, queries, heads, size), *(normal(random, dtype, tokens, of_k, size) for _ in "kv")
+        out = run_exported(library.run, q, k, v, np.zeros(1 << 22, "uint8"), np.zeros_like(q), None, int(causal), NHD, -1,
+                           None, None, None, None, *scales(size))  # fmt: skip
+        check(out[4], attention(q, k, v, causal))
+
+
+class Pages:
+    """Keys and values of requests in pages, in an order that no request has."""
+
+    def __init__(self, random, dtype, size, heads, lengths, page=5):
+        counts = [-(-length // page) for length in lengths]
+        self.page, self.lengths = page, lengths
+        self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(I32)
+        self.order = random.permutation(sum(counts) + 2)[: sum(counts)].astype(I32)
+        self.last = np.array([length - (count - 1) * page for length, count in zip(lengths, counts)], I32)
+        shape = (sum(counts) + 2, page, heads, size)
+        self.k, self.v = normal(random, dtype, *shape), normal(random, dtype, *shape)
+
+    def of(self, request):
+        at = self.order[self.starts[request] : self.starts[request + 1]]
+        return (x[at].reshape(-1, *x.shape[2:])[: self.lengths[request]] for x in (self.k, self.v))
+
+
+def workspaces():
+    """Of floats and of integers on the device, and what the host has of the latter."""
+    return np.zeros(1 << 24, "uint8"), np.zeros(1 << 20, "uint8"), on_host(np.zeros(1 << 20, "uint8"))
+
+
+def on_host(array):
+    return tvm_ffi.from_dlpack(array)
+
+
+def batch_decode(library, random, dtype, size):
+    for heads, of_k in ((4, 4), (8, 2)):
+        pages = Pages(random, dtype, size, of_k, [1, 43, 10, 700])
+        q = normal(random, dtype, len(pages.lengths), heads, size)
+        empty = np.zeros(0, dtype)
+
+        def run(floats, integers, host, of_q, k, v, starts, order, last, out, empty, heads=heads, of_k=of_k, pages=pages):
+            plan = library.plan(floats, integers, host, on_host(pages.starts), len(pages.lengths), heads, of_k, pages.page,
+                                False, -1, 0.0, size, size, empty, empty)  # fmt: skip
+            library.run(floats, integers, plan, of_q, k, v, starts, order, last, out, None, NHD, -1, False, None, *scales(size))
+
+        out = run_exported(run, *workspaces(), q, pages.k, pages.v, pages.starts, pages.order, pages.last, np.zeros_like(q), empty)
+        for request in range(len(q)):
+            check(out[8][request], attention(q[request : request + 1], *pages.of(request), False)[0])
+
+
+NOTHING_MORE = (None,) * 8
+
+
+def batch_prefill(library, random, dtype, size, causal):
+    queries = [3, 1, 40]
+    rows = np.concatenate([[0], np.cumsum(queries)]).astype(I32)
+    for heads, of_k in ((2, 2), (4, 1)):
+        pages = Pages(random, dtype, size, of_k, [7, 20, 90])
+        q = normal(random, dtype, sum(queries), heads, size)
+        lengths = np.array(pages.lengths, I32)
+
+        def plan(of_keys, page, floats, integers, host, heads=heads, of_k=of_k, lengths=lengths):
+            return library.plan(floats, integers, host, on_host(rows), on_host(of_keys), on_host(lengths), sum(queries),
+                                len(queries), heads, of_k, page, False, size, size, causal, -1, -1, False, 0, 0)  # fmt: skip
+
+        def paged(floats, integers, host, of_q, k, v, of_rows, starts, order, last, out, pages=pages, plan=plan):
+            planned = plan(pages.starts, pages.page, floats, integers, host)
+            library.paged_run(floats, integers, planned, of_q, k, v, of_rows, starts, order, last, out, None, int(causal), NHD,
+                              -1, False, *NOTHING_MORE, *scales(size), 0)  # fmt: skip
+
+        def ragged(floats, integers, host, of_q, k, v, of_rows, starts, out, plan=plan, keys=None):
+            planned = plan(np.concatenate([[0], np.cumsum(lengths)]).astype(I32), 1, floats, integers, host)
+            library.ragged_run(floats, integers, planned, of_q, k, v, of_rows, starts, out, None, int(causal), NHD, -1, False,
+                               *NOTHING_MORE, *scales(size), 0)  # fmt: skip
+
+        out = run_exported(paged, *workspaces(), q, pages.k, pages.v, rows, pages.starts, pages.order, pages.last, np.zeros_like(q))[9]
+        k, v = (np.concatenate(x) for x in zip(*(pages.of(i) for i in range(len(queries)))))
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(I32)
+        of_rows = run_exported(ragged, *workspaces(), q, k, v, rows, starts, np.zeros_like(q))[7]
+        for i in range(len(queries)):
+            expected = attention(q[rows[i] : rows[i + 1]], *pages.of(i), causal)
+            check(out[rows[i] : rows[i + 1]], expected)
+            check(of_rows[rows[i] : rows[i + 1]], expected)
+
+
+for size in SIZES:
+    for name, dtype in DTYPES.items():
+        for function in (single_decode, batch_decode):
+            kernel(f"{function.__name__}_{size}_{name}", "run", {"": (dtype, size)})(function)
+        for function in (single_prefill, batch_prefill):
+            of = {how: (dtype, size, causal) for how, causal in (("plain", False), ("causal", True))}
+            kernel(f"{function.__name__}_{size}_{name}", "run", of)(function)
