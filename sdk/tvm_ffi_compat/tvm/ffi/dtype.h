@@ -5,7 +5,6 @@
 #include "tvm/ffi/string.h"
 
 KERNKIT_TVM_FFI_BEGIN
-
 using ::DLDataType, ::DLDevice;
 
 inline String DLDataTypeToString(DLDataType dtype) {

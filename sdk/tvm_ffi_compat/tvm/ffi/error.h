@@ -9,7 +9,6 @@
 #include "tvm/ffi/extra/kernkit_compat.h"
 
 KERNKIT_TVM_FFI_BEGIN
-
 class Error : public kernkit::Error {
  public:
   Error(const std::string& kind, const std::string& message, const std::string& = "",

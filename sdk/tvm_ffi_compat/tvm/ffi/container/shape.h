@@ -7,7 +7,6 @@
 #include "tvm/ffi/container/array.h"
 
 KERNKIT_TVM_FFI_BEGIN
-
 namespace detail {
 /// What a shape of tvm-ffi has beyond kernkit's.
 template <class Base>

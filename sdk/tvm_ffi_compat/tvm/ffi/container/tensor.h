@@ -9,7 +9,6 @@
 #include "tvm/ffi/optional.h"
 
 KERNKIT_TVM_FFI_BEGIN
-
 using kernkit::GetDataSize, kernkit::IsAligned;
 inline bool IsContiguous(const DLTensor& x) { return kernkit::TensorView(&x).is_contiguous(); }
 inline bool IsDirectAddressDevice(DLDevice device) { return kernkit::is_address(device); }

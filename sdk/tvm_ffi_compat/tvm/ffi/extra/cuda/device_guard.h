@@ -6,5 +6,9 @@
 #include "tvm/ffi/extra/cuda/base.h"
 
 KERNKIT_TVM_FFI_BEGIN
-using kernkit::CUDADeviceGuard;
+struct CUDADeviceGuard {
+  explicit CUDADeviceGuard(int device)
+      : guard(detail::translate([&] { return kernkit::CUDADeviceGuard(device); })) {}
+  const kernkit::CUDADeviceGuard guard;
+};
 KERNKIT_TVM_FFI_END
