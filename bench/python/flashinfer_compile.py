@@ -2,21 +2,27 @@
 """What nvcc takes for each file of FlashInfer's that includes tvm-ffi's headers, with kernkit's headers
 of those names and with tvm-ffi's own, one after the other:
 
-    python bench/python/flashinfer_compile.py FOLDER_OF_THE_UNPACKED_WHEEL RECORD.jsonl [--until 05:15]
+    python bench/python/flashinfer_compile.py FOLDER_OF_THE_UNPACKED_WHEEL RECORD.jsonl [--how HOW] [--until 05:15]
 
-Seconds of the processor in user mode, for the host and as far as PTX: ptxas reads the same with both, so
-a file that is not slower without it is not slower with it. Cheap files come first, what the record has is
-not measured again, and a ratio above 1.05 is measured twice, the lesser times count. Files that either
-set of headers refuses are left out."""
+Seconds of the processor, as far as HOW says:
+
+- `front end`: the preprocessor and cudafe++, which reads a file for host and device. No code is made.
+- `unoptimised`: as well the device's front end (`nvcc -fdevice-syntax-only`) and the host's compiler with -O0. What
+  optimises the device's code takes the same with both, because it is given the same: the kernels and all functions
+  that they reach are compared as the front end wrote them (`same`). What optimises the host's has not more to do
+  where the object has not more bytes. So a file that is not slower until there is not slower after it.
+- `whole`: the host's object with -O3, and PTX, which is compared. ptxas reads the same with both.
+
+Cheap files come first, what the record has in this or a later HOW is not measured again, and a ratio above 1.05 is
+measured twice, the lesser times count. A file that either set of headers refuses has None for that one."""
 
 import argparse
+import concurrent.futures
 import datetime
 import functools
 import json
 import pathlib
 import re
-import resource
-import subprocess
 import sys
 import tempfile
 
@@ -25,10 +31,13 @@ from rows import ROOT
 
 sys.path.insert(0, str(ROOT / "tests/project"))
 import flashinfer_sources  # noqa: E402
+from commands import timed  # noqa: E402
+from device_code import device_code, unnumbered  # noqa: E402
 from published import flashinfer_command, flashinfer_folders  # noqa: E402
 
+HOW = ("front end", "unoptimised", "whole")
 PTX = "arch=compute_90a,code=compute_90a"
-LIMITS = (15, 60, 240, 1000)  # seconds of a round: a file with a step that takes longer waits for the next
+LIMITS = (30, 120, 480, 2000)  # seconds of a round: a file with a step that takes longer waits for the next
 SLOWER = 1.05
 
 
@@ -36,20 +45,26 @@ class TooLong(Exception):
     pass
 
 
-def seconds(csrc, flags, file, output, limit):
-    """Seconds of the processor, or None where nvcc refuses the file. A step of nvcc's may take `limit`."""
-
-    def limited():
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-
-    command = flashinfer_command(csrc, flags, file, output, PTX)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run(command, cwd=csrc, capture_output=True, preexec_fn=limited)
-    if done.returncode == 0:
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    if re.search(rb"\.\w+(:\d+:|\(\d+\):).* error", done.stderr):  # of a line; a step that was ended names none
-        return None
+def refused(said):
+    """Whether an error has a line; a step that was ended names none, and raises TooLong."""
+    if re.search(r"\.\w+(:\d+:|\(\d+\):).* error", said):
+        return True
     raise TooLong
+
+
+def made_of(csrc, flags, file, how, limit):
+    """(seconds, bytes of the object, kernels, the device's code), or None where nvcc refuses the file. A step of
+    nvcc's may take `limit`."""
+    until = [] if how == "whole" else ["-fdevice-syntax-only", "-Xcompiler", "-O0"]
+    with tempfile.TemporaryDirectory() as folder:
+        command = flashinfer_command(csrc, flags, csrc / file, f"{folder}/o", PTX)
+        took, code, said = timed(["prlimit", f"--cpu={limit}", *command, *until, "--keep", "--keep-dir", folder])
+        if code != 0 and refused(said):
+            return None
+        (front_end,), (ptx,) = (list(pathlib.Path(folder).glob(name)) for name in ("*.cudafe1.gpu", "*.ptx"))
+        kernels, text = device_code(front_end.read_text(errors="replace"))
+        made = unnumbered(ptx.read_text()) if how == "whole" else text
+        return took, (pathlib.Path(folder) / "o").stat().st_size, len(kernels), made
 
 
 @functools.cache
@@ -70,22 +85,45 @@ def size(csrc, file):
     return sum(path.stat().st_size for path in seen)
 
 
-def measure(csrc, flags, file, output, limit):
-    """{headers: seconds}, or {headers: None} for the headers with which it does not compile."""
-    times = {}
+def compare(csrc, flags, file, how, limit):
+    """The row of a file."""
+    row, codes = {"file": file, "how": how}, []
     for whose in flags:
-        times[whose] = seconds(csrc, flags[whose], file, output, limit)
-        if times[whose] is None:
-            return {whose: None}
+        if how == "front end":
+            took, said = flashinfer_sources.front_end(csrc, flags[whose], file, limit)
+            row[whose] = None if said and refused(said) else round(took, 2)
+        else:
+            made = made_of(csrc, flags[whose], file, how, limit)
+            row[whose] = made and round(made[0], 2)
+        if row[whose] is None:
+            return row
+        if how != "front end":
+            row.setdefault("bytes", {})[whose], row["kernels"] = made[1:3]
+            codes.append(made[2:])
         limit *= 4  # the other headers may take longer
-    return times
+    return row | ({"same": codes[0] == codes[1]} if codes else {})
+
+
+def ratio(row):
+    return row["ours"] / row["theirs"]
+
+
+def measure(csrc, flags, file, how, limit):
+    row = compare(csrc, flags, file, how, limit)
+    if row["ours"] and row["theirs"] and ratio(row) > SLOWER:
+        again = compare(csrc, flags, file, how, 2 * limit)
+        row |= {whose: min(row[whose], again[whose]) for whose in flags}
+    return row
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheel", type=pathlib.Path)
     parser.add_argument("record", type=pathlib.Path)
+    parser.add_argument("--how", choices=HOW, default=HOW[0])
     parser.add_argument("--until", type=datetime.time.fromisoformat, default=datetime.time.max)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--files", nargs="+")
     options = parser.parse_args()
     csrc = options.wheel.resolve() / "flashinfer/data/csrc"
     record = [json.loads(line) for line in options.record.read_text().splitlines()] if options.record.exists() else []
@@ -95,32 +133,32 @@ def main():
         (pathlib.Path(folder) / "dlpack").symlink_to(theirs / "dlpack")
         sdk = ROOT / "sdk"
         ours = ["-DKERNKIT_COMPILED", "-I", sdk / "tvm_ffi_compat", "-I", sdk / "include", "-isystem", folder]
-        done = {row["file"] for row in record}
-        left = [file for file in flashinfer_sources.on_tvm_ffi(csrc) if file.endswith(".cu") and file not in done]
+
+        def take(file, limit):
+            """The file itself where it has to wait for the next round."""
+            if datetime.datetime.now().time() > options.until:
+                return file
+            template = flashinfer_sources.TEMPLATE.search((csrc / file).read_text(errors="replace"))
+            made = ["-I", rendered[template[1]]] if template else []
+            flags = {"ours": [*ours, *made], "theirs": ["-isystem", theirs, *made]}
+            try:
+                row = measure(csrc, flags, file, options.how, limit)
+            except TooLong:
+                return file
+            record.append(row)
+            with options.record.open("a") as out:
+                out.write(json.dumps(row) + "\n")
+
+        done = {row["file"] for row in record if HOW.index(row["how"]) >= HOW.index(options.how)}
+        left = [file for file in options.files or flashinfer_sources.on_tvm_ffi(csrc) if file not in done]
         left.sort(key=lambda file: size(csrc, file))
         for limit in LIMITS:
-            later = []
-            for file in left:
-                if datetime.datetime.now().time() > options.until:
-                    break
-                template = flashinfer_sources.TEMPLATE.search((csrc / file).read_text(errors="replace"))
-                made = ["-I", rendered[template[1]]] if template else []
-                flags = {"ours": [*ours, *made], "theirs": ["-isystem", theirs, *made]}
-                try:
-                    times = measure(csrc, flags, file, f"{folder}/o", limit)
-                    if None not in times.values() and times["ours"] > SLOWER * times["theirs"]:
-                        again = measure(csrc, flags, file, f"{folder}/o", 2 * limit)
-                        times = {whose: min(times[whose], again[whose]) for whose in flags}
-                except TooLong:
-                    later.append(file)
-                    continue
-                record.append({"file": file, **times})
-                with options.record.open("a") as out:
-                    print(json.dumps(record[-1]), file=out)
-            left = later
-    ratios = sorted((row["ours"] / row["theirs"], row["file"]) for row in record if row.get("theirs"))
-    print(f"{len(ratios)} files measured, {len(record) - len(ratios)} refused; the largest ratios:")
-    print(*(f"{file}: {ratio:.3f}" for ratio, file in ratios[:-9:-1]), sep="\n")
+            with concurrent.futures.ThreadPoolExecutor(options.jobs) as threads:
+                left = [file for file in threads.map(lambda file: take(file, limit), left) if file]
+    for how in HOW:
+        rows = sorted((row for row in record if row["how"] == how and row.get("theirs")), key=ratio, reverse=True)
+        print(f"{how}: {len(rows)} files; other kernels in {sum(not row.get('same', True) for row in rows)}")
+        print(*(f"{row['file']}: {ratio(row):.3f}" for row in rows[:8]), sep="\n")
 
 
 if __name__ == "__main__":

@@ -14,11 +14,12 @@ the edited file and one link, without a test: of a .cu file nvcc and the library
 import argparse
 import os
 import pathlib
-import resource
-import subprocess
 import sys
 
 from rows import ROOT, Rows
+
+sys.path.insert(0, str(ROOT / "tests/project"))
+from commands import timed  # noqa: E402
 
 KINDS = {
     "scale": ("elementwise", "(Tensor(a!) y, Tensor x, float factor) -> ()"),
@@ -31,13 +32,10 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python"), "CUDAARCHS"
 
 def seconds(command, folder, shell=False):
     """Processor time of a command that must succeed, and what it printed."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, cwd=folder, shell=shell, env=ENVIRONMENT, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True)  # fmt: skip
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        sys.exit(f"{command}\n{done.stdout[-3000:]}")
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+    took, code, said = timed(command, cwd=folder, shell=shell, env=ENVIRONMENT)
+    if code != 0:
+        sys.exit(f"{command}\n{said[-3000:]}")
+    return took, said
 
 
 def make(folder):

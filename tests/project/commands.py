@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 
 # As if this Python's environment were active, whose wheel carries dlpack.h.
 ENVIRONMENT = {**os.environ, "VIRTUAL_ENV": sys.prefix}
@@ -15,3 +16,13 @@ def run(*command):
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
+
+
+def timed(command, **options):
+    """Processor seconds of a command and of all that it started, its exit code, and what it printed. May run in threads."""
+    with tempfile.TemporaryFile("w+") as printed:
+        process = subprocess.Popen(command, stdout=printed, stderr=subprocess.STDOUT, **options)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        printed.seek(0)
+        return usage.ru_utime + usage.ru_stime, process.returncode, printed.read()

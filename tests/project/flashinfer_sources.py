@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of FlashInfer's files include tvm-ffi's headers, and the templates that some of them need."""
+"""Which of FlashInfer's files include tvm-ffi's headers, the templates that some of them need, and
+what nvcc's front end says of a file."""
 
 import json
 import os
@@ -7,6 +8,10 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
+
+from commands import timed
+from published import flashinfer_command
 
 # A file that FlashInfer makes of a template; a header that neither set of headers has.
 TEMPLATE = re.compile(r'#include ["<](\w+\.inc)[">]')
@@ -26,3 +31,20 @@ def rendered(csrc, workspace):
     command = [sys.executable, program, csrc.parents[2]]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
+
+
+def front_end(csrc, flags, file, limit=10000):
+    """Seconds of nvcc's front end, that is the preprocessor and cudafe++, which reads for host and device; and
+    what it says: "" when it takes the file. No code is made. A step may take `limit` seconds."""
+    took = 0
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*flashinfer_command(csrc, flags, csrc / file, f"{folder}/o"), "--dryrun", "--keep", "--keep-dir", folder]
+        dry = subprocess.run(command, cwd=csrc, capture_output=True, text=True)
+        steps = [line[3:] for line in dry.stderr.splitlines() if line.startswith("#$ ")]
+        last = next(i for i, step in enumerate(steps) if step.startswith("cudafe++"))
+        for step in steps[last - 1 : last + 1]:
+            seconds, code, said = timed(f"ulimit -t {limit}; {step}", shell=True, cwd=csrc)
+            took += seconds
+            if code != 0:
+                return took, said
+    return took, ""

@@ -2,16 +2,20 @@
 """A library written for tvm-ffi, FlashInfer, compiled unchanged against kernkit's headers of tvm-ffi's
 names. Its sources come from its wheel; none is in this repository."""
 
+import functools
+import json
 import os
 import pathlib
 import re
-import resource
 import shutil
 import subprocess
+import sys
 
 import flashinfer_sources
 import pytest
 import tvm_ffi
+from commands import timed
+from device_code import device_code
 from published import flashinfer_command
 
 BINDINGS = ("norm", "page", "quantization", "rope", "sampling", "topk")
@@ -24,22 +28,6 @@ def flags(compat_includes):
     return {"ours": compat_includes, "theirs": ["-isystem", pathlib.Path(tvm_ffi.__file__).parent / "include"]}
 
 
-def read(csrc, flags, file, output):
-    """What nvcc's front end says of a file, for host and device: "" when it takes it. No code is made."""
-    dry = subprocess.run([*flashinfer_command(csrc, flags, file, output), "--dryrun"], cwd=csrc, capture_output=True, text=True)
-    steps = [line[3:] for line in dry.stderr.splitlines() if line.startswith("#$ ")]
-    front_end = next(i for i, step in enumerate(steps) if step.startswith("cudafe++"))
-    try:
-        for step in steps[front_end - 1 : front_end + 1]:
-            done = subprocess.run(step, shell=True, cwd=csrc, capture_output=True, text=True)
-            if done.returncode != 0:
-                return done.stdout + done.stderr
-        return ""
-    finally:
-        for made in set(re.findall(r'/tmp/tmpxft[^" ]*', " ".join(steps))):
-            pathlib.Path(made).unlink(missing_ok=True)
-
-
 @pytest.fixture(scope="module")
 def rendered(csrc, tmp_path_factory):
     """{what FlashInfer makes of a template: the folder that has it}, one instance each."""
@@ -48,22 +36,93 @@ def rendered(csrc, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_files_compile_unchanged(csrc, flags, rendered, tmp_path):
+def test_files_compile_unchanged(csrc, flags, rendered, root):
     files, unchanged, with_template, refused = flashinfer_sources.on_tvm_ffi(csrc), [], [], {}
     for file in files:
         template = flashinfer_sources.TEMPLATE.search((csrc / file).read_text(errors="replace"))
         made = ["-I", rendered[template[1]]] if template else []
-        said = read(csrc, [*flags["ours"], *made], file, tmp_path / "o")
+        said = flashinfer_sources.front_end(csrc, [*flags["ours"], *made], file)[1]
         if not said:
             (with_template if template else unchanged).append(file)
             continue
         if not REFUSED.search(said):
-            theirs = read(csrc, [*flags["theirs"], *made], file, tmp_path / "o")
+            theirs = flashinfer_sources.front_end(csrc, [*flags["theirs"], *made], file)[1]
             assert theirs, f"{file} compiles with tvm-ffi's own headers:\n{said}"
         refused[file] = re.search(r"error: .*", said)[0]
     print(f"\n{len(files)} files: {len(unchanged)} as they are, {len(with_template)} with a template of FlashInfer's rendered, refused:")
     print(*(f"{file}: {why}" for file, why in refused.items()), sep="\n")
     assert len(unchanged) >= 60 and len(unchanged) + len(with_template) >= 125
+    assert accounted(root) == (len(unchanged), len(with_template), len(refused), len(files))
+
+
+def accounted(root):
+    """The numbers of files that the page has in its table: A, B, C, all."""
+    page = (root / "docs/bring-your-tvm-ffi-library.md").read_text()
+    return tuple(int(re.search(rf"^\| {row}.* \| (\d+) \|$", page, re.MULTILINE)[1]) for row in ("A:", "B:", "C:", "all"))
+
+
+def test_the_page_accounts_for_all_files(root):
+    a, b, c, every = accounted(root)
+    assert (a + b + c, every) == (155, 155) and a >= 60 and a + b >= 125
+
+
+RECORD = "bench/results/tvm_ffi_compat/flashinfer.jsonl"
+
+
+def test_no_file_of_the_record_is_slower(root):
+    """What bench/python/flashinfer_compile.py has found, and the page's table of it."""
+    how = {}
+    for line in (root / RECORD).read_text().splitlines():
+        row = json.loads(line)
+        if not row.get("theirs"):
+            continue  # refused
+        assert row["ours"] <= 1.05 * row["theirs"], row
+        assert row.get("same", True), row
+        if "bytes" in row:
+            assert row["bytes"]["ours"] <= row["bytes"]["theirs"], row
+        how.setdefault(row["how"], {})[row["file"]] = row["ours"] / row["theirs"]
+    page, measured = (root / "docs/bring-your-tvm-ffi-library.md").read_text(), set()
+    for name in ("whole", "unoptimised", "front end"):  # a file counts where most of its compilation is measured
+        rows = {file: ratio for file, ratio in how[name].items() if file not in measured}
+        measured |= set(rows)
+        assert f"| {name} | {len(rows)} | {min(rows.values()):.2f} to {max(rows.values()):.2f} |" in page
+    a, b, _, _ = accounted(root)
+    assert f"| not shown | {a + b - len(measured)} | |" in page
+
+
+BEFORE = """
+struct __C1 { int x;};
+static __inline__ int _Z5twicei(int x){ return x * 2; }
+__global__ void _Z6kernelPi(
+ int *__restrict__ x){
+ int __cuda_local_var_17_5_non_const_y;
+__cuda_local_var_17_5_non_const_y = _Z5twicei(*x); *x = __cuda_local_var_17_5_non_const_y; __asm("}");
+}
+static int _Z4hostv(){ return 1; }
+"""
+
+
+def test_the_code_of_a_device_is_compared_without_what_is_numbered_and_what_the_host_has():
+    kernels, code = device_code(BEFORE)
+    assert kernels == {"_Z6kernelPi"} and set(code) == {"_Z6kernelPi", "_Z5twicei"}
+    for same in (BEFORE.replace("17_5_", "123_5_"), BEFORE.replace("return 1;", "return 7;"), BEFORE.replace("__C1", "__C9")):
+        assert device_code(same) == (kernels, code)
+    for other in (BEFORE.replace("x * 2", "x * 3"), BEFORE.replace("*x = ", "*x += "), BEFORE.replace("__global__", "static")):
+        assert device_code(other) != (kernels, code)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["front end", "unoptimised", "whole"])
+def test_files_with_kernels_are_not_slower(csrc, root, how, tmp_path):
+    files = ["flashinfer_quantization_binding.cu", "page.cu"]
+    command = [sys.executable, root / "bench/python/flashinfer_compile.py", csrc.parents[2], tmp_path / "record"]
+    subprocess.run([*command, "--how", how, "--files", *files], check=True)
+    rows = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    assert [row["file"] for row in rows] == files
+    for row in rows:
+        assert row["ours"] <= 1.05 * row["theirs"]
+        if how != "front end":
+            assert row["same"] and row["kernels"] == (51 if row["file"] == "page.cu" else 0)
 
 
 def of_the_host(csrc, flags, file, *words):
@@ -81,54 +140,57 @@ def test_bindings_compile_with_the_compiler_of_the_host(csrc, flags, op):
     assert done.returncode == 0, done.stderr
 
 
-def seconds(command, **options):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, capture_output=True, **options)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+MARKS = {"g++": 0.15, "nvcc": 0.25}  # of the time with tvm-ffi's headers
+NOT_REACHED = {
+    ("quantization", "g++"): "two exports: <cuda_runtime.h> and <string> alone are 0.10 to 0.12, all headers without an export 0.20",
+    ("quantization", "nvcc"): "two exports: <cuda_runtime.h> and <string> alone are 0.25, an empty file is 0.20",
+    ("topk", "nvcc"): "0.27, of which <cuda_runtime.h> and <string> alone are 0.15, an empty file 0.11",
+}  # fmt: skip
 
 
-# What a binding costs with no header of tvm-ffi's names: nothing at all, and what its own lines name.
-FLOORS = {"nothing": "", "CUDA and <string>": "#include <cuda_runtime.h>\n#include <string>\n"}
+@pytest.fixture(scope="module")
+def compiled(csrc, flags, tmp_path_factory):
+    """(seconds of the processor, object) of a binding, compiled when it is first asked for."""
+    folder = tmp_path_factory.mktemp("objects")
+    words = {"ours": [*flags["ours"], "-DKERNKIT_COMPILED"], "theirs": flags["theirs"]}  # as kernkit_add_library() compiles it
+
+    @functools.cache
+    def compiled(whose, op, compiler):
+        file, output = f"flashinfer_{op}_binding.cu", folder / f"{whose}_{op}_{compiler}.o"
+        by_host = of_the_host(csrc, words[whose], file, "-O3", "-fPIC", "-c", "-o", output)
+        command = by_host if compiler == "g++" else flashinfer_command(csrc, words[whose], file, output)
+        runs = [timed(command, cwd=csrc) for _ in range(2)]
+        assert all(code == 0 for _, code, _ in runs), runs[0][2]
+        return min(took for took, _, _ in runs), output
+
+    return compiled
 
 
 @pytest.mark.slow
-def test_bindings_compile_faster(csrc, flags, root, tmp_path):
-    """Seconds of the processor and bytes, with either set of headers, one after the other."""
+@pytest.mark.parametrize("compiler", MARKS)
+@pytest.mark.parametrize("op", BINDINGS)
+def test_a_binding_compiles_faster(compiled, op, compiler):
+    """With either set of headers, one after the other."""
+    if (op, compiler) in NOT_REACHED:
+        pytest.skip(NOT_REACHED[op, compiler])
+    (ours, mine), (theirs, other) = (compiled(whose, op, compiler) for whose in ("ours", "theirs"))
+    sizes = os.path.getsize(mine) / os.path.getsize(other)
+    print(f"\n{op}, {compiler}: {ours / theirs:.3f} ({ours:.2f} s of {theirs:.2f} s), object {sizes:.3f}")
+    assert ours <= MARKS[compiler] * theirs and sizes < 0.25
 
-    def cost(compiler, flags_of, file, output):
-        by_host = of_the_host(csrc, flags_of, file, "-O3", "-fPIC", "-c", "-o", output)
-        command = by_host if compiler == "g++" else flashinfer_command(csrc, flags_of, file, output)
-        return min(seconds(command, cwd=csrc) for _ in range(2))
 
-    flags = {"ours": [*flags["ours"], "-DKERNKIT_COMPILED"], "theirs": flags["theirs"]}  # as kernkit_add_library() compiles it
-    for compiler in ("g++", "nvcc"):
-        print(f"\n{compiler}: time and size of the object, of those with tvm-ffi's headers")
-        for op in BINDINGS:
-            time, size = {}, {}
-            for whose in flags:
-                output = tmp_path / f"{whose}_{op}_{compiler}.o"
-                time[whose] = cost(compiler, flags[whose], f"flashinfer_{op}_binding.cu", output)
-                size[whose] = os.path.getsize(output)
-            ratios = time["ours"] / time["theirs"], size["ours"] / size["theirs"]
-            print(f"{op}: {ratios[0]:.3f}, {ratios[1]:.3f} ({time['ours']:.2f} s of {time['theirs']:.2f} s)")
-            if op == "quantization":  # the shortest
-                for what, text in FLOORS.items():
-                    (tmp_path / "floor.cu").write_text(text)
-                    floor = cost(compiler, flags["ours"], tmp_path / "floor.cu", tmp_path / "floor.o")
-                    print(f"{op}'s floor, {what}: {floor / time['theirs']:.3f} ({floor:.2f} s)")
-            assert ratios[0] < {"g++": 0.3, "nvcc": 0.5}[compiler] and ratios[1] < 0.25
-
-    # A library of all of them, with what kernkit compiles once for a library.
+@pytest.mark.slow
+def test_a_library_of_bindings_is_smaller(compiled, flags, root, tmp_path):
+    """Of all of them, with what kernkit compiles once for a library."""
     once = tmp_path / "kernkit.o"
     command = ["c++", "-std=c++17", "-O3", "-fPIC", "-fvisibility=hidden", *flags["ours"], "-c", root / "sdk/src/kernkit.cc"]
     subprocess.run([*command, "-o", once], check=True)
     size = {}
     for whose, others in (("ours", [once]), ("theirs", [pathlib.Path(tvm_ffi.__file__).parent / "lib/libtvm_ffi.so"])):
-        objects = sorted(tmp_path.glob(f"{whose}_*_g++.o"))
+        objects = [compiled(whose, op, "g++")[1] for op in BINDINGS]
         library = tmp_path / f"{whose}.so"
         subprocess.run(["c++", "-shared", "-s", "-o", library, *objects, *others], check=True)
         size[whose] = os.path.getsize(library)
     ratio = size["ours"] / size["theirs"]
-    print(f"library of {len(objects)}, stripped: {ratio:.3f} ({size['ours']} bytes of {size['theirs']})")
-    assert len(objects) == len(BINDINGS) and ratio < 0.5
+    print(f"\nlibrary of {len(BINDINGS)}, stripped: {ratio:.3f} ({size['ours']} bytes of {size['theirs']})")
+    assert ratio < 0.25

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What nvcc makes a device's code of, as its front end writes it (FILE.cudafe1.gpu, by `nvcc --keep`), to
+compare it between two compilations that differ in host code."""
+
+import re
+
+LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'')
+# Numbers that depend on all that stands before, and the hash of a file's options in the names of what is its own.
+NUMBERED = re.compile(r"(__cuda_local_var_|__T|__C)\d+(?:_\d+(?=_))?|(_INTERNAL_)[0-9a-f]{8}_\w+?_[0-9a-f]{8}")
+ATTRIBUTE = re.compile(r"\b(?:__\w+|___device__)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
+
+
+def unnumbered(text):
+    return NUMBERED.sub(lambda found: found[1] or found[2], text)
+
+
+def functions(text):
+    """{name: definition} of the functions that the front end has written."""
+    found, lines, depth = {}, [], 0
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        lines.append(line)
+        code = LITERAL.sub("", line)
+        depth += code.count("{") - code.count("}")
+        if depth == 0 and code.rstrip().endswith((";", "}")):
+            definition, lines = "\n".join(lines), []
+            head = ATTRIBUTE.sub("", LITERAL.sub("", definition).partition("{")[0])
+            name = re.search(r"\b(\w+)\s*\(", head)
+            if "{" in definition and name and not head.lstrip().startswith(("struct", "union", "enum", "typedef")):
+                found[name[1]] = definition
+    assert depth == 0 and not lines, "an end of what the front end wrote was not found"
+    return found
+
+
+def device_code(text):
+    """(kernels, {name: definition} of them and of all functions that they reach)."""
+    defined = functions(unnumbered(text))
+    kernels = {name for name, definition in defined.items() if "__global__" in definition.partition("{")[0]}
+    left, reached = set(kernels), set()
+    while left:
+        name = left.pop()
+        reached.add(name)
+        left |= {word for word in re.findall(r"\w+", defined[name]) if word in defined} - reached
+    return kernels, {name: defined[name] for name in reached}
