@@ -24,11 +24,12 @@ def on_tvm_ffi(csrc):
     )  # fmt: skip
 
 
-def rendered(csrc, workspace):
-    """{what FlashInfer makes of a template: the folder below the workspace that has it}, one instance each."""
+def rendered(csrc, workspace, *attention, architecture="9.0a"):
+    """{what FlashInfer makes of a template: the folder below the workspace that has it}, one instance each;
+    or of a kind of attention with its dtype and size of heads."""
     program = pathlib.Path(__file__).with_name("flashinfer_templates.py")
-    environment = {**os.environ, "FLASHINFER_CUDA_ARCH_LIST": "9.0a", "FLASHINFER_WORKSPACE_BASE": str(workspace)}
-    command = [sys.executable, program, csrc.parents[2]]
+    environment = {**os.environ, "FLASHINFER_CUDA_ARCH_LIST": architecture, "FLASHINFER_WORKSPACE_BASE": str(workspace)}
+    command = [sys.executable, program, csrc.parents[2], *attention]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 

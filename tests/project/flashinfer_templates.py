@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """FlashInfer's templates, rendered by its own functions with one set of parameters each:
 
-    python flashinfer_templates.py FOLDER_OF_THE_UNPACKED_WHEEL
+    python flashinfer_templates.py FOLDER_OF_THE_UNPACKED_WHEEL [KIND DTYPE SIZE]
 
 prints {the file that a source includes: the folder where it was made} as JSON. It needs torch, whose
-dtypes those functions take, and writes below FLASHINFER_WORKSPACE_BASE."""
+dtypes those functions take, and writes below FLASHINFER_WORKSPACE_BASE. With a kind of attention,
+"single_decode", only that one."""
 
 import json
 import pathlib
@@ -27,6 +28,20 @@ half, i32, i64 = torch.float16, torch.int32, torch.int64
 f32, bf16 = torch.float32, torch.bfloat16
 TYPES = (half, half, half)
 PLAIN = (0, False, False)  # no positions, no window, no cap
+
+
+def print_folders():
+    made = sorted(env.FLASHINFER_GEN_SRC_DIR.rglob("*.inc"))
+    print(json.dumps({path.name: str(path.parent) for path in made}))
+
+
+if len(sys.argv) > 2:
+    kind, of, size = sys.argv[2], (getattr(torch, sys.argv[3]),) * 3, int(sys.argv[4])
+    version, index = [["fa2"] if "prefill" in kind else [], [i32] if "batch" in kind else []]
+    more = [False] if "prefill" in kind else []
+    getattr(attention, f"gen_{kind}_module")(*version, *of, *index, size, size, *PLAIN, *more)
+    print_folders()
+    sys.exit()
 
 attention.gen_single_decode_module(*TYPES, 128, 128, *PLAIN)
 attention.gen_single_prefill_module("fa2", *TYPES, 128, 128, *PLAIN, False)
@@ -53,5 +68,4 @@ parameters |= {"use_sliding_window": "false", "use_logits_soft_cap": "false"}
 parameters |= {"head_dim_ckv": 512, "head_dim_kpe": 64, "qo_tile_len": 16}
 (folder / "mla_config.inc").write_text(template.render(parameters))
 
-made = sorted(env.FLASHINFER_GEN_SRC_DIR.rglob("*.inc"))
-print(json.dumps({path.name: str(path.parent) for path in made}))
+print_folders()

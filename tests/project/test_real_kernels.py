@@ -4,11 +4,13 @@ groups, which come with nvcc, and of FlashInfer, from its wheel. The table of th
 
 import ast
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 import sys
 
+import flashinfer_sources
 import jinja2
 import pytest
 from cuda_tools import tool
@@ -59,10 +61,11 @@ def check_table(root, runtime, folder, seeds, count):
         assert len(said) == count, f"{sorted(said)}\n{errors}"
 
 
-def link(folder, name, runtime):
+def link(folder, name, runtime, *flags):
     objects = sorted(folder.glob("*.o"))
     library = folder / f"{name}.so"
-    subprocess.run(["c++", "-shared", "-o", library, *objects, "-Wl,--no-undefined", runtime], check=True)
+    flags = flags or ["-Wl,--no-undefined"]
+    subprocess.run(["c++", "-shared", "-o", library, *objects, *flags, runtime], check=True)
     if cuobjdump := tool("cuobjdump"):
         ptx = subprocess.run([cuobjdump, "-ptx", library], capture_output=True, text=True, check=True).stdout
         forms = {form for form in forms_of(ptx) if not form.startswith("param")}  # of a prototype
@@ -164,10 +167,30 @@ def test_kernels_of_the_toolkit(root, runtime, tmp_path, monkeypatch, name, coun
     check_bits(root, runtime, monkeypatch, sys.executable, "-B", root / KERNELS, tmp_path)
 
 
-def flashinfer(csrc, includes, runtime, folder, name, files):
+def flashinfer(csrc, includes, runtime, folder, name, files, *flags):
     for file in files:
         subprocess.run(flashinfer_command(csrc, [*includes, *FLAGS], file, folder / f"{file.name}.o", PTX), check=True, cwd=csrc)
-    link(folder, name, runtime)
+    link(folder, name, runtime, *flags)
+
+
+@pytest.mark.all
+def test_flashinfers_attention_on_tensor_cores(root, csrc, runtime, tmp_path):
+    flashinfer(csrc, [], runtime, tmp_path, "attention", [root / KERNELS / "attention.cu"])
+    check_table(root, runtime, tmp_path, (0, 1), 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("size", [64, 128, 256])
+@pytest.mark.parametrize("kind, count", [("single_decode", 1), ("single_prefill", 2), ("batch_decode", 1), ("batch_prefill", 2)])
+def test_flashinfers_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, size, dtype):
+    """Its kernels without a mask and causal, of its templates. Those with a mask are left out: nothing calls them."""
+    pytest.importorskip("torch")
+    (folder,) = set(flashinfer_sources.rendered(csrc, tmp_path, kind, dtype, str(size), architecture="8.0").values())
+    files = [path for path in sorted(pathlib.Path(folder).glob("*.cu")) if not re.search("mask_[23]", path.name)]
+    includes = [*compat_includes, "-I", folder, "-static-global-template-stub=false"]  # as FlashInfer compiles them
+    flashinfer(csrc, includes, runtime, tmp_path, f"{kind}_{size}_{dtype}", files, "-Wl,-z,lazy")
+    check_table(root, runtime, tmp_path, (1, 2, 3), count)
 
 
 @pytest.mark.slow

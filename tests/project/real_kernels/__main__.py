@@ -17,7 +17,7 @@ import toolkit  # noqa: F401
 import tvm_ffi
 from table import TABLE
 
-OF_C = ("cub", "groups")  # whose functions are C's
+OF_C = ("attention", "cub", "groups")  # whose functions are C's
 
 
 def load(folder, name):

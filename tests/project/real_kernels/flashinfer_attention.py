@@ -5,14 +5,13 @@ kind of attention with one size of heads and one dtype: "single_decode_64_float1
 import ml_dtypes
 import numpy as np
 import tvm_ffi
-from device import run_exported
+from device import run_exported, run_plain
 from table import kernel
 
 DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 SIZES = (64, 128, 256)
 I32 = np.int32
 NHD = 0  # (tokens, heads, size)
-CASES = {"": False, "causal": True}
 # Probabilities are rounded to the dtype before they are multiplied with v, and the result once more; exp2
 # is an approximation of two units in the last place of float.
 STEPS = 4
@@ -134,6 +133,14 @@ def batch_prefill(library, random, dtype, size, causal):
             expected = attention(q[rows[i] : rows[i + 1]], *pages.of(i), causal)
             check(out[rows[i] : rows[i + 1]], expected)
             check(of_rows[rows[i] : rows[i + 1]], expected)
+
+
+@kernel("attention", "attention")
+def _(library, random):
+    for queries, tokens, heads, of_k in ((5, 19, 2, 2), (70, 101, 2, 1)):
+        q, k, v = normal(random, np.float16, queries, heads, 64), *(normal(random, np.float16, tokens, of_k, 64) for _ in "kv")
+        out = run_plain(library.attention, q, k, v, np.zeros_like(q), queries, tokens, heads, of_k)
+        check(out[3], attention(q, k, v, True))
 
 
 for size in SIZES:

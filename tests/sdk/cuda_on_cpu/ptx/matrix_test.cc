@@ -278,9 +278,13 @@ TEST_F(PtxMatrix, Ldmatrix) {
         // Lanes of no row have no address that counts.
         body +=
             "setp.ge.u32 %p1, %i, " + std::to_string(8 * count) + ";\n@%p1 mov.u32 %s0, 12345;\n";
-        body += "cvta.shared.u64 %y2, %y2;\nldmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
-                (transposed ? ".trans" : "") + (generic ? "" : ".shared") + ".b16 " +
-                list("d", count) + (generic ? ", [%y2];\n" : ", [%s0];\n");
+        const std::string number = ".x" + std::to_string(count);
+        const std::string form = !transposed ? ".m8n8" + number
+                                 : generic   ? ".m8n8" + number + ".trans"
+                                             : ".trans.m8n8" + number;  // as older code has it
+        body += "cvta.shared.u64 %y2, %y2;\nldmatrix.sync.aligned" + form +
+                (generic ? "" : ".shared") + ".b16 " + list("d", count) +
+                (generic ? ", [%y2];\n" : ", [%s0];\n");
         for (uint32_t j = 0; j < count; ++j) {
           body += "st.global.u32 [%out+" + std::to_string(128 * j) + "], %d" + std::to_string(j) +
                   ";\n";
