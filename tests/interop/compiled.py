@@ -8,15 +8,18 @@ import tvm_ffi
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+# Code for tvm-ffi, against its own headers or against kernkit's of its names (the fixture ours_flags).
+PACKAGE = pathlib.Path(tvm_ffi.__file__).parent
+COMPILE = ["c++", "-std=c++17", "-fPIC", "-O0", "-fvisibility=hidden"]  # no order of evaluation, but time
+THEIRS = ["-w", "-isystem", PACKAGE / "include"]
 
 
 def build(
     path: pathlib.Path, library: pathlib.Path, *options: str, include: pathlib.Path | None = None
 ) -> pathlib.Path:
     """Compiles the file into the library, with the SDK's headers or those of `include`."""
-    dlpack = pathlib.Path(tvm_ffi.__file__).parent / "include"
     command = ["c++", "-std=c++17", "-shared", "-fPIC", *WARNINGS, *options]
-    command += ["-I", include or ROOT / "sdk/include", "-isystem", dlpack, path, "-o", library]
+    command += ["-I", include or ROOT / "sdk/include", "-isystem", PACKAGE / "include", path, "-o", library]
     subprocess.run(command, check=True)
     return library
 

@@ -4,10 +4,17 @@
 import importlib
 import sys
 
+import compiled
 import numpy as np
 import packages
 import pytest
 import tvm_ffi
+
+
+@pytest.fixture(scope="session")
+def ours_flags(compat_includes):
+    """For code written for tvm-ffi, on kernkit's headers of its names."""
+    return [*compiled.WARNINGS, *compat_includes]
 
 
 @pytest.fixture(scope="session")
