@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "add/add.h"
-#include "kernkit/export.h"
+#include "kernkit/shapes/export.h"
 
-KERNKIT_EXPORT(add, "(Tensor(a!) z, Tensor x, Tensor y) -> ()", "z = x + y, elementwise.",
-               kernkit::kernels::add)
+KERNKIT_EXPORT(add, "(Tensor(out!) z[...], Tensor x[...], Tensor y[...]) -> ()",
+               "z = x + y, elementwise.", kernkit::kernels::add)

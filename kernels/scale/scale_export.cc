@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernkit/export.h"
+#include "kernkit/shapes/export.h"
 #include "scale/scale.h"
 
 // [export]
-KERNKIT_EXPORT(scale, "(Tensor(a!) y, Tensor x, float factor) -> ()",
+KERNKIT_EXPORT(scale, "(Tensor(out!) y[...], Tensor x[...], float factor) -> ()",
                "y = x * factor, elementwise.", kernkit::kernels::scale)
 // [/export]

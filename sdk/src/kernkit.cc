@@ -34,6 +34,10 @@
 #include "kernkit/memory/impl/nd_alloc.h"
 #include "kernkit/memory/impl/overlap.h"
 
+#if __has_include("kernkit/shapes/impl/refusal.h")  // of a part that a library may lack
+#include "kernkit/shapes/impl/refusal.h"
+#endif
+
 #if defined(KERNKIT_WITH_CUDA)
 #include "kernkit/cuda/impl/check.h"
 #include "kernkit/cuda/impl/device_properties.h"

@@ -46,6 +46,34 @@ def rows(root, tmp_path_factory):
     sys.path.remove(str(folder))
 
 
+@pytest.fixture(scope="session")
+def torch_ops(shaped):
+    """torch.ops.shaped."""
+    return _imported("shaped.torch")
+
+
+@pytest.fixture(scope="session")
+def torch_rows(rows):
+    """torch.ops.on_rows."""
+    return _imported("on_rows.torch")
+
+
+@pytest.fixture(scope="session")
+def torch_reference(root, library, tmp_path_factory):
+    """torch.ops.reference: the reference library, under a name that is not its package's."""
+    folder = tmp_path_factory.mktemp("reference")
+    packages.write_package(root, library, folder, "reference_ops", "--torch", "--torch-namespace", "reference")
+    sys.path.insert(0, str(folder))
+    yield _imported("reference_ops.torch", "reference")
+    sys.path.remove(str(folder))
+
+
+def _imported(module, namespace=None):
+    ops = importlib.import_module("torch").ops
+    importlib.import_module(module)
+    return getattr(ops, namespace or module.partition(".")[0])
+
+
 class Device:
     """One of CUDA on the CPU, in the library of package `on_rows`."""
 

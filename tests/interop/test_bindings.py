@@ -63,7 +63,7 @@ def test_positional_and_keyword_arguments(kernel_package):
         (lambda f, y: f(y, y, 1.0, out=y), "scale() got an unexpected keyword argument 'out'"),
         (lambda f, y: f(y, y, 1.0, x=y), "scale() got multiple values for argument 'x'"),
         (lambda f, y: f(y, y, "2"), 'scale(): factor: expected float, got str "2"'),
-        (lambda f, y: f(y, y > 0, 1), "scale(): x: dtype bool is not supported; "),
+        (lambda f, y: f(y > 0, y > 0, 1), "scale(): x: dtype bool is not supported; "),
     ],
 )
 def test_a_wrong_call_is_refused_by_python_or_by_the_kernel(kernel_package, call, message):
@@ -85,7 +85,7 @@ def test_what_python_shows_of_a_function(kernel_package):
         "(y: 'Tensor', x: 'Tensor', factor: 'float') -> 'None'"
     )
     assert inspect.getdoc(scale) == (
-        "y = x * factor, elementwise.\n\nscale(Tensor(a!) y, Tensor x, float factor) -> ()"
+        "y = x * factor, elementwise.\n\nscale(Tensor(out!) y[...], Tensor x[...], float factor) -> ()"
     )
     assert typing.get_type_hints(scale)["factor"] is float
     assert [name for name in dir(kernel_package) if name[0] != "_"] == ["add", "scale"]

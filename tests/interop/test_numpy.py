@@ -154,7 +154,7 @@ CPU, CUDA, ROCM = 1, 2, 10
         ((CUDA, 1), (CPU, 0), "y: device cuda:1 does not match x (cpu)"),
         ((CPU, 1), (CPU, 0), "y: device cpu:1 does not match x (cpu)"),
         ((CUDA, 1), (CUDA, 0), "y: device cuda:1 does not match x (cuda:0)"),
-        ((CPU, 0), (ROCM, 0), "x: device rocm:0 is not supported; expected cpu or cuda"),
+        ((ROCM, 0), (ROCM, 0), "x: device rocm:0 is not supported; expected cpu or cuda"),
     ],
 )
 def test_wrong_device(kernels, y_device, x_device, text):
@@ -192,19 +192,22 @@ def test_read_only_array(kernels):
         kernels.scale(F4, x, 1.0)
 
 
-def test_traceback_ends_in_the_kernel(kernels):
+@pytest.mark.parametrize(
+    "y, file", [(F5, "scale_export.cc"), (F4[::-1], "scale.cc")], ids=["of the line", "of the function"]
+)
+def test_traceback_ends_in_the_kernel(kernels, y, file):
     """The last frame is the line of the check that failed, without a stack walk."""
     try:
-        kernels.scale(F5, F4, 1.0)
+        kernels.scale(y, F4, 1.0)
     except ValueError as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
-    assert (last.filename, last.name) == ("kernels/scale/scale.cc", "scale")
+    assert (last.filename, last.name) == (f"kernels/scale/{file}", "scale")
 
 
 def test_metadata_and_doc(kernels):
     assert kernels.get_function_doc("scale") == "y = x * factor, elementwise."
     metadata = kernels.get_function_metadata("scale")
-    assert metadata["schema"] == "(Tensor(a!) y, Tensor x, float factor) -> ()"
+    assert metadata["schema"] == "(Tensor(out!) y[...], Tensor x[...], float factor) -> ()"
     assert metadata["type_schema"] == (
         '{"type":"ffi.Function","args":[{"type":"None"},{"type":"DLTensor*"},'
         '{"type":"DLTensor*"},{"type":"float"}]}'

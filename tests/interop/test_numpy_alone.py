@@ -54,7 +54,7 @@ y = np.zeros_like(x)
 assert library.kernkit_last_error() == b""
 assert call("scale", y, x, 2.0) == 0
 np.testing.assert_array_equal(y, 2 * x)
-assert call("scale", np.zeros(3), x, 2.0) == -1
+assert call("scale", np.zeros((2, 3)), x, 2.0) == -1
 assert library.kernkit_last_error() == (
     b"TypeError: scale(): y: dtype float64 does not match x (float32)")
 assert call("scale", np.zeros(3, "float32"), x, 2.0) == -1

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call whose checks pass allocates nothing. Counts the calls of this process's malloc.
+// A call whose checks pass allocates nothing, and a line's checks take no more instructions than
+// those of KERNKIT_EXPECT. Counts the calls of this process's malloc, and steps of a child.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include "kernkit/expect.h"
-#include "kernkit/export.h"
+#include "kernkit/shapes/export.h"
 #include "kernkit/testing/tensor.h"
 #include "sanitizers.h"
+#include "single_steps.h"
 
 namespace {
 long allocations = 0;
@@ -39,9 +41,30 @@ void op(kernkit::TensorView output, kernkit::TensorView input, int64_t size, dou
   kernkit::dispatch(kernkit::floating{}, input.dtype(), [](auto) {});
 }
 
+using kernkit::TensorView;
+
+[[gnu::noinline]] void use(TensorView y, TensorView x) { asm volatile("" ::"r"(&y), "r"(&x)); }
+void by_line(TensorView y, TensorView x) { use(y, x); }
+void rows_by_hand(TensorView y, TensorView x) {
+  kernkit::Dim n("n");
+  kernkit::Dim d("d");
+  KERNKIT_EXPECT(y).shape(n, d);
+  KERNKIT_EXPECT(x).same_dtype(y).same_device(y).shape(n, 2 * d);
+  use(y, x);
+}
+void run_by_hand(TensorView y, TensorView x) {
+  KERNKIT_EXPECT(y).like(x);
+  use(y, x);
+}
+
 }  // namespace
 
 KERNKIT_EXPORT(op, "(Tensor(a!) y, Tensor x, int n, float f=1.0) -> ()", "Checks.", op)
+KERNKIT_EXPORT(rows_by_line, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", "", by_line)
+KERNKIT_EXPORT(rows_by_hand, "(Tensor(out!) y, Tensor x) -> ()", "", rows_by_hand)
+KERNKIT_EXPORT(run_by_line, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", by_line)
+KERNKIT_EXPORT(run_by_hand, "(Tensor(out!) y, Tensor x) -> ()", "", run_by_hand)
+KERNKIT_EXPORT(unchecked, "(Tensor(out!) y, Tensor x) -> ()", "", by_line)
 
 TEST(HotPath, AllocatesNothingWhenChecksPass) {
 #if defined(TEST_WITH_ASAN)
@@ -68,4 +91,42 @@ TEST(HotPath, AllocatesNothingWhenChecksPass) {
   EXPECT_EQ(__tvm_ffi_op(nullptr, args, 3, &result), -1);
   EXPECT_GT(allocations, before);
   EXPECT_STREQ(kernkit_last_error(), "ValueError: op(): n: 4 for float32 [3, 4]");
+}
+
+TEST(HotPath, ChecksOfALineTakeNoMoreInstructionsThanThoseOfExpect) {
+#if defined(TEST_WITH_ASAN) || !defined(__OPTIMIZE__)
+  GTEST_SKIP() << "counts what an optimised build runs";
+#endif
+  using kernkit::testing::HostTensor;
+  const auto steps = [](KernkitFunction f, const std::vector<int64_t>& y,
+                        const std::vector<int64_t>& x) {
+    HostTensor<float> tensors[] = {HostTensor<float>(y), HostTensor<float>(x)};
+    KernkitAny args[2] = {};
+    for (int i = 0; i < 2; ++i) {
+      args[i].type_index = kKernkitDLTensorPtr;
+      args[i].v.ptr = tensors[i].dl();
+    }
+    KernkitAny result = {};
+    const auto call = [&] {
+      if (f(nullptr, args, 2, &result) != 0) _exit(1);
+    };
+    call();
+    return kernkit::single_steps(call);
+  };
+  if (steps(__tvm_ffi_unchecked, {1}, {1}) < 0) GTEST_SKIP() << "no process may be traced here";
+  struct {
+    KernkitFunction by_line, by_hand;
+    std::vector<int64_t> y, x;
+  } pairs[] = {{__tvm_ffi_rows_by_line, __tvm_ffi_rows_by_hand, {3, 4}, {3, 8}},
+               {__tvm_ffi_run_by_line, __tvm_ffi_run_by_hand, {5}, {5}},
+               {__tvm_ffi_run_by_line, __tvm_ffi_run_by_hand, {2, 3, 4}, {2, 3, 4}}};
+  for (const auto& [by_line, by_hand, y, x] : pairs) {
+    const int64_t none = steps(__tvm_ffi_unchecked, y, x);
+    const int64_t line = steps(by_line, y, x) - none;
+    const int64_t hand = steps(by_hand, y, x) - none;
+    EXPECT_GT(line, 0);
+    EXPECT_LE(line, hand) << "for " << y.size() << " sizes";
+    std::printf("%zu sizes: %ld instructions by the line, %ld by KERNKIT_EXPECT\n", y.size(), line,
+                hand);
+  }
 }

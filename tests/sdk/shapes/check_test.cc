@@ -33,6 +33,7 @@ KERNKIT_EXPORT(shaped_silu, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", ""
 // [/shapes]
 KERNKIT_EXPORT(shaped_by_line, "(Tensor y[2*d, n], Tensor x[n, d]) -> ()", "", ops::two)
 KERNKIT_EXPORT(shaped_by_hand, "(Tensor y, Tensor x) -> ()", "", ops::by_hand)
+KERNKIT_EXPORT(shaped_alike, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", ops::two)
 KERNKIT_EXPORT(shaped_rows, "(Tensor(out!) y[..., 1], Tensor x[..., _]) -> ()", "", ops::two)
 KERNKIT_EXPORT(shaped_quantised,
                "(Tensor(out!) q[n, d]: int8, Tensor(out!) s[n, d/group]: float32, Tensor x[n, d], "
@@ -108,6 +109,20 @@ TEST(Shapes, AreRefusedInTheWordsOfExpect) {
   EXPECT_EQ(
       rest(by_hand),
       "(): y: shape [8, 4] does not match [2 * d, n] with d = 8 (bound by x), n = 3 (bound by x)");
+}
+
+TEST(Shapes, DotsAloneAreTheShapeOfAnother) {
+  EXPECT_EQ(call(__tvm_ffi_shaped_alike, {2, 3}, {2, 3}), "ran;");
+  EXPECT_EQ(call(__tvm_ffi_shaped_alike, {}, {}), "ran;");
+  for (const std::vector<int64_t>& y : {std::vector<int64_t>{2, 4}, {2}, {2, 3, 1}, {}}) {
+    const std::string said = call(__tvm_ffi_shaped_alike, y, {2, 3});
+    Message text;
+    text << "ValueError: shaped_alike(): y: shape " << ShapeView(y.data(), y.size())
+         << " does not match x ([2, 3])";
+    EXPECT_EQ(said, text.c_str());
+  }
+  EXPECT_EQ((call<float, double>(__tvm_ffi_shaped_alike, {3}, {3})),
+            "TypeError: shaped_alike(): y: dtype float32 does not match x (float64)");
 }
 
 TEST(Shapes, DotsAreOneRunOfSizes) {

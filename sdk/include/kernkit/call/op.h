@@ -30,11 +30,11 @@ constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Sche
                                          int32_t got);
 
 /// The first N of an array.
-template <size_t N>
-struct FirstParams {
-  schema::Param at[N + 1] = {};  // none is not an array
-  constexpr explicit FirstParams(const schema::Param* params) {
-    for (size_t i = 0; i < N; ++i) at[i] = params[i];
+template <class T, size_t N>
+struct First {
+  T at[N + 1] = {};  // none is not an array
+  constexpr explicit First(const T* all) {
+    for (size_t i = 0; i < N; ++i) at[i] = all[i];
   }
 };
 
@@ -42,8 +42,8 @@ struct FirstParams {
 template <class Line>
 struct Op {
   static constexpr schema::Schema kSchema = schema::parse(Line::kSchema);  // 3 KB: not at run time
-  static constexpr FirstParams<kSchema.num_params> kParams{kSchema.params};
-  static constexpr FirstParams<kSchema.num_returns> kReturns{kSchema.returns};
+  static constexpr First<schema::Param, kSchema.num_params> kParams{kSchema.params};
+  static constexpr First<schema::Param, kSchema.num_returns> kReturns{kSchema.returns};
   static constexpr auto kNames = terminate_names(Line::kSchema, kSchema);
 
   static constexpr const char* name(size_t i) { return kNames.text + kSchema.params[i].name.begin; }

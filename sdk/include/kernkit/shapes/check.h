@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernkit/call/op.h"
+#include "kernkit/memory/overlap.h"
 #include "kernkit/shapes/arithmetic.h"
 #include "kernkit/shapes/given.h"
 #include "kernkit/shapes/reader.h"
@@ -52,19 +53,20 @@ class Checks : private kernkit::detail::Op<Line> {
     }
   }
 
-  static constexpr bool binds(size_t v) {
-    for (int i = 0; i < kLine.num_names; ++i) {
-      const Name& name = kLine.names[i];
-      if (!name.is_parameter && name.value == static_cast<int>(v)) return true;
-    }
-    return kLine.run_of == static_cast<int>(v);
+  /// Whether output v is "..." as the first input is: one comparison says all of it.
+  static constexpr bool is_like_first(size_t v) {
+    const int first = kLine.like;
+    return kSchema.params[v].is_only_written && kLine.values[v].is_all_run() &&
+           kLine.values[v].dtype.size == 0 && first >= 0 && first == kLine.run_of &&
+           kLine.values[first].is_all_run() && !kSchema.params[first].is_list;
   }
   template <size_t V>
   KERNKIT_ACCESSOR static bool has_rank(const Given* given) {
     if constexpr (!kValue<V>.has_shape) return true;
-    if constexpr (kSchema.params[V].is_list && !kSchema.params[V].is_optional && binds(V)) {
+    if constexpr (kSchema.params[V].is_list && !kSchema.params[V].is_optional && kLine.binds(V)) {
       if (given[V].tensor == nullptr) return false;
     }
+    if constexpr (kValue<V>.is_all_run()) return true;
     return each<V>(given, [](const DLTensor* x) {
       return kHasRun<V> ? x->ndim >= kRank<V> : x->ndim == kRank<V>;
     });
@@ -140,6 +142,11 @@ class Checks : private kernkit::detail::Op<Line> {
   }
   template <size_t V>
   KERNKIT_ACCESSOR static bool has_sizes(const Given* given) {
+    if constexpr (is_like_first(V)) {
+      return each<V>(given, [given](const DLTensor* x) {
+        return kernkit::detail::is_like(x, given[kLine.like].tensor);
+      });
+    }
     return each_size<V>(given, std::make_integer_sequence<int, kLine.values[V].count>());
   }
 
@@ -154,7 +161,7 @@ class Checks : private kernkit::detail::Op<Line> {
           return false;
       }
     }
-    if constexpr (kValue<V>.has_shape && kIsOutput && kLine.like >= 0) {
+    if constexpr (kValue<V>.has_shape && kIsOutput && kLine.like >= 0 && !is_like_first(V)) {
       const DLTensor* like = given[kLine.like].tensor;
       return each<V>(given, [like](const DLTensor* x) {
         if constexpr (kSchema.params[kLine.like].is_list) {

@@ -13,7 +13,7 @@ namespace kernkit::shapes {
 template <class Line, class... Plain>
 [[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL void refuse_call(Plain... arguments) {
   const Given all[] = {given(arguments)..., {}};
-  refuse(Line::kSchema, all);
+  refuse(SaidLineOf<Line, Checks<Line>>::line(), all);
 }
 
 template <class Line, class... Plain>

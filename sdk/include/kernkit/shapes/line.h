@@ -84,6 +84,7 @@ struct Value {
   Span dtype;    // "int8", "x", "out_type or bfloat16", "?"
 
   constexpr int rank() const { return run < 0 ? count : count - 1; }
+  constexpr bool is_all_run() const { return count == 1 && run == 0; }
   /// Of size i, as Name::place.
   constexpr int place(int i) const { return run < 0 || i < run ? i : i - count; }
 };
@@ -105,6 +106,14 @@ struct ShapeLine {
   Size sizes[kMostSizes];
   Node nodes[kMostNodes];
   Value values[kMostValues];
+
+  /// Whether tensor v says what a name or "..." is.
+  constexpr bool binds(int v) const {
+    for (int i = 0; i < num_names; ++i) {
+      if (!names[i].is_parameter && names[i].value == v) return true;
+    }
+    return run_of == v;
+  }
 };
 
 }  // namespace kernkit::shapes

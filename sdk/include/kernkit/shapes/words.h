@@ -28,8 +28,9 @@ constexpr DLDataType dtype_at(const char* text, int begin, int size) {
   return parse_dtype(text + begin, static_cast<size_t>(size), &dtype) ? dtype : DLDataType{};
 }
 
-/// The parameter of that name, or -1.
-constexpr int param_at(const char* text, const schema::Schema& line, int begin, int size) {
+/// The parameter of that name, or -1. Of a schema::Schema or Signature.
+template <class Schema>
+constexpr int param_at(const char* text, const Schema& line, int begin, int size) {
   for (int i = 0; i < line.num_params; ++i) {
     const schema::Span name = line.params[i].name;
     int same = 0;

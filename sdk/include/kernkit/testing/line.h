@@ -3,6 +3,7 @@
 // GTest and kernkit::host.
 #pragma once
 
+#include "kernkit/shapes/reader.h"
 #include "kernkit/shapes/refusal.h"
 #include "kernkit/testing/contract.h"
 
@@ -57,6 +58,17 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
   return any.type_index == kKernkitTensor ? AnyView(any).cast<TensorView>().get() : nullptr;
 }
 
+/// shapes::refuse() by a line that is read at run time.
+[[noreturn]] inline void refuse(const char* text, const shapes::Given* given) {
+  const schema::Schema line = schema::parse(text);
+  const shapes::ShapeLine read = shapes::read_shapes(text, line);
+  const schema::Signature schema = {line.num_params, line.num_required, line.num_returns,
+                                    line.params, line.returns};
+  shapes::refuse({text, schema, read.names, read.sizes, read.nodes, read.values, read.num_names,
+                  read.run_of, read.like},
+                 given);
+}
+
 /// "" or what the line says of its results and the op gave otherwise.
 inline std::string other_results(const Contract& contract, Call& call, const Outcome& outcome) {
   const NamedResults results(contract.callee());
@@ -87,7 +99,7 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
     }
   }
   try {
-    shapes::refuse(results.line.c_str(), given.data());
+    refuse(results.line.c_str(), given.data());
   } catch (const Error& error) {
     const std::string text = error.message();
     return text == "the arguments do not match the schema line" ? "" : text;  // all of them do

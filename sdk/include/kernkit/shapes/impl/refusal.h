@@ -20,8 +20,8 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
     using Rule = void (Refused::*)(int, const DLTensor*, const char*) const;
     for (const Rule rule : {&Refused::rank, &Refused::sizes, &Refused::dtype, &Refused::device}) {
       for (const bool outputs : {false, true}) {
-        for (int v = 0; v < schema_.num_params; ++v) {
-          if (schema_.params[v].is_only_written == outputs) each(v, rule);
+        for (int v = 0; v < line_.schema.num_params; ++v) {
+          if (line_.schema.params[v].is_only_written == outputs) each(v, rule);
         }
       }
     }
@@ -30,8 +30,8 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
 
  private:
   template <class Rule>
-  void each(int v, Rule rule) const {
-    const schema::Param& param = schema_.params[v];
+  [[gnu::cold]] void each(int v, Rule rule) const {
+    const schema::Param& param = line_.schema.params[v];
     const Given& given = given_[v];
     if (param.is_list && given.list != nullptr) {
       if (rule == &Refused::rank && given.list->empty()) empty(v);
@@ -46,9 +46,9 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
     }
   }
 
-  void empty(int v) const {
+  [[gnu::cold]] void empty(int v) const {
     Message text;
-    write(text, schema_.params[v].name) << ": is empty; its first tensor says what ";
+    write(text, line_.schema.params[v].name) << ": is empty; its first tensor says what ";
     int bound = 0;
     while (bound < line_.num_names &&
            (line_.names[bound].is_parameter || line_.names[bound].value != v)) {
@@ -63,10 +63,10 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
     }
     throw Error(kind::ValueError, text.c_str());
   }
-  void rank(int v, const DLTensor* x, const char* name) const {
+  [[gnu::cold]] void rank(int v, const DLTensor* x, const char* name) const {
     if (line_.values[v].has_shape && !has_rank(v, x)) shape(v, x, name);
   }
-  void sizes(int v, const DLTensor* x, const char* name) const {
+  [[gnu::cold]] void sizes(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
     for (int i = 0; i < value.count; ++i) {
       const Size& size = line_.sizes[value.first + i];
@@ -84,10 +84,10 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
   }
   // The tensor whose dtype and device an output has; null where there is none.
   const DLTensor* like(int v) const {
-    const bool has = line_.values[v].has_shape && schema_.params[v].is_only_written;
+    const bool has = line_.values[v].has_shape && line_.schema.params[v].is_only_written;
     return has && line_.like >= 0 ? given_[line_.like].tensor : nullptr;
   }
-  void dtype(int v, const DLTensor* x, const char* name) const {
+  [[gnu::cold]] void dtype(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
     int begin = value.dtype.begin;
     Message text;
@@ -95,43 +95,49 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
     if (value.dtype.size == 0) {
       const DLTensor* other = like(v);
       if (other == nullptr || other->dtype == x->dtype) return;
-      write(text << " does not match ", schema_.params[line_.like].name)
+      write(text << " does not match ", line_.schema.params[line_.like].name)
           << " (" << other->dtype << ")";
       throw Error(kind::TypeError, text.c_str());
     }
-    if (text_[begin] == '?') return;
+    if (line_.text[begin] == '?') return;
     for (;;) {
-      const Span word = {begin, word_size(text_, begin)};
-      const DLDataType wanted = dtype_at(text_, word.begin, word.size);
+      const Span word = {begin, word_size(line_.text, begin)};
+      const DLDataType wanted = dtype_at(line_.text, word.begin, word.size);
       if (wanted.bits != 0) {
         if (x->dtype == wanted) return;
         throw Error(kind::TypeError, (text << " is not supported; expected " << wanted).c_str());
       }
-      const Given& said = given_[param_at(text_, schema_, word.begin, word.size)];
+      const Given& said = given_[param_at(line_.text, line_.schema, word.begin, word.size)];
       if (said.tensor != nullptr || said.dtype.bits != 0) {
         const DLDataType dtype = said.tensor != nullptr ? said.tensor->dtype : said.dtype;
         if (x->dtype == dtype) return;
         write(text << " does not match ", word) << " (" << dtype << ")";
         throw Error(kind::TypeError, text.c_str());
       }
-      begin = next_word(text_, word.begin, word.size);
+      begin = next_word(line_.text, word.begin, word.size);
     }
   }
-  void device(int v, const DLTensor* x, const char* name) const {
+  [[gnu::cold]] void device(int v, const DLTensor* x, const char* name) const {
     const DLTensor* other = like(v);
     if (other == nullptr || other->device == x->device) return;
     Message text;
     text << name << ": device " << x->device << " does not match ";
-    write(text, schema_.params[line_.like].name) << " (" << other->device << ")";
+    write(text, line_.schema.params[line_.like].name) << " (" << other->device << ")";
     throw Error(kind::ValueError, text.c_str());
   }
 
   // "x: shape [4] does not match [n] with n = 5 (bound by y)", as KERNKIT_EXPECT(x).shape() says
-  // it.
+  // it; of "..." alone "x: shape [4] does not match y ([5])", as .like(y) does.
   [[noreturn, gnu::cold]] void shape(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
     Message text;
-    text << name << ": shape " << TensorView(x).sizes() << " does not match [";
+    text << name << ": shape " << TensorView(x).sizes() << " does not match ";
+    if (value.is_all_run() && line_.values[line_.run_of].is_all_run()) {
+      write(text, line_.schema.params[line_.run_of].name)
+          << " (" << TensorView(given_[line_.run_of].tensor).sizes() << ")";
+      throw Error(kind::ValueError, text.c_str());
+    }
+    text << "[";
     for (int i = 0; i < value.count; ++i) write_size(text << (i > 0 ? ", " : ""), value.first + i);
     text << "]";
     const char* separator = " with ";
@@ -142,7 +148,7 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
         const DLTensor* says = given_[line_.run_of].tensor;
         if (!has_rank(line_.run_of, says)) continue;
         text << separator << "... = " << run_of(says, line_.values[line_.run_of]);
-        write(text << " (bound by ", schema_.params[line_.run_of].name) << ")";
+        write(text << " (bound by ", line_.schema.params[line_.run_of].name) << ")";
         separator = ", ";
       }
       if (size.kind != SizeKind::kAny && size.kind != SizeKind::kRun) {
@@ -151,10 +157,10 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
     }
     throw Error(kind::ValueError, text.c_str());
   }
-  void write_size(Message& out, int i) const {
+  [[gnu::cold]] void write_size(Message& out, int i) const {
     const Span span = line_.sizes[i].text;
     for (int k = span.begin; k < span.begin + span.size; ++k) {
-      const char c = text_[k];
+      const char c = line_.text[k];
       if (c == '+' || c == '-' || c == '*' || c == '/') {
         out << " " << c << " ";
       } else if (c != ' ') {
@@ -162,7 +168,8 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
       }
     }
   }
-  void write_names(Message& out, int n, int v, bool* is_said, const char** separator) const {
+  [[gnu::cold]] void write_names(Message& out, int n, int v, bool* is_said,
+                                 const char** separator) const {
     const Node& node = line_.nodes[n];
     if (node.kind >= NodeKind::kAdd) {
       write_names(out, node.left, v, is_said, separator);
@@ -176,13 +183,13 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
     write(out << *separator, name.text) << " = " << number;
     *separator = ", ";
     if (name.is_parameter || name.value == v) return;
-    write(out << " (bound by ", schema_.params[name.value].name) << ")";
+    write(out << " (bound by ", line_.schema.params[name.value].name) << ")";
   }
 };
 
 }  // namespace detail
 
-KERNKIT_LOCAL inline void refuse(const char* line, const Given* given) {
+KERNKIT_COLD void refuse(const SaidLine& line, const Given* given) {
   detail::Refused(line, given).say();
 }
 

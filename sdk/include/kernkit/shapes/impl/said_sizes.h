@@ -3,24 +3,19 @@
 #pragma once
 
 #include "kernkit/error.h"
-#include "kernkit/schema/parser.h"
 #include "kernkit/shapes/arithmetic.h"
 #include "kernkit/shapes/given.h"
-#include "kernkit/shapes/reader.h"
+#include "kernkit/shapes/said_line.h"
 
 namespace kernkit::shapes::detail {
 
 class KERNKIT_LOCAL SaidSizes {
  public:
-  SaidSizes(const char* text, const Given* given)
-      : text_(text),
-        given_(given),
-        schema_(schema::parse(text)),
-        line_(read_shapes(text, schema_)) {}
+  SaidSizes(const SaidLine& line, const Given* given) : line_(line), given_(given) {}
 
  protected:
   Message& write(Message& out, Span span) const {
-    return out.append(text_ + span.begin, static_cast<size_t>(span.size));
+    return out.append(line_.text + span.begin, static_cast<size_t>(span.size));
   }
   static int64_t at(const DLTensor* x, int place) {
     return x->shape[place >= 0 ? place : x->ndim + place];
@@ -30,12 +25,12 @@ class KERNKIT_LOCAL SaidSizes {
     return value.run < 0 ? x->ndim == value.count : x->ndim >= value.rank();
   }
   /// Whether a call says what the name is. Its multiple need not divide.
-  bool is_given(const Name& name) const {
+  [[gnu::cold]] bool is_given(const Name& name) const {
     if (name.is_parameter) return true;
     const DLTensor* x = name.value < 0 ? nullptr : given_[name.value].tensor;
     return x != nullptr && has_rank(name.value, x);
   }
-  bool value_of(const Name& name, int64_t* out) const {
+  [[gnu::cold]] bool value_of(const Name& name, int64_t* out) const {
     if (!is_given(name)) return false;
     *out =
         name.is_parameter ? given_[name.value].number : at(given_[name.value].tensor, name.place);
@@ -43,7 +38,7 @@ class KERNKIT_LOCAL SaidSizes {
     *out /= name.factor;
     return divides;
   }
-  bool evaluate(int n, int64_t* out) const {
+  [[gnu::cold]] bool evaluate(int n, int64_t* out) const {
     const Node& node = line_.nodes[n];
     *out = node.number;
     if (node.kind == NodeKind::kNumber) return true;
@@ -57,10 +52,8 @@ class KERNKIT_LOCAL SaidSizes {
            apply(node.kind, left, right, out);
   }
 
-  const char* text_;
+  const SaidLine& line_;
   const Given* given_;
-  schema::Schema schema_;
-  ShapeLine line_;
 };
 
 }  // namespace kernkit::shapes::detail
