@@ -13,8 +13,8 @@ sys.path.insert(0, str(ROOT / "sdk/python"))
 
 
 # Files that take longest, with which ./kk test begins, so that no worker ends with one of them alone.
-LONG = ("builds", "headers", "cuda_on_cpu", "fuzz", "format", "cuda_code", "vectorised", "examples",
-        "wheel", "bench", "add", "consumers", "update", "doctor", "kk_gpu", "coexistence")  # fmt: skip
+LONG = ("builds", "frameworks_builds", "headers", "cuda_on_cpu", "fuzz", "format", "cuda_code", "vectorised",
+        "examples", "wheel", "bench", "add", "consumers", "update", "doctor", "kk_gpu", "coexistence")  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list) -> None:

@@ -8,6 +8,15 @@ import sys
 
 NAME = "fast_ops"
 CHOICES = ["licence", "cuda", "sdk", "ci"]
+# A call of the template's op in a package, and what it prints.
+CALL = """
+import numpy, {name}
+x = numpy.array([[1, -2, 3, 4]], "float32")
+y = numpy.empty((1, 2), "float32")
+{name}.silu_and_mul(y, x)
+print(y.astype("float64").round(4).tolist(), {name}.__version__)
+"""
+CALLED = "[[2.1932, -0.9536]] 0.1.0\n"
 BUILD_OUTPUTS = {".git", "build", "dist", ".venv", "__pycache__", ".pytest_cache"}
 
 
