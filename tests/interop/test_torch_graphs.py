@@ -90,6 +90,19 @@ def test_views_and_what_lies_otherwise_are_right_in_a_graph(torch_ops):
     d = x.t()
     wanted = (y, 2 * x.t(), torch.nn.functional.silu(d[:, :2]) * d[:, 2:])
     torch.testing.assert_close(torch.compile(f, fullgraph=True)(x), wanted)
+    with pytest.raises(ValueError, match=r"x: must be contiguous"):
+        torch.compile(f, fullgraph=True, backend="aot_eager")(x)
+
+
+def test_make_fx_sees_operators_and_no_plain_functions(plain, torch_ops):
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    def calls(function):
+        graph = make_fx(lambda x: function(x) + 1)(normal(3, 8)).graph
+        return [str(node.target) for node in graph.nodes if "shaped" in str(node.target)]
+
+    assert calls(torch_ops.silu_and_mul.functional) == ["shaped.silu_and_mul.functional"]
+    assert calls(plain.rms_norm) == []
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 7)])

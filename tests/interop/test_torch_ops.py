@@ -5,6 +5,7 @@ import copy
 import gc
 import importlib
 import os
+import re
 import subprocess
 import sys
 
@@ -131,6 +132,9 @@ def test_the_page_shows_how(shaped):
 def test_who_calls_says_what_the_line_asks(torch_ops):
     values, indices = torch_ops.top.functional(normal(3, 8), k=2)
     assert values.shape == (3, 2) and indices.dtype == torch.int32
+    for dtype in (torch.float64, torch.float32):
+        cast = torch.compile(torch_ops.cast.functional, fullgraph=True, backend="aot_eager")
+        assert torch.equal(cast(normal(3), y_dtype=dtype), normal(3).to(dtype)) and cast(normal(3), y_dtype=dtype).dtype == dtype
 
 
 def test_words_of_python_and_defaults_that_torch_cannot_say(torch_ops, plain):
@@ -139,9 +143,12 @@ def test_words_of_python_and_defaults_that_torch_cannot_say(torch_ops, plain):
     assert torch.equal(torch_ops.odd.functional(x, 2.0), x * 2)
 
 
-def test_what_is_no_operator(plain, torch_ops):
+def test_what_is_no_operator(shaped, plain, torch_ops):
+    """A comment says why."""
     assert plain.total(torch.ones(3)) == 3.0
     assert not hasattr(torch_ops, "total")
+    text = (shaped / "shaped/_torch.py").read_text()
+    assert re.findall(r"# (\w+)\(.*\n# No operator of torch: (.*)\.", text) == [("total", "a number that a kernel computes would end the graph")]
 
 
 def test_a_fake_tensor_given_to_a_plain_function_is_refused(plain):

@@ -33,6 +33,22 @@ def test_a_gradient_is_never_silently_wrong(torch_ops):
             call()
 
 
+def test_a_plain_function_tells_torch_nothing(torch_ops, plain):
+    """Neither that it writes nor what its gradient is."""
+    x, y = normal(3, 8).requires_grad_(), normal(3, 4)
+    before = y._version
+    plain.silu_and_mul(y, x)
+    assert y._version == before and plain.rms_norm(x).grad_fn is None
+    with torch.no_grad():
+        torch_ops.silu_and_mul(y, x)
+    assert y._version == before + 1 and torch_ops.rms_norm(x).grad_fn is not None
+
+
+def test_what_torch_func_says_of_a_gradient(torch_ops):
+    with pytest.raises(RuntimeError, match="setup_context"):
+        torch.func.grad(lambda x: torch_ops.silu_and_mul.functional(x).sum())(normal(3, 8))
+
+
 TRAIN = """
 import torch, torch_cases as t, shaped.torch, on_rows.torch
 ops, rows = torch.ops.shaped, torch.ops.on_rows

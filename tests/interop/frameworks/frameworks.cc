@@ -205,6 +205,13 @@ void top(TensorView values, TensorView indices, TensorView x) {
     indices.data<int32_t>()[i] = static_cast<int32_t>(i);
   }
 }
+void cast(TensorView y, TensorView x) {
+  check(x);
+  kernkit::dispatch(kernkit::types<float, double>{}, y.dtype(), [&](auto tag) {
+    using T = kernkit::type_of<decltype(tag)>;
+    for (int64_t i = 0; i < x.numel(); ++i) y.data<T>()[i] = T{x.data<const float>()[i]};
+  });
+}
 void odd(TensorView y, TensorView x, double limit) { scale(y, x, limit); }
 void output_last(double factor, TensorView x, TensorView y) { scale(y, x, factor); }
 
@@ -263,6 +270,7 @@ KERNKIT_EXPORT(
 KERNKIT_EXPORT(
     top, "(Tensor(out!) values[n, k?], Tensor(out!) indices[n, k]: int32, Tensor x[n, _]) -> ()",
     "", top)
+KERNKIT_EXPORT(cast, "(Tensor(out!) y[...]: ?, Tensor x[...]) -> ()", "", cast)
 KERNKIT_EXPORT(odd, "(Tensor(out!) is[lambda], Tensor torch[lambda], float from=inf) -> ()", "",
                odd)
 KERNKIT_EXPORT(output_last, "(float factor, Tensor x[...], Tensor(out!) y[...]) -> ()", "",
