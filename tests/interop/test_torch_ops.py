@@ -90,10 +90,12 @@ def test_ops_on_a_gpu(root, library, tmp_path):
         torch.testing.assert_close(got, 4 * x + 1)
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_meta_tensors_run_no_kernel(torch_ops, case):
+@pytest.mark.parametrize("of, case", [("torch_ops", case) for case in CASES] + [("torch_rows", case) for case in ROWS]
+                         + [("torch_reference", case) for case in REFERENCE])  # fmt: skip
+def test_meta_tensors_run_no_kernel(request, of, case):
     """And give the shapes, dtypes and strides that the kernel gives."""
-    op, arguments = overload(torch_ops, case), CASES[case]()
+    op = overload(request.getfixturevalue(of), case)
+    arguments = {"torch_ops": CASES, "torch_rows": ROWS, "torch_reference": REFERENCE}[of][case]()
     wanted = op(*copy.deepcopy(arguments))
 
     def meta(value):

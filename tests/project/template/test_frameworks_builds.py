@@ -37,7 +37,12 @@ OF_FRAMEWORKS = {
 import torch, silu_and_mul.torch
 given = torch.ops.silu_and_mul
 def run(x): return given.times.functional(given.silu_and_mul.functional(x), 0.5)
-y = torch.compile(run, fullgraph=True, backend="aot_eager")(torch.from_numpy(x))
+t = torch.from_numpy(x)
+y = torch.compile(run, fullgraph=True, backend="aot_eager")(t)
+utilities = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static", "test_aot_dispatch_dynamic")
+for op, arguments in ((given.silu_and_mul.functional, (t,)), (given.silu_and_mul.default, (t[:, 2:].clone(), t)),
+                      (given.times.functional, (t, 0.5)), (given.times.default, (t + 1, t, 0.5))):
+    assert set(torch.library.opcheck(op, arguments, test_utils=utilities).values()) == {"SUCCESS"}
 print((2 * y).double().numpy().round(4).tolist(), ops.__version__)
 """,
     "jax": X + """
@@ -63,7 +68,7 @@ def installed(cpu_library, tmp_path_factory):
 @pytest.mark.all
 @pytest.mark.parametrize("framework", OF_FRAMEWORKS)
 def test_frameworks_have_the_ops_of_an_installed_wheel(installed, tmp_path, framework):
-    """And without them, the package is imported and called."""
+    """And torch's own checks of operators pass. Without frameworks, the package is imported and called."""
     pytest.importorskip({"none": "numpy", "jax": "jax_tvm_ffi"}.get(framework, framework))
     env = {**os.environ, "TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"}
     said = check(installed, "-B", "-W", "ignore", "-c", OF_FRAMEWORKS[framework], env=env, cwd=tmp_path)
