@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs to compile the files of scale, ours and the peer's, and how large they become. The
+"""What it costs to compile the files of scale and of rms_norm, ours and the peer's, and how large they become. The
 commands are those with which CMake has built them: build/*/compile_commands.json.
 """
 
@@ -18,9 +18,15 @@ HOST = {
     "kernkit": ["kernels/scale/scale.cc", "kernels/scale/scale_export.cc"],
     "tvm-ffi": ["bench/peers/scale_tvm_ffi.cc"],
 }
+ROW = {
+    "kernkit": ["kernels/rms_norm/rms_norm.cc", "kernels/rms_norm/rms_norm_export.cc"],
+    "tvm-ffi": ["bench/peers/rms_norm_tvm_ffi.cc"],
+}
+ROW_BINDING = {"kernkit": ["kernels/rms_norm/rms_norm_export.cc"]}
 ONCE = {"kernkit": ["sdk/src/kernkit.cc"]}
 CUDA = {"kernkit": ["kernels/scale/scale.cu"], "tvm-ffi": ["bench/peers/scale_tvm_ffi.cu"]}
-TARGETS = ("scale_kernkit_objects", "scale_tvm_ffi", "scale_cuda", "scale_tvm_ffi_cuda")
+TARGETS = ("scale_kernkit_objects", "scale_tvm_ffi", "scale_cuda", "scale_tvm_ffi_cuda",
+           "rms_norm_kernkit_objects", "rms_norm_tvm_ffi")
 
 
 def commands(build):
@@ -81,6 +87,8 @@ def stripped_size(library):
 def measure(rows, build, compiler):
     found = commands(build)
     for what, sides, by in (("compiling the host files", HOST, compiler),
+                            ("compiling the host files of a row kernel", ROW, compiler),
+                            ("compiling the binding of a row kernel", ROW_BINDING, compiler),
                             ("compiling once per library", ONCE, compiler),
                             ("compiling the CUDA file", CUDA, "nvcc")):  # fmt: skip
         if by == "nvcc" and compiler != "g++":

@@ -36,7 +36,11 @@ struct PeerAligned : PeerMalloc {
   }
 };
 
-Tensor our_env_alloc() { return alloc_tensor({32, 32}, kFloat32, kCpu); }
+Tensor our_env_alloc() {
+  return Tensor::FromEnvAlloc(TVMFFIEnvTensorAlloc, {32, 32}, kFloat32, kCpu);
+}
+// Asks first whether the caller's framework allocates: without one it gives CPU memory.
+Tensor our_alloc_tensor() { return alloc_tensor({32, 32}, kFloat32, kCpu); }
 ffi::Tensor peer_env_alloc() {
   return ffi::Tensor::FromEnvAlloc(TVMFFIEnvTensorAlloc, {32, 32}, kFloat32, kCpu);
 }
@@ -77,6 +81,45 @@ struct Framework {
   Framework() { TVMFFIEnvSetDLPackManagedTensorAllocator(allocate, 0, nullptr); }
   ~Framework() { TVMFFIEnvSetDLPackManagedTensorAllocator(nullptr, 0, nullptr); }
 };
+
+// What the host's C functions take without any of ours: tvm-ffi's headers do the same in place.
+void round_trip_in_c(benchmark::State& state) {
+  static float data[1024];
+  static int64_t shape[] = {32, 32}, strides[] = {32, 1};
+  DLManagedTensorVersioned managed{};
+  managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  managed.dl_tensor = {data, kCpu, 2, kFloat32, shape, strides, 0};
+  for (auto _ : state) {
+    void* object = nullptr;
+    DLManagedTensorVersioned* out = nullptr;
+    TVMFFITensorFromDLPackVersioned(&managed, 0, 0, &object);
+    TVMFFITensorToDLPackVersioned(object, &out);
+    KernkitObjectDecRef(static_cast<KernkitObject*>(object));
+    benchmark::DoNotOptimize(out->dl_tensor.data);
+    out->deleter(out);
+  }
+}
+void nd_alloc_in_c(benchmark::State& state) {
+  struct Block {
+    DLManagedTensorVersioned managed;
+    int64_t shape[2], strides[2];
+  };
+  for (auto _ : state) {
+    auto* block = static_cast<Block*>(std::malloc(sizeof(Block)));
+    *block = {{}, {32, 32}, {32, 1}};
+    block->managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+    block->managed.dl_tensor = {std::malloc(kBytes), kCpu,           2, kFloat32,
+                                block->shape,        block->strides, 0};
+    block->managed.deleter = [](DLManagedTensorVersioned* self) {
+      std::free(self->dl_tensor.data);
+      std::free(self);
+    };
+    void* object = nullptr;
+    TVMFFITensorFromDLPackVersioned(&block->managed, 0, 0, &object);
+    benchmark::DoNotOptimize(object);
+    KernkitObjectDecRef(static_cast<KernkitObject*>(object));
+  }
+}
 
 void only_malloc(benchmark::State& state) {
   for (auto _ : state) {
@@ -134,6 +177,13 @@ void add_makers(const char* what, Ours ours, Theirs theirs) {
   add_makers("FromNDAlloc with malloc", our_nd_alloc<OurMalloc>, peer_nd_alloc<PeerMalloc>);
   add_makers("FromNDAlloc, aligned", our_nd_alloc<CPUNDAlloc>, peer_nd_alloc<PeerAligned>);
   add_makers("FromEnvAlloc", our_env_alloc, peer_env_alloc);
+  add_makers("alloc_tensor", our_alloc_tensor, peer_env_alloc);
+  const auto add_in_c = [](const char* what, void (*run)(benchmark::State&)) {
+    const std::string name = std::string(what) + "/" + kCompiler + "/host in C";
+    benchmark::RegisterBenchmark(name.c_str(), run)->UseRealTime();
+  };
+  add_in_c("DLPack round trip", round_trip_in_c);
+  add_in_c("FromNDAlloc with malloc", nd_alloc_in_c);
   add_pair("DLPack round trip", "scale", [](benchmark::State& state, const std::string& library) {
     library == "scale_kernkit" ? round_trip<Tensor>(state) : round_trip<ffi::Tensor>(state);
   });

@@ -82,11 +82,15 @@ class Row {
   /// out[i] = op(in[i]...), rounded once. `out` may be one of the inputs. Returns what it wrote.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE const Out* map(const Op& op, Out* out, const In*... in) const {
-    const int64_t whole = d_ & -int64_t{detail::kBlock};
-    detail::LastResult<Out> last;
-    if (whole != d_) map_block(op, last.at, detail::LastBlock<In>().of(in, d_)...);
-    for (int64_t i = 0; i < whole; i += detail::kBlock) map_block(op, out + i, (in + i)...);
-    if (whole != d_) last.store(out, d_);
+    if constexpr (kSingly<Out, In...>) {
+      detail::map_singly(op, d_, out, in...);
+    } else {
+      const int64_t whole = d_ & -int64_t{detail::kBlock};
+      detail::LastResult<Out> last;
+      if (whole != d_) map_block(op, last.at, detail::LastBlock<In>().of(in, d_)...);
+      for (int64_t i = 0; i < whole; i += detail::kBlock) map_block(op, out + i, (in + i)...);
+      if (whole != d_) last.store(out, d_);
+    }
     return out;
   }
 
@@ -97,6 +101,13 @@ class Row {
   }
 
  private:
+  /// 16-bit floats have no vector loops for processors before AVX2: they would take a third of the
+  /// compilation of a kernel.
+  template <class... T>
+  static constexpr bool kSingly = KERNKIT_INSTRUCTION_SETS > 1 &&
+                                  kSet == InstructionSet::kBaseline &&
+                                  ((std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) ||
+                                   ...);
   template <class T>
   static constexpr bool kWiden = kSet != InstructionSet::kBaseline&& std::is_same_v<T, float16>;
 
@@ -152,29 +163,35 @@ class Row {
     using R = detail::result_of<Op, In...>;
     static_assert(std::is_same_v<R, float> || std::is_same_v<R, double>,
                   "row: op makes float or double");
-    const int64_t whole = d_ & -int64_t{detail::kBlock};
-    Reduction<R> lanes;
-    detail::LastResult<std::conditional_t<std::is_void_v<Out>, char, Out>> last;
-    if (whole != d_) {
-      R block[detail::kBlock], padded[detail::kBlock];
-      compute(op, block, detail::LastBlock<In>().of(in, d_)...);
-      const int nothing = detail::kBlock - static_cast<int>(d_ - whole);
-      for (int j = 0; j < detail::kBlock; ++j) {
-        padded[j] = j < nothing ? Reduction<R>::kNothing : block[j];
+    if constexpr (kSingly<Out, In...>) {
+      const R result = detail::reduce_singly<Reduction>(op, d_, in...);
+      if constexpr (!std::is_void_v<Out>) detail::map_singly(op, d_, out, in...);
+      return result;
+    } else {
+      const int64_t whole = d_ & -int64_t{detail::kBlock};
+      Reduction<R> lanes;
+      detail::LastResult<std::conditional_t<std::is_void_v<Out>, char, Out>> last;
+      if (whole != d_) {
+        R block[detail::kBlock], padded[detail::kBlock];
+        compute(op, block, detail::LastBlock<In>().of(in, d_)...);
+        const int nothing = detail::kBlock - static_cast<int>(d_ - whole);
+        for (int j = 0; j < detail::kBlock; ++j) {
+          padded[j] = j < nothing ? Reduction<R>::kNothing : block[j];
+        }
+        lanes.add(padded);
+        if constexpr (!std::is_void_v<Out>) store(last.at, block);
       }
-      lanes.add(padded);
-      if constexpr (!std::is_void_v<Out>) store(last.at, block);
+      for (int64_t i = 0; i < whole; i += detail::kBlock) {
+        R block[detail::kBlock];
+        compute(op, block, (in + i)...);
+        lanes.add(block);
+        if constexpr (!std::is_void_v<Out>) store(out + i, block);
+      }
+      if constexpr (!std::is_void_v<Out>) {
+        if (whole != d_) last.store(out, d_);
+      }
+      return lanes.result();
     }
-    for (int64_t i = 0; i < whole; i += detail::kBlock) {
-      R block[detail::kBlock];
-      compute(op, block, (in + i)...);
-      lanes.add(block);
-      if constexpr (!std::is_void_v<Out>) store(out + i, block);
-    }
-    if constexpr (!std::is_void_v<Out>) {
-      if (whole != d_) last.store(out, d_);
-    }
-    return lanes.result();
   }
 
   int64_t d_;
