@@ -9,11 +9,13 @@ import subprocess
 import tempfile
 
 import pytest
+from cuda_tools import tool
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests/sdk/cuda_on_cpu/ptx/forms.txt"
 PROGRAM = ROOT / "build/release/bin/ptx_test"
 WRONG = ("PtxFaults", "PtxHeapFaults")  # tests of what the machine does not know, or of faults
+MACHINE = ("PtxGrid", "PtxCounters", "PtxRaces")  # tests of what no GPU shows
 
 
 def listed():
@@ -31,16 +33,23 @@ def forms_of(ptx):
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory):
+def texts(tmp_path_factory):
+    """The folder in which the tests' PTX is kept."""
+    return tmp_path_factory.mktemp("texts")
+
+
+@pytest.fixture(scope="module")
+def ran(texts):
     """{form: the tests that ran it}."""
     if not PROGRAM.exists():
         pytest.skip(f"{PROGRAM} is missing: ./kk build makes it")
-    return run_tests(tmp_path_factory.mktemp("forms") / "forms")
+    return run_tests(texts)
 
 
-def run_tests(path):
-    done = subprocess.run([PROGRAM, "--gtest_brief=1"], env={**os.environ, "KERNKIT_PTX_FORMS": str(path)},
-                          capture_output=True, text=True)  # fmt: skip
+def run_tests(folder):
+    path = folder / "forms"
+    done = subprocess.run([PROGRAM, "--gtest_brief=1"], capture_output=True, text=True,
+                          env={**os.environ, "KERNKIT_PTX_FORMS": str(path), "KERNKIT_PTX_TEXTS": str(folder)})  # fmt: skip
     assert done.returncode == 0, done.stdout
     forms = {}
     for line in path.read_text().splitlines():
@@ -64,6 +73,59 @@ def test_each_listed_form_is_run_by_its_test(ran):
 @pytest.mark.all
 def test_each_form_that_a_test_runs_is_listed(ran):
     assert set(ran) - set(listed()) == set(), "python tests/project/test_ptx_forms.py adds them to forms.txt"
+
+
+@pytest.mark.all
+def test_each_form_is_in_the_program_for_a_gpu():
+    """Of the same objects, with NVIDIA's runtime. Without a GPU each test says so."""
+    program = PROGRAM.with_name("ptx_forms_gpu_test")
+    if not program.exists():
+        pytest.skip("no CUDA compiler, with whose runtime the program is linked")
+    names, suite = set(), ""
+    for line in subprocess.run([program, "--gtest_list_tests"], capture_output=True, text=True, check=True).stdout.splitlines():
+        word = line.split("#")[0].strip()
+        suite = suite if line.startswith(" ") else word
+        names.add(suite + word)
+    assert {test for test in listed().values() if test not in names} == set()
+    one = subprocess.run([program, "--gtest_filter=PtxForms.Loads"], capture_output=True, text=True)
+    assert "no CUDA device" in one.stdout or "[       OK ]" in one.stdout
+
+
+def refused_by_ptxas(ptxas, text, folder):
+    """Lines of a PTX text, each with what ptxas says of it."""
+    (folder / "text.ptx").write_text(text)
+    target = re.search(r"^\.target (\w+)$", text, re.M)[1]
+    done = subprocess.run([ptxas, f"-arch={target}", "-O0", "-o", os.devnull, folder / "text.ptx"], capture_output=True, text=True)
+    lines, said = text.splitlines(), re.findall(r"line (\d+); \w+ *: (.*)", done.stderr)
+    assert done.returncode == 0 or said, done.stderr
+    return [(lines[int(number) - 1], why) for number, why in said if done.returncode]
+
+
+def joined(texts):
+    """As few texts as can be: kernels that have nothing beside them, under names of their own."""
+    entry, kernels, others = ".visible .entry k(", {}, []
+    for text in texts:
+        head, body = text[: text.index(".address_size 64\n") + 17], text[text.index(".address_size 64\n") + 17 :]
+        if body.startswith(entry):
+            kernels.setdefault(head, []).append(body)
+        else:
+            others.append(text)
+    for head, bodies in kernels.items():
+        others.append(head + "".join(body.replace(entry, f".visible .entry k{i}(") for i, body in enumerate(bodies)))
+    return others
+
+
+@pytest.mark.all
+def test_ptxas_takes_each_text(ran, texts, tmp_path):
+    """What a GPU is to run is PTX by its assembler, too: the machine might take more."""
+    ptxas = tool("ptxas")
+    if not ptxas:
+        pytest.skip("no ptxas, which assembles PTX")
+    of_forms = [path.read_text() for path in texts.glob("*.ptx") if not path.name.startswith(WRONG)]
+    assert len(of_forms) > 800
+    assert [refused for text in joined(of_forms) for refused in refused_by_ptxas(ptxas, text, tmp_path)] == []
+    planted = of_forms[0].replace("ret;", "add.f32 %n, %n;\nret;", 1)
+    assert refused_by_ptxas(ptxas, planted, tmp_path)
 
 
 # Of two sources of 16 bits all 2^32 pairs, in about 29 minutes of one processor; KERNKIT_PTX_PAIRS=n: every value
@@ -93,6 +155,7 @@ def test_ten_million_random_values():
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        found = run_tests(pathlib.Path(folder) / "forms")
-    lines = (f"{form} {tests[0]}\n" for form, tests in sorted(found.items()))
+        found = run_tests(pathlib.Path(folder))
+    of_gpu = {form: [test for test in tests if not test.startswith(MACHINE)] or tests for form, tests in found.items()}
+    lines = (f"{form} {tests[0]}\n" for form, tests in sorted(of_gpu.items()))
     LIST.write_text("# Forms of instructions that the PTX machine runs, each with a test that runs it.\n" + "".join(lines))

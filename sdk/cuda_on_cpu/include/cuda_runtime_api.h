@@ -33,6 +33,7 @@
     "the provided PTX was compiled with an unsupported toolchain.")                               \
   X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                               \
   X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")         \
+  X(cudaErrorSymbolNotFound, 500, "named symbol not found")                                       \
   X(cudaErrorNotReady, 600, "device not ready")                                                   \
   X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                     \
   X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                \

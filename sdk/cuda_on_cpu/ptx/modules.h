@@ -31,6 +31,8 @@ ptx::Heap& heap_of(int device);
 const VariableInfo* variable_of(const void* symbol);
 /// A module on the current device.
 DeviceModule module_here(void** module);
+/// False where its PTX can be read and has no such kernel.
+bool may_have_kernel(const DeviceModule& module, const std::string& name);
 /// "" or why there is no such variable, by its name in PTX; its address, and size in bytes.
 std::string ptx_variable(const DeviceModule& module, const std::string& name, void** address,
                          size_t* size);

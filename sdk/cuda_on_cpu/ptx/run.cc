@@ -239,6 +239,11 @@ std::string ptx_variable(const DeviceModule& module, const std::string& name, vo
   return *address != nullptr ? "" : "it is not in the module's PTX";
 }
 
+bool may_have_kernel(const DeviceModule& module, const std::string& name) {
+  const Loaded& of_device = loaded(module);
+  return of_device.image == nullptr || of_device.image->module().functions.count(name) != 0;
+}
+
 const VariableInfo* variable_of(const void* symbol) {
   const auto found = all_variables().find(symbol);
   return found != all_variables().end() ? &found->second : nullptr;

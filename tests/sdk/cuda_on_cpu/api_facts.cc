@@ -30,6 +30,7 @@ CudaApiFacts FACTS_OF() {
       FACT(cudaErrorUnsupportedPtxVersion),
       FACT(cudaErrorInvalidResourceHandle),
       FACT(cudaErrorIllegalState),
+      FACT(cudaErrorSymbolNotFound),
       FACT(cudaErrorNotReady),
       FACT(cudaErrorIllegalAddress),
       FACT(cudaErrorLaunchOutOfResources),

@@ -79,10 +79,10 @@
   X(cudaIpcCloseMemHandle) X(cudaIpcGetEventHandle) X(cudaIpcGetMemHandle) \
   X(cudaIpcOpenEventHandle) X(cudaIpcOpenMemHandle) X(cudaKernelSetAttributeForDevice) \
   X(cudaLaunchCooperativeKernel_ptsz) X(cudaLaunchHostFunc_ptsz) X(cudaLaunchKernelExC_ptsz) \
-  X(cudaLaunchKernel_ptsz) X(cudaLibraryEnumerateKernels) X(cudaLibraryGetGlobal) \
-  X(cudaLibraryGetKernel) X(cudaLibraryGetKernelCount) X(cudaLibraryGetManaged) \
-  X(cudaLibraryGetUnifiedFunction) X(cudaLibraryLoadData) X(cudaLibraryLoadFromFile) \
-  X(cudaLibraryUnload) X(cudaLogsCurrent) X(cudaLogsDumpToFile) X(cudaLogsDumpToMemory) \
+  X(cudaLaunchKernel_ptsz) X(cudaLibraryEnumerateKernels) \
+  X(cudaLibraryGetKernelCount) X(cudaLibraryGetManaged) \
+  X(cudaLibraryGetUnifiedFunction) \
+  X(cudaLogsCurrent) X(cudaLogsDumpToFile) X(cudaLogsDumpToMemory) \
   X(cudaLogsRegisterCallback) X(cudaLogsUnregisterCallback) X(cudaMalloc3D) X(cudaMalloc3DArray) \
   X(cudaMallocArray) X(cudaMallocAsync_ptsz) X(cudaMallocFromPoolAsync) \
   X(cudaMallocFromPoolAsync_ptsz) X(cudaMallocMipmappedArray) X(cudaMemAdvise) \

@@ -2,6 +2,7 @@
 // What requests of memory are counted as: sectors, wavefronts, lanes, by lines.
 #include "kernkit/cuda_on_cpu/counters.h"
 
+#include "place_machine.h"
 #include "ptx_fixture.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -239,7 +240,7 @@ TEST_F(PtxCounters, TheSameOnEveryRun) {
       "setp.lt.u32 %p1, %i, 77;\n@%p1 bra end;\nst.global.u32 [%y1], %r2;\nend:";
   int* x = memory<int>(16384);
   const auto all = [&](unsigned seed, bool spread) {
-    runtime_.set_seed(seed, spread);
+    place::runtime().set_seed(seed, spread);
     const KernelCounters k = count(body, x, 4096, 128);
     return text(k.counters.loads) + "; " + text(k.counters.stores) + "; " +
            text(k.counters.shared_stores) + "; " + std::to_string(k.counters.of_lanes);

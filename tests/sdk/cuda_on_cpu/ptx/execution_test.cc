@@ -1,47 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How kernels run by their PTX: memory, divergence, barriers, warps, atomics, calls.
-#include <thread>
+#include <algorithm>
 
-#include "ptx/machine/grid.h"
-#include "ptx_fixture.h"
-
-extern "C" {
-cudaError_t cudaDeviceSetLimit(int limit, size_t value);
-cudaError_t cudaDeviceGetLimit(size_t* value, int limit);
-}
+#include "execution_fixture.h"
 
 namespace kernkit::cuda_on_cpu {
 namespace {
-
-// Of `threads` threads in a block: thread i has its number in %i, and %out, %in are addresses of
-// its element of 32 bits; what is behind it stores %r.
-std::string kernel(const std::string& body, const std::string& before = "") {
-  return before +
-         ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"
-         ".reg .b32 %i, %r, %n, %x<9>;\n.reg .b64 %out, %in, %first, %y<9>;\n.reg .pred %p<9>;\n"
-         "mov.u32 %x0, %ctaid.x;\nmov.u32 %x1, %ntid.x;\nmov.u32 %i, %tid.x;\n"
-         "mad.lo.u32 %i, %x0, %x1, %i;\nld.param.u64 %out, [out];\nld.param.u64 %first, [in];\n"
-         "ld.param.u32 %n, [n];\nmul.wide.u32 %y0, %i, 4;\nadd.u64 %out, %out, %y0;\n"
-         "add.u64 %in, %first, %y0;\n" +
-         body + "\nst.global.u32 [%out], %r;\nret;\n}\n";
-}
-
-class PtxExecution : public Ptx {
- protected:
-  std::vector<uint32_t> run(const std::string& text, const std::vector<uint32_t>& in,
-                            uint32_t n = 0, dim3 grid = 1, dim3 block = 64,
-                            size_t shared_memory = 0) {
-    PtxModule module(text);
-    const uint32_t count = grid.x * block.x;
-    uint32_t* out = memory<uint32_t>(count);
-    in_ = memory(in);
-    EXPECT_EQ(module.launch("k", grid, block, shared_memory, out, in_, n), cudaSuccess);
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-    EXPECT_EQ(fault(), "none");
-    return std::vector<uint32_t>(out, out + count);
-  }
-  uint32_t* in_ = nullptr;
-};
 
 std::vector<uint32_t> numbers(uint32_t count) {
   std::vector<uint32_t> all(count);
@@ -174,9 +138,9 @@ TEST_F(PtxExecution, SpacesAndGenericAddresses) {
 
 TEST_F(PtxExecution, VariablesOfTheModule) {
   const std::string before =
-      ".const .align 4 .u32 table[4] = {10, 20, 0x1e, 40};\n.global .align 8 .u64 pointer = "
-      "generic(other);\n"
-      ".global .align 4 .b8 other[8] = {1, 2, 3, 4, 5};\n";
+      ".const .align 4 .u32 table[4] = {10, 20, 0x1e, 40};\n"
+      ".global .align 4 .b8 other[8] = {1, 2, 3, 4, 5};\n"
+      ".global .align 8 .u64 pointer = generic(other);\n";
   const auto r = run(kernel("and.b32 %x2, %i, 3; mul.wide.u32 %y1, %x2, 4; mov.u64 %y2, table; "
                             "add.u64 %y1, %y1, %y2;\n"
                             "ld.const.u32 %r, [%y1]; ld.global.u64 %y3, [pointer]; ld.u32 %x3, "
@@ -201,14 +165,17 @@ TEST_F(PtxExecution, Divergence) {
   const uint32_t added[] = {1000, 2000, 3000, 1000};
   for (uint32_t i = 0; i < 64; ++i) {
     const uint32_t x = i % 8;
-    ASSERT_EQ(r[i], ((x < 3 ? 100 : x * (x + 1) / 2) + added[i % 4]) | 32u << 16) << i;
+    const uint32_t sum = (x < 3 ? 100 : x * (x + 1) / 2) + added[i % 4];
+    ASSERT_EQ(r[i] & 0xffff, sum) << i;
+    // All are together again, as the ISA does not promise.
+    ASSERT_TRUE(r[i] >> 16 == 32 || !place::is_machine()) << i;
   }
 }
 
 // Each lane takes the lock in turn, though those who wait go around a loop that lies before.
 TEST_F(PtxExecution, LanesWaitForEachOther) {
   for (const unsigned seed : {0u, 1u, 2u}) {
-    runtime_.set_seed(seed);
+    place::set_seed(seed);
     run(kernel("again: atom.global.cas.b32 %x2, [%first], 0, 1; setp.ne.u32 %p1, %x2, 0; @%p1 bra "
                "again;\n"
                "ld.volatile.global.u32 %x3, [%first+4]; add.u32 %x3, %x3, 1; "
@@ -228,27 +195,6 @@ TEST_F(PtxExecution, BlocksWaitForEachOther) {
              "atom.global.add.u32 %x4, [%first], 1; mov.u32 %r, 1;"),
       {0}, 0, 20, 1);
   EXPECT_EQ(in_[0], 20u);
-}
-
-// A large grid: without a seed always, with one where blocks cannot see each other.
-TEST_F(PtxExecution, BlocksOverAllProcessors) {
-  const unsigned all = std::max(1u, std::thread::hardware_concurrency());
-  const auto processors = [&](const std::string& body, unsigned seed, bool spread) {
-    runtime_.set_seed(seed, spread);
-    const auto r = run(kernel(body + "xor.b32 %r, %i, 5;", ".shared .u32 there;\n"), {0}, 0, 8192);
-    for (uint32_t i = 0; i < r.size(); ++i) EXPECT_EQ(r[i], i ^ 5);
-    return ptx::processors_of_last_grid();
-  };
-  const char* const global = "atom.global.add.u32 %x4, [%first], 1;";
-  EXPECT_EQ(processors(global, 0, false), all);
-  EXPECT_EQ(processors("", 7, false), 1u);
-  EXPECT_EQ(processors("", 7, true), all);
-  EXPECT_EQ(processors("atom.shared.add.u32 %x4, [there], 1; fence.acq_rel.cta;", 7, true), all);
-  for (const char* body :
-       {global, "red.global.add.u32 [%first], 1;", "membar.gl;", "fence.acq_rel.gpu;",
-        "ld.volatile.global.u32 %x4, [%first];", "ld.acquire.gpu.global.u32 %x4, [%first];"}) {
-    EXPECT_EQ(processors(body, 7, true), 1u) << body;
-  }
 }
 
 TEST_F(PtxExecution, Barriers) {
@@ -336,6 +282,9 @@ TEST_F(PtxExecution, WarpFunctions) {
 
 // The least of lanes 8 to 31, one of which has a NaN, a -0 or a number.
 TEST_F(PtxExecution, ReductionsOfFloats) {
+  place::end();
+  const std::string why_not = place::begin(100);
+  if (!why_not.empty()) GTEST_SKIP() << why_not;
   constexpr uint32_t kNan = 0x7fc00001, kMinusZero = 0x80000000, kCanonical = 0x7fffffff;
   const auto reduce = [&](const std::string& how, uint32_t all, uint32_t of_lane_9) {
     std::vector<uint32_t> in(32, all);
@@ -344,7 +293,7 @@ TEST_F(PtxExecution, ReductionsOfFloats) {
     const auto r = run(kernel("mov.u32 %r, 5; setp.lt.u32 %p1, %i, 8; @%p1 bra end; "
                               "ld.global.u32 %x2, [%in]; redux.sync." +
                               how + ".f32 %r, %x2, 0xffffff00;\nend:"),
-                       in, 0, 1, 32);
+                       in, 0, 1, 32, 0, "sm_100a");
     for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r[i], i < 8 ? 5 : r[8]) << how;
     return r[8];
   };
@@ -419,8 +368,13 @@ TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
                               " ld.shared.u32 %x4, [%x2]; ld.shared.u32 %x5, [%x2+4]; "
                               "shl.b32 %x5, %x5, 16; or.b32 %r, %x4, %x5;"),
                        std::vector<uint32_t>(64, 9));
-    const uint32_t expected = (one.first ? 9u : 7u) | (one.second ? 9u : 7u) << 16;
-    EXPECT_EQ(r, std::vector<uint32_t>(64, expected)) << one.wait;
+    for (const uint32_t got : r) {  // a GPU may copy before it has to
+      const auto is_right = [](uint32_t value, bool landed) {
+        return value == (landed ? 9u : 7u) || (value == 9 && !place::is_machine());
+      };
+      EXPECT_TRUE(is_right(got & 0xffff, one.first)) << one.wait;
+      EXPECT_TRUE(is_right(got >> 16, one.second)) << one.wait;
+    }
   }
 }
 
@@ -440,46 +394,23 @@ TEST_F(PtxExecution, AsynchronousCopiesOfLess) {
 
 // A list of lane i's own in the heap, which the next launch reads and gives back.
 TEST_F(PtxExecution, Heap) {
-  const std::string functions =
-      ".extern .func (.param .b64 r) malloc(.param .b64 bytes);\n"
-      ".extern .func free(.param .b64 address);\n";
-  const std::string allocate =
-      "{ .param .b64 s; .param .b64 r; st.param.b64 [s], %y1; call.uni (r), malloc, (s); "
-      "ld.param.b64 %y2, [r]; }\n";
-  const auto kept = run(kernel("cvt.u64.u32 %y1, %i; add.u64 %y1, %y1, 5;\n" + allocate +
-                                   "cvt.u64.u32 %y3, %i; add.u64 %y3, %y3, %y2; st.u8 [%y2], %i; "
-                                   "st.u8 [%y3+4], %i; mul.wide.u32 %y4, %i, 8; "
-                                   "add.u64 %y4, %first, %y4; st.global.u64 [%y4], %y2; "
-                                   "cvt.u32.u64 %x2, %y2; and.b32 %r, %x2, 15;",
-                               functions),
-                        std::vector<uint32_t>(128));
+  const auto kept =
+      run(kernel("cvt.u64.u32 %y1, %i; add.u64 %y1, %y1, 5;\n" + std::string(kAllocate) +
+                     "cvt.u64.u32 %y3, %i; add.u64 %y3, %y3, %y2; st.u8 [%y2], %i; "
+                     "st.u8 [%y3+4], %i; mul.wide.u32 %y4, %i, 8; "
+                     "add.u64 %y4, %first, %y4; st.global.u64 [%y4], %y2; "
+                     "cvt.u32.u64 %x2, %y2; and.b32 %r, %x2, 15;",
+                 kHeapFunctions),
+          std::vector<uint32_t>(128));
   EXPECT_EQ(kept, std::vector<uint32_t>(64));  // aligned
   const std::vector<uint32_t> pointers(in_, in_ + 128);
   const auto r = run(kernel("mul.wide.u32 %y4, %i, 8; add.u64 %y4, %first, %y4; "
                             "ld.global.u64 %y2, [%y4]; cvt.u64.u32 %y3, %i; add.u64 %y3, %y3, %y2; "
                             "ld.u8 %r, [%y2]; ld.u8 %x2, [%y3+4]; add.u32 %r, %r, %x2;\n"
                             "{ .param .b64 a; st.param.b64 [a], %y2; call.uni free, (a); }\n",
-                            functions),
+                            kHeapFunctions),
                      pointers);
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], 2 * i);
-  // More than there is: no memory, and no fault. What was given back is there again.
-  const std::string some = "mov.u64 %y1, 1000000;\n" + allocate +
-                           "setp.ne.u64 %p1, %y2, 0; selp.u32 %r, 1, 0, %p1; @!%p1 bra end;\n"
-                           "{ .param .b64 a; st.param.b64 [a], %y2; @%p1 call free, (a); }\nend:";
-  const auto turns = run(kernel(some, functions), {}, 0, 12, 1);
-  EXPECT_EQ(turns, std::vector<uint32_t>(12, 1));
-  const auto at_once = [&] {
-    const auto got = run(kernel(some, functions), {}, 0, 1, 12);
-    return std::count(got.begin(), got.end(), 1u);
-  };
-  EXPECT_EQ(at_once(), 8);
-  constexpr int kHeapSize = 2;  // cudaLimitMallocHeapSize
-  EXPECT_EQ(cudaDeviceSetLimit(kHeapSize, 5500000), cudaSuccess);
-  EXPECT_EQ(at_once(), 5);
-  size_t limit = 0;
-  EXPECT_EQ(cudaDeviceGetLimit(&limit, kHeapSize), cudaSuccess);
-  EXPECT_EQ(limit, 5500000u);
-  EXPECT_EQ(cudaDeviceSetLimit(7, 1), 215);  // cudaErrorUnsupportedLimit
 }
 
 // Functions, one that another calls, with a guard, and a pointer to memory of the caller.
@@ -526,7 +457,7 @@ TEST_F(PtxExecution, CallsItself) {
           "cvta.local.u64 %y1, %y1; rem.u32 %x2, %i, 20; add.u32 %x3, %i, 100;\n"
           "setp.ne.u32 %p1, %i, 5; mov.u32 %x4, 0; { .param .b32 p; .param .b64 q; .param .b32 s; "
           "st.param.b32 [p], %x2; st.param.b64 [q], %y1;\n@%p1 call.uni (s), sum, (p, q); "
-          "@%p1 ld.param.b32 %x4, [s]; }\n"
+          "ld.param.b32 %x5, [s]; selp.b32 %x4, %x5, 0, %p1; }\n"
           "ld.local.u32 %r, [mine]; mad.lo.u32 %r, %r, 100000, %x4; mad.lo.u32 %r, %x3, 1000, %r;",
           before),
       {}, 0, 2, 48);
@@ -574,6 +505,7 @@ TEST_F(PtxExecution, Prints) {
       "call.uni (r), vprintf, (a, b); }\nret;\n}\n");
   ::testing::internal::CaptureStdout();
   EXPECT_EQ(module.launch("k", 1, 2, 0), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   std::fflush(stdout);
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "-7 1.25 ab\n-7 1.25 ab\n");
   EXPECT_EQ(fault(), "none");

@@ -2,6 +2,7 @@
 // What is said of kernels that do wrong, and of those that cannot run.
 #include <set>
 
+#include "place_machine.h"
 #include "ptx_fixture.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -158,7 +159,7 @@ TEST_F(PtxFaults, MaskWithoutTheCaller) {
             "lacks the calling lane 16 (faulty.cu:12)");
 }
 TEST_F(PtxFaults, Trap) {
-  runtime_.set_seed(7);
+  place::runtime().set_seed(7);
   EXPECT_EQ(run("setp.eq.u32 %p1, %i, 33; @%p1 trap;", memory<int>(64)), cudaErrorLaunchFailure);
   EXPECT_EQ(fault(),
             "faulty: block [0, 0, 0], thread [33, 0, 0]: __trap() (faulty.cu:12) (seed 7)");
@@ -224,7 +225,7 @@ TEST_F(PtxHeapFaults, FreedTwice) {
 }
 
 TEST_F(PtxFaults, DoesNotEnd) {
-  runtime_.set_watchdog(0.05);
+  place::runtime().set_watchdog(0.05);
   run("again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p1, %r1, 0; @%p1 bra again;",
       memory<int>(64));
   EXPECT_EQ(fault().find("faulty: block [0, 0, 0], thread [0, 0, 0]: does not end: for 0.05 "
@@ -237,7 +238,7 @@ TEST_F(PtxFaults, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(run("wgmma.fence.sync.aligned;", memory<int>(64)), cudaErrorNotSupported);
   EXPECT_EQ(run("add.approx.f64 %y1, %y1, %y1;", memory<int>(64)), cudaErrorNotSupported);
   EXPECT_EQ(run("mov.u32 %r1, %pm0;", memory<int>(64)), cudaErrorNotSupported);
-  EXPECT_EQ(runtime_.faults(),
+  EXPECT_EQ(place::runtime().faults(),
             (std::vector<std::string>{
                 "faulty cannot run: wgmma.fence.sync.aligned (faulty.cu:12): it is not known",
                 "faulty cannot run: add.approx.f64 (faulty.cu:12): .approx is not known there",
@@ -264,8 +265,19 @@ TEST_F(PtxFaults, RefusesClustersAndBulkCopies) {
   }
 }
 TEST_F(PtxFaults, NoPtxForTheDevice) {
-  PtxModule module(".visible .entry k()\n{\nret;\n}\n", 100);
+  PtxModule module(".visible .entry k()\n{\nret;\n}\n", "sm_100");
   EXPECT_EQ(module.launch("k", 1, 1, 0), cudaErrorNoKernelImageForDevice);
+}
+
+TEST_F(PtxFaults, KernelThatTheLibraryLacks) {
+  PtxModule module(".visible .entry k()\n{\nret;\n}\n");
+  EXPECT_EQ(module.launch("other", 1, 1, 0), cudaErrorSymbolNotFound);
+  EXPECT_EQ(module.launch("k", 1, 1, 0), cudaSuccess);
+  cudaLibrary_t library = nullptr;
+  EXPECT_EQ(cudaLibraryLoadData(&library, "\177ELF", nullptr, nullptr, 0, nullptr, nullptr, 0),
+            cudaErrorNotSupported);
+  EXPECT_EQ(fault(),
+            "cudaLibraryLoadData(): machine code does not run without a GPU; expected PTX");
 }
 
 }  // namespace

@@ -123,6 +123,7 @@ TEST_F(PtxForms, Loads) {
                            "ld.global.cs.v4.u32",
                            "ld.global.acquire.gpu.b32",
                            "ld.acquire.gpu.u32",
+                           "ld.acquire.gpu.global.u32",
                            "ld.u32",
                            "ld.relaxed.gpu.v2.u32",
                            "ld.volatile.global.u32",
@@ -277,6 +278,7 @@ TEST_F(PtxForms, Constants) {
         text + " %r, [table+4]; st.global.b32 [%out], %r; ret;\n}\n");
     uint32_t* out = memory<uint32_t>(1);
     EXPECT_EQ(module.launch("k", 1, 1, 0, out), cudaSuccess);
+    EXPECT_EQ(fault(), "none") << text;
     EXPECT_EQ(*out, 0x3f800001u) << text;
   }
 }
@@ -300,8 +302,9 @@ TEST_F(PtxForms, Atomics) {
       {"atom.global.xor.b32", "b32", 256, 256},
       {"atom.relaxed.gpu.global.add.s32", "b32", 1, 1 + 64 * 63 / 2},
       {"atom.add.release.gpu.u32", "b32", 1, 1 + 64 * 63 / 2},
-      {"atom.add.noftz.bf16x2", "b32", 0, 0x42804280, "0x3f803f80"},
+      {"atom.add.noftz.bf16x2", "b32", 0, 0x42804280, "%ones"},
       {"red.relaxed.gpu.global.add.s32", "b32", 1, 1 + 64 * 63 / 2},
+      {"red.shared.add.u32", "b32", 5, 5 + 64 * 63 / 2},
   };
   for (const auto& one : all) {
     const std::string text = one.text;
@@ -309,11 +312,11 @@ TEST_F(PtxForms, Atomics) {
     const std::string cell = shared ? "tile" : "%out", bits = one.type;
     PtxModule module(
         ".visible .entry k(.param .u64 out)\n{\n.shared .align 8 .b8 tile[8];\n"
-        ".reg .b64 %out, %w; .reg .b32 %i; .reg ." +
+        ".reg .b64 %out, %w; .reg .b32 %i, %ones; .reg ." +
         bits +
         " %r; .reg .pred %p;\n"
         "ld.param.u64 %out, [out]; mov.u32 %i, %tid.x; cvt.u64.u32 %w, %i; "
-        "setp.ne.u32 %p, %i, 0; @%p bra wait;\n" +
+        "mov.b32 %ones, 0x3f803f80; setp.ne.u32 %p, %i, 0; @%p bra wait;\n" +
         (shared ? "ld.global." + bits + " %r, [%out]; st.shared." + bits + " [tile], %r;\n" : "") +
         "wait: bar.sync 0;\n" + text + (returns ? " %r," : "") + " [" + cell + "], " + one.operand +
         ";\nbar.sync 0; @%p bra end;\n" +
@@ -330,11 +333,12 @@ TEST_F(PtxForms, Atomics) {
 // What orders, ends or hints: the kernel gives what it gives without.
 TEST_F(PtxForms, OrderAndEnd) {
   for (const char* text :
-       {"fence.acq_rel.gpu", "membar.cta", "membar.gl", "nanosleep.u32 5", "griddepcontrol.wait",
-        "griddepcontrol.launch_dependents", "barrier.cluster.arrive; barrier.cluster.wait",
-        "setp.eq.u32 %p, %i, 77; @%p exit", "setp.eq.u32 %p, %i, 77; @%p trap", "fence.sc.cta",
-        "prefetch.global.L2 [%out]", "prefetchu.L1 [%out]", "discard.global.L2 [%out], 128",
-        "isspacep.local %p, %out; @%p exit", "mapa.u64 %out, %out, 0",
+       {"fence.acq_rel.gpu", "fence.acq_rel.cta", "membar.cta", "membar.gl", "nanosleep.u32 5",
+        "griddepcontrol.wait", "griddepcontrol.launch_dependents",
+        "barrier.cluster.arrive; barrier.cluster.wait", "setp.eq.u32 %p, %i, 77; @%p exit",
+        "setp.eq.u32 %p, %i, 77; @%p trap", "fence.sc.cta", "prefetch.global.L2 [%out]",
+        "prefetchu.L1 [%out]", "discard.global.L2 [%out], 128", "isspacep.local %p, %out; @%p exit",
+        "mapa.u64 %out, %out, 0",
         ".local .align 4 .b8 mine[4]; .reg .b32 %f; st.local.u32 [mine], %i; mov.u32 %i, 0; "
         "ld.local.f32 %f, [mine]; mov.b32 %i, %f",
         "cvta.to.global.u64 %w, %out; cvta.global.u64 %out, %w",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PtxModule: PTX text in a fat binary as nvcc writes it, registered as nvcc's code does.
+// Ptx: a test of kernels in PTX text, by the machine or on a GPU.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,18 +10,22 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <regex>
 #include <string>
 #include <vector>
 
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "place.h"
 
+#if defined(KERNKIT_CUDA_ERRORS)  // kernkit's header, which has less than NVIDIA's
+typedef struct CUlib_st* cudaLibrary_t;
 extern "C" {
-void** __cudaRegisterFatBinary(void* wrapper);
-void __cudaUnregisterFatBinary(void** handle);
-void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int,
-                            uint3*, uint3*, dim3*, dim3*, int*);
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void*, void**, unsigned,
+                                void*, void**, unsigned);
+cudaError_t cudaLibraryUnload(cudaLibrary_t library);
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name);
 }
+#endif
 
 namespace kernkit::cuda_on_cpu {
 
@@ -40,26 +44,30 @@ inline void note_forms(const std::string& text) {
   }
 }
 
+/// Writes a text to a file of its own in the folder that the environment names, for ptxas.
+inline void keep_text(const std::string& text) {
+  const char* folder = std::getenv("KERNKIT_PTX_TEXTS");
+  if (folder == nullptr) return;
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  std::string name = std::string(test->test_suite_name()) + "." + test->name() + "." +
+                     std::to_string(std::hash<std::string>()(text)) + ".ptx";
+  std::replace(name.begin(), name.end(), '/', '-');
+  std::ofstream(std::string(folder) + "/" + name) << text;
+}
+
+/// PTX text that is loaded as a program loads it, whose kernels are known by their names.
 class PtxModule {
  public:
-  explicit PtxModule(const std::string& body, int capability = 80) {
+  explicit PtxModule(const std::string& body, const std::string& target = "sm_90") {
     note_forms(body);
-    const std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n" + body;
-    constexpr size_t kHeader = 16, kEntry = 64;
-    bytes_.assign(kHeader + kEntry + text.size() + 1, 0);
-    put<uint32_t>(0, 0xba55ed50);
-    put<uint16_t>(4, 1);
-    put<uint16_t>(6, kHeader);
-    put<uint64_t>(8, bytes_.size() - kHeader);
-    put<uint16_t>(kHeader, 1);
-    put<uint32_t>(kHeader + 4, kEntry);
-    put<uint64_t>(kHeader + 8, text.size() + 1);
-    put<uint32_t>(kHeader + 28, static_cast<uint32_t>(capability));
-    std::memcpy(&bytes_[kHeader + kEntry], text.c_str(), text.size());
-    wrapper_ = {0x466243b1, 1, bytes_.data(), nullptr};
-    handle_ = __cudaRegisterFatBinary(&wrapper_);
+    const std::string text = ".version 8.6\n.target " + target + "\n.address_size 64\n" + body;
+    keep_text(text);
+    EXPECT_EQ(
+        cudaLibraryLoadData(&library_, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+        cudaSuccess)
+        << text;
   }
-  ~PtxModule() { __cudaUnregisterFatBinary(handle_); }
+  ~PtxModule() { (void)cudaLibraryUnload(library_); }
   PtxModule(const PtxModule&) = delete;
   PtxModule& operator=(const PtxModule&) = delete;
 
@@ -67,36 +75,25 @@ class PtxModule {
   template <class... Arguments>
   cudaError_t launch(const char* name, dim3 grid, dim3 block, size_t shared_memory,
                      Arguments... arguments) {
-    if (name_ != name) {
-      name_ = name;
-      __cudaRegisterFunction(handle_, &key_, nullptr, name, -1, nullptr, nullptr, nullptr, nullptr,
-                             nullptr);
-    }
+    cudaKernel_t kernel = nullptr;
+    const cudaError_t unknown = cudaLibraryGetKernel(&kernel, library_, name);
+    if (unknown != cudaSuccess) return unknown;
     void* addresses[] = {&arguments..., nullptr};
-    return cudaLaunchKernel(&key_, grid, block, addresses, shared_memory, nullptr);
+    return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, addresses,
+                            shared_memory, nullptr);
   }
 
  private:
-  template <class T>
-  void put(size_t at, T value) {
-    std::memcpy(&bytes_[at], &value, sizeof(T));
-  }
-
-  struct Wrapper {
-    uint32_t magic, version;
-    const void* data;
-    void* unused;
-  };
-  std::vector<unsigned char> bytes_;
-  Wrapper wrapper_{};
-  void** handle_ = nullptr;
-  std::string name_;
-  char key_ = 0;
+  cudaLibrary_t library_ = nullptr;
 };
 
 class Ptx : public ::testing::Test {
  protected:
-  Ptx() { runtime_.run_kernels(true); }
+  Ptx() : why_not_(place::begin()) {}
+  ~Ptx() override { place::end(); }
+  void SetUp() override {
+    if (!why_not_.empty()) GTEST_SKIP() << why_not_;
+  }
 
   /// Memory of the device that the host may touch as well.
   template <class T>
@@ -112,9 +109,10 @@ class Ptx : public ::testing::Test {
     std::copy(values.begin(), values.end(), pointer);
     return pointer;
   }
-  std::string fault() { return runtime_.faults().empty() ? "none" : runtime_.faults()[0]; }
+  static std::string fault() { return place::fault(); }
 
-  CudaRuntime runtime_;
+ private:
+  std::string why_not_;
 };
 
 }  // namespace kernkit::cuda_on_cpu
