@@ -260,8 +260,10 @@ TEST_F(PtxFaults, RefusesClustersAndBulkCopies) {
   for (const char* one : all) {
     EXPECT_EQ(run(std::string(one) + ";", memory<int>(64)), cudaErrorNotSupported);
     const std::string name = std::string(one).substr(0, std::string(one).find(' '));
-    EXPECT_EQ(runtime_.faults().back().find("faulty cannot run: " + name + " (faulty.cu:12): "), 0u)
-        << runtime_.faults().back();
+    EXPECT_EQ(
+        place::runtime().faults().back().find("faulty cannot run: " + name + " (faulty.cu:12): "),
+        0u)
+        << place::runtime().faults().back();
   }
 }
 TEST_F(PtxFaults, NoPtxForTheDevice) {

@@ -60,7 +60,7 @@ class PtxModule {
  public:
   explicit PtxModule(const std::string& body, const std::string& target = "sm_90") {
     note_forms(body);
-    const std::string text = ".version 8.6\n.target " + target + "\n.address_size 64\n" + body;
+    const std::string text = ".version 8.7\n.target " + target + "\n.address_size 64\n" + body;
     keep_text(text);
     EXPECT_EQ(
         cudaLibraryLoadData(&library_, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
