@@ -114,6 +114,19 @@ def test_the_kernels_of_rows(rows):
     np.testing.assert_allclose(quantized.astype("float32") * scale[:, None], rms(x, w), rtol=0.07, atol=0.02)
 
 
+def test_the_reference_library(root, library, tmp_path):
+    write_package(root, library, tmp_path, "reference_jax", "--jax")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        ops = importlib.import_module("reference_jax.jax")
+    finally:
+        sys.path.remove(str(tmp_path))
+    for dtype in (jnp.float16, jnp.bfloat16, jnp.float32):
+        x, y = normal(3, 8).astype(dtype), normal(8, 3).T.astype(dtype)
+        assert (jax.jit(lambda x, y: ops.add(ops.scale(x, 2.0), y))(x, y) == 2 * x + y).all()
+    assert (jax.vmap(ops.add, in_axes=(0, None))(x, x[0]) == x + x[0]).all()
+
+
 def test_xlas_handler_works_on_the_callers_stream(device):
     """With tensors of CUDA on the CPU, which JAX has none of."""
     x, w = np.asarray(normal(3, 8)), np.asarray(normal(8))
@@ -158,6 +171,18 @@ def test_attributes_of_each_type_and_optional_tensors(ops):
     for dtype in ("float64", jnp.float64, np.dtype("float64")):
         close(jax.jit(lambda x, y: ops.many(x, y, k=2, f=0.5, b=True, s="abc", t=dtype))(x, y), (1 + 1 + 3 + 64) * x + y)
     close(ops.many(np.ones((3, 8)), s=""), np.full((3, 8), 33))  # float64 of NumPy, which JAX takes as float32
+
+
+def test_scalars_are_constants(ops):
+    with pytest.raises(jax.errors.ConcretizationTypeError):
+        jax.jit(lambda x, factor: ops.scale(x, factor))(normal(3), 2.0)
+
+
+def test_who_calls_says_the_dtype_that_the_line_asks(ops):
+    for dtype in ("float32", jnp.float32):
+        close(jax.jit(lambda x: ops.cast(x, y_dtype=dtype))(normal(3)), normal(3))
+    with pytest.raises(ValueError, match=r"cast\(\): y: dtype float64 needs jax_enable_x64"):
+        ops.cast(normal(3), y_dtype="float64")
 
 
 def test_words_of_python_as_names(ops):
@@ -211,7 +236,7 @@ def test_gradients_of_the_named_backward_are_jaxs(ops):
             close(run(jax.grad(lambda x: (op(x) ** 3).sum()))(x), jax.grad(lambda x: (rms(x) ** 3).sum())(x))
 
 
-def test_a_training_step_equals_jaxs(ops):
+def test_training_steps_equal_jaxs(ops):
     def step(f):
         def loss(weight, x):
             return (f(x @ weight) ** 2).sum()
@@ -222,7 +247,8 @@ def test_a_training_step_equals_jaxs(ops):
 
         return run(normal(6, 8), normal(3, 6))
 
-    close(step(ops.silu_and_mul), step(silu))
+    for op, reference in ((ops.silu_and_mul, silu), (ops.rms_norm, rms), (ops.rms_norm_out, rms)):
+        close(step(op), step(reference))
 
 
 def test_a_gradient_is_never_silently_wrong(ops):
@@ -370,6 +396,11 @@ def of_replicated(norm, scale):
     return jax.jit(jax.grad(loss, (0, 1)))(x, t.normal(8))
 for got, wanted in zip(of_replicated(ops.rms_norm_out, lambda x: 2 * x), of_replicated(t.rms, lambda x: 2 * x)):
     t.close(got, wanted)
+try:
+    jax.grad(lambda x: jax.shard_map(ops.rms_of, mesh=mesh, in_specs=(P("d"), P()), out_specs=P("d"))(x, t.normal(8)).sum())(x)
+    raise SystemExit("shard_map has gradients of an op whose backward lacks one")
+except NotImplementedError:
+    pass
 t.close(jax.shard_map(lambda x, y: ops.add(ops.scale(x, 2.0), y), mesh=mesh, in_specs=(P("d"), P()), out_specs=P("d"))(x, x[:2]),
         2 * x + np.tile(x[:2], (4, 1)))
 t.close(jax.pmap(ops.silu_and_mul)(x.reshape(4, 2, 8)).reshape(8, 4), t.silu(x))
