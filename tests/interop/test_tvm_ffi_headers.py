@@ -2,8 +2,10 @@
 """kernkit's headers of tvm-ffi's names: which there are, what a compiler and a linker say of them, and of a
 library that mixes them with tvm-ffi's own."""
 
+import json
 import re
 import shutil
+import statistics
 import subprocess
 
 import compiled
@@ -149,3 +151,16 @@ def test_the_page_lists_what_is_served_and_what_is_not():
     for row in re.findall(r"^\| `tvm/ffi/.*\|$", served, re.MULTILINE):
         for name in re.findall(r"`(\w+)…?`", row.split("|")[2]):
             assert name in code, name
+
+
+def test_calls_of_the_kept_run_cost_what_the_page_says():
+    """Of the same source with either headers, compiled by the same compiler."""
+    rows = json.loads((compiled.ROOT / "bench/results/tvm_ffi_compat/run.json").read_text())["rows"]
+    median = {row["name"].removesuffix("/real_time"): statistics.median(row["samples"]) for row in rows}
+    page = (compiled.ROOT / "docs/bring-your-tvm-ffi-library.md").read_text()
+    for call in ("call", "call with 8 tensors", "failing call"):
+        how = [f"{call}, code for tvm-ffi/{compiler}" for compiler in ("g++", "clang++")]
+        ratios = [median[f"{row}/kernkit"] / median[f"{row}/tvm-ffi"] for row in how]
+        assert f"| {call} | {ratios[0]:.2f} | {ratios[1]:.2f} |" in page
+        if call != "call with 8 tensors":
+            assert ratios[0] <= 0.35 and ratios[1] <= 0.65

@@ -6,7 +6,6 @@
 
 KERNKIT_TVM_FFI_BEGIN
 using ::DLDataType, ::DLDevice;
-
 inline String DLDataTypeToString(DLDataType dtype) {
   kernkit::Message text;
   text << dtype;

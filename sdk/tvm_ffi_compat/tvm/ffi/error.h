@@ -23,7 +23,6 @@ class Error : public kernkit::Error {
 };
 
 namespace detail {
-
 /// Throws an Error of any kind, whose name is a token of the macro.
 class Thrower {
  public:
@@ -67,7 +66,6 @@ T&& check_not_null(T&& x, const char* text, const char* kind, kernkit::Where whe
     Thrower(kind, where) & (kernkit::Message().stream() << "Check not null: " << text);
   return static_cast<T&&>(x);
 }
-
 }  // namespace detail
 KERNKIT_TVM_FFI_END
 

@@ -23,14 +23,14 @@ class ShapeOf : public Base {
   int64_t front() const { return at(0); }
   int64_t back() const { return at(this->size() - 1); }
   KERNKIT_ACCESSOR int64_t Product() const {
-    return KERNKIT_USUALLY(this->size() == 1 && (*this)[0] >= 0) ? (*this)[0] : product_of_any();
+    return KERNKIT_USUALLY(this->size() == 1 && (*this)[0] >= 0) ? (*this)[0] : product_of(*this);
   }
 
  private:
-  int64_t product_of_any() const {
+  static int64_t product_of(kernkit::ShapeView sizes) {
     int64_t product = 0;
-    if (kernkit::checked_product(*this, &product)) return product;
-    TVM_FFI_THROW(ValueError) << "the sizes " << *this << " have no product in 64 bits";
+    if (kernkit::checked_product(sizes, &product)) return product;
+    TVM_FFI_THROW(ValueError) << "the sizes " << sizes << " have no product in 64 bits";
   }
 };
 }  // namespace detail

@@ -14,7 +14,6 @@ inline bool IsContiguous(const DLTensor& x) { return kernkit::TensorView(&x).is_
 inline bool IsDirectAddressDevice(DLDevice device) { return kernkit::is_address(device); }
 
 namespace detail {
-
 /// A DLTensor by value, as tvm-ffi's views have it; sizes and memory are borrowed.
 class ViewBase {
  public:
@@ -38,7 +37,6 @@ class TensorAccess : public Base {
   using Base::Base;
   TensorAccess() = default;
   explicit TensorAccess(Base base) : Base(std::move(base)) {}
-
   const DLTensor* operator->() const { return this->read_only_view().get(); }
   void* data_ptr() const { return (*this)->data; }
   DLDevice device() const { return (*this)->device; }
@@ -53,16 +51,21 @@ class TensorAccess : public Base {
     TVM_FFI_ICHECK((*this)->strides != nullptr || ndim() == 0);
     return ShapeView((*this)->strides, static_cast<size_t>(ndim()));
   }
-  int64_t size(int64_t i) const { return this->read_only_view().size(checked(i)); }
+  int64_t size(int64_t i) const { return (*this)->shape[checked(i)]; }
   int64_t stride(int64_t i) const { return this->read_only_view().stride(checked(i)); }
   int64_t numel() const { return shape().Product(); }
-  bool IsContiguous() const { return this->read_only_view().is_contiguous(); }
+  bool IsContiguous() const {
+    const DLTensor& x = *operator->();
+    if (x.strides == nullptr || kernkit::detail::is_plain_vector(&x, x.ndim)) return true;
+    const DLTensor copy = x;  // of which the function gets the address: this one stays in registers
+    return kernkit::detail::is_contiguous_of_any_rank(&copy);
+  }
   bool is_contiguous() const { return IsContiguous(); }
   bool IsAligned(size_t alignment) const { return kernkit::IsAligned(*operator->(), alignment); }
 
  private:
   int64_t checked(int64_t i) const {
-    if (i >= -ndim() && i < ndim()) return i;
+    if (i >= -ndim() && i < ndim()) return i < 0 ? i + ndim() : i;
     TVM_FFI_THROW(IndexError) << "Index " << i << " out of bounds for tensor with " << ndim()
                               << " dimensions";
   }
