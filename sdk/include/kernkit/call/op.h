@@ -65,9 +65,6 @@ struct Op {
   }
 
   static bool accepts_count(int32_t num_args) {
-    if constexpr (kSchema.num_required == kSchema.num_params) {
-      return num_args == kSchema.num_params;
-    }
     return num_args >= kSchema.num_required && num_args <= kSchema.num_params;
   }
 };
