@@ -88,6 +88,8 @@ def test_no_file_of_the_record_is_slower(root):
         assert f"| {name} | {len(rows)} | {min(rows.values()):.2f} to {max(rows.values()):.2f} |" in page
     a, b, _, _ = accounted(root)
     assert f"| not shown | {a + b - len(measured)} | |" in page
+    if len(measured) < a + b:
+        pytest.skip(f"{a + b - len(measured)} of {a + b} files are not measured: nvcc takes minutes for each; the others passed")
 
 
 BEFORE = """
