@@ -2,7 +2,7 @@
 """scale and add as one calls them from Python, beside NumPy, PyTorch and JAX as their users call
 them, each with its defaults. Rows are named from Python/<op>/<dtype>/<whose>/n:<elements>.
 
-Ours take NumPy arrays, PyTorch's tensors, JAX's arrays with the result into NumPy's, and as a part
+Ours take NumPy arrays, tensors of them that are kept, PyTorch's tensors, JAX's arrays with the result into NumPy's, and as a part
 of a function under jax.jit. PyTorch's and NumPy's write to `out`; JAX's are compiled and waited for.
 With OMP_NUM_THREADS=1 in the environment the rows are those of ours and PyTorch's, which follow it:
 from Python on one thread/<op>/...
@@ -73,6 +73,9 @@ def numpy_calls(lib, op, dtype, a, b):
     if dtype != "bfloat16":  # which NumPy cannot hand over
         ours = "lib.scale(y, x, 2.0)" if op == "scale" else "lib.add(y, x, z)"
         calls["kernkit-numpy"] = Call(ours, result, **names)
+        kept = {"k" + name: tvm_ffi.from_dlpack(names[name]) for name in "xyz"}
+        ours = "lib.scale(ky, kx, 2.0)" if op == "scale" else "lib.add(ky, kx, kz)"
+        calls["kernkit-numpy-kept"] = Call(ours, result, **names, **kept)
     return calls
 
 

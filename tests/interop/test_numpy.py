@@ -2,6 +2,7 @@
 """The reference kernels on NumPy arrays, through the real apache-tvm-ffi."""
 
 import ctypes
+import gc
 import shutil
 import traceback
 
@@ -36,6 +37,46 @@ def test_add(kernels, dtype, shape):
     kernels.add(z, x, y)
     wide = np.float32 if dtype == "float16" else dtype
     np.testing.assert_array_equal(z, (x.astype(wide) + y.astype(wide)).astype(dtype))
+
+
+class Counted(np.ndarray):
+    """Counts how often it is handed over."""
+
+    handed_over = 0
+
+    def __dlpack__(self, **options):
+        Counted.handed_over += 1
+        return super().__dlpack__(**options)
+
+
+def test_a_kept_tensor_is_converted_once_and_shows_what_the_array_has(kernels):
+    x, y = np.arange(4, dtype="float32").view(Counted), np.zeros(4, "float32").view(Counted)
+    before = Counted.handed_over
+    kernels.scale(y, x, 2.0)
+    assert Counted.handed_over - before == 2
+    # [kept]
+    kept_x, kept_y = tvm_ffi.from_dlpack(x), tvm_ffi.from_dlpack(y)  # once
+    for step in range(3):
+        x[:] = step  # the tensor is the array's memory
+        kernels.scale(kept_y, kept_x, 2.0)
+        assert y[0] == 2 * step
+    # [/kept]
+    assert Counted.handed_over - before == 4
+    # It owns the memory: the array's own variable may go, and what is written shows in another view.
+    again = np.from_dlpack(kept_x)
+    del x
+    gc.collect()
+    again[:] = 7
+    kernels.scale(kept_y, kept_x, 2.0)
+    np.testing.assert_array_equal(np.asarray(y), np.full(4, 14, "float32"))
+
+
+def test_a_kept_tensor_does_not_follow_another_array(kernels):
+    x, y = np.ones(4, "float32"), np.zeros(4, "float32")
+    kept = tvm_ffi.from_dlpack(x)
+    x = x + 4  # a new array
+    kernels.scale(y, kept, 2.0)
+    assert y[0] == 2 and x[0] == 5
 
 
 def same_bits(a, b):
