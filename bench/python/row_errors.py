@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The greatest errors of the kernels of rows on the CPU, ours and eager PyTorch's, as a table for
-docs/rows-and-math.md. The exact result is that of the same rounded inputs in float64. A result that is normal
+docs/rows-and-math.md. The exact result is that of the same rounded inputs in float64, of float64 itself in
+x87's 64 bits. PyTorch has no rms_norm of float8: beside it stands what its users write, F.rms_norm, its largest
+magnitude and a division. A result that is normal
 in the dtype counts in units of its last place (of the dtype, at the exact result), another by its absolute
 error. Inputs: 64 rows of 4096 and 64 of 1000, x and r of N(0, 1) and of N(3, 10), weight and bias of N(0, 1),
 seed 1.
@@ -14,7 +16,7 @@ import math
 from rows import ROOT
 
 LIBRARY = ROOT / "build/release/lib/libkernkit_row_kernels.so"
-DTYPES = ["float32", "float16", "bfloat16"]
+DTYPES = ["float64", "float32", "float16", "bfloat16"]
 OPS = {
     "rms_norm": ("F.rms_norm(x, (d,), w, 1e-6)", "lib.rms_norm(y, x, w, 1e-6)"),
     "fused_add_rms_norm": ("F.rms_norm(x + r, (d,), w, 1e-6)", "lib.fused_add_rms_norm(y, s, x, r, w, 1e-6)"),
@@ -23,6 +25,14 @@ OPS = {
     "softmax": ("torch.softmax(x, -1)", "lib.softmax(y, x)"),
     "gelu_and_mul": ("F.gelu(x) * r", "lib.gelu_and_mul(y, torch.cat([x, r], -1))"),
 }
+# Of float64, by NumPy in its widest float: PyTorch has no wider one than what is looked at.
+WIDE = {
+    "rms_norm": "x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * w",
+    "fused_add_rms_norm": "(x + r) / np.sqrt(((x + r) ** 2).mean(-1, keepdims=True) + 1e-6) * w",
+    "layer_norm": "centred(x) / np.sqrt((centred(x) ** 2).mean(-1, keepdims=True) + 1e-5) * w + b",
+    "layer_norm, no bias": "centred(x) / np.sqrt((centred(x) ** 2).mean(-1, keepdims=True) + 1e-5) * w",
+    "softmax": "np.exp(x - x.max(-1, keepdims=True)) / np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True)",
+}  # fmt: skip
 
 
 def errors(torch, got, exact):
@@ -36,22 +46,75 @@ def errors(torch, got, exact):
     return worst, off[~normal].max().item() if (~normal).any() else 0.0
 
 
-def measure(torch, lib, dtype):
-    """{op: (ours, PyTorch's)}, each as errors() has it"""
-    kind, found = getattr(torch, dtype), {op: ((0.0, 0.0), (0.0, 0.0)) for op in OPS}
+def errors_of_float64(np, got, exact):
+    """The same of NumPy's arrays, the exact ones wider."""
+    off, size = np.abs(got - exact), np.abs(exact).astype("float64")
+    normal = size >= np.finfo("float64").smallest_normal
+    worst = float((off / np.spacing(size))[normal].max())
+    return worst, 0.0 if normal.all() else float(off[~normal].max())
+
+
+def inputs(torch, dtype):
+    """For each length and distribution, the names that statements read and write."""
+    kind = getattr(torch, dtype)
+    drawn = torch.float64 if dtype == "float64" else torch.float32
     torch.manual_seed(1)
     for d in (4096, 1000):
         for mean, deviation in ((0, 1), (3, 10)):
-            names = {"torch": torch, "F": torch.nn.functional, "lib": lib, "d": d}
-            names |= {name: (torch.randn(64, d) * deviation + mean).to(kind) for name in "xr"}
-            names |= {name: torch.randn(d).to(kind) for name in "wb"}
-            names |= {name: torch.full((64, d), 77.0).to(kind) for name in "ys"}
-            exact = {name: names[name].double() for name in "xrwb"}
-            for op, (theirs, ours) in OPS.items():
+            names = {"torch": torch, "F": torch.nn.functional, "d": d}
+            names |= {name: (torch.randn(64, d, dtype=drawn) * deviation + mean).to(kind) for name in "xr"}
+            names |= {name: torch.randn(d, dtype=drawn).to(kind) for name in "wb"}
+            yield names | {name: torch.full((64, d), 77.0).to(kind) for name in "ys"}
+
+
+def greatest(found, op, pair):
+    old = found.get(op, ((0.0, 0.0), (0.0, 0.0)))
+    found[op] = tuple(tuple(map(max, before, new)) for before, new in zip(old, pair))
+
+
+def measure(torch, lib, dtype):
+    """{op: (ours, PyTorch's)}, each as errors() has it"""
+    import numpy as np
+
+    found = {}
+    for names in inputs(torch, dtype):
+        names["lib"] = lib
+        exact = {name: names[name].double() for name in "xrwb"}
+        wide = {name: tensor.numpy().astype(np.longdouble) for name, tensor in exact.items()}
+        wide |= {"np": np, "centred": lambda x: x - x.mean(-1, keepdims=True)}
+        for op, (theirs, ours) in OPS.items():
+            if dtype == "float64" and op not in WIDE:
+                continue
+            exec(ours, names)
+            peer = eval(theirs, names)
+            if dtype == "float64":
+                wanted = eval(WIDE[op], wide)
+                pair = tuple(errors_of_float64(np, got.numpy(), wanted) for got in (names["y"], peer))
+            else:
                 wanted = eval(theirs, names | exact)
-                exec(ours, names)
-                pair = errors(torch, names["y"], wanted), errors(torch, eval(theirs, names), wanted)
-                found[op] = tuple(tuple(map(max, old, new)) for old, new in zip(found[op], pair))
+                pair = errors(torch, names["y"], wanted), errors(torch, peer, wanted)
+            greatest(found, op, pair)
+    return found
+
+
+def measure_fp8(torch, lib, dtype):
+    """Of rms_norm_fp8: what it writes, which its scale has divided, and the scale."""
+    found, fp8 = {}, torch.float8_e4m3fn
+
+    def quantized(norm):
+        scale = (norm.abs().amax(-1) / 448).clamp(min=1 / (448 * 512))
+        return norm / scale[:, None], scale
+
+    for names in inputs(torch, dtype):
+        x, w, d = names["x"], names["w"], (names["d"],)
+        wanted, wanted_scale = quantized(torch.nn.functional.rms_norm(x.double(), d, w.double(), 1e-6))
+        y, scale = torch.zeros(x.shape, dtype=fp8), torch.zeros(64)
+        lib.rms_norm_fp8(y, scale, x, w, 1e-6)
+        theirs, their_scale = quantized(torch.nn.functional.rms_norm(x, d, w, 1e-6).float())
+        pair = (errors(torch, y, wanted), errors(torch, theirs.to(fp8), wanted))
+        greatest(found, "rms_norm_fp8", pair)
+        greatest(found, "scale of rms_norm_fp8",
+                 (errors(torch, scale, wanted_scale), errors(torch, their_scale, wanted_scale)))  # fmt: skip
     return found
 
 
@@ -70,6 +133,9 @@ def main():
     print("|---|---|---|")
     for dtype in DTYPES:
         for op, (ours, theirs) in measure(torch, lib, dtype).items():
+            print(f"| {op}, {dtype} | {shown(ours)} | {shown(theirs)} |")
+    for dtype in DTYPES[1:]:
+        for op, (ours, theirs) in measure_fp8(torch, lib, dtype).items():
             print(f"| {op}, {dtype} | {shown(ours)} | {shown(theirs)} |")
 
 
