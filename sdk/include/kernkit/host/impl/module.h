@@ -128,9 +128,10 @@ inline std::vector<std::string> Module::names() const {
   std::vector<std::string> names;
   const size_t prefix = sizeof(detail::kOpPrefix) - 1;
   for (const std::string& symbol : detail::exported_functions(library_, detail::kOpPrefix)) {
-    std::string name = symbol.substr(prefix);
-    const bool is_about_one = name.rfind("_metadata_", 0) == 0 || name.rfind("_doc_", 0) == 0;
-    if (!is_about_one) names.push_back(std::move(name));
+    const std::string name = symbol.substr(prefix);
+    const auto begins_it = [&](const char* what) { return name.rfind(what, 0) == 0; };
+    const auto about_one = {"_metadata_", "_doc_", "_xla_", "_backward_"};
+    if (std::none_of(about_one.begin(), about_one.end(), begins_it)) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;
