@@ -78,7 +78,8 @@ class Device:
     """One of CUDA on the CPU, in the library of package `on_rows`."""
 
     def __init__(self, folder):
-        self.module = tvm_ffi.load_module(str(folder / "on_rows/libkernkit_row_kernels_on_cpu.so"))
+        self.library = folder / "on_rows/libkernkit_row_kernels_on_cpu.so"
+        self.module = tvm_ffi.load_module(str(self.library))
 
     def put(self, array):
         return self.module.on_device(np.array(array))

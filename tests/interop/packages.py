@@ -25,7 +25,7 @@ def write_package(root, library, folder, name, *options):
 def write_shaped(root, folder):
     """Writes package `shaped`, of ops whose lines say shapes, for both frameworks."""
     library = folder / "libshaped.so"
-    compiled.build(root / "tests/interop/frameworks/frameworks.cc", library, "-fvisibility=hidden", "-O1")
+    compiled.build(root / "tests/interop/frameworks/frameworks.cc", library, "-fvisibility=hidden", "-O2")
     return write_package(root, library, folder, "shaped", "--frameworks")
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of JAX that `kernkit bindings --jax` writes."""
 
+import concurrent.futures
 import importlib
 import os
 import re
@@ -12,9 +13,9 @@ import packages
 import pytest
 import tvm_ffi
 from packages import write_package
+from xla_frames import Handler, XlaError, of_numpy
 
 jax = pytest.importorskip("jax")
-pytest.importorskip("jax_tvm_ffi")
 jnp = jax.numpy
 
 
@@ -80,19 +81,18 @@ def test_ops_that_return_tensors(ops, jit):
 
 def test_a_result_is_made_where_xla_has_it(shaped):
     """And no memory besides is asked for; where the op makes others first, it is copied."""
-    module = tvm_ffi.load_module(str(shaped / "shaped/libshaped.so"))
+    library = shaped / "shaped/libshaped.so"
     x, y = np.ones((2, 4), "float32"), np.zeros((2, 4), "float32")
-    assert module.get_function("_xla_rms_norm")(0, y, x, 1e-6) is None
+    Handler(library, "rms_norm")([of_numpy(y)], [of_numpy(x)], **{"?given": 0, "eps": 1e-6})
     np.testing.assert_allclose(y, 1, atol=1e-5)
     first, second = np.zeros(2, "float32"), np.zeros(2, "float32")
-    halves = module.get_function("_xla_halves")
-    assert halves(0, first, second, np.arange(4, dtype="float32")) is None
+    halves, four = Handler(library, "halves"), np.arange(4, dtype="float32")
+    halves([of_numpy(first), of_numpy(second)], [of_numpy(four)])
     assert first.tolist() == [0, 1] and second.tolist() == [2, 3]
-    made = module.get_function("rms_norm")(x)  # of numpy arrays: of the host's own memory
+    made = tvm_ffi.load_module(str(library)).get_function("rms_norm")(x)  # of numpy arrays: of the host's own memory
     assert np.from_dlpack(made).ctypes.data not in (x.ctypes.data, y.ctypes.data)
-    for arguments, message in [((0, first, x[0]), "takes more values than these 3"), ((0, first, 2, x[0]), "a result of XLA: expected Tensor")]:
-        with pytest.raises(TypeError, match=message):
-            halves(*arguments)
+    with pytest.raises(XlaError, match=r"TypeError: halves\(\): a result: XLA passes no buffer"):
+        halves([of_numpy(first)], [of_numpy(four)])
 
 
 def test_the_kernels_of_rows(rows):
@@ -130,16 +130,24 @@ def test_the_reference_library(root, library, tmp_path):
 def test_xlas_handler_works_on_the_callers_stream(device):
     """With tensors of CUDA on the CPU, which JAX has none of."""
     x, w = np.asarray(normal(3, 8)), np.asarray(normal(8))
-    y, total = device.put(np.zeros_like(x)), device.put(np.zeros_like(x))
-    handler = device.module.get_function("_xla_rms_norm")
-    assert device.calls(lambda: handler(4, y, device.put(x), device.put(w), 1e-6)) == 1
-    close(device.get(y), rms(x, w))
-    handler = device.module.get_function("_xla_fused_add_rms_norm")
-    assert device.calls(lambda: handler(0, y, total, device.put(x), device.put(x + 1), 1e-6)) == 1
-    close(device.get(y), rms(2 * x + 1))
-    softmax = device.module.get_function("softmax")  # in XLA's order as it is
-    assert device.calls(lambda: softmax(y, device.put(x))) == 1
-    close(device.get(y), jax.nn.softmax(x))
+    there = [device.put(array) for array in (np.zeros_like(x), np.zeros_like(x), x, x + 1, w)]
+    y, total, x_there, more, w_there = [(tensor.data_ptr(), tensor.dtype, tensor.shape) for tensor in there]
+
+    def launched(op, results, operands, **attributes):
+        stream = device.module.new_stream()
+        device.module.launches(stream)
+        Handler(device.library, op, "cuda")(results, operands, stream=stream, **attributes)
+        return device.module.launches(stream)
+
+    assert launched("rms_norm", [y], [x_there, w_there], **{"?given": 4, "eps": 1e-6}) == 1
+    close(device.get(there[0]), rms(x, w))
+    assert launched("fused_add_rms_norm", [y, total], [x_there, more], **{"?given": 0, "eps": 1e-6}) == 1
+    close(device.get(there[0]), rms(2 * x + 1))
+    close(device.get(there[1]), 2 * x + 1)
+    assert launched("softmax", [y], [x_there]) == 1
+    close(device.get(there[0]), jax.nn.softmax(x))
+    with pytest.raises(XlaError, match=r"ValueError: softmax\(\): x: data is null"):
+        launched("softmax", [y], [(0, "float32", (3, 8))])
 
 
 def test_functions_on_a_gpu(root, tmp_path):
@@ -277,7 +285,7 @@ def test_a_wrong_shape_is_refused_before_the_call(ops, run):
 
 
 def test_what_the_op_itself_refuses_has_its_words(ops):
-    with pytest.raises(jax.errors.JaxRuntimeError, match=r"scale\(\): x: dtype float16 .* expected float32"):
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"INVALID_ARGUMENT: TypeError: scale\(\): x: dtype float16 is not supported"):
         ops.scale(normal(3).astype(jnp.float16), 2.0).block_until_ready()
 
 
@@ -333,6 +341,76 @@ assert run.call(jax.numpy.ones(5)).tolist() == [2] * 5
         assert done.returncode == 0, done.stderr
 
 
+def test_a_program_with_other_attributes_than_the_line_is_refused(ops):
+    """As one that an older build of the library wrote."""
+    def call(**attributes):
+        return jax.ffi.ffi_call("shaped.scale", jax.ShapeDtypeStruct((3,), "float32"))(normal(3), **attributes).block_until_ready()
+
+    close(call(factor=2.0), 2 * normal(3))
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"TypeError: scale\(\): expected attributes \[factor\], got \[times\]"):
+        call(times=2.0)
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"expected attributes \[factor\], got \[bias, factor\]"):
+        call(factor=2.0, bias=1)
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"scale\(\): factor: XLA's attribute is of another type"):
+        call(factor=3)  # 2 is found where 2.0 was kept
+
+
+def test_values_reach_the_op_as_they_are(ops):
+    """0.1 is no float32, and 2**53 + 1 is no float64."""
+    for device in ("cuda:1", tvm_ffi.device("cuda", 1)):
+        assert float(ops.exactly(jnp.zeros(1), 2**53 + 1, 0.1, device)[0]) == 1
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r'exactly\(\): d: expected a device such as cuda:1, got "gpu"'):
+        ops.exactly(jnp.zeros(1), 0, 0.1, "gpu").block_until_ready()
+
+
+def test_every_dtype_reaches_the_op(ops):
+    """As a number, which the op writes: code * 100 + bits."""
+    for dtype, wanted in {"bool": 608, "int8": 8, "uint32": 132, "int64": 64, "float16": 216, "bfloat16": 416, "float32": 232,
+                          "float64": 264, "complex64": 564, "complex128": 628, "float8_e4m3fn": 1008, "float8_e5m2": 1208,
+                          "float8_e4m3": 808, "float8_e3m4": 708, "float8_e8m0fnu": 1408, "float8_e4m3b11fnuz": 908,
+                          "float8_e4m3fnuz": 1108, "float8_e5m2fnuz": 1308}.items():  # fmt: skip
+        with jax.enable_x64(True):
+            assert int(jax.jit(ops.dtype_of)(jnp.zeros((2, 3), dtype))[0]) == wanted, dtype
+    assert int(ops.dtype_of(jnp.zeros((), "int8"))[0]) == 8
+    assert int(ops.dtype_of(jnp.zeros((0, 3), "int8"))[0]) == 8
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"TypeError: dtype_of\(\): x: XLA's dtype 21 is not supported"):
+        ops.dtype_of(jnp.zeros(4, "int4")).block_until_ready()
+
+
+def test_many_threads_call_at_once(ops):
+    x = [normal(3, 8) + i for i in range(8)]
+    step = jax.jit(lambda x: ops.rms_norm(ops.scale(x, 2.0)))
+    wanted = [np.asarray(step(one)) for one in x]
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        for _ in range(20):
+            for one, expected in zip(threads.map(step, x), wanted):
+                np.testing.assert_array_equal(one, expected)
+
+
+def test_the_structs_of_xla_are_those_of_its_header(root, tmp_path):
+    """jaxlib brings it along."""
+    import compiled
+
+    folder = jax.ffi.include_dir()
+    compiled.build(root / "tests/interop/frameworks/xla_layout.cc", tmp_path / "liblayout.so", "-isystem", folder, "-fpermissive")
+
+
+@pytest.mark.parametrize("version, said", [("1", "1.0"), ("0", "")])
+def test_another_version_of_xlas_api_is_refused_before_jax_is_lost(shaped, tmp_path, version, said):
+    header = tmp_path / "xla/ffi/api/c_api.h"
+    header.parent.mkdir(parents=True)
+    header.write_text(f"#define XLA_FFI_API_MAJOR {version}\n#define XLA_FFI_API_MINOR 0\n")
+    program = "import sys; sys.modules['jax_tvm_ffi'] = None\n"  # it is not needed
+    program += f"import jax; jax.ffi.include_dir = lambda: {str(tmp_path)!r}\nimport shaped.jax as ops; ops.scale(jax.numpy.ones(1), 2.0)"
+    env = {**os.environ, "PYTHONPATH": str(shaped), "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert (done.returncode == 0) == (version == "0")
+    if said:
+        assert done.stderr.splitlines()[-1].startswith(
+            f"ImportError: shaped.jax speaks version 0 of XLA's FFI API, and this jaxlib {said}; build it with a newer kernkit"
+        )
+
+
 def test_the_page_shows_how(shaped):
     # [use]
     import jax
@@ -363,20 +441,6 @@ def test_ops_without_the_headers_of_shapes_have_no_function(root, tmp_path):
     library = compiled.build(root / "docs/examples/leaky_relu.cc", tmp_path / "libplain.so", "-fvisibility=hidden")
     package = write_package(root, library, tmp_path, "plain_ops", "--jax")
     assert "# No function for JAX: it was exported without kernkit/shapes/export.h." in (package / "_jax.py").read_text()
-
-
-def test_xlas_order_is_refused_where_values_are_missing(shaped):
-    function = tvm_ffi.load_module(str(shaped / "shaped/libshaped.so")).get_function("_xla_rms_norm_out")
-    x = np.ones((2, 4), "float32")
-    y = np.zeros((2, 4), "float32")
-    function(0, y, x, 1e-6)
-    np.testing.assert_allclose(y, 1, atol=1e-5)
-    function(4, y, x, np.full(4, 2, "float32"), 1e-6)
-    np.testing.assert_allclose(y, 2, atol=1e-5)
-    for arguments, message in [((), "takes first the int"), ((0.5,), "takes first the int"), ((4, y, x, 1e-6), "more values than these 4"),
-                               ((0, y, x, x, 1e-6), "takes 4 values, got 5")]:  # fmt: skip
-        with pytest.raises(TypeError, match=message):
-            function(*arguments)
 
 
 SEVERAL_DEVICES = """

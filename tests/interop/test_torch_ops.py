@@ -195,7 +195,7 @@ for module in ("torch", "jax"):
     torch_said, jax_said = done.stdout.splitlines() or [done.stderr, ""]
     assert torch_said.startswith("shaped.torch needs PyTorch, which cannot be imported: ")
     assert torch_said.endswith("; type: pip install torch")
-    assert jax_said.startswith("shaped.jax needs JAX and jax-tvm-ffi, which cannot be imported: ")
+    assert jax_said.startswith("shaped.jax needs JAX, which cannot be imported: ")
 
 
 def test_an_option_that_names_no_namespace_is_refused(root, library, tmp_path):

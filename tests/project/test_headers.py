@@ -94,7 +94,7 @@ def test_abi_is_c99(compiler, dlpack_include):
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     flags = ["-x", "c", "-std=c99", *WARNINGS, "-fsyntax-only"]
-    text = '#include "kernkit/abi/abi.h"\nint main(void) { return 0; }\n'
+    text = '#include "kernkit/abi/abi.h"\n#include "kernkit/abi/xla.h"\nint main(void) { return 0; }\n'
     result = compile_text(compiler, flags, text, dlpack_include)
     assert result.returncode == 0, result.stderr
 

@@ -64,7 +64,6 @@ def test_an_operator_of_torch() -> None:
 
 def test_a_function_for_jax() -> None:
     jax = pytest.importorskip("jax")
-    pytest.importorskip("jax_tvm_ffi")
     import template_library.jax as ops
 
     x = np.linspace(-2, 2, 24, dtype="float32").reshape(3, 8)

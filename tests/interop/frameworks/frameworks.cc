@@ -213,6 +213,14 @@ void cast(TensorView y, TensorView x) {
   });
 }
 void odd(TensorView y, TensorView x, double limit) { scale(y, x, limit); }
+void exactly(TensorView y, TensorView x, int64_t k, double f, DLDevice d) {
+  check(x);
+  const bool is_cuda_1 = kernkit::is_cuda(d) && d.device_id == 1;
+  y.data<float>()[0] = k == (int64_t{1} << 53) + 1 && f == 0.1 && is_cuda_1 ? 1.F : 0.F;
+}
+void dtype_of(TensorView y, TensorView x) {
+  *y.data<int32_t>() = x.dtype().code * 100 + x.dtype().bits;
+}
 void output_last(double factor, TensorView x, TensorView y) { scale(y, x, factor); }
 
 }  // namespace
@@ -275,3 +283,6 @@ KERNKIT_EXPORT(odd, "(Tensor(out!) is[lambda], Tensor torch[lambda], float from=
                odd)
 KERNKIT_EXPORT(output_last, "(float factor, Tensor x[...], Tensor(out!) y[...]) -> ()", "",
                output_last)
+KERNKIT_EXPORT(exactly, "(Tensor(out!) y[n], Tensor x[n], int k, float f, Device d) -> ()", "",
+               exactly)
+KERNKIT_EXPORT(dtype_of, "(Tensor(out!) y[1]: int32, Tensor x[...]) -> ()", "", dtype_of)

@@ -44,10 +44,13 @@ struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>
   }
 };
 
-/// Symbol __tvm_ffi__xla_<name>: the op as XLA calls it (xla.h).
+/// Symbols kernkit_xla_cpu_<name> and kernkit_xla_cuda_<name>: the op's handlers for XLA (xla.h).
 #undef KERNKIT_EXPORT_FOR_FRAMEWORKS
-#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name)                                               \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__xla_##name, args, num_args, result) {                \
-    return ::kernkit::shapes::call_from_xla<kernkit_export::name>(__tvm_ffi_##name, args, \
-                                                                  num_args, result);      \
+#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name)     \
+  KERNKIT_EXPORT_XLA_HANDLER(name, cpu, kDLCPU) \
+  KERNKIT_EXPORT_XLA_HANDLER(name, cuda, kDLCUDA)
+#define KERNKIT_EXPORT_XLA_HANDLER(name, device, type)                                             \
+  extern "C" __attribute__((visibility("default")))                                                \
+  KernkitXlaError* kernkit_xla_##device##_##name(KernkitXlaCallFrame* frame) {                     \
+    return ::kernkit::shapes::call_from_xla<kernkit_export::name, __tvm_ffi_##name>(type, *frame); \
   }

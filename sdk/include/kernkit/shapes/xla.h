@@ -1,79 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls from XLA: what it hands over, put into the order of the line.
+// The handlers of an op for XLA's own FFI.
 #pragma once
 
-#include "kernkit/call/op.h"
 #include "kernkit/host_api/raise.h"
+#include "kernkit/shapes/xla_arguments.h"
 #include "kernkit/shapes/xla_results.h"
 
 namespace kernkit::shapes {
 
-/// XLA's order, which `kernkit bindings --jax` asks of jax_tvm_ffi: the int `given`, whose bit i
-/// says that optional parameter i is no None; what is written; memory for what is returned; the
-/// tensors that are read, once more those that are written as well; what is no tensor. Each group
-/// is in the line's order. A tensor that is not given takes no place, another value does. Throws
-/// TypeError for another number of them. Returns where memory for what is returned begins.
-KERNKIT_LOCAL inline const KernkitAny* order_from_xla(const schema::Signature& line,
-                                                      int32_t num_results, const KernkitAny* args,
-                                                      int32_t num_args, KernkitAny* in_order) {
-  KERNKIT_CHECK(num_args > 0 && args[0].type_index == kKernkitInt, TypeError)
-      << "takes first the int that says which optional parameters are given";
-  const auto given = static_cast<uint64_t>(args[0].v.i64);
-  int32_t next = 1;
-  int32_t returned = 0;
-  enum { kWritten, kRead, kOthers, kGroups };
-  for (int group = kWritten; group < kGroups; ++group) {
-    if (group == kRead) {
-      returned = next;
-      next += num_results;
-    }
-    for (int i = 0; i < line.num_params; ++i) {
-      const schema::Param& param = line.params[i];
-      const bool is_tensor = param.type == schema::Type::kTensor;
-      const bool is_given = !param.is_optional || (given >> i & 1) != 0;
-      const bool is_in_group = group == kWritten ? param.is_written
-                               : group == kRead  ? is_tensor && !param.is_only_written
-                                                 : !is_tensor;
-      if (!is_in_group || (is_tensor && !is_given)) continue;
-      KERNKIT_CHECK(next < num_args, TypeError) << "takes more values than these " << num_args;
-      const bool is_alias = group == kRead && param.is_written;  // XLA's result is where it lies
-      if (is_given && !is_alias) in_order[i] = args[next];
-      ++next;
-    }
-  }
-  KERNKIT_CHECK(next == num_args, TypeError) << "takes " << next << " values, got " << num_args;
-  return args + returned;
-}
+/// What the handlers of an op need of it.
+struct XlaOp {
+  const char* name;
+  Where where;
+  const char* const* attributes;  // their names, as XLA sorts them
+  int num_attributes;
+  /// Calls the op with what XLA hands over, on this device. Returns 0, or -1 as the op does.
+  int (*run)(const KernkitXlaCallFrame& frame, DLDevice device) noexcept;
+};
 
-/// Of an op that returns tensors and nothing else; for others no function of JAX is written.
-constexpr int num_results_for_xla(const schema::Schema& line) {
-  for (int i = 0; i < line.num_returns; ++i) {
-    const schema::Param& one = line.returns[i];
-    if (one.type != schema::Type::kTensor || one.is_list || one.is_optional) return 0;
-  }
-  return line.num_returns;
-}
+/// Calls an op, on a device of this type and XLA's stream; or tells XLA what it asks of a handler,
+/// and refuses attributes of a program that are not the line's. Returns null, or XLA's error with
+/// the op's sentence. XLA calls from any thread.
+KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
+                               const KernkitXlaCallFrame& frame) noexcept;
 
-/// Calls the exported function of an op with what XLA hands over.
-template <class Line>
-int call_from_xla(KernkitFunction op, const KernkitAny* args, int32_t num_args,
-                  KernkitAny* result) noexcept {
-  constexpr int kCount = kernkit::detail::Op<Line>::kSchema.num_params;
-  constexpr int kResults = num_results_for_xla(kernkit::detail::Op<Line>::kSchema);
-  KernkitAny in_order[kCount + 1] = {};  // None, where nothing is given
+/// XLA's error of what raise() has put where errors are: in the host, or in this library.
+[[gnu::cold]] KernkitXlaError* raised_for_xla(const KernkitXlaApi* api, const char* name) noexcept;
+
+template <class Line, KernkitFunction Function>
+[[gnu::noinline]] KERNKIT_LOCAL int run_for_xla(const KernkitXlaCallFrame& frame,
+                                                DLDevice device) noexcept {
+  using Arguments = XlaArguments<Line>;
   try {
-    const auto* buffers =
-        order_from_xla(kernkit::detail::Op<Line>::signature(), kResults, args, num_args, in_order);
-    if constexpr (kResults > 0) {
-      XlaResults results(buffers, kResults);
-      const int code = op(nullptr, in_order, kCount, result);
-      if (code == 0) results.take(result);
+    Arguments from(frame, device);
+    KernkitAny result = {};
+    if constexpr (Arguments::kReturns > 0) {
+      XlaResults results(from.results(), Arguments::kReturns);
+      const int code = Function(nullptr, from.arguments, Arguments::kCount, &result);
+      if (code == 0) results.take(&result);
       return code;
+    } else {
+      return Function(nullptr, from.arguments, Arguments::kCount, &result);
     }
   } catch (...) {
     return kernkit::detail::raise_current_exception(Line::kName, Line::kWhere);
   }
-  return op(nullptr, in_order, kCount, result);
+}
+
+/// `Function` is the op's exported one.
+template <class Line, KernkitFunction Function>
+KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName, Line::kWhere, kXlaLine<Line>.names,
+                                               kXlaLine<Line>.num_attributes,
+                                               run_for_xla<Line, Function>};
+
+/// The same, without a detour where there is least to do.
+template <class Line, KernkitFunction Function>
+KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
+                                                       const KernkitXlaCallFrame& frame) noexcept {
+  const bool is_call = frame.extension == nullptr && frame.stage == kKernkitXlaStageExecute;
+  if (type == kDLCPU && KERNKIT_USUALLY(is_call)) {
+    const int code = run_for_xla<Line, Function>(frame, {kDLCPU, 0});
+    return KERNKIT_USUALLY(code == 0) ? nullptr : raised_for_xla(frame.api, Line::kName);
+  }
+  return call_from_xla(kXlaOp<Line, Function>, type, frame);
 }
 
 }  // namespace kernkit::shapes
+
+// A part of the SDK that a library may lack: kernkit.cc does not compile it.
+#include "kernkit/shapes/impl/xla.h"

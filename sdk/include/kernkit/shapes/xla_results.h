@@ -12,12 +12,10 @@ namespace kernkit::shapes {
 /// shape, dtype and device. For others it asks the allocator that was current, or CPUNDAlloc.
 class XlaResults {
  public:
-  /// Throws TypeError for a buffer that is no tensor, and as AllocatorGuard does.
-  KERNKIT_LOCAL XlaResults(const KernkitAny* buffers, int32_t count)
+  /// Throws as AllocatorGuard does.
+  KERNKIT_LOCAL XlaResults(const DLTensor* buffers, int32_t count)
       : count_(count), before_(current()), allocator_(current_allocator()), guard_(allocate) {
-    for (int32_t i = 0; i < count; ++i) {
-      buffers_[i].tensor = Read::read(buffers[i], "a result of XLA").get();
-    }
+    for (int32_t i = 0; i < count; ++i) buffers_[i].tensor = buffers + i;
     current() = this;
   }
   XlaResults(const XlaResults&) = delete;

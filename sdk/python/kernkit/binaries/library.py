@@ -14,7 +14,7 @@ from .fatbin import FatbinError, read_architectures
 from .identity import read_identity
 from .manylinux import Version, version_of
 
-_OP = re.compile(r"__tvm_ffi_(?!_metadata_|_doc_|_xla_|_backward_|_library_ctx$)(.+)")
+_OP = re.compile(r"__tvm_ffi_(?!_metadata_|_doc_|_backward_|_library_ctx$)(.+)")
 _DF_SYMBOLIC, _DF_1_NODELETE = 0x2, 0x8
 
 

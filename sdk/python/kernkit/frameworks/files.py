@@ -43,8 +43,7 @@ def files(arguments: argparse.Namespace, ops: List[Op]) -> Dict[str, str]:
             written["torch.py"] = _MODULE.format(package=package, who="PyTorch", needs="torch", module="torch", pip="torch")
         if arguments.jax or arguments.frameworks:
             written["_jax.py"] = jax_ops.source(package, library, ops, named)
-            written["jax.py"] = _MODULE.format(package=package, who="JAX and jax-tvm-ffi", needs="jax_tvm_ffi", module="jax",
-                                               pip="jax jax-tvm-ffi")  # fmt: skip
+            written["jax.py"] = _MODULE.format(package=package, who="JAX", needs="jax", module="jax", pip="jax")
     except SchemaError as error:
         raise Refusal(f"{library}: {error}") from error
     return written

@@ -3,28 +3,40 @@
 
 HEAD = '''"""The ops of {package} for JAX. Written by kernkit from the library; not to be changed."""
 
+import ctypes as {kk}ctypes
 import functools as {kk}functools
 import os as {kk}os
+import re as {kk}re
 
 import jax as {kk}jax
-import jax_tvm_ffi as {kk}jax_tvm_ffi
-import tvm_ffi as {kk}tvm_ffi
 
 __all__ = [
 {listed}]
 
-{kk}module = {kk}tvm_ffi.load_module({kk}os.path.join({kk}os.path.dirname(__file__), {file}))
+{kk}library = {kk}ctypes.CDLL({kk}os.path.join({kk}os.path.dirname(__file__), {file}))
 
 
-def {kk}register(op, attributes, is_in_order):
-    """XLA's target of an op. What it hands over is in the op's order, or in that of kernkit/shapes/xla.h."""
-    order = ["rets", "args", *(f"attrs.{{name}}" for name in attributes)]
-    function = {kk}module.get_function(op if is_in_order else f"_xla_{{op}}")
-    order = order if is_in_order else ["attrs.{kk}given", *order]
-    for platform in ("cpu", "gpu"):
-        {kk}jax_tvm_ffi.register_ffi_target(
-            f"{package}.{{op}}", function, order, platform=platform, allow_cuda_graph=platform == "gpu"
-        )
+def {kk}check_version():
+    """XLA refuses a handler of another version when it starts, which leaves JAX without any device."""
+    try:
+        with open({kk}os.path.join({kk}jax.ffi.include_dir(), "xla/ffi/api/c_api.h"), encoding="utf-8") as header:
+            version = {kk}re.findall(r"#define XLA_FFI_API_(?:MAJOR|MINOR) (\d+)", header.read())
+    except OSError:
+        return
+    if version and version[0] != "0":
+        raise ImportError(f"{package}.jax speaks version 0 of XLA's FFI API, and this jaxlib {{'.'.join(version)}}; "
+                          "build it with a newer kernkit")
+
+
+{kk}check_version()
+
+
+def {kk}register(op):
+    """XLA's targets of an op, which the library has for each platform."""
+    for platform, device in (("cpu", "cpu"), ("gpu", "cuda")):
+        handler = {kk}jax.ffi.pycapsule(getattr({kk}library, f"kernkit_xla_{{device}}_{{op}}"))
+        stages = {{"instantiate": handler, "execute": handler}}
+        {kk}jax.ffi.register_ffi_target(f"{package}.{{op}}", stages, platform=platform)
 
 
 def {kk}axes(array):
@@ -70,7 +82,7 @@ def {kk}call(op, results, tensors, vmap, aliases, given, attributes):
     operands = [tensor for tensor in tensors if tensor is not None]
     target = {kk}jax.ffi.ffi_call(f"{package}.{{op}}", results, vmap_method=vmap, input_output_aliases=aliases)
     if given is not None:
-        attributes["{kk}given"] = given
+        attributes["?given"] = given
     found = target(*operands, **attributes)
     axes = {kk}axes(operands[0]) if operands else ()
     if axes:  # ffi_call knows nothing of them

@@ -85,7 +85,7 @@ class JaxWriter(Writer):
         places = ", ".join(f"{self._place(before[v.name])}: {i}" for i, v in enumerate(made) if v.name in before)
         vmap = "broadcast_all" if self.is_batched() else "sequential"
         call = [f'"{self.op.name}"', f"({results})", f"({', '.join([self.names[v.name] for v in tensors] + [''])})".replace(", )", ",)"),
-                f'"{vmap}"', "{" + places + "}", "None" if self.is_in_order() else " | ".join(given) or "0",
+                f'"{vmap}"', "{" + places + "}", " | ".join(given) or "None",
                 f"{{{', '.join(f'{v.name!r}: {self._attribute(v)}' for v in attributes)}}}"]  # fmt: skip
         return [*lines, f"    return {self.kk}call({', '.join(call)})"]
 
@@ -100,16 +100,8 @@ class JaxWriter(Writer):
         signature = self._signature(self.inputs, self._asked())
         return ["", "", f"def {self.function}({signature}):", f"    {text!r}", *lines]
 
-    def is_in_order(self) -> bool:
-        """Whether XLA hands over what the op takes: outputs, tensors, others, and all of them in every call."""
-        others = [v for v in self.inputs if v.type != "Tensor"]
-        ordered = self.out + [v for v in self.inputs if v.type == "Tensor"] + others
-        plain = not self.op.results and not any(v.is_optional or (v.is_written and not v.is_only_written) for v in self.op.parameters)
-        return plain and all(a is b for a, b in zip(ordered, self.op.parameters))
-
     def _register(self) -> List[str]:
-        attributes = [v.name for v in self.inputs if v.type != "Tensor"]
-        return ["", "", f'{self.kk}register("{self.op.name}", {attributes}, {self.is_in_order()})']
+        return ["", "", f'{self.kk}register("{self.op.name}")']
 
     def function_lines(self) -> List[str]:
         return [*self._documented(self.body()), *self._register()]
@@ -164,7 +156,7 @@ def source(package: str, library: pathlib.Path, ops: List[Op], named: Dict[str, 
     exported = read_library(library).exported
 
     def write(writer: JaxWriter, backward: Optional[Backward]) -> Written:
-        if f"__tvm_ffi__xla_{writer.op.name}" not in exported and not writer.why_not():
+        if f"kernkit_xla_cpu_{writer.op.name}" not in exported and not writer.why_not():
             return "function for JAX: it was exported without kernkit/shapes/export.h"
         return writer.written(backward)
 

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// What handlers do beside calling an op, and how an op's error becomes XLA's.
+#pragma once
+
+#include <string.h>
+
+#include "kernkit/env.h"
+#include "kernkit/host_api/host_error.h"
+#include "kernkit/shapes/xla.h"
+
+namespace kernkit::shapes {
+
+namespace detail {
+
+[[gnu::cold]] KERNKIT_LOCAL inline KernkitXlaError* xla_error(const KernkitXlaApi* api, int code,
+                                                              const char* text) {
+  KernkitXlaErrorArgs args = {sizeof args, nullptr, text, code};
+  return api->error_create(&args);
+}
+
+/// Has XLA refuse a version that it does not speak: 0.1 to 0.3 are alike in what is read here.
+[[gnu::cold]] KERNKIT_LOCAL inline KernkitXlaError* describe(const KernkitXlaCallFrame& frame,
+                                                             DLDeviceType type,
+                                                             KernkitXlaMetadata* metadata) {
+  const KernkitXlaVersion& xlas = frame.api->version;
+  int minor = kKernkitXlaMinor;
+  if (xlas.major_version == kKernkitXlaMajor) {
+    const bool is_long =
+        frame.struct_size >= sizeof frame && frame.args.struct_size >= sizeof frame.args &&
+        frame.rets.struct_size >= sizeof frame.rets &&
+        frame.attributes.struct_size >= sizeof frame.attributes &&
+        metadata->struct_size >= offsetof(KernkitXlaMetadata, traits) + sizeof metadata->traits &&
+        frame.api->struct_size >= offsetof(KernkitXlaApi, more);
+    if (!is_long) {
+      return xla_error(frame.api, kKernkitXlaInternal,
+                       "kernkit: structs of XLA's FFI API are shorter than those of version 0.1");
+    }
+    if (xlas.minor_version < minor) minor = xlas.minor_version;
+  }
+  metadata->version.major_version = kKernkitXlaMajor;
+  metadata->version.minor_version = minor;
+  metadata->traits = type == kDLCPU ? 0 : kKernkitXlaGraphs;
+  return nullptr;
+}
+
+/// TypeError where a program has other attributes than the line.
+[[gnu::cold]] KERNKIT_LOCAL inline void check_names(const KernkitXlaAttributes& attributes,
+                                                    const char* const* names, int num_names) {
+  Message expected;
+  bool are_same = attributes.size == num_names;
+  for (int i = 0; i < num_names; ++i) {
+    expected << (i > 0 ? ", " : "") << names[i];
+    are_same = are_same && attributes.names[i]->size == strlen(names[i]) &&
+               memcmp(attributes.names[i]->data, names[i], strlen(names[i])) == 0;
+  }
+  if (are_same) return;
+  Message got;
+  for (int i = 0; i < attributes.size; ++i) {
+    got << (i > 0 ? ", " : "");
+    got.append(attributes.names[i]->data, attributes.names[i]->size);
+  }
+  KERNKIT_THROW(TypeError) << "expected attributes [" << expected.c_str() << "], got ["
+                           << got.c_str() << "]";
+}
+
+/// Runs it where XLA works, and sets *error to what XLA itself refuses.
+KERNKIT_LOCAL inline int run_on_xlas_stream(const XlaOp& op, DLDeviceType type,
+                                            const KernkitXlaCallFrame& frame,
+                                            KernkitXlaError** error) {
+  KERNKIT_CHECK(frame.api->struct_size >= sizeof(KernkitXlaApi), RuntimeError)
+      << "XLA's FFI API does not say which device it works on; install a newer jaxlib";
+  KernkitXlaStreamArgs stream = {sizeof stream, nullptr, frame.context, nullptr};
+  KernkitXlaOrdinalArgs device = {sizeof device, nullptr, frame.context, 0};
+  *error = frame.api->stream_get(&stream);
+  if (*error == nullptr) *error = frame.api->ordinal_get(&device);
+  if (*error != nullptr) return 0;
+  const StreamGuard guard({type, device.ordinal}, stream.stream);
+  return op.run(frame, {type, device.ordinal});
+}
+
+}  // namespace detail
+
+KERNKIT_LOCAL inline KernkitXlaError* raised_for_xla(const KernkitXlaApi* api,
+                                                     const char* name) noexcept {
+  struct Code {
+    const char* kind;
+    int code;
+  };
+  static constexpr Code kCodes[] = {{kind::TypeError, kKernkitXlaInvalidArgument},
+                                    {kind::ValueError, kKernkitXlaInvalidArgument},
+                                    {kind::IndexError, kKernkitXlaOutOfRange},
+                                    {kind::MemoryError, kKernkitXlaResourceExhausted},
+                                    {kind::NotImplementedError, kKernkitXlaUnimplemented}};
+  try {
+    if (host_api::error_move_from_raised.get() != nullptr) kernkit::detail::throw_raised(name);
+    throw Error(kernkit::detail::last_error());
+  } catch (const Error& error) {
+    int code = kKernkitXlaInternal;
+    for (const Code& one : kCodes) code = strcmp(error.kind(), one.kind) == 0 ? one.code : code;
+    return detail::xla_error(api, code, error.what());
+  } catch (...) {
+    return detail::xla_error(api, kKernkitXlaResourceExhausted, "out of memory");
+  }
+}
+
+KERNKIT_LOCAL inline KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
+                                                    const KernkitXlaCallFrame& frame) noexcept {
+  for (auto* one = frame.extension; one != nullptr; one = one->next) {
+    if (one->type == kKernkitXlaExtensionMetadata) {
+      auto* asked = reinterpret_cast<KernkitXlaMetadataExtension*>(one);
+      return detail::describe(frame, type, asked->metadata);
+    }
+  }
+  int code = 0;
+  KernkitXlaError* error = nullptr;
+  try {
+    if (frame.stage == kKernkitXlaStageInstantiate) {
+      detail::check_names(frame.attributes, op.attributes, op.num_attributes);
+    } else if (frame.stage == kKernkitXlaStageExecute) {
+      code = type == kDLCPU ? op.run(frame, {type, 0})
+                            : detail::run_on_xlas_stream(op, type, frame, &error);
+    }
+  } catch (...) {
+    code = kernkit::detail::raise_current_exception(op.name, op.where);
+  }
+  return code == 0 ? error : raised_for_xla(frame.api, op.name);
+}
+
+}  // namespace kernkit::shapes

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// XlaArguments: the arguments of an op, out of XLA's buffers and attributes.
+#pragma once
+
+#include <utility>
+
+#include "kernkit/abi/xla.h"
+#include "kernkit/error.h"
+#include "kernkit/shapes/xla_dtype.h"
+#include "kernkit/shapes/xla_line.h"
+#include "kernkit/tensor.h"
+
+namespace kernkit::shapes {
+
+/// What XLA passes otherwise than the line says.
+enum class XlaFault : uint8_t {
+  kLine,
+  kAttributes,
+  kOperands,
+  kResults,
+  kBuffer,
+  kDType,
+  kAlias,
+  kAttribute,
+};
+
+/// TypeError, for parameter `name`; `got` is how many, or which dtype.
+[[noreturn, gnu::cold]] void refuse_from_xla(XlaFault fault, const char* name, int64_t got = 0);
+
+/// A str or a ScalarType, copied to `memory` to have a NUL behind it; or a Device. ValueError for a
+/// NUL in it, or a name of no device.
+[[gnu::cold]] KernkitAny text_from_xla(const KernkitXlaText& text, schema::Type type,
+                                       const char* name, Message* memory);
+
+/// Of one call. Who has no text needs no memory for it. Lines are named in full each time: nvcc
+/// takes no reference to one.
+template <class Line>
+class XlaArguments {
+  using Op = kernkit::detail::Op<Line>;
+
+ public:
+  static constexpr int kCount = Op::kSchema.num_params;
+  static constexpr int kReturns = Op::kSchema.num_returns;
+
+  /// Throws as these functions do.
+  KERNKIT_ACCESSOR XlaArguments(const KernkitXlaCallFrame& frame, DLDevice device) {
+    if constexpr (!kXlaLine<Line>.is_possible) refuse_from_xla(XlaFault::kLine, "", 0);
+    if (!KERNKIT_USUALLY(frame.attributes.size == kXlaLine<Line>.num_attributes)) {
+      refuse_from_xla(XlaFault::kAttributes, "", frame.attributes.size);
+    }
+    if constexpr (kXlaLine<Line>.has_given) {
+      arguments[kCount] = scalar<schema::Type::kInt>(frame.attributes, 0, kGivenForXla);
+    }
+    read_all(frame, device, std::make_index_sequence<kCount>());
+    for (int i = 0; i < kReturns; ++i) {
+      set_tensor(frame.rets, next_ret_++, device, "a result", &tensors_[kCount + i]);
+    }
+    if (!KERNKIT_USUALLY(frame.args.size == next_arg_)) {
+      refuse_from_xla(XlaFault::kOperands, "", frame.args.size);
+    }
+    if (!KERNKIT_USUALLY(frame.rets.size == next_ret_)) {
+      refuse_from_xla(XlaFault::kResults, "", frame.rets.size);
+    }
+  }
+
+  const DLTensor* results() const { return tensors_ + kCount; }
+
+  KernkitAny arguments[kCount + 1];  // the last is the mask of what is given
+
+ private:
+  struct NoTexts {};
+  struct Texts {
+    Message all[kXlaLine<Line>.num_texts + 1];
+  };
+
+  template <size_t... I>
+  KERNKIT_ACCESSOR void read_all(const KernkitXlaCallFrame& frame, DLDevice device,
+                                 std::index_sequence<I...>) {
+    (read<I>(frame, device), ...);
+  }
+
+  template <size_t I>
+  KERNKIT_ACCESSOR void read(const KernkitXlaCallFrame& frame, DLDevice device) {
+    constexpr const schema::Param& kParam = Op::kSchema.params[I];
+    const char* name = Op::name(I);
+    arguments[I] = {};
+    if constexpr (kParam.is_optional) {
+      if ((static_cast<uint64_t>(arguments[kCount].v.i64) >> I & 1) == 0) return;
+    }
+    if constexpr (kParam.type != schema::Type::kTensor) {
+      constexpr int kPlace = kXlaLine<Line>.places[I];
+      if constexpr (kXlaLine<Line>.is_text(kParam.type)) {
+        if (frame.attributes.types[kPlace] != kKernkitXlaAttributeString) {
+          refuse_from_xla(XlaFault::kAttribute, name);
+        }
+        const auto& text = *static_cast<const KernkitXlaText*>(frame.attributes.values[kPlace]);
+        arguments[I] = text_from_xla(text, kParam.type, name, &texts_.all[kXlaLine<Line>.texts[I]]);
+      } else {
+        arguments[I] = scalar<kParam.type>(frame.attributes, kPlace, name);
+      }
+    } else {
+      DLTensor& tensor = tensors_[I];
+      if constexpr (kParam.is_written) {
+        set_tensor(frame.rets, next_ret_++, device, name, &tensor);
+      }
+      if constexpr (!kParam.is_only_written) {
+        const void* written = kParam.is_written ? tensor.data : nullptr;
+        set_tensor(frame.args, next_arg_++, device, name, &tensor);
+        if (kParam.is_written && !KERNKIT_USUALLY(tensor.data == written)) {
+          refuse_from_xla(XlaFault::kAlias, name, 0);
+        }
+      }
+      arguments[I].type_index = kKernkitDLTensorPtr;
+      arguments[I].v.ptr = &tensor;
+    }
+  }
+
+  KERNKIT_ACCESSOR static void set_tensor(const KernkitXlaBuffers& from, int place, DLDevice device,
+                                          const char* name, DLTensor* to) {
+    if (!KERNKIT_USUALLY(place < from.size && from.types[place] == kKernkitXlaBuffer)) {
+      refuse_from_xla(XlaFault::kBuffer, name);
+    }
+    const auto& array = *static_cast<const KernkitXlaArray*>(from.buffers[place]);
+    const DLDataType dtype = dtype_of_xla(array.dtype);
+    if (!KERNKIT_USUALLY(dtype.bits != 0)) refuse_from_xla(XlaFault::kDType, name, array.dtype);
+    *to = {array.data, device, static_cast<int32_t>(array.rank), dtype, array.dims, nullptr, 0};
+  }
+
+  template <schema::Type Type>
+  KERNKIT_ACCESSOR static KernkitAny scalar(const KernkitXlaAttributes& from, int place,
+                                            const char* name) {
+    constexpr int kDType = Type == schema::Type::kInt     ? kKernkitXlaInt64
+                           : Type == schema::Type::kFloat ? kKernkitXlaFloat64
+                           : Type == schema::Type::kBool  ? kKernkitXlaBool
+                                                          : -1;
+    const auto* value = static_cast<const KernkitXlaScalar*>(from.values[place]);
+    const bool is_scalar = from.types[place] == kKernkitXlaAttributeScalar;
+    if (!KERNKIT_USUALLY(is_scalar && value->dtype == kDType)) {
+      refuse_from_xla(XlaFault::kAttribute, name);
+    }
+    KernkitAny any = {};
+    if constexpr (Type == schema::Type::kFloat) {
+      any.type_index = kKernkitFloat;
+      any.v.f64 = *static_cast<const double*>(value->value);
+    } else if constexpr (Type == schema::Type::kInt) {
+      any.type_index = kKernkitInt;
+      any.v.i64 = *static_cast<const int64_t*>(value->value);
+    } else {
+      any.type_index = kKernkitBool;
+      any.v.i64 = *static_cast<const bool*>(value->value) ? 1 : 0;
+    }
+    return any;
+  }
+
+  int next_arg_ = 0;
+  int next_ret_ = 0;
+  DLTensor tensors_[kCount + kReturns + 1];
+  std::conditional_t<(kXlaLine<Line>.num_texts > 0), Texts, NoTexts> texts_;
+};
+
+}  // namespace kernkit::shapes
+
+// A part of the SDK that a library may lack: kernkit.cc does not compile it.
+#include "kernkit/shapes/impl/xla_arguments.h"

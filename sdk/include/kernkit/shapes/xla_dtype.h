@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the numbers that XLA has for dtypes to DLPack's dtypes.
+#pragma once
+
+#include "kernkit/types/dtype.h"
+
+namespace kernkit::shapes {
+
+namespace detail {
+struct XlaDType {
+  int number;
+  DLDataType dtype;
+};
+// Source: XLA_FFI_DataType of xla/ffi/api/c_api.h. Those that share a byte are not among them.
+KERNKIT_LOCAL inline constexpr XlaDType kXlaDTypes[] = {
+    {1, dl_bool},
+    {2, dl_int8},
+    {3, dl_int16},
+    {4, dl_int32},
+    {5, dl_int64},
+    {6, dl_uint8},
+    {7, dl_uint16},
+    {8, dl_uint32},
+    {9, dl_uint64},
+    {10, dl_float16},
+    {11, dl_float32},
+    {12, dl_float64},
+    {15, make_dtype(DTypeCode::kComplex, 64)},
+    {16, dl_bfloat16},
+    {18, make_dtype(DTypeCode::kComplex, 128)},
+    {19, make_dtype(DTypeCode::kFloat8E5M2, 8)},
+    {20, make_dtype(DTypeCode::kFloat8E4M3FN, 8)},
+    {23, make_dtype(DTypeCode::kFloat8E4M3B11FNUZ, 8)},
+    {24, make_dtype(DTypeCode::kFloat8E5M2FNUZ, 8)},
+    {25, make_dtype(DTypeCode::kFloat8E4M3FNUZ, 8)},
+    {28, make_dtype(DTypeCode::kFloat8E4M3, 8)},
+    {29, make_dtype(DTypeCode::kFloat8E3M4, 8)},
+    {33, make_dtype(DTypeCode::kFloat8E8M0FNU, 8)},
+};
+inline constexpr int kMostXlaDTypes = 34;
+struct XlaDTypes {
+  DLDataType at[kMostXlaDTypes] = {};
+};
+constexpr XlaDTypes xla_dtypes() {
+  XlaDTypes all;
+  for (const XlaDType& one : kXlaDTypes) all.at[one.number] = one.dtype;
+  return all;
+}
+KERNKIT_LOCAL inline constexpr XlaDTypes kDTypeOfXla = xla_dtypes();
+}  // namespace detail
+
+/// The dtype of a buffer; {} for one that DLPack does not have, or has in another layout.
+constexpr DLDataType dtype_of_xla(int number) {
+  const auto i = static_cast<unsigned>(number);
+  return i < detail::kMostXlaDTypes ? detail::kDTypeOfXla.at[i] : DLDataType{};
+}
+
+}  // namespace kernkit::shapes

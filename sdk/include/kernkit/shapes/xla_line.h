@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// XlaLine: what XLA passes for the parameters of a line, at compile time.
+#pragma once
+
+#include "kernkit/call/op.h"
+
+namespace kernkit::shapes {
+
+/// An attribute beside those of the line, of each op that has optional parameters: an int, whose
+/// bit i says that parameter i is no None. '?' sorts it in front of the others.
+inline constexpr char kGivenForXla[] = "?given";
+
+/// Operands are the tensors that are read; results are those that are written, then what is
+/// returned; attributes are the rest, sorted by name. Each group of tensors is in the line's order,
+/// without those that are None. What is read and written comes twice, by an alias.
+template <class Line>
+struct XlaLine {
+  using Op = kernkit::detail::Op<Line>;
+  static constexpr int kCount = Op::kSchema.num_params;
+
+  const char* names[kCount + 1] = {};  // of attributes, in XLA's order
+  uint8_t places[kCount + 1] = {};     // of parameters that are no tensors, among them
+  uint8_t texts[kCount + 1] = {};      // and among those that are texts
+  int num_attributes = 0;
+  int num_texts = 0;
+  bool has_given = false;
+  bool is_possible = true;  // XLA passes no list, and takes back nothing but tensors
+
+  constexpr XlaLine() {
+    for (int i = 0; i < kCount; ++i) {
+      has_given = has_given || Op::kSchema.params[i].is_optional;
+      is_possible = is_possible && !Op::kSchema.params[i].is_list;
+    }
+    for (int i = 0; i < Op::kSchema.num_returns; ++i) {
+      const schema::Param& one = Op::kSchema.returns[i];
+      is_possible =
+          is_possible && one.type == schema::Type::kTensor && !one.is_list && !one.is_optional;
+    }
+    if (has_given) names[num_attributes++] = kGivenForXla;
+    for (int i = 0; i < kCount; ++i) {
+      if (is_tensor(i)) continue;
+      int place = has_given ? 1 : 0;
+      for (int k = 0; k < kCount; ++k) place += !is_tensor(k) && is_before(k, i) ? 1 : 0;
+      places[i] = static_cast<uint8_t>(place);
+      names[place] = Op::name(static_cast<size_t>(i));
+      ++num_attributes;
+      texts[i] = static_cast<uint8_t>(num_texts);
+      if (is_text(Op::kSchema.params[i].type)) ++num_texts;
+    }
+  }
+
+  static constexpr bool is_text(schema::Type type) {
+    return type == schema::Type::kStr || type == schema::Type::kScalarType ||
+           type == schema::Type::kDevice;
+  }
+
+ private:
+  static constexpr bool is_tensor(int i) {
+    return Op::kSchema.params[i].type == schema::Type::kTensor;
+  }
+  static constexpr bool is_before(int a, int b) {
+    const char* left = Op::name(static_cast<size_t>(a));
+    const char* right = Op::name(static_cast<size_t>(b));
+    while (*left == *right && *left != '\0') ++left, ++right;
+    return *left < *right;
+  }
+};
+
+template <class Line>
+KERNKIT_LOCAL inline constexpr XlaLine<Line> kXlaLine{};
+
+}  // namespace kernkit::shapes
