@@ -2,8 +2,6 @@
 // Which sanitizers this is compiled with, and what they ask of who switches stacks.
 #pragma once
 
-#include <cstddef>
-
 #include "kernkit/testing/closed_memory.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(KERNKIT_CUDA_ON_CPU_TSAN)
@@ -41,6 +39,9 @@ namespace kernkit::cuda_on_cpu {
 using testing::close_memory;
 using testing::open_memory;
 
+/// Tells a tool of the order of work, where one is on: see ptx/tools/order.h.
+enum class OrderStep { kAcquire, kRelease, kEnters, kLeaves, kBegins };
+inline void (*tell_order)(OrderStep, const void* what) = [](OrderStep, const void*) {};
 #if defined(KERNKIT_TSAN)
 inline constexpr bool kRaceDetector = true;
 /// Everything before a release at an address happened before what follows an acquire there.
@@ -50,8 +51,7 @@ inline void race_ignore(bool ignore) {
   (ignore ? AnnotateIgnoreReadsBegin : AnnotateIgnoreReadsEnd)("", 0);
   (ignore ? AnnotateIgnoreWritesBegin : AnnotateIgnoreWritesEnd)("", 0);
 }
-/// While one lives, the race detector does not look at this context: what the runtime does for
-/// itself calls functions that it watches, memcpy() and free().
+/// While one lives, the race detector does not look at this context, which is the runtime's own.
 struct RaceIgnored {
   RaceIgnored() { race_ignore(true); }
   ~RaceIgnored() { race_ignore(false); }
@@ -61,8 +61,7 @@ struct RaceSeen {
   RaceSeen() { race_ignore(false); }
   ~RaceSeen() { race_ignore(true); }
 };
-/// While one lives, what runs is somebody else to the race detector, and ignored: nothing is
-/// ordered with its maker but what the maker did before.
+/// While one lives, what runs is ignored, and somebody else, who knows what its maker did before.
 class RaceContext {
  public:
   RaceContext() : caller_(__tsan_get_current_fiber()), own_(__tsan_create_fiber(0)) {
@@ -83,16 +82,15 @@ class RaceContext {
 };
 #else
 inline constexpr bool kRaceDetector = false;
-inline void race_acquire(void*) {}
-inline void race_release(void*) {}
+inline void race_acquire(void* address) { tell_order(OrderStep::kAcquire, address); }
+inline void race_release(void* address) { tell_order(OrderStep::kRelease, address); }
 struct RaceIgnored {
   RaceIgnored() {}  // so that none is an unused variable
 };
-struct RaceSeen {
-  RaceSeen() {}
-};
+using RaceSeen = RaceIgnored;
 struct RaceContext {
-  RaceContext() {}
+  RaceContext() { tell_order(OrderStep::kEnters, nullptr); }
+  ~RaceContext() { tell_order(OrderStep::kLeaves, nullptr); }
 };
 #endif
 

@@ -69,6 +69,7 @@ class GridRun {
 
   unsigned processors() {
     const uint64_t work = schedule_.runs() * count(launch_.block) * launch_.kernel.code.size();
+    if (launch_.watch != nullptr && launch_.watch->needs_order()) return 1;
     if (work < kLarge || (settings_.seed != 0 && !settings_.spreads)) return 1;
     const std::vector<Origin>& origins = launch_.kernel.origins;
     each_for_itself_ = std::all_of(origins.begin(), origins.end(), is_for_itself);

@@ -32,6 +32,8 @@ class Watch {
   virtual ~Watch() = default;
   /// Asked by several OS threads, as its block watches end.
   virtual std::unique_ptr<BlockWatch> of(Block& block) = 0;
+  /// Whether blocks run one after the other, on one processor.
+  virtual bool needs_order() const { return false; }
 };
 
 }  // namespace kernkit::cuda_on_cpu::ptx

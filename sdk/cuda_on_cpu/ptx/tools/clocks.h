@@ -29,6 +29,9 @@ class Clocks {
   bool knows(unsigned warp, unsigned other, uint32_t time) const {
     return clocks_[warp].of[other] >= time;
   }
+  const Clock& clock(unsigned warp) const { return clocks_[warp]; }
+  /// What the warp does from here on, nobody knows who heard of it before.
+  void tick(unsigned warp) { ++clocks_[warp].of[warp]; }
   /// `only`: it does not wait, and hears nothing.
   void arrive(unsigned warp, uint32_t barrier, bool only) {
     Barrier& one = barriers_[barrier];

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "kernkit/cuda_on_cpu/racecheck.h"
+#include "ptx/tools/global_races.h"
+#include "ptx/tools/order.h"
 
 namespace kernkit::cuda_on_cpu {
 namespace ptx {
@@ -47,6 +49,9 @@ struct Tools : Watch {
     for (auto& tool : all) tools->all.push_back(tool->of(block));
     return tools;
   }
+  bool needs_order() const override {
+    return std::any_of(all.begin(), all.end(), [](auto& tool) { return tool->needs_order(); });
+  }
   std::vector<std::unique_ptr<Watch>> all;
 };
 
@@ -62,7 +67,10 @@ Session::Session() {
   if (folder == nullptr) return;
   folder_ = folder;
   if (is_asked_for("counters")) ledgers_.push_back(&of_program_);
-  if (is_asked_for("racecheck")) race_ledgers_.push_back(&races_of_program_);
+  if (is_asked_for("racecheck")) {
+    ptx::keep_order();
+    race_ledgers_.push_back(&races_of_program_);
+  }
   std::atexit([] { of_process().write(); });
 }
 
@@ -81,7 +89,7 @@ void Session::write() const {
 }
 
 std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module,
-                                      const std::string& name) {
+                                      const std::string& name, dim3 grid, dim3 block) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (ledgers_.empty() && race_ledgers_.empty()) return nullptr;
   if (kernel.watched == nullptr) kernel.watched = std::make_shared<WatchedKernel>(kernel, module);
@@ -91,6 +99,8 @@ std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module
   }
   if (!race_ledgers_.empty()) {
     tools->all.push_back(std::make_unique<SharedRaces>(*kernel.watched, race_ledgers_));
+    tools->all.push_back(
+        std::make_unique<GlobalRaces>(kernel.watched, name, race_ledgers_, grid, block));
   }
   return tools;
 }
@@ -126,6 +136,7 @@ struct RaceCheck::State {
 };
 
 RaceCheck::RaceCheck() : state_(std::make_unique<State>()) {
+  ptx::keep_order();
   ptx::Session::of_process().add(&state_->ledger);
 }
 RaceCheck::~RaceCheck() { ptx::Session::of_process().remove(&state_->ledger); }

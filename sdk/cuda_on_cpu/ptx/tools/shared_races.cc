@@ -34,10 +34,7 @@ class SharedRaces::OfBlock : public BlockWatch {
 
  public:
   OfBlock(SharedRaces& all, Block& block)
-      : all_(all), block_(block), cells_(block.shared.size()), old_(size_t{32} * kMostBytes) {
-    const Kernel& kernel = all.watched_.kernel;
-    for (const Origin& origin : kernel.origins) ordered_.push_back(is_ordered(origin.opcode));
-  }
+      : all_(all), block_(block), cells_(block.shared.size()), old_(size_t{32} * kMostBytes) {}
   ~OfBlock() override {
     for (const auto& [pair, race] : races_) {
       for (RaceLedger* ledger : all_.ledgers_) ledger->add(pair, race);
@@ -83,7 +80,7 @@ class SharedRaces::OfBlock : public BlockWatch {
       const int lane = __builtin_ctz(left);
       const uint64_t at = touched_.at[lane];
       const bool loads = kind == AccessKind::kLoad;
-      const bool ordered = kind == AccessKind::kAtomic || ordered_[operation.number];
+      const bool ordered = all_.watched_.ordered[operation.number] != Reach::kNone;
       if (ordered && (loads || kind == AccessKind::kAtomic)) clocks_.hear(warp.number, at);
       const Seen now{clocks_.time(warp.number), operation.number, static_cast<uint8_t>(warp.number),
                      static_cast<uint8_t>(lane), ordered};
@@ -103,13 +100,6 @@ class SharedRaces::OfBlock : public BlockWatch {
  private:
   static constexpr size_t kMostBytes = 32;  // of a lane
 
-  // What others wait for: order by these is taken for what was wanted.
-  static bool is_ordered(const std::string& opcode) {
-    for (const char* word : {".volatile", ".relaxed", ".acquire", ".release", ".mmio"}) {
-      if (opcode.find(word) != std::string::npos) return true;
-    }
-    return false;
-  }
   bool races(const Seen& before, const Seen& now) const {
     if (before.time == 0 || before.warp == now.warp || (before.ordered && now.ordered))
       return false;
@@ -177,7 +167,6 @@ class SharedRaces::OfBlock : public BlockWatch {
   std::vector<Cell> cells_;
   std::vector<std::vector<Seen>> readers_{1};
   std::vector<unsigned char> old_;  // what was where lanes store
-  std::vector<bool> ordered_;       // of each operation
   Touched touched_;
   uint64_t number_ = 0;  // of the block
   std::map<RaceLedger::Pair, RaceLedger::Race> races_;

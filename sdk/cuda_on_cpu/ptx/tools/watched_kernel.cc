@@ -32,6 +32,28 @@ AccessKind access_of(const Operation& operation, const std::string& opcode) {
   return begins("cp.async") ? AccessKind::kCopy : AccessKind::kNone;
 }
 
+bool has(const std::string& opcode, const char* word) {
+  return opcode.find(word) != std::string::npos;
+}
+
+Reach reach_of(const std::string& opcode) {
+  return has(opcode, ".cta") ? Reach::kBlock : Reach::kDevice;
+}
+Reach ordered(const std::string& opcode, AccessKind kind) {
+  bool is_ordered = kind == AccessKind::kAtomic;
+  for (const char* word : {".volatile", ".relaxed", ".acquire", ".release", ".mmio", ".acq_rel"}) {
+    is_ordered |= has(opcode, word);
+  }
+  return is_ordered ? reach_of(opcode) : Reach::kNone;
+}
+// An access that releases is one as well.
+Reach fence(const std::string& opcode, AccessKind kind) {
+  const bool fences = opcode.rfind("membar", 0) == 0 || opcode.rfind("fence", 0) == 0;
+  const bool releases =
+      kind != AccessKind::kNone && (has(opcode, ".release") || has(opcode, ".acq_rel"));
+  return fences || releases ? reach_of(opcode) : Reach::kNone;
+}
+
 }  // namespace
 
 WatchedKernel::WatchedKernel(const Kernel& original, const Module& module) : kernel(original) {
@@ -40,6 +62,8 @@ WatchedKernel::WatchedKernel(const Kernel& original, const Module& module) : ker
     const Origin& origin = kernel.origins[operation.number];
     runs.push_back(operation.run);
     accesses.push_back(access_of(operation, origin.opcode));
+    ordered.push_back(ptx::ordered(origin.opcode, accesses.back()));
+    fences.push_back(fence(origin.opcode, accesses.back()));
     if (operation.run != nullptr) operation.run = run_watched;
     const SourceLine& at = origin.line;
     const auto [found, is_new] =

@@ -12,6 +12,10 @@ namespace kernkit::cuda_on_cpu::ptx {
 /// What an operation does to memory: kCopy loads and stores.
 enum class AccessKind : uint8_t { kNone, kLoad, kStore, kAtomic, kCopy };
 
+/// What others wait for, volatile and atomic accesses: order by these is taken for what was wanted.
+/// Of a fence: whom it is for.
+enum class Reach : uint8_t { kNone, kBlock, kDevice };
+
 /// A line of the source. Operations of one place have the same.
 struct Line {
   std::string place, file;  // as LineCounters has them
@@ -27,6 +31,7 @@ struct WatchedKernel {
   std::vector<Run> runs;
   std::vector<AccessKind> accesses;
   std::vector<uint32_t> line_of;  // a number of `lines`
+  std::vector<Reach> ordered, fences;
 };
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RaceCheck: accesses to shared memory that nothing orders, of kernels that nvcc compiled. See
-// docs/counters.md.
+// RaceCheck: accesses to shared and global memory that nothing orders, of kernels that nvcc
+// compiled. See docs/counters.md.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kernkit::cuda_on_cpu {
 
-/// Two accesses of different warps of a block to one byte, one of which changes it.
+/// Two accesses of different warps, blocks or kernels to one byte, one of which changes it.
 struct Race {
   std::string sentence;  // with both lines, as the block of the lowest number had it
   uint64_t count;        // how many accesses of lanes these two lines had

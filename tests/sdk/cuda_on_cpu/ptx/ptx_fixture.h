@@ -75,12 +75,17 @@ class PtxModule {
   template <class... Arguments>
   cudaError_t launch(const char* name, dim3 grid, dim3 block, size_t shared_memory,
                      Arguments... arguments) {
+    return launch_on(nullptr, name, grid, block, shared_memory, arguments...);
+  }
+  template <class... Arguments>
+  cudaError_t launch_on(cudaStream_t stream, const char* name, dim3 grid, dim3 block,
+                        size_t shared_memory, Arguments... arguments) {
     cudaKernel_t kernel = nullptr;
     const cudaError_t unknown = cudaLibraryGetKernel(&kernel, library_, name);
     if (unknown != cudaSuccess) return unknown;
     void* addresses[] = {&arguments..., nullptr};
     return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, addresses,
-                            shared_memory, nullptr);
+                            shared_memory, stream);
   }
 
  private:

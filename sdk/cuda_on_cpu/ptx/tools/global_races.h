@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// GlobalRaces: accesses to a byte of global memory, one of which changes it, with nothing that
+// orders them: of two blocks, of two warps of a block, of two kernels.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ptx/machine/block.h"
+#include "ptx/machine/watch.h"
+#include "ptx/tools/global_cells.h"
+#include "ptx/tools/shared_races.h"
+#include "ptx/tools/watched_kernel.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+class GlobalRaces : public Watch {
+ public:
+  GlobalRaces(std::shared_ptr<const WatchedKernel> watched, std::string kernel,
+              std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block);
+  ~GlobalRaces() override;
+  std::unique_ptr<BlockWatch> of(Block& block) override;
+  bool needs_order() const override { return true; }
+
+ private:
+  class OfBlock;
+
+  std::vector<RaceLedger*> ledgers_;
+  GlobalCells& cells_;
+  uint32_t launch_;
+  std::map<uint64_t, Known> said_;  // at the addresses of ordered accesses
+  std::map<RaceLedger::Pair, RaceLedger::Race> races_;
+};
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/tools/order.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "process/sanitizers.h"
+#include "runtime/state.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+namespace {
+
+using Heard = std::map<const void*, uint64_t>;  // of each stream the last work
+
+/// Who runs: the host's thread, or work of a stream.
+struct Actor {
+  Heard heard;
+  WorkId work;
+};
+
+struct OrderState {
+  std::mutex mutex;
+  std::map<const void*, Heard> places;
+  uint64_t works = 0;
+};
+OrderState& order() {
+  static auto& all = *new OrderState;  // the process may end while streams work
+  return all;
+}
+std::vector<Actor>& actors() {
+  thread_local std::vector<Actor> all(1);
+  return all;
+}
+
+void hear_all(Heard* to, const Heard& from) {
+  for (const auto& [stream, number] : from) (*to)[stream] = std::max((*to)[stream], number);
+}
+
+void acquire(const void* address) {
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  hear_all(&actors().back().heard, order().places[address]);
+}
+void release(const void* address) {
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  hear_all(&order().places[address], actors().back().heard);
+}
+// It knows what its maker knew.
+void enters() {
+  const Actor maker = actors().back();
+  actors().push_back(maker);
+}
+void leaves() {
+  if (actors().size() > 1) actors().pop_back();  // it may have been there before this was kept
+}
+
+// The legacy stream and the others that wait for it: what of either has run, is before this. Work
+// that is in no order has no queue.
+void begins(const Queue* queue) {
+  if (queue != nullptr && (queue->legacy || queue->blocking)) {
+    for (const auto& [key, other] : state().queues) {
+      if (queue->legacy ? other.blocking : other.legacy) acquire(&other.done);
+    }
+  }
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  const uint64_t number = ++order().works;
+  // Its stream is its own: no queue has an odd address.
+  const void* stream =
+      queue != nullptr ? &queue->done : reinterpret_cast<const void*>(2 * number + 1);
+  actors().back().work = {stream, number};
+  actors().back().heard[stream] = number;
+}
+
+void note(OrderStep step, const void* what) {
+  switch (step) {
+    case OrderStep::kAcquire: return acquire(what);
+    case OrderStep::kRelease: return release(what);
+    case OrderStep::kEnters: return enters();
+    case OrderStep::kLeaves: return leaves();
+    case OrderStep::kBegins: return begins(static_cast<const Queue*>(what));
+  }
+}
+
+}  // namespace
+
+void keep_order() { tell_order = note; }
+WorkId work_now() { return actors().back().work; }
+bool is_before(const WorkId& work) {
+  if (kRaceDetector || work.stream == nullptr) return true;
+  const Heard& heard = actors().back().heard;
+  const auto found = heard.find(work.stream);
+  return found != heard.end() && found->second >= work.number;
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

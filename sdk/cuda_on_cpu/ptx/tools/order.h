@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order: which work of streams and the host happened before which, by what the runtime tells a race
+// detector. In a build with one, which is told in our place, all work counts as ordered.
+#pragma once
+
+#include <cstdint>
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+/// Work of a stream: that of one stream is in order.
+struct WorkId {
+  const void* stream = nullptr;
+  uint64_t number = 0;
+};
+
+/// From here on it is kept.
+void keep_order();
+/// What runs now.
+WorkId work_now();
+/// Whether that work happened before what runs now.
+bool is_before(const WorkId& work);
+
+}  // namespace kernkit::cuda_on_cpu::ptx
