@@ -130,7 +130,7 @@ inline std::vector<std::string> Module::names() const {
   for (const std::string& symbol : detail::exported_functions(library_, detail::kOpPrefix)) {
     const std::string name = symbol.substr(prefix);
     const auto begins_it = [&](const char* what) { return name.rfind(what, 0) == 0; };
-    const auto about_one = {"_metadata_", "_doc_", "_xla_", "_backward_"};
+    const auto about_one = {"_metadata_", "_doc_", "_backward_"};
     if (std::none_of(about_one.begin(), about_one.end(), begins_it)) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
