@@ -169,20 +169,40 @@ def test_several_files_run_on_the_cpu_too(project):
 
 @pytest.mark.all
 def test_gpu_only(project, tmp_path):
-    """Without the word an error says it; with it the op is left out, by name among the skipped."""
+    """Without the word an error says it; with it the op is left out, by name among the skipped. No word is
+    needed where CMake finds the reason in the .cu file."""
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
+    kernel = (tmp_path / "plus/plus.cu").read_text()
+    (tmp_path / "plus/plus.cu").write_text('#include "of_nvcc.h"\n' + kernel)
+    (tmp_path / "plus/of_nvcc.h").write_text("")
     build = configured(project(f"kernkit_add_kernel(ops plus {ALL})", more=more))
     for text in ("#include <cub/block/block_reduce.cuh>\n", "__global__ void k() {}\nvoid f() { k<<<1, 1>>>(); }\n"):
-        (tmp_path / "plus/plus.cu").write_text(text)
+        (tmp_path / "plus/of_nvcc.h").write_text(text)
         failed = subprocess.run(["cmake", "--build", build, "--target", "plus_cuda_test"], capture_output=True, text=True)
         assert failed.returncode != 0
         assert "kernkit: plus.cu does not compile for the CPU." in failed.stdout
         assert "say so, and it is left out there: kernkit_add_kernel(ops plus GPU_ONLY)" in failed.stdout
-    build = configured(project(f"kernkit_add_kernel(ops plus {ALL} GPU_ONLY)", more=more))
+    (tmp_path / "plus/plus.cu").write_text(kernel + "__global__ void k() {}\nvoid f() { k<<<1, 1>>>(); }\n")
+    build = configured(project(f"kernkit_add_kernel(ops plus {ALL})", more=more))
     run("cmake", "--build", build)
     said = run("ctest", "--test-dir", build, "--output-junit", build / "junit.xml")
     assert re.search(r"plus_cuda_test .*Skipped", said) and "100% tests passed" in said
     assert "GPU_ONLY: CUDA on the CPU leaves such a kernel out; where nvcc is, it runs by its PTX" in (build / "junit.xml").read_text()
+
+
+@pytest.mark.parametrize("text, is_of_nvcc", [
+    ("extern __shared__ float tile[];\n", True),
+    ("#include <cub/block/block_scan.cuh>\n", True),
+    ('__device__ void f() { asm volatile("membar.gl;"); }\n', True),
+    ('#if defined(__CUDACC__)\n__device__ void f() { asm("membar.gl;"); }\n#endif\n', False),
+    ("// k<<<1, 1>>>() is launched by cuda::Launch.\n", False),
+    ("int blasm(int);\n", False),
+])  # fmt: skip
+def test_code_of_nvcc_is_found(project, tmp_path, text, is_of_nvcc):
+    (tmp_path / "plus/plus.cu").write_text(text)
+    more = "get_property(found TARGET ops_objects PROPERTY KERNKIT_GPU_ONLY_OPS)\nfile(WRITE ${CMAKE_BINARY_DIR}/found \"${found}\")\n"
+    build = configured(project(f"kernkit_add_kernel(ops plus {ALL})", more=more))
+    assert (build / "found").read_text() == ("plus" if is_of_nvcc else "")
 
 
 def test_gpu_only_in_a_library_without_the_part_ptx(root, project, tmp_path):
@@ -209,13 +229,13 @@ def test_gpu_only_where_its_ptx_runs(project, tmp_path):
 
     def configure_with(words, architectures="80-virtual"):
         options = ("-DKERNKIT_CUDA=ON", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}", "-DCMAKE_BUILD_TYPE=Debug")
-        line = f"kernkit_add_kernel(ops plus SOURCES detail/one.cc INCLUDE_DIRECTORIES numbers GPU_ONLY {words})"
+        line = f"kernkit_add_kernel(ops plus SOURCES detail/one.cc INCLUDE_DIRECTORIES numbers {words})"
         return configured(project(line, *options, more=more))
 
     for words, architectures, why in (
-        ("", "80-real", "nvcc keeps no PTX of it; add a compute capability without -real to CMAKE_CUDA_ARCHITECTURES"),
-        ("LIBRARIES CUDA::cublas", "80", "it calls CUDA::cublas, which has machine code only"),
-        ("SEPARABLE", "80", "plus is SEPARABLE, which is not supported without a GPU"),
+        ("GPU_ONLY", "80-real", "nvcc keeps no PTX of it; add a compute capability without -real to CMAKE_CUDA_ARCHITECTURES"),
+        ("GPU_ONLY LIBRARIES CUDA::cublas", "80", "it calls CUDA::cublas, which has machine code only"),
+        ("GPU_ONLY SEPARABLE", "80", "plus is SEPARABLE, which is not supported without a GPU"),
     ):
         said = ctest(configure_with(words, architectures), "-V", "-R", "plus_cuda_test$")
         assert re.search(rf"plus_cuda_test: Skipped\n\d+: GPU_ONLY: {why}\n", said)

@@ -53,12 +53,34 @@ def run_table(root, runtime, folder, seed, *names):
     return dict(re.findall(r"^(.+): (right|wrong)$", done.stdout, re.MULTILINE)), done.stderr
 
 
+def rows_of_page(names):
+    """The table on the page, of names as they are run: without cases, sizes and types."""
+    rows = {}
+    for name in names:
+        library, kernel = re.sub(r"\[.*\]$", "", name).split(".", 1)
+        row = rows.setdefault(re.sub(r"_\d+_b?float16$", "", library), [])
+        if kernel not in row:
+            row.append(kernel)
+    return [f"| {library} | {', '.join(f'`{kernel}`' for kernel in row)} |" for library, row in rows.items()]
+
+
+def test_the_page_names_every_kernel(root):
+    """`python tests/project/test_real_kernels.py` prints the rows."""
+    names = subprocess.run([sys.executable, "-B", root / KERNELS, "--names"], capture_output=True, text=True, check=True).stdout
+    page = (root / "docs/running-ptx.md").read_text()
+    rows = rows_of_page(names.splitlines())
+    assert re.findall(r"^\| \w+ \| `[^|]*` \|$", page.split("## Kernels by name")[1].split("\n## ")[0], re.M) == rows
+    assert sum(row.count("`") // 2 for row in rows) >= 60
+
+
 def check_table(root, runtime, folder, seeds, count):
     for seed in seeds:
         said, errors = run_table(root, runtime, folder, seed)
         wrong = [name for name, how in said.items() if how == "wrong"]
         assert not wrong, f"seed {seed}: {wrong}\n{errors}"
         assert len(said) == count, f"{sorted(said)}\n{errors}"
+        page = (root / "docs/running-ptx.md").read_text()
+        assert [name for name in said if f"`{name.split('.', 1)[1].split('[')[0]}`" not in page] == [], "the page lacks these"
 
 
 def link(folder, name, runtime, *flags):
@@ -217,3 +239,7 @@ def test_flashinfers_activations(root, csrc, compat_includes, runtime, tmp_path)
         files[-1].write_text(template.render(act_func_name=activation, act_func_def=texts[definition]))
     flashinfer(csrc, compat_includes, runtime, tmp_path, "activation", files)
     check_table(root, runtime, tmp_path, range(1, 21), 18)
+
+
+if __name__ == "__main__":
+    print("\n".join(rows_of_page(subprocess.check_output([sys.executable, "-B", KERNELS, "--names"], text=True).splitlines())))

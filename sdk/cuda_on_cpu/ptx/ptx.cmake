@@ -150,6 +150,23 @@ function(kernkit_add_on_ptx target)
   endif()
 endfunction()
 
+# Whether a .cu file among these shows that CUDA on the CPU cannot compile it: the op is then as one that
+# says GPU_ONLY. Comments do not count, nor files that have a half for each compiler.
+function(_kernkit_find_code_of_nvcc out)
+  set(${out} "" PARENT_SCOPE)
+  foreach(source IN LISTS ARGN)
+    if(source MATCHES "[.]cu$")
+      file(STRINGS "${source}" lines REGEX
+        "<<<.*>>>|extern +__shared__|^ *asm|[^a-z_]asm *(volatile *)?[(]|#include <(cub|thrust|cuda|cute|cutlass)/|#include <mma[.]h>")
+      list(FILTER lines EXCLUDE REGEX "^ *//")
+      file(STRINGS "${source}" halves REGEX "__CUDACC__|__CUDA_ARCH__|KERNKIT_CUDA_ON_CPU")
+      if(lines AND NOT halves)
+        set(${out} TRUE PARENT_SCOPE)
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
 # Why the tests of an op, which need these, cannot run on what nvcc compiled; "" where they can.
 function(_kernkit_why_not_on_ptx library op needed out)
   set(${out} "" PARENT_SCOPE)
