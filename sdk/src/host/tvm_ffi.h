@@ -16,10 +16,10 @@ class TvmFfi {
  public:
   constexpr explicit TvmFfi(const char* name) : name_(name) {}
   Function* get() noexcept {
-    void* found = found_.load(std::memory_order_relaxed);
+    void* found = found_.load(std::memory_order_acquire);
     if (found == nullptr) {
       found = find_tvm_ffi(name_);
-      found_.store(found, std::memory_order_relaxed);
+      found_.store(found, std::memory_order_release);
     }
     return reinterpret_cast<Function*>(found);
   }

@@ -33,10 +33,10 @@ class HostFunction {
 
   /// The function, or null when no host is in the process.
   Function* get() {
-    void* found = __atomic_load_n(&found_, __ATOMIC_RELAXED);
+    void* found = __atomic_load_n(&found_, __ATOMIC_ACQUIRE);
     if (__builtin_expect(found == nullptr, 0)) {
       found = find_host_function(name_);
-      __atomic_store_n(&found_, found, __ATOMIC_RELAXED);
+      __atomic_store_n(&found_, found, __ATOMIC_RELEASE);
     }
     return reinterpret_cast<Function*>(found);
   }
