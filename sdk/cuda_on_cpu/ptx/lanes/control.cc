@@ -95,10 +95,15 @@ Run nanosleep(Decoder& d) {
   d.operation.flow = Flow::kYield;
   return nothing;
 }
-// Steps of blocks are seen in their order.
+// Blocks of several processors meet at one number: who comes second sees what the first one wrote.
+void meet_blocks(Warp&, const Operation&) {
+  static int met = 0;
+  __atomic_fetch_add(&met, 1, __ATOMIC_ACQ_REL);
+}
 Run fence(Decoder& d) {
+  const bool in_block = d.has("cta");
   d.ignore({"cta", "gl", "sys", "sc", "acq_rel", "acquire", "release", "cluster", "gpu"});
-  return nothing;
+  return in_block ? nothing : meet_blocks;
 }
 // What says only how to be quick.
 Run hint(Decoder& d) {

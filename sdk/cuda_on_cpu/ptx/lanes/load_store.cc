@@ -47,8 +47,8 @@ Run of_memory(Type type, uint32_t size) {
   }
 }
 
-// Blocks see each other's memory at once, in the order of their steps: what orders it, or says how
-// it is cached, changes nothing.
+// Blocks that see each other's memory run on one processor, or on several that keep the order of
+// stores (grid.cc): what orders it, or says how it is cached, changes nothing.
 void ignore_order(Decoder& d) {
   d.ignore({"relaxed", "acquire", "release", "weak", "volatile", "cta",  "cluster",
             "gpu",     "sys",     "mmio",    "nc",   "ca",       "cg",   "cs",

@@ -22,6 +22,11 @@ constexpr uint64_t kLarge = 1 << 22;
 constexpr size_t kMostBlocks = 64;  // that have begun, of one processor
 constexpr uint64_t kNoEnd = UINT64_MAX;
 std::atomic<unsigned> last_processors{0};
+#if defined(__x86_64__)
+constexpr bool kStoresInOrder = true;  // other processors see them so, and loads are not late
+#else
+constexpr bool kStoresInOrder = false;
+#endif
 
 // Whether no block sees what another one does, unless by a race: then its results do not depend on
 // when others run.
@@ -74,7 +79,8 @@ class GridRun {
     const std::vector<Origin>& origins = launch_.kernel.origins;
     each_for_itself_ = std::all_of(origins.begin(), origins.end(), is_for_itself);
     // Nor does what tools say: with one, blocks that see each other run in their order.
-    if ((settings_.seed != 0 || launch_.watch != nullptr) && !each_for_itself_) return 1;
+    const bool is_ordered = settings_.seed != 0 || launch_.watch != nullptr || !kStoresInOrder;
+    if (is_ordered && !each_for_itself_) return 1;
     return std::max(1u, std::thread::hardware_concurrency());
   }
 
