@@ -4,7 +4,7 @@
 get_target_property(_dir kernkit::dlpack INTERFACE_INCLUDE_DIRECTORIES)
 cmake_path(GET _dir PARENT_PATH _package)
 set(_library "${_package}/lib/libtvm_ffi.so")
-if(EXISTS "${_dir}/tvm/ffi/c_api.h" AND EXISTS "${_library}")
+if(EXISTS "${_dir}/tvm/ffi/c_api.h" AND EXISTS "${_library}" AND NOT CMAKE_CROSSCOMPILING)
   add_library(tvm_ffi SHARED IMPORTED GLOBAL)
   set_target_properties(tvm_ffi PROPERTIES
     IMPORTED_LOCATION "${_library}" IMPORTED_SONAME libtvm_ffi.so)

@@ -1,65 +1,76 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference kernels for aarch64, by Debian's cross compiler, and under qemu-user: the library's file, the
-C ABI, a call and an error, the tests of scale. qemu on x86 keeps x86's memory order, so nothing here shows that of aarch64."""
+"""For aarch64, by Debian's cross compiler, and under qemu-user: kernkit's tests in C++ and those of a library, its
+file and wheel, and a call from C. qemu on x86 keeps x86's memory order, so nothing here shows that of aarch64."""
 
-import pathlib
 import re
 import shutil
+import subprocess
 
 import pytest
 from commands import run
 from kernkit import doctor
 from kernkit.binaries.library import read_library
+from rendering import check, render
 
-pytestmark = pytest.mark.slow
-GXX, QEMU = "aarch64-linux-gnu-g++", ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]
+QEMU = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which(QEMU[0]) or not shutil.which("aarch64-linux-gnu-g++"),
+                       reason="g++-aarch64-linux-gnu or qemu-user is not installed"),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def cross(root, tmp_path_factory):
-    """The kernels, built with the toolchain file."""
-    if not shutil.which(GXX) or not shutil.which(QEMU[0]):
-        pytest.skip("g++-aarch64-linux-gnu or qemu-user is not installed")
-    build = tmp_path_factory.mktemp("aarch64")
-    switched_off = [f"-DKERNKIT_{what}=OFF" for what in ("BUILD_TESTS", "BUILD_BENCHMARKS", "CUDA")]
-    run("cmake", "-S", root, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DKERNKIT_WERROR=ON",
-        f"-DCMAKE_TOOLCHAIN_FILE={root}/cmake/aarch64.cmake", *switched_off)  # fmt: skip
-    run("cmake", "--build", build, "--target", "kernkit_kernels")
-    return build / "lib/libkernkit_kernels.so"
+def printed(root):
+    """By the tests in C++."""
+    done = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=root, capture_output=True, text=True)
+    return done.stdout + done.stderr
 
 
-def test_the_file_may_be_shipped_for_aarch64(cross):
-    findings = {finding.rule: finding for finding in doctor.examine(read_library(cross))}
+@pytest.fixture
+def kernels(root, printed):
+    return root / "build/aarch64/lib/libkernkit_kernels.so"
+
+
+def test_the_tests_in_cpp_pass(printed):
+    passed, failed = re.findall(r"^(\d+) passed, (\d+) failed, \d+ skipped$", printed, re.MULTILINE)[-1]
+    assert failed == "0", printed
+    assert int(passed) > 2000
+
+
+def test_the_file_may_be_shipped_for_aarch64(kernels):
+    findings = {finding.rule: finding for finding in doctor.examine(read_library(kernels))}
     assert [finding for finding in findings.values() if not finding.ok] == []
     assert re.search(r"py3-none-manylinux_2_\d+_aarch64$", findings["glibc"].text)
     assert "cuda none" in findings["identity"].text
 
 
-def test_loops_are_vectorised(cross):
-    code = run("aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", cross)
+def test_loops_are_vectorised(kernels):
+    code = run("aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", kernels)
     assert re.search(r"fmul\s+v\d+\.4s, v\d+\.4s", code), "float32"
     assert re.search(r"fmul\s+v\d+\.2d, v\d+\.2d", code), "float64"
 
 
-def test_a_call_and_an_error_from_c(root, cross, dlpack_include, tmp_path):
+def test_a_call_and_an_error_from_c(root, kernels, dlpack_include, tmp_path):
     program = tmp_path / "main"
     run("aarch64-linux-gnu-gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-I", root / "sdk/include",
         "-isystem", dlpack_include, root / "tests/consumers/c/main.c", "-o", program, "-ldl")  # fmt: skip
-    assert run(*QEMU, program, cross).splitlines() == [
+    assert run(*QEMU, program, kernels).splitlines() == [
         "2 4 6",
         "TypeError: scale(): takes 3 arguments (y, x, factor), got 2",
     ]
 
 
-def test_the_tests_of_scale_under_qemu(root, cross, dlpack_include, tmp_path):
-    """GoogleTest is compiled from the sources that Debian's libgtest-dev brings."""
-    sources = pathlib.Path("/usr/src/googletest/googletest")
-    if not sources.is_dir():
-        pytest.skip("the sources of GoogleTest are not in /usr/src")
-    objects = list((cross.parents[1] / "kernels/CMakeFiles/kernkit_kernels_objects.dir").rglob("*.o"))
-    includes = ["-I", root / "kernels", "-I", root / "sdk/include", "-isystem", dlpack_include]
-    includes += ["-I", sources, "-isystem", sources / "include"]
-    run(GXX, "-std=c++17", "-O1", "-DKERNKIT_COMPILED", *includes, root / "tests/kernels/scale_test.cc", *objects,
-        sources / "src/gtest-all.cc", sources / "src/gtest_main.cc", "-lpthread", "-o", tmp_path / "scale_test")  # fmt: skip
-    printed = run(*QEMU, tmp_path / "scale_test", "--gtest_brief=1")
-    assert re.search(r"PASSED  \] (?:[3-9]\d|\d{3,}) tests", printed), printed
+def test_a_library_is_tested(template, environment, driver_environment, tmp_path):
+    done = render(template, tmp_path, environment, library_name="crossed", parts="aarch64")
+    assert done.returncode == 0, done.stdout
+    said = check("./kk", "test", "--arch", "aarch64", cwd=tmp_path / "crossed", env=driver_environment)
+    assert re.search(r"^[1-9]\d+ passed, 0 failed, 0 skipped$", said, re.MULTILINE), said
+
+
+def test_a_library_without_the_part_says_so(template, environment, driver_environment, tmp_path):
+    assert render(template, tmp_path, environment, library_name="crossed").returncode == 0
+    said = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=tmp_path / "crossed", env=driver_environment,
+                          capture_output=True, text=True).stderr  # fmt: skip
+    assert said == ("kk: this copy of kernkit has not the part aarch64, which has this option; type: ./kk update --with "
+                    "aarch64, and --from WHERE, a checkout or wheel of kernkit, unless one is installed\n")

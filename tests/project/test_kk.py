@@ -31,6 +31,7 @@ def test_help(root, args):
         (("build", "scale"), 'unexpected "scale"'),
         (("gpu", "--arch"), "--arch needs a list: 90 or 90,120"),
         (("gpu", "--arch", "sm_90"), "--arch needs a list: 90 or 90,120"),
+        (("test", "--arch", "arm64"), "--arch is aarch64, or left out"),
         (("gpu", "scale"), 'unexpected "scale"'),
         (("gpu", "--build", "--run"), "gpu --build and gpu --run together are ./kk gpu"),
         (("build", "--run"), "--run belongs to gpu: ./kk gpu --run"),

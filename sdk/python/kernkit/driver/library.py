@@ -24,7 +24,8 @@ usage: ./kk COMMAND [options]
 
   all            everything: build, test, run the benchmarks once, make the wheel, try it
   build          build the library, its tests and benchmarks (preset release)
-  test           build, then every test; --all: with sanitizers as well
+  test           build, then every test; --all: with sanitizers as well; --arch aarch64: those in C++, by a
+                 cross compiler and under qemu, with the part aarch64
   bench [OP]     run the benchmarks, or one op's; --benchmark_... options are passed on;
                  --compare OLD.json: and say what became slower than in that run;
                  --rounds=15: measure 15 times, not 5
@@ -68,6 +69,11 @@ def build(options: Options) -> None:
 
 def test(options: Options) -> None:
     """Builds and tests by presets, then pytest: whatever failed before, to the sum in the last line."""
+    if options.architectures:
+        if not (ROOT / "third_party/kernkit/cmake/aarch64.cmake").exists():
+            raise Wrong(NOT_TAKEN.format("aarch64").replace("command", "option"))
+        kernkit("test", "--preset=aarch64", "--jobs", tools.JOBS)
+        return
     presets = ["--preset=release"] + ["--preset=asan"] * (options.tier == "all")
     kernkit("test", *presets, "--jobs", tools.JOBS, "--", "tests")
 
@@ -142,8 +148,7 @@ def wheels(options: Options) -> None:
     """As pyproject.toml says in [tool.cibuildwheel], on an old glibc; what `./kk wheel` made is replaced."""
     if not any(map(shutil.which, ("docker", "podman"))):
         raise Wrong("wheels needs docker or podman: cibuildwheel builds in containers")
-    if not tools.has_module("cibuildwheel"):
-        tools.pip_install(CIBUILDWHEEL)
+    tools.pip_install(CIBUILDWHEEL)
     for path in (ROOT / "dist").glob("*.whl"):
         path.unlink()
     run(PYTHON, "-m", "cibuildwheel", "--platform", "linux", "--output-dir", "dist")
@@ -232,7 +237,7 @@ def plan(options: Options) -> Dict[str, str]:
 COMMANDS: Dict[str, Command] = {
     "all": Command(everything),
     "build": Command(build),
-    "test": Command(test, options=("--all",)),
+    "test": Command(test, options=("--all", "--arch")),
     "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_"), most=1000),
     "wheel": Command(wheel),
     "wheels": Command(wheels, "python"),

@@ -21,6 +21,7 @@ usage: ./kk COMMAND [options]
   test           every test that is quick, at most 10 minutes
   test --all     and sanitizers, the second compiler, frameworks, renderings, at most 30 minutes
   test --slow    and what takes longer
+  test --arch aarch64        the tests in C++ for that architecture, by a cross compiler, under qemu
   bench [OP]     run the benchmarks, or one op's; --benchmark_... options are passed on
   bench --compare OLD.json   and say what became slower than in that run; exit code 1 if something did
   bench --rounds=15          measure 15 times, not 5
@@ -77,6 +78,9 @@ def use_compiler_cache() -> None:
 
 def test(options: Options) -> None:
     use_compiler_cache()
+    if options.architectures:
+        kernkit("test", f"--preset={options.architectures}", "--jobs", tools.JOBS)
+        return
     presets = {"quick": ["release"], "all": ["release", "asan"], "slow": ["release", "asan", "clang"]}[options.tier]
     chosen = {"quick": "not all and not slow", "all": "not slow", "slow": ""}[options.tier]
     labels = ["--exclude-label", "all"] * (options.tier == "quick")
@@ -185,7 +189,7 @@ def plan(options: Options) -> Dict[str, str]:
 _FRAMEWORKS = ("--with",)
 COMMANDS: Dict[str, Command] = {
     "build": Command(build, options=_FRAMEWORKS),
-    "test": Command(test, options=("--all", "--slow", *_FRAMEWORKS)),
+    "test": Command(test, options=("--all", "--slow", "--arch", *_FRAMEWORKS)),
     "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_", *_FRAMEWORKS), most=1),
     "report": Command(report),
     "new": Command(passed_on, "python", is_passed_on=True),

@@ -31,7 +31,7 @@ class Options:
     rounds: str = "5"
     frameworks: str = ""
     step: str = ""  # of gpu: "build", "run"
-    architectures: str = ""
+    architectures: str = ""  # of a GPU, or the one processor to compile the tests for
     google: List[str] = dataclasses.field(default_factory=list)  # --benchmark_...
 
 
@@ -93,8 +93,9 @@ def _take(options: Options, word: str, rest: List[str], commands: Dict[str, Comm
         options.step = name[2:]
     elif name == "--arch":
         numbers = value if equals else rest.pop(0) if rest else ""
-        if not re.fullmatch(r"\d+a?(,\d+a?)*", numbers):
-            raise Wrong("--arch needs a list: 90 or 90,120")
+        of_gpu = options.command == "gpu"
+        if not re.fullmatch(r"\d+a?(,\d+a?)*" if of_gpu else "aarch64", numbers):
+            raise Wrong("--arch needs a list: 90 or 90,120" if of_gpu else "--arch is aarch64, or left out")
         options.architectures = numbers.replace(",", ";")
 
 

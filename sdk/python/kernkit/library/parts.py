@@ -46,6 +46,7 @@ PARTS: Tuple[Part, ...] = (
          ("include/kernkit/abi/any_tensor.h",)),
     Part("scratch", ASKED, "scratch of a call, from its caller or the caller's framework",
          ("include/kernkit/call/scratch.h",)),
+    Part("aarch64", ASKED, "./kk test --arch aarch64, by a cross compiler and under qemu", ("cmake/aarch64*",)),
     Part("plots", ASKED, "pictures of benchmarks, for `kernkit report`",
          ("python/kernkit/benchmarks/plots.py",)),
     Part("cuda_on_cpu", ALWAYS, "CUDA on the CPU, for tests",
