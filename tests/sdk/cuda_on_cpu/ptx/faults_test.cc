@@ -253,8 +253,7 @@ TEST_F(PtxFaults, RefusesClustersAndBulkCopies) {
       "cp.async.mbarrier.arrive.shared.b64 [tile]",
       "ld.shared::cluster.u32 %r1, [tile]",
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [tile], %r1, [tile]",
-      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2, %r3, %r4}, %y1, %y2, 1, 1, 1, "
-      "0, 0",
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2}, %y1, %y2, 1, 1, 1, 0, 0",
       "tcgen05.wait::ld.sync.aligned",
   };
   for (const char* one : all) {
