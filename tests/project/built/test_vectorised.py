@@ -125,7 +125,12 @@ def test_a_body_of_rows_is_inlined_into_each_loop(compiler, root, dlpack_include
     found = loops(compiler, "-O3", root, dlpack_include, tmp_path / "rows.o", ROWS, "RowsOf<")
     loops_of_sets = {name: code for name, code in found.items() if "::best(" not in name}
     assert len(loops_of_sets) == 4 * 3
+    # Of 16 bits, what has no AVX2 goes element by element.
+    singly = {name for name in loops_of_sets if "::baseline(" in name and re.search("::b?float16>", name)}
+    assert len(singly) == 2
     for name, instructions in loops_of_sets.items():
+        if name in singly:
+            continue
         assert sum(bool(re.fullmatch(PACKED, i)) for i in instructions) > 20, (name, len(instructions))
 
 
