@@ -61,7 +61,7 @@ class GlobalCells {
  private:
   static constexpr uint64_t kPage = 4096;
   static constexpr size_t kMostPages = 1 << 14, kMostInstructions = 1 << 26;
-  void forget();
+  void forget_accesses();
 
   std::vector<LaunchSeen> launches_;
   std::vector<Instruction> instructions_{1};

@@ -21,25 +21,21 @@ uint32_t GlobalCells::begin(LaunchSeen launch) {
   const bool all_before = std::all_of(launches_.begin(), launches_.end(),
                                       [](const LaunchSeen& one) { return is_before(one.work); });
   if (all_before || pages_.size() > kMostPages || instructions_.size() > kMostInstructions / 2) {
-    forget();
+    launches_.clear();
+    forget_accesses();
   }
   launches_.push_back(std::move(launch));
   return static_cast<uint32_t>(launches_.size() - 1);
 }
 
-void GlobalCells::forget() {
-  launches_.clear();
+void GlobalCells::forget_accesses() {
   instructions_.resize(1);
   pages_.clear();
   last_ = nullptr;
 }
 
 uint32_t GlobalCells::add(const Instruction& instruction) {
-  if (instructions_.size() == kMostInstructions) {  // of one launch: those before are forgotten
-    instructions_.resize(1);
-    pages_.clear();
-    last_ = nullptr;
-  }
+  if (instructions_.size() == kMostInstructions) forget_accesses();  // of one launch
   instructions_.push_back(instruction);
   return static_cast<uint32_t>(instructions_.size() - 1);
 }
@@ -241,9 +237,7 @@ class GlobalRaces::OfBlock : public BlockWatch {
   }
   std::string block_text(const Instruction& one) const {
     const dim3 grid = all_.cells_.launch(one.launch).grid;
-    return index_text({static_cast<unsigned>(one.block % grid.x),
-                       static_cast<unsigned>(one.block / grid.x % grid.y),
-                       static_cast<unsigned>(one.block / grid.x / grid.y)});
+    return index_text(index_of(one.block, grid));
   }
   // True: it is known.
   bool report(uint32_t seen, const Instruction& now, uint32_t seen_now, uint64_t at) {

@@ -126,49 +126,46 @@ void read_factors(Warp& warp, const Product& p, const uint32_t* registers, To* a
   }
 }
 
-inline void multiply_floats(Warp& warp, const Operation& operation) {
-  need_whole_warp(warp, operation);
-  const Product p = Product::of(operation.offset);
+// C and D are of R in registers, sums of Sum; A and B are read as X.
+template <class R, class X, class V, class Sum, class Load, class Store>
+void multiply_by(Warp& warp, const Operation& operation, const Product& p, const Load& load,
+                 const Store& store) {
   const uint32_t* to = warp.block->launch.kernel.lists[operation.more].data();
   const uint32_t* from = to + p.registers_of_c();
   const uint32_t* c = from + p.sources;
-  alignas(64) float a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
-  read_factors<float>(warp, p, from, a, b);
+  alignas(64) Sum a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
+  read_factors<X>(warp, p, from, a, b);
+  each_of_c(p,
+            [&](uint32_t i, uint32_t r, uint32_t at) { sums[i] = load(warp.lanes<R>(c[r])[at]); });
+  multiply<V>(p, a, b, sums);
+  each_of_c(p, [&](uint32_t i, uint32_t r, uint32_t at) {
+    if (to[r] != kNone) warp.lanes<R>(to[r])[at] = store(sums[i]);
+  });
+}
+
+inline void multiply_floats(Warp& warp, const Operation& operation) {
+  need_whole_warp(warp, operation);
+  const Product p = Product::of(operation.offset);
   if (p.c == Element::kF16) {
-    each_of_c(p, [&](uint32_t i, uint32_t r, uint32_t at) {
-      sums[i] = warp.lanes<Half>(c[r])[at].value();
-    });
-    multiply<Floats>(p, a, b, sums);
-    each_of_c(p, [&](uint32_t i, uint32_t r, uint32_t at) {
-      if (to[r] != kNone) warp.lanes<Half>(to[r])[at] = Half::from(sums[i]);
-    });
+    multiply_by<Half, float, Floats, float>(
+        warp, operation, p, [](Half c) { return c.value(); },
+        [](float sum) { return Half::from(sum); });
   } else {
-    each_of_c(p,
-              [&](uint32_t i, uint32_t r, uint32_t at) { sums[i] = warp.lanes<float>(c[r])[at]; });
-    multiply<Floats>(p, a, b, sums);
-    each_of_c(p, [&](uint32_t i, uint32_t r, uint32_t at) {
-      if (to[r] != kNone) warp.lanes<float>(to[r])[at] = canonical(sums[i]);
-    });
+    multiply_by<float, float, Floats, float>(
+        warp, operation, p, [](float c) { return c; }, [](float sum) { return canonical(sum); });
   }
 }
 
 inline void multiply_integers(Warp& warp, const Operation& operation) {
   need_whole_warp(warp, operation);
   const Product p = Product::of(operation.offset);
-  const uint32_t* to = warp.block->launch.kernel.lists[operation.more].data();
-  const uint32_t* from = to + p.registers_of_c();
-  const uint32_t* c = from + p.sources;
-  alignas(64) int64_t a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
-  read_factors<int32_t>(warp, p, from, a, b);
-  each_of_c(p,
-            [&](uint32_t i, uint32_t r, uint32_t at) { sums[i] = warp.lanes<int32_t>(c[r])[at]; });
-  multiply<Longs>(p, a, b, sums);
-  each_of_c(p, [&](uint32_t i, uint32_t r, uint32_t at) {
-    if (to[r] == kNone) return;
+  const auto store = [&p](int64_t sum) {
     using Limits = std::numeric_limits<int32_t>;
-    const int64_t clamped = std::clamp<int64_t>(sums[i], Limits::min(), Limits::max());
-    warp.lanes<uint32_t>(to[r])[at] = static_cast<uint32_t>(p.saturates ? clamped : sums[i]);
-  });
+    const int64_t clamped = std::clamp<int64_t>(sum, Limits::min(), Limits::max());
+    return static_cast<int32_t>(static_cast<uint32_t>(p.saturates ? clamped : sum));
+  };
+  multiply_by<int32_t, int32_t, Longs, int64_t>(
+      warp, operation, p, [](int32_t c) { return int64_t{c}; }, store);
 }
 
 }  // namespace matrix_steps
