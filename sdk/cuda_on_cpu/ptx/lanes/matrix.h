@@ -5,8 +5,8 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
+#include "kernkit/float.h"
 #include "ptx/machine/warp.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -33,17 +33,8 @@ struct Product {
   bool saturates;
   uint8_t sources;  // registers of A and B together
 
-  int64_t packed() const {
-    int64_t bits;
-    static_assert(sizeof(bits) == 8, "an offset");
-    std::memcpy(&bits, this, sizeof(bits));
-    return bits;
-  }
-  static Product of(int64_t bits) {
-    Product product;
-    std::memcpy(&product, &bits, sizeof(bits));
-    return product;
-  }
+  int64_t packed() const { return kernkit::detail::bit_cast<int64_t>(*this); }
+  static Product of(int64_t bits) { return kernkit::detail::bit_cast<Product>(bits); }
   /// Blocks of A and of B have their rows along m and n.
   uint32_t registers_of_a() const { return m / 8u * (k / (4 * elements_of_register(a))); }
   uint32_t registers_of_b() const { return n / 8u * (k / (4 * elements_of_register(b))); }
@@ -64,17 +55,8 @@ struct Fragment {
   Element element;
   bool is_of_c : 1, by_columns : 1;  // in memory a column is one piece
 
-  uint32_t packed() const {
-    uint32_t bits;
-    static_assert(sizeof(bits) == sizeof(*this), "a target");
-    std::memcpy(&bits, this, sizeof(bits));
-    return bits;
-  }
-  static Fragment of(uint32_t bits) {
-    Fragment fragment;
-    std::memcpy(&fragment, &bits, sizeof(bits));
-    return fragment;
-  }
+  uint32_t packed() const { return kernkit::detail::bit_cast<uint32_t>(*this); }
+  static Fragment of(uint32_t bits) { return kernkit::detail::bit_cast<Fragment>(bits); }
   uint32_t of_register() const { return elements_of_register(element); }
   /// Neighbours in a row of a block that a lane has.
   uint32_t neighbours() const { return is_of_c ? 2 : of_register(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "WMMA": loads, stores and products of whole matrices.
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "ptx/lanes/access.h"

@@ -9,6 +9,14 @@
 namespace kernkit::cuda_on_cpu {
 namespace {
 
+std::string text_of(const RaceCheck& check) {
+  std::string text;
+  for (const Race& race : check.races()) {
+    text += (text.empty() ? "" : "; ") + std::to_string(race.count) + ": " + race.sentence;
+  }
+  return text.empty() ? "none" : text;
+}
+
 class PtxRaces : public Ptx {
  protected:
   // What is said of a kernel of 64 threads whose thread i has i in %i, in %mine the address of
@@ -24,11 +32,7 @@ class PtxRaces : public Ptx {
     const RaceCheck check;
     const cudaError_t error = module.launch("raced", grid, 64, 0);
     EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
-    std::string text;
-    for (const Race& race : check.races()) {
-      text += (text.empty() ? "" : "; ") + std::to_string(race.count) + ": " + race.sentence;
-    }
-    return text.empty() ? "none" : text;
+    return text_of(check);
   }
 };
 
@@ -142,7 +146,7 @@ class PtxGlobalRaces : public Ptx {
         body + "\nret;\n}\n");
     const cudaError_t error = module.launch("raced", grid, block, 0, x_);
     EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
-    return text(check);
+    return text_of(check);
   }
   // `writes` stores in the first 32 elements, `reads` loads them.
   static std::string two_kernels() {
@@ -158,13 +162,6 @@ class PtxGlobalRaces : public Ptx {
               "\nret;\n}\n";
     }
     return text;
-  }
-  static std::string text(const RaceCheck& check) {
-    std::string text;
-    for (const Race& race : check.races()) {
-      text += (text.empty() ? "" : "; ") + std::to_string(race.count) + ": " + race.sentence;
-    }
-    return text.empty() ? "none" : text;
   }
 
   // Behind what every kernel uses there is a counter.
@@ -253,7 +250,7 @@ TEST_F(PtxGlobalRaces, OfTwoStreams) {
     between();
     EXPECT_EQ(module.launch_on(streams[second], "reads", 1, 32, 0, x), cudaSuccess);
     cudaDeviceSynchronize();
-    return text(check);
+    return text_of(check);
   };
   EXPECT_EQ(
       both([] {}, 1),
