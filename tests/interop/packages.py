@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python packages of libraries, as `kernkit bindings` writes them."""
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -20,6 +21,15 @@ def write_package(root, library, folder, name, *options):
     shutil.copy(library, package)
     (package / "__init__.py").write_text("from ._ops import *\n")
     return package
+
+
+def imported(folder, module):
+    """A module of a package in the folder."""
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module(module)
+    finally:
+        sys.path.remove(str(folder))
 
 
 def write_shaped(root, folder):

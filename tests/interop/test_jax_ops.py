@@ -116,11 +116,7 @@ def test_the_kernels_of_rows(rows):
 
 def test_the_reference_library(root, library, tmp_path):
     write_package(root, library, tmp_path, "reference_jax", "--jax")
-    sys.path.insert(0, str(tmp_path))
-    try:
-        ops = importlib.import_module("reference_jax.jax")
-    finally:
-        sys.path.remove(str(tmp_path))
+    ops = packages.imported(tmp_path, "reference_jax.jax")
     for dtype in (jnp.float16, jnp.bfloat16, jnp.float32):
         x, y = normal(3, 8).astype(dtype), normal(8, 3).T.astype(dtype)
         assert (jax.jit(lambda x, y: ops.add(ops.scale(x, 2.0), y))(x, y) == 2 * x + y).all()
@@ -158,11 +154,7 @@ def test_functions_on_a_gpu(root, tmp_path):
     if not library.exists():
         pytest.skip(f"{library} is missing: cmake --build --preset release --target kernkit_row_kernels")
     write_package(root, library, tmp_path, "on_gpu_rows", "--jax")
-    sys.path.insert(0, str(tmp_path))
-    try:
-        ops = importlib.import_module("on_gpu_rows.jax")
-    finally:
-        sys.path.remove(str(tmp_path))
+    ops = packages.imported(tmp_path, "on_gpu_rows.jax")
     x, w = jax.device_put((normal(64, 1024), normal(1024)), jax.devices("gpu")[0])
     close(jax.jit(lambda x, w: ops.softmax(ops.rms_norm(x, w)))(x, w), jax.nn.softmax(rms(x, w)))
 
@@ -295,11 +287,7 @@ def test_64_bits_need_x64(root, tmp_path):
 
     library = compiled.build(root / "tests/interop/frameworks/indices.cc", tmp_path / "libindices.so", "-fvisibility=hidden")
     write_package(root, library, tmp_path, "indices", "--jax")
-    sys.path.insert(0, str(tmp_path))
-    try:
-        from indices.jax import positions
-    finally:
-        sys.path.remove(str(tmp_path))
+    positions = packages.imported(tmp_path, "indices.jax").positions
     with pytest.raises(ValueError, match=r"positions\(\): y: dtype int64 needs jax_enable_x64"):
         positions(normal(3))
     with jax.enable_x64(True):

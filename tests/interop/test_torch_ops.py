@@ -69,9 +69,7 @@ def test_ops_on_a_gpu(root, library, tmp_path):
     if not torch.cuda.is_available():
         pytest.skip("torch sees no GPU")
     write_package(root, library, tmp_path, "on_gpu_ops", "--torch")
-    sys.path.insert(0, str(tmp_path))
-    importlib.import_module("on_gpu_ops.torch")
-    sys.path.remove(str(tmp_path))
+    packages.imported(tmp_path, "on_gpu_ops.torch")
     scale, stream = torch.ops.on_gpu_ops.scale, torch.cuda.Stream()
     x = torch.arange(1 << 20, device="cuda", dtype=torch.float32)
 
