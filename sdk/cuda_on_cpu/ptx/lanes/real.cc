@@ -43,6 +43,14 @@ struct FmaRounded {
   }
 };
 
+// PTX ISA, "div": by the reciprocal, which is zero where it would be subnormal.
+struct DivByReciprocal {
+  static constexpr float kGreatest = 8.507059173023462e37f;  // 2^126
+  static float of(float a, float b) {
+    return canonical(std::fabs(b) > kGreatest ? a * std::copysign(0.0f, b) : a / b);
+  }
+};
+
 bool is_half(Type type) {
   return size_of(type) == 2 || type == Type::kF16x2 || type == Type::kBF16x2;
 }
@@ -85,7 +93,7 @@ Run least(Decoder& d, Type type) {
 // Approximations are computed with the full precision: the ISA bounds their error only.
 template <template <class> class Form, class Op>
 Run approximated(Decoder& d, Type type, size_t count) {
-  if (d.one_of({"rn", "approx", "full"}).empty()) return nullptr;
+  if (d.one_of({"rn", "approx"}).empty()) return nullptr;
   return real<Form, Op>(d, type, count);
 }
 
@@ -95,7 +103,15 @@ Run real_add(Decoder& d, Type type) { return rounded<Binary, Add, AddRounded>(d,
 Run real_sub(Decoder& d, Type type) { return rounded<Binary, Sub, SubRounded>(d, type, 3); }
 Run real_mul(Decoder& d, Type type) { return rounded<Binary, Mul, MulRounded>(d, type, 3); }
 Run fma(Decoder& d) { return rounded<Ternary, Fma, FmaRounded>(d, d.type(), 4); }
-Run real_div(Decoder& d, Type type) { return approximated<Binary, Div>(d, type, 3); }
+Run real_div(Decoder& d, Type type) {
+  const std::string_view how = d.one_of({"rn", "approx", "full"});
+  if (how.empty() || (how != "rn" && type != Type::kF32)) return nullptr;
+  if (how != "approx") return real<Binary, Div>(d, type, 3);
+  d.need_operands(3);
+  d.take(type);
+  return d.has("ftz") ? Binary<Flushed<DivByReciprocal>>::of<float>
+                      : Binary<DivByReciprocal>::of<float>;
+}
 Run rcp(Decoder& d) { return approximated<Unary, Rcp>(d, d.type(), 2); }
 Run sqrt(Decoder& d) { return approximated<Unary, Sqrt>(d, d.type(), 2); }
 Run rsqrt(Decoder& d) { return approximated<Unary, Rsqrt>(d, d.type(), 2); }

@@ -197,6 +197,7 @@ TEST_F(PtxValueForms, Flushing) {
   // Of div.approx: what the ISA says of sources whose magnitudes are ordinary.
   const Bound kTwoUnits{std::ldexp(1, -22), std::numeric_limits<float>::min(), std::ldexp(1, -126),
                         std::ldexp(1, 126)};
+  const Bound kOfAll{std::ldexp(1, -22), std::numeric_limits<float>::min()};
   const auto check_two = [&](const std::string& op,
                              const std::function<float(float, float)>& reference,
                              const Bound& bound = {}) {
@@ -208,7 +209,13 @@ TEST_F(PtxValueForms, Flushing) {
         bound);
   };
   check_two("sub.ftz.f32", std::minus<>());
-  check_two("div.approx.ftz.f32", std::divides<>(), kTwoUnits);
+  // By its reciprocal, a subnormal one of which counts as zero: for a magnitude beyond 2^126 that
+  // is 0, or NaN if a is infinite.
+  const auto by_reciprocal = [](float a, float b) {
+    return std::fabs(b) > std::ldexp(1.0f, 126) ? a * std::copysign(0.0f, b) : a / b;
+  };
+  check_two("div.approx.ftz.f32", by_reciprocal, kTwoUnits);
+  check_two("div.full.ftz.f32", std::divides<>(), kOfAll);
   check_two("max.ftz.f32", [](float a, float b) {
     if (a == 0 && b == 0) return std::signbit(a) ? b : a;
     return a != a ? b : b != b ? a : std::max(a, b);
@@ -229,7 +236,11 @@ TEST_F(PtxValueForms, Flushing) {
         [](uint64_t a, uint64_t b, uint64_t) { return bits(f64(a) + f64(b)); });
   check(
       "div.approx.f32 %d, %a, %b", {"f32", "f32", "f32"},
-      [](uint64_t a, uint64_t b, uint64_t) { return bits(f32(a) / f32(b)); }, kTwoUnits);
+      [&](uint64_t a, uint64_t b, uint64_t) { return bits(by_reciprocal(f32(a), f32(b))); },
+      kTwoUnits);
+  check(
+      "div.full.f32 %d, %a, %b", {"f32", "f32", "f32"},
+      [](uint64_t a, uint64_t b, uint64_t) { return bits(f32(a) / f32(b)); }, kOfAll);
 }
 
 // Of what is exact, within two units in the last place: the ISA allows as much or more.
@@ -241,6 +252,7 @@ TEST_F(PtxValueForms, Approximations) {
     bool flushes;
     double absolute = 0;  // what a GPU may be off by besides
   } all[] = {{"lg2.approx.ftz.f32", std::log2, true, kNear},
+             {"rcp.approx.f32", [](double x) { return 1 / x; }, false},
              {"rcp.approx.ftz.f32", [](double x) { return 1 / x; }, true},
              {"rsqrt.approx.f32", [](double x) { return 1 / std::sqrt(x); }, false},
              {"rsqrt.approx.ftz.f32", [](double x) { return 1 / std::sqrt(x); }, true},
