@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the reference kernels ask of memory, by their PTX: each byte once, 16 a lane.
+#include <gmock/gmock.h>
+
 #include "case.h"
 #include "kernkit/cuda_on_cpu/counters.h"
+#include "planted.h"
 
 namespace kernkit::gpu {
 namespace {
 
-using cuda_on_cpu::Counting;
-using cuda_on_cpu::KernelCounters;
 using cuda_on_cpu::over_budget;
 using cuda_on_cpu::TrafficBudget;
 
@@ -22,17 +23,10 @@ class GpuTraffic : public GpuTest {
     case_.place(kSize, out_first, x_first, y_first);
     case_.stream.synchronize();
     const bool same = out_first == x_first && (!Op::kBinary || x_first == y_first);
-    // [traffic]
-    const Counting counting;
-    case_.call();
-    case_.stream.synchronize();
     constexpr uint64_t kBytes = kSize * sizeof(T);
-    const TrafficBudget budget = {(Op::kBinary ? 2 : 1) * kBytes, kBytes, same};
-    const KernelCounters kernel = counting.kernel();
-    EXPECT_EQ(kernel.counters.loads.bytes, budget.read);
-    EXPECT_EQ(kernel.counters.stores.bytes, budget.written);
-    return over_budget(kernel, budget);
-    // [/traffic]
+    const int of_lane = same ? 16 : sizeof(T);
+    const TrafficBudget budget = {(Op::kBinary ? 2 : 1) * kBytes, kBytes, of_lane, of_lane};
+    return over_budget(budget, [this] { case_.call(); });
   }
   Case<Op> case_{kSize};
 };
@@ -42,6 +36,34 @@ TYPED_TEST(GpuTraffic, EachByteOnce) {
   EXPECT_EQ(this->over(0, 0, 0), "");
   EXPECT_EQ(this->over(1, 1, 1), "") << "packs behind an odd element";
   EXPECT_EQ(this->over(1, 0, 2), "") << "element by element";
+}
+
+// The same bytes, asked for in a way that is planted.
+class GpuPlantedTraffic : public GpuTest {
+ protected:
+  static constexpr int64_t kSize = 1 << 16;
+  template <class Copy>
+  std::string over(const Copy& copy) {
+    const Stream stream;
+    DeviceTensor<float> y(0, kSize), x(0, kSize);
+    y.place(0, kSize, stream);
+    x.place(0, kSize, stream);
+    stream.synchronize();
+    return over_budget({4 * kSize, 4 * kSize}, [&] {
+      copy(kSize, static_cast<float*>(y.dl()->data), static_cast<const float*>(x.dl()->data));
+    });
+  }
+};
+
+TEST_F(GpuPlantedTraffic, ScalarLoadsAreTooManyRequests) {
+  EXPECT_THAT(over(copy_by_scalar_loads),
+              ::testing::MatchesRegex(".*scalar_loads: loads: makes 2048, expected at most 538 "
+                                      "requests \\(planted.cu:[0-9]+\\)"));
+}
+TEST_F(GpuPlantedTraffic, AStrideIsTooManySectors) {
+  EXPECT_THAT(over(copy_by_columns),
+              ::testing::MatchesRegex(".*stride: loads: moves 16384, expected at most 8532 sectors "
+                                      "\\(planted.cu:[0-9]+\\)"));
 }
 
 }  // namespace

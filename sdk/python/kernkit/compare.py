@@ -5,12 +5,13 @@ A row counts as its share of the ceiling measured in the same run (the best copy
 its peers in the same run; times of two runs are never compared. Every row gets the interval in which
 the change lies, at a confidence of 95 % for all rows together. Slower (faster): the interval leaves
 out 0, and the change is at least --tolerance. Unclear: neither, and a change of 20 % may hide in the
-interval. Exit code 1: a row is slower.
+interval. Exit code 1: a row is slower. Files of `kernkit counters --json` are compared without noise.
 """
 
 import argparse
 import dataclasses
 import functools
+import importlib
 import math
 import operator
 import pathlib
@@ -33,8 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", type=pathlib.Path, metavar="OLD.json")
     parser.add_argument("new", type=pathlib.Path, metavar="NEW.json", nargs="?",
                         default="build/bench/run.json", help="default: %(default)s")
-    parser.add_argument("--tolerance", type=float, default=0.05, metavar="SHARE",
-                        help="what is too small to be called slower (default: %(default)s)")
+    parser.add_argument("--tolerance", type=float, metavar="SHARE",
+                        help="what is too small to be called slower (default: 0.05), or of counters, worse (default: 0)")
     parser.add_argument("--all", action="store_true", help="print the rows that are the same, too")
 
 
@@ -169,17 +170,17 @@ def advice(old: Run, new: Run, unclear: bool) -> List[str]:
                              "takes 5")
         busy = measured.context.get("busy_with_others", 0)
         if unclear and busy > measurements.BUSY:
-            sentences.append(f"{busy:.0%} of the processors were busy with others during the {which} run: "
-                             "measure it when they are not")
+            sentences.append(f"{busy:.0%} of the processors were busy with others during the {which} run: measure it when they are not")
     if unclear and not sentences:
-        sentences.append("the rounds differ too much to tell: measure both runs with more of them, as in "
-                         "./kk bench --rounds=15")
+        sentences.append("the rounds differ too much to tell: measure both runs with more of them, as in ./kk bench --rounds=15")
     return sentences
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if any(path.is_file() and '"kernels": [' in path.read_text()[:20] for path in (arguments.old, arguments.new)):
+        return int(importlib.import_module(".counting.comparison", __package__).run(arguments))
     old, new = (measurements.load(path) for path in (arguments.old, arguments.new))
-    changes, missing = compare(old, new, arguments.tolerance)
+    changes, missing = compare(old, new, 0.05 if arguments.tolerance is None else arguments.tolerance)
     if not changes:
         raise Refusal(f"{arguments.old} and {arguments.new} have no row of ours in common")
     order = {"slower": 0, "faster": 1, "unclear": 2, "same": 3}
@@ -191,8 +192,7 @@ def run(arguments: argparse.Namespace) -> int:
               f"{change.reference}")
     for line in missing:
         print(f"not compared: {line}")
-    counts = ", ".join(f"{sum(c.verdict == verdict for c in changes)} {verdict}"
-                       for verdict in order)
+    counts = ", ".join(f"{sum(c.verdict == verdict for c in changes)} {verdict}" for verdict in order)
     print(f"{len(changes)} rows: {counts}")
     for sentence in advice(old, new, any(change.verdict == "unclear" for change in changes)):
         print(sentence)

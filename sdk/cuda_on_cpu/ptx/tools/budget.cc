@@ -10,19 +10,11 @@ constexpr double kBytes = 1.01, kSectors = 1.01, kRequests = 1.05;
 
 using Kind = GlobalTraffic Counters::*;
 
-double needed_requests(const GlobalTraffic& traffic) {
-  return static_cast<double>(traffic.bytes) / 512;
-}
-double excess_sectors(const GlobalTraffic& traffic) {
-  return static_cast<double>(traffic.sectors - traffic.fewest_sectors);
-}
-double excess_requests(const GlobalTraffic& traffic) {
-  return static_cast<double>(traffic.requests) - needed_requests(traffic);
-}
 double bytes_of(const GlobalTraffic& traffic) { return static_cast<double>(traffic.bytes); }
 
 // " (scale.cu:12)", where there is most of it.
-std::string worst(const KernelCounters& kernel, Kind kind, double (*amount)(const GlobalTraffic&)) {
+template <class Amount>
+std::string worst(const KernelCounters& kernel, Kind kind, const Amount& amount) {
   const LineCounters* most = nullptr;
   for (const LineCounters& line : kernel.lines) {
     const double here = amount(line.counters.*kind);
@@ -37,7 +29,8 @@ std::string number(double value) {
   return text;
 }
 
-std::string over(const KernelCounters& kernel, Kind kind, uint64_t bytes, bool by_16_bytes) {
+std::string over(const KernelCounters& kernel, Kind kind, uint64_t bytes, uint64_t arrays,
+                 int of_lane) {
   const GlobalTraffic& traffic = kernel.counters.*kind;
   const auto expected = static_cast<double>(bytes);
   const auto expects = [](double most, const char* what) {
@@ -51,14 +44,19 @@ std::string over(const KernelCounters& kernel, Kind kind, uint64_t bytes, bool b
   const double most_sectors = kSectors * static_cast<double>(traffic.fewest_sectors);
   if (sectors > most_sectors) {
     return "moves " + number(sectors) + expects(most_sectors, " sectors") +
-           worst(kernel, kind, excess_sectors);
+           worst(kernel, kind, [](const GlobalTraffic& all) {
+             return static_cast<double>(all.sectors) - static_cast<double>(all.fewest_sectors);
+           });
   }
-  const double most_requests = kRequests * needed_requests(traffic);
-  if (by_16_bytes && static_cast<double>(traffic.requests) > most_requests) {
+  const auto needed = [of_lane](const GlobalTraffic& all) { return bytes_of(all) / 32 / of_lane; };
+  const double most_requests = kRequests * needed(traffic);
+  if (static_cast<double>(traffic.requests) > most_requests) {
     return "makes " + std::to_string(traffic.requests) + expects(most_requests, " requests") +
-           worst(kernel, kind, excess_requests);
+           worst(kernel, kind, [&](const GlobalTraffic& all) {
+             return static_cast<double>(all.requests) - needed(all);
+           });
   }
-  const double most_unique = kSectors * expected / 32;
+  const double most_unique = kSectors * static_cast<double>(arrays) / 32;
   if (static_cast<double>(traffic.unique_sectors) > most_unique) {
     return "touches " + std::to_string(traffic.unique_sectors) +
            expects(most_unique, " different sectors") + worst(kernel, kind, bytes_of);
@@ -69,9 +67,11 @@ std::string over(const KernelCounters& kernel, Kind kind, uint64_t bytes, bool b
 }  // namespace
 
 std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budget) {
-  const std::string loads = over(kernel, &Counters::loads, budget.read, budget.by_16_bytes);
+  const uint64_t arrays = budget.arrays_read != 0 ? budget.arrays_read : budget.read;
+  const std::string loads = over(kernel, &Counters::loads, budget.read, arrays, budget.load_bytes);
   if (!loads.empty()) return kernel.kernel + ": loads: " + loads;
-  const std::string stores = over(kernel, &Counters::stores, budget.written, budget.by_16_bytes);
+  const std::string stores =
+      over(kernel, &Counters::stores, budget.written, budget.written, budget.store_bytes);
   return stores.empty() ? "" : kernel.kernel + ": stores: " + stores;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/tools/session.h"
 
+#include <cuda_runtime_api.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -122,7 +123,10 @@ Counting::Counting() : state_(std::make_unique<State>()) {
 }
 Counting::~Counting() { ptx::Session::of_process().remove(&state_->ledger); }
 
-std::vector<KernelCounters> Counting::kernels() const { return state_->ledger.kernels(); }
+std::vector<KernelCounters> Counting::kernels() const {
+  (void)cudaDeviceSynchronize();  // what failed is the caller's to ask for
+  return state_->ledger.kernels();
+}
 
 KernelCounters Counting::kernel() const {
   std::vector<KernelCounters> all = kernels();

@@ -66,13 +66,14 @@ struct KernelCounters {
 
 /// What all launches of a kernel may do to global memory, for tensors of many sectors.
 struct TrafficBudget {
-  uint64_t read, written;   // bytes, by the op's formula
-  bool by_16_bytes = true;  // a lane
+  uint64_t read, written;                 // bytes that lanes ask for, by the op's formula
+  int load_bytes = 16, store_bytes = 16;  // a lane
+  uint64_t arrays_read = 0;               // their bytes, where the op reads some of them again
 };
 
 /// "" or what is over the budget, and the line that has most of it. Loads and stores each may ask
-/// for 1.01 of their bytes, move 1.01 of the sectors needed, touch 1.01 of the bytes' sectors, and
-/// by 16 bytes a lane make 1.05 of the requests needed.
+/// for 1.01 of their bytes, move 1.01 of the sectors needed, touch 1.01 of the arrays' sectors, and
+/// make 1.05 of the requests needed.
 std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budget);
 
 /// Counts what kernels do that are launched while it lives. A program that uses it links
@@ -84,14 +85,24 @@ class Counting {
   Counting(const Counting&) = delete;
   Counting& operator=(const Counting&) = delete;
 
-  /// Of each kernel that ran since, by name.
+  /// Of each kernel that was launched since, by name: it waits for the current device.
   std::vector<KernelCounters> kernels() const;
-  /// Of the only kernel that ran; std::logic_error where none or several did.
+  /// Of the only kernel; std::logic_error where none or several did.
   KernelCounters kernel() const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// The same of a call, which launches one kernel:
+///
+///     EXPECT_EQ(over_budget({n * d * s, n * d * s}, [&] { softmax(y, x); }), "");
+template <class Call>
+std::string over_budget(const TrafficBudget& budget, const Call& call) {
+  const Counting counting;
+  call();
+  return over_budget(counting.kernel(), budget);
+}
 
 }  // namespace kernkit::cuda_on_cpu

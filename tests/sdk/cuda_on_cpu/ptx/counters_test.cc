@@ -126,8 +126,13 @@ TEST_F(PtxCounters, WhatIsOverABudget) {
   EXPECT_EQ(over(kPack, "st.global.u32 [%y1+65536], %r2;"),
             "counted: stores: asks for 10240, expected at most 8274 bytes (counted.cu:21)");
   // All blocks ask for the budget's bytes, of twice as many places.
-  EXPECT_EQ(over_budget(count(apart(4) + "ld.global.u32 %r2, [%y1];", x, 4, 128), {8192, 0, false}),
-            "");
+  const KernelCounters again = count(apart(4) + "ld.global.u32 %r2, [%y1];", x, 4, 128);
+  EXPECT_EQ(over_budget(again, {8192, 0, 4}), "");
+  EXPECT_EQ(over_budget(again, {8192, 0, 4, 16, 512}), "");
+  EXPECT_EQ(over_budget(again, {8192, 0, 4, 16, 256}),
+            "counted: loads: touches 16, expected at most 8 different sectors (counted.cu:12)");
+  EXPECT_EQ(over_budget(again, {8192, 0}),
+            "counted: loads: makes 16, expected at most 4 requests (counted.cu:12)");
 }
 
 TEST_F(PtxCounters, OfLanesThatRun) {
