@@ -12,6 +12,7 @@
 
 #include "fused_add_rms_norm/fused_add_rms_norm.h"
 #include "gelu_and_mul/gelu_and_mul.h"
+#include "kernkit/cpu/machine.h"
 #include "kernkit/cuda_on_cpu/runtime.h"
 #include "kernkit/testing/contract.h"
 #include "kernkit/testing/line.h"
@@ -281,6 +282,57 @@ TYPED_TEST(RowKernels, RmsNormFp8) {
       }
       EXPECT_TRUE(y.intact() && scale.intact());
     });
+  }
+}
+
+TYPED_TEST(RowKernels, BitsAreThoseOfEveryInstructionSet) {
+  using T = TypeParam;
+  constexpr DLDevice kCpu{kDLCPU, 0};
+  for (const int64_t d : {7, 64, 131, 600}) {
+    Tensor<T> x(kCpu, kRows, d, 0, 1), residual(kCpu, kRows, d, 0, 2),
+        gates(kCpu, kRows, 2 * d, 0, 3);
+    Tensor<T> weight(kCpu, 1, d, 0, 4), bias(kCpu, 1, d, 0, 5);
+    const TensorView w = weight.vector("weight"), b = bias.vector("bias");
+    const auto results = [&] {
+      std::string bytes;
+      const auto keep = [&bytes](auto& of) {
+        bytes.append(reinterpret_cast<const char*>(of.begin()),
+                     static_cast<size_t>(of.end() - of.begin()) * sizeof(*of.begin()));
+      };
+      Tensor<T> y(kCpu, kRows, d, 0, 6), sum(kCpu, kRows, d, 0, 7);
+      rms_norm(y.view("y"), x.view("x"), w, 1e-6);
+      keep(y);
+      fused_add_rms_norm(y.view("y"), sum.view("sum"), x.view("x"), residual.view("residual"), w,
+                         1e-6);
+      keep(y);
+      keep(sum);
+      layer_norm(y.view("y"), x.view("x"), w, b, 1e-5);
+      keep(y);
+      softmax(y.view("y"), x.view("x"));
+      keep(y);
+      if constexpr (!std::is_same_v<T, double>) {
+        gelu_and_mul(y.view("y"), gates.view("x"));
+        keep(y);
+        Tensor<float8_e4m3fn> small(kCpu, kRows, d, 0, 8);
+        Tensor<float> scale(kCpu, 1, kRows, 0, 9);
+        rms_norm_fp8(small.view("y"), scale.vector("scale"), x.view("x"), w, 1e-6);
+        keep(small);
+        keep(scale);
+      }
+      return bytes;
+    };
+    cpu::InstructionSet& set = cpu::detail::chosen_machine().instruction_set;
+    const cpu::InstructionSet best = set;
+    const std::string wanted = results();
+    for (const auto other : {cpu::InstructionSet::kBaseline, cpu::InstructionSet::kAvx2}) {
+      if (other > best) continue;
+      set = other;
+      const std::string got = results();
+      set = best;
+      const auto at = std::mismatch(got.begin(), got.end(), wanted.begin()).first - got.begin();
+      ASSERT_TRUE(got == wanted) << "d = " << d << ", set " << static_cast<int>(other) << ", byte "
+                                 << at;
+    }
   }
 }
 

@@ -121,7 +121,7 @@ class Row {
 
   template <class Op, class R, class... In>
   KERNKIT_INLINE static void compute(const Op& op, R (&block)[detail::kBlock], const In*... in) {
-    compute_of(op, block, detail::BlockOf<kWiden<In>, In>(in)...);
+    compute_of(op, block, detail::BlockOf<kSet, kWiden<In>, In>(in)...);
   }
   template <class Op, class R, class... Block>
   KERNKIT_INLINE static void compute_of(const Op& op, R (&block)[detail::kBlock],
@@ -133,7 +133,7 @@ class Row {
   template <class Out, class R>
   KERNKIT_INLINE static void store(Out* out, const R (&block)[detail::kBlock]) {
     if constexpr (kWiden<Out> && std::is_same_v<R, float>) {
-      detail::narrow_to_halves(out, block);
+      detail::narrow_to_halves<kSet>(out, block);
     } else {
       KERNKIT_INDEPENDENT_ITERATIONS
       KERNKIT_UNROLLED
