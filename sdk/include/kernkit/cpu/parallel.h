@@ -21,11 +21,12 @@ namespace detail {
 // Bytes of all arrays of a loop together that a thread takes at a time: some 10 to 30 us.
 inline constexpr size_t kPieceBytes = size_t{256} << 10;
 
+using Piece = void (*)(const void* context, int64_t index);
+
 /// Calls piece(context, i) for i in [0, pieces), each once, on this thread and on at most
 /// `threads - 1` others, which may come late or never: whoever is free takes the next piece.
 /// Pieces do not throw.
-void run_pieces(int threads, int64_t pieces, void (*piece)(const void* context, int64_t index),
-                const void* context) noexcept;
+void run_pieces(int threads, int64_t pieces, Piece piece, const void* context) noexcept;
 
 }  // namespace detail
 

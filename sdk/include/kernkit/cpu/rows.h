@@ -44,14 +44,16 @@ struct RowsOf {
   }
 };
 
-// A row takes about so many times as long as a copy of its bytes: norms, softmax and a gate of 1 to
-// 3 MiB are faster on two threads (AMD family 25 model 1).
-inline constexpr size_t kRowWork = 4;
+// Rows take so many times as long as an elementwise loop over their bytes: several threads have
+// them from an eighth of the bytes on, which are 10 us of a norm and 50 of a softmax.
+inline constexpr size_t kRowWork = 8;
+// Bytes of the rows that a thread takes at a time, some 2 to 12 us.
+inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
 
 }  // namespace detail
 
 /// Calls body(row, r) for r in [0, n), in any order, on several threads where `bytes`, all that it
-/// reads and writes, are many (a quarter of machine().threading_bytes). `row` is a Row of d
+/// reads and writes, are many (an eighth of machine().threading_bytes). `row` is a Row of d
 /// elements, whose type depends on the instruction set: the body is a lambda on `const auto& row`,
 /// and captures pointers and numbers by value.
 ///
@@ -69,7 +71,7 @@ void rows(int64_t n, int64_t d, size_t bytes, const Body& body) {
   if (n <= 0) return;
   if (bytes < machine().threading_bytes / detail::kRowWork) return loop(body, d, 0, n);
   const size_t of_a_row = bytes / static_cast<size_t>(n) + 1;
-  const auto grain = static_cast<int64_t>(detail::kPieceBytes / of_a_row);
+  const auto grain = static_cast<int64_t>(detail::kRowPieceBytes / of_a_row);
   parallel_for(n, grain, [&](int64_t begin, int64_t end) { loop(body, d, begin, end); });
 }
 

@@ -27,7 +27,7 @@ inline constexpr int kMaxThreads = 256;
 
 // What its threads do now. Lives on the stack of the caller, who waits for those that began.
 struct Job {
-  void (*piece)(const void* context, int64_t index);
+  Piece piece;
   const void* context;
   int64_t pieces;
   int64_t next;        // atomic
@@ -95,11 +95,16 @@ KERNKIT_COLD void work_on(Job& job, const Pool& pool, bool is_caller) noexcept {
   }
 }
 
-// Lets the mutex go some 30 us for a number to be 0, or not: who sleeps needs longer to come.
+// Lets the mutex go some 100 us for a number to be 0, or not: who sleeps needs longer to come.
 KERNKIT_COLD void stay_awake(Pool& pool, const int& number, bool any) noexcept {
   pthread_mutex_unlock(&pool.mutex);
-  for (int i = 0; i < 100 && (__atomic_load_n(&number, __ATOMIC_RELAXED) != 0) != any; ++i)
-    sched_yield();
+  for (int i = 0; i < 4000 && (__atomic_load_n(&number, __ATOMIC_RELAXED) != 0) != any; ++i) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();  // after sched_yield() another program may run for milliseconds
+#elif defined(__aarch64__)
+    asm volatile("isb");
+#endif
+  }
   pthread_mutex_lock(&pool.mutex);
 }
 
@@ -161,13 +166,11 @@ KERNKIT_COLD bool in_openmp_region() noexcept {
   return in_parallel != nullptr && in_parallel() != 0;
 }
 
-KERNKIT_COLD void run_alone(int64_t pieces, void (*piece)(const void* context, int64_t index),
-                            const void* context) noexcept {
+KERNKIT_COLD void run_alone(int64_t pieces, Piece piece, const void* context) noexcept {
   for (int64_t i = 0; i < pieces; ++i) piece(context, i);
 }
 
-KERNKIT_COLD void run_pieces(int threads, int64_t pieces,
-                             void (*piece)(const void* context, int64_t index),
+KERNKIT_COLD void run_pieces(int threads, int64_t pieces, Piece piece,
                              const void* context) noexcept {
   if (threads > pieces) threads = static_cast<int>(pieces);
   Pool* pool = threads <= 1 || in_openmp_region() ? nullptr : this_process_pool();
