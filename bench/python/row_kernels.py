@@ -7,8 +7,14 @@ Ours write into a tensor that is there; PyTorch's make one, as its users call th
 OMP_NUM_THREADS=1 in the environment both have one thread: from Python on one thread/<op>/...
 With TORCH_COMPILE=1 what torch.compile makes of PyTorch's, for the very shape, stands beside them;
 that takes some 10 s for each. Strided rows lie 64 elements apart.
+
+The peers take turns, with a rest in between: OpenMP's threads spin for some milliseconds behind a call
+of PyTorch, on the processor that another's second thread needs. On a machine with other programs
+PIN_THREADS=1 keeps the caller's thread on the first processor and all others on the second, and takes
+a turn again in which a thread waited for its processor.
 """
 
+import contextlib
 import math
 import os
 import statistics
@@ -20,11 +26,16 @@ from rows import ROOT, Rows, interleaved
 COMPILED = os.environ.get("TORCH_COMPILE") == "1"
 ONE_THREAD = os.environ.get("OMP_NUM_THREADS") == "1"
 START = "from Python on one thread" if ONE_THREAD else "from Python"
+PINNED = os.environ.get("PIN_THREADS") == "1"
+PROCESSORS = sorted(os.sched_getaffinity(0))[:2]
 LIBRARY = ROOT / "build/release/lib/libkernkit_row_kernels.so"
 DTYPES = ["float32", "bfloat16", "float16"]
 # Rows and columns: 1 MiB of float32 in all, of whole blocks and ragged, and a matrix beyond the caches.
 SHAPES = [(2048, 128), (256, 1000), (256, 1024), (64, 4096), (63, 4099), (16, 16384), (4096, 4096)]
 GAP = 64
+REST = 0.012  # seconds
+# What PyTorch writes into a tensor that is there.
+INTO = {"softmax": "torch.softmax(x, -1, out=out)"}
 
 
 def statements():
@@ -37,6 +48,37 @@ def statements():
         "softmax": ("torch.softmax(x, -1)", "lib.softmax(y, x)", 1),
         "gelu_and_mul": ("F.gelu(x[:, :d]) * x[:, d:]", "lib.gelu_and_mul(y, x)", 2),
     }  # fmt: skip
+
+
+def tasks():
+    return map(int, os.listdir("/proc/self/task"))
+
+
+def waited():
+    """Seconds that this program's threads could have run and had no processor."""
+    return sum(int(open(f"/proc/self/task/{task}/schedstat").read().split()[1]) for task in tasks()) / 1e9
+
+
+class Undisturbed:
+    """A timer whose turns count when no other program had our processors; the fastest one, if each had."""
+
+    def __init__(self, timer):
+        self.timer = timer
+
+    def timeit(self, count):
+        taken = []
+        while len(taken) < 6:
+            before = waited()
+            taken.append(self.timer.timeit(count))
+            if waited() - before < 0.02 * taken[-1]:
+                return taken[-1]
+        return min(taken)
+
+
+def pin_threads():
+    for thread in tasks():
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            os.sched_setaffinity(thread, {PROCESSORS[0 if thread == os.getpid() else -1]})
 
 
 def measure(rows, lib, op, dtype, n, d, strided, ratios):
@@ -52,7 +94,7 @@ def measure(rows, lib, op, dtype, n, d, strided, ratios):
     w, b = (torch.randn(d).to(kind) for _ in range(2))
     y, s = torch.full((n, d), 77.0).to(kind), torch.full((n, d), 77.0).to(kind)
     names = {"torch": torch, "F": torch.nn.functional, "lib": lib, "x": x, "r": r, "w": w, "b": b,
-             "y": y, "s": s, "d": d}  # fmt: skip
+             "y": y, "s": s, "d": d, "out": torch.empty_like(y)}  # fmt: skip
     wanted = eval(theirs, names)
     exec(ours, names)
     # Of 16 bits PyTorch rounds in between, as ours does not.
@@ -60,12 +102,18 @@ def measure(rows, lib, op, dtype, n, d, strided, ratios):
     if not torch.allclose(y.double(), wanted.double(), rtol=digits, atol=digits):
         return rows.fail(f"{START}/{op}/{dtype}/kernkit/{tail}", "the result is wrong")
     timers = {"kernkit": timeit.Timer(ours, globals=names), "torch": timeit.Timer(theirs, globals=names)}
+    if op in INTO:
+        timers["torch-into"] = timeit.Timer(INTO[op], globals=names)
     if COMPILED:
         names["compiled"] = torch.compile(eval(f"lambda x, r, w, b: {theirs}", names), dynamic=False)
         timers["compiled"] = timeit.Timer("compiled(x, r, w, b)", globals=names)
         torch.testing.assert_close(eval("compiled(x, r, w, b)", names), wanted, rtol=digits, atol=digits)
-    time.sleep(0.02)  # threads of the check before have gone to sleep
-    times = interleaved(timers, 0.003, 9)
+    if PINNED:
+        for timer in timers.values():
+            timer.timeit(3)  # its threads are there
+        pin_threads()
+        timers = {whose: Undisturbed(timer) for whose, timer in timers.items()}
+    times = interleaved(timers, 0.003, 9, REST)
     moved = {"fused_add_rms_norm": 4, "gelu_and_mul": 3}.get(op, 2) * n * d * y.element_size()
     for whose, samples in times.items():
         rows.add(f"{START}/{op}/{dtype}/{whose}/{tail}", samples, moved=moved)

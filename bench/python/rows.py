@@ -7,6 +7,7 @@ import pathlib
 import re
 import statistics
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -45,14 +46,15 @@ class Rows:
         print(f"{name:<56} failed: {reason}", file=sys.stderr, flush=True)
 
 
-def interleaved(timers, seconds, repetitions):
+def interleaved(timers, seconds, repetitions, rest=0.0):
     """{name: nanoseconds of one call in each repetition}; `timers` are those of timeit by name, which
-    take turns. A turn lasts `seconds`, or one call where that is longer."""
+    take turns. A turn lasts `seconds`, or one call where that is longer. Before each turn is a `rest`."""
     counts, times = {}, {name: [] for name in timers}
     for name, timer in timers.items():
         once = min(timer.timeit(1) for _ in range(2 if seconds > 0.01 else 9))
         counts[name] = max(1, int(seconds / max(once, 1e-7)))
     for _ in range(repetitions):
         for name, timer in timers.items():
+            time.sleep(rest)
             times[name].append(timer.timeit(counts[name]) / counts[name] * 1e9)
     return times
