@@ -9,12 +9,19 @@ The folder keeps the library: the template's op and ten ops of each of three kin
 Times are processor times of all processes; a build of one file after the other has no other speed.
 An edit adds a line to a file, builds what that op's tests need with CUDA on the CPU, and runs them. `bare` is the compiler on
 the edited file and one link, without a test: of a .cu file nvcc and the library's link.
+
+With --clean, and without CUDA: the build of everything, in a folder of its own, all its tests, and the wheel. `bare` is there
+what the same compilers took in that build for the library's files and for each test and benchmark once, and what
+linkers took for the library and for one program; of the tests the program of all, run once; of the wheel the library as zip packs it.
 """
 
 import argparse
 import os
 import pathlib
+import shlex
+import shutil
 import sys
+import zipfile
 
 from rows import ROOT, Rows
 
@@ -66,6 +73,12 @@ class Library:
         (found,) = [line.split(": ")[0] for line in outputs.splitlines() if f"{NAME}_objects.dir/{source}.o: " in line]
         return found
 
+    def object_of_test(self, op):
+        """With CUDA on the CPU."""
+        outputs = seconds(["ninja", "-t", "inputs", f"bin/{op}_cuda_test"], self.build)[1]
+        (found,) = [line for line in outputs.split() if line.endswith(f"/{op}_test.cc.o")]
+        return found
+
     def edit(self, source, op, *more):
         """Until the op's tests, with its .cu file on the CPU, have passed, and `more` is built as well."""
         program = f"{op}_cuda_test"
@@ -97,7 +110,7 @@ def measure(rows, library):
     test = "edit of scale_0_test.cc until it ran"
     if rows.wants(test):
         rows.add(f"{test}/cpu/kernkit", [library.edit("tests/scale_0_test.cc", "scale_0") * 1e9])
-        compiled = library.bare("tests/CMakeFiles/scale_0_cuda_test.dir/scale_0_test.cc.o")
+        compiled = library.bare(library.object_of_test("scale_0"))
         rows.add(f"{test}/cpu/bare", [(compiled + library.bare("bin/scale_0_cuda_test")) * 1e9])
     if rows.wants("no-op build"):
         library.run(NAME, "scale_0_cuda_test")
@@ -108,14 +121,69 @@ def measure(rows, library):
     rows.add("size of the library/g++/kernkit", [(library.build / f"lib/lib{NAME}.so").stat().st_size], "bytes")
 
 
+TIMED = """#!/bin/sh
+"$@" || exit
+times >"$TIMED_INTO/$$"
+printf '%s\\n' "$*" >>"$TIMED_INTO/$$"
+"""
+
+
+def clean(rows, folder):
+    """A launcher notes what each compiler and linker takes."""
+    library, times, launcher = folder / NAME, folder / "times", folder / "timed"
+    shutil.rmtree(times, ignore_errors=True)
+    shutil.rmtree(library / "build/clean", ignore_errors=True)
+    times.mkdir()
+    launcher.write_text(TIMED)
+    launcher.chmod(0o755)
+    ENVIRONMENT["TIMED_INTO"] = str(times)
+    words = [f"-DCMAKE_CXX_{kind}_LAUNCHER={launcher}" for kind in ("COMPILER", "LINKER")]
+    configured = seconds(["cmake", "--preset", "cpu", "-B", "build/clean", *words], library)[0]
+    took = seconds(["cmake", "--build", "build/clean", "-j", "1"], library)[0]
+    each = {}
+    for file in times.iterdir():
+        _, of_children, command = file.read_text().split("\n", 2)
+        minutes = [word.rstrip("s").split("m") for word in of_children.split()]
+        words = shlex.split(command)
+        each[words[words.index("-o") + 1]] = sum(int(whole) * 60 + float(rest) for whole, rest in minutes)
+    own = {name: took for name, took in each.items() if f"/{NAME}_objects.dir/" in name or name == f"lib/lib{NAME}.so"}
+    files = {name.split("/")[-1]: took for name, took in each.items() if name.endswith(("_test.cc.o", "_bench.cc.o"))}
+    links = [took for name, took in each.items() if name.startswith("bin/")]
+    rows.add("clean build/cpu/kernkit", [(configured + took) * 1e9])
+    rows.add("clean build/cpu/bare", [(sum(own.values()) + sum(files.values()) + max(links)) * 1e9])
+    rows.add("programs/cpu/kernkit", [len(links)], "programs")
+    rows.add("all programs linked/cpu/kernkit", [sum(links) * 1e9])
+    rows.add("all programs linked/cpu/bare", [max(links) * 1e9])
+    of_ops = [f"{file.stem.rpartition('_')[0]}_{kind}" for file in (library / "tests").glob("*_test.cc") for kind in ("test", "cuda_test", "bench")]
+    more = seconds(["cmake", "--build", "build/clean", "-j", "1", "--target", *of_ops], library)[0]
+    rows.add("each op's programs linked as well/cpu/kernkit", [more * 1e9])
+    tests = sorted((library / "build/clean/bin").glob(f"{NAME}*_test"))
+    rows.add("all tests/cpu/kernkit", [seconds(["ctest", "--test-dir", "build/clean"], library)[0] * 1e9])
+    rows.add("all tests/cpu/bare", [sum(seconds([test, "--gtest_brief=1"], library)[0] for test in tests) * 1e9])
+    shared = library / f"build/clean/lib/lib{NAME}.so"
+    rows.add("size of the library/cpu/kernkit", [shared.stat().st_size], "bytes")
+    wheel = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", "build/wheel", "."]
+    package = ["-C", "wheel.cmake=false", "-C", "wheel.platlib=true", "-C", f"wheel.packages=build/clean/python/{NAME}"]
+    shutil.rmtree(library / "build/wheel", ignore_errors=True)
+    seconds([*wheel, *package], library)
+    packed = folder / "library.zip"
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(shared)
+    rows.add("size of the wheel/cpu/kernkit", [next((library / "build/wheel").glob("*.whl")).stat().st_size], "bytes")
+    rows.add("size of the wheel/cpu/bare", [packed.stat().st_size], "bytes")
+
+
 def main():
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/thirty_ops")
     parser.add_argument("--preset", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--clean", action="store_true")
     options, _ = parser.parse_known_args()
     with Rows(__doc__) as rows:
         if not (options.folder / NAME).exists():
             make(options.folder)
+        if options.clean:
+            return clean(rows, options.folder)
         seconds(["cmake", "--preset", options.preset], options.folder / NAME)
         measure(rows, Library(options.folder, options.preset))
 

@@ -11,10 +11,10 @@
 #   kernkit_add_contract_test(mylib contract_test.cc)
 #                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked with
 #                                      these objects, or the library's own where no op has a .cu file
-#   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of each op once more, as <op>_cuda_test:
-#                                      on these objects, with KERNKIT_CUDA_ON_CPU defined; the
-#                                      files' KERNKIT_TEST_CONTRACT lines are tried there; GPU_ONLY
-#                                      ops' where the part ptx and nvcc are
+#   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of all ops once more, as mylib_cuda_test, and of one as
+#                                      <op>_cuda_test: on these objects, with KERNKIT_CUDA_ON_CPU defined;
+#                                      the files' KERNKIT_TEST_CONTRACT lines are tried there; those of
+#                                      GPU_ONLY ops as mylib_ptx_test, where the part ptx and nvcc are
 include_guard(GLOBAL)
 
 set(_kernkit_sdk_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
@@ -125,7 +125,8 @@ function(_kernkit_add_contract_rules objects)
     get_target_property(source kernkit_cuda_on_cpu_runtime KERNKIT_CONTRACT_SOURCE)
     add_library(${objects}_contract OBJECT EXCLUDE_FROM_ALL "${source}")
     target_compile_definitions(${objects}_contract PUBLIC KERNKIT_CONTRACT_COMPILED)
-    target_link_libraries(${objects}_contract PUBLIC ${objects} kernkit::host GTest::gtest)
+    _kernkit_add_usage(${objects})
+    target_link_libraries(${objects}_contract PUBLIC ${objects}_usage kernkit::host GTest::gtest)
     set_target_properties(${objects}_contract PROPERTIES CXX_EXTENSIONS OFF)
     _kernkit_compile_options(${objects}_contract)
     _kernkit_compile_test(${objects}_contract)
@@ -158,24 +159,32 @@ function(kernkit_add_cuda_tests library dir)
   kernkit_add_cuda_on_cpu(${library})
   _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_cuda_on_cpu)
   get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
+  _kernkit_ops_on_cpu(${library} tested)
+  if(gpu_only AND COMMAND _kernkit_add_tests_on_ptx)
+    _kernkit_add_tests_on_ptx(${library} "${dir}" "${gpu_only}")
+  endif()
   foreach(op IN LISTS gpu_only)
-    set(why "CUDA on the CPU leaves such a kernel out; `kernkit update --with ptx` adds what runs it")
-    if(COMMAND _kernkit_add_test_on_ptx)
-      _kernkit_add_test_on_ptx(${library} "${dir}" ${op} why)
+    if(NOT DEFINED why_not_${op})
+      set(why_not_${op} "CUDA on the CPU leaves such a kernel out; `kernkit update --with ptx` adds what runs it")
     endif()
-    if(why)  # counted among the skipped, in the words of GoogleTest
-      add_test(NAME ${op}_cuda_test COMMAND "${CMAKE_COMMAND}" -E echo "${op}_cuda_test: Skipped\nGPU_ONLY: ${why}")
+    if(why_not_${op})  # counted among the skipped, in the words of GoogleTest
+      add_test(NAME ${op}_cuda_test COMMAND "${CMAKE_COMMAND}" -E echo "${op}_cuda_test: Skipped\nGPU_ONLY: ${why_not_${op}}")
       set_tests_properties(${op}_cuda_test PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
+    else()
+      list(APPEND tested ${op})
     endif()
   endforeach()
-  _kernkit_ops_on_cpu(${library} ops)
-  foreach(op IN LISTS ops)
-    # Kernels have names in messages.
-    set_target_properties(${op}_cuda_test PROPERTIES ENABLE_EXPORTS ON)
-    if(TARGET ${op}_test)
-      set_target_properties(${op}_test PROPERTIES KERNKIT_CONTRACT_IN_CUDA_TEST ON)
-    endif()
-  endforeach()
+  if(TARGET ${library}_test_files)  # whose contracts are tried here
+    set(files "${tested}")
+    cmake_path(ABSOLUTE_PATH dir NORMALIZE)
+    list(TRANSFORM files REPLACE "(.+)" "${dir}/\\1_test.cc")
+    set_property(SOURCE ${files} TARGET_DIRECTORY ${library}_test_files APPEND PROPERTY COMPILE_DEFINITIONS
+      "$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,${library}_test_files>:KERNKIT_CONTRACT_IN_CUDA_TEST>")
+    get_target_property(contracts ${library}_test_files KERNKIT_CONTRACTS)
+    list(TRANSFORM tested APPEND _test)
+    list(REMOVE_ITEM contracts ${tested})
+    set_target_properties(${library}_test_files PROPERTIES KERNKIT_CONTRACTS "${contracts}")
+  endif()
 endfunction()
 
 unset(_kernkit_cuda_on_cpu_dir)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Programs of a library's ops:
 #
-#   kernkit_add_tests(mylib DIR)        a GoogleTest program of each op
-#   kernkit_add_benchmarks(mylib DIR)   a Google Benchmark program of each op that has one
+#   kernkit_add_tests(mylib DIR)        a GoogleTest program mylib_test of all ops, and <op>_test of one
+#   kernkit_add_benchmarks(mylib DIR)   a Google Benchmark program <op>_bench of each op that has one
+# Programs of one op are linked where they are asked for, of objects that all programs share.
 include_guard(GLOBAL)
 
 # The library's ops of which no code is needed by an op's program, compiled from this file: none of
@@ -47,15 +48,21 @@ function(_kernkit_other_ops library op file out)
   set(${out} "${others}" PARENT_SCOPE)
 endfunction()
 
-# Links a program of an op, compiled from this file, with the objects, but for those of ops that it
-# does not need: an edit of one op links its own programs anew, not those of all. `usage` is what it links
-# besides, and hands on no objects: the objects' own where there is no such target.
-function(_kernkit_link_op target library op file objects usage)
-  if(NOT TARGET ${usage})
-    add_library(${usage} INTERFACE)
-    target_link_libraries(${usage} INTERFACE ${objects})
+# Links these objects with a program. One that is not built with all others waits for these alone, not for all
+# objects of their target, for which CMake would have it wait: no other op is compiled.
+function(_kernkit_link_objects target objects)
+  get_target_property(is_asked_for ${target} EXCLUDE_FROM_ALL)
+  if(is_asked_for)
+    target_link_options(${target} PRIVATE "${objects}")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${objects}")
+  else()
+    target_sources(${target} PRIVATE "${objects}")
   endif()
-  _kernkit_other_ops(${library} ${op} "${file}" others)
+endfunction()
+
+# Links a program with the objects, but for those of `others`: ops that it does not need. `usage` is what it
+# links besides, and hands on no objects.
+function(_kernkit_link_ops target library others objects usage)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   set(left_out "")
   set(needed "")
@@ -78,12 +85,24 @@ function(_kernkit_link_op target library op file objects usage)
     _kernkit_objects_of("${left_out}" pattern)
     set(linked "$<FILTER:${linked},EXCLUDE,${pattern}>")
   endif()
-  target_sources(${target} PRIVATE "${linked}")
+  _kernkit_link_objects(${target} "${linked}")
   target_link_libraries(${target} PRIVATE ${usage})
+  # As C++: nvcc would link its own runtime.
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
 endfunction()
 
-# One program <op>_<program> of each op, from the folder's <op>_<source>.cc; in `optional` those that
-# need not be there.
+# <objects>_usage: what links with these objects, but for the objects.
+function(_kernkit_add_usage objects)
+  if(NOT TARGET ${objects}_usage)
+    add_library(${objects}_usage INTERFACE)
+    foreach(each IN ITEMS INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS LINK_LIBRARIES)
+      set_target_properties(${objects}_usage PROPERTIES INTERFACE_${each} "$<TARGET_PROPERTY:${objects},INTERFACE_${each}>")
+    endforeach()
+  endif()
+endfunction()
+
+# Compiles the folder's <op>_<source>.cc once, as <library>_<program>_files, and adds a program <op>_<program>
+# of each, linked where it is asked for; in `optional` those that need not be there.
 function(_kernkit_add_programs library dir source program objects optional out)
   get_filename_component(dir "${dir}" ABSOLUTE)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
@@ -92,6 +111,7 @@ function(_kernkit_add_programs library dir source program objects optional out)
   elseif(objects STREQUAL "${library}_cuda_on_cpu")
     _kernkit_ops_on_cpu(${library} ops)
   endif()
+  _kernkit_add_usage(${objects})
   set(programs "")
   foreach(op IN LISTS ops)
     set(file "${dir}/${op}_${source}.cc")
@@ -103,13 +123,27 @@ function(_kernkit_add_programs library dir source program objects optional out)
       message(FATAL_ERROR "kernkit: op ${op} has no ${file}; write there #include \"kernkit/testing/contract.h\" and "
         "KERNKIT_TEST_CONTRACT(${op}, example<float>(7)), an example for each argument, then cuda_only() if it is GPU_ONLY")
     endif()
-    add_executable(${op}_${program} "${file}")
-    _kernkit_link_op(${op}_${program} ${library} ${op} "${file}" ${objects} ${objects}_usage)
-    set_target_properties(${op}_${program} PROPERTIES CXX_EXTENSIONS OFF)
-    _kernkit_compile_options(${op}_${program})
+    _kernkit_add_program(${library} ${op} "${file}" ${program} ${objects} ${objects}_usage)
     list(APPEND programs ${op}_${program})
   endforeach()
   set(${out} "${programs}" PARENT_SCOPE)
+endfunction()
+
+function(_kernkit_add_program library op file program objects usage)
+  set(files ${library}_${program}_files)
+  if(NOT TARGET ${files})
+    add_library(${files} OBJECT)
+    target_link_libraries(${files} PRIVATE ${usage})
+    set_target_properties(${files} PROPERTIES CXX_EXTENSIONS OFF)
+    _kernkit_compile_options(${files})
+  endif()
+  target_sources(${files} PRIVATE "${file}")
+  cmake_path(GET file FILENAME name)
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/kernkit_nothing.cc" CONTENT "")  # CMake wants a source
+  add_executable(${op}_${program} EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/kernkit_nothing.cc")
+  _kernkit_link_objects(${op}_${program} "$<FILTER:$<TARGET_OBJECTS:${files}>,INCLUDE,/${name}[.]o$>")
+  _kernkit_other_ops(${library} ${op} "${file}" others)
+  _kernkit_link_ops(${op}_${program} ${library} "${others}" ${objects} ${usage})
 endfunction()
 
 # A macro: GoogleTest sets variables for its own functions.
@@ -129,29 +163,41 @@ function(_kernkit_compile_test target)
     "$<$<CONFIG:Release>:-O$<NOT:$<CXX_COMPILER_ID:Clang>>>" "$<$<CONFIG:Debug>:-O0>")
 endfunction()
 
+# <library>_<program>, which has the tests of these programs, links what all need and is what ctest knows.
+# Behind them may stand properties of the tests.
+function(_kernkit_add_program_of_all library program programs others objects usage contract)
+  set(all ${library}_${program})
+  set(files ${all}_files)
+  _kernkit_compile_test(${files})
+  target_compile_definitions(${files} PRIVATE KERNKIT_CONTRACT_COMPILED)
+  target_link_libraries(${files} PRIVATE kernkit::host GTest::gtest)
+  set_target_properties(${files} PROPERTIES KERNKIT_CONTRACTS "${programs}")
+  add_executable(${all} $<TARGET_OBJECTS:${files}>)
+  _kernkit_link_ops(${all} ${library} "${others}" ${objects} ${usage})
+  foreach(each IN LISTS all programs)
+    set_target_properties(${each} PROPERTIES ENABLE_EXPORTS ON)  # kernels have names in messages
+    target_link_libraries(${each} PRIVATE kernkit::host GTest::gtest_main
+      "$<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:${files},KERNKIT_CONTRACTS>,>>:${contract}>")
+  endforeach()
+  gtest_discover_tests(${all} TEST_PREFIX "${all}." DISCOVERY_TIMEOUT 60 ${ARGN})
+endfunction()
+
 function(_kernkit_add_tests library dir program objects)
   _kernkit_find_gtest()
   _kernkit_add_contract_rules(${objects})
   _kernkit_add_programs(${library} "${dir}" test ${program} ${objects} "" programs)
-  set(elsewhere "$<BOOL:$<TARGET_PROPERTY:KERNKIT_CONTRACT_IN_CUDA_TEST>>")
-  foreach(program IN LISTS programs)
-    _kernkit_compile_test(${program})
-    target_compile_definitions(${program} PRIVATE
-      "$<${elsewhere}:KERNKIT_CONTRACT_IN_CUDA_TEST;KERNKIT_CONTRACT_COMPILED>")
-    target_link_libraries(${program} PRIVATE
-      "$<$<NOT:${elsewhere}>:${objects}_contract>" kernkit::host GTest::gtest_main)
-    gtest_discover_tests(${program} TEST_PREFIX "${program}." DISCOVERY_TIMEOUT 60)
-  endforeach()
+  if(programs)
+    _kernkit_add_program_of_all(${library} ${program} "${programs}" "" ${objects} ${objects}_usage ${objects}_contract)
+  endif()
 endfunction()
 
-# kernkit_add_tests(<library> <folder>): one GoogleTest program per op, which can call the functions of
-# the ops whose headers it or its op includes.
+# kernkit_add_tests(<library> <folder>): <op>_test can call the functions of the ops whose headers it or its op includes.
 function(kernkit_add_tests library dir)
   _kernkit_add_tests(${library} "${dir}" test ${library}_objects)
 endfunction()
 
 # kernkit_add_benchmarks(<library> <folder> [CPU_ONLY]): one Google Benchmark program per op that has one.
-# The target kernkit_benchmarks builds them all, and the library. With CPU_ONLY none runs on a GPU.
+# The target kernkit_benchmarks links them all, and the library. With CPU_ONLY none runs on a GPU.
 function(kernkit_add_benchmarks library dir)
   find_package(benchmark QUIET)
   if(NOT benchmark_FOUND)
@@ -168,6 +214,9 @@ function(kernkit_add_benchmarks library dir)
   endif()
   foreach(program IN LISTS programs)
     target_link_libraries(${program} PRIVATE kernkit::host benchmark::benchmark_main)
-    target_compile_definitions(${program} PRIVATE KERNKIT_BENCHMARKED_LIBRARY="${library}")
   endforeach()
+  if(programs)
+    target_link_libraries(${library}_bench_files PRIVATE kernkit::host benchmark::benchmark)
+    target_compile_definitions(${library}_bench_files PRIVATE KERNKIT_BENCHMARKED_LIBRARY="${library}")
+  endif()
 endfunction()

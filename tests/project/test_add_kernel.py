@@ -242,20 +242,20 @@ def test_gpu_only_where_its_ptx_runs(project, tmp_path):
 
     kernel.write_text(OF_NVCC)
     build = configure_with("")
-    run("cmake", "--build", build, "--target", "plus_cuda_test")
-    said = ctest(build, "-R", "^plus_cuda_test[.]")
+    run("cmake", "--build", build, "--target", "ops_ptx_test")
+    said = ctest(build, "-R", "^ops_ptx_test[.]")
     assert "100% tests passed" in said and "Skipped" not in said
-    assert {"Plus.Adds", "Contract/plus.Layouts", "Contract/plus.Capture"} <= set(re.findall(r"plus_cuda_test[.](\S+) [.]+ +Passed", said))
+    assert {"Plus.Adds", "Contract/plus.Layouts", "Contract/plus.Capture"} <= set(re.findall(r"ops_ptx_test[.](\S+) [.]+ +Passed", said))
 
     kernel.write_text(OF_NVCC.replace("if (i < n) y[i]", "y[i]"))
-    run("cmake", "--build", build, "--target", "plus_cuda_test")
+    run("cmake", "--build", build, "--target", "ops_ptx_test")
     assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: \w+ 4 bytes .*\(plus.cu:15\)", ctest(build, "-V"))
 
     unknown = 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(lane));\n  if (i < n)'
     kernel.write_text(OF_NVCC.replace("if (i < n)", unknown))
-    run("cmake", "--build", build, "--target", "plus_cuda_test")
-    said = ctest(build, "-V", "-R", "^plus_cuda_test[.]")
-    assert re.search(r"plus_cuda_test[.]Contract/plus.Layouts [.]+[*]*Skipped", said) and "100% tests passed" in said
+    run("cmake", "--build", build, "--target", "ops_ptx_test")
+    said = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
+    assert re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", said) and "100% tests passed" in said
     assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:15): it is not known" in said
 
 

@@ -231,6 +231,7 @@ def test_a_program_links_its_op_and_what_that_includes(four_ops):
         "second_test": {"second"},
         "third_test": {"third", "second"},  # by a header of both
         "fourth_test": {"fourth", "third", "second"},  # by its test
+        "consumer_test": {"negate", "second", "third", "fourth"},
         "libconsumer.so": {"negate", "second", "third", "fourth"},
     }
     linked = {}

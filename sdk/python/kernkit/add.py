@@ -65,7 +65,7 @@ def fields(library: str, cuda: bool, kind: str, op: Op) -> Dict[str, str]:
             f"\n/// The CUDA half: arguments are checked and not empty. Defined in {op.name}.cu.\n"
             f"{return_type(op)} {op.name}_cuda({parameters});" if cuda else ""
         ),
-        "two_devices": f"// On the CPU; in {op.name}_cuda_test the CUDA kernel, run on the CPU." if cuda else "",
+        "two_devices": f"// On the CPU; in {library}_cuda_test the CUDA kernel, run on the CPU." if cuda else "",
     }
     if kind == "custom":
         values.update(custom.fields(op, f"{cls}Types", cuda))

@@ -25,7 +25,7 @@ using kernkit::testing::TestDevice;
 using kernkit::testing::TestTensor;
 
 //@ if cuda
-// On the CPU; in silu_and_mul_cuda_test the CUDA kernel, run on the CPU.
+// On the CPU; in template_library_cuda_test the CUDA kernel, run on the CPU.
 //@ end
 class SiluAndMul : public ::testing::Test {
  protected:
@@ -257,7 +257,7 @@ TEST_F(SiluAndMulRejects, Overlap) {
 
 // What every op must keep, tried on this call: layouts, overlaps, wrong arguments and more.
 //@ if cuda
-// In silu_and_mul_cuda_test, on CPU and CUDA: streams, devices and launches that fail as well.
+// In template_library_cuda_test, on CPU and CUDA: streams, devices and launches that fail as well.
 //@ end
 KERNKIT_TEST_CONTRACT(silu_and_mul, example<float>(4, 37), example<float>(4, 74))
 //@ if frameworks

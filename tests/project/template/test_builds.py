@@ -151,24 +151,50 @@ def test_each_op_has_its_contract_tested(library):
     bin = library / "build/release/bin"
     rules = {"ByteOffset", "Empty", "TensorsDevice", "FailedLaunch"}
     for op in ("silu_and_mul", "mix", "row_sum", "attend"):
-        listed = check(bin / f"{op}_cuda_test", f"--gtest_filter=Contract/{op}.*", "--gtest_list_tests")
+        listed = check(bin / f"{NAME}_cuda_test", f"--gtest_filter=Contract/{op}.*", "--gtest_list_tests")
         assert rules <= set(listed.split()), listed
-        assert "Contract/" not in check(bin / f"{op}_test", "--gtest_list_tests")
+    assert "Contract/" not in check(bin / f"{NAME}_test", "--gtest_list_tests")
+
+
+def linked(printed):
+    return set(re.findall(r"Linking \w+ (?:shared library|executable) (\S+)", printed))
+
+
+@pytest.mark.all
+def test_programs_do_not_grow_with_the_ops(library, driver_environment):
+    """Those of one op are linked where they are asked for, as by ./kk test OP, and nothing compiles twice."""
+    at = {"cwd": library, "env": driver_environment}
+    check("cmake", "--build", "--preset", "release", **at)
+    check("cmake", "--build", "--preset", "release", "--target", "clean", **at)
+    said = check("./kk", "test", "mix", **at)
+    assert linked(said) == {"bin/mix_test", "bin/mix_cuda_test"}
+    assert len(re.findall(r"^\[  PASSED  \] \d+ tests?\.$", said, re.MULTILINE)) == 2
+    assert not re.search(r"Building .*(silu_and_mul|row_sum|row_norm|attend)", said)
+    rest = check("cmake", "--build", "--preset", "release", **at)
+    assert linked(rest) == {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test", f"lib/lib{NAME}.so"}
+    compiled = re.findall(r"Building \w+ object (\S+)", said + rest)
+    assert len(set(compiled)) == len(compiled)
+    assert run("./kk", "test", "none", **at).stdout == "kk: there is no tests/none_test.cc of an op\n"
 
 
 @pytest.mark.all
 def test_an_edit_links_its_own_programs_and_no_more(library, driver_environment):
-    def linked_after(path, more):
+    def linked_after(path, more, *targets):
         (library / path).open("a").write(more)
-        said = check("cmake", "--build", "--preset", "release", cwd=library, env=driver_environment)
-        return set(re.findall(r"Linking \w+ (?:shared library|executable) (\S+)", said))
+        return linked(check("cmake", "--build", "--preset", "release", *targets, cwd=library, env=driver_environment))
 
-    own = {"bin/mix_test", "bin/mix_cuda_test"}
+    of_mix = ("--target", "mix_test", "mix_cuda_test", "mix_bench")
     linked_after("tests/mix_test.cc", "")  # what another test left
+    linked_after("tests/mix_test.cc", "", *of_mix)
+    tests = {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test"}
     try:
-        assert linked_after("tests/mix_test.cc", "// edited\n") == own
-        assert linked_after("kernels/mix/mix.cc", "// edited\n") == own | {"bin/mix_bench", f"lib/lib{NAME}.so"}
+        assert linked_after("tests/mix_test.cc", "// edited\n", *of_mix) == {"bin/mix_test", "bin/mix_cuda_test"}
+        assert linked_after("tests/mix_test.cc", "") == tests
+        assert linked_after("kernels/mix/mix.cc", "// edited\n", *of_mix) == {"bin/mix_test", "bin/mix_cuda_test", "bin/mix_bench"}
+        assert linked_after("kernels/mix/mix.cc", "") == tests | {f"lib/lib{NAME}.so"}
         assert linked_after("kernels/mix/mix.cc", "") == set()
+        assert linked_after("kernels/mix/mix.cc", "", "--target", "row_sum_test") <= {"bin/row_sum_test"}
+        assert linked_after("kernels/mix/mix.cc", "// again\n", "--target", "row_sum_test") == set()
     finally:
         git(library, "checkout", "--", "tests/mix_test.cc", "kernels/mix/mix.cc")
 
@@ -349,7 +375,7 @@ def test_the_race_detector_s_preset_finds_a_race(template, environment, driver_e
     kernel = tmp_path / NAME / "kernels/silu_and_mul/silu_and_mul.cu"
 
     def tried():
-        check("cmake", "--build", "--preset", "tsan", "--target", "silu_and_mul_cuda_test", **at)
+        check("cmake", "--build", "--preset", "tsan", "--target", f"{NAME}_cuda_test", **at)
         return run("ctest", "--preset", "tsan", "-R", "cuda_test.Contract/silu_and_mul.RunsOnCuda", **at)
 
     check("cmake", "--preset", "tsan", **at)

@@ -4,6 +4,7 @@
 import ctypes
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import time
@@ -24,8 +25,9 @@ usage: ./kk COMMAND [options]
 
   all            everything: build, test, run the benchmarks once, make the wheel, try it
   build          build the library, its tests and benchmarks (preset release)
-  test           build, then every test; --all: with sanitizers as well; --arch aarch64: those in C++, by a
-                 cross compiler and under qemu, with the part aarch64
+  test [OP]      build, then every test, or one op's in C++: builds what these need, and nothing else;
+                 --all: with sanitizers as well; --arch aarch64: those in C++, by a cross compiler and
+                 under qemu, with the part aarch64
   bench [OP]     run the benchmarks, or one op's; --benchmark_... options are passed on;
                  --compare OLD.json: and say what became slower than in that run;
                  --rounds=15: measure 15 times, not 5
@@ -69,6 +71,8 @@ def build(options: Options) -> None:
 
 def test(options: Options) -> None:
     """Builds and tests by presets, then pytest: whatever failed before, to the sum in the last line."""
+    if options.words:
+        return test_op(options.words[0], options)
     if options.architectures:
         if not (ROOT / "third_party/kernkit/cmake/aarch64.cmake").exists():
             raise Wrong(NOT_TAKEN.format("aarch64").replace("command", "option"))
@@ -76,6 +80,23 @@ def test(options: Options) -> None:
         return
     presets = ["--preset=release"] + ["--preset=asan"] * (options.tier == "all")
     kernkit("test", *presets, "--jobs", tools.JOBS, "--", "tests")
+
+
+def test_op(op: str, options: Options) -> None:
+    """By its own programs. CMake runs where KERNKIT_CUDA changed, or by itself where its files did."""
+    if options.tier != "quick" or options.architectures:
+        raise Wrong("--all and --arch are for the tests of all ops")
+    cache, wanted = ROOT / "build/release/CMakeCache.txt", os.environ.get("KERNKIT_CUDA", "")
+    known = re.search(r"(?m)^KERNKIT_CUDA:\w+=(\w+)$", cache.read_text()) if cache.exists() else None
+    if known is None or known[1] not in ([wanted] if wanted else ["AUTO", "ON"]):
+        run("cmake", "--preset", "release")
+    targets = subprocess.run(["ninja", "-t", "targets", "all"], cwd=cache.parent, capture_output=True, text=True).stdout
+    programs = [f"{op}_{kind}" for kind in ("test", "cuda_test", "ptx_test") if f"\n{op}_{kind}: phony\n" in targets]
+    if not programs:
+        raise Wrong(f"there is no tests/{op}_test.cc of an op")
+    run("cmake", "--build", "--preset", "release", "--target", *programs)
+    for program in programs:
+        run(f"build/release/bin/{program}", "--gtest_brief=1")
 
 
 def benchmarks() -> List[str]:
@@ -237,7 +258,7 @@ def plan(options: Options) -> Dict[str, str]:
 COMMANDS: Dict[str, Command] = {
     "all": Command(everything),
     "build": Command(build),
-    "test": Command(test, options=("--all", "--arch")),
+    "test": Command(test, options=("--all", "--arch"), most=1),
     "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_"), most=1000),
     "wheel": Command(wheel),
     "wheels": Command(wheels, "python"),
