@@ -5,6 +5,7 @@ file and wheel, and a call from C. qemu on x86 keeps x86's memory order, so noth
 import re
 import shutil
 import subprocess
+import zipfile
 
 import pytest
 from commands import run
@@ -66,6 +67,18 @@ def test_a_library_is_tested(template, environment, driver_environment, tmp_path
     assert done.returncode == 0, done.stdout
     said = check("./kk", "test", "--arch", "aarch64", cwd=tmp_path / "crossed", env=driver_environment)
     assert re.search(r"^[1-9]\d+ passed, 0 failed, 0 skipped$", said, re.MULTILINE), said
+
+
+def test_a_library_has_a_wheel(template, environment, driver_environment, tmp_path):
+    done = render(template, tmp_path, environment, library_name="crossed", parts="aarch64")
+    assert done.returncode == 0, done.stdout
+    check("./kk", "wheel", "--arch", "aarch64", cwd=tmp_path / "crossed", env=driver_environment)
+    (wheel,) = (tmp_path / "crossed/dist").glob("*.whl")
+    tag = re.fullmatch(r"crossed-0\.1\.0-(py3-none-manylinux_2_\d+_aarch64)\.whl", wheel.name)
+    zipfile.ZipFile(wheel).extractall(tmp_path / "wheel")
+    findings = {finding.rule: finding for finding in doctor.examine(read_library(tmp_path / "wheel/crossed/libcrossed.so"))}
+    assert [finding for finding in findings.values() if not finding.ok] == []
+    assert findings["glibc"].text.endswith(tag[1])
 
 
 def test_a_library_without_the_part_says_so(template, environment, driver_environment, tmp_path):

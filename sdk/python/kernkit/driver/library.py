@@ -38,7 +38,7 @@ usage: ./kk COMMAND [options]
 """ + (gpu.USAGE if gpu else """\
   gpu            run tests and benchmarks on a GPU, once ./kk update --with gpu has brought that part
 """) + """\
-  wheel          make the wheel and the sdist in dist/
+  wheel          make the wheel and the sdist in dist/, and try it; --arch aarch64: by a cross compiler, untried
   wheels         make the wheels of a release in dist/: cibuildwheel runs in its containers, and needs docker or podman
   format         format the sources with clang-format
   run, counters, sanitize PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
@@ -69,13 +69,17 @@ def build(options: Options) -> None:
     run("cmake", "--build", "--preset", "release")
 
 
+def need_aarch64() -> None:
+    if not (ROOT / "third_party/kernkit/cmake/aarch64.cmake").exists():
+        raise Wrong(NOT_TAKEN.format("aarch64").replace("command", "option"))
+
+
 def test(options: Options) -> None:
     """Builds and tests by presets, then pytest: whatever failed before, to the sum in the last line."""
     if options.words:
         return test_op(options.words[0], options)
     if options.architectures:
-        if not (ROOT / "third_party/kernkit/cmake/aarch64.cmake").exists():
-            raise Wrong(NOT_TAKEN.format("aarch64").replace("command", "option"))
+        need_aarch64()
         kernkit("test", "--preset=aarch64", "--jobs", tools.JOBS)
         return
     presets = ["--preset=release"] + ["--preset=asan"] * (options.tier == "all")
@@ -125,14 +129,17 @@ def report(options: Options) -> None:
     kernkit("report", "--output", "build/bench/report", *plots)
 
 
-def build_wheel() -> None:
+def build_wheel(preset: str = "release") -> None:
     """A wheel of the library that build/release holds and the tests have seen; `pip wheel .` compiles
-    it anew. The same sources give the same bytes: no time of day in the archives."""
-    package = f"build/release/python/{name()}"
-    run("cmake", "--preset", "release")
-    run("cmake", "--build", "--preset", "release", "--target", f"{name()}_python")
+    it anew. The same sources give the same bytes: no time of day in the archives. Another preset's stands
+    beside it in dist/."""
+    package = f"build/{preset}/python/{name()}"
+    run("cmake", "--preset", preset)
+    run("cmake", "--build", "--preset", preset, "--target", f"{name()}_python")
     made = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1735689600")}
-    for folder in ("build/wheel", "dist"):
+    if preset != "release":  # the tag of pip; GNU's tools of that architecture, by Debian's paths
+        made.update(_PYTHON_HOST_PLATFORM=f"linux-{preset}", PATH=f"/usr/{preset}-linux-gnu/bin:{os.environ['PATH']}")
+    for folder in ["build/wheel"] + ["dist"] * (preset == "release"):
         shutil.rmtree(ROOT / folder, ignore_errors=True)
     run(PYTHON, "-m", "pip", "wheel", "--disable-pip-version-check", "--quiet", "--no-deps",
         "--no-build-isolation", "--wheel-dir", "build/wheel", "-C", "wheel.cmake=false",
@@ -161,6 +168,9 @@ def try_wheel() -> None:
 
 
 def wheel(options: Options) -> None:
+    if options.architectures:
+        need_aarch64()
+        return build_wheel(options.architectures)
     build_wheel()
     try_wheel()
 
@@ -260,7 +270,7 @@ COMMANDS: Dict[str, Command] = {
     "build": Command(build),
     "test": Command(test, options=("--all", "--arch"), most=1),
     "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_"), most=1000),
-    "wheel": Command(wheel),
+    "wheel": Command(wheel, options=("--arch",)),
     "wheels": Command(wheels, "python"),
     "format": Command(format_sources),
     "report": Command(report, "python", is_passed_on=True),
