@@ -72,13 +72,17 @@ bool work_until(const Reached& reached, bool waits) {
   return true;
 }
 
-// What is left of a queue comes first, then what that needs of others. False when that cannot be
-// done.
-bool finish(int device, Queue& queue, bool waits) {
+// What a queue has left comes first, then what that needs of others; false if it cannot be done.
+bool finish(int device, cudaStream_t stream, bool waits) {
+  if (stream == cudaStreamLegacy) stream = nullptr;
   return work_until(
       [&] {
         collect_host_functions();
+        const auto found = state().queues.find({device, stream});
+        if (found == state().queues.end()) return true;  // another thread destroyed the stream
+        Queue& queue = found->second;
         while (!queue.tasks.empty() && may_run(device, queue)) run_front(queue);
+        if (queue.tasks.empty() && waits) race_acquire(&queue.done);
         return queue.tasks.empty();
       },
       waits);
@@ -127,7 +131,7 @@ void give(int device, cudaStream_t stream, Task task) {
   task.number = ++state().tasks;
   queue.tasks.push_back(std::move(task));
   if (state().settings.seed == 0) {
-    finish(device, queue, false);
+    finish(device, stream, false);
   } else {
     some_work();
   }
@@ -138,9 +142,7 @@ void drain_until(int device, const std::function<bool()>& reached) {
 }
 
 void drain(int device, cudaStream_t stream) {
-  Queue& queue = queue_of(device, stream);
-  if (!finish(device, queue, true)) give_up(device);
-  race_acquire(&queue.done);
+  if (!finish(device, stream, true)) give_up(device);
 }
 
 void drain_device(int device) {
