@@ -18,7 +18,7 @@ namespace {
 #define KERNKIT_SEEDS 1000
 #endif
 
-// Runs under every seed, each on a runtime of its own.
+// Runs under every seed, each on a runtime of its own, which has the test's memory.
 template <class Test>
 void each_seed(const Test& test) {
   for (unsigned seed = 1; seed <= KERNKIT_SEEDS; ++seed) {
@@ -37,9 +37,9 @@ bool all(OnDevice<T>& tensor, T value) {
 }
 
 TEST(Seeds, Elementwise) {
-  OnDevice<float> x({3000}), y({3000});
-  std::fill(x.begin(), x.end(), 1.0f);
-  each_seed([&] {
+  each_seed([] {
+    OnDevice<float> x({3000}), y({3000});
+    std::fill(x.begin(), x.end(), 1.0f);
     kernels::scale(y.view("y"), x.view("x"), 3.0);
     kernels::add(y.view("z"), x.view("x"), y.view("y"));
     return all(y, 4.0f);
@@ -47,18 +47,18 @@ TEST(Seeds, Elementwise) {
 }
 
 TEST(Seeds, RowSum) {
-  OnDevice<float> sums({2}), x({2, 300});
-  std::fill(x.begin(), x.end(), 1.0f);
-  each_seed([&] {
+  each_seed([] {
+    OnDevice<float> sums({2}), x({2, 300});
+    std::fill(x.begin(), x.end(), 1.0f);
     row_sum(sums.view("sums"), x.view("x"));
     return all(sums, 300.0f);
   });
 }
 
 TEST(Seeds, Transpose) {
-  OnDevice<float> y({33, 3}), x({3, 33});
-  std::iota(x.begin(), x.end(), 0.0f);
-  each_seed([&] {
+  each_seed([] {
+    OnDevice<float> y({33, 3}), x({3, 33});
+    std::iota(x.begin(), x.end(), 0.0f);
     transpose(y.view("y"), x.view("x"));
     cudaDeviceSynchronize();
     for (int64_t i = 0; i < 99; ++i) {
@@ -69,22 +69,20 @@ TEST(Seeds, Transpose) {
 }
 
 TEST(Seeds, Histogram) {
-  OnDevice<int> counts({256});
-  OnDevice<uint8_t> x({256});
-  std::iota(x.begin(), x.end(), uint8_t{0});
-  each_seed([&] {
-    std::fill(counts.begin(), counts.end(), 0);
+  each_seed([] {
+    OnDevice<int> counts({256});
+    OnDevice<uint8_t> x({256});
+    std::iota(x.begin(), x.end(), uint8_t{0});
     histogram(counts.view("counts"), x.view("x"));
     return all(counts, 1);
   });
 }
 
 TEST(Seeds, Scan) {
-  const int64_t n = 3 * kScanThreads;
-  OnDevice<int> y({n}), x({n}), state({1 + 3 * 3});
-  std::fill(x.begin(), x.end(), 1);
-  each_seed([&] {
-    std::fill(state.begin(), state.end(), 0);
+  each_seed([] {
+    const int64_t n = 3 * kScanThreads;
+    OnDevice<int> y({n}), x({n}), state({1 + 3 * 3});
+    std::fill(x.begin(), x.end(), 1);
     inclusive_scan(y.view("y"), x.view("x"), state.view("state"));
     cudaDeviceSynchronize();
     for (int64_t i = 0; i < n; ++i) {
