@@ -11,10 +11,12 @@ namespace {
 void copy(void* to, const void* from, size_t size) {
   const RaceSeen of_device;
   if (size != 0) std::memmove(to, from, size);
+  tell_memory(MemoryStep::kCopied, to, size, from);
 }
 void fill(void* pointer, int value, size_t size) {
   const RaceSeen of_device;
   std::memset(pointer, value, size);
+  tell_memory(MemoryStep::kFilled, pointer, size, nullptr);
 }
 
 bool is_known(const void* address) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory.
+#include "process/sanitizers.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -22,6 +23,7 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
   void* memory = take_memory(allocation);
   if (memory == nullptr) return cudaErrorMemoryAllocation;
   if (counts) of_device.used += size;
+  if (counts) tell_memory(MemoryStep::kAllocated, memory, size, nullptr);
   state().allocations[memory] = allocation;
   *pointer = memory;
   return cudaSuccess;
@@ -36,8 +38,8 @@ bool can_release(void* pointer, bool host) {
 // What was allocated there; null when that is gone.
 std::map<void*, Allocation>::iterator find(void* pointer, unsigned long number) {
   const auto found = state().allocations.find(pointer);
-  const bool same = found != state().allocations.end() && found->second.number == number;
-  return same ? found : state().allocations.end();
+  const auto end = state().allocations.end();
+  return found != end && found->second.number == number ? found : end;
 }
 
 void release(std::map<void*, Allocation>::iterator found) {
@@ -149,12 +151,9 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     } else if (is_ptx_variable == nullptr || !is_ptx_variable(pointer, attributes)) {
       return cudaSuccess;
     }
-    if (attributes->type != cudaMemoryTypeHost) {
-      attributes->devicePointer = const_cast<void*>(pointer);
-    }
-    if (attributes->type != cudaMemoryTypeDevice) {
-      attributes->hostPointer = const_cast<void*>(pointer);
-    }
+    void* const address = const_cast<void*>(pointer);
+    if (attributes->type != cudaMemoryTypeHost) attributes->devicePointer = address;
+    if (attributes->type != cudaMemoryTypeDevice) attributes->hostPointer = address;
     return cudaSuccess;
   });
 }

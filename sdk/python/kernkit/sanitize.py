@@ -17,7 +17,7 @@ from typing import Any, Dict, List, Tuple
 from . import run as running
 from .cli import Refusal
 
-TOOLS = ("memcheck", "racecheck", "synccheck")
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 Finding = Dict[str, Any]
 
 

@@ -109,6 +109,15 @@ def test_a_race_and_its_suppression(run, tmp_path):
     assert "kernkit sanitize: nothing was found that this suppresses: other: *\n" in done.stderr
 
 
+def test_what_nobody_wrote(run):
+    at = line_of("tile[63 - threadIdx.x];  // one of them nobody wrote")
+    done = run("sanitize", "--tool", "initcheck", kernel="unwritten")
+    assert done.returncode == 1 and "kernkit sanitize: 1 found: initcheck 1" in done.stderr
+    assert re.search(r"^initcheck: unwritten: block \[0, 0, 0\], thread \[58, 0, 0\]: stores undefined bits to byte 232 of 4096 bytes "
+                     rf"of global memory \(tools.cu:{at}\), from byte 20 of shared memory, which nobody wrote \(tools.cu:{at}\)$",
+                     done.stderr, re.MULTILINE), done.stderr  # fmt: skip
+
+
 def test_a_suppression_needs_its_reason(capfd, tmp_path):
     reasons = tmp_path / "suppressions"
     reasons.write_text("# The first one.\nk: *\nj: *\n")

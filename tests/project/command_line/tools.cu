@@ -20,6 +20,12 @@ __global__ void unordered(float* y, const float* x) {
   tile[threadIdx.x] = x[threadIdx.x] + threadIdx.x;
   y[threadIdx.x] = tile[63 - threadIdx.x];
 }
+__global__ void unwritten(float* y, const float* x) {
+  __shared__ float tile[64];
+  if (threadIdx.x != 5) tile[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = tile[63 - threadIdx.x];  // one of them nobody wrote
+}
 
 int main(int, char** arguments) {
   float *x = nullptr, *y = nullptr;
@@ -32,6 +38,7 @@ int main(int, char** arguments) {
   if (is("outside")) outside<<<1, 64>>>(y, x);
   if (is("diverged")) diverged<<<1, 64>>>(y, x);
   if (is("unordered")) unordered<<<1, 64>>>(y, x);
+  if (is("unwritten")) unwritten<<<1, 64>>>(y, x);
   cudaDeviceSynchronize();
   if (is("seven")) return 7;
   std::puts("done");

@@ -262,6 +262,7 @@ void Warp::run_straight(const Operation* code) {
 
 Warp::Stop Warp::run() {
   const Operation* code = block->launch.kernel.code.data();
+  BlockWatch* const watch = block->watch.get();
   if (active == 0) pick();
   int turn = kTurn;
   while (active != 0) {
@@ -269,6 +270,7 @@ Warp::Stop Warp::run() {
     const Operation& operation = code[pc];
     const uint32_t here = lanes_of(operation);
     const uint32_t before = pc;
+    if (watch != nullptr && operation.flow != Flow::kNext) watch->decides(*this, operation, here);
     switch (operation.flow) {
       case Flow::kNext: break;  // where another part is
       case Flow::kBranch: branch(operation, here); break;

@@ -248,7 +248,7 @@ class GlobalRaces::OfBlock : public BlockWatch {
     const LaunchSeen& other = all_.cells_.launch(before.launch);
     std::string first = does(kPast, before), second = does(kVerbs, now);
     const bool same = before.launch == now.launch;
-    RaceLedger::Race& race = all_.races_[{launch.kernel, other.kernel + ": " + first, second}];
+    Found& race = all_.races_[{launch.kernel, other.kernel + ": " + first, second}];
     ++race.count;
     if (race.count > 1 && race.block <= number_) return true;
     race.block = number_;

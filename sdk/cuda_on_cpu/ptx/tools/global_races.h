@@ -10,8 +10,8 @@
 
 #include "ptx/machine/block.h"
 #include "ptx/machine/watch.h"
+#include "ptx/tools/findings.h"
 #include "ptx/tools/global_cells.h"
-#include "ptx/tools/shared_races.h"
 #include "ptx/tools/watched_kernel.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -31,7 +31,7 @@ class GlobalRaces : public Watch {
   GlobalCells& cells_;
   uint32_t launch_;
   std::map<uint64_t, Known> said_;  // at the addresses of ordered accesses
-  std::map<RaceLedger::Pair, RaceLedger::Race> races_;
+  std::map<RaceLedger::Pair, Found> races_;
 };
 
 }  // namespace kernkit::cuda_on_cpu::ptx

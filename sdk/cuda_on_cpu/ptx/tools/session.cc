@@ -9,9 +9,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernkit/cuda_on_cpu/initcheck.h"
 #include "kernkit/cuda_on_cpu/racecheck.h"
 #include "ptx/tools/global_races.h"
+#include "ptx/tools/initcheck.h"
 #include "ptx/tools/order.h"
+#include "ptx/tools/shared_races.h"
+#include "ptx/tools/written.h"
 
 namespace kernkit::cuda_on_cpu {
 namespace ptx {
@@ -33,6 +37,9 @@ class ToolsOfBlock : public BlockWatch {
   }
   void after(Warp& warp, const Operation& operation) override {
     for (auto& tool : all) tool->after(warp, operation);
+  }
+  void decides(Warp& warp, const Operation& operation, uint32_t lanes) override {
+    for (auto& tool : all) tool->decides(warp, operation, lanes);
   }
   void arrives(const Warp& warp, uint32_t barrier, bool only) override {
     for (auto& tool : all) tool->arrives(warp, barrier, only);
@@ -72,6 +79,10 @@ Session::Session() {
     ptx::keep_order();
     race_ledgers_.push_back(&races_of_program_);
   }
+  if (is_asked_for("initcheck")) {
+    Written::of_process().keep();
+    init_ledgers_.push_back(&uses_of_program_);
+  }
   std::atexit([] { of_process().write(); });
 }
 
@@ -81,6 +92,7 @@ void Session::write() const {
   std::FILE* file = std::fopen(path.c_str(), "w");
   std::vector<Finding> findings = findings_;
   for (Finding& race : races_of_program_.findings()) findings.push_back(std::move(race));
+  for (Finding& use : uses_of_program_.findings()) findings.push_back(std::move(use));
   const std::string text = json_of(of_program_.kernels(), findings);
   if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
       std::fclose(file) == 0) {
@@ -92,7 +104,8 @@ void Session::write() const {
 std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module,
                                       const std::string& name, dim3 grid, dim3 block) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (ledgers_.empty() && race_ledgers_.empty()) return nullptr;
+  if (init_ledgers_.empty()) Written::of_process().forget();
+  if (ledgers_.empty() && race_ledgers_.empty() && init_ledgers_.empty()) return nullptr;
   if (kernel.watched == nullptr) kernel.watched = std::make_shared<WatchedKernel>(kernel, module);
   auto tools = std::make_unique<Tools>();
   if (!ledgers_.empty()) {
@@ -102,6 +115,9 @@ std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module
     tools->all.push_back(std::make_unique<SharedRaces>(*kernel.watched, race_ledgers_));
     tools->all.push_back(
         std::make_unique<GlobalRaces>(kernel.watched, name, race_ledgers_, grid, block));
+  }
+  if (!init_ledgers_.empty()) {
+    tools->all.push_back(std::make_unique<InitWatch>(*kernel.watched, init_ledgers_));
   }
   return tools;
 }
@@ -147,6 +163,24 @@ RaceCheck::~RaceCheck() { ptx::Session::of_process().remove(&state_->ledger); }
 
 std::vector<Race> RaceCheck::races() const {
   std::vector<Race> all;
+  for (const ptx::Finding& finding : state_->ledger.findings()) {
+    all.push_back({finding.sentence, finding.count});
+  }
+  return all;
+}
+
+struct InitCheck::State {
+  ptx::InitLedger ledger;
+};
+
+InitCheck::InitCheck() : state_(std::make_unique<State>()) {
+  ptx::Written::of_process().keep();
+  ptx::Session::of_process().add(&state_->ledger);
+}
+InitCheck::~InitCheck() { ptx::Session::of_process().remove(&state_->ledger); }
+
+std::vector<UndefinedUse> InitCheck::uses() const {
+  std::vector<UndefinedUse> all;
   for (const ptx::Finding& finding : state_->ledger.findings()) {
     all.push_back({finding.sentence, finding.count});
   }

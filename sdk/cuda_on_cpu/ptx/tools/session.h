@@ -14,8 +14,8 @@
 #include "ptx/machine/grid.h"
 #include "ptx/machine/watch.h"
 #include "ptx/tools/counts.h"
+#include "ptx/tools/findings.h"
 #include "ptx/tools/report.h"
-#include "ptx/tools/shared_races.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
 
@@ -45,13 +45,16 @@ class Session {
   void write() const;
   std::vector<Ledger*>& of(Ledger*) { return ledgers_; }
   std::vector<RaceLedger*>& of(RaceLedger*) { return race_ledgers_; }
+  std::vector<InitLedger*>& of(InitLedger*) { return init_ledgers_; }
 
   mutable std::mutex mutex_;
   std::vector<Ledger*> ledgers_;
   std::vector<RaceLedger*> race_ledgers_;
+  std::vector<InitLedger*> init_ledgers_;
   std::string folder_;  // "": nothing is written
   Ledger of_program_;
   RaceLedger races_of_program_;
+  InitLedger uses_of_program_;
   std::vector<Finding> findings_;
 };
 

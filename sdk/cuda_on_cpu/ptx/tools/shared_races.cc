@@ -148,7 +148,7 @@ class SharedRaces::OfBlock : public BlockWatch {
   // True: it is known.
   bool report(const Seen& before, const Seen& now, uint64_t at) {
     std::string first = does(kPast, before), second = does(kVerbs, now);
-    RaceLedger::Race& race = races_[{block_.launch.name, first, second}];
+    Found& race = races_[{block_.launch.name, first, second}];
     ++race.count;
     if (race.count > 1 && race.block <= number_) return true;
     const auto thread = [](const Seen& seen) { return 32u * seen.warp + seen.lane; };
@@ -169,30 +169,11 @@ class SharedRaces::OfBlock : public BlockWatch {
   std::vector<unsigned char> old_;  // what was where lanes store
   Touched touched_;
   uint64_t number_ = 0;  // of the block
-  std::map<RaceLedger::Pair, RaceLedger::Race> races_;
+  std::map<RaceLedger::Pair, Found> races_;
 };
 
 std::unique_ptr<BlockWatch> SharedRaces::of(Block& block) {
   return std::make_unique<OfBlock>(*this, block);
-}
-
-void RaceLedger::add(const Pair& pair, const Race& race) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Race& one = races_[pair];
-  if (one.count == 0 || race.block < one.block) {
-    one.block = race.block;
-    one.sentence = race.sentence;
-  }
-  one.count += race.count;
-}
-
-std::vector<Finding> RaceLedger::findings() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<Finding> all;
-  for (const auto& [pair, race] : races_) {
-    all.push_back({"racecheck", std::get<0>(pair), race.sentence, race.count});
-  }
-  return all;
 }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

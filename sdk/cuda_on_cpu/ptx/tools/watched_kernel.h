@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ptx/decode/kernel.h"
+#include "ptx/tools/bit_rules.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
 
@@ -32,6 +33,7 @@ struct WatchedKernel {
   std::vector<AccessKind> accesses;
   std::vector<uint32_t> line_of;  // a number of `lines`
   std::vector<Reach> ordered, fences;
+  mutable std::vector<BitPlan> bit_plans;  // made at the first launch with InitWatch
 };
 
 }  // namespace kernkit::cuda_on_cpu::ptx

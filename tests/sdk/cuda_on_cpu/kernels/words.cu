@@ -178,7 +178,7 @@ __global__ void atomic_kernel(int* r) {
   atomicXor(&r[5], i);
   atomicInc(reinterpret_cast<unsigned*>(&r[6]), 9u);
   atomicAdd(reinterpret_cast<float*>(&r[7]), 0.5f);
-  int old = r[8];
+  int old = *static_cast<volatile int*>(&r[8]);
   for (;;) {
     const int seen = atomicCAS(&r[8], old, old + 2);
     if (seen == old) break;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/tools/findings.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+void FindingLedger::add(const Pair& pair, const Found& found) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Found& one = all_[pair];
+  if (one.count == 0 || found.block < one.block) {
+    one.block = found.block;
+    one.sentence = found.sentence;
+  }
+  one.count += found.count;
+}
+
+std::vector<Finding> FindingLedger::findings() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Finding> all;
+  for (const auto& [pair, found] : all_) {
+    all.push_back({tool_, std::get<0>(pair), found.sentence, found.count});
+  }
+  return all;
+}
+
+}  // namespace kernkit::cuda_on_cpu::ptx

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// FindingLedger: what a tool found in many launches, each pair of lines once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ptx/tools/report.h"
+
+namespace kernkit::cuda_on_cpu::ptx {
+
+/// As the block of the lowest number has it.
+struct Found {
+  uint64_t block = 0, count = 0;
+  std::string sentence;
+};
+
+class FindingLedger {
+ public:
+  using Pair = std::tuple<std::string, std::string, std::string>;  // kernel, and both lines
+
+  explicit FindingLedger(const char* tool) : tool_(tool) {}
+  void add(const Pair& pair, const Found& found);
+  std::vector<Finding> findings() const;
+
+ private:
+  const char* tool_;
+  mutable std::mutex mutex_;
+  std::map<Pair, Found> all_;
+};
+
+struct RaceLedger : FindingLedger {
+  RaceLedger() : FindingLedger("racecheck") {}
+};
+struct InitLedger : FindingLedger {
+  InitLedger() : FindingLedger("initcheck") {}
+};
+
+}  // namespace kernkit::cuda_on_cpu::ptx
