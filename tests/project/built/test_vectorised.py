@@ -44,8 +44,9 @@ ON(silu_and_mul, float) ON(silu_and_mul, float16) ON(silu_and_mul, bfloat16)
 ON(all_of_them, float) ON(all_of_them, float16) ON(all_of_them, bfloat16)
 }
 """
-# Each op's loop for three instruction sets, but for float16, whose AVX2 loop serves AVX-512.
-LOOPS = 3 * (15 + 1 + 2 * 2 + 1) + 2 * 2
+# Each op's loop for three instruction sets, but for float16, whose AVX2 loop serves AVX-512, and bfloat16, which has
+# one more.
+LOOPS = 3 * (15 + 1 + 1 + 2) + 2 * 2 + 4 * 2
 
 SCALAR = (
     r"v?(?:add|sub|mul|div|sqrt|min|max|u?comi|cmp\w*|fn?m\w+)s[sd]"

@@ -41,12 +41,43 @@ struct Case {
   InstructionSet set;
   unsigned ways;
 };
+const char* const kNames[] = {"Baseline", "Avx2", "Avx512", "Avx512Bf16"};
+
+// The float whose halves are two bfloat16, of which an op on bfloat16 makes any float.
+struct Joined {
+  float operator()(float high, float low) const {
+    return testing::copy_bits<float>(testing::copy_bits<uint32_t>(high) |
+                                     testing::copy_bits<uint32_t>(low) >> 16);
+  }
+};
+
+#if defined(__x86_64__)
+// This thread takes subnormal numbers for zeros, and makes zeros of them.
+class NoSubnormals {
+ public:
+  NoSubnormals() {
+    asm volatile("stmxcsr %0" : "=m"(before_));
+    set(before_ | 0x8040u);
+  }
+  ~NoSubnormals() { set(before_); }
+  NoSubnormals(const NoSubnormals&) = delete;
+  NoSubnormals& operator=(const NoSubnormals&) = delete;
+
+ private:
+  static void set(unsigned state) { asm volatile("ldmxcsr %0" : : "m"(state)); }
+  unsigned before_ = 0;
+};
+#else
+struct NoSubnormals {};
+#endif
 
 class CpuElementwise : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     const Case c = GetParam();
-    if (c.set > detail::find_machine().instruction_set) GTEST_SKIP() << "not on this machine";
+    if (c.set > detail::find_machine().instruction_set) {
+      GTEST_SKIP() << "this processor has no " << kNames[static_cast<int>(c.set)];
+    }
     const size_t large = c.ways != 0 ? 1 : SIZE_MAX;  // bytes
     detail::chosen_machine() = {c.set, c.ways & ~kPastCaches, c.ways, large, large, SIZE_MAX};
   }
@@ -146,6 +177,56 @@ TEST_P(CpuElementwise, RoundsFloatsToNearestEven) {
           steps, [](float value) { return value; }, y, x);
     }
   });
+}
+
+// Edges in every place of a block of another: a processor's instruction may take subnormal numbers
+// for zeros.
+TEST_P(CpuElementwise, RoundsEdgesToBFloat16) {
+  const uint32_t edges[] = {0,          1,          0x7fff,     0x8000,     0x8001,     0x7fffff,
+                            0x800000,   0x807fff,   0x3f808000, 0x3f818000, 0x3f818001, 0x7f7f7fff,
+                            0x7f7f8000, 0x7f800000, 0x7f800001, 0x7fbfffff, 0x7fc00001};
+  const int64_t block = detail::kBlock;
+  HostTensor<bfloat16> high({block}), low({block}), out({block});
+  const auto put = [&](int64_t i, uint32_t bits) {
+    high[i].bits = static_cast<uint16_t>(bits >> 16);
+    low[i].bits = static_cast<uint16_t>(bits);
+  };
+  const auto all = [&] {
+    for (const uint32_t around : edges) {
+      for (int64_t i = 0; i < block; ++i) put(i, around);
+      for (const uint32_t edge : edges) {
+        for (const uint32_t sign : {0u, 0x80000000u}) {
+          for (int64_t i = 0; i < block; ++i) {
+            put(i, edge | sign);
+            expect_same(block, Joined{}, out, high, low);
+            put(i, around);
+          }
+        }
+      }
+    }
+  };
+  all();
+  const NoSubnormals daz;
+  all();
+}
+
+// Every n-th float, in its place and mixed; KERNKIT_BFLOAT16_STEP=1 is all of them.
+TEST_P(CpuElementwise, RoundsFloatsToBFloat16) {
+  const char* const asked = getenv("KERNKIT_BFLOAT16_STEP");
+  const uint64_t step = asked == nullptr ? 16411 : strtoull(asked, nullptr, 10);
+  const int64_t chunk = 1 << 16;
+  HostTensor<bfloat16> high({chunk}), low({chunk}), out({chunk});
+  for (const uint32_t factor : {1u, 0x9e3779b1u}) {
+    for (uint64_t next = 0; next < uint64_t{1} << 32;) {
+      for (int64_t i = 0; i < chunk; ++i, next += step) {
+        const uint32_t bits = static_cast<uint32_t>(next) * factor;
+        high[i].bits = static_cast<uint16_t>(bits >> 16);
+        low[i].bits = static_cast<uint16_t>(bits);
+      }
+      expect_same(chunk, Joined{}, out, high, low);
+      if (HasFailure()) return;
+    }
+  }
 }
 
 // An op on the elements themselves is called with them.
@@ -272,9 +353,8 @@ TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
 }
 
 std::string name_of(const ::testing::TestParamInfo<Case>& info) {
-  const char* names[] = {"Baseline", "Avx2", "Avx512"};
   const unsigned ways = info.param.ways;
-  return std::string(names[static_cast<int>(info.param.set)]) +
+  return std::string(kNames[static_cast<int>(info.param.set)]) +
          ((ways & kAskForInputs) != 0 ? "AskForInputs" : "") +
          ((ways & kAskForOutput) != 0 ? "AskForOutput" : "") +
          ((ways & kPastCaches) != 0 ? "PastCaches" : "");
@@ -282,8 +362,8 @@ std::string name_of(const ::testing::TestParamInfo<Case>& info) {
 
 std::vector<Case> cases() {
   std::vector<Case> cases;
-  for (const auto set :
-       {InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
+  for (const auto set : {InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512,
+                         InstructionSet::kAvx512Bf16}) {
     for (const unsigned ways : {0u, 1u, 3u, 4u, 5u}) cases.push_back({set, ways});
   }
   return cases;
@@ -324,9 +404,11 @@ TEST(CpuMachine, InstructionSetIsWhatTheCompilersLibraryFinds) {
   const bool avx2 = __builtin_cpu_supports("avx2") != 0;
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  EXPECT_EQ(detail::best_instruction_set(), avx2 && avx512 ? InstructionSet::kAvx512
-                                            : avx2         ? InstructionSet::kAvx2
-                                                           : InstructionSet::kBaseline);
+  const bool bf16 = __builtin_cpu_supports("avx512bf16") != 0;
+  EXPECT_EQ(detail::best_instruction_set(), avx2 && avx512 && bf16 ? InstructionSet::kAvx512Bf16
+                                            : avx2 && avx512       ? InstructionSet::kAvx512
+                                            : avx2                 ? InstructionSet::kAvx2
+                                                                   : InstructionSet::kBaseline);
 }
 #endif
 
@@ -337,6 +419,8 @@ TEST(CpuMachine, InstructionSetByName) {
   setenv("KERNKIT_INSTRUCTION_SET", "avx2", 1);
   EXPECT_EQ(detail::find_machine().instruction_set, std::min(InstructionSet::kAvx2, best));
   setenv("KERNKIT_INSTRUCTION_SET", "avx512", 1);
+  EXPECT_EQ(detail::find_machine().instruction_set, std::min(InstructionSet::kAvx512, best));
+  setenv("KERNKIT_INSTRUCTION_SET", "sse9", 1);
   EXPECT_EQ(detail::find_machine().instruction_set, best);
   unsetenv("KERNKIT_INSTRUCTION_SET");
   EXPECT_EQ(detail::find_machine().instruction_set, best);

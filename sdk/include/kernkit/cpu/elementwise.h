@@ -45,6 +45,7 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
 #if KERNKIT_INSTRUCTION_SETS > 1
     L::by_set(InstructionSet::kAvx2),
     L::by_set(InstructionSet::kAvx512),
+    L::by_set(InstructionSet::kAvx512Bf16)
 #endif
   };
   static_assert(sizeof(kLoops) / sizeof(Loop) == Sets);

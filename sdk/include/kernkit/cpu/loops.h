@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "kernkit/apply.h"
-#include "kernkit/cpu/half_loop.h"
-#include "kernkit/cpu/traffic.h"
+#include "kernkit/cpu/reduced_blocks.h"
+#if __has_include("kernkit/cpu/avx512_bf16.h")
+#include "kernkit/cpu/avx512_bf16.h"
+#endif
 
 namespace kernkit::cpu::detail {
 
@@ -17,44 +19,29 @@ KERNKIT_INLINE void plain_block(const Op& op, Out* out, const In*... in) {
   for (int i = 0; i < kBlock; ++i) out[i] = apply_op<Out>(op, in[i]...);
 }
 
-/// Two bfloat16, taken apart by a shift and a mask in place of shuffles.
-struct __attribute__((packed, may_alias)) BFloat16Pair {
-  uint32_t bits;
-};
-template <class T>
-using pair_of = BFloat16Pair;
-
-template <class Op, class... In>
-KERNKIT_INLINE void pair_block(const Op& op, bfloat16* out, const In*... in) {
-  auto* const pairs = reinterpret_cast<BFloat16Pair*>(out);
-  const auto of_pair = [&](auto... pair) KERNKIT_ALL_INLINE {
-    const float low = op(kernkit::detail::bit_cast<float>(pair.bits << 16)...);
-    const float high = op(kernkit::detail::bit_cast<float>(pair.bits & 0xffff0000u)...);
-    return (kernkit::detail::round_to_bfloat16(low) >> 16) |
-           (kernkit::detail::round_to_bfloat16(high) & 0xffff0000u);
-  };
-  KERNKIT_INDEPENDENT_ITERATIONS
-  KERNKIT_UNROLLED
-  for (int i = 0; i < kBlock / 2; ++i) {
-    pairs[i].bits = of_pair(reinterpret_cast<const pair_of<In>*>(in)[i]...);
-  }
-}
+/// Whether an op takes and makes compute types, some of the elements being T; all of them.
+template <class T, class Op, class Out, class... In>
+inline constexpr bool kWithSome = kernkit::detail::only_computes<Op, Out, In...>() &&
+                                  (std::is_same_v<Out, T> || ... || std::is_same_v<In, T>);
+template <class T, class Op, class Out, class... In>
+inline constexpr bool kOnlyWith = kWithSome<T, Op, Out, In...> &&
+                                  (std::is_same_v<Out, T> && ... && std::is_same_v<In, T>);
 
 // The op is copied, so that no store to `out` can change it.
-template <bool kAvx, class Op, class Out, class... In>
+template <InstructionSet kSet, class Op, class Out, class... In>
 KERNKIT_INLINE void typed_loop(Op op, int64_t n, unsigned ways, Out* out, const In*... in) {
+  if (kSet == InstructionSet::kBaseline) ways &= kPastCaches;
   Stage<Out> stage;
   const bool staged = (ways & kPastCaches) != 0;
   Out* to = staged ? reinterpret_cast<Out*>(stage.bytes) : out;
   const int64_t step = staged ? 0 : kBlock;
   for (int64_t i = 0; i < n; i += kBlock, to += step) {
-    if constexpr (kernkit::detail::only_computes<Op, Out, In...>() &&
-                  std::is_same_v<Out, bfloat16> && (std::is_same_v<In, bfloat16> && ...)) {
+    if constexpr (kOnlyWith<bfloat16, Op, Out, In...>) {
       pair_block(op, to, in + i...);
     } else {
       plain_block(op, to, in + i...);
     }
-    if (ways != 0) move_block<kAvx>(ways, stage, out + i, in + i...);
+    if (ways != 0) move_block<kSet != InstructionSet::kBaseline>(ways, stage, out + i, in + i...);
   }
 }
 
@@ -62,38 +49,26 @@ template <class Op, class Indices, class Out, class... In>
 struct LoopsOf;
 template <class Op, size_t... I, class Out, class... In>
 struct LoopsOf<Op, std::index_sequence<I...>, Out, In...> {
-  KERNKIT_VECTORISED static void baseline(const void* op, int64_t n, unsigned ways, void* out,
-                                          [[maybe_unused]] const void* const* in) {
-    typed_loop<false>(*static_cast<const Op*>(op), n, ways & kPastCaches, static_cast<Out*>(out),
-                      static_cast<const In*>(in[I])...);
+#define KERNKIT_LOOP(name, loop, target)                                                          \
+  target KERNKIT_VECTORISED static void name(const void* op, int64_t n, unsigned ways, void* out, \
+                                             [[maybe_unused]] const void* const* in) {            \
+    loop(*static_cast<const Op*>(op), n, ways, static_cast<Out*>(out),                            \
+         static_cast<const In*>(in[I])...);                                                       \
   }
+  KERNKIT_LOOP(baseline, typed_loop<InstructionSet::kBaseline>, )
 #if KERNKIT_INSTRUCTION_SETS > 1
-  static constexpr bool kHalves =
-      kernkit::detail::only_computes<Op, Out, In...>() &&
-      (std::is_same_v<Out, float16> || (std::is_same_v<In, float16> || ...));
-  KERNKIT_AVX2 KERNKIT_VECTORISED static void avx2(const void* op, int64_t n, unsigned ways,
-                                                   void* out,
-                                                   [[maybe_unused]] const void* const* in) {
-    if constexpr (kHalves) {
-      half_loop(*static_cast<const Op*>(op), n, ways, static_cast<Out*>(out),
-                static_cast<const In*>(in[I])...);
-    } else {
-      typed_loop<true>(*static_cast<const Op*>(op), n, ways, static_cast<Out*>(out),
-                       static_cast<const In*>(in[I])...);
-    }
-  }
-  KERNKIT_AVX512 KERNKIT_VECTORISED static void avx512(const void* op, int64_t n, unsigned ways,
-                                                       void* out,
-                                                       [[maybe_unused]] const void* const* in) {
-    typed_loop<true>(*static_cast<const Op*>(op), n, ways, static_cast<Out*>(out),
-                     static_cast<const In*>(in[I])...);
-  }
-  // F16C's registers have 256 bits: half_loop() is not made twice.
+  KERNKIT_LOOP(avx2, typed_loop<InstructionSet::kAvx2>, KERNKIT_AVX2)
+  KERNKIT_LOOP(halves, half_loop, KERNKIT_AVX2)
+  KERNKIT_LOOP(avx512, typed_loop<InstructionSet::kAvx512>, KERNKIT_AVX512)
+  KERNKIT_LOOP(avx512_bf16, hardware_loop, KERNKIT_AVX512)
   static constexpr Loop by_set(InstructionSet set) {
-    if (set == InstructionSet::kBaseline) return baseline;
-    if constexpr (kHalves) {
-      return avx2;
+    if constexpr (kWithSome<float16, Op, Out, In...>) {
+      return halves;  // F16C's registers have 256 bits
     } else {
+#if defined(KERNKIT_AVX512_BF16)
+      if constexpr (kOnlyWith<bfloat16, Op, Out, In...>)
+        if (set == InstructionSet::kAvx512Bf16) return avx512_bf16;
+#endif
       return set == InstructionSet::kAvx2 ? avx2 : avx512;
     }
   }

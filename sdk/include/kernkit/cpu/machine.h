@@ -8,7 +8,7 @@
 
 // Code for more than the compiler was told to use is made for x86-64 only, by g++ and clang++.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__CUDACC__)
-#define KERNKIT_INSTRUCTION_SETS 3
+#define KERNKIT_INSTRUCTION_SETS 4
 #else
 #define KERNKIT_INSTRUCTION_SETS 1
 #endif
@@ -19,6 +19,7 @@ enum class InstructionSet {
   kBaseline,  // what the compiler was told to use: SSE2 in a generic x86-64 build
   kAvx2,      // with F16C
   kAvx512,    // F, BW, DQ and VL, with all of kAvx2
+  kAvx512Bf16,
 };
 
 /// How a loop moves its arrays between itself and memory. No result depends on it.
@@ -39,7 +40,7 @@ struct Machine {
 };
 
 /// The machine that this is. The environment variable KERNKIT_INSTRUCTION_SET, read once, limits it
-/// to "baseline" or "avx2": results do not depend on it, except for which NaN a NaN is.
+/// to "baseline", "avx2" or "avx512": results do not depend on it, except for which NaN a NaN is.
 const Machine& machine() noexcept;
 
 namespace detail {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "kernkit/cpu/half_loop.h"
+#include "kernkit/cpu/reduced_blocks.h"
 #include "kernkit/float.h"
 
 namespace kernkit::cpu::detail {

@@ -37,7 +37,7 @@ struct RowsOf {
   static Loop best() {
 #if KERNKIT_INSTRUCTION_SETS > 1
     const InstructionSet set = machine().instruction_set;
-    if (set == InstructionSet::kAvx512) return avx512;
+    if (set >= InstructionSet::kAvx512) return avx512;
     if (set == InstructionSet::kAvx2) return avx2;
 #endif
     return baseline;

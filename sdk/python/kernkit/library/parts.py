@@ -42,6 +42,7 @@ PARTS: Tuple[Part, ...] = (
     Part("frameworks", ASKED, "shapes in schema lines, from which torch operators and JAX functions come",
          ("include/kernkit/shapes/*", "include/kernkit/abi/xla.h", "include/kernkit/testing/line.h",
           "python/kernkit/frameworks/*")),
+    Part("avx512_bf16", ASKED, "loops of elements of bfloat16 by AVX512_BF16", ("include/kernkit/cpu/avx512_bf16.h",)),
     Part("c_callers", ASKED, "tensors as arguments and results, for callers in C",
          ("include/kernkit/abi/any_tensor.h",)),
     Part("scratch", ASKED, "scratch of a call, from its caller or the caller's framework",

@@ -28,19 +28,20 @@ KERNKIT_COLD InstructionSet best_instruction_set() noexcept {
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return InstructionSet::kBaseline;
   constexpr unsigned kAllOf512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
   if ((saved & 0x6) != 0x6 || (ebx & bit_AVX2) == 0) return InstructionSet::kBaseline;
-  const bool avx512 = (saved & 0xe6) == 0xe6 && (ebx & kAllOf512) == kAllOf512;
-  return avx512 ? InstructionSet::kAvx512 : InstructionSet::kAvx2;
+  if ((saved & 0xe6) != 0xe6 || (ebx & kAllOf512) != kAllOf512) return InstructionSet::kAvx2;
+  const bool bf16 = __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & bit_AVX512BF16);
+  return bf16 ? InstructionSet::kAvx512Bf16 : InstructionSet::kAvx512;
 #else
   return InstructionSet::kBaseline;
 #endif
 }
 
 KERNKIT_COLD InstructionSet wanted_instruction_set() noexcept {
-  const InstructionSet best = best_instruction_set();
-  const char* name = getenv("KERNKIT_INSTRUCTION_SET");
-  if (name == nullptr) return best;
-  if (strcmp(name, "baseline") == 0) return InstructionSet::kBaseline;
-  return strcmp(name, "avx2") == 0 && best > InstructionSet::kAvx2 ? InstructionSet::kAvx2 : best;
+  const char* const names[] = {"baseline", "avx2", "avx512"};
+  const char* const wanted = getenv("KERNKIT_INSTRUCTION_SET");
+  int set = 0, best = static_cast<int>(best_instruction_set());
+  while (set < best && (wanted == nullptr || strcmp(wanted, names[set]) != 0)) ++set;
+  return static_cast<InstructionSet>(set);
 }
 
 KERNKIT_COLD Processor processor_of(unsigned vendor, unsigned signature) noexcept {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block of bfloat16 that an op makes of bfloat16, by AVX512_BF16 with the bits of pair_block().
+#pragma once
+
+#include "kernkit/cpu/reduced_blocks.h"
+
+#if KERNKIT_INSTRUCTION_SETS > 1
+#define KERNKIT_AVX512_BF16 1
+
+namespace kernkit::cpu::detail {
+
+inline constexpr int kPairs = kBlock / 2;
+KERNKIT_INLINE BFloat16Pair pair_at(const bfloat16* in, int i) {
+  return reinterpret_cast<const BFloat16Pair*>(in)[i];
+}
+
+/// The instruction takes subnormal numbers for zeros, so a block with zeros is looked at once more:
+/// by integers, since all instructions of a thread may be told to do that.
+template <class Op, class... In>
+KERNKIT_AVX512 KERNKIT_INLINE void hardware_pair_block(const Op& op, bfloat16* out,
+                                                       const In*... in) {
+  using Words = uint16_t __attribute__((vector_size(64)));
+  alignas(64) float low[kPairs], high[kPairs];
+  KERNKIT_INDEPENDENT_ITERATIONS
+  KERNKIT_UNROLLED
+  for (int i = 0; i < kPairs; ++i) {
+    low[i] = op(pair_at(in, i).low()...);
+    high[i] = op(pair_at(in, i).high()...);
+  }
+  Words l[2], h[2], both[2];
+  memcpy(l, low, sizeof(l));
+  memcpy(h, high, sizeof(h));
+  bool has_zeros;
+  asm("vcvtne2ps2bf16 %3, %5, %0\n\tvcvtne2ps2bf16 %4, %6, %1\n\t"
+      "vptestnmw %0, %7, %%k1\n\tvptestnmw %1, %7, %%k2\n\tkortestd %%k1, %%k2"
+      : "=&v"(both[0]), "=&v"(both[1]), "=@ccnz"(has_zeros)
+      : "v"(l[0]), "v"(l[1]), "v"(h[0]), "v"(h[1]), "v"(Words{} + uint16_t{0x7fff})
+      : "k1", "k2");
+  if (__builtin_expect(has_zeros, 0)) {
+    float again[2][kPairs];  // so that `low` and `high` are in registers
+    memcpy(again[0], l, sizeof(l));
+    memcpy(again[1], h, sizeof(h));
+    uint32_t least = UINT32_MAX;
+    for (int i = 0; i < kBlock; ++i) {
+      const uint32_t but_zero =
+          2 * kernkit::detail::bit_cast<uint32_t>(again[i / kPairs][i % kPairs]) - 1;
+      least = but_zero < least ? but_zero : least;
+    }
+    if (least < 0x00ffffffu) {
+      auto* const pairs = reinterpret_cast<BFloat16Pair*>(out);
+      for (int i = 0; i < kPairs; ++i) pairs[i].set(again[0][i], again[1][i]);
+      return;
+    }
+  }
+  constexpr Words kInTurn = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+                             8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  for (int i = 0; i < 2; ++i) {
+    asm("vpermw %1, %2, %0" : "=v"(both[i]) : "v"(both[i]), "v"(kInTurn));
+    memcpy(out + i * kPairs, &both[i], sizeof(both[i]));
+  }
+}
+
+// As typed_loop(), which names no target and so cannot have what must be inlined by one that does.
+template <class Op, class... In>
+KERNKIT_AVX512 KERNKIT_INLINE void hardware_loop(Op op, int64_t n, unsigned ways, bfloat16* out,
+                                                 const In*... in) {
+  Stage<bfloat16> stage;
+  const bool staged = (ways & kPastCaches) != 0;
+  bfloat16* to = staged ? reinterpret_cast<bfloat16*>(stage.bytes) : out;
+  const int64_t step = staged ? 0 : kBlock;
+  for (int64_t i = 0; i < n; i += kBlock, to += step) {
+    hardware_pair_block(op, to, in + i...);
+    if (ways != 0) move_block<true>(ways, stage, out + i, in + i...);
+  }
+}
+
+}  // namespace kernkit::cpu::detail
+
+#endif

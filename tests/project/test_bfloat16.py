@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise loops round every float to bfloat16 as the SDK's type does, whichever instructions do it."""
+
+import os
+import subprocess
+
+import pytest
+
+NAMES = ("Baseline", "Avx2", "Avx512", "Avx512Bf16")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_every_float(root, name):
+    """All 2^32 patterns, in their order and mixed."""
+    program = root / "build/release/bin/sdk_cpu_test"
+    assert program.exists(), f"{program} is missing: ./kk build makes it"
+    command = [program, f"--gtest_filter=Ways/CpuElementwise.RoundsFloatsToBFloat16/{name}"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "KERNKIT_BFLOAT16_STEP": "1"})
+    assert done.returncode == 0, done.stdout
+    if "[  SKIPPED ]" in done.stdout:
+        pytest.skip(f"this processor has no {name}")
+    assert "[  PASSED  ] 1 test." in done.stdout
