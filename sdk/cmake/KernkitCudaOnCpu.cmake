@@ -4,7 +4,6 @@
 #   kernkit::cuda_on_cpu_runtime              its runtime, in place of NVIDIA's
 #   kernkit::cuda_on_cpu               and headers with which .cu files are C++ files
 #   kernkit::cuda_on_cpu_main          a main() for tests that find their devices on the CPU
-#   kernkit::cuda_on_ptx               kernels that nvcc compiled run by their PTX, see ptx.cmake
 #   kernkit_add_cuda_on_cpu(mylib)     mylib_cuda_on_cpu: the library's ops, .cu files included,
 #                                      compiled for the CPU, as objects for tests to link; without
 #                                      those that are GPU_ONLY
@@ -13,8 +12,8 @@
 #                                      these objects, or the library's own where no op has a .cu file
 #   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of all ops once more, as mylib_cuda_test, and of one as
 #                                      <op>_cuda_test: on these objects, with KERNKIT_CUDA_ON_CPU defined;
-#                                      the files' KERNKIT_TEST_CONTRACT lines are tried there; those of
-#                                      GPU_ONLY ops as mylib_ptx_test, where the part ptx and nvcc are
+#                                      the files' KERNKIT_TEST_CONTRACT lines are tried there; as
+#                                      mylib_ptx_test by PTX, where the part ptx and nvcc are
 include_guard(GLOBAL)
 
 set(_kernkit_sdk_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
@@ -40,11 +39,6 @@ if(NOT CMAKE_EXPORT_COMPILE_COMMANDS)  # whose readers want each file
   set_source_files_properties("${_kernkit_cuda_on_cpu_dir}/execution/fiber.cc"
     "${_kernkit_cuda_on_cpu_dir}/execution/fiber_pool.cc" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
-# To ThreadSanitizer the runtime must not look as if it ordered the CUDA threads that it switches.
-if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
-  target_compile_definitions(kernkit_cuda_on_cpu_runtime PRIVATE KERNKIT_CUDA_ON_CPU_TSAN)
-  target_compile_options(kernkit_cuda_on_cpu_runtime PRIVATE -fno-sanitize=thread)
-endif()
 
 include("${_kernkit_cuda_on_cpu_dir}/ptx/ptx.cmake" OPTIONAL)
 include("${_kernkit_sdk_dir}/on_gpu/on_gpu.cmake" OPTIONAL)
@@ -63,8 +57,10 @@ target_compile_options(kernkit_cuda_on_cpu INTERFACE
   "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -hoist-common-insts=false>"
   "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -sink-common-insts=false>"
   "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -enable-tail-merge=false>")
-# For ThreadSanitizer: volatile accesses of a kernel do not race, see report.cc.
+# ThreadSanitizer: the runtime must not seem to order CUDA threads; volatile accesses do not race, see report.cc.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*thread")
+  target_compile_definitions(kernkit_cuda_on_cpu_runtime PRIVATE KERNKIT_CUDA_ON_CPU_TSAN)
+  target_compile_options(kernkit_cuda_on_cpu_runtime PRIVATE -fno-sanitize=thread)
   target_compile_options(kernkit_cuda_on_cpu INTERFACE
     "$<$<CXX_COMPILER_ID:GNU>:--param=tsan-distinguish-volatile=1>"
     "$<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-distinguish-volatile=1>")
@@ -76,11 +72,12 @@ add_library(kernkit::cuda_on_cpu_main ALIAS kernkit_cuda_on_cpu_main)
 target_sources(kernkit_cuda_on_cpu_main INTERFACE "${_kernkit_cuda_on_cpu_dir}/main/main.cc")
 target_link_libraries(kernkit_cuda_on_cpu_main INTERFACE kernkit::cuda_on_cpu)
 
-# The library's ops, but for those that are GPU_ONLY.
+# The library's ops, but for those that are GPU_ONLY, or whose CUDA tests run by PTX.
 function(_kernkit_ops_on_cpu library out)
   get_property(found TARGET ${library}_objects PROPERTY KERNKIT_OPS)
   get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
-  list(REMOVE_ITEM found ${gpu_only})
+  get_property(on_ptx TARGET ${library}_objects PROPERTY KERNKIT_OPS_ON_PTX)
+  list(REMOVE_ITEM found ${gpu_only} ${on_ptx})
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
@@ -157,12 +154,12 @@ function(kernkit_add_cuda_tests library dir)
     _kernkit_add_gpu_programs(${library} "${dir}" test)
   endif()
   kernkit_add_cuda_on_cpu(${library})
-  _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_cuda_on_cpu)
   get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
   _kernkit_ops_on_cpu(${library} tested)
-  if(gpu_only AND COMMAND _kernkit_add_tests_on_ptx)
-    _kernkit_add_tests_on_ptx(${library} "${dir}" "${gpu_only}")
+  if(COMMAND _kernkit_add_tests_on_ptx)
+    _kernkit_add_tests_on_ptx(${library} "${dir}" ${tested} ${gpu_only})
   endif()
+  _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_cuda_on_cpu)
   foreach(op IN LISTS gpu_only)
     if(NOT DEFINED why_not_${op})
       set(why_not_${op} "CUDA on the CPU leaves such a kernel out; `kernkit update --with ptx` adds what runs it")

@@ -259,6 +259,53 @@ def test_gpu_only_where_its_ptx_runs(project, tmp_path):
     assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:15): it is not known" in said
 
 
+def links_the_machine(program):
+    return "kernkit_cuda_on_ptx" in run("nm", program)
+
+
+@pytest.mark.all
+def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
+    """Its tests and its contract, beside the other ops', on nvcc's objects; as compiled for the CPU where it
+    cannot, which CMake says, or where KERNKIT_TESTS_ON_PTX is OFF."""
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
+    kernel = tmp_path / "plus/plus.cu"
+    kernel.write_text(FILES["plus.cu"].replace("two(0.5f)", "1.0f"))
+    options = ("-DKERNKIT_CUDA=ON", "-DCMAKE_CUDA_ARCHITECTURES=80-virtual", "-DCMAKE_BUILD_TYPE=Debug")
+    line = "kernkit_add_kernel(ops plus SOURCES detail/one.cc INCLUDE_DIRECTORIES numbers)"
+
+    def built(program, *words):
+        build = configured(project(line, *options, *words, more=more))
+        run("cmake", "--build", build, "--target", program)
+        return build
+
+    build = built("ops_ptx_test")
+    assert links_the_machine(build / "ops_ptx_test")
+    said = ctest(build, "-R", "^ops_ptx_test[.]")
+    assert "100% tests passed" in said and "Skipped" not in said
+    passed = set(re.findall(r"(\S+) [.]+ +Passed", said))
+    assert {"ops_ptx_test.Plus.Adds", "ops_ptx_test.Contract/plus.Capture"} <= passed
+    right = kernel.read_text()
+    kernel.write_text(right.replace("if (i < n) y[i]", "y[i]"))
+    run("cmake", "--build", build, "--target", "ops_ptx_test")
+    assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: \w+ 4 bytes .*\(plus.cu:7\)", ctest(build, "-V"))
+    kernel.write_text(right.replace("if (i < n)", 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(0));\n  if (i < n)')
+                      .replace("__global__", "#if defined(__CUDACC__)\n#endif\n__global__"))  # fmt: skip
+    run("cmake", "--build", build, "--target", "ops_ptx_test")
+    said = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
+    assert "100% tests passed" in said and re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", said)
+    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:9): it is not known" in said
+
+    kernel.write_text(right)
+    build = built("ops_cuda_test", "-DKERNKIT_TESTS_ON_PTX=OFF")
+    assert not links_the_machine(build / "ops_cuda_test")
+    assert "100% tests passed" in ctest(build, "-R", "^ops_cuda_test[.]")
+    configured(project(line + "\n", *options, "-DKERNKIT_TESTS_ON_PTX=ON", more=more))
+    said = run("cmake", "-DCMAKE_CUDA_ARCHITECTURES=80-real", build)
+    assert "kernkit: tests run plus as compiled for the CPU, not by its PTX: nvcc keeps no PTX of it; add" in said
+
+
 @pytest.mark.all
 def test_separable_code_of_nvcc(project):
     """The library, and a program of the op, link the device code of its files; also for 90a."""

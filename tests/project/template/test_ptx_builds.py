@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A library of `kernkit new --with ptx`: where nvcc is, its CUDA tests and contracts run by PTX."""
+
+import re
+import shutil
+
+import pytest
+from rendering import NAME, check, render, run
+
+# The kernel of `kernkit add --kind row_reduction`, by CUB.
+INCLUDE = '#include "kernkit/cuda/launch.h"\n'
+STORAGE = "  __shared__ kernkit::compute_t<T> of_warps[kThreads / 32];\n"
+OF_CUB = {
+    INCLUDE: "#include <cub/block/block_reduce.cuh>\n\n" + INCLUDE,
+    STORAGE: "  using Reduce = cub::BlockReduce<kernkit::compute_t<T>, kThreads>;\n"
+             "  __shared__ typename Reduce::TempStorage storage;\n",
+}  # fmt: skip
+REDUCE = """\
+    total = Reduce(storage).Reduce(total, [&](auto a, auto b) { return op.combine(a, b); });
+    if (thread == 0) out[i] = op.finish(total);
+"""
+
+
+def by_cub(kernel):
+    for old, new in OF_CUB.items():
+        assert kernel.count(old) == 1
+        kernel = kernel.replace(old, new)
+    kernel = re.sub(r"template <class T>\n__device__ .*?\n}\n\n", "", kernel, flags=re.S)
+    kernel, count = re.subn(r"    total = reduce_warp\(op, total\);\n.*?(?=    __syncthreads\(\);\n  }\n)", REDUCE, kernel, flags=re.S)
+    assert count == 1 and "reduce_warp" not in kernel
+    return kernel
+
+
+@pytest.mark.slow
+def test_a_library_with_cub_tests_all_ops_by_their_ptx(template, environment, driver_environment, tmp_path):
+    """Its whole `./kk test`; the template's op needs no nvcc, the added one does. Without CUDA one is left out."""
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    done = render(template, tmp_path, environment, library_name=NAME, parts="ptx")
+    assert done.returncode == 0, done.stdout
+    library = tmp_path / NAME
+    at = {"cwd": library, "env": {**driver_environment, "KERNKIT_CUDA": "ON", "CUDAARCHS": "80-virtual"}}
+    check("./kk", "add", "row_sum", "(Tensor(a!) y, Tensor x, float alpha=1.0) -> ()", "--kind", "row_reduction", **at)
+    kernel = library / "kernels/row_sum/row_sum.cu"
+    kernel.write_text(by_cub(kernel.read_text()))
+    printed = check("./kk", "test", **at)
+    assert re.search(r"\n\d\d\d passed, 0 failed, 2 skipped\n$", printed), printed
+    program = library / f"build/release/bin/{NAME}_ptx_test"
+    assert "kernkit_cuda_on_ptx" in check("nm", program)
+    for op in ("silu_and_mul", "row_sum"):
+        assert f"Contract/{op}.Capture" in check(program, f"--gtest_filter=Contract/{op}.*:*Placement*:*Values*:*Float*").replace(" ", "")
+    right = kernel.read_text()
+    kernel.write_text(right.replace("out[i] = op", "out[i + 4096] = op"))
+    done = run("./kk", "test", **at)
+    assert done.returncode != 0
+    line = 1 + right[: right.index("out[i] = op")].count("\n")
+    assert re.search(rf"row_sum_kernel<float>: block \[\d+, 0, 0\], thread \[0, 0, 0\]: stores 4 bytes .*\(row_sum.cu:{line}\)", done.stdout)
+    kernel.write_text(right)
+    printed = check("./kk", "test", **{**at, "env": {**at["env"], "KERNKIT_CUDA": "OFF"}})
+    assert "GPU_ONLY: CUDA on the CPU leaves such a kernel out; where nvcc is, it runs by its PTX (row_sum_cuda_test)" in printed
+    assert "kernkit_cuda_on_ptx" not in check("nm", library / f"build/release/bin/{NAME}_cuda_test")
