@@ -20,7 +20,7 @@ from typing import Dict
 
 from .cli import Refusal
 from .library import names
-from .library.record import read_record
+from .library.record import SEALED, read_record
 from .ops import custom, numeric
 from .ops import names as op_names
 from .ops import schema as op_schema
@@ -42,8 +42,8 @@ def why_not_op(name: str, library: str) -> str:
     return names.why_not_identifier(name)
 
 
-def fields(library: str, cuda: bool, kind: str, op: Op) -> Dict[str, str]:
-    """What stands for @name@ in the skeletons."""
+def fields(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[str, str]:
+    """What stands for @name@ in the skeletons; `typed` is a line that the op does not begin with."""
     cls = op_names.class_of_stand_in()
     parameters = ", ".join(f"{parameter_type(value)} {value.name}" for value in op.parameters)
     arguments = ", ".join(value.name for value in op.parameters)
@@ -52,6 +52,7 @@ def fields(library: str, cuda: bool, kind: str, op: Op) -> Dict[str, str]:
         "Op": cls,
         "library": library,
         "schema": op.line[op.line.index("(") :],
+        "typed": typed,
         "doc": f"What {op.name} does.",
         "export": "shapes/" * any(v.shape is not None or v.dtype or v.is_only_written for v in op.parameters + op.results) + "export.h",
         "includes": includes(op),
@@ -109,13 +110,15 @@ def run(arguments: argparse.Namespace) -> int:
     reason = why_not_op(name, answers["library_name"])
     if reason:
         raise Refusal(f'op "{name}" {reason}; choose another name')
-    op, left_out = op_schema.read(name, arguments.schema)
+    asked, left_out = op_schema.read(name, arguments.schema)
+    has_shapes = not pathlib.Path(SEALED).is_dir() or pathlib.Path(SEALED, "include/kernkit/shapes").is_dir()
+    op, reason = op_schema.beginning(asked, kind, has_shapes)
     cuda = answers["cuda"] != "none"
     if kind == "custom":
         cuda = cuda and bool(custom.anchor(op))
     else:
         numeric.check(kind, op)
-    values = fields(answers["library_name"], cuda, kind, op_names.with_stand_ins(op))
+    values = fields(answers["library_name"], cuda, kind, op_names.with_stand_ins(op), asked.line[len(name) :] if reason else "")
     texts = {}
     for ending, path in {
         "h": f"kernels/{name}/{name}.h",
@@ -148,6 +151,9 @@ def run(arguments: argparse.Namespace) -> int:
         subprocess.run(["clang-format", "-i", *texts], check=False)
     if left_out:
         print(f"left out of the schema: {' '.join(left_out)}", file=sys.stderr)
+    if reason:
+        print(f"left out of the schema: shapes, dtypes and (out!), {reason}. {name}_export.cc keeps your line in a comment",
+              file=sys.stderr)  # fmt: skip
     for path in [*texts, listing]:
         print(path)
     return 0

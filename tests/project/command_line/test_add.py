@@ -76,6 +76,37 @@ def test_shapes_in_a_line_take_their_header(library, shape):
     assert f'#include "kernkit/{"shapes/" if shape else ""}export.h"\n' in text
 
 
+@pytest.mark.parametrize(
+    "kind, schema, kept",
+    [
+        ("elementwise", "(Tensor(out!) y[n, d], Tensor x[n, d]) -> ()", True),
+        ("row_reduction", "(Tensor(out!) y[n], Tensor x[n, d]) -> ()", True),
+        ("custom", "(Tensor x[n, d], Tensor w[_, d], str m='[a]: b') -> Tensor", True),
+        ("elementwise", "(Tensor(out!) y[n, d], Tensor x[n, n]) -> ()", False),
+        ("custom", "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", False),
+        ("row_reduction", "(Tensor(out!) y[...], Tensor x[...]) -> ()", False),
+        ("custom", "(Tensor(out!) y[n, k], Tensor x[n, d], int k=2) -> ()", False),
+        ("custom", "(Tensor(out!) y[n, d]: int32, Tensor x[n, d], str m='[a]: b') -> ()", False),
+    ],
+)
+def test_a_line_that_the_first_code_does_not_fit_is_kept_in_a_comment(library, kind, schema, kept, capsys):
+    assert add("swish", schema, "--kind", kind) == 0
+    export = (library / "kernels/swish/swish_export.cc").read_text()
+    plain = re.sub(r"(?<=[yxz])\[[^]]*\](: \w+)?", "", schema).replace("out!", "a!")
+    assert f'"{schema if kept else plain}",\n' in export
+    assert (f'// "{schema}"\n' in export) is not kept
+    said = f"shapes, dtypes and (out!), which the files of kind {kind} do not begin with. swish_export.cc keeps"
+    assert (said in capsys.readouterr().err) is not kept
+
+
+def test_a_library_without_shapes_begins_without(library, capsys):
+    (library / "third_party/kernkit/include").mkdir(parents=True)
+    assert add("swish", "(Tensor(out!) y[...], Tensor x[...]) -> ()") == 0
+    export = (library / "kernels/swish/swish_export.cc").read_text()
+    assert 'kernkit/export.h"' in export and '"(Tensor(a!) y, Tensor x) -> ()"' in export
+    assert "lacks: kernkit update --with frameworks. swish_export.cc keeps" in capsys.readouterr().err
+
+
 def test_what_it_writes_is_formatted(library, root):
     if not shutil.which("clang-format"):
         pytest.skip("clang-format is not installed")

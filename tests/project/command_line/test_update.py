@@ -70,8 +70,8 @@ def newer(root, tmp_path, monkeypatch):
     return tree
 
 
-def run(folder, code=0):
-    assert cli.main(["update", "--library", str(folder)]) == code
+def run(folder, *words, code=0):
+    assert cli.main(["update", "--library", str(folder), *words]) == code
 
 
 def test_edits_stay_and_the_template_comes(library, newer, capsys):
@@ -102,6 +102,8 @@ def test_where_git_knows_nobody_the_first_commit_is_kernkits(tmp_path, monkeypat
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
     assert "in the name of kernkit, since git knows no user.name" in update.begin(tmp_path / "fast_ops")
     assert git(tmp_path / "fast_ops", "log", "--format=%an %cn <%ce>") == "kernkit kernkit <kernkit@localhost>\n"
+    run(tmp_path / "fast_ops", "--with", "plots")
+    assert "kernkit kernkit" in git(tmp_path / "fast_ops", "log", "-1", "--format=%an %cn")
 
 
 @pytest.mark.all
@@ -242,6 +244,8 @@ def test_parts_that_a_library_took_stay_and_others_come(library, newer, capsys, 
     assert not inside.exists()
     assert cli.main(["update", "--library", str(library), "--with", "tvm_ffi_compat"]) == 0
     assert inside.read_text() == "// a part\n"
+    # Which kernkit.cc may include, so that it is compiled again.
+    assert (library / "third_party/kernkit/src/kernkit.cc").stat().st_mtime >= inside.stat().st_mtime
     assert json.loads((library / ".kernkit.json").read_text())["answers"]["parts"] == "tvm_ffi_compat"
     (added / "probe.h").write_text("// newer\n")
     run(library)

@@ -240,8 +240,8 @@ def update(options: Options) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     found = subprocess.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
     if found.returncode != 0:
-        raise Wrong("no other kernkit than this library's copy is installed; type: ./kk update --from "
-                    "WHERE, a checkout of its repository, a wheel, or what else pip installs")  # fmt: skip
+        raise Wrong(f"no other kernkit than this library's copy is installed; type: ./kk {' '.join(['update', *words])} "
+                    "--from WHERE, a checkout of its repository, a wheel, or what else pip installs")  # fmt: skip
     if not os.environ.get("KK_VENV") and not tools.has_module("cookiecutter"):
         tools.pip_install("cookiecutter>=1.7.3")  # which renders the template
     tools.run_here(*tools.KERNKIT, "update", *words, env=environment)
@@ -262,7 +262,7 @@ def plan(options: Options) -> Dict[str, str]:
     """What ./kk prepares."""
     command = COMMANDS[options.command]
     of_gpu = gpu.plan(options) if gpu and options.command == "gpu" else {}
-    return {"prepares": command.prepares, **({"cuda": options.cuda} if options.cuda else {}), **of_gpu}
+    return {"prepares": command.prepared(options), **({"cuda": options.cuda} if options.cuda else {}), **of_gpu}
 
 
 COMMANDS: Dict[str, Command] = {

@@ -181,7 +181,7 @@ def cuda_matrix(options: Options) -> None:
 
 def plan(options: Options) -> Dict[str, str]:
     """What ./kk prepares."""
-    return {"prepares": COMMANDS[options.command].prepares, "tier": options.tier,
+    return {"prepares": COMMANDS[options.command].prepared(options), "tier": options.tier,
             "frameworks": options.frameworks.replace(",", " "), **({"cuda": options.cuda} if options.cuda else {}),
             **(gpu.plan(options) if options.command == "gpu" else {})}  # fmt: skip
 

@@ -40,11 +40,14 @@ class Command:
     """What ./kk NAME does, and which words may follow it."""
 
     function: Callable[[Options], None]
-    prepares: str = "all"  # or "python"
+    prepares: str = "all"  # or "python", "nothing"
     is_passed_on: bool = False  # its words are another program's
     options: Tuple[str, ...] = ()  # besides those of every command
     most: int = 0  # words that are no options
     known: Tuple[str, ...] = ()  # these words, where any is not meant
+
+    def prepared(self, options: "Options") -> str:
+        return "nothing" if self.is_passed_on and {"-h", "--help"} & set(options.words) else self.prepares
 
 
 EVERYWHERE = ("--cuda", "--no-cuda")

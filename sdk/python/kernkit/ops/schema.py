@@ -25,6 +25,7 @@ _OTHER_TYPES = {
     "String": "str",
 }
 _LONELY_STAR = re.compile(r"('[^']*')|(\()\s*\*\s*,\s*|,\s*\*\s*(?=[,)])")
+_SHAPES = re.compile(r"('[^']*')|(?<=\w)\[[^]]+\]|(?<=[\w\]]) *: *[^,=)]*[^,=) ]|\(out!\)")
 _DTYPE = re.compile(
     r"(bool|(int|uint|float|bfloat|complex|handle)(?P<bits>[1-9]\d*)|float8_(e3m4|e4m3|"
     r"e4m3b11fnuz|e4m3fn|e4m3fnuz|e5m2|e5m2fnuz|e8m0fnu)|float6_(e2m3fn|e3m2fn)|float4_e2m1fn)"
@@ -135,3 +136,28 @@ def read(name: str, text: str) -> Tuple[Op, List[str]]:
     _check_parameters(op)
     _check_results(op)
     return op, left_out
+
+
+def _holds(op: Op, kind: str) -> bool:
+    """Whether the shapes and dtypes are those of the example that the op's files begin with, [4, 37]."""
+    bound = {value.name: -1 for value in op.parameters if value.type == "int"}
+    for value in op.parameters + op.results:
+        sizes = (4,) if kind == "row_reduction" and value.is_written else (4, 37)
+        words = (value.shape or "...").replace(" ", "").split(",")
+        both = zip(words, [sizes] if words == ["..."] else sizes)
+        if value.dtype or (words != ["..."] and len(words) != len(sizes)):
+            return False
+        if value.shape and any(not (w.isidentifier() or w == "...") or (w != "_" and bound.setdefault(w, s) != s) for w, s in both):
+            return False
+    return True
+
+
+def beginning(op: Op, kind: str, has_shapes: bool) -> Tuple[Op, str]:
+    """The op with the line that its files begin with, and why that is without shapes and dtypes, or ""."""
+    if not any(value.shape is not None or value.dtype or value.is_only_written for value in op.parameters + op.results):
+        return op, ""
+    reason = "" if _holds(op, kind) else f"which the files of kind {kind} do not begin with"
+    if not has_shapes:
+        reason = "which third_party/kernkit lacks: kernkit update --with frameworks"
+    plain = _SHAPES.sub(lambda found: found[1] or "(a!)" * (found[0] == "(out!)"), op.line)
+    return (parse(plain), reason) if reason else (op, "")

@@ -8,8 +8,10 @@
 
 //@ if frameworks
 KERNKIT_EXPORT(silu_and_mul, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()",
-               //@ else
-               //: KERNKIT_EXPORT(silu_and_mul, "(Tensor(a!) y, Tensor x) -> ()",
-               //@ end
                "y[i, j] = silu(x[i, j]) * x[i, d + j] for x [n, 2 * d] and y [n, d].",
                template_library::silu_and_mul)
+//@ else
+//: KERNKIT_EXPORT(silu_and_mul, "(Tensor(a!) y, Tensor x) -> ()",
+//:                "y[i, j] = silu(x[i, j]) * x[i, d + j] for x [n, 2 * d] and y [n, d].",
+//:                template_library::silu_and_mul)
+//@ end
