@@ -26,8 +26,8 @@ class Part(NamedTuple):
 
 
 PARTS: Tuple[Part, ...] = (
-    Part("rows", ALWAYS, "vector math and loops of rows, which the template's kernel uses",
-         ("include/kernkit/math*", "include/kernkit/cpu/exp_log.h", "include/kernkit/cpu/reduction.h",
+    Part("rows", ALWAYS, "vector math and loops of rows, which the template's kernel uses; AVX512_BF16",
+         ("include/kernkit/math*", "include/kernkit/cpu/avx512_bf16.h", "include/kernkit/cpu/exp_log.h", "include/kernkit/cpu/reduction.h",
           "include/kernkit/c*/row*", "include/kernkit/cuda/block_reduce.cuh",
           "include/kernkit/testing/contract/row_rules.h", "python/kernkit/ops/kinds/row/*")),
     Part("ptx", ASKED, "CUDA on the CPU for what nvcc compiled",
@@ -42,7 +42,6 @@ PARTS: Tuple[Part, ...] = (
     Part("frameworks", ASKED, "shapes in schema lines, from which torch operators and JAX functions come",
          ("include/kernkit/shapes/*", "include/kernkit/abi/xla.h", "include/kernkit/testing/line.h",
           "python/kernkit/frameworks/*")),
-    Part("avx512_bf16", ASKED, "loops of elements of bfloat16 by AVX512_BF16", ("include/kernkit/cpu/avx512_bf16.h",)),
     Part("c_callers", ASKED, "tensors as arguments and results, for callers in C",
          ("include/kernkit/abi/any_tensor.h",)),
     Part("scratch", ASKED, "scratch of a call, from its caller or the caller's framework",
