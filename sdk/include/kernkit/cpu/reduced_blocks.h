@@ -82,8 +82,8 @@ KERNKIT_AVX2 KERNKIT_INLINE void half_loop(Op op, int64_t n, unsigned ways, Out*
   Out* to = staged ? reinterpret_cast<Out*>(stage.bytes) : out;
   const int64_t step = staged ? 0 : kBlock;
   for (int64_t i = 0; i < n; i += kBlock, to += step) {
-    half_block(op, to, Widened<In>(in + i)...);
-    half_block(op, to + kHalfBlock, Widened<In>(in + i + kHalfBlock)...);
+    for (int64_t j = 0; j < kBlock; j += kHalfBlock)
+      half_block(op, to + j, Widened<In>(in + i + j)...);
     if (ways != 0) move_block<true>(ways, stage, out + i, in + i...);
   }
 }
