@@ -163,7 +163,8 @@ def clean(rows, folder):
     shared = library / f"build/clean/lib/lib{NAME}.so"
     rows.add("size of the library/cpu/kernkit", [shared.stat().st_size], "bytes")
     wheel = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", "build/wheel", "."]
-    package = ["-C", "wheel.cmake=false", "-C", "wheel.platlib=true", "-C", f"wheel.packages=build/clean/python/{NAME}"]
+    package = ["-C", "wheel.cmake=false", "-C", "wheel.platlib=true", "-C", f"wheel.packages=build/clean/python/{NAME}",
+               "-C", f"sdist.include=build/clean/python/{NAME}"]
     shutil.rmtree(library / "build/wheel", ignore_errors=True)
     seconds([*wheel, *package], library)
     packed = folder / "library.zip"
