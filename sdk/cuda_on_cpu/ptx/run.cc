@@ -157,7 +157,7 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
   const std::string& name = launch.kernel.empty() ? mangled : launch.kernel;
   ptx::Session& session = ptx::Session::of_process();
   const std::unique_ptr<ptx::Watch> watch =
-      session.begin(kernel, image.module(), name, launch.grid, launch.block);
+      session.begin(kernel, image.module(), name, launch.grid, launch.block, launch.shared_memory);
   const ptx::Launch of_grid{watch != nullptr ? kernel.watched->kernel : kernel,
                             image.module(),
                             launch.kernel,

@@ -11,17 +11,14 @@ import argparse
 import html
 import json
 import pathlib
-import re
-import shutil
-import subprocess
 import sys
-import sysconfig
-from typing import Any, Dict, Iterator, List
+from typing import Any, Dict, Iterator, List, Tuple
 
 from . import run as running
-from .cli import Refusal
+from .counting import resources
 
 Kernel = Dict[str, Any]
+Columns = Tuple[Tuple[str, str], ...]
 # In a table: its heading, and what of a kernel or line it shows.
 COLUMNS = (
     ("loads", "loads.requests"), ("sectors", "loads.sectors"), ("excess", "loads.excess"),
@@ -31,6 +28,9 @@ COLUMNS = (
     ("lanes", "lanes"),
 )  # fmt: skip
 GROUPS = (("", 1), ("global loads", 4), ("global stores", 4), ("", 1), ("shared memory", 3), ("", 1))
+# The same of a kernel whose machine code is known.
+OF_PTXAS = (("registers", "ptxas.launch__registers_per_thread"), ("spills", "ptxas.spills"),
+            ("occupancy", "ptxas.sm__maximum_warps_per_active_cycle_pct"))  # fmt: skip
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all counters there")
     parser.add_argument("--html", type=pathlib.Path, metavar="FILE", help="write the source with its counters there")
     parser.add_argument("--resources", type=pathlib.Path, metavar="FILE",
-                        help="a library or program with machine code: registers, stack (with spills), shared memory")  # fmt: skip
+                        help="a library, program or object with PTX, or PTX: registers, spills and occupancy, by ptxas")  # fmt: skip
+    parser.add_argument("--architecture", metavar="sm_80", help="for which ptxas makes machine code (default: that of the PTX)")
     running.configure(parser)
 
 
@@ -77,6 +78,8 @@ def figure(counters: Dict[str, Any], what: str) -> str:
         name = "fewest_wavefronts" if name == "fewest" else name
         total = sum(each[name] for each in kinds)
         return str(total) if any(each["requests"] for each in kinds) else ""
+    if kind == "ptxas":
+        return figure_of_ptxas(counters.get("ptxas", {}), name)
     traffic = counters[kind]
     if not traffic["requests"]:
         return ""
@@ -85,9 +88,16 @@ def figure(counters: Dict[str, Any], what: str) -> str:
     return f"{traffic['bytes'] / 512:.0f}" if name == "by_512" else str(traffic[name])
 
 
-def rows(kernels: List[Kernel], lines: bool) -> Iterator[List[str]]:
+def figure_of_ptxas(usage: Dict[str, Any], name: str) -> str:
+    if name == "spills" and usage:
+        return str(usage["spill_store_bytes"] + usage["spill_load_bytes"])
+    value = usage.get(name, "")
+    return f"{value:.0f}%" if name.endswith("_pct") and usage and name in usage else str(value)
+
+
+def rows(kernels: List[Kernel], lines: bool, columns: Columns) -> Iterator[List[str]]:
     def cells(name: str, counters: Dict[str, Any]) -> List[str]:
-        return [name, *(figure(counters, what) for _, what in COLUMNS)]
+        return [name, *(figure(counters, what) for _, what in columns)]
 
     for kernel in kernels:
         yield cells(kernel["kernel"], kernel["counters"])
@@ -98,11 +108,13 @@ def rows(kernels: List[Kernel], lines: bool) -> Iterator[List[str]]:
 
 def table(kernels: List[Kernel], lines: bool) -> str:
     """Text, a column each; the heading has two rows."""
-    body = list(rows(kernels, lines))
-    heading = ["", *(name for name, _ in COLUMNS)]
+    known = any("ptxas" in kernel["counters"] for kernel in kernels)
+    columns = (*COLUMNS, *OF_PTXAS) if known else COLUMNS
+    body = list(rows(kernels, lines, columns))
+    heading = ["", *(name for name, _ in columns)]
     widths = [max(len(row[i]) for row in [heading, *body]) for i in range(len(heading))]
     groups, at = "", 0
-    for name, count in GROUPS:
+    for name, count in (*GROUPS, ("ptxas", 3)) if known else GROUPS:
         space = sum(widths[at : at + count]) + 2 * (count - 1)
         groups += name.ljust(space) + "  "
         at += count
@@ -126,10 +138,14 @@ def named(counters: Dict[str, Any]) -> Dict[str, int]:
     return {**names, "ptx_instructions": counters["steps"], "ptx_lanes": counters["lanes"]}
 
 
-def as_json(kernels: List[Kernel], resources: Dict[str, Dict[str, int]]) -> Dict[str, Any]:
+def as_json(kernels: List[Kernel]) -> Dict[str, Any]:
     return {"kernels": [
         {"kernel": kernel["kernel"], "launches": kernel["launches"], "unique_sectors": kernel["unique_sectors"],
-         "counters": named(kernel["counters"]), **({"ptxas": resources[kernel["kernel"]]} if kernel["kernel"] in resources else {}),
+         "launch_shapes": [{"launch__block_size": int(shape.split("+")[0]), "launches": launches,
+                            "launch__shared_mem_per_block_dynamic": int(shape.split("+")[1])}
+                           for shape, launches in sorted(kernel["shapes"].items())],
+         "counters": named(kernel["counters"]),
+         **({"ptxas": kernel["counters"]["ptxas"]} if "ptxas" in kernel["counters"] else {}),
          "lines": [{"place": line["place"], "file": line["file"], "line": line["line"],
                     "counters": {name: value for name, value in named(line["counters"]).items() if value}}
                    for line in kernel["lines"]]}
@@ -173,35 +189,16 @@ def page(kernels: List[Kernel]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def resource_usage(path: pathlib.Path) -> Dict[str, Dict[str, int]]:
-    """{kernel: what ptxas gave it}, of the newest architecture, by cuobjdump."""
-    wheel = pathlib.Path(sysconfig.get_path("purelib")) / "nvidia/cu13/bin"
-    tool = shutil.which("cuobjdump") or shutil.which("cuobjdump", path=f"/usr/local/cuda/bin:{wheel}")
-    if tool is None:
-        raise Refusal("cuobjdump is not installed, which reads machine code: it comes with the CUDA toolkit or the wheel "
-                      "nvidia-cuda-cuobjdump")  # fmt: skip
-    listed = subprocess.run([tool, "--dump-resource-usage", str(path)], capture_output=True, text=True)
-    if listed.returncode != 0:
-        raise Refusal(f"cuobjdump cannot read {path}: {listed.stderr.strip()}")
-    found: Dict[str, Dict[str, int]] = {}
-    for name, usage in re.findall(r"Function ([^\s:]+):\s*\n\s*(.*)", listed.stdout):
-        values = {key: int(value) for key, value in re.findall(r"(\w+):(\d+)", usage)}
-        found[name] = {"registers": values.get("REG", 0), "stack_bytes": values.get("STACK", 0),
-                       "shared_bytes": values.get("SHARED", 0), "local_bytes": values.get("LOCAL", 0)}  # fmt: skip
-    plain = subprocess.run(["c++filt", "--no-params"], input="\n".join(found), capture_output=True, text=True).stdout.splitlines()
-    return {name: values for name, values in zip(plain, found.values())}
-
-
 def run(arguments: argparse.Namespace) -> int:
-    resources = resource_usage(arguments.resources) if arguments.resources else {}
+    usage = resources.resource_usage(arguments.resources, arguments.architecture) if arguments.resources else {}
     code, results = running.run_with_tools(arguments, ["counters"])
     kernels = summed([kernel for result in results for kernel in result["kernels"]])
+    for kernel in kernels:
+        if kernel["kernel"] in usage:
+            kernel["counters"]["ptxas"] = resources.with_occupancy(usage[kernel["kernel"]], kernel["shapes"])
     if arguments.json:
-        arguments.json.write_text(json.dumps(as_json(kernels, resources), indent=1) + "\n")
+        arguments.json.write_text(json.dumps(as_json(kernels), indent=1) + "\n")
     if arguments.html:
         arguments.html.write_text(page(kernels))
     print(table(kernels, arguments.lines) if kernels else "no kernel ran", file=sys.stderr)
-    for kernel in kernels:
-        if usage := resources.get(kernel["kernel"]):
-            print(kernel["kernel"] + ": " + ", ".join(f"{value} {name}" for name, value in usage.items()), file=sys.stderr)
     return code

@@ -55,11 +55,12 @@ def test_divergence_is_worse(compare):
 
 
 def test_registers_and_occupancy(compare):
-    old = [kernel(ptxas={"registers": 32, "spill_bytes": 0, "occupancy": 1.0, "architecture": "sm_80"})]
-    new = [kernel(ptxas={"registers": 40, "spill_bytes": 8, "occupancy": 0.75, "architecture": "sm_80"})]
+    names = ("launch__registers_per_thread", "spill_store_bytes", "sm__maximum_warps_per_active_cycle_pct")
+    old = [kernel(ptxas={**dict(zip(names, (32, 0, 100.0))), "architecture": "sm_80"})]
+    new = [kernel(ptxas={**dict(zip(names, (40, 8, 75.0))), "architecture": "sm_80"})]
     code, out = compare(old, new)
     assert code == 1 and out.endswith("1 kernels: 3 counters worse\n")
-    assert "occupancy 1 -> 0.75 (+33.3%)" in out
+    assert "sm__maximum_warps_per_active_cycle_pct 100 -> 75 (+33.3%)" in out
     assert compare(new, old)[0] == 0
 
 

@@ -9,8 +9,9 @@ import subprocess
 import sys
 
 import pytest
-from cuda_tools import tool
+from cuda_tools import include_of, tool
 from kernkit import cli, counters, sanitize
+from kernkit.counting import resources
 
 SOURCE = pathlib.Path(__file__).parent / "tools.cu"
 
@@ -32,6 +33,7 @@ def run(root, tmp_path_factory):
         return subprocess.run([*map(str, words)], capture_output=True, text=True,
                               env={**os.environ, "PYTHONPATH": str(root / "sdk/python"), **environment})  # fmt: skip
 
+    run_tool.program = program
     return run_tool
 
 
@@ -64,17 +66,88 @@ def test_counters_are_the_same_in_every_run(run, tmp_path):
 
 
 def test_what_ptxas_gave_a_kernel(run, tmp_path):
-    nvcc = tool("nvcc")
     if tool("cuobjdump") is None or tool("ptxas") is None:
         pytest.skip("no cuobjdump or no ptxas")
-    cubin = tmp_path / "tools.cubin"
-    subprocess.run([nvcc, "-arch=sm_80", "-cubin", "-o", cubin, SOURCE], check=True)
-    usage = counters.resource_usage(cubin)
-    assert usage["columns"]["shared_bytes"] == 4096
-    assert usage["strided"]["registers"] > 2
-    done = run("counters", "--resources", cubin, "--json", tmp_path / "c.json", kernel="columns")
-    assert "columns: " in done.stderr and "4096 shared_bytes" in done.stderr
-    assert json.loads((tmp_path / "c.json").read_text())["kernels"][0]["ptxas"]["shared_bytes"] == 4096
+    usage = resources.resource_usage(run.program)
+    assert usage["columns"]["launch__shared_mem_per_block_static"] == 4096 and usage["columns"]["barriers"] == 1
+    assert usage["columns"]["architecture"] == "sm_80"
+    assert usage["strided"]["launch__registers_per_thread"] > 2
+    assert usage["spills"]["spill_store_bytes"] > 0 and usage["spills"]["launch__registers_per_thread"] <= 32
+    assert resources.resource_usage(run.program, "sm_90")["columns"]["architecture"] == "sm_90"
+    texts = set()
+    for _ in range(2):
+        files = ("--json", tmp_path / "c.json", "--html", tmp_path / "c.html")
+        done = run("counters", "--resources", run.program, *files, kernel="columns")
+        texts.add((tmp_path / "c.json").read_text() + (tmp_path / "c.html").read_text())
+        (kernel,) = json.loads((tmp_path / "c.json").read_text())["kernels"]
+    assert len(texts) == 1
+    assert kernel["launch_shapes"] == [{"launch__block_size": 1024, "launches": 1, "launch__shared_mem_per_block_dynamic": 0}]
+    assert kernel["ptxas"]["sm__maximum_warps_per_active_cycle_pct"] == 100
+    assert kernel["ptxas"]["launch__occupancy_limit_warps"] == 2
+    registers = kernel["ptxas"]["launch__registers_per_thread"]
+    assert re.search(rf"^columns .* {registers} +0 +100%$", done.stderr, re.MULTILINE), done.stderr
+    assert re.search(rf"columns .* {registers} +0 +100%", (tmp_path / "c.html").read_text())
+
+
+def test_what_has_no_ptx(capfd, tmp_path):
+    if tool("cuobjdump") is None:
+        pytest.skip("no cuobjdump")
+    (tmp_path / "empty.o").write_bytes(b"")
+    assert cli.main(["counters", "--resources", str(tmp_path / "empty.o"), "x"]) == 3
+    assert f"there is no PTX in {tmp_path / 'empty.o'}" in capfd.readouterr().err
+
+
+# A grid of launches: registers, threads, static and dynamic shared memory, barriers.
+CALCULATOR = """
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <cuda_occupancy.h>
+int main(int, char** words) {
+  const int capability = std::atoi(words[1]);
+  cudaOccDeviceProp of;
+  of.computeMajor = capability / 10, of.computeMinor = capability % 10;
+  of.maxThreadsPerBlock = 1024, of.maxThreadsPerMultiprocessor = 32 * std::atoi(words[2]);
+  of.regsPerBlock = of.regsPerMultiprocessor = 65536, of.warpSize = 32, of.numSms = 1;
+  of.sharedMemPerBlock = 49152, of.sharedMemPerMultiprocessor = 1024 * std::atoi(words[3]);
+  of.reservedSharedMemPerBlock = capability < 80 ? 0 : 1024;
+  of.sharedMemPerBlockOptin = of.sharedMemPerMultiprocessor - of.reservedSharedMemPerBlock;
+  for (int registers : {16, 33, 40, 64, 96, 128, 168, 255})
+    for (int threads : {32, 96, 128, 192, 256, 512, 640, 1024})
+      for (int bytes : {0, 1000, 16384, 48000})
+        for (int more : {0, 5000, 40000})
+          for (int barriers : {0, 1, 3, 16}) {
+            cudaOccFuncAttributes kernel;
+            kernel.maxThreadsPerBlock = 1024, kernel.numRegs = registers, kernel.sharedSizeBytes = bytes;
+            kernel.partitionedGCConfig = PARTITIONED_GC_OFF, kernel.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+            kernel.maxDynamicSharedSizeBytes = more, kernel.numBlockBarriers = barriers;
+            cudaOccDeviceState state;
+            state.carveoutConfig = SHAREDMEM_CARVEOUT_MAX_SHARED;
+            cudaOccResult result;
+            const int error = cudaOccMaxActiveBlocksPerMultiprocessor(&result, &of, &kernel, &state, threads, more);
+            std::printf("%d %d %d %d %d %d\\n", registers, threads, bytes, more, barriers,
+                        error != 0 ? -error : result.activeBlocksPerMultiprocessor);
+          }
+}
+"""
+
+
+@pytest.mark.parametrize("capability", resources.LIMITS)
+def test_occupancy_is_the_toolkits(tmp_path, capability):
+    include = include_of("cuda_occupancy.h")
+    if include is None:
+        pytest.skip("no cuda_occupancy.h")
+    warps, _, shared, _ = resources.LIMITS[capability]
+    (tmp_path / "calculator.cc").write_text(CALCULATOR)
+    subprocess.run(["c++", "-w", "-I", include, "-o", tmp_path / "calculator", tmp_path / "calculator.cc"], check=True)
+    said = subprocess.check_output([tmp_path / "calculator", *map(str, (capability, warps, shared))], text=True)
+    assert len(said.splitlines()) == 8 * 8 * 4 * 3 * 4
+    for registers, threads, static, dynamic, barriers, blocks in (map(int, line.split()) for line in said.splitlines()):
+        usage = {"architecture": f"sm_{capability}", "launch__registers_per_thread": registers, "barriers": barriers,
+                 "launch__shared_mem_per_block_static": static}  # fmt: skip
+        figures = resources.occupancy(usage, threads, dynamic)
+        least = min(value for name, value in figures.items() if name.startswith("launch__"))
+        assert least == blocks, (registers, threads, static, dynamic, barriers, figures)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,13 @@ __global__ void unwritten(float* y, const float* x) {
   if (threadIdx.x != 5) tile[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
   y[threadIdx.x] = tile[63 - threadIdx.x];  // one of them nobody wrote
+__global__ void __launch_bounds__(1024, 2) spills(float* y, const float* x) {
+  float all[64];
+  for (int i = 0; i < 64; ++i) all[i] = x[i * blockDim.x + threadIdx.x];
+  for (int i = 0; i < 64; ++i) {
+    for (int j = 0; j < 64; ++j) all[j] = all[j] * all[63 - i] + all[i];
+  }
+  for (int i = 0; i < 64; ++i) y[i * blockDim.x + threadIdx.x] = all[i];
 }
 
 int main(int, char** arguments) {

@@ -117,23 +117,26 @@ class Counts::OfBlock : public BlockWatch {
   UniqueSectors unique_;
 };
 
-Counts::Counts(const WatchedKernel& watched, std::string kernel, std::vector<Ledger*> ledgers)
+Counts::Counts(const WatchedKernel& watched, std::string kernel, const LaunchShape& shape,
+               std::vector<Ledger*> ledgers)
     : watched_(watched),
       kernel_(std::move(kernel)),
+      shape_(shape),
       ledgers_(std::move(ledgers)),
       of_operations_(watched.kernel.code.size()) {}
 
 Counts::~Counts() {
-  for (Ledger* ledger : ledgers_) ledger->add(kernel_, watched_, of_operations_, unique_);
+  for (Ledger* ledger : ledgers_) ledger->add(kernel_, shape_, watched_, of_operations_, unique_);
 }
 
 std::unique_ptr<BlockWatch> Counts::of(Block&) { return std::make_unique<OfBlock>(*this); }
 
-void Ledger::add(const std::string& kernel, const WatchedKernel& watched,
+void Ledger::add(const std::string& kernel, const LaunchShape& shape, const WatchedKernel& watched,
                  const std::vector<Counters>& of_operations, const UniqueSectors& unique) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& entry = entries_[kernel];
   ++entry.launches;
+  ++entry.shapes[{shape.threads, shape.dynamic_shared_bytes}];
   for (size_t i = 0; i < of_operations.size(); ++i) {
     if (of_operations[i].steps == 0) continue;
     const Line& line = watched.lines[watched.line_of[i]];
@@ -153,9 +156,12 @@ std::vector<KernelCounters> Ledger::kernels() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<KernelCounters> all;
   for (const auto& [name, entry] : entries_) {
-    KernelCounters one{name, entry.launches, entry.counters, entry.unique_sectors, {}};
+    KernelCounters one{name, entry.launches, entry.counters, entry.unique_sectors, {}, {}};
     for (const auto& [at, counters] : entry.lines) {
       one.lines.push_back({std::get<2>(at), std::get<0>(at), std::get<1>(at), counters});
+    }
+    for (const auto& [shape, launches] : entry.shapes) {
+      one.shapes.push_back({shape.first, shape.second, launches});
     }
     all.push_back(std::move(one));
   }

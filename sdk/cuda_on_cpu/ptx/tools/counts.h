@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "kernkit/cuda_on_cpu/counters.h"
@@ -27,9 +28,10 @@ class Ledger {
     uint64_t launches = 0, unique_sectors = 0;
     Counters counters;
     std::map<std::tuple<std::string, int, std::string>, Counters> lines;
+    std::map<std::pair<uint64_t, uint64_t>, uint64_t> shapes;  // as LaunchShape
   };
 
-  void add(const std::string& kernel, const WatchedKernel& watched,
+  void add(const std::string& kernel, const LaunchShape& shape, const WatchedKernel& watched,
            const std::vector<Counters>& of_operations, const UniqueSectors& unique);
   std::vector<KernelCounters> kernels() const;
 
@@ -41,7 +43,8 @@ class Ledger {
 /// Counts a launch, and puts that into ledgers when it ends.
 class Counts : public Watch {
  public:
-  Counts(const WatchedKernel& watched, std::string kernel, std::vector<Ledger*> ledgers);
+  Counts(const WatchedKernel& watched, std::string kernel, const LaunchShape& shape,
+         std::vector<Ledger*> ledgers);
   ~Counts() override;
   std::unique_ptr<BlockWatch> of(Block& block) override;
 
@@ -50,6 +53,7 @@ class Counts : public Watch {
 
   const WatchedKernel& watched_;
   std::string kernel_;
+  LaunchShape shape_;
   std::vector<Ledger*> ledgers_;
   std::mutex mutex_;
   std::vector<Counters> of_operations_;

@@ -64,6 +64,16 @@ std::string object(const LineCounters& line) {
 }
 
 std::string object(const KernelCounters& kernel);
+// {"threads+dynamic bytes": launches}, which is added up as counters are.
+std::string object(const std::vector<LaunchShape>& shapes) {
+  std::string text;
+  for (const LaunchShape& shape : shapes) {
+    const std::string name =
+        std::to_string(shape.threads) + "+" + std::to_string(shape.dynamic_shared_bytes);
+    text += (text.empty() ? "" : ", ") + quoted(name) + ": " + std::to_string(shape.launches);
+  }
+  return "{" + text + "}";
+}
 std::string object(const Finding& finding);
 
 template <class T>
@@ -77,7 +87,8 @@ std::string object(const KernelCounters& kernel) {
   return "{\"kernel\": " + quoted(kernel.kernel) +
          ", \"launches\": " + std::to_string(kernel.launches) +
          ", \"unique_sectors\": " + std::to_string(kernel.unique_sectors) +
-         ", \"counters\": " + object(kernel.counters) + ", \"lines\": " + list(kernel.lines) + "}";
+         ", \"shapes\": " + object(kernel.shapes) + ", \"counters\": " + object(kernel.counters) +
+         ", \"lines\": " + list(kernel.lines) + "}";
 }
 std::string object(const Finding& finding) {
   return "{\"tool\": " + quoted(finding.tool) + ", \"kernel\": " + quoted(finding.kernel) +

@@ -102,14 +102,16 @@ void Session::write() const {
 }
 
 std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module,
-                                      const std::string& name, dim3 grid, dim3 block) {
+                                      const std::string& name, dim3 grid, dim3 block,
+                                      size_t dynamic_shared_bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (init_ledgers_.empty()) Written::of_process().forget();
   if (ledgers_.empty() && race_ledgers_.empty() && init_ledgers_.empty()) return nullptr;
   if (kernel.watched == nullptr) kernel.watched = std::make_shared<WatchedKernel>(kernel, module);
   auto tools = std::make_unique<Tools>();
   if (!ledgers_.empty()) {
-    tools->all.push_back(std::make_unique<Counts>(*kernel.watched, name, ledgers_));
+    const LaunchShape shape{uint64_t{block.x} * block.y * block.z, dynamic_shared_bytes, 1};
+    tools->all.push_back(std::make_unique<Counts>(*kernel.watched, name, shape, ledgers_));
   }
   if (!race_ledgers_.empty()) {
     tools->all.push_back(std::make_unique<SharedRaces>(*kernel.watched, race_ledgers_));

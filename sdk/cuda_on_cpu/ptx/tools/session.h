@@ -36,7 +36,7 @@ class Session {
   }
   /// The tools of a launch; null where none is on. The kernel that then runs is the watched one.
   std::unique_ptr<Watch> begin(const Kernel& kernel, const Module& module, const std::string& name,
-                               dim3 grid, dim3 block);
+                               dim3 grid, dim3 block, size_t dynamic_shared_bytes);
   /// What the launch did wrong counts as found by the tool that it is of.
   void note(const std::string& kernel, const PtxResult& result);
 

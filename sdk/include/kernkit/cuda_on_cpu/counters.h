@@ -56,12 +56,18 @@ struct LineCounters {
   Counters counters;
 };
 
+struct LaunchShape {
+  uint64_t threads, dynamic_shared_bytes;  // of a block
+  uint64_t launches;
+};
+
 struct KernelCounters {
   std::string kernel;  // as C++ writes it
   uint64_t launches = 0;
   Counters counters;
   uint64_t unique_sectors = 0;      // of a launch, whatever it did there; of all launches the sum
   std::vector<LineCounters> lines;  // by file and line
+  std::vector<LaunchShape> shapes;  // of the launches
 };
 
 /// What all launches of a kernel may do to global memory, for tensors of many sectors.

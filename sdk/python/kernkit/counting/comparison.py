@@ -15,7 +15,7 @@ from ..cli import Refusal
 
 # Counts that say how much was needed, and lanes, of which more is not worse.
 _NOT_COMPARED = ("_lanes", "_fewest_sectors", "_fewest_wavefronts")
-LARGER_IS_BETTER = ("occupancy",)
+LARGER_IS_BETTER = ("sm__maximum_warps_per_active_cycle_pct", "launch__occupancy_limit_")
 
 
 @dataclasses.dataclass
@@ -28,7 +28,7 @@ class Change:
     @property
     def worse(self) -> float:
         """By which share: below 0 where it is better."""
-        old, new = (self.new, self.old) if self.counter in LARGER_IS_BETTER else (self.old, self.new)
+        old, new = (self.new, self.old) if self.counter.startswith(LARGER_IS_BETTER) else (self.old, self.new)
         return new / old - 1 if old else (float("inf") if new else 0.0)
 
 
