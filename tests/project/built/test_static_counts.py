@@ -67,7 +67,7 @@ def built(root, target, op):
 def test_what_differs_is_found():
     """As where a store was joined with its neighbour."""
     ptx = ".entry k(\n)\n{\nld.param.u64 %r1, [p];\n@%p1 ld.global.nc.v4.u32 {%r1}, [%r2];\nst.shared.u32 [%r1], %r2;\n}\n"
-    sass = "\n.text.k:\n        /*0000*/                   LDG.E.128 R4, [R2.64] ;\n        /*0010*/              @!P0 LDG.E R4, [R2.64] ;\n"
+    sass = "\n.text.k:\n        /*0000*/      LDG.E.128 R4, [R2.64] ;\n        /*0010*/      @!P0 LDG.E R4, [R2.64] ;\n"
     assert kernels_of_ptx(ptx) == {"k": {"ld.global": 1, "st.shared": 1}}
     assert kernels_of_sass(sass) == {"k": {"ld.global": 2}}
 

@@ -25,6 +25,7 @@ __global__ void unwritten(float* y, const float* x) {
   if (threadIdx.x != 5) tile[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
   y[threadIdx.x] = tile[63 - threadIdx.x];  // one of them nobody wrote
+}
 __global__ void __launch_bounds__(1024, 2) spills(float* y, const float* x) {
   float all[64];
   for (int i = 0; i < 64; ++i) all[i] = x[i * blockDim.x + threadIdx.x];

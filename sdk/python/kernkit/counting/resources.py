@@ -68,7 +68,8 @@ def resource_usage(path: pathlib.Path, architecture: Optional[str] = None) -> Di
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         files = [path.resolve()]
         if path.suffix != ".ptx":
-            done = subprocess.run([tool("cuobjdump"), "--extract-ptx", "all", str(path.resolve())], cwd=folder, capture_output=True, text=True)
+            command = [tool("cuobjdump"), "--extract-ptx", "all", str(path.resolve())]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
             files = sorted(pathlib.Path(folder).glob("*.ptx"), key=lambda file: (_target(file), file.name))
             if done.returncode != 0 or not files:
                 raise Refusal(f"there is no PTX in {path} {done.stderr.strip()}".rstrip())
