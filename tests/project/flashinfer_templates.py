@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """FlashInfer's templates, rendered by its own functions with one set of parameters each:
 
-    python flashinfer_templates.py FOLDER_OF_THE_UNPACKED_WHEEL [KIND DTYPE SIZE]
+    python flashinfer_templates.py FOLDER_OF_THE_UNPACKED_WHEEL [KIND DTYPE SIZE [DTYPE OF KEYS AND VALUES]]
 
 prints {the file that a source includes: the folder where it was made} as JSON. It needs torch, whose
 dtypes those functions take, and writes below FLASHINFER_WORKSPACE_BASE. With a kind of attention,
@@ -36,7 +36,9 @@ def print_folders():
 
 
 if len(sys.argv) > 2:
-    kind, of, size = sys.argv[2], (getattr(torch, sys.argv[3]),) * 3, int(sys.argv[4])
+    kind, size = sys.argv[2], int(sys.argv[4])
+    of_q, of_keys = (getattr(torch, sys.argv[at]) for at in (3, 5 if len(sys.argv) > 5 else 3))
+    of = (of_q, of_keys, of_q)
     version, index = [["fa2"] if "prefill" in kind else [], [i32] if "batch" in kind else []]
     more = [False] if "prefill" in kind else []
     getattr(attention, f"gen_{kind}_module")(*version, *of, *index, size, size, *PLAIN, *more)

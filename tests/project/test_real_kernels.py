@@ -28,6 +28,7 @@ FLASHINFER = {
     "topk": ["topk.cu", "cub_topk.cu", "flashinfer_topk_binding.cu"],
 }
 ACTIVATIONS = {"silu": "silu_def_cu_str", "gelu": "gelu_def_cu_str", "gelu_tanh": "gelu_def_tanh_cu_str"}
+ATTENTION = [("single_decode", 1), ("single_prefill", 2), ("batch_decode", 1), ("batch_prefill", 2)]  # with and without a mask
 PTX = "arch=compute_80,code=compute_80"
 FLAGS = ["-cudart", "shared", "-lineinfo", "-Xcompiler", "-fPIC", "-w"]
 
@@ -58,7 +59,7 @@ def rows_of_page(names):
     rows = {}
     for name in names:
         library, kernel = re.sub(r"\[.*\]$", "", name).split(".", 1)
-        row = rows.setdefault(re.sub(r"_\d+_b?float16$", "", library), [])
+        row = rows.setdefault(re.sub(r"_\d+_b?float16(_float8_\w+)?$", "", library), [])
         if kernel not in row:
             row.append(kernel)
     return [f"| {library} | {', '.join(f'`{kernel}`' for kernel in row)} |" for library, row in rows.items()]
@@ -204,14 +205,28 @@ def test_flashinfers_attention_on_tensor_cores(root, csrc, runtime, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("size", [64, 128, 256])
-@pytest.mark.parametrize("kind, count", [("single_decode", 1), ("single_prefill", 2), ("batch_decode", 1), ("batch_prefill", 2)])
+@pytest.mark.parametrize("kind, count", ATTENTION)
 def test_flashinfers_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, size, dtype):
     """Its kernels without a mask and causal, of its templates. Those with a mask are left out: nothing calls them."""
+    check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, str(size), dtype)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype, of_keys", [("float16", "float8_e4m3fn"), ("bfloat16", "float8_e5m2"), ("float16", "float8_e5m2"),
+                                            ("bfloat16", "float8_e4m3fn")])  # fmt: skip
+@pytest.mark.parametrize("kind, count", ATTENTION)
+def test_flashinfers_attention_of_float8(root, csrc, compat_includes, runtime, tmp_path, kind, count, dtype, of_keys):
+    """Keys and values of 8 bits, which sm_80 and sm_89 convert as they load them; queries and results of 16."""
+    check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, "128", dtype, of_keys)
+
+
+def check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, size, *dtypes):
     pytest.importorskip("torch")
-    (folder,) = set(flashinfer_sources.rendered(csrc, tmp_path, kind, dtype, str(size), architecture="8.0").values())
+    of = (dtypes[0], size, *dtypes[1:])
+    (folder,) = set(flashinfer_sources.rendered(csrc, tmp_path, kind, *of, architecture="8.0").values())
     files = [path for path in sorted(pathlib.Path(folder).glob("*.cu")) if not re.search("mask_[23]", path.name)]
     includes = [*compat_includes, "-I", folder, "-static-global-template-stub=false"]  # as FlashInfer compiles them
-    flashinfer(csrc, includes, runtime, tmp_path, f"{kind}_{size}_{dtype}", files, "-Wl,-z,lazy")
+    flashinfer(csrc, includes, runtime, tmp_path, "_".join((kind, size, *dtypes)), files, "-Wl,-z,lazy")
     check_table(root, runtime, tmp_path, (1, 2, 3), count)
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """FlashInfer's attention against softmax(q k^T / sqrt(size)) v in double precision. A library has one
-kind of attention with one size of heads and one dtype: "single_decode_64_float16"."""
+kind of attention with one size of heads and one dtype: "single_decode_64_float16"; or with another
+dtype of keys and values, whose values the reference takes as they are: "single_decode_64_float16_float8_e4m3fn"."""
+
+import itertools
 
 import ml_dtypes
 import numpy as np
@@ -9,6 +12,7 @@ from device import run_exported, run_plain
 from table import kernel
 
 DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+OF_KEYS = {"": None, "_float8_e4m3fn": ml_dtypes.float8_e4m3fn, "_float8_e5m2": ml_dtypes.float8_e5m2}
 SIZES = (64, 128, 256)
 I32 = np.int32
 NHD = 0  # (tokens, heads, size)
@@ -43,16 +47,16 @@ def scales(size):
     return 0.0, size**-0.5, 1.0, 1.0
 
 
-def single_decode(library, random, dtype, size):
+def single_decode(library, random, dtype, of_keys, size):
     for tokens, heads, of_k in ((1, 4, 4), (97, 8, 2), (600, 4, 1)):
-        q, k, v = normal(random, dtype, heads, size), *(normal(random, dtype, tokens, of_k, size) for _ in "kv")
+        q, k, v = normal(random, dtype, heads, size), *(normal(random, of_keys, tokens, of_k, size) for _ in "kv")
         out = run_exported(library.run, q, k, v, np.zeros(1 << 20, "uint8"), np.zeros_like(q), None, NHD, -1, None, *scales(size))
         check(out[4], attention(q[None], k, v, False)[0])
 
 
-def single_prefill(library, random, dtype, size, causal):
+def single_prefill(library, random, dtype, of_keys, size, causal):
     for queries, tokens, heads, of_k in ((1, 19, 2, 2), (37, 101, 4, 2), (130, 130, 4, 1)):
-        q, k, v = normal(random, dtype, queries, heads, size), *(normal(random, dtype, tokens, of_k, size) for _ in "kv")
+        q, k, v = normal(random, dtype, queries, heads, size), *(normal(random, of_keys, tokens, of_k, size) for _ in "kv")
         out = run_exported(library.run, q, k, v, np.zeros(1 << 22, "uint8"), np.zeros_like(q), None, int(causal), NHD, -1,
                            None, None, None, None, *scales(size))  # fmt: skip
         check(out[4], attention(q, k, v, causal))
@@ -84,18 +88,18 @@ def on_host(array):
     return tvm_ffi.from_dlpack(array)
 
 
-def batch_decode(library, random, dtype, size):
+def batch_decode(library, random, dtype, of_keys, size):
     for heads, of_k in ((4, 4), (8, 2)):
-        pages = Pages(random, dtype, size, of_k, [1, 43, 10, 700])
+        pages = Pages(random, of_keys, size, of_k, [1, 43, 10, 700])
         q = normal(random, dtype, len(pages.lengths), heads, size)
-        empty = np.zeros(0, dtype)
+        empty = np.zeros(0, dtype), np.zeros(0, of_keys)
 
-        def run(floats, integers, host, of_q, k, v, starts, order, last, out, empty, heads=heads, of_k=of_k, pages=pages):
+        def run(floats, integers, host, of_q, k, v, starts, order, last, out, no_q, no_k, heads=heads, of_k=of_k, pages=pages):
             plan = library.plan(floats, integers, host, on_host(pages.starts), len(pages.lengths), heads, of_k, pages.page,
-                                False, -1, 0.0, size, size, empty, empty)  # fmt: skip
+                                False, -1, 0.0, size, size, no_q, no_k)  # fmt: skip
             library.run(floats, integers, plan, of_q, k, v, starts, order, last, out, None, NHD, -1, False, None, *scales(size))
 
-        out = run_exported(run, *workspaces(), q, pages.k, pages.v, pages.starts, pages.order, pages.last, np.zeros_like(q), empty)
+        out = run_exported(run, *workspaces(), q, pages.k, pages.v, pages.starts, pages.order, pages.last, np.zeros_like(q), *empty)
         for request in range(len(q)):
             check(out[8][request], attention(q[request : request + 1], *pages.of(request), False)[0])
 
@@ -103,11 +107,11 @@ def batch_decode(library, random, dtype, size):
 NOTHING_MORE = (None,) * 8
 
 
-def batch_prefill(library, random, dtype, size, causal):
+def batch_prefill(library, random, dtype, of_keys, size, causal):
     queries = [3, 1, 40]
     rows = np.concatenate([[0], np.cumsum(queries)]).astype(I32)
     for heads, of_k in ((2, 2), (4, 1)):
-        pages = Pages(random, dtype, size, of_k, [7, 20, 90])
+        pages = Pages(random, of_keys, size, of_k, [7, 20, 90])
         q = normal(random, dtype, sum(queries), heads, size)
         lengths = np.array(pages.lengths, I32)
 
@@ -143,10 +147,10 @@ def _(library, random):
         check(out[3], attention(q, k, v, True))
 
 
-for size in SIZES:
-    for name, dtype in DTYPES.items():
-        for function in (single_decode, batch_decode):
-            kernel(f"{function.__name__}_{size}_{name}", "run", {"": (dtype, size)})(function)
-        for function in (single_prefill, batch_prefill):
-            of = {how: (dtype, size, causal) for how, causal in (("plain", False), ("causal", True))}
-            kernel(f"{function.__name__}_{size}_{name}", "run", of)(function)
+for size, (name, dtype), (more, of_keys) in itertools.product(SIZES, DTYPES.items(), OF_KEYS.items()):
+    types = (dtype, of_keys or dtype, size)
+    for function in (single_decode, batch_decode):
+        kernel(f"{function.__name__}_{size}_{name}{more}", "run", {"": types})(function)
+    for function in (single_prefill, batch_prefill):
+        of = {how: (*types, causal) for how, causal in (("plain", False), ("causal", True))}
+        kernel(f"{function.__name__}_{size}_{name}{more}", "run", of)(function)
