@@ -28,7 +28,11 @@ TEST_F(PtxGrid, BlocksOverAllProcessors) {
     return ptx::processors_of_last_grid();
   };
   const char* const global = "atom.global.add.u32 %x4, [%first], 1;";
+#if defined(__x86_64__)  // where stores are in order
   EXPECT_EQ(processors(global, 0, false), all);
+#else
+  EXPECT_EQ(processors(global, 0, false), 1u);
+#endif
   EXPECT_EQ(processors("", 7, false), 1u);
   EXPECT_EQ(processors("", 7, true), all);
   EXPECT_EQ(processors("atom.shared.add.u32 %x4, [there], 1; fence.acq_rel.cta;", 7, true), all);
