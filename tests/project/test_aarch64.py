@@ -66,7 +66,7 @@ def test_a_library_is_tested(template, environment, driver_environment, tmp_path
     done = render(template, tmp_path, environment, library_name="crossed", parts="aarch64")
     assert done.returncode == 0, done.stdout
     said = check("./kk", "test", "--arch", "aarch64", cwd=tmp_path / "crossed", env=driver_environment)
-    assert re.search(r"^[1-9]\d+ passed, 0 failed, 0 skipped$", said, re.MULTILINE), said
+    assert re.search(r"^[1-9]\d+ passed, 0 failed, 1 skipped$", said, re.MULTILINE), said
 
 
 def test_a_library_has_a_wheel(template, environment, driver_environment, tmp_path):
