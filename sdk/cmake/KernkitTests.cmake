@@ -163,11 +163,20 @@ function(_kernkit_compile_test target)
     "$<$<CONFIG:Release>:-O$<NOT:$<CXX_COMPILER_ID:Clang>>>" "$<$<CONFIG:Debug>:-O0>")
 endfunction()
 
+# The name of the program that has the tests of all ops: an op of the library's name has that name.
+function(_kernkit_name_of_all library program out)
+  get_target_property(ops ${library}_objects KERNKIT_OPS)
+  if(library IN_LIST ops)
+    set(library ${library}_ops)
+  endif()
+  set(${out} ${library}_${program} PARENT_SCOPE)
+endfunction()
+
 # <library>_<program>, which has the tests of these programs, links what all need and is what ctest knows.
 # Behind them may stand properties of the tests.
 function(_kernkit_add_program_of_all library program programs others objects usage contract)
-  set(all ${library}_${program})
-  set(files ${all}_files)
+  _kernkit_name_of_all(${library} ${program} all)
+  set(files ${library}_${program}_files)
   _kernkit_compile_test(${files})
   target_compile_definitions(${files} PRIVATE KERNKIT_CONTRACT_COMPILED)
   target_link_libraries(${files} PRIVATE kernkit::host GTest::gtest)

@@ -5,12 +5,14 @@ import collections
 import concurrent.futures
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 
 import pytest
 
+CONFIG = pathlib.Path(__file__).resolve().parents[2] / ".clang-tidy"
 SOURCES = (".h", ".cc", ".cu", ".cuh", ".c")
 
 
@@ -58,10 +60,11 @@ def files_once(root, commands, of_ptx=False):
 
 
 def complaints(entries, folder, *options):
+    """`folder` may be anywhere: clang-tidy would look for its settings there."""
     (folder / "compile_commands.json").write_text(json.dumps(entries))
 
     def complaints_about(entry):
-        words = ["clang-tidy", "-p", folder, "--quiet", *options, entry["file"]]
+        words = ["clang-tidy", "-p", folder, f"--config-file={CONFIG}", "--quiet", *options, entry["file"]]
         result = subprocess.run(words, capture_output=True, text=True)
         return result.stdout if result.returncode != 0 else ""
 

@@ -267,6 +267,7 @@ function(_kernkit_add_tests_on_ptx library dir)
   # A kernel that the machine refuses, by an instruction and its line, is no failure.
   _kernkit_add_program_of_all(${library} ptx_test "${programs}" "${all}" ${library}_objects ${library}_on_ptx_usage
     ${library}_on_ptx_usage_contract PROPERTIES SKIP_REGULAR_EXPRESSION "  SKIPPED |kernkit: .* cannot run: ")
-  _kernkit_run_on_ptx(${library}_ptx_test ${library} "${needed_by_all}")
+  _kernkit_name_of_all(${library} ptx_test program)
+  _kernkit_run_on_ptx(${program} ${library} "${needed_by_all}")
   target_include_directories(${library}_ptx_test_files BEFORE PRIVATE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/include")
 endfunction()

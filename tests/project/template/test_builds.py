@@ -49,6 +49,12 @@ def test_the_template_itself_builds_as_it_stands(template, dlpack_include, tmp_p
     assert "FUNCTIONS\n    silu_and_mul(y: 'Tensor', x: 'Tensor') -> 'None'\n" in shown
 
 
+@pytest.fixture(scope="session")
+def driver_environment(driver_environment):
+    """Another library's object may be in a compiler cache: with the paths of its sources, which ninja looks for."""
+    return {**driver_environment, "CCACHE_NAMESPACE": "test_builds"}
+
+
 @pytest.fixture(scope="module")
 def library(template, environment, driver_environment, tmp_path_factory):
     """A rendering with the default answers and a kernel of each kind, in git, on which `./kk all`

@@ -41,9 +41,9 @@ void find_rows(Warp& warp, const Operation& operation, Touch touch, Places* rows
 // The bytes of element i of the two that a lane has of a matrix.
 template <bool kTransposed>
 unsigned char* element_of(const Places& rows, uint32_t matrix, int lane, int i) {
-  const int row = lane / 4, column = lane % 4 * 2 + i;
-  return kTransposed ? rows.at[8 * matrix + static_cast<uint32_t>(column)] + 2 * row
-                     : rows.at[8 * matrix + static_cast<uint32_t>(row)] + 2 * column;
+  const auto row = static_cast<size_t>(lane / 4), column = static_cast<size_t>(lane % 4 * 2 + i);
+  return kTransposed ? rows.at[8 * matrix + column] + 2 * row
+                     : rows.at[8 * matrix + row] + 2 * column;
 }
 
 template <bool kTransposed>

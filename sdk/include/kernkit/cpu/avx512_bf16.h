@@ -54,7 +54,7 @@ KERNKIT_AVX512 KERNKIT_INLINE void hardware_pair_block(const Op& op, bfloat16* o
   }
   constexpr Words kInTurn = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
                              8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-  for (int i = 0; i < 2; ++i) {
+  for (int64_t i = 0; i < 2; ++i) {
     asm("vpermw %1, %2, %0" : "=v"(both[i]) : "v"(both[i]), "v"(kInTurn));
     memcpy(out + i * kPairs, &both[i], sizeof(both[i]));
   }
