@@ -14,9 +14,9 @@ CORE_LINES = 8000
 # 40 lines say what is wrong about an architecture, an op without a test, or ./kk gpu without its part,
 # and let scratch of an example hold anything. Ten are ./kk wheels and ./kk test --arch;
 # seventy one program of all ops, programs of one op that compile no other, and ./kk test OP; ten a wheel for aarch64;
-# ten what tools are told of a device's memory; thirty lines with shapes that a copy of the SDK or the first code of an
-# op cannot take.
-VENDORED_FILES, VENDORED_LINES = 297, 21000 + 240 + 250 + 50 + 40 + 10 + 70 + 10 + 10 + 30
+# ten what tools are told of a device's memory; fifty lines with shapes that a copy of the SDK or the first code of an
+# op cannot take, and an op of the library's name.
+VENDORED_FILES, VENDORED_LINES = 297, 21000 + 240 + 250 + 50 + 40 + 10 + 70 + 10 + 10 + 50
 OWNED_FILES, KK_LINES, SCALE_LINES = 32, 120, 190
 LIBRARY_PACKAGES = {"g++", "python3-venv", "ninja-build", "cmake", "libgtest-dev", "libbenchmark-dev"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
