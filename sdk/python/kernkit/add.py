@@ -54,7 +54,7 @@ def fields(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[str,
         "schema": op.line[op.line.index("(") :],
         "typed": typed,
         "doc": f"What {op.name} does.",
-        "export": "shapes/" * any(v.shape is not None or v.dtype or v.is_only_written for v in op.parameters + op.results) + "export.h",
+        "export": "shapes/export.h" if op.says_shapes else "export.h",
         "includes": includes(op),
         "parameters": parameters,
         "of_both": ", the same on CPU and GPU" if cuda else "",
@@ -112,13 +112,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise Refusal(f'op "{name}" {reason}; choose another name')
     asked, left_out = op_schema.read(name, arguments.schema)
     has_shapes = not pathlib.Path(SEALED).is_dir() or pathlib.Path(SEALED, "include/kernkit/shapes").is_dir()
-    op, reason = op_schema.beginning(asked, kind, has_shapes)
+    op, without = op_schema.beginning(asked, kind, has_shapes)
     cuda = answers["cuda"] != "none"
     if kind == "custom":
         cuda = cuda and bool(custom.anchor(op))
     else:
         numeric.check(kind, op)
-    values = fields(answers["library_name"], cuda, kind, op_names.with_stand_ins(op), asked.line[len(name) :] if reason else "")
+    values = fields(answers["library_name"], cuda, kind, op_names.with_stand_ins(op), asked.line[len(name) :] if without else "")
     texts = {}
     for ending, path in {
         "h": f"kernels/{name}/{name}.h",
@@ -151,8 +151,8 @@ def run(arguments: argparse.Namespace) -> int:
         subprocess.run(["clang-format", "-i", *texts], check=False)
     if left_out:
         print(f"left out of the schema: {' '.join(left_out)}", file=sys.stderr)
-    if reason:
-        print(f"left out of the schema: shapes, dtypes and (out!), {reason}. {name}_export.cc keeps your line in a comment",
+    if without:
+        print(f"left out of the schema: shapes, dtypes and (out!), {without}. {name}_export.cc keeps your line in a comment",
               file=sys.stderr)  # fmt: skip
     for path in [*texts, listing]:
         print(path)

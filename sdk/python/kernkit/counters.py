@@ -91,8 +91,9 @@ def figure(counters: Dict[str, Any], what: str) -> str:
 def figure_of_ptxas(usage: Dict[str, Any], name: str) -> str:
     if name == "spills" and usage:
         return str(usage["spill_store_bytes"] + usage["spill_load_bytes"])
-    value = usage.get(name, "")
-    return f"{value:.0f}%" if name.endswith("_pct") and usage and name in usage else str(value)
+    if name not in usage:
+        return ""
+    return f"{usage[name]:.0f}%" if name.endswith("_pct") else str(usage[name])
 
 
 def rows(kernels: List[Kernel], lines: bool, columns: Columns) -> Iterator[List[str]]:

@@ -47,6 +47,11 @@ class Op:
     results: List[Value]
     doc: str = ""
 
+    @property
+    def says_shapes(self) -> bool:
+        """Whether the line has a shape, a dtype or (out!)."""
+        return any(value.shape is not None or value.dtype or value.is_only_written for value in self.parameters + self.results)
+
 
 class SchemaError(ValueError):
     """A line that is not in the notation; says where."""

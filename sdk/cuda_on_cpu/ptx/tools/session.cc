@@ -132,6 +132,19 @@ void Session::note(const std::string& kernel, const PtxResult& result) {
 
 }  // namespace ptx
 
+namespace {
+
+template <class T, class OfTool>
+std::vector<T> findings_as(const OfTool& ledger) {
+  std::vector<T> all;
+  for (const ptx::Finding& finding : ledger.findings()) {
+    all.push_back({finding.sentence, finding.count});
+  }
+  return all;
+}
+
+}  // namespace
+
 struct Counting::State {
   ptx::Ledger ledger;
 };
@@ -163,13 +176,7 @@ RaceCheck::RaceCheck() : state_(std::make_unique<State>()) {
 }
 RaceCheck::~RaceCheck() { ptx::Session::of_process().remove(&state_->ledger); }
 
-std::vector<Race> RaceCheck::races() const {
-  std::vector<Race> all;
-  for (const ptx::Finding& finding : state_->ledger.findings()) {
-    all.push_back({finding.sentence, finding.count});
-  }
-  return all;
-}
+std::vector<Race> RaceCheck::races() const { return findings_as<Race>(state_->ledger); }
 
 struct InitCheck::State {
   ptx::InitLedger ledger;
@@ -182,11 +189,7 @@ InitCheck::InitCheck() : state_(std::make_unique<State>()) {
 InitCheck::~InitCheck() { ptx::Session::of_process().remove(&state_->ledger); }
 
 std::vector<UndefinedUse> InitCheck::uses() const {
-  std::vector<UndefinedUse> all;
-  for (const ptx::Finding& finding : state_->ledger.findings()) {
-    all.push_back({finding.sentence, finding.count});
-  }
-  return all;
+  return findings_as<UndefinedUse>(state_->ledger);
 }
 
 }  // namespace kernkit::cuda_on_cpu

@@ -154,10 +154,8 @@ def _holds(op: Op, kind: str) -> bool:
 
 def beginning(op: Op, kind: str, has_shapes: bool) -> Tuple[Op, str]:
     """The op with the line that its files begin with, and why that is without shapes and dtypes, or ""."""
-    if not any(value.shape is not None or value.dtype or value.is_only_written for value in op.parameters + op.results):
+    if not op.says_shapes or (has_shapes and _holds(op, kind)):
         return op, ""
-    reason = "" if _holds(op, kind) else f"which the files of kind {kind} do not begin with"
-    if not has_shapes:
-        reason = "which third_party/kernkit lacks: kernkit update --with frameworks"
     plain = _SHAPES.sub(lambda found: found[1] or "(a!)" * (found[0] == "(out!)"), op.line)
-    return (parse(plain), reason) if reason else (op, "")
+    reason = f"which the files of kind {kind} do not begin with"
+    return parse(plain), reason if has_shapes else "which third_party/kernkit lacks: kernkit update --with frameworks"
