@@ -168,17 +168,19 @@ void run(benchmark::State& state, int row, const Op& op, const Call& call) {
 /// Beyond this a repetition takes long, and differs little from the next.
 inline constexpr int64_t kRepeatedSize = 16 << 20;
 
-/// Registers <name>/bytes:... for all sizes.
+/// Registers <name>/bytes:... for all sizes, and `another` where it is one.
 template <class T, int kInputs, class Op, class Call>
-void add_sizes(const char* name, Op op, Call call) {
+void add_sizes(const char* name, Op op, Call call, int64_t another = 0) {
   const auto body = [=, row = number_of_rows++](benchmark::State& state) {
     run<T, kInputs>(state, row, op, call);
   };
-  for (const int64_t bytes : kSizes) {
+  const auto add_size = [&](int64_t bytes) {
     auto* added = benchmark::RegisterBenchmark(name, body)->ArgName("bytes")->Arg(bytes);
     added->UseRealTime();
     if (bytes > kRepeatedSize) added->Repetitions(1);
-  }
+  };
+  for (const int64_t bytes : kSizes) add_size(bytes);
+  if (another > 0) add_size(another);
 }
 
 /// Registers <op>/<dtype>/<whose>/bytes:... for all sizes. The op's own function is "kernkit", and

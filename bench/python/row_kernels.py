@@ -28,7 +28,8 @@ ONE_THREAD = os.environ.get("OMP_NUM_THREADS") == "1"
 START = "from Python on one thread" if ONE_THREAD else "from Python"
 PINNED = os.environ.get("PIN_THREADS") == "1"
 PROCESSORS = sorted(os.sched_getaffinity(0))[:2]
-LIBRARY = ROOT / "build/release/lib/libkernkit_row_kernels.so"
+# Targets kernkit_row_kernels and template_library.
+LIBRARY, SAMPLE = (ROOT / f"build/release/lib/lib{name}.so" for name in ("kernkit_row_kernels", "template_library"))
 DTYPES = ["float32", "bfloat16", "float16"]
 # Rows and columns: 1 MiB of float32 in all, of whole blocks and ragged, and a matrix beyond the caches.
 SHAPES = [(2048, 128), (256, 1000), (256, 1024), (64, 4096), (63, 4099), (16, 16384), (4096, 4096)]
@@ -47,6 +48,7 @@ def statements():
         "layer_norm": ("F.layer_norm(x, (d,), w, b, 1e-5)", "lib.layer_norm(y, x, w, b, 1e-5)", 1),
         "softmax": ("torch.softmax(x, -1)", "lib.softmax(y, x)", 1),
         "gelu_and_mul": ("F.gelu(x[:, :d]) * x[:, d:]", "lib.gelu_and_mul(y, x)", 2),
+        "silu_and_mul": ("F.silu(x[:, :d]) * x[:, d:]", "sample.silu_and_mul(y, x)", 2),
     }  # fmt: skip
 
 
@@ -81,7 +83,7 @@ def pin_threads():
             os.sched_setaffinity(thread, {PROCESSORS[0 if thread == os.getpid() else -1]})
 
 
-def measure(rows, lib, op, dtype, n, d, strided, ratios):
+def measure(rows, libraries, op, dtype, n, d, strided, ratios):
     import torch
 
     theirs, ours, wide = statements()[op]
@@ -93,7 +95,7 @@ def measure(rows, lib, op, dtype, n, d, strided, ratios):
     x, r = (torch.randn(n, wide * d + gap).to(kind)[:, : wide * d] for _ in range(2))
     w, b = (torch.randn(d).to(kind) for _ in range(2))
     y, s = torch.full((n, d), 77.0).to(kind), torch.full((n, d), 77.0).to(kind)
-    names = {"torch": torch, "F": torch.nn.functional, "lib": lib, "x": x, "r": r, "w": w, "b": b,
+    names = {"torch": torch, "F": torch.nn.functional, **libraries, "x": x, "r": r, "w": w, "b": b,
              "y": y, "s": s, "d": d, "out": torch.empty_like(y)}  # fmt: skip
     wanted = eval(theirs, names)
     exec(ours, names)
@@ -114,7 +116,7 @@ def measure(rows, lib, op, dtype, n, d, strided, ratios):
         pin_threads()
         timers = {whose: Undisturbed(timer) for whose, timer in timers.items()}
     times = interleaved(timers, 0.003, 9, REST)
-    moved = {"fused_add_rms_norm": 4, "gelu_and_mul": 3}.get(op, 2) * n * d * y.element_size()
+    moved = {"fused_add_rms_norm": 4, "gelu_and_mul": 3, "silu_and_mul": 3}.get(op, 2) * n * d * y.element_size()
     for whose, samples in times.items():
         rows.add(f"{START}/{op}/{dtype}/{whose}/{tail}", samples, moved=moved)
     for peer in times.keys() - {"kernkit"}:
@@ -131,12 +133,14 @@ def main():
             return rows.skip(f"{START}/torch", f"{missing.name} is not installed")
         if ONE_THREAD:
             torch.set_num_threads(1)
-        lib, ratios = tvm_ffi.load_module(str(LIBRARY)), {}
+        libraries = {"lib": tvm_ffi.load_module(str(LIBRARY)), "sample": tvm_ffi.load_module(str(SAMPLE))}
+        ratios = {}
         for op in statements():
             for dtype in DTYPES:
                 for n, d in SHAPES:
-                    measure(rows, lib, op, dtype, n, d, False, ratios)
-                measure(rows, lib, op, dtype, 64, 4096, True, ratios)
+                    measure(rows, libraries, op, dtype, n, d, False, ratios)
+                if op != "silu_and_mul":  # whose rows lie side by side
+                    measure(rows, libraries, op, dtype, 64, 4096, True, ratios)
         for (op, peer), cells in sorted(ratios.items()):
             mean = math.exp(statistics.fmean(map(math.log, cells.values())))
             least = min(cells, key=cells.get)
