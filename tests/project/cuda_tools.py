@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools of the CUDA toolkit, for tests that read what nvcc made; a test without them is skipped."""
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -20,6 +21,17 @@ def tool(name):
         if candidate and pathlib.Path(candidate).exists():
             return pathlib.Path(candidate)
     return None
+
+
+def build(root, target):
+    """The folder of `./kk build`, in which a target was made that no quick test needs; by one worker at a time."""
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    folder = root / "build/release"
+    with (folder / "lock-of-tests").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(["cmake", "--build", folder, "--target", target], check=True)
+    return folder
 
 
 def include_of(header):

@@ -4,11 +4,10 @@ makes of it for sm_80. Nothing runs."""
 
 import collections
 import re
-import shutil
 import subprocess
 
 import pytest
-from cuda_tools import tool
+from cuda_tools import build, tool
 
 IN_PTX = re.compile(r"^\s*(?:@!?%p\d+\s+)?(ld|st)((?:\.\w+)*)\s", re.MULTILINE)
 IN_SASS = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z]+)\b", re.MULTILINE)
@@ -56,11 +55,7 @@ def differences(folder, program):
 
 
 def built(root, target, op):
-    if not shutil.which("nvcc"):
-        pytest.skip("nvcc is not installed")
-    build = root / "build/release"
-    subprocess.run(["cmake", "--build", build, "--target", target], check=True)
-    (program,) = (path for path in build.rglob(f"{op}.cu.o") if f"{target}.dir" in str(path))
+    (program,) = (path for path in build(root, target).rglob(f"{op}.cu.o") if f"{target}.dir" in str(path))
     return program
 
 

@@ -345,7 +345,8 @@ TEST_F(PtxForms, OrderAndEnd) {
         ".local .align 4 .b8 mine[4]; .reg .b32 %f; st.local.u32 [mine], %i; mov.u32 %i, 0; "
         "ld.local.f32 %f, [mine]; mov.b32 %i, %f",
         "cvta.to.global.u64 %w, %out; cvta.global.u64 %out, %w",
-        "cp.async.cg.shared.global.L2::128B [tile], [%out], 16; cp.async.wait_all"}) {
+        "setp.eq.u32 %p, %i, 0; @%p cp.async.cg.shared.global.L2::128B [tile], [%out], 16; "
+        "cp.async.wait_all"}) {
     PtxModule module(
         std::string(".visible .entry k(.param .u64 out)\n{\n.shared .align 16 .b8 tile[16];\n"
                     ".reg .b64 %out, %w; .reg .b32 %i; .reg .pred %p;\n"

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs kernels by their PTX in this repository, under all tools at once: nothing is found. What a finding
+would have to be reasoned away for stands in suppressions.txt."""
+
+import argparse
+import pathlib
+
+import pytest
+from cuda_tools import build
+from kernkit import run, sanitize
+
+TOOLS = [*sanitize.TOOLS, "counters"]
+SUPPRESSIONS = pathlib.Path(__file__).with_name("suppressions.txt")
+# The tests to leave out: those of faults and of the tools themselves, and one for more processors than the tools use.
+OF_FAULTS = "*Faults*:PtxInit.*:Ptx*Races.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
+PROGRAMS = {"contract_on_ptx_test": "", "cuda_on_ptx_test": "", "gpu_on_ptx_test": "", "gpu_row_traffic_test": "",
+            "ptx_test": OF_FAULTS, "seeds_on_ptx_test": ""}  # fmt: skip
+
+
+def findings(folder, program, *words):
+    parser = argparse.ArgumentParser()
+    sanitize.configure(parser)
+    arguments = parser.parse_args(["--runtime", *map(str, (folder / "kernkit_cudart/libcudart.so.13", program, *words))])
+    code, results = run.run_with_tools(arguments, TOOLS)
+    assert code == 0
+    assert any(kernel["launches"] for result in results for kernel in result["kernels"])
+    return sanitize.merged([finding for result in results for finding in result["findings"]])
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_tests(root, program):
+    folder = build(root, program)
+    words = ("--gtest_brief=1", f"--gtest_filter=-{PROGRAMS[program]}")
+    left, _ = sanitize.suppressed(findings(folder, folder / "bin" / program, *words), sanitize.read_suppressions(SUPPRESSIONS))
+    assert [finding["sentence"] for finding in left] == []
+
+
+@pytest.mark.all
+def test_programs(root):
+    folder = build(root, "kernkit_cudart")
+    programs = sorted((folder / "programs").iterdir())
+    assert len(programs) == 11, "./kk build makes them"
+    assert {program.name: found for program in programs if (found := findings(folder, program))} == {}
+
+
+@pytest.mark.all
+def test_all_are_named(root):
+    """Each program of tests that has the tools in itself; but for the machine's own under ThreadSanitizer."""
+    programs = (build(root, "contract_on_ptx_test") / "bin").glob("*_test")
+    have_tools = {path.name for path in programs if run.TOOLS_FOLDER.encode() in path.read_bytes()}
+    assert {"contract_on_ptx_test"} <= have_tools <= {*PROGRAMS, "ptx_races_test"}
