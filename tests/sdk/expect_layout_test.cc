@@ -133,9 +133,10 @@ TEST_F(ExpectTest, TransposeInPlaceIsAPartialOverlap) {
   b.dl()->data = a.dl()->data;
   b.dl()->strides[0] = 1;
   b.dl()->strides[1] = 4;
-  EXPECT_EQ(
-      error_of([&] { KERNKIT_EXPECT(b.view("b")).no_partial_overlap(a.view("a")); }).substr(0, 35),
-      "ValueError: b: partially overlaps a");
+  EXPECT_EQ(error_of([&] {
+              KERNKIT_EXPECT(b.view("b")).no_partial_overlap(a.view("a"));
+            }).find("ValueError: b: may partially overlap a in memory ("),
+            0u);
 }
 
 TEST_F(ExpectTest, OneAddressTwoDtypesIsAPartialOverlap) {

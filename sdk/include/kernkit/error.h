@@ -133,9 +133,8 @@ constexpr decltype(auto) right(const A&, [[maybe_unused]] const B& b) {
 
 template <class A, class B>
 [[gnu::cold]] Message* describe_mismatch(const char* expression, const A& a, const B& b) {
-  auto* message = new Message;
-  *message << "internal check failed: " << expression << " (" << a << " vs " << b << ") ";
-  return message;
+  return &(*new Message << "internal check failed: " << expression << " (" << a << " vs " << b
+                        << ") ");
 }
 
 }  // namespace detail

@@ -74,29 +74,29 @@ class Expect {
 
   /// same_dtype, same_device and same_shape in one: the usual check of an output.
   Expect& like(const TensorView& other) {
-    if (!detail::is_like(x_.get(), other.get())) refuse().like(other);
+    if (!detail::is_like(x_.get(), other.get())) refuse().differs(other, detail::Refusal::kFirst);
     like_ = other.get();
     return *this;
   }
   /// TypeError unless both have one dtype.
   Expect& same_dtype(const TensorView& other) {
-    if (x_.dtype() != other.dtype()) refuse().same_dtype(other);
+    if (x_.dtype() != other.dtype()) refuse().differs(other, detail::Refusal::kDType);
     return *this;
   }
   /// ValueError unless both are on one device.
   Expect& same_device(const TensorView& other) {
-    if (x_.device() != other.device()) refuse().same_device(other);
+    if (x_.device() != other.device()) refuse().differs(other, detail::Refusal::kDevice);
     return *this;
   }
   /// ValueError unless both have one shape.
   Expect& same_shape(const TensorView& other) {
-    if (x_.sizes() != other.sizes()) refuse().same_shape(other);
+    if (x_.sizes() != other.sizes()) refuse().differs(other, detail::Refusal::kShape);
     return *this;
   }
 
   /// ValueError unless the elements are dense in row-major order (see TensorView::is_contiguous).
   Expect& contiguous() {
-    if (!x_.is_contiguous()) refuse().contiguous();
+    if (!x_.is_contiguous()) refuse().layout("must be contiguous");
     contiguous_ = true;
     return *this;
   }
@@ -105,7 +105,7 @@ class Expect {
   Expect& last_dim_contiguous() {
     const int32_t last = x_.ndim() - 1;
     const bool fits = last < 0 || x_.size(last) <= 1 || x_.stride(last) == 1;
-    if (!fits && x_.numel() != 0) refuse().last_dim();
+    if (!fits && x_.numel() != 0) refuse().layout("the last dimension must be contiguous");
     return *this;
   }
   /// ValueError unless the strides are these, in elements: each an integer, a Dim or a multiple of
@@ -132,18 +132,18 @@ class Expect {
     return *this;
   }
   /// ValueError when the tensors share memory, unless they are the same elements in the same
-  /// order, so that computing in place is allowed.
+  /// order, so that computing in place is allowed; also when two elements of this one do.
   KERNKIT_ACCESSOR Expect& no_partial_overlap(const TensorView& other) {
     const bool alike = like_ == other.get() || detail::is_like(x_.get(), other.get());
     if (KERNKIT_USUALLY(alike && contiguous_ && detail::same_or_apart(x_.get(), other.get()))) {
       return *this;
     }
-    if (detail::may_overlap_partly(x_.get(), other.get())) refuse().overlap(other, "partially ");
+    if (detail::may_overlap(x_.get(), other.get(), true)) refuse().overlap(other, "partially ");
     return *this;
   }
-  /// ValueError when the tensors share memory.
+  /// ValueError when the tensors share memory, or two elements of this one do.
   Expect& no_overlap(const TensorView& other) {
-    if (overlaps(x_, other)) refuse().overlap(other, "");
+    if (detail::may_overlap(x_.get(), other.get(), false)) refuse().overlap(other, "");
     return *this;
   }
 

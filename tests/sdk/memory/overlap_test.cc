@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <set>
 #include <vector>
 
 #include "kernkit/expect.h"
@@ -44,7 +47,7 @@ bool overlap(const TensorView& a, const TensorView& b) {
 
 template <class Check>
 bool refuses(Check&& check) {
-  return error_of(check).find("overlaps") != std::string::npos;
+  return error_of(check).find("overlap") != std::string::npos;
 }
 
 TEST(Overlap, DenseIsExactToTheByte) {
@@ -104,9 +107,71 @@ TEST(Overlap, PositiveStrides) {
   EXPECT_FALSE(overlap(x, Geometry(kBase - 1, {1}, {}, dl_int8)));
 }
 
-// Even and odd columns of one matrix share no byte; the answer errs on the side of true.
+// Columns of one matrix share no byte, though their ranges meet.
+TEST(Overlap, InterleavedRowsOfOnePitchAreExact) {
+  const Geometry even(kBase, {4}, {2}), odd(kBase + 4, {4}, {2});
+  EXPECT_FALSE(overlap(even, odd));
+  EXPECT_TRUE(overlap(even, Geometry(kBase + 8, {4}, {2})));
+  EXPECT_TRUE(overlap(even, Geometry(kBase + 2, {4}, {2})));
+  EXPECT_TRUE(overlap(even, Geometry(kBase + 6, {4}, {2})));
+  const Geometry left(kBase, {4, 8}, {20, 1});  // of rows of 80 bytes
+  for (int columns = 0; columns <= 20; ++columns) {
+    SCOPED_TRACE(columns);
+    const Geometry right(kBase + 4 * static_cast<uintptr_t>(columns), {4, 8}, {20, 1});
+    EXPECT_EQ(overlap(left, right), columns < 8 || columns > 12);
+    EXPECT_EQ(overlap(left, Geometry(kBase + 4 * static_cast<uintptr_t>(columns), {8}, {1})),
+              columns < 8 || columns > 12);
+  }
+  const Geometry heads(kBase, {4, 2, 3}, {20, 4, 1}), between(kBase + 12, {4, 2, 1}, {20, 4, 1});
+  EXPECT_FALSE(overlap(heads, between));
+  EXPECT_TRUE(overlap(heads, Geometry(kBase + 16, {4, 2, 1}, {20, 4, 1})));
+}
+
+// Others that interleave: the answer errs on the side of true.
 TEST(Overlap, InterleavedErrsOnTheSafeSide) {
-  EXPECT_TRUE(overlap(Geometry(kBase, {4}, {2}), Geometry(kBase + 4, {4}, {2})));
+  EXPECT_TRUE(overlap(Geometry(kBase, {4}, {2}), Geometry(kBase + 4, {2}, {4}, dl_int32)));
+  EXPECT_TRUE(overlap(Geometry(kBase, {3}, {6}), Geometry(kBase + 4, {5}, {4})));
+}
+
+// The bytes of a tensor, one by one.
+std::set<int64_t> bytes_of(const TensorView& x) {
+  std::set<int64_t> all;
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    int64_t rest = i, offset = 0;
+    for (int32_t d = x.ndim() - 1; d >= 0; rest /= x.size(d--)) {
+      offset += rest % x.size(d) * x.stride(d);
+    }
+    for (int64_t byte = 0; byte < 2; ++byte) {
+      all.insert(reinterpret_cast<intptr_t>(x.data_ptr()) + 2 * offset + byte);
+    }
+  }
+  return all;
+}
+
+TEST(Overlap, NoSharedByteIsMissed) {
+  std::mt19937 random(1);
+  const auto any = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  };
+  int apart = 0, shared = 0, spared = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const auto make = [&](uintptr_t address) {
+      return Geometry(address, {any(1, 3), any(1, 3), any(1, 3)},
+                      {4 * any(-3, 3), any(-5, 5), any(-2, 2)}, dl_int16);
+    };
+    const Geometry a = make(kBase), b = make(kBase + static_cast<uintptr_t>(any(0, 24)));
+    const TensorView x = a, y = b;
+    const std::set<int64_t> ours = bytes_of(x), theirs = bytes_of(y);
+    const bool share = std::any_of(ours.begin(), ours.end(),
+                                   [&](int64_t byte) { return theirs.count(byte) != 0; });
+    const bool twice = ours.size() < 2 * static_cast<size_t>(x.numel());
+    ASSERT_TRUE(overlap(x, y) || !share) << x.sizes()[0];
+    ASSERT_TRUE(detail::may_overlap_itself(x.get()) || !twice);
+    shared += share, apart += !share, spared += !overlap(x, y);
+  }
+  EXPECT_GT(shared, 1000);
+  EXPECT_GT(apart, 1000);
+  EXPECT_GT(spared, apart / 2) << "of those that share nothing";
 }
 
 TEST(Overlap, NegativeStrides) {
@@ -236,6 +301,40 @@ TEST(NoPartialOverlap, InputThatIsNotLikeTheOutput) {
        {TensorView(reversed), TensorView(wide), TensorView(short_one), TensorView(doubles)}) {
     EXPECT_TRUE(refuses([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(x); }));
   }
+}
+
+// A call cannot write two values into one element.
+TEST(NoPartialOverlap, OutputThatOverlapsItself) {
+  const Geometry x(kBase, {3, 4}), apart(kBase + 4096, {4, 3});
+  const auto refusals = [&](const TensorView& y) {
+    const std::string partial = error_of([&] { KERNKIT_EXPECT(y).no_partial_overlap(apart); });
+    EXPECT_EQ(partial, error_of([&] { KERNKIT_EXPECT(y).no_overlap(apart); }));
+    return partial;
+  };
+  EXPECT_EQ(refusals(Geometry(kBase, {3, 4}, {0, 1})),
+            "ValueError: x: elements may share memory; shape [3, 4] has strides [0, 1]");
+  for (const std::vector<int64_t>& strides :
+       std::vector<std::vector<int64_t>>{{4, 0}, {1, 1}, {3, 1}, {-3, 1}, {1, 2}, {INT64_MIN, 0}}) {
+    SCOPED_TRACE(ShapeView(strides.data(), 2)[0]);
+    EXPECT_NE(refusals(Geometry(kBase, {3, 4}, strides)).find("elements may share memory"),
+              std::string::npos);
+  }
+  for (const std::vector<int64_t>& strides :
+       std::vector<std::vector<int64_t>>{{4, 1}, {-4, 1}, {4, -1}, {1, 3}, {7, 1}, {8, 2}}) {
+    EXPECT_EQ(refusals(Geometry(kBase, {3, 4}, strides)), "nothing");
+  }
+  EXPECT_EQ(refusals(Geometry(kBase, {1, 4}, {0, 1})), "nothing") << "a stride that is not used";
+  EXPECT_EQ(refusals(Geometry(kBase, {0, 4}, {0, 0})), "nothing") << "no element";
+  EXPECT_EQ(error_of([&] {
+              const Geometry same(kBase, {3, 4}, {0, 1});
+              const TensorView y = same;
+              KERNKIT_EXPECT(y).no_partial_overlap(y);
+            }).substr(0, 38),
+            "ValueError: x: elements may share memo");
+  const TensorView written = x;
+  const Geometry spread(kBase + 4096, {3, 4}, {0, 1});
+  EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(written).no_partial_overlap(spread); }), "nothing")
+      << "an input may be broadcast";
 }
 
 TEST(SameElements, Same) {

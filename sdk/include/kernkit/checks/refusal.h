@@ -27,20 +27,15 @@ struct Refusal {
   [[noreturn, gnu::cold]] void rank(int32_t wanted) const;
   /// Of the shape, or of the strides.
   [[noreturn, gnu::cold]] void dims(bool strides, std::initializer_list<WantedDim> wanted) const;
-  [[noreturn, gnu::cold]] void last_dim() const;
   [[noreturn, gnu::cold]] void aligned(size_t bytes) const;
   [[noreturn, gnu::cold]] void numel(int64_t most) const;
   [[noreturn, gnu::cold]] void device(const char* wanted) const;
-  /// Of the three below, the first that is not so.
-  [[noreturn, gnu::cold]] void like(TensorView other) const { differs(other, kFirst); }
-  [[noreturn, gnu::cold]] void same_dtype(TensorView other) const { differs(other, kDType); }
-  [[noreturn, gnu::cold]] void same_device(TensorView other) const { differs(other, kDevice); }
-  [[noreturn, gnu::cold]] void same_shape(TensorView other) const { differs(other, kShape); }
-  [[noreturn, gnu::cold]] void contiguous() const;
+  [[noreturn, gnu::cold]] void layout(const char* what) const;  // shape and strides behind it
   [[noreturn, gnu::cold]] void overlap(TensorView other, const char* how) const;
 
   [[noreturn, gnu::cold]] void fail(const char* kind, Message& text) const;
-  enum Member { kDType, kDevice, kShape, kFirst };
+  Message& text() const { return *new Message << name; }
+  enum Member { kDType, kDevice, kShape, kFirst };  // kFirst: of the others, the first that differs
   [[noreturn, gnu::cold]] void differs(TensorView other, Member member) const;
 };
 

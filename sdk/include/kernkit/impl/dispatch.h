@@ -16,9 +16,8 @@ void append_alternatives(Message& out, const T* values, size_t size) {
 
 KERNKIT_COLD void throw_unsupported(const char* name, uint32_t dtype_key,
                                     const DLDataType* supported, size_t size, Where where) {
-  Message& text = *new Message;
-  text << name << ": dtype " << __builtin_bit_cast(DLDataType, dtype_key)
-       << " is not supported; expected ";
+  Message& text = *new Message << name << ": dtype " << __builtin_bit_cast(DLDataType, dtype_key)
+                               << " is not supported; expected ";
   append_alternatives(text, supported, size);
   throw Error(kind::TypeError, &text, where);
 }
@@ -26,10 +25,10 @@ KERNKIT_COLD void throw_unsupported(const char* name, uint32_t dtype_key,
 KERNKIT_COLD void throw_not_dispatched(uint32_t dtype_key, const DLDataType* supported, size_t size,
                                        Where where) {
   const char* slash = strrchr(where.file, '/');
-  Message& text = *new Message;
-  text << "dispatch() at " << (slash != nullptr ? slash + 1 : where.file) << ":" << where.line
-       << ": dtype " << __builtin_bit_cast(DLDataType, dtype_key)
-       << " is not in its list; expected ";
+  Message& text = *new Message << "dispatch() at " << (slash != nullptr ? slash + 1 : where.file)
+                               << ":" << where.line << ": dtype "
+                               << __builtin_bit_cast(DLDataType, dtype_key)
+                               << " is not in its list; expected ";
   append_alternatives(text, supported, size);
   text << " (what KERNKIT_EXPECT allows must be in both lists)";
   throw Error(kind::TypeError, &text, where);

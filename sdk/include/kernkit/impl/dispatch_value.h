@@ -9,8 +9,7 @@ namespace kernkit::detail {
 
 KERNKIT_COLD void throw_unsupported_value(const char* name, int64_t value, const int64_t* supported,
                                           size_t size, Where where) {
-  Message& text = *new Message;
-  text << name << ": " << value << " is not supported; expected ";
+  Message& text = *new Message << name << ": " << value << " is not supported; expected ";
   append_alternatives(text, supported, size);
   throw Error(kind::ValueError, &text, where);
 }
@@ -23,10 +22,8 @@ KERNKIT_COLD bool fits_int32(std::initializer_list<TensorView> views) {
     const int64_t numel = x.numel();
     if (numel == 0) continue;
     if (numel > INT32_MAX) return false;
-    int64_t low = 0;
-    int64_t high = 0;
-    if (!offset_range(x, &low, &high)) return false;
-    if (low < INT32_MIN || high > INT32_MAX) return false;
+    int64_t low, high;
+    if (!offset_range(x, &low, &high) || low < INT32_MIN || high > INT32_MAX) return false;
   }
   return true;
 }

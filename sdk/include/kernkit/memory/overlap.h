@@ -39,22 +39,24 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
   return KERNKIT_USUALLY(8 * distance + size - 1 >= 2 * size - 1) || distance == 0;
 }
 
-/// Offsets of the lowest and the highest element from the first, in elements. The tensor must not
-/// be empty. False when they do not fit int64.
-[[gnu::cold]] bool offset_range(TensorView x, int64_t* low, int64_t* high);
+/// Offsets of the lowest and the highest element from the first, in elements, at index 0 of
+/// strides that `pitch` divides. The tensor must not be empty. False when they do not fit int64.
+[[gnu::cold]] bool offset_range(TensorView x, int64_t* low, int64_t* high, int64_t pitch = 0);
 
 /// overlaps() of tensors on one device whose elements can be counted.
 [[gnu::pure]] bool extents_meet(const DLTensor* a, const DLTensor* b) noexcept;
 [[gnu::pure]] bool same_elements(const DLTensor* a, const DLTensor* b) noexcept;
-/// True for tensors that overlap and are not the same elements, and where elements cannot be
-/// counted.
-[[gnu::pure]] bool may_overlap_partly(const DLTensor* a, const DLTensor* b) noexcept;
+/// Whether a stride is no longer than what those of shorter strides reach: elements may meet.
+[[gnu::pure]] bool may_overlap_itself(const DLTensor* x) noexcept;
+/// True for tensors that overlap and, if `but_same`, are not the same elements; where the first
+/// overlaps itself; and where elements cannot be counted.
+[[gnu::pure]] bool may_overlap(const DLTensor* a, const DLTensor* b, bool but_same) noexcept;
 
 }  // namespace detail
 
 /// True when the tensors may share a byte: both have elements, are on one device, and the ranges
-/// from lowest to highest address meet. Exact for dense tensors; for strided ones that interleave
-/// without sharing (even and odd columns, say) it errs on the side of true.
+/// from lowest to highest address meet. Exact for dense tensors, and for rows of one dtype and
+/// pitch such as columns of one matrix; for others that interleave it errs on the side of true.
 inline bool overlaps(const TensorView& a, const TensorView& b) {
   if (a.device() != b.device() || a.numel() == 0 || b.numel() == 0) return false;
   return detail::extents_meet(a.get(), b.get());

@@ -9,9 +9,8 @@ namespace kernkit::detail {
 
 KERNKIT_COLD void throw_argument_type(const char* name, const char* expected,
                                       const KernkitAny& any) {
-  Message& text = *new Message;
-  text << name << ": expected " << expected << ", got " << any;
-  throw Error(kind::TypeError, &text);
+  throw Error(kind::TypeError,
+              &(*new Message << name << ": expected " << expected << ", got " << any));
 }
 
 // Its content is a number of words and the words, in two's complement, the least significant first;
@@ -42,8 +41,8 @@ KERNKIT_COLD double read_big_int(const KernkitAny& any, const char* name) {
 
 KERNKIT_COLD void throw_out_of_range(const char* name, const KernkitAny& any, int64_t min,
                                      uint64_t max) {
-  Message& text = *new Message;
-  text << name << ": " << any << " is out of range [" << min << ", " << max << "]";
+  Message& text = *new Message << name << ": " << any << " is out of range [" << min << ", " << max
+                               << "]";
   throw Error(kind::ValueError, &text);
 }
 

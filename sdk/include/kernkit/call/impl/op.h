@@ -37,8 +37,7 @@ KERNKIT_COLD KernkitAny default_value(const schema::Param& param, const char* na
 }
 
 KERNKIT_COLD void throw_count(const schema::Signature& schema, const char* names, int32_t got) {
-  Message& text = *new Message;
-  text << "takes ";
+  Message& text = *new Message << "takes ";
   if (schema.num_required != schema.num_params) text << schema.num_required << " to ";
   text << schema.num_params << (schema.num_params == 1 ? " argument" : " arguments");
   const int named = names == nullptr ? 0 : schema.num_params;

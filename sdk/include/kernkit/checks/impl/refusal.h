@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernkit/checks/refusal.h"
+#include "kernkit/memory/overlap.h"
 
 namespace kernkit::detail {
 
@@ -11,21 +12,18 @@ KERNKIT_COLD void Refusal::fail(const char* kind, Message& text) const {
 }
 
 KERNKIT_COLD void Refusal::dtype(DLDataType wanted) const {
-  Message& text = *new Message;
   fail(kind::TypeError,
-       text << name << ": dtype " << x().dtype() << " is not supported; expected " << wanted);
+       text() << ": dtype " << x().dtype() << " is not supported; expected " << wanted);
 }
 
 KERNKIT_COLD void Refusal::rank(int32_t wanted) const {
-  Message& text = *new Message;
-  fail(kind::ValueError, text << name << ": shape " << x().sizes() << " has rank " << x().ndim()
-                              << "; expected rank " << wanted);
+  fail(kind::ValueError, text() << ": shape " << x().sizes() << " has rank " << x().ndim()
+                                << "; expected rank " << wanted);
 }
 
 // "x: shape [4] does not match [n] with n = 5 (bound by y)"
 KERNKIT_COLD void Refusal::dims(bool strides, std::initializer_list<WantedDim> wanted) const {
-  Message& text = *new Message;
-  text << name << (strides ? ": strides " : ": shape ");
+  Message& text = this->text() << (strides ? ": strides " : ": shape ");
   strides ? text << x().strides() : text << x().sizes();
   text << " does not match [";
   const char* separator = "";
@@ -52,47 +50,41 @@ KERNKIT_COLD void Refusal::dims(bool strides, std::initializer_list<WantedDim> w
   fail(kind::ValueError, text);
 }
 
-KERNKIT_COLD void Refusal::last_dim() const {
-  Message& text = *new Message;
-  fail(kind::ValueError, text << name << ": the last dimension must be contiguous; shape "
-                              << x().sizes() << " has strides " << x().strides());
+KERNKIT_COLD void Refusal::layout(const char* what) const {
+  fail(kind::ValueError,
+       text() << ": " << what << "; shape " << x().sizes() << " has strides " << x().strides());
 }
 
 KERNKIT_COLD void Refusal::aligned(size_t bytes) const {
-  Message& text = *new Message;
-  fail(kind::ValueError, text << name << ": address " << x().data_ptr() << " is not aligned to "
-                              << bytes << " bytes");
+  fail(kind::ValueError,
+       text() << ": address " << x().data_ptr() << " is not aligned to " << bytes << " bytes");
 }
 
 KERNKIT_COLD void Refusal::numel(int64_t n) const {
-  Message& text = *new Message;
-  fail(kind::ValueError, text << name << ": shape " << x().sizes() << " has " << x().numel()
-                              << " elements; at most " << n << " are supported");
+  fail(kind::ValueError, text() << ": shape " << x().sizes() << " has " << x().numel()
+                                << " elements; at most " << n << " are supported");
 }
 
 KERNKIT_COLD void Refusal::device(const char* wanted) const {
-  Message& text = *new Message;
-  const bool cuda_missing = !kWithCuda && is_cuda(x().device()) && strcmp(wanted, "cpu") != 0;
-  if (cuda_missing) {
-    fail(kind::RuntimeError, text << name << ": is on " << x().device()
-                                  << ", but this library was built without CUDA; rebuild it "
-                                     "where nvcc is found, or pass CPU tensors");
+  if (!kWithCuda && is_cuda(x().device()) && strcmp(wanted, "cpu") != 0) {
+    fail(kind::RuntimeError, text() << ": is on " << x().device()
+                                    << ", but this library was built without CUDA; rebuild it "
+                                       "where nvcc is found, or pass CPU tensors");
   }
   fail(kind::ValueError,
-       text << name << ": device " << x().device() << " is not supported; expected " << wanted);
+       text() << ": device " << x().device() << " is not supported; expected " << wanted);
 }
 
 KERNKIT_COLD void Refusal::differs(TensorView other, Member member) const {
   const bool one_dtype = x().dtype() == other.dtype(), one_device = x().device() == other.device();
   if (member == kFirst) member = !one_dtype ? kDType : !one_device ? kDevice : kShape;
-  Message& text = *new Message;
+  Message& text = this->text();
   const auto tell = [&](const char* before, TensorView t, const char* after) {
     member == kDType    ? text << before << t.dtype() << after
     : member == kDevice ? text << before << t.device() << after
                         : text << before << t.sizes() << after;
   };
   const char* const names[] = {": dtype ", ": device ", ": shape "};
-  text << name;
   tell(names[member], x(), " does not match ");
   text << name_or(other, "the other tensor");
   tell(" (", other, ")");
@@ -100,22 +92,16 @@ KERNKIT_COLD void Refusal::differs(TensorView other, Member member) const {
   throw Error(member == kDType ? kind::TypeError : kind::ValueError, &text, where);
 }
 
-KERNKIT_COLD void Refusal::contiguous() const {
-  Message& text = *new Message;
-  fail(kind::ValueError, text << name << ": must be contiguous; shape " << x().sizes()
-                              << " has strides " << x().strides());
-}
-
 KERNKIT_COLD void Refusal::overlap(TensorView other, const char* how) const {
   // Of tensors without memory, or whose elements cannot be counted, nothing is known.
-  for (const TensorView& t : {x(), other}) {
+  for (const TensorView& t : {x(), other})
     if (t.numel() != 0) (void)t.data_ptr();
-  }
-  Message& text = *new Message;
-  fail(kind::ValueError, text << name << ": " << how << "overlaps "
-                              << name_or(other, "the other tensor") << " in memory (" << x()
-                              << " at " << x().data_ptr() << ", " << other << " at "
-                              << other.data_ptr() << ")");
+  if (may_overlap_itself(tensor)) layout("elements may share memory");
+  const bool surely = x().is_contiguous() && other.is_contiguous();
+  fail(kind::ValueError,
+       text() << (surely ? ": " : ": may ") << how << (surely ? "overlaps " : "overlap ")
+              << name_or(other, "the other tensor") << " in memory (" << x() << " at "
+              << x().data_ptr() << ", " << other << " at " << other.data_ptr() << ")");
 }
 
 }  // namespace kernkit::detail

@@ -4,15 +4,14 @@
 
 #include "kernkit/memory/overlap.h"
 
-namespace kernkit {
+namespace kernkit::detail {
 
-namespace detail {
-
-KERNKIT_COLD bool offset_range(TensorView x, int64_t* low, int64_t* high) {
+KERNKIT_COLD bool offset_range(TensorView x, int64_t* low, int64_t* high, int64_t pitch) {
   *low = *high = 0;
   const StridesView strides = x.strides();
   for (size_t i = 0; i < strides.size(); ++i) {
     int64_t reach = 0;
+    if (pitch != 0 && strides[i] % pitch == 0) continue;
     if (__builtin_mul_overflow(x.sizes()[i] - 1, strides[i], &reach)) return false;
     int64_t* side = reach < 0 ? low : high;
     if (__builtin_add_overflow(*side, reach, side)) return false;
@@ -28,15 +27,13 @@ struct Extent {
 
 /// From the lowest to the highest element, whatever the strides. False when they do not fit the
 /// address space.
-KERNKIT_COLD bool extent(TensorView x, Extent* out) {
-  int64_t low = 0;
-  int64_t high = 0;
-  if (!offset_range(x, &low, &high) || __builtin_add_overflow(high, 1, &high)) return false;
+KERNKIT_COLD bool extent(TensorView x, Extent* out, int64_t pitch = 0) {
+  int64_t low, high;
+  if (!offset_range(x, &low, &high, pitch) || __builtin_add_overflow(high, 1, &high)) return false;
   const int64_t bits = dtype_bits(x.dtype());
-  if (__builtin_mul_overflow(low, bits, &low) || __builtin_mul_overflow(high, bits, &high)) {
+  if (__builtin_mul_overflow(low, bits, &low) || __builtin_mul_overflow(high, bits, &high) ||
+      __builtin_sub_overflow(low, 7, &low) || __builtin_add_overflow(high, 7, &high))
     return false;
-  }
-  if (__builtin_sub_overflow(low, 7, &low) || __builtin_add_overflow(high, 7, &high)) return false;
   const auto address = static_cast<uint64_t>(address_of(x.get()));
   const auto below = static_cast<uint64_t>(-(low / 8));
   if (below > address) return false;
@@ -44,10 +41,40 @@ KERNKIT_COLD bool extent(TensorView x, Extent* out) {
   return !__builtin_add_overflow(address, static_cast<uint64_t>(high / 8), &out->end);
 }
 
+inline uint64_t magnitude(int64_t stride) {
+  return stride < 0 ? 0 - static_cast<uint64_t>(stride) : static_cast<uint64_t>(stride);
+}
+
+KERNKIT_COLD bool may_overlap_itself(const DLTensor* tensor) noexcept {
+  const TensorView x(tensor);
+  for (size_t i = 0; i < x.sizes().size(); ++i) {
+    uint64_t reach = 0, stride = magnitude(x.strides()[i]);
+    for (size_t k = 0; k < x.sizes().size(); ++k) {
+      const uint64_t other = magnitude(x.strides()[k]);
+      if (k != i && other <= stride) reach += static_cast<uint64_t>(x.sizes()[k] - 1) * other;
+    }
+    if (x.sizes()[i] > 1 && stride <= reach) return true;
+  }
+  return false;
+}
+
 KERNKIT_COLD bool extents_meet(const DLTensor* a, const DLTensor* b) noexcept {
   Extent ours, theirs;
   if (!extent(a, &ours) || !extent(b, &theirs)) return true;
-  return ours.begin < theirs.end && theirs.begin < ours.end;
+  if (ours.begin >= theirs.end || theirs.begin >= ours.end) return false;
+  const auto bytes = static_cast<uint64_t>(dtype_bits(a->dtype) / 8);
+  if (a->dtype != b->dtype) return true;
+  for (const DLTensor* t : {a, b}) {
+    for (const int64_t stride : TensorView(t).strides()) {
+      const uint64_t pitch = static_cast<uint64_t>(stride) * bytes;
+      if (stride <= 0 || pitch == 0) continue;
+      (void)extent(a, &ours, stride), (void)extent(b, &theirs, stride);  // one row of each
+      const uint64_t distance = (theirs.begin % pitch + pitch - ours.begin % pitch) % pitch;
+      if (distance >= ours.end - ours.begin && distance + (theirs.end - theirs.begin) <= pitch)
+        return false;
+    }
+  }
+  return true;
 }
 
 KERNKIT_COLD bool same_elements(const DLTensor* ours, const DLTensor* theirs) noexcept {
@@ -60,12 +87,11 @@ KERNKIT_COLD bool same_elements(const DLTensor* ours, const DLTensor* theirs) no
   return true;
 }
 
-KERNKIT_COLD bool may_overlap_partly(const DLTensor* a, const DLTensor* b) noexcept {
+KERNKIT_COLD bool may_overlap(const DLTensor* a, const DLTensor* b, bool but_same) noexcept {
   const int64_t ours = count_elements(a), theirs = count_elements(b);
-  if (ours < 0 || theirs < 0) return true;
+  if (ours < 0 || theirs < 0 || (ours != 0 && may_overlap_itself(a))) return true;
   return ours != 0 && theirs != 0 && TensorView(a).device() == TensorView(b).device() &&
-         extents_meet(a, b) && !same_elements(a, b);
+         extents_meet(a, b) && !(but_same && same_elements(a, b));
 }
 
-}  // namespace detail
-}  // namespace kernkit
+}  // namespace kernkit::detail
