@@ -361,6 +361,16 @@ class RowKernelsReject : public ::testing::Test {
   Tensor<float8_e4m3fn> small{kCpu, 2, 6, 0, 8};
 };
 
+// [gaps]
+TEST(Softmax, ReadsItsColumnsAlone) {
+  testing::HostTensor<float> x({2, 5}, {}, std::nanf("")), y({2, 3});
+  for (const int64_t i : {0, 1, 2, 5, 6, 7}) x[i] = 1;
+  x.dl()->shape[1] = 3;  // the strides stay [5, 1]
+  softmax(y.view("y"), x.view("x"));
+  for (const float value : y) EXPECT_FLOAT_EQ(value, 1 / 3.0F);
+}
+// [/gaps]
+
 TEST_F(RowKernelsReject, NothingThatFits) {
   EXPECT_EQ(norm(), "nothing");
   EXPECT_EQ(fused(), "nothing");
