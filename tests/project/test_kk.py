@@ -145,6 +145,19 @@ def test_kernkit_cuda_is_the_callers_unless_an_option_says_otherwise(library_kk,
     assert f"cmake --preset release KERNKIT_CUDA={used}\n" in done.stdout
 
 
+def test_a_new_library_needs_no_more_than_what_renders_it(root, tmp_path):
+    """Of Python's packages: what pip is called with. Another command brings the rest."""
+    (tmp_path / "bin").mkdir()
+    fake = '#!/bin/sh\ncase "$*" in -c*import*) exit 1 ;; *pip*) cat "$VIRTUAL_ENV/requirements.txt" ;; esac\n'
+    (tmp_path / "bin/python").write_text(fake)
+    (tmp_path / "bin/python").chmod(0o755)
+    script = f"source ./kk; venv={tmp_path}; prepare_template"
+    environment = {key: value for key, value in os.environ.items() if key != "KK_VENV"}
+    done = subprocess.run(["bash", "-c", script], cwd=root, env=environment, capture_output=True, text=True)
+    installed = re.findall(r"(?m)^([\w-]+)==", done.stdout)
+    assert set(installed) - {"ninja"} == {"cookiecutter", "apache-tvm-ffi"}, done.stdout + done.stderr
+
+
 # kernkit test, on tools that fail as FAILING says.
 
 CTEST = """#!{python}

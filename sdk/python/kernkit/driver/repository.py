@@ -192,7 +192,7 @@ COMMANDS: Dict[str, Command] = {
     "test": Command(test, options=("--all", "--slow", "--arch", *_FRAMEWORKS)),
     "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_", *_FRAMEWORKS), most=1),
     "report": Command(report),
-    "new": Command(passed_on, "python", is_passed_on=True),
+    "new": Command(passed_on, "template", is_passed_on=True),
     **dict.fromkeys(("run", "counters", "sanitize"), Command(passed_on, "python", is_passed_on=True)),
     "demo": Command(demo, options=("--benchmark_",)),
     "cuda-matrix": Command(cuda_matrix),

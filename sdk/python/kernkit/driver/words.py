@@ -40,7 +40,7 @@ class Command:
     """What ./kk NAME does, and which words may follow it."""
 
     function: Callable[[Options], None]
-    prepares: str = "all"  # or "python", "nothing"
+    prepares: str = "all"  # or "python", "nothing"; "template" in kernkit's repository
     is_passed_on: bool = False  # its words are another program's
     options: Tuple[str, ...] = ()  # besides those of every command
     most: int = 0  # words that are no options
