@@ -238,7 +238,12 @@ def test_what_does_not_build_has_failed_and_is_not_tested(kernkit_test):
     done = kernkit_test("--preset", "release", "--preset", "asan", broken="release")
     assert done.returncode == 1 and "\ncmake --build --preset release\n" in done.stdout
     assert "ctest, preset release" not in done.stdout and "ctest, preset asan" in done.stdout
-    assert done.stdout.endswith("failed: build, preset release\n3 passed, 1 failed, 8 skipped\n")
+    assert "==> pytest" not in done.stdout, "whose errors would hide the compiler's"
+    assert done.stdout.endswith("failed: build, preset release\n1 passed, 1 failed, 5 skipped\n")
+    done = kernkit_test("--preset", "release", broken="release")
+    assert "\ncmake --build --preset release\n\033[1m==> sum" in done.stdout and done.returncode == 1
+    done = kernkit_test("--preset", "release", "--preset", "asan", broken="asan")
+    assert "==> pytest" in done.stdout and done.stdout.endswith("3 passed, 1 failed, 8 skipped\n")
 
 
 def test_a_ctest_that_leaves_no_results_has_failed(kernkit_test):

@@ -4,7 +4,7 @@
     kernkit test --preset release --preset asan -- tests -k "not slow"
 
 For each preset: cmake, the build, ctest; then pytest, where words for it follow "--". Each runs
-whatever failed before it, and what cannot be built has failed. What a failed test printed is printed;
+whatever failed before it, and what cannot be built has failed; pytest needs the first preset's build. What a failed test printed is printed;
 the rest is in build/junit. Tests that were skipped for one reason are one line, and named in
 build/junit/skipped.txt. The last line is the sum: "N passed, M failed, K skipped". Exit code 1: a
 test failed, or none ran.
@@ -163,7 +163,8 @@ def run(arguments: argparse.Namespace) -> int:
         old.unlink()
     for preset in arguments.presets:
         total.add(_ctest(preset, arguments))
-    if arguments.pytest:
+    unbuilt = {f"{step}, preset {preset}" for step in ("configure", "build") for preset in arguments.presets[:1]}
+    if arguments.pytest and unbuilt.isdisjoint(name for name, _ in total.failed):
         total.add(_pytest(arguments.pytest))
     _say(f"sum, after {time.monotonic() - started:.0f} s")
     for line in say_skipped(total.skipped):
