@@ -26,6 +26,23 @@ __global__ void five_shuffles(float* y, const float* x) {
   y[i] = sum;
 }
 
+__global__ void rms_norm(float* y, const float* x) {
+  __shared__ float of_warps[kThreads / 32];
+  y += blockIdx.x * kColumns;
+  x += blockIdx.x * kColumns;
+  float sum = 0;
+  for (unsigned i = threadIdx.x; i < kColumns; i += kThreads) sum += x[i] * x[i];
+  for (int offset = 16; offset > 0; offset /= 2) {
+    sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+  }
+  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = sum;
+  __syncthreads();
+  sum = 0;
+  for (const float of_warp : of_warps) sum += of_warp;
+  const float factor = 1 / sqrtf(sum / kColumns);
+  for (unsigned i = threadIdx.x; i < kColumns; i += kThreads) y[i] = x[i] * factor;
+}
+
 void launch(Kernel kernel, unsigned blocks, unsigned threads, float* y, const float* x) {
   cudaLaunchConfig_t config{};
   config.gridDim = blocks;
@@ -34,6 +51,7 @@ void launch(Kernel kernel, unsigned blocks, unsigned threads, float* y, const fl
     case Kernel::kNoBarrier: cudaLaunchKernelEx(&config, no_barrier, y, x); return;
     case Kernel::kOneBarrier: cudaLaunchKernelEx(&config, one_barrier, y, x); return;
     case Kernel::kFiveShuffles: cudaLaunchKernelEx(&config, five_shuffles, y, x); return;
+    case Kernel::kRmsNorm: cudaLaunchKernelEx(&config, rms_norm, y, x); return;
   }
 }
 

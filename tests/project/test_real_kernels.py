@@ -42,8 +42,8 @@ def runtime(root):
     return path
 
 
-def kernkit_run(root, *words):
-    return subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", *map(str, words)], capture_output=True, text=True,
+def kernkit_run(root, *words, command="run"):
+    return subprocess.run([sys.executable, "-B", "-m", "kernkit", command, *map(str, words)], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
 
 
@@ -82,6 +82,14 @@ def check_table(root, runtime, folder, seeds, count):
         assert len(said) == count, f"{sorted(said)}\n{errors}"
         page = (root / "docs/running-ptx.md").read_text()
         assert [name for name in said if f"`{name.split('.', 1)[1].split('[')[0]}`" not in page] == [], "the page lacks these"
+    check_tools(root, runtime, folder)
+
+
+def check_tools(root, runtime, folder):
+    """All of them find nothing but what suppressions.txt gives reasons for."""
+    words = ["--suppressions", root / KERNELS / "suppressions.txt", "--runtime", runtime, "--seed", 1]
+    done = kernkit_run(root, *words, sys.executable, "-B", root / KERNELS, folder, command="sanitize")
+    assert done.returncode == 0 and "kernkit sanitize: 0 found" in done.stderr, done.stderr
 
 
 def link(folder, name, runtime, *flags):
