@@ -394,6 +394,41 @@ TEST_F(PtxInit, Matrices) {
             "16");
 }
 
+// One byte of A is undefined in the lower four rows of D's upper half, of B in four columns.
+TEST_F(PtxInit, ProductsOfOtherTypes) {
+  const struct {
+    const char* mma;
+    int of_a, of_b;  // registers
+  } all[] = {
+      {"m16n8k16.row.col.f32.bf16.bf16.f32", 4, 2}, {"m16n8k4.row.col.f32.tf32.tf32.f32", 2, 1},
+      {"m16n8k8.row.col.f32.tf32.tf32.f32", 4, 2},  {"m16n8k16.row.col.s32.s8.s8.s32", 2, 1},
+      {"m16n8k32.row.col.s32.s8.u8.s32", 4, 2},     {"m16n8k16.row.col.f32.e4m3.e4m3.f32", 2, 1},
+      {"m16n8k32.row.col.f32.e4m3.e5m2.f32", 4, 2}};
+  const std::string operands[] = {"{%q1}, ", "{%q1, %q5}, ", "", "{%q1, %q5, %q5, %q5}, "};
+  const std::string zeros[] = {"{%q5}, ", "{%q5, %q5}, ", "", "{%q5, %q5, %q5, %q5}, "};
+  for (const auto& one : all) {
+    const auto undefined = [&](const std::string& d, const std::string& a, const std::string& b,
+                               const std::string& c) {
+      const std::string text = uses(
+          "setp.lt.u32 %p, %i, 16;\nand.b32 %q1, %u, 0xff;\nselp.u32 %q1, 0, %q1, %p;\n"
+          "mov.u32 %q5, 0;\nmma.sync.aligned." +
+          std::string(one.mma) + " " + d + a + b + c + ";\nst.global.u32 [%mine], %r;");
+      return text.substr(0, text.find(':'));
+    };
+    const std::string upper = "{%q2, %r, %q3, %q4}, ", lower = "{%q2, %q3, %q4, %r}, ";
+    const std::string &a = operands[one.of_a - 1], &no_a = zeros[one.of_a - 1];
+    const std::string &b = operands[one.of_b - 1], &no_b = zeros[one.of_b - 1];
+    const std::string c = "{%q5, %q1, %q5, %q5}", no_c = "{%q5, %q5, %q5, %q5}";
+    EXPECT_EQ(undefined(upper, no_a, no_b, no_c), "none") << one.mma;
+    EXPECT_EQ(undefined(upper, a, no_b, no_c), "16") << one.mma;
+    EXPECT_EQ(undefined(lower, a, no_b, no_c), "none") << one.mma;
+    EXPECT_EQ(undefined(upper, no_a, b, no_c), "16") << one.mma;
+    EXPECT_EQ(undefined(lower, no_a, b, no_c), "16") << one.mma;
+    EXPECT_EQ(undefined(upper, no_a, no_b, c), "16") << one.mma;
+    EXPECT_EQ(undefined(lower, no_a, no_b, c), "none") << one.mma;
+  }
+}
+
 TEST_F(PtxInit, Fragments) {
   const std::string load =
       "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%q1, %q2, %q3, %q4, %q5, %q6, %q7, %r}, ";
@@ -409,6 +444,51 @@ TEST_F(PtxInit, Fragments) {
       "%u}, 16;\n";
   EXPECT_EQ(bits(store + "ld.shared.u32 %r, [tile];"), 0u);
   EXPECT_EQ(bits(store + "mov.u32 %q1, tile;\nld.shared.u32 %r, [%q1+1020];"), UINT32_MAX);
+}
+
+// An element of A that nobody wrote, in its row 5: of D that row is undefined and no other.
+// Likewise column 5 of B.
+TEST_F(PtxInit, ProductsOfFragments) {
+  const struct {
+    const char *shape, *of_ab, *mma;
+    int bytes, k, registers;
+  } all[] = {{"m16n16k16", "f16", "f32.f32", 2, 16, 8},
+             {"m16n16k16", "bf16", "f32.bf16.bf16.f32", 2, 16, 4},
+             {"m16n16k16", "s8", "s32.s8.s8.s32", 1, 16, 2},
+             {"m16n16k8", "tf32", "f32.tf32.tf32.f32", 4, 8, 4}};
+  const auto list = [](const char* name, int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += (i == 0 ? "{" : ", ") + (name + std::to_string(i));
+    return text + "}";
+  };
+  for (const auto& one : all) {
+    const std::string of_d = one.of_ab == std::string("s8") ? "s32" : "f32";
+    const auto undefined = [&](int matrix, int row, int column) {
+      const auto load = [&](const char* what, int at) {
+        return "add.u32 %q8, %q1, " + std::to_string(at) + ";\nwmma.load." + what + "." +
+               one.shape + ".shared." + one.of_ab + " " +
+               list(at == 0 ? "%a" : "%b", one.registers) + ", [%q8], " + std::to_string(one.k) +
+               ";\n";
+      };
+      const int at = 512 * matrix + (5 * one.k + 3) * one.bytes;
+      return bits(
+          ".reg .b32 %a<8>, %b<8>, %d<8>, %z;\nmov.u32 %z, 0;\nmov.u32 %q1, tile;\n"
+          "mad.lo.u32 %q2, %i, 32, %q1;\nst.shared.v4.u32 [%q2], {%z, %z, %z, %z};\n"
+          "st.shared.v4.u32 [%q2+16], {%z, %z, %z, %z};\nbar.warp.sync -1;\n"
+          "st.shared.u8 [%q1+" +
+          std::to_string(at) + "], %s;\nbar.warp.sync -1;\n" + load("a.sync.aligned.row", 0) +
+          load("b.sync.aligned.col", 512) + "wmma.mma.sync.aligned.row.col." + one.shape + "." +
+          one.mma + " " + list("%d", 8) + ", " + list("%a", one.registers) + ", " +
+          list("%b", one.registers) + ", {%z, %z, %z, %z, %z, %z, %z, %z};\n" +
+          "bar.warp.sync -1;\nwmma.store.d.sync.aligned.row." + one.shape + ".shared." + of_d +
+          " [%q1], " + list("%d", 8) + ", 16;\nbar.warp.sync -1;\n" + "ld.shared.u32 %r, [%q1+" +
+          std::to_string(64 * row + 4 * column) + "];");
+    };
+    EXPECT_EQ(undefined(0, 5, 9), UINT32_MAX) << one.of_ab;
+    EXPECT_EQ(undefined(0, 6, 9), 0u) << one.of_ab;
+    EXPECT_EQ(undefined(1, 9, 5), UINT32_MAX) << one.of_ab;
+    EXPECT_EQ(undefined(1, 9, 6), 0u) << one.of_ab;
+  }
 }
 
 TEST_F(PtxInit, WhatTheHostWrites) {
