@@ -41,6 +41,7 @@ enum Fault {
   kWrapsSizes,
   kRefusesEmpty,
   kIgnoresStrides,
+  kTakesBroadcastOutput,
   kNeedsStrides,
   kIgnoresByteOffset,
   kWrongWhenUnaligned,
@@ -149,6 +150,10 @@ inline void mix(TensorView y, TensorView x, TensorView w, kernkit::Optional<Tens
       KERNKIT_EXPECT(x).dtype(Types{}).cpu();
     } else {
       KERNKIT_EXPECT(x).dtype(Types{}).cpu_or_cuda();
+    }
+    if (fault == kTakesBroadcastOutput && y.ndim() == 2 && y.size(0) == 3 && y.size(1) == 5 &&
+        (y.stride(0) == 0 || y.stride(1) == 0)) {
+      return;
     }
     if (fault != kIgnoresStrides) KERNKIT_EXPECT(x).contiguous();
     if (fault != kIgnoresDtype) KERNKIT_EXPECT(w).same_dtype(x);

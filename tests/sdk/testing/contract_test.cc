@@ -62,6 +62,7 @@ const Wrong kWrongOps[] = {
     WRONG(kWrapsSizes, "ImpossibleShapes"),
     WRONG(kRefusesEmpty, "Empty"),
     WRONG(kIgnoresStrides, "Layouts"),
+    WRONG(kTakesBroadcastOutput, "Layouts"),
     WRONG(kNeedsStrides, "NullStrides"),
     WRONG(kIgnoresByteOffset, "ByteOffset"),
     WRONG(kWrongWhenUnaligned, "Unaligned"),

@@ -38,8 +38,7 @@ inline Variations layouts(const Contract& contract, Place& place) {
       strides = dense;
       strides[d] = -strides[d];
       all.push_back(with_layout(contract, i, "backwards", strides));
-      if (x.is_written) continue;
-      strides[d] = 0;
+      strides[d] = 0;  // no call can write two values into one element
       all.push_back(with_layout(contract, i, "broadcast", strides));
     }
     if (rank < 2 || x.shape[rank - 1] < 2 || x.shape[rank - 2] < 2) continue;
