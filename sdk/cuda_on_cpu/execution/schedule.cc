@@ -4,15 +4,11 @@
 #include <cstdio>
 
 namespace kernkit::cuda_on_cpu {
-namespace {
 
-// 0: all run.
 uint64_t sample(dim3 grid, const Settings& settings) {
   const bool sampled = settings.sampled_grid != 0 && count(grid) > settings.sampled_grid;
   return sampled ? settings.sampled_blocks : 0;
 }
-
-}  // namespace
 
 std::string index_text(uint3 index) {
   return "[" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +

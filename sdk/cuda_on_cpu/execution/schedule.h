@@ -25,6 +25,8 @@ struct Settings {
 
 /// Threads of a block, or blocks of a grid.
 inline uint64_t count(dim3 size) { return uint64_t{size.x} * size.y * size.z; }
+/// So many blocks of the grid run; 0: all.
+uint64_t sample(dim3 grid, const Settings& settings);
 /// "[7, 0, 0]"
 std::string index_text(uint3 index);
 /// Of the thread or block of this number, x first.

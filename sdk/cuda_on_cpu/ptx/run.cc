@@ -157,7 +157,8 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
   const std::string& name = launch.kernel.empty() ? mangled : launch.kernel;
   ptx::Session& session = ptx::Session::of_process();
   const std::unique_ptr<ptx::Watch> watch =
-      session.begin(kernel, image.module(), name, launch.grid, launch.block, launch.shared_memory);
+      session.begin(kernel, image.module(), name, launch.grid, launch.block, launch.shared_memory,
+                    sample(launch.grid, settings) == 0);
   const ptx::Launch of_grid{watch != nullptr ? kernel.watched->kernel : kernel,
                             image.module(),
                             launch.kernel,

@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs kernels by their PTX in this repository, under all tools at once: nothing is found. What a finding
-would have to be reasoned away for stands in suppressions.txt."""
+"""What runs kernels by their PTX in this repository, and the sample's tests, under all tools at once: nothing is found."""
 
 import argparse
-import pathlib
 
 import pytest
 from cuda_tools import build
 from kernkit import run, sanitize
 
 TOOLS = [*sanitize.TOOLS, "counters"]
-SUPPRESSIONS = pathlib.Path(__file__).with_name("suppressions.txt")
 # The tests to leave out: those of faults and of the tools themselves, and one for more processors than the tools use.
 OF_FAULTS = "*Faults*:PtxInit.*:Ptx*Races.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
 PROGRAMS = {"contract_on_ptx_test": "", "cuda_on_ptx_test": "", "gpu_on_ptx_test": "", "gpu_row_traffic_test": "",
-            "ptx_test": OF_FAULTS, "seeds_on_ptx_test": ""}  # fmt: skip
+            "ptx_test": OF_FAULTS, "sample_on_ptx_test": "", "seeds_on_ptx_test": ""}  # fmt: skip
 
 
 def findings(folder, program, *words):
@@ -32,8 +29,7 @@ def findings(folder, program, *words):
 def test_tests(root, program):
     folder = build(root, program)
     words = ("--gtest_brief=1", f"--gtest_filter=-{PROGRAMS[program]}")
-    left, _ = sanitize.suppressed(findings(folder, folder / "bin" / program, *words), sanitize.read_suppressions(SUPPRESSIONS))
-    assert [finding["sentence"] for finding in left] == []
+    assert [finding["sentence"] for finding in findings(folder, folder / "bin" / program, *words)] == []
 
 
 @pytest.mark.all

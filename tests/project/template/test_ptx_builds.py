@@ -49,6 +49,8 @@ def test_a_library_with_cub_tests_all_ops_by_their_ptx(template, environment, dr
     assert "kernkit_cuda_on_ptx" in check("nm", program)
     for op in ("silu_and_mul", "row_sum"):
         assert f"Contract/{op}.Capture" in check(program, f"--gtest_filter=Contract/{op}.*:*Placement*:*Values*:*Float*").replace(" ", "")
+    assert "\nkernkit sanitize: 0 found: memcheck 0, racecheck 0, initcheck 0, synccheck 0\n" in check("./kk", "sanitize", program, **at)
+    assert re.search(r"row_sum_kernel<float> +\d+ ", check("./kk", "counters", program, **at))
     right = kernel.read_text()
     kernel.write_text(right.replace("out[i] = op", "out[i + 4096] = op"))
     done = run("./kk", "test", **at)

@@ -103,10 +103,11 @@ void Session::write() const {
 
 std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module,
                                       const std::string& name, dim3 grid, dim3 block,
-                                      size_t dynamic_shared_bytes) {
+                                      size_t dynamic_shared_bytes, bool whole) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (init_ledgers_.empty()) Written::of_process().forget();
-  if (ledgers_.empty() && race_ledgers_.empty() && init_ledgers_.empty()) return nullptr;
+  const bool knows_writes = whole && !init_ledgers_.empty();
+  if (!knows_writes) Written::of_process().forget();
+  if (ledgers_.empty() && race_ledgers_.empty() && !knows_writes) return nullptr;
   if (kernel.watched == nullptr) kernel.watched = std::make_shared<WatchedKernel>(kernel, module);
   auto tools = std::make_unique<Tools>();
   if (!ledgers_.empty()) {
@@ -118,7 +119,7 @@ std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module
     tools->all.push_back(
         std::make_unique<GlobalRaces>(kernel.watched, name, race_ledgers_, grid, block));
   }
-  if (!init_ledgers_.empty()) {
+  if (knows_writes) {
     tools->all.push_back(std::make_unique<InitWatch>(*kernel.watched, init_ledgers_));
   }
   return tools;

@@ -34,9 +34,10 @@ class Session {
     auto& all = of(ledger);
     all.erase(std::remove(all.begin(), all.end(), ledger), all.end());
   }
-  /// The tools of a launch; null where none is on. The kernel that then runs is the watched one.
+  /// The tools of a launch, of which not all blocks may run; null where none is on. The kernel
+  /// that then runs is the watched one.
   std::unique_ptr<Watch> begin(const Kernel& kernel, const Module& module, const std::string& name,
-                               dim3 grid, dim3 block, size_t dynamic_shared_bytes);
+                               dim3 grid, dim3 block, size_t dynamic_shared_bytes, bool whole);
   /// What the launch did wrong counts as found by the tool that it is of.
   void note(const std::string& kernel, const PtxResult& result);
 

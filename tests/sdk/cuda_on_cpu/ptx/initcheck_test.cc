@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "place_machine.h"
 #include "ptx_fixture.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -534,6 +535,18 @@ TEST_F(PtxInit, WhatTheHostWrites) {
 TEST_F(PtxInit, OnlyWhileItLives) {
   EXPECT_NE(uses("st.global.u32 [%mine], %u;"), "none");
   EXPECT_EQ(all_.uses().size(), 1u);
+}
+
+// Nobody knows what the blocks that are left out would have written.
+TEST_F(PtxInit, OnlyWhereAllBlocksRun) {
+  place::runtime().sample_blocks(1000, 18);
+  PtxModule module(kHead + "st.global.u32 [%mine], %u;\nret;\n}\n");
+  for (const unsigned blocks : {2000u, 2u}) {
+    const InitCheck check;
+    EXPECT_EQ(module.launch("used", blocks, 32, 0, x_, y_, 0u), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(text_of(check), "none");
+  }
 }
 
 }  // namespace
