@@ -150,8 +150,8 @@ std::set<int64_t> bytes_of(const TensorView& x) {
 
 TEST(Overlap, NoSharedByteIsMissed) {
   std::mt19937 random(1);
-  const auto any = [&](int low, int high) {
-    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  const auto any = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
   };
   int apart = 0, shared = 0, spared = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -307,7 +307,7 @@ TEST(NoPartialOverlap, InputThatIsNotLikeTheOutput) {
 TEST(NoPartialOverlap, OutputThatOverlapsItself) {
   const Geometry x(kBase, {3, 4}), apart(kBase + 4096, {4, 3});
   const auto refusals = [&](const TensorView& y) {
-    const std::string partial = error_of([&] { KERNKIT_EXPECT(y).no_partial_overlap(apart); });
+    std::string partial = error_of([&] { KERNKIT_EXPECT(y).no_partial_overlap(apart); });
     EXPECT_EQ(partial, error_of([&] { KERNKIT_EXPECT(y).no_overlap(apart); }));
     return partial;
   };
