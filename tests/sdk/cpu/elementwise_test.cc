@@ -206,7 +206,7 @@ TEST_P(CpuElementwise, RoundsEdgesToBFloat16) {
     }
   };
   all();
-  const NoSubnormals daz;
+  [[maybe_unused]] const NoSubnormals daz;
   all();
 }
 
