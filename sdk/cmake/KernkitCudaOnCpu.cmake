@@ -8,8 +8,8 @@
 #                                      compiled for the CPU, as objects for tests to link; without
 #                                      those that are GPU_ONLY
 #   kernkit_add_contract_test(mylib contract_test.cc)
-#                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked with
-#                                      these objects, or the library's own where no op has a .cu file
+#                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked with these
+#                                      objects, or the library's own where no op has a .cu file, or all run by PTX
 #   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of all ops once more, as mylib_cuda_test, and of one as
 #                                      <op>_cuda_test: on these objects, with KERNKIT_CUDA_ON_CPU defined;
 #                                      the files' KERNKIT_TEST_CONTRACT lines are tried there; as
@@ -133,20 +133,24 @@ endfunction()
 function(kernkit_add_contract_test library source)
   _kernkit_find_gtest()
   get_target_property(sources ${library}_objects KERNKIT_SOURCES)
+  cmake_path(GET source STEM name)
+  add_executable(${name} "${source}")
   set(objects ${library}_objects)
-  if(sources MATCHES "[.]cu(;|$)")
+  set(properties "")
+  if(sources MATCHES "[.]cu(;|$)" AND COMMAND _kernkit_link_contracts_on_ptx)
+    _kernkit_link_contracts_on_ptx(${name} ${library} objects properties)
+  endif()
+  if(sources MATCHES "[.]cu(;|$)" AND NOT properties)
     set(objects ${library}_cuda_on_cpu)
     kernkit_add_cuda_on_cpu(${library})
   endif()
-  cmake_path(GET source STEM name)
-  add_executable(${name} "${source}")
   _kernkit_add_contract_rules(${objects})
   target_link_libraries(${name} PRIVATE ${objects} ${objects}_contract GTest::gtest_main)
   # Kernels that it exports have names in messages.
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
   _kernkit_compile_options(${name})
   _kernkit_compile_test(${name})
-  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 ${properties})
 endfunction()
 
 function(kernkit_add_cuda_tests library dir)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of rows, on the CPU and, their CUDA halves, run on the CPU: against the formula in
-// long double. What every op must keep is tried at the end.
+// The kernels of rows, on the CPU and, their CUDA halves, run on the CPU, there compiled or by
+// their PTX: against the formula in long double. What every op must keep is tried at the end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "fused_add_rms_norm/fused_add_rms_norm.h"
 #include "gelu_and_mul/gelu_and_mul.h"
 #include "kernkit/cpu/machine.h"
+#include "kernkit/cuda/check.h"
 #include "kernkit/cuda_on_cpu/runtime.h"
 #include "kernkit/testing/contract.h"
 #include "kernkit/testing/line.h"
@@ -30,12 +31,22 @@ using testing::error_of;
 using Row = std::vector<long double>;
 
 constexpr int64_t kRows = 3;
+// Which kernels may touch both as compiled for the CPU and by their PTX.
+constexpr testing::TestMemory kManaged{
+    [](size_t bytes) {
+      void* memory = nullptr;
+      KERNKIT_CUDA_CHECK(cudaMallocManaged(&memory, bytes));
+      return memory;
+    },
+    [](void* memory) { (void)cuda::succeeded(cudaFree(memory)); }};
 
 // A matrix, `gap` elements between its rows, on the device that is tested.
 template <class T>
 struct Tensor : testing::HostTensor<T> {
   Tensor(DLDevice device, int64_t n, int64_t d, int64_t gap, unsigned seed)
-      : testing::HostTensor<T>({n, d + gap}, {1, 0, false}), d(d) {
+      : testing::HostTensor<T>({n, d + gap}, {1, 0, false}, T(),
+                               device.device_type == kDLCPU ? testing::kHostMemory : kManaged),
+        d(d) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal(0, 2);
     for (T& value : *this) value = T(static_cast<compute_t<T>>(normal(random)));

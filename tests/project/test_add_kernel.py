@@ -67,11 +67,14 @@ void plus_cuda(kernkit::TensorView y) {
 """,
     "detail/two.cu": "__device__ float two(float value) { return 2 * value; }\n",
 }
+CONTRACT = """\
+#include "kernkit/testing/contract.h"
+KERNKIT_TEST_CONTRACT(plus, example<float>(7))
+"""
 TEST = """\
 #include "plus/plus.h"
 #include <gtest/gtest.h>
-#include "kernkit/testing/contract.h"
-KERNKIT_TEST_CONTRACT(plus, example<float>(7))
+""" + CONTRACT + """\
 TEST(Plus, Adds) {
   float y[3] = {0, 1, 2};
   int64_t sizes[1] = {3};
@@ -265,31 +268,34 @@ def links_the_machine(program):
 
 @pytest.mark.all
 def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
-    """Its tests and its contract, beside the other ops', on nvcc's objects; as compiled for the CPU where it
-    cannot, which CMake says, or where KERNKIT_TESTS_ON_PTX is OFF."""
+    """Its tests and its contract, beside the other ops' or in a file of its own, on nvcc's objects; as compiled for
+    the CPU where it cannot, which CMake says, or where KERNKIT_TESTS_ON_PTX is OFF."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
-    more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
+    more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\nkernkit_add_contract_test(ops alone.cc)\n"
+    (tmp_path / "alone.cc").write_text(CONTRACT)
     kernel = tmp_path / "plus/plus.cu"
     kernel.write_text(FILES["plus.cu"].replace("two(0.5f)", "1.0f"))
     options = ("-DKERNKIT_CUDA=ON", "-DCMAKE_CUDA_ARCHITECTURES=80-virtual", "-DCMAKE_BUILD_TYPE=Debug")
     line = "kernkit_add_kernel(ops plus SOURCES detail/one.cc INCLUDE_DIRECTORIES numbers)"
 
-    def built(program, *words):
-        build = configured(project(line, *options, *words, more=more))
-        run("cmake", "--build", build, "--target", program)
+    def built(*programs, options=options):
+        build = configured(project(line, *options, more=more))
+        run("cmake", "--build", build, "--target", *programs)
         return build
 
-    build = built("ops_ptx_test")
-    assert links_the_machine(build / "ops_ptx_test")
-    said = ctest(build, "-R", "^ops_ptx_test[.]")
+    build = built("ops_ptx_test", "alone")
+    assert links_the_machine(build / "ops_ptx_test") and links_the_machine(build / "alone")
+    said = ctest(build, "-R", "^(ops_ptx_test|alone)[.]")
     assert "100% tests passed" in said and "Skipped" not in said
     passed = set(re.findall(r"(\S+) [.]+ +Passed", said))
-    assert {"ops_ptx_test.Plus.Adds", "ops_ptx_test.Contract/plus.Capture"} <= passed
+    assert {"ops_ptx_test.Plus.Adds", "ops_ptx_test.Contract/plus.Capture", "alone.Contract/plus.Capture"} <= passed
     right = kernel.read_text()
     kernel.write_text(right.replace("if (i < n) y[i]", "y[i]"))
-    run("cmake", "--build", build, "--target", "ops_ptx_test")
-    assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: \w+ 4 bytes .*\(plus.cu:7\)", ctest(build, "-V"))
+    run("cmake", "--build", build, "--target", "ops_ptx_test", "alone")
+    for program in ("ops_ptx_test", "alone"):
+        said = ctest(build, "-V", "-R", f"^{program}[.]")
+        assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: \w+ 4 bytes .*\(plus.cu:7\)", said)
     kernel.write_text(right.replace("if (i < n)", 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(0));\n  if (i < n)')
                       .replace("__global__", "#if defined(__CUDACC__)\n#endif\n__global__"))  # fmt: skip
     run("cmake", "--build", build, "--target", "ops_ptx_test")
@@ -298,9 +304,9 @@ def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
     assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:9): it is not known" in said
 
     kernel.write_text(right)
-    build = built("ops_cuda_test", "-DKERNKIT_TESTS_ON_PTX=OFF")
-    assert not links_the_machine(build / "ops_cuda_test")
-    assert "100% tests passed" in ctest(build, "-R", "^ops_cuda_test[.]")
+    build = built("ops_cuda_test", "alone", options=(*options, "-DKERNKIT_TESTS_ON_PTX=OFF"))
+    assert not links_the_machine(build / "ops_cuda_test") and not links_the_machine(build / "alone")
+    assert "100% tests passed" in ctest(build, "-R", "^(ops_cuda_test|alone)[.]")
     configured(project(line + "\n", *options, "-DKERNKIT_TESTS_ON_PTX=ON", more=more))
     said = run("cmake", "-DCMAKE_CUDA_ARCHITECTURES=80-real", build)
     assert "kernkit: tests run plus as compiled for the CPU, not by its PTX: nvcc keeps no PTX of it; add" in said

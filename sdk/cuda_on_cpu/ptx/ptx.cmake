@@ -7,7 +7,8 @@
 #                                      from a library what tests link
 #   kernkit_cudart                     the runtime as libcudart.so.13, for `kernkit run`
 #
-# and where nvcc is, kernkit_add_cuda_tests() runs the tests of its ops so, on the library's objects.
+# and where nvcc is, kernkit_add_cuda_tests() runs the tests of a library's ops so, on its objects, and
+# kernkit_add_contract_test() their contracts if it can run all ops.
 # Ops that are not GPU_ONLY are compiled for the CPU instead where PTX cannot run, a
 # sanitizer is to see their kernels, or KERNKIT_TESTS_ON_PTX is OFF.
 option(KERNKIT_TESTS_ON_PTX "Run the CUDA tests of a library's ops by their PTX, where nvcc is" ON)
@@ -221,19 +222,39 @@ function(_kernkit_use_ptx library)
   get_target_property(includes ${library}_objects INTERFACE_INCLUDE_DIRECTORIES)
   add_library(${library}_on_ptx_usage INTERFACE)
   target_compile_definitions(${library}_on_ptx_usage INTERFACE KERNKIT_COMPILED KERNKIT_WITH_CUDA)
-  target_include_directories(${library}_on_ptx_usage INTERFACE ${includes})
+  # Before any other: a header of the other way has the same name.
+  target_include_directories(${library}_on_ptx_usage INTERFACE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/include" ${includes})
   target_link_libraries(${library}_on_ptx_usage INTERFACE kernkit::kernkit kernkit::cuda_on_cpu kernkit::cuda_on_ptx)
 endfunction()
 
-# As C++: nvcc would link its own runtime. Before any other header: the one of this name is for the other way.
+# Links a program of nvcc's objects with the runtime, and with what the needed ops link.
 function(_kernkit_run_on_ptx program library needed)
-  target_include_directories(${program} BEFORE PRIVATE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/include")
   target_sources(${program} PRIVATE ${_kernkit_whole_runtime})
   foreach(each IN LISTS needed)
     get_property(libraries TARGET ${library}_objects PROPERTY KERNKIT_LIBRARIES_OF_${each})
     target_link_libraries(${program} PRIVATE ${libraries})
   endforeach()
-  set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
+endfunction()
+
+# A kernel that the machine refuses, by an instruction and its line, is no failure.
+set(_kernkit_skipped_by_ptx PROPERTIES SKIP_REGULAR_EXPRESSION "  SKIPPED |kernkit: .* cannot run: ")
+set(_kernkit_skipped_by_ptx "${_kernkit_skipped_by_ptx}" CACHE INTERNAL "")
+
+# Links a program of contracts with what nvcc compiled, if all ops run by PTX: then says what compiles it, and
+# the properties of its tests.
+function(_kernkit_link_contracts_on_ptx program library objects properties)
+  get_target_property(ops ${library}_objects KERNKIT_OPS)
+  foreach(op IN LISTS ops)
+    _kernkit_runs_on_ptx(${library} ${op} "${ops}" runs reason)
+    if(NOT runs)
+      return()
+    endif()
+  endforeach()
+  _kernkit_use_ptx(${library})
+  _kernkit_link_ops(${program} ${library} "" ${library}_objects ${library}_on_ptx_usage)
+  _kernkit_run_on_ptx(${program} ${library} "${ops}")
+  set(${objects} ${library}_on_ptx_usage PARENT_SCOPE)
+  set(${properties} "${_kernkit_skipped_by_ptx}" PARENT_SCOPE)
 endfunction()
 
 # <library>_ptx_test of the ops that run by PTX, and <op>_ptx_test of each; in why_not_<op> why it cannot be.
@@ -264,10 +285,8 @@ function(_kernkit_add_tests_on_ptx library dir)
   _kernkit_find_gtest()
   _kernkit_add_contract_rules(${library}_on_ptx_usage)
   list(REMOVE_ITEM all ${needed_by_all})
-  # A kernel that the machine refuses, by an instruction and its line, is no failure.
   _kernkit_add_program_of_all(${library} ptx_test "${programs}" "${all}" ${library}_objects ${library}_on_ptx_usage
-    ${library}_on_ptx_usage_contract PROPERTIES SKIP_REGULAR_EXPRESSION "  SKIPPED |kernkit: .* cannot run: ")
+    ${library}_on_ptx_usage_contract ${_kernkit_skipped_by_ptx})
   _kernkit_name_of_all(${library} ptx_test program)
   _kernkit_run_on_ptx(${program} ${library} "${needed_by_all}")
-  target_include_directories(${library}_ptx_test_files BEFORE PRIVATE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/include")
 endfunction()

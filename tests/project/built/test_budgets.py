@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernels of rows and the template's sample ask of memory: tests/gpu/row_traffic_test.cc, by the PTX
-that nvcc makes of them."""
+"""The kernels of rows and the template's sample by the PTX that nvcc makes of them: what they ask of memory,
+tests/gpu/row_traffic_test.cc, and the tests that run as compiled for the CPU, too."""
 
 import subprocess
 
@@ -9,5 +9,6 @@ from cuda_tools import build
 
 
 @pytest.mark.all  # nvcc compiles them for half a minute
-def test_budgets_of_rows_and_of_the_sample(root):
+@pytest.mark.parametrize("program", ["gpu_row_traffic_test", "row_kernels_on_ptx_test"])
+def test_rows_and_the_sample_by_their_ptx(root, program):
     subprocess.run([build(root, "gpu_row_traffic_test") / "bin/gpu_row_traffic_test"], check=True)
