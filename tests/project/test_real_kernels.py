@@ -29,7 +29,7 @@ FLASHINFER = {
 }
 ACTIVATIONS = {"silu": "silu_def_cu_str", "gelu": "gelu_def_cu_str", "gelu_tanh": "gelu_def_tanh_cu_str"}
 ATTENTION = [("single_decode", 1), ("single_prefill", 2), ("batch_decode", 1), ("batch_prefill", 2)]  # with and without a mask
-PTX = "arch=compute_80,code=compute_80"
+PTX = "arch=compute_{0},code=compute_{0}".format
 FLAGS = ["-cudart", "shared", "-lineinfo", "-Xcompiler", "-fPIC", "-w"]
 
 
@@ -106,7 +106,7 @@ def link(folder, name, runtime, *flags):
 
 def compiled(root, folder, name, runtime):
     """A library of this repository's own file, as a user writes it."""
-    command = ["nvcc", "-std=c++17", "-O2", f"-gencode={PTX}", *FLAGS, "-c", root / KERNELS / f"{name}.cu"]
+    command = ["nvcc", "-std=c++17", "-O2", f"-gencode={PTX(80)}", *FLAGS, "-c", root / KERNELS / f"{name}.cu"]
     subprocess.run([*command, "-o", folder / f"{name}.o"], check=True)
     link(folder, name, runtime)
     return folder
@@ -198,9 +198,10 @@ def test_kernels_of_the_toolkit(root, runtime, tmp_path, monkeypatch, name, coun
     check_bits(root, runtime, monkeypatch, sys.executable, "-B", root / KERNELS, tmp_path)
 
 
-def flashinfer(csrc, includes, runtime, folder, name, files, *flags):
+def flashinfer(csrc, includes, runtime, folder, name, files, *flags, architecture=80):
     for file in files:
-        subprocess.run(flashinfer_command(csrc, [*includes, *FLAGS], file, folder / f"{file.name}.o", PTX), check=True, cwd=csrc)
+        command = flashinfer_command(csrc, [*includes, *FLAGS], file, folder / f"{file.name}.o", PTX(architecture))
+        subprocess.run(command, check=True, cwd=csrc)
     link(folder, name, runtime, *flags)
 
 
@@ -220,21 +221,22 @@ def test_flashinfers_attention(root, csrc, compat_includes, runtime, tmp_path, k
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype, of_keys", [("float16", "float8_e4m3fn"), ("bfloat16", "float8_e5m2"), ("float16", "float8_e5m2"),
-                                            ("bfloat16", "float8_e4m3fn")])  # fmt: skip
+@pytest.mark.parametrize("dtype, of_keys, architecture", [("float16", "float8_e4m3fn", 80), ("bfloat16", "float8_e5m2", 80),
+                                                          ("float16", "float8_e5m2", 89), ("bfloat16", "float8_e4m3fn", 89)])  # fmt: skip
 @pytest.mark.parametrize("kind, count", ATTENTION)
-def test_flashinfers_attention_of_float8(root, csrc, compat_includes, runtime, tmp_path, kind, count, dtype, of_keys):
-    """Keys and values of 8 bits, which sm_80 and sm_89 convert as they load them; queries and results of 16."""
-    check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, "128", dtype, of_keys)
+def test_flashinfers_attention_of_float8(root, csrc, compat_includes, runtime, tmp_path, kind, count, dtype, of_keys, architecture):
+    """Keys and values of 8 bits, which are converted as they are loaded, from sm_89 on by instructions; queries and
+    results of 16."""
+    check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, "128", dtype, of_keys, architecture=architecture)
 
 
-def check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, size, *dtypes):
+def check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, size, *dtypes, architecture=80):
     pytest.importorskip("torch")
     of = (dtypes[0], size, *dtypes[1:])
     (folder,) = set(flashinfer_sources.rendered(csrc, tmp_path, kind, *of, architecture="8.0").values())
     files = [path for path in sorted(pathlib.Path(folder).glob("*.cu")) if not re.search("mask_[23]", path.name)]
     includes = [*compat_includes, "-I", folder, "-static-global-template-stub=false"]  # as FlashInfer compiles them
-    flashinfer(csrc, includes, runtime, tmp_path, "_".join((kind, size, *dtypes)), files, "-Wl,-z,lazy")
+    flashinfer(csrc, includes, runtime, tmp_path, "_".join((kind, size, *dtypes)), files, "-Wl,-z,lazy", architecture=architecture)
     check_table(root, runtime, tmp_path, (1, 2, 3), count)
 
 
