@@ -13,6 +13,9 @@ the edited file and one link, without a test: of a .cu file nvcc and the library
 With --clean, and without CUDA: the build of everything, in a folder of its own, all its tests, and the wheel. `bare` is there
 what the same compilers took in that build for the library's files and for each test and benchmark once, and what
 linkers took for the library and for one program; of the tests the program of all, run once; of the wheel the library as zip packs it.
+
+With --kk: `./kk test OP` after an edit of that op's .cu file, without CUDA, with it, and with it in a library that has the part
+ptx. `bare` is nvcc on the file and the link of one program.
 """
 
 import argparse
@@ -45,19 +48,19 @@ def seconds(command, folder, shell=False):
     return took, said
 
 
-def make(folder):
+def make(folder, name=NAME, *words):
     """Renders the library and adds the ops, in a folder that has none."""
     kernkit = [sys.executable, "-B", "-m", "kernkit"]
     folder.mkdir(parents=True, exist_ok=True)
-    seconds([*kernkit, "new", NAME, "--no-git", "--output", folder], folder)
+    seconds([*kernkit, "new", name, "--no-git", "--output", folder, *words], folder)
     for number in range(EACH):
         for op, (kind, schema) in KINDS.items():
-            seconds([*kernkit, "add", f"{op}_{number}", schema, "--kind", kind], folder / NAME)
+            seconds([*kernkit, "add", f"{op}_{number}", schema, "--kind", kind], folder / name)
 
 
 class Library:
-    def __init__(self, folder, preset):
-        self.folder, self.preset, self.build = folder / NAME, preset, folder / NAME / "build" / preset
+    def __init__(self, folder, preset, name=NAME):
+        self.name, self.folder, self.preset, self.build = name, folder / name, preset, folder / name / "build" / preset
 
     def run(self, *targets):
         return seconds(["cmake", "--build", "--preset", self.preset, "--target", *targets], self.folder)
@@ -70,7 +73,7 @@ class Library:
     def object_of(self, source):
         """In the library itself."""
         outputs = seconds(["ninja", "-t", "targets", "all"], self.build)[1]
-        (found,) = [line.split(": ")[0] for line in outputs.splitlines() if f"{NAME}_objects.dir/{source}.o: " in line]
+        (found,) = [line.split(": ")[0] for line in outputs.splitlines() if f"{self.name}_objects.dir/{source}.o: " in line]
         return found
 
     def object_of_test(self, op):
@@ -121,6 +124,28 @@ def measure(rows, library):
     rows.add("size of the library/g++/kernkit", [(library.build / f"lib/lib{NAME}.so").stat().st_size], "bytes")
 
 
+def by_kk(rows, folder):
+    of_ptx = f"{NAME}_ptx"
+    if not (folder / of_ptx).exists():
+        make(folder, of_ptx, "--with", "ptx")
+    ENVIRONMENT["KK_VENV"] = sys.prefix
+    took = {}
+    for way, name, word in (("without CUDA", NAME, "--no-cuda"), ("with CUDA", NAME, "--cuda"), ("by PTX", of_ptx, "--cuda")):
+        library, source = Library(folder, "release", name), "kernels/scale_0/scale_0.cu"
+        command, path = ["./kk", "test", "scale_0", word], library.folder / source
+        seconds(command, library.folder)
+        text = path.read_text()
+        try:
+            path.write_text(text + "// edited\n")
+            took[way] = seconds(command, library.folder)[0]
+        finally:
+            path.write_text(text)
+    bare = library.bare(library.object_of("scale_0/scale_0.cu")) + library.bare("bin/scale_0_test")
+    for way, kernkit in took.items():
+        rows.add(f"./kk test OP after an edit of its .cu, {way}/cpu/kernkit", [kernkit * 1e9])
+        rows.add(f"./kk test OP after an edit of its .cu, {way}/cpu/bare", [bare * 1e9])
+
+
 TIMED = """#!/bin/sh
 "$@" || exit
 times >"$TIMED_INTO/$$"
@@ -154,6 +179,8 @@ def clean(rows, folder):
     rows.add("programs/cpu/kernkit", [len(links)], "programs")
     rows.add("all programs linked/cpu/kernkit", [sum(links) * 1e9])
     rows.add("all programs linked/cpu/bare", [max(links) * 1e9])
+    rows.add("no-op build of everything/cpu/kernkit", [seconds(["cmake", "--build", "build/clean"], library)[0] * 1e9])
+    rows.add("no-op build of everything/cpu/bare", [seconds(["ninja", "-n"], library / "build/clean")[0] * 1e9])
     of_ops = [f"{file.stem.rpartition('_')[0]}_{kind}" for file in (library / "tests").glob("*_test.cc") for kind in ("test", "cuda_test", "bench")]
     more = seconds(["cmake", "--build", "build/clean", "-j", "1", "--target", *of_ops], library)[0]
     rows.add("each op's programs linked as well/cpu/kernkit", [more * 1e9])
@@ -179,12 +206,13 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/thirty_ops")
     parser.add_argument("--preset", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--clean", action="store_true")
+    parser.add_argument("--kk", action="store_true")
     options, _ = parser.parse_known_args()
     with Rows(__doc__) as rows:
         if not (options.folder / NAME).exists():
             make(options.folder)
-        if options.clean:
-            return clean(rows, options.folder)
+        if options.clean or options.kk:
+            return (clean if options.clean else by_kk)(rows, options.folder)
         seconds(["cmake", "--preset", options.preset], options.folder / NAME)
         measure(rows, Library(options.folder, options.preset))
 
