@@ -11,4 +11,4 @@ from cuda_tools import build
 @pytest.mark.all  # nvcc compiles them for half a minute
 @pytest.mark.parametrize("program", ["gpu_row_traffic_test", "row_kernels_on_ptx_test"])
 def test_rows_and_the_sample_by_their_ptx(root, program):
-    subprocess.run([build(root, "gpu_row_traffic_test") / "bin/gpu_row_traffic_test"], check=True)
+    subprocess.run([build(root, program) / "bin" / program], check=True)

@@ -11,7 +11,7 @@ TOOLS = [*sanitize.TOOLS, "counters"]
 # The tests to leave out: those of faults and of the tools themselves, and one for more processors than the tools use.
 OF_FAULTS = "*Faults*:PtxInit.*:Ptx*Races.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
 PROGRAMS = {"contract_on_ptx_test": "", "cuda_on_ptx_test": "", "gpu_on_ptx_test": "", "gpu_row_traffic_test": "",
-            "ptx_test": OF_FAULTS, "sample_on_ptx_test": "", "seeds_on_ptx_test": ""}  # fmt: skip
+            "ptx_test": OF_FAULTS, "row_kernels_on_ptx_test": "", "sample_on_ptx_test": "", "seeds_on_ptx_test": ""}  # fmt: skip
 
 
 def findings(folder, program, *words):
