@@ -9,7 +9,7 @@ namespace {
 // What each is in a lane of a warp. A cluster is of one block.
 using Value = uint64_t (*)(const Block& block, const Warp& warp, uint32_t lane);
 
-struct Known {
+struct KnownSpecial {
   const char* name;
   Type type;
   Value value;
@@ -38,7 +38,7 @@ constexpr Value kBlockZ = [](const Block& b, const Warp&, uint32_t) -> uint64_t 
   return b.index.z;
 };
 
-const Known kKnown[] = {
+const KnownSpecial kKnown[] = {
     {"%tid.x", Type::kU32,
      [](const Block& b, const Warp& w, uint32_t l) -> uint64_t {
        return thread_of(w, l) % b.launch.block.x;
@@ -115,7 +115,7 @@ const Known kKnown[] = {
 
 int special_named(const std::string& name) {
   int which = 0;
-  for (const Known& one : kKnown) {
+  for (const KnownSpecial& one : kKnown) {
     if (name == one.name) return which;
     ++which;
   }
@@ -133,7 +133,7 @@ bool is_of_block(const SpecialRegister& special) {
 }
 
 void set_special(Warp& warp, const SpecialRegister& special) {
-  const Known& one = kKnown[special.which];
+  const KnownSpecial& one = kKnown[special.which];
   const bool of_block = is_of_block(special);
   uint64_t value = one.value(*warp.block, warp, 0);
   for (uint32_t l = 0; l < 32; ++l) {

@@ -25,22 +25,22 @@ void add_request(Traffic* to, const Touched& touched, uint32_t bytes) {
   add_requests(to, 1, lanes, lanes * bytes);
 }
 
-void add(GlobalTraffic* to, const GlobalTraffic& more) {
+void add_traffic(GlobalTraffic* to, const GlobalTraffic& more) {
   add_requests(to, more);
   to->sectors += more.sectors;
   to->fewest_sectors += more.fewest_sectors;
 }
-void add(SharedTraffic* to, const SharedTraffic& more) {
+void add_traffic(SharedTraffic* to, const SharedTraffic& more) {
   add_requests(to, more);
   to->wavefronts += more.wavefronts;
   to->fewest_wavefronts += more.fewest_wavefronts;
 }
-void add(Counters* to, const Counters& more) {
+void add_traffic(Counters* to, const Counters& more) {
   for (auto kind : {&Counters::loads, &Counters::stores, &Counters::atomics}) {
-    add(&(to->*kind), more.*kind);
+    add_traffic(&(to->*kind), more.*kind);
   }
   for (auto kind : {&Counters::shared_loads, &Counters::shared_stores, &Counters::shared_atomics}) {
-    add(&(to->*kind), more.*kind);
+    add_traffic(&(to->*kind), more.*kind);
   }
   add_requests(&to->local, more.local);
   to->steps += more.steps;
@@ -55,7 +55,7 @@ class Counts::OfBlock : public BlockWatch {
   ~OfBlock() override {
     const std::lock_guard<std::mutex> lock(all_.mutex_);
     for (size_t i = 0; i < of_operations_.size(); ++i) {
-      if (of_operations_[i].steps != 0) add(&all_.of_operations_[i], of_operations_[i]);
+      if (of_operations_[i].steps != 0) add_traffic(&all_.of_operations_[i], of_operations_[i]);
     }
     all_.unique_.loads.add(unique_.loads);
     all_.unique_.stores.add(unique_.stores);
@@ -140,8 +140,8 @@ void Ledger::add(const std::string& kernel, const LaunchShape& shape, const Watc
   for (size_t i = 0; i < of_operations.size(); ++i) {
     if (of_operations[i].steps == 0) continue;
     const Line& line = watched.lines[watched.line_of[i]];
-    ptx::add(&entry.counters, of_operations[i]);
-    ptx::add(&entry.lines[{line.file, line.line, line.place}], of_operations[i]);
+    add_traffic(&entry.counters, of_operations[i]);
+    add_traffic(&entry.lines[{line.file, line.line, line.place}], of_operations[i]);
   }
   entry.counters.loads.unique_sectors += unique.loads.size();
   entry.counters.stores.unique_sectors += unique.stores.size();
