@@ -72,8 +72,9 @@ def project(root, dlpack_include, tmp_path_factory):
 
     def of(kind):
         if kind not in made:
-            made[kind] = Project(root, dlpack_include, tmp_path_factory.mktemp(kind), kind)
-            assert made[kind].found() is None
+            right = Project(root, dlpack_include, tmp_path_factory.mktemp(kind), kind)
+            assert right.found() is None  # or each fault would seem found
+            made[kind] = right
         return made[kind]
 
     return of
