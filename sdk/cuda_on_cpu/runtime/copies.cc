@@ -24,6 +24,11 @@ bool is_known(const void* address) {
          (ptx_device_of != nullptr && ptx_device_of(address) >= 0);
 }
 
+bool is_on_device(const void* address) {
+  const Allocation* allocation = allocation_of(address);
+  return allocation != nullptr ? allocation->type == cudaMemoryTypeDevice : is_known(address);
+}
+
 }  // namespace
 
 // CUDA Runtime API, "API synchronization behavior": memory that CUDA did not allocate is read
@@ -52,7 +57,7 @@ cudaError_t copy_and_wait(void* to, const void* from, size_t size) {
   if (refused != cudaSuccess) return refused;
   const cudaError_t error = enqueue(nullptr, [=] { copy(to, from, size); });
   const int device = thread_state().device;
-  drain(device, nullptr);
+  if (!is_on_device(to) || !is_on_device(from)) drain(device, nullptr);
   return error != cudaSuccess ? error : error_of_device(device);
 }
 

@@ -71,11 +71,14 @@ cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream) {
   if (refused != cudaSuccess) return refused;
   const cudaError_t error = allocate(pointer, size, cudaMemoryTypeDevice, device_of(stream));
   if (error != cudaSuccess) return error;
-  if (captured(stream) == nullptr || *pointer == nullptr) return enqueue(stream, [] {});
+  const auto begins = [at = *pointer, size] {
+    tell_memory(MemoryStep::kBegins, at, size, nullptr);
+  };
+  if (captured(stream) == nullptr || *pointer == nullptr) return enqueue(stream, begins);
   Allocation& allocation = state().allocations.at(*pointer);
   allocation.of_graph = true;
   const std::shared_ptr<GraphMemory> memory(new GraphMemory{*pointer, allocation.number});
-  return enqueue(stream, [memory] {});
+  return enqueue(stream, [memory, begins] { begins(); });
 }
 
 cudaError_t free_async(void* pointer, cudaStream_t stream) {
@@ -87,9 +90,10 @@ cudaError_t free_async(void* pointer, cudaStream_t stream) {
   const bool in_graph = captured(stream) != nullptr;
   if (in_graph && !found->second.of_graph) return cudaErrorInvalidValue;
   found->second.freed = true;
-  if (in_graph) return enqueue(stream, [] {});
-  return enqueue(stream,
-                 [pointer, number = found->second.number] { release(find(pointer, number)); });
+  return enqueue(stream, [pointer, in_graph, allocation = found->second] {
+    tell_memory(MemoryStep::kEnds, pointer, allocation.size, nullptr);
+    if (!in_graph) release(find(pointer, allocation.number));
+  });
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   faults.clear();
   races_before = reported_races();
   queues.clear();
+  streams_made = 0;
   for (auto& [pointer, allocation] : allocations) give_back_memory(pointer, allocation);
   allocations.clear();  // before the graphs, which release what is theirs
   for (auto* stream : streams) delete stream;
@@ -150,6 +151,7 @@ cudaError_t refuse_waiting(cudaStream_t stream) {
 cudaError_t enqueue(cudaStream_t stream, GraphNode node) {
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
+  if (name_work != nullptr && !node.on_host) node.work = name_work(std::move(node.work), stream);
   if (CapturePoint* point = captured(stream)) {
     add_node(point, std::move(node));
   } else if (node.graph.empty()) {

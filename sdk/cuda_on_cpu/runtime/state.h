@@ -27,6 +27,7 @@ struct CUgraphExec_st {
 };
 struct CUstream_st {
   int device;
+  unsigned number;  // of all that were made
   bool non_blocking = false;
   kernkit::cuda_on_cpu::CapturePoint point;
 };
@@ -102,6 +103,7 @@ struct State {
   std::map<std::pair<int, cudaStream_t>, Queue> queues;
   unsigned long tasks = 0;  // how many there were
   unsigned long allocated = 0;
+  unsigned streams_made = 0;
   uint64_t random_state = 0;
   /// Another number each time, from the seed; 0 without one.
   uint64_t random();
@@ -158,6 +160,8 @@ enum class Reach {
 /// Runs a function of the runtime: records it, fails when a test wants that, keeps its error.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
+/// Work that says, while it runs, of which call it is: where a tool names it.
+inline Work (*name_work)(Work work, cudaStream_t stream) = nullptr;
 /// Gives work to a stream, or captures it; `on_host`: a function of the host.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host = false);
 cudaError_t enqueue(cudaStream_t stream, GraphNode node);

@@ -163,11 +163,12 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     return found, environment_for(arguments, runtime, newest_ptx(paths))
 
 
-def run_with_tools(arguments: argparse.Namespace, tools: List[str]) -> Tuple[int, List[Any]]:
+def run_with_tools(arguments: argparse.Namespace, tools: List[str],
+                   settings: Optional[Dict[str, str]] = None) -> Tuple[int, List[Any]]:  # fmt: skip
     """The program's exit code, and what the tools say of each of its processes in which a kernel ran."""
     found, environment = prepared(arguments, with_tools=True)
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
-        environment.update({"KERNKIT_TOOLS": ",".join(tools), TOOLS_FOLDER: folder})
+        environment.update({"KERNKIT_TOOLS": ",".join(tools), TOOLS_FOLDER: folder, **(settings or {})})
         code = subprocess.run([arguments.program, *arguments.arguments], executable=found, env=environment).returncode
         results = [json.loads(file.read_text()) for file in sorted(pathlib.Path(folder).glob("*.json"))]
     return (128 - code if code < 0 else code), results

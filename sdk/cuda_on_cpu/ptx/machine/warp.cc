@@ -166,6 +166,7 @@ void Warp::meet(const Operation& operation, uint32_t lanes_here) {
     mask = group;
     operation.run(*this, operation);
     steps_passed.add();
+    if (block->watch != nullptr && operation.mode == kOnlyMeets) block->watch->meets(*this, group);
     met |= group;
     complete |= group;
   }
@@ -232,6 +233,7 @@ bool Warp::meet_across_places() {
       if (only_meets(part) && members_of(part) == members) there |= part.mask;
     }
     if ((members & live & ~there) != 0) continue;
+    if (block->watch != nullptr) block->watch->meets(*this, there);
     for (Part& part : parts) {
       if (!only_meets(part) || members_of(part) != members) continue;
       part.state = Part::kReady;

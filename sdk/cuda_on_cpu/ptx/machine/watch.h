@@ -23,6 +23,8 @@ class BlockWatch {
   virtual void after(Warp& /*warp*/, const Operation& /*operation*/) {}
   /// Before an operation that decides what is next; `lanes`: those that do it.
   virtual void decides(Warp& /*warp*/, const Operation& /*operation*/, uint32_t /*lanes*/) {}
+  /// Lanes of a warp met at __syncwarp().
+  virtual void meets(const Warp& /*warp*/, uint32_t /*lanes*/) {}
   /// Lanes of a warp came to a barrier; `only`: they do not wait for the others.
   virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/, bool /*only*/) {}
   /// All who were expected there have come.

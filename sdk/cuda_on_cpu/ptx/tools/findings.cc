@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/tools/findings.h"
 
+#include <algorithm>
+
 namespace kernkit::cuda_on_cpu::ptx {
 
 void FindingLedger::add(const Pair& pair, const Found& found) {
@@ -20,6 +22,19 @@ std::vector<Finding> FindingLedger::findings() const {
     all.push_back({tool_, std::get<0>(pair), found.sentence, found.count});
   }
   return all;
+}
+
+void RacesFound::tell(const std::vector<RaceLedger*>& ledgers) const {
+  for (RaceLedger* ledger : ledgers) {
+    for (const auto& [pair, race] : of_warps) ledger->add(pair, race);
+    if (ledger->level != RaceLevel::kWarn) continue;
+    for (const auto& [pair, race] : of_lanes) ledger->add(pair, race);
+  }
+}
+
+bool wants_lanes(const std::vector<RaceLedger*>& ledgers) {
+  return std::any_of(ledgers.begin(), ledgers.end(),
+                     [](const RaceLedger* one) { return one->level == RaceLevel::kWarn; });
 }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

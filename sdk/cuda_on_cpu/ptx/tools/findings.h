@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "kernkit/cuda_on_cpu/racecheck.h"
 #include "ptx/tools/report.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -34,8 +35,22 @@ class FindingLedger {
 };
 
 struct RaceLedger : FindingLedger {
-  RaceLedger() : FindingLedger("racecheck") {}
+  explicit RaceLedger(RaceLevel least = RaceLevel::kError)
+      : FindingLedger("racecheck"), level(least) {}
+  RaceLevel level;  // the least of what it is told
 };
+/// Races of a launch or of a call, of either level, until the ledgers are told.
+struct RacesFound {
+  std::map<FindingLedger::Pair, Found> of_warps, of_lanes;
+  void tell(const std::vector<RaceLedger*>& ledgers) const;
+};
+/// Whether one wants races of lanes.
+bool wants_lanes(const std::vector<RaceLedger*>& ledgers);
+/// How a race's sentence ends.
+inline const char* unordered_text(bool of_lanes) {
+  return of_lanes ? ", with no __syncwarp() between that orders them"
+                  : ", with nothing between that orders them";
+}
 struct InitLedger : FindingLedger {
   InitLedger() : FindingLedger("initcheck") {}
 };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ptx/machine/block.h"
+#include "ptx/machine/range.h"
 #include "ptx/tools/order.h"
 #include "ptx/tools/watched_kernel.h"
 
@@ -32,12 +33,16 @@ struct Instruction {
   Reach ordered;
 };
 
+/// Of a kernel, or of a call of the runtime, which has nothing but a name and work.
 struct LaunchSeen {
   std::string kernel;
   std::shared_ptr<const WatchedKernel> watched;
   WorkId work;
   dim3 grid, block;
 };
+
+/// What a call of the runtime does to memory, in place of an instruction's operation.
+enum CallAccess : uint32_t { kCallLoads, kCallStores, kCallFrees, kCallAllocates };
 
 /// Of a byte. A number is that of an instruction and of a lane; 0: nobody.
 struct GlobalCell {
@@ -57,17 +62,52 @@ class GlobalCells {
   }
   const Instruction& instruction(uint32_t seen) const { return instructions_[seen >> 5]; }
   GlobalCell& at(uint64_t address);
+  /// The cells from `begin` to `end`. Those of a page are one cell until a kernel touches it.
+  template <class Visit>
+  void each(uint64_t begin, uint64_t end, const Visit& visit) {
+    for (uint64_t next; begin < end; begin = next) {
+      next = std::min(end, (begin / kPage + 1) * kPage);
+      Page& page = pages_[begin / kPage];
+      if (page.cells == nullptr && next - begin == kPage) {
+        visit(&page.all, begin);
+        continue;
+      }
+      for (uint64_t address = begin; address < next; ++address) visit(&at(address), address);
+    }
+  }
+  /// Nobody touched these.
+  void forget(uint64_t begin, uint64_t end);
+
+  // Of a race's sentence. A % in a verb stands for the bytes.
+  std::string does(const Instruction& one) const;  // "stores% (k.cu:5)"
+  std::string did(const Instruction& one) const;   // "stored (k.cu:5)"
+  std::string place_text(uint32_t seen) const;     // "block [0, 0, 0], thread [3, 0, 0]"
+  /// "writes, block [0, 0, 0], thread [0, 0, 0] stored (k.cu:5)", as far as `now` has another one.
+  std::string past_text(uint32_t seen, const Instruction& now) const;
 
  private:
   static constexpr uint64_t kPage = 4096;
-  static constexpr size_t kMostPages = 1 << 14, kMostInstructions = 1 << 26;
+  static constexpr size_t kMostPages = 1 << 20, kMostWithCells = 1 << 14;
+  static constexpr size_t kMostInstructions = 1 << 26;
+  struct Page {
+    std::unique_ptr<GlobalCell[]> cells;  // none: all of them are `all`
+    GlobalCell all;
+  };
   void forget_accesses();
+  std::string verb_text(const Instruction& one, const char* const* verbs,
+                        const char* const* of_calls) const;
+  std::string thread_text(uint32_t seen) const;
+  std::string block_text(const Instruction& one) const;
 
   std::vector<LaunchSeen> launches_;
   std::vector<Instruction> instructions_{1};
-  std::unordered_map<uint64_t, std::unique_ptr<GlobalCell[]>> pages_;
+  std::unordered_map<uint64_t, Page> pages_;
+  size_t pages_with_cells_ = 0;
   uint64_t last_number_ = 0;
   GlobalCell* last_ = nullptr;
 };
+
+/// "stores byte 0 of 512 bytes of global memory (k.cu:5)"
+std::string with_bytes(std::string does, uint64_t address, const Range& range);
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -4,52 +4,11 @@
 #include <cstring>
 #include <utility>
 
-#include "execution/schedule.h"
 #include "ptx/machine/fault.h"
 #include "ptx/tools/clocks.h"
 #include "ptx/tools/touched.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
-
-GlobalCells& GlobalCells::of_process() {
-  static auto& all = *new GlobalCells;
-  return all;
-}
-
-// What is left of kernels that are before this one is of no use; nor is it of many others.
-uint32_t GlobalCells::begin(LaunchSeen launch) {
-  const bool all_before = std::all_of(launches_.begin(), launches_.end(),
-                                      [](const LaunchSeen& one) { return is_before(one.work); });
-  if (all_before || pages_.size() > kMostPages || instructions_.size() > kMostInstructions / 2) {
-    launches_.clear();
-    forget_accesses();
-  }
-  launches_.push_back(std::move(launch));
-  return static_cast<uint32_t>(launches_.size() - 1);
-}
-
-void GlobalCells::forget_accesses() {
-  instructions_.resize(1);
-  pages_.clear();
-  last_ = nullptr;
-}
-
-uint32_t GlobalCells::add(const Instruction& instruction) {
-  if (instructions_.size() == kMostInstructions) forget_accesses();  // of one launch
-  instructions_.push_back(instruction);
-  return static_cast<uint32_t>(instructions_.size() - 1);
-}
-
-GlobalCell& GlobalCells::at(uint64_t address) {
-  const uint64_t number = address / kPage;
-  if (last_ == nullptr || number != last_number_) {
-    std::unique_ptr<GlobalCell[]>& page = pages_[number];
-    if (page == nullptr) page = std::make_unique<GlobalCell[]>(kPage);
-    last_number_ = number;
-    last_ = page.get();
-  }
-  return last_[address % kPage];
-}
 
 class GlobalRaces::OfBlock : public BlockWatch {
  public:
@@ -58,12 +17,14 @@ class GlobalRaces::OfBlock : public BlockWatch {
 
   void starts() override {
     clocks_ = {};
+    if (all_.of_lanes_) clocks_.watch_lanes();
     barriers_.clear();
     for (OfWarp& warp : warps_) warp = {};
     const dim3 grid = block_.launch.grid;
     number_ =
         block_.index.x + uint64_t{grid.x} * (block_.index.y + uint64_t{grid.y} * block_.index.z);
   }
+  void meets(const Warp& warp, uint32_t lanes) override { clocks_.meet(warp.number, lanes); }
   void arrives(const Warp& warp, uint32_t barrier, bool only) override {
     clocks_.arrive(warp.number, barrier, only);
     Barrier& one = barriers_[barrier];
@@ -109,6 +70,7 @@ class GlobalRaces::OfBlock : public BlockWatch {
     const bool loads = kind == AccessKind::kLoad || kind == AccessKind::kCopy;
     const Reach ordered = watched_.ordered[operation.number];
     if (ordered != Reach::kNone && kind != AccessKind::kStore) hear_at(warp.number, ordered);
+    if (all_.of_lanes_) clocks_.tick(warp.number);
     const Instruction now{all_.launch_,
                           operation.number,
                           number_,
@@ -119,6 +81,7 @@ class GlobalRaces::OfBlock : public BlockWatch {
     const unsigned char* old = old_.data();
     for (const Lane& one : touched_) {
       const uint32_t seen = GlobalCells::with_lane(instruction, one.lane);
+      lane_ = static_cast<unsigned>(one.lane);
       bool reported = false;
       for (uint32_t i = 0; i < operation.bytes; ++i) {
         GlobalCell& cell = all_.cells_.at(one.address + i);
@@ -189,8 +152,11 @@ class GlobalRaces::OfBlock : public BlockWatch {
       return !is_before(all_.cells_.launch(before.launch).work);
     }
     if (before.block == now.block) {
-      if (before.warp == now.warp) return false;
       if (before.ordered != Reach::kNone && now.ordered != Reach::kNone) return false;
+      if (before.warp == now.warp) {
+        return before.time != now.time &&
+               !clocks_.lane_knows(now.warp, lane_, seen & 31, before.time);
+      }
       return !clocks_.knows(now.warp, before.warp, before.time);
     }
     if (before.ordered == Reach::kDevice && now.ordered == Reach::kDevice) return false;
@@ -203,7 +169,8 @@ class GlobalRaces::OfBlock : public BlockWatch {
       reported = report(cell->written, now, seen, at);
     }
     // The first one that nothing orders with this one is kept.
-    if (cell->first_read == 0 || !races(cell->first_read, now)) {
+    const bool same_instruction = all_.of_lanes_ && cell->first_read >> 5 == seen >> 5;
+    if (cell->first_read == 0 || (!same_instruction && !races(cell->first_read, now))) {
       cell->first_read = seen;
     } else {
       cell->last_read = seen;
@@ -224,45 +191,22 @@ class GlobalRaces::OfBlock : public BlockWatch {
     return reported;
   }
 
-  std::string does(const char* const* verbs, const Instruction& one) const {
-    const WatchedKernel& watched = *all_.cells_.launch(one.launch).watched;
-    const std::string& place = watched.lines[watched.line_of[one.operation]].place;
-    const AccessKind kind = watched.accesses[one.operation];
-    return verbs[static_cast<int>(kind)] + std::string("%") +
-           (place.empty() ? "" : " (" + place + ")");
-  }
-  std::string thread(uint32_t seen, const Instruction& one) const {
-    const dim3 block = all_.cells_.launch(one.launch).block;
-    return index_text(index_of(32u * one.warp + (seen & 31), block));
-  }
-  std::string block_text(const Instruction& one) const {
-    const dim3 grid = all_.cells_.launch(one.launch).grid;
-    return index_text(index_of(one.block, grid));
-  }
   // True: it is known.
   bool report(uint32_t seen, const Instruction& now, uint32_t seen_now, uint64_t at) {
-    static const char* const kVerbs[] = {"", "loads", "stores", "updates", "loads"};
-    static const char* const kPast[] = {"", "loaded", "stored", "updated", "loaded"};
-    const Instruction& before = all_.cells_.instruction(seen);
-    const LaunchSeen& launch = all_.cells_.launch(now.launch);
-    const LaunchSeen& other = all_.cells_.launch(before.launch);
-    std::string first = does(kPast, before), second = does(kVerbs, now);
-    const bool same = before.launch == now.launch;
-    Found& race = all_.races_[{launch.kernel, other.kernel + ": " + first, second}];
+    const GlobalCells& cells = all_.cells_;
+    const LaunchSeen& launch = cells.launch(now.launch);
+    const Instruction& before = cells.instruction(seen);
+    const std::string what = cells.does(now), other = cells.launch(before.launch).kernel;
+    const bool of_lanes =
+        before.launch == now.launch && before.block == now.block && before.warp == now.warp;
+    auto& races = of_lanes ? all_.races_.of_lanes : all_.races_.of_warps;
+    Found& race = races[{launch.kernel, other + ": " + cells.did(before), what}];
     ++race.count;
     if (race.count > 1 && race.block <= number_) return true;
     race.block = number_;
-    const Range range = block_.launch.memory.range_of(at);
-    second.replace(second.find('%'), 1,
-                   " byte " + std::to_string(at - range.begin) + " of " +
-                       std::to_string(range.end - range.begin) + " bytes of global memory");
-    first.replace(first.find('%'), 1, "");
-    const bool same_block = same && before.block == now.block;
-    race.sentence = launch.kernel + ": block " + block_text(now) + ", thread " +
-                    thread(seen_now, now) + ": " + second + ", which " +
-                    (same ? "" : other.kernel + ", ") +
-                    (same_block ? "" : "block " + block_text(before) + ", ") + "thread " +
-                    thread(seen, before) + " " + first + ", with nothing between that orders them";
+    race.sentence = launch.kernel + ": " + cells.place_text(seen_now) + ": " +
+                    with_bytes(what, at, block_.launch.memory.range_of(at)) + ", which " +
+                    cells.past_text(seen, now) + unordered_text(of_lanes);
     return true;
   }
 
@@ -276,18 +220,17 @@ class GlobalRaces::OfBlock : public BlockWatch {
   std::vector<unsigned char> old_;  // what was where lanes touch
   Range range_;
   uint64_t number_ = 0;  // of the block
+  unsigned lane_ = 0;    // whose access it is
 };
 
 GlobalRaces::GlobalRaces(std::shared_ptr<const WatchedKernel> watched, std::string kernel,
                          std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block)
-    : ledgers_(std::move(ledgers)), cells_(GlobalCells::of_process()) {
+    : ledgers_(std::move(ledgers)),
+      of_lanes_(wants_lanes(ledgers_)),
+      cells_(GlobalCells::of_process()) {
   launch_ = cells_.begin({std::move(kernel), std::move(watched), work_now(), grid, block});
 }
-GlobalRaces::~GlobalRaces() {
-  for (const auto& [pair, race] : races_) {
-    for (RaceLedger* ledger : ledgers_) ledger->add(pair, race);
-  }
-}
+GlobalRaces::~GlobalRaces() { races_.tell(ledgers_); }
 
 std::unique_ptr<BlockWatch> GlobalRaces::of(Block& block) {
   return std::make_unique<OfBlock>(*this, block);

@@ -28,10 +28,11 @@ class GlobalRaces : public Watch {
   class OfBlock;
 
   std::vector<RaceLedger*> ledgers_;
+  bool of_lanes_;  // it looks for those, too
   GlobalCells& cells_;
   uint32_t launch_;
   std::map<uint64_t, Known> said_;  // at the addresses of ordered accesses
-  std::map<RaceLedger::Pair, Found> races_;
+  RacesFound races_;
 };
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -11,9 +11,9 @@
 
 #include "kernkit/cuda_on_cpu/initcheck.h"
 #include "kernkit/cuda_on_cpu/racecheck.h"
+#include "ptx/tools/call_races.h"
 #include "ptx/tools/global_races.h"
 #include "ptx/tools/initcheck.h"
-#include "ptx/tools/order.h"
 #include "ptx/tools/shared_races.h"
 #include "ptx/tools/written.h"
 
@@ -41,6 +41,9 @@ class ToolsOfBlock : public BlockWatch {
   void decides(Warp& warp, const Operation& operation, uint32_t lanes) override {
     for (auto& tool : all) tool->decides(warp, operation, lanes);
   }
+  void meets(const Warp& warp, uint32_t lanes) override {
+    for (auto& tool : all) tool->meets(warp, lanes);
+  }
   void arrives(const Warp& warp, uint32_t barrier, bool only) override {
     for (auto& tool : all) tool->arrives(warp, barrier, only);
   }
@@ -65,6 +68,11 @@ struct Tools : Watch {
 
 }  // namespace
 
+// A program's memory and streams are seen from the start.
+__attribute__((constructor)) void begin_session() {
+  if (std::getenv("KERNKIT_TOOLS_FOLDER") != nullptr) Session::of_process();
+}
+
 Session& Session::of_process() {
   static auto& session = *new Session;  // launches may come until the process ends
   return session;
@@ -76,7 +84,10 @@ Session::Session() {
   folder_ = folder;
   if (is_asked_for("counters")) ledgers_.push_back(&of_program_);
   if (is_asked_for("racecheck")) {
-    ptx::keep_order();
+    CallRaces::keep();
+    const char* level = std::getenv("KERNKIT_RACECHECK_DETECT_LEVEL");
+    if (level != nullptr && std::string(level) == "warn")
+      races_of_program_.level = RaceLevel::kWarn;
     race_ledgers_.push_back(&races_of_program_);
   }
   if (is_asked_for("initcheck")) {
@@ -88,6 +99,7 @@ Session::Session() {
 
 void Session::write() const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (!ran_ && races_of_program_.findings().empty()) return;
   const std::string path = folder_ + "/" + std::to_string(getpid()) + ".json";
   std::FILE* file = std::fopen(path.c_str(), "w");
   std::vector<Finding> findings = findings_;
@@ -105,6 +117,7 @@ std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module
                                       const std::string& name, dim3 grid, dim3 block,
                                       size_t dynamic_shared_bytes, bool whole) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  ran_ = true;
   const bool knows_writes = whole && !init_ledgers_.empty();
   if (!knows_writes) Written::of_process().forget();
   if (ledgers_.empty() && race_ledgers_.empty() && !knows_writes) return nullptr;
@@ -168,11 +181,12 @@ KernelCounters Counting::kernel() const {
 }
 
 struct RaceCheck::State {
+  explicit State(RaceLevel level) : ledger(level) {}
   ptx::RaceLedger ledger;
 };
 
-RaceCheck::RaceCheck() : state_(std::make_unique<State>()) {
-  ptx::keep_order();
+RaceCheck::RaceCheck(RaceLevel level) : state_(std::make_unique<State>(level)) {
+  ptx::CallRaces::keep();
   ptx::Session::of_process().add(&state_->ledger);
 }
 RaceCheck::~RaceCheck() { ptx::Session::of_process().remove(&state_->ledger); }

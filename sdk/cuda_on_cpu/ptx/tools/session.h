@@ -38,6 +38,11 @@ class Session {
   /// that then runs is the watched one.
   std::unique_ptr<Watch> begin(const Kernel& kernel, const Module& module, const std::string& name,
                                dim3 grid, dim3 block, size_t dynamic_shared_bytes, bool whole);
+  /// Those that races are told.
+  std::vector<RaceLedger*> race_ledgers() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return race_ledgers_;
+  }
   /// What the launch did wrong counts as found by the tool that it is of.
   void note(const std::string& kernel, const PtxResult& result);
 
@@ -53,6 +58,7 @@ class Session {
   std::vector<RaceLedger*> race_ledgers_;
   std::vector<InitLedger*> init_ledgers_;
   std::string folder_;  // "": nothing is written
+  bool ran_ = false;    // a kernel did
   Ledger of_program_;
   RaceLedger races_of_program_;
   InitLedger uses_of_program_;

@@ -34,21 +34,23 @@ class SharedRaces::OfBlock : public BlockWatch {
 
  public:
   OfBlock(SharedRaces& all, Block& block)
-      : all_(all), block_(block), cells_(block.shared.size()), old_(size_t{32} * kMostBytes) {}
-  ~OfBlock() override {
-    for (const auto& [pair, race] : races_) {
-      for (RaceLedger* ledger : all_.ledgers_) ledger->add(pair, race);
-    }
-  }
+      : all_(all),
+        block_(block),
+        of_lanes_(wants_lanes(all.ledgers_)),
+        cells_(block.shared.size()),
+        old_(size_t{32} * kMostBytes) {}
+  ~OfBlock() override { races_.tell(all_.ledgers_); }
 
   void starts() override {
     clocks_ = {};
+    if (of_lanes_) clocks_.watch_lanes();
     std::fill(cells_.begin(), cells_.end(), Cell{});
     readers_.assign(1, {});
     number_ =
         block_.index.x + uint64_t{block_.launch.grid.x} *
                              (block_.index.y + uint64_t{block_.launch.grid.y} * block_.index.z);
   }
+  void meets(const Warp& warp, uint32_t lanes) override { clocks_.meet(warp.number, lanes); }
   void arrives(const Warp& warp, uint32_t barrier, bool only) override {
     clocks_.arrive(warp.number, barrier, only);
   }
@@ -76,6 +78,7 @@ class SharedRaces::OfBlock : public BlockWatch {
 
   void after(Warp& warp, const Operation& operation) override {
     const AccessKind kind = all_.watched_.accesses[operation.number];
+    if (of_lanes_ && touched_.lanes != 0) clocks_.tick(warp.number);
     for (uint32_t left = touched_.lanes; left != 0; left &= left - 1) {
       const int lane = __builtin_ctz(left);
       const uint64_t at = touched_.at[lane];
@@ -101,9 +104,14 @@ class SharedRaces::OfBlock : public BlockWatch {
   static constexpr size_t kMostBytes = 32;  // of a lane
 
   bool races(const Seen& before, const Seen& now) const {
-    if (before.time == 0 || before.warp == now.warp || (before.ordered && now.ordered))
-      return false;
-    return !clocks_.knows(now.warp, before.warp, before.time);
+    if (before.time == 0 || (before.ordered && now.ordered)) return false;
+    if (before.warp == now.warp && before.time == now.time) return false;  // one instruction
+    return !is_before(before, now);
+  }
+  bool is_before(const Seen& before, const Seen& now) const {
+    return before.warp == now.warp
+               ? clocks_.lane_knows(now.warp, now.lane, before.lane, before.time)
+               : clocks_.knows(now.warp, before.warp, before.time);
   }
   bool load(Cell* cell, const Seen& now, uint64_t at, bool reported) {
     const bool wrote_the_same = (cell->same_writers >> now.warp & 1) != 0;
@@ -111,17 +119,22 @@ class SharedRaces::OfBlock : public BlockWatch {
       reported = report(cell->written, now, at);
     }
     if (cell->readers != 0) {
-      readers_[cell->readers][now.warp] = now;
-    } else if (cell->read.time == 0 || cell->read.warp == now.warp ||
-               clocks_.knows(now.warp, cell->read.warp, cell->read.time)) {
+      add_reader(cell->readers, now);
+    } else if (cell->read.time == 0 || is_before(cell->read, now)) {
       cell->read = now;
     } else {
       cell->readers = static_cast<uint32_t>(readers_.size());
-      readers_.emplace_back(kMostWarps);
-      readers_.back()[cell->read.warp] = cell->read;
-      readers_.back()[now.warp] = now;
+      readers_.emplace_back(kMostWarps * (of_lanes_ ? 2 : 1));
+      add_reader(cell->readers, cell->read);
+      add_reader(cell->readers, now);
     }
     return reported;
+  }
+  // Of each warp the first lane that nothing orders with later ones, and the last.
+  void add_reader(uint32_t readers, const Seen& now) {
+    std::vector<Seen>& all = readers_[readers];
+    Seen& first = all[now.warp];
+    (first.time == 0 || is_before(first, now) ? first : all[kMostWarps + now.warp]) = now;
   }
   bool store(Cell* cell, const Seen& now, uint64_t at, bool reported) {
     if (!reported && races(cell->written, now)) reported = report(cell->written, now, at);
@@ -148,7 +161,9 @@ class SharedRaces::OfBlock : public BlockWatch {
   // True: it is known.
   bool report(const Seen& before, const Seen& now, uint64_t at) {
     std::string first = does(kPast, before), second = does(kVerbs, now);
-    Found& race = races_[{block_.launch.name, first, second}];
+    const bool of_lanes = before.warp == now.warp;
+    Found& race =
+        (of_lanes ? races_.of_lanes : races_.of_warps)[{block_.launch.name, first, second}];
     ++race.count;
     if (race.count > 1 && race.block <= number_) return true;
     const auto thread = [](const Seen& seen) { return 32u * seen.warp + seen.lane; };
@@ -156,20 +171,20 @@ class SharedRaces::OfBlock : public BlockWatch {
     first.replace(first.find('%'), 1, "");
     race.block = number_;
     race.sentence = place_text(block_, thread(now)) + second + ", which thread " +
-                    thread_text(block_, thread(before)) + " " + first +
-                    ", with nothing between that orders them";
+                    thread_text(block_, thread(before)) + " " + first + unordered_text(of_lanes);
     return true;
   }
 
   SharedRaces& all_;
   Block& block_;
+  const bool of_lanes_;  // it looks for those, too
   Clocks clocks_;
   std::vector<Cell> cells_;
   std::vector<std::vector<Seen>> readers_{1};
   std::vector<unsigned char> old_;  // what was where lanes store
   Touched touched_;
   uint64_t number_ = 0;  // of the block
-  std::map<RaceLedger::Pair, Found> races_;
+  RacesFound races_;
 };
 
 std::unique_ptr<BlockWatch> SharedRaces::of(Block& block) {

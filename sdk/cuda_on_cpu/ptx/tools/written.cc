@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <utility>
 
 #include "process/sanitizers.h"
 
@@ -11,6 +12,7 @@ namespace kernkit::cuda_on_cpu::ptx {
 
 struct WrittenSteps {
   static void note(MemoryStep step, const void* at, size_t bytes, const void* from) {
+    before(step, at, bytes, from);
     Written& all = Written::of_process();
     const auto address = reinterpret_cast<uint64_t>(at);
     switch (step) {
@@ -18,8 +20,10 @@ struct WrittenSteps {
       case MemoryStep::kFreed: all.pieces_.erase(address); return;
       case MemoryStep::kCopied: return all.copy(address, reinterpret_cast<uint64_t>(from), bytes);
       case MemoryStep::kFilled: return all.fill(address, bytes);
+      default: return;
     }
   }
+  static inline decltype(tell_memory) before = nullptr;  // who was told before
 };
 
 Written& Written::of_process() {
@@ -27,7 +31,10 @@ Written& Written::of_process() {
   return all;
 }
 
-void Written::keep() { tell_memory = WrittenSteps::note; }
+void Written::keep() {
+  if (WrittenSteps::before != nullptr) return;
+  WrittenSteps::before = std::exchange(tell_memory, WrittenSteps::note);
+}
 
 WrittenPiece Written::piece_around(uint64_t address) const {
   const auto next = pieces_.upper_bound(address);

@@ -10,17 +10,20 @@
 
 namespace kernkit::cuda_on_cpu {
 
-/// Two accesses of different warps, blocks or kernels to one byte, one of which changes it.
+/// Two accesses of different warps, blocks, kernels or copies to one byte, one of which changes it.
 struct Race {
   std::string sentence;  // with both lines, as the block of the lowest number had it
   uint64_t count;        // how many accesses of lanes these two lines had
 };
 
-/// Watches kernels that are launched while it lives. A program that uses it links
+/// As compute-sanitizer has them: kWarn adds accesses of two lanes of a warp without __syncwarp().
+enum class RaceLevel { kWarn, kError };
+
+/// Watches kernels that are launched, and copies, while it lives. A program that uses it links
 /// kernkit::cuda_on_ptx.
 class RaceCheck {
  public:
-  RaceCheck();
+  explicit RaceCheck(RaceLevel level = RaceLevel::kError);
   ~RaceCheck();
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;

@@ -3,6 +3,9 @@
 #include "kernkit/cuda_on_cpu/racecheck.h"
 
 #include <functional>
+#include <map>
+#include <memory>
+#include <utility>
 
 #include "ptx_fixture.h"
 
@@ -21,7 +24,7 @@ class PtxRaces : public Ptx {
  protected:
   // What is said of a kernel of 64 threads whose thread i has i in %i, in %mine the address of
   // element i of shared memory and in %other that of element 63 - i; "none" of one without races.
-  std::string races(const std::string& body, dim3 grid = 1) {
+  std::string races(const std::string& body, dim3 grid = 1, RaceLevel level = RaceLevel::kError) {
     PtxModule module(
         ".file 1 \"/src/raced.cu\"\n.visible .entry raced()\n{\n"
         ".reg .b64 %y<4>;\n.reg .b32 %i, %mine, %other, %first, %r<9>;\n.reg .pred %p<4>, %lower;\n"
@@ -29,7 +32,7 @@ class PtxRaces : public Ptx {
         "mad.lo.u32 %mine, %i, 4, %first;\nsub.u32 %r1, 63, %i;\n"
         "mad.lo.u32 %other, %r1, 4, %first;\nsetp.lt.u32 %lower, %i, 32;\n" +
         body + "\nret;\n}\n");
-    const RaceCheck check;
+    const RaceCheck check(level);
     const cudaError_t error = module.launch("raced", grid, 64, 0);
     EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
     return text_of(check);
@@ -77,6 +80,49 @@ TEST_F(PtxRaces, LanesOfAWarpAreOrdered) {
   EXPECT_EQ(races("xor.b32 %r3, %i, 1;\nmad.lo.u32 %r3, %r3, 4, %first;\n" + kStore +
                   "ld.shared.u32 %r2, [%r3];"),
             "none");
+}
+
+// As CUDA has it, they are only by __syncwarp() and barriers, not by what else lanes meet at.
+TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
+  const auto of_lanes = [&](const std::string& between, const std::string& behind = "") {
+    return races(".loc 1 5 3\nst.shared.u32 [%mine], %i;\n" + between +
+                     "xor.b32 %r3, %i, 1;\nmad.lo.u32 %r3, %r3, 4, %first;\n.loc 1 7 3\n"
+                     "ld.shared.u32 %r2, [%r3];\n" +
+                     behind,
+                 1, RaceLevel::kWarn);
+  };
+  const std::string text =
+      "64: raced: block [0, 0, 0], thread [0, 0, 0]: loads byte 4 of shared memory (raced.cu:7), "
+      "which thread [1, 0, 0] stored (raced.cu:5), with no __syncwarp() between that orders them";
+  EXPECT_EQ(of_lanes(""), text);
+  EXPECT_EQ(of_lanes("shfl.sync.bfly.b32 %r4, %i, 1, 31, -1;\n"), text);
+  EXPECT_EQ(of_lanes("vote.sync.any.pred %p1, %lower, -1;\n"), text);
+  EXPECT_EQ(of_lanes("bar.warp.sync -1;\n"), "none");
+  EXPECT_EQ(of_lanes("bar.sync 0;\n"), "none");
+  // A mask of half of the lanes, of pairs, and of pairs that are others.
+  EXPECT_EQ(of_lanes("and.b32 %r4, %i, 16;\nshl.b32 %r4, 65535, %r4;\nbar.warp.sync %r4;\n"),
+            "none");
+  EXPECT_EQ(of_lanes("and.b32 %r4, %i, 30;\nshl.b32 %r4, 3, %r4;\nbar.warp.sync %r4;\n"), "none");
+  EXPECT_EQ(of_lanes("and.b32 %r4, %i, 29;\nshl.b32 %r4, 5, %r4;\nbar.warp.sync %r4;\n"), text);
+  // Where one half waits before a branch joins, and the other one within it.
+  EXPECT_EQ(of_lanes("and.b32 %r4, %i, 1;\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra even;\n"
+                     "bar.warp.sync -1;\nbra both;\neven: bar.warp.sync -1;\nboth:\n"),
+            "none");
+  // A store behind the loads of others.
+  const std::string again = "add.u32 %r4, %i, 9;\n.loc 1 9 3\nst.shared.u32 [%mine], %r4;\n";
+  EXPECT_NE(of_lanes("bar.warp.sync -1;\n", again)
+                .find("stores byte 0 of shared memory (raced.cu:9), which thread [1, 0, 0] loaded "
+                      "(raced.cu:7), with no __syncwarp()"),
+            std::string::npos);
+  EXPECT_EQ(of_lanes("bar.warp.sync -1;\n", "bar.warp.sync -1;\n" + again), "none");
+  // All read one word, and one of them stores it.
+  const auto of_one = [&](const std::string& lane) {
+    return races("ld.shared.u32 %r2, [%first];\nsetp.eq.u32 %p1, %i, " + lane +
+                     ";\n@%p1 st.shared.u32 [%first], 7;",
+                 1, RaceLevel::kWarn);
+  };
+  EXPECT_NE(of_one("0").find("which thread [31, 0, 0] loaded"), std::string::npos) << of_one("0");
+  EXPECT_NE(of_one("31").find("which thread [0, 0, 0] loaded"), std::string::npos) << of_one("31");
 }
 
 // What one warp changes of a word, and what another reads of it, are different bytes.
@@ -133,8 +179,9 @@ class PtxGlobalRaces : public Ptx {
  protected:
   static constexpr unsigned kCount = 128;
 
-  std::string races(const std::string& body, unsigned grid = 2, unsigned block = 64) {
-    const RaceCheck check;
+  std::string races(const std::string& body, unsigned grid = 2, unsigned block = 64,
+                    RaceLevel level = RaceLevel::kError) {
+    const RaceCheck check(level);
     PtxModule module(
         ".file 1 \"/src/raced.cu\"\n.visible .entry raced(.param .u64 x)\n{\n"
         ".reg .b64 %x, %y<4>, %mine, %other;\n.reg .b32 %i, %t, %r<9>;\n.reg .pred %p<4>;\n"
@@ -192,6 +239,25 @@ TEST_F(PtxGlobalRaces, OfTwoWarps) {
             std::string::npos)
       << first;
   EXPECT_EQ(races(kStoreMine + "bar.sync 0;\n" + kLoadOther, 1, 128), "none");
+}
+
+TEST_F(PtxGlobalRaces, OfTwoLanes) {
+  const auto of_lanes = [&](const std::string& between, RaceLevel level) {
+    return races(kStoreMine + between + ".loc 1 7 3\nld.global.u32 %r4, [%x+4];\n", 1, 32, level);
+  };
+  EXPECT_EQ(of_lanes("", RaceLevel::kError), "none");
+  EXPECT_EQ(of_lanes("", RaceLevel::kWarn),
+            "31: raced: block [0, 0, 0], thread [0, 0, 0]: loads byte 4 of 544 bytes of global "
+            "memory (raced.cu:7), which thread [1, 0, 0] stored (raced.cu:5), with no "
+            "__syncwarp() between that orders them");
+  EXPECT_EQ(of_lanes("bar.warp.sync -1;\n", RaceLevel::kWarn), "none");
+  for (const std::string lane : {"0", "31"}) {
+    const std::string text = races("ld.global.u32 %r4, [%x];\nsetp.eq.u32 %p1, %i, " + lane +
+                                       ";\n@%p1 st.global.u32 [%x], 7777;",
+                                   1, 32, RaceLevel::kWarn);
+    EXPECT_NE(text.find("thread [" + lane + ", 0, 0]: stores byte 0"), std::string::npos) << text;
+    x_[0] = 0;
+  }
 }
 
 TEST_F(PtxGlobalRaces, EqualValuesAndAtomicsAreSilent) {
@@ -283,6 +349,246 @@ TEST_F(PtxGlobalRaces, OfTwoStreams) {
   EXPECT_EQ(both([] {}, 1), "none");
   cudaStreamDestroy(streams[1]);
   cudaEventDestroy(event);
+}
+
+// What is said of two pieces of work of two streams, with something between; and of copies.
+class PtxCallRaces : public PtxGlobalRaces {
+ protected:
+  using Work = std::function<void(cudaStream_t)>;
+
+  void SetUp() override {
+    PtxGlobalRaces::SetUp();
+    for (cudaStream_t& one : streams_) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&event_, cudaEventDisableTiming);
+    cudaMalloc(reinterpret_cast<void**>(&d_), kBytes);
+    cudaMalloc(reinterpret_cast<void**>(&other_), kBytes);
+    cudaMallocHost(reinterpret_cast<void**>(&host_), kBytes);
+    std::memset(host_, 7, kBytes);
+    module_ = std::make_unique<PtxModule>(two_kernels());
+    work["writes"] = launch("writes");
+    work["reads"] = launch("reads");
+    work["copies to it"] = [&](cudaStream_t stream) {
+      cudaMemcpyAsync(d_, host_, kBytes, cudaMemcpyHostToDevice, stream);
+    };
+    work["copies from it"] = [&](cudaStream_t stream) {
+      cudaMemcpyAsync(host_, d_, kBytes, cudaMemcpyDeviceToHost, stream);
+    };
+    work["fills it"] = [&](cudaStream_t stream) { cudaMemsetAsync(d_, 5, kBytes, stream); };
+    work["copies within"] = [&](cudaStream_t stream) {
+      cudaMemcpyAsync(other_, d_ + 8, 32, cudaMemcpyDeviceToDevice, stream);
+    };
+  }
+  void TearDown() override {
+    cudaDeviceSynchronize();
+    for (cudaStream_t one : streams_) cudaStreamDestroy(one);
+    cudaEventDestroy(event_);
+    cudaFree(d_), cudaFree(other_), cudaFreeHost(host_);
+    PtxGlobalRaces::TearDown();
+  }
+  Work launch(const char* name) {
+    return [this, name](cudaStream_t stream) { module_->launch_on(stream, name, 1, 32, 0, d_); };
+  }
+  std::string said(
+      const std::string& first, const std::string& second,
+      const std::function<void(cudaStream_t, cudaStream_t)>& between = [](auto, auto) {}) {
+    cudaMemset(d_, 0, kBytes);
+    cudaDeviceSynchronize();
+    const RaceCheck check;
+    work.at(first)(streams_[0]);
+    between(streams_[0], streams_[1]);
+    work.at(second)(streams_[1]);
+    cudaDeviceSynchronize();
+    return text_of(check);
+  }
+  static std::string unordered(const std::string& text) {
+    return "1: " + text + ", with nothing between that orders them";
+  }
+
+  static constexpr size_t kBytes = 5 * 4096;  // pages of its own
+  std::map<std::string, Work> work;
+  cudaStream_t streams_[2];
+  cudaEvent_t event_;
+  unsigned *d_, *other_, *host_;
+  std::unique_ptr<PtxModule> module_;
+};
+
+TEST_F(PtxCallRaces, OfAKernelAndACall) {
+  const std::string bytes = " byte 0 of 20480 bytes of global memory";
+  const std::string stored =
+      ", which writes, block [0, 0, 0], thread [0, 0, 0] stored (raced.cu:5)";
+  const std::string loaded = ", which reads, block [0, 0, 0], thread [0, 0, 0] loaded (raced.cu:9)";
+  EXPECT_EQ(said("writes", "copies from it"),
+            unordered("cudaMemcpyAsync() on stream 2: loads" + bytes + stored));
+  EXPECT_EQ(said("reads", "copies to it"),
+            unordered("cudaMemcpyAsync() on stream 2: stores" + bytes + loaded));
+  EXPECT_EQ(said("reads", "fills it"),
+            unordered("cudaMemsetAsync() on stream 2: stores" + bytes + loaded));
+  EXPECT_EQ(said("writes", "copies within"),
+            unordered("cudaMemcpyAsync() on stream 2: loads byte 32 of 20480 bytes of global "
+                      "memory, which writes, block [0, 0, 0], thread [8, 0, 0] stored "
+                      "(raced.cu:5)"));
+  EXPECT_EQ(said("copies to it", "reads"),
+            "32: reads: block [0, 0, 0], thread [0, 0, 0]: loads byte 0 of 20480 bytes of global "
+            "memory (raced.cu:9), which cudaMemcpyAsync() on stream 1 stored, with nothing "
+            "between that orders them");
+  EXPECT_EQ(said("copies from it", "writes"),
+            "32: writes: block [0, 0, 0], thread [0, 0, 0]: stores byte 0 of 20480 bytes of "
+            "global memory (raced.cu:5), which cudaMemcpyAsync() on stream 1 loaded, with nothing "
+            "between that orders them");
+  EXPECT_EQ(said("copies from it", "reads"), "none");
+}
+
+TEST_F(PtxCallRaces, OfTwoCalls) {
+  EXPECT_EQ(said("copies to it", "copies from it"),
+            unordered("cudaMemcpyAsync() on stream 2: stores byte 0 of 20480 bytes of global "
+                      "memory, which cudaMemcpyAsync() on stream 1 loaded") +
+                "; " +
+                unordered("cudaMemcpyAsync() on stream 2: loads byte 0 of 20480 bytes of global "
+                          "memory, which cudaMemcpyAsync() on stream 1 stored"));
+  EXPECT_EQ(said("fills it", "fills it"),
+            unordered("cudaMemsetAsync() on stream 2: stores byte 0 of 20480 bytes of global "
+                      "memory, which cudaMemsetAsync() on stream 1 stored"));
+  EXPECT_EQ(said("copies within", "copies within").substr(0, 56),
+            "1: cudaMemcpyAsync() on stream 2: stores byte 0 of 20480");  // to the other one
+}
+
+// What lies in one page is told apart byte by byte.
+TEST_F(PtxCallRaces, BytesAreApart) {
+  work["copies behind it"] = [&](cudaStream_t stream) {
+    cudaMemcpyAsync(d_ + 32, host_ + 32, kBytes - 128, cudaMemcpyHostToDevice, stream);
+  };
+  EXPECT_EQ(said("writes", "copies behind it"), "none");
+  EXPECT_EQ(said("copies behind it", "writes"), "none");
+}
+
+TEST_F(PtxCallRaces, WhatOrdersThem) {
+  for (const auto& [first, second] : {std::pair{"writes", "copies from it"},
+                                      {"fills it", "reads"},
+                                      {"copies to it", "fills it"}}) {
+    EXPECT_NE(said(first, second), "none");
+    EXPECT_NE(said(first, second, [&](auto one, auto) { cudaEventRecord(event_, one); }), "none");
+    EXPECT_EQ(said(first, second,
+                   [&](auto one, auto other) {
+                     cudaEventRecord(event_, one);
+                     cudaStreamWaitEvent(other, event_, 0);
+                   }),
+              "none");
+    EXPECT_EQ(said(first, second, [](auto one, auto) { cudaStreamSynchronize(one); }), "none");
+    EXPECT_EQ(said(first, second, [](auto, auto) { cudaDeviceSynchronize(); }), "none");
+    EXPECT_EQ(said(first, second, [](auto, auto) { cudaFree(nullptr); }), "none");
+  }
+}
+
+// The host waits for some copies, and for others it does not.
+TEST_F(PtxCallRaces, SynchronousCalls) {
+  std::vector<unsigned> pageable(kBytes / 4);
+  const auto behind = [&](const Work& call) {
+    work["call"] = call;
+    return said("call", "writes");
+  };
+  EXPECT_EQ(behind([&](auto) { cudaMemcpy(d_, pageable.data(), kBytes, cudaMemcpyHostToDevice); }),
+            "none");
+  EXPECT_EQ(behind([&](auto) { cudaMemcpy(pageable.data(), d_, kBytes, cudaMemcpyDeviceToHost); }),
+            "none");
+  EXPECT_EQ(behind([&](auto stream) {  // which waits, for pageable memory
+              cudaMemcpyAsync(pageable.data(), d_, kBytes, cudaMemcpyDeviceToHost, stream);
+            }),
+            "none");
+  EXPECT_NE(behind([&](auto stream) {
+              cudaMemcpyAsync(d_, pageable.data(), kBytes, cudaMemcpyHostToDevice, stream);
+            }),
+            "none");
+  EXPECT_NE(behind([&](auto) { cudaMemset(d_, 1, kBytes); }), "none");
+  EXPECT_NE(behind([&](auto) { cudaMemcpy(d_, other_, kBytes, cudaMemcpyDeviceToDevice); }),
+            "none");
+}
+
+TEST_F(PtxCallRaces, TheLegacyStream) {
+  for (cudaStream_t& one : streams_) cudaStreamDestroy(one), one = nullptr;
+  cudaStreamCreate(&streams_[1]);
+  EXPECT_EQ(said("copies to it", "reads"), "none");
+  std::swap(streams_[0], streams_[1]);
+  EXPECT_EQ(said("copies to it", "reads"), "none");
+  cudaStreamCreateWithFlags(&streams_[1], cudaStreamNonBlocking);
+  cudaStreamDestroy(streams_[0]);
+  streams_[0] = nullptr;
+  const std::string text = said("copies to it", "reads");
+  EXPECT_NE(text.find("which cudaMemcpyAsync() on the default stream stored"), std::string::npos)
+      << text;
+  cudaStreamCreate(&streams_[0]);
+}
+
+// Two branches of a graph are in no order; what joins them, and the graph behind, are.
+TEST_F(PtxCallRaces, NodesOfAGraph) {
+  const auto of_graph = [&](const std::string& first, const std::string& second, bool joined) {
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaEvent_t joins;
+    cudaEventCreateWithFlags(&joins, cudaEventDisableTiming);
+    cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeGlobal);
+    if (joined) work[first](streams_[0]);
+    cudaEventRecord(event_, streams_[0]);
+    cudaStreamWaitEvent(streams_[1], event_, 0);
+    if (!joined) work[first](streams_[0]);
+    work[second](streams_[1]);
+    cudaEventRecord(joins, streams_[1]);
+    cudaStreamWaitEvent(streams_[0], joins, 0);
+    EXPECT_EQ(cudaStreamEndCapture(streams_[0], &graph), cudaSuccess);
+    EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    const RaceCheck check;
+    cudaGraphLaunch(exec, streams_[0]);
+    work["copies to it"](streams_[0]);
+    cudaGraphLaunch(exec, streams_[0]);
+    cudaDeviceSynchronize();
+    cudaGraphExecDestroy(exec), cudaGraphDestroy(graph), cudaEventDestroy(joins);
+    return text_of(check);
+  };
+  EXPECT_EQ(of_graph("fills it", "copies from it", true), "none");
+  EXPECT_EQ(of_graph("fills it", "reads", true), "none");
+  EXPECT_EQ(of_graph("writes", "reads", true), "none");
+  const std::string kernels = of_graph("writes", "reads", false);
+  EXPECT_NE(kernels.find("64: reads: block [0, 0, 0], thread [0, 0, 0]: loads byte 0"),
+            std::string::npos)
+      << kernels;
+  EXPECT_EQ(of_graph("fills it", "copies from it", false),
+            "2: cudaMemcpyAsync() captured on stream 2: loads byte 0 of 20480 bytes of global "
+            "memory, which cudaMemsetAsync() captured on stream 1 stored, with nothing between "
+            "that orders them");
+  EXPECT_NE(of_graph("fills it", "reads", false), "none");
+}
+
+// Memory of a stream is used from where that allocates it to where that frees it.
+TEST_F(PtxCallRaces, MemoryOfAStream) {
+  const auto allocates = [&](cudaStream_t stream) {
+    cudaMallocAsync(reinterpret_cast<void**>(&d_), kBytes, stream);
+  };
+  const auto frees = [&](cudaStream_t stream) { cudaFreeAsync(d_, stream); };
+  unsigned* const kept = d_;
+  const auto waits = [&](auto one, auto other) {
+    cudaEventRecord(event_, one);
+    cudaStreamWaitEvent(other, event_, 0);
+  };
+  work["allocates"] = allocates;
+  work["frees"] = frees;
+  EXPECT_EQ(said("allocates", "writes"),
+            "32: writes: block [0, 0, 0], thread [0, 0, 0]: stores byte 0 of 20480 bytes of "
+            "global memory (raced.cu:5), which cudaMallocAsync() on stream 1 allocated, with "
+            "nothing between that orders them");
+  EXPECT_EQ(said("reads", "frees"),
+            unordered("cudaFreeAsync() on stream 2: frees byte 0 of 20480 bytes of global memory, "
+                      "which reads, block [0, 0, 0], thread [0, 0, 0] loaded (raced.cu:9)"));
+  EXPECT_EQ(said("allocates", "writes", waits), "none");
+  EXPECT_EQ(said("reads", "frees", waits), "none");
+  // The same address for another one, which nobody has touched.
+  allocates(streams_[0]);
+  work["allocates again"] = [&](cudaStream_t stream) {
+    frees(streams_[0]);
+    allocates(stream);
+    launch("writes")(stream);
+  };
+  EXPECT_EQ(said("reads", "allocates again"), "none");
+  frees(streams_[1]);
+  d_ = kept;
 }
 
 }  // namespace
