@@ -24,11 +24,6 @@ bool is_known(const void* address) {
          (ptx_device_of != nullptr && ptx_device_of(address) >= 0);
 }
 
-bool is_on_device(const void* address) {
-  const Allocation* allocation = allocation_of(address);
-  return allocation != nullptr ? allocation->type == cudaMemoryTypeDevice : is_known(address);
-}
-
 }  // namespace
 
 // CUDA Runtime API, "API synchronization behavior": memory that CUDA did not allocate is read
@@ -52,12 +47,12 @@ cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind k
   return error;
 }
 
-cudaError_t copy_and_wait(void* to, const void* from, size_t size) {
+cudaError_t copy_and_wait(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
   const cudaError_t refused = refuse_waiting(nullptr);
   if (refused != cudaSuccess) return refused;
   const cudaError_t error = enqueue(nullptr, [=] { copy(to, from, size); });
   const int device = thread_state().device;
-  if (!is_on_device(to) || !is_on_device(from)) drain(device, nullptr);
+  if (kind != cudaMemcpyDeviceToDevice) drain(device, nullptr);
   return error != cudaSuccess ? error : error_of_device(device);
 }
 
@@ -67,8 +62,8 @@ using namespace kernkit::cuda_on_cpu;  // NOLINT(build/namespaces): these are it
 
 extern "C" {
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind) {
-  return call("cudaMemcpy", Reach::kDevice, [&] { return copy_and_wait(to, from, size); });
+cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+  return call("cudaMemcpy", Reach::kDevice, [&] { return copy_and_wait(to, from, size, kind); });
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {

@@ -71,9 +71,7 @@ cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream) {
   if (refused != cudaSuccess) return refused;
   const cudaError_t error = allocate(pointer, size, cudaMemoryTypeDevice, device_of(stream));
   if (error != cudaSuccess) return error;
-  const auto begins = [at = *pointer, size] {
-    tell_memory(MemoryStep::kBegins, at, size, nullptr);
-  };
+  const auto begins = [p = *pointer, size] { tell_memory(MemoryStep::kBegins, p, size, nullptr); };
   if (captured(stream) == nullptr || *pointer == nullptr) return enqueue(stream, begins);
   Allocation& allocation = state().allocations.at(*pointer);
   allocation.of_graph = true;

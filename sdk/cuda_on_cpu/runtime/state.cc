@@ -50,7 +50,6 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   faults.clear();
   races_before = reported_races();
   queues.clear();
-  streams_made = 0;
   for (auto& [pointer, allocation] : allocations) give_back_memory(pointer, allocation);
   allocations.clear();  // before the graphs, which release what is theirs
   for (auto* stream : streams) delete stream;

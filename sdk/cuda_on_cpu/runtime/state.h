@@ -27,7 +27,6 @@ struct CUgraphExec_st {
 };
 struct CUstream_st {
   int device;
-  unsigned number;  // of all that were made
   bool non_blocking = false;
   kernkit::cuda_on_cpu::CapturePoint point;
 };
@@ -103,7 +102,6 @@ struct State {
   std::map<std::pair<int, cudaStream_t>, Queue> queues;
   unsigned long tasks = 0;  // how many there were
   unsigned long allocated = 0;
-  unsigned streams_made = 0;
   uint64_t random_state = 0;
   /// Another number each time, from the seed; 0 without one.
   uint64_t random();
@@ -160,13 +158,12 @@ enum class Reach {
 /// Runs a function of the runtime: records it, fails when a test wants that, keeps its error.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
-/// Work that says, while it runs, of which call it is: where a tool names it.
-inline Work (*name_work)(Work work, cudaStream_t stream) = nullptr;
+inline Work (*name_work)(Work work, cudaStream_t stream) = nullptr;  // of a tool: with its call
 /// Gives work to a stream, or captures it; `on_host`: a function of the host.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host = false);
 cudaError_t enqueue(cudaStream_t stream, GraphNode node);
 /// A copy on the default stream, which is done on return; and on any stream.
-cudaError_t copy_and_wait(void* to, const void* from, size_t size);
+cudaError_t copy_and_wait(void* to, const void* from, size_t size, cudaMemcpyKind kind);
 cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                        cudaStream_t stream);
 /// Whether a stream, a default stream among them, can be given work.

@@ -10,7 +10,6 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags) {
   *stream = new CUstream_st;
   (*stream)->non_blocking = (flags & cudaStreamNonBlocking) != 0;
   (*stream)->device = thread_state().device;
-  (*stream)->number = ++state().streams_made;
   state().streams.insert(*stream);
   return cudaSuccess;
 }

@@ -74,7 +74,7 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size
   return call("cudaMemcpyToSymbol", Reach::kDevice, [&] {
     Place place;
     const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &place);
-    return error != cudaSuccess ? error : copy_and_wait(place.at, from, size);
+    return error != cudaSuccess ? error : copy_and_wait(place.at, from, size, kind);
   });
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
@@ -82,7 +82,7 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size
   return call("cudaMemcpyFromSymbol", Reach::kDevice, [&] {
     Place place;
     const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &place);
-    return error != cudaSuccess ? error : copy_and_wait(to, place.at, size);
+    return error != cudaSuccess ? error : copy_and_wait(to, place.at, size, kind);
   });
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,

@@ -14,10 +14,16 @@ namespace {
 decltype(tell_memory) told_before_races = nullptr;
 thread_local const CallOnStream* call_that_runs = nullptr;
 
+unsigned number_of(cudaStream_t stream) {
+  static unsigned long generation = 0;
+  static auto& numbers = *new std::map<cudaStream_t, unsigned>;
+  if (std::exchange(generation, state().generation) != state().generation) numbers.clear();
+  if (is_default_stream(stream)) return 0;
+  return numbers.emplace(stream, numbers.size() + 1).first->second;
+}
+
 Work named(Work work, cudaStream_t stream) {
-  const bool is_made = !is_default_stream(stream);
-  const CallOnStream call{thread_state().function, is_made ? stream->number : 0,
-                          is_made && captured(stream) != nullptr};
+  const CallOnStream call{thread_state().function, number_of(stream), captured(stream) != nullptr};
   return [call, work = std::move(work)] {
     call_that_runs = &call;
     work();

@@ -15,7 +15,7 @@ namespace kernkit::cuda_on_cpu::ptx {
 /// A call of the runtime that gave a stream work.
 struct CallOnStream {
   const char* function;
-  unsigned stream;  // in the order in which they were made; 0: a default stream
+  unsigned stream;  // as they were first given work; 0: a default stream
   bool in_graph;
 };
 

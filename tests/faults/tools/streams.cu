@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between streams, copies and nodes of graphs.
+#include "faults.h"
+
+constexpr int kCount = 2048;
+constexpr size_t kBytes = kCount * sizeof(int);
+
+__global__ void writes(int* x) { x[threadIdx.x] = threadIdx.x + 1; }              // writes
+__global__ void reads(int* y, const int* x) { y[threadIdx.x] = x[threadIdx.x]; }  // reads
+
+FAULT(kernels_of_two_streams, "a kernel reads what one of another stream stores", "racecheck",
+      "writes, reads") {
+  const Streams streams;
+  int *x = zeros(kCount), *y = zeros(kCount);
+  writes<<<1, 32, 0, streams.one>>>(x);
+  if (!planted) streams.order();
+  reads<<<1, 32, 0, streams.two>>>(y, x);
+}
+
+FAULT(event_before_the_kernel, "the event is recorded before the kernel that is waited for",
+      "racecheck", "writes, reads") {
+  const Streams streams;
+  int *x = zeros(kCount), *y = zeros(kCount);
+  if (planted) streams.order();
+  writes<<<1, 32, 0, streams.one>>>(x);
+  if (!planted) streams.order();
+  reads<<<1, 32, 0, streams.two>>>(y, x);
+}
+
+FAULT(copy_into_what_is_read, "the next batch is copied in while a kernel reads this one",
+      "racecheck", "reads") {
+  const Streams streams;
+  int *x = zeros(kCount), *y = zeros(kCount), *host = nullptr;
+  cudaMallocHost(&host, kBytes);
+  reads<<<1, 32, 0, streams.one>>>(y, x);
+  if (!planted) streams.order();
+  cudaMemcpyAsync(x, host, kBytes, cudaMemcpyHostToDevice, streams.two);
+}
+
+FAULT(copy_before_the_kernel_ends, "results are copied out by another stream, without an event",
+      "racecheck", "writes") {
+  const Streams streams;
+  int *x = zeros(kCount), *host = nullptr;
+  cudaMallocHost(&host, kBytes);
+  writes<<<1, 32, 0, streams.one>>>(x);
+  if (!planted) streams.order();
+  cudaMemcpyAsync(host, x, kBytes, cudaMemcpyDeviceToHost, streams.two);
+}
+
+FAULT(fill_of_what_is_read, "a stream fills what a kernel of another one reads", "racecheck",
+      "reads") {
+  const Streams streams;
+  int *x = zeros(kCount), *y = zeros(kCount);
+  reads<<<1, 32, 0, streams.one>>>(y, x);
+  if (!planted) streams.order();
+  cudaMemsetAsync(x, 1, kBytes, streams.two);
+}
+
+FAULT(fill_of_the_default_stream, "`cudaMemset()` before a kernel of a non-blocking stream",
+      "racecheck", "reads") {
+  const Streams streams;
+  int *x = zeros(kCount), *y = zeros(kCount);
+  cudaMemset(x, 1, kBytes);
+  if (!planted) cudaStreamSynchronize(cudaStreamLegacy);
+  reads<<<1, 32, 0, streams.one>>>(y, x);
+}
+
+FAULT(two_copies, "two streams copy to one place", "racecheck") {
+  const Streams streams;
+  int *x = zeros(kCount), *a = zeros(kCount), *b = zeros(kCount);
+  cudaMemcpyAsync(x, a, kBytes, cudaMemcpyDeviceToDevice, streams.one);
+  if (!planted) streams.order();
+  cudaMemcpyAsync(x, b, kBytes, cudaMemcpyDeviceToDevice, streams.two);
+}
+
+// `second` is a node behind the first one, or of a branch of its own.
+template <class First, class Second>
+void run_graph(bool in_branches, const First& first, const Second& second) {
+  const Streams streams;
+  cudaEvent_t joins;
+  cudaEventCreateWithFlags(&joins, cudaEventDisableTiming);
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaStreamBeginCapture(streams.one, cudaStreamCaptureModeGlobal);
+  if (!in_branches) first(streams.one);
+  streams.order();
+  if (in_branches) first(streams.one);
+  second(streams.two);
+  cudaEventRecord(joins, streams.two);
+  cudaStreamWaitEvent(streams.one, joins, 0);
+  cudaStreamEndCapture(streams.one, &graph);
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphLaunch(exec, streams.one);
+  cudaDeviceSynchronize();
+  cudaGraphExecDestroy(exec), cudaGraphDestroy(graph), cudaEventDestroy(joins);
+}
+
+FAULT(branches_of_a_graph, "kernels of two branches of a graph", "racecheck", "writes, reads") {
+  int *x = zeros(kCount), *y = zeros(kCount);
+  run_graph(
+      planted, [&](cudaStream_t stream) { writes<<<1, 32, 0, stream>>>(x); },
+      [&](cudaStream_t stream) { reads<<<1, 32, 0, stream>>>(y, x); });
+}
+
+FAULT(copy_node_of_a_graph, "a kernel and a copy in two branches of a graph", "racecheck",
+      "writes") {
+  int *x = zeros(kCount), *y = zeros(kCount);
+  run_graph(
+      planted, [&](cudaStream_t stream) { writes<<<1, 32, 0, stream>>>(x); },
+      [&](cudaStream_t stream) {
+        cudaMemcpyAsync(y, x, kBytes, cudaMemcpyDeviceToDevice, stream);
+      });
+}
+
+FAULT(free_of_what_is_read, "`cudaFreeAsync()` by another stream than that which still reads",
+      "racecheck", "reads") {
+  const Streams streams;
+  int *x = zeros(kCount), *y = zeros(kCount);
+  reads<<<1, 32, 0, streams.one>>>(y, x);
+  if (!planted) streams.order();
+  cudaFreeAsync(x, streams.two);
+}
+
+FAULT(allocation_of_another_stream, "memory is used before its stream allocates it", "racecheck",
+      "writes") {
+  const Streams streams;
+  int* x = nullptr;
+  cudaMallocAsync(&x, kBytes, streams.one);
+  if (!planted) streams.order();
+  writes<<<1, 32, 0, streams.two>>>(x);
+}

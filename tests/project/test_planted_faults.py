@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kernkit sanitize` finds the faults planted in tests/faults/tools, at their lines, and nothing without them.
+
+Run as a program, this file writes the table of docs/planted-faults.md anew:
+python tests/project/test_planted_faults.py
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import pytest
+from cuda_tools import tool
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "sdk/python"))
+from kernkit import run as running  # noqa: E402
+from kernkit import sanitize  # noqa: E402
+
+SOURCES = ("shared_memory.cu", "global_memory.cu", "streams.cu")
+FOLDER, PAGE = ROOT / "tests/faults/tools", ROOT / "docs/planted-faults.md"
+RUNTIME = ROOT / "build/release/kernkit_cudart/libcudart.so.13"
+CALL = re.compile(r'^FAULT\((\w+),\s*((?:"[^"]*"[,\s]*)+)\)', re.MULTILINE)
+
+
+def read_faults():
+    """Of each: name, what it is, the tools that report it, racecheck's level, and the lines that the first tool names."""
+    for source in SOURCES:
+        text = (FOLDER / source).read_text()
+        assert len(CALL.findall(text)) == text.count("FAULT(")
+        for name, words in CALL.findall(text):
+            what, tools, *markers = re.findall('"([^"]*)"', words)
+            marked = "|".join((markers[0] if markers else name).split(", "))
+            lines = [number for number, line in enumerate(text.splitlines(), 1) if re.search(rf"  // ({marked})( \d)?$", line)]
+            by_level = tools.removesuffix(", warn")
+            yield name, what, [] if tools == "none" else by_level.split(", "), "warn" if by_level != tools else "error", source, lines
+
+
+FAULTS = {fault[0]: fault[1:] for fault in read_faults()}
+
+
+def build(folder):
+    """All faults as one program: they are compiled for PTX alone, at one time."""
+    objects = {source: folder / f"{source}.o" for source in (*SOURCES, "main.cu")}
+    words = [tool("nvcc"), "-arch=compute_80", "-cudart", "shared", "-lineinfo", "-w"]
+    compiling = [subprocess.Popen([*words, "-c", "-o", to, FOLDER / source]) for source, to in objects.items()]
+    assert [one.wait() for one in compiling] == [0] * len(objects)
+    subprocess.run([*words, "-o", folder / "faults", *objects.values()], check=True)
+    return folder / "faults"
+
+
+def findings_of(program, *name, level="error"):
+    """What all tools say of one of the faults, or of the program without them."""
+    arguments = argparse.Namespace(program=str(program), arguments=list(name), runtime=str(RUNTIME), seed=None, devices=None, capability=None)
+    code, results = running.run_with_tools(arguments, list(sanitize.TOOLS), {"KERNKIT_RACECHECK_DETECT_LEVEL": level})
+    assert code == 0
+    return [finding for result in results for finding in result["findings"]]
+
+
+def sentence_at(findings, tool_of, source, lines):
+    """The first of a tool's sentences that names all of the lines."""
+    for finding in findings:
+        named = re.findall(rf"{source}:(\d+)\)", finding["sentence"])
+        if finding["tool"] == tool_of and set(map(str, lines)) <= set(named):
+            return finding["sentence"]
+    raise AssertionError(f"expected {tool_of} at {source}:{lines}, got {findings}")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    if not RUNTIME.exists() or tool("nvcc") is None:
+        pytest.skip("no CUDA compiler, whose programs the tools run")
+    return build(tmp_path_factory.mktemp("faults"))
+
+
+@pytest.mark.all
+def test_planted_faults(program):
+    """One test, so that one worker compiles them."""
+    said = {name: findings_of(program, name, level=level) for name, (_, _, level, _, _) in FAULTS.items()}
+    for name, (_, tools, _, source, lines) in FAULTS.items():
+        assert {finding["tool"] for finding in said[name]} == set(tools), (name, said[name])
+        if tools:
+            assert lines or name == "two_copies", name  # a call of the runtime has none
+            sentence_at(said[name], tools[0], source, lines)
+    assert PAGE.read_text() == page(said), "the table is old; write it anew: python tests/project/test_planted_faults.py"
+    # Without the faults; and lanes of a warp are ordered unless warnings are asked for.
+    assert findings_of(program, level="warn") == []
+    of_lanes = [name for name, (_, _, level, _, _) in FAULTS.items() if level == "warn"]
+    assert len(of_lanes) >= 4
+    for name in of_lanes:
+        assert findings_of(program, name) == [], name
+
+
+def test_there_are_enough_faults():
+    assert len(FAULTS) > 70  # as docs/counters.md says
+    assert {tool_of for _, tools, *_ in FAULTS.values() for tool_of in tools} == set(sanitize.TOOLS)
+
+
+def row(name, findings):
+    what, tools, _, source, lines = FAULTS[name]
+    if not tools:
+        return f"| {what} | none | |"
+    sentence = re.sub(r"\(\S+:\d+ \(inlined at (\S+)\)\)", r"(\1)", sentence_at(findings, tools[0], source, lines))
+    sentence = re.sub(r"(\.hp{0,2}):\d+", r"\1", sentence)  # of the toolkit, whose lines differ
+    sentence = re.sub(r"^\w+: block \[.*?\], thread \[.*?\]: |, with (nothing|no __syncwarp\(\)) between that orders them$", "", sentence)
+    return f"| {what} | {', '.join(tools)} | `{sentence}` |"
+
+
+def page(said):
+    """The page with its tables written anew, each behind its source's comment."""
+    text = PAGE.read_text()
+    for source in SOURCES:
+        rows = [row(name, said[name]) for name, fault in FAULTS.items() if fault[3] == source]
+        table = "\n".join(["| fault | reported by | the first one says |", "|---|---|---|", *rows])
+        text, count = re.subn(rf"(<!-- faults of {source} -->\n)(\|.*\n)*", lambda match: f"{match[1]}{table}\n", text)  # noqa: B023
+        assert count == 1, source
+    return text
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        program = build(pathlib.Path(folder))
+        PAGE.write_text(page({name: findings_of(program, name, level=fault[2]) for name, fault in FAULTS.items()}))
