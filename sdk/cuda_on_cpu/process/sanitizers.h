@@ -36,8 +36,7 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 
 namespace kernkit::cuda_on_cpu {
 
-using testing::close_memory;
-using testing::open_memory;
+using testing::close_memory, testing::open_memory;
 
 /// Tells a tool of the order of work, where one is on: see ptx/tools/order.h.
 enum class OrderStep { kAcquire, kRelease, kEnters, kLeaves, kBegins };

@@ -170,12 +170,10 @@ void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream
     };
     give(device, stream, {0, work, nullptr, nodes[i].on_host, false});
   }
-  give(device, stream,
-       {0,
-        [done] {
-          for (char& node : *done) race_acquire(&node);
-        },
-        nullptr});
+  const auto join = [done] {
+    for (char& node : *done) race_acquire(&node);
+  };
+  give(device, stream, {0, join, nullptr});
 }
 
 }  // namespace kernkit::cuda_on_cpu

@@ -51,9 +51,8 @@ cudaError_t copy_and_wait(void* to, const void* from, size_t size, cudaMemcpyKin
   const cudaError_t refused = refuse_waiting(nullptr);
   if (refused != cudaSuccess) return refused;
   const cudaError_t error = enqueue(nullptr, [=] { copy(to, from, size); });
-  const int device = thread_state().device;
-  if (kind != cudaMemcpyDeviceToDevice) drain(device, nullptr);
-  return error != cudaSuccess ? error : error_of_device(device);
+  if (kind != cudaMemcpyDeviceToDevice) drain(thread_state().device, nullptr);
+  return error != cudaSuccess ? error : error_of_device(thread_state().device);
 }
 
 }  // namespace kernkit::cuda_on_cpu

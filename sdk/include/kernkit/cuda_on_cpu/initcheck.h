@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// InitCheck: use of bits that come from what nobody wrote, in kernels that nvcc compiled. See
-// docs/counters.md.
+// InitCheck: use of uninitialised bits in kernels that nvcc compiled. See docs/counters.md.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +15,7 @@ struct UndefinedUse {
   uint64_t count;        // how many lanes' uses these two lines had
 };
 
-/// Watches memory that is allocated, and kernels that are launched, while it lives. A program that
-/// uses it links kernkit::cuda_on_ptx.
+/// Watches allocations and kernels while it lives. The program links kernkit::cuda_on_ptx.
 class InitCheck {
  public:
   InitCheck();

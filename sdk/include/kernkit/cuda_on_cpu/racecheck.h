@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RaceCheck: accesses to shared and global memory that nothing orders, of kernels that nvcc
-// compiled. See docs/counters.md.
+// RaceCheck: races of kernels that nvcc compiled, and of copies. See docs/counters.md.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +18,7 @@ struct Race {
 /// As compute-sanitizer has them: kWarn adds accesses of two lanes of a warp without __syncwarp().
 enum class RaceLevel { kWarn, kError };
 
-/// Watches kernels that are launched, and copies, while it lives. A program that uses it links
-/// kernkit::cuda_on_ptx.
+/// Watches kernels and copies while it lives. The program links kernkit::cuda_on_ptx.
 class RaceCheck {
  public:
   explicit RaceCheck(RaceLevel level = RaceLevel::kError);
