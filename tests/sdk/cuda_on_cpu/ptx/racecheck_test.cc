@@ -562,8 +562,8 @@ TEST_F(PtxCallRaces, MemoryOfAStream) {
   const auto allocates = [&](cudaStream_t stream) {
     cudaMallocAsync(reinterpret_cast<void**>(&d_), kBytes, stream);
   };
-  const auto frees = [&](cudaStream_t stream) { cudaFreeAsync(d_, stream); };
   unsigned* const kept = d_;
+  const auto frees = [&](cudaStream_t stream) { cudaFreeAsync(std::exchange(d_, kept), stream); };
   const auto waits = [&](auto one, auto other) {
     cudaEventRecord(event_, one);
     cudaStreamWaitEvent(other, event_, 0);
@@ -588,7 +588,6 @@ TEST_F(PtxCallRaces, MemoryOfAStream) {
   };
   EXPECT_EQ(said("reads", "allocates again"), "none");
   frees(streams_[1]);
-  d_ = kept;
 }
 
 }  // namespace
