@@ -52,7 +52,7 @@ foreach(_kernkit_file IN LISTS _kernkit_ptx_sources)
   set(_kernkit_piece text)
   if(_kernkit_file MATCHES "/lanes/(real|approximate|convert_lane|steps/reals)[.]cc$")
     set(_kernkit_piece real)
-  elseif(_kernkit_file MATCHES "/(lanes/(access|half|matrix|warp_functions|wmma|steps/(matrices|of_warps))|machine/(block|fault|specials|warp)|tools/(bit_rules|counts|global_races|shared_races|touched|traffic))[.]cc$")
+  elseif(_kernkit_file MATCHES "/(lanes/(access|half|matrix|warp_functions|wmma|steps/(matrices|of_warps))|machine/(block|fault|specials|warp)|tools/(counts|global_races|shared_races|touched|traffic))[.]cc$")
     set(_kernkit_piece machine)  # with what of the tools runs for each instruction
   elseif(_kernkit_file MATCHES "/tools/")
     set(_kernkit_piece tools)
