@@ -182,6 +182,12 @@ def test_a_race_and_its_suppression(run, tmp_path):
     assert "kernkit sanitize: nothing was found that this suppresses: other: *\n" in done.stderr
 
 
+def test_lanes_of_a_warp_at_the_level_of_warnings(run):
+    assert run("sanitize", kernel="lanes").returncode == 0
+    done = run("sanitize", "--racecheck-detect-level", "warn", kernel="lanes")
+    assert done.returncode == 1 and "with no __syncwarp() between that orders them (32 times)\n" in done.stderr
+
+
 def test_what_nobody_wrote(run):
     at = line_of("tile[63 - threadIdx.x];  // one of them nobody wrote")
     done = run("sanitize", "--tool", "initcheck", kernel="unwritten")

@@ -20,6 +20,11 @@ __global__ void unordered(float* y, const float* x) {
   tile[threadIdx.x] = x[threadIdx.x] + threadIdx.x;
   y[threadIdx.x] = tile[63 - threadIdx.x];
 }
+__global__ void lanes(float* y, const float* x) {
+  __shared__ float tile[32];
+  tile[threadIdx.x] = x[threadIdx.x] + threadIdx.x;
+  y[threadIdx.x] = tile[31 - threadIdx.x];
+}
 __global__ void unwritten(float* y, const float* x) {
   __shared__ float tile[64];
   if (threadIdx.x != 5) tile[threadIdx.x] = x[threadIdx.x];
@@ -46,6 +51,7 @@ int main(int, char** arguments) {
   if (is("outside")) outside<<<1, 64>>>(y, x);
   if (is("diverged")) diverged<<<1, 64>>>(y, x);
   if (is("unordered")) unordered<<<1, 64>>>(y, x);
+  if (is("lanes")) lanes<<<1, 32>>>(y, x);
   if (is("unwritten")) unwritten<<<1, 64>>>(y, x);
   cudaDeviceSynchronize();
   if (is("seven")) return 7;
