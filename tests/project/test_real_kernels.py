@@ -247,7 +247,7 @@ def check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count,
 def test_flashinfer(root, csrc, compat_includes, runtime, tmp_path, name, count):
     """Called through its exported functions, with tensors of a device, on a stream of their own."""
     flashinfer(csrc, compat_includes, runtime, tmp_path, name, [csrc / file for file in FLASHINFER[name]])
-    check_table(root, runtime, tmp_path, range(1, 21), count, under_tools=name in ("page", "cascade", "quantization"))
+    check_table(root, runtime, tmp_path, range(1, 21), count, under_tools=name in ("norm", "page", "cascade", "quantization"))
 
 
 @pytest.mark.slow
