@@ -11,62 +11,66 @@ namespace kernkit::shapes {
 
 namespace detail {
 
-/// A call, to be compared with its line once more.
+/// A call, to be compared with its line once more. The function for a rule writes the sentence and
+/// returns the error's kind, or null. None throws: each one that an exception leaves takes time.
 class KERNKIT_LOCAL Refused : private SaidSizes {
  public:
-  using SaidSizes::SaidSizes;
+  Refused(const SaidLine& line, const Given* given, Message* text)
+      : SaidSizes(line, given), text_(*text) {}
 
-  [[noreturn, gnu::cold]] void say() const {
-    using Rule = void (Refused::*)(int, const DLTensor*, const char*) const;
+  [[gnu::cold]] const char* say() const {
+    using Rule = const char* (Refused::*)(int, const DLTensor*, const char*) const;
     for (const Rule rule : {&Refused::rank, &Refused::sizes, &Refused::dtype, &Refused::device}) {
       for (const bool outputs : {false, true}) {
         for (int v = 0; v < line_.schema.num_params; ++v) {
-          if (line_.schema.params[v].is_only_written == outputs) each(v, rule);
+          if (line_.schema.params[v].is_only_written != outputs) continue;
+          if (const char* kind = each(v, rule)) return kind;
         }
       }
     }
-    throw Error(kind::ValueError, "the arguments do not match the schema line");
+    text_ << "the arguments do not match the schema line";
+    return kind::ValueError;
   }
 
  private:
   template <class Rule>
-  [[gnu::cold]] void each(int v, Rule rule) const {
+  [[gnu::cold]] const char* each(int v, Rule rule) const {
     const schema::Param& param = line_.schema.params[v];
     const Given& given = given_[v];
     if (param.is_list && given.list != nullptr) {
-      if (rule == &Refused::rank && given.list->empty()) empty(v);
+      if (rule == &Refused::rank && given.list->empty()) return empty(v);
       for (size_t i = 0; i < given.list->size(); ++i) {
         Message name;
         write(name, param.name) << "[" << i << "]";
-        (this->*rule)(v, (*given.list)[i].get(), name.c_str());
+        const DLTensor* x = (*given.list)[i].get();
+        if (const char* kind = (this->*rule)(v, x, name.c_str())) return kind;
       }
     } else if (given.tensor != nullptr) {
       Message name;
-      (this->*rule)(v, given.tensor, write(name, param.name).c_str());
+      return (this->*rule)(v, given.tensor, write(name, param.name).c_str());
     }
+    return nullptr;
   }
 
-  [[gnu::cold]] void empty(int v) const {
-    Message text;
-    write(text, line_.schema.params[v].name) << ": is empty; its first tensor says what ";
+  [[gnu::cold]] const char* empty(int v) const {
     int bound = 0;
     while (bound < line_.num_names &&
            (line_.names[bound].is_parameter || line_.names[bound].value != v)) {
       ++bound;
     }
+    if (bound == line_.num_names && line_.run_of != v) return nullptr;
+    write(text_, line_.schema.params[v].name) << ": is empty; its first tensor says what ";
     if (bound < line_.num_names) {
-      write(text, line_.names[bound].text) << " is";
-    } else if (line_.run_of == v) {
-      text << "... is";
+      write(text_, line_.names[bound].text) << " is";
     } else {
-      return;
+      text_ << "... is";
     }
-    throw Error(kind::ValueError, text.c_str());
+    return kind::ValueError;
   }
-  [[gnu::cold]] void rank(int v, const DLTensor* x, const char* name) const {
-    if (line_.values[v].has_shape && !has_rank(v, x)) shape(v, x, name);
+  [[gnu::cold]] const char* rank(int v, const DLTensor* x, const char* name) const {
+    return line_.values[v].has_shape && !has_rank(v, x) ? shape(v, x, name) : nullptr;
   }
-  [[gnu::cold]] void sizes(int v, const DLTensor* x, const char* name) const {
+  [[gnu::cold]] const char* sizes(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
     for (int i = 0; i < value.count; ++i) {
       const Size& size = line_.sizes[value.first + i];
@@ -74,72 +78,72 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
       if (size.kind == SizeKind::kRun) {
         if (line_.run_of < 0) continue;
         const DLTensor* says = given_[line_.run_of].tensor;
-        if (run_of(x, value) != run_of(says, line_.values[line_.run_of])) shape(v, x, name);
-        continue;
+        if (run_of(x, value) == run_of(says, line_.values[line_.run_of])) continue;
+        return shape(v, x, name);
       }
       int64_t wanted = 0;
       if (evaluate(size.node, &wanted) && wanted == at(x, value.place(i))) continue;
-      if (size.kind != SizeKind::kScaled || is_given(line_.names[size.name])) shape(v, x, name);
+      if (size.kind == SizeKind::kScaled && !is_given(line_.names[size.name])) continue;
+      return shape(v, x, name);
     }
+    return nullptr;
   }
   // The tensor whose dtype and device an output has; null where there is none.
   const DLTensor* like(int v) const {
     const bool has = line_.values[v].has_shape && line_.schema.params[v].is_only_written;
     return has && line_.like >= 0 ? given_[line_.like].tensor : nullptr;
   }
-  [[gnu::cold]] void dtype(int v, const DLTensor* x, const char* name) const {
+  [[gnu::cold]] const char* dtype(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
+    const auto text = [&]() -> Message& { return text_ << name << ": dtype " << x->dtype; };
     int begin = value.dtype.begin;
-    Message text;
-    text << name << ": dtype " << x->dtype;
     if (value.dtype.size == 0) {
       const DLTensor* other = like(v);
-      if (other == nullptr || other->dtype == x->dtype) return;
-      write(text << " does not match ", line_.schema.params[line_.like].name)
+      if (other == nullptr || other->dtype == x->dtype) return nullptr;
+      write(text() << " does not match ", line_.schema.params[line_.like].name)
           << " (" << other->dtype << ")";
-      throw Error(kind::TypeError, text.c_str());
+      return kind::TypeError;
     }
-    if (line_.text[begin] == '?') return;
+    if (line_.text[begin] == '?') return nullptr;
     for (;;) {
       const Span word = {begin, word_size(line_.text, begin)};
       const DLDataType wanted = dtype_at(line_.text, word.begin, word.size);
       if (wanted.bits != 0) {
-        if (x->dtype == wanted) return;
-        throw Error(kind::TypeError, (text << " is not supported; expected " << wanted).c_str());
+        if (x->dtype == wanted) return nullptr;
+        text() << " is not supported; expected " << wanted;
+        return kind::TypeError;
       }
       const Given& said = given_[param_at(line_.text, line_.schema, word.begin, word.size)];
       if (said.tensor != nullptr || said.dtype.bits != 0) {
         const DLDataType dtype = said.tensor != nullptr ? said.tensor->dtype : said.dtype;
-        if (x->dtype == dtype) return;
-        write(text << " does not match ", word) << " (" << dtype << ")";
-        throw Error(kind::TypeError, text.c_str());
+        if (x->dtype == dtype) return nullptr;
+        write(text() << " does not match ", word) << " (" << dtype << ")";
+        return kind::TypeError;
       }
       begin = next_word(line_.text, word.begin, word.size);
     }
   }
-  [[gnu::cold]] void device(int v, const DLTensor* x, const char* name) const {
+  [[gnu::cold]] const char* device(int v, const DLTensor* x, const char* name) const {
     const DLTensor* other = like(v);
-    if (other == nullptr || other->device == x->device) return;
-    Message text;
-    text << name << ": device " << x->device << " does not match ";
-    write(text, line_.schema.params[line_.like].name) << " (" << other->device << ")";
-    throw Error(kind::ValueError, text.c_str());
+    if (other == nullptr || other->device == x->device) return nullptr;
+    text_ << name << ": device " << x->device << " does not match ";
+    write(text_, line_.schema.params[line_.like].name) << " (" << other->device << ")";
+    return kind::ValueError;
   }
 
   // "x: shape [4] does not match [n] with n = 5 (bound by y)", as KERNKIT_EXPECT(x).shape() says
   // it; of "..." alone "x: shape [4] does not match y ([5])", as .like(y) does.
-  [[noreturn, gnu::cold]] void shape(int v, const DLTensor* x, const char* name) const {
+  [[gnu::cold]] const char* shape(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
-    Message text;
-    text << name << ": shape " << TensorView(x).sizes() << " does not match ";
+    text_ << name << ": shape " << TensorView(x).sizes() << " does not match ";
     if (value.is_all_run() && line_.values[line_.run_of].is_all_run()) {
-      write(text, line_.schema.params[line_.run_of].name)
+      write(text_, line_.schema.params[line_.run_of].name)
           << " (" << TensorView(given_[line_.run_of].tensor).sizes() << ")";
-      throw Error(kind::ValueError, text.c_str());
+      return kind::ValueError;
     }
-    text << "[";
-    for (int i = 0; i < value.count; ++i) write_size(text << (i > 0 ? ", " : ""), value.first + i);
-    text << "]";
+    text_ << "[";
+    for (int i = 0; i < value.count; ++i) write_size(i > 0 ? ", " : "", value.first + i);
+    text_ << "]";
     const char* separator = " with ";
     bool is_said[kMostNames] = {};
     for (int i = 0; i < value.count; ++i) {
@@ -147,50 +151,54 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
       if (size.kind == SizeKind::kRun && line_.run_of >= 0 && line_.run_of != v) {
         const DLTensor* says = given_[line_.run_of].tensor;
         if (!has_rank(line_.run_of, says)) continue;
-        text << separator << "... = " << run_of(says, line_.values[line_.run_of]);
-        write(text << " (bound by ", line_.schema.params[line_.run_of].name) << ")";
+        text_ << separator << "... = " << run_of(says, line_.values[line_.run_of]);
+        write(text_ << " (bound by ", line_.schema.params[line_.run_of].name) << ")";
         separator = ", ";
       }
       if (size.kind != SizeKind::kAny && size.kind != SizeKind::kRun) {
-        write_names(text, size.node, v, is_said, &separator);
+        write_names(size.node, v, is_said, &separator);
       }
     }
-    throw Error(kind::ValueError, text.c_str());
+    return kind::ValueError;
   }
-  [[gnu::cold]] void write_size(Message& out, int i) const {
+  [[gnu::cold]] void write_size(const char* separator, int i) const {
     const Span span = line_.sizes[i].text;
+    text_ << separator;
     for (int k = span.begin; k < span.begin + span.size; ++k) {
       const char c = line_.text[k];
       if (c == '+' || c == '-' || c == '*' || c == '/') {
-        out << " " << c << " ";
+        text_ << " " << c << " ";
       } else if (c != ' ') {
-        out << c << (c == ',' ? " " : "");
+        text_ << c << (c == ',' ? " " : "");
       }
     }
   }
-  [[gnu::cold]] void write_names(Message& out, int n, int v, bool* is_said,
-                                 const char** separator) const {
+  [[gnu::cold]] void write_names(int n, int v, bool* is_said, const char** separator) const {
     const Node& node = line_.nodes[n];
     if (node.kind >= NodeKind::kAdd) {
-      write_names(out, node.left, v, is_said, separator);
-      write_names(out, node.right, v, is_said, separator);
+      write_names(node.left, v, is_said, separator);
+      write_names(node.right, v, is_said, separator);
     }
     if (node.kind != NodeKind::kName || is_said[node.left]) return;
     const Name& name = line_.names[node.left];
     int64_t number = 0;
     if (!value_of(name, &number)) return;
     is_said[node.left] = true;
-    write(out << *separator, name.text) << " = " << number;
+    write(text_ << *separator, name.text) << " = " << number;
     *separator = ", ";
     if (name.is_parameter || name.value == v) return;
-    write(out << " (bound by ", line_.schema.params[name.value].name) << ")";
+    write(text_ << " (bound by ", line_.schema.params[name.value].name) << ")";
   }
+
+  Message& text_;
 };
 
 }  // namespace detail
 
 KERNKIT_COLD void refuse(const SaidLine& line, const Given* given) {
-  detail::Refused(line, given).say();
+  auto* text = new Message;
+  const char* kind = detail::Refused(line, given, text).say();
+  throw Error(kind, text);
 }
 
 }  // namespace kernkit::shapes
