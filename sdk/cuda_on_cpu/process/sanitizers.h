@@ -40,7 +40,8 @@ using testing::close_memory, testing::open_memory;
 
 /// Tells a tool of the order of work, where one is on: see ptx/tools/order.h.
 enum class OrderStep { kAcquire, kRelease, kEnters, kLeaves, kBegins };
-inline void (*tell_order)(OrderStep, const void* what) = [](OrderStep, const void*) {};
+inline void tell_nobody(OrderStep, const void*) {}
+inline void (*tell_order)(OrderStep, const void* what) = tell_nobody;
 /// Likewise of memory of devices; kBegins, kEnds: as a stream has it. See ptx/tools/written.h.
 enum class MemoryStep { kAllocated, kFreed, kCopied, kFilled, kBegins, kEnds };
 inline void (*tell_memory)(MemoryStep, const void* at, size_t bytes,

@@ -74,6 +74,11 @@ void CallRaces::keep() {
   name_work = named;
 }
 
+void CallRaces::forget() {
+  forget_order();
+  GlobalCells::of_process().forget();
+}
+
 CallRaces::CallRaces(const CallOnStream& call, std::vector<RaceLedger*> ledgers)
     : ledgers_(std::move(ledgers)),
       cells_(GlobalCells::of_process()),

@@ -24,6 +24,8 @@ class CallRaces {
  public:
   /// From here on each has one.
   static void keep();
+  /// Of what was there, nothing is known. The next keep() begins anew.
+  static void forget();
 
   CallRaces(const CallOnStream& call, std::vector<RaceLedger*> ledgers);
   ~CallRaces();

@@ -18,11 +18,15 @@ uint32_t GlobalCells::begin(LaunchSeen launch) {
                                       [](const LaunchSeen& one) { return is_before(one.work); });
   if (all_before || pages_.size() > kMostPages || pages_with_cells_ > kMostWithCells ||
       instructions_.size() > kMostInstructions / 2) {
-    launches_.clear();
-    forget_accesses();
+    forget();
   }
   launches_.push_back(std::move(launch));
   return static_cast<uint32_t>(launches_.size() - 1);
+}
+
+void GlobalCells::forget() {
+  launches_.clear();
+  forget_accesses();
 }
 
 void GlobalCells::forget_accesses() {

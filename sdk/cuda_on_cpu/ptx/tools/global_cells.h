@@ -77,6 +77,8 @@ class GlobalCells {
   }
   /// Nobody touched these.
   void forget(uint64_t begin, uint64_t end);
+  /// Nobody touched any.
+  void forget();
 
   // Of a race's sentence. A % in a verb stands for the bytes.
   std::string does(const Instruction& one) const;  // "stores% (k.cu:5)"

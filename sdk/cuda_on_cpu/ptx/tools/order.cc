@@ -86,6 +86,12 @@ void note(OrderStep step, const void* what) {
 }  // namespace
 
 void keep_order() { tell_order = note; }
+void forget_order() {
+  tell_order = tell_nobody;
+  actors() = std::vector<Actor>(1);
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  order().places.clear();
+}
 WorkId work_now() { return actors().back().work; }
 bool is_before(const WorkId& work) {
   if (kRaceDetector || work.stream == nullptr) return true;

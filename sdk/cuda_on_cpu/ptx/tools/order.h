@@ -15,6 +15,8 @@ struct WorkId {
 
 /// From here on it is kept.
 void keep_order();
+/// From here on it is not: the runtime pays nothing for it, and what was kept is gone.
+void forget_order();
 /// What runs now.
 WorkId work_now();
 /// Whether that work happened before what runs now.

@@ -189,7 +189,10 @@ RaceCheck::RaceCheck(RaceLevel level) : state_(std::make_unique<State>(level)) {
   ptx::CallRaces::keep();
   ptx::Session::of_process().add(&state_->ledger);
 }
-RaceCheck::~RaceCheck() { ptx::Session::of_process().remove(&state_->ledger); }
+RaceCheck::~RaceCheck() {
+  ptx::Session::of_process().remove(&state_->ledger);
+  if (ptx::Session::of_process().race_ledgers().empty()) ptx::CallRaces::forget();
+}
 
 std::vector<Race> RaceCheck::races() const { return findings_as<Race>(state_->ledger); }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "process/sanitizers.h"
 #include "ptx_fixture.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -169,7 +170,13 @@ TEST_F(PtxRaces, OfEachBlockForItself) {
 }
 
 TEST_F(PtxRaces, OnlyWhileItLives) {
-  { const RaceCheck check; }
+  const auto told = tell_order;
+  {
+    const RaceCheck check;
+    { const RaceCheck second; }
+    EXPECT_NE(tell_order, tell_nobody);
+  }
+  EXPECT_EQ(tell_order, told);  // the runtime's work costs what it did
   EXPECT_EQ(races("ret;"), "none");
 }
 
