@@ -18,7 +18,8 @@ uint32_t GlobalCells::begin(LaunchSeen launch) {
                                       [](const LaunchSeen& one) { return is_before(one.work); });
   if (all_before || pages_.size() > kMostPages || pages_with_cells_ > kMostWithCells ||
       instructions_.size() > kMostInstructions / 2) {
-    forget();
+    launches_.clear();
+    forget_accesses();
   }
   launches_.push_back(std::move(launch));
   return static_cast<uint32_t>(launches_.size() - 1);
@@ -27,10 +28,14 @@ uint32_t GlobalCells::begin(LaunchSeen launch) {
 void GlobalCells::forget() {
   launches_.clear();
   forget_accesses();
+  spare_.clear();
 }
 
 void GlobalCells::forget_accesses() {
   instructions_.resize(1);
+  for (auto& [number, page] : pages_) {
+    if (page.cells != nullptr) spare_.push_back(std::move(page.cells));
+  }
   pages_.clear();
   pages_with_cells_ = 0;
   last_ = nullptr;
@@ -42,19 +47,17 @@ uint32_t GlobalCells::add(const Instruction& instruction) {
   return static_cast<uint32_t>(instructions_.size() - 1);
 }
 
-GlobalCell& GlobalCells::at(uint64_t address) {
-  const uint64_t number = address / kPage;
-  if (last_ == nullptr || number != last_number_) {
-    Page& page = pages_[number];
-    if (page.cells == nullptr) {
-      page.cells = std::make_unique<GlobalCell[]>(kPage);
-      std::fill_n(page.cells.get(), kPage, page.all);
-      ++pages_with_cells_;
-    }
-    last_number_ = number;
-    last_ = page.cells.get();
+void GlobalCells::find(uint64_t page) {
+  Page& found = pages_[page];
+  if (found.cells == nullptr) {
+    if (spare_.empty()) spare_.emplace_back(new GlobalCell[kPage]);
+    found.cells = std::move(spare_.back());
+    spare_.pop_back();
+    std::fill_n(found.cells.get(), kPage, found.all);
+    ++pages_with_cells_;
   }
-  return last_[address % kPage];
+  last_number_ = page;
+  last_ = found.cells.get();
 }
 
 void GlobalCells::forget(uint64_t begin, uint64_t end) {

@@ -61,7 +61,10 @@ class GlobalCells {
     return instruction << 5 | static_cast<uint32_t>(lane);
   }
   const Instruction& instruction(uint32_t seen) const { return instructions_[seen >> 5]; }
-  GlobalCell& at(uint64_t address);
+  GlobalCell& at(uint64_t address) {
+    if (last_ == nullptr || address / kPage != last_number_) find(address / kPage);
+    return last_[address % kPage];
+  }
   /// The cells from `begin` to `end`. Those of a page are one cell until a kernel touches it.
   template <class Visit>
   void each(uint64_t begin, uint64_t end, const Visit& visit) {
@@ -95,6 +98,7 @@ class GlobalCells {
     std::unique_ptr<GlobalCell[]> cells;  // none: all of them are `all`
     GlobalCell all;
   };
+  void find(uint64_t page);
   void forget_accesses();
   std::string verb_text(const Instruction& one, const char* const* verbs,
                         const char* const* of_calls) const;
@@ -104,6 +108,7 @@ class GlobalCells {
   std::vector<LaunchSeen> launches_;
   std::vector<Instruction> instructions_{1};
   std::unordered_map<uint64_t, Page> pages_;
+  std::vector<std::unique_ptr<GlobalCell[]>> spare_;  // of pages that were forgotten
   size_t pages_with_cells_ = 0;
   uint64_t last_number_ = 0;
   GlobalCell* last_ = nullptr;
