@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the committed benchmarks show, by the marks of this project. A mark that is not met is a skipped
+test with its reason."""
+
+import json
+import pathlib
+import statistics
+
+import pytest
+from kernkit import report
+from kernkit.benchmarks import measurements
+
+CPU = pathlib.Path(__file__).resolve().parents[2] / "bench/results/cpu"
+KIB, MIB = 1 << 10, 1 << 20
+# By size: the least share of the best copy that scale and add reach on one thread. bfloat16's are those
+# of a processor with AVX512_BF16.
+OF_WIDE = {4 * KIB: 0.78, 64 * KIB: 0.9, MIB: 0.95, 16 * MIB: 0.95}
+SHARES = {
+    "float32": OF_WIDE,
+    "float64": OF_WIDE,
+    "bfloat16": {4 * KIB: 0.35, 64 * KIB: 0.75, MIB: 0.75},
+    "float16": {4 * KIB: 0.28, 64 * KIB: 0.55, MIB: 0.55},
+}
+# The least geometric mean of PyTorch's times by ours, over dtypes and shapes.
+OF_PYTORCH = {"rms_norm": 1.3, "fused_add_rms_norm": 1.3, "gelu_and_mul": 1.1, "silu_and_mul": 1.1, "softmax": 1.0, "layer_norm": 1.0}
+
+
+def cells(name):
+    return [json.loads(line) for line in (CPU / name).read_text().splitlines()[1:]]
+
+
+def of_peers():
+    """{what: our time by the peer's}"""
+    run = measurements.load(CPU / "run_amd_25_17.json")
+    return {report.label(run, row): row.median / peer.median for row, peer in report.ratios(run)}
+
+
+def of_pytorch(name):
+    """{(op, threads, instruction set): PyTorch's time by ours, of each dtype and shape}"""
+    found = {}
+    for cell in cells("row_kernels_amd_25_17.jsonl"):
+        if name in cell:
+            found.setdefault((cell["op"], cell["threads"], cell["set"]), []).append(cell[name])
+    return found
+
+
+@pytest.mark.parametrize("op", ["scale", "add"])
+@pytest.mark.parametrize("dtype", SHARES)
+def test_shares_of_the_best_copy(op, dtype):
+    of_copy = {cell["row"]: cell["of_copy"] for cell in cells("small_arrays_amd_25_17.jsonl")}
+    shares = {size: of_copy[f"{op}/{dtype}/kernkit/bytes:{size}"] for size in SHARES[dtype]}
+    assert {size: round(share, 3) for size, share in shares.items() if share < SHARES[dtype][size]} == {}
+
+
+def test_a_refused_call_takes_a_fifth_of_the_peers_time():
+    ratios = of_peers()
+    assert max(ratios[f"failing call, {compiler}"] for compiler in ("g++", "clang++")) <= 0.2
+
+
+def test_pytorchs_time_by_that_of_a_row_kernel():
+    """The geometric mean for each op, number of threads and instruction set."""
+    means = {key: statistics.geometric_mean(ratios) for key, ratios in of_pytorch("torch_by_kernkit").items()}
+    assert len(means) == 4 * len(OF_PYTORCH)
+    assert {key: mean for key, mean in means.items() if mean < OF_PYTORCH[key[0]]} == {}
+
+
+BEYOND_CACHES = ("softmax", "float32", "n:4096/d:4096", "all", "avx512")
+def test_the_page_has_these_figures():
+    page = (CPU.parents[2] / "docs/rows-and-math.md").read_text()
+    columns = [("one", "avx512", "torch"), ("one", "avx2", "torch"), ("all", "avx512", "torch"), ("all", "avx2", "torch"),
+               ("one", "avx512", "compiled")]  # fmt: skip
+    for op in OF_PYTORCH:
+        row = f"| `{op}` |"
+        for threads, name, peer in columns:
+            ratios = of_pytorch(f"{peer}_by_kernkit")[op, threads, name]
+            row += f" {statistics.geometric_mean(ratios):.2f} ({min(ratios):.2f}) |"
+        assert row in page.splitlines()
+
+
+OF_EAGER = ("torch_by_kernkit", "torch_into_by_kernkit")
+
+
+def test_no_row_kernel_is_below_085_of_pytorch():
+    below = [cell for cell in cells("row_kernels_amd_25_17.jsonl") if min(cell.get(name, 1) for name in OF_EAGER) < 0.85]
+    assert [(cell["op"], cell["dtype"], cell["shape"], cell["threads"], cell["set"]) for cell in below] == [BEYOND_CACHES]
+
+
+@pytest.mark.skip(reason="not met: .50, and .88 on one thread; within the caches ours takes less time. The cause is not known")
+def test_nor_is_softmax_beyond_the_caches_into_a_tensor_that_is_there():
+    (cell,) = (cell for cell in cells("row_kernels_amd_25_17.jsonl") if tuple(cell.values())[:5] == BEYOND_CACHES)
+    assert cell["torch_into_by_kernkit"] >= 0.85
+
+
+@pytest.mark.skip(
+    reason="not met: a tensor passes through the host's C functions, where tvm-ffi's headers make the object in place"
+)
+def test_a_tensor_costs_what_the_peers_does():
+    ratios = of_peers()
+    assert max(ratio for name, ratio in ratios.items() if "DLPack" in name or "Alloc" in name) <= 1.1
+
+
+@pytest.mark.skip(reason="not met: the file has loops for three instruction sets and four dtypes, the peer's one loop for each dtype")
+def test_the_host_file_of_a_row_kernel_compiles_in_a_third_of_the_peers_time():
+    ratios = of_peers()
+    assert max(ratio for name, ratio in ratios.items() if name.startswith("compiling the host files of a row kernel")) <= 0.35
