@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TestDevice of a test of CUDA kernels on the CPU, whichever way they run there.
+// DeviceOnCpu: the TestDevice of a test of CUDA kernels on the CPU, whichever way they run there.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace kernkit::testing {
 /// One device of CUDA on the CPU; blocks and threads run in any order.
 /// Of a grid of more than 65,536 blocks 144 run, the first and the last among them, and a large
 /// allocation exists only where it is touched: see CudaRuntime::sample_blocks().
-class TestDevice {
+class DeviceOnCpu {
  public:
   static constexpr DLDevice kDevice{kDLCUDA, 0};
 
-  TestDevice() {
+  DeviceOnCpu() {
     runtime_.run_kernels(true);
     runtime_.set_seed(1, true);
     runtime_.sample_blocks(1 << 16, 144);

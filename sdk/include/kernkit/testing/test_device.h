@@ -16,15 +16,15 @@
 
 namespace kernkit::testing {
 
-#if !defined(KERNKIT_CUDA_ON_CPU)
-
+#if defined(KERNKIT_CUDA_ON_CPU)
+using TestDevice = DeviceOnCpu;
+#else
 /// The CPU.
 class TestDevice {
  public:
   static constexpr DLDevice kDevice{kDLCPU, 0};
   std::string faults() { return ""; }
 };
-
 #endif
 
 /// A HostTensor on the test's device. Its elements may be read when TestDevice::faults() has

@@ -72,7 +72,8 @@ def use_compiler_cache() -> None:
     if shutil.which("ccache") and "CMAKE_CXX_COMPILER_LAUNCHER" not in os.environ:
         for language in ("C", "CXX", "CUDA"):
             os.environ[f"CMAKE_{language}_COMPILER_LAUNCHER"] = "ccache"
-        os.environ.setdefault("CCACHE_BASEDIR", tempfile.gettempdir())
+        if not str(ROOT).startswith(tempfile.gettempdir()):  # paths below it become relative, in messages too
+            os.environ.setdefault("CCACHE_BASEDIR", tempfile.gettempdir())
         os.environ.setdefault("CCACHE_NOHASHDIR", "1")
 
 

@@ -42,9 +42,8 @@ KERNKIT_COLD void Refusal::dims(bool strides, std::initializer_list<WantedDim> w
     }
     if (said) continue;
     text << separator << entry.dim->name() << " = " << entry.dim->value();
-    if (strcmp(entry.dim->bound_by(), name) != 0) {
-      text << " (bound by " << entry.dim->bound_by() << ")";
-    }
+    const char* by = entry.dim->bound_by();
+    if (strcmp(by, name) != 0) text << " (bound by " << by << ")";
     separator = ", ";
   }
   fail(kind::ValueError, text);

@@ -21,8 +21,7 @@ KERNKIT_COLD bool offset_range(TensorView x, int64_t* low, int64_t* high, int64_
 
 /// The addresses of a tensor's bytes: [begin, end).
 struct Extent {
-  uint64_t begin;
-  uint64_t end;
+  uint64_t begin, end;
 };
 
 /// From the lowest to the highest element, whatever the strides. False when they do not fit the
@@ -81,9 +80,8 @@ KERNKIT_COLD bool same_elements(const DLTensor* ours, const DLTensor* theirs) no
   const TensorView a(ours), b(theirs);
   if (address_of(ours) != address_of(theirs) || a.dtype() != b.dtype()) return false;
   if (a.sizes() != b.sizes()) return false;
-  for (size_t i = 0; i < a.sizes().size(); ++i) {
+  for (size_t i = 0; i < a.sizes().size(); ++i)
     if (a.sizes()[i] > 1 && a.strides()[i] != b.strides()[i]) return false;
-  }
   return true;
 }
 

@@ -60,11 +60,7 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
     }
     if (bound == line_.num_names && line_.run_of != v) return nullptr;
     write(text_, line_.schema.params[v].name) << ": is empty; its first tensor says what ";
-    if (bound < line_.num_names) {
-      write(text_, line_.names[bound].text) << " is";
-    } else {
-      text_ << "... is";
-    }
+    (bound < line_.num_names ? write(text_, line_.names[bound].text) : text_ << "...") << " is";
     return kind::ValueError;
   }
   [[gnu::cold]] const char* rank(int v, const DLTensor* x, const char* name) const {
@@ -166,11 +162,9 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
     text_ << separator;
     for (int k = span.begin; k < span.begin + span.size; ++k) {
       const char c = line_.text[k];
-      if (c == '+' || c == '-' || c == '*' || c == '/') {
-        text_ << " " << c << " ";
-      } else if (c != ' ') {
-        text_ << c << (c == ',' ? " " : "");
-      }
+      const bool is_operator = c == '+' || c == '-' || c == '*' || c == '/';
+      if (c == ' ') continue;
+      text_ << (is_operator ? " " : "") << c << (is_operator || c == ',' ? " " : "");
     }
   }
   [[gnu::cold]] void write_names(int n, int v, bool* is_said, const char** separator) const {

@@ -13,6 +13,8 @@
 
 namespace kernkit::testing {
 
+using TestDevice = DeviceOnCpu;
+
 inline constexpr TestMemory kManagedMemory{
     [](size_t bytes) {
       void* memory = nullptr;
