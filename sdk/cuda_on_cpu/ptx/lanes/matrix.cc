@@ -41,9 +41,10 @@ void find_rows(Warp& warp, const Operation& operation, Touch touch, Places* rows
 // The bytes of element i of the two that a lane has of a matrix.
 template <bool kTransposed>
 unsigned char* element_of(const Places& rows, uint32_t matrix, int lane, int i) {
-  const auto row = static_cast<size_t>(lane / 4), column = static_cast<size_t>(lane % 4 * 2 + i);
-  return kTransposed ? rows.at[8 * matrix + column] + 2 * row
-                     : rows.at[8 * matrix + row] + 2 * column;
+  const auto l = static_cast<size_t>(lane);
+  const size_t row = l / 4, column = l % 4 * 2 + static_cast<size_t>(i);
+  const auto* of_matrix = &rows.at[size_t{8} * matrix];
+  return kTransposed ? of_matrix[column] + 2 * row : of_matrix[row] + 2 * column;
 }
 
 template <bool kTransposed>

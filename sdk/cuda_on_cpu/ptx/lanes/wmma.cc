@@ -39,9 +39,8 @@ void each_access(Warp& warp, const Operation& operation, Touch touch, const Visi
     find_places_at(warp, operation, addresses, operation.bytes, touch, &places);
     const uint32_t element = access * f.at_once(), in_register = element % f.of_register();
     auto* lanes = warp.lanes<unsigned char>(operation.list[element / f.of_register()]);
-    for (int lane = 0; lane < 32; ++lane) {
-      visit(places.at[lane], lanes + 4 * lane + in_register * operation.bytes);
-    }
+    const size_t offset = size_t{in_register} * operation.bytes;
+    for (size_t lane = 0; lane < 32; ++lane) visit(places.at[lane], lanes + 4 * lane + offset);
   }
 }
 

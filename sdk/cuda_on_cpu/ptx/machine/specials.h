@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ptx/decode/kernel.h"
 #include "ptx/machine/warp.h"
 #include "ptx/text/type.h"
 

@@ -91,7 +91,7 @@ SectorSet::Page& SectorSet::page(uint64_t number) {
 void SectorSet::add(const Touched& touched) {
   for (uint32_t left = touched.lanes; left != 0; left &= left - 1) {
     const uint64_t sector = touched.at[__builtin_ctz(left)] / kSector;
-    page(sector / (64 * kWords)).bits[sector / 64 % kWords] |= uint64_t{1} << sector % 64;
+    page(sector / 64 / kWords).bits[sector / 64 % kWords] |= uint64_t{1} << sector % 64;
   }
 }
 

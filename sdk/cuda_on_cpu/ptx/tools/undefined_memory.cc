@@ -136,8 +136,9 @@ void UndefinedMemory::load(const BitPlan& plan, Warp& warp, const Operation& ope
     if (to == kNone) continue;
     Undefined result;
     each_of(found, [&](int l) {
-      std::memcpy(&result.bits[l], &lanes[l].bits[k * size], size);
-      const bool top = (lanes[l].bits[(k + 1) * size - 1] & 0x80) != 0;
+      const unsigned char* own = &lanes[l].bits[size_t{k} * size];
+      std::memcpy(&result.bits[l], own, size);
+      const bool top = (own[size - 1] & 0x80) != 0;
       if (plan.is_signed && top) result.bits[l] |= UINT64_MAX << (8 * size - 1);
       result.bits[l] &= bits->ones(to);
       result.origins[l] = lanes[l].origin;
@@ -157,7 +158,7 @@ void UndefinedMemory::store(Warp& warp, const Operation& operation, UndefinedBit
     bits->read(operation.list[k], &one);
     each_of(warp.mask, [&](int l) {
       if (one.bits[l] == 0) return;
-      std::memcpy(&lanes[l].bits[k * size], &one.bits[l], size);
+      std::memcpy(&lanes[l].bits[size_t{k} * size], &one.bits[l], size);
       lanes[l].origin = one.origins[l];
     });
   }
@@ -265,7 +266,7 @@ void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& o
   const auto element = [&](uint32_t m, uint32_t l, uint32_t i, Lane** row) {
     const uint32_t across = l / 4, along = l % 4 * 2 + i;
     *row = &rows[8 * m + (plan.transposes ? along : across)];
-    return &(*row)->bits[2 * (plan.transposes ? across : along)];
+    return &(*row)->bits[size_t{2} * (plan.transposes ? across : along)];
   };
   if (!plan.stores) {
     each_row([&](Space space, int l, uint64_t at) {
