@@ -75,7 +75,7 @@ void CallRaces::keep() {
 }
 
 void CallRaces::forget() {
-  forget_order();
+  forget_order();  // work keeps its call: what is captured now may run while the next one watches
   GlobalCells::of_process().forget();
 }
 

@@ -33,7 +33,6 @@ class Clocks {
   }
   /// From here on lanes of a warp are apart, until __syncwarp() or a barrier.
   void watch_lanes() { lanes_.resize(kMostWarps); }
-  bool watches_lanes() const { return !lanes_.empty(); }
   /// Whether a lane has heard of what `other` of its warp did at that time.
   bool lane_knows(unsigned warp, unsigned lane, unsigned other, uint32_t time) const {
     return lanes_.empty() || lane == other || lanes_[warp].until[lane][other] > time;
