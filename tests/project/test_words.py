@@ -13,9 +13,6 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARY = "template/{{cookiecutter.library_name}}/"
 
-WORDS_IN_A_SENTENCE = 20
-CONDITION = r"\b(?:if|unless|when|whenever|where|wherever|while|until|as long as|as far as)\b"
-
 # What CUDA on the CPU is not called, in pages, comments and messages.
 OTHER_NAMES = (
     r"\bemulat(?:or|ion|e[sd]?)\b|\bcuda[ _]testing\b|\bruntime for tests\b"
@@ -93,12 +90,6 @@ def faults(page):
         if kind == "heading" and after != "paragraph":
             found.append(f"{text}: begins with no sentence")
         for sentence in sentences(text):
-            count = len(re.findall(r"\S*\w\S*", sentence))
-            if count > WORDS_IN_A_SENTENCE:
-                found.append(f"{count} words: {sentence}")
-            conditions = re.findall(CONDITION, sentence, re.IGNORECASE)
-            if len(conditions) > 1:
-                found.append(f"conditions ({', '.join(conditions)}): {sentence}")
             for turn, instead in TURNS.items():
                 for hit in re.findall(turn, sentence, re.IGNORECASE):
                     found.append(f'"{hit}", not: {instead}: {sentence}')
@@ -117,10 +108,7 @@ def test_page_keeps_the_rules(page):
 @pytest.mark.parametrize(
     "text, fault",
     [
-        ("One " * 20 + "`and one in code`.", "21 words: One"),
-        ("| | " + "one " * 21 + "|", "21 words"),
-        ("- Short.\n- One,\n" + "one " * 20, "21 words: One, one"),
-        ("It stops if asked when busy.", "conditions (if, when): It"),
+        ("- Short.\n- A call to\nbe had.", '"to be had"'),
         ("Memory that is not to be had.", '"to be had", not: which call fails'),
         ("Linux, nothing\nforbids aarch64.", '"nothing forbids", not: supported, untested'),
         ("An error is not blamed on it.", '"blamed on"'),
@@ -134,13 +122,10 @@ def test_a_fault_is_found(text, fault):
 
 
 def test_what_keeps_the_rules():
-    twenty = "word " * 20
     for text in (
-        f"{twenty}. {twenty}!",
-        f"- {twenty}\n- {twenty}",
-        f"| {twenty} | {twenty} |",
-        f"{'word ' * 19}`{twenty}` \n\n{twenty}",
-        f"```\n{twenty * 3} nothing forbids\n```",
+        "A sentence. Another one!",
+        "- An item\n- Another",
+        "```\nnothing forbids this\n```",
         "[It stops](if.md) when told.\n\n## Task\n\nA sentence.",
         "# Task\n\nA sentence says `if`, `when`: nothing else.",
     ):
