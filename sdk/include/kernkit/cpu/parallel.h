@@ -9,8 +9,8 @@
 namespace kernkit::cpu {
 
 /// How many threads a loop of this library may run on, the caller's among them: 1 is none but the
-/// caller's. By default the environment variable KERNKIT_THREADS, else OMP_NUM_THREADS, else what
-/// the process may run on, at most 8.
+/// caller's. By default the environment variable KERNKIT_THREADS, else OMP_NUM_THREADS, else the
+/// processors that the process may run on within its container's quota, at most 8.
 int threads() noexcept;
 
 /// Sets threads(), for the whole library. Throws ValueError below 1.

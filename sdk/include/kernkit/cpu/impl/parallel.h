@@ -18,6 +18,7 @@
 #include <link.h>
 #endif
 
+#include "kernkit/cpu/impl/processor_quota.h"
 #include "kernkit/cpu/parallel.h"
 
 namespace kernkit::cpu {
@@ -64,6 +65,8 @@ KERNKIT_COLD int default_threads() noexcept {
 #else
   count = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 #endif
+  const int quota = processor_quota("");
+  if (quota != 0 && quota < count) count = quota;
   return count < 1 ? 1 : count < kDefaultThreads ? count : kDefaultThreads;
 }
 
