@@ -40,6 +40,10 @@
   X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                       \
   X(cudaErrorContextIsDestroyed, 709, "context is destroyed")                                     \
   X(cudaErrorAssert, 710, "device-side assert triggered")                                         \
+  X(cudaErrorHostMemoryAlreadyRegistered, 712,                                                    \
+    "part or all of the requested memory range is already mapped")                                \
+  X(cudaErrorHostMemoryNotRegistered, 713,                                                        \
+    "pointer does not correspond to a registered memory region")                                  \
   X(cudaErrorMisalignedAddress, 716, "misaligned address")                                        \
   X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                    \
   X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")             \

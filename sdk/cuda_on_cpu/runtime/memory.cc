@@ -31,8 +31,9 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
 
 bool can_release(void* pointer, bool host) {
   const auto found = state().allocations.find(pointer);
-  return pointer == nullptr || (found != state().allocations.end() && !found->second.freed &&
-                                (found->second.type == cudaMemoryTypeHost) == host);
+  return pointer == nullptr ||
+         (found != state().allocations.end() && !found->second.freed && !found->second.registered &&
+          (found->second.type == cudaMemoryTypeHost) == host);
 }
 
 // What was allocated there; null when that is gone.

@@ -68,6 +68,7 @@ struct Allocation {
   unsigned long number = 0;  // in the order of all allocations
   bool of_graph = false;     // allocated in a capture
   bool freed = false;        // by cudaFreeAsync(), which its stream has not reached
+  bool registered = false;   // the program's own memory, by cudaHostRegister()
   // What kernels may not touch, see kernkit_close_to_kernels().
   std::vector<std::pair<const char*, size_t>> closed = {};
 };

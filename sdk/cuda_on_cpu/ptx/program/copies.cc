@@ -81,13 +81,5 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t siz
                                 cudaStream_t stream) {
   return cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, stream);
 }
-cudaError_t cudaHostGetDevicePointer(void** on_device, void* on_host, unsigned) {
-  return call("cudaHostGetDevicePointer", Reach::kDevice, [&] {
-    const Allocation* allocation = allocation_of(on_host);
-    const bool known = allocation != nullptr && allocation->type != cudaMemoryTypeDevice;
-    *on_device = known ? on_host : nullptr;
-    return known ? cudaSuccess : cudaErrorInvalidValue;
-  });
-}
 
 }  // extern "C"

@@ -74,8 +74,8 @@
   X(cudaGraphicsResourceGetMappedPointer) X(cudaGraphicsResourceSetMapFlags) \
   X(cudaGraphicsSubResourceGetMappedArray) X(cudaGraphicsUnmapResources) \
   X(cudaGraphicsUnregisterResource) X(cudaGraphicsVDPAURegisterOutputSurface) \
-  X(cudaGraphicsVDPAURegisterVideoSurface) X(cudaHostGetFlags) X(cudaHostRegister) \
-  X(cudaHostUnregister) X(cudaImportExternalMemory) X(cudaImportExternalSemaphore) \
+  X(cudaGraphicsVDPAURegisterVideoSurface) X(cudaHostGetFlags) \
+  X(cudaImportExternalMemory) X(cudaImportExternalSemaphore) \
   X(cudaIpcCloseMemHandle) X(cudaIpcGetEventHandle) X(cudaIpcGetMemHandle) \
   X(cudaIpcOpenEventHandle) X(cudaIpcOpenMemHandle) X(cudaKernelSetAttributeForDevice) \
   X(cudaLaunchCooperativeKernel_ptsz) X(cudaLaunchHostFunc_ptsz) X(cudaLaunchKernelExC_ptsz) \
