@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structures that a program passes to the runtime. Layout and members' names are those of
+// driver_types.h of CUDA 13.0; a test compares the two.
+#pragma once
+
+#include <cstddef>
+
+struct cudaArray;
+
+namespace kernkit::cuda_on_cpu {
+
+/// cudaExtent. Of memory without an array, the width is in bytes.
+struct Extent {
+  size_t width, height, depth;
+};
+
+/// cudaPitchedPtr: rows of `xsize` bytes at a distance of `pitch` bytes, `ysize` rows in each
+/// slice.
+struct PitchedPtr {
+  void* ptr;
+  size_t pitch, xsize, ysize;
+};
+
+/// cudaPos. Of memory without an array, x is in bytes.
+struct Position {
+  size_t x, y, z;
+};
+
+/// cudaMemcpy3DParms.
+struct Memcpy3DParms {
+  cudaArray* srcArray;
+  Position srcPos;
+  PitchedPtr srcPtr;
+  cudaArray* dstArray;
+  Position dstPos;
+  PitchedPtr dstPtr;
+  Extent extent;
+  int kind;
+};
+
+}  // namespace kernkit::cuda_on_cpu
