@@ -168,6 +168,7 @@ LAYOUTS = [
     ("structures.h", "PitchedPtr", "cudaPitchedPtr"),
     ("structures.h", "Position", "cudaPos"),
     ("structures.h", "Memcpy3DParms", "cudaMemcpy3DParms"),
+    ("structures.h", "MemLocation", "cudaMemLocation"),
 ]
 
 

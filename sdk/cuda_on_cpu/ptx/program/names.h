@@ -85,13 +85,13 @@
   X(cudaLogsCurrent) X(cudaLogsDumpToFile) X(cudaLogsDumpToMemory) \
   X(cudaLogsRegisterCallback) X(cudaLogsUnregisterCallback) X(cudaMalloc3DArray) \
   X(cudaMallocArray) X(cudaMallocAsync_ptsz) X(cudaMallocFromPoolAsync) \
-  X(cudaMallocFromPoolAsync_ptsz) X(cudaMallocMipmappedArray) X(cudaMemAdvise) \
+  X(cudaMallocFromPoolAsync_ptsz) X(cudaMallocMipmappedArray) \
   X(cudaMemDiscardAndPrefetchBatchAsync) X(cudaMemDiscardAndPrefetchBatchAsync_ptsz) \
   X(cudaMemDiscardBatchAsync) X(cudaMemDiscardBatchAsync_ptsz) X(cudaMemGetDefaultMemPool) \
   X(cudaMemGetMemPool) X(cudaMemPoolCreate) X(cudaMemPoolDestroy) X(cudaMemPoolExportPointer) \
   X(cudaMemPoolExportToShareableHandle) X(cudaMemPoolGetAccess) X(cudaMemPoolGetAttribute) \
   X(cudaMemPoolImportFromShareableHandle) X(cudaMemPoolImportPointer) X(cudaMemPoolSetAccess) \
-  X(cudaMemPoolSetAttribute) X(cudaMemPoolTrimTo) X(cudaMemPrefetchAsync) \
+  X(cudaMemPoolSetAttribute) X(cudaMemPoolTrimTo) \
   X(cudaMemPrefetchAsync_ptsz) X(cudaMemPrefetchBatchAsync) X(cudaMemPrefetchBatchAsync_ptsz) \
   X(cudaMemRangeGetAttribute) X(cudaMemRangeGetAttributes) X(cudaMemSetMemPool) \
   X(cudaMemcpy2DArrayToArray) X(cudaMemcpy2DArrayToArray_ptds) X(cudaMemcpy2DAsync_ptsz) \
@@ -113,7 +113,7 @@
   X(cudaOccupancyMaxActiveClusters) X(cudaOccupancyMaxPotentialClusterSize) \
   X(cudaSetValidDevices) X(cudaSignalExternalSemaphoresAsync) \
   X(cudaSignalExternalSemaphoresAsync_ptsz) X(cudaStreamAddCallback) \
-  X(cudaStreamAddCallback_ptsz) X(cudaStreamAttachMemAsync) X(cudaStreamAttachMemAsync_ptsz) \
+  X(cudaStreamAddCallback_ptsz) X(cudaStreamAttachMemAsync_ptsz) \
   X(cudaStreamBeginCaptureToGraph) X(cudaStreamBeginCaptureToGraph_ptsz) \
   X(cudaStreamBeginCapture_ptsz) X(cudaStreamCopyAttributes) X(cudaStreamCopyAttributes_ptsz) \
   X(cudaStreamEndCapture_ptsz) X(cudaStreamGetAttribute) X(cudaStreamGetAttribute_ptsz) \

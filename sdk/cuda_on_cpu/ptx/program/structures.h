@@ -38,4 +38,15 @@ struct Memcpy3DParms {
   int kind;
 };
 
+/// cudaMemLocation.
+struct MemLocation {
+  int type, id;
+};
+enum MemLocationType : int {
+  kLocationDevice = 1,
+  kLocationHost = 2,
+  kLocationHostNuma = 3,
+  kLocationHostNumaCurrent = 4,
+};
+
 }  // namespace kernkit::cuda_on_cpu
