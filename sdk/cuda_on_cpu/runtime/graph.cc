@@ -57,6 +57,24 @@ cudaError_t capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status)
                                                                 : cudaSuccess;
 }
 
+constexpr unsigned long long kAutoFreeOnLaunch = 1, kDeviceLaunch = 4, kUseNodePriority = 8;
+
+cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+  constexpr auto kAll = kAutoFreeOnLaunch | kDeviceLaunch | kUseNodePriority;
+  if (exec == nullptr || state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
+  if ((flags & ~kAll) != 0) return cudaErrorInvalidValue;
+  if ((flags & kDeviceLaunch) != 0) {
+    if ((flags & kAutoFreeOnLaunch) != 0) return cudaErrorInvalidValue;
+    note_fault(std::string(thread_state().function) +
+               "(): cudaGraphInstantiateFlagDeviceLaunch: kernels cannot launch graphs; launch the "
+               "graph from the host");
+    return cudaErrorNotSupported;
+  }
+  *exec = new CUgraphExec_st{flattened(graph->nodes)};
+  state().execs.insert(*exec);
+  return cudaSuccess;
+}
+
 }  // namespace
 }  // namespace kernkit::cuda_on_cpu
 
@@ -90,12 +108,21 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
     return cudaSuccess;
   });
 }
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
-  return call("cudaGraphInstantiate", Reach::kUnsafe, [&] {
-    if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
-    *exec = new CUgraphExec_st{flattened(graph->nodes)};
-    state().execs.insert(*exec);
-    return cudaSuccess;
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags) {
+  return call("cudaGraphInstantiate", Reach::kUnsafe,
+              [&] { return instantiate(exec, graph, flags); });
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return call("cudaGraphInstantiateWithFlags", Reach::kUnsafe,
+              [&] { return instantiate(exec, graph, flags); });
+}
+// A device needs no copy of the graph: an upload is a place in the order of the stream.
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
+  return call("cudaGraphUpload", Reach::kDevice, [&] {
+    if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
+    return enqueue(stream, [] {});
   });
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {

@@ -335,6 +335,37 @@ TEST_F(CudaCapture, AGraphIsANodeOfAnother) {
   EXPECT_EQ(logs(nested), (Logs{"1ab2", "1ba2"}));
 }
 
+// Source of the rules: cuda_runtime_api.h at cudaGraphInstantiate and cudaGraphUpload.
+TEST_F(CudaCapture, AGraphIsInstantiatedWithFlagsAndUploaded) {
+  start(1);
+  cudaStream_t a = begin();
+  append(a, 'a');
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(end(a, &graph), cudaSuccess);
+  cudaGraphExec_t exec = nullptr;
+  constexpr unsigned long long kAutoFreeOnLaunch = 1, kUpload = 2, kDeviceLaunch = 4;
+  for (const auto instantiate : {cudaGraphInstantiateWithFlags, cudaGraphInstantiate}) {
+    EXPECT_EQ(instantiate(&exec, graph, kUpload), cudaErrorInvalidValue);
+    EXPECT_EQ(instantiate(&exec, graph, kDeviceLaunch | kAutoFreeOnLaunch), cudaErrorInvalidValue);
+    EXPECT_EQ(instantiate(&exec, graph, 16), cudaErrorInvalidValue);
+    EXPECT_EQ(instantiate(&exec, graph, kDeviceLaunch), cudaErrorNotSupported);
+    EXPECT_EQ(instantiate(&exec, nullptr, 0), cudaErrorInvalidValue);
+  }
+  EXPECT_EQ(runtime_.faults().front(),
+            "cudaGraphInstantiateWithFlags(): cudaGraphInstantiateFlagDeviceLaunch: kernels cannot "
+            "launch graphs; launch the graph from the host");
+  EXPECT_EQ(cudaGraphUpload(exec, a), cudaErrorInvalidValue) << "not made";
+  EXPECT_EQ(cudaGraphInstantiateWithFlags(&exec, graph, kAutoFreeOnLaunch), cudaSuccess);
+  EXPECT_EQ(cudaGraphUpload(exec, a), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(a), cudaSuccess);
+  EXPECT_EQ(log_, "") << "uploaded, not launched";
+  EXPECT_EQ(cudaGraphLaunch(exec, a), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(a), cudaSuccess);
+  EXPECT_EQ(log_, "a");
+  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  EXPECT_EQ(cudaGraphUpload(exec, a), cudaErrorInvalidValue) << "gone";
+}
+
 TEST_F(CudaCapture, EndsWithItsStream) {
   start(1);
   cudaStream_t a = begin(), b = stream();

@@ -56,7 +56,7 @@
   X(cudaGraphExternalSemaphoresSignalNodeSetParams) \
   X(cudaGraphExternalSemaphoresWaitNodeGetParams) X(cudaGraphExternalSemaphoresWaitNodeSetParams) \
   X(cudaGraphGetEdges) X(cudaGraphGetRootNodes) X(cudaGraphHostNodeGetParams) \
-  X(cudaGraphHostNodeSetParams) X(cudaGraphInstantiateWithFlags) \
+  X(cudaGraphHostNodeSetParams) \
   X(cudaGraphInstantiateWithParams) X(cudaGraphInstantiateWithParams_ptsz) \
   X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphKernelNodeGetAttribute) \
   X(cudaGraphKernelNodeGetParams) X(cudaGraphKernelNodeSetAttribute) \
@@ -68,7 +68,7 @@
   X(cudaGraphNodeGetDependencies) X(cudaGraphNodeGetDependentNodes) X(cudaGraphNodeGetEnabled) \
   X(cudaGraphNodeGetType) X(cudaGraphNodeSetEnabled) X(cudaGraphNodeSetParams) \
   X(cudaGraphReleaseUserObject) X(cudaGraphRemoveDependencies) X(cudaGraphRetainUserObject) \
-  X(cudaGraphUpload) X(cudaGraphUpload_ptsz) X(cudaGraphicsEGLRegisterImage) \
+  X(cudaGraphUpload_ptsz) X(cudaGraphicsEGLRegisterImage) \
   X(cudaGraphicsGLRegisterBuffer) X(cudaGraphicsGLRegisterImage) X(cudaGraphicsMapResources) \
   X(cudaGraphicsResourceGetMappedEglFrame) X(cudaGraphicsResourceGetMappedMipmappedArray) \
   X(cudaGraphicsResourceGetMappedPointer) X(cudaGraphicsResourceSetMapFlags) \
