@@ -41,6 +41,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   ++generation;
   devices = std::move(new_devices);
   device_states.assign(devices.size(), {});
+  make_default_pools(this);
   calls.clear();
   launches.clear();
   injections.clear();

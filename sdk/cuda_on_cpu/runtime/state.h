@@ -16,6 +16,7 @@
 #include "execution/grid.h"
 #include "kernkit/cuda_on_cpu/runtime.h"
 #include "runtime/capture.h"
+#include "runtime/pool.h"
 #include "runtime/ptx.h"
 #include "runtime/queue.h"
 
@@ -69,6 +70,7 @@ struct Allocation {
   bool of_graph = false;     // allocated in a capture
   bool freed = false;        // by cudaFreeAsync(), which its stream has not reached
   bool registered = false;   // the program's own memory, by cudaHostRegister()
+  std::shared_ptr<MemoryPool> pool = nullptr;  // that the memory is from; null without a pool
   // What kernels may not touch, see kernkit_close_to_kernels().
   std::vector<std::pair<const char*, size_t>> closed = {};
 };
@@ -80,7 +82,8 @@ struct Injection {
 };
 
 struct DeviceState {
-  size_t used = 0;
+  size_t used = 0;  // by allocations without a pool, and reserved by pools [bytes]
+  std::shared_ptr<MemoryPool> default_pool, pool;
   cudaError_t once = cudaSuccess;
   cudaError_t sticky = cudaSuccess;
 };
@@ -108,6 +111,7 @@ struct State {
   uint64_t random();
 
   std::map<void*, Allocation> allocations;
+  std::set<std::shared_ptr<MemoryPool>> pools;  // made by the program, and those of the devices
   std::set<CUstream_st*> streams;
   std::set<CUevent_st*> events;
   std::set<CUgraph_st*> graphs;

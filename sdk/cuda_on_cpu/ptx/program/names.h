@@ -11,13 +11,13 @@
   X(cudaCtxResetPersistingL2Cache) X(cudaDestroyExternalMemory) X(cudaDestroyExternalSemaphore) \
   X(cudaDestroySurfaceObject) X(cudaDestroyTextureObject) X(cudaDeviceDisablePeerAccess) \
   X(cudaDeviceEnablePeerAccess) X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetByPCIBusId) \
-  X(cudaDeviceGetCacheConfig) X(cudaDeviceGetDefaultMemPool) X(cudaDeviceGetGraphMemAttribute) \
-  X(cudaDeviceGetHostAtomicCapabilities) X(cudaDeviceGetMemPool) \
+  X(cudaDeviceGetCacheConfig) X(cudaDeviceGetGraphMemAttribute) \
+  X(cudaDeviceGetHostAtomicCapabilities) \
   X(cudaDeviceGetNvSciSyncAttributes) X(cudaDeviceGetP2PAtomicCapabilities) \
   X(cudaDeviceGetP2PAttribute) X(cudaDeviceGetPCIBusId) X(cudaDeviceGetSharedMemConfig) \
   X(cudaDeviceGetTexture1DLinearMaxWidth) X(cudaDeviceGraphMemTrim) \
   X(cudaDeviceRegisterAsyncNotification) X(cudaDeviceSetGraphMemAttribute) \
-  X(cudaDeviceSetMemPool) X(cudaDeviceSetSharedMemConfig) \
+  X(cudaDeviceSetSharedMemConfig) \
   X(cudaDeviceUnregisterAsyncNotification) X(cudaEGLStreamConsumerAcquireFrame) \
   X(cudaEGLStreamConsumerConnect) X(cudaEGLStreamConsumerConnectWithFlags) \
   X(cudaEGLStreamConsumerDisconnect) X(cudaEGLStreamConsumerReleaseFrame) \
@@ -84,14 +84,14 @@
   X(cudaLibraryGetUnifiedFunction) \
   X(cudaLogsCurrent) X(cudaLogsDumpToFile) X(cudaLogsDumpToMemory) \
   X(cudaLogsRegisterCallback) X(cudaLogsUnregisterCallback) X(cudaMalloc3DArray) \
-  X(cudaMallocArray) X(cudaMallocAsync_ptsz) X(cudaMallocFromPoolAsync) \
+  X(cudaMallocArray) X(cudaMallocAsync_ptsz) \
   X(cudaMallocFromPoolAsync_ptsz) X(cudaMallocMipmappedArray) \
   X(cudaMemDiscardAndPrefetchBatchAsync) X(cudaMemDiscardAndPrefetchBatchAsync_ptsz) \
   X(cudaMemDiscardBatchAsync) X(cudaMemDiscardBatchAsync_ptsz) X(cudaMemGetDefaultMemPool) \
-  X(cudaMemGetMemPool) X(cudaMemPoolCreate) X(cudaMemPoolDestroy) X(cudaMemPoolExportPointer) \
-  X(cudaMemPoolExportToShareableHandle) X(cudaMemPoolGetAccess) X(cudaMemPoolGetAttribute) \
-  X(cudaMemPoolImportFromShareableHandle) X(cudaMemPoolImportPointer) X(cudaMemPoolSetAccess) \
-  X(cudaMemPoolSetAttribute) X(cudaMemPoolTrimTo) \
+  X(cudaMemGetMemPool) X(cudaMemPoolExportPointer) \
+  X(cudaMemPoolExportToShareableHandle) \
+  X(cudaMemPoolImportFromShareableHandle) X(cudaMemPoolImportPointer) \
+  \
   X(cudaMemPrefetchAsync_ptsz) X(cudaMemPrefetchBatchAsync) X(cudaMemPrefetchBatchAsync_ptsz) \
   X(cudaMemRangeGetAttribute) X(cudaMemRangeGetAttributes) X(cudaMemSetMemPool) \
   X(cudaMemcpy2DArrayToArray) X(cudaMemcpy2DArrayToArray_ptds) X(cudaMemcpy2DAsync_ptsz) \

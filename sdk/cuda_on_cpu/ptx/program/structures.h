@@ -49,4 +49,20 @@ enum MemLocationType : int {
   kLocationHostNumaCurrent = 4,
 };
 
+/// cudaMemPoolProps.
+struct MemPoolProps {
+  int allocType, handleTypes;
+  MemLocation location;
+  void* win32SecurityAttributes;
+  size_t maxSize;  // 0: as much as the device has [bytes]
+  unsigned short usage;
+  unsigned char reserved[54];
+};
+
+/// cudaMemAccessDesc.
+struct MemAccessDesc {
+  MemLocation location;
+  int flags;
+};
+
 }  // namespace kernkit::cuda_on_cpu
