@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Capture, and graphs.
+#include <algorithm>
 #include <utility>
 
 #include "runtime/state.h"
@@ -57,6 +58,19 @@ cudaError_t capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status)
                                                                 : cudaSuccess;
 }
 
+// Writes the handles of nodes into a list of `*count` places, null after the last. Without a list,
+// writes their number.
+cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes, size_t* count) {
+  if (count == nullptr) return cudaErrorInvalidValue;
+  if (nodes == nullptr) {
+    *count = found.size();
+    return cudaSuccess;
+  }
+  for (size_t i = 0; i < *count; ++i) nodes[i] = i < found.size() ? found[i] : nullptr;
+  *count = std::min(*count, found.size());
+  return cudaSuccess;
+}
+
 constexpr unsigned long long kAutoFreeOnLaunch = 1, kDeviceLaunch = 4, kUseNodePriority = 8;
 
 cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
@@ -103,9 +117,20 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   return call("cudaGraphGetNodes", Reach::kHost, [&] {
-    if (state().graphs.count(graph) == 0 || nodes != nullptr) return cudaErrorInvalidValue;
-    *count = graph->nodes.size();
-    return cudaSuccess;
+    if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
+    std::vector<cudaGraphNode_t> found;
+    for (const GraphNode& node : graph->nodes) found.push_back(node.handle.get());
+    return list(found, nodes, count);
+  });
+}
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  return call("cudaGraphGetRootNodes", Reach::kHost, [&] {
+    if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
+    std::vector<cudaGraphNode_t> found;
+    for (const GraphNode& node : graph->nodes) {
+      if (node.after.empty()) found.push_back(node.handle.get());
+    }
+    return list(found, nodes, count);
   });
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
@@ -128,7 +153,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   return call("cudaGraphLaunch", Reach::kDevice, [&] {
     if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
-    return enqueue(stream, GraphNode{[] {}, {}, false, exec->nodes});
+    return enqueue(stream, GraphNode{[] {}, {}, NodeKind::kGraph, exec->nodes});
   });
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {

@@ -75,11 +75,14 @@ cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<Me
                                      captured(stream) == nullptr ? pool : nullptr);
   if (error != cudaSuccess) return error;
   const auto begins = [p = *pointer, size] { tell_memory(MemoryStep::kBegins, p, size, nullptr); };
-  if (captured(stream) == nullptr || *pointer == nullptr) return enqueue(stream, begins);
+  if (captured(stream) == nullptr || *pointer == nullptr) {
+    return enqueue(stream, begins, NodeKind::kMemAlloc);
+  }
   Allocation& allocation = state().allocations.at(*pointer);
   allocation.of_graph = true;
   const std::shared_ptr<GraphMemory> memory(new GraphMemory{*pointer, allocation.number});
-  return enqueue(stream, [memory, begins] { begins(); });
+  return enqueue(
+      stream, [memory, begins] { begins(); }, NodeKind::kMemAlloc);
 }
 
 namespace {
@@ -93,10 +96,13 @@ cudaError_t free_async(void* pointer, cudaStream_t stream) {
   const bool in_graph = captured(stream) != nullptr;
   if (in_graph && !found->second.of_graph) return cudaErrorInvalidValue;
   found->second.freed = true;
-  return enqueue(stream, [pointer, in_graph, allocation = found->second] {
-    tell_memory(MemoryStep::kEnds, pointer, allocation.size, nullptr);
-    if (!in_graph) release(find(pointer, allocation.number));
-  });
+  return enqueue(
+      stream,
+      [pointer, in_graph, allocation = found->second] {
+        tell_memory(MemoryStep::kEnds, pointer, allocation.size, nullptr);
+        if (!in_graph) release(find(pointer, allocation.number));
+      },
+      NodeKind::kMemFree);
 }
 
 }  // namespace

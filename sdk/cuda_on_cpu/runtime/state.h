@@ -164,8 +164,8 @@ enum class Reach {
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
 inline Work (*name_work)(Work work, cudaStream_t stream) = nullptr;  // of a tool: with its call
-/// Gives work to a stream, or captures it; `on_host`: a function of the host.
-cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host = false);
+/// Gives work to a stream, or captures it as a node of this kind.
+cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind = NodeKind::kEmpty);
 cudaError_t enqueue(cudaStream_t stream, GraphNode node);
 /// A copy on the default stream, which is done on return; and on any stream.
 cudaError_t copy_and_wait(void* to, const void* from, size_t size, cudaMemcpyKind kind);

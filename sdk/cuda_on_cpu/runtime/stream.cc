@@ -95,7 +95,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return call("cudaLaunchHostFunc", Reach::kDevice, [&] {
     return enqueue(
-        stream, [=] { function(data); }, true);
+        stream, [=] { function(data); }, NodeKind::kHost);
   });
 }
 

@@ -99,9 +99,16 @@ TEST_F(CudaCapture, AForkOfAForkMayJoinInItsPlace) {
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(end(a, &graph), cudaSuccess);
   EXPECT_EQ(size(graph), 2u);
-  size_t nodes = 2;
-  cudaGraphNode_t node{};
-  EXPECT_EQ(cudaGraphGetNodes(graph, &node, &nodes), cudaErrorInvalidValue) << "only their number";
+  // Handles of all nodes, and of those that wait for no other.
+  std::vector<cudaGraphNode_t> all(3, reinterpret_cast<cudaGraphNode_t>(1)), roots = all;
+  size_t nodes = all.size();
+  EXPECT_EQ(cudaGraphGetNodes(graph, all.data(), &nodes), cudaSuccess);
+  EXPECT_EQ(nodes, 2u);
+  EXPECT_TRUE(all[0] != nullptr && all[1] != nullptr && all[0] != all[1] && all[2] == nullptr);
+  EXPECT_EQ(cudaGraphGetRootNodes(graph, nullptr, &nodes), cudaSuccess);
+  EXPECT_EQ(nodes, 1u);
+  EXPECT_EQ(cudaGraphGetRootNodes(graph, roots.data(), &nodes), cudaSuccess);
+  EXPECT_EQ(roots[0], all[0]);
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
   EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaErrorInvalidValue) << "gone";
 }

@@ -35,27 +35,27 @@
   X(cudaGetDriverEntryPoint_ptsz) X(cudaGetExportTable) X(cudaGetFuncBySymbol) X(cudaGetKernel) \
   X(cudaGetMipmappedArrayLevel) X(cudaGetSurfaceObjectResourceDesc) \
   X(cudaGetTextureObjectResourceDesc) X(cudaGetTextureObjectResourceViewDesc) \
-  X(cudaGetTextureObjectTextureDesc) X(cudaGraphAddChildGraphNode) X(cudaGraphAddDependencies) \
-  X(cudaGraphAddEmptyNode) X(cudaGraphAddEventRecordNode) X(cudaGraphAddEventWaitNode) \
+  X(cudaGetTextureObjectTextureDesc) X(cudaGraphAddDependencies) \
+  X(cudaGraphAddEventRecordNode) X(cudaGraphAddEventWaitNode) \
   X(cudaGraphAddExternalSemaphoresSignalNode) X(cudaGraphAddExternalSemaphoresWaitNode) \
-  X(cudaGraphAddHostNode) X(cudaGraphAddKernelNode) X(cudaGraphAddMemAllocNode) \
-  X(cudaGraphAddMemFreeNode) X(cudaGraphAddMemcpyNode) X(cudaGraphAddMemcpyNode1D) \
-  X(cudaGraphAddMemcpyNodeFromSymbol) X(cudaGraphAddMemcpyNodeToSymbol) X(cudaGraphAddMemsetNode) \
-  X(cudaGraphAddNode) X(cudaGraphChildGraphNodeGetGraph) X(cudaGraphClone) \
-  X(cudaGraphConditionalHandleCreate) X(cudaGraphCreate) X(cudaGraphDebugDotPrint) \
+  \
+  \
+  X(cudaGraphAddMemcpyNodeFromSymbol) X(cudaGraphAddMemcpyNodeToSymbol) \
+  X(cudaGraphAddNode) X(cudaGraphChildGraphNodeGetGraph) \
+  X(cudaGraphConditionalHandleCreate) X(cudaGraphDebugDotPrint) \
   X(cudaGraphDestroyNode) X(cudaGraphEventRecordNodeGetEvent) X(cudaGraphEventRecordNodeSetEvent) \
   X(cudaGraphEventWaitNodeGetEvent) X(cudaGraphEventWaitNodeSetEvent) \
   X(cudaGraphExecChildGraphNodeSetParams) X(cudaGraphExecEventRecordNodeSetEvent) \
   X(cudaGraphExecEventWaitNodeSetEvent) X(cudaGraphExecExternalSemaphoresSignalNodeSetParams) \
   X(cudaGraphExecExternalSemaphoresWaitNodeSetParams) X(cudaGraphExecGetFlags) \
-  X(cudaGraphExecHostNodeSetParams) X(cudaGraphExecKernelNodeSetParams) \
+  X(cudaGraphExecHostNodeSetParams) \
   X(cudaGraphExecMemcpyNodeSetParams) X(cudaGraphExecMemcpyNodeSetParams1D) \
   X(cudaGraphExecMemcpyNodeSetParamsFromSymbol) X(cudaGraphExecMemcpyNodeSetParamsToSymbol) \
-  X(cudaGraphExecMemsetNodeSetParams) X(cudaGraphExecNodeSetParams) X(cudaGraphExecUpdate) \
+  X(cudaGraphExecMemsetNodeSetParams) X(cudaGraphExecNodeSetParams) \
   X(cudaGraphExternalSemaphoresSignalNodeGetParams) \
   X(cudaGraphExternalSemaphoresSignalNodeSetParams) \
   X(cudaGraphExternalSemaphoresWaitNodeGetParams) X(cudaGraphExternalSemaphoresWaitNodeSetParams) \
-  X(cudaGraphGetEdges) X(cudaGraphGetRootNodes) X(cudaGraphHostNodeGetParams) \
+  X(cudaGraphGetEdges) X(cudaGraphHostNodeGetParams) \
   X(cudaGraphHostNodeSetParams) \
   X(cudaGraphInstantiateWithParams) X(cudaGraphInstantiateWithParams_ptsz) \
   X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphKernelNodeGetAttribute) \
@@ -66,7 +66,7 @@
   X(cudaGraphMemcpyNodeSetParamsFromSymbol) X(cudaGraphMemcpyNodeSetParamsToSymbol) \
   X(cudaGraphMemsetNodeGetParams) X(cudaGraphMemsetNodeSetParams) X(cudaGraphNodeFindInClone) \
   X(cudaGraphNodeGetDependencies) X(cudaGraphNodeGetDependentNodes) X(cudaGraphNodeGetEnabled) \
-  X(cudaGraphNodeGetType) X(cudaGraphNodeSetEnabled) X(cudaGraphNodeSetParams) \
+  X(cudaGraphNodeSetEnabled) X(cudaGraphNodeSetParams) \
   X(cudaGraphReleaseUserObject) X(cudaGraphRemoveDependencies) X(cudaGraphRetainUserObject) \
   X(cudaGraphUpload_ptsz) X(cudaGraphicsEGLRegisterImage) \
   X(cudaGraphicsGLRegisterBuffer) X(cudaGraphicsGLRegisterImage) X(cudaGraphicsMapResources) \

@@ -3,9 +3,12 @@
 // driver_types.h of CUDA 13.0; a test compares the two.
 #pragma once
 
+#include <vector_types.h>
+
 #include <cstddef>
 
 struct cudaArray;
+struct CUgraphNode_st;
 
 namespace kernkit::cuda_on_cpu {
 
@@ -63,6 +66,45 @@ struct MemPoolProps {
 struct MemAccessDesc {
   MemLocation location;
   int flags;
+};
+
+/// cudaKernelNodeParams.
+struct KernelNodeParams {
+  void* func;
+  dim3 gridDim, blockDim;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+};
+
+/// cudaMemsetParams: elements of 1, 2 or 4 bytes in rows.
+struct MemsetParams {
+  void* dst;
+  size_t pitch;  // of more than one row [bytes]
+  unsigned value, elementSize;
+  size_t width;  // [elements]
+  size_t height;
+};
+
+/// cudaHostNodeParams.
+struct HostNodeParams {
+  void (*fn)(void*);
+  void* userData;
+};
+
+/// cudaMemAllocNodeParams.
+struct MemAllocNodeParams {
+  MemPoolProps poolProps;
+  const MemAccessDesc* accessDescs;
+  size_t accessDescCount, bytesize;
+  void* dptr;
+};
+
+/// cudaGraphExecUpdateResultInfo.
+struct GraphExecUpdateResultInfo {
+  int result;
+  CUgraphNode_st* errorNode;
+  CUgraphNode_st* errorFromNode;
 };
 
 }  // namespace kernkit::cuda_on_cpu
