@@ -510,6 +510,32 @@ TEST_F(PtxExecution, Prints) {
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "-7 1.25 ab\n-7 1.25 ab\n");
   EXPECT_EQ(fault(), "none");
 }
+TEST_F(PtxExecution, PrintingReturnsTheNumberOfArguments) {
+  // "%d %s\n" has two arguments, "%%" has none; there is no text at address 0.
+  const std::string before =
+      ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+      ".global .align 1 .b8 two[] = {37, 100, 32, 37, 115, 10, 0};\n"
+      ".global .align 1 .b8 none[] = {37, 37, 10, 0};\n.global .align 1 .b8 word[1001];\n";
+  const auto print = [](const std::string& format) {
+    return "mov.u64 %y4, " + format +
+           "; { .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %y4; st.param.b64 "
+           "[b], %y2;\ncall.uni (r), vprintf, (a, b); ld.param.b32 %x1, [r]; }\n"
+           "mad.lo.s32 %r, %r, 10, %x1;\n";
+  };
+  ::testing::internal::CaptureStdout();
+  const auto r =
+      run(kernel("{ .local .align 8 .b8 depot[16]; mov.u64 %y1, depot; cvta.local.u64 %y2, %y1; "
+                 "st.local.u32 [depot], 7; mov.u64 %y3, word; "
+                 "st.local.u64 [depot+8], %y3;\nmov.u32 %x2, 0; mov.u32 %x3, 97;\n"
+                 "fill: st.global.u8 [%y3], %x3; add.u64 %y3, %y3, 1; add.u32 %x2, %x2, 1; "
+                 "setp.lt.u32 %p1, %x2, 1000; @%p1 bra fill;\nmov.u32 %r, 0;\n" +
+                     print("two") + print("none") + print("0") + "}",
+                 before),
+          {}, 0, 1, 1);
+  std::fflush(stdout);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "7 " + std::string(1000, 'a') + "\n%\n");
+  EXPECT_EQ(r[0], 200u - 1);
+}
 
 }  // namespace
 }  // namespace kernkit::cuda_on_cpu
