@@ -12,7 +12,10 @@ namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
 constexpr const char* kEnd = "%end";  // the label behind a function that is called
-constexpr uint32_t kDynamicAlignment = 16;
+
+uint32_t rounded_up(uint32_t bytes, uint32_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 std::vector<uint32_t> sizes_of(const std::vector<Variable>& variables) {
   std::vector<uint32_t> sizes;
@@ -44,7 +47,7 @@ Kernel Decoder::decode() {
   kernel_.frame_bytes = kernel_.local_bytes;
   if (!framed_.empty()) kernel_.local_bytes += kStackBytes;
   uint32_t& shared = kernel_.shared_bytes;
-  shared = (shared + kDynamicAlignment - 1) / kDynamicAlignment * kDynamicAlignment;
+  shared = rounded_up(shared, dynamic_alignment_);
   for (Constant& constant : kernel_.constants) {
     if (constant.behind_shared) constant.bits += shared;
   }
@@ -153,7 +156,7 @@ void Decoder::decode_statement(const Statement& statement) {
 }
 
 uint32_t Decoder::place_in(uint32_t* bytes, const Variable& variable) const {
-  const uint32_t at = (*bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
+  const uint32_t at = rounded_up(*bytes, variable.alignment);
   *bytes = at + variable.size;
   return at;
 }

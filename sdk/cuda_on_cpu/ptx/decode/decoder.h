@@ -104,6 +104,7 @@ class Decoder {
   Kernel kernel_;
   Registers registers_;
   uint32_t carry_ = kNone;
+  uint32_t dynamic_alignment_ = 1;  // of dynamic shared memory that the kernel names, in bytes
   std::vector<Scope> scopes_;
   std::vector<const Function*> called_;  // the innermost last
   std::vector<const Function*> framed_;  // those of kernel_.functions

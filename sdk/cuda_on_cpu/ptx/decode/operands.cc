@@ -11,6 +11,11 @@
 #include "ptx/machine/window.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
+namespace {
+
+constexpr uint32_t kDynamicAlignment = 16;  // the least, as ptxas has it
+
+}  // namespace
 
 bool Decoder::has(std::string_view modifier) {
   for (size_t i = 0; i < used_.size(); ++i) {
@@ -99,7 +104,11 @@ const Meaning* Decoder::module_variable(const std::string& name) {
     if (variable.space == "shared") {
       meaning.space = Space::kShared;
       meaning.behind_shared = variable.size == 0;
-      if (variable.size != 0) meaning.address = place_in(&kernel_.shared_bytes, variable);
+      if (meaning.behind_shared) {
+        dynamic_alignment_ = std::max({dynamic_alignment_, kDynamicAlignment, variable.alignment});
+      } else {
+        meaning.address = place_in(&kernel_.shared_bytes, variable);
+      }
     } else {
       meaning.space = Space::kGlobal;
       if (!addresses_.find(name, &meaning.address))

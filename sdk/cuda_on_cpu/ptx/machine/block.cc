@@ -106,6 +106,22 @@ Block::Stop Block::run() {
   }
 }
 
+Running Block::running() const {
+  Running waits{threads, 0};
+  for (const Warp& warp : warps) {
+    const auto thread_of = [&](uint32_t mask) {
+      return warp.number * 32 + static_cast<unsigned>(__builtin_ctz(mask));
+    };
+    if (warp.active != 0) return {thread_of(warp.active), warp.pc};
+    for (const Part& part : warp.parts) {
+      const Running one{thread_of(part.mask), part.pc};
+      if (part.state == Part::kReady) return one;
+      if (waits.thread == threads) waits = one;
+    }
+  }
+  return waits;
+}
+
 bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
                    uint32_t count) {
   Barrier& barrier = barriers_[number];

@@ -40,6 +40,12 @@ struct Barrier {
   const Operation* first = nullptr;
 };
 
+/// A thread that has not ended, and the number of its next operation.
+struct Running {
+  unsigned thread;
+  uint32_t pc;
+};
+
 struct Block {
   enum class Stop { kEnded, kYields };
   static constexpr unsigned kBarriers = 17;  // the last one: of a cluster of one block
@@ -51,6 +57,9 @@ struct Block {
   /// Of lanes of a warp that came to a barrier; true: its last ones, and all have left it.
   bool arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
               uint32_t count);
+
+  /// The first thread that can go on; where all wait, the first that has not ended.
+  Running running() const;
 
   const Launch& launch;
   uint3 index{};

@@ -113,6 +113,21 @@ TEST_F(PtxExecution, LoadsAndStoresOfEachSize) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], in[i & ~1u] >> 24 | in[i | 1] << 8);
 }
 
+TEST_F(PtxExecution, AlignmentOfDynamicSharedMemory) {
+  const std::string before =
+      ".extern .shared .align 1024 .b8 wide[];\n.extern .shared .align 4 .b8 narrow[];\n"
+      ".shared .align 4 .b8 fixed[44];\n.extern .shared .align 4096 .b8 unused[];\n";
+  // All of it begins at one address. The last byte of it is there.
+  const auto r = run(kernel("st.shared.u32 [fixed+40], %i; mov.u32 %r, wide; mov.u32 %x1, narrow; "
+                            "sub.u32 %x1, %x1, %r; or.b32 %r, %r, %x1; st.shared.u32 [wide+96], "
+                            "%i; ld.shared.u32 %x1, [narrow+96]; sub.u32 %x1, %x1, %i; "
+                            "or.b32 %r, %r, %x1;",
+                            before),
+                     {}, 0, 1, 1, 100);
+  EXPECT_EQ(r[0] % 1024, 0u);
+  EXPECT_LT(r[0], 4096u);
+}
+
 TEST_F(PtxExecution, SpacesAndGenericAddresses) {
   // Shared memory, static and dynamic, local memory, and the same by generic addresses.
   const std::string before = ".extern .shared .align 16 .b8 dynamic[];\n";

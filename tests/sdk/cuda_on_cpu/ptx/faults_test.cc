@@ -234,6 +234,33 @@ TEST_F(PtxFaults, DoesNotEnd) {
       << fault();
 }
 
+// The thread that spins is named, whichever warp waits at a barrier meanwhile.
+TEST_F(PtxFaults, DoesNotEndWhileOthersWait) {
+  const std::string spin =
+      "again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p2, %r1, 0; @%p2 bra again;\n"
+      "met: bar.sync 0;";
+  const struct {
+    const char *guard, *thread;
+    unsigned threads;
+  } cases[] = {{"setp.lt.u32 %p1, %i, 32; @%p1 bra met;\n", "32", 64},
+               {"setp.ge.u32 %p1, %i, 32; @%p1 bra met;\n", "0", 64},
+               {"setp.lt.u32 %p1, %i, 32; @%p1 ret;\n", "32", 64},
+               {"setp.ne.u32 %p1, %i, 40; @%p1 bra met;\n", "40", 96},
+               {"setp.ne.u32 %p1, %i, 3; @%p1 bra met;\n", "3", 32}};
+  for (const auto& one : cases) {
+    CudaRuntime runtime;
+    runtime.run_kernels(true);
+    runtime.set_watchdog(0.05);
+    EXPECT_EQ(run(one.guard + spin, memory<int>(96), 1, one.threads), cudaErrorLaunchFailure);
+    const std::string text = runtime.faults().at(0);
+    EXPECT_EQ(text.find("faulty: block [0, 0, 0], thread [" + std::string(one.thread) +
+                        ", 0, 0]: does not end: for 0.05 seconds no thread has ended, met others "
+                        "or changed memory by an atomic (faulty.cu:12)"),
+              0u)
+        << text;
+  }
+}
+
 TEST_F(PtxFaults, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(run("wgmma.fence.sync.aligned;", memory<int>(64)), cudaErrorNotSupported);
   EXPECT_EQ(run("add.approx.f64 %y1, %y1, %y1;", memory<int>(64)), cudaErrorNotSupported);
