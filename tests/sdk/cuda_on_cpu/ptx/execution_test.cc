@@ -506,6 +506,84 @@ TEST_F(PtxExecution, CallsByAddress) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 9 || i % 2 == 1 ? i * i : 2 * i) << i;
 }
 
+// Threads from `n` on end, or those below it do: before or while others wait at a barrier.
+class PtxEndedThreads : public PtxExecution {
+ protected:
+  static constexpr uint32_t kCounts[] = {96, 64, 40, 33, 32, 31, 1};
+
+  // What thread 0 has in %r when `wait` stored the other threads' numbers before it.
+  std::vector<uint32_t> results(const std::string& end, const std::string& wait, uint32_t n) {
+    return run(kernel("mov.u32 %r, 0; mov.u32 %x5, all; mul.lo.u32 %x6, %i, 4; add.u32 %x6, %x6, "
+                      "%x5;\n" +
+                          end + "st.shared.u32 [%x6], %i;\n" + wait,
+                      ".shared .align 4 .b8 all[384];\n"),
+               {}, n, 1, 96);
+  }
+  const std::string above_ = "setp.ge.u32 %p1, %i, %n; @%p1 ret;\n";
+};
+constexpr uint32_t PtxEndedThreads::kCounts[];
+
+TEST_F(PtxEndedThreads, ABarrierIsForTheOthers) {
+  const std::string reversed =
+      "bar.sync 0; sub.u32 %x7, %n, %i; sub.u32 %x7, %x7, 1; mul.lo.u32 %x7, %x7, 4; "
+      "add.u32 %x7, %x7, %x5; ld.shared.u32 %r, [%x7]; add.u32 %r, %r, 1;";
+  for (const uint32_t n : kCounts) {
+    const auto r = results(above_, reversed, n);
+    for (uint32_t i = 0; i < 96; ++i) ASSERT_EQ(r[i], i < n ? n - i : 0) << i << " of " << n;
+  }
+}
+TEST_F(PtxEndedThreads, SoAreItsResults) {
+  const std::string all =
+      "setp.lt.u32 %p2, %i, 35; bar.red.popc.u32 %x1, 0, %p2; bar.red.and.pred %p3, 0, %p2; "
+      "setp.ge.u32 %p2, %i, 95; bar.red.or.pred %p4, 0, %p2; selp.u32 %x2, 1000, 0, %p3; "
+      "selp.u32 %x3, 2000, 0, %p4; add.u32 %r, %x1, %x2; add.u32 %r, %r, %x3;";
+  for (const uint32_t n : kCounts) {
+    const auto r = results(above_, all, n);
+    const uint32_t expected = std::min(n, 35u) + (n <= 35 ? 1000 : 0) + (n == 96 ? 2000 : 0);
+    for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(r[i], expected) << i << " of " << n;
+  }
+}
+// The others wait already when the last of these threads end: in their own warp and in others.
+TEST_F(PtxEndedThreads, AfterOthersCame) {
+  const std::string late =
+      "setp.lt.u32 %p1, %i, %n; @%p1 bra come; mov.u32 %x1, 0;\nslow: add.u32 %x1, %x1, 1; "
+      "setp.lt.u32 %p2, %x1, 5000; @%p2 bra slow; ret;\ncome:\n";
+  for (const uint32_t n : kCounts) {
+    const auto r = results(late, "bar.sync 0; add.u32 %r, %i, 1;", n);
+    for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(r[i], i + 1) << n;
+  }
+}
+// A count is one of warps, whatever lanes of them have ended.
+TEST_F(PtxEndedThreads, ACountIsOfWarps) {
+  const std::string some = "and.b32 %x1, %i, 31; setp.ge.u32 %p1, %x1, %n; @%p1 ret;\n";
+  for (const uint32_t n : {32u, 31u, 7u, 1u}) {
+    const auto r = results(some,
+                           "setp.lt.u32 %p2, %i, 32; @%p2 bra first; setp.ge.u32 %p2, %i, 64; "
+                           "@%p2 bra end; bar.sync 3, 64; ld.shared.u32 %r, [all]; "
+                           "add.u32 %r, %r, 7; bra end;\n"
+                           "first: bar.arrive 3, 64; mov.u32 %r, 1;\nend: bar.sync 2, 96;",
+                           n);
+    for (uint32_t i = 0; i < 96; ++i) {
+      const uint32_t expected = i % 32 >= n || i >= 64 ? 0 : i < 32 ? 1 : 7;
+      ASSERT_EQ(r[i], expected) << i << " of " << n;
+    }
+  }
+}
+// Masks may name lanes that have ended, those that met others before among them.
+TEST_F(PtxEndedThreads, MasksMayNameThem) {
+  const std::string meets =
+      "bar.warp.sync -1; shfl.sync.idx.b32 %x1, %i, 0, 31, -1; vote.sync.ballot.b32 %x2, %p5, "
+      "-1;\n";
+  const std::string half = "and.b32 %x3, %i, 31; setp.lt.u32 %p1, %x3, %n; @!%p1 ret;\n";
+  for (const uint32_t n : {32u, 20u, 16u, 1u}) {
+    const auto r = results("setp.eq.u32 %p5, %i, %i;\n" + meets + half,
+                           meets + "popc.b32 %x2, %x2; mad.lo.u32 %r, %x1, 100, %x2;", n);
+    for (uint32_t i = 0; i < 96; ++i) {
+      ASSERT_EQ(r[i], i % 32 < n ? i / 32 * 3200 + n : 0) << i << " of " << n;
+    }
+  }
+}
+
 TEST_F(PtxExecution, Prints) {
   PtxModule module(
       ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"

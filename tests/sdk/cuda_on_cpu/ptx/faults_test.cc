@@ -130,11 +130,27 @@ TEST_F(PtxFaults, OutsideOfSharedMemory) {
             "shared memory (faulty.cu:12)");
 }
 TEST_F(PtxFaults, BarrierNotReachedByAll) {
-  EXPECT_EQ(run("setp.ge.u32 %p1, %i, 40; @%p1 ret; bar.sync 0;", memory<int>(64)),
+  EXPECT_EQ(run("setp.ge.u32 %p1, %i, 40; @%p1 bra other; bar.sync 0; ret; other: bar.sync 1;",
+                memory<int>(64)),
             cudaErrorLaunchFailure);
   EXPECT_EQ(fault(),
             "faulty: block [0, 0, 0], thread [0, 0, 0]: 40 of the block's 64 threads wait at "
-            "__syncthreads() and thread [40, 0, 0] has ended (faulty.cu:12)");
+            "__syncthreads() and thread [40, 0, 0] waits at __syncthreads() of barrier 1 "
+            "(faulty.cu:12)");
+}
+// A count stays as it is when warps end.
+TEST_F(PtxFaults, CountThatIsNotReached) {
+  EXPECT_EQ(run("setp.ge.u32 %p1, %i, 32; @%p1 ret; bar.sync 1, 64;", memory<int>(64)),
+            cudaErrorLaunchFailure);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: 32 of the block's 64 threads wait at "
+            "__syncthreads() of barrier 1 and thread [32, 0, 0] has ended (faulty.cu:12)");
+}
+TEST_F(PtxFaults, CountThatIsNoMultipleOf32) {
+  EXPECT_EQ(run("bar.sync 1, 40;", memory<int>(64)), cudaErrorLaunchFailure);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: __syncthreads() is for 40 threads; "
+            "expected a multiple of 32 (faulty.cu:12)");
 }
 TEST_F(PtxFaults, BarriersOfTwoKinds) {
   run("setp.ge.u32 %p1, %i, 32; @%p1 bra other; bar.sync 0; ret; other: bar.red.or.pred %p2, 0, "
