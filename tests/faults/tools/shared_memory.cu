@@ -229,6 +229,18 @@ FAULT(shared_off_by_one, "a load behind an array in shared memory", "memcheck") 
   shared_end<<<1, 64>>>(zeros(64), planted);
 }
 
+__global__ void two_arrays(int* y, int at) {
+  __shared__ int left[32], right[32];
+  left[threadIdx.x] = threadIdx.x;
+  right[threadIdx.x] = 2 * threadIdx.x;
+  __syncthreads();
+  y[threadIdx.x] = right[threadIdx.x] + left[31 - threadIdx.x + at];  // shared_to_the_next_one
+}
+FAULT(shared_to_the_next_one, "an index that leaves an array in shared memory for the next one",
+      "memcheck") {
+  two_arrays<<<1, 32>>>(zeros(32), planted ? 1 : 0);
+}
+
 __global__ void dynamic_rows(int* y) {
   extern __shared__ int rows[];
   rows[threadIdx.x] = threadIdx.x;  // too_little_dynamic_shared

@@ -48,9 +48,13 @@ Kernel Decoder::decode() {
   if (!framed_.empty()) kernel_.local_bytes += kStackBytes;
   uint32_t& shared = kernel_.shared_bytes;
   shared = rounded_up(shared, dynamic_alignment_);
-  for (Constant& constant : kernel_.constants) {
-    if (constant.behind_shared) constant.bits += shared;
+  for (KernelVariable& variable : kernel_.variables) {
+    if (variable.kind == KernelVariable::kDynamic) variable.begin = shared;
   }
+  for (Constant& constant : kernel_.constants) {
+    if (is_dynamic(constant.variable)) constant.bits += shared;
+  }
+  find_variables(derived_, registers_.count(), &kernel_);
   registers_.place(&kernel_);
   for (Operation& one : kernel_.code) one.run = fastest(one.run);
   return std::move(kernel_);
@@ -176,8 +180,7 @@ void Decoder::declare(const Variable& variable) {
   Meaning meaning;
   meaning.type = variable.type;
   if (variable.space == "shared") {
-    meaning.space = Space::kShared;
-    meaning.address = place_in(&kernel_.shared_bytes, variable);
+    place_shared(variable, &meaning);
   } else if (variable.space == "local" || variable.space == "param") {
     meaning = local_variable(variable);
   } else {
@@ -210,6 +213,7 @@ uint32_t Decoder::emit() {
   const auto number = static_cast<uint32_t>(kernel_.code.size());
   operation.number = number;
   kernel_.code.push_back(operation);
+  derived_.push_back(statement_ == nullptr ? Derived::kFromNone : derived_by(statement_->name));
   kernel_.origins.push_back(statement_ == nullptr ? Origin{}
                                                   : Origin{statement_->line, statement_->opcode()});
   return number;

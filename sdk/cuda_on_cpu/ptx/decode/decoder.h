@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ptx/decode/derived.h"
 #include "ptx/decode/kernel.h"
 #include "ptx/decode/registers.h"
 #include "ptx/decode/scope.h"
@@ -96,6 +97,8 @@ class Decoder {
   const Meaning* module_variable(const std::string& name);
   uint32_t special(const std::string& name);
   uint32_t place_in(uint32_t* bytes, const Variable& variable) const;
+  void place_shared(const Variable& variable, Meaning* meaning);
+  bool is_dynamic(uint32_t variable) const;
   std::string where() const;
 
   const Module& module_;
@@ -111,7 +114,8 @@ class Decoder {
   uint32_t decoded_ = kNone;             // the one of them that is decoded; kNone: the kernel
   Names<Meaning> module_names_;
   const Statement* statement_ = nullptr;
-  std::vector<bool> used_;  // modifiers
+  std::vector<bool> used_;        // modifiers
+  std::vector<Derived> derived_;  // of the operations
 };
 
 /// Decodes a family of instructions; null: not known.

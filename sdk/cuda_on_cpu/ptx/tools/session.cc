@@ -27,10 +27,7 @@ bool is_asked_for(const char* tool) {
          ("," + std::string(all) + ",").find("," + std::string(tool) + ",") != std::string::npos;
 }
 
-bool warns(const char* variable) {
-  const char* level = std::getenv(variable);
-  return level != nullptr && std::string(level) == "warn";
-}
+bool is_warn(const char* level) { return level != nullptr && std::string(level) == "warn"; }
 
 class ToolsOfBlock : public BlockWatch {
  public:
@@ -90,14 +87,15 @@ Session::Session() {
   if (is_asked_for("counters")) ledgers_.push_back(&of_program_);
   if (is_asked_for("racecheck")) {
     CallRaces::keep();
-    if (warns("KERNKIT_RACECHECK_DETECT_LEVEL")) races_of_program_.level = RaceLevel::kWarn;
+    if (is_warn(std::getenv("KERNKIT_RACECHECK_DETECT_LEVEL")))
+      races_of_program_.level = RaceLevel::kWarn;
     race_ledgers_.push_back(&races_of_program_);
   }
   if (is_asked_for("initcheck")) {
     Written::of_process().keep();
     init_ledgers_.push_back(&uses_of_program_);
   }
-  if (is_asked_for("synccheck") && warns("KERNKIT_SYNCCHECK_DETECT_LEVEL")) {
+  if (is_asked_for("synccheck") && is_warn(std::getenv("KERNKIT_SYNCCHECK_DETECT_LEVEL"))) {
     sync_ledgers_.push_back(&barriers_of_program_);
   }
   std::atexit([] { of_process().write(); });
