@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "process/sanitizers.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -89,6 +90,40 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long 
   return cudaSuccess;
 }
 
+// The stream's next work waits for all launches of the instance so far.
+void wait_for_launches(cudaGraphExec_t exec, cudaStream_t stream) {
+  give(device_of(stream), stream,
+       {0, [ended = exec->ended] { race_acquire(ended.get()); },
+        [launches = exec->launches, ended = exec->ended] { return *ended >= launches; }});
+}
+
+cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  const GraphNode node{[] {}, {}, NodeKind::kGraph, exec->nodes};
+  if (captured(stream) != nullptr) return enqueue(stream, node);
+  wait_for_launches(exec, stream);
+  const cudaError_t error = enqueue(stream, node);
+  ++exec->launches;
+  give(device_of(stream), stream,
+       {0,
+        [ended = exec->ended] {
+          race_release(ended.get());
+          ++*ended;
+        },
+        nullptr});
+  return error;
+}
+
+cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  if (captured(stream) == nullptr) wait_for_launches(exec, stream);
+  return enqueue(stream, [] {});
+}
+
 }  // namespace
 }  // namespace kernkit::cuda_on_cpu
 
@@ -145,16 +180,10 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t gra
 }
 // A device needs no copy of the graph: an upload is a place in the order of the stream.
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call("cudaGraphUpload", Reach::kDevice, [&] {
-    if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
-    return enqueue(stream, [] {});
-  });
+  return call("cudaGraphUpload", Reach::kDevice, [&] { return upload(exec, stream); });
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call("cudaGraphLaunch", Reach::kDevice, [&] {
-    if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
-    return enqueue(stream, GraphNode{[] {}, {}, NodeKind::kGraph, exec->nodes});
-  });
+  return call("cudaGraphLaunch", Reach::kDevice, [&] { return launch(exec, stream); });
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return call("cudaGraphDestroy", Reach::kHost, [&] { return destroy(state().graphs, graph); });

@@ -25,6 +25,8 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
   std::vector<kernkit::cuda_on_cpu::GraphNode> nodes;  // flattened
+  unsigned launches = 0;  // on streams; and how many of them have ended
+  std::shared_ptr<unsigned> ended = std::make_shared<unsigned>(0);
 };
 struct CUstream_st {
   int device;

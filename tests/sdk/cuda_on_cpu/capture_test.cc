@@ -342,6 +342,26 @@ TEST_F(CudaCapture, AGraphIsANodeOfAnother) {
   EXPECT_EQ(logs(nested), (Logs{"1ab2", "1ba2"}));
 }
 
+// Source of the rule: cuda_runtime_api.h at cudaGraphLaunch.
+TEST_F(CudaCapture, LaunchesOfOneInstanceFollowEachOther) {
+  const auto on_two_streams = [&](bool two_instances) {
+    return logs([&, two_instances] {
+      cudaStream_t a = begin(), b = stream(cudaStreamNonBlocking);
+      append(a, '1');
+      append(a, '2');
+      cudaGraph_t graph = nullptr;
+      EXPECT_EQ(end(a, &graph), cudaSuccess);
+      cudaGraphExec_t exec = instance(graph);
+      EXPECT_EQ(cudaGraphLaunch(exec, a), cudaSuccess);
+      EXPECT_EQ(cudaGraphLaunch(two_instances ? instance(graph) : exec, b), cudaSuccess);
+      EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    });
+  };
+  EXPECT_EQ(on_two_streams(false), (Logs{"1212"}));
+  EXPECT_EQ(on_two_streams(true), (Logs{"1122", "1212"}));
+}
+
 // Source of the rules: cuda_runtime_api.h at cudaGraphInstantiate and cudaGraphUpload.
 TEST_F(CudaCapture, AGraphIsInstantiatedWithFlagsAndUploaded) {
   start(1);
