@@ -28,7 +28,7 @@ CALL = re.compile(r'^FAULT\((\w+),\s*((?:"[^"]*"[,\s]*)+)\)', re.MULTILINE)
 
 
 def read_faults():
-    """Of each: name, what it is, the tools that report it, racecheck's level, and the lines that the first tool names."""
+    """Of each: name, what it is, the tools that report it, their level, and the lines that the first tool names."""
     for source in SOURCES:
         text = (FOLDER / source).read_text()
         assert len(CALL.findall(text)) == text.count("FAULT(")
@@ -56,7 +56,8 @@ def build(folder):
 def findings_of(program, *name, level="error"):
     """What all tools say of one of the faults, or of the program without them."""
     arguments = argparse.Namespace(program=str(program), arguments=list(name), runtime=str(RUNTIME), seed=None, devices=None, capability=None)
-    code, results = running.run_with_tools(arguments, list(sanitize.TOOLS), {"KERNKIT_RACECHECK_DETECT_LEVEL": level})
+    levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": level, "KERNKIT_SYNCCHECK_DETECT_LEVEL": level}
+    code, results = running.run_with_tools(arguments, list(sanitize.TOOLS), levels)
     assert code == 0
     return [finding for result in results for finding in result["findings"]]
 
@@ -87,11 +88,11 @@ def test_planted_faults(program):
             assert lines or name == "two_copies", name  # a call of the runtime has none
             sentence_at(said[name], tools[0], source, lines)
     assert PAGE.read_text() == page(said), "the table is old; write it anew: python tests/project/test_planted_faults.py"
-    # Without the faults; and lanes of a warp are ordered unless warnings are asked for.
+    # Without the faults; and without warnings no tool reports what is one.
     assert findings_of(program, level="warn") == []
-    of_lanes = [name for name, (_, _, level, _, _) in FAULTS.items() if level == "warn"]
-    assert len(of_lanes) >= 4
-    for name in of_lanes:
+    warnings = [name for name, (_, _, level, _, _) in FAULTS.items() if level == "warn"]
+    assert len(warnings) >= 7
+    for name in warnings:
         assert findings_of(program, name) == [], name
 
 

@@ -154,7 +154,7 @@ void Block::start_one() {
   thread->index = {number % block.x, number / block.x % block.y, number / block.x / block.y};
   thread->fiber = fiber_;
   thread->waits_at = nullptr;
-  thread->ended = thread->met = false;
+  thread->ended = false;
   running_ = thread;
   threadIdx = thread->index;
   threads_passed.add();

@@ -21,7 +21,6 @@ struct CudaThread {
   CudaThread* next;
   const char* waits_at;  // null: runs or may run
   bool ended;
-  bool met;                // took part in something of its warp
   const void* frame;       // of the kernel's caller
   const CodePlace* place;  // at lanes_here()
   unsigned lanes;          // that came there
@@ -76,6 +75,7 @@ class Block {
   void wait(const char* function);
   void wake(CudaThread* waiting);
   void push(CudaThread* thread);
+  void open_barrier();
   void leave(CudaThread* thread);
   void complete(Meeting* meeting);
   bool nobody_else_comes();

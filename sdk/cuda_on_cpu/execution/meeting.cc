@@ -44,38 +44,38 @@ int Block::meet(Barrier kind, int predicate) {
   char* round = &barriers_[rounds_ % 2];
   race_release(round);
   true_predicates_ += predicate != 0 ? 1 : 0;
-  if (++arrived_ < size_) {
+  if (++arrived_ < size_ - ended_) {
     running_->next = at_barrier_;
     at_barrier_ = running_;
     wait(name_of(kind));
   } else {
-    const unsigned count = true_predicates_;
-    barrier_result_ = kind == Barrier::kCount ? static_cast<int>(count)
-                      : kind == Barrier::kAnd ? count == size_
-                                              : count != 0;
-    CudaThread* waiting = at_barrier_;
-    at_barrier_ = nullptr;
-    arrived_ = true_predicates_ = 0;
-    ++rounds_;
-    wake(waiting);
+    open_barrier();
   }
   race_acquire(round);
   return barrier_result_;
 }
 
-// A lane that ends is not waited for. To have left without a word is allowed, as in a warp that is
-// no whole one; who met the others before is missed.
+// All threads that have not ended are there.
+void Block::open_barrier() {
+  const unsigned count = true_predicates_;
+  barrier_result_ = barrier_kind_ == Barrier::kCount ? static_cast<int>(count)
+                    : barrier_kind_ == Barrier::kAnd ? count == arrived_
+                                                     : count != 0;
+  CudaThread* waiting = at_barrier_;
+  at_barrier_ = nullptr;
+  arrived_ = true_predicates_ = 0;
+  ++rounds_;
+  wake(waiting);
+}
+
+// A thread that ends is not waited for, neither at a barrier nor by lanes that name it in a mask.
 void Block::leave(CudaThread* thread) {
+  if (arrived_ != 0 && arrived_ == size_ - ended_) open_barrier();
   const unsigned lane = thread->number % 32;
   WarpState& warp = warps_[thread->number / 32];
   warp.live &= ~(1u << lane);
   for (Meeting* meeting = warp.meetings; meeting != nullptr; meeting = meeting->next) {
     if (meeting->complete || (meeting->mask >> lane & 1) == 0) continue;
-    if (thread->met) {
-      refuse("has ended, and lanes with the mask " + hexadecimal(meeting->mask) +
-             " wait for it at " + meeting->function + "()");
-      halt();
-    }
     if ((meeting->mask & warp.live & ~meeting->arrived) == 0) complete(meeting);
   }
 }
@@ -96,7 +96,6 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
            " lacks the calling lane " + std::to_string(lane));
     halt();
   }
-  running_->met = true;
   Meeting* meeting = warp.meetings;
   while (meeting != nullptr && (meeting->complete || meeting->mask != mask ||
                                 std::strcmp(meeting->function, function) != 0)) {

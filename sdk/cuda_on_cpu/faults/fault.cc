@@ -32,15 +32,15 @@ std::string Block::deadlock() const {
   }
   if (first->waits_at == nullptr) return "no thread of the block waits";
   for (const CudaThread& thread : threads_) {
-    if (thread.ended || std::strcmp(thread.waits_at, first->waits_at) != 0) {
-      other = &thread;
-      break;
-    }
+    if (thread.ended || std::strcmp(thread.waits_at, first->waits_at) == 0) continue;
+    other = &thread;
+    break;
   }
   return where(*first) + ": " + std::to_string(waiting) + " of the block's " +
-         std::to_string(size_) + " threads wait at " + first->waits_at + "() and thread " +
-         index_text(other->index) +
-         (other->ended ? " has ended" : std::string(" waits at ") + other->waits_at + "()");
+         std::to_string(size_) + " threads wait at " + first->waits_at + "()" +
+         (other == &kNone
+              ? std::string(", and none of them can go on")
+              : " and thread " + index_text(other->index) + " waits at " + other->waits_at + "()");
 }
 
 }  // namespace kernkit::cuda_on_cpu

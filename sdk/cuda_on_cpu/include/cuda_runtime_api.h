@@ -40,6 +40,10 @@
   X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                       \
   X(cudaErrorContextIsDestroyed, 709, "context is destroyed")                                     \
   X(cudaErrorAssert, 710, "device-side assert triggered")                                         \
+  X(cudaErrorHostMemoryAlreadyRegistered, 712,                                                    \
+    "part or all of the requested memory range is already mapped")                                \
+  X(cudaErrorHostMemoryNotRegistered, 713,                                                        \
+    "pointer does not correspond to a registered memory region")                                  \
   X(cudaErrorMisalignedAddress, 716, "misaligned address")                                        \
   X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                    \
   X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")             \
@@ -60,6 +64,9 @@
     "operation not permitted on an event last recorded in a capturing stream")                    \
   X(cudaErrorStreamCaptureWrongThread, 908,                                                       \
     "attempt to terminate a thread-local capture sequence from another thread")                   \
+  X(cudaErrorGraphExecUpdateFailure, 910,                                                         \
+    "the graph update was not performed because it included changes which violated constraints "  \
+    "specific to instantiated graph update")                                                      \
   X(cudaErrorInvalidClusterSize, 912,                                                             \
     "a kernel launch error has occurred due to cluster misconfiguration")                         \
   X(cudaErrorUnknown, 999, "unknown error")
@@ -236,8 +243,12 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0);
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags = 0);
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);

@@ -55,6 +55,12 @@ std::string demangle(const std::string& mangled) {
   return name;
 }
 
+std::string name_of_variable(const std::string& mangled) {
+  const std::string text = whole(mangled);
+  const size_t function = text.rfind(")::");
+  return function == std::string::npos ? text : text.substr(function + 3);
+}
+
 std::vector<size_t> argument_sizes(const std::string& mangled) {
   const std::string text = whole(mangled);
   std::vector<size_t> sizes;

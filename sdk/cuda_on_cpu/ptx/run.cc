@@ -99,6 +99,8 @@ class MemoryOfDevice : public ptx::DeviceMemory {
   }
 
   std::string place_of(uint64_t address) const override {
+    const std::string variable = image_.place_of(address);
+    if (!variable.empty()) return variable;
     auto found = around(address);
     if (found == state().allocations.end()) return "that are in no allocation";
     const auto begin = reinterpret_cast<uint64_t>(found->first);

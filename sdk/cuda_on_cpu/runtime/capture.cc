@@ -49,7 +49,7 @@ void append(const std::vector<GraphNode>& nodes, const std::vector<size_t>& root
       for (size_t i = first; i < flat->size(); ++i) after.push_back(i);
     }
     place.push_back(flat->size());
-    flat->push_back({node.work, std::move(after), node.on_host, {}});
+    flat->push_back({node.work, std::move(after), node.kind, {}, node.handle});
   }
 }
 
@@ -84,6 +84,7 @@ CapturePoint* captured(cudaStream_t stream) {
 void add_node(CapturePoint* point, GraphNode node) {
   std::vector<GraphNode>& nodes = point->capture->nodes;
   node.after = point->nodes;
+  node.handle = std::make_shared<CUgraphNode_st>();
   point->nodes = {nodes.size()};
   nodes.push_back(std::move(node));
 }
@@ -168,7 +169,7 @@ void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream
       if (node.work) node.work();
       race_release(&(*done)[i]);
     };
-    give(device, stream, {0, work, nullptr, nodes[i].on_host, false});
+    give(device, stream, {0, work, nullptr, nodes[i].kind == NodeKind::kHost, false});
   }
   const auto join = [done] {
     for (char& node : *done) race_acquire(&node);

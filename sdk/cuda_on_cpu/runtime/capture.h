@@ -12,17 +12,34 @@
 #include <memory>
 #include <vector>
 
+// What cudaGraphNode_t points to: its address identifies a node of a graph, and the same node in
+// what was instantiated from the graph.
+struct CUgraphNode_st {};
+
 namespace kernkit::cuda_on_cpu {
 
 // Work in the order in which it was given.
 using Work = std::function<void()>;
 
+/// What a node does, by the numbers of cudaGraphNodeType.
+enum class NodeKind : int {
+  kKernel = 0,
+  kMemcpy = 1,
+  kMemset = 2,
+  kHost = 3,
+  kGraph = 4,
+  kEmpty = 5,
+  kMemAlloc = 10,
+  kMemFree = 11,
+};
+
 /// A piece of work of a graph, or a whole graph in its place.
 struct GraphNode {
   Work work;
-  std::vector<size_t> after;  // the nodes that come before it, by their numbers
-  bool on_host = false;
-  std::vector<GraphNode> graph;
+  std::vector<size_t> after = {};  // the nodes that come before it, by their numbers
+  NodeKind kind = NodeKind::kEmpty;
+  std::vector<GraphNode> graph = {};
+  std::shared_ptr<CUgraphNode_st> handle = nullptr;
 };
 
 /// From cudaStreamBeginCapture() to cudaStreamEndCapture().

@@ -35,11 +35,15 @@ cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind k
   const bool writes = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDefault;
   if (reads && !is_captured && !is_known(from) && is_known(to)) {
     const auto* bytes = static_cast<const unsigned char*>(from);
-    return enqueue(stream, [to, staged = std::vector<unsigned char>(bytes, bytes + size)] {
-      copy(to, staged.data(), staged.size());
-    });
+    return enqueue(
+        stream,
+        [to, staged = std::vector<unsigned char>(bytes, bytes + size)] {
+          copy(to, staged.data(), staged.size());
+        },
+        NodeKind::kMemcpy);
   }
-  const cudaError_t error = enqueue(stream, [=] { copy(to, from, size); });
+  const cudaError_t error = enqueue(
+      stream, [=] { copy(to, from, size); }, NodeKind::kMemcpy);
   if (error == cudaSuccess && writes && !is_captured && !is_known(to) && is_known(from)) {
     drain(device_of(stream), stream);
     return error_of_device(device_of(stream));
@@ -50,7 +54,8 @@ cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind k
 cudaError_t copy_and_wait(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
   const cudaError_t refused = refuse_waiting(nullptr);
   if (refused != cudaSuccess) return refused;
-  const cudaError_t error = enqueue(nullptr, [=] { copy(to, from, size); });
+  const cudaError_t error = enqueue(
+      nullptr, [=] { copy(to, from, size); }, NodeKind::kMemcpy);
   if (kind != cudaMemcpyDeviceToDevice) drain(thread_state().device, nullptr);
   return error != cudaSuccess ? error : error_of_device(thread_state().device);
 }
@@ -76,8 +81,10 @@ cudaError_t cudaMemset(void* pointer, int value, size_t size) {
   });
 }
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
-  return call("cudaMemsetAsync", Reach::kDevice,
-              [&] { return enqueue(stream, [=] { fill(pointer, value, size); }); });
+  return call("cudaMemsetAsync", Reach::kDevice, [&] {
+    return enqueue(
+        stream, [=] { fill(pointer, value, size); }, NodeKind::kMemset);
+  });
 }
 
 }  // extern "C"

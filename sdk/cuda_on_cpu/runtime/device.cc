@@ -102,6 +102,7 @@ cudaError_t cudaDeviceSynchronize() {
     const int device = thread_state().device;
     if (refuse_device(device)) return cudaErrorStreamCaptureUnsupported;
     drain_device(device);
+    release_unused_of_pools(device);
     return error_of_device(device);
   });
 }

@@ -75,6 +75,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     if (refused != cudaSuccess) return refused;
     drain_until(event->device, [&] { return event->happened(); });
     race_acquire(event->reached.get());
+    release_unused_of_pools(event->device);
     return error_of_device(event->device);
   });
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Capture, and graphs.
+#include <algorithm>
 #include <utility>
 
+#include "process/sanitizers.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -57,6 +59,71 @@ cudaError_t capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status)
                                                                 : cudaSuccess;
 }
 
+// Writes the handles of nodes into a list of `*count` places, null after the last. Without a list,
+// writes their number.
+cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes, size_t* count) {
+  if (count == nullptr) return cudaErrorInvalidValue;
+  if (nodes == nullptr) {
+    *count = found.size();
+    return cudaSuccess;
+  }
+  for (size_t i = 0; i < *count; ++i) nodes[i] = i < found.size() ? found[i] : nullptr;
+  *count = std::min(*count, found.size());
+  return cudaSuccess;
+}
+
+constexpr unsigned long long kAutoFreeOnLaunch = 1, kDeviceLaunch = 4, kUseNodePriority = 8;
+
+cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+  constexpr auto kAll = kAutoFreeOnLaunch | kDeviceLaunch | kUseNodePriority;
+  if (exec == nullptr || state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
+  if ((flags & ~kAll) != 0) return cudaErrorInvalidValue;
+  if ((flags & kDeviceLaunch) != 0) {
+    if ((flags & kAutoFreeOnLaunch) != 0) return cudaErrorInvalidValue;
+    note_fault(std::string(thread_state().function) +
+               "(): cudaGraphInstantiateFlagDeviceLaunch: kernels cannot launch graphs; launch the "
+               "graph from the host");
+    return cudaErrorNotSupported;
+  }
+  *exec = new CUgraphExec_st{flattened(graph->nodes)};
+  state().execs.insert(*exec);
+  return cudaSuccess;
+}
+
+// The stream's next work waits for all launches of the instance so far.
+void wait_for_launches(cudaGraphExec_t exec, cudaStream_t stream) {
+  give(device_of(stream), stream,
+       {0, [ended = exec->ended] { race_acquire(ended.get()); },
+        [launches = exec->launches, ended = exec->ended] { return *ended >= launches; }});
+}
+
+cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  const GraphNode node{[] {}, {}, NodeKind::kGraph, exec->nodes};
+  if (captured(stream) != nullptr) return enqueue(stream, node);
+  wait_for_launches(exec, stream);
+  const cudaError_t error = enqueue(stream, node);
+  ++exec->launches;
+  give(device_of(stream), stream,
+       {0,
+        [ended = exec->ended] {
+          race_release(ended.get());
+          ++*ended;
+        },
+        nullptr});
+  return error;
+}
+
+cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  if (captured(stream) == nullptr) wait_for_launches(exec, stream);
+  return enqueue(stream, [] {});
+}
+
 }  // namespace
 }  // namespace kernkit::cuda_on_cpu
 
@@ -85,24 +152,38 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   return call("cudaGraphGetNodes", Reach::kHost, [&] {
-    if (state().graphs.count(graph) == 0 || nodes != nullptr) return cudaErrorInvalidValue;
-    *count = graph->nodes.size();
-    return cudaSuccess;
+    if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
+    std::vector<cudaGraphNode_t> found;
+    for (const GraphNode& node : graph->nodes) found.push_back(node.handle.get());
+    return list(found, nodes, count);
   });
 }
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
-  return call("cudaGraphInstantiate", Reach::kUnsafe, [&] {
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  return call("cudaGraphGetRootNodes", Reach::kHost, [&] {
     if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
-    *exec = new CUgraphExec_st{flattened(graph->nodes)};
-    state().execs.insert(*exec);
-    return cudaSuccess;
+    std::vector<cudaGraphNode_t> found;
+    for (const GraphNode& node : graph->nodes) {
+      if (node.after.empty()) found.push_back(node.handle.get());
+    }
+    return list(found, nodes, count);
   });
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags) {
+  return call("cudaGraphInstantiate", Reach::kUnsafe,
+              [&] { return instantiate(exec, graph, flags); });
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return call("cudaGraphInstantiateWithFlags", Reach::kUnsafe,
+              [&] { return instantiate(exec, graph, flags); });
+}
+// A device needs no copy of the graph: an upload is a place in the order of the stream.
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
+  return call("cudaGraphUpload", Reach::kDevice, [&] { return upload(exec, stream); });
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call("cudaGraphLaunch", Reach::kDevice, [&] {
-    if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
-    return enqueue(stream, GraphNode{[] {}, {}, false, exec->nodes});
-  });
+  return call("cudaGraphLaunch", Reach::kDevice, [&] { return launch(exec, stream); });
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return call("cudaGraphDestroy", Reach::kHost, [&] { return destroy(state().graphs, graph); });

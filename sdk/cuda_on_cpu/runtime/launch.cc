@@ -159,7 +159,7 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
   const Work work = [record, grid] {
     if (state().run_kernels && grid) run(record, grid);
   };
-  const cudaError_t error = enqueue(request.stream, work);
+  const cudaError_t error = enqueue(request.stream, work, NodeKind::kKernel);
   if (error == cudaSuccess && state().keeps_records) state().launches.push_back(std::move(record));
   return error;
 }

@@ -10,19 +10,18 @@ namespace {
 constexpr size_t kSparse = size_t{1} << 28;
 
 cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
-                     int on_device = thread_state().device) {
+                     int on_device = thread_state().device,
+                     const std::shared_ptr<MemoryPool>& pool = nullptr) {
   *pointer = nullptr;
   if (size == 0) return cudaSuccess;
-  const auto device = static_cast<size_t>(on_device);
-  DeviceState& of_device = state().device_states.at(device);
   const bool counts = type == cudaMemoryTypeDevice;
-  const size_t free = state().devices[device].memory - of_device.used;
-  if (counts && size > free) return cudaErrorMemoryAllocation;
   if (size > SIZE_MAX - 255) return cudaErrorMemoryAllocation;
-  const Allocation allocation = {size, on_device, type, size >= kSparse, ++state().allocated};
+  if (counts && !has_room(on_device, pool.get(), size)) return cudaErrorMemoryAllocation;
+  Allocation allocation{size, on_device, type, size >= kSparse, ++state().allocated};
+  allocation.pool = pool;
   void* memory = take_memory(allocation);
   if (memory == nullptr) return cudaErrorMemoryAllocation;
-  if (counts) of_device.used += size;
+  if (counts) count_allocated(allocation);
   if (counts) tell_memory(MemoryStep::kAllocated, memory, size, nullptr);
   state().allocations[memory] = allocation;
   *pointer = memory;
@@ -31,8 +30,9 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
 
 bool can_release(void* pointer, bool host) {
   const auto found = state().allocations.find(pointer);
-  return pointer == nullptr || (found != state().allocations.end() && !found->second.freed &&
-                                (found->second.type == cudaMemoryTypeHost) == host);
+  return pointer == nullptr ||
+         (found != state().allocations.end() && !found->second.freed && !found->second.registered &&
+          (found->second.type == cudaMemoryTypeHost) == host);
 }
 
 // What was allocated there; null when that is gone.
@@ -45,9 +45,7 @@ std::map<void*, Allocation>::iterator find(void* pointer, unsigned long number) 
 void release(std::map<void*, Allocation>::iterator found) {
   if (found == state().allocations.end()) return;
   const auto& [pointer, allocation] = *found;
-  if (allocation.type == cudaMemoryTypeDevice) {
-    state().device_states.at(static_cast<size_t>(allocation.device)).used -= allocation.size;
-  }
+  if (allocation.type == cudaMemoryTypeDevice) count_released(allocation);
   give_back_memory(pointer, allocation);
   state().allocations.erase(found);
 }
@@ -66,18 +64,28 @@ struct GraphMemory {
   unsigned long number;
 };
 
-cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream) {
+}  // namespace
+
+cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<MemoryPool>& pool,
+                           cudaStream_t stream) {
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
-  const cudaError_t error = allocate(pointer, size, cudaMemoryTypeDevice, device_of(stream));
+  // Memory that a graph allocates is of no pool.
+  const cudaError_t error = allocate(pointer, size, cudaMemoryTypeDevice, pool->device,
+                                     captured(stream) == nullptr ? pool : nullptr);
   if (error != cudaSuccess) return error;
   const auto begins = [p = *pointer, size] { tell_memory(MemoryStep::kBegins, p, size, nullptr); };
-  if (captured(stream) == nullptr || *pointer == nullptr) return enqueue(stream, begins);
+  if (captured(stream) == nullptr || *pointer == nullptr) {
+    return enqueue(stream, begins, NodeKind::kMemAlloc);
+  }
   Allocation& allocation = state().allocations.at(*pointer);
   allocation.of_graph = true;
   const std::shared_ptr<GraphMemory> memory(new GraphMemory{*pointer, allocation.number});
-  return enqueue(stream, [memory, begins] { begins(); });
+  return enqueue(
+      stream, [memory, begins] { begins(); }, NodeKind::kMemAlloc);
 }
+
+namespace {
 
 cudaError_t free_async(void* pointer, cudaStream_t stream) {
   const cudaError_t refused = refuse_work(stream);
@@ -88,10 +96,13 @@ cudaError_t free_async(void* pointer, cudaStream_t stream) {
   const bool in_graph = captured(stream) != nullptr;
   if (in_graph && !found->second.of_graph) return cudaErrorInvalidValue;
   found->second.freed = true;
-  return enqueue(stream, [pointer, in_graph, allocation = found->second] {
-    tell_memory(MemoryStep::kEnds, pointer, allocation.size, nullptr);
-    if (!in_graph) release(find(pointer, allocation.number));
-  });
+  return enqueue(
+      stream,
+      [pointer, in_graph, allocation = found->second] {
+        tell_memory(MemoryStep::kEnds, pointer, allocation.size, nullptr);
+        if (!in_graph) release(find(pointer, allocation.number));
+      },
+      NodeKind::kMemFree);
 }
 
 }  // namespace
@@ -106,8 +117,11 @@ cudaError_t cudaMalloc(void** pointer, size_t size) {
               [&] { return allocate(pointer, size, cudaMemoryTypeDevice); });
 }
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
-  return call("cudaMallocAsync", Reach::kDevice,
-              [&] { return allocate_async(pointer, size, stream); });
+  return call("cudaMallocAsync", Reach::kDevice, [&] {
+    if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+    const auto device = static_cast<size_t>(device_of(stream));
+    return allocate_async(pointer, size, state().device_states.at(device).pool, stream);
+  });
 }
 cudaError_t cudaMallocHost(void** pointer, size_t size) {
   return call("cudaMallocHost", Reach::kUnsafe,

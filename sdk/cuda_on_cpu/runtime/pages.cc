@@ -50,6 +50,7 @@ void* take_memory(const Allocation& allocation) {
 
 void give_back_memory(void* memory, const Allocation& allocation) {
   tell_memory(MemoryStep::kFreed, memory, allocation.size, nullptr);
+  if (allocation.registered) return;
   if (allocation.sparse) {
     open_memory(static_cast<char*>(memory) + allocation.size, rest_of_page(allocation.size));
     munmap(static_cast<char*>(memory) - page(), round_up(allocation.size, page()) + 2 * page());

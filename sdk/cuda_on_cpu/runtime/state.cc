@@ -41,6 +41,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   ++generation;
   devices = std::move(new_devices);
   device_states.assign(devices.size(), {});
+  make_default_pools(this);
   calls.clear();
   launches.clear();
   injections.clear();
@@ -150,19 +151,20 @@ cudaError_t refuse_waiting(cudaStream_t stream) {
 cudaError_t enqueue(cudaStream_t stream, GraphNode node) {
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
-  if (name_work != nullptr && !node.on_host) node.work = name_work(std::move(node.work), stream);
+  const bool on_host = node.kind == NodeKind::kHost;
+  if (name_work != nullptr && !on_host) node.work = name_work(std::move(node.work), stream);
   if (CapturePoint* point = captured(stream)) {
     add_node(point, std::move(node));
   } else if (node.graph.empty()) {
-    give(device_of(stream), stream, {0, std::move(node.work), nullptr, node.on_host});
+    give(device_of(stream), stream, {0, std::move(node.work), nullptr, on_host});
   } else {
     launch(node.graph, device_of(stream), stream);
   }
   return cudaSuccess;
 }
 
-cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host) {
-  return enqueue(stream, GraphNode{work, {}, on_host, {}});
+cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind) {
+  return enqueue(stream, GraphNode{work, {}, kind});
 }
 
 cudaError_t error_of_device(int device) {

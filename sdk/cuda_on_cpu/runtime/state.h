@@ -16,6 +16,7 @@
 #include "execution/grid.h"
 #include "kernkit/cuda_on_cpu/runtime.h"
 #include "runtime/capture.h"
+#include "runtime/pool.h"
 #include "runtime/ptx.h"
 #include "runtime/queue.h"
 
@@ -24,6 +25,8 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
   std::vector<kernkit::cuda_on_cpu::GraphNode> nodes;  // flattened
+  unsigned launches = 0;  // on streams; and how many of them have ended
+  std::shared_ptr<unsigned> ended = std::make_shared<unsigned>(0);
 };
 struct CUstream_st {
   int device;
@@ -68,6 +71,8 @@ struct Allocation {
   unsigned long number = 0;  // in the order of all allocations
   bool of_graph = false;     // allocated in a capture
   bool freed = false;        // by cudaFreeAsync(), which its stream has not reached
+  bool registered = false;   // the program's own memory, by cudaHostRegister()
+  std::shared_ptr<MemoryPool> pool = nullptr;  // that the memory is from; null without a pool
   // What kernels may not touch, see kernkit_close_to_kernels().
   std::vector<std::pair<const char*, size_t>> closed = {};
 };
@@ -79,7 +84,8 @@ struct Injection {
 };
 
 struct DeviceState {
-  size_t used = 0;
+  size_t used = 0;  // by allocations without a pool, and reserved by pools [bytes]
+  std::shared_ptr<MemoryPool> default_pool, pool;
   cudaError_t once = cudaSuccess;
   cudaError_t sticky = cudaSuccess;
 };
@@ -107,6 +113,7 @@ struct State {
   uint64_t random();
 
   std::map<void*, Allocation> allocations;
+  std::set<std::shared_ptr<MemoryPool>> pools;  // made by the program, and those of the devices
   std::set<CUstream_st*> streams;
   std::set<CUevent_st*> events;
   std::set<CUgraph_st*> graphs;
@@ -159,8 +166,8 @@ enum class Reach {
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
 inline Work (*name_work)(Work work, cudaStream_t stream) = nullptr;  // of a tool: with its call
-/// Gives work to a stream, or captures it; `on_host`: a function of the host.
-cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host = false);
+/// Gives work to a stream, or captures it as a node of this kind.
+cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind = NodeKind::kEmpty);
 cudaError_t enqueue(cudaStream_t stream, GraphNode node);
 /// A copy on the default stream, which is done on return; and on any stream.
 cudaError_t copy_and_wait(void* to, const void* from, size_t size, cudaMemcpyKind kind);

@@ -18,6 +18,7 @@ cudaError_t wait_for(cudaStream_t stream) {
   const cudaError_t refused = refuse_waiting(stream);
   if (refused != cudaSuccess) return refused;
   drain(device_of(stream), stream);
+  release_unused_of_pools(device_of(stream));
   return error_of_device(device_of(stream));
 }
 
@@ -94,7 +95,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return call("cudaLaunchHostFunc", Reach::kDevice, [&] {
     return enqueue(
-        stream, [=] { function(data); }, true);
+        stream, [=] { function(data); }, NodeKind::kHost);
   });
 }
 

@@ -25,6 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tool", default=",".join(TOOLS), metavar="TOOLS", help="as in memcheck,racecheck (default: all: %(default)s)")
     parser.add_argument("--racecheck-detect-level", choices=("warn", "error"), default="error",
                         help="warn adds lanes of a warp that nothing but __syncwarp() orders (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
+                        help="warn adds barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
     parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="default: %(default)s")
     parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="so many findings are printed (default: %(default)s)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all findings there")
@@ -86,7 +88,9 @@ def summary(findings: List[Finding], tools: List[str]) -> str:
 def run(arguments: argparse.Namespace) -> int:
     tools = tools_of(arguments.tool)
     patterns = read_suppressions(arguments.suppressions) if arguments.suppressions else []
-    code, results = running.run_with_tools(arguments, tools, {"KERNKIT_RACECHECK_DETECT_LEVEL": arguments.racecheck_detect_level})
+    levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": arguments.racecheck_detect_level,
+              "KERNKIT_SYNCCHECK_DETECT_LEVEL": arguments.synccheck_detect_level}  # fmt: skip
+    code, results = running.run_with_tools(arguments, tools, levels)
     findings = merged([finding for result in results for finding in result["findings"] if finding["tool"] in tools])
     findings, unused = suppressed(findings, patterns)
     for pattern in unused:

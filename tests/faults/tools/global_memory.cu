@@ -210,6 +210,32 @@ FAULT(double_free_in_a_kernel, "`free()` twice", "memcheck") {
   heap<<<1, 1>>>(zeros(1), false, 0, planted ? 2 : 1);
 }
 
+__device__ int first_table[32], second_table[32];
+__constant__ int first_factors[32], second_factors[32];
+__global__ void tables(int* y, int at) {
+  y[threadIdx.x] = first_table[threadIdx.x + at];  // variable_to_the_next_one
+  second_table[threadIdx.x] = y[threadIdx.x];
+}
+FAULT(variable_to_the_next_one, "an index that leaves a `__device__` variable for the next one",
+      "memcheck") {
+  tables<<<1, 32>>>(zeros(32), planted ? 64 : 0);
+}
+__global__ void factors(int* y, int at) {
+  const int i = threadIdx.x;
+  y[i] = first_factors[i + at] * second_factors[i];  // constant_to_the_next_one
+}
+FAULT(constant_to_the_next_one, "an index that leaves a `__constant__` variable", "memcheck") {
+  factors<<<1, 32>>>(zeros(32), planted ? 1 : 0);
+}
+__global__ void by_pointer(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x];  // past_a_variable
+}
+FAULT(past_a_variable, "a pointer to a `__device__` variable that leaves it", "memcheck") {
+  void* x = nullptr;
+  cudaGetSymbolAddress(&x, first_table);
+  by_pointer<<<1, planted ? 64 : 32>>>(static_cast<const int*>(x), zeros(64));
+}
+
 __global__ void local_array(int* y, int at) {
   int own[8];
   for (int i = 0; i < 8; ++i) own[i] = y[i];

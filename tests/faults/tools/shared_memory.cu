@@ -229,6 +229,18 @@ FAULT(shared_off_by_one, "a load behind an array in shared memory", "memcheck") 
   shared_end<<<1, 64>>>(zeros(64), planted);
 }
 
+__global__ void two_arrays(int* y, int at) {
+  __shared__ int left[32], right[32];
+  left[threadIdx.x] = threadIdx.x;
+  right[threadIdx.x] = 2 * threadIdx.x;
+  __syncthreads();
+  y[threadIdx.x] = right[threadIdx.x] + left[31 - threadIdx.x + at];  // shared_to_the_next_one
+}
+FAULT(shared_to_the_next_one, "an index that leaves an array in shared memory for the next one",
+      "memcheck") {
+  two_arrays<<<1, 32>>>(zeros(32), planted ? 1 : 0);
+}
+
 __global__ void dynamic_rows(int* y) {
   extern __shared__ int rows[];
   rows[threadIdx.x] = threadIdx.x;  // too_little_dynamic_shared
@@ -280,7 +292,7 @@ __global__ void diverged_barrier_of(int* y, bool planted) {
   if (!planted || threadIdx.x < 32) __syncthreads();  // diverged_barrier
   y[threadIdx.x] = tile[threadIdx.x];
 }
-FAULT(diverged_barrier, "a barrier that one warp does not reach", "synccheck") {
+FAULT(diverged_barrier, "a barrier that one warp does not reach", "synccheck, warn") {
   diverged_barrier_of<<<1, 64>>>(zeros(64), planted);
 }
 
@@ -290,7 +302,7 @@ __global__ void guarded(int* y, int n) {
   __syncthreads();  // return_before_barrier
   y[threadIdx.x] += 1;
 }
-FAULT(return_before_barrier, "threads return before a barrier", "synccheck") {
+FAULT(return_before_barrier, "threads return before a barrier", "synccheck, warn") {
   guarded<<<1, 64>>>(zeros(64), planted ? 40 : 64);
 }
 
@@ -299,7 +311,8 @@ __global__ void uneven(int* y, bool planted) {
   for (int i = 0; i < rounds; ++i) __syncthreads();  // barrier_in_uneven_loop
   y[threadIdx.x] = rounds;
 }
-FAULT(barrier_in_uneven_loop, "warps do different numbers of rounds with a barrier", "synccheck") {
+FAULT(barrier_in_uneven_loop, "warps do different numbers of rounds with a barrier",
+      "synccheck, warn") {
   uneven<<<1, 64>>>(zeros(64), planted);
 }
 
@@ -314,6 +327,16 @@ __global__ void two_barriers(int* y, bool planted) {
 }
 FAULT(barriers_of_two_kinds, "warps that wait at different barrier functions", "synccheck") {
   two_barriers<<<1, 64>>>(zeros(64), planted);
+}
+
+__global__ void short_count(int* y, bool planted) {
+  if (planted && threadIdx.x >= 32) return;
+  asm volatile("bar.sync 1, 64;" ::: "memory");  // count_of_a_warp_that_ended
+  y[threadIdx.x] = 1;
+}
+FAULT(count_of_a_warp_that_ended, "a numbered barrier whose count has a warp that has returned",
+      "synccheck") {
+  short_count<<<1, 64>>>(zeros(64), planted);
 }
 
 __global__ void barrier_count(int* y, bool planted) {
@@ -340,10 +363,11 @@ __global__ void tail(int* y, int n) {
   int value = threadIdx.x;
   value = __shfl_down_sync(0xffffffff, value, 1);
   if (threadIdx.x >= n) return;
-  value += __shfl_xor_sync(0xffffffff, value, 1);  // mask_names_ended_lanes
+  value += __shfl_xor_sync(0xffffffff, value, 1);
   y[threadIdx.x] = value;
 }
-FAULT(mask_names_ended_lanes, "a shuffle with lanes that have returned", "synccheck") {
+FAULT(mask_names_ended_lanes, "a shuffle whose mask names lanes that have returned: no fault",
+      "none") {
   tail<<<1, 32>>>(zeros(32), planted ? 20 : 32);
 }
 

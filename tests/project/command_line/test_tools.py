@@ -154,8 +154,8 @@ def test_occupancy_is_the_toolkits(tmp_path, capability):
     "kernel, tool_of, sentence",
     [("outside", "memcheck", r"outside: block \[0, 0, 0\], thread \[24, 0, 0\]: loads 4 bytes 0 bytes behind an allocation of "
       r"4096 bytes \(tools.cu:\d+\)"),
-     ("diverged", "synccheck", r"diverged: block \[0, 0, 0\], thread \[0, 0, 0\]: 32 of the block's 64 threads wait at "
-      r"__syncthreads\(\) and thread \[32, 0, 0\] has ended \(tools.cu:\d+\)")],
+     ("diverged", "synccheck", r"diverged: block \[0, 0, 0\], thread \[0, 0, 0\]: 33 of the block's 64 threads wait at "
+      r"__syncthreads\(\) and thread \[32, 0, 0\] waits at __shfl_sync\(\) \(tools.cu:\d+\)")],
 )  # fmt: skip
 def test_what_a_tool_finds(run, tmp_path, kernel, tool_of, sentence):
     done = run("sanitize", "--json", tmp_path / "s.json", kernel=kernel)
@@ -167,6 +167,19 @@ def test_what_a_tool_finds(run, tmp_path, kernel, tool_of, sentence):
     assert run("sanitize", "--error-exitcode", 9, kernel=kernel).returncode == 9
     other = {"memcheck": "synccheck", "synccheck": "memcheck"}[tool_of]
     assert run("sanitize", "--tool", other, kernel=kernel).returncode == 0
+
+
+def test_threads_that_end_before_a_barrier(run):
+    """No fault; a warning of synccheck where these are asked for."""
+    done = run("sanitize", kernel="early")
+    assert done.returncode == 0 and "kernkit sanitize: 0 found: " in done.stderr, done.stderr
+    done = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")
+    assert done.returncode == 1
+    line = line_of("// threads have ended")
+    assert (
+        f"synccheck: early: block [0, 0, 0], thread [0, 0, 0]: 40 of the block's 64 threads wait at __syncthreads() "
+        f"and thread [40, 0, 0] has ended (tools.cu:{line})\n" in done.stderr
+    ), done.stderr
 
 
 def test_a_race_and_its_suppression(run, tmp_path):

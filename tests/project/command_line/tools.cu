@@ -12,7 +12,15 @@ __global__ void columns(float* y, const float* x) {
 }
 __global__ void outside(float* y, const float* x) { y[threadIdx.x] = x[threadIdx.x + 1000]; }
 __global__ void diverged(float* y, const float* x) {
+  float value = x[threadIdx.x];
   if (threadIdx.x < 32) __syncthreads();
+  if (threadIdx.x != 63) value = __shfl_sync(0xffffffff, value, 0);
+  y[threadIdx.x] = value;
+  __syncthreads();
+}
+__global__ void early(float* y, const float* x) {
+  if (threadIdx.x >= 40) return;
+  __syncthreads();  // threads have ended
   y[threadIdx.x] = x[threadIdx.x];
 }
 __global__ void unordered(float* y, const float* x) {
@@ -50,6 +58,7 @@ int main(int, char** arguments) {
   if (is("columns")) columns<<<1, dim3(32, 32)>>>(y, x);
   if (is("outside")) outside<<<1, 64>>>(y, x);
   if (is("diverged")) diverged<<<1, 64>>>(y, x);
+  if (is("early")) early<<<1, 64>>>(y, x);
   if (is("unordered")) unordered<<<1, 64>>>(y, x);
   if (is("lanes")) lanes<<<1, 32>>>(y, x);
   if (is("unwritten")) unwritten<<<1, 64>>>(y, x);

@@ -99,9 +99,16 @@ TEST_F(CudaCapture, AForkOfAForkMayJoinInItsPlace) {
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(end(a, &graph), cudaSuccess);
   EXPECT_EQ(size(graph), 2u);
-  size_t nodes = 2;
-  cudaGraphNode_t node{};
-  EXPECT_EQ(cudaGraphGetNodes(graph, &node, &nodes), cudaErrorInvalidValue) << "only their number";
+  // Handles of all nodes, and of those that wait for no other.
+  std::vector<cudaGraphNode_t> all(3, reinterpret_cast<cudaGraphNode_t>(1)), roots = all;
+  size_t nodes = all.size();
+  EXPECT_EQ(cudaGraphGetNodes(graph, all.data(), &nodes), cudaSuccess);
+  EXPECT_EQ(nodes, 2u);
+  EXPECT_TRUE(all[0] != nullptr && all[1] != nullptr && all[0] != all[1] && all[2] == nullptr);
+  EXPECT_EQ(cudaGraphGetRootNodes(graph, nullptr, &nodes), cudaSuccess);
+  EXPECT_EQ(nodes, 1u);
+  EXPECT_EQ(cudaGraphGetRootNodes(graph, roots.data(), &nodes), cudaSuccess);
+  EXPECT_EQ(roots[0], all[0]);
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
   EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaErrorInvalidValue) << "gone";
 }
@@ -333,6 +340,57 @@ TEST_F(CudaCapture, AGraphIsANodeOfAnother) {
     EXPECT_EQ(cudaStreamSynchronize(a), cudaSuccess);
   };
   EXPECT_EQ(logs(nested), (Logs{"1ab2", "1ba2"}));
+}
+
+// Source of the rule: cuda_runtime_api.h at cudaGraphLaunch.
+TEST_F(CudaCapture, LaunchesOfOneInstanceFollowEachOther) {
+  const auto on_two_streams = [&](bool two_instances) {
+    return logs([&, two_instances] {
+      cudaStream_t a = begin(), b = stream(cudaStreamNonBlocking);
+      append(a, '1');
+      append(a, '2');
+      cudaGraph_t graph = nullptr;
+      EXPECT_EQ(end(a, &graph), cudaSuccess);
+      cudaGraphExec_t exec = instance(graph);
+      EXPECT_EQ(cudaGraphLaunch(exec, a), cudaSuccess);
+      EXPECT_EQ(cudaGraphLaunch(two_instances ? instance(graph) : exec, b), cudaSuccess);
+      EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    });
+  };
+  EXPECT_EQ(on_two_streams(false), (Logs{"1212"}));
+  EXPECT_EQ(on_two_streams(true), (Logs{"1122", "1212"}));
+}
+
+// Source of the rules: cuda_runtime_api.h at cudaGraphInstantiate and cudaGraphUpload.
+TEST_F(CudaCapture, AGraphIsInstantiatedWithFlagsAndUploaded) {
+  start(1);
+  cudaStream_t a = begin();
+  append(a, 'a');
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(end(a, &graph), cudaSuccess);
+  cudaGraphExec_t exec = nullptr;
+  constexpr unsigned long long kAutoFreeOnLaunch = 1, kUpload = 2, kDeviceLaunch = 4;
+  for (const auto instantiate : {cudaGraphInstantiateWithFlags, cudaGraphInstantiate}) {
+    EXPECT_EQ(instantiate(&exec, graph, kUpload), cudaErrorInvalidValue);
+    EXPECT_EQ(instantiate(&exec, graph, kDeviceLaunch | kAutoFreeOnLaunch), cudaErrorInvalidValue);
+    EXPECT_EQ(instantiate(&exec, graph, 16), cudaErrorInvalidValue);
+    EXPECT_EQ(instantiate(&exec, graph, kDeviceLaunch), cudaErrorNotSupported);
+    EXPECT_EQ(instantiate(&exec, nullptr, 0), cudaErrorInvalidValue);
+  }
+  EXPECT_EQ(runtime_.faults().front(),
+            "cudaGraphInstantiateWithFlags(): cudaGraphInstantiateFlagDeviceLaunch: kernels cannot "
+            "launch graphs; launch the graph from the host");
+  EXPECT_EQ(cudaGraphUpload(exec, a), cudaErrorInvalidValue) << "not made";
+  EXPECT_EQ(cudaGraphInstantiateWithFlags(&exec, graph, kAutoFreeOnLaunch), cudaSuccess);
+  EXPECT_EQ(cudaGraphUpload(exec, a), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(a), cudaSuccess);
+  EXPECT_EQ(log_, "") << "uploaded, not launched";
+  EXPECT_EQ(cudaGraphLaunch(exec, a), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(a), cudaSuccess);
+  EXPECT_EQ(log_, "a");
+  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  EXPECT_EQ(cudaGraphUpload(exec, a), cudaErrorInvalidValue) << "gone";
 }
 
 TEST_F(CudaCapture, EndsWithItsStream) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What threads do wrong that meet, wait or give up, and what is said about it: each kernel of
 // `faulty` has a fault. Those of memory are in memory_faults_test.cc.
+#include <algorithm>
 #include <chrono>
 
 #include "faults_fixture.h"
@@ -10,11 +11,6 @@
 
 namespace faulty {
 
-__global__ void early_return(float* x, int n) {
-  if (static_cast<int>(threadIdx.x) >= n) return;
-  __syncthreads();
-  x[threadIdx.x] = 1;
-}
 __global__ void one_branch(float* x) {
   if (threadIdx.x < 32) {
     __syncthreads();
@@ -32,6 +28,7 @@ __global__ void warp_and_block(int* x) {
 __global__ void lacks_itself(int* x) { x[threadIdx.x] = __shfl_xor_sync(0xffffu, 1, 16); }
 __global__ void two_masks(int* x) {
   x[threadIdx.x] = __shfl_sync(threadIdx.x < 16 ? 0xffffffffu : 0xffff0000u, 1, 31);
+  __syncthreads();
 }
 __global__ void two_functions(int* x) {
   x[threadIdx.x] =
@@ -60,6 +57,32 @@ __global__ void asserts(int n) {
   assert(i < n);
 }
 }  // namespace faulty
+
+// No fault: threads that have ended are left out.
+namespace ended {
+
+__global__ void at_barriers(int* x, int n) {
+  __shared__ int tile[96];
+  const auto i = static_cast<int>(threadIdx.x);
+  if (i >= n && i % 2 == 0) return;
+  tile[i] = i;
+  const int at_first = __syncthreads_count(1);
+  if (i >= n) return;
+  const int all = __syncthreads_and(i < 35), any = __syncthreads_or(i == 95);
+  __syncthreads();
+  x[i] = tile[n - 1 - i] + 100 * __syncthreads_count(i < 35) + 10000 * (all + 2 * any) +
+         100000 * at_first;
+}
+__global__ void in_masks(int* x, int n) {
+  const auto lane = static_cast<int>(threadIdx.x) % 32;
+  const int first = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x), 0);
+  if (lane >= n) return;
+  __syncwarp();
+  x[threadIdx.x] = first + 100 * __popc(__ballot_sync(0xffffffffu, 1)) +
+                   10000 * (__shfl_xor_sync(0xffffffffu, lane, 0) == lane ? 1 : 0);
+}
+
+}  // namespace ended
 
 // No fault: they only take long.
 namespace slow {
@@ -95,11 +118,33 @@ namespace kernkit::cuda_on_cpu {
 namespace {
 
 TEST_F(CudaFaults, BarrierNotReachedByAll) {
-  launch(faulty::early_return, 1, 128, 0, memory<float>(128), 96);
+  launch(faulty::warp_and_block, 1, 32, 0, memory<int>(32));
   EXPECT_EQ(fault(),
-            "faulty::early_return: block [0, 0, 0], thread [0, 0, 0]: 96 of the block's 128 "
-            "threads wait at __syncthreads() and thread [96, 0, 0] has ended");
+            "faulty::warp_and_block: block [0, 0, 0], thread [0, 0, 0]: 31 of the block's 32 "
+            "threads wait at __shfl_sync() and thread [5, 0, 0] waits at __syncthreads()");
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+}
+
+TEST_F(CudaFaults, ThreadsThatEndedAreLeftOut) {
+  int* x = memory<int>(96);
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    runtime_.set_seed(seed);
+    for (const int n : {96, 64, 40, 33, 32, 1}) {
+      launch(ended::at_barriers, 1, 96, 0, x, n);
+      ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess) << fault();
+      const int votes = (n <= 35 ? 1 : 0) + (n == 96 ? 2 : 0);
+      const int rest = 100 * std::min(n, 35) + 10000 * votes + 100000 * (n + 48 - n / 2);
+      for (int i = 0; i < n; ++i) ASSERT_EQ(x[i], n - 1 - i + rest) << i << " of " << n;
+    }
+    for (const int n : {32, 20, 1}) {
+      launch(ended::in_masks, 1, 96, 0, x, n);
+      ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess) << fault();
+      for (int i = 0; i < 96; ++i) {
+        const int expected = i / 32 * 32 + 100 * n + 10000;
+        ASSERT_TRUE(i % 32 >= n || x[i] == expected) << i << " of " << n << ": " << x[i];
+      }
+    }
+  }
 }
 
 TEST_F(CudaFaults, BarriersOfTwoKinds) {
@@ -107,13 +152,6 @@ TEST_F(CudaFaults, BarriersOfTwoKinds) {
   EXPECT_EQ(fault(),
             "faulty::one_branch: block [0, 0, 0], thread [32, 0, 0]: __syncthreads_or() meets "
             "threads of the block at __syncthreads()");
-}
-
-TEST_F(CudaFaults, LaneElsewhere) {
-  launch(faulty::warp_and_block, 1, 32, 0, memory<int>(32));
-  EXPECT_EQ(fault(),
-            "faulty::warp_and_block: block [0, 0, 0], thread [0, 0, 0]: 31 of the block's 32 "
-            "threads wait at __shfl_sync() and thread [5, 0, 0] waits at __syncthreads()");
 }
 
 TEST_F(CudaFaults, MaskWithoutTheCaller) {
@@ -126,8 +164,8 @@ TEST_F(CudaFaults, MaskWithoutTheCaller) {
 TEST_F(CudaFaults, MasksThatDiffer) {
   launch(faulty::two_masks, 1, 32, 0, memory<int>(32));
   EXPECT_EQ(fault(),
-            "faulty::two_masks: block [0, 0, 0], thread [31, 0, 0]: has ended, and lanes with the "
-            "mask 0xffffffff wait for it at __shfl_sync()");
+            "faulty::two_masks: block [0, 0, 0], thread [0, 0, 0]: 16 of the block's 32 threads "
+            "wait at __shfl_sync() and thread [16, 0, 0] waits at __syncthreads()");
 }
 
 TEST_F(CudaFaults, FunctionsThatDiffer) {
@@ -142,7 +180,7 @@ TEST_F(CudaFaults, LanesThatNeverCome) {
   launch(faulty::half_a_warp, 1, 32, 0, memory<int>(32));
   EXPECT_EQ(fault(),
             "faulty::half_a_warp: block [0, 0, 0], thread [0, 0, 0]: 16 of the block's 32 threads "
-            "wait at __ballot_sync() and thread [16, 0, 0] has ended");
+            "wait at __ballot_sync() and thread [20, 0, 0] waits at __syncthreads()");
 }
 
 TEST_F(CudaFaults, WaitsForever) {
@@ -205,9 +243,9 @@ TEST_F(CudaFaults, FaultsEndTheKernelAlone) {
   runtime_.~CudaRuntime();
   new (&runtime_) CudaRuntime;
   runtime_.run_kernels(true);
-  float x[64] = {};
-  launch(faulty::early_return, 1, 64, 0, static_cast<float*>(x), 64);
-  EXPECT_EQ(x[0] + x[63], 2);
+  int x[32] = {};
+  launch(ended::in_masks, 1, 32, 0, static_cast<int*>(x), 32);
+  EXPECT_EQ(x[0] + x[31], 2 * 13200);
   EXPECT_EQ(fault(), "none");
 }
 

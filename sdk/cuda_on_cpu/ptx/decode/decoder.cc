@@ -12,7 +12,10 @@ namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
 constexpr const char* kEnd = "%end";  // the label behind a function that is called
-constexpr uint32_t kDynamicAlignment = 16;
+
+uint32_t rounded_up(uint32_t bytes, uint32_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 std::vector<uint32_t> sizes_of(const std::vector<Variable>& variables) {
   std::vector<uint32_t> sizes;
@@ -44,10 +47,14 @@ Kernel Decoder::decode() {
   kernel_.frame_bytes = kernel_.local_bytes;
   if (!framed_.empty()) kernel_.local_bytes += kStackBytes;
   uint32_t& shared = kernel_.shared_bytes;
-  shared = (shared + kDynamicAlignment - 1) / kDynamicAlignment * kDynamicAlignment;
-  for (Constant& constant : kernel_.constants) {
-    if (constant.behind_shared) constant.bits += shared;
+  shared = rounded_up(shared, dynamic_alignment_);
+  for (KernelVariable& variable : kernel_.variables) {
+    if (variable.kind == KernelVariable::kDynamic) variable.begin = shared;
   }
+  for (Constant& constant : kernel_.constants) {
+    if (is_dynamic(constant.variable)) constant.bits += shared;
+  }
+  find_variables(derived_, registers_.count(), &kernel_);
   registers_.place(&kernel_);
   for (Operation& one : kernel_.code) one.run = fastest(one.run);
   return std::move(kernel_);
@@ -153,7 +160,7 @@ void Decoder::decode_statement(const Statement& statement) {
 }
 
 uint32_t Decoder::place_in(uint32_t* bytes, const Variable& variable) const {
-  const uint32_t at = (*bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
+  const uint32_t at = rounded_up(*bytes, variable.alignment);
   *bytes = at + variable.size;
   return at;
 }
@@ -173,8 +180,7 @@ void Decoder::declare(const Variable& variable) {
   Meaning meaning;
   meaning.type = variable.type;
   if (variable.space == "shared") {
-    meaning.space = Space::kShared;
-    meaning.address = place_in(&kernel_.shared_bytes, variable);
+    place_shared(variable, &meaning);
   } else if (variable.space == "local" || variable.space == "param") {
     meaning = local_variable(variable);
   } else {
@@ -207,6 +213,7 @@ uint32_t Decoder::emit() {
   const auto number = static_cast<uint32_t>(kernel_.code.size());
   operation.number = number;
   kernel_.code.push_back(operation);
+  derived_.push_back(statement_ == nullptr ? Derived::kFromNone : derived_by(statement_->name));
   kernel_.origins.push_back(statement_ == nullptr ? Origin{}
                                                   : Origin{statement_->line, statement_->opcode()});
   return number;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ptx/decode/derived.h"
 #include "ptx/decode/kernel.h"
 #include "ptx/decode/registers.h"
 #include "ptx/decode/scope.h"
@@ -96,6 +97,8 @@ class Decoder {
   const Meaning* module_variable(const std::string& name);
   uint32_t special(const std::string& name);
   uint32_t place_in(uint32_t* bytes, const Variable& variable) const;
+  void place_shared(const Variable& variable, Meaning* meaning);
+  bool is_dynamic(uint32_t variable) const;
   std::string where() const;
 
   const Module& module_;
@@ -104,13 +107,15 @@ class Decoder {
   Kernel kernel_;
   Registers registers_;
   uint32_t carry_ = kNone;
+  uint32_t dynamic_alignment_ = 1;  // of dynamic shared memory that the kernel names, in bytes
   std::vector<Scope> scopes_;
   std::vector<const Function*> called_;  // the innermost last
   std::vector<const Function*> framed_;  // those of kernel_.functions
   uint32_t decoded_ = kNone;             // the one of them that is decoded; kNone: the kernel
   Names<Meaning> module_names_;
   const Statement* statement_ = nullptr;
-  std::vector<bool> used_;  // modifiers
+  std::vector<bool> used_;        // modifiers
+  std::vector<Derived> derived_;  // of the operations
 };
 
 /// Decodes a family of instructions; null: not known.

@@ -19,7 +19,15 @@ struct Constant {
   uint32_t at;
   uint32_t size;  // bytes a lane; 0: a predicate
   uint64_t bits;
-  bool behind_shared = false;  // an address of dynamic shared memory: it lies behind the static one
+  uint32_t variable = kNone;  // whose address it is, a number of Kernel::variables
+};
+
+/// A variable of global or shared memory that the kernel names.
+struct KernelVariable {
+  enum Kind { kGlobal, kShared, kDynamic } kind;  // kDynamic: dynamic shared memory
+  std::string name;                               // in PTX
+  uint64_t begin;                                 // its address in its space
+  uint32_t bytes;                                 // of kDynamic 0, since a launch has it
 };
 
 /// A register that holds %tid.x and the like.
@@ -71,6 +79,7 @@ struct Kernel {
   std::vector<CalledFunction> functions;
   std::vector<CallSite> calls;
   std::vector<Slot> slots;
+  std::vector<KernelVariable> variables;
   uint32_t register_bytes = 0;  // of a warp
   uint32_t shared_bytes = 0;    // static
   uint32_t local_bytes = 0;     // of a thread

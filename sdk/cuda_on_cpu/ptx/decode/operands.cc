@@ -11,6 +11,11 @@
 #include "ptx/machine/window.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
+namespace {
+
+constexpr uint32_t kDynamicAlignment = 16;  // the least, as ptxas has it
+
+}  // namespace
 
 bool Decoder::has(std::string_view modifier) {
   for (size_t i = 0; i < used_.size(); ++i) {
@@ -97,17 +102,34 @@ const Meaning* Decoder::module_variable(const std::string& name) {
     Meaning meaning;
     meaning.type = variable.type;
     if (variable.space == "shared") {
-      meaning.space = Space::kShared;
-      meaning.behind_shared = variable.size == 0;
-      if (variable.size != 0) meaning.address = place_in(&kernel_.shared_bytes, variable);
+      place_shared(variable, &meaning);
     } else {
       meaning.space = Space::kGlobal;
       if (!addresses_.find(name, &meaning.address))
         refuse("the variable " + name + " is not known");
+      meaning.variable = static_cast<uint32_t>(kernel_.variables.size());
+      kernel_.variables.push_back({KernelVariable::kGlobal, name, meaning.address, variable.size});
     }
     return &(module_names_[name] = meaning);
   }
   return nullptr;
+}
+
+void Decoder::place_shared(const Variable& variable, Meaning* meaning) {
+  const bool dynamic = variable.size == 0;
+  meaning->space = Space::kShared;
+  if (dynamic) {
+    dynamic_alignment_ = std::max({dynamic_alignment_, kDynamicAlignment, variable.alignment});
+  } else {
+    meaning->address = place_in(&kernel_.shared_bytes, variable);
+  }
+  meaning->variable = static_cast<uint32_t>(kernel_.variables.size());
+  kernel_.variables.push_back({dynamic ? KernelVariable::kDynamic : KernelVariable::kShared,
+                               variable.name, meaning->address, variable.size});
+}
+
+bool Decoder::is_dynamic(uint32_t variable) const {
+  return variable != kNone && kernel_.variables[variable].kind == KernelVariable::kDynamic;
 }
 
 const Meaning& Decoder::meaning_of(const Operand& operand) {
@@ -143,7 +165,7 @@ uint32_t Decoder::special(const std::string& name) {
 uint32_t Decoder::constant(uint64_t bits, Type type) {
   const uint32_t size = register_size(type);
   if (size < 8) bits &= (uint64_t{1} << 8 * size) - 1;
-  return registers_.constant(bits, size, false, &kernel_);
+  return registers_.constant(bits, size, &kernel_);
 }
 
 uint32_t Decoder::frame() {
@@ -159,7 +181,7 @@ uint32_t Decoder::carry() {
 uint32_t Decoder::from(const Operand& operand, Type type) {
   switch (operand.kind) {
     case Operand::kInteger:
-      if (type == Type::kPred) return registers_.constant(operand.bits != 0, 0, false, &kernel_);
+      if (type == Type::kPred) return registers_.constant(operand.bits != 0, 0, &kernel_);
       if (type == Type::kF32 || type == Type::kF64) refuse("expected a number with a point");
       return constant(operand.bits, type);
     case Operand::kFloat:
@@ -214,7 +236,7 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
     operation = held;
     return number;
   }
-  return registers_.constant(bits, size, meaning.behind_shared, &kernel_);
+  return registers_.constant(bits, size, &kernel_, meaning.variable);
 }
 
 void Decoder::take(Type type) {
@@ -264,6 +286,7 @@ void Decoder::address(size_t i, Space space) {
   if (where.kind != Operand::kAddress) refuse("expected an address");
   operation.space = space;
   operation.offset = where.offset;
+  operation.variable = kNone;
   if (where.name.empty()) return;
   Operand base = where;
   base.kind = Operand::kName;
@@ -278,12 +301,13 @@ void Decoder::address(size_t i, Space space) {
   }
   operation.space = meaning.space;
   operation.offset += static_cast<int64_t>(meaning.address);
+  operation.variable = meaning.variable;
   if (meaning.in_frame) {
     operation.address = frame();
     operation.address_size = 8;
   }
-  if (meaning.behind_shared) {
-    operation.address = registers_.constant(0, 4, true, &kernel_);
+  if (is_dynamic(meaning.variable)) {
+    operation.address = registers_.constant(0, 4, &kernel_, meaning.variable);
     operation.address_size = 4;
   }
 }

@@ -59,13 +59,13 @@ uint32_t Registers::add(Type type) {
   return static_cast<uint32_t>(sizes_.size() - 1);
 }
 
-uint32_t Registers::constant(uint64_t bits, uint32_t size, bool behind_shared, Kernel* kernel) {
+uint32_t Registers::constant(uint64_t bits, uint32_t size, Kernel* kernel, uint32_t variable) {
   for (const Constant& one : kernel->constants) {
-    if (one.bits == bits && one.size == size && one.behind_shared == behind_shared) return one.at;
+    if (one.bits == bits && one.size == size && one.variable == variable) return one.at;
   }
   sizes_.push_back(size);
   const auto number = static_cast<uint32_t>(sizes_.size() - 1);
-  kernel->constants.push_back({number, size, bits, behind_shared});
+  kernel->constants.push_back({number, size, bits, variable});
   return number;
 }
 

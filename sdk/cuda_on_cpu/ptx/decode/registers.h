@@ -18,8 +18,9 @@ inline uint32_t register_size(Type type) {
 class Registers {
  public:
   uint32_t add(Type type);
-  /// One that holds a number in every lane.
-  uint32_t constant(uint64_t bits, uint32_t size, bool behind_shared, Kernel* kernel);
+  /// One that holds a number in every lane, or the address of a variable of the kernel.
+  uint32_t constant(uint64_t bits, uint32_t size, Kernel* kernel, uint32_t variable = kNone);
+  size_t count() const { return sizes_.size(); }
   /// Gives each its place, and puts that into the kernel's operations.
   void place(Kernel* kernel) const;
 

@@ -17,10 +17,10 @@ struct Meaning {
   Type type = Type::kNone;
   uint32_t number = 0;  // of a register
   Space space = Space::kGeneric;
-  uint64_t address = 0;        // in its space
-  bool is_parameter = false;   // of the kernel or a function: its address is a generic one
-  bool in_frame = false;       // its address is one from the frame on
-  bool behind_shared = false;  // from the end of static shared memory on
+  uint64_t address = 0;       // in its space
+  bool is_parameter = false;  // of the kernel or a function: its address is a generic one
+  bool in_frame = false;      // its address is one from the frame on
+  uint32_t variable = kNone;  // of global or shared memory: its number in Kernel::variables
 };
 
 /// `.reg .b32 %r<100>`

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/image/image.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "process/demangle.h"
 #include "ptx/decode/decoder.h"
 #include "ptx/machine/window.h"
 #include "ptx/text/parser.h"
@@ -13,6 +15,9 @@ namespace {
 
 constexpr size_t kAlignment = 256;
 constexpr size_t kBarrierBytes = 256;
+// Between variables is memory that no kernel may touch, as long as the variable before it, within
+// these bounds [bytes]: a pointer that leaves a variable does not reach the next one.
+constexpr size_t kLeastGap = 256, kMostGap = 4096;
 
 }  // namespace
 
@@ -30,7 +35,7 @@ Image::Image(std::string ptx, const std::map<std::string, void*>& managed)
     const size_t alignment = std::max<size_t>(variable.alignment, 16);
     own[variable.name] = bytes_ = (bytes_ + alignment - 1) / alignment * alignment;
     places_[variable.name] = {nullptr, &variable, false};
-    bytes_ += variable.size;
+    bytes_ += variable.size + std::clamp<size_t>(variable.size, kLeastGap, kMostGap);
   }
   barrier_ = (bytes_ + kAlignment - 1) / kAlignment * kAlignment;
   bytes_ = barrier_ + kBarrierBytes;
@@ -84,6 +89,23 @@ Range Image::range_of(uint64_t address) const {
     }
   }
   return {};
+}
+
+std::string Image::place_of(uint64_t address) const {
+  const Variable* nearest = nullptr;
+  uint64_t least = kMostGap;
+  for (const auto& [name, place] : places_) {
+    const uint64_t past = address - reinterpret_cast<uint64_t>(place.at) - place.variable->size;
+    if (past >= least) continue;
+    least = past;
+    nearest = place.variable;
+  }
+  if (nearest == nullptr) return "";
+  const auto bytes = [](uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+  };
+  return bytes(least) + " past the end of variable " + name_of_variable(nearest->name) + " (" +
+         bytes(nearest->size) + ")";
 }
 
 const Kernel& Image::kernel(const std::string& name) {

@@ -32,6 +32,9 @@ class Image : public Addresses {
   bool holds(const void* address) const { return address >= at_ && address < at_ + bytes_; }
   /// The variable around an address; an empty range when there is none.
   Range range_of(uint64_t address) const;
+  /// Where an address outside of all variables is, by the one before it: "0 bytes past the end of
+  /// variable table (400 bytes)"; "" far from all.
+  std::string place_of(uint64_t address) const;
   /// What grid.sync() counts in.
   unsigned char* grid_barrier() const { return at_ + barrier_; }
 
@@ -44,7 +47,7 @@ class Image : public Addresses {
 
   std::unique_ptr<Module> module_;
   std::map<std::string, Place> places_;  // of variables
-  size_t barrier_ = 0;
+  size_t barrier_ = 0;                   // where memory for grid.sync() is, after the variables
   size_t bytes_ = 0;
   size_t constant_bytes_ = 0;
   std::unique_ptr<unsigned char[]> memory_;

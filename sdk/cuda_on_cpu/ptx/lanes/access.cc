@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "process/demangle.h"
 #include "ptx/lanes/lanes.h"
 #include "ptx/machine/block.h"
 #include "ptx/machine/fault.h"
@@ -48,6 +49,24 @@ struct Access {
     check_alignment(lane, address);
     return reinterpret_cast<unsigned char*>(address);
   }
+  // The address is derived from that of a variable, and lies outside of it.
+  [[noreturn]] void refuse_variable(int lane, uint64_t address) const {
+    const Block& block = *warp.block;
+    const KernelVariable& variable = block.launch.kernel.variables[operation.variable];
+    auto index = static_cast<int64_t>(address - variable.begin);
+    uint64_t bytes = variable.bytes;
+    std::string name = "variable " + name_of_variable(variable.name);
+    if (variable.kind == KernelVariable::kShared) name = "shared " + name;
+    if (variable.kind == KernelVariable::kDynamic) {
+      name = "dynamic shared memory";
+      bytes = block.launch.dynamic_shared;
+    }
+    if (variable.kind != KernelVariable::kGlobal) index = static_cast<int32_t>(index);
+    refuse(lane,
+           "at byte " + std::to_string(index) + " of " + name + " (" + std::to_string(bytes) +
+               (bytes == 1 ? " byte)" : " bytes)"),
+           cudaErrorIllegalAddress);
+  }
   unsigned char* in_global(int lane, uint64_t address) const {
     Range& range = warp.ranges[operation.number];
     if (address < range.begin || address + size > range.end) {
@@ -57,6 +76,7 @@ struct Access {
       if (address < range.begin || address + size > range.end || address + size < address) {
         const uint64_t first = address < range.begin || address >= range.end ? address : range.end;
         range = {};
+        if (operation.variable != kNone) refuse_variable(lane, first);
         refuse(lane, launch.memory.place_of(first), cudaErrorIllegalAddress);
       }
     }
@@ -64,6 +84,9 @@ struct Access {
     return reinterpret_cast<unsigned char*>(address);
   }
   unsigned char* in_shared(int lane, uint64_t at) const {
+    const uint64_t end = std::min<uint64_t>(operation.shared_end, warp.shared.bytes);
+    const bool is_inside = at >= operation.shared_begin && at < end && end - at >= size;
+    if (operation.variable != kNone && !is_inside) refuse_variable(lane, at);
     return in("shared memory", warp.shared, lane, at);
   }
   unsigned char* in_local(int lane, uint64_t at) const {
@@ -102,7 +125,17 @@ void read_addresses(Warp& warp, const Operation& operation, uint64_t* to) {
 }
 
 void renew_range(Warp& warp, const Operation& operation, uint64_t address) {
-  warp.ranges[operation.number] = warp.block->launch.memory.range_of(address);
+  const Launch& launch = warp.block->launch;
+  Range range;
+  if (operation.variable == kNone) {
+    range = launch.memory.range_of(address);
+  } else {
+    const KernelVariable& variable = launch.kernel.variables[operation.variable];
+    if (variable.kind == KernelVariable::kGlobal) {
+      range = {variable.begin, variable.begin + variable.bytes};
+    }
+  }
+  warp.ranges[operation.number] = range;
 }
 
 void find_places(Warp& warp, const Operation& operation, uint32_t size, Touch touch,

@@ -14,8 +14,10 @@
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-// The operation's offset has the place of each in local memory, 16 bits of it; the result is the
-// last one.
+// The operation's offset has places in local memory, 16 bits of each: of up to three parameters,
+// then of the result, whose size is `operation.bytes`.
+constexpr int kResult = 3;
+
 unsigned char* place(Warp& warp, const Operation& operation, int which, int lane) {
   auto at = static_cast<size_t>(operation.offset >> 16 * which & 0xffff);
   if (operation.address != kNone) at += warp.lanes<uint64_t>(operation.address)[lane];
@@ -27,15 +29,25 @@ T parameter(Warp& warp, const Operation& operation, int which, int lane) {
   std::memcpy(&value, place(warp, operation, which, lane), sizeof(T));
   return value;
 }
+template <class T>
+void set_result(Warp& warp, const Operation& operation, int lane, T value) {
+  if (operation.bytes == 0) return;
+  std::memcpy(place(warp, operation, kResult, lane), &value, sizeof(T));
+}
 
 void print(Warp& warp, const Operation& operation) {
   for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
-    const std::string format =
-        text_at(warp, lane, operation, parameter<uint64_t>(warp, operation, 0, lane));
+    const auto format = parameter<uint64_t>(warp, operation, 0, lane);
     const auto arguments = parameter<uint64_t>(warp, operation, 1, lane);
-    const std::string text = formatted(warp, lane, operation, format, arguments);
-    std::fputs(text.c_str(), stdout);
+    if (format == 0) {
+      set_result<int32_t>(warp, operation, lane, -1);
+      continue;
+    }
+    const std::string text = text_at(warp, lane, operation, format);
+    const Printed printed = formatted(warp, lane, operation, text, arguments);
+    std::fputs(printed.text.c_str(), stdout);
+    set_result<int32_t>(warp, operation, lane, printed.arguments);
   }
 }
 
@@ -59,7 +71,7 @@ void allocate(Warp& warp, const Operation& operation) {
     const int lane = __builtin_ctz(left);
     const auto bytes = parameter<uint64_t>(warp, operation, 0, lane);
     const uint64_t address = launch.heap.allocate(bytes, launch.poison);
-    std::memcpy(place(warp, operation, 1, lane), &address, sizeof(address));
+    set_result(warp, operation, lane, address);
   }
 }
 
@@ -74,15 +86,18 @@ void give_back(Warp& warp, const Operation& operation) {
   }
 }
 
-// Up to four parameters and results of a function of the device, by their places in local memory.
-void take_places(Decoder& d, const std::vector<Operand>& all, size_t most = 4) {
-  int shift = 0;
-  for (size_t i = 0; i < all.size() && i < most; ++i) {
-    const uint64_t place = d.local_place(all[i]);
+void take_places(Decoder& d, size_t callee, size_t parameters, uint8_t result_bytes = 0) {
+  const auto take = [&](int which, const Operand& one) {
+    const uint64_t place = d.local_place(one);
     if (place > 0x7fff) d.refuse("its parameters lie too far away");
-    d.operation.offset |= static_cast<int64_t>(place << shift);
-    shift += 16;
-  }
+    d.operation.offset |= static_cast<int64_t>(place << 16 * which);
+  };
+  const std::vector<Operand>& all = d.operand(callee + 1).parts;
+  if (all.size() < parameters) d.refuse("it has too few parameters");
+  for (size_t i = 0; i < parameters; ++i) take(static_cast<int>(i), all[i]);
+  if (result_bytes == 0 || callee == 0 || d.operand(0).parts.empty()) return;
+  take(kResult, d.operand(0).parts[0]);
+  d.operation.bytes = result_bytes;
 }
 
 }  // namespace
@@ -92,20 +107,20 @@ Run call(Decoder& d) {
   const size_t callee = d.operand(0).kind == Operand::kVector ? 1 : 0;
   const std::string& name = d.operand(callee).name;
   if (name == "vprintf") {
-    take_places(d, d.operand(callee + 1).parts, 2);
+    take_places(d, callee, 2, sizeof(int32_t));
     return print;
   }
   if (name == "__assertfail") {
-    take_places(d, d.operand(callee + 1).parts, 3);
+    take_places(d, callee, 3);
     return fail_assertion;
   }
   if (name == "malloc") {
-    if (callee != 1 || d.operand(0).parts.empty() || d.operand(2).parts.empty()) return nullptr;
-    take_places(d, {d.operand(2).parts[0], d.operand(0).parts[0]});
+    if (callee != 1 || d.operand(0).parts.empty()) return nullptr;
+    take_places(d, callee, 1, sizeof(uint64_t));
     return allocate;
   }
   if (name == "free") {
-    take_places(d, d.operand(callee + 1).parts);
+    take_places(d, callee, 1);
     return give_back;
   }
   d.call();

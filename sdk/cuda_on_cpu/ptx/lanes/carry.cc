@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA, "Extended-Precision Integer Arithmetic Instructions": the carry, or the borrow, of one
-// is an operand of the next.
+// PTX ISA, "Extended-Precision Integer Arithmetic Instructions". CC.CF is the carry of an adder, as
+// devices have it: a - b is a + ~b + 1, so that after a subtraction CC.CF is 1 where nothing was
+// borrowed. Code that nvcc generates for division of 128 bits adds that 1.
 #include <type_traits>
 
 #include "ptx/lanes/families.h"
@@ -24,22 +25,19 @@ void carry_lanes(Warp& warp, const Operation& operation) {
   using U = std::make_unsigned_t<X>;
   const X *a = warp.lanes<X>(operation.a), *b = warp.lanes<X>(operation.b);
   const X* c = operation.c != kNone ? warp.lanes<X>(operation.c) : b;
-  const uint32_t before = operation.e != kNone ? warp.predicate(operation.e) : 0;
+  const uint32_t without = operation.mode == kSubtracts ? Warp::kAll : 0;
+  const uint32_t before = operation.e != kNone ? warp.predicate(operation.e) : without;
   uint32_t after = 0;
   U* d = warp.results<U>(operation.to);
   for (int l = 0; l < 32; ++l) {
     const U carry = (before & kLane[l]) != 0 ? 1 : 0;
-    if (operation.mode == kSubtracts) {
-      const U x = static_cast<U>(a[l]), y = static_cast<U>(b[l]);
-      after |= x < y || (x == y && carry != 0) ? kLane[l] : 0;
-      d[l] = x - y - carry;
-    } else {
-      const bool adds = operation.mode == kAdds;
-      const U x = adds ? static_cast<U>(a[l]) : product(a[l], b[l], operation.mode == kHighProduct);
-      const U sum = x + static_cast<U>(c[l]);
-      after |= sum < x || (carry != 0 && sum == static_cast<U>(~U{0})) ? kLane[l] : 0;
-      d[l] = sum + carry;
-    }
+    const bool multiplies = operation.mode == kLowProduct || operation.mode == kHighProduct;
+    const U x =
+        multiplies ? product(a[l], b[l], operation.mode == kHighProduct) : static_cast<U>(a[l]);
+    const U y = static_cast<U>(operation.mode == kSubtracts ? ~c[l] : c[l]);
+    const U sum = x + y;
+    after |= sum < x || (carry != 0 && sum == static_cast<U>(~U{0})) ? kLane[l] : 0;
+    d[l] = sum + carry;
   }
   warp.keep<U>(operation.to);
   if (operation.to_predicate != kNone) warp.set_predicate(operation.to_predicate, after);

@@ -43,6 +43,16 @@ bool is_pair(Type type) {
          type == Type::kE5M2x2;
 }
 
+Run to_tf32(Decoder& d) {
+  const std::string_view how = d.one_of({"rna", "rn", "rz"});
+  if (d.type() != Type::kF32) return nullptr;
+  d.need_operands(2);
+  d.take({Type::kB32, Type::kF32});
+  if (how == "rna") return unary<ToTF32<TF32Rounding::kNearestAway>, uint32_t, float>;
+  if (how == "rn") return unary<ToTF32<TF32Rounding::kNearestEven>, uint32_t, float>;
+  return how == "rz" ? unary<ToTF32<TF32Rounding::kZero>, uint32_t, float> : nullptr;
+}
+
 Run usual_form(Type to, Type from) {
   if (to == Type::kF32 && from == Type::kF16) return unary<Widen<Half>, float, Half>;
   if (to == Type::kF32 && from == Type::kBF16) return unary<Widen<BHalf>, float, BHalf>;
@@ -58,6 +68,7 @@ Run usual_form(Type to, Type from) {
 }  // namespace
 
 Run cvt(Decoder& d) {
+  if (d.has("tf32")) return to_tf32(d);
   const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"});
   const Type to = d.type(), from = d.type();
   if (is_pair(to) && from == Type::kF32) {

@@ -30,6 +30,7 @@ void copy_lanes(Warp& warp, const Operation& operation) {
   source.address = operation.a;
   source.address_size = 8;
   source.offset = static_cast<int32_t>(operation.target);
+  source.variable = kNone;
   uint32_t sizes[32], whole = 0;
   for (int lane = 0; lane < 32; ++lane) {
     sizes[lane] = operation.b == kNone ? bytes : warp.lanes<uint32_t>(operation.b)[lane];

@@ -71,7 +71,12 @@ inline bool find_row(Warp& warp, const Operation& operation, uint32_t size, Touc
                                                   : warp.parameters;
   row->first = reinterpret_cast<uintptr_t>(window.begin) + first;
   row->stride += window.bytes_of_lane;
-  return one < window.bytes && other < window.bytes && window.bytes - other >= size;
+  uint64_t begin = 0, end = window.bytes;
+  if (space == Space::kShared) {
+    begin = operation.shared_begin;
+    if (end > operation.shared_end) end = operation.shared_end;
+  }
+  return one >= begin && one < end && other < end && end - other >= size;
 }
 
 }  // namespace KERNKIT_PTX_WAY

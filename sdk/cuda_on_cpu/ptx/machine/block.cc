@@ -72,7 +72,9 @@ void Block::start(uint3 its_index, uint64_t random) {
   if (watch != nullptr) watch->starts();
   // Another byte than global memory has.
   std::fill(shared.begin(), shared.end(), static_cast<unsigned char>(launch.poison ^ 0x5a));
-  for (Barrier& barrier : barriers_) barrier = {};
+  for (uint32_t left = in_use_; left != 0; left &= left - 1) barriers_[__builtin_ctz(left)] = {};
+  in_use_ = 0;
+  live_ = threads;
   for (Warp& warp : warps) {
     for (const SpecialRegister& special : launch.kernel.specials) {
       if (is_of_block(special)) set_special(warp, special);
@@ -106,15 +108,33 @@ Block::Stop Block::run() {
   }
 }
 
+Running Block::running() const {
+  Running waits{threads, 0};
+  for (const Warp& warp : warps) {
+    const auto thread_of = [&](uint32_t mask) {
+      return warp.number * 32 + static_cast<unsigned>(__builtin_ctz(mask));
+    };
+    if (warp.active != 0) return {thread_of(warp.active), warp.pc};
+    for (const Part& part : warp.parts) {
+      const Running one{thread_of(part.mask), part.pc};
+      if (part.state == Part::kReady) return one;
+      if (waits.thread == threads) waits = one;
+    }
+  }
+  return waits;
+}
+
+// Threads that a barrier waits for while none has ended.
+unsigned Block::expected(unsigned count) const { return count != 0 ? count : threads; }
+
 bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
                    uint32_t count) {
   Barrier& barrier = barriers_[number];
-  const unsigned expected = count != 0 ? count : threads;
   const int lane = __builtin_ctz(lanes);
-  if (barrier.arrived == 0) {
+  if (barrier.first == nullptr) {
     barrier.first = &operation;
-    barrier.expected = expected;
-    barrier.true_predicates = 0;
+    barrier.count = count;
+    in_use_ |= kLane[number];
   }
   if (watch != nullptr) watch->arrives(warp, number, operation.mode == 1);
   const Kernel& kernel = launch.kernel;
@@ -124,25 +144,51 @@ bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint3
           function_text(kernel, operation) + " meets threads of the block at " +
               function_text(kernel, *barrier.first));
   }
-  if (barrier.expected != expected) {
+  const auto warps_of = [](unsigned all) { return (all + 31) / 32; };
+  if (warps_of(expected(barrier.count)) != warps_of(expected(count))) {
     fault(warp, lane, operation,
-          function_text(kernel, operation) + " is for " + std::to_string(expected) +
-              " threads, and others wait at it for " + std::to_string(barrier.expected));
+          function_text(kernel, operation) + " is for " + std::to_string(expected(count)) +
+              " threads, and others wait at it for " + std::to_string(expected(barrier.count)));
   }
+  if (count % 32 != 0) {
+    fault(warp, lane, operation,
+          function_text(kernel, operation) + " is for " + std::to_string(count) +
+              " threads; expected a multiple of 32");
+  }
+  barrier.count = std::max(barrier.count, count);
   if (operation.c != kNone) {
     const uint32_t bits = warp.predicate(operation.c);
     const uint32_t true_ones = (operation.negated ? ~bits : bits) & lanes;
     barrier.true_predicates += static_cast<unsigned>(__builtin_popcount(true_ones));
   }
   barrier.arrived += static_cast<unsigned>(__builtin_popcount(lanes));
-  if (barrier.arrived > expected) {
-    fault(warp, lane, operation,
-          function_text(kernel, operation) + " has " + std::to_string(barrier.arrived) +
-              " threads, and is for " + std::to_string(expected));
+  barrier.lanes[warp.number] |= lanes;
+  count_warp(&barrier, warp);
+  return open_if_complete(number);
+}
+
+void Block::count_warp(Barrier* barrier, const Warp& warp) const {
+  uint32_t& lanes = barrier->lanes[warp.number];
+  if (lanes == 0 || (warp.live & ~lanes) != 0) return;
+  lanes = 0;
+  barrier->of_warps += 32;
+}
+
+bool Block::open_if_complete(uint32_t number) {
+  const Barrier& barrier = barriers_[number];
+  const bool is_complete =
+      barrier.count != 0 ? barrier.of_warps >= barrier.count : barrier.arrived == live_;
+  if (is_complete) leave_barrier(number);
+  return is_complete;
+}
+
+void Block::end(Warp& warp, uint32_t lanes) {
+  live_ -= static_cast<unsigned>(__builtin_popcount(lanes));
+  for (uint32_t left = in_use_; left != 0; left &= left - 1) {
+    const auto number = static_cast<uint32_t>(__builtin_ctz(left));
+    count_warp(&barriers_[number], warp);
+    open_if_complete(number);
   }
-  if (barrier.arrived < expected) return false;
-  leave_barrier(number);
-  return true;
 }
 
 // Mode of a barrier: 0 plain, 1 arrives only, 2 popc, 3 and, 4 or.
@@ -154,7 +200,7 @@ void Block::leave_barrier(uint32_t number) {
       if (part.state != Part::kWaits || part.barrier != number) continue;
       const Operation& operation = launch.kernel.code[part.pc];
       warp.mask = part.mask;
-      const bool all = barrier.true_predicates == barrier.expected;
+      const bool all = barrier.true_predicates == barrier.arrived;
       const bool result = operation.mode == 3 ? all : barrier.true_predicates != 0;
       if (operation.mode == 2) {
         auto* counts = warp.results<uint32_t>(operation.to);
@@ -168,36 +214,49 @@ void Block::leave_barrier(uint32_t number) {
     }
   }
   barrier = {};
+  in_use_ &= ~kLane[number];
   steps_passed.add();
 }
 
 // In the words that kernels have which were compiled for the CPU.
 void Block::say_deadlock() const {
-  const auto place_of = [&](unsigned thread) -> const Operation* {
-    for (const Part& part : warps[thread / 32].parts) {
-      if ((part.mask >> thread % 32 & 1) != 0) return &launch.kernel.code[part.pc];
-    }
-    return nullptr;  // it has ended
+  struct Place {
+    const Operation* at = nullptr;  // null: the thread has ended
+    std::string words;
   };
-  const auto words = [&](const Operation* at) { return function_text(launch.kernel, *at); };
-  unsigned first = threads, other = threads, waiting = 0;
+  const auto place_of = [&](unsigned thread) -> Place {
+    for (const Part& part : warps[thread / 32].parts) {
+      if ((part.mask >> thread % 32 & 1) == 0) continue;
+      const Operation* at = &launch.kernel.code[part.pc];
+      const bool has_number = part.state == Part::kWaits && part.barrier != 0;
+      return {at, function_text(launch.kernel, *at) +
+                      (has_number ? " of barrier " + std::to_string(part.barrier) : "")};
+    }
+    return {};
+  };
+  unsigned first = threads, other = threads, ended = threads, waiting = 0;
+  Place of_first;
   for (unsigned thread = 0; thread < threads; ++thread) {
-    const Operation* at = place_of(thread);
-    if (at != nullptr && first == threads) first = thread;
-    const bool same = at != nullptr && words(at) == words(place_of(first));
+    const Place place = place_of(thread);
+    if (place.at != nullptr && first == threads) {
+      first = thread;
+      of_first = place;
+    }
+    const bool same = place.at != nullptr && place.words == of_first.words;
     waiting += same ? 1 : 0;
-    if (!same && other == threads) other = thread;
+    unsigned& another = place.at == nullptr ? ended : other;
+    if (!same && another == threads) another = thread;
   }
-  const Operation* at = place_of(first);
-  const Operation* elsewhere = other < threads ? place_of(other) : nullptr;
+  if (other == threads) other = ended;
+  const Place elsewhere = other < threads ? place_of(other) : Place{};
   throw Fault{
       place_text(*this, first) + std::to_string(waiting) + " of the block's " +
-          std::to_string(threads) + " threads wait at " + words(at) +
+          std::to_string(threads) + " threads wait at " + of_first.words +
           (other == threads ? std::string(", which is for more of them")
                             : " and thread " + thread_text(*this, other) +
-                                  (elsewhere == nullptr ? std::string(" has ended")
-                                                        : " waits at " + words(elsewhere))) +
-          line_text(*this, *at),
+                                  (elsewhere.at == nullptr ? std::string(" has ended")
+                                                           : " waits at " + elsewhere.words)) +
+          line_text(*this, *of_first.at),
       cudaErrorLaunchFailure};
 }
 

@@ -33,11 +33,21 @@ struct Launch {
   const WatchedKernel* watched = nullptr;
 };
 
+/// A barrier at which threads arrived, until it opens. Threads that ended are left out. A count is
+/// one of whole warps: a warp has arrived with 32 threads when none of its lanes is missing.
 struct Barrier {
-  unsigned arrived = 0;
-  unsigned expected = 0;  // threads
+  const Operation* first = nullptr;  // of those that arrived; null: none did
+  unsigned count = 0;                // threads that it is for; 0: all that have not ended
+  unsigned arrived = 0;              // threads
+  unsigned of_warps = 0;             // threads of the warps that arrived, 32 of each
   unsigned true_predicates = 0;
-  const Operation* first = nullptr;
+  uint32_t lanes[kMostWarps] = {};  // of each warp that has not arrived: lanes that did
+};
+
+/// A thread that has not ended, and the number of its next operation.
+struct Running {
+  unsigned thread;
+  uint32_t pc;
 };
 
 struct Block {
@@ -51,6 +61,11 @@ struct Block {
   /// Of lanes of a warp that came to a barrier; true: its last ones, and all have left it.
   bool arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
               uint32_t count);
+  /// Lanes of a warp have ended: barriers may open that waited for them.
+  void end(Warp& warp, uint32_t lanes);
+
+  /// The first thread that can go on; where all wait, the first that has not ended.
+  Running running() const;
 
   const Launch& launch;
   uint3 index{};
@@ -60,13 +75,18 @@ struct Block {
   std::unique_ptr<BlockWatch> watch;
 
  private:
+  unsigned expected(unsigned count) const;
+  void count_warp(Barrier* barrier, const Warp& warp) const;
+  bool open_if_complete(uint32_t number);
   void leave_barrier(uint32_t number);
   [[noreturn]] void say_deadlock() const;
 
   std::unique_ptr<unsigned char[]> memory_;
   std::vector<Range> ranges_;  // of the operations
   std::vector<std::vector<unsigned char>> local_;
+  unsigned live_ = 0;  // threads that have not ended
   Barrier barriers_[kBarriers];
+  uint32_t in_use_ = 0;          // a bit of each barrier at which threads arrived
   std::vector<unsigned> order_;  // of the warps
 };
 

@@ -147,11 +147,9 @@ class GridRun {
                     settings_.watchdog);
       text = still;
     }
-    unsigned thread = 0;
-    while (block.warps[thread / 32].live == 0) thread += 32;
-    const Warp& warp = block.warps[thread / 32];
-    throw Fault{place_text(block, thread + static_cast<unsigned>(__builtin_ctz(warp.live))) + text +
-                    line_text(block, launch_.kernel.code[warp.pc]),
+    const Running running = block.running();
+    throw Fault{place_text(block, running.thread) + text +
+                    line_text(block, launch_.kernel.code[running.pc]),
                 cudaErrorLaunchFailure, "program"};
   }
 

@@ -28,8 +28,11 @@ T load(Warp& warp, int lane, const Operation& operation, uint64_t address) {
 
 template <class T>
 std::string printed(const std::string& format, T value) {
-  char text[512];
-  std::snprintf(text, sizeof(text), format.c_str(), value);
+  const int size = std::snprintf(nullptr, 0, format.c_str(), value);
+  if (size < 0) return "";
+  std::string text(static_cast<size_t>(size) + 1, '\0');
+  std::snprintf(text.data(), text.size(), format.c_str(), value);
+  text.pop_back();
   return text;
 }
 
@@ -41,15 +44,17 @@ std::string text_at(Warp& warp, int lane, const Operation& operation, uint64_t a
   return text;
 }
 
-std::string formatted(Warp& warp, int lane, const Operation& operation, const std::string& format,
-                      uint64_t arguments) {
-  std::string text;
+Printed formatted(Warp& warp, int lane, const Operation& operation, const std::string& format,
+                  uint64_t arguments) {
+  Printed result;
+  std::string& text = result.text;
   uint64_t at = arguments;
   const auto take = [&](auto zero) {
     using T = decltype(zero);
     at = (at + sizeof(T) - 1) / sizeof(T) * sizeof(T);
     const T value = load<T>(warp, lane, operation, at);
     at += sizeof(T);
+    ++result.arguments;
     return value;
   };
   for (size_t i = 0; i < format.size(); ++i) {
@@ -63,7 +68,10 @@ std::string formatted(Warp& warp, int lane, const Operation& operation, const st
       continue;
     }
     const size_t end = format.find_first_of("diouxXcsfFeEgGaAp", i);
-    if (end == std::string::npos) return text + format.substr(i);
+    if (end == std::string::npos) {
+      text += format.substr(i);
+      break;
+    }
     std::string one = format.substr(i, end - i + 1);
     for (size_t star; (star = one.find('*')) != std::string::npos;) {
       one.replace(star, 1, std::to_string(take(int32_t{})));
@@ -81,7 +89,7 @@ std::string formatted(Warp& warp, int lane, const Operation& operation, const st
     }
     i = end;
   }
-  return text;
+  return result;
 }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

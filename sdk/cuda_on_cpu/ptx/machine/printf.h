@@ -10,8 +10,12 @@ namespace kernkit::cuda_on_cpu::ptx {
 
 /// The text at a generic address. Throws a Fault where it may not be read.
 std::string text_at(Warp& warp, int lane, const Operation& operation, uint64_t address);
-/// The arguments lie behind each other, each at a multiple of its size.
-std::string formatted(Warp& warp, int lane, const Operation& operation, const std::string& format,
-                      uint64_t arguments);
+struct Printed {
+  std::string text;
+  int arguments = 0;  // that the format uses
+};
+/// The arguments follow each other from an address on, each at a multiple of its size.
+Printed formatted(Warp& warp, int lane, const Operation& operation, const std::string& format,
+                  uint64_t arguments);
 
 }  // namespace kernkit::cuda_on_cpu::ptx

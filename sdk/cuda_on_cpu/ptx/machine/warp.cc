@@ -25,7 +25,7 @@ std::string hexadecimal(uint32_t mask) {
 
 void Warp::start(uint32_t threads) {
   live = active = threads;
-  met = pc = 0;
+  pc = 0;
   next_part = kNone;
   own_turn = false;
   parts.clear();
@@ -114,6 +114,7 @@ void Warp::branch_by_table(const Operation& operation, uint32_t taken) {
 void Warp::exit(uint32_t lanes) {
   live &= ~lanes;
   active &= ~lanes;
+  block->end(*this, lanes);
   // Those who waited for them look again.
   for (Part& part : parts) {
     if (part.state == Part::kMeets) part.state = Part::kReady;
@@ -126,7 +127,7 @@ void Warp::exit(uint32_t lanes) {
   pick();
 }
 
-// Lanes that name each other in a mask do it together.
+// Lanes that name each other in a mask do it together. Those that have ended are not waited for.
 void Warp::meet(const Operation& operation, uint32_t lanes_here) {
   suspend(Part::kReady, active & ~lanes_here, pc + 1);  // whose guard is false
   size_t kept = 0;
@@ -154,11 +155,6 @@ void Warp::meet(const Operation& operation, uint32_t lanes_here) {
             function_text(block->launch.kernel, operation) + ": the mask " + hexadecimal(members) +
                 " lacks the calling lane " + std::to_string(lane));
     }
-    if (const uint32_t ended = members & ~live & met) {
-      fault(*this, __builtin_ctz(ended), operation,
-            "has ended, and lanes with the mask " + hexadecimal(members) + " wait for it at " +
-                function_text(block->launch.kernel, operation));
-    }
     if ((members & live & ~group) != 0) {
       suspend(Part::kMeets, group, here);
       continue;
@@ -167,7 +163,6 @@ void Warp::meet(const Operation& operation, uint32_t lanes_here) {
     operation.run(*this, operation);
     steps_passed.add();
     if (block->watch != nullptr && operation.mode == kOnlyMeets) block->watch->meets(*this, group);
-    met |= group;
     complete |= group;
   }
   if (parts.empty()) {

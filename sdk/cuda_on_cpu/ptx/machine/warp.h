@@ -18,6 +18,8 @@ namespace kernkit::cuda_on_cpu::ptx {
 
 struct Block;
 
+inline constexpr unsigned kMostWarps = 32;  // of a block
+
 /// The bit of each lane in a mask.
 alignas(64) inline constexpr uint32_t kLane[32] = {
     1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
@@ -65,7 +67,6 @@ struct alignas(64) Warp {
 
   // What is done next.
   uint32_t live = 0;
-  uint32_t met = 0;  // lanes that took part in a meeting
   uint32_t pc = 0;
   uint32_t active = 0;              // of the part that runs; 0: none
   uint32_t next_part = kNone;       // where it meets another part

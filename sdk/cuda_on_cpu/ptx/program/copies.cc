@@ -46,8 +46,14 @@ using namespace kernkit::cuda_on_cpu;  // NOLINT(build/namespaces): these are it
 extern "C" {
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
-  *pitch = (width + kPitch - 1) / kPitch * kPitch;
-  return cudaMalloc(pointer, *pitch * height);
+  return call("cudaMallocPitch", Reach::kUnsafe, [&] {
+    if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
+    size_t size = 0;
+    if (width > SIZE_MAX - kPitch) return cudaErrorMemoryAllocation;
+    *pitch = (width + kPitch - 1) / kPitch * kPitch;
+    if (__builtin_mul_overflow(*pitch, height, &size)) return cudaErrorMemoryAllocation;
+    return cudaMalloc(pointer, size);
+  });
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
@@ -80,14 +86,6 @@ cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t size) {
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t size,
                                 cudaStream_t stream) {
   return cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, stream);
-}
-cudaError_t cudaHostGetDevicePointer(void** on_device, void* on_host, unsigned) {
-  return call("cudaHostGetDevicePointer", Reach::kDevice, [&] {
-    const Allocation* allocation = allocation_of(on_host);
-    const bool known = allocation != nullptr && allocation->type != cudaMemoryTypeDevice;
-    *on_device = known ? on_host : nullptr;
-    return known ? cudaSuccess : cudaErrorInvalidValue;
-  });
 }
 
 }  // extern "C"

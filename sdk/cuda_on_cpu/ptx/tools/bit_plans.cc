@@ -113,7 +113,7 @@ BitRule of_memory(const Opcode& o, BitPlan* plan) {
     plan->exchanges = o.has("exch");
     return BitRule::kAtomic;
   }
-  if (name == "call") return BitRule::kAllocate;
+  if (name == "call") return BitRule::kReturn;
   if (name != "cp") return BitRule::kNone;
   return o.has("commit_group") ? BitRule::kCommit
          : o.has("wait_group") ? BitRule::kWait

@@ -42,7 +42,7 @@ enum class BitRule : uint8_t {
   kCommit,
   kWait,
   kWaitAll,
-  kAllocate,
+  kReturn,  // a function of the device, by local memory
 };
 
 /// Of a comparison of integers.

@@ -9,9 +9,9 @@
 #include <map>
 #include <vector>
 
-namespace kernkit::cuda_on_cpu::ptx {
+#include "ptx/machine/warp.h"
 
-inline constexpr unsigned kMostWarps = 32;  // of a block
+namespace kernkit::cuda_on_cpu::ptx {
 
 struct Clock {
   uint32_t of[kMostWarps] = {};  // each warp's time

@@ -46,7 +46,7 @@ class InitWatch::OfBlock : public BlockWatch {
       case BitRule::kCommit:
       case BitRule::kWait:
       case BitRule::kWaitAll:
-      case BitRule::kAllocate: return memory_.change(plan, warp, operation);
+      case BitRule::kReturn: return memory_.change(plan, warp, operation);
       default: break;
     }
     for (const uint32_t at : plan.where) use(warp, operation, at, warp.mask, kMeets);

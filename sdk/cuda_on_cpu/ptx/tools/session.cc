@@ -27,6 +27,8 @@ bool is_asked_for(const char* tool) {
          ("," + std::string(all) + ",").find("," + std::string(tool) + ",") != std::string::npos;
 }
 
+bool is_warn(const char* level) { return level != nullptr && std::string(level) == "warn"; }
+
 class ToolsOfBlock : public BlockWatch {
  public:
   void starts() override {
@@ -85,14 +87,16 @@ Session::Session() {
   if (is_asked_for("counters")) ledgers_.push_back(&of_program_);
   if (is_asked_for("racecheck")) {
     CallRaces::keep();
-    const char* level = std::getenv("KERNKIT_RACECHECK_DETECT_LEVEL");
-    if (level != nullptr && std::string(level) == "warn")
+    if (is_warn(std::getenv("KERNKIT_RACECHECK_DETECT_LEVEL")))
       races_of_program_.level = RaceLevel::kWarn;
     race_ledgers_.push_back(&races_of_program_);
   }
   if (is_asked_for("initcheck")) {
     Written::of_process().keep();
     init_ledgers_.push_back(&uses_of_program_);
+  }
+  if (is_asked_for("synccheck") && is_warn(std::getenv("KERNKIT_SYNCCHECK_DETECT_LEVEL"))) {
+    sync_ledgers_.push_back(&barriers_of_program_);
   }
   std::atexit([] { of_process().write(); });
 }
@@ -105,6 +109,7 @@ void Session::write() const {
   std::vector<Finding> findings = findings_;
   for (Finding& race : races_of_program_.findings()) findings.push_back(std::move(race));
   for (Finding& use : uses_of_program_.findings()) findings.push_back(std::move(use));
+  for (Finding& one : barriers_of_program_.findings()) findings.push_back(std::move(one));
   const std::string text = json_of(of_program_.kernels(), findings);
   if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
       std::fclose(file) == 0) {
@@ -120,7 +125,9 @@ std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module
   ran_ = true;
   const bool knows_writes = whole && !init_ledgers_.empty();
   if (!knows_writes) Written::of_process().forget();
-  if (ledgers_.empty() && race_ledgers_.empty() && !knows_writes) return nullptr;
+  if (ledgers_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !knows_writes) {
+    return nullptr;
+  }
   if (kernel.watched == nullptr) kernel.watched = std::make_shared<WatchedKernel>(kernel, module);
   auto tools = std::make_unique<Tools>();
   if (!ledgers_.empty()) {
@@ -135,6 +142,7 @@ std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module
   if (knows_writes) {
     tools->all.push_back(std::make_unique<InitWatch>(*kernel.watched, init_ledgers_));
   }
+  if (!sync_ledgers_.empty()) tools->all.push_back(std::make_unique<EndedThreads>(sync_ledgers_));
   return tools;
 }
 

@@ -14,6 +14,7 @@
 #include "ptx/machine/grid.h"
 #include "ptx/machine/watch.h"
 #include "ptx/tools/counts.h"
+#include "ptx/tools/ended_threads.h"
 #include "ptx/tools/findings.h"
 #include "ptx/tools/report.h"
 
@@ -52,16 +53,19 @@ class Session {
   std::vector<Ledger*>& of(Ledger*) { return ledgers_; }
   std::vector<RaceLedger*>& of(RaceLedger*) { return race_ledgers_; }
   std::vector<InitLedger*>& of(InitLedger*) { return init_ledgers_; }
+  std::vector<SyncLedger*>& of(SyncLedger*) { return sync_ledgers_; }
 
   mutable std::mutex mutex_;
   std::vector<Ledger*> ledgers_;
   std::vector<RaceLedger*> race_ledgers_;
   std::vector<InitLedger*> init_ledgers_;
+  std::vector<SyncLedger*> sync_ledgers_;
   std::string folder_;  // "": nothing is written
   bool ran_ = false;    // a kernel did
   Ledger of_program_;
   RaceLedger races_of_program_;
   InitLedger uses_of_program_;
+  SyncLedger barriers_of_program_;
   std::vector<Finding> findings_;
 };
 

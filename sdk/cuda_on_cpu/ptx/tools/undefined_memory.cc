@@ -232,11 +232,12 @@ void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
 
 void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& operation) {
   Pending& pending = pending_[warp.number];
-  if (plan.rule == BitRule::kAllocate) {  // and its like, that return by local memory
+  if (plan.rule == BitRule::kReturn) {
+    if (operation.bytes == 0) return;
     const Lane defined{};
-    const auto at = static_cast<uint64_t>(operation.offset >> 16 & 0xffff);
+    const auto at = static_cast<uint64_t>(operation.offset >> 48 & 0xffff);
     each_of(warp.mask, [&](int l) {
-      write(warp, operation, Space::kLocal, l, at, sizeof(uint64_t), defined, kStores);
+      write(warp, operation, Space::kLocal, l, at, operation.bytes, defined, kStores);
     });
     return;
   }

@@ -59,6 +59,36 @@ class PtxConvert : public Instruction {
   }
 };
 
+// 8 bits of exponent and 10 of fraction, as a float: the definition in double precision.
+uint64_t tf32_bits(uint64_t a, double (*round)(double)) {
+  const double x = f32(a);
+  if (x != x) return 0x7fffffff;
+  if (x == 0 || std::isinf(x)) return a;
+  const double step = std::ldexp(1.0, std::max(std::ilogb(x), -126) - 10);
+  return f32_bits(static_cast<float>(std::copysign(round(x / step) * step, x)));
+}
+
+TEST_F(PtxConvert, ToTensorFloats) {
+  const std::vector<std::string> types = {"b32", "f32"};
+  check("cvt.rna.tf32.f32 %d, %a", types, [](uint64_t a, uint64_t, uint64_t) {
+    return tf32_bits(a, [](double x) { return std::round(x); });
+  });
+  check("cvt.rn.tf32.f32 %d, %a", types, [](uint64_t a, uint64_t, uint64_t) {
+    return tf32_bits(a, [](double x) { return std::nearbyint(x); });
+  });
+  check("cvt.rz.tf32.f32 %d, %a", types, [](uint64_t a, uint64_t, uint64_t) {
+    return tf32_bits(a, [](double x) { return std::trunc(x); });
+  });
+  // Each remainder below the last bit that is kept, at an even and at an odd one.
+  std::vector<uint64_t> sources[3];
+  for (uint64_t i = 0; i < 32768; ++i) sources[0].push_back(0x40490000 + i);
+  sources[1] = sources[2] = sources[0];
+  const Reference away = [](uint64_t a, uint64_t, uint64_t) {
+    return tf32_bits(a, [](double x) { return std::round(x); });
+  };
+  check("cvt.rna.tf32.f32 %d, %a", types, away, sources);
+}
+
 TEST_F(PtxConvert, BetweenFloats) {
   check_each("cvt.f32.f16 %d, %a", {"f32", "f16"},
              [](uint64_t a, uint64_t, uint64_t) { return f32_bits(static_cast<float>(f16(a))); });

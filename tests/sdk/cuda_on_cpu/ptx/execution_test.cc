@@ -113,6 +113,21 @@ TEST_F(PtxExecution, LoadsAndStoresOfEachSize) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], in[i & ~1u] >> 24 | in[i | 1] << 8);
 }
 
+TEST_F(PtxExecution, AlignmentOfDynamicSharedMemory) {
+  const std::string before =
+      ".extern .shared .align 1024 .b8 wide[];\n.extern .shared .align 4 .b8 narrow[];\n"
+      ".shared .align 4 .b8 fixed[44];\n.extern .shared .align 4096 .b8 unused[];\n";
+  // All of it begins at one address. The last byte of it is there.
+  const auto r = run(kernel("st.shared.u32 [fixed+40], %i; mov.u32 %r, wide; mov.u32 %x1, narrow; "
+                            "sub.u32 %x1, %x1, %r; or.b32 %r, %r, %x1; st.shared.u32 [wide+96], "
+                            "%i; ld.shared.u32 %x1, [narrow+96]; sub.u32 %x1, %x1, %i; "
+                            "or.b32 %r, %r, %x1;",
+                            before),
+                     {}, 0, 1, 1, 100);
+  EXPECT_EQ(r[0] % 1024, 0u);
+  EXPECT_LT(r[0], 4096u);
+}
+
 TEST_F(PtxExecution, SpacesAndGenericAddresses) {
   // Shared memory, static and dynamic, local memory, and the same by generic addresses.
   const std::string before = ".extern .shared .align 16 .b8 dynamic[];\n";
@@ -491,6 +506,84 @@ TEST_F(PtxExecution, CallsByAddress) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 9 || i % 2 == 1 ? i * i : 2 * i) << i;
 }
 
+// Threads from `n` on end, or those below it do: before or while others wait at a barrier.
+class PtxEndedThreads : public PtxExecution {
+ protected:
+  static constexpr uint32_t kCounts[] = {96, 64, 40, 33, 32, 31, 1};
+
+  // What thread 0 has in %r when `wait` stored the other threads' numbers before it.
+  std::vector<uint32_t> results(const std::string& end, const std::string& wait, uint32_t n) {
+    return run(kernel("mov.u32 %r, 0; mov.u32 %x5, all; mul.lo.u32 %x6, %i, 4; add.u32 %x6, %x6, "
+                      "%x5;\n" +
+                          end + "st.shared.u32 [%x6], %i;\n" + wait,
+                      ".shared .align 4 .b8 all[384];\n"),
+               {}, n, 1, 96);
+  }
+  const std::string above_ = "setp.ge.u32 %p1, %i, %n; @%p1 ret;\n";
+};
+constexpr uint32_t PtxEndedThreads::kCounts[];
+
+TEST_F(PtxEndedThreads, ABarrierIsForTheOthers) {
+  const std::string reversed =
+      "bar.sync 0; sub.u32 %x7, %n, %i; sub.u32 %x7, %x7, 1; mul.lo.u32 %x7, %x7, 4; "
+      "add.u32 %x7, %x7, %x5; ld.shared.u32 %r, [%x7]; add.u32 %r, %r, 1;";
+  for (const uint32_t n : kCounts) {
+    const auto r = results(above_, reversed, n);
+    for (uint32_t i = 0; i < 96; ++i) ASSERT_EQ(r[i], i < n ? n - i : 0) << i << " of " << n;
+  }
+}
+TEST_F(PtxEndedThreads, SoAreItsResults) {
+  const std::string all =
+      "setp.lt.u32 %p2, %i, 35; bar.red.popc.u32 %x1, 0, %p2; bar.red.and.pred %p3, 0, %p2; "
+      "setp.ge.u32 %p2, %i, 95; bar.red.or.pred %p4, 0, %p2; selp.u32 %x2, 1000, 0, %p3; "
+      "selp.u32 %x3, 2000, 0, %p4; add.u32 %r, %x1, %x2; add.u32 %r, %r, %x3;";
+  for (const uint32_t n : kCounts) {
+    const auto r = results(above_, all, n);
+    const uint32_t expected = std::min(n, 35u) + (n <= 35 ? 1000 : 0) + (n == 96 ? 2000 : 0);
+    for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(r[i], expected) << i << " of " << n;
+  }
+}
+// The others wait already when the last of these threads end: in their own warp and in others.
+TEST_F(PtxEndedThreads, AfterOthersCame) {
+  const std::string late =
+      "setp.lt.u32 %p1, %i, %n; @%p1 bra come; mov.u32 %x1, 0;\nslow: add.u32 %x1, %x1, 1; "
+      "setp.lt.u32 %p2, %x1, 5000; @%p2 bra slow; ret;\ncome:\n";
+  for (const uint32_t n : kCounts) {
+    const auto r = results(late, "bar.sync 0; add.u32 %r, %i, 1;", n);
+    for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(r[i], i + 1) << n;
+  }
+}
+// A count is one of warps, whatever lanes of them have ended.
+TEST_F(PtxEndedThreads, ACountIsOfWarps) {
+  const std::string some = "and.b32 %x1, %i, 31; setp.ge.u32 %p1, %x1, %n; @%p1 ret;\n";
+  for (const uint32_t n : {32u, 31u, 7u, 1u}) {
+    const auto r = results(some,
+                           "setp.lt.u32 %p2, %i, 32; @%p2 bra first; setp.ge.u32 %p2, %i, 64; "
+                           "@%p2 bra end; bar.sync 3, 64; ld.shared.u32 %r, [all]; "
+                           "add.u32 %r, %r, 7; bra end;\n"
+                           "first: bar.arrive 3, 64; mov.u32 %r, 1;\nend: bar.sync 2, 96;",
+                           n);
+    for (uint32_t i = 0; i < 96; ++i) {
+      const uint32_t expected = i % 32 >= n || i >= 64 ? 0 : i < 32 ? 1 : 7;
+      ASSERT_EQ(r[i], expected) << i << " of " << n;
+    }
+  }
+}
+// Masks may name lanes that have ended, those that met others before among them.
+TEST_F(PtxEndedThreads, MasksMayNameThem) {
+  const std::string meets =
+      "bar.warp.sync -1; shfl.sync.idx.b32 %x1, %i, 0, 31, -1; vote.sync.ballot.b32 %x2, %p5, "
+      "-1;\n";
+  const std::string half = "and.b32 %x3, %i, 31; setp.lt.u32 %p1, %x3, %n; @!%p1 ret;\n";
+  for (const uint32_t n : {32u, 20u, 16u, 1u}) {
+    const auto r = results("setp.eq.u32 %p5, %i, %i;\n" + meets + half,
+                           meets + "popc.b32 %x2, %x2; mad.lo.u32 %r, %x1, 100, %x2;", n);
+    for (uint32_t i = 0; i < 96; ++i) {
+      ASSERT_EQ(r[i], i % 32 < n ? i / 32 * 3200 + n : 0) << i << " of " << n;
+    }
+  }
+}
+
 TEST_F(PtxExecution, Prints) {
   PtxModule module(
       ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
@@ -509,6 +602,32 @@ TEST_F(PtxExecution, Prints) {
   std::fflush(stdout);
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "-7 1.25 ab\n-7 1.25 ab\n");
   EXPECT_EQ(fault(), "none");
+}
+TEST_F(PtxExecution, PrintingReturnsTheNumberOfArguments) {
+  // "%d %s\n" has two arguments, "%%" has none; there is no text at address 0.
+  const std::string before =
+      ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+      ".global .align 1 .b8 two[] = {37, 100, 32, 37, 115, 10, 0};\n"
+      ".global .align 1 .b8 none[] = {37, 37, 10, 0};\n.global .align 1 .b8 word[1001];\n";
+  const auto print = [](const std::string& format) {
+    return "mov.u64 %y4, " + format +
+           "; { .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %y4; st.param.b64 "
+           "[b], %y2;\ncall.uni (r), vprintf, (a, b); ld.param.b32 %x1, [r]; }\n"
+           "mad.lo.s32 %r, %r, 10, %x1;\n";
+  };
+  ::testing::internal::CaptureStdout();
+  const auto r =
+      run(kernel("{ .local .align 8 .b8 depot[16]; mov.u64 %y1, depot; cvta.local.u64 %y2, %y1; "
+                 "st.local.u32 [depot], 7; mov.u64 %y3, word; "
+                 "st.local.u64 [depot+8], %y3;\nmov.u32 %x2, 0; mov.u32 %x3, 97;\n"
+                 "fill: st.global.u8 [%y3], %x3; add.u64 %y3, %y3, 1; add.u32 %x2, %x2, 1; "
+                 "setp.lt.u32 %p1, %x2, 1000; @%p1 bra fill;\nmov.u32 %r, 0;\n" +
+                     print("two") + print("none") + print("0") + "}",
+                 before),
+          {}, 0, 1, 1);
+  std::fflush(stdout);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "7 " + std::string(1000, 'a') + "\n%\n");
+  EXPECT_EQ(r[0], 200u - 1);
 }
 
 }  // namespace

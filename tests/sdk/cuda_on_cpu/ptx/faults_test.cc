@@ -126,15 +126,31 @@ TEST_F(PtxFaults, OutsideOfSharedMemory) {
           memory<int>(64)),
       cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [16, 0, 0]: stores 4 bytes at byte 64 of 64 bytes of "
-            "shared memory (faulty.cu:12)");
+            "faulty: block [0, 0, 0], thread [16, 0, 0]: stores 4 bytes at byte 64 of shared "
+            "variable tile (64 bytes) (faulty.cu:12)");
 }
 TEST_F(PtxFaults, BarrierNotReachedByAll) {
-  EXPECT_EQ(run("setp.ge.u32 %p1, %i, 40; @%p1 ret; bar.sync 0;", memory<int>(64)),
+  EXPECT_EQ(run("setp.ge.u32 %p1, %i, 40; @%p1 bra other; bar.sync 0; ret; other: bar.sync 1;",
+                memory<int>(64)),
             cudaErrorLaunchFailure);
   EXPECT_EQ(fault(),
             "faulty: block [0, 0, 0], thread [0, 0, 0]: 40 of the block's 64 threads wait at "
-            "__syncthreads() and thread [40, 0, 0] has ended (faulty.cu:12)");
+            "__syncthreads() and thread [40, 0, 0] waits at __syncthreads() of barrier 1 "
+            "(faulty.cu:12)");
+}
+// A count stays as it is when warps end.
+TEST_F(PtxFaults, CountThatIsNotReached) {
+  EXPECT_EQ(run("setp.ge.u32 %p1, %i, 32; @%p1 ret; bar.sync 1, 64;", memory<int>(64)),
+            cudaErrorLaunchFailure);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: 32 of the block's 64 threads wait at "
+            "__syncthreads() of barrier 1 and thread [32, 0, 0] has ended (faulty.cu:12)");
+}
+TEST_F(PtxFaults, CountThatIsNoMultipleOf32) {
+  EXPECT_EQ(run("bar.sync 1, 40;", memory<int>(64)), cudaErrorLaunchFailure);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: __syncthreads() is for 40 threads; "
+            "expected a multiple of 32 (faulty.cu:12)");
 }
 TEST_F(PtxFaults, BarriersOfTwoKinds) {
   run("setp.ge.u32 %p1, %i, 32; @%p1 bra other; bar.sync 0; ret; other: bar.red.or.pred %p2, 0, "
@@ -184,6 +200,133 @@ TEST_F(PtxFaults, CallsNoFunction) {
       "faulty: block [0, 0, 0], thread [0, 0, 0]: calls the address 0x40, where no function is "
       "(faulty.cu:12)");
 }
+// Variables that follow each other, in global and in shared memory.
+class PtxVariableFaults : public Ptx {
+ protected:
+  // Of a kernel whose threads have their number in %i, and 4 times that in %r1 and %y1; %r2 is n.
+  // %p1: thread 0.
+  std::string fault_of(const std::string& body, int n = 0, unsigned threads = 32,
+                       size_t dynamic = 64) {
+    CudaRuntime runtime;
+    runtime.run_kernels(true);
+    PtxModule module(
+        ".file 1 \"/src/faulty.cu\"\n"
+        ".global .align 4 .b8 _ZN2ns5tableE[128];\n.global .align 4 .b8 next[4096];\n"
+        ".const .align 4 .b8 factors[128];\n.const .align 4 .b8 more[4096];\n"
+        ".global .align 8 .u64 pointer = generic(_ZN2ns5tableE);\n"
+        ".global .align 4 .b8 last[64];\n"
+        ".shared .align 4 .b8 _ZZ6faultyvE4tile[128];\n.shared .align 16 .b8 other[256];\n"
+        ".extern .shared .align 16 .b8 dynamic[];\n"
+        ".visible .entry faulty(.param .u32 n)\n{\n"
+        ".reg .b64 %y<9>;\n.reg .b32 %i, %r<9>;\n.reg .pred %p<4>;\n.loc 1 12 3\n"
+        "mov.u32 %i, %tid.x;\nshl.b32 %r1, %i, 2;\ncvt.u64.u32 %y1, %r1;\n"
+        "ld.param.u32 %r2, [n];\nsetp.eq.u32 %p1, %i, 0;\n" +
+        body + "\nret;\n}\n");
+    EXPECT_EQ(module.launch("faulty", 1, threads, dynamic, n), cudaSuccess);
+    const cudaError_t error = cudaDeviceSynchronize();
+    const std::string text = runtime.faults().empty() ? "none" : runtime.faults().at(0);
+    EXPECT_EQ(error, text == "none" ? cudaSuccess : cudaErrorIllegalAddress) << text;
+    const size_t at = text.find("]: ");
+    return at == std::string::npos || text.substr(0, 6) != "faulty"
+               ? text
+               : text.substr(text.find("thread") + 7);
+  }
+  // %y3 is the address of element i of a variable.
+  static std::string element_of(const std::string& variable) {
+    return "mov.u64 %y2, " + variable + "; add.s64 %y3, %y2, %y1;\n";
+  }
+  const std::string end_ = " (faulty.cu:12)";
+};
+
+TEST_F(PtxVariableFaults, AnIndexThatReachesTheNextOne) {
+  const std::string table = element_of("_ZN2ns5tableE");
+  EXPECT_EQ(fault_of(table + "ld.global.u32 %r3, [%y3];"), "none");
+  // Thread 32 is 4 bytes past the end; the last threads reach the next variable.
+  EXPECT_EQ(fault_of(table + "ld.global.u32 %r3, [%y3];", 0, 33),
+            "[32, 0, 0]: loads 4 bytes at byte 128 of variable ns::table (128 bytes)" + end_);
+  // In the next one, wherever that is.
+  for (const char* far : {"512", "1024", "2048"}) {
+    EXPECT_EQ(fault_of(table + "st.global.u32 [%y3+" + far + "], %i;"),
+              "[0, 0, 0]: stores 4 bytes at byte " + std::string(far) +
+                  " of variable ns::table (128 bytes)" + end_);
+  }
+  EXPECT_EQ(fault_of(element_of("next") + "atom.global.add.u32 %r3, [%y3+-4], 1;"),
+            "[0, 0, 0]: updates 4 bytes at byte -4 of variable next (4096 bytes)" + end_);
+  EXPECT_EQ(fault_of(element_of("factors") + "ld.const.u32 %r3, [%y3+8];"),
+            "[30, 0, 0]: loads 4 bytes at byte 128 of variable factors (128 bytes)" + end_);
+  EXPECT_EQ(fault_of("@%p1 ld.global.v2.u32 {%r3, %r4}, [_ZN2ns5tableE+128];"),
+            "[0, 0, 0]: loads 8 bytes at byte 128 of variable ns::table (128 bytes)" + end_);
+  EXPECT_EQ(fault_of(element_of("last") + "ld.global.u32 %r3, [%y3];"),
+            "[16, 0, 0]: loads 4 bytes at byte 64 of variable last (64 bytes)" + end_);
+}
+// Computed in several steps, and in a loop.
+TEST_F(PtxVariableFaults, AnAddressOfSeveralSteps) {
+  const std::string cases[] = {
+      "mad.wide.u32 %y3, %i, 64, %y2; ld.global.u32 %r3, [%y3];",
+      "cvta.global.u64 %y4, %y2; mad.wide.u32 %y5, %i, 64, %y4; mov.u64 %y3, %y5; ld.u32 %r3, "
+      "[%y3];",
+      "shl.b64 %y4, %y1, 4; or.b64 %y3, %y2, 0; add.s64 %y3, %y3, %y4; ld.global.u32 %r3, [%y3];",
+      "mul.lo.s32 %r3, %i, -64; cvt.s64.s32 %y4, %r3; sub.s64 %y3, %y2, %y4; "
+      "ld.global.u32 %r3, [%y3];",
+  };
+  for (const std::string& one : cases) {
+    EXPECT_EQ(fault_of("mov.u64 %y2, _ZN2ns5tableE; " + one),
+              "[2, 0, 0]: loads 4 bytes at byte 128 of variable ns::table (128 bytes)" + end_)
+        << one;
+  }
+  EXPECT_EQ(fault_of("mov.u64 %y2, _ZN2ns5tableE; mov.u32 %r3, 0;\n"
+                     "again: @%p1 ld.global.u32 %r4, [%y2]; add.s64 %y2, %y2, 4; add.u32 %r3, %r3, "
+                     "1; setp.le.u32 %p2, %r3, 32; @%p2 bra again;"),
+            "[0, 0, 0]: loads 4 bytes at byte 128 of variable ns::table (128 bytes)" + end_);
+}
+TEST_F(PtxVariableFaults, AnAddressOfEitherVariable) {
+  const std::string chosen =
+      "mov.u64 %y2, _ZN2ns5tableE; mov.u64 %y3, next; selp.b64 %y4, %y2, %y3, %p1; "
+      "sub.s64 %y5, %y3, %y2; add.s64 %y6, %y2, %y5;\n";
+  EXPECT_EQ(fault_of(chosen + "st.global.u32 [%y4], %i; ld.global.u32 %r3, [%y4+64];"), "none");
+  // A gap is between them, by whatever way the address came.
+  EXPECT_EQ(
+      fault_of(chosen + "@%p1 st.global.u32 [%y4+128], %i;"),
+      "[0, 0, 0]: stores 4 bytes 0 bytes past the end of variable ns::table (128 bytes)" + end_);
+  EXPECT_EQ(
+      fault_of("ld.global.u64 %y2, [pointer]; ld.u32 %r3, [%y2+124]; ld.u32 %r3, [%y2+132];"),
+      "[0, 0, 0]: loads 4 bytes 4 bytes past the end of variable ns::table (128 bytes)" + end_);
+  EXPECT_EQ(fault_of("mov.u64 %y2, last; mov.u64 %y3, next; selp.b64 %y4, %y2, %y3, %p1; "
+                     "@%p1 ld.global.u32 %r3, [%y4+64];"),
+            "[0, 0, 0]: loads 4 bytes 0 bytes past the end of variable last (64 bytes)" + end_);
+}
+TEST_F(PtxVariableFaults, SharedArrays) {
+  const std::string tile = "mov.u32 %r3, _ZZ6faultyvE4tile; add.u32 %r3, %r3, %r1;\n";
+  const std::string other = "mov.u32 %r3, other; add.u32 %r3, %r3, %r1;\n";
+  EXPECT_EQ(fault_of(tile + "st.shared.u32 [%r3], %i;"), "none");
+  EXPECT_EQ(fault_of(tile + "st.shared.u32 [%r3+4], %i;"),
+            "[31, 0, 0]: stores 4 bytes at byte 128 of shared variable tile (128 bytes)" + end_);
+  EXPECT_EQ(fault_of(other + "ld.shared.u32 %r4, [%r3+-4];"),
+            "[0, 0, 0]: loads 4 bytes at byte -4 of shared variable other (256 bytes)" + end_);
+  EXPECT_EQ(fault_of(other + "atom.shared.add.u32 %r4, [%r3+256], 1;"),
+            "[0, 0, 0]: updates 4 bytes at byte 256 of shared variable other (256 bytes)" + end_);
+  EXPECT_EQ(fault_of("mov.u64 %y2, other; cvta.shared.u64 %y3, %y2; add.s64 %y4, %y3, %y1; "
+                     "st.u32 [%y4+252], %i;"),
+            "[1, 0, 0]: stores 4 bytes at byte 256 of shared variable other (256 bytes)" + end_);
+  EXPECT_EQ(fault_of(other + "mov.u64 %y2, next; add.s64 %y2, %y2, %y1; "
+                             "cp.async.ca.shared.global [%r3+252], [%y2], 4;"),
+            "[1, 0, 0]: stores 4 bytes at byte 256 of shared variable other (256 bytes)" + end_);
+  EXPECT_EQ(fault_of("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [other+256];"),
+            "[0, 0, 0]: loads 16 bytes at byte 256 of shared variable other (256 bytes)" + end_);
+}
+TEST_F(PtxVariableFaults, DynamicSharedMemory) {
+  const std::string dynamic = "mov.u32 %r3, dynamic; add.u32 %r3, %r3, %r1;\n";
+  EXPECT_EQ(fault_of(dynamic + "st.shared.u32 [%r3], %i;", 0, 32, 128), "none");
+  EXPECT_EQ(fault_of(dynamic + "st.shared.u32 [%r3], %i;"),
+            "[16, 0, 0]: stores 4 bytes at byte 64 of dynamic shared memory (64 bytes)" + end_);
+  EXPECT_EQ(fault_of(dynamic + "st.shared.u32 [%r3+-4], %i;"),
+            "[0, 0, 0]: stores 4 bytes at byte -4 of dynamic shared memory (64 bytes)" + end_);
+  // An address of static shared memory that reaches it.
+  EXPECT_EQ(fault_of("mov.u32 %r3, other; st.shared.u32 [%r3+256], %i; st.shared.u32 [dynamic], "
+                     "%i;"),
+            "[0, 0, 0]: stores 4 bytes at byte 256 of shared variable other (256 bytes)" + end_);
+}
+
 class PtxHeapFaults : public Ptx {
  protected:
   // Of a kernel in which %y1 is the address of 20 bytes that malloc() returned.
@@ -232,6 +375,33 @@ TEST_F(PtxFaults, DoesNotEnd) {
                          "seconds no thread has ended, met others or changed memory by an atomic"),
             0u)
       << fault();
+}
+
+// The thread that spins is named, whichever warp waits at a barrier meanwhile.
+TEST_F(PtxFaults, DoesNotEndWhileOthersWait) {
+  const std::string spin =
+      "again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p2, %r1, 0; @%p2 bra again;\n"
+      "met: bar.sync 0;";
+  const struct {
+    const char *guard, *thread;
+    unsigned threads;
+  } cases[] = {{"setp.lt.u32 %p1, %i, 32; @%p1 bra met;\n", "32", 64},
+               {"setp.ge.u32 %p1, %i, 32; @%p1 bra met;\n", "0", 64},
+               {"setp.lt.u32 %p1, %i, 32; @%p1 ret;\n", "32", 64},
+               {"setp.ne.u32 %p1, %i, 40; @%p1 bra met;\n", "40", 96},
+               {"setp.ne.u32 %p1, %i, 3; @%p1 bra met;\n", "3", 32}};
+  for (const auto& one : cases) {
+    CudaRuntime runtime;
+    runtime.run_kernels(true);
+    runtime.set_watchdog(0.05);
+    EXPECT_EQ(run(one.guard + spin, memory<int>(96), 1, one.threads), cudaErrorLaunchFailure);
+    const std::string text = runtime.faults().at(0);
+    EXPECT_EQ(text.find("faulty: block [0, 0, 0], thread [" + std::string(one.thread) +
+                        ", 0, 0]: does not end: for 0.05 seconds no thread has ended, met others "
+                        "or changed memory by an atomic (faulty.cu:12)"),
+              0u)
+        << text;
+  }
 }
 
 TEST_F(PtxFaults, RefusesWhatItDoesNotKnow) {

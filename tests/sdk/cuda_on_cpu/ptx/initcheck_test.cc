@@ -67,14 +67,13 @@ class PtxInit : public Ptx {
     return bits(predicate + "\nselp.u32 %r, 1, 0, %p;") != 0;
   }
 
-  InitCheck all_;  // so that memory is watched from the start
-  uint32_t *x_ = nullptr, *y_ = nullptr;
-
- private:
   void run(PtxModule* module, unsigned threads, uint32_t mask) {
     const cudaError_t error = module->launch("used", 1, threads, 0, x_, y_, mask);
     EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
   }
+
+  InitCheck all_;  // so that memory is watched from the start
+  uint32_t *x_ = nullptr, *y_ = nullptr;
 };
 
 struct Rule {
@@ -490,6 +489,31 @@ TEST_F(PtxInit, ProductsOfFragments) {
     EXPECT_EQ(undefined(1, 9, 5), UINT32_MAX) << one.of_ab;
     EXPECT_EQ(undefined(1, 9, 6), 0u) << one.of_ab;
   }
+}
+
+TEST_F(PtxInit, ResultsOfFunctionsOfTheDevice) {
+  PtxModule module(
+      ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+      ".extern .func (.param .b64 r) malloc(.param .b64 bytes);\n"
+      ".extern .func free(.param .b64 address);\n"
+      ".global .align 1 .b8 text[] = {37, 37, 8, 0};\n"
+      ".visible .entry used(.param .u64 x, .param .u64 y, .param .u32 m)\n{\n"
+      ".local .align 8 .b8 own[8]; .reg .b32 %r<4>; .reg .b64 %y<4>;\nld.param.u64 %y1, [y];\n"
+      "{ .param .b64 a; .param .b64 b; .param .b32 r; mov.u64 %y2, text; st.param.b64 [a], %y2; "
+      "st.param.b64 [b], 0; call.uni (r), vprintf, (a, b); ld.param.b32 %r1, [r]; "
+      "st.global.u32 [%y1], %r1; }\n"
+      "{ .param .b64 s; .param .b64 r; st.param.b64 [s], 8; call.uni (r), malloc, (s); "
+      "ld.param.b64 %y2, [r]; st.global.u64 [%y1+8], %y2; }\n"
+      "{ .param .b64 a; st.param.b64 [a], %y2; call.uni free, (a); }\n"
+      "ld.local.u32 %r1, [own]; st.global.u32 [%y1], %r1;\nret;\n}\n");
+  const InitCheck check;
+  ::testing::internal::CaptureStdout();
+  run(&module, 1, 0);
+  std::fflush(stdout);
+  (void)::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(text_of(check),
+            "1: used: block [0, 0, 0], thread [0, 0, 0]: stores undefined bits to byte 0 of 256 "
+            "bytes of global memory, from byte 0 of local memory, which nobody wrote");
 }
 
 TEST_F(PtxInit, WhatTheHostWrites) {

@@ -118,6 +118,94 @@ TEST_F(PtxInteger, Carries) {
         [](uint64_t a, uint64_t b, uint64_t c) { return c - a - (a < b ? 1 : 0); });
 }
 
+// Each instruction that gives a carry, followed by each that takes it, of a type.
+class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const char*> {
+ protected:
+  __extension__ using Wide = unsigned __int128;
+  struct Step {
+    const char* name;
+    bool multiplies;
+    // What an adder gets beside the carry; `first`: the carry where no instruction gave one.
+    Wide (*terms)(Wide product, Wide a, Wide b, Wide all, unsigned bits);
+    Wide first;
+  };
+  static constexpr Step kSteps[] = {
+      {"add", false, [](Wide, Wide a, Wide b, Wide, unsigned) { return a + b; }, 0},
+      {"sub", false, [](Wide, Wide a, Wide b, Wide all, unsigned) { return a + (b ^ all); }, 1},
+      {"mad.lo", true,
+       [](Wide product, Wide, Wide b, Wide all, unsigned) { return (product & all) + b; }, 0},
+      {"mad.hi", true,
+       [](Wide product, Wide, Wide b, Wide all, unsigned n) { return (product >> n & all) + b; },
+       0},
+  };
+
+  std::string type_ = GetParam();
+  unsigned bits_ = width_of(type_);
+  Wide all_ = (Wide{1} << bits_) - 1;
+
+  // Sums of a step on p, q, and r where it multiplies.
+  Wide sum(const Step& step, uint64_t p, uint64_t q, uint64_t r, Wide carry) const {
+    const Wide product = type_[0] == 's'
+                             ? static_cast<Wide>(Int128{extended(p, bits_)} * extended(q, bits_))
+                             : Wide{p} * q;
+    return step.terms(product, p, step.multiplies ? r : q, all_, bits_) + carry;
+  }
+  // "addc.cc.u32 x, p, q;"
+  std::string text(const Step& step, bool takes, bool gives, const std::string& to,
+                   const std::string& p, const std::string& q, const std::string& r) const {
+    std::string name = step.name;
+    if (takes) name.insert(3, "c");
+    return name + (gives ? ".cc." : ".") + type_ + " " + to + ", " + p + ", " + q +
+           (step.multiplies ? ", " + r : "") + "; ";
+  }
+};
+
+TEST_P(CarriesOf, AllMixtures) {
+  // Few values, so that equal ones, 0 and all ones meet.
+  const std::vector<uint64_t> few = {0,
+                                     1,
+                                     2,
+                                     ~uint64_t{0},
+                                     ~uint64_t{1},
+                                     uint64_t{1} << 63,
+                                     uint64_t{1} << 31,
+                                     0x123456789abcdef0,
+                                     0xfedcba9876543210};
+  std::vector<uint64_t> sources[3];
+  for (size_t i = 0; i < few.size() * few.size() * few.size(); ++i) {
+    sources[0].push_back(few[i % few.size()]);
+    sources[1].push_back(few[i / few.size() % few.size()]);
+    sources[2].push_back(few[i / few.size() / few.size()]);
+  }
+  const std::vector<std::string> types(4, type_);
+  const std::string before = "{ .reg .b" + std::to_string(bits_) + " x; ";
+  for (const Step& first : kSteps) {
+    for (const Step& last : kSteps) {
+      const std::string begin = before + text(first, false, true, "x", "%a", "%b", "%c");
+      const std::string end = text(last, true, false, "%d", "%b", "%c", "%a") + "}";
+      const auto carry = [&](uint64_t a, uint64_t b, uint64_t c) {
+        return sum(first, a, b, c, first.first) >> bits_;
+      };
+      check(
+          begin + end, types,
+          [&](uint64_t a, uint64_t b, uint64_t c) {
+            return static_cast<uint64_t>(sum(last, b, c, a, carry(a, b, c)));
+          },
+          sources);
+      for (const Step& middle : kSteps) {
+        check(
+            begin + text(middle, true, true, "x", "%c", "%b", "%a") + end, types,
+            [&](uint64_t a, uint64_t b, uint64_t c) {
+              const Wide next = sum(middle, c, b, a, carry(a, b, c)) >> bits_;
+              return static_cast<uint64_t>(sum(last, b, c, a, next));
+            },
+            sources);
+      }
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(EachType, CarriesOf, ::testing::Values("u32", "s32", "u64", "s64"));
+
 TEST_F(PtxInteger, Of24Bits) {
   for (const bool is_signed : {false, true}) {
     const std::string type = is_signed ? "s32" : "u32";

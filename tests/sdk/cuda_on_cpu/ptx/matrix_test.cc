@@ -383,8 +383,8 @@ TEST_F(PtxMatrixFaults, RowsOutsideOfSharedMemory) {
       {0}, 1);
   EXPECT_EQ(error_, cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "k: block [0, 0, 0], thread [8, 0, 0]: loads 16 bytes at byte 4096 of 4096 "
-            "bytes of shared memory (matrix.cu:12)");
+            "k: block [0, 0, 0], thread [8, 0, 0]: loads 16 bytes at byte 4096 of shared "
+            "variable tile (4096 bytes) (matrix.cu:12)");
 }
 TEST_F(PtxMatrixFaults, PartOfAWarp) {
   run("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1}, {%b0}, "

@@ -25,6 +25,20 @@ struct Narrow {
   static H of(float a) { return H::from(a); }
 };
 
+// A float whose lower 13 bits are 0.
+enum class TF32Rounding { kNearestAway, kNearestEven, kZero };
+template <TF32Rounding kRounding>
+struct ToTF32 {
+  static uint32_t of(float a) {
+    constexpr uint32_t kLower = 0x1fff;
+    if (a != a) return 0x7fffffff;
+    uint32_t bits = bit_cast<uint32_t>(a);
+    if (kRounding == TF32Rounding::kNearestAway) bits += (kLower + 1) / 2;
+    if (kRounding == TF32Rounding::kNearestEven) bits += kLower / 2 + (bits >> 13 & 1);
+    return bits & ~kLower;
+  }
+};
+
 // cvt.rn.f16x2.f32 d, a, b: a is the upper half.
 template <class H, bool kRelu>
 void narrow_two(Warp& warp, const Operation& operation) {

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph that is built node by node: copies, fills, kernels, functions of the host, a graph within
+// the graph and memory that the graph allocates. The graph is launched, cloned, updated, and each
+// parameter that is wrong gets its documented error.
+#include <numeric>
+#include <vector>
+
+#include "check.h"
+
+bool right = true;
+
+template <class T>
+void expect(T wanted, T found, int line) {
+  if (wanted == found) return;
+  std::printf("line %d: %lld, not %lld\n", line, static_cast<long long>(found),
+              static_cast<long long>(wanted));
+  right = false;
+}
+#define EXPECT(wanted, found) expect(wanted, found, __LINE__)
+
+__global__ void scale(const int* x, int* y, int factor, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = factor * x[i];
+}
+
+__global__ void add_all(const int* x, int* sum, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) atomicAdd(sum, x[i]);
+}
+
+constexpr int kSize = 1000;
+
+struct Buffers {
+  std::vector<int> x = std::vector<int>(kSize);
+  int *device_x, *device_y, *sum, result = 0, calls = 0;
+};
+
+void count_call(void* data) { ++static_cast<Buffers*>(data)->calls; }
+
+struct Kernel {
+  Kernel(const int* from, int* to, int with) : x(from), y(to), factor(with) {
+    parameters.func = reinterpret_cast<void*>(scale);
+    parameters.gridDim = dim3((kSize + 127) / 128);
+    parameters.blockDim = dim3(128);
+    parameters.kernelParams = arguments;
+  }
+  const int* x;
+  int *y, factor, n = kSize;
+  Kernel(const Kernel&) = delete;
+  void* arguments[4] = {&x, &y, &factor, &n};
+  cudaKernelNodeParams parameters = {};
+};
+
+// y = factor * x; sum = all of y; the host gets the sum.
+cudaGraph_t make(Buffers* all, int factor, cudaGraphNode_t* scaled) {
+  cudaGraph_t graph;
+  check(cudaGraphCreate(&graph, 0));
+  cudaGraphNode_t copied, filled, added, returned, called;
+  cudaMemcpy3DParms copy = {};
+  copy.srcPtr = make_cudaPitchedPtr(all->x.data(), kSize * sizeof(int), kSize, 1);
+  copy.dstPtr = make_cudaPitchedPtr(all->device_x, kSize * sizeof(int), kSize, 1);
+  copy.extent = make_cudaExtent(kSize * sizeof(int), 1, 1);
+  copy.kind = cudaMemcpyHostToDevice;
+  check(cudaGraphAddMemcpyNode(&copied, graph, nullptr, 0, &copy));
+  cudaMemsetParams fill = {};
+  fill.dst = all->sum;
+  fill.value = 1000000;
+  fill.elementSize = sizeof(int);
+  fill.width = fill.height = 1;
+  check(cudaGraphAddMemsetNode(&filled, graph, nullptr, 0, &fill));
+  const Kernel kernel(all->device_x, all->device_y, factor);
+  check(cudaGraphAddKernelNode(scaled, graph, &copied, 1, &kernel.parameters));
+  int n = kSize;
+  void* arguments[] = {&all->device_y, &all->sum, &n};
+  cudaKernelNodeParams add = {};
+  add.func = reinterpret_cast<void*>(add_all);
+  add.gridDim = dim3(1);
+  add.blockDim = dim3(64);
+  add.kernelParams = arguments;
+  const cudaGraphNode_t before[] = {filled, *scaled};
+  check(cudaGraphAddKernelNode(&added, graph, before, 2, &add));
+  check(cudaGraphAddMemcpyNode1D(&returned, graph, &added, 1, &all->result, all->sum, sizeof(int),
+                                 cudaMemcpyDeviceToHost));
+  const cudaHostNodeParams call = {count_call, all};
+  check(cudaGraphAddHostNode(&called, graph, &returned, 1, &call));
+  return graph;
+}
+
+int result_of(cudaGraphExec_t exec, Buffers* all, cudaStream_t stream) {
+  all->result = -1;
+  check(cudaGraphLaunch(exec, stream));
+  check(cudaStreamSynchronize(stream));
+  return all->result - 1000000;
+}
+
+void fill_rows(cudaStream_t stream) {
+  unsigned short* memory;
+  check(cudaMalloc(&memory, 6 * 16));
+  check(cudaMemset(memory, 0, 6 * 16));
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaGraphNode_t node;
+  check(cudaGraphCreate(&graph, 0));
+  cudaMemsetParams fill = {memory, 16, 0xabcdef, 2, 5, 6};
+  check(cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &fill));
+  check(cudaGraphInstantiate(&exec, graph));
+  check(cudaGraphLaunch(exec, stream));
+  unsigned short found[6 * 8];
+  check(cudaStreamSynchronize(stream));
+  check(cudaMemcpy(found, memory, sizeof(found), cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 6 * 8; ++i) EXPECT(i % 8 < 5 ? 0xcdef : 0, static_cast<int>(found[i]));
+  fill.elementSize = 3;
+  EXPECT(cudaErrorInvalidValue, cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &fill));
+  check(cudaGraphExecDestroy(exec));
+  check(cudaGraphDestroy(graph));
+  check(cudaFree(memory));
+}
+
+// A graph whose memory is its own: z = 3 * (2 * x).
+void allocate(Buffers* all, cudaStream_t stream) {
+  cudaGraph_t graph, copy;
+  cudaGraphExec_t exec;
+  cudaGraphNode_t allocated, doubled, tripled, freed;
+  check(cudaGraphCreate(&graph, 0));
+  cudaMemAllocNodeParams memory = {};
+  memory.poolProps.allocType = cudaMemAllocationTypePinned;
+  memory.poolProps.location = {cudaMemLocationTypeDevice, 0};
+  memory.bytesize = kSize * sizeof(int);
+  check(cudaGraphAddMemAllocNode(&allocated, graph, nullptr, 0, &memory));
+  int* own = static_cast<int*>(memory.dptr);
+  const Kernel twice(all->device_x, own, 2), thrice(own, all->device_y, 3);
+  check(cudaGraphAddKernelNode(&doubled, graph, &allocated, 1, &twice.parameters));
+  check(cudaGraphAddKernelNode(&tripled, graph, &doubled, 1, &thrice.parameters));
+  EXPECT(cudaErrorNotSupported, cudaGraphClone(&copy, graph));
+  cudaGraphNodeType type;
+  check(cudaGraphNodeGetType(allocated, &type));
+  EXPECT(cudaGraphNodeTypeMemAlloc, type);
+  check(cudaGraphInstantiate(&exec, graph));
+  check(cudaGraphLaunch(exec, stream));
+  std::vector<int> y(kSize);
+  check(cudaStreamSynchronize(stream));
+  check(cudaMemcpy(y.data(), all->device_y, kSize * sizeof(int), cudaMemcpyDeviceToHost));
+  for (int i = 0; i < kSize; ++i) EXPECT(6 * all->x[i], y[i]);
+  check(cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, own));
+  EXPECT(cudaErrorInvalidValue, cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, own));
+  EXPECT(cudaErrorInvalidValue, cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, all->device_x));
+  check(cudaGraphExecDestroy(exec));
+  check(cudaGraphDestroy(graph));
+}
+
+int main() {
+  Buffers all;
+  std::iota(all.x.begin(), all.x.end(), -300);
+  const int sum = std::accumulate(all.x.begin(), all.x.end(), 0);
+  check(cudaMalloc(&all.device_x, kSize * sizeof(int)));
+  check(cudaMalloc(&all.device_y, kSize * sizeof(int)));
+  check(cudaMalloc(&all.sum, sizeof(int)));
+  cudaStream_t stream;
+  check(cudaStreamCreate(&stream));
+
+  cudaGraphNode_t scaled, of_clone;
+  cudaGraph_t graph = make(&all, 2, &scaled), clone;
+  cudaGraphExec_t exec, exec_of_clone;
+  size_t count = 0;
+  check(cudaGraphGetNodes(graph, nullptr, &count));
+  EXPECT(size_t{6}, count);
+  check(cudaGraphInstantiate(&exec, graph));
+  check(cudaGraphClone(&clone, graph));
+  check(cudaGraphInstantiate(&exec_of_clone, clone));
+  EXPECT(2 * sum, result_of(exec, &all, stream));
+  check(cudaGraphDestroy(clone));
+  EXPECT(2 * sum, result_of(exec_of_clone, &all, stream));
+  all.x[0] += 5;  // read when the graph runs
+  EXPECT(2 * (sum + 5), result_of(exec, &all, stream));
+  all.x[0] -= 5;
+
+  // Other arguments of a kernel, of that instance alone.
+  Kernel changed(all.device_x, all.device_y, 7);
+  check(cudaGraphExecKernelNodeSetParams(exec, scaled, &changed.parameters));
+  EXPECT(7 * sum, result_of(exec, &all, stream));
+  EXPECT(2 * sum, result_of(exec_of_clone, &all, stream));
+  changed.parameters.blockDim = dim3(2000);
+  EXPECT(cudaErrorInvalidConfiguration,
+         cudaGraphExecKernelNodeSetParams(exec, scaled, &changed.parameters));
+  EXPECT(cudaErrorInvalidValue,
+         cudaGraphExecKernelNodeSetParams(exec_of_clone, scaled, &changed.parameters));
+  EXPECT(7 * sum, result_of(exec, &all, stream));
+
+  // All parameters, from another graph of the same shape; a graph of another shape changes nothing.
+  cudaGraph_t other = make(&all, 11, &of_clone);
+  cudaGraphExecUpdateResultInfo info;
+  check(cudaGraphExecUpdate(exec, other, &info));
+  EXPECT(cudaGraphExecUpdateSuccess, info.result);
+  EXPECT(11 * sum, result_of(exec, &all, stream));
+  const Kernel again(all.device_x, all.device_y, 4);
+  check(cudaGraphExecKernelNodeSetParams(exec, scaled, &again.parameters));
+  cudaGraphNode_t extra;
+  check(cudaGraphAddEmptyNode(&extra, other, &of_clone, 1));
+  EXPECT(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, other, &info));
+  EXPECT(cudaGraphExecUpdateErrorTopologyChanged, info.result);
+  EXPECT(4 * sum, result_of(exec, &all, stream));
+
+  // A graph as a node of another graph.
+  cudaGraph_t outer;
+  cudaGraphExec_t exec_of_outer;
+  cudaGraphNode_t first, second, roots[2];
+  check(cudaGraphCreate(&outer, 0));
+  check(cudaGraphAddChildGraphNode(&first, outer, nullptr, 0, graph));
+  const cudaHostNodeParams call = {count_call, &all};
+  check(cudaGraphAddHostNode(&second, outer, &first, 1, &call));
+  check(cudaGraphInstantiate(&exec_of_outer, outer));
+  all.calls = 0;
+  EXPECT(2 * sum, result_of(exec_of_outer, &all, stream));
+  EXPECT(2, all.calls);
+  count = 2;
+  check(cudaGraphGetRootNodes(outer, roots, &count));
+  EXPECT(size_t{1}, count);
+  EXPECT(true, roots[0] == first && roots[1] == nullptr);
+  cudaGraphNodeType type;
+  check(cudaGraphNodeGetType(second, &type));
+  EXPECT(cudaGraphNodeTypeHost, type);
+
+  fill_rows(stream);
+  allocate(&all, stream);
+
+  const cudaGraphNode_t twice[] = {first, first};
+  EXPECT(cudaErrorInvalidValue, cudaGraphAddEmptyNode(&extra, outer, twice, 2));
+  EXPECT(cudaErrorInvalidValue, cudaGraphAddEmptyNode(&extra, outer, &scaled, 1));
+  EXPECT(cudaErrorInvalidValue, cudaGraphCreate(&clone, 1));
+  EXPECT(cudaErrorInvalidValue, cudaGraphAddKernelNode(&extra, outer, nullptr, 0, nullptr));
+  check(cudaGraphGetNodes(outer, nullptr, &count));
+  EXPECT(size_t{2}, count);
+  for (cudaGraphExec_t each : {exec, exec_of_clone, exec_of_outer}) {
+    check(cudaGraphExecDestroy(each));
+  }
+  for (cudaGraph_t each : {graph, other, outer}) check(cudaGraphDestroy(each));
+  for (int* memory : {all.device_x, all.device_y, all.sum}) check(cudaFree(memory));
+  check(cudaStreamDestroy(stream));
+  return verdict("graph_nodes", right);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a device's default pool and of a pool of its own: what a pool uses and reserves, what
+// it keeps by its release threshold, and the errors of its functions.
+#include "check.h"
+
+bool right = true;
+
+template <class T>
+void expect(T wanted, T found, int line) {
+  if (wanted == found) return;
+  std::printf("line %d: %llu, not %llu\n", line, static_cast<unsigned long long>(found),
+              static_cast<unsigned long long>(wanted));
+  right = false;
+}
+#define EXPECT(wanted, found) expect(wanted, found, __LINE__)
+
+__global__ void fill(int* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = i * i;
+}
+
+unsigned long long bytes_of(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
+  unsigned long long value = ~0ull;
+  check(cudaMemPoolGetAttribute(pool, attribute, &value));
+  return value;
+}
+
+size_t free_memory() {
+  size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
+// What an allocation of 4 MB leaves in the pool once it is freed: in use, after the free and
+// synchronisation, with this threshold.
+void use(cudaMemPool_t pool, cudaStream_t stream, unsigned long long threshold) {
+  const int n = 1 << 20;
+  const unsigned long long bytes = n * sizeof(int);
+  unsigned long long value = threshold;
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &value));
+  EXPECT(threshold, bytes_of(pool, cudaMemPoolAttrReleaseThreshold));
+  const size_t free_before = free_memory();
+  int* x = nullptr;
+  check(cudaMallocFromPoolAsync(&x, bytes, pool, stream));
+  EXPECT(bytes, bytes_of(pool, cudaMemPoolAttrUsedMemCurrent));
+  EXPECT(bytes, bytes_of(pool, cudaMemPoolAttrReservedMemCurrent));
+  EXPECT(free_before - bytes, static_cast<unsigned long long>(free_memory()));
+  fill<<<n / 256, 256, 0, stream>>>(x, n);
+  int last = 0;
+  check(cudaMemcpyAsync(&last, x + n - 1, sizeof(int), cudaMemcpyDeviceToHost, stream));
+  check(cudaFreeAsync(x, stream));
+  check(cudaStreamSynchronize(stream));
+  EXPECT((n - 1u) * (n - 1u), static_cast<unsigned>(last));
+  const unsigned long long kept = threshold < bytes ? threshold : bytes;
+  EXPECT(0ull, bytes_of(pool, cudaMemPoolAttrUsedMemCurrent));
+  EXPECT(kept, bytes_of(pool, cudaMemPoolAttrReservedMemCurrent));
+  EXPECT(free_before - kept, static_cast<unsigned long long>(free_memory()));
+  EXPECT(bytes, bytes_of(pool, cudaMemPoolAttrUsedMemHigh));
+  EXPECT(bytes, bytes_of(pool, cudaMemPoolAttrReservedMemHigh));
+  check(cudaMemPoolTrimTo(pool, 1000));
+  EXPECT(kept < 1000 ? kept : 1000, bytes_of(pool, cudaMemPoolAttrReservedMemCurrent));
+  check(cudaMemPoolTrimTo(pool, 0));
+  EXPECT(0ull, bytes_of(pool, cudaMemPoolAttrReservedMemCurrent));
+  value = 0;
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &value));
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReservedMemHigh, &value));
+  EXPECT(0ull, bytes_of(pool, cudaMemPoolAttrUsedMemHigh));
+}
+
+int main() {
+  cudaStream_t stream;
+  check(cudaStreamCreate(&stream));
+  cudaMemPool_t of_device, current, own;
+  check(cudaDeviceGetDefaultMemPool(&of_device, 0));
+  check(cudaDeviceGetMemPool(&current, 0));
+  EXPECT(true, of_device == current);
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, 0};
+  properties.maxSize = 10 << 20;
+  check(cudaMemPoolCreate(&own, &properties));
+  for (cudaMemPool_t pool : {of_device, own}) {
+    for (unsigned long long threshold : {0ull, 5000ull, ~0ull}) use(pool, stream, threshold);
+  }
+
+  // cudaMallocAsync() takes memory of the current pool, which has a largest size.
+  check(cudaDeviceSetMemPool(0, own));
+  char *first, *second = nullptr;
+  check(cudaMallocAsync(&first, 6 << 20, stream));
+  EXPECT(6ull << 20, bytes_of(own, cudaMemPoolAttrUsedMemCurrent));
+  EXPECT(cudaErrorMemoryAllocation, cudaMallocAsync(&second, 6 << 20, stream));
+  (void)cudaGetLastError();
+
+  // Unused memory of a pool is given back where an allocation needs it.
+  size_t free = 0, total = 0;
+  unsigned long long most = ~0ull;
+  check(cudaMemPoolSetAttribute(of_device, cudaMemPoolAttrReleaseThreshold, &most));
+  check(cudaMallocFromPoolAsync(&second, 1 << 20, of_device, stream));
+  check(cudaFreeAsync(second, stream));
+  check(cudaStreamSynchronize(stream));
+  EXPECT(1ull << 20, bytes_of(of_device, cudaMemPoolAttrReservedMemCurrent));
+  check(cudaMemGetInfo(&free, &total));
+  check(cudaMalloc(&second, free + 1000));
+  EXPECT(0ull, bytes_of(of_device, cudaMemPoolAttrReservedMemCurrent));
+  check(cudaFree(second));
+
+  const cudaMemAccessDesc to_itself = {{cudaMemLocationTypeDevice, 0},
+                                       cudaMemAccessFlagsProtReadWrite};
+  check(cudaMemPoolSetAccess(own, &to_itself, 1));
+  cudaMemLocation location = {cudaMemLocationTypeDevice, 0};
+  cudaMemAccessFlags flags = cudaMemAccessFlagsProtNone;
+  check(cudaMemPoolGetAccess(&flags, own, &location));
+  EXPECT(cudaMemAccessFlagsProtReadWrite, flags);
+  int reuse = 0;
+  check(cudaMemPoolSetAttribute(own, cudaMemPoolReuseAllowOpportunistic, &reuse));
+  reuse = 5;
+  check(cudaMemPoolGetAttribute(own, cudaMemPoolReuseAllowOpportunistic, &reuse));
+  EXPECT(0, reuse);
+
+  // A pool with memory in use lives on until the memory is freed.
+  const size_t free_before = free_memory();
+  check(cudaMemPoolDestroy(own));
+  check(cudaDeviceGetMemPool(&current, 0));
+  EXPECT(true, of_device == current);
+  EXPECT(free_before, free_memory());
+  check(cudaFreeAsync(first, stream));
+  check(cudaStreamSynchronize(stream));
+  EXPECT(free_before + (6u << 20), free_memory());
+
+  unsigned long long value = 1;
+  EXPECT(cudaErrorInvalidValue,
+         cudaMemPoolSetAttribute(of_device, cudaMemPoolAttrUsedMemHigh, &value));
+  EXPECT(cudaErrorInvalidValue,
+         cudaMemPoolSetAttribute(of_device, cudaMemPoolAttrUsedMemCurrent, &value));
+  EXPECT(cudaErrorInvalidValue, cudaMemPoolTrimTo(own, 0));
+  EXPECT(cudaErrorInvalidValue, cudaMemPoolDestroy(of_device));
+  EXPECT(cudaErrorInvalidValue, cudaDeviceSetMemPool(0, own));
+  EXPECT(cudaErrorInvalidDevice, cudaDeviceGetDefaultMemPool(&current, 99));
+  properties.location.id = 99;
+  EXPECT(cudaErrorInvalidDevice, cudaMemPoolCreate(&own, &properties));
+  properties.location = {cudaMemLocationTypeHost, 0};
+  EXPECT(cudaErrorNotSupported, cudaMemPoolCreate(&own, &properties));
+  check(cudaStreamDestroy(stream));
+  return verdict("memory_pools", right);
+}
