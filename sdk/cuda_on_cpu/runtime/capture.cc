@@ -49,7 +49,7 @@ void append(const std::vector<GraphNode>& nodes, const std::vector<size_t>& root
       for (size_t i = first; i < flat->size(); ++i) after.push_back(i);
     }
     place.push_back(flat->size());
-    flat->push_back({node.work, std::move(after), node.on_host, {}});
+    flat->push_back({node.work, std::move(after), node.on_host, {}, node.allocates, node.frees});
   }
 }
 

@@ -2,6 +2,7 @@
 // Capture, and graphs.
 #include <utility>
 
+#include "runtime/ranges.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -57,6 +58,19 @@ cudaError_t capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status)
                                                                 : cudaSuccess;
 }
 
+// Of graphs that allocate memory there is one instance at a time.
+bool is_instantiated(const std::vector<GraphNode>& nodes) {
+  std::set<void*> memory;
+  for (const GraphNode& node : nodes) memory.insert(node.allocates);
+  memory.erase(nullptr);
+  for (const CUgraphExec_st* exec : state().execs) {
+    for (const GraphNode& node : exec->nodes) {
+      if (memory.count(node.allocates) != 0) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 }  // namespace kernkit::cuda_on_cpu
 
@@ -93,7 +107,12 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
   return call("cudaGraphInstantiate", Reach::kUnsafe, [&] {
     if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
-    *exec = new CUgraphExec_st{flattened(graph->nodes)};
+    std::vector<GraphNode> nodes = flattened(graph->nodes);
+    if (is_instantiated(nodes)) {
+      return reject_argument("graph: it allocates memory and is instantiated already",
+                             cudaErrorNotSupported);
+    }
+    *exec = new CUgraphExec_st{std::move(nodes)};
     state().execs.insert(*exec);
     return cudaSuccess;
   });
@@ -101,7 +120,12 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   return call("cudaGraphLaunch", Reach::kDevice, [&] {
     if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
-    return enqueue(stream, GraphNode{[] {}, {}, false, exec->nodes});
+    const bool runs = knows(stream) && captured(stream) == nullptr;  // else a node of another graph
+    const cudaError_t invalid = runs ? check_memory_of_launch(exec->nodes) : cudaSuccess;
+    if (invalid != cudaSuccess) return invalid;
+    const cudaError_t error = enqueue(stream, GraphNode{[] {}, {}, false, exec->nodes});
+    if (error == cudaSuccess && runs) hold_memory_of_launch(exec->nodes);
+    return error;
   });
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {

@@ -66,8 +66,10 @@ struct Allocation {
   cudaMemoryType type;
   bool sparse;
   unsigned long number = 0;  // in the order of all allocations
-  bool of_graph = false;     // allocated in a capture
+  bool of_graph = false;     // memory of a graph, which keeps its address
   bool freed = false;        // by cudaFreeAsync(), which its stream has not reached
+  bool held = false;         // of a graph: allocated by a launch and not freed, as the host has it
+  bool live = true;          // of a graph: likewise, as the device has it
   // What kernels may not touch, see kernkit_close_to_kernels().
   std::vector<std::pair<const char*, size_t>> closed = {};
 };
@@ -107,6 +109,7 @@ struct State {
   uint64_t random();
 
   std::map<void*, Allocation> allocations;
+  std::map<void*, size_t> freed;  // and their sizes, until the addresses are used again
   std::set<CUstream_st*> streams;
   std::set<CUevent_st*> events;
   std::set<CUgraph_st*> graphs;
@@ -142,6 +145,9 @@ void* take_memory(const Allocation& allocation);
 void give_back_memory(void* memory, const Allocation& allocation);
 /// The allocation that an address lies in; null for other memory.
 const Allocation* allocation_of(const void* address);
+/// Whether an address is one of those that only allocations have: outside of these it is freed
+/// memory, or past an end. False for all where the C library allocates.
+bool is_reserved(const void* address);
 /// How many races ThreadSanitizer reported in this process.
 size_t reported_races();
 ThreadState& thread_state();
@@ -158,6 +164,8 @@ enum class Reach {
 /// Runs a function of the runtime: records it, fails when a test wants that, keeps its error.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
+/// Of a tool: a call that returned an error, and why.
+inline void (*note_call)(const char* function, cudaError_t error, const std::string& why) = nullptr;
 inline Work (*name_work)(Work work, cudaStream_t stream) = nullptr;  // of a tool: with its call
 /// Gives work to a stream, or captures it; `on_host`: a function of the host.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, bool on_host = false);
@@ -166,6 +174,14 @@ cudaError_t enqueue(cudaStream_t stream, GraphNode node);
 cudaError_t copy_and_wait(void* to, const void* from, size_t size, cudaMemcpyKind kind);
 cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                        cudaStream_t stream);
+/// Likewise of rows, which are `pitch` bytes apart.
+struct Rows {
+  size_t to_pitch, from_pitch, width, height;  // [bytes, bytes, bytes, rows]
+};
+cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
+                      cudaStream_t stream);
+cudaError_t copy_rows_and_wait(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind);
+cudaError_t fill_rows(void* to, int value, const Rows& rows, cudaStream_t stream);
 /// Whether a stream, a default stream among them, can be given work.
 cudaError_t refuse_work(cudaStream_t stream);
 /// Whether a host can wait for a stream, which a capture may forbid.
