@@ -127,10 +127,10 @@ cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<Me
                            cudaStream_t stream) {
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
-  // Memory that a graph allocates is of no pool.
   const bool in_graph = captured(stream) != nullptr;
-  const cudaError_t error =
-      allocate(pointer, size, cudaMemoryTypeDevice, pool->device, in_graph ? nullptr : pool);
+  const auto device = static_cast<size_t>(pool->device);
+  const cudaError_t error = allocate(pointer, size, cudaMemoryTypeDevice, pool->device,
+                                     in_graph ? state().device_states.at(device).graph_pool : pool);
   if (error != cudaSuccess || *pointer == nullptr) return error;
   if (!in_graph) {
     const auto begins = [p = *pointer, size] {

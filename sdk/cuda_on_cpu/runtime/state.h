@@ -88,7 +88,7 @@ struct Injection {
 
 struct DeviceState {
   size_t used = 0;  // by allocations without a pool, and reserved by pools [bytes]
-  std::shared_ptr<MemoryPool> default_pool, pool;
+  std::shared_ptr<MemoryPool> default_pool, pool, graph_pool;
   cudaError_t once = cudaSuccess;
   cudaError_t sticky = cudaSuccess;
 };
