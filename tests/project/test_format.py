@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import warnings
 
 import pytest
 
@@ -104,3 +105,11 @@ def test_licence_line(root):
         if "SPDX-License-Identifier: Apache-2.0" not in path.read_text()[:200]
     ]
     assert missing == ["tests/interop/readme.py"]  # shown in the README as it stands
+
+
+def test_python_compiles_without_warnings(root):
+    """A newer Python rejects what an older one warns of, such as an invalid escape."""
+    for path in tracked(root, ".py"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            compile(path.read_text(encoding="utf-8"), str(path), "exec")

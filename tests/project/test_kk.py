@@ -4,10 +4,12 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
 import pytest
+from commands import run
 
 
 def kk(root, *args, **kwargs):
@@ -257,3 +259,16 @@ def test_ctest_leaves_out_tests_by_their_label(kernkit_test, tmp_path):
     assert kernkit_test("--preset", "release").returncode == 0 and " -LE" not in log.read_text()
     assert kernkit_test("--preset", "release", "--exclude-label", "all").returncode == 0
     assert " -LE all " in log.read_text()
+
+
+@pytest.mark.parametrize("folder", [".", "template/{{cookiecutter.library_name}}"])
+def test_a_checkout_with_autocrlf_keeps_line_ends(root, tmp_path, folder):
+    source = tmp_path / "a"
+    source.mkdir()
+    for name in (".gitattributes", "kk"):
+        shutil.copy(root / folder / name, source / name)
+    user = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "a"]):
+        run("git", "-C", source, *user, *words)
+    run("git", "clone", "-q", "-c", "core.autocrlf=true", source, tmp_path / "b")
+    assert (tmp_path / "b/kk").read_bytes() == (root / folder / "kk").read_bytes()

@@ -1,38 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors and devices.
+#include <cstdio>
 #include <utility>
 
+#include "runtime/device_attributes.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
 namespace {
-
-// Of every architecture that has them: compute capability 8.0 and later.
-int attribute_of(const CudaDevice& device, cudaDeviceAttr attribute) {
-  switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-    case cudaDevAttrMaxBlockDimX:
-    case cudaDevAttrMaxBlockDimY: return 1024;
-    case cudaDevAttrMaxBlockDimZ: return 64;
-    case cudaDevAttrMaxGridDimX: return device.max_grid[0];
-    case cudaDevAttrMaxGridDimY: return device.max_grid[1];
-    case cudaDevAttrMaxGridDimZ: return device.max_grid[2];
-    case cudaDevAttrMaxSharedMemoryPerBlock: return 48 * 1024;
-    case cudaDevAttrWarpSize: return 32;
-    case cudaDevAttrMultiProcessorCount: return device.sm_count;
-    case cudaDevAttrL2CacheSize: return 50 << 20;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: return 2048;
-    case cudaDevAttrComputeCapabilityMajor: return device.compute_capability / 10;
-    case cudaDevAttrComputeCapabilityMinor: return device.compute_capability % 10;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-      return device.shared_memory_per_block_opt_in + 1024;
-    case cudaDevAttrCooperativeLaunch:
-    case cudaDevAttrMemoryPoolsSupported: return 1;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return device.shared_memory_per_block_opt_in;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: return 32;
-  }
-  return -1;
-}
 
 struct ErrorText {
   cudaError_t error;
@@ -93,8 +68,13 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   return call("cudaDeviceGetAttribute", Reach::kHost, [&] {
     if (!exists(device)) return cudaErrorInvalidDevice;
-    *value = attribute_of(state().devices[static_cast<size_t>(device)], attribute);
-    return *value < 0 ? cudaErrorInvalidValue : cudaSuccess;
+    const CudaDevice& asked = state().devices[static_cast<size_t>(device)];
+    if (find_device_attribute(asked, device, attribute, value)) return cudaSuccess;
+    std::fprintf(stderr,
+                 "kernkit: cudaDeviceGetAttribute(): attribute %d is not supported: CUDA 13.0 "
+                 "reserves the number or does not have it\n",
+                 static_cast<int>(attribute));
+    return cudaErrorNotSupported;
   });
 }
 cudaError_t cudaDeviceSynchronize() {

@@ -5,16 +5,10 @@
 #include "process/demangle.h"
 #include "process/sanitizers.h"
 #include "process/symbol_table.h"
+#include "runtime/device_attributes.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
-namespace {
-
-// Shared memory that the system takes of each block, in bytes: compute capability 8.0 and later.
-constexpr size_t kReserved = 1024;
-
-}  // namespace
-
 void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes, size_t count) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   KernelInfo& info = state().kernels[kernel];
@@ -76,9 +70,13 @@ cudaError_t call_of_kernel(const char* function, const void* kernel, const Work&
 size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory) {
   if (threads > static_cast<size_t>(kernel.ptx.max_threads)) return 0;
   shared_memory += kernel.ptx.shared_bytes;
-  const size_t by_threads = std::min<size_t>(2048 / threads, 32);
+  const Specification& limits = specification_of(current_device().compute_capability);
+  const size_t by_threads = std::min(static_cast<size_t>(limits.max_threads_per_sm) / threads,
+                                     static_cast<size_t>(limits.max_blocks_per_sm));
   const auto opt_in = static_cast<size_t>(current_device().shared_memory_per_block_opt_in);
-  return std::min(by_threads, (opt_in + kReserved) / (shared_memory + kReserved));
+  const auto reserved = static_cast<size_t>(limits.reserved_shared_memory);
+  const size_t share = std::max<size_t>(shared_memory + reserved, 1);
+  return std::min(by_threads, (opt_in + reserved) / share);
 }
 
 }  // namespace kernkit::cuda_on_cpu
@@ -144,8 +142,10 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, con
     const auto count = static_cast<size_t>(blocks);
     if (blocks_per_sm(*info, static_cast<size_t>(threads), 0) < count) return cudaErrorInvalidValue;
     const auto opt_in = static_cast<size_t>(current_device().shared_memory_per_block_opt_in);
+    const Specification& limits = specification_of(current_device().compute_capability);
+    const auto reserved = static_cast<size_t>(limits.reserved_shared_memory);
     *shared_memory =
-        std::min((opt_in + kReserved) / count - kReserved, opt_in) - info->ptx.shared_bytes;
+        std::min((opt_in + reserved) / count - reserved, opt_in) - info->ptx.shared_bytes;
     return cudaSuccess;
   });
 }

@@ -130,6 +130,7 @@ def test_the_part_is_brought_by_one_command(root, default_library, tmp_path):
 def test_everything_of_a_library_is_tried_on_a_gpu_too(monkeypatch):
     """Its tests, where nvcc is; left out with CUDA."""
     called = []
+    monkeypatch.delenv("KERNKIT_CUDA", raising=False)  # as ./kk test --no-cuda sets it
     monkeypatch.setattr(devices, "find", lambda: [{"name": "NVIDIA H-1 80GB", "compute_capability": "9.0"}])
     monkeypatch.setattr(driver_gpu, "build", lambda *words: called.append(words))
     monkeypatch.setattr(driver_gpu, "kernkit", lambda *words: called.append(words))

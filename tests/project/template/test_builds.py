@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 
 import pytest
@@ -237,6 +238,19 @@ def test_the_same_sources_give_the_same_bytes(library, driver_environment, tmp_p
         shutil.rmtree(library / f"build/release/kernels/CMakeFiles/{NAME}_objects.dir/{objects}")
     check("./kk", "wheel", cwd=library, env={**driver_environment, "CCACHE_RECACHE": "1"})
     assert digests() == before
+
+
+@pytest.mark.all
+def test_the_wheel_by_the_python_of_debian(library, driver_environment, tmp_path):
+    """Its pip is of 2022 and passes no settings to a build."""
+    debian = pathlib.Path("/usr/bin/python3")
+    version = "import sys; print(sys.version_info[:2])"
+    if not debian.exists() or run(debian, "-c", version).stdout != run(sys.executable, "-c", version).stdout:
+        pytest.skip(f"/usr/bin/python3 is missing, or not a Python {HERE}")
+    check(debian, "-m", "venv", tmp_path / "venv")
+    (packages,) = tmp_path.glob("venv/lib/python3*/site-packages")
+    (packages / "more.pth").write_text(f"{sysconfig.get_path('purelib')}\n")  # after the venv's own pip
+    check("./kk", "wheel", cwd=library, env={**driver_environment, "KK_VENV": str(tmp_path / "venv")})
 
 
 @pytest.mark.slow

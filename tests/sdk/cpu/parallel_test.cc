@@ -15,6 +15,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -72,6 +74,50 @@ bool all_on_caller() {
     elsewhere += std::this_thread::get_id() != caller;
   });
   return elsewhere == 0;
+}
+
+// The text of the exception that a loop of 1,000 pieces carries to the caller; counts pieces.
+std::string failure_of_loop(int64_t failing, std::atomic<int>* pieces) {
+  try {
+    parallel_for(1000, 1, [&](int64_t begin, int64_t) {
+      ++*pieces;
+      KERNKIT_CHECK(begin < failing, ValueError) << "index " << begin << " is too large";
+    });
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no exception";
+}
+
+TEST_F(CpuParallel, AnExceptionReachesTheCaller) {
+  for (const int count : {1, 4}) {
+    set_threads(count);
+    std::atomic<int> pieces{0};
+    EXPECT_NE(failure_of_loop(0, &pieces).find("is too large"), std::string::npos);
+    EXPECT_LE(pieces, count);  // pieces that had not begun are left out
+    pieces = 0;
+    EXPECT_EQ(failure_of_loop(1000, &pieces), "no exception");
+    EXPECT_EQ(pieces, 1000);
+  }
+}
+
+TEST_F(CpuParallel, AnExceptionOfAHelperReachesTheCaller) {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> helped{false};
+  try {
+    parallel_for(2, 1, [&](int64_t, int64_t) {
+      if (std::this_thread::get_id() == caller) {
+        comes_true([&] { return helped.load(); });
+      } else {
+        helped = true;
+        throw std::runtime_error("on a helper");
+      }
+    });
+    FAIL() << "no exception";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "on a helper");
+  }
+  EXPECT_TRUE(on_helper([] {}));  // the pool goes on
 }
 
 TEST_F(CpuParallel, EveryIndexOnce) {

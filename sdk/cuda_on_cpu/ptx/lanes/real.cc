@@ -2,6 +2,8 @@
 // PTX ISA, "Floating-Point Instructions", of 32 and 64 bits.
 #include "ptx/lanes/real.h"
 
+#include <cfenv>
+
 #include "ptx/lanes/families.h"
 #include "ptx/lanes/forms.h"
 #include "ptx/lanes/steps/real.h"
@@ -11,37 +13,17 @@ namespace {
 
 using namespace real_steps;  // NOLINT(build/namespaces): its own steps
 
-// Other roundings, of 32 bits.
-template <Rounding kHow>
-struct AddRounded {
-  static float of(float a, float b) {
-    const double sum = sum_to_odd(a, b);
-    if (kHow == Rounding::kDown && sum == 0 && !(a == 0 && std::signbit(a) == std::signbit(b))) {
-      return -0.0f;
-    }
-    return canonical(narrow<kHow>(sum));
-  }
-};
-template <Rounding kHow>
-struct SubRounded {
-  static float of(float a, float b) { return AddRounded<kHow>::of(a, -b); }
-};
-template <Rounding kHow>
-struct MulRounded {
-  static float of(float a, float b) { return canonical(narrow<kHow>(double{a} * double{b})); }
-};
-template <Rounding kHow>
-struct FmaRounded {
-  static float of(float a, float b, float c) {
-    const double product = double{a} * double{b};
-    const double sum = sum_to_odd(product, c);
-    if (kHow == Rounding::kDown && sum == 0 &&
-        !(product == 0 && std::signbit(product) == std::signbit(c))) {
-      return -0.0f;
-    }
-    return canonical(narrow<kHow>(sum));
-  }
-};
+// The loop kInner in another rounding mode of the processor. Registers are in memory, so compilers
+// keep loads, arithmetic and stores between the two calls.
+template <int kMode, Run kInner>
+void in_mode(Warp& warp, const Operation& operation) {
+  std::fesetround(kMode);
+  kInner(warp, operation);
+  std::fesetround(FE_TONEAREST);
+}
+
+template <int kMode, Run kInner>
+constexpr Run kRounded = kMode == FE_TONEAREST ? kInner : in_mode<kMode, kInner>;
 
 // PTX ISA, "div": by the reciprocal, which is zero where it would be subnormal.
 struct DivByReciprocal {
@@ -62,25 +44,38 @@ Run real(Decoder& d, Type type, size_t count) {
   return of_real<Form<Op>, Form<Flushed<Op>>>(type, d.has("ftz"));
 }
 
-// .rn, which is also what is meant without it, or another rounding of 32 bits.
-template <template <class> class Form, class Op, template <Rounding> class Other>
+template <int kMode, template <class> class Form, class Op>
+Run in_rounding(Type type, bool flushes, bool saturates) {
+  using S = Saturated<Op>;
+  if (type == Type::kF64) {
+    return flushes || saturates ? nullptr : kRounded<kMode, Form<Op>::template of<double>>;
+  }
+  if (type != Type::kF32) return nullptr;
+  if (saturates) {
+    return flushes ? kRounded<kMode, Form<Flushed<S>>::template of<float>>
+                   : kRounded<kMode, Form<S>::template of<float>>;
+  }
+  return flushes ? kRounded<kMode, Form<Flushed<Op>>::template of<float>>
+                 : kRounded<kMode, Form<Op>::template of<float>>;
+}
+
+template <template <class> class Form, class Op>
+Run in_rounding(std::string_view how, Type type, bool flushes, bool saturates) {
+  if (how == "rz") return in_rounding<FE_TOWARDZERO, Form, Op>(type, flushes, saturates);
+  if (how == "rm") return in_rounding<FE_DOWNWARD, Form, Op>(type, flushes, saturates);
+  if (how == "rp") return in_rounding<FE_UPWARD, Form, Op>(type, flushes, saturates);
+  return in_rounding<FE_TONEAREST, Form, Op>(type, flushes, saturates);
+}
+
+// add, sub, mul, fma: .rn, which is the default, or a directed rounding; .sat for .f32.
+template <template <class> class Form, class Op>
 Run rounded(Decoder& d, Type type, size_t count) {
   if (is_half(type)) return half_arithmetic(d, type);
   const std::string_view how = d.one_of({"rn", "rz", "rm", "rp"});
-  const bool nearest = how.empty() || how == "rn";
-  if (nearest && type == Type::kF32 && d.has("sat")) {
-    d.need_operands(count);
-    d.take(type);
-    using S = Saturated<Op>;
-    return d.has("ftz") ? Form<Flushed<S>>::template of<float> : Form<S>::template of<float>;
-  }
-  if (nearest) return real<Form, Op>(d, type, count);
+  const bool saturates = type == Type::kF32 && d.has("sat");
   d.need_operands(count);
   d.take(type);
-  if (type != Type::kF32) return nullptr;
-  if (how == "rz") return Form<Other<Rounding::kZero>>::template of<float>;
-  if (how == "rm") return Form<Other<Rounding::kDown>>::template of<float>;
-  return Form<Other<Rounding::kUp>>::template of<float>;
+  return in_rounding<Form, Op>(how, type, d.has("ftz"), saturates);
 }
 
 template <class Op>
@@ -90,31 +85,69 @@ Run least(Decoder& d, Type type) {
   return d.has("NaN") ? real<Binary, WithNan<Op>>(d, type, 3) : real<Binary, Op>(d, type, 3);
 }
 
-// Approximations are computed with the full precision: the ISA bounds their error only.
-template <template <class> class Form, class Op>
-Run approximated(Decoder& d, Type type, size_t count) {
-  if (d.one_of({"rn", "approx"}).empty()) return nullptr;
-  return real<Form, Op>(d, type, count);
+// The high 32 bits of a double: a mantissa of 20 bits.
+double high_half(double x) { return bit_cast<double>(bit_cast<uint64_t>(x) & 0xffffffff00000000u); }
+
+// PTX ISA, "rcp.approx.ftz.f64" and "rsqrt.approx.ftz.f64": the low 32 bits of source and result
+// are zero, subnormal numbers are zeros of their sign.
+template <class Op>
+struct OfHighHalf {
+  static double flushed(double x) {
+    return std::fabs(x) < std::numeric_limits<double>::min() ? std::copysign(0.0, x) : x;
+  }
+  static double of(double a) {
+    if (a != a) return canonical(a);
+    return high_half(flushed(Op::of(flushed(high_half(a)))));
+  }
+};
+
+// sqrt and rcp: a rounding, or .approx. Approximations are computed with the full precision: the
+// ISA bounds their error only.
+template <class Op>
+Run root_or_reciprocal(Decoder& d, Type type) {
+  const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "approx"});
+  if (how.empty()) return nullptr;
+  d.need_operands(2);
+  d.take(type);
+  return in_rounding<Unary, Op>(how, type, d.has("ftz"), false);
 }
 
 }  // namespace
 
-Run real_add(Decoder& d, Type type) { return rounded<Binary, Add, AddRounded>(d, type, 3); }
-Run real_sub(Decoder& d, Type type) { return rounded<Binary, Sub, SubRounded>(d, type, 3); }
-Run real_mul(Decoder& d, Type type) { return rounded<Binary, Mul, MulRounded>(d, type, 3); }
-Run fma(Decoder& d) { return rounded<Ternary, Fma, FmaRounded>(d, d.type(), 4); }
+Run real_add(Decoder& d, Type type) { return rounded<Binary, Add>(d, type, 3); }
+Run real_sub(Decoder& d, Type type) { return rounded<Binary, Sub>(d, type, 3); }
+Run real_mul(Decoder& d, Type type) { return rounded<Binary, Mul>(d, type, 3); }
+Run fma(Decoder& d) { return rounded<Ternary, Fma>(d, d.type(), 4); }
 Run real_div(Decoder& d, Type type) {
-  const std::string_view how = d.one_of({"rn", "approx", "full"});
-  if (how.empty() || (how != "rn" && type != Type::kF32)) return nullptr;
-  if (how != "approx") return real<Binary, Div>(d, type, 3);
+  const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "approx", "full"});
+  const bool approximates = how == "approx" || how == "full";
+  if (how.empty() || (approximates && type != Type::kF32)) return nullptr;
   d.need_operands(3);
   d.take(type);
-  return d.has("ftz") ? Binary<Flushed<DivByReciprocal>>::of<float>
-                      : Binary<DivByReciprocal>::of<float>;
+  const bool flushes = d.has("ftz");
+  if (how != "approx") return in_rounding<Binary, Div>(how, type, flushes, false);
+  return flushes ? Binary<Flushed<DivByReciprocal>>::of<float> : Binary<DivByReciprocal>::of<float>;
 }
-Run rcp(Decoder& d) { return approximated<Unary, Rcp>(d, d.type(), 2); }
-Run sqrt(Decoder& d) { return approximated<Unary, Sqrt>(d, d.type(), 2); }
-Run rsqrt(Decoder& d) { return approximated<Unary, Rsqrt>(d, d.type(), 2); }
+Run rcp(Decoder& d) {
+  const Type type = d.type();
+  if (type != Type::kF64 || !d.has("approx")) return root_or_reciprocal<Rcp>(d, type);
+  d.need_operands(2);
+  d.take(type);
+  return d.has("ftz") ? Unary<OfHighHalf<Rcp>>::of<double> : nullptr;
+}
+Run sqrt(Decoder& d) {
+  const Type type = d.type();
+  if (type == Type::kF64 && d.has("approx")) return nullptr;
+  return root_or_reciprocal<Sqrt>(d, type);
+}
+Run rsqrt(Decoder& d) {
+  const Type type = d.type();
+  if (!d.has("approx")) return nullptr;
+  if (type != Type::kF64 || !d.has("ftz")) return real<Unary, Rsqrt>(d, type, 2);
+  d.need_operands(2);
+  d.take(type);
+  return Unary<OfHighHalf<Rsqrt>>::of<double>;
+}
 Run real_min(Decoder& d, Type type) { return least<Min>(d, type); }
 Run real_max(Decoder& d, Type type) { return least<Max>(d, type); }
 Run real_abs(Decoder& d, Type type) {

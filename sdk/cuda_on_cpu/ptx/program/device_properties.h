@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceProperties: the layout of cudaDeviceProp in CUDA 13.0, of which what is not filled has no
-// name.
+// DeviceProperties: the layout of cudaDeviceProp in CUDA 13.0.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,8 @@ namespace kernkit::cuda_on_cpu {
 struct DeviceProperties {
   char name[256];
   char uuid[16];
-  int unused0[3];
+  char luid[8];
+  unsigned int luidDeviceNodeMask;
   size_t totalGlobalMem;
   size_t sharedMemPerBlock;
   int regsPerBlock;
@@ -25,37 +25,81 @@ struct DeviceProperties {
   size_t textureAlignment;
   size_t texturePitchAlignment;
   int multiProcessorCount;
-  int unused1[41];
+  int integrated;
+  int canMapHostMemory;
+  int maxTexture1D;
+  int maxTexture1DMipmap;
+  int maxTexture2D[2];
+  int maxTexture2DMipmap[2];
+  int maxTexture2DLinear[3];
+  int maxTexture2DGather[2];
+  int maxTexture3D[3];
+  int maxTexture3DAlt[3];
+  int maxTextureCubemap;
+  int maxTexture1DLayered[2];
+  int maxTexture2DLayered[3];
+  int maxTextureCubemapLayered[2];
+  int maxSurface1D;
+  int maxSurface2D[2];
+  int maxSurface3D[3];
+  int maxSurface1DLayered[2];
+  int maxSurface2DLayered[3];
+  int maxSurfaceCubemap;
+  int maxSurfaceCubemapLayered[2];
   size_t surfaceAlignment;
   int concurrentKernels;
-  int unused2[1];
+  int ECCEnabled;
   int pciBusID;
-  int unused3[3];
+  int pciDeviceID;
+  int pciDomainID;
+  int tccDriver;
   int asyncEngineCount;
   int unifiedAddressing;
-  int unused4[1];
+  int memoryBusWidth;
   int l2CacheSize;
-  int unused5[1];
+  int persistingL2CacheMaxSize;
   int maxThreadsPerMultiProcessor;
   int streamPrioritiesSupported;
-  int unused6[2];
+  int globalL1CacheSupported;
+  int localL1CacheSupported;
   size_t sharedMemPerMultiprocessor;
   int regsPerMultiprocessor;
   int managedMemory;
-  int unused7[4];
+  int isMultiGpuBoard;
+  int multiGpuBoardGroupID;
+  int hostNativeAtomicSupported;
+  int pageableMemoryAccess;
   int concurrentManagedAccess;
-  int unused8[2];
+  int computePreemptionSupported;
+  int canUseHostPointerForRegisteredMem;
   int cooperativeLaunch;
   size_t sharedMemPerBlockOptin;
-  int unused9[2];
+  int pageableMemoryAccessUsesHostPageTables;
+  int directManagedMemAccessFromHost;
   int maxBlocksPerMultiProcessor;
-  int unused10[1];
+  int accessPolicyMaxWindowSize;
   size_t reservedSharedMemPerBlock;
-  int unused11[4];
+  int hostRegisterSupported;
+  int sparseCudaArraySupported;
+  int hostRegisterReadOnlySupported;
+  int timelineSemaphoreInteropSupported;
   int memoryPoolsSupported;
-  int unused12[11];
+  int gpuDirectRDMASupported;
+  unsigned int gpuDirectRDMAFlushWritesOptions;
+  int gpuDirectRDMAWritesOrdering;
+  unsigned int memoryPoolSupportedHandleTypes;
+  int deferredMappingCudaArraySupported;
+  int ipcEventSupported;
+  int clusterLaunch;
+  int unifiedFunctionPointers;
+  int deviceNumaConfig;
+  int deviceNumaId;
+  int mpsEnabled;
   int hostNumaId;
-  int unused13[59];
+  unsigned int gpuPciDeviceID;
+  unsigned int gpuPciSubsystemID;
+  int hostNumaMultinodeIpcSupported;
+  int reserved[56];
 };
 
 }  // namespace kernkit::cuda_on_cpu

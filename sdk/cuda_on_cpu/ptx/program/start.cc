@@ -6,6 +6,7 @@
 
 #include "kernkit/cuda_on_cpu/runtime.h"
 #include "process/environment.h"
+#include "runtime/device_attributes.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -15,6 +16,8 @@ __attribute__((constructor)) void start() {
   CudaDevice device;
   device.compute_capability = static_cast<int>(
       number_of("KERNKIT_CAPABILITY", static_cast<unsigned>(device.compute_capability)));
+  device.shared_memory_per_block_opt_in =
+      specification_of(device.compute_capability).shared_memory_per_block_opt_in();
   device.memory = size_t{1} << 36;
   // Never destroyed: the program may call CUDA until it ends.
   auto* runtime = new CudaRuntime(std::vector<CudaDevice>(number_of("KERNKIT_DEVICES", 1), device));

@@ -43,6 +43,11 @@ Argument argument(const T& value) {
                                                 const DLTensor* first, const char* first_name);
 [[noreturn, gnu::cold]] void throw_bad_config(const LaunchConfig& config, const void* kernel,
                                               int device);
+/// A kernel's static shared memory on a device [bytes per block], queried once. 0 when the runtime
+/// does not return it; the launch then reports why.
+int64_t static_shared_memory(const void* kernel, int device);
+[[noreturn, gnu::cold]] void throw_shared_memory(const LaunchConfig& config, const void* kernel,
+                                                 int device);
 [[noreturn, gnu::cold]] void throw_launch_error(cudaError_t error, const LaunchConfig& config,
                                                 const void* kernel);
 /// True when the environment says KERNKIT_SYNC=1; read once.
@@ -59,7 +64,8 @@ bool sync_each_launch();
 ///     launch(my_kernel<float>, {blocks, threads}, y.data<float>(), x.data<const float>(), n);
 ///
 /// Made and used, it calls the runtime twice: cudaGetDevice, cudaLaunchKernelExC (twice more when
-/// another device was current; once more for more than 48 KiB of dynamic shared memory). It neither
+/// another device was current; once more for more than 48 KiB of static and dynamic shared memory
+/// together; once more for the first launch of a kernel with dynamic shared memory). It neither
 /// allocates nor synchronises, and works during stream capture.
 class Launch {
  public:
@@ -129,16 +135,26 @@ class Launch {
                       config.shared_memory <= limits.shared_memory_per_block_opt_in &&
                       (!config.has_cluster() || config.grid.is_multiple_of(config.cluster));
     if (__builtin_expect(!fits, 0)) detail::throw_bad_config(config, kernel, device_.device_id);
-    if (__builtin_expect(config.shared_memory > limits.shared_memory_per_block, 0)) {
-      KERNKIT_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              static_cast<int>(config.shared_memory)));
-    }
+    if (config.shared_memory != 0) opt_in_to_shared_memory(config, kernel, limits);
     native->gridDim = config.grid.native();
     native->blockDim = block.native();
     native->dynamicSmemBytes = static_cast<size_t>(config.shared_memory);
     native->stream = stream_;
     native->attrs = attributes;
     native->numAttrs = config.attributes(attributes);
+  }
+
+  // A kernel whose static and dynamic shared memory exceed 48 KiB together opts in to all that its
+  // static shared memory leaves: other threads may launch the kernel with other sizes.
+  void opt_in_to_shared_memory(const LaunchConfig& config, const void* kernel,
+                               const DeviceProperties& limits) const {
+    const int64_t fixed = detail::static_shared_memory(kernel, device_.device_id);
+    const int64_t total = fixed + config.shared_memory;
+    if (__builtin_expect(total <= limits.shared_memory_per_block, 1)) return;
+    const int64_t most = limits.shared_memory_per_block_opt_in;
+    if (total > most) detail::throw_shared_memory(config, kernel, device_.device_id);
+    KERNKIT_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            static_cast<int>(most - fixed)));
   }
 
   DLDevice device_;

@@ -129,6 +129,13 @@ def report(options: Options) -> None:
     kernkit("report", "--output", "build/bench/report", *plots)
 
 
+def build_archive(kind: str, folder: str, settings: Dict[str, str], environment: Dict[str, str]) -> None:
+    """A "wheel" or "sdist" in `folder` by scikit-build-core's own function: the pip of Debian 12 and of
+    Ubuntu 22.04 cannot pass settings on."""
+    code = f"from scikit_build_core.build import build_{kind}; build_{kind}({folder!r}, {settings!r})"
+    run(PYTHON, "-c", code, stdout=subprocess.DEVNULL, **environment)
+
+
 def build_wheel(preset: str = "release") -> None:
     """A wheel of the library that build/release holds and the tests have seen; `pip wheel .` compiles
     it anew. The same sources give the same bytes: no time of day in the archives. Another preset's stands
@@ -141,10 +148,9 @@ def build_wheel(preset: str = "release") -> None:
         made.update(_PYTHON_HOST_PLATFORM=f"linux-{preset}", PATH=f"/usr/{preset}-linux-gnu/bin:{os.environ['PATH']}")
     for folder in ["build/wheel"] + ["dist"] * (preset == "release"):
         shutil.rmtree(ROOT / folder, ignore_errors=True)
-    run(PYTHON, "-m", "pip", "wheel", "--disable-pip-version-check", "--quiet", "--no-deps",
-        "--no-build-isolation", "--wheel-dir", "build/wheel", "-C", "wheel.cmake=false",
-        "-C", "wheel.platlib=true", "-C", f"wheel.packages={package}",
-        "-C", f"sdist.include={package}", ".", **made)  # fmt: skip
+    settings = {"wheel.cmake": "false", "wheel.platlib": "true", "wheel.packages": package,
+                "sdist.include": package}  # fmt: skip
+    build_archive("wheel", "build/wheel", settings, made)
     # scikit-build-core's tag says only "linux"; the libraries and symbols it needs say which glibc.
     (wheel,) = (ROOT / "build/wheel").glob("*.whl")
     repaired = subprocess.run(
@@ -153,8 +159,7 @@ def build_wheel(preset: str = "release") -> None:
     )  # fmt: skip
     if repaired.returncode != 0:
         raise Wrong(f"auditwheel refused the wheel\n{repaired.stderr}")
-    code = 'from scikit_build_core.build import build_sdist; build_sdist("dist")'
-    run(PYTHON, "-c", code, stdout=subprocess.DEVNULL, **made)
+    build_archive("sdist", "dist", {}, made)
     run("ls", "-l", "dist")
 
 

@@ -20,7 +20,7 @@ def {kk}check_version():
     """XLA refuses a handler of another version when it starts, which leaves JAX without any device."""
     try:
         with open({kk}os.path.join({kk}jax.ffi.include_dir(), "xla/ffi/api/c_api.h"), encoding="utf-8") as header:
-            version = {kk}re.findall(r"#define XLA_FFI_API_(?:MAJOR|MINOR) (\d+)", header.read())
+            version = {kk}re.findall(r"#define XLA_FFI_API_(?:MAJOR|MINOR) (\\d+)", header.read())
     except OSError:
         return
     if version and version[0] != "0":

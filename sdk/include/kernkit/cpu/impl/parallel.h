@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <exception>
 #include <new>
+#include <utility>
 
 #if defined(__GLIBC__)
 #include <link.h>
 #endif
 
+#include "kernkit/cpu/impl/processor_quota.h"
 #include "kernkit/cpu/parallel.h"
 
 namespace kernkit::cpu {
@@ -62,6 +65,8 @@ KERNKIT_COLD int default_threads() noexcept {
 #else
   count = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 #endif
+  const int quota = processor_quota("");
+  if (quota != 0 && quota < count) count = quota;
   return count < 1 ? 1 : count < kDefaultThreads ? count : kDefaultThreads;
 }
 
@@ -194,6 +199,21 @@ KERNKIT_COLD void run_pieces(int threads, int64_t pieces, Piece piece,
     run_alone(pieces, piece, context);
   }
   __atomic_fetch_sub(&pool->callers, 1, __ATOMIC_RELEASE);
+}
+
+static_assert(sizeof(std::exception_ptr) == sizeof(void*));
+
+// run_pieces() orders the store of the exception before the caller's rethrow().
+KERNKIT_COLD void PieceFailure::keep_current() noexcept {
+  if (__atomic_exchange_n(&occurred_, true, __ATOMIC_RELAXED)) return;
+  new (&exception_) std::exception_ptr(std::current_exception());
+}
+
+KERNKIT_COLD void PieceFailure::rethrow() {
+  auto* kept = reinterpret_cast<std::exception_ptr*>(&exception_);
+  const std::exception_ptr exception = std::move(*kept);
+  kept->~exception_ptr();
+  std::rethrow_exception(exception);
 }
 
 }  // namespace detail

@@ -83,6 +83,50 @@ KERNKIT_COLD void throw_bad_config(const LaunchConfig& config, const void* kerne
   throw Error(kind::ValueError, text.c_str(), KERNKIT_HERE);
 }
 
+KERNKIT_COLD int64_t static_shared_memory(const void* kernel, int device) {
+  // Each slot changes once: the key first, then the size. A kernel that finds no slot queries anew.
+  struct Slot {
+    uint64_t key;  // of kernel and device; 0: empty
+    int64_t size;  // [bytes] + 1; 0: not stored yet
+  };
+  constexpr uint64_t kSlots = 256, kProbes = 8;
+  static Slot slots[kSlots];
+
+  const uint64_t key = (reinterpret_cast<uintptr_t>(kernel) << 7) | static_cast<unsigned>(device);
+  Slot* slot = nullptr;
+  for (uint64_t i = 0; i < kProbes && slot == nullptr; ++i) {
+    Slot& candidate = slots[(((key >> 7) * 0x9e3779b97f4a7c15u >> 32) + key + i) % kSlots];
+    uint64_t found = 0;
+    if (__atomic_compare_exchange_n(&candidate.key, &found, key, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED) ||
+        found == key) {
+      slot = &candidate;
+    }
+  }
+  if (slot != nullptr) {
+    const int64_t size = __atomic_load_n(&slot->size, __ATOMIC_RELAXED);
+    if (size != 0) return size - 1;
+  }
+  cudaFuncAttributes attributes{};
+  if (!succeeded(cudaFuncGetAttributes(&attributes, kernel))) return 0;
+  const auto size = static_cast<int64_t>(attributes.sharedSizeBytes);
+  if (slot != nullptr) __atomic_store_n(&slot->size, size + 1, __ATOMIC_RELAXED);
+  return size;
+}
+
+KERNKIT_COLD void throw_shared_memory(const LaunchConfig& config, const void* kernel, int device) {
+  const DeviceProperties& limits = device_properties(device);
+  Message text;
+  text << "launch of ";
+  append_kernel(text, kernel);
+  text << ": " << config.shared_memory << " bytes of dynamic and "
+       << static_shared_memory(kernel, device)
+       << " of static shared memory per block, the limit is "
+       << limits.shared_memory_per_block_opt_in << " on cuda:" << device << " (sm_"
+       << limits.compute_capability << ")";
+  throw Error(kind::ValueError, text.c_str(), KERNKIT_HERE);
+}
+
 KERNKIT_COLD void throw_launch_error(cudaError_t error, const LaunchConfig& config,
                                      const void* kernel) {
   Message call;
