@@ -14,6 +14,7 @@
 #include "ptx/tools/session.h"
 #include "ptx/tools/watched_kernel.h"
 #include "runtime/ptx.h"
+#include "runtime/ranges.h"
 #include "runtime/state.h"
 
 // So that the linker takes this file, see KernkitCudaOnCpu.cmake.
@@ -72,10 +73,6 @@ Loaded& loaded(const DeviceModule& module) {
   return one;
 }
 
-std::string bytes_text(uint64_t bytes) {
-  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-}
-
 // Allocations of the runtime, and the module's variables.
 class MemoryOfDevice : public ptx::DeviceMemory {
  public:
@@ -85,7 +82,7 @@ class MemoryOfDevice : public ptx::DeviceMemory {
     const Range variable = image_.range_of(address);
     if (variable.begin < variable.end) return variable;
     const auto found = around(address);
-    if (found == state().allocations.end() || found->second.freed) return {};
+    if (found == state().allocations.end() || !found->second.live) return {};
     const auto begin = reinterpret_cast<uint64_t>(found->first);
     Range range{begin, begin + found->second.size};
     if (address >= range.end) return {};
@@ -108,7 +105,8 @@ class MemoryOfDevice : public ptx::DeviceMemory {
     const std::string allocation = " an allocation of " + bytes_text(size);
     if (address < begin + size) {
       return "at byte " + std::to_string(address - begin) + " of" + allocation +
-             (found->second.freed ? " that was freed" : " that is closed there");
+             (!found->second.live ? " that its graph has not allocated or has freed"
+                                  : " that is closed there");
     }
     constexpr uint64_t kNear = 1 << 20;
     if (address - begin - size > kNear) return "that are in no allocation";
@@ -272,19 +270,39 @@ void begin_managed_variables(void** module) {
   if (!all_managed()[module].empty()) (void)loaded(module_here(module));
 }
 
+namespace {
+
+bool managed_around(const void* address, VariableRange* variable) {
+  for (const auto& [module, managed] : all_managed()) {
+    for (const auto& [name, memory] : managed) {
+      *variable = {static_cast<const char*>(memory), all_variables().at(memory).size};
+      if (address >= variable->begin && address < variable->begin + variable->size) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 bool is_ptx_variable(const void* address, cudaPointerAttributes* attributes) {
   attributes->type = cudaMemoryTypeManaged;
   attributes->device = thread_state().device;
-  for (const auto& [module, managed] : all_managed()) {
-    for (const auto& [name, memory] : managed) {
-      const auto* first = static_cast<const char*>(memory);
-      if (address >= first && address < first + all_variables().at(memory).size) return true;
-    }
-  }
+  VariableRange managed{};
+  if (managed_around(address, &managed)) return true;
   const int device = ptx_device_of(address);
   attributes->type = device >= 0 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
   attributes->device = device;  // of other memory -1
   return device >= 0;
+}
+
+bool ptx_variable_around(const void* address, VariableRange* variable) {
+  for (const auto& [key, of_device] : all_loaded()) {
+    if (of_device.image == nullptr || !of_device.image->holds(address)) continue;
+    const Range range = of_device.image->range_of(reinterpret_cast<uint64_t>(address));
+    *variable = {reinterpret_cast<const char*>(range.begin), range.end - range.begin};
+    return range.begin < range.end;
+  }
+  return managed_around(address, variable);
 }
 
 int ptx_device_of(const void* address) {

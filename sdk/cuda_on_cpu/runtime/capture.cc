@@ -49,7 +49,8 @@ void append(const std::vector<GraphNode>& nodes, const std::vector<size_t>& root
       for (size_t i = first; i < flat->size(); ++i) after.push_back(i);
     }
     place.push_back(flat->size());
-    flat->push_back({node.work, std::move(after), node.kind, {}, node.handle});
+    flat->push_back(
+        {node.work, std::move(after), node.kind, {}, node.handle, node.allocates, node.frees});
   }
 }
 

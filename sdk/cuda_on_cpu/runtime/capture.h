@@ -40,6 +40,8 @@ struct GraphNode {
   NodeKind kind = NodeKind::kEmpty;
   std::vector<GraphNode> graph = {};
   std::shared_ptr<CUgraphNode_st> handle = nullptr;
+  void* allocates = nullptr;  // memory of the graph; null for a node of another kind
+  void* frees = nullptr;      // memory of a graph; likewise
 };
 
 /// From cudaStreamBeginCapture() to cudaStreamEndCapture().
@@ -82,6 +84,9 @@ bool refuse_device(int device);
 
 /// The nodes of a graph, those of graphs within it among them, in an order that keeps `after`.
 std::vector<GraphNode> flattened(const std::vector<GraphNode>& nodes);
+/// Whether the memory of a graph, flattened, allows its launch; and what the host has after that.
+cudaError_t check_memory_of_launch(const std::vector<GraphNode>& nodes);
+void hold_memory_of_launch(const std::vector<GraphNode>& nodes);
 /// Gives the nodes to a stream, in any order that they allow, by the seed.
 void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "process/sanitizers.h"
+#include "runtime/ranges.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -72,6 +73,19 @@ cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nod
   return cudaSuccess;
 }
 
+// Of graphs that allocate memory there is one instance at a time.
+bool is_instantiated(const std::vector<GraphNode>& nodes) {
+  std::set<void*> memory;
+  for (const GraphNode& node : nodes) memory.insert(node.allocates);
+  memory.erase(nullptr);
+  for (const CUgraphExec_st* exec : state().execs) {
+    for (const GraphNode& node : exec->nodes) {
+      if (memory.count(node.allocates) != 0) return true;
+    }
+  }
+  return false;
+}
+
 constexpr unsigned long long kAutoFreeOnLaunch = 1, kDeviceLaunch = 4, kUseNodePriority = 8;
 
 cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
@@ -80,12 +94,17 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long 
   if ((flags & ~kAll) != 0) return cudaErrorInvalidValue;
   if ((flags & kDeviceLaunch) != 0) {
     if ((flags & kAutoFreeOnLaunch) != 0) return cudaErrorInvalidValue;
-    note_fault(std::string(thread_state().function) +
-               "(): cudaGraphInstantiateFlagDeviceLaunch: kernels cannot launch graphs; launch the "
-               "graph from the host");
-    return cudaErrorNotSupported;
+    return reject_argument(
+        "cudaGraphInstantiateFlagDeviceLaunch: kernels cannot launch graphs; launch the graph from "
+        "the host",
+        cudaErrorNotSupported);
   }
-  *exec = new CUgraphExec_st{flattened(graph->nodes)};
+  std::vector<GraphNode> nodes = flattened(graph->nodes);
+  if (is_instantiated(nodes)) {
+    return reject_argument("graph: it allocates memory and is instantiated already",
+                           cudaErrorNotSupported);
+  }
+  *exec = new CUgraphExec_st{std::move(nodes), (flags & kAutoFreeOnLaunch) != 0};
   state().execs.insert(*exec);
   return cudaSuccess;
 }
@@ -97,14 +116,32 @@ void wait_for_launches(cudaGraphExec_t exec, cudaStream_t stream) {
         [launches = exec->launches, ended = exec->ended] { return *ended >= launches; }});
 }
 
+// What earlier launches of the instance allocated and nobody freed.
+cudaError_t free_memory_of(const CUgraphExec_st& exec, cudaStream_t stream) {
+  for (const GraphNode& node : exec.nodes) {
+    if (node.allocates == nullptr || !state().allocations.at(node.allocates).held) continue;
+    const cudaError_t error = cudaFreeAsync(node.allocates, stream);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
 cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
   const GraphNode node{[] {}, {}, NodeKind::kGraph, exec->nodes};
-  if (captured(stream) != nullptr) return enqueue(stream, node);
+  if (captured(stream) != nullptr) return enqueue(stream, node);  // a node of another graph
   wait_for_launches(exec, stream);
+  if (exec->frees_on_launch) {
+    const cudaError_t error = free_memory_of(*exec, stream);
+    if (error != cudaSuccess) return error;
+  }
+  const cudaError_t invalid = check_memory_of_launch(exec->nodes);
+  if (invalid != cudaSuccess) return invalid;
   const cudaError_t error = enqueue(stream, node);
+  if (error != cudaSuccess) return error;
+  hold_memory_of_launch(exec->nodes);
   ++exec->launches;
   give(device_of(stream), stream,
        {0,
@@ -113,7 +150,7 @@ cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
           ++*ended;
         },
         nullptr});
-  return error;
+  return cudaSuccess;
 }
 
 cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream) {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 #include "process/sanitizers.h"
+#include "runtime/ranges.h"
 #include "runtime/state.h"
+#include "runtime/visibility.h"
 
 namespace kernkit::cuda_on_cpu {
 namespace {
@@ -28,11 +34,26 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
   return cudaSuccess;
 }
 
-bool can_release(void* pointer, bool host) {
+// Whether a pointer can be given to a function that frees memory, of the host or of devices.
+cudaError_t check_release(void* pointer, bool host) {
+  if (pointer == nullptr) return cudaSuccess;
   const auto found = state().allocations.find(pointer);
-  return pointer == nullptr ||
-         (found != state().allocations.end() && !found->second.freed && !found->second.registered &&
-          (found->second.type == cudaMemoryTypeHost) == host);
+  const std::string argument = host ? "ptr: " : "devPtr: ";
+  if (found == state().allocations.end()) {
+    const bool inside = allocation_of(pointer) != nullptr;
+    return reject_argument(argument + address_text(pointer) +
+                           (inside ? "; expected its first byte" : ""));
+  }
+  const Allocation& allocation = found->second;
+  if (allocation.registered) {
+    return reject_argument(argument + "registered memory of the program; use cudaHostUnregister()");
+  }
+  if ((allocation.type == cudaMemoryTypeHost) != host) {
+    return reject_argument(argument + (host ? "memory of a device; use cudaFree()"
+                                            : "memory of the host; use cudaFreeHost()"));
+  }
+  if (!allocation.freed && (allocation.held || !allocation.of_graph)) return cudaSuccess;
+  return reject_argument(argument + address_text(pointer));
 }
 
 // What was allocated there; null when that is gone.
@@ -51,18 +72,54 @@ void release(std::map<void*, Allocation>::iterator found) {
 }
 
 cudaError_t release(void* pointer, bool host) {
-  if (!can_release(pointer, host)) return cudaErrorInvalidValue;
-  release(state().allocations.find(pointer));
+  const cudaError_t invalid = check_release(pointer, host);
+  if (invalid != cudaSuccess) return invalid;
+  const auto found = state().allocations.find(pointer);
+  if (found != state().allocations.end() && found->second.of_graph) {
+    found->second.held = found->second.live = false;  // its address stays the graph's
+  } else {
+    release(found);
+  }
   return cudaSuccess;
 }
 
-// What a graph allocates is its own, at one address each time that it runs, until the graph and
-// all that was made of it are gone, or until it is freed outside of it.
+// Memory that a graph allocates: it has one address as long as the graph, or what was instantiated
+// from it, exists. Each launch allocates it anew. What a launch allocated and nobody freed stays.
 struct GraphMemory {
-  ~GraphMemory() { release(find(pointer, number)); }
+  GraphMemory(void* at, unsigned long its_number) : pointer(at), number(its_number) {}
+  ~GraphMemory() {
+    const auto found = find(pointer, number);
+    if (found == state().allocations.end()) return;
+    if (found->second.held) {
+      found->second.of_graph = false;
+    } else {
+      release(found);
+    }
+  }
+  GraphMemory(const GraphMemory&) = delete;
+  GraphMemory& operator=(const GraphMemory&) = delete;
   void* pointer;
   unsigned long number;
 };
+
+void begin_live(void* pointer, unsigned long number) {
+  const auto found = find(pointer, number);
+  if (found == state().allocations.end()) return;
+  const Allocation& allocation = found->second;
+  found->second.live = true;
+  tell_memory(MemoryStep::kAllocated, pointer, allocation.size, nullptr);
+  tell_memory(MemoryStep::kBegins, pointer, allocation.size, nullptr);
+  const DeviceMemoryVisible visible;
+  if (!allocation.sparse) std::memset(pointer, state().settings.poison, allocation.size);
+}
+
+void end_live(void* pointer, unsigned long number) {
+  const auto found = find(pointer, number);
+  if (found == state().allocations.end()) return;
+  tell_memory(MemoryStep::kEnds, pointer, found->second.size, nullptr);
+  if (!found->second.of_graph) return release(found);
+  found->second.live = false;
+}
 
 }  // namespace
 
@@ -70,42 +127,98 @@ cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<Me
                            cudaStream_t stream) {
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
-  // Memory that a graph allocates is of no pool.
+  const bool in_graph = captured(stream) != nullptr;
+  const auto device = static_cast<size_t>(pool->device);
   const cudaError_t error = allocate(pointer, size, cudaMemoryTypeDevice, pool->device,
-                                     captured(stream) == nullptr ? pool : nullptr);
-  if (error != cudaSuccess) return error;
-  const auto begins = [p = *pointer, size] { tell_memory(MemoryStep::kBegins, p, size, nullptr); };
-  if (captured(stream) == nullptr || *pointer == nullptr) {
+                                     in_graph ? state().device_states.at(device).graph_pool : pool);
+  if (error != cudaSuccess || *pointer == nullptr) return error;
+  if (!in_graph) {
+    const auto begins = [p = *pointer, size] {
+      tell_memory(MemoryStep::kBegins, p, size, nullptr);
+    };
     return enqueue(stream, begins, NodeKind::kMemAlloc);
   }
   Allocation& allocation = state().allocations.at(*pointer);
   allocation.of_graph = true;
-  const std::shared_ptr<GraphMemory> memory(new GraphMemory{*pointer, allocation.number});
-  return enqueue(
-      stream, [memory, begins] { begins(); }, NodeKind::kMemAlloc);
+  allocation.live = false;
+  const auto memory = std::make_shared<GraphMemory>(*pointer, allocation.number);
+  GraphNode node{
+      [memory] { begin_live(memory->pointer, memory->number); }, {}, NodeKind::kMemAlloc};
+  node.allocates = *pointer;
+  return enqueue(stream, std::move(node));
 }
 
 namespace {
 
+// Of memory that a graph allocates, this one or another.
+cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
+  const auto found = state().allocations.find(pointer);
+  if (found == state().allocations.end() || !found->second.of_graph) {
+    return reject_argument("devPtr: " + address_text(pointer) +
+                           ", which no graph allocated; expected what cudaMallocAsync() returned "
+                           "during a capture");
+  }
+  for (const GraphNode& node : captured(stream)->capture->nodes) {
+    if (node.frees == pointer) {
+      return reject_argument("devPtr: memory that the graph frees already");
+    }
+  }
+  GraphNode node{[pointer, number = found->second.number] { end_live(pointer, number); },
+                 {},
+                 NodeKind::kMemFree};
+  node.frees = pointer;
+  return enqueue(stream, std::move(node));
+}
+
 cudaError_t free_async(void* pointer, cudaStream_t stream) {
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
-  if (!can_release(pointer, false)) return cudaErrorInvalidValue;
-  const auto found = state().allocations.find(pointer);
-  if (found == state().allocations.end()) return enqueue(stream, [] {});
-  const bool in_graph = captured(stream) != nullptr;
-  if (in_graph && !found->second.of_graph) return cudaErrorInvalidValue;
-  found->second.freed = true;
-  return enqueue(
-      stream,
-      [pointer, in_graph, allocation = found->second] {
-        tell_memory(MemoryStep::kEnds, pointer, allocation.size, nullptr);
-        if (!in_graph) release(find(pointer, allocation.number));
-      },
-      NodeKind::kMemFree);
+  if (pointer == nullptr) return enqueue(stream, [] {});
+  if (captured(stream) != nullptr) return free_in_graph(pointer, stream);
+  const cudaError_t invalid = check_release(pointer, false);
+  if (invalid != cudaSuccess) return invalid;
+  Allocation& allocation = state().allocations.at(pointer);
+  allocation.freed = !allocation.of_graph;
+  allocation.held = false;
+  const auto ends = [pointer, number = allocation.number] { end_live(pointer, number); };
+  return enqueue(stream, ends, NodeKind::kMemFree);
+}
+
+bool holds(const std::vector<GraphNode>& nodes, void* GraphNode::*member, void* pointer) {
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&](const GraphNode& node) { return node.*member == pointer; });
 }
 
 }  // namespace
+
+cudaError_t check_memory_of_launch(const std::vector<GraphNode>& nodes) {
+  for (const GraphNode& node : nodes) {
+    if (node.allocates != nullptr && !holds(nodes, &GraphNode::frees, node.allocates) &&
+        state().allocations.at(node.allocates).held) {
+      return reject_argument("graphExec: the graph's last launch allocated " +
+                             bytes_text(state().allocations.at(node.allocates).size) +
+                             " that are not freed; free them before the next launch");
+    }
+    if (node.frees == nullptr || holds(nodes, &GraphNode::allocates, node.frees)) continue;
+    const auto found = state().allocations.find(node.frees);
+    if (found == state().allocations.end() || !found->second.held) {
+      return reject_argument("graphExec: the graph frees " + address_text(node.frees));
+    }
+  }
+  return cudaSuccess;
+}
+
+void hold_memory_of_launch(const std::vector<GraphNode>& nodes) {
+  for (const GraphNode& node : nodes) {
+    if (node.allocates != nullptr) {
+      state().allocations.at(node.allocates).held =
+          !holds(nodes, &GraphNode::frees, node.allocates);
+    } else if (node.frees != nullptr && !holds(nodes, &GraphNode::allocates, node.frees)) {
+      state().allocations.at(node.frees).held = false;
+    }
+  }
+}
+
 }  // namespace kernkit::cuda_on_cpu
 
 using namespace kernkit::cuda_on_cpu;  // NOLINT(build/namespaces): these are its functions

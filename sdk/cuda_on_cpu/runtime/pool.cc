@@ -23,6 +23,11 @@ void make_default_pools(State* state) {
     pool->device = static_cast<int>(i);
     state->pools.insert(pool);
     state->device_states[i].default_pool = state->device_states[i].pool = pool;
+    auto of_graphs = std::make_shared<MemoryPool>();
+    of_graphs->device = static_cast<int>(i);
+    of_graphs->release_threshold = UINT64_MAX;
+    state->pools.insert(of_graphs);
+    state->device_states[i].graph_pool = of_graphs;
   }
 }
 

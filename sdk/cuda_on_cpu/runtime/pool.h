@@ -28,7 +28,8 @@ using MemoryPool = CUmemPoolHandle_st;
 struct Allocation;
 struct State;
 
-/// Makes the default pool of each device, which is its current pool, too.
+/// Makes the default pool of each device, which is its current pool, too, and the pool of the
+/// memory that graphs allocate. That pool keeps unused memory until cudaDeviceGraphMemTrim().
 void make_default_pools(State* state);
 /// Whether a device, and the pool if there is one, has so much memory. Memory that pools of the
 /// device do not use is given back first where the device needs it.

@@ -42,6 +42,12 @@ __attribute__((weak)) void* register_managed(void** module, const char* name, si
 __attribute__((weak)) void begin_managed_variables(void** module);
 /// Whether an address lies in a variable; of which kind it is and of which device.
 __attribute__((weak)) bool is_ptx_variable(const void* address, cudaPointerAttributes* attributes);
+/// The variable around an address, a managed one too.
+struct VariableRange {
+  const char* begin;
+  size_t size;  // [bytes]
+};
+__attribute__((weak)) bool ptx_variable_around(const void* address, VariableRange* variable);
 /// The device of the variable that an address lies in; -1 for other memory.
 __attribute__((weak)) int ptx_device_of(const void* address);
 

@@ -53,6 +53,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   queues.clear();
   for (auto& [pointer, allocation] : allocations) give_back_memory(pointer, allocation);
   allocations.clear();  // before the graphs, which release what is theirs
+  freed.clear();
   for (auto* stream : streams) delete stream;
   for (auto* event : events) delete event;
   for (auto* graph : graphs) delete graph;

@@ -25,7 +25,8 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
   std::vector<kernkit::cuda_on_cpu::GraphNode> nodes;  // flattened
-  unsigned launches = 0;  // on streams; and how many of them have ended
+  bool frees_on_launch = false;  // what its last launch allocated and nobody freed
+  unsigned launches = 0;         // on streams; and how many of them have ended
   std::shared_ptr<unsigned> ended = std::make_shared<unsigned>(0);
 };
 struct CUstream_st {
@@ -69,10 +70,12 @@ struct Allocation {
   cudaMemoryType type;
   bool sparse;
   unsigned long number = 0;  // in the order of all allocations
-  bool of_graph = false;     // allocated in a capture
+  bool of_graph = false;     // memory of a graph, which keeps its address
   bool freed = false;        // by cudaFreeAsync(), which its stream has not reached
   bool registered = false;   // the program's own memory, by cudaHostRegister()
   std::shared_ptr<MemoryPool> pool = nullptr;  // that the memory is from; null without a pool
+  bool held = false;  // of a graph: allocated by a launch and not freed, as the host has it
+  bool live = true;   // of a graph: likewise, as the device has it
   // What kernels may not touch, see kernkit_close_to_kernels().
   std::vector<std::pair<const char*, size_t>> closed = {};
 };
@@ -85,7 +88,7 @@ struct Injection {
 
 struct DeviceState {
   size_t used = 0;  // by allocations without a pool, and reserved by pools [bytes]
-  std::shared_ptr<MemoryPool> default_pool, pool;
+  std::shared_ptr<MemoryPool> default_pool, pool, graph_pool;
   cudaError_t once = cudaSuccess;
   cudaError_t sticky = cudaSuccess;
 };
@@ -114,6 +117,7 @@ struct State {
 
   std::map<void*, Allocation> allocations;
   std::set<std::shared_ptr<MemoryPool>> pools;  // made by the program, and those of the devices
+  std::map<void*, size_t> freed;  // and their sizes, until the addresses are used again
   std::set<CUstream_st*> streams;
   std::set<CUevent_st*> events;
   std::set<CUgraph_st*> graphs;
@@ -149,6 +153,9 @@ void* take_memory(const Allocation& allocation);
 void give_back_memory(void* memory, const Allocation& allocation);
 /// The allocation that an address lies in; null for other memory.
 const Allocation* allocation_of(const void* address);
+/// Whether an address is one of those that only allocations have: outside of these it is freed
+/// memory, or past an end. False for all where the C library allocates.
+bool is_reserved(const void* address);
 /// How many races ThreadSanitizer reported in this process.
 size_t reported_races();
 ThreadState& thread_state();
@@ -165,6 +172,8 @@ enum class Reach {
 /// Runs a function of the runtime: records it, fails when a test wants that, keeps its error.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
+/// Of a tool: a call that returned an error, and why.
+inline void (*note_call)(const char* function, cudaError_t error, const std::string& why) = nullptr;
 inline Work (*name_work)(Work work, cudaStream_t stream) = nullptr;  // of a tool: with its call
 /// Gives work to a stream, or captures it as a node of this kind.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind = NodeKind::kEmpty);
@@ -173,6 +182,17 @@ cudaError_t enqueue(cudaStream_t stream, GraphNode node);
 cudaError_t copy_and_wait(void* to, const void* from, size_t size, cudaMemcpyKind kind);
 cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                        cudaStream_t stream);
+/// Likewise of rows, which are `pitch` bytes apart.
+struct Rows {
+  size_t to_pitch, from_pitch, width, height;  // [bytes, bytes, bytes, rows]
+};
+cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
+                      cudaStream_t stream);
+cudaError_t copy_rows_and_wait(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind);
+cudaError_t fill_rows(void* to, int value, const Rows& rows, cudaStream_t stream);
+/// Elements of 1, 2 or 4 bytes; a row's width is in bytes, too.
+cudaError_t fill_elements(void* to, unsigned value, size_t element_size, const Rows& rows,
+                          cudaStream_t stream);
 /// Whether a stream, a default stream among them, can be given work.
 cudaError_t refuse_work(cudaStream_t stream);
 /// Whether a host can wait for a stream, which a capture may forbid.

@@ -1,41 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory in rows, and what is said about memory, beside what kernel libraries call.
-#include <cstring>
-
+#include "runtime/ranges.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
 namespace {
 
-constexpr size_t kPitch = 512;
+constexpr size_t kPitch = 512;  // [bytes]
 
-struct Rows {
-  size_t to_pitch, from_pitch, width, height;
-  bool is_valid() const { return height == 0 || (width <= to_pitch && width <= from_pitch); }
-};
-
-// Row by row: the same rules for each.
-cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
-                      cudaStream_t stream) {
-  if (!rows.is_valid()) return cudaErrorInvalidValue;
-  for (size_t row = 0; row < rows.height; ++row) {
-    const cudaError_t error = copy_async(static_cast<char*>(to) + row * rows.to_pitch,
-                                         static_cast<const char*>(from) + row * rows.from_pitch,
-                                         rows.width, kind, stream);
-    if (error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+bool is_valid(const Rows& rows) {
+  return rows.height == 0 || (rows.width <= rows.to_pitch && rows.width <= rows.from_pitch);
 }
 
-cudaError_t fill_rows(void* to, size_t pitch, int value, size_t width, size_t height,
-                      cudaStream_t stream) {
-  if (height != 0 && width > pitch) return cudaErrorInvalidValue;
-  for (size_t row = 0; row < height; ++row) {
-    const cudaError_t error =
-        cudaMemsetAsync(static_cast<char*>(to) + row * pitch, value, width, stream);
-    if (error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+// A call that copies or fills rows.
+template <class Work>
+cudaError_t call_with_rows(const char* function, const Rows& rows, const Work& work) {
+  return call(function, Reach::kDevice, [&] {
+    if (is_valid(rows)) return work();
+    return reject_argument("width: rows of " + bytes_text(rows.width) +
+                           " are longer than their pitch");
+  });
+}
+// Memory of every device is memory of the process.
+template <class Work>
+cudaError_t call_with_peers(const char* function, int to, int from, const Work& work) {
+  return call(function, Reach::kDevice,
+              [&] { return exists(to) && exists(from) ? work() : cudaErrorInvalidDevice; });
 }
 
 }  // namespace
@@ -58,34 +48,39 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
-  return call("cudaMemcpy2DAsync", Reach::kDevice, [&] {
-    return copy_rows(to, from, {to_pitch, from_pitch, width, height}, kind, stream);
-  });
+  const Rows rows{to_pitch, from_pitch, width, height};
+  return call_with_rows("cudaMemcpy2DAsync", rows,
+                        [&] { return copy_rows(to, from, rows, kind, stream); });
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
-  return call("cudaMemcpy2D", Reach::kDevice, [&] {
-    const cudaError_t error =
-        copy_rows(to, from, {to_pitch, from_pitch, width, height}, kind, nullptr);
-    return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
-  });
+  const Rows rows{to_pitch, from_pitch, width, height};
+  return call_with_rows("cudaMemcpy2D", rows,
+                        [&] { return copy_rows_and_wait(to, from, rows, kind); });
 }
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
-  return call("cudaMemset2D", Reach::kDevice,
-              [&] { return fill_rows(to, pitch, value, width, height, nullptr); });
+  const Rows rows{pitch, pitch, width, height};
+  return call_with_rows("cudaMemset2D", rows, [&] {
+    const cudaError_t refused = refuse_waiting(nullptr);
+    return refused != cudaSuccess ? refused : fill_rows(to, value, rows, nullptr);
+  });
 }
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-  return call("cudaMemset2DAsync", Reach::kDevice,
-              [&] { return fill_rows(to, pitch, value, width, height, stream); });
+  const Rows rows{pitch, pitch, width, height};
+  return call_with_rows("cudaMemset2DAsync", rows,
+                        [&] { return fill_rows(to, value, rows, stream); });
 }
-// Memory of every device is memory of the process.
-cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t size) {
-  return cudaMemcpy(to, from, size, cudaMemcpyDeviceToDevice);
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                           size_t size) {
+  return call_with_peers("cudaMemcpyPeer", to_device, from_device,
+                         [&] { return copy_and_wait(to, from, size, cudaMemcpyDeviceToDevice); });
 }
-cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t size,
-                                cudaStream_t stream) {
-  return cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToDevice, stream);
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                size_t size, cudaStream_t stream) {
+  return call_with_peers("cudaMemcpyPeerAsync", to_device, from_device, [&] {
+    return copy_async(to, from, size, cudaMemcpyDeviceToDevice, stream);
+  });
 }
 
 }  // extern "C"

@@ -3,11 +3,10 @@
 // the same work: the checks of a node's parameters are those of the call for a stream. Source of
 // the rules: cuda_runtime_api.h of CUDA 13.0 at the functions' names.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
-#include "process/sanitizers.h"
 #include "ptx/program/structures.h"
+#include "runtime/ranges.h"
 #include "runtime/state.h"
 
 extern "C" cudaError_t cudaMemcpy3DAsync(const kernkit::cuda_on_cpu::Memcpy3DParms* parameters,
@@ -125,9 +124,8 @@ cudaError_t launch(const KernelNodeParams* parameters, cudaStream_t stream) {
   if (parameters == nullptr || parameters->func == nullptr) return cudaErrorInvalidValue;
   if (parameters->extra != nullptr) {
     if (parameters->kernelParams != nullptr) return cudaErrorInvalidValue;
-    note_fault(std::string(thread_state().function) +
-               "(): arguments as one buffer (extra) are not supported; pass kernelParams");
-    return cudaErrorNotSupported;
+    return reject_argument("extra: arguments as one buffer are not supported; pass kernelParams",
+                           cudaErrorNotSupported);
   }
   return cudaLaunchKernel(parameters->func, parameters->gridDim, parameters->blockDim,
                           parameters->kernelParams, parameters->sharedMemBytes, stream);
@@ -135,27 +133,19 @@ cudaError_t launch(const KernelNodeParams* parameters, cudaStream_t stream) {
 
 bool is_valid(const MemsetParams& all) {
   const bool has_size = all.elementSize == 1 || all.elementSize == 2 || all.elementSize == 4;
-  if (all.dst == nullptr || !has_size || all.height == 0) return false;
+  if (all.dst == nullptr || !has_size || all.height == 0 || all.width > SIZE_MAX / 4) return false;
   if (reinterpret_cast<uintptr_t>(all.dst) % all.elementSize != 0) return false;
   return all.height == 1 ||
          (all.pitch % all.elementSize == 0 && all.width <= all.pitch / all.elementSize);
 }
 
-void fill(const MemsetParams& all) {
-  const RaceSeen of_device;
-  for (size_t row = 0; row < all.height; ++row) {
-    char* const begin = static_cast<char*>(all.dst) + row * all.pitch;
-    for (size_t i = 0; i < all.width; ++i) {
-      std::memcpy(begin + i * all.elementSize, &all.value, all.elementSize);
-    }
-    tell_memory(MemoryStep::kFilled, begin, all.width * all.elementSize, nullptr);
-  }
-}
-
 cudaError_t add_memset(const NodePlace& place, const MemsetParams* all) {
   if (all == nullptr || !is_valid(*all)) return cudaErrorInvalidValue;
   return add(place, NodeKind::kMemset, [&](cudaStream_t stream) {
-    return enqueue(stream, [parameters = *all] { fill(parameters); });
+    const size_t width = all->width * all->elementSize;
+    const size_t pitch = all->height == 1 ? width : all->pitch;
+    return fill_elements(all->dst, all->value, all->elementSize, {pitch, pitch, width, all->height},
+                         stream);
   });
 }
 
@@ -176,8 +166,18 @@ cudaError_t add_allocation(const NodePlace& place, MemAllocNodeParams* all) {
 }
 
 cudaError_t add_free(const NodePlace& place, void* memory) {
+  if (!knows_graph(place.graph)) return cudaErrorInvalidValue;
+  for (const GraphNode& node : place.graph->nodes) {
+    if (memory != nullptr && node.frees == memory) {
+      return reject_argument("dptr: memory that the graph frees already");
+    }
+  }
   const Allocation* allocation = allocation_of(memory);
-  if (allocation == nullptr || !allocation->of_graph) return cudaErrorInvalidValue;
+  if (allocation == nullptr || !allocation->of_graph) {
+    return reject_argument(
+        "dptr: " + address_text(memory) +
+        ", which no graph allocated; expected the address of an allocation node");
+  }
   return add(place, NodeKind::kMemFree, allocation->device,
              [&](cudaStream_t stream) { return cudaFreeAsync(memory, stream); });
 }

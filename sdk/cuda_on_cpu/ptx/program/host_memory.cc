@@ -27,6 +27,7 @@ cudaError_t register_memory(void* memory, size_t size, unsigned flags) {
   // cudaDevAttrHostRegisterReadOnlySupported is 0; no device has memory-mapped input and output.
   if ((flags & (kIoMemory | kReadOnly)) != 0) return cudaErrorNotSupported;
   if (overlaps_allocation(memory, size)) return cudaErrorHostMemoryAlreadyRegistered;
+  if (is_reserved(memory)) return cudaErrorInvalidValue;  // freed memory of CUDA
   Allocation registered{size, thread_state().device, cudaMemoryTypeHost, false,
                         ++state().allocated};
   registered.registered = true;

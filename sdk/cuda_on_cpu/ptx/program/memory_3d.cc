@@ -4,14 +4,7 @@
 #include "ptx/program/structures.h"
 #include "runtime/state.h"
 
-extern "C" {
-cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind,
-                              cudaStream_t stream);
-cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream);
-}
+extern "C" cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
 
 namespace kernkit::cuda_on_cpu {
 namespace {
@@ -55,8 +48,8 @@ cudaError_t fill(const PitchedPtr& memory, int value, const Extent& extent, cuda
   if (is_empty(extent)) return cudaSuccess;
   if (!contains(memory, {}, extent)) return cudaErrorInvalidValue;
   return for_each_slice(extent.depth, [&](size_t slice) {
-    return cudaMemset2DAsync(slice_of(memory, {}, slice), memory.pitch, value, extent.width,
-                             extent.height, stream);
+    const Rows rows{memory.pitch, memory.pitch, extent.width, extent.height};
+    return fill_rows(slice_of(memory, {}, slice), value, rows, stream);
   });
 }
 
@@ -73,10 +66,10 @@ cudaError_t copy(const Memcpy3DParms* all, cudaStream_t stream) {
     return cudaErrorInvalidValue;
   }
   return for_each_slice(all->extent.depth, [&](size_t slice) {
-    return cudaMemcpy2DAsync(slice_of(all->dstPtr, all->dstPos, slice), all->dstPtr.pitch,
-                             slice_of(all->srcPtr, all->srcPos, slice), all->srcPtr.pitch,
-                             all->extent.width, all->extent.height,
-                             static_cast<cudaMemcpyKind>(all->kind), stream);
+    const Rows rows{all->dstPtr.pitch, all->srcPtr.pitch, all->extent.width, all->extent.height};
+    return copy_rows(slice_of(all->dstPtr, all->dstPos, slice),
+                     slice_of(all->srcPtr, all->srcPos, slice), rows,
+                     static_cast<cudaMemcpyKind>(all->kind), stream);
   });
 }
 

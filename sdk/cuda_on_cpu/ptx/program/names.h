@@ -11,12 +11,12 @@
   X(cudaCtxResetPersistingL2Cache) X(cudaDestroyExternalMemory) X(cudaDestroyExternalSemaphore) \
   X(cudaDestroySurfaceObject) X(cudaDestroyTextureObject) X(cudaDeviceDisablePeerAccess) \
   X(cudaDeviceEnablePeerAccess) X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetByPCIBusId) \
-  X(cudaDeviceGetCacheConfig) X(cudaDeviceGetGraphMemAttribute) \
+  X(cudaDeviceGetCacheConfig) \
   X(cudaDeviceGetHostAtomicCapabilities) \
   X(cudaDeviceGetNvSciSyncAttributes) X(cudaDeviceGetP2PAtomicCapabilities) \
   X(cudaDeviceGetP2PAttribute) X(cudaDeviceGetPCIBusId) X(cudaDeviceGetSharedMemConfig) \
-  X(cudaDeviceGetTexture1DLinearMaxWidth) X(cudaDeviceGraphMemTrim) \
-  X(cudaDeviceRegisterAsyncNotification) X(cudaDeviceSetGraphMemAttribute) \
+  X(cudaDeviceGetTexture1DLinearMaxWidth) \
+  X(cudaDeviceRegisterAsyncNotification) \
   X(cudaDeviceSetSharedMemConfig) \
   X(cudaDeviceUnregisterAsyncNotification) X(cudaEGLStreamConsumerAcquireFrame) \
   X(cudaEGLStreamConsumerConnect) X(cudaEGLStreamConsumerConnectWithFlags) \

@@ -118,6 +118,19 @@ cudaError_t get(const MemoryPool* pool, int attribute, void* value) {
   return cudaSuccess;
 }
 
+// cudaGraphMemAttributeType: what graphs of a device use and reserve.
+int pool_attribute_of(int attribute) {
+  constexpr int kAll[] = {kUsedMemCurrent, kUsedMemHigh, kReservedMemCurrent, kReservedMemHigh};
+  return attribute >= 0 && attribute < 4 ? kAll[attribute] : 0;
+}
+
+template <class Work>
+cudaError_t with_graph_pool(const char* function, int device, const Work& work) {
+  return call(function, Reach::kHost, [&] {
+    return exists(device) ? work(state_of(device).graph_pool.get()) : cudaErrorInvalidDevice;
+  });
+}
+
 // The device of a pool always has access, and no device has access to memory of another device, as
 // cudaDeviceCanAccessPeer() returns.
 cudaError_t set_access(const MemoryPool* pool, const MemAccessDesc* all, size_t count) {
@@ -203,6 +216,22 @@ cudaError_t cudaMemPoolSetAccess(MemoryPool* pool, const MemAccessDesc* all, siz
 cudaError_t cudaMemPoolGetAccess(int* flags, MemoryPool* pool, MemLocation* location) {
   return call("cudaMemPoolGetAccess", Reach::kHost,
               [&] { return get_access(flags, pool, location); });
+}
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
+  return with_graph_pool("cudaDeviceGetGraphMemAttribute", device, [&](MemoryPool* pool) {
+    return get(pool, pool_attribute_of(attribute), value);
+  });
+}
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, int attribute, void* value) {
+  return with_graph_pool("cudaDeviceSetGraphMemAttribute", device, [&](MemoryPool* pool) {
+    return set(pool, pool_attribute_of(attribute), value);
+  });
+}
+cudaError_t cudaDeviceGraphMemTrim(int device) {
+  return with_graph_pool("cudaDeviceGraphMemTrim", device, [](MemoryPool* pool) {
+    trim(pool, 0);
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, MemoryPool* pool,
                                     cudaStream_t stream) {

@@ -2,6 +2,7 @@
 // __device__, __constant__ and __managed__ variables of what nvcc compiled. The host's code names
 // them by addresses of its own.
 #include "ptx/modules.h"
+#include "runtime/ranges.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -31,7 +32,11 @@ cudaError_t find(const void* symbol, Place* place) {
 cudaError_t find(const void* symbol, size_t offset, size_t size, bool is_valid_kind, Place* place) {
   const cudaError_t error = find(symbol, place);
   if (error != cudaSuccess) return error;
-  if (offset > place->size || size > place->size - offset) return cudaErrorInvalidValue;
+  if (offset > place->size || size > place->size - offset) {
+    return reject_argument("symbol: " + bytes_text(size) + " at byte " + std::to_string(offset) +
+                           " of a variable of " + bytes_text(place->size) +
+                           " are not inside of it");
+  }
   if (!is_valid_kind) return cudaErrorInvalidMemcpyDirection;
   place->at += offset;
   return cudaSuccess;

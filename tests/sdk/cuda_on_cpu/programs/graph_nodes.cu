@@ -115,8 +115,24 @@ void fill_rows(cudaStream_t stream) {
   check(cudaFree(memory));
 }
 
-// A graph whose memory is its own: z = 3 * (2 * x).
-void allocate(Buffers* all, cudaStream_t stream) {
+// What graphs use of the device's memory, and what they reserve [bytes].
+unsigned long long bytes_of(cudaGraphMemAttributeType attribute) {
+  unsigned long long value = ~0ull;
+  check(cudaDeviceGetGraphMemAttribute(0, attribute, &value));
+  return value;
+}
+
+void expect_result(const Buffers& all, cudaStream_t stream) {
+  std::vector<int> y(kSize);
+  check(cudaStreamSynchronize(stream));
+  check(cudaMemcpy(y.data(), all.device_y, kSize * sizeof(int), cudaMemcpyDeviceToHost));
+  for (int i = 0; i < kSize; ++i) EXPECT(6 * all.x[i], y[i]);
+  check(cudaMemset(all.device_y, 0, kSize * sizeof(int)));
+}
+
+// A graph whose memory is its own: y = 3 * (2 * x).
+void allocate(Buffers* all, cudaStream_t stream, bool frees) {
+  constexpr unsigned long long kBytes = kSize * sizeof(int);
   cudaGraph_t graph, copy;
   cudaGraphExec_t exec;
   cudaGraphNode_t allocated, doubled, tripled, freed;
@@ -124,27 +140,56 @@ void allocate(Buffers* all, cudaStream_t stream) {
   cudaMemAllocNodeParams memory = {};
   memory.poolProps.allocType = cudaMemAllocationTypePinned;
   memory.poolProps.location = {cudaMemLocationTypeDevice, 0};
-  memory.bytesize = kSize * sizeof(int);
+  memory.bytesize = kBytes;
   check(cudaGraphAddMemAllocNode(&allocated, graph, nullptr, 0, &memory));
   int* own = static_cast<int*>(memory.dptr);
   const Kernel twice(all->device_x, own, 2), thrice(own, all->device_y, 3);
   check(cudaGraphAddKernelNode(&doubled, graph, &allocated, 1, &twice.parameters));
   check(cudaGraphAddKernelNode(&tripled, graph, &doubled, 1, &thrice.parameters));
+  if (frees) {
+    check(cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, own));
+    EXPECT(cudaErrorInvalidValue, cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, own));
+    EXPECT(cudaErrorInvalidValue,
+           cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, all->device_x));
+  }
   EXPECT(cudaErrorNotSupported, cudaGraphClone(&copy, graph));
   cudaGraphNodeType type;
   check(cudaGraphNodeGetType(allocated, &type));
   EXPECT(cudaGraphNodeTypeMemAlloc, type);
   check(cudaGraphInstantiate(&exec, graph));
   check(cudaGraphLaunch(exec, stream));
-  std::vector<int> y(kSize);
-  check(cudaStreamSynchronize(stream));
-  check(cudaMemcpy(y.data(), all->device_y, kSize * sizeof(int), cudaMemcpyDeviceToHost));
-  for (int i = 0; i < kSize; ++i) EXPECT(6 * all->x[i], y[i]);
-  check(cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, own));
-  EXPECT(cudaErrorInvalidValue, cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, own));
-  EXPECT(cudaErrorInvalidValue, cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, all->device_x));
+  expect_result(*all, stream);
+  // Memory that the last launch left is freed by the program, or by a flag of the instance.
+  EXPECT(frees ? cudaSuccess : cudaErrorInvalidValue, cudaGraphLaunch(exec, stream));
+  if (!frees) {
+    check(cudaFreeAsync(own, stream));
+    check(cudaGraphLaunch(exec, stream));
+    check(cudaFreeAsync(own, stream));
+  }
+  expect_result(*all, stream);
+  check(cudaGraphExecDestroy(exec));
+  check(cudaGraphInstantiate(&exec, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch));
+  for (int round = 0; round < 3; ++round) {
+    check(cudaGraphLaunch(exec, stream));
+    expect_result(*all, stream);
+  }
+  EXPECT(kBytes, bytes_of(cudaGraphMemAttrUsedMemCurrent));
+  EXPECT(kBytes, bytes_of(cudaGraphMemAttrReservedMemCurrent));
+  if (!frees) check(cudaFree(own));
   check(cudaGraphExecDestroy(exec));
   check(cudaGraphDestroy(graph));
+  EXPECT(0ull, bytes_of(cudaGraphMemAttrUsedMemCurrent));
+  EXPECT(kBytes, bytes_of(cudaGraphMemAttrUsedMemHigh));
+  EXPECT(kBytes, bytes_of(cudaGraphMemAttrReservedMemCurrent));
+  check(cudaDeviceGraphMemTrim(0));
+  EXPECT(0ull, bytes_of(cudaGraphMemAttrReservedMemCurrent));
+  unsigned long long zero = 0;
+  check(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &zero));
+  EXPECT(0ull, bytes_of(cudaGraphMemAttrUsedMemHigh));
+  EXPECT(cudaErrorInvalidValue,
+         cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &zero));
+  EXPECT(cudaErrorInvalidDevice,
+         cudaDeviceGetGraphMemAttribute(99, cudaGraphMemAttrUsedMemHigh, &zero));
 }
 
 int main() {
@@ -220,7 +265,7 @@ int main() {
   EXPECT(cudaGraphNodeTypeHost, type);
 
   fill_rows(stream);
-  allocate(&all, stream);
+  for (const bool frees : {true, false}) allocate(&all, stream, frees);
 
   const cudaGraphNode_t twice[] = {first, first};
   EXPECT(cudaErrorInvalidValue, cudaGraphAddEmptyNode(&extra, outer, twice, 2));
