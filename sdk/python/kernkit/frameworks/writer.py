@@ -205,6 +205,11 @@ class Writer:
         return ["", "", f"def {self.kk}{name}({self._signature(parameters, asked)}):", *(lines or ["    pass"])]
 
 
+def one_line(line: str) -> str:
+    """A schema line for a comment: a default may have a line break."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+
+
 def free_prefix(ops: List[Op]) -> str:
     """What begins the names of a written module's own, which no op's line has."""
     kk = "_kk_"
