@@ -20,6 +20,9 @@ __all__ = [
 {kk}wrote = getattr({kk}torch._C, "_increment_version", {kk}torch.autograd.graph.increment_version)
 {kk}module = {kk}tvm_ffi.load_module({kk}os.path.join({kk}os.path.dirname(__file__), {file}))
 
+# tvm_ffi converts torch's dtypes except these.
+{kk}complex = {{getattr({kk}torch, name): name for name in ("complex32", "complex64", "complex128")}}
+
 
 def {kk}define(schema, kernel, fake):
     name = schema[: schema.index("(")]
@@ -41,6 +44,10 @@ def {kk}fits(holds, op, name, tensor, wanted):
 
 def {kk}divides(holds, op, name, size):
     {kk}torch._check(holds, lambda: f"{{op}}(): {{name}}: {{size}} is no whole number")
+
+
+def {kk}has_items(tensors, op, name, what):
+    {kk}torch._check(len(tensors) > 0, lambda: f"{{op}}(): {{name}}: is empty; its first tensor says what {{what}} is")
 
 
 def {kk}batched(op):

@@ -126,6 +126,8 @@ class TorchWriter(Writer):
         texts = []
         for value in self.op.parameters:
             name = self._given(value)
+            if value.type == "ScalarType" and not value.is_list:
+                name = f"{self.kk}complex.get({name}, {name})"
             if value.type == "Device":
                 name = f"{self.kk}tvm_ffi.device(str({name}))"
                 name = f"None if {self.names[value.name]} is None else {name}" if value.is_optional else name
