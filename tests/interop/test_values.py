@@ -271,6 +271,21 @@ def test_torch_vmap(torch_valued, name):
             check_batch(name, calls, caller.arrays(run(caller, op, joined, around)))
 
 
+def test_an_empty_list_that_says_a_size_is_an_error(torch_valued, plain):
+    """In the words of the op, in a graph as well."""
+    torch, ops = Torch().torch, torch_valued.list_and_optional
+    w, wanted = torch.zeros(3), r"list_and_optional\(\): xs: is empty; its first tensor says what m is"
+    with pytest.raises(ValueError, match=wanted):
+        plain.list_and_optional(torch.zeros(2), [], None)
+    with pytest.raises(ValueError, match=wanted):
+        ops(torch.zeros(2), [], None)
+    with pytest.raises(RuntimeError, match=wanted):
+        ops.functional([], w)
+    for call in (lambda w: ops.functional([], w), lambda w: ops(torch.zeros(2), [], w)):
+        with pytest.raises(RuntimeError, match=wanted):
+            torch.compile(call, fullgraph=True, backend="aot_eager")(w)
+
+
 # JAX.
 
 

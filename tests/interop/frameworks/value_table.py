@@ -82,6 +82,8 @@ ROWS: Dict[str, Row] = {
     # Lists.
     "list": Row("(Tensor(out!) y[...], Tensor[] xs[...]) -> ()"),
     "list_of_sizes": Row("(Tensor(out!) y[n], Tensor[] xs[n, d]) -> ()"),
+    "list_says_dtype": Row("(Tensor(out!) y[m], Tensor[] xs[_], int m) -> ()"),
+    "list_and_optional": Row("(Tensor(out!) y[m], Tensor[] xs[m], Tensor? w[n]) -> ()"),
     "list_beside": Row("(Tensor(out!) y[n], Tensor x[n], Tensor[] ws[n]) -> ()"),
     "list_binds": Row("(Tensor(out!) y[n], Tensor x[n], Tensor[]? us[m]=None, Tensor? v[m]=None) -> ()"),
     "list_optional": Row("(Tensor(out!) y[n], Tensor x[n], Tensor[]? ws[n]=None) -> ()"),
@@ -212,7 +214,7 @@ def cases(name: str) -> Dict[str, Dict[str, object]]:
             elif value.is_list:
                 given[value.name] = [2, 5]
             else:
-                named = SIZES.get(value.name) if value.name == "group" else None
+                named = SIZES.get(value.name)  # a parameter that sizes have
                 given[value.name] = named or values.get(value.name, GIVEN[value.type])
         return {v.name: given[v.name] for v in op.parameters if v.name in given}
 
@@ -237,7 +239,7 @@ def _must_have_items(op: Op, value: Value) -> bool:
     """Whether the first item says what a size is, in every call."""
     if value.type != "Tensor" or value.is_optional:
         return False
-    others = [v for v in op.parameters if v.type == "Tensor" and v is not value and not v.is_list and not v.is_only_written]
+    others = [v for v in op.parameters if v.type == "Tensor" and v is not value and not (v.is_list or v.is_only_written or v.is_optional)]
     return "?" in value.shape if value.is_only_written else not others
 
 

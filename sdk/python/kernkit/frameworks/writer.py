@@ -150,7 +150,7 @@ class Writer:
                 continue
             bound = [name for name, binder in self.shapes.binders.items() if binder.value is value]
             bound += ["..."] * (self.shapes.run_of is value)
-            if self.shapes.like is value and (self.out or self.op.results):
+            if self.shapes.like is value and (self.op.results or not with_outputs):
                 bound += [f"the dtype of {v.name}" for v in self.out + self.op.results if not v.dtype]
             if bound:
                 lines.append(f'    {self.kk}has_items({self.names[value.name]}, "{self.op.name}", "{value.name}", "{bound[0]}")')
