@@ -10,6 +10,7 @@ import packages
 import pytest
 import tvm_ffi
 from frameworks import value_table as table
+from xla_frames import Handler
 
 BATCH = 3
 
@@ -351,3 +352,17 @@ def test_jax_vmap(jax_valued, name):
                 return lambda tensors: vmap(function, ({k: 0 if k in names else None for k in tensors},))(tensors)
 
             check_batch(name, calls, run_jax(jax_valued, name, joined, around))
+
+
+def test_a_gpu_op_keeps_no_memory_of_xla(device):
+    """XLA's handler with tensors of CUDA on the CPU, for an op that keeps the first tensor that it allocates."""
+    first = device.put(np.array([1, 2, 3], "float32"))
+    for call in range(3):
+        x = first if call == 0 else device.put(np.full(3, 7 + call, "float32"))
+        y = device.put(np.zeros(3, "float32"))
+        stream = device.module.new_stream()
+        buffers = [[(tensor.data_ptr(), tensor.dtype, tensor.shape)] for tensor in (y, x)]
+        Handler(device.library, "first_given", "cuda")(*buffers, stream=stream)
+        assert device.get(y).tolist() == [1, 2, 3], call
+        device.module.copy(y, device.put(np.full(3, -1, "float32")))  # XLA has it for something else now
+        assert device.module.launches(stream) == 0  # and no fault
