@@ -272,6 +272,68 @@ def test_torch_vmap(torch_valued, name):
             check_batch(name, calls, caller.arrays(run(caller, op, joined, around)))
 
 
+def lazy_tensors(torch):
+    """What marks beside its memory say of a tensor, which DLPack does not pass on."""
+    x = torch.tensor([1 + 2j, 3 - 4j])
+    return {"conjugate": x.conj(), "negative": torch._neg_view(torch.tensor([1.0, 2.0])), "imag": x[:1].conj().imag,
+            "parameter": torch.nn.Parameter(x.conj(), requires_grad=False)}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["conjugate", "negative", "imag", "parameter"])
+def test_lazy_tensors_are_resolved_where_they_are_read(torch_valued, plain, kind):
+    torch = Torch().torch
+    x = lazy_tensors(torch)[kind]
+    assert x.is_conj() or x.is_neg()
+    wanted = x.resolve_conj().resolve_neg().tolist()
+
+    def writing(op):
+        def run(x):
+            y = torch.zeros(x.shape, dtype=x.dtype)
+            op(y, x)
+            return y
+
+        return run
+
+    def graph(f):
+        return torch.compile(f, fullgraph=True, backend="aot_eager")
+
+    functional = torch_valued.copied.functional
+    for run in (writing(plain.copied), writing(torch_valued.copied), functional, graph(functional), graph(writing(plain.copied)),
+                graph(lambda x: functional(x.resolve_conj().resolve_neg().conj().conj())), torch.vmap(functional)):  # fmt: skip
+        torch._dynamo.reset()
+        assert run(x).tolist() == wanted
+    assert (x.is_conj() or x.is_neg()) and x.resolve_conj().resolve_neg().tolist() == wanted
+
+
+def test_lazy_tensors_of_a_list_are_resolved(torch_valued, plain):
+    torch = Torch().torch
+    lazy, y = torch._neg_view(torch.tensor([1.0, 2.0])), torch.zeros(2)
+    for op in (plain.list_alike, torch_valued.list_alike):
+        op(y, [torch.ones(2), lazy])
+        assert y.tolist() == [1 - 2, 1 - 4]
+    items = (np.ones(2, "float32"), np.ones(2, "float32"))
+    plain.list_alike(y, items)
+    assert y.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("kind", ["conjugate", "negative", "imag", "parameter"])
+def test_lazy_tensors_are_not_written(torch_valued, plain, kind):
+    torch = Torch().torch
+    y = lazy_tensors(torch)[kind]
+    before, x = y.tolist(), torch.ones(y.shape, dtype=y.dtype)
+    for copied in (plain.copied, torch_valued.copied):
+        with pytest.raises(ValueError, match=r"copied\(\): y: is lazily conjugate or negative"):
+            copied(y, x)
+    with pytest.raises(RuntimeError, match=r"copied\(\): y: is lazily conjugate or negative"):
+        torch.compile(torch_valued.copied.default, fullgraph=True, backend="aot_eager")(y, x)
+    if not y.is_complex():
+        for op, arguments in (("in_place", (y, 2.0)), ("list_out", ([torch.zeros(3), y], torch.ones(3)))):
+            for ops in (plain, torch_valued):
+                with pytest.raises(ValueError, match=op + r"\(\): \w+: is lazily conjugate or negative"):
+                    getattr(ops, op)(*arguments)
+    assert y.tolist() == before
+
+
 def test_an_empty_list_that_says_a_size_is_an_error(torch_valued, plain):
     """In the words of the op, in a graph as well."""
     torch, ops = Torch().torch, torch_valued.list_and_optional

@@ -46,6 +46,8 @@ ROWS: Dict[str, Row] = {
     "two_outputs": Row("(Tensor(out!) y[...], Tensor(out!) z[...]: int32, Tensor x[...]) -> ()"),
     "optional_run": Row("(Tensor(out!) y[...], Tensor x[...], Tensor? w[...]=None) -> ()"),
     "returned": Row("(Tensor x[...]) -> Tensor y[...]"),
+    "copied": Row("(Tensor(out!) y[...], Tensor x[...]) -> ()", expected=lambda given: {"y": given["x"].copy()},
+                  body="  if (x.numel() != 0) std::memcpy(y.data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));"),
     "returned_two": Row("(Tensor x[...], Tensor w[...]) -> (Tensor y[...], Tensor z[...]: float64)"),
     # Sizes with names.
     "vector": Row("(Tensor(out!) y[n], Tensor x[n]) -> ()"),
@@ -80,7 +82,7 @@ ROWS: Dict[str, Row] = {
     "optional_out_chosen_twice": Row("(Tensor x[n], Tensor(out!)? y[n, k?]=None, Tensor(out!)? z[k]=None) -> ()"),
     "optional_out_first": Row("(Tensor(out!)? y[k?], Tensor(out!)? z[k], Tensor x[n]) -> ()"),
     # Lists.
-    "list": Row("(Tensor(out!) y[...], Tensor[] xs[...]) -> ()"),
+    "list_alike": Row("(Tensor(out!) y[...], Tensor[] xs[...]) -> ()"),
     "list_of_sizes": Row("(Tensor(out!) y[n], Tensor[] xs[n, d]) -> ()"),
     "list_says_dtype": Row("(Tensor(out!) y[m], Tensor[] xs[_], int m) -> ()"),
     "list_and_optional": Row("(Tensor(out!) y[m], Tensor[] xs[m], Tensor? w[n]) -> ()"),
