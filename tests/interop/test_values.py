@@ -80,8 +80,8 @@ def run_default(caller, function, op, arguments):
     return {**found, **(named(op.results, result) if op.results else {})}
 
 
-def said(op, arguments):
-    """What the caller of a form that makes the outputs says besides: sizes and dtypes."""
+def chosen(op, arguments):
+    """The sizes and dtypes that the caller of a form without outputs passes besides."""
     texts = " ".join(v.shape or "" for v in op.parameters)
     sizes = {name: table.SIZES[name] for name in re.findall(r"(\w+)\?", texts)}
     return {**sizes, **{f"{v.name}_dtype": str(arguments[v.name].dtype) for v in op.parameters if v.dtype == "?"}}
@@ -168,7 +168,7 @@ def forms(ops, name):
     def functional(caller, op, arguments, around=lambda f: f):
         inputs = [v for v in op.parameters if not v.is_only_written]
         values = {k: v for k, v in caller.values(op, arguments).items() if k in {v.name for v in inputs}}
-        more = {k: caller.dtype(v) if k.endswith("_dtype") else v for k, v in said(op, arguments).items()}
+        more = {k: caller.dtype(v) if k.endswith("_dtype") else v for k, v in chosen(op, arguments).items()}
         result = call(around(lambda *a, **k: packet.functional(*a, **k, **more)), inputs, values)
         return {**{v.name: values[v.name] for v in written_in_place(op)}, **named([v for v in op.parameters if v.is_only_written], result)}
 
@@ -227,7 +227,7 @@ def batches(op, arguments):
 
 
 def stacked(name, calls):
-    """What the calls give, one behind the other."""
+    """The values of all calls, stacked."""
     wanted = [table.expected(name, arguments) for arguments in calls]
     return {k: np.stack([w[k] for w in wanted]) for k in wanted[0]}
 
@@ -273,7 +273,7 @@ def test_torch_vmap(torch_valued, name):
 
 
 def lazy_tensors(torch):
-    """What marks beside its memory say of a tensor, which DLPack does not pass on."""
+    """Tensors whose values depend on marks beside their memory, which DLPack does not pass on."""
     x = torch.tensor([1 + 2j, 3 - 4j])
     return {"conjugate": x.conj(), "negative": torch._neg_view(torch.tensor([1.0, 2.0])), "imag": x[:1].conj().imag,
             "parameter": torch.nn.Parameter(x.conj(), requires_grad=False)}  # fmt: skip
@@ -379,7 +379,7 @@ def run_jax(functions, name, arguments, around):
     inputs = [v for v in op.parameters if not v.is_only_written]
     values = {k: v for k, v in caller.values(op, arguments).items() if k in {v.name for v in inputs}}
     tensors = {k: v for k, v in values.items() if hasattr(v, "ndim")}
-    rest = {**{k: v for k, v in values.items() if k not in tensors}, **said(op, arguments)}
+    rest = {**{k: v for k, v in values.items() if k not in tensors}, **chosen(op, arguments)}
     result = around(lambda given: getattr(functions, name)(**given, **rest))(tensors)
     for k, before in tensors.items():
         np.testing.assert_array_equal(before, arguments[k])  # JAX's arrays never change

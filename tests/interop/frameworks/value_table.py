@@ -65,7 +65,7 @@ ROWS: Dict[str, Row] = {
     "made_square": Row("(Tensor x[n]) -> Tensor y[n, n]"),
     "made_two": Row("(Tensor x[2*n]) -> (Tensor first[n], Tensor second[n])"),
     "made_three": Row("(Tensor x[n, d]) -> (Tensor a[n], Tensor b[d]: int64, Tensor c[n, d]: float64)"),
-    # Sizes that the caller says.
+    # Sizes that the caller chooses.
     "chosen": Row("(Tensor(out!) y[n, k?], Tensor x[n, d]) -> ()"),
     "chosen_once": Row("(Tensor(out!) y[n, k?], Tensor(out!) z[n, k]: int32, Tensor x[n, d]) -> ()"),
     # Optional tensors in each place, also where they bind a size.
@@ -154,13 +154,13 @@ def sizes_of(name: str, shape: str, empty: bool) -> tuple:
 
 
 def _like(op: Op) -> Optional[Value]:
-    """The tensor whose dtype an output has that says none."""
+    """The tensor from which an output without a dtype in the line has its dtype."""
     read = [v for v in op.parameters if v.type == "Tensor" and not v.is_only_written and not v.is_optional]
     return next((v for v in read if not v.is_list), read[0] if read else None)
 
 
 def dtype_of(op: Op, value: Value, arguments: Dict[str, object]) -> str:
-    """The dtype of a tensor that the line or the caller says."""
+    """The dtype of a tensor, from the line or from the caller."""
     named = {v.name: v for v in op.parameters}
     if value.dtype == "?":
         return "float64"
@@ -238,7 +238,7 @@ def cases(name: str) -> Dict[str, Dict[str, object]]:
 
 
 def _must_have_items(op: Op, value: Value) -> bool:
-    """Whether the first item says what a size is, in every call."""
+    """Whether the first item binds a size, so that the list must not be empty."""
     if value.type != "Tensor" or value.is_optional:
         return False
     others = [v for v in op.parameters if v.type == "Tensor" and v is not value and not (v.is_list or v.is_only_written or v.is_optional)]
@@ -465,7 +465,7 @@ def _cpp_type(value: Value) -> str:
 
 
 def _cpp_sizes(op: Op) -> List[str]:
-    """Variables for the sizes that required tensors say."""
+    """Variables for the sizes of required tensors."""
     lines, known = [], {v.name for v in op.parameters if v.type == "int"}
     for value in op.parameters:
         if value.type != "Tensor" or value.is_optional or value.is_list or value.is_only_written:

@@ -62,10 +62,11 @@ KERNKIT_EXPORT(
     "-> ()",
     "", ops::rounded)
 KERNKIT_EXPORT(shaped_scalar, "(Tensor x[]) -> ()", "", ops::scalar)
-KERNKIT_EXPORT(shaped_chosen,
-               "(Tensor x[n], Tensor(out!)? w[n, k?], Tensor(out!)? i[k], Tensor(out!)? j[2*k + n]) "
-               "-> ()",
-               "", ops::chosen)
+KERNKIT_EXPORT(
+    shaped_chosen,
+    "(Tensor x[n], Tensor(out!)? w[n, k?], Tensor(out!)? i[k], Tensor(out!)? j[2*k + n]) "
+    "-> ()",
+    "", ops::chosen)
 KERNKIT_EXPORT(shaped_listed,
                "(Tensor x[n], Tensor(out!)[]? ys[n, k?], Tensor(out!) z[k, m?]) -> ()", "",
                ops::listed)

@@ -54,7 +54,9 @@ template <class Line, KernkitFunction Function>
 
 /// `Function` is the op's exported one.
 template <class Line, KernkitFunction Function>
-KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName, Line::kWhere, kXlaLine<Line>.names,
+KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
+                                               Line::kWhere,
+                                               kXlaLine<Line>.names,
                                                kXlaLine<Line>.num_attributes,
                                                XlaArguments<Line>::kReturns > 0,
                                                run_for_xla<Line, Function>};

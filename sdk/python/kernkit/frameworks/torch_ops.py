@@ -18,7 +18,7 @@ from .torch_head import HEAD
 from .writer import Writer
 
 _NOT_FOR_TORCH = {"bytes", "Callable", "Any"}
-# Of c10/core/ScalarType.h, which torch's files keep from version to version.
+# Source: c10/core/ScalarType.h. Files of torch contain these numbers, so they stay.
 _DTYPE_NUMBERS = {
     "uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float16": 5, "float32": 6, "float64": 7, "complex32": 8,
     "complex64": 9, "complex128": 10, "bool": 11, "bfloat16": 15, "float8_e5m2": 23, "float8_e4m3fn": 24,

@@ -130,7 +130,7 @@ class Writer:
         return lines
 
     def binds(self, with_outputs: bool) -> List[str]:
-        """The sizes that tensors say, as variables. None for one whose tensor is missing."""
+        """The sizes of tensors, as variables. A size is None where its tensor is missing."""
         lines = self.first_items(with_outputs)
         for name, binder in self.shapes.binders.items():
             if not binder.is_sure or (binder.value.is_only_written and not with_outputs):
@@ -143,7 +143,7 @@ class Writer:
         return lines
 
     def first_items(self, with_outputs: bool) -> List[str]:
-        """Checks of lists that are required, whose first tensor says a size or the dtype of an output."""
+        """Checks that a required list has a first tensor, where a size or the dtype of an output follows from it."""
         lines = []
         for value in self.shapes.values:
             if not value.is_list or value.is_optional or (value.is_only_written and not with_outputs):
@@ -157,13 +157,13 @@ class Writer:
         return lines
 
     def _if_there(self, value: Value) -> str:
-        """What makes an expression None where an optional tensor, or each of a list, is missing."""
+        """The suffix by which an expression is None where an optional tensor is missing, or a list has no tensor."""
         if not value.is_optional:
             return ""
         return f" if {self.names[value.name]}{'' if value.is_list else ' is not None'} else None"
 
     def _unless_missing(self, size: Size) -> str:
-        """What makes a condition hold where the tensor is missing that says a size."""
+        """The prefix by which a condition holds where the tensor that binds a size is missing."""
         binders = {name: self.shapes.binders.get(name) for name in size.names}
         missing = [self.names[name] for name, binder in binders.items() if binder and binder.value.is_optional]
         return "".join(f"{name} is None or " for name in missing)
