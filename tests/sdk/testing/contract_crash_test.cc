@@ -71,7 +71,8 @@ TEST_F(ContractCrash, NamesTheCallAndContinuesWithTheNextOp) {
     const std::string op = ending.op, test = "Contract/" + op + ".Sentences";
     const std::string text = std::string("(") + ending.how + ") in " + op +
                              "\\(\\) with 0 for every size: y float32 \\[0\\]; x float32 \\[0\\]\n";
-    EXPECT_TRUE(std::regex_search(all.output, std::regex("kernkit: " + test + ": " + text))) << op;
+    const std::string line = std::string("kernkit: ").append(test).append(": ").append(text);
+    EXPECT_TRUE(std::regex_search(all.output, std::regex(line))) << op;
     // The process that continues reports the failure of the test.
     EXPECT_TRUE(std::regex_search(all.output, std::regex("Failed\n" + text))) << op;
     EXPECT_EQ(all.count("[ RUN      ] Contract/" + op + ".Empty\n"), 1u) << op;

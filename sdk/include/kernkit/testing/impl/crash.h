@@ -258,9 +258,10 @@ class CrashGuard {
       const bool is_whole = is_done && !of_suite.empty();
       done += is_whole ? std::string(":") + suite.name() + ".*" : of_suite;
     }
-    const std::string filter = KERNKIT_GTEST_FLAG(filter);
+    std::string filter = KERNKIT_GTEST_FLAG(filter);
     if (done.empty()) return filter;
-    return filter.find('-') == std::string::npos ? filter + "-" + done.substr(1) : filter + done;
+    if (filter.find('-') != std::string::npos) return filter.append(done);
+    return filter.append("-").append(done, 1);
   }
   static const std::vector<std::string>& own_words() {
     static const std::vector<std::string> words = [] {
