@@ -111,9 +111,12 @@ def test_same_errors(modules, how):
         assert ours == theirs
 
 
-def test_what_messages_say_of_pointers_and_enumerators(ours):
-    assert answer(ours, "fail", ("null",))[1] == "fail(): Check failed: null != nullptr ((nil) vs. nullptr) : null"
-    assert answer(ours, "fail", ("enum",))[1] == "fail(): Check failed: kBroken == kFine (3 vs. 0) : 3"
+def test_what_messages_say_of_pointers_and_enumerators(modules):
+    ours, theirs = (answer(module, "fail", ("null",))[1] for module in modules)
+    assert ours == "fail(): Check failed: null != nullptr ((nil) vs. nullptr) : null"
+    assert theirs == "Check failed: null != nullptr (0 vs. nullptr) : null"
+    ours, theirs = (answer(module, "fail", ("enum",))[1] for module in modules)
+    assert ours == "fail(): Check failed: kBroken == kFine (3 vs. 0) : 3" == "fail(): " + theirs
 
 
 def test_logs_before_it_throws(ours, capfd):

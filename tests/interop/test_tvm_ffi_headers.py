@@ -117,7 +117,6 @@ def test_every_header_of_tvm_ffi_is_served_or_refused():
     folder = PACKAGE / "include"
     theirs = {path.relative_to(folder).as_posix() for path in (folder / "tvm").rglob("*.h")}
     assert theirs - set(HEADERS) == set()
-    assert sum(len((COMPAT / header).read_text().splitlines()) for header in HEADERS) <= 600
 
 
 @pytest.mark.all

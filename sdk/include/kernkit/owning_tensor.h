@@ -13,6 +13,10 @@ namespace detail {
 /// RuntimeError when no host is in the process, and what the host says.
 KernkitObject* import_to_host(DLManagedTensorVersioned* tensor);
 
+/// True for CPU memory where the host has no framework's allocator: no argument of the call was a
+/// framework's tensor, as in a call with NumPy arrays. CPUNDAlloc allocates it then.
+bool is_own_memory(DLDevice device);
+
 /// InternalError for an undefined tensor, ValueError for a read-only one.
 [[noreturn, gnu::cold]] void throw_not_writable(const KernkitObject* object, const char* name);
 

@@ -114,6 +114,16 @@ struct ArrayObject {
   }
 };
 
+/// The sizes are stored after the object.
+struct ShapeObject {
+  static constexpr int32_t kTypeIndex = kKernkitShape;
+  KernkitObject header{};
+  KernkitShapeCell cell;
+
+  explicit ShapeObject(size_t size) : cell{reinterpret_cast<int64_t*>(this + 1), size} {}
+  int64_t* sizes() { return reinterpret_cast<int64_t*>(this + 1); }
+};
+
 /// A tensor that came by DLPack, versioned or not. Strides that it lacks stand behind it.
 struct TensorObject {
   static constexpr int32_t kTypeIndex = kKernkitTensor;
@@ -146,6 +156,7 @@ inline bool is_ours(const KernkitObject* object) {
          object->deleter == delete_object<BytesObject> ||
          object->deleter == delete_object<FunctionObject> ||
          object->deleter == delete_object<ArrayObject> ||
+         object->deleter == delete_object<ShapeObject> ||
          object->deleter == delete_object<TensorObject>;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string_view>
+
 #include "host/functions.h"
 #include "host/objects.h"
 #include "host/tvm_ffi.h"
@@ -38,6 +40,24 @@ int make_array(void*, const KernkitAny* args, int32_t num_args, KernkitAny* resu
   return 0;
 }
 
+// ffi.Shape: a Shape of its arguments, which are int.
+int make_shape(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result) noexcept {
+  const auto size = static_cast<size_t>(num_args);
+  auto* shape = make_object<ShapeObject>(size * sizeof(int64_t), size);
+  if (shape == nullptr) return fail("MemoryError", "out of memory");
+  for (size_t i = 0; i < size; ++i) {
+    if (args[i].type_index != kKernkitInt) {
+      KernkitObjectDecRef(&shape->header);
+      return fail("TypeError", "ffi.Shape: expected int arguments");
+    }
+    shape->sizes()[i] = args[i].v.i64;
+  }
+  *result = {};
+  result->type_index = kKernkitShape;
+  result->v.object = &shape->header;
+  return 0;
+}
+
 }  // namespace
 
 int object_inc_ref(void* object) noexcept {
@@ -74,10 +94,11 @@ int function_call(void* function, const KernkitAny* args, int32_t num_args,
 int function_get_global(const KernkitByteArray* name, void** out) noexcept {
   static TvmFfi<decltype(function_get_global)> real("TVMFFIFunctionGetGlobal");
   if (auto* get = real.get()) return get(name, out);
-  constexpr char kArray[] = "ffi.Array";
   *out = nullptr;
-  if (name->size != strlen(kArray) || memcmp(name->data, kArray, name->size) != 0) return 0;
-  return function_create(nullptr, make_array, nullptr, out);
+  const std::string_view wanted(name->data, name->size);
+  if (wanted == "ffi.Array") return function_create(nullptr, make_array, nullptr, out);
+  if (wanted == "ffi.Shape") return function_create(nullptr, make_shape, nullptr, out);
+  return 0;
 }
 
 }  // namespace kernkit::host

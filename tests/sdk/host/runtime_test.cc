@@ -6,6 +6,7 @@
 
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "kernkit/error.h"
 #include "kernkit/host_api/host_error.h"
@@ -54,6 +55,39 @@ template <class Call>
 std::string error_of_host(Call&& call) {
   if (call() == 0) return "nothing";
   return testing::error_of([] { detail::throw_raised("it"); });
+}
+
+// The result of a global function of the runtime, or the error of the call.
+std::string call_global(const char* name, const std::vector<KernkitAny>& args, KernkitAny* result) {
+  const KernkitByteArray wanted = {name, strlen(name)};
+  void* function = nullptr;
+  EXPECT_EQ(
+      find<int(const KernkitByteArray*, void**)>("TVMFFIFunctionGetGlobal")(&wanted, &function), 0);
+  if (function == nullptr) return "no function";
+  const detail::ObjectRef owner = detail::ObjectRef::adopt(static_cast<KernkitObject*>(function));
+  return error_of_host([&] {
+    return find<int(void*, const KernkitAny*, int32_t, KernkitAny*)>("TVMFFIFunctionCall")(
+        function, args.data(), static_cast<int32_t>(args.size()), result);
+  });
+}
+
+TEST(Runtime, MakesAShape) {
+  KernkitAny two{}, three{}, none{}, result{};
+  two.type_index = three.type_index = kKernkitInt;
+  two.v.i64 = 2;
+  three.v.i64 = 3;
+  ASSERT_EQ(call_global("ffi.Shape", {two, three}, &result), "nothing");
+  ASSERT_EQ(result.type_index, kKernkitShape);
+  const detail::ObjectRef owner = detail::ObjectRef::adopt(result.v.object);
+  const auto* cell = detail::cell_of<KernkitShapeCell>(result);
+  ASSERT_EQ(cell->size, 2u);
+  EXPECT_EQ(cell->data[0], 2);
+  EXPECT_EQ(cell->data[1], 3);
+
+  KernkitAny other{};
+  EXPECT_EQ(call_global("ffi.Shape", {two, none}, &other),
+            "TypeError: ffi.Shape: expected int arguments");
+  EXPECT_EQ(call_global("ffi.Other", {two}, &other), "no function");
 }
 
 TEST(Runtime, KnowsNoOtherName) {

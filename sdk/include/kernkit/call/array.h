@@ -76,8 +76,9 @@ class Array {
 
 namespace detail {
 
-/// What Argument and Result have in common for a class with the elements of an Array<T>.
-template <class Array, class T>
+/// What Argument and Result have in common for a class with the elements of an Array<T>. The type
+/// Argument<Read> reads an element.
+template <class Array, class T, class Read = T>
 struct ArrayArgument {
   using Held = Array;
   static constexpr bool fits(const schema::Param& param) {
@@ -90,7 +91,7 @@ struct ArrayArgument {
     std::vector<T> values;
     values.reserve(items.size());
     for (size_t i = 0; i < items.size(); ++i)
-      values.push_back(read_element<T>(items.data(), i, name));
+      values.push_back(read_element<Read>(items.data(), i, name));
     return Held(std::move(values));
   }
 };

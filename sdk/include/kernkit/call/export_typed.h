@@ -20,7 +20,16 @@ constexpr bool is_callable() {
   return kMakesCalls && kIsResult<std::decay_t<R>> && (kIsArgument<std::decay_t<Params>> && ...);
 }
 
-/// Export is the struct that KERNKIT_EXPORT_TYPED makes: kName, kWhere.
+/// How the parameters of an export are read: each by Argument of its own type. Another class gives
+/// for a type T another type As<T>, whose Argument holds what converts to T.
+struct ReadAsIs {
+  template <class T>
+  using As = T;
+};
+template <class Export, class T>
+using ReadAs = typename Export::Reading::template As<std::decay_t<T>>;
+
+/// Export is the struct that KERNKIT_EXPORT_TYPED makes: kName, kWhere, Reading.
 template <class Export, class R, class... Params, size_t... I>
 [[gnu::always_inline]] inline int call_typed(std::index_sequence<I...>, R (*function)(Params...),
                                              KernkitFunction self, const KernkitAny* args,
@@ -31,12 +40,12 @@ template <class Export, class R, class... Params, size_t... I>
       throw_count({kCount, kCount, 0, nullptr, nullptr}, nullptr, num_args);
     }
     size_t rare = 0;
-    if (((is_rare<std::decay_t<Params>>(args[I]) && ((rare = I), true)) || ...)) {
+    if (((is_rare<ReadAs<Export, Params>>(args[I]) && ((rare = I), true)) || ...)) {
       return call_again(self, Export::kName, argument_name(rare).text, args, num_args, rare, result,
                         Export::kWhere);
     }
     ReadCall<R, Params...>{function, result,
-                           read_usual<std::decay_t<Params>>(args[I], kArgumentName<I>.text)...};
+                           read_usual<ReadAs<Export, Params>>(args[I], kArgumentName<I>.text)...};
     return 0;
   } catch (const Error& error) {
     return raise_error(Export::kName, error, Export::kWhere);
@@ -78,9 +87,14 @@ constexpr auto typed_line(const char (&name)[N], R (*)(Params...)) {
 /// op `name`. What an argument may be follows from its C++ type; nothing has a default; messages
 /// say "argument 1". Symbols: __tvm_ffi_<name>, and __tvm_ffi__metadata_<name> with the types. Give
 /// it a schema line by KERNKIT_EXPORT (export.h): names, defaults, what is written, documentation.
-#define KERNKIT_EXPORT_TYPED(name, ...)                                                          \
+#define KERNKIT_EXPORT_TYPED(name, ...) \
+  KERNKIT_EXPORT_READ(::kernkit::detail::ReadAsIs, name, __VA_ARGS__)
+
+/// The same with another class in place of ReadAsIs.
+#define KERNKIT_EXPORT_READ(reading, name, ...)                                                  \
   namespace kernkit_export {                                                                     \
   struct KERNKIT_LOCAL name {                                                                    \
+    using Reading = reading;                                                                     \
     static constexpr char kName[] = #name;                                                       \
     static constexpr ::kernkit::Where kWhere = KERNKIT_HERE;                                     \
   };                                                                                             \

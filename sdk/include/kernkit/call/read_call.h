@@ -21,9 +21,8 @@ inline constexpr FixedText<16> kArgumentName = argument_name(I);
 /// A call of arguments that have been read: made by braces, which read them left to right.
 template <class R, class... Params>
 struct ReadCall {
-  template <class F>
-  [[gnu::always_inline]] ReadCall(F&& function, KernkitAny* result,
-                                  const typename Argument<std::decay_t<Params>>::Held&... held) {
+  template <class F, class... Held>
+  [[gnu::always_inline]] ReadCall(F&& function, KernkitAny* result, const Held&... held) {
     if constexpr (std::is_void_v<R>) {
       function(static_cast<Params>(held)...);
     } else {

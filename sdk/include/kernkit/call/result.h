@@ -25,11 +25,13 @@ using MakeText = HostFunction<int(const KernkitByteArray* text, KernkitAny* out)
 void set_text(KernkitAny* result, MakeText& make_text, const char* what, const char* data,
               size_t size);
 
-/// Makes an Array of the host, which holds references of its own.
-void set_array(KernkitAny* result, const KernkitAny* items, int32_t size, const char* what);
+/// Makes an Array of the host, which holds references of its own, or what another global function
+/// of the host makes of these arguments.
+void set_array(KernkitAny* result, const KernkitAny* items, int32_t size, const char* what,
+               const char* constructor = "ffi.Array");
 
-/// Makes an Array of the host from integers.
-void set_ints(KernkitAny* result, ShapeView values);
+/// The same of integers: an Array, or a Shape by "ffi.Shape".
+void set_ints(KernkitAny* result, ShapeView values, const char* constructor = "ffi.Array");
 
 /// Gives the references of values back.
 void release_items(const KernkitAny* items, int32_t size) noexcept;

@@ -6,15 +6,15 @@
 
 namespace kernkit::detail {
 
-/// std::tuple, std::pair, std::array. A schema line has no word for them: for KERNKIT_EXPORT_TYPED.
-template <class T>
-struct Argument<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
+/// Argument of a tuple T whose elements Argument<Read>... read.
+template <class T, class... Read>
+struct TupleArgument {
   static constexpr size_t kSize = std::tuple_size<T>::value;
   using Held = T;
   static constexpr bool fits(const schema::Param&) { return false; }
   template <size_t... I>
   static Held read_each(const KernkitAny* items, const char* name, std::index_sequence<I...>) {
-    return Held{read_element<std::tuple_element_t<I, T>>(items, I, name)...};
+    return Held{read_element<Read>(items, I, name)...};
   }
   static Held read(const KernkitAny& any, const char* name) {
     const ListItems items = ListItems::of(read_list(any, name, "a tuple"));
@@ -26,5 +26,16 @@ struct Argument<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
     return read_each(items.data(), name, std::make_index_sequence<kSize>());
   }
 };
+
+template <class T, class Indices>
+struct PlainTuple;
+template <class T, size_t... I>
+struct PlainTuple<T, std::index_sequence<I...>> : TupleArgument<T, std::tuple_element_t<I, T>...> {
+};
+
+/// std::tuple, std::pair, std::array. A schema line has no word for them: for KERNKIT_EXPORT_TYPED.
+template <class T>
+struct Argument<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>>
+    : PlainTuple<T, std::make_index_sequence<std::tuple_size<T>::value>> {};
 
 }  // namespace kernkit::detail

@@ -50,6 +50,11 @@ KERNKIT_COLD KernkitObject* import_to_host(DLManagedTensorVersioned* tensor) {
   return guard.hand_over(host_api::tensor_from_dlpack_versioned);
 }
 
+KERNKIT_COLD bool is_own_memory(DLDevice device) {
+  auto* get_allocator = host_api::env_get_allocator.get();
+  return is_cpu(device) && get_allocator != nullptr && get_allocator() == nullptr;
+}
+
 KERNKIT_COLD void throw_not_writable(const KernkitObject* object, const char* name) {
   if (name == nullptr) name = "tensor";
   KERNKIT_CHECK(object != nullptr, InternalError) << name << ": an undefined Tensor was used";
@@ -61,10 +66,7 @@ KERNKIT_COLD void throw_not_writable(const KernkitObject* object, const char* na
 
 KERNKIT_COLD Tensor Tensor::FromEnvAlloc(ShapeView shape, DLDataType dtype, DLDevice device) {
   auto* env_alloc = detail::host_function_or_throw(host_api::env_tensor_alloc);
-  auto* get_allocator = host_api::env_get_allocator.get();
-  if (is_cpu(device) && get_allocator != nullptr && get_allocator() == nullptr) {
-    return FromNDAlloc(CPUNDAlloc(), shape, dtype, device);
-  }
+  if (detail::is_own_memory(device)) return FromNDAlloc(CPUNDAlloc(), shape, dtype, device);
   return FromEnvAlloc(env_alloc, shape, dtype, device);
 }
 

@@ -157,6 +157,10 @@ inline std::vector<Rule> line_rules() {
 
 /// "" or what broke the first rule that is broken.
 inline std::string line_failure(const Contract& contract) {
+  const std::string test = name_of(*::testing::UnitTest::GetInstance()->current_test_info());
+  const std::vector<Crash> crashes = earlier_crashes();
+  if (const Crash* crash = crash_of(crashes, test)) return crash->text;
+  const CrashGuard guard;
   for (const Rule& rule : line_rules()) {
     Verdict verdict;
     if (contract.problem().empty()) rule.check(contract, &verdict);

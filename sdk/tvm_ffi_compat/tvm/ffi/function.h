@@ -3,14 +3,93 @@
 // take its place one op at a time.
 #pragma once
 
+#include "kernkit/bytes.h"
 #include "kernkit/call/export_typed.h"
 #include "tvm/ffi/container/tensor.h"
+#include "tvm/ffi/container/tuple.h"
+#include "tvm/ffi/device.h"
+
+KERNKIT_TVM_FFI_BEGIN
+namespace detail {
+/// A parameter of type T that is read as tvm-ffi reads it, where kernkit reads less: std::string
+/// from bytes too, a dtype and a device from every text, also within Optional, Array and Tuple.
+template <class T>
+struct Lenient {};
+
+template <class T>
+inline constexpr bool kIsLenient =
+    std::is_same_v<T, std::string> || std::is_same_v<T, DLDataType> || std::is_same_v<T, DLDevice>;
+template <class T>
+inline constexpr bool kIsLenient<Optional<T>> = kIsLenient<T>;
+template <class T>
+inline constexpr bool kIsLenient<Array<T>> = kIsLenient<T>;
+template <class... T>
+inline constexpr bool kIsLenient<Tuple<T...>> = (kIsLenient<T> || ...);
+
+/// For KERNKIT_EXPORT_READ.
+struct Reading {
+  template <class T>
+  using As = std::conditional_t<kIsLenient<T>, Lenient<T>, T>;
+};
+}  // namespace detail
+KERNKIT_TVM_FFI_END
+
+namespace kernkit::detail {
+template <>
+struct Argument<tvm::ffi::detail::Lenient<std::string>> {
+  using Held = std::string;
+  static Held read(const KernkitAny& any, const char* name) {
+    KernkitByteArray text;
+    if (!read_text(any, &text) && !read_bytes(any, &text)) throw_argument_type(name, "str", any);
+    return Held(text.data, text.size);
+  }
+};
+template <>
+struct Argument<tvm::ffi::detail::Lenient<DLDataType>> {
+  using Held = DLDataType;
+  /// ValueError for a text that names no dtype.
+  static Held read(const KernkitAny& any, const char* name) {
+    KernkitByteArray text;
+    if (!read_text(any, &text) && !read_bytes(any, &text)) {
+      return Argument<DLDataType>::read(any, name);
+    }
+    DLDataType dtype{};
+    if (tvm::ffi::detail::read_dtype(text.data, text.size, &dtype)) return dtype;
+    TVM_FFI_THROW(ValueError) << name << ": expected a dtype, got " << any;
+  }
+};
+template <>
+struct Argument<tvm::ffi::detail::Lenient<DLDevice>> {
+  using Held = DLDevice;
+  static Held read(const KernkitAny& any, const char* name) {
+    KernkitByteArray text;
+    DLDevice device{};
+    const bool is_text = read_text(any, &text);
+    if (is_text && tvm::ffi::detail::read_device(text.data, text.size, &device)) return device;
+    return Argument<DLDevice>::read(any, name);
+  }
+};
+template <class T>
+struct Argument<tvm::ffi::detail::Lenient<std::optional<T>>> {
+  using Held = std::optional<T>;
+  static Held read(const KernkitAny& any, const char* name) {
+    if (any.type_index == kKernkitNone) return {};
+    return Argument<tvm::ffi::detail::Lenient<T>>::read(any, name);
+  }
+};
+template <class T>
+struct Argument<tvm::ffi::detail::Lenient<tvm::ffi::Array<T>>>
+    : ArrayArgument<tvm::ffi::Array<T>, T, tvm::ffi::detail::Lenient<T>> {};
+template <class... T>
+struct Argument<tvm::ffi::detail::Lenient<tvm::ffi::Tuple<T...>>>
+    : TupleArgument<tvm::ffi::Tuple<T...>, tvm::ffi::detail::Reading::As<T>...> {};
+}  // namespace kernkit::detail
 
 #define TVM_FFI_DLL __attribute__((visibility("default")))
 #define TVM_FFI_DLL_EXPORT __attribute__((visibility("default")))
 
-#define TVM_FFI_DLL_EXPORT_TYPED_FUNC(name, ...) \
-  KERNKIT_EXPORT_TYPED(name, __VA_ARGS__)        \
+#define TVM_FFI_DLL_EXPORT_TYPED_FUNC(name, ...)                      \
+  KERNKIT_EXPORT_READ(::tvm::ffi::detail::Reading, name, __VA_ARGS__) \
   static_assert(true)
 
 /// The documentation of an op that is exported in this file, before this line.

@@ -37,21 +37,20 @@ KERNKIT_COLD void release_items(const KernkitAny* items, int32_t size) noexcept 
 }
 
 KERNKIT_COLD void set_array(KernkitAny* result, const KernkitAny* items, int32_t size,
-                            const char* what) {
-  constexpr char kName[] = "ffi.Array";
-  const KernkitByteArray name = {kName, sizeof(kName) - 1};
+                            const char* what, const char* constructor) {
+  const KernkitByteArray name = {constructor, strlen(constructor)};
   auto* get_global = host_api::function_get_global.get();
   auto* call = host_api::function_call.get();
   void* found = nullptr;
   const bool has_host = get_global != nullptr && call != nullptr;
   if (!has_host || get_global(&name, &found) != 0 || found == nullptr) throw_no_host(what);
-  const ObjectRef make_array = ObjectRef::adopt(static_cast<KernkitObject*>(found));
+  const ObjectRef make = ObjectRef::adopt(static_cast<KernkitObject*>(found));
   KernkitAny made{};
-  if (call(make_array.get(), items, size, &made) != 0) throw_refused(what);
+  if (call(make.get(), items, size, &made) != 0) throw_refused(what);
   *result = made;
 }
 
-KERNKIT_COLD void set_ints(KernkitAny* result, ShapeView values) {
+KERNKIT_COLD void set_ints(KernkitAny* result, ShapeView values, const char* constructor) {
   KERNKIT_CHECK(values.size() <= INT32_MAX, ValueError)
       << "returns " << values.size() << " integers, which a list cannot hold";
   auto* items = static_cast<KernkitAny*>(calloc(values.size() + 1, sizeof(KernkitAny)));
@@ -61,7 +60,7 @@ KERNKIT_COLD void set_ints(KernkitAny* result, ShapeView values) {
     items[i].v.i64 = values[i];
   }
   try {
-    set_array(result, items, static_cast<int32_t>(values.size()), "a list");
+    set_array(result, items, static_cast<int32_t>(values.size()), "a list", constructor);
   } catch (...) {
     free(items);
     throw;

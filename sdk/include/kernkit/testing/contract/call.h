@@ -8,6 +8,7 @@
 
 #include "kernkit/testing/contract/argument.h"
 #include "kernkit/testing/contract/contract.h"
+#include "kernkit/testing/contract/current_call.h"
 #include "kernkit/testing/contract/place.h"
 
 namespace kernkit::testing::contract {
@@ -79,6 +80,10 @@ class Call {
     collect(&outcome);
     return outcome;
   }
+
+  /// "scale() with x with gaps, strides [66, 2]: y float32 [4, 33]; x float32 [4, 33], strides
+  /// [66, 2]; factor float 2"
+  std::string text() const;
 
   // The steps of run().
   void prepare();

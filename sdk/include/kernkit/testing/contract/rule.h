@@ -64,6 +64,7 @@ inline void for_each_variation(
         place.reset();  // first: CUDA's runtime is its own
         place = make_place();
       }
+      const NamedVariation named(variation.what);
       visit(*place, variation);
     }
   }

@@ -12,6 +12,7 @@
 
 #include "kernkit/testing/contract.h"
 #include "kernkit/testing/contract/call_rules.h"
+#include "kernkit/testing/impl/crash.h"
 #if defined(KERNKIT_CUDA_ON_CPU) || defined(KERNKIT_ON_GPU)
 #include "kernkit/testing/contract/cuda_placement_rules.h"
 #endif
@@ -79,6 +80,14 @@ class RuleTest : public ::testing::Test {
       : rule_(rule), make_(std::move(make)), file_(file), line_(line) {}
 
   void TestBody() override {
+    const std::string test = name_of(*::testing::UnitTest::GetInstance()->current_test_info());
+    const std::vector<Crash> crashes = earlier_crashes();
+    if (const Crash* crash = crash_of(crashes, test)) {
+      if (crash->test != test) GTEST_SKIP() << "not tried: " << crash->test << " crashed";
+      ADD_FAILURE_AT(file_, line_) << crash->text;
+      return;
+    }
+    const CrashGuard guard;
     const Report report = report_of(rule_, make_());
     if (!report.failure.empty()) ADD_FAILURE_AT(file_, line_) << report.failure;
     if (!report.skipped.empty()) GTEST_SKIP() << report.skipped;

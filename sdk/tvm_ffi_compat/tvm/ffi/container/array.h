@@ -19,8 +19,14 @@ class Array : public kernkit::Array<T> {
     return kernkit::Array<T>::operator[](static_cast<size_t>(i));
   }
   T at(int64_t i) const { return (*this)[i]; }
-  T front() const { return (*this)[0]; }
-  T back() const { return (*this)[static_cast<int64_t>(this->size()) - 1]; }
+  T front() const {
+    if (this->empty()) TVM_FFI_THROW(IndexError) << "front() on empty sequence";
+    return (*this)[0];
+  }
+  T back() const {
+    if (this->empty()) TVM_FFI_THROW(IndexError) << "back() on empty sequence";
+    return (*this)[static_cast<int64_t>(this->size()) - 1];
+  }
   void Set(int64_t i, T value) {
     (void)(*this)[i];
     this->own()[static_cast<size_t>(i)] = std::move(value);
@@ -29,8 +35,13 @@ class Array : public kernkit::Array<T> {
   void emplace_back(Args&&... args) {
     this->own().emplace_back(std::forward<Args>(args)...);
   }
-  void reserve(int64_t n) { this->own().reserve(static_cast<size_t>(n)); }
-  void resize(int64_t n) { this->own().resize(static_cast<size_t>(n)); }
+  void reserve(int64_t n) {
+    if (n > 0) this->own().reserve(static_cast<size_t>(n));
+  }
+  void resize(int64_t n) {
+    if (n < 0) TVM_FFI_THROW(ValueError) << "cannot resize an Array to negative size";
+    this->own().resize(static_cast<size_t>(n));
+  }
   void clear() { this->own().clear(); }
 };
 template <class T>

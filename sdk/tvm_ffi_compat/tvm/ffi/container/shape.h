@@ -58,4 +58,8 @@ struct kernkit::detail::Argument<tvm::ffi::Shape> : Argument<ShapeView> {
   }
 };
 template <>
-struct kernkit::detail::Result<tvm::ffi::Shape> : Result<ShapeView> {};
+struct kernkit::detail::Result<tvm::ffi::Shape> : Result<ShapeView> {
+  static void set(KernkitAny* result, const tvm::ffi::Shape& shape) {
+    set_ints(result, shape, "ffi.Shape");
+  }
+};

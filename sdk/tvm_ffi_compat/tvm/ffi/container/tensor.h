@@ -77,7 +77,6 @@ class Tensor : public detail::TensorAccess<kernkit::Tensor> {
   using Base = kernkit::Tensor;
 
  public:
-  using OfKernkit = Base;
   Tensor() = default;
   Tensor(Base tensor) : TensorAccess(std::move(tensor)) {}  // NOLINT(runtime/explicit)
   bool unique() const { return use_count() == 1; }
@@ -103,19 +102,32 @@ class Tensor : public detail::TensorAccess<kernkit::Tensor> {
     return detail::translate([&] { return Base::FromEnvAlloc(env_alloc, shape, dtype, device); });
   }
   static Tensor FromDLPack(DLManagedTensor* x, size_t alignment = 0, bool contiguous = false) {
-    return detail::translate([&] { return Base::FromDLPack(x, alignment, contiguous); });
+    return checked(detail::translate([&] { return Base::FromDLPack(x); }), alignment, contiguous);
   }
   static Tensor FromDLPackVersioned(DLManagedTensorVersioned* x, size_t alignment = 0,
                                     bool contiguous = false) {
-    return detail::translate([&] { return Base::FromDLPackVersioned(x, alignment, contiguous); });
+    return checked(detail::translate([&] { return Base::FromDLPackVersioned(x); }), alignment,
+                   contiguous);
+  }
+
+ private:
+  /// RuntimeError, where kernkit's functions throw ValueError.
+  static Tensor checked(Tensor x, size_t alignment, bool contiguous) {
+    if (alignment != 0 && !x.IsAligned(alignment)) {
+      TVM_FFI_THROW(RuntimeError) << "FromDLPack: Data is not aligned to " << alignment
+                                  << " bytes.";
+    }
+    if (contiguous && !x.IsContiguous()) {
+      TVM_FFI_THROW(RuntimeError) << "FromDLPack: Tensor is not contiguous.";
+    }
+    return x;
   }
 };
 
 class TensorView : public detail::TensorAccess<detail::ViewBase> {
  public:
-  using OfKernkit = kernkit::TensorView;
-  TensorView(kernkit::TensorView x) : TensorAccess(x) {}   // NOLINT(runtime/explicit)
-  TensorView(const Tensor& x) : TensorAccess(x.view()) {}  // NOLINT(runtime/explicit)
+  TensorView(kernkit::TensorView x) : TensorAccess(x) {}            // NOLINT(runtime/explicit)
+  TensorView(const Tensor& x) : TensorAccess(defined(x).view()) {}  // NOLINT(runtime/explicit)
   TensorView(Tensor&&) = delete;
   TensorView(const DLTensor* x) : TensorAccess(not_null(x)) {}  // NOLINT(runtime/explicit)
 
@@ -136,16 +148,33 @@ class TensorView : public detail::TensorAccess<detail::ViewBase> {
   }
 
  private:
-  static kernkit::TensorView not_null(const DLTensor* x) {
-    TVM_FFI_ICHECK(x != nullptr);
-    return x;
+  static kernkit::TensorView not_null(const DLTensor* tensor) {
+    TVM_FFI_ICHECK(tensor != nullptr);
+    return tensor;
+  }
+  static const Tensor& defined(const Tensor& tensor) {
+    TVM_FFI_ICHECK(tensor.defined());
+    return tensor;
   }
 };
 inline size_t GetDataSize(const TensorView& x) { return GetDataSize(*x.operator->()); }
 KERNKIT_TVM_FFI_END
 
-template <class T>
-struct kernkit::detail::Argument<T, std::void_t<typename T::OfKernkit>>
-    : Argument<typename T::OfKernkit> {};
 template <>
-struct kernkit::detail::Result<tvm::ffi::Tensor> : Result<Tensor> {};
+struct kernkit::detail::Argument<tvm::ffi::TensorView> : Argument<TensorView> {};
+/// A Tensor may be undefined: None.
+template <>
+struct kernkit::detail::Argument<tvm::ffi::Tensor> : Argument<Tensor> {
+  using Held = tvm::ffi::Tensor;
+  static Held read(const KernkitAny& any, const char* name) {
+    if (any.type_index == kKernkitNone) return {};
+    return Argument<Tensor>::read(any, name);
+  }
+};
+template <>
+struct kernkit::detail::Result<tvm::ffi::Tensor> : Result<Tensor> {
+  static void set(KernkitAny* result, tvm::ffi::Tensor&& value) {
+    if (value.defined()) return Result<Tensor>::set(result, std::move(value));
+    *result = KernkitAny{};
+  }
+};

@@ -3,7 +3,9 @@
 // would take the runtime's place.
 #pragma once
 
+#include "kernkit/cpu/allocator.h"
 #include "kernkit/env.h"
+#include "kernkit/owning_tensor.h"
 #include "tvm/ffi/error.h"
 
 using TVMFFIStreamHandle = void*;
@@ -13,10 +15,16 @@ using TVMFFIObjectHandle = void*;
 inline TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t device_id) {
   return kernkit::current_stream({static_cast<DLDeviceType>(device_type), device_id});
 }
-/// For FromEnvAlloc(): 0, or -1 when the host has raised why not. RuntimeError without a host.
+/// For FromEnvAlloc(): 0, or -1 when the host has raised why not. CPU memory comes from kernkit's
+/// allocator where no framework's is set. RuntimeError without a host.
 inline int TVMFFIEnvTensorAlloc(DLTensor* prototype, TVMFFIObjectHandle* out) {
   auto* alloc = kernkit::host_api::env_tensor_alloc.get();
   TVM_FFI_CHECK(alloc != nullptr, RuntimeError) << "a Tensor can only be made by a host (such as "
                                                    "tvm_ffi), and none is in the process";
-  return alloc(prototype, out);
+  if (!kernkit::detail::is_own_memory(prototype->device)) return alloc(prototype, out);
+  const kernkit::ShapeView shape(prototype->shape, static_cast<size_t>(prototype->ndim));
+  *out = kernkit::Tensor::FromNDAlloc(kernkit::CPUNDAlloc(), shape, prototype->dtype,
+                                      prototype->device)
+             .detach();
+  return 0;
 }

@@ -14,7 +14,42 @@ inline Outcome Call::invoke() {
   for (size_t i = 0; i < std::min(passed, contract_->callee().num_params()); ++i) {
     any[i] = argument_at(i);
   }
-  return contract_->callee().call(any);
+  CurrentCall& current = current_call();
+  if (current.is_watched) current.begin(text());
+  Outcome outcome = contract_->callee().call(any);
+  current.end();
+  return outcome;
+}
+
+inline std::string Call::text() const {
+  using kernkit::detail::operator<<;
+  const std::string& variation = current_call().variation;
+  Message text;
+  text << contract_->callee().name() << "()" << (variation.empty() ? "" : " ") << variation
+       << place_->suffix();
+  const char* separator = ": ";
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!contract_->is_element(i) && i >= passed) continue;
+    const Argument& argument = arguments[i];
+    text << separator << contract_->name_of(i) << " ";
+    separator = "; ";
+    if (argument.is_list) {
+      text << "a list of " << argument.size;
+    } else if (!argument.is_tensor) {
+      text << argument.value.get();
+    } else {
+      const std::vector<int64_t>& shape = argument.says_shape.value_or(argument.shape);
+      text << argument.dtype << " " << ShapeView(shape.data(), shape.size());
+      if (!argument.strides.empty()) {
+        text << ", strides " << ShapeView(argument.strides.data(), argument.strides.size());
+      }
+      if (argument.byte_offset != 0) text << ", byte_offset " << argument.byte_offset;
+      if (argument.says_device.has_value()) text << " on " << *argument.says_device;
+    }
+  }
+  const size_t count = contract_->callee().num_params();
+  if (passed > count) text << separator << passed - count << " more";
+  return text.c_str();
 }
 
 inline KernkitAny Call::argument_at(size_t i) {

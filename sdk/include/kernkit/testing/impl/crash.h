@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows a signal in a contract test: the call is printed, and a new process runs the tests
+// that are left. State that the signal found broken (the heap, locks, a device) is not used again.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "kernkit/testing/contract/current_call.h"
+
+#if defined(GTEST_FLAG_GET)
+#define KERNKIT_GTEST_FLAG(name) GTEST_FLAG_GET(name)
+#else  // before GoogleTest 1.12
+#define KERNKIT_GTEST_FLAG(name) ::testing::GTEST_FLAG(name)
+#endif
+
+extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
+
+namespace kernkit::testing::contract {
+
+/// A test that a signal ended, in the process before this one.
+struct Crash {
+  std::string test;  // "Contract/scale.Layouts"
+  std::string text;  // "signal SIGSEGV in scale() with ..."
+};
+
+inline constexpr char kCrashes[] = "KERNKIT_CONTRACT_CRASHES";  // lines "<test>\t<text>"
+
+inline std::vector<Crash> earlier_crashes() {
+  std::vector<Crash> crashes;
+  const char* given = std::getenv(kCrashes);
+  const std::string lines = given != nullptr ? given : "";
+  for (size_t begin = 0; begin < lines.size();) {
+    const size_t end = std::min(lines.find('\n', begin), lines.size());
+    const std::string line = lines.substr(begin, end - begin);
+    const size_t tab = std::min(line.find('\t'), line.size());
+    crashes.push_back({line.substr(0, tab), line.substr(std::min(tab + 1, line.size()))});
+    begin = end + 1;
+  }
+  return crashes;
+}
+
+inline std::string name_of(const ::testing::TestInfo& test) {
+  return std::string(test.test_suite_name()) + "." + test.name();
+}
+/// "scale" of "Contract/scale.Layouts" and "Contract/scale/2.Layouts"; "" of other tests.
+inline std::string op_of(const std::string& test) {
+  const std::string begin = "Contract/";
+  if (test.rfind(begin, 0) != 0) return "";
+  return test.substr(begin.size(), test.find_first_of("/.", begin.size()) - begin.size());
+}
+
+/// The crash of this test, or of another rule of its op; null where there was none.
+inline const Crash* crash_of(const std::vector<Crash>& crashes, const std::string& test) {
+  for (const Crash& crash : crashes) {
+    if (crash.test == test) return &crash;
+  }
+  for (const Crash& crash : crashes) {
+    if (!op_of(test).empty() && op_of(crash.test) == op_of(test)) return &crash;
+  }
+  return nullptr;
+}
+
+/// All that the handler needs, made before a signal comes: the handler allocates nothing.
+struct CrashPlan {
+  static constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  static constexpr size_t kCount = sizeof(kSignals) / sizeof(*kSignals);
+
+  struct sigaction before[kCount] = {};
+  pid_t process = 0;
+  std::atomic<bool> is_handling{false};
+  bool can_continue = false;
+  std::string test, program;
+  std::vector<std::string> words;
+  std::vector<char*> arguments, environment;
+  char crashes[1 << 16] = {};  // "KERNKIT_CONTRACT_CRASHES=..."
+  size_t crashes_size = 0;
+
+  /// Appends to `crashes` and leaves room for a last NUL.
+  void append(const char* text, size_t size) {
+    size = std::min(size, sizeof(crashes) - 1 - crashes_size);
+    std::memcpy(crashes + crashes_size, text, size);
+    crashes_size += size;
+  }
+  void append(const char* text) { append(text, std::strlen(text)); }
+
+  /// Prints "kernkit: <test>: <how> in scale() ...", and keeps the line for the next process.
+  void print(const char* how) {
+    CurrentCall& call = current_call();
+    append(test.data(), test.size());
+    append("\t");
+    const size_t begin = crashes_size;
+    append(how);
+    append(call.has_returned ? " after " : " in ");
+    append(call.text, call.size);
+    append("\n");
+    say("kernkit: ", 9);
+    say(test.data(), test.size());
+    say(": ", 2);
+    say(crashes + begin, crashes_size - begin);
+  }
+  static void say(const char* text, size_t size) {
+    const ssize_t written = write(STDERR_FILENO, text, size);
+    static_cast<void>(written);
+  }
+
+  /// Does not return where it succeeds.
+  void continue_in_new_process() const {
+    if (!can_continue) return;
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    execve(program.c_str(), arguments.data(), environment.data());
+  }
+};
+inline CrashPlan& crash_plan() {
+  static CrashPlan plan;
+  return plan;
+}
+
+inline const char* signal_name(int signal) {
+  switch (signal) {
+    case SIGSEGV: return "signal SIGSEGV";
+    case SIGBUS: return "signal SIGBUS";
+    case SIGFPE: return "signal SIGFPE";
+    case SIGILL: return "signal SIGILL";
+    default: return "signal SIGABRT";
+  }
+}
+
+/// Whether a call is to be named. A child of the process names none.
+inline bool is_in_test(const CrashPlan& plan) {
+  const CurrentCall& call = current_call();
+  return call.is_watched && call.size > 0 && plan.process == getpid();
+}
+
+inline void on_crash(int signal, siginfo_t* info, void*) {
+  CrashPlan& plan = crash_plan();
+  size_t i = 0;
+  while (CrashPlan::kSignals[i] != signal) ++i;
+  const struct sigaction& before = plan.before[i];
+  const bool has_handler = (before.sa_flags & SA_SIGINFO) != 0 ||
+                           (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN);
+  if (is_in_test(plan)) {
+    while (plan.is_handling.exchange(true)) pause();  // another thread's signal ends the process
+    plan.print(signal_name(signal));
+    // A sanitizer reports first, and then calls on_death().
+    if (!has_handler) plan.continue_in_new_process();
+  }
+  sigaction(signal, &before, nullptr);
+  if (info->si_code <= 0) raise(signal);  // else the instruction raises the signal again
+}
+
+/// A sanitizer's, after its report.
+inline void on_death() {
+  CrashPlan& plan = crash_plan();
+  if (!is_in_test(plan)) return;
+  if (!plan.is_handling.exchange(true)) plan.print("a sanitizer's report");
+  plan.continue_in_new_process();
+}
+
+/// Names the call of a signal as long as the object lives, which is in one test.
+class CrashGuard {
+ public:
+  CrashGuard() {
+    prepare();
+    CurrentCall& call = current_call();
+    call.size = 0;
+    call.is_watched = true;
+    static char stack[1 << 16];  // for the handler: the thread's own may be exhausted
+    stack_t current{};
+    sigaltstack(nullptr, &current);
+    if ((current.ss_flags & SS_DISABLE) != 0) {
+      current = {};
+      current.ss_sp = stack;
+      current.ss_size = sizeof(stack);
+      sigaltstack(&current, nullptr);
+    }
+    struct sigaction action = {};
+    action.sa_sigaction = on_crash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    for (size_t i = 0; i < CrashPlan::kCount; ++i) {
+      sigaction(CrashPlan::kSignals[i], &action, &crash_plan().before[i]);
+    }
+    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(on_death);
+  }
+  CrashGuard(const CrashGuard&) = delete;
+  CrashGuard& operator=(const CrashGuard&) = delete;
+  ~CrashGuard() {
+    for (size_t i = 0; i < CrashPlan::kCount; ++i) {
+      sigaction(CrashPlan::kSignals[i], &crash_plan().before[i], nullptr);
+    }
+    current_call().is_watched = false;
+  }
+
+ private:
+  static void prepare() {
+    CrashPlan& plan = crash_plan();
+    const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
+    plan.process = getpid();
+    plan.test = name_of(test);
+    plan.crashes_size = 0;
+    std::memset(plan.crashes, 0, sizeof(plan.crashes));
+    plan.append(kCrashes);
+    plan.append("=");
+    if (const char* earlier = std::getenv(kCrashes)) plan.append(earlier);
+
+    bool is_last = true;
+    const std::string filter = filter_of_the_rest(test, &is_last);
+    plan.can_continue = !is_last && filter.size() < 100000 && KERNKIT_GTEST_FLAG(repeat) == 1 &&
+                        !KERNKIT_GTEST_FLAG(break_on_failure);
+    plan.program = own_path();
+    plan.words.clear();
+    for (const std::string& word : own_words()) {
+      if (word.rfind("--gtest_filter", 0) != 0) plan.words.push_back(word);
+    }
+    plan.words.push_back("--gtest_filter=" + filter);
+    plan.arguments.clear();
+    for (std::string& word : plan.words) plan.arguments.push_back(word.data());
+    plan.arguments.push_back(nullptr);
+    plan.environment.clear();
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string text = *entry;
+      const bool is_left_out = text.rfind(std::string(kCrashes) + "=", 0) == 0 ||
+                               text.rfind("GTEST_TOTAL_SHARDS=", 0) == 0 ||
+                               text.rfind("GTEST_SHARD_INDEX=", 0) == 0;  // the filter has them
+      if (!is_left_out) plan.environment.push_back(*entry);
+    }
+    plan.environment.push_back(plan.crashes);
+    plan.environment.push_back(nullptr);
+  }
+
+  /// The filter without the tests that were run and did not fail. This one stays: it reports its
+  /// crash.
+  static std::string filter_of_the_rest(const ::testing::TestInfo& current, bool* is_last) {
+    std::string done;
+    const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();
+    for (int s = 0; s < all.total_test_suite_count(); ++s) {
+      const ::testing::TestSuite& suite = *all.GetTestSuite(s);
+      std::string of_suite;
+      bool is_done = true;
+      for (int t = 0; t < suite.total_test_count(); ++t) {
+        const ::testing::TestInfo& test = *suite.GetTestInfo(t);
+        const bool is_rest = test.should_run() && (test.result()->start_timestamp() == 0 ||
+                                                   test.result()->Failed() || &test == &current);
+        if (is_rest && &test != &current) *is_last = false;
+        if (is_rest) is_done = false;
+        const bool is_left_out = !test.should_run() && !test.is_in_another_shard();
+        if (!is_rest && !is_left_out) of_suite += ":" + name_of(test);
+      }
+      const bool is_whole = is_done && !of_suite.empty();
+      done += is_whole ? std::string(":") + suite.name() + ".*" : of_suite;
+    }
+    std::string filter = KERNKIT_GTEST_FLAG(filter);
+    if (done.empty()) return filter;
+    if (filter.find('-') != std::string::npos) return filter.append(done);
+    return filter.append("-").append(done, 1);
+  }
+  static const std::vector<std::string>& own_words() {
+    static const std::vector<std::string> words = [] {
+      std::vector<std::string> all;
+      std::ifstream file("/proc/self/cmdline");
+      for (std::string word; std::getline(file, word, '\0');) all.push_back(word);
+      return all;
+    }();
+    return words;
+  }
+  static const std::string& own_path() {
+    static const std::string path = [] {
+      char text[4096];
+      const ssize_t size = readlink("/proc/self/exe", text, sizeof(text));
+      return std::string(text, size > 0 ? static_cast<size_t>(size) : 0);
+    }();
+    return path;
+  }
+};
+
+}  // namespace kernkit::testing::contract
