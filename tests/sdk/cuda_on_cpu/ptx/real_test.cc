@@ -21,11 +21,13 @@ uint64_t bits(float x) { return x != x ? 0x7fffffff : as<uint32_t>(x); }
 uint64_t bits(double x) { return x != x ? 0x7ff8000000000000 : as<uint64_t>(x); }
 float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
-// As x86's long double is, exact for products of two floats and sums of not too different ones.
-float rounded(int how, const std::function<float()>& work) {
+// The result of `work` in a rounding mode. Volatile numbers keep the arithmetic between the calls.
+template <class T, class Work>
+T rounded(int how, const Work& work, T a, T b, T c) {
+  volatile T x = a, y = b, z = c;
   const int before = std::fegetround();
   std::fesetround(how);
-  const float result = work();
+  const volatile T result = work(T{x}, T{y}, T{z});
   std::fesetround(before);
   return result;
 }
@@ -96,27 +98,51 @@ TEST_F(PtxReal, OtherRoundings) {
     int how;
   } all[] = {{"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
   for (const auto& one : all) {
-    const std::string name = one.name;
-    const int how = one.how;
-    check_float("add." + name + ".f32 %d, %a, %b", 2, [how](float a, float b, float) {
-      return rounded(how, [=] {
-        volatile float x = a, y = b;
-        return x + y;
+    const auto check_both = [&](const std::string& op, size_t sources, const auto& work) {
+      const std::string name = op + "." + one.name;
+      const std::string operands = std::string(" %d, %a, %b, %c").substr(0, 3 + 4 * sources);
+      const int how = one.how;
+      check_float(name + ".f32" + operands, sources,
+                  [=](float a, float b, float c) { return rounded(how, work, a, b, c); });
+      check_float(name + ".ftz.f32" + operands, sources, [=](float a, float b, float c) {
+        return flushed(rounded(how, work, flushed(a), flushed(b), flushed(c)));
       });
-    });
-    check_float("mul." + name + ".f32 %d, %a, %b", 2, [how](float a, float b, float) {
-      return rounded(how, [=] {
-        volatile float x = a, y = b;
-        return x * y;
-      });
-    });
-    check_float("fma." + name + ".f32 %d, %a, %b, %c", 3, [how](float a, float b, float c) {
-      return rounded(how, [=] {
-        volatile float x = a, y = b, z = c;
-        return std::fma(x, y, z);
-      });
-    });
+      check_double(name + ".f64" + operands, sources,
+                   [=](double a, double b, double c) { return rounded(how, work, a, b, c); });
+    };
+    check_both("add", 2, [](auto a, auto b, auto) { return a + b; });
+    check_both("sub", 2, [](auto a, auto b, auto) { return a - b; });
+    check_both("mul", 2, [](auto a, auto b, auto) { return a * b; });
+    check_both("div", 2, [](auto a, auto b, auto) { return a / b; });
+    check_both("fma", 3, [](auto a, auto b, auto c) { return std::fma(a, b, c); });
+    check_both("rcp", 1, [](auto a, auto, auto) { return 1 / a; });
+    check_both("sqrt", 1, [](auto a, auto, auto) { return std::sqrt(a); });
   }
+  check_float("add.rz.sat.f32 %d, %a, %b", 2, [](float a, float b, float) {
+    const auto add = [](float x, float y, float) { return x + y; };
+    const float sum = rounded(FE_TOWARDZERO, add, a, b, 0.0f);
+    return sum > 0 ? std::min(sum, 1.0f) : 0.0f;
+  });
+}
+
+// The sources' and the results' low halves are zeros: a mantissa of 20 bits.
+TEST_F(PtxReal, ReciprocalsOfHighHalves) {
+  const auto check_one = [&](const std::string& op, double (*function)(double)) {
+    check(op + ".approx.ftz.f64 %d, %a", {"f64", "f64"},
+          [=](uint64_t a, uint64_t, uint64_t) {
+            const uint64_t high = ~uint64_t{0xffffffff};
+            if (as<double>(a) != as<double>(a)) return bits(as<double>(a));
+            const auto flushed_double = [](double x) {
+              return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0, x) : x;
+            };
+            const double result = function(flushed_double(as<double>(a & high)));
+            return result != result ? bits(result)
+                                    : bits(flushed_double(as<double>(bits(result) & high)));
+          },
+          {std::ldexp(1, -19)});
+  };
+  check_one("rcp", [](double x) { return 1 / x; });
+  check_one("rsqrt", [](double x) { return 1 / std::sqrt(x); });
 }
 
 TEST_F(PtxReal, LeastAndGreatest) {
