@@ -124,7 +124,10 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     const cudaError_t invalid = runs ? check_memory_of_launch(exec->nodes) : cudaSuccess;
     if (invalid != cudaSuccess) return invalid;
     const cudaError_t error = enqueue(stream, GraphNode{[] {}, {}, false, exec->nodes});
-    if (error == cudaSuccess && runs) hold_memory_of_launch(exec->nodes);
+    if (error == cudaSuccess && runs) {
+      hold_memory_of_launch(exec->nodes);
+      note_kernel(device_of(stream), stream);
+    }
     return error;
   });
 }
