@@ -142,6 +142,7 @@ cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
   const cudaError_t error = enqueue(stream, node);
   if (error != cudaSuccess) return error;
   hold_memory_of_launch(exec->nodes);
+  note_kernel(device_of(stream), stream);
   ++exec->launches;
   give(device_of(stream), stream,
        {0,

@@ -40,6 +40,9 @@ struct CUevent_st {
   kernkit::cuda_on_cpu::CapturePoint point;  // in a capture when it was recorded there last
   unsigned records = 0;  // how often it was recorded, and how many of these were reached
   std::shared_ptr<unsigned> reached = std::make_shared<unsigned>(0);
+  kernkit::cuda_on_cpu::TasksBefore before;  // the last record
+  // When the host reached the last record [s].
+  std::shared_ptr<double> time = std::make_shared<double>(0);
   bool happened() const { return *reached == records; }
 };
 
@@ -109,6 +112,7 @@ struct State {
   size_t races_before = 0;
 
   std::map<std::pair<int, cudaStream_t>, Queue> queues;
+  TasksBefore waited;       // what the host waited for
   unsigned long tasks = 0;  // how many there were
   unsigned long allocated = 0;
   uint64_t random_state = 0;

@@ -46,9 +46,13 @@ class Session {
   }
   /// What the launch did wrong counts as found by the tool that it is of.
   void note(const std::string& kernel, const PtxResult& result);
+  /// A call of the host returned an error.
+  void note_call(const char* function, cudaError_t error, const std::string& why);
 
  private:
   Session();
+  /// At the end of the process: what streams have left runs, and all is written.
+  void end();
   void write() const;
   std::vector<Ledger*>& of(Ledger*) { return ledgers_; }
   std::vector<RaceLedger*>& of(RaceLedger*) { return race_ledgers_; }
@@ -61,7 +65,8 @@ class Session {
   std::vector<InitLedger*> init_ledgers_;
   std::vector<SyncLedger*> sync_ledgers_;
   std::string folder_;  // "": nothing is written
-  bool ran_ = false;    // a kernel did
+  ProcessState process_;
+  size_t written_ = 0;  // findings that were written
   Ledger of_program_;
   RaceLedger races_of_program_;
   InitLedger uses_of_program_;
