@@ -28,7 +28,7 @@ CALL = re.compile(r'^FAULT\((\w+),\s*((?:"[^"]*"[,\s]*)+)\)', re.MULTILINE)
 
 
 def read_faults():
-    """Of each: name, what it is, the tools that report it, their level, and the lines that the first tool names."""
+    """Each fault: name, what it is, the tools that report it, their level, and the lines that the first tool names."""
     for source in SOURCES:
         text = (FOLDER / source).read_text()
         assert len(CALL.findall(text)) == text.count("FAULT(")

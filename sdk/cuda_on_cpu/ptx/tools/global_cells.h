@@ -67,8 +67,8 @@ class GlobalCells {
   const LaunchSeen& launch(uint32_t number) const { return launches_[number]; }
   /// A block of the launch let later work begin before it waited for earlier work.
   void triggers_first(uint32_t launch) { launches_[launch].waits_first = false; }
-  /// Of a programmatic dependent launch: the number of the last work of its stream that had surely
-  /// ended when it began, as far as that follows from the kernel before it, `previous`.
+  /// The number of the last work of a stream that had ended when a programmatic dependent launch
+  /// began, as far as that follows from the kernel before the launch, `previous`.
   uint64_t ended_before(const WorkId& work, uint64_t previous) const;
   uint32_t add(const Instruction& instruction);
   static uint32_t with_lane(uint32_t instruction, int lane) {

@@ -132,8 +132,8 @@ class GlobalRaces::OfBlock : public BlockWatch {
     }
   }
 
-  // Of a launch that may overlap earlier work: that a warp knows of its end is known as other
-  // things are, by barriers too.
+  // The end of earlier work that a launch may overlap is an entry of a warp's `known`, so that
+  // barriers, fences and atomics pass the entry on.
   void note(GridStep step, unsigned warp) {
     if (step == GridStep::kWaits) {
       warps_[warp].known[kEarlierWork] = 1;
@@ -256,7 +256,7 @@ class GlobalRaces::OfBlock : public BlockWatch {
   OfWarp warps_[kMostWarps];
   std::vector<Lane> touched_;
   std::vector<unsigned char> old_;  // what was where lanes touch
-  // Of the block that runs: whether it waits for earlier work, and lets later work begin first.
+  // Whether the block that runs waits for earlier work, and lets later work begin first.
   bool runs_ = false, waits_ = false, triggers_first_ = false;
   Range range_;
   uint64_t number_ = 0;  // of the block

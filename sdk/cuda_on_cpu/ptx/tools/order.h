@@ -14,7 +14,7 @@ struct WorkId {
   uint64_t number = 0;
 };
 
-/// Of each stream the last work that happened before something.
+/// The last work of each stream that happened before something.
 using KnownWork = std::map<const void*, uint64_t>;
 
 /// From here on it is kept.

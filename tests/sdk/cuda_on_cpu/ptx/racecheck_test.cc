@@ -374,7 +374,7 @@ class PtxDependentLaunches : public PtxGlobalRaces {
            "setp.eq.u32 %p, %t, 0;\nadd.u32 %t, %t, 1;\n" +
            body + "\nret;\n}\n";
   }
-  // What is said of `first`, which stores x unless it is another kernel, and of `second`.
+  // The races of `first`, which stores x unless it is another kernel, and of `second`.
   std::string said(
       const std::string& second, const std::string& first = kStoreX,
       const std::function<void()>& between = [] {}, bool dependent = true) {
