@@ -172,7 +172,7 @@ def test_what_a_tool_finds(run, tmp_path, kernel, tool_of, sentence):
 
 
 def test_threads_that_end_before_a_barrier(run):
-    """No fault; a warning of synccheck where these are asked for."""
+    """No fault; a warning of synccheck at the level of warnings."""
     done = run("sanitize", kernel="early")
     assert done.returncode == 0 and "kernkit sanitize: 0 found: " in done.stderr, done.stderr
     done = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")

@@ -136,7 +136,8 @@ void Session::write() const {
 
 std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module,
                                       const std::string& name, dim3 grid, dim3 block,
-                                      size_t dynamic_shared_bytes, bool whole) {
+                                      size_t dynamic_shared_bytes, bool whole,
+                                      const KnownWork* dependent) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool knows_writes = whole && !init_ledgers_.empty();
   if (!knows_writes) Written::of_process().forget();
@@ -152,7 +153,7 @@ std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module
   if (!race_ledgers_.empty()) {
     tools->all.push_back(std::make_unique<SharedRaces>(*kernel.watched, race_ledgers_));
     tools->all.push_back(
-        std::make_unique<GlobalRaces>(kernel.watched, name, race_ledgers_, grid, block));
+        std::make_unique<GlobalRaces>(kernel.watched, name, race_ledgers_, grid, block, dependent));
   }
   if (knows_writes) {
     tools->all.push_back(std::make_unique<InitWatch>(*kernel.watched, init_ledgers_));

@@ -16,6 +16,7 @@
 #include "ptx/tools/counts.h"
 #include "ptx/tools/ended_threads.h"
 #include "ptx/tools/findings.h"
+#include "ptx/tools/order.h"
 #include "ptx/tools/report.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -36,9 +37,10 @@ class Session {
     all.erase(std::remove(all.begin(), all.end(), ledger), all.end());
   }
   /// The tools of a launch, of which not all blocks may run; null where none is on. The kernel
-  /// that then runs is the watched one.
+  /// that then runs is the watched one. `dependent`: see GlobalRaces.
   std::unique_ptr<Watch> begin(const Kernel& kernel, const Module& module, const std::string& name,
-                               dim3 grid, dim3 block, size_t dynamic_shared_bytes, bool whole);
+                               dim3 grid, dim3 block, size_t dynamic_shared_bytes, bool whole,
+                               const KnownWork* dependent);
   /// Those that races are told.
   std::vector<RaceLedger*> race_ledgers() const {
     const std::lock_guard<std::mutex> lock(mutex_);
