@@ -58,7 +58,7 @@ cudaError_t capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status)
                                                                 : cudaSuccess;
 }
 
-// Of graphs that allocate memory there is one instance at a time.
+// A graph that allocates memory has one instance at a time.
 bool is_instantiated(const std::vector<GraphNode>& nodes) {
   std::set<void*> memory;
   for (const GraphNode& node : nodes) memory.insert(node.allocates);

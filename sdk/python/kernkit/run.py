@@ -97,7 +97,7 @@ def problem_of(path: pathlib.Path) -> Optional[str]:
 
 
 def has_machine_code_only(path: pathlib.Path) -> bool:
-    """Whether a library has kernels that nobody can run without a GPU, as libcublas has."""
+    """Whether a library has kernels that need a GPU, as libcublas has."""
     try:
         kinds = read_architectures(path) if read_section(path, ".nv_fatbin") else []
     except FatbinError:
