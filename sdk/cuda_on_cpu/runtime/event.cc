@@ -16,7 +16,7 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
   return cudaSuccess;
 }
 
-// The host's time [s]: it says nothing about a GPU.
+// The host's time [s], which has no relation to a GPU's.
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

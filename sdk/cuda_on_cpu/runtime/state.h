@@ -176,7 +176,7 @@ enum class Reach {
 /// Runs a function of the runtime: records it, fails when a test wants that, keeps its error.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
-/// Of a tool: a call that returned an error, and why.
+/// Set by a tool: receives a call that returned an error, and the reason.
 inline void (*note_call)(const char* function, cudaError_t error, const std::string& why) = nullptr;
 inline Work (*name_work)(Work work, cudaStream_t stream) = nullptr;  // of a tool: with its call
 /// Gives work to a stream, or captures it as a node of this kind.

@@ -90,11 +90,11 @@ def incomplete(code: int, results: List[Any], findings: List[Finding]) -> List[s
     found = {finding["sentence"] for finding in findings}
     lines = [f"a kernel stopped, and the rest of it did not run: {sentence}"
              for result in results for sentence in result["stopped"] if sentence not in found]  # fmt: skip
-    stopped, refused = sum(len(result["stopped"]) for result in results), sum(result["not_run"] for result in results)
+    stopped, failed = sum(len(result["stopped"]) for result in results), sum(result["not_run"] for result in results)
     if stopped > len(lines):
         lines.append("a kernel stopped, and the rest of it did not run")
-    if refused:
-        lines.append(f"{refused} {'launch' if refused == 1 else 'launches'} after a stopped kernel did not run")
+    if failed:
+        lines.append(f"{failed} {'launch' if failed == 1 else 'launches'} after a stopped kernel did not run")
     cut_off = sum(not result["ended"] for result in results)
     if cut_off or code > 128:
         how = f"by signal {code - 128}" if code > 128 else "before the tools wrote their last findings"

@@ -171,7 +171,7 @@ TEST_F(CudaCopies, FreedMemoryIsNoMemoryOfTheHost) {
             "cudaMemcpy(): dst: 4 bytes");
 }
 
-// The range is known when the call is captured; whether memory is there, when the graph runs.
+// The capture checks the range; the launch checks that the memory is there.
 TEST_F(CudaCopies, InAGraph) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
