@@ -28,7 +28,7 @@ CALL = re.compile(r'^FAULT\((\w+),\s*((?:"[^"]*"[,\s]*)+)\)', re.MULTILINE)
 
 
 def read_faults():
-    """Of each: name, what it is, the tools that report it, their level, and the lines that the first tool names."""
+    """Each fault: name, what it is, the tools that report it, their level, and the lines that the first tool names."""
     for source in SOURCES:
         text = (FOLDER / source).read_text()
         assert len(CALL.findall(text)) == text.count("FAULT(")
@@ -46,7 +46,7 @@ FAULTS = {fault[0]: fault[1:] for fault in read_faults()}
 def build(folder):
     """All faults as one program: they are compiled for PTX alone, at one time."""
     objects = {source: folder / f"{source}.o" for source in (*SOURCES, "main.cu")}
-    words = [tool("nvcc"), "-arch=compute_80", "-cudart", "shared", "-lineinfo", "-w"]
+    words = [tool("nvcc"), "-arch=compute_90", "-cudart", "shared", "-lineinfo", "-w"]
     compiling = [subprocess.Popen([*words, "-c", "-o", to, FOLDER / source]) for source, to in objects.items()]
     assert [one.wait() for one in compiling] == [0] * len(objects)
     subprocess.run([*words, "-o", folder / "faults", *objects.values()], check=True)
@@ -107,7 +107,7 @@ def row(name, findings):
         return f"| {what} | none | |"
     sentence = re.sub(r"\(\S+:\d+ \(inlined at (\S+)\)\)", r"(\1)", sentence_at(findings, tools[0], source, lines))
     sentence = re.sub(r"(\.hp{0,2}):\d+", r"\1", sentence)  # of the toolkit, whose lines differ
-    sentence = re.sub(r"^\w+: block \[.*?\], thread \[.*?\]: |, with (nothing|no __syncwarp\(\)) between that orders them$", "", sentence)
+    sentence = re.sub(r"^\w+: block \[.*?\], thread \[.*?\]: |, with (nothing|no \w+\(\)) between that orders them$", "", sentence)
     return f"| {what} | {', '.join(tools)} | `{sentence}` |"
 
 

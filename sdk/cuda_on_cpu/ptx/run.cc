@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "ptx/image/fat_binary.h"
 #include "ptx/image/image.h"
@@ -147,8 +148,9 @@ void read(Image& image, const std::string& name, PtxAttributes* attributes) {
   attributes->capability = image.module().capability;
 }
 
+// `known`: what the launching thread knew of streams.
 std::string run(const DeviceModule& module, const std::string& mangled, const CudaLaunch& launch,
-                cudaError_t* error) {
+                const ptx::KnownWork& known, cudaError_t* error) {
   const Settings& settings = state().settings;
   Image& image = *loaded(module).image;
   const ptx::Kernel& kernel = image.kernel(mangled);
@@ -156,9 +158,9 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
   const MemoryOfDevice memory(image);
   const std::string& name = launch.kernel.empty() ? mangled : launch.kernel;
   ptx::Session& session = ptx::Session::of_process();
-  const std::unique_ptr<ptx::Watch> watch =
-      session.begin(kernel, image.module(), name, launch.grid, launch.block, launch.shared_memory,
-                    sample(launch.grid, settings) == 0);
+  const std::unique_ptr<ptx::Watch> watch = session.begin(
+      kernel, image.module(), name, launch.grid, launch.block, launch.shared_memory,
+      sample(launch.grid, settings) == 0, launch.overlaps_previous ? &known : nullptr);
   const ptx::Launch of_grid{watch != nullptr ? kernel.watched->kernel : kernel,
                             image.module(),
                             launch.kernel,
@@ -215,8 +217,11 @@ cudaError_t read_ptx(KernelInfo* kernel) {
 }
 
 GridRun ptx_run(const KernelInfo& kernel, const CudaLaunch& launch) {
-  return [module = module_here(kernel.module), mangled = kernel.mangled,
-          launch](cudaError_t* error) { return run(module, mangled, launch, error); };
+  ptx::KnownWork known = launch.overlaps_previous ? ptx::known_work() : ptx::KnownWork{};
+  return [module = module_here(kernel.module), mangled = kernel.mangled, launch,
+          known = std::move(known)](cudaError_t* error) {
+    return run(module, mangled, launch, known, error);
+  };
 }
 
 void forget_ptx(void** module) {

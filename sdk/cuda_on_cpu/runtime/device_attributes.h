@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of a simulated device. cudaDeviceGetAttribute(), cudaGetDeviceProperties() and the
-// calculation of occupancy take their values from one table.
+// The attributes of a device of CUDA on the CPU. cudaDeviceGetAttribute(),
+// cudaGetDeviceProperties() and the calculation of occupancy take their values from one table.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events.
+#include <chrono>
+
 #include "process/sanitizers.h"
 #include "runtime/state.h"
 
@@ -14,6 +16,11 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
   return cudaSuccess;
 }
 
+// The host's time [s], which has no relation to a GPU's.
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
   if (!knows(event) || !knows(stream) || event->device != device_of(stream)) {
     return cudaErrorInvalidResourceHandle;
@@ -26,10 +33,14 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
   event->point = {};
-  return enqueue(stream, [record = ++event->records, reached = event->reached] {
-    race_release(reached.get());
-    if (*reached < record) *reached = record;
-  });
+  const cudaError_t error =
+      enqueue(stream, [record = ++event->records, reached = event->reached, time = event->time] {
+        race_release(reached.get());
+        if (*reached < record) *reached = record;
+        *time = seconds_now();
+      });
+  event->before = queue_of(device_of(stream), stream).before;
+  return error;
 }
 
 // What was recorded in a capture never happens, but in a graph.
@@ -74,6 +85,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     const cudaError_t refused = refuse_waiting_for_event(event);
     if (refused != cudaSuccess) return refused;
     drain_until(event->device, [&] { return event->happened(); });
+    add_before(&state().waited, event->before);
     race_acquire(event->reached.get());
     release_unused_of_pools(event->device);
     return error_of_device(event->device);
@@ -84,13 +96,17 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     const cudaError_t refused = refuse_waiting_for_event(event);
     if (refused != cudaSuccess) return refused;
     work_for_question(event->device, [&] { return event->happened(); });
-    return event->happened() ? error_of_device(event->device) : cudaErrorNotReady;
+    if (!event->happened()) return cudaErrorNotReady;
+    add_before(&state().waited, event->before);
+    return error_of_device(event->device);
   });
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return call("cudaEventElapsedTime", Reach::kDevice, [&] {
-    *milliseconds = 1.0f;  // of no meaning
-    return elapsed_time(start, end);
+    const cudaError_t error = elapsed_time(start, end);
+    if (error != cudaSuccess) return error;
+    *milliseconds = static_cast<float>((*end->time - *start->time) * 1e3);
+    return cudaSuccess;
   });
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {

@@ -73,7 +73,7 @@ cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nod
   return cudaSuccess;
 }
 
-// Of graphs that allocate memory there is one instance at a time.
+// A graph that allocates memory has one instance at a time.
 bool is_instantiated(const std::vector<GraphNode>& nodes) {
   std::set<void*> memory;
   for (const GraphNode& node : nodes) memory.insert(node.allocates);
@@ -142,6 +142,7 @@ cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
   const cudaError_t error = enqueue(stream, node);
   if (error != cudaSuccess) return error;
   hold_memory_of_launch(exec->nodes);
+  note_kernel(device_of(stream), stream);
   ++exec->launches;
   give(device_of(stream), stream,
        {0,

@@ -160,6 +160,7 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
     if (state().run_kernels && grid) run(record, grid);
   };
   const cudaError_t error = enqueue(request.stream, work, NodeKind::kKernel);
+  if (error == cudaSuccess && !record.captured) note_kernel(record.device, request.stream);
   if (error == cudaSuccess && state().keeps_records) state().launches.push_back(std::move(record));
   return error;
 }

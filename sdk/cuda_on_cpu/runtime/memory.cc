@@ -84,7 +84,7 @@ cudaError_t release(void* pointer, bool host) {
 }
 
 // Memory that a graph allocates: it has one address as long as the graph, or what was instantiated
-// from it, exists. Each launch allocates it anew. What a launch allocated and nobody freed stays.
+// from it, exists. Each launch allocates it anew. Memory of a launch that was not freed stays.
 struct GraphMemory {
   GraphMemory(void* at, unsigned long its_number) : pointer(at), number(its_number) {}
   ~GraphMemory() {
@@ -150,7 +150,7 @@ cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<Me
 
 namespace {
 
-// Of memory that a graph allocates, this one or another.
+// Frees memory that this graph or another graph allocates.
 cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
   const auto found = state().allocations.find(pointer);
   if (found == state().allocations.end() || !found->second.of_graph) {

@@ -75,6 +75,14 @@ void trim(MemoryPool* pool, uint64_t kept) {
   pool->reserved = to;
 }
 
+size_t unused_of_pools(int device) {
+  size_t unused = 0;
+  for (const auto& pool : state().pools) {
+    if (pool->device == device) unused += pool->reserved - pool->used;
+  }
+  return unused;
+}
+
 void release_unused_of_pools(int device) {
   for (const auto& pool : state().pools) {
     if (pool->device == device) trim(pool.get(), pool->release_threshold);

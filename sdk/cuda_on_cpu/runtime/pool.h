@@ -39,7 +39,9 @@ void count_allocated(const Allocation& allocation);
 void count_released(const Allocation& allocation);
 /// Gives back what a pool does not use, but for `kept` bytes of what it reserves.
 void trim(MemoryPool* pool, uint64_t kept);
-/// The same of all pools of a device, to the threshold of each.
+/// What pools of a device reserve and do not use [bytes].
+size_t unused_of_pools(int device);
+/// Gives back what pools of a device do not use, but for the release threshold of each pool.
 void release_unused_of_pools(int device);
 
 /// cudaMallocAsync() from this pool.

@@ -25,6 +25,8 @@ struct PtxAttributes {
   int capability = 0;         // that it was compiled for
 };
 
+/// Starts the tools that the environment names, once.
+__attribute__((weak)) void begin_session();
 /// Reads them and the sizes of the arguments. Says why the kernel cannot run.
 __attribute__((weak)) cudaError_t read_ptx(KernelInfo* kernel);
 /// What runs a launch on the current device: returns "" or what the kernel did wrong, as which

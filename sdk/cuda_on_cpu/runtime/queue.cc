@@ -75,6 +75,10 @@ bool work_until(const Reached& reached, bool waits) {
 // What a queue has left comes first, then what that needs of others; false if it cannot be done.
 bool finish(int device, cudaStream_t stream, bool waits) {
   if (stream == cudaStreamLegacy) stream = nullptr;
+  const auto waited = state().queues.find({device, stream});
+  if (waits && waited != state().queues.end()) {
+    add_before(&state().waited, waited->second.before);
+  }
   return work_until(
       [&] {
         collect_host_functions();
@@ -129,12 +133,37 @@ void give(int device, cudaStream_t stream, Task task) {
   Queue& queue = queue_of(device, stream);
   race_release(&queue.done);
   task.number = ++state().tasks;
+  if (stream == cudaStreamLegacy) stream = nullptr;
+  for (const auto& [key, other] : state().queues) {
+    if (key.first == device && (queue.legacy ? other.blocking : queue.blocking && other.legacy)) {
+      add_before(&queue.before, other.before);
+    }
+  }
+  queue.before[{device, stream}] = task.number;
   queue.tasks.push_back(std::move(task));
   if (state().settings.seed == 0) {
     finish(device, stream, false);
   } else {
     some_work();
   }
+}
+
+void add_before(TasksBefore* to, const TasksBefore& more) {
+  for (const auto& [stream, number] : more) {
+    unsigned long& last = (*to)[stream];
+    last = std::max(last, number);
+  }
+}
+
+void note_kernel(int device, cudaStream_t stream) {
+  queue_of(device, stream).last_kernel = state().tasks;
+}
+
+bool has_unwaited_kernels() {
+  return std::any_of(state().queues.begin(), state().queues.end(), [](const auto& entry) {
+    const auto waited = state().waited.find(entry.first);
+    return entry.second.last_kernel > (waited == state().waited.end() ? 0 : waited->second);
+  });
 }
 
 void drain_until(int device, const std::function<bool()>& reached) {

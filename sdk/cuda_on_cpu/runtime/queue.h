@@ -8,7 +8,9 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <utility>
 
 namespace kernkit::cuda_on_cpu {
 
@@ -26,11 +28,17 @@ struct HostFunction {
   char order = 0;  // for the race detector: what is before it and behind it
 };
 
+/// For each stream of a device the number of its last task that comes before something.
+using TasksBefore = std::map<std::pair<int, cudaStream_t>, unsigned long>;
+void add_before(TasksBefore* to, const TasksBefore& more);
+
 struct Queue {
   std::deque<Task> tasks;
   bool legacy = false;    // the default stream that others wait for, and that waits for others
   bool blocking = false;  // such another
   char done = 0;          // for the race detector: what its work did
+  TasksBefore before;     // what the queue is given next
+  unsigned long last_kernel = 0;                // number of its last task that launches kernels
   std::shared_ptr<HostFunction> host_function;  // the first task's, once it runs
 };
 
@@ -39,6 +47,10 @@ Queue& queue_of(int device, cudaStream_t stream);
 /// Gives work to a stream: it is done now, or later when a seed is set or a function of the host
 /// runs before it.
 void give(int device, cudaStream_t stream, Task task);
+/// The last task of a stream launches kernels.
+void note_kernel(int device, cudaStream_t stream);
+/// Whether a stream was given kernels that the host never waited for.
+bool has_unwaited_kernels();
 /// Does what is left of a stream, and what that needs of others. A wait that cannot end is a fault
 /// of the device.
 void drain(int device, cudaStream_t stream);

@@ -52,7 +52,7 @@ std::string whole_text(const Surroundings& all) {
   return std::string(all.kind) + " of " + bytes_text(all.size);
 }
 
-// Of an address in no allocation.
+// Text for an address in no allocation.
 std::string outside_text(const void* address) {
   if (address == nullptr) return "a null pointer";
   const auto next = state().allocations.upper_bound(const_cast<void*>(address));

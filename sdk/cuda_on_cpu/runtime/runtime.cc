@@ -121,7 +121,7 @@ std::string CudaRuntime::live() const {
 
 size_t CudaRuntime::used_memory(int device) const {
   const Lock lock(state().mutex);
-  return state().device_states.at(static_cast<size_t>(device)).used;
+  return state().device_states.at(static_cast<size_t>(device)).used - unused_of_pools(device);
 }
 
 }  // namespace kernkit::cuda_on_cpu

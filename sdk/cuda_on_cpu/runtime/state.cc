@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "process/sanitizers.h"
@@ -51,6 +52,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   faults.clear();
   races_before = reported_races();
   queues.clear();
+  waited.clear();
   for (auto& [pointer, allocation] : allocations) give_back_memory(pointer, allocation);
   allocations.clear();  // before the graphs, which release what is theirs
   freed.clear();
@@ -112,15 +114,28 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   ThreadState& of_thread = thread_state();
   const int device = of_thread.device;
   const char* caller = std::exchange(of_thread.function, function);
+  if (begin_session != nullptr) begin_session();
   cudaError_t error = in_host_function() ? cudaErrorNotPermitted : injected(function);
+  const bool runs = error == cudaSuccess;
   if (error == cudaSuccess && reach != Reach::kHost) {
     error = state().devices.empty() ? cudaErrorNoDevice : planted();
+    // A call that waits reports the error: the host has waited.
+    const bool waits = std::strstr(function, "Synchronize") != nullptr ||
+                       std::strcmp(function, "cudaMemcpy") == 0 || reach == Reach::kUnsafe;
+    if (error != cudaSuccess && waits) {
+      for (const auto& [key, queue] : state().queues) add_before(&state().waited, queue.before);
+    }
   }
   if (error == cudaSuccess && reach == Reach::kUnsafe && refuse_unsafe_call()) {
     error = cudaErrorStreamCaptureUnsupported;
   }
   if (error == cudaSuccess) error = work();
   if (error != cudaSuccess && error != cudaErrorNotReady) of_thread.last_error = error;
+  const bool launches = std::strncmp(function, "cudaLaunchK", 11) == 0 ||
+                        std::strncmp(function, "cudaLaunchC", 11) == 0;
+  if (runs && error != cudaSuccess && launches && note_call != nullptr) {
+    note_call(function, error, "");
+  }
   of_thread.function = caller;
   if (state().keeps_records) state().calls.push_back({function, error, device});
   return error;

@@ -40,6 +40,9 @@ struct CUevent_st {
   kernkit::cuda_on_cpu::CapturePoint point;  // in a capture when it was recorded there last
   unsigned records = 0;  // how often it was recorded, and how many of these were reached
   std::shared_ptr<unsigned> reached = std::make_shared<unsigned>(0);
+  kernkit::cuda_on_cpu::TasksBefore before;  // the last record
+  // When the host reached the last record [s].
+  std::shared_ptr<double> time = std::make_shared<double>(0);
   bool happened() const { return *reached == records; }
 };
 
@@ -109,6 +112,7 @@ struct State {
   size_t races_before = 0;
 
   std::map<std::pair<int, cudaStream_t>, Queue> queues;
+  TasksBefore waited;       // what the host waited for
   unsigned long tasks = 0;  // how many there were
   unsigned long allocated = 0;
   uint64_t random_state = 0;
@@ -172,7 +176,7 @@ enum class Reach {
 /// Runs a function of the runtime: records it, fails when a test wants that, keeps its error.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
-/// Of a tool: a call that returned an error, and why.
+/// Set by a tool: receives a call that returned an error, and the reason.
 inline void (*note_call)(const char* function, cudaError_t error, const std::string& why) = nullptr;
 inline Work (*name_work)(Work work, cudaStream_t stream) = nullptr;  // of a tool: with its call
 /// Gives work to a stream, or captures it as a node of this kind.

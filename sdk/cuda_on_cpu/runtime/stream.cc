@@ -28,7 +28,9 @@ cudaError_t ask(cudaStream_t stream) {
   const int device = device_of(stream);
   const auto idle = [&] { return is_idle(device, stream); };
   work_for_question(device, idle);
-  return idle() ? error_of_device(device) : cudaErrorNotReady;
+  if (!idle()) return cudaErrorNotReady;
+  add_before(&state().waited, queue_of(device, stream).before);
+  return error_of_device(device);
 }
 
 cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
@@ -42,6 +44,7 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flag
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
   const unsigned wanted = event->records;
+  add_before(&queue_of(device_of(stream), stream).before, event->before);
   give(device_of(stream), stream,
        {0, [reached = event->reached] { race_acquire(reached.get()); },
         [wanted, reached = event->reached] { return *reached >= wanted; }});

@@ -31,6 +31,8 @@ TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # which a program names that has the tool
 SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; or link its objects "
           "with kernkit's runtime, by kernkit_add_on_ptx() in CMake")  # fmt: skip
 PTX = "compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"
+SEPARABLE = ("nvcc compiled it with -rdc=true (separable compilation), which kernkit does not link: compile it without "
+             "-rdc=true, in CMake CUDA_SEPARABLE_COMPILATION OFF")  # fmt: skip
 PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
 project(kernkit_run LANGUAGES C CXX)
@@ -81,15 +83,26 @@ def problem_of(path: pathlib.Path) -> Optional[str]:
             return f"it needs {name}, and kernkit stands in for {RUNTIME}: compile it with CUDA 13"
     if not read_section(path, ".nv_fatbin"):
         return None
+    if read_section(path, "__nv_relfatbin"):
+        return SEPARABLE
     if not runtimes:
         return f"the CUDA runtime is linked into it statically: {SHARED}"
     try:
         kinds = read_architectures(path)
     except FatbinError as error:
         return f"its CUDA code cannot be read: {error}"
-    if not any(kind.startswith("compute_") for kind in kinds):
+    if kinds and not any(kind.startswith("compute_") for kind in kinds):
         return f"it has machine code only ({', '.join(kinds)}): {PTX}"
     return None
+
+
+def has_machine_code_only(path: pathlib.Path) -> bool:
+    """Whether a library has kernels that need a GPU, as libcublas has."""
+    try:
+        kinds = read_architectures(path) if read_section(path, ".nv_fatbin") else []
+    except FatbinError:
+        return False
+    return bool(kinds) and not any(kind.startswith("compute_") for kind in kinds)
 
 
 def newest_ptx(paths: List[pathlib.Path]) -> int:
@@ -155,7 +168,10 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     if with_tools and program and TOOLS_FOLDER.encode() in program.read_bytes():
         return found, environment_for(arguments, None, newest_ptx(paths))
     for path in paths:
-        if path.name != RUNTIME and (problem := problem_of(path)):
+        if path != program and has_machine_code_only(path):
+            print(f"kernkit: {path.name} has machine code only: its kernels do not run, and calls that launch them "
+                  "return an error", file=sys.stderr)  # fmt: skip
+        elif path.name != RUNTIME and (problem := problem_of(path)):
             raise Refusal(f"{path} cannot run without a GPU: {problem}")
     runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
     if not runtime.is_file():

@@ -85,22 +85,46 @@ def summary(findings: List[Finding], tools: List[str]) -> str:
     return f"kernkit sanitize: {len(findings)} found: {counts}"
 
 
+def incomplete(code: int, results: List[Any], findings: List[Finding]) -> List[str]:
+    """What did not run, or was not seen to its end; the exit code is not 0 then."""
+    found = {finding["sentence"] for finding in findings}
+    lines = [f"a kernel stopped, and the rest of it did not run: {sentence}"
+             for result in results for sentence in result["stopped"] if sentence not in found]  # fmt: skip
+    stopped, failed = sum(len(result["stopped"]) for result in results), sum(result["not_run"] for result in results)
+    if stopped > len(lines):
+        lines.append("a kernel stopped, and the rest of it did not run")
+    if failed:
+        lines.append(f"{failed} {'launch' if failed == 1 else 'launches'} after a stopped kernel did not run")
+    cut_off = sum(not result["ended"] for result in results)
+    if cut_off or code > 128:
+        how = f"by signal {code - 128}" if code > 128 else "before the tools wrote their last findings"
+        lines.append(f"the program crashed or was ended {how}: what followed did not run")
+    return lines
+
+
 def run(arguments: argparse.Namespace) -> int:
     tools = tools_of(arguments.tool)
     patterns = read_suppressions(arguments.suppressions) if arguments.suppressions else []
     levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": arguments.racecheck_detect_level,
               "KERNKIT_SYNCCHECK_DETECT_LEVEL": arguments.synccheck_detect_level}  # fmt: skip
     code, results = running.run_with_tools(arguments, tools, levels)
-    findings = merged([finding for result in results for finding in result["findings"] if finding["tool"] in tools])
-    findings, unused = suppressed(findings, patterns)
+    all_findings = merged([finding for result in results for finding in result["findings"]])
+    findings, unused = suppressed([finding for finding in all_findings if finding["tool"] in tools], patterns)
     for pattern in unused:
         print(f"kernkit sanitize: nothing was found that this suppresses: {pattern}", file=sys.stderr)
+    missing = incomplete(code, results, findings)
+    warnings = ["ended without synchronising"] if any(not result["synchronised"] for result in results) else []
     if arguments.json:
-        arguments.json.write_text(json.dumps({"tools": tools, "program_exitcode": code, "findings": findings}, indent=1) + "\n")
+        arguments.json.write_text(json.dumps({"tools": tools, "program_exitcode": code, "incomplete": missing,
+                                              "warnings": warnings, "findings": findings}, indent=1) + "\n")  # fmt: skip
     for finding in findings[: arguments.print_limit]:
         times = f" ({finding['count']} times)" if finding["count"] > 1 else ""
         print(f"{finding['tool']}: {finding['sentence']}{times}", file=sys.stderr)
     if len(findings) > arguments.print_limit:
         print(f"{len(findings) - arguments.print_limit} more are not printed, see --print-limit", file=sys.stderr)
+    for line in missing:
+        print(f"kernkit sanitize: incomplete: {line}", file=sys.stderr)
+    for warning in warnings:
+        print(f"kernkit sanitize: warning: {warning}", file=sys.stderr)
     print(summary(findings, tools), file=sys.stderr)
-    return code or (arguments.error_exitcode if findings else 0)
+    return code or (arguments.error_exitcode if findings or missing else 0)

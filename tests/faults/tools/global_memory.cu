@@ -242,7 +242,7 @@ __global__ void local_array(int* y, int at) {
   own[at] += 1;  // local_off_by_one
   for (int i = 0; i < 8; ++i) y[i] = own[(i + at) % 8];
 }
-FAULT(local_off_by_one, "an index behind an array of a thread", "memcheck") {
+FAULT(local_off_by_one, "an index past the end of an array of a thread", "memcheck") {
   local_array<<<1, 1>>>(zeros(8), planted ? 8 : 7);
 }
 

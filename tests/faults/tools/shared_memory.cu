@@ -225,7 +225,7 @@ __global__ void shared_end(int* y, bool planted) {
   __syncthreads();
   y[threadIdx.x] = tile[(threadIdx.x + 1) % (planted ? 65 : 64)];  // shared_off_by_one
 }
-FAULT(shared_off_by_one, "a load behind an array in shared memory", "memcheck") {
+FAULT(shared_off_by_one, "a load past the end of an array in shared memory", "memcheck") {
   shared_end<<<1, 64>>>(zeros(64), planted);
 }
 

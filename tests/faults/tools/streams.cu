@@ -129,3 +129,38 @@ FAULT(allocation_of_another_stream, "memory is used before its stream allocates 
   if (!planted) streams.order();
   writes<<<1, 32, 0, streams.two>>>(x);
 }
+
+__global__ void produces(int* x) {
+  cudaTriggerProgrammaticLaunchCompletion();
+  x[threadIdx.x] = threadIdx.x + 1;  // produced
+}
+__global__ void depends(int* y, int* x, int reads, int writes) {
+  int value = 0;
+  if (reads) value = x[threadIdx.x];  // read_before_the_wait
+  if (writes) x[threadIdx.x] = -1;    // write_before_the_wait
+  cudaGridDependencySynchronize();
+  if (!reads) value = x[threadIdx.x];
+  y[threadIdx.x] = value;
+}
+static void launch_dependent(bool reads, bool writes) {
+  int *x = zeros(64), *y = zeros(64);
+  const Streams streams;
+  produces<<<1, 64, 0, streams.one>>>(x);
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 1, config.blockDim = 64, config.stream = streams.one;
+  config.attrs = &attribute, config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, depends, y, x, static_cast<int>(reads), static_cast<int>(writes));
+}
+FAULT(read_before_the_wait,
+      "a programmatic dependent launch reads before `cudaGridDependencySynchronize()`", "racecheck",
+      "produced, read_before_the_wait") {
+  launch_dependent(planted, false);
+}
+FAULT(write_before_the_wait,
+      "a programmatic dependent launch writes before `cudaGridDependencySynchronize()`",
+      "racecheck", "produced, write_before_the_wait") {
+  launch_dependent(false, planted);
+}

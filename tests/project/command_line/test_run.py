@@ -81,6 +81,18 @@ def test_it_looks_into_the_libraries_of_a_program(made, said, tmp_path):
     assert f"{library} cannot run without a GPU: the CUDA runtime is linked into it statically" in said(program)
 
 
+def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, said, tmp_path):
+    """As libcublas, whose runtime is linked statically: the program comes as far as the missing runtime."""
+    library = tmp_path / "libmath.so"
+    subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + SASS, text=True, check=True)
+    program = tmp_path / "program"
+    subprocess.run(["g++", "-x", "c++", "-", "-x", "none", "-Wl,--no-as-needed", str(library), "-o", str(program)],
+                   input=ALONE, text=True, check=True)  # fmt: skip
+    assert said(program) == (
+        "kernkit: libmath.so has machine code only: its kernels do not run, and calls that launch them return an error\n"
+        "kernkit: there is no file /nowhere/libcudart.so.13\n")  # fmt: skip
+
+
 def test_what_is_not_there_is_said(made, said):
     assert said("no-such-program") == "kernkit: there is no program no-such-program\n"
     program = made(ALONE + PTX, "libcudart.so.13")
@@ -146,6 +158,64 @@ def test_what_is_called_missing_is_missing(root):
     there = {name for path in sources for name in re.findall(r"^\w[\w* ]*?\b(_*cuda[A-Z]\w*)\(", path.read_text(), re.M)}
     assert len(missing) > 250 and len(there) > 110
     assert missing & there == set()
+
+
+NVCC = ("-arch=compute_80", "-cudart", "shared", "-lineinfo")
+WITHOUT_KERNELS = """
+#include <cstdio>
+#include <cuda_runtime.h>
+int main() {
+  int devices = 0;
+  cudaGetDeviceCount(&devices);
+  std::printf("%d device\\n", devices);
+}
+"""
+TEXTURE = """
+#include <cstdio>
+__global__ void k(cudaTextureObject_t t, float* y) { *y = tex1Dfetch<float>(t, 3); }
+__global__ void wait(float* y) {
+  for (int i = 0; i < 20000; ++i) atomicAdd(y, 1.0f);
+}
+int main() {
+  float *y, milliseconds[2];
+  cudaMalloc(&y, 4);
+  k<<<1, 1>>>(0, y);
+  std::puts(cudaGetErrorName(cudaGetLastError()));
+  cudaEvent_t events[3];
+  for (cudaEvent_t& event : events) cudaEventCreate(&event);
+  cudaEventRecord(events[0]);
+  cudaEventRecord(events[1]);
+  for (int i = 0; i < 4; ++i) wait<<<1, 32>>>(y);
+  cudaEventRecord(events[2]);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 2; ++i) cudaEventElapsedTime(&milliseconds[i], events[i], events[i + 1]);
+  std::puts(milliseconds[0] >= 0 && milliseconds[1] > milliseconds[0] ? "times" : "no times");
+}
+"""
+
+
+def compiled(tmp_path, source, *words):
+    if tool("nvcc") is None:
+        pytest.skip("no nvcc")
+    (tmp_path / "program.cu").write_text(source)
+    subprocess.run([tool("nvcc"), *NVCC, *words, "-o", tmp_path / "program", tmp_path / "program.cu"], check=True)
+    return tmp_path / "program"
+
+
+def test_a_program_without_kernels_runs(root, runtime, tmp_path):
+    done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, WITHOUT_KERNELS))
+    assert done.stdout == "1 device\n", done.stderr
+
+
+def test_separable_compilation_is_rejected_by_its_name(root, runtime, tmp_path):
+    done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, TEXTURE, "-rdc=true"))
+    assert done.returncode == 3 and "nvcc compiled it with -rdc=true (separable compilation)" in done.stderr
+
+
+def test_a_texture_is_rejected_by_its_name_and_events_have_times(root, runtime, tmp_path):
+    done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, TEXTURE))
+    assert done.stdout == "cudaErrorNotSupported\ntimes\n"
+    assert re.search(r"^kernkit: k cannot run: tex\.1d\.v4\.f32\.s32 \((program\.cu|texture\w+\.h):\d+.*\): ", done.stderr), done.stderr
 
 
 @pytest.mark.all

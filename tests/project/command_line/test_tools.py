@@ -166,11 +166,13 @@ def test_what_a_tool_finds(run, tmp_path, kernel, tool_of, sentence):
     assert finding["tool"] == tool_of and finding["kernel"] == kernel and finding["count"] == 1
     assert run("sanitize", "--error-exitcode", 9, kernel=kernel).returncode == 9
     other = {"memcheck": "synccheck", "synccheck": "memcheck"}[tool_of]
-    assert run("sanitize", "--tool", other, kernel=kernel).returncode == 0
+    done = run("sanitize", "--tool", other, kernel=kernel)
+    assert done.returncode == 1 and f"kernkit sanitize: 0 found: {other} 0" in done.stderr
+    assert "kernkit sanitize: incomplete: a kernel stopped, and the rest of it did not run: " + kernel in done.stderr
 
 
 def test_threads_that_end_before_a_barrier(run):
-    """No fault; a warning of synccheck where these are asked for."""
+    """No fault; a warning of synccheck at the level of warnings."""
     done = run("sanitize", kernel="early")
     assert done.returncode == 0 and "kernkit sanitize: 0 found: " in done.stderr, done.stderr
     done = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")
@@ -223,6 +225,68 @@ def test_nothing_found_and_the_programs_exit_code(run):
     assert done.returncode == 0 and "kernkit sanitize: 0 found: " in done.stderr
     assert run("sanitize", kernel="seven").returncode == 7
     assert run("counters", kernel="seven").returncode == 7
+
+
+@pytest.fixture(scope="module")
+def ends(run, root, tmp_path_factory):
+    program = tmp_path_factory.mktemp("ends") / "ends"
+    subprocess.run([tool("nvcc"), "-arch=compute_80", "-cudart", "shared", "-lineinfo", "-o", program,
+                    SOURCE.parent / "ends.cu"], check=True)  # fmt: skip
+
+    def run_end(name, *options, seed="0"):
+        runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
+        words = [sys.executable, "-B", "-m", "kernkit", "sanitize", "--runtime", runtime, *options, program, name]
+        return subprocess.run([*map(str, words)], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": str(root / "sdk/python"), "KERNKIT_SEED": seed})  # fmt: skip
+
+    return run_end
+
+
+INVALID = r'Program hit cudaErrorInvalidValue \(error 1\) due to "invalid argument" on CUDA API call to '
+
+
+@pytest.mark.parametrize(
+    "name, sentence",
+    [("copy", INVALID + "cudaMemcpy: src: 132 bytes at byte 0 of an allocation of 128 bytes end 4 bytes past its end"),
+     ("rows", INVALID + "cudaMemcpy2D: dst: 144 bytes at byte 0 of an allocation of 128 bytes end 16 bytes past its end"),
+     ("fill rows", INVALID + "cudaMemset2D: devPtr: 192 bytes at byte 0 of an allocation of 128 bytes end 64 bytes past"),
+     ("peer", INVALID + "cudaMemcpyPeer: src: 128 bytes at byte 4 of an allocation of 128 bytes end 4 bytes past its end"),
+     ("symbol", INVALID + "cudaMemcpyToSymbol: symbol: 20 bytes at byte 0 of a variable of 16 bytes are not inside of it"),
+     ("from symbol", INVALID + "cudaMemcpyFromSymbol: dst: 16 bytes at byte 120 of an allocation of 128 bytes end 8 bytes"),
+     ("twice", INVALID + "cudaFree: devPtr: byte 0 of an allocation of 128 bytes that was freed"),
+     ("configuration", r'Program hit cudaErrorInvalidConfiguration \(error 9\) due to "invalid configuration argument" on '
+      "CUDA API call to cudaLaunchKernel"),
+     ("overflow", "overflows: block .*stack"),
+     ("function", "calls: block .* where no function is"),
+     ("trap", r"traps: block .*__trap\(\)"),
+     ("unsynchronised outside", r"outside: block .*stores 4 bytes 272 bytes")],
+)  # fmt: skip
+@pytest.mark.parametrize("seed", ("0", "3"))
+def test_what_the_host_does_wrong_and_what_stops_a_kernel_count(ends, name, sentence, seed):
+    done = ends(name, seed=seed)
+    assert done.returncode == 1 and "kernkit sanitize: 1 found: memcheck 1" in done.stderr, done.stderr
+    assert re.search("^memcheck: " + sentence, done.stderr, re.MULTILINE), done.stderr
+    assert ("warning: ended without synchronising" in done.stderr) == name.startswith("unsynchronised")
+
+
+def test_what_did_not_run_is_reported(ends):
+    done = ends("outside", "--tool", "racecheck")
+    assert done.returncode == 1
+    assert "incomplete: a kernel stopped, and the rest of it did not run: outside: block" in done.stderr
+    assert "incomplete: 1 launch after a stopped kernel did not run\n" in done.stderr
+    done = ends("crash")
+    assert done.returncode == 134 and "incomplete: the program crashed or was ended by signal 6" in done.stderr
+    done = ends("exit")
+    assert done.returncode == 1 and "was ended before the tools wrote their last findings" in done.stderr
+    assert ends("right").returncode == 0 and "incomplete" not in ends("right").stderr
+
+
+@pytest.mark.parametrize("seed", ("0", "3"))
+def test_a_program_that_does_not_synchronise_is_warned_of(ends, seed):
+    done = ends("unsynchronised", seed=seed)
+    assert done.returncode == 0
+    assert "kernkit sanitize: warning: ended without synchronising\n" in done.stderr
+    assert "warning" not in ends("right", seed=seed).stderr
 
 
 def test_what_is_no_tool(capfd):

@@ -82,8 +82,7 @@ TEST_F(CudaCopies, MemoryOfTheHostIsNoMemoryOfADevice) {
             "cudaMemcpy(): src: 4 bytes that are in no allocation");
   EXPECT_EQ(sentence(cudaMemset(host_.data(), 0, 4)),
             "cudaMemset(): devPtr: 4 bytes that are in no allocation");
-  EXPECT_EQ(sentence(cudaMemset(nullptr, 0, 4)),
-            "cudaMemset(): devPtr: 4 bytes at a null pointer");
+  EXPECT_EQ(sentence(cudaMemset(nullptr, 0, 4)), "cudaMemset(): devPtr: 4 bytes at a null pointer");
   EXPECT_EQ(sentence(cudaMemcpy(nullptr, device_, 4, cudaMemcpyDeviceToHost)),
             "cudaMemcpy(): dst: 4 bytes at a null pointer");
   EXPECT_EQ(cudaMemcpy(host_.data(), host_.data() + 8, 4, cudaMemcpyHostToHost), cudaSuccess);
@@ -172,7 +171,7 @@ TEST_F(CudaCopies, FreedMemoryIsNoMemoryOfTheHost) {
             "cudaMemcpy(): dst: 4 bytes");
 }
 
-// The range is known when the call is captured; whether memory is there, when the graph runs.
+// The capture checks the range; the launch checks that the memory is there.
 TEST_F(CudaCopies, InAGraph) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;

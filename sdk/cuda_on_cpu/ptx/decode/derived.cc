@@ -11,12 +11,13 @@ namespace {
 constexpr uint32_t kUnknown = kNone, kOther = kNone - 1;
 
 bool is_variable(uint32_t base) { return base < kOther; }
-// Of a source that an operation lacks: other bits.
+// A source that an operation lacks is no address.
 uint32_t base_of(const std::vector<uint32_t>& bases, uint32_t at) {
   return at != kNone ? bases[at] : kOther;
 }
 
-// Of a sum. A distance may be any number, and what is the difference of two addresses as well.
+// The base of a sum. A distance may be any number, and what is the difference of two addresses as
+// well.
 uint32_t either(uint32_t a, uint32_t b) {
   if (is_variable(a) && is_variable(b)) return kOther;
   if (is_variable(a)) return a;

@@ -51,8 +51,8 @@ struct Operation {
   uint32_t number = 0;    // of this one
   uint32_t more = kNone;  // of registers: a list of the kernel's
   int64_t offset = 0;     // of an address
-  // Of an access whose address is one in a variable: its number in Kernel::variables; and in shared
-  // memory where the variable begins and ends, in bytes.
+  // An access whose address is derived from that of a variable has the variable's number in
+  // Kernel::variables, and in shared memory the variable's begin and end [bytes].
   uint32_t variable = kNone, shared_begin = 0, shared_end = UINT32_MAX;
 
   template <class Visit>

@@ -84,7 +84,10 @@ cudaError_t cudaMalloc3D(PitchedPtr* memory, Extent extent) {
   return call("cudaMalloc3D", Reach::kUnsafe, [&] { return allocate(memory, extent); });
 }
 cudaError_t cudaMemset3D(PitchedPtr memory, int value, Extent extent) {
-  return call("cudaMemset3D", Reach::kDevice, [&] { return fill(memory, value, extent, nullptr); });
+  return call("cudaMemset3D", Reach::kDevice, [&] {
+    const cudaError_t refused = refuse_waiting(nullptr);
+    return refused != cudaSuccess ? refused : fill(memory, value, extent, nullptr);
+  });
 }
 cudaError_t cudaMemset3DAsync(PitchedPtr memory, int value, Extent extent, cudaStream_t stream) {
   return call("cudaMemset3DAsync", Reach::kDevice,
@@ -92,6 +95,8 @@ cudaError_t cudaMemset3DAsync(PitchedPtr memory, int value, Extent extent, cudaS
 }
 cudaError_t cudaMemcpy3D(const Memcpy3DParms* parameters) {
   return call("cudaMemcpy3D", Reach::kDevice, [&] {
+    const cudaError_t refused = refuse_waiting(nullptr);
+    if (refused != cudaSuccess) return refused;
     const cudaError_t error = copy(parameters, nullptr);
     return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
   });

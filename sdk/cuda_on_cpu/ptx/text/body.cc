@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statements of a function.
+#include <set>
+#include <string>
+
 #include "ptx/text/parser.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -148,6 +151,14 @@ class BodyParser {
       const size_t begin = dot + 1;
       dot = opcode.find('.', begin);
       instruction.modifiers.push_back(opcode.substr(begin, dot - begin));
+    }
+    // Operands of textures and surfaces have a form of their own; the decoder rejects such an
+    // instruction by its name.
+    static const std::set<std::string> kTextures = {"tex",  "tld4",  "txq", "suld",
+                                                    "sust", "sured", "suq", "istypep"};
+    if (kTextures.count(instruction.name) != 0) {
+      while (!lexer_.accept(";")) lexer_.next();
+      return;
     }
     parse_operands(&instruction);
   }

@@ -14,8 +14,9 @@ GlobalCells& GlobalCells::of_process() {
 
 // What is left of kernels that are before this one is of no use; nor is it of many others.
 uint32_t GlobalCells::begin(LaunchSeen launch) {
-  const bool all_before = std::all_of(launches_.begin(), launches_.end(),
-                                      [](const LaunchSeen& one) { return is_before(one.work); });
+  const bool all_before = std::all_of(
+      launches_.begin(), launches_.end(),
+      [&](const LaunchSeen& one) { return is_before(one.work) && !launch.may_run_with(one.work); });
   if (all_before || pages_.size() > kMostPages || pages_with_cells_ > kMostWithCells ||
       instructions_.size() > kMostInstructions / 2) {
     launches_.clear();
@@ -23,6 +24,15 @@ uint32_t GlobalCells::begin(LaunchSeen launch) {
   }
   launches_.push_back(std::move(launch));
   return static_cast<uint32_t>(launches_.size() - 1);
+}
+
+uint64_t GlobalCells::ended_before(const WorkId& work, uint64_t previous) const {
+  const auto is_previous = [&](const LaunchSeen& one) {
+    return one.work.stream == work.stream && one.work.number == previous && one.watched != nullptr;
+  };
+  const auto kernel = std::find_if(launches_.begin(), launches_.end(), is_previous);
+  if (kernel == launches_.end()) return previous;  // a copy or an event, which it waits for
+  return kernel->waits_first ? kernel->previous : kernel->ended;
 }
 
 void GlobalCells::forget() {

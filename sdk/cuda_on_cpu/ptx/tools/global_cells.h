@@ -39,6 +39,15 @@ struct LaunchSeen {
   std::shared_ptr<const WatchedKernel> watched;
   WorkId work;
   dim3 grid, block;
+  // Numbers of work in its stream: the one before it, and the last that had ended when it began. A
+  // programmatic dependent launch begins while later work may still run.
+  uint64_t previous = 0, ended = UINT64_MAX;
+  // Whether each of its blocks waits for earlier work before later work may begin.
+  bool waits_first = true;
+
+  bool may_run_with(const WorkId& other) const {
+    return other.stream == work.stream && other.number > ended && other.number < work.number;
+  }
 };
 
 /// What a call of the runtime does to memory, in place of an instruction's operation.
@@ -56,6 +65,11 @@ class GlobalCells {
 
   uint32_t begin(LaunchSeen launch);
   const LaunchSeen& launch(uint32_t number) const { return launches_[number]; }
+  /// A block of the launch let later work begin before it waited for earlier work.
+  void triggers_first(uint32_t launch) { launches_[launch].waits_first = false; }
+  /// The number of the last work of a stream that had ended when a programmatic dependent launch
+  /// began, as far as that follows from the kernel before the launch, `previous`.
+  uint64_t ended_before(const WorkId& work, uint64_t previous) const;
   uint32_t add(const Instruction& instruction);
   static uint32_t with_lane(uint32_t instruction, int lane) {
     return instruction << 5 | static_cast<uint32_t>(lane);

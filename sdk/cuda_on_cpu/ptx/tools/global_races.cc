@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/tools/global_races.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -14,8 +15,11 @@ class GlobalRaces::OfBlock : public BlockWatch {
  public:
   OfBlock(GlobalRaces& all, Block& block)
       : all_(all), block_(block), watched_(*all.cells_.launch(all.launch_).watched) {}
+  ~OfBlock() override { end_block(); }
 
   void starts() override {
+    end_block();
+    runs_ = true;
     clocks_ = {};
     if (all_.of_lanes_) clocks_.watch_lanes();
     barriers_.clear();
@@ -48,7 +52,10 @@ class GlobalRaces::OfBlock : public BlockWatch {
     old_.clear();
     AccessKind kind = watched_.accesses[operation.number];
     if (watched_.fences[operation.number] != Reach::kNone) fence(warp, operation);
-    if (kind == AccessKind::kNone) return;
+    if (kind == AccessKind::kNone) {
+      if (all_.may_overlap_) note(watched_.grid_steps[operation.number], warp.number);
+      return;
+    }
     const uint32_t mask = warp.mask;
     Touched touched[kMostTouched];
     int count = 0;
@@ -109,6 +116,10 @@ class GlobalRaces::OfBlock : public BlockWatch {
     uint32_t waiting = 0;
   };
 
+  static constexpr uint64_t kEarlierWork = UINT64_MAX;  // in Known, in place of a warp
+  static constexpr const char* kNoWait =
+      ", with no cudaGridDependencySynchronize() between that orders them";
+
   void add(const Touched& touched, uint32_t bytes) {
     for (uint32_t left = touched.lanes; left != 0; left &= left - 1) {
       const int lane = __builtin_ctz(left);
@@ -119,6 +130,27 @@ class GlobalRaces::OfBlock : public BlockWatch {
       const auto* place = reinterpret_cast<const unsigned char*>(at);
       old_.insert(old_.end(), place, place + bytes);
     }
+  }
+
+  // The end of earlier work that a launch may overlap is an entry of a warp's `known`, so that
+  // barriers, fences and atomics pass the entry on.
+  void note(GridStep step, unsigned warp) {
+    if (step == GridStep::kWaits) {
+      warps_[warp].known[kEarlierWork] = 1;
+      waits_ = true;
+    } else if (step == GridStep::kTriggers && !knows_earlier_work(warp)) {
+      triggers_first_ = true;
+    }
+  }
+  bool knows_earlier_work(unsigned warp) const {
+    return warps_[warp].known.count(kEarlierWork) != 0;
+  }
+  // A block that triggers nothing does so when it ends.
+  void end_block() {
+    if (runs_ && all_.may_overlap_ && (triggers_first_ || !waits_)) {
+      all_.cells_.triggers_first(all_.launch_);
+    }
+    runs_ = waits_ = triggers_first_ = false;
   }
 
   void fence(const Warp& warp, const Operation& operation) {
@@ -149,7 +181,8 @@ class GlobalRaces::OfBlock : public BlockWatch {
     if (seen == 0) return false;
     const Instruction& before = all_.cells_.instruction(seen);
     if (before.launch != now.launch) {
-      return !is_before(all_.cells_.launch(before.launch).work);
+      const WorkId& work = all_.cells_.launch(before.launch).work;
+      return !is_before(work) || (may_run(work) && !knows_earlier_work(now.warp));
     }
     if (before.block == now.block) {
       if (before.ordered != Reach::kNone && now.ordered != Reach::kNone) return false;
@@ -163,6 +196,9 @@ class GlobalRaces::OfBlock : public BlockWatch {
     const Known& known = warps_[now.warp].known;
     const auto found = known.find(key_of(before.block, before.warp));
     return found == known.end() || found->second < before.time;
+  }
+  bool may_run(const WorkId& work) const {
+    return all_.may_overlap_ && all_.cells_.launch(all_.launch_).may_run_with(work);
   }
   bool load(GlobalCell* cell, const Instruction& now, uint32_t seen, uint64_t at, bool reported) {
     if (!reported && !cell->written_alike && races(cell->written, now)) {
@@ -204,9 +240,11 @@ class GlobalRaces::OfBlock : public BlockWatch {
     ++race.count;
     if (race.count > 1 && race.block <= number_) return true;
     race.block = number_;
-    race.sentence = launch.kernel + ": " + cells.place_text(seen_now) + ": " +
-                    with_bytes(what, at, block_.launch.memory.range_of(at)) + ", which " +
-                    cells.past_text(seen, now) + unordered_text(of_lanes);
+    race.sentence =
+        launch.kernel + ": " + cells.place_text(seen_now) + ": " +
+        with_bytes(what, at, block_.launch.memory.range_of(at)) + ", which " +
+        cells.past_text(seen, now) +
+        (may_run(cells.launch(before.launch).work) ? kNoWait : unordered_text(of_lanes));
     return true;
   }
 
@@ -218,17 +256,29 @@ class GlobalRaces::OfBlock : public BlockWatch {
   OfWarp warps_[kMostWarps];
   std::vector<Lane> touched_;
   std::vector<unsigned char> old_;  // what was where lanes touch
+  // Whether the block that runs waits for earlier work, and lets later work begin first.
+  bool runs_ = false, waits_ = false, triggers_first_ = false;
   Range range_;
   uint64_t number_ = 0;  // of the block
   unsigned lane_ = 0;    // whose access it is
 };
 
 GlobalRaces::GlobalRaces(std::shared_ptr<const WatchedKernel> watched, std::string kernel,
-                         std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block)
+                         std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block,
+                         const KnownWork* dependent)
     : ledgers_(std::move(ledgers)),
       of_lanes_(wants_lanes(ledgers_)),
       cells_(GlobalCells::of_process()) {
-  launch_ = cells_.begin({std::move(kernel), std::move(watched), work_now(), grid, block});
+  LaunchSeen launch{std::move(kernel), std::move(watched), work_now(), grid, block};
+  launch.previous = previous_work();
+  if (dependent != nullptr && launch.work.stream != nullptr) {
+    const auto known = dependent->find(launch.work.stream);
+    launch.ended =
+        std::max({cells_.ended_before(launch.work, launch.previous), known_by_other_streams(),
+                  known != dependent->end() ? known->second : 0});
+    may_overlap_ = launch.ended < launch.previous;
+  }
+  launch_ = cells_.begin(std::move(launch));
 }
 GlobalRaces::~GlobalRaces() { races_.tell(ledgers_); }
 

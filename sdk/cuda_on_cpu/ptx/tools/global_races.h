@@ -18,8 +18,9 @@ namespace kernkit::cuda_on_cpu::ptx {
 
 class GlobalRaces : public Watch {
  public:
+  /// `dependent`: of a programmatic dependent launch, what its maker knew of streams; else null.
   GlobalRaces(std::shared_ptr<const WatchedKernel> watched, std::string kernel,
-              std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block);
+              std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block, const KnownWork* dependent);
   ~GlobalRaces() override;
   std::unique_ptr<BlockWatch> of(Block& block) override;
   bool needs_order() const override { return true; }
@@ -31,6 +32,7 @@ class GlobalRaces : public Watch {
   bool of_lanes_;  // it looks for those, too
   GlobalCells& cells_;
   uint32_t launch_;
+  bool may_overlap_ = false;        // the kernel before it in its stream may still run
   std::map<uint64_t, Known> said_;  // at the addresses of ordered accesses
   RacesFound races_;
 };

@@ -13,17 +13,17 @@
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-using Heard = std::map<const void*, uint64_t>;  // of each stream the last work
-
 /// Who runs: the host's thread, or work of a stream.
 struct Actor {
-  Heard heard;
+  KnownWork heard;
   WorkId work;
+  uint64_t previous = 0, by_others = 0;  // see previous_work() and known_by_other_streams()
 };
 
 struct OrderState {
   std::mutex mutex;
-  std::map<const void*, Heard> places;
+  std::map<const void*, KnownWork> places;
+  std::map<const void*, uint64_t> last;  // work of each stream
   uint64_t works = 0;
 };
 OrderState& order() {
@@ -35,7 +35,7 @@ std::vector<Actor>& actors() {
   return all;
 }
 
-void hear_all(Heard* to, const Heard& from) {
+void hear_all(KnownWork* to, const KnownWork& from) {
   for (const auto& [stream, number] : from) (*to)[stream] = std::max((*to)[stream], number);
 }
 
@@ -59,9 +59,13 @@ void leaves() {
 // The legacy stream and the others that wait for it: what of either has run, is before this. Work
 // that is in no order has no queue.
 void begins(const Queue* queue) {
+  uint64_t by_others = 0;
   if (queue != nullptr && (queue->legacy || queue->blocking)) {
     for (const auto& [key, other] : state().queues) {
-      if (queue->legacy ? other.blocking : other.legacy) acquire(&other.done);
+      if (!(queue->legacy ? other.blocking : other.legacy)) continue;
+      acquire(&other.done);
+      const std::lock_guard<std::mutex> lock(order().mutex);
+      by_others = std::max(by_others, order().places[&other.done][&queue->done]);
     }
   }
   const std::lock_guard<std::mutex> lock(order().mutex);
@@ -69,8 +73,11 @@ void begins(const Queue* queue) {
   // Its stream is its own: no queue has an odd address.
   const void* stream =
       queue != nullptr ? &queue->done : reinterpret_cast<const void*>(2 * number + 1);
-  actors().back().work = {stream, number};
-  actors().back().heard[stream] = number;
+  Actor& actor = actors().back();
+  actor.work = {stream, number};
+  actor.previous = queue != nullptr ? std::exchange(order().last[stream], number) : 0;
+  actor.by_others = by_others;
+  actor.heard[stream] = number;
 }
 
 void note(OrderStep step, const void* what) {
@@ -91,11 +98,15 @@ void forget_order() {
   actors() = std::vector<Actor>(1);
   const std::lock_guard<std::mutex> lock(order().mutex);
   order().places.clear();
+  order().last.clear();
 }
 WorkId work_now() { return actors().back().work; }
+KnownWork known_work() { return actors().back().heard; }
+uint64_t previous_work() { return actors().back().previous; }
+uint64_t known_by_other_streams() { return actors().back().by_others; }
 bool is_before(const WorkId& work) {
   if (kRaceDetector || work.stream == nullptr) return true;
-  const Heard& heard = actors().back().heard;
+  const KnownWork& heard = actors().back().heard;
   const auto found = heard.find(work.stream);
   return found != heard.end() && found->second >= work.number;
 }

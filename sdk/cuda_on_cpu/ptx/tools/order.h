@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 
 namespace kernkit::cuda_on_cpu::ptx {
 
@@ -13,6 +14,9 @@ struct WorkId {
   uint64_t number = 0;
 };
 
+/// The last work of each stream that happened before something.
+using KnownWork = std::map<const void*, uint64_t>;
+
 /// From here on it is kept.
 void keep_order();
 /// From here on it is not: the runtime pays nothing for it, and what was kept is gone.
@@ -21,5 +25,12 @@ void forget_order();
 WorkId work_now();
 /// Whether that work happened before what runs now.
 bool is_before(const WorkId& work);
+/// What this thread knows of streams.
+KnownWork known_work();
+/// The number of the work before what runs now, in its stream; 0: none.
+uint64_t previous_work();
+/// What of the stream of what runs now happened before it because of another stream that both
+/// wait for: the number of the last such work; 0: none.
+uint64_t known_by_other_streams();
 
 }  // namespace kernkit::cuda_on_cpu::ptx

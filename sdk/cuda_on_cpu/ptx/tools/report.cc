@@ -99,8 +99,16 @@ std::string object(const Finding& finding) {
 }  // namespace
 
 std::string json_of(const std::vector<KernelCounters>& kernels,
-                    const std::vector<Finding>& findings) {
-  return "{\"kernels\": " + list(kernels) + ", \"findings\": " + list(findings) + "}\n";
+                    const std::vector<Finding>& findings, const ProcessState& process) {
+  std::string stopped;
+  for (const std::string& sentence : process.stopped) {
+    stopped += (stopped.empty() ? "" : ", ") + quoted(sentence);
+  }
+  const auto truth = [](bool value) { return value ? "true" : "false"; };
+  return "{\"ended\": " + std::string(truth(process.ended)) +
+         ", \"synchronised\": " + truth(process.synchronised) +
+         ", \"not_run\": " + std::to_string(process.not_run) + ", \"stopped\": [" + stopped +
+         "], \"kernels\": " + list(kernels) + ", \"findings\": " + list(findings) + "}\n";
 }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -19,7 +19,15 @@ struct Finding {
   uint64_t count = 1;
 };
 
+/// How far a process came.
+struct ProcessState {
+  bool ended = false;                // else it was ended from outside, or ended by _exit()
+  bool synchronised = true;          // else the host never waited for some kernels
+  uint64_t not_run = 0;              // launches that returned the error of a stopped kernel
+  std::vector<std::string> stopped;  // what stopped kernels
+};
+
 std::string json_of(const std::vector<KernelCounters>& kernels,
-                    const std::vector<Finding>& findings);
+                    const std::vector<Finding>& findings, const ProcessState& process);
 
 }  // namespace kernkit::cuda_on_cpu::ptx

@@ -16,6 +16,9 @@
 #include "ptx/tools/initcheck.h"
 #include "ptx/tools/shared_races.h"
 #include "ptx/tools/written.h"
+#include "runtime/ptx.h"
+#include "runtime/queue.h"
+#include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
 namespace ptx {
@@ -98,19 +101,32 @@ Session::Session() {
   if (is_asked_for("synccheck") && is_warn(std::getenv("KERNKIT_SYNCCHECK_DETECT_LEVEL"))) {
     sync_ledgers_.push_back(&barriers_of_program_);
   }
-  std::atexit([] { of_process().write(); });
+  cuda_on_cpu::note_call = [](const char* function, cudaError_t error, const std::string& why) {
+    of_process().note_call(function, error, why);
+  };
+  std::atexit([] { of_process().end(); });
+  write();
+}
+
+void Session::end() {
+  const std::lock_guard<std::recursive_mutex> of_runtime(state().mutex);
+  process_.synchronised = !has_unwaited_kernels();
+  for (size_t device = 0; device < state().devices.size(); ++device) {
+    drain_device(static_cast<int>(device));
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  process_.ended = true;
+  write();
 }
 
 void Session::write() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!ran_ && races_of_program_.findings().empty()) return;
   const std::string path = folder_ + "/" + std::to_string(getpid()) + ".json";
   std::FILE* file = std::fopen(path.c_str(), "w");
   std::vector<Finding> findings = findings_;
   for (Finding& race : races_of_program_.findings()) findings.push_back(std::move(race));
   for (Finding& use : uses_of_program_.findings()) findings.push_back(std::move(use));
   for (Finding& one : barriers_of_program_.findings()) findings.push_back(std::move(one));
-  const std::string text = json_of(of_program_.kernels(), findings);
+  const std::string text = json_of(of_program_.kernels(), findings, process_);
   if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
       std::fclose(file) == 0) {
     return;
@@ -120,9 +136,9 @@ void Session::write() const {
 
 std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module,
                                       const std::string& name, dim3 grid, dim3 block,
-                                      size_t dynamic_shared_bytes, bool whole) {
+                                      size_t dynamic_shared_bytes, bool whole,
+                                      const KnownWork* dependent) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  ran_ = true;
   const bool knows_writes = whole && !init_ledgers_.empty();
   if (!knows_writes) Written::of_process().forget();
   if (ledgers_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !knows_writes) {
@@ -137,7 +153,7 @@ std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module
   if (!race_ledgers_.empty()) {
     tools->all.push_back(std::make_unique<SharedRaces>(*kernel.watched, race_ledgers_));
     tools->all.push_back(
-        std::make_unique<GlobalRaces>(kernel.watched, name, race_ledgers_, grid, block));
+        std::make_unique<GlobalRaces>(kernel.watched, name, race_ledgers_, grid, block, dependent));
   }
   if (knows_writes) {
     tools->all.push_back(std::make_unique<InitWatch>(*kernel.watched, init_ledgers_));
@@ -146,13 +162,39 @@ std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module
   return tools;
 }
 
+// What compute-sanitizer has no tool of its own for, such as a trap, its memcheck reports.
 void Session::note(const std::string& kernel, const PtxResult& result) {
-  if (result.sentence.empty()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!folder_.empty()) findings_.push_back({result.tool, kernel, result.sentence});
+  if (folder_.empty()) return;
+  if (!result.sentence.empty()) {
+    const std::string tool = result.tool;
+    findings_.push_back({tool == "program" ? "memcheck" : tool, kernel, result.sentence});
+    process_.stopped.push_back(result.sentence);
+  }
+  const size_t found =
+      findings_.size() + races_of_program_.findings().size() + uses_of_program_.findings().size();
+  if (found == written_) return;
+  written_ = found;
+  write();  // the process may not come to its end
+}
+
+void Session::note_call(const char* function, cudaError_t error, const std::string& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (why.empty() && !process_.stopped.empty()) {
+    ++process_.not_run;
+  } else {
+    findings_.push_back({"memcheck", "",
+                         std::string("Program hit ") + cudaGetErrorName(error) + " (error " +
+                             std::to_string(static_cast<int>(error)) + ") due to \"" +
+                             cudaGetErrorString(error) + "\" on CUDA API call to " + function +
+                             (why.empty() ? "" : ": ") + why});
+  }
+  write();
 }
 
 }  // namespace ptx
+
+void begin_session() { (void)ptx::Session::of_process(); }
 
 namespace {
 

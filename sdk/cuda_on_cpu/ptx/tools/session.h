@@ -16,6 +16,7 @@
 #include "ptx/tools/counts.h"
 #include "ptx/tools/ended_threads.h"
 #include "ptx/tools/findings.h"
+#include "ptx/tools/order.h"
 #include "ptx/tools/report.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -36,9 +37,10 @@ class Session {
     all.erase(std::remove(all.begin(), all.end(), ledger), all.end());
   }
   /// The tools of a launch, of which not all blocks may run; null where none is on. The kernel
-  /// that then runs is the watched one.
+  /// that then runs is the watched one. `dependent`: see GlobalRaces.
   std::unique_ptr<Watch> begin(const Kernel& kernel, const Module& module, const std::string& name,
-                               dim3 grid, dim3 block, size_t dynamic_shared_bytes, bool whole);
+                               dim3 grid, dim3 block, size_t dynamic_shared_bytes, bool whole,
+                               const KnownWork* dependent);
   /// Those that races are told.
   std::vector<RaceLedger*> race_ledgers() const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -46,9 +48,13 @@ class Session {
   }
   /// What the launch did wrong counts as found by the tool that it is of.
   void note(const std::string& kernel, const PtxResult& result);
+  /// A call of the host returned an error.
+  void note_call(const char* function, cudaError_t error, const std::string& why);
 
  private:
   Session();
+  /// At the end of the process: what streams have left runs, and all is written.
+  void end();
   void write() const;
   std::vector<Ledger*>& of(Ledger*) { return ledgers_; }
   std::vector<RaceLedger*>& of(RaceLedger*) { return race_ledgers_; }
@@ -61,7 +67,8 @@ class Session {
   std::vector<InitLedger*> init_ledgers_;
   std::vector<SyncLedger*> sync_ledgers_;
   std::string folder_;  // "": nothing is written
-  bool ran_ = false;    // a kernel did
+  ProcessState process_;
+  size_t written_ = 0;  // findings that were written
   Ledger of_program_;
   RaceLedger races_of_program_;
   InitLedger uses_of_program_;

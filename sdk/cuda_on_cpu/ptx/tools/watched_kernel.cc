@@ -54,6 +54,11 @@ Reach fence(const std::string& opcode, AccessKind kind) {
   return fences || releases ? reach_of(opcode) : Reach::kNone;
 }
 
+GridStep grid_step(const std::string& opcode) {
+  if (opcode.rfind("griddepcontrol", 0) != 0) return GridStep::kNone;
+  return has(opcode, ".wait") ? GridStep::kWaits : GridStep::kTriggers;
+}
+
 }  // namespace
 
 WatchedKernel::WatchedKernel(const Kernel& original, const Module& module) : kernel(original) {
@@ -64,6 +69,7 @@ WatchedKernel::WatchedKernel(const Kernel& original, const Module& module) : ker
     accesses.push_back(access_of(operation, origin.opcode));
     ordered.push_back(ptx::ordered(origin.opcode, accesses.back()));
     fences.push_back(fence(origin.opcode, accesses.back()));
+    grid_steps.push_back(grid_step(origin.opcode));
     if (operation.run != nullptr) operation.run = run_watched;
     const SourceLine& at = origin.line;
     const auto [found, is_new] =

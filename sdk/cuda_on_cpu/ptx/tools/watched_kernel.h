@@ -17,6 +17,9 @@ enum class AccessKind : uint8_t { kNone, kLoad, kStore, kAtomic, kCopy };
 /// Of a fence: whom it is for.
 enum class Reach : uint8_t { kNone, kBlock, kDevice };
 
+/// What an operation does about grids before and after its own: griddepcontrol.
+enum class GridStep : uint8_t { kNone, kWaits, kTriggers };
+
 /// A line of the source. Operations of one place have the same.
 struct Line {
   std::string place, file;  // as LineCounters has them
@@ -33,6 +36,7 @@ struct WatchedKernel {
   std::vector<AccessKind> accesses;
   std::vector<uint32_t> line_of;  // a number of `lines`
   std::vector<Reach> ordered, fences;
+  std::vector<GridStep> grid_steps;
   mutable std::vector<BitPlan> bit_plans;  // made at the first launch with InitWatch
 };
 

@@ -57,7 +57,7 @@ struct LaunchConfig {
     cooperative = true;
     return *this;
   }
-  /// The kernel may start before the one in front of it in the stream has ended (sm_90 and later).
+  /// The kernel may start before the previous kernel of the stream has ended (sm_90 and later).
   /// It must call cudaGridDependencySynchronize() before it touches memory: without it, a race.
   LaunchConfig& overlapping_previous() {
     overlaps_previous = true;

@@ -123,7 +123,7 @@ class CudaRuntime {
 
   /// What was created and not yet released: "2 allocations, 1 stream", "" when nothing.
   std::string live() const;
-  /// Bytes of device memory in use.
+  /// Bytes of device memory in use by allocations, without what memory pools keep unused.
   size_t used_memory(int device = 0) const;
 };
 

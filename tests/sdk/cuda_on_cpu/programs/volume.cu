@@ -84,6 +84,18 @@ int main() {
   right = right && cudaMalloc3D(&none, too_many) == cudaErrorMemoryAllocation;
   const auto large = cudaMallocPitch(&none.ptr, &none.pitch, 1, size_t{1} << 60);
   right = right && large == cudaErrorMemoryAllocation;
+  // A call that waits for the device is not permitted beside a capture, and invalidates it.
+  cudaStream_t stream;
+  cudaGraph_t graph = nullptr;
+  to_host.srcPos = make_cudaPos(3 * sizeof(int), 2, 1);
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  for (const bool copies : {true, false}) {
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    const auto waits = copies ? cudaMemcpy3D(&to_host) : cudaMemset3D(y, 0, bytes);
+    right = right && waits == cudaErrorStreamCaptureUnsupported;
+    right = right && cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated;
+  }
+  check(cudaStreamDestroy(stream));
   check(cudaFree(x.ptr));
   check(cudaFree(y.ptr));
   return verdict("volume", right);

@@ -117,7 +117,7 @@ TEST_F(PtxExecution, AlignmentOfDynamicSharedMemory) {
   const std::string before =
       ".extern .shared .align 1024 .b8 wide[];\n.extern .shared .align 4 .b8 narrow[];\n"
       ".shared .align 4 .b8 fixed[44];\n.extern .shared .align 4096 .b8 unused[];\n";
-  // All of it begins at one address. The last byte of it is there.
+  // All arrays begin at one address, and the last byte can be reached.
   const auto r = run(kernel("st.shared.u32 [fixed+40], %i; mov.u32 %r, wide; mov.u32 %x1, narrow; "
                             "sub.u32 %x1, %x1, %r; or.b32 %r, %r, %x1; st.shared.u32 [wide+96], "
                             "%i; ld.shared.u32 %x1, [narrow+96]; sub.u32 %x1, %x1, %i; "

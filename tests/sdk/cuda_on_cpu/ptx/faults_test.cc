@@ -203,8 +203,8 @@ TEST_F(PtxFaults, CallsNoFunction) {
 // Variables that follow each other, in global and in shared memory.
 class PtxVariableFaults : public Ptx {
  protected:
-  // Of a kernel whose threads have their number in %i, and 4 times that in %r1 and %y1; %r2 is n.
-  // %p1: thread 0.
+  // The fault of a kernel whose threads have their number in %i, and 4 times that in %r1 and %y1;
+  // %r2 is n. %p1: thread 0.
   std::string fault_of(const std::string& body, int n = 0, unsigned threads = 32,
                        size_t dynamic = 64) {
     CudaRuntime runtime;

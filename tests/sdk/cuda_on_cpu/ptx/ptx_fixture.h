@@ -80,12 +80,21 @@ class PtxModule {
   template <class... Arguments>
   cudaError_t launch_on(cudaStream_t stream, const char* name, dim3 grid, dim3 block,
                         size_t shared_memory, Arguments... arguments) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared_memory;
+    config.stream = stream;
+    return launch_by(config, name, arguments...);
+  }
+  template <class... Arguments>
+  cudaError_t launch_by(const cudaLaunchConfig_t& config, const char* name,
+                        Arguments... arguments) const {
     cudaKernel_t kernel = nullptr;
     const cudaError_t unknown = cudaLibraryGetKernel(&kernel, library_, name);
     if (unknown != cudaSuccess) return unknown;
     void* addresses[] = {&arguments..., nullptr};
-    return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, addresses,
-                            shared_memory, stream);
+    return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses);
   }
 
  private:

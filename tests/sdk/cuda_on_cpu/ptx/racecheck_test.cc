@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "place_machine.h"
 #include "process/sanitizers.h"
 #include "ptx_fixture.h"
 
@@ -356,6 +357,141 @@ TEST_F(PtxGlobalRaces, OfTwoStreams) {
   EXPECT_EQ(both([] {}, 1), "none");
   cudaStreamDestroy(streams[1]);
   cudaEventDestroy(event);
+}
+
+// A programmatic dependent launch: its kernel may begin while the kernel before it still runs.
+class PtxDependentLaunches : public PtxGlobalRaces {
+ protected:
+  PtxDependentLaunches() { cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking); }
+  ~PtxDependentLaunches() override { cudaStreamDestroy(stream_); }
+
+  // Thread i of each has the address of element i of x in %x, and of y in %y.
+  static std::string kernel(const char* name, const std::string& body) {
+    return std::string(".visible .entry ") + name +
+           "(.param .u64 x, .param .u64 y)\n{\n.reg .b64 %x, %y, %z;\n.reg .b32 %t, %r<4>;\n"
+           ".reg .pred %p;\nld.param.u64 %x, [x];\nld.param.u64 %y, [y];\nmov.u32 %t, %tid.x;\n"
+           "mul.wide.u32 %z, %t, 4;\nadd.u64 %x, %x, %z;\nadd.u64 %y, %y, %z;\n"
+           "setp.eq.u32 %p, %t, 0;\nadd.u32 %t, %t, 1;\n" +
+           body + "\nret;\n}\n";
+  }
+  // The races of `first`, which stores x unless it is another kernel, and of `second`.
+  std::string said(
+      const std::string& second, const std::string& first = kStoreX,
+      const std::function<void()>& between = [] {}, bool dependent = true) {
+    PtxModule module(".file 1 \"/src/dependent.cu\"\n" + kernel("first", first) +
+                     kernel("second", second));
+    cudaDeviceSynchronize();
+    std::memset(x_, 0, kCount * sizeof(*x_));
+    const RaceCheck check;
+    launch(module, "first", false);
+    between();
+    launch(module, "second", dependent);
+    cudaDeviceSynchronize();
+    return text_of(check);
+  }
+  void launch(const PtxModule& module, const char* name, bool dependent, unsigned* x = nullptr) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = dependent ? 1 : 0;
+    cudaLaunchConfig_t config{};
+    config.gridDim = 1;
+    config.blockDim = 64;
+    config.stream = stream_;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    EXPECT_EQ(module.launch_by(config, name, x != nullptr ? x : x_, y_), cudaSuccess);
+  }
+  static std::string early(const std::string& does, const std::string& did) {
+    return "64: second: block [0, 0, 0], thread [0, 0, 0]: " + does +
+           " byte 0 of 544 bytes of global memory (dependent.cu:9), which first, block [0, 0, 0], "
+           "thread [0, 0, 0] " +
+           did +
+           " (dependent.cu:5), with no cudaGridDependencySynchronize() between that orders them";
+  }
+
+  static constexpr const char* kStoreX =
+      "griddepcontrol.launch_dependents;\n.loc 1 5 3\nst.global.u32 [%x], %t;\n";
+  static constexpr const char* kLoadX = ".loc 1 9 3\nld.global.u32 %r1, [%x];\n";
+  static constexpr const char* kWait = "griddepcontrol.wait;\n";
+  cudaStream_t stream_ = nullptr;
+  unsigned* y_ = memory<unsigned>(kCount);
+};
+
+TEST_F(PtxDependentLaunches, AccessesBeforeTheWait) {
+  EXPECT_EQ(said(kLoadX), early("loads", "stored"));
+  EXPECT_EQ(said(std::string(kLoadX) + kWait), early("loads", "stored"));
+  EXPECT_EQ(said(std::string(kWait) + kLoadX), "none");
+  // What lets later kernels begin orders nothing.
+  EXPECT_EQ(said(std::string("griddepcontrol.launch_dependents;\n") + kLoadX + kWait),
+            early("loads", "stored"));
+  // Nor does it matter that the first one lets no kernel begin before it ends.
+  EXPECT_EQ(said(kLoadX, ".loc 1 5 3\nst.global.u32 [%x], %t;"), early("loads", "stored"));
+  const std::string store = ".loc 1 9 3\nadd.u32 %t, %t, 9; st.global.u32 [%x], %t;\n";
+  EXPECT_EQ(said(store + kWait), early("stores", "stored"));
+  EXPECT_EQ(said(store + kWait, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), early("stores", "loaded"));
+  EXPECT_EQ(said(kWait + store), "none");
+  // Other memory, and accesses that conflict with none.
+  EXPECT_EQ(said(".loc 1 9 3\nst.global.u32 [%y], %t;\n" + std::string(kWait) + kLoadX), "none");
+  EXPECT_EQ(said(kLoadX, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), "none");
+}
+TEST_F(PtxDependentLaunches, WhereStreamsLag) {
+  for (unsigned seed = 1; seed < 6; ++seed) {
+    place::runtime().set_seed(seed);
+    EXPECT_NE(said(kLoadX).find("with no cudaGridDependencySynchronize() between"),
+              std::string::npos)
+        << seed;
+    EXPECT_EQ(said(std::string(kWait) + kLoadX), "none") << seed;
+    EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaStreamSynchronize(stream_); }), "none") << seed;
+  }
+}
+TEST_F(PtxDependentLaunches, OneThreadWaitsForAll) {
+  const std::string one = std::string("@%p ") + kWait;
+  EXPECT_EQ(said(one + "bar.sync 0;\n" + kLoadX), "none");
+  EXPECT_NE(said(one + kLoadX), "none");  // the other warp
+}
+TEST_F(PtxDependentLaunches, LaunchesThatDoNotOverlap) {
+  EXPECT_EQ(said(
+                kLoadX, kStoreX, [] {}, false),
+            "none");
+  EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaStreamSynchronize(stream_); }), "none");
+  EXPECT_EQ(said(kLoadX, kStoreX, [] { cudaDeviceSynchronize(); }), "none");
+  // Other work comes between.
+  EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, stream_); }), "none");
+  cudaEvent_t event;
+  cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  EXPECT_EQ(said(kLoadX, kStoreX,
+                 [&] {
+                   cudaEventRecord(event, stream_);
+                   cudaStreamWaitEvent(stream_, event, 0);
+                 }),
+            "none");
+  cudaEventDestroy(event);
+  // As the legacy stream's does, for which a blocking stream waits.
+  cudaStreamDestroy(stream_);
+  cudaStreamCreate(&stream_);
+  EXPECT_NE(said(kLoadX), "none");
+  EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, nullptr); }), "none");
+}
+// The third of three may overlap the first one where the second lets it begin before it waits.
+TEST_F(PtxDependentLaunches, Three) {
+  const auto third = [&](const std::string& second, bool dependent = true) {
+    PtxModule module(".file 1 \"/src/dependent.cu\"\n" + kernel("first", kStoreX) +
+                     kernel("middle", second) + kernel("second", kLoadX + std::string(kWait)));
+    const RaceCheck check;
+    launch(module, "first", false);
+    launch(module, "middle", dependent, y_);
+    launch(module, "second", true);
+    launch(module, "first", false);  // which is ordered again
+    cudaDeviceSynchronize();
+    return text_of(check);
+  };
+  const std::string trigger = "griddepcontrol.launch_dependents;\n";
+  EXPECT_EQ(third(kWait + trigger), "none");
+  EXPECT_EQ(third(std::string(kWait)), "none");
+  EXPECT_EQ(third(trigger, false), "none");
+  EXPECT_EQ(third(trigger + kWait), early("loads", "stored"));
+  EXPECT_EQ(third(trigger), early("loads", "stored"));
+  EXPECT_EQ(third(""), early("loads", "stored"));
 }
 
 // What is said of two pieces of work of two streams, with something between; and of copies.
