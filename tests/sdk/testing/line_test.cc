@@ -2,6 +2,7 @@
 // Ops and their schema lines that disagree, and which rule finds it.
 #include "kernkit/testing/line.h"
 
+#include <tuple>
 #include <utility>
 
 #include "kernkit/expect.h"
@@ -50,9 +51,28 @@ Tensor zeros_transposed(TensorView x) {
   check(x);
   return filled(x.size(1), x.size(0), dl_float32);
 }
+// Results that are no new memory, where `how` is not 0.
+Tensor kept;
+Tensor given_back(Tensor x, int64_t how) {
+  Tensor y = alloc_tensor(x.sizes(), x.dtype(), x.device());
+  memcpy(y.data_ptr(), x.read_only_view().data_ptr(), kernkit::GetDataSize(x.read_only_view()));
+  kept = how == 2 ? y : Tensor();
+  return how == 1 ? x : y;
+}
+std::tuple<Tensor, Tensor> twice(TensorView x, int64_t how) {
+  Tensor y = alloc_tensor(x.sizes(), x.dtype(), x.device());
+  Tensor z = alloc_tensor(x.sizes(), x.dtype(), x.device());
+  memcpy(y.data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));
+  memcpy(z.data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));
+  return {y, how == 1 ? y : z};
+}
 
 }  // namespace
 
+KERNKIT_EXPORT(line_back, "(Tensor x[...], int how=0) -> Tensor y[...]", "", given_back)
+KERNKIT_EXPORT(line_any_back, "(Tensor x, int how=0) -> Tensor", "", given_back)
+KERNKIT_EXPORT(line_twice, "(Tensor x[...], int how=0) -> (Tensor y[...], Tensor z[...])", "",
+               twice)
 KERNKIT_EXPORT(line_copy, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy<false>)
 KERNKIT_EXPORT(line_add, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy<true>)
 KERNKIT_EXPORT(line_clear, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy_and_clear)
@@ -82,6 +102,33 @@ TEST(LineRules, FindWhatTheLineSaysOtherwise) {
             "d = 3 (bound by x)");
   EXPECT_EQ(line_failure(CONTRACT_OF(line_wide, x)),
             "line_wide(): result y: dtype float32 is not supported; expected float64");
+}
+
+// A result that is an argument, another result or kept by the op: an error of the op, for every
+// caller.
+TEST(LineRules, ResultsAreNewMemory) {
+  const auto x = example<float>(4, 3);
+  const auto error_of = [](const Contract& contract) {
+    Call call(contract, cpu_place());
+    const Outcome outcome = call.run();
+    return outcome.accepted ? std::string() : outcome.kind + ": " + outcome.message;
+  };
+  const std::string rest =
+      "; a result whose shape the line says is new memory: return a copy, or leave its shape out "
+      "of the line";
+  EXPECT_EQ(error_of(CONTRACT_OF(line_back, x)), "");
+  EXPECT_EQ(error_of(CONTRACT_OF(line_back, x, 1)),
+            "RuntimeError: line_back(): y: the result shares memory with the argument x" + rest);
+  EXPECT_EQ(error_of(CONTRACT_OF(line_back, x, 2)),
+            "RuntimeError: line_back(): y: the result has 2 owners; a result whose shape the line "
+            "says is new memory that the caller alone owns: return a copy, or leave its shape out "
+            "of the line");
+  EXPECT_EQ(error_of(CONTRACT_OF(line_any_back, x, 1)), "");
+  EXPECT_EQ(error_of(CONTRACT_OF(line_any_back, x, 2)), "");
+  EXPECT_EQ(error_of(CONTRACT_OF(line_twice, x)), "");
+  EXPECT_EQ(error_of(CONTRACT_OF(line_twice, x, 1)),
+            "RuntimeError: line_twice(): y: the result shares memory with the result z" + rest);
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_back, x)), "");
 }
 
 TEST(LineRules, TheContractsRulesFindTheOthers) {
