@@ -42,7 +42,7 @@ class Op:
     """One exported function."""
 
     name: str
-    line: str  # "scale(Tensor(out!) y[...], Tensor x[...], float factor) -> ()"
+    line: str  # "scale(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()"
     parameters: List[Value]
     results: List[Value]
     doc: str = ""

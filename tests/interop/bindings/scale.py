@@ -4,7 +4,7 @@
 def scale(y: Tensor, x: Tensor, factor: float) -> None:
     """y = x * factor, elementwise.
 
-    scale(Tensor(out!) y[...], Tensor x[...], float factor) -> ()
+    scale(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()
     """
     _scale(y, x, factor)
 # [/function]

@@ -2,6 +2,8 @@
 // Ops and their schema lines that disagree, and which rule finds it.
 #include "kernkit/testing/line.h"
 
+#include <algorithm>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -51,6 +53,20 @@ Tensor zeros_transposed(TensorView x) {
   check(x);
   return filled(x.size(1), x.size(0), dl_float32);
 }
+template <bool Largest>
+void normalised(TensorView y, TensorView x) {
+  check(x);
+  check(y);
+  float sum = 0, largest = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    sum += x.data<const float>()[i];
+    largest = std::max(largest, x.data<const float>()[i]);
+  }
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    y.data<float>()[i] = x.data<const float>()[i] / (Largest ? largest : sum);
+  }
+}
+
 // Results that are no new memory, where `how` is not 0.
 Tensor kept;
 Tensor given_back(Tensor x, int64_t how) {
@@ -69,6 +85,12 @@ std::tuple<Tensor, Tensor> twice(TensorView x, int64_t how) {
 
 }  // namespace
 
+KERNKIT_EXPORT(line_each, "(Tensor(out!) y[each...], Tensor x[each...]) -> ()", "", copy<false>)
+KERNKIT_EXPORT(line_of_sum, "(Tensor(out!) y[each...], Tensor x[each...]) -> ()", "",
+               normalised<false>)
+KERNKIT_EXPORT(line_of_largest, "(Tensor(out!) y[each...], Tensor x[each...]) -> ()", "",
+               normalised<true>)
+KERNKIT_EXPORT(line_any_sum, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", normalised<false>)
 KERNKIT_EXPORT(line_back, "(Tensor x[...], int how=0) -> Tensor y[...]", "", given_back)
 KERNKIT_EXPORT(line_any_back, "(Tensor x, int how=0) -> Tensor", "", given_back)
 KERNKIT_EXPORT(line_twice, "(Tensor x[...], int how=0) -> (Tensor y[...], Tensor z[...])", "",
@@ -102,6 +124,19 @@ TEST(LineRules, FindWhatTheLineSaysOtherwise) {
             "d = 3 (bound by x)");
   EXPECT_EQ(line_failure(CONTRACT_OF(line_wide, x)),
             "line_wide(): result y: dtype float32 is not supported; expected float64");
+}
+
+TEST(LineRules, ABatchGivesWhatItsItemsGive) {
+  const auto x = example<float>(4, 33);
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_each, x, x)), "");
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_any_sum, x, x)), "");  // promises nothing
+  for (const std::string& failure : {line_failure(CONTRACT_OF(line_of_sum, x, x)),
+                                     line_failure(CONTRACT_OF(line_of_largest, x, x))}) {
+    EXPECT_NE(failure.find("in item "), std::string::npos) << failure;
+    EXPECT_NE(failure.find("of a batch of two; each... promises what two calls give"),
+              std::string::npos)
+        << failure;
+  }
 }
 
 // A result that is an argument, another result or kept by the op: an error of the op, for every

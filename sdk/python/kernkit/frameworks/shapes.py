@@ -45,6 +45,7 @@ class Size:
     is_asked: bool = False
     divisions: Tuple[Tuple[str, str], ...] = ()  # what must divide: (numerator, denominator)
     has_run: bool = False  # numel(...)
+    is_each: bool = False  # each...: the op computes each index of the run alone
 
 
 class _Sizes:
@@ -76,6 +77,11 @@ class _Sizes:
         return sizes
 
     def size(self) -> Size:
+        begin = self.position
+        if self.eats("each"):
+            if self.eats("..."):
+                return Size("run", "...", is_each=True)
+            self.position = begin  # a size of this name
         if self.eats("..."):
             return Size("run", "...")
         if self.eats("_"):
