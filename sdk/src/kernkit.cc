@@ -43,4 +43,7 @@
 #include "kernkit/cuda/impl/check.h"
 #include "kernkit/cuda/impl/device_properties.h"
 #include "kernkit/cuda/impl/launch.h"
+#if __has_include("kernkit/cuda/impl/xla_results.h")  // of a part that a library may lack
+#include "kernkit/cuda/impl/xla_results.h"
+#endif
 #endif

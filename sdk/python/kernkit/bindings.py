@@ -44,17 +44,49 @@ _PARAMETERS = {
 }
 _RESULTS = {**_PARAMETERS, "Tensor": "{Any}"}
 
+# A tensor of PyTorch may be lazily conjugate or negative: a mark beside its memory, which DLPack does not pass on.
+_LAZY = '''
+
+{eager}: {Set}[{type}] = {{{type}(None)}}  # classes of arguments that are never lazy
+
+
+def {is_lazy}(x: {Any}) -> {Any}:
+    """Whether it is a lazily conjugate or negative tensor of PyTorch, or a list with one."""
+    try:
+        return x.is_conj() or x.is_neg()
+    except {AttributeError}:
+        if {isinstance}(x, ({list}, {tuple})):
+            return {any}(one.__class__ not in {eager} and {is_lazy}(one) for one in x)
+        {eager}.add(x.__class__)
+        return False
+
+
+def {resolved}(x: {Any}) -> {Any}:
+    if {isinstance}(x, ({list}, {tuple})):
+        return [{resolved}(one) if {is_lazy}(one) else one for one in x]
+    return x.resolve_conj().resolve_neg()
+
+
+def {not_written}(op: {str}, name: {str}) -> None:
+    raise {ValueError}(f"{{op}}(): {{name}}: is lazily conjugate or negative, and an op writes memory as it is; "
+                     "pass what resolve_conj() and resolve_neg() return")
+'''
+# The words above that functions use: no parameter has their names.
+_LAZY_WORDS = ("eager", "is_lazy", "resolved", "not_written")
+
 # Where the words in braces come from. Those of builtins are imported where an op has their name.
 _MODULES = {
     "os": "",
     "tvm_ffi": "",
     "str": "builtins",
     "bytes": "builtins",
+    **dict.fromkeys("any isinstance list tuple type AttributeError ValueError".split(), "builtins"),
     "Callable": "collections.abc",
     "Sequence": "collections.abc",
     "Any": "typing",
     "Optional": "typing",
     "Protocol": "typing",
+    "Set": "typing",
 }
 
 _HEAD = '''class {Tensor}({Protocol}):
@@ -74,7 +106,7 @@ _FUNCTION = '''
 
 def {name}({parameters}) -> {result}:
     {docstring}
-    {returns}{bare}({arguments})
+{marks}    {returns}{bare}({arguments})
 '''
 
 
@@ -154,6 +186,18 @@ def _result(op: Op) -> str:
     return f"{{Sequence}}[{first if set(others) == {first} else '{Any}'}]"
 
 
+def _marks(op: Op, names: Dict[str, str]) -> str:
+    """The lines for lazy tensors: those that are read are resolved, those that are written are an error."""
+    lines = ""
+    for value in op.parameters:
+        if value.type in ("Tensor", "Any"):
+            name = names[value.name]
+            written = f'{{not_written}}("{op.name}", "{value.name}")'
+            line = written if value.is_written else f"{name} = {{resolved}}({name})"
+            lines += f"    if {name}.__class__ not in {{eager}} and {{is_lazy}}({name}):\n        {line}\n"
+    return lines
+
+
 def _function(op: Op, name: str, spelling: _Spelling) -> str:
     names = python_names([value.name for value in op.parameters])
     parameters = []
@@ -169,6 +213,7 @@ def _function(op: Op, name: str, spelling: _Spelling) -> str:
         "parameters": ", ".join(parameters),
         "result": _result(op).format_map(spelling),
         "docstring": _docstring(op),
+        "marks": _marks(op, names).format_map(spelling),
         "returns": "return " if op.results else "",
         "arguments": ", ".join(names.values()),
     }
@@ -183,7 +228,13 @@ def source(package: str, library: str, ops: List[Op]) -> str:
                           "itself; give it another name in KERNKIT_EXPORT")  # fmt: skip
     names = python_names([op.name for op in ops])
     spelling = _Spelling(set(names.values()))
+    parameters = {name for op in ops for name in python_names([value.name for value in op.parameters]).values()}
+    for word in _LAZY_WORDS:
+        spelling[word] = _free("_" + word, spelling.taken | parameters)
+        spelling.taken.add(spelling[word])
     head = f"{_HEAD.format_map(spelling)}{json.dumps(library)}))\n"
+    if any(value.type in ("Tensor", "Any") for op in ops for value in op.parameters):
+        head += _LAZY.format_map(spelling)
     functions = "".join(_function(op, names[op.name], spelling) for op in ops)
     listed = "".join(f'    "{name}",\n' for name in names.values())
     return f'''"""The ops of {package}. Written by kernkit from the library; not to be changed."""

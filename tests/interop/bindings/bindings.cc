@@ -35,6 +35,7 @@ int64_t size(BytesView data) { return static_cast<int64_t>(data.size()); }
 std::tuple<int64_t, double> pair() { return {1, 2.5}; }
 std::tuple<int64_t, int64_t> divided(int64_t a, int64_t b) { return {a / b, a % b}; }
 void written(TensorView, Optional<TensorView>) {}
+int64_t either(AnyView, AnyView) { return 1; }
 double applied(const Function& f, AnyView x) { return f(x).cast<double>(); }
 
 }  // namespace
@@ -54,4 +55,5 @@ KERNKIT_EXPORT(Any, "() -> (int, float)", "A name of module typing.", pair)
 KERNKIT_EXPORT(kind, "(int a, int b) -> (int, int)", "An attribute of tvm_ffi.Module.", divided)
 KERNKIT_EXPORT(written, "(Tensor(a!) y, Tensor? x=None) -> ()",
                "Ends a text: \"\"\" \\ \a\n\n\tindented, then a last \"", written)
+KERNKIT_EXPORT(any, "(Any tuple, Any hasattr) -> int", "A name that the module uses.", either)
 KERNKIT_EXPORT(applied, "(Callable f, Any x) -> float", "f(x).", applied)

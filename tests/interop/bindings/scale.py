@@ -6,5 +6,9 @@ def scale(y: Tensor, x: Tensor, factor: float) -> None:
 
     scale(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()
     """
+    if y.__class__ not in _eager and _is_lazy(y):
+        _not_written("scale", "y")
+    if x.__class__ not in _eager and _is_lazy(x):
+        x = _resolved(x)
     _scale(y, x, factor)
 # [/function]

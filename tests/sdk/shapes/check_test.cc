@@ -25,6 +25,11 @@ void typed(TensorView, TensorView, TensorView, Optional<DLDataType>) { see("ran"
 void owned(kernkit::Tensor) { see("ran"); }
 void rounded(TensorView, TensorView, int64_t) { see("ran"); }
 void scalar(TensorView) { see("ran"); }
+void chosen(TensorView, Optional<TensorView>, Optional<TensorView>, Optional<TensorView>) {
+  see("ran");
+}
+void listed(TensorView, Optional<ListView<TensorView>>, TensorView) { see("ran"); }
+void summed_last(Optional<TensorView>, ListView<TensorView>) { see("ran"); }
 
 }  // namespace ops
 
@@ -57,6 +62,16 @@ KERNKIT_EXPORT(
     "-> ()",
     "", ops::rounded)
 KERNKIT_EXPORT(shaped_scalar, "(Tensor x[]) -> ()", "", ops::scalar)
+KERNKIT_EXPORT(
+    shaped_chosen,
+    "(Tensor x[n], Tensor(out!)? w[n, k?], Tensor(out!)? i[k], Tensor(out!)? j[2*k + n]) "
+    "-> ()",
+    "", ops::chosen)
+KERNKIT_EXPORT(shaped_listed,
+               "(Tensor x[n], Tensor(out!)[]? ys[n, k?], Tensor(out!) z[k, m?]) -> ()", "",
+               ops::listed)
+KERNKIT_EXPORT(shaped_summed_last, "(Tensor? w[..., d], Tensor[] xs[...]) -> ()", "",
+               ops::summed_last)
 
 namespace kernkit {
 namespace {
@@ -231,6 +246,57 @@ TEST(ShapeDevices, OfWhatIsWrittenAreTheFirstInputs) {
   x.tensor.dl()->device = {kDLCUDA, 1};
   EXPECT_EQ(seen(__tvm_ffi_shaped_silu, {y.any, x.any}),
             "ValueError: shaped_silu(): y: device cpu does not match x (cuda:1)");
+}
+
+TEST(Shapes, OfAMissingTensorBindNothing) {
+  const Given<float> x({3});
+  const Given<float> w({3, 2});
+  const Given<float> two({2});
+  const Given<float> five({5});
+  const Given<float> seven({7});
+  const auto f = __tvm_ffi_shaped_chosen;
+  EXPECT_EQ(seen(f, {x.any, none(), none(), none()}), "ran;");
+  EXPECT_EQ(seen(f, {x.any, none(), two.any, five.any}), "ran;");
+  EXPECT_EQ(seen(f, {x.any, w.any, two.any, seven.any}), "ran;");
+  EXPECT_EQ(seen(f, {x.any, w.any, five.any, seven.any}),
+            "ValueError: shaped_chosen(): i: shape [5] does not match [k] with k = 2 (bound by w)");
+  EXPECT_EQ(seen(f, {x.any, w.any, two.any, five.any}),
+            "ValueError: shaped_chosen(): j: shape [5] does not match [2 * k + n] with k = 2 "
+            "(bound by w), n = 3 (bound by x)");
+  // A size that cannot be computed is not the error.
+  const Given<double> wrong({5});
+  EXPECT_EQ(seen(f, {x.any, none(), two.any, wrong.any}),
+            "TypeError: shaped_chosen(): j: dtype float64 does not match x (float32)");
+  EXPECT_EQ(seen(f, {x.any, none(), w.any, five.any}),
+            "ValueError: shaped_chosen(): i: shape [3, 2] does not match [k]");
+}
+
+KernkitAny array_of(std::vector<KernkitAny>& items) {
+  KernkitSeqCell cell{};
+  cell.data = items.data();
+  cell.size = static_cast<int64_t>(items.size());
+  static std::vector<std::unique_ptr<Object<KernkitSeqCell>>> lists;
+  lists.push_back(std::make_unique<Object<KernkitSeqCell>>(kKernkitArray, cell));
+  return lists.back()->any();
+}
+
+TEST(Shapes, OfAnEmptyListBindNothing) {
+  const Given<float> x({3});
+  const Given<float> y({3, 2});
+  const Given<float> wide({2, 9});
+  std::vector<KernkitAny> nothing;
+  std::vector<KernkitAny> one = {y.any};
+  const auto f = __tvm_ffi_shaped_listed;
+  EXPECT_EQ(seen(f, {x.any, none(), wide.any}), "ran;");
+  EXPECT_EQ(seen(f, {x.any, array_of(nothing), wide.any}), "ran;");
+  EXPECT_EQ(seen(f, {x.any, array_of(one), wide.any}), "ran;");
+  EXPECT_EQ(seen(f, {x.any, array_of(one), y.any}).substr(0, 57),
+            "ValueError: shaped_listed(): z: shape [3, 2] does not mat");
+  const Given<float> scalar({});
+  EXPECT_EQ(seen(__tvm_ffi_shaped_summed_last, {scalar.any, array_of(nothing)}),
+            "ValueError: shaped_summed_last(): w: shape [] does not match [..., d]");
+  EXPECT_EQ(seen(__tvm_ffi_shaped_summed_last, {y.any, array_of(nothing)}),
+            "ValueError: shaped_summed_last(): xs: is empty; its first tensor says what ... is");
 }
 
 TEST(Shapes, OfAListAreThoseOfEachElement) {

@@ -47,6 +47,17 @@ void on_stream(TensorView y) {
   see(reinterpret_cast<uintptr_t>(kernkit::current_stream(y.device())));
 }
 Tensor made(TensorView x) { return Tensor::FromEnvAlloc(x.sizes(), x.dtype(), x.device()); }
+// Returns the elements of its first call, which it keeps, on the CPU.
+Tensor kept(TensorView x) {
+  static Tensor* table = nullptr;
+  if (table == nullptr) {
+    table = new Tensor(made(x));
+    memcpy(table->data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));
+  }
+  Tensor y = made(x);
+  memcpy(y.data_ptr(), table->data_ptr(), kernkit::GetDataSize(x));
+  return y;
+}
 void of_list(TensorView, ListView<TensorView>) { see("ran"); }
 void failing(TensorView, int64_t which) {
   switch (which) {
@@ -70,6 +81,7 @@ KERNKIT_EXPORT(xla_in_place, "(Tensor(a!) x[...], Tensor(out!) y[...]) -> ()", "
                xla_ops::in_place)
 KERNKIT_EXPORT(xla_on_stream, "(Tensor(out!) y) -> ()", "", xla_ops::on_stream)
 KERNKIT_EXPORT(xla_made, "(Tensor x[...]) -> Tensor y[...]", "", xla_ops::made)
+KERNKIT_EXPORT(xla_kept, "(Tensor x[...]) -> Tensor y[...]", "", xla_ops::kept)
 KERNKIT_EXPORT(xla_of_list, "(Tensor(out!) y, Tensor[] xs) -> ()", "", xla_ops::of_list)
 KERNKIT_EXPORT(xla_failing, "(Tensor x, int which) -> ()", "", xla_ops::failing)
 
@@ -317,16 +329,27 @@ TEST(Xla, OpsOfAGpuRunOnItsDeviceAndStream) {
   EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_on_stream), "float32[3]@cpu;0;");
 }
 
-TEST(Xla, WhatIsReturnedLiesWhereXlaAllocated) {
+TEST(Xla, WhatIsReturnedIsCopiedToWhereXlaAllocated) {
   Xla xla = {{floats({2, 3})}, {floats({2, 3}, memory + 6)}};
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_made),
-            has_host()
-                ? "nothing"
-                : "13 RuntimeError: xla_made(): set_current_allocator: the allocator is kept "
-                  "by a host (such as tvm_ffi), and none is in the process");
+            has_host() ? "nothing"
+                       : "13 RuntimeError: xla_made(): a Tensor can only be made and exported by "
+                         "a host (such as tvm_ffi), and none is in the process");
   xla.results.clear();
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_made),
             "3 TypeError: xla_made(): a result: XLA passes no buffer");
+}
+
+TEST(Xla, ATensorThatAnOpKeepsIsNeverInMemoryOfXla) {
+  if (!has_host()) GTEST_SKIP() << "no host makes tensors";
+  float x[3] = {1, 2, 3};
+  for (int call = 0; call < 3; ++call) {
+    float y[3] = {};
+    Xla xla = {{floats({3}, y)}, {floats({3}, x)}};
+    EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_kept), "nothing");
+    EXPECT_EQ(std::vector<float>(y, y + 3), std::vector<float>({1, 2, 3})) << call;
+    x[0] = y[1] = -1;  // what was XLA's has other contents now
+  }
 }
 
 TEST(Xla, NamesOfAttributesAreComparedOnceInAProgram) {
@@ -385,7 +408,8 @@ std::string described(KernkitXlaHandler* handler, int32_t major, int32_t minor,
 
 TEST(Xla, IsToldVersionAndTraits) {
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 0, 3), "0.3, traits 0");
-  EXPECT_EQ(described(kernkit_xla_cuda_xla_made, 0, 3), "0.3, traits 1");
+  EXPECT_EQ(described(kernkit_xla_cuda_xla_every, 0, 3), "0.3, traits 1");
+  EXPECT_EQ(described(kernkit_xla_cuda_xla_made, 0, 3), "0.3, traits 0");  // it allocates
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 0, 1), "0.1, traits 0");
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 0, 9), "0.3, traits 0");
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 1, 0, 999), "0.3, traits 0");  // XLA refuses it

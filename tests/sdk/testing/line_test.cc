@@ -53,6 +53,7 @@ Tensor zeros_transposed(TensorView x) {
   check(x);
   return filled(x.size(1), x.size(0), dl_float32);
 }
+
 template <bool Largest>
 void normalised(TensorView y, TensorView x) {
   check(x);
@@ -82,6 +83,10 @@ std::tuple<Tensor, Tensor> twice(TensorView x, int64_t how) {
   memcpy(z.data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));
   return {y, how == 1 ? y : z};
 }
+Tensor zeros_of_list(kernkit::ListView<TensorView> xs) { return zeros(xs[0]); }
+Tensor zeros_as(TensorView x, DLDataType dtype, kernkit::Optional<int64_t>) {
+  return filled(x.size(0), x.size(1), dtype);
+}
 
 }  // namespace
 
@@ -102,11 +107,19 @@ KERNKIT_EXPORT(line_half, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", "", 
 KERNKIT_EXPORT(line_zeros, "(Tensor x[n, d]) -> Tensor y[n, d]", "", zeros)
 KERNKIT_EXPORT(line_turned, "(Tensor x[n, d]) -> Tensor y[n, d]", "", zeros_transposed)
 KERNKIT_EXPORT(line_wide, "(Tensor x[n, d]) -> Tensor y[n, d]: float64", "", zeros)
+KERNKIT_EXPORT(line_of_list, "(Tensor[] xs[n, ...]) -> Tensor y[n, ...]", "", zeros_of_list)
+KERNKIT_EXPORT(line_of_list_counted, "(Tensor[] xs[...]) -> Tensor y[numel(...)]", "",
+               zeros_of_list)
+KERNKIT_EXPORT(line_default,
+               "(Tensor x[n, d], ScalarType t=float32, int? k=None) -> Tensor y[n, d]: t", "",
+               zeros_as)
 
 // [line]
 KERNKIT_TEST_LINE(line_copy, example<float>(4, 3), example<float>(4, 3), cpu_only())
 // [/line]
 KERNKIT_TEST_LINE(line_zeros, example<float>(4, 3), cpu_only())
+KERNKIT_TEST_LINE(line_of_list, list(example<float>(4, 3), example<float>(4, 3)), cpu_only())
+KERNKIT_TEST_LINE(line_default, example<float>(4, 3), cpu_only())
 
 namespace kernkit::testing::contract {
 namespace {
@@ -124,6 +137,9 @@ TEST(LineRules, FindWhatTheLineSaysOtherwise) {
             "d = 3 (bound by x)");
   EXPECT_EQ(line_failure(CONTRACT_OF(line_wide, x)),
             "line_wide(): result y: dtype float32 is not supported; expected float64");
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_of_list_counted, list(x, x))),
+            "line_of_list_counted(): result y: shape [4, 3] does not match [numel(...)]");
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_default, x, dl_float32, nullptr)), "");
 }
 
 TEST(LineRules, ABatchGivesWhatItsItemsGive) {

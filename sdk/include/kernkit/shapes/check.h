@@ -75,11 +75,23 @@ class Checks : private kernkit::detail::Op<Line> {
   KERNKIT_ACCESSOR static int64_t at(const DLTensor* x, int place) {
     return x->shape[place >= 0 ? place : x->ndim + place];
   }
-  /// Whether what binds the name is there.
+  /// Whether the call has the tensor or the parameter that binds the name.
   template <int N>
   KERNKIT_ACCESSOR static bool is_bound(const Given* given) {
     constexpr Name kName = kLine.names[N];
-    return kName.is_sure || given[kName.value].tensor != nullptr;
+    constexpr schema::Param kBinder = kSchema.params[kName.value];
+    if constexpr (kName.is_parameter || (!kBinder.is_optional && !kBinder.is_list)) return true;
+    return given[kName.value].tensor != nullptr;
+  }
+  /// The same for all names of an expression.
+  template <int N>
+  KERNKIT_ACCESSOR static bool is_known(const Given* given) {
+    constexpr Node kNode = kLine.nodes[N];
+    if constexpr (kNode.kind == NodeKind::kName) return is_bound<kNode.left>(given);
+    if constexpr (kNode.kind >= NodeKind::kAdd) {
+      return is_known<kNode.left>(given) && is_known<kNode.right>(given);
+    }
+    return true;
   }
 
   template <int N>
@@ -125,9 +137,9 @@ class Checks : private kernkit::detail::Op<Line> {
       constexpr bool kBinds = !kName.is_parameter && kName.value == static_cast<int>(V) &&
                               kName.place == kValue<V>.place(I);
       if constexpr (kBinds && !kIsList) return at(x, kName.place) % kSize.factor == 0;
-      if (!is_bound<kSize.name>(given)) return true;
     }
     if constexpr (kSize.kind == SizeKind::kScaled || kSize.kind == SizeKind::kSum) {
+      if (!is_known<kSize.node>(given)) return true;
       int64_t wanted = 0;
       return evaluate<kSize.node>(given, &wanted) && at(x, kValue<V>.place(I)) == wanted;
     }

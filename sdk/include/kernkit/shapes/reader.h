@@ -16,7 +16,7 @@ class Reader : private SizeReader {
 
   constexpr ShapeLine read() {
     for (int v = 0; v < num_values() && ok(); ++v) read_value(v);
-    for (int group = kRequired; group <= kAsked; ++group) {
+    for (int group = kRequired; group <= kAskedOptional; ++group) {
       for (int v = 0; v < schema_.num_params && ok(); ++v) bind(v, static_cast<Group>(group));
     }
     for (int v = 0; v < num_values() && ok(); ++v) {
@@ -28,7 +28,7 @@ class Reader : private SizeReader {
 
  private:
   // Who binds a name, in this order.
-  enum Group { kRequired, kLists, kOptional, kAsked };
+  enum Group { kRequired, kLists, kOptional, kAsked, kAskedOptional };
 
   constexpr int num_values() const { return schema_.num_params + schema_.num_returns; }
   constexpr const schema::Param& param(int v) const {
@@ -38,7 +38,7 @@ class Reader : private SizeReader {
     return v >= schema_.num_params || schema_.params[v].is_only_written;
   }
   constexpr Group group_of(int v) const {
-    if (is_output(v)) return kAsked;
+    if (is_output(v)) return param(v).is_optional ? kAskedOptional : kAsked;
     if (param(v).is_optional) return kOptional;
     return param(v).is_list ? kLists : kRequired;
   }
@@ -96,7 +96,7 @@ class Reader : private SizeReader {
     if (value.run >= 0 && group < kOptional && line_.run_of < 0) line_.run_of = v;
     for (int i = 0; i < value.count; ++i) {
       const Size& size = line_.sizes[value.first + i];
-      if (size.kind != SizeKind::kScaled || (group == kAsked && !size.is_asked)) continue;
+      if (size.kind != SizeKind::kScaled || (group >= kAsked && !size.is_asked)) continue;
       Name& name = line_.names[size.name];
       if (name.value >= 0) continue;
       name.value = v;

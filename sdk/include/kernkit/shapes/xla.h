@@ -14,6 +14,7 @@ struct XlaOp {
   Where where;
   const char* const* attributes;  // their names, as XLA sorts them
   int num_attributes;
+  bool returns;  // tensors, which it allocates
   /// Calls the op with what XLA hands over, on this device. Returns 0, or -1 as the op does.
   int (*run)(const KernkitXlaCallFrame& frame, DLDevice device) noexcept;
 };
@@ -35,10 +36,14 @@ template <class Line, KernkitFunction Function>
     Arguments from(frame, device);
     KernkitAny result = {};
     if constexpr (Arguments::kReturns > 0) {
-      XlaResults results(from.results(), Arguments::kReturns);
-      const int code = Function(nullptr, from.arguments, Arguments::kCount, &result);
-      if (code == 0) results.take(&result);
-      return code;
+      const auto run = [&] {
+        const int code = Function(nullptr, from.arguments, Arguments::kCount, &result);
+        if (code == 0) give_to_xla(&result, from.results(), Arguments::kReturns);
+        return code;
+      };
+      if (is_cpu(device)) return run();
+      const XlaGpuMemory memory;
+      return run();
     } else {
       return Function(nullptr, from.arguments, Arguments::kCount, &result);
     }
@@ -49,8 +54,11 @@ template <class Line, KernkitFunction Function>
 
 /// `Function` is the op's exported one.
 template <class Line, KernkitFunction Function>
-KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName, Line::kWhere, kXlaLine<Line>.names,
+KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
+                                               Line::kWhere,
+                                               kXlaLine<Line>.names,
                                                kXlaLine<Line>.num_attributes,
+                                               XlaArguments<Line>::kReturns > 0,
                                                run_for_xla<Line, Function>};
 
 /// The same, without a detour where there is least to do.

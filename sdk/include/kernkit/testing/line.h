@@ -81,22 +81,32 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
   std::vector<DLTensor> tensors(call.arguments.size());
   for (size_t i = 0; i < contract.callee().num_params(); ++i) {
     shapes::Given& one = given[results.which.size() + i];
-    const Argument& argument = call.arguments[i];
     const schema::Param& param = contract.callee().param(i);
-    if (argument.is_tensor) {
-      DLTensor& tensor = tensors[i];
-      tensor.shape = const_cast<int64_t*>(argument.shape.data());
-      tensor.ndim = static_cast<int32_t>(argument.shape.size());
-      tensor.dtype = argument.dtype;
-      tensor.device = argument.stays_on_cpu ? cpu_place().device() : call.place().device();
-      one.tensor = &tensor;
-    } else if (param.type == schema::Type::kInt && !param.is_list) {
-      one.number =
-          i < contract.given() ? AnyView(argument.value.get()).cast<int64_t>() : param.default_int;
-    } else if (param.type == schema::Type::kScalarType &&
-               argument.value.get().type_index != kKernkitNone) {
-      one.dtype = AnyView(argument.value.get()).cast<DLDataType>();
+    const KernkitAny& value = call.arguments[i].value.get();
+    const bool is_left_out = i >= contract.given();
+    if (param.type == schema::Type::kInt && !param.is_list && !param.is_optional) {
+      one.number = is_left_out ? param.default_int : AnyView(value).cast<int64_t>();
+    } else if (param.type == schema::Type::kScalarType && !param.is_list) {
+      if (is_left_out) {
+        const schema::Span text = param.default_text;
+        (void)parse_dtype(contract.callee().schema_text().c_str() + text.begin,
+                          static_cast<size_t>(text.size), &one.dtype);
+      } else if (value.type_index != kKernkitNone) {
+        one.dtype = AnyView(value).cast<DLDataType>();
+      }
     }
+  }
+  // Tensors, and of a list its first.
+  for (const size_t i : contract.tensors()) {
+    const Argument& argument = call.arguments[i];
+    shapes::Given& one = given[results.which.size() + contract.parameter_of(i)];
+    if (one.tensor != nullptr) continue;
+    DLTensor& tensor = tensors[i];
+    tensor.shape = const_cast<int64_t*>(argument.shape.data());
+    tensor.ndim = static_cast<int32_t>(argument.shape.size());
+    tensor.dtype = argument.dtype;
+    tensor.device = argument.stays_on_cpu ? cpu_place().device() : call.place().device();
+    one.tensor = &tensor;
   }
   try {
     refuse(results.line.c_str(), given.data());

@@ -6,7 +6,7 @@ from typing import Callable, Dict, List, Optional, Type, Union
 from ..bindings import python_names
 from ..schema import Op
 from .backward import Backward, formulas
-from .writer import ARITHMETIC, W, free_prefix, made
+from .writer import ARITHMETIC, W, free_prefix, made, one_line
 
 # An op's lines, or why there are none.
 Written = Union[List[str], str]
@@ -22,6 +22,6 @@ def module(head: str, ops: List[Op], named: Dict[str, str], kind: Type[W],
     listed, body = "", []
     for name, writer in writers.items():
         written = write(writer, gradients.get(name))
-        body += ["", "", f"# {writer.op.line}", *([f"# No {written}."] if isinstance(written, str) else written)]
+        body += ["", "", f"# {one_line(writer.op.line)}", *([f"# No {written}."] if isinstance(written, str) else written)]
         listed += "" if isinstance(written, str) else f'    "{functions[name]}",\n'
     return (head + ARITHMETIC).format(kk=kk, listed=listed, **words) + "\n".join(body) + "\n"

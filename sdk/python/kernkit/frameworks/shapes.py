@@ -219,7 +219,8 @@ class Shapes:
         yield from ((0, v) for v in read if not v.is_list and not v.is_optional)
         yield from ((0, v) for v in read if v.is_list and not v.is_optional)
         yield from ((1, v) for v in read if v.is_optional)
-        yield from ((2, v) for v in tensors if v.is_only_written)
+        yield from ((2, v) for v in tensors if v.is_only_written and not v.is_optional)
+        yield from ((2, v) for v in tensors if v.is_only_written and v.is_optional)
 
     def _bind(self) -> None:
         for group, value in self._groups():

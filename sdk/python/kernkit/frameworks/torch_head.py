@@ -20,6 +20,9 @@ __all__ = [
 {kk}wrote = getattr({kk}torch._C, "_increment_version", {kk}torch.autograd.graph.increment_version)
 {kk}module = {kk}tvm_ffi.load_module({kk}os.path.join({kk}os.path.dirname(__file__), {file}))
 
+# tvm_ffi converts torch's dtypes except these.
+{kk}complex = {{getattr({kk}torch, name): name for name in ("complex32", "complex64", "complex128")}}
+
 
 def {kk}define(schema, kernel, fake):
     name = schema[: schema.index("(")]
@@ -28,6 +31,31 @@ def {kk}define(schema, kernel, fake):
     for key in ("CPU", "CUDA"):
         {kk}library.impl(name, kernel, key)
     {kk}torch.library.register_fake(f"{{{kk}library.ns}}::{{name}}", fake, lib={kk}library)
+    for key in ("Conjugate", "Negative"):
+        {kk}library.impl(name, {kk}resolved(name), key)
+
+
+def {kk}resolved(name):
+    """The kernel for lazily conjugate and negative tensors: resolves what is read. An error for what is written."""
+
+    def resolve(op, argument, value):
+        if isinstance(value, (list, tuple)):
+            return [resolve(op, argument, one) for one in value]
+        if not isinstance(value, {kk}torch.Tensor) or not (value.is_conj() or value.is_neg()):
+            return value
+        if argument.is_write:
+            raise ValueError(f"{{op._schema.name.partition('::')[2]}}(): {{argument.name}}: is lazily conjugate or negative, and an op "
+                             "writes memory as it is; pass what resolve_conj() and resolve_neg() return")
+        return value.resolve_conj().resolve_neg()
+
+    def kernel(*given, **options):
+        packet, _, overload = name.partition(".")
+        op = getattr(getattr(getattr({kk}torch.ops, {kk}library.ns), packet), overload or "default")
+        arguments = {{argument.name: argument for argument in op._schema.arguments}}
+        given = [resolve(op, argument, value) for argument, value in zip(arguments.values(), given)]
+        return op(*given, **{{key: resolve(op, arguments[key], value) for key, value in options.items()}})
+
+    return kernel
 
 
 def {kk}no_gradient(op, how):
@@ -41,6 +69,10 @@ def {kk}fits(holds, op, name, tensor, wanted):
 
 def {kk}divides(holds, op, name, size):
     {kk}torch._check(holds, lambda: f"{{op}}(): {{name}}: {{size}} is no whole number")
+
+
+def {kk}has_items(tensors, op, name, what):
+    {kk}torch._check(len(tensors) > 0, lambda: f"{{op}}(): {{name}}: is empty; its first tensor says what {{what}} is")
 
 
 def {kk}batched(op):

@@ -7,7 +7,7 @@ in a graph of torch.compile, and stay what they are outside.
 """
 
 import json
-import re
+import math
 from typing import Dict, List, Optional, Tuple
 
 from ..bindings import default_of
@@ -18,10 +18,36 @@ from .torch_head import HEAD
 from .writer import Writer
 
 _NOT_FOR_TORCH = {"bytes", "Callable", "Any"}
-_TORCH_DEFAULTS = re.compile(
-    r"None|True|False|-?\d+|-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|'[^'\\]*'|\"[^\"\\]*\"|"
-    r"float(16|32|64)|bfloat16|u?int8|int(16|32|64)"
-)
+# Source: c10/core/ScalarType.h. Files of torch contain these numbers, so they stay.
+_DTYPE_NUMBERS = {
+    "uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float16": 5, "float32": 6, "float64": 7, "complex32": 8,
+    "complex64": 9, "complex128": 10, "bool": 11, "bfloat16": 15, "float8_e5m2": 23, "float8_e4m3fn": 24,
+    "float8_e5m2fnuz": 25, "float8_e4m3fnuz": 26, "uint16": 27, "uint32": 28, "uint64": 29, "float8_e8m0fnu": 44,
+}  # fmt: skip
+# The default of a Scalar, for a float that torch's parser does not read. No caller passes a complex number for a float.
+_NO_FLOAT = "1j"
+
+
+def _not_finite(value: Value) -> bool:
+    """Whether the default is inf, -inf or nan."""
+    return value.type == "float" and value.default not in (None, "None") and not math.isfinite(float(value.default or ""))
+
+
+def _torch_default(value: Value) -> str:
+    """The default, as torch's parser reads it."""
+    text = value.default or ""
+    if text == "None":
+        return text
+    if value.type == "ScalarType":
+        return str(_DTYPE_NUMBERS[text])
+    if value.type == "int":
+        return str(int(text))
+    if value.type == "float":
+        return _NO_FLOAT if _not_finite(value) else repr(float(text))
+    if value.type == "str":
+        plain = "".join(c if c.isprintable() and c not in "'\\" else "".join(f"\\{byte:03o}" for byte in c.encode()) for c in text[1:-1])
+        return f"'{plain}'"
+    return text
 
 
 class TorchWriter(Writer):
@@ -38,6 +64,8 @@ class TorchWriter(Writer):
         for value in self.shapes.values:
             if value.type in _NOT_FOR_TORCH:
                 return f"torch has no type {value.type}"
+            if value.type == "ScalarType" and value.default not in (None, "None", *_DTYPE_NUMBERS):
+                return f"torch has no dtype {value.default}, the default of {value.name}"
         for result in self.op.results:
             if result.type != "Tensor":
                 return "a number that a kernel computes would end the graph"
@@ -60,15 +88,9 @@ class TorchWriter(Writer):
         if value.name in letters:
             kind += f"({letters[value.name]}!)"
         kind += "[]" * value.is_list
-        default = value.default
-        if default is not None and not self._says_default(value):
-            return kind + "?", "=None"
-        return kind + "?" * value.is_optional, "" if default is None else f"={default}"
-
-    @staticmethod
-    def _says_default(value: Value) -> bool:
-        """torch's parser takes no inf and not every text and dtype."""
-        return value.default is None or bool(_TORCH_DEFAULTS.fullmatch(value.default))
+        if _not_finite(value):
+            kind = "Scalar"
+        return kind + "?" * value.is_optional, "" if value.default is None else f"={_torch_default(value)}"
 
     def _schema(self, name: str, parameters: List[Value], results: List[str], asked: List[str]) -> str:
         written = [v for v in parameters if v.is_written]
@@ -82,8 +104,6 @@ class TorchWriter(Writer):
         return f"{name}({', '.join(texts)}) -> {result}"
 
     def _default(self, value: Value) -> str:
-        if not self._says_default(value):
-            return "None"
         if value.type == "ScalarType" and value.default != "None":
             return self._framework_dtype(value.default or "")
         return default_of(value)
@@ -97,12 +117,17 @@ class TorchWriter(Writer):
         dtype = f", dtype={self._dtype(value)}" if value.dtype else ""
         return f"{like}.new_empty({self._shape(value)}{dtype})"
 
+    def _given(self, value: Value) -> str:
+        """What the caller of an operator passed, or the default."""
+        name = self.names[value.name]
+        return f"{default_of(value)} if isinstance({name}, complex) else {name}" if _not_finite(value) else name
+
     def _arguments(self) -> str:
         texts = []
         for value in self.op.parameters:
-            name = self.names[value.name]
-            if not self._says_default(value):
-                name = f"{default_of(value)} if {name} is None else {name}"
+            name = self._given(value)
+            if value.type == "ScalarType" and not value.is_list:
+                name = f"{self.kk}complex.get({name}, {name})"
             if value.type == "Device":
                 name = f"{self.kk}tvm_ffi.device(str({name}))"
                 name = f"None if {self.names[value.name]} is None else {name}" if value.is_optional else name
@@ -187,12 +212,13 @@ class TorchWriter(Writer):
         name, inputs, given = self.op.name, self.inputs, backward.backward
         names = {v.name: self.names[v.name] for v in inputs + backward.outputs}
         saved, scalars = [names[v.name] for v in backward.saved()], [names[v.name] for v in backward.scalars()]
+        given_scalars = [self._given(v) for v in backward.scalars()]
         outputs = [names[v.name] for v in backward.outputs]
         without = [v.name if v in backward.without() else "" for v in inputs]
         setup = [f"    {kk}no_formula({name!r}, ctx.needs_input_grad, {without})" ] if any(without) else []
         setup += [f"    {', '.join(names[v.name] for v in inputs)}, = inputs"]
         setup += [f"    {', '.join(outputs)}, = {'output' if len(outputs) > 1 else '(output,)'}"]
-        setup += [f"    ctx.save_for_backward({', '.join(saved)})", f"    ctx.{kk}scalars = ({', '.join(scalars + [''])})"]
+        setup += [f"    ctx.save_for_backward({', '.join(saved)})", f"    ctx.{kk}scalars = ({', '.join(given_scalars + [''])})"]
         arguments = []
         for value in given.inputs:
             is_gradient = value.name not in {v.name for v in inputs + backward.outputs}

@@ -134,16 +134,43 @@ class Writer:
         return lines
 
     def binds(self, with_outputs: bool) -> List[str]:
-        """The sizes that tensors say, as variables."""
-        lines = []
+        """The sizes of tensors, as variables. A size is None where its tensor is missing."""
+        lines = self.first_items(with_outputs)
         for name, binder in self.shapes.binders.items():
             if not binder.is_sure or (binder.value.is_only_written and not with_outputs):
                 continue
             factor = f" // {binder.factor}" if binder.factor > 1 else ""
-            lines.append(f"    {self.names[name]} = {self._first(binder.value)}.shape[{binder.place}]{factor}")
+            size = f"{self._first(binder.value)}.shape[{binder.place}]{factor}"
+            lines.append(f"    {self.names[name]} = {size}{self._if_there(binder.value)}")
         if self.shapes.run_of is not None:
             lines.append(f"    {self.kk}run = {self._run(self.shapes.run_of, self._first(self.shapes.run_of))}")
         return lines
+
+    def first_items(self, with_outputs: bool) -> List[str]:
+        """Checks that a required list has a first tensor, where a size or the dtype of an output follows from it."""
+        lines = []
+        for value in self.shapes.values:
+            if not value.is_list or value.is_optional or (value.is_only_written and not with_outputs):
+                continue
+            bound = [name for name, binder in self.shapes.binders.items() if binder.value is value]
+            bound += ["..."] * (self.shapes.run_of is value)
+            if self.shapes.like is value and (self.op.results or not with_outputs):
+                bound += [f"the dtype of {v.name}" for v in self.out + self.op.results if not v.dtype]
+            if bound:
+                lines.append(f'    {self.kk}has_items({self.names[value.name]}, "{self.op.name}", "{value.name}", "{bound[0]}")')
+        return lines
+
+    def _if_there(self, value: Value) -> str:
+        """The suffix by which an expression is None where an optional tensor is missing, or a list has no tensor."""
+        if not value.is_optional:
+            return ""
+        return f" if {self.names[value.name]}{'' if value.is_list else ' is not None'} else None"
+
+    def _unless_missing(self, size: Size) -> str:
+        """The prefix by which a condition holds where the tensor that binds a size is missing."""
+        binders = {name: self.shapes.binders.get(name) for name in size.names}
+        missing = [self.names[name] for name, binder in binders.items() if binder and binder.value.is_optional]
+        return "".join(f"{name} is None or " for name in missing)
 
     def sizes(self, values: List[Value]) -> List[str]:
         lines: List[str] = []
@@ -156,7 +183,7 @@ class Writer:
             opened = len(inner)
             for i, size in enumerate(sizes):
                 for top, bottom in size.divisions:
-                    inner.append(self._fits(value, name, f"({self._python(top)}) % ({self._python(bottom)}) == 0", inside))
+                    inner.append(self._fits(value, name, f"{self._unless_missing(size)}({self._python(top)}) % ({self._python(bottom)}) == 0", inside))
                 holds = self._holds(value, size, i, name)
                 if holds:
                     inner.append(self._fits(value, name, holds, inside))
@@ -175,7 +202,7 @@ class Writer:
         binder = self.shapes.binders.get(size.name) if size.kind == "scaled" else None
         if binder and binder.value is value and binder.place == place and not value.is_list:
             return f"{name}.shape[{place}] % {size.factor} == 0" if size.factor > 1 else ""
-        return f"{name}.shape[{place}] == {self._python(size.python)}"
+        return f"{self._unless_missing(size)}{name}.shape[{place}] == {self._python(size.python)}"
 
     def _shape(self, value: Value) -> str:
         parts = [f"*{self.kk}run" if size.kind == "run" else self._python(size.python) for size in self.shapes.of(value) or []]
@@ -207,6 +234,11 @@ class Writer:
 
     def _function(self, name: str, parameters: List[Value], asked: List[str], lines: List[str]) -> List[str]:
         return ["", "", f"def {self.kk}{name}({self._signature(parameters, asked)}):", *(lines or ["    pass"])]
+
+
+def one_line(line: str) -> str:
+    """A schema line for a comment: a default may have a line break."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
 def free_prefix(ops: List[Op]) -> str:

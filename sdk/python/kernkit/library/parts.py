@@ -40,7 +40,7 @@ PARTS: Tuple[Part, ...] = (
           "include/kernkit/call/tuple_argument.h", "include/kernkit/call/typed_line.h",
           "include/kernkit/errors/streamable.h")),
     Part("frameworks", ASKED, "shapes in schema lines, from which torch operators and JAX functions come",
-         ("include/kernkit/shapes/*", "include/kernkit/abi/xla.h", "include/kernkit/testing/line.h",
+         ("include/kernkit/shapes/*", "include/kernkit/cuda/impl/xla_results.h", "include/kernkit/abi/xla.h", "include/kernkit/testing/line.h",
           "python/kernkit/frameworks/*")),
     Part("c_callers", ASKED, "tensors as arguments and results, for callers in C",
          ("include/kernkit/abi/any_tensor.h",)),

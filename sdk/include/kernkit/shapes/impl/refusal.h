@@ -72,14 +72,14 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
       const Size& size = line_.sizes[value.first + i];
       if (size.kind == SizeKind::kAny) continue;
       if (size.kind == SizeKind::kRun) {
-        if (line_.run_of < 0) continue;
+        if (!is_run_given()) continue;
         const DLTensor* says = given_[line_.run_of].tensor;
         if (run_of(x, value) == run_of(says, line_.values[line_.run_of])) continue;
         return shape(v, x, name);
       }
       int64_t wanted = 0;
+      if (!is_known(size.node)) continue;
       if (evaluate(size.node, &wanted) && wanted == at(x, value.place(i))) continue;
-      if (size.kind == SizeKind::kScaled && !is_given(line_.names[size.name])) continue;
       return shape(v, x, name);
     }
     return nullptr;
@@ -132,7 +132,7 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
   [[gnu::cold]] const char* shape(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
     text_ << name << ": shape " << TensorView(x).sizes() << " does not match ";
-    if (value.is_all_run() && line_.values[line_.run_of].is_all_run()) {
+    if (value.is_all_run() && is_run_given() && line_.values[line_.run_of].is_all_run()) {
       write(text_, line_.schema.params[line_.run_of].name)
           << " (" << TensorView(given_[line_.run_of].tensor).sizes() << ")";
       return kind::ValueError;
@@ -144,9 +144,8 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
     bool is_said[kMostNames] = {};
     for (int i = 0; i < value.count; ++i) {
       const Size& size = line_.sizes[value.first + i];
-      if (size.kind == SizeKind::kRun && line_.run_of >= 0 && line_.run_of != v) {
+      if (size.kind == SizeKind::kRun && line_.run_of != v && is_run_given()) {
         const DLTensor* says = given_[line_.run_of].tensor;
-        if (!has_rank(line_.run_of, says)) continue;
         text_ << separator << "... = " << run_of(says, line_.values[line_.run_of]);
         write(text_ << " (bound by ", line_.schema.params[line_.run_of].name) << ")";
         separator = ", ";

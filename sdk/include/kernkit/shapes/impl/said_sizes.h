@@ -30,6 +30,19 @@ class KERNKIT_LOCAL SaidSizes {
     const DLTensor* x = name.value < 0 ? nullptr : given_[name.value].tensor;
     return x != nullptr && has_rank(name.value, x);
   }
+  /// Whether a call has the tensor that "..." is of, with its rank.
+  [[gnu::cold]] bool is_run_given() const {
+    const DLTensor* x = line_.run_of < 0 ? nullptr : given_[line_.run_of].tensor;
+    return x != nullptr && has_rank(line_.run_of, x);
+  }
+  /// The same for each name and "..." of an expression.
+  [[gnu::cold]] bool is_known(int n) const {
+    const Node& node = line_.nodes[n];
+    if (node.kind == NodeKind::kNumber) return true;
+    if (node.kind == NodeKind::kName) return is_given(line_.names[node.left]);
+    if (node.kind == NodeKind::kNumel) return is_run_given();
+    return is_known(node.left) && is_known(node.right);
+  }
   [[gnu::cold]] bool value_of(const Name& name, int64_t* out) const {
     if (!is_given(name)) return false;
     *out =

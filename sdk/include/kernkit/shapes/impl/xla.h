@@ -20,7 +20,7 @@ namespace detail {
 
 /// Has XLA refuse a version that it does not speak: 0.1 to 0.3 are alike in what is read here.
 [[gnu::cold]] KERNKIT_LOCAL inline KernkitXlaError* describe(const KernkitXlaCallFrame& frame,
-                                                             DLDeviceType type,
+                                                             bool has_graphs,
                                                              KernkitXlaMetadata* metadata) {
   const KernkitXlaVersion& xlas = frame.api->version;
   int minor = kKernkitXlaMinor;
@@ -39,7 +39,7 @@ namespace detail {
   }
   metadata->version.major_version = kKernkitXlaMajor;
   metadata->version.minor_version = minor;
-  metadata->traits = type == kDLCPU ? 0 : kKernkitXlaGraphs;
+  metadata->traits = has_graphs ? kKernkitXlaGraphs : 0;
   return nullptr;
 }
 
@@ -108,7 +108,8 @@ KERNKIT_LOCAL inline KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceTyp
   for (auto* one = frame.extension; one != nullptr; one = one->next) {
     if (one->type == kKernkitXlaExtensionMetadata) {
       auto* asked = reinterpret_cast<KernkitXlaMetadataExtension*>(one);
-      return detail::describe(frame, type, asked->metadata);
+      // Memory of a call that is captured is that of its graph: not for what an op keeps.
+      return detail::describe(frame, type != kDLCPU && !op.returns, asked->metadata);
     }
   }
   int code = 0;

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a GPU for the calls that XLA makes, in the order of its stream.
+#pragma once
+
+#include "kernkit/cpu/allocator.h"
+#include "kernkit/cuda/allocator.h"
+#include "kernkit/cuda/stream.h"
+#include "kernkit/shapes/xla_results.h"
+
+namespace kernkit::shapes {
+
+namespace detail {
+
+/// The call of this thread that XLA has made, counted from 1; 0 for none.
+KERNKIT_LOCAL inline uint64_t& xla_call() {
+  static thread_local uint64_t call = 0;
+  return call;
+}
+/// The allocator before that call.
+KERNKIT_LOCAL inline TensorAllocator& allocator_before_xla() {
+  static thread_local TensorAllocator allocator = nullptr;
+  return allocator;
+}
+
+/// For NDAllocation.
+struct KERNKIT_LOCAL XlaStreamAlloc {
+  cudaStream_t stream = nullptr;
+  uint64_t call = xla_call();
+
+  void AllocData(DLTensor* tensor) {
+    const size_t size = GetDataSize(*tensor);
+    if (size == 0) return;
+    const CUDADeviceGuard guard(tensor->device.device_id);
+    stream = get_cuda_stream(tensor->device);
+    kernkit::detail::check_cuda_alloc(cudaMallocAsync(&tensor->data, size, stream),
+                                      "cudaMallocAsync", size, tensor->device);
+  }
+  /// In the order of the stream in the same call; afterwards, XLA may have closed the stream.
+  void FreeData(DLTensor* tensor) const noexcept {
+    if (tensor->data == nullptr) return;
+    int previous = 0;
+    (void)cuda::succeeded(cudaGetDevice(&previous));
+    (void)cuda::succeeded(cudaSetDevice(tensor->device.device_id));
+    if (call == xla_call()) {
+      (void)cuda::succeeded(cudaFreeAsync(tensor->data, stream));
+    } else {
+      (void)cuda::succeeded(cudaDeviceSynchronize());
+      (void)cuda::succeeded(cudaFree(tensor->data));
+    }
+    (void)cuda::succeeded(cudaSetDevice(previous));
+  }
+};
+
+/// A TensorAllocator.
+KERNKIT_LOCAL inline int allocate_for_xla(DLTensor* wanted, DLManagedTensorVersioned** out,
+                                          void* context,
+                                          void (*set_error)(void*, const char*,
+                                                            const char*)) noexcept {
+  if (is_cuda(wanted->device)) {
+    return kernkit::detail::allocate_with<XlaStreamAlloc>(wanted, out, context, set_error);
+  }
+  const TensorAllocator before = allocator_before_xla();
+  if (before != nullptr) return before(wanted, out, context, set_error);
+  return kernkit::detail::allocate_with<CPUNDAlloc>(wanted, out, context, set_error);
+}
+
+/// Counts the calls of all threads.
+KERNKIT_LOCAL inline uint64_t next_xla_call() {
+  static uint64_t calls = 0;
+  return __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+}
+
+}  // namespace detail
+
+KERNKIT_COLD XlaGpuMemory::XlaGpuMemory()
+    : outer_call_(detail::xla_call()),
+      outer_allocator_(detail::allocator_before_xla()),
+      allocator_(current_allocator()),
+      guard_(detail::allocate_for_xla) {
+  detail::xla_call() = detail::next_xla_call();
+  detail::allocator_before_xla() = allocator_;
+}
+
+KERNKIT_COLD XlaGpuMemory::~XlaGpuMemory() {
+  detail::xla_call() = outer_call_;
+  detail::allocator_before_xla() = outer_allocator_;
+}
+
+KERNKIT_COLD void copy_on_gpu(TensorView to, TensorView from) {
+  const CUDADeviceGuard guard(to.device().device_id);
+  KERNKIT_CUDA_CHECK(cudaMemcpyAsync(to.data_ptr(), from.data_ptr(), GetDataSize(to),
+                                     cudaMemcpyDeviceToDevice, get_cuda_stream(to.device())));
+}
+
+}  // namespace kernkit::shapes

@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every row of frameworks/value_table.py through every caller, with the values that NumPy gives."""
+
+import importlib
+import re
+
+import compiled
+import numpy as np
+import packages
+import pytest
+import tvm_ffi
+from frameworks import value_table as table
+from xla_frames import Handler
+
+BATCH = 3
+
+
+@pytest.fixture(scope="session")
+def valued(root, tmp_path_factory):
+    """The folder with package `valued`, of the ops of the table."""
+    folder = tmp_path_factory.mktemp("values")
+    source, library = folder / "values.cc", folder / "libvalued.so"
+    source.write_text(table.source())
+    compiled.build(source, library, "-fvisibility=hidden", "-O0")
+    packages.write_package(root, library, folder, "valued", "--frameworks")
+    return folder
+
+
+class Caller:
+    """How ops are called; a subclass is one framework."""
+
+    def tensor(self, array):
+        return array.copy()
+
+    def dtype(self, name):
+        return name
+
+    def device(self, name):
+        return name
+
+    def array(self, value):
+        return value if isinstance(value, np.ndarray) else np.from_dlpack(value)
+
+    def value(self, parameter, given):
+        if given is None:
+            return None
+        if isinstance(given, list):
+            return [self.value(parameter, item) for item in given]
+        convert = {"Tensor": self.tensor, "ScalarType": self.dtype, "Device": self.device}.get(parameter.type)
+        return convert(given) if convert else given
+
+    def values(self, op, arguments):
+        return {v.name: self.value(v, arguments[v.name]) for v in op.parameters if v.name in arguments}
+
+    def arrays(self, found):
+        return {name: [self.array(x) for x in value] if isinstance(value, list) else self.array(value)
+                for name, value in found.items()}  # fmt: skip
+
+
+def call(function, parameters, values):
+    """Calls the function with those that are given: by their places up to the first that is left out."""
+    given = [v.name in values for v in parameters] + [False]
+    first = given.index(False)
+    return function(*(values[v.name] for v in parameters[:first]),
+                    **{v.name: values[v.name] for v in parameters[first:] if v.name in values})  # fmt: skip
+
+
+def named(outputs, result):
+    """{output: value} of what a function returned."""
+    results = list(result) if len(outputs) > 1 else [result]
+    assert len(results) == len(outputs)
+    return dict(zip((v.name for v in outputs), results))
+
+
+def run_default(caller, function, op, arguments):
+    """The op as it is declared: {output: value}."""
+    values = caller.values(op, arguments)
+    result = call(function, op.parameters, values)
+    found = {v.name: values[v.name] for v in op.parameters if v.is_written and values.get(v.name) is not None}
+    return {**found, **(named(op.results, result) if op.results else {})}
+
+
+def chosen(op, arguments):
+    """The sizes and dtypes that the caller of a form without outputs passes besides."""
+    texts = " ".join(v.shape or "" for v in op.parameters)
+    sizes = {name: table.SIZES[name] for name in re.findall(r"(\w+)\?", texts)}
+    return {**sizes, **{f"{v.name}_dtype": str(arguments[v.name].dtype) for v in op.parameters if v.dtype == "?"}}
+
+
+def check(name, arguments, found):
+    wanted = table.expected(name, arguments)
+    assert found.keys() == wanted.keys()
+    for output, value in wanted.items():
+        pairs = zip(found[output], value) if isinstance(value, list) else [(found[output], value)]
+        for got, one in pairs:
+            assert (got.dtype, got.shape) == (one.dtype, one.shape), output
+            np.testing.assert_array_equal(got, one, err_msg=output)
+
+
+def supported(name, caller):
+    """Skips what the row leaves out."""
+    if caller in table.ROWS[name].without.split():
+        pytest.skip("the table leaves this caller out")
+
+
+def written_in_place(op):
+    return [v for v in op.parameters if v.is_written and not v.is_only_written]
+
+
+# Plain functions, with NumPy.
+
+
+class Numpy(Caller):
+    def device(self, name):
+        return tvm_ffi.device(name)
+
+
+@pytest.fixture(scope="module")
+def plain(valued):
+    return packages.imported(valued, "valued")
+
+
+@pytest.mark.parametrize("name", table.ROWS)
+def test_plain(plain, name):
+    supported(name, "plain")
+    op = table.op_of(name)
+    for case, arguments in table.cases(name).items():
+        for _ in range(2):  # what an op keeps is there in the second
+            found = run_default(Numpy(), getattr(plain, name), op, arguments)
+            check(name, arguments, Numpy().arrays(found))
+
+
+# PyTorch.
+
+
+class Torch(Caller):
+    def __init__(self):
+        self.torch = pytest.importorskip("torch")
+
+    def tensor(self, array):
+        return self.torch.from_numpy(array.copy())
+
+    def dtype(self, name):
+        return getattr(self.torch, name)
+
+    def device(self, name):
+        return self.torch.device(name)
+
+    def array(self, value):
+        return value.detach().numpy()
+
+
+@pytest.fixture(scope="module")
+def torch_valued(valued):
+    """torch.ops.valued."""
+    ops = pytest.importorskip("torch").ops
+    packages.imported(valued, "valued.torch")
+    return ops.valued
+
+
+def forms(ops, name):
+    """The overloads of an operator: {form: f(caller, op, arguments, around)}, where around wraps a function of tensors."""
+    packet = getattr(ops, name)
+
+    def default(caller, op, arguments, around=lambda f: f):
+        return run_default(caller, around(packet.default), op, arguments)
+
+    def functional(caller, op, arguments, around=lambda f: f):
+        inputs = [v for v in op.parameters if not v.is_only_written]
+        values = {k: v for k, v in caller.values(op, arguments).items() if k in {v.name for v in inputs}}
+        more = {k: caller.dtype(v) if k.endswith("_dtype") else v for k, v in chosen(op, arguments).items()}
+        result = call(around(lambda *a, **k: packet.functional(*a, **k, **more)), inputs, values)
+        return {**{v.name: values[v.name] for v in written_in_place(op)}, **named([v for v in op.parameters if v.is_only_written], result)}
+
+    return {"default": default, **({"functional": functional} if "functional" in packet.overloads() else {})}
+
+
+@pytest.mark.parametrize("name", table.ROWS)
+def test_torch_eager(torch_valued, plain, name):
+    """The operator, its functional form, and the plain function with torch's tensors."""
+    supported(name, "torch_eager")
+    op, caller = table.op_of(name), Torch()
+    for arguments in table.cases(name).values():
+        for run in forms(torch_valued, name).values():
+            check(name, arguments, caller.arrays(run(caller, op, arguments)))
+        of_plain = type("Plain", (Torch,), {"device": lambda self, text: tvm_ffi.device(text), "array": lambda self, x: self.torch.from_dlpack(x).numpy()})()
+        check(name, arguments, of_plain.arrays(run_default(of_plain, getattr(plain, name), op, arguments)))
+
+
+def compiled_values(torch_valued, plain, name, backend):
+    op, caller = table.op_of(name), Torch()
+    torch = caller.torch
+
+    def around(function):
+        torch._dynamo.reset()
+        return torch.compile(function, fullgraph=True, backend=backend)
+
+    for arguments in table.cases(name).values():
+        for run in forms(torch_valued, name).values():
+            check(name, arguments, caller.arrays(run(caller, op, arguments, around)))
+        in_graph = around(lambda *a, **k: getattr(plain, name)(*a, **k))
+        check(name, arguments, caller.arrays(run_default(caller, in_graph, op, arguments)))
+
+
+@pytest.mark.parametrize("name", table.ROWS)
+def test_torch_compiled(torch_valued, plain, name):
+    """Operator, functional form and plain function in a graph, without generated code."""
+    supported(name, "torch_compiled")
+    compiled_values(torch_valued, plain, name, "aot_eager")
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("name", table.ROWS)
+def test_torch_inductor(torch_valued, plain, name, monkeypatch):
+    supported(name, "torch_compiled")
+    monkeypatch.setenv("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+    compiled_values(torch_valued, plain, name, "inductor")
+
+
+def batches(op, arguments):
+    """Arguments of BATCH calls, and which tensors differ between them: all that are read, or the first alone."""
+    read = [v for v in op.parameters if v.type == "Tensor" and not v.is_list and arguments.get(v.name) is not None]
+    first = next(v for v in read if not v.is_only_written)
+    for batched in ([v for v in read], [v for v in read if v is first or v.is_written]):
+        names = {v.name for v in batched}
+        yield names, [{k: x + b * (not np.any(x == 77)) if k in names else x for k, x in arguments.items()} for b in range(BATCH)]
+
+
+def stacked(name, calls):
+    """The values of all calls, stacked."""
+    wanted = [table.expected(name, arguments) for arguments in calls]
+    return {k: np.stack([w[k] for w in wanted]) for k in wanted[0]}
+
+
+def check_batch(name, calls, found):
+    wanted = stacked(name, calls)
+    assert found.keys() == wanted.keys()
+    for output, value in wanted.items():
+        got = np.broadcast_to(found[output], value.shape) if found[output].shape != value.shape else found[output]
+        assert got.dtype == value.dtype
+        np.testing.assert_array_equal(got, value, err_msg=output)
+
+
+@pytest.mark.parametrize("name", table.ROWS)
+def test_torch_vmap(torch_valued, name):
+    """Forms that make their outputs, of a batch in the first place of each tensor."""
+    supported(name, "torch_vmap")
+    op, caller = table.op_of(name), Torch()
+    run = forms(torch_valued, name).get("default" if op.results else "functional")
+    if run is None or written_in_place(op) or any(v.is_list for v in op.parameters):
+        pytest.skip("it writes what it is given, or takes a list")
+    for arguments in table.cases(name).values():
+        for names, calls in batches(op, arguments):
+            joined = {k: np.stack([c[k] for c in calls]) if k in names else v for k, v in arguments.items()}
+
+            def around(function):
+                def mapped(*given, **options):
+                    kept = {**dict(enumerate(given)), **options}
+                    order = [v for v in op.parameters if not v.is_only_written]
+                    dims = {i: 0 if v.name in names else None for i, v in enumerate(order)} | {
+                        v.name: 0 if v.name in names else None for v in order}  # fmt: skip
+                    tensors = [k for k, v in kept.items() if isinstance(v, caller.torch.Tensor)]
+
+                    def inner(*of):
+                        now = {**kept, **dict(zip(tensors, of))}
+                        return function(*(now[i] for i in range(len(given))), **{k: now[k] for k in options})
+
+                    return caller.torch.vmap(inner, tuple(dims[k] for k in tensors))(*(kept[k] for k in tensors))
+
+                return mapped
+
+            check_batch(name, calls, caller.arrays(run(caller, op, joined, around)))
+
+
+def lazy_tensors(torch):
+    """Tensors whose values depend on marks beside their memory, which DLPack does not pass on."""
+    x = torch.tensor([1 + 2j, 3 - 4j])
+    return {"conjugate": x.conj(), "negative": torch._neg_view(torch.tensor([1.0, 2.0])), "imag": x[:1].conj().imag,
+            "parameter": torch.nn.Parameter(x.conj(), requires_grad=False)}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["conjugate", "negative", "imag", "parameter"])
+def test_lazy_tensors_are_resolved_where_they_are_read(torch_valued, plain, kind):
+    torch = Torch().torch
+    x = lazy_tensors(torch)[kind]
+    assert x.is_conj() or x.is_neg()
+    wanted = x.resolve_conj().resolve_neg().tolist()
+
+    def writing(op):
+        def run(x):
+            y = torch.zeros(x.shape, dtype=x.dtype)
+            op(y, x)
+            return y
+
+        return run
+
+    def graph(f):
+        return torch.compile(f, fullgraph=True, backend="aot_eager")
+
+    functional = torch_valued.copied.functional
+    for run in (writing(plain.copied), writing(torch_valued.copied), functional, graph(functional), graph(writing(plain.copied)),
+                graph(lambda x: functional(x.resolve_conj().resolve_neg().conj().conj())), torch.vmap(functional)):  # fmt: skip
+        torch._dynamo.reset()
+        assert run(x).tolist() == wanted
+    assert (x.is_conj() or x.is_neg()) and x.resolve_conj().resolve_neg().tolist() == wanted
+
+
+def test_lazy_tensors_of_a_list_are_resolved(torch_valued, plain):
+    torch = Torch().torch
+    lazy, y = torch._neg_view(torch.tensor([1.0, 2.0])), torch.zeros(2)
+    for op in (plain.list_alike, torch_valued.list_alike):
+        op(y, [torch.ones(2), lazy])
+        assert y.tolist() == [1 - 2, 1 - 4]
+    items = (np.ones(2, "float32"), np.ones(2, "float32"))
+    plain.list_alike(y, items)
+    assert y.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("kind", ["conjugate", "negative", "imag", "parameter"])
+def test_lazy_tensors_are_not_written(torch_valued, plain, kind):
+    torch = Torch().torch
+    y = lazy_tensors(torch)[kind]
+    before, x = y.tolist(), torch.ones(y.shape, dtype=y.dtype)
+    for copied in (plain.copied, torch_valued.copied):
+        with pytest.raises(ValueError, match=r"copied\(\): y: is lazily conjugate or negative"):
+            copied(y, x)
+    with pytest.raises(RuntimeError, match=r"copied\(\): y: is lazily conjugate or negative"):
+        torch.compile(torch_valued.copied.default, fullgraph=True, backend="aot_eager")(y, x)
+    if not y.is_complex():
+        for op, arguments in (("in_place", (y, 2.0)), ("list_out", ([torch.zeros(3), y], torch.ones(3)))):
+            for ops in (plain, torch_valued):
+                with pytest.raises(ValueError, match=op + r"\(\): \w+: is lazily conjugate or negative"):
+                    getattr(ops, op)(*arguments)
+    assert y.tolist() == before
+
+
+def test_an_empty_list_that_says_a_size_is_an_error(torch_valued, plain):
+    """In the words of the op, in a graph as well."""
+    torch, ops = Torch().torch, torch_valued.list_and_optional
+    w, wanted = torch.zeros(3), r"list_and_optional\(\): xs: is empty; its first tensor says what m is"
+    with pytest.raises(ValueError, match=wanted):
+        plain.list_and_optional(torch.zeros(2), [], None)
+    with pytest.raises(ValueError, match=wanted):
+        ops(torch.zeros(2), [], None)
+    with pytest.raises(RuntimeError, match=wanted):
+        ops.functional([], w)
+    for call in (lambda w: ops.functional([], w), lambda w: ops(torch.zeros(2), [], w)):
+        with pytest.raises(RuntimeError, match=wanted):
+            torch.compile(call, fullgraph=True, backend="aot_eager")(w)
+
+
+# JAX.
+
+
+class Jax(Caller):
+    def tensor(self, array):
+        return importlib.import_module("jax").numpy.asarray(array)
+
+    def array(self, value):
+        return np.asarray(value)
+
+
+@pytest.fixture(scope="module")
+def jax_valued(valued):
+    """Functions of valued.jax, with 64 bits."""
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(True):
+        yield packages.imported(valued, "valued.jax")
+
+
+def without_function(op):
+    """Why an op has no function for JAX: XLA passes no list, and allocates results before the call."""
+    outputs = [v for v in op.parameters if v.is_written]
+    return any(v.is_list for v in op.parameters) or any(v.is_optional for v in outputs)
+
+
+def run_jax(functions, name, arguments, around):
+    op, caller = table.op_of(name), Jax()
+    inputs = [v for v in op.parameters if not v.is_only_written]
+    values = {k: v for k, v in caller.values(op, arguments).items() if k in {v.name for v in inputs}}
+    tensors = {k: v for k, v in values.items() if hasattr(v, "ndim")}
+    rest = {**{k: v for k, v in values.items() if k not in tensors}, **chosen(op, arguments)}
+    result = around(lambda given: getattr(functions, name)(**given, **rest))(tensors)
+    for k, before in tensors.items():
+        np.testing.assert_array_equal(before, arguments[k])  # JAX's arrays never change
+    return caller.arrays(named([v for v in op.parameters if v.is_written] + op.results, result))
+
+
+@pytest.mark.parametrize("way", ["eager", "jit"])
+@pytest.mark.parametrize("name", table.ROWS)
+def test_jax(jax_valued, name, way):
+    supported(name, f"jax_{way}")
+    if without_function(table.op_of(name)):
+        assert not hasattr(jax_valued, name)
+        return
+    around = importlib.import_module("jax").jit if way == "jit" else lambda f: f
+    for arguments in table.cases(name).values():
+        for _ in range(2):
+            check(name, arguments, run_jax(jax_valued, name, arguments, around))
+
+
+@pytest.mark.parametrize("name", table.ROWS)
+def test_jax_vmap(jax_valued, name):
+    supported(name, "jax_vmap")
+    op = table.op_of(name)
+    if without_function(op):
+        pytest.skip("it has no function")
+    vmap = importlib.import_module("jax").vmap
+    for arguments in table.cases(name).values():
+        for names, calls in batches(op, arguments):
+            joined = {k: np.stack([c[k] for c in calls]) if k in names else v for k, v in arguments.items()}
+
+            def around(function):
+                return lambda tensors: vmap(function, ({k: 0 if k in names else None for k in tensors},))(tensors)
+
+            check_batch(name, calls, run_jax(jax_valued, name, joined, around))
+
+
+def test_a_gpu_op_keeps_no_memory_of_xla(device):
+    """XLA's handler with tensors of CUDA on the CPU, for an op that keeps the first tensor that it allocates."""
+    first = device.put(np.array([1, 2, 3], "float32"))
+    for call in range(3):
+        x = first if call == 0 else device.put(np.full(3, 7 + call, "float32"))
+        y = device.put(np.zeros(3, "float32"))
+        stream = device.module.new_stream()
+        buffers = [[(tensor.data_ptr(), tensor.dtype, tensor.shape)] for tensor in (y, x)]
+        Handler(device.library, "first_given", "cuda")(*buffers, stream=stream)
+        assert device.get(y).tolist() == [1, 2, 3], call
+        device.module.copy(y, device.put(np.full(3, -1, "float32")))  # XLA has it for something else now
+        assert device.module.launches(stream) == 0  # and no fault
