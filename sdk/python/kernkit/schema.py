@@ -35,6 +35,7 @@ class Value:
     is_only_written: bool = False  # (out!)
     shape: Optional[str] = None  # as it is written, as in "n, 2*d"
     dtype: Optional[str] = None  # as it is written, as in "out_type or bfloat16"
+    is_alias: bool = False  # (a) or (a!)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +90,7 @@ class _Reader:
             given = self.match(_DEFAULT, "a default")["default"]
         return Value(found["type"], named["name"], bool(found["list"]), bool(found["optional"]),
                      bool(found["written"]), given, bool(found["written"]) and found["letter"] == "out",
-                     named["shape"], named["dtype"])  # fmt: skip
+                     named["shape"], named["dtype"], bool(found["letter"]))  # fmt: skip
 
     def values(self, default: bool) -> List[Value]:
         """(value, value)"""

@@ -51,7 +51,7 @@ KERNKIT_ACCESSOR inline void check_result(const R& result, Plain... arguments) {
 ///     KERNKIT_EXPORT(silu_and_mul, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", "...", f)
 ///
 /// ValueError, in the words of KERNKIT_EXPECT(x).shape(), for a shape that is another; TypeError
-/// for a dtype. RuntimeError for a result whose shape the line says and that is no new memory. Who
+/// for a dtype. RuntimeError for a result with a shape in the line that is no new memory. Who
 /// calls `f` in C++ passes no line: its own checks stay.
 template <class Line>
 struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>> {

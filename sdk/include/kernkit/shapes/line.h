@@ -14,6 +14,7 @@ using schema::Span;
 enum class ShapeError : uint8_t {
   kNone,
   kNoTensor,
+  kAliasOfResult,
   kSize,
   kUnclosed,
   kTwoRuns,

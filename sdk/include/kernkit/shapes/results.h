@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results whose shape the line says are new memory.
+// Results with a shape in the line are new memory.
 //
 // A framework's compiler believes the line: it writes into a result that it no longer needs, or
 // into an argument, as if no other tensor had that memory.
@@ -27,7 +27,7 @@ const Tensor* tensor_of(const T&) {
   return nullptr;
 }
 
-/// Throws RuntimeError for a result whose shape the line says and that shares memory with an
+/// Throws RuntimeError for a result with a shape in the line that shares memory with an
 /// argument or with another result, or that the op keeps. `results` has one for each result.
 void check_new(const schema::Signature& schema, const char* text, const Value* results,
                const Tensor* const* tensors, const Given* given);

@@ -24,7 +24,7 @@ KERNKIT_COLD Message& write_name(Message& out, const char* text, const schema::P
   Message& message = *new Message;
   write_name(message, text, result) << ": the result shares memory with the " << what << " ";
   write_name(message, text, other)
-      << "; a result whose shape the line says is new memory: return a copy, or leave its shape "
+      << "; a result with a shape in the line is new memory: return a copy, or leave its shape "
          "out of the line";
   throw Error(kind::RuntimeError, &message);
 }
@@ -34,7 +34,7 @@ KERNKIT_COLD Message& write_name(Message& out, const char* text, const schema::P
   Message& message = *new Message;
   write_name(message, text, result)
       << ": the result has " << owners
-      << " owners; a result whose shape the line says is new memory that the caller alone owns: "
+      << " owners; a result with a shape in the line is new memory that the caller alone owns: "
          "return a copy, or leave its shape out of the line";
   throw Error(kind::RuntimeError, &message);
 }
