@@ -3,6 +3,6 @@
 #include "scale/scale.h"
 
 // [export]
-KERNKIT_EXPORT(scale, "(Tensor(out!) y[...], Tensor x[...], float factor) -> ()",
+KERNKIT_EXPORT(scale, "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()",
                "y = x * factor, elementwise.", kernkit::kernels::scale)
 // [/export]

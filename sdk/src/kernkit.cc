@@ -36,6 +36,7 @@
 
 #if __has_include("kernkit/shapes/impl/refusal.h")  // of a part that a library may lack
 #include "kernkit/shapes/impl/refusal.h"
+#include "kernkit/shapes/impl/results.h"
 #endif
 
 #if defined(KERNKIT_WITH_CUDA)

@@ -85,7 +85,7 @@ def test_what_python_shows_of_a_function(kernel_package):
         "(y: 'Tensor', x: 'Tensor', factor: 'float') -> 'None'"
     )
     assert inspect.getdoc(scale) == (
-        "y = x * factor, elementwise.\n\nscale(Tensor(out!) y[...], Tensor x[...], float factor) -> ()"
+        "y = x * factor, elementwise.\n\nscale(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()"
     )
     assert typing.get_type_hints(scale)["factor"] is float
     assert [name for name in dir(kernel_package) if name[0] != "_"] == ["add", "scale"]

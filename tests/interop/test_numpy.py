@@ -248,7 +248,7 @@ def test_traceback_ends_in_the_kernel(kernels, y, file):
 def test_metadata_and_doc(kernels):
     assert kernels.get_function_doc("scale") == "y = x * factor, elementwise."
     metadata = kernels.get_function_metadata("scale")
-    assert metadata["schema"] == "(Tensor(out!) y[...], Tensor x[...], float factor) -> ()"
+    assert metadata["schema"] == "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()"
     assert metadata["type_schema"] == (
         '{"type":"ffi.Function","args":[{"type":"None"},{"type":"DLTensor*"},'
         '{"type":"DLTensor*"},{"type":"float"}]}'

@@ -93,8 +93,8 @@ def test_cpp_host(prefix, outside, library, kind):
     run("cmake", "--build", build)
     program = build / f"with_{kind}"
     assert run(program, library).splitlines() == [
-        "add(Tensor(out!) z[...], Tensor x[...], Tensor y[...]) -> ()",
-        "scale(Tensor(out!) y[...], Tensor x[...], float factor) -> ()",
+        "add(Tensor(out!) z[each...], Tensor x[each...], Tensor y[each...]) -> ()",
+        "scale(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()",
         "2 4 6",
         'TypeError: scale(): factor: expected float, got str "two"',
     ]

@@ -23,6 +23,10 @@ template <class Line, class R, class... Params, class... Held>
   if constexpr (kHasShapes<Line>) LineShapes<Line>::check(held...);
   if constexpr (std::is_void_v<R>) {
     function(static_cast<Params>(held)...);
+  } else if constexpr (kHasShapes<Line>) {
+    std::decay_t<R> value = function(static_cast<Params>(held)...);
+    LineShapes<Line>::check_result(value, held...);
+    Result<std::decay_t<R>>::set(result, std::move(value));
   } else {
     Result<std::decay_t<R>>::set(result, function(static_cast<Params>(held)...));
   }

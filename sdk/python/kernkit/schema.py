@@ -35,6 +35,7 @@ class Value:
     is_only_written: bool = False  # (out!)
     shape: Optional[str] = None  # as it is written, as in "n, 2*d"
     dtype: Optional[str] = None  # as it is written, as in "out_type or bfloat16"
+    is_alias: bool = False  # (a) or (a!)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Op:
     """One exported function."""
 
     name: str
-    line: str  # "scale(Tensor(out!) y[...], Tensor x[...], float factor) -> ()"
+    line: str  # "scale(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()"
     parameters: List[Value]
     results: List[Value]
     doc: str = ""
@@ -89,7 +90,7 @@ class _Reader:
             given = self.match(_DEFAULT, "a default")["default"]
         return Value(found["type"], named["name"], bool(found["list"]), bool(found["optional"]),
                      bool(found["written"]), given, bool(found["written"]) and found["letter"] == "out",
-                     named["shape"], named["dtype"])  # fmt: skip
+                     named["shape"], named["dtype"], bool(found["letter"]))  # fmt: skip
 
     def values(self, default: bool) -> List[Value]:
         """(value, value)"""

@@ -4,7 +4,7 @@
 def scale(y: Tensor, x: Tensor, factor: float) -> None:
     """y = x * factor, elementwise.
 
-    scale(Tensor(out!) y[...], Tensor x[...], float factor) -> ()
+    scale(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()
     """
     if y.__class__ not in _eager and _is_lazy(y):
         _not_written("scale", "y")

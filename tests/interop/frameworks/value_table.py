@@ -38,8 +38,23 @@ class Row:
     without: str = ""  # names of callers that do not support the row, with the reason in a comment
 
 
+_PLUS_SUM = """  float sum = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) sum += x.data<const float>()[i];
+  for (int64_t i = 0; i < x.numel(); ++i) y.data<float>()[i] = x.data<const float>()[i] + sum;"""
+
 ROWS: Dict[str, Row] = {
-    # Elementwise: one call serves a batch.
+    # Elementwise, with the promise that one call serves a batch.
+    "each": Row("(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()"),
+    "each_two": Row("(Tensor(out!) z[each...], Tensor x[each...], Tensor y[each...]) -> ()"),
+    "each_returned": Row("(Tensor x[each...]) -> Tensor y[each...]"),
+    "each_returned_two": Row("(Tensor x[each...], Tensor w[each...]) -> (Tensor y[each...], Tensor z[each...]: float64)"),
+    "each_in_place": Row("(Tensor(a!) x[each...], float factor) -> ()"),
+    "each_optional": Row("(Tensor(out!) y[each...], Tensor x[each...], Tensor? w[each...]=None) -> ()"),
+    # Each element plus the sum of all: accepts any shape, and a batch has other values than its items.
+    "plus_sum": Row("(Tensor(out!) y[...], Tensor x[...]) -> ()", body=_PLUS_SUM, expected=lambda given: {"y": given["x"] + given["x"].sum()}),
+    "plus_sum_returned": Row("(Tensor x[...]) -> Tensor y[...]", expected=lambda given: {"y": given["x"] + given["x"].sum()},
+                             body="  Tensor y = kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device());\n" + _PLUS_SUM + "\n  return y;"),
+    # Elementwise, without the promise.
     "scaled": Row("(Tensor(out!) y[...], Tensor x[...], float factor) -> ()"),
     "added": Row("(Tensor(out!) z[...], Tensor x[...], Tensor y[...]) -> ()"),
     "output_last": Row("(float factor, Tensor x[...], Tensor(out!) y[...]) -> ()"),
@@ -149,7 +164,7 @@ def sizes_of(name: str, shape: str, empty: bool) -> tuple:
     found: List[int] = []
     for text in re.split(r",(?![^(]*\))", shape) if shape.strip() else []:
         text = text.strip().rstrip("?").replace("numel(...)", "numel").replace("/", "//")
-        found += run if text == "..." else [2] if text == "_" else [eval(text, {}, known)]  # noqa: S307
+        found += run if text in ("...", "each...") else [2] if text == "_" else [eval(text, {}, known)]  # noqa: S307
     return tuple(found)
 
 
@@ -481,7 +496,7 @@ def _cpp_sizes(op: Op) -> List[str]:
 def _cpp_made(op: Op, value: Value) -> str:
     """What allocates a result."""
     like = _like(op)
-    if value.shape == "...":
+    if value.shape in ("...", "each..."):
         shape = f"{like.name}.sizes()"
     else:
         shape = f"ShapeView(std::vector<int64_t>{{{value.shape}}}.data(), {len(value.shape.split(','))})"

@@ -249,7 +249,7 @@ TEST(CpuRow, MapInPlaceSeesEachElementOnce) {
   }
 }
 
-// What is kept is made once, a second one by each pass. All are the same.
+// What is kept is made once. Each pass reads the same values.
 TEST(CpuRow, KeepsWhatAnOpMakes) {
   const auto twice = [](float v) { return v + v; };
   const auto less = [](float v) { return v - 1; };
@@ -260,8 +260,6 @@ TEST(CpuRow, KeepsWhatAnOpMakes) {
       const auto* in = row.load(static_cast<const float16*>(x.begin()));
       const auto first = row.keep(twice, in);
       const auto second = row.keep(less, in);
-      EXPECT_EQ(first.values != nullptr, d != 0) << d;
-      EXPECT_EQ(second.values, nullptr);
       const auto same = [](float v) { return v; };
       EXPECT_EQ(row.sum(same, first), row.sum(twice, in));
       EXPECT_EQ(row.sum(same, second), row.sum(less, in));
@@ -281,14 +279,98 @@ TEST(CpuRow, KeepsWhatAnOpMakes) {
   }
 }
 
-TEST(CpuRow, KeepsUpTo64MiB) {
-  constexpr int64_t kMost = int64_t{16} << 20;
+// Kept values stay as they were made when the inputs are overwritten, however many are kept.
+struct KeepAndOverwrite {
+  int64_t d;
+  float* x;
+  float* sums;  // 5 of a row
+
+  template <class Row>
+  void operator()(const Row& row, int64_t r) const {
+    float* in = x + r * d;
+    const auto same = [](float v) { return v; };
+    const auto first = row.keep([](float v) { return v + 1; }, in);
+    const auto second = row.keep([](float v) { return v + 2; }, in);
+    const auto third = row.keep([](double v) { return v + 3; }, row.load(in));
+    row.map([](float a, float b) { return 100 * a + b; }, in, first, second);
+    row.put(sums + r * 5, row.sum(same, first));
+    row.put(sums + r * 5 + 1, row.sum(same, second));
+    row.put(sums + r * 5 + 2, row.sum([](double v) { return v; }, third));
+    row.put(sums + r * 5 + 3, row.max(same, second));
+    row.map(same, in, second);
+    row.put(sums + r * 5 + 4, row.sum([](float v, float w) { return v - w; }, first, second));
+  }
+};
+
+TEST(CpuRow, KeptValuesOutliveTheirInputs) {
+  for (const int count : {1, 2}) {
+    set_threads(count);
+    for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second is shared by threads
+      for (const int64_t d : {1, 7, 64, 130, 1000}) {
+        const int64_t n = 9;
+        HostTensor<float> x({n * d}), sums({n * 5});
+        for (float& v : x) v = 1;
+        rows(n, d, bytes, KeepAndOverwrite{d, x.begin(), sums.begin()});
+        const auto of = static_cast<float>(d);
+        for (int64_t r = 0; r < n; ++r) {
+          EXPECT_EQ(sums[5 * r], 2 * of);
+          EXPECT_EQ(sums[5 * r + 1], 3 * of);
+          EXPECT_EQ(sums[5 * r + 2], 4 * of);
+          EXPECT_EQ(sums[5 * r + 3], 3);
+          EXPECT_EQ(sums[5 * r + 4], -of);
+        }
+        for (const float v : x) ASSERT_EQ(v, 3);
+      }
+    }
+  }
+  set_threads(1);
+}
+
+// No length of a row makes kept values depend on what is written later.
+TEST(CpuRow, KeepsRowsOfMoreThan64MiB) {
+  constexpr int64_t kLong = (int64_t{16} << 20) + 5;
+  HostTensor<int8_t> x({kLong});
+  for (int8_t& v : x) v = 1;
+  double kept = 0;
+  rows(1, kLong, 0, [&](const auto& row, int64_t) {
+    const auto* in = static_cast<const int8_t*>(x.begin());
+    const auto twice = row.keep([](int8_t v) { return 2 * static_cast<float>(v); }, in);
+    row.map([](float) { return int8_t{7}; }, x.begin(), twice);
+    kept = row.sum([](float v) { return static_cast<double>(v); }, twice);
+  });
+  EXPECT_EQ(kept, 2 * static_cast<double>(kLong));
+}
+
+TEST(CpuRow, KeepsWithoutMemoryIsAnError) {
+  for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {
+    float x = 5;
+    const auto body = [&](const auto& row, int64_t) {
+      const auto kept = row.keep([](float v) { return v; }, static_cast<const float*>(&x));
+      row.map([](float) { return 0.0F; }, &x, kept);
+    };
+    try {
+      rows(4, INT64_MAX, bytes, body);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.kind(), kind::MemoryError);
+      EXPECT_NE(std::string(error.what()).find("row.keep(): the system has no memory of"),
+                std::string::npos);
+    }
+    EXPECT_EQ(x, 5);
+  }
+}
+
+TEST(CpuRow, ScratchIsReusedByTheNextRow) {
   detail::RowScratch scratch;
-  EXPECT_EQ(scratch.of<float>(kMost + 1), nullptr);
-  EXPECT_NE(scratch.of<float>(kMost), nullptr);
-  EXPECT_EQ(scratch.of<float>(1), nullptr);  // the row keeps something already
+  const float* first = scratch.of<float>(100);
+  const float* second = scratch.of<float>(100);
+  EXPECT_NE(first, second);
   scratch.begin_row();
-  EXPECT_NE(scratch.of<double>(kMost / 2), nullptr);
+  EXPECT_EQ(scratch.of<float>(100), first);
+  EXPECT_EQ(scratch.of<float>(10), second);
+  scratch.begin_row();
+  const double* wide = scratch.of<double>(1000);
+  EXPECT_NE(static_cast<const void*>(wide), second);
 }
 
 // Elements that are not there must not be seen by an op: this one would divide by zero.

@@ -17,6 +17,20 @@ constexpr char kSilu[] = "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()";
 constexpr ShapeLine kRead = read_shapes(kSilu, schema::parse(kSilu));
 static_assert(kRead.error == ShapeError::kNone && kRead.num_names == 2);
 
+TEST(ShapeLine, EachIsAPromiseOfAllRuns) {
+  const auto is_each = [](const char* text) {
+    const ShapeLine line = read(text);
+    EXPECT_EQ(line.error, ShapeError::kNone) << text;
+    return line.is_each();
+  };
+  EXPECT_TRUE(is_each("(Tensor(out!) y[each...], Tensor x[ each ... ]) -> ()"));
+  EXPECT_TRUE(is_each("(Tensor x[each..., n]) -> Tensor y[each..., 2*n]"));
+  EXPECT_FALSE(is_each("(Tensor(out!) y[...], Tensor x[...]) -> ()"));
+  EXPECT_FALSE(is_each("(Tensor(out!) y[each...], Tensor x[...]) -> ()"));
+  EXPECT_FALSE(is_each("(Tensor(out!) y[each], Tensor x[each]) -> ()"));  // a size of this name
+  EXPECT_FALSE(is_each("(Tensor(out!) y[2*each], Tensor x[each, each1]) -> ()"));
+}
+
 TEST(ShapeLine, NamesAreBoundByTheFirstRequiredInput) {
   EXPECT_EQ(kRead.names[0].value, 1);
   EXPECT_EQ(kRead.names[1].value, 1);
@@ -125,6 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"(Tensor x[k], int? k) -> ()", E::kNotAnInt, 10},
         Bad{"(Tensor x[n?]) -> ()", E::kAsked, 10},
         Bad{"(Tensor x) -> Tensor y[n?]", E::kAsked, 23},
+        Bad{"(Tensor(a) x[n]) -> Tensor(a) y[n]", E::kAliasOfResult, 31},
+        Bad{"(Tensor(a!) x[n]) -> Tensor(a!) y[n]", E::kAliasOfResult, 33},
         Bad{"(Tensor(out!) y[2*n?], Tensor x) -> ()", E::kAsked, 16},
         Bad{"(Tensor x[n * m], Tensor y[n]) -> ()", E::kUnbound, 14},
         Bad{"(Tensor x[n + 1]) -> ()", E::kUnbound, 10},

@@ -2,6 +2,9 @@
 // Ops and their schema lines that disagree, and which rule finds it.
 #include "kernkit/testing/line.h"
 
+#include <algorithm>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "kernkit/expect.h"
@@ -50,6 +53,36 @@ Tensor zeros_transposed(TensorView x) {
   check(x);
   return filled(x.size(1), x.size(0), dl_float32);
 }
+
+template <bool Largest>
+void normalised(TensorView y, TensorView x) {
+  check(x);
+  check(y);
+  float sum = 0, largest = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    sum += x.data<const float>()[i];
+    largest = std::max(largest, x.data<const float>()[i]);
+  }
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    y.data<float>()[i] = x.data<const float>()[i] / (Largest ? largest : sum);
+  }
+}
+
+// Results that are no new memory, where `how` is not 0.
+Tensor kept;
+Tensor given_back(Tensor x, int64_t how) {
+  Tensor y = alloc_tensor(x.sizes(), x.dtype(), x.device());
+  memcpy(y.data_ptr(), x.read_only_view().data_ptr(), kernkit::GetDataSize(x.read_only_view()));
+  kept = how == 2 ? y : Tensor();
+  return how == 1 ? x : y;
+}
+std::tuple<Tensor, Tensor> twice(TensorView x, int64_t how) {
+  Tensor y = alloc_tensor(x.sizes(), x.dtype(), x.device());
+  Tensor z = alloc_tensor(x.sizes(), x.dtype(), x.device());
+  memcpy(y.data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));
+  memcpy(z.data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));
+  return {y, how == 1 ? y : z};
+}
 Tensor zeros_of_list(kernkit::ListView<TensorView> xs) { return zeros(xs[0]); }
 Tensor zeros_as(TensorView x, DLDataType dtype, kernkit::Optional<int64_t>) {
   return filled(x.size(0), x.size(1), dtype);
@@ -57,6 +90,16 @@ Tensor zeros_as(TensorView x, DLDataType dtype, kernkit::Optional<int64_t>) {
 
 }  // namespace
 
+KERNKIT_EXPORT(line_each, "(Tensor(out!) y[each...], Tensor x[each...]) -> ()", "", copy<false>)
+KERNKIT_EXPORT(line_of_sum, "(Tensor(out!) y[each...], Tensor x[each...]) -> ()", "",
+               normalised<false>)
+KERNKIT_EXPORT(line_of_largest, "(Tensor(out!) y[each...], Tensor x[each...]) -> ()", "",
+               normalised<true>)
+KERNKIT_EXPORT(line_any_sum, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", normalised<false>)
+KERNKIT_EXPORT(line_back, "(Tensor x[...], int how=0) -> Tensor y[...]", "", given_back)
+KERNKIT_EXPORT(line_any_back, "(Tensor x, int how=0) -> Tensor", "", given_back)
+KERNKIT_EXPORT(line_twice, "(Tensor x[...], int how=0) -> (Tensor y[...], Tensor z[...])", "",
+               twice)
 KERNKIT_EXPORT(line_copy, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy<false>)
 KERNKIT_EXPORT(line_add, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy<true>)
 KERNKIT_EXPORT(line_clear, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy_and_clear)
@@ -97,6 +140,47 @@ TEST(LineRules, FindWhatTheLineSaysOtherwise) {
   EXPECT_EQ(line_failure(CONTRACT_OF(line_of_list_counted, list(x, x))),
             "line_of_list_counted(): result y: shape [4, 3] does not match [numel(...)]");
   EXPECT_EQ(line_failure(CONTRACT_OF(line_default, x, dl_float32, nullptr)), "");
+}
+
+TEST(LineRules, ABatchGivesWhatItsItemsGive) {
+  const auto x = example<float>(4, 33);
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_each, x, x)), "");
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_any_sum, x, x)), "");  // promises nothing
+  for (const std::string& failure : {line_failure(CONTRACT_OF(line_of_sum, x, x)),
+                                     line_failure(CONTRACT_OF(line_of_largest, x, x))}) {
+    EXPECT_NE(failure.find("in item "), std::string::npos) << failure;
+    EXPECT_NE(failure.find("of a batch of two; each... promises what two calls give"),
+              std::string::npos)
+        << failure;
+  }
+}
+
+// A result that is an argument, another result or kept by the op: an error of the op, for every
+// caller.
+TEST(LineRules, ResultsAreNewMemory) {
+  const auto x = example<float>(4, 3);
+  const auto error_of = [](const Contract& contract) {
+    Call call(contract, cpu_place());
+    const Outcome outcome = call.run();
+    return outcome.accepted ? std::string() : outcome.kind + ": " + outcome.message;
+  };
+  const std::string rest =
+      "; a result with a shape in the line is new memory: return a copy, or leave its shape out "
+      "of the line";
+  EXPECT_EQ(error_of(CONTRACT_OF(line_back, x)), "");
+  EXPECT_EQ(error_of(CONTRACT_OF(line_back, x, 1)),
+            "RuntimeError: line_back(): y: the result shares memory with the argument x" + rest);
+  EXPECT_EQ(
+      error_of(CONTRACT_OF(line_back, x, 2)),
+      "RuntimeError: line_back(): y: the result has 2 owners; a result with a shape in the line "
+      "is new memory that the caller alone owns: return a copy, or leave its shape out "
+      "of the line");
+  EXPECT_EQ(error_of(CONTRACT_OF(line_any_back, x, 1)), "");
+  EXPECT_EQ(error_of(CONTRACT_OF(line_any_back, x, 2)), "");
+  EXPECT_EQ(error_of(CONTRACT_OF(line_twice, x)), "");
+  EXPECT_EQ(error_of(CONTRACT_OF(line_twice, x, 1)),
+            "RuntimeError: line_twice(): y: the result shares memory with the result z" + rest);
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_back, x)), "");
 }
 
 TEST(LineRules, TheContractsRulesFindTheOthers) {

@@ -13,9 +13,9 @@
 namespace kernkit::cpu {
 
 /// A row of d elements. Ops take compute types; those of sum() and max() make float or double,
-/// which is reduced. Pointers are to the row's first element, aligned to an element at least; in
-/// place of all inputs stands what keep() returned. A type for each set: a body that has one caller
-/// is inlined into it.
+/// which is reduced. Pointers are to the row's first element, aligned to an element at least; what
+/// keep() returned is such a pointer. A type for each set: a body that has one caller is inlined
+/// into it.
 template <InstructionSet kSet>
 class Row {
  public:
@@ -27,15 +27,12 @@ class Row {
     return in;
   }
 
-  /// The op(in[i]...), not rounded, for several passes: made once, in memory of this thread, by one
-  /// keep() for each row of up to 64 MiB; otherwise made by each pass, element by element.
+  /// The op(in[i]...), not rounded, for several passes: made once, in memory of this thread that
+  /// stays as it is until the row ends, whatever is written to the inputs meanwhile. d elements of
+  /// memory for each call in a row. rows() throws MemoryError where the system has none.
   template <class Op, class... In>
   KERNKIT_INLINE auto keep(const Op& op, const In*... in) const {
-    using R = detail::result_of<Op, In...>;
-    R* const values = scratch_->template of<R>(d_);
-    if (values != nullptr) map(op, values, in...);
-    const auto again = [op, in...](const auto& pass) KERNKIT_ALL_INLINE { return pass(op, in...); };
-    return detail::Kept<R, decltype(again)>{values, again};
+    return map(op, scratch_->template of<detail::result_of<Op, In...>>(d_), in...);
   }
 
   /// The sum of op(in[i]...) in the type that op returns; 0 of an empty row.
@@ -48,29 +45,6 @@ class Row {
   template <class Op, class... In>
   KERNKIT_INLINE auto max(const Op& op, const In*... in) const {
     return reduce<detail::Max, void>(op, nullptr, in...);
-  }
-
-  template <class Op, class R, class Again>
-  KERNKIT_INLINE auto sum(const Op& op, const detail::Kept<R, Again>& in) const {
-    if (in.values != nullptr) return sum(op, in.values);
-    return again(op, in, [d = d_](const auto& of, const auto*... x) KERNKIT_ALL_INLINE {
-      return detail::reduce_singly<detail::Sum>(of, d, x...);
-    });
-  }
-  template <class Op, class R, class Again>
-  KERNKIT_INLINE auto max(const Op& op, const detail::Kept<R, Again>& in) const {
-    if (in.values != nullptr) return max(op, in.values);
-    return again(op, in, [d = d_](const auto& of, const auto*... x) KERNKIT_ALL_INLINE {
-      return detail::reduce_singly<detail::Max>(of, d, x...);
-    });
-  }
-  template <class Op, class Out, class R, class Again>
-  KERNKIT_INLINE const Out* map(const Op& op, Out* out, const detail::Kept<R, Again>& in) const {
-    if (in.values != nullptr) return map(op, out, in.values);
-    again(op, in, [d = d_, out](const auto& of, const auto*... x) KERNKIT_ALL_INLINE {
-      detail::map_singly(of, d, out, x...);
-    });
-    return out;
   }
 
   /// *at = value, rounded.
@@ -110,14 +84,6 @@ class Row {
                                    ...);
   template <class T>
   static constexpr bool kWiden = kSet != InstructionSet::kBaseline&& std::is_same_v<T, float16>;
-
-  // pass(op behind the one that makes what is kept, inputs of that one...).
-  template <class Op, class Kept, class Pass>
-  KERNKIT_INLINE static auto again(const Op& op, const Kept& in, const Pass& pass) {
-    return in.again([&](const auto& made, const auto*... x) KERNKIT_ALL_INLINE {
-      return pass([&](auto... v) KERNKIT_ALL_INLINE { return op(made(v...)); }, x...);
-    });
-  }
 
   template <class Op, class R, class... In>
   KERNKIT_INLINE static void compute(const Op& op, R (&block)[detail::kBlock], const In*... in) {

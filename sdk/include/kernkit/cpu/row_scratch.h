@@ -10,50 +10,71 @@
 
 namespace kernkit::cpu::detail {
 
-/// Of one row at a time: taken when a row asks first, freed with the loop over rows.
+/// The system has no memory for what a row keeps.
+struct NoRowMemory {
+  size_t bytes;
+};
+
+/// Blocks of memory for the kept values of one row at a time: allocated on the first use, reused by
+/// the next rows, freed with the loop over rows.
 class RowScratch {
  public:
   RowScratch() = default;
   RowScratch(const RowScratch&) = delete;
   RowScratch& operator=(const RowScratch&) = delete;
   KERNKIT_INLINE ~RowScratch() {
-    if (memory_ != nullptr) free(memory_);
+    if (blocks_ != nullptr) release();
   }
 
-  /// The next row begins: what was kept of the last one is no longer needed.
-  KERNKIT_INLINE void begin_row() { is_kept_ = false; }
+  /// The next row begins: what was kept of the last row is no longer needed.
+  KERNKIT_INLINE void begin_row() { taken_ = 0; }
 
-  /// Memory for d elements, or null: when the row keeps something already, when the system has
-  /// none, and beyond kMost.
+  /// Memory for d elements that no other call in this row gets. Throws NoRowMemory.
   template <class R>
   KERNKIT_INLINE R* of(int64_t d) {
-    const size_t bytes = static_cast<size_t>(d) * sizeof(R);
-    if (is_kept_ || bytes > kMost) return nullptr;
-    if (bytes > size_) take(bytes);
-    is_kept_ = bytes <= size_;
-    return is_kept_ ? static_cast<R*>(memory_) : nullptr;
+    const int64_t mine = taken_++;
+    if (__builtin_expect(mine >= count_ || d > blocks_[mine].elements_of(sizeof(R)), 0)) {
+      take(mine, static_cast<size_t>(d), sizeof(R));
+    }
+    return static_cast<R*>(blocks_[mine].memory);
   }
 
  private:
-  static constexpr size_t kMost = size_t{64} << 20;
+  struct Block {
+    void* memory;
+    size_t bytes;
+    int64_t elements_of(size_t size) const { return static_cast<int64_t>(bytes / size); }
+  };
 
-  __attribute__((noinline)) KERNKIT_LOCAL void take(size_t bytes) {
-    free(memory_);
-    const size_t lines = (bytes + 63) / 64;
-    memory_ = aligned_alloc(64, 64 * lines);
-    size_ = memory_ == nullptr ? 0 : bytes;
+  KERNKIT_LOCAL void take(int64_t mine, size_t d, size_t size);
+  KERNKIT_LOCAL void release();
+
+  Block* blocks_ = nullptr;
+  int64_t count_ = 0;
+  int64_t taken_ = 0;  // by the current row
+};
+
+__attribute__((noinline)) inline void RowScratch::take(int64_t mine, size_t d, size_t size) {
+  constexpr size_t kLine = 64;
+  if (d > (SIZE_MAX - kLine) / size) throw NoRowMemory{SIZE_MAX};
+  const size_t bytes = (d * size + kLine - 1) / kLine * kLine;
+  if (mine == count_) {
+    const size_t more = (static_cast<size_t>(count_) + 1) * sizeof(Block);
+    auto* blocks = static_cast<Block*>(realloc(blocks_, more));
+    if (blocks == nullptr) throw NoRowMemory{more};
+    blocks_ = blocks;
+    blocks_[count_++] = {nullptr, 0};
   }
+  free(blocks_[mine].memory);
+  blocks_[mine] = {nullptr, 0};
+  void* memory = aligned_alloc(kLine, bytes);
+  if (memory == nullptr && bytes != 0) throw NoRowMemory{bytes};
+  blocks_[mine] = {memory, bytes};
+}
 
-  void* memory_ = nullptr;
-  size_t size_ = 0;
-  bool is_kept_ = false;
-};
-
-/// What an op made of a row, or null: then again(pass) calls pass(op, in...).
-template <class R, class Again>
-struct Kept {
-  const R* values;
-  Again again;
-};
+__attribute__((noinline)) inline void RowScratch::release() {
+  for (int64_t i = 0; i < count_; ++i) free(blocks_[i].memory);
+  free(blocks_);
+}
 
 }  // namespace kernkit::cpu::detail

@@ -4,6 +4,7 @@
 
 #include "kernkit/cpu/parallel.h"
 #include "kernkit/cpu/row.h"
+#include "kernkit/error.h"
 
 namespace kernkit::cpu {
 
@@ -42,7 +43,22 @@ struct RowsOf {
 #endif
     return baseline;
   }
+
+  /// 0, or how many bytes of memory the system did not have for what a row keeps.
+  static size_t run(Loop loop, const Body& body, int64_t d, int64_t begin, int64_t end) {
+    try {
+      loop(body, d, begin, end);
+      return 0;
+    } catch (const NoRowMemory& error) {
+      return error.bytes;
+    }
+  }
 };
+
+[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL inline void throw_no_row_memory(size_t bytes) {
+  KERNKIT_THROW(MemoryError) << "row.keep(): the system has no memory of " << bytes
+                             << " bytes for the kept values of a row";
+}
 
 // Rows take so many times as long as an elementwise loop over their bytes: several threads have
 // them from an eighth of the bytes on, which are 10 us of a norm and 50 of a softmax.
@@ -65,14 +81,26 @@ inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
 ///     });
 ///
 /// A row's bits depend neither on the instruction set nor on threads nor on the other rows.
+///
+/// MemoryError where the system has no memory for what a row keeps; rows before that row are
+/// written.
 template <class Body>
 void rows(int64_t n, int64_t d, size_t bytes, const Body& body) {
-  const auto loop = detail::RowsOf<Body>::best();
+  using Rows = detail::RowsOf<Body>;
+  const auto loop = Rows::best();
   if (n <= 0) return;
-  if (bytes < machine().threading_bytes / detail::kRowWork) return loop(body, d, 0, n);
-  const size_t of_a_row = bytes / static_cast<size_t>(n) + 1;
-  const auto grain = static_cast<int64_t>(detail::kRowPieceBytes / of_a_row);
-  parallel_for(n, grain, [&](int64_t begin, int64_t end) { loop(body, d, begin, end); });
+  size_t missing = 0;
+  if (bytes < machine().threading_bytes / detail::kRowWork) {
+    missing = Rows::run(loop, body, d, 0, n);
+  } else {
+    const size_t of_a_row = bytes / static_cast<size_t>(n) + 1;
+    const auto grain = static_cast<int64_t>(detail::kRowPieceBytes / of_a_row);
+    parallel_for(n, grain, [&](int64_t begin, int64_t end) {
+      const size_t failed = Rows::run(loop, body, d, begin, end);
+      if (__builtin_expect(failed != 0, 0)) __atomic_store_n(&missing, failed, __ATOMIC_RELAXED);
+    });
+  }
+  if (__builtin_expect(missing != 0, 0)) detail::throw_no_row_memory(missing);
 }
 
 }  // namespace kernkit::cpu

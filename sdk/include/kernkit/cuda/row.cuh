@@ -63,7 +63,8 @@ class Row {
   }
 
   /// The op(x[i]...), not rounded, for several passes: in registers. Of a row too long for that
-  /// they are made by each pass.
+  /// they are made by each pass, from what its inputs hold then: use them before the inputs are
+  /// overwritten.
   template <class Op, class... In>
   __device__ __forceinline__ auto keep(const Op& op, const In&... in) const {
     using R = result_of<Op, In...>;

@@ -44,6 +44,7 @@ class Parser : private Lexer {
     if (text_[pos_] == '(') {
       ++pos_;
       const Span letter = word();
+      param->is_alias = true;
       param->is_written = eat('!');
       param->is_only_written = param->is_written && is(letter, "out");
       if (letter.size == 0 || !eat(')') || param->type != Type::kTensor) {

@@ -52,6 +52,7 @@ struct Param {
   bool is_list = false;      // int[]
   bool is_optional = false;  // int?
   bool is_written = false;   // Tensor(a!)
+  bool is_alias = false;     // Tensor(a) or Tensor(a!)
   Span name;
   DefaultKind default_kind = DefaultKind::kAbsent;
   bool is_only_written = false;  // Tensor(out!): what was there is never read

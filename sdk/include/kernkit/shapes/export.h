@@ -5,6 +5,7 @@
 #include "kernkit/export.h"
 #include "kernkit/shapes/check.h"
 #include "kernkit/shapes/refusal.h"
+#include "kernkit/shapes/results.h"
 #include "kernkit/shapes/sentences.h"
 #include "kernkit/shapes/xla.h"
 
@@ -24,6 +25,24 @@ KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
   }
 }
 
+template <class Line, class Tuple, class... Plain, size_t... I>
+[[gnu::noinline]] KERNKIT_LOCAL void check_tuple(const Tuple& results, std::index_sequence<I...>,
+                                                 Plain... arguments) {
+  using std::get;
+  const Given all[] = {given(arguments)..., {}};
+  check_results<Line, Checks<Line>>(all, get<I>(results)...);
+}
+
+template <class Line, class R, class... Plain>
+KERNKIT_ACCESSOR inline void check_result(const R& result, Plain... arguments) {
+  if constexpr (std::is_same_v<R, Tensor>) {
+    const Given all[] = {given(arguments)..., {}};
+    check_results<Line, Checks<Line>>(all, result);
+  } else if constexpr (kIsTuple<R>) {
+    check_tuple<Line>(result, std::make_index_sequence<std::tuple_size<R>::value>(), arguments...);
+  }
+}
+
 }  // namespace kernkit::shapes
 
 /// With this header, a schema line may say shapes and dtypes, which the exported function checks
@@ -32,7 +51,8 @@ KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
 ///     KERNKIT_EXPORT(silu_and_mul, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", "...", f)
 ///
 /// ValueError, in the words of KERNKIT_EXPECT(x).shape(), for a shape that is another; TypeError
-/// for a dtype. Who calls `f` in C++ passes no line: its own checks stay.
+/// for a dtype. RuntimeError for a result with a shape in the line that is no new memory. Who
+/// calls `f` in C++ passes no line: its own checks stay.
 template <class Line>
 struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>> {
   static constexpr bool kOk = shapes::Sentences<shapes::Checks<Line>::kLine.error,
@@ -41,6 +61,10 @@ struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>
   template <class... Held>
   KERNKIT_ACCESSOR static void check(const Held&... held) {
     shapes::check_call<Line>(shapes::plain(held)...);
+  }
+  template <class R, class... Held>
+  KERNKIT_ACCESSOR static void check_result(const R& result, const Held&... held) {
+    shapes::check_result<Line>(result, shapes::plain(held)...);
   }
 };
 

@@ -14,6 +14,7 @@ using schema::Span;
 enum class ShapeError : uint8_t {
   kNone,
   kNoTensor,
+  kAliasOfResult,
   kSize,
   kUnclosed,
   kTwoRuns,
@@ -59,6 +60,7 @@ enum class SizeKind : uint8_t {
 struct Size {
   SizeKind kind = SizeKind::kSum;
   bool is_asked = false;  // k?: the caller of the functional form says it
+  bool is_each = false;   // each...: the op computes each index of the run alone
   int node = 0;
   int name = 0;        // kScaled
   int64_t factor = 1;  // kScaled
@@ -113,6 +115,16 @@ struct ShapeLine {
       if (!names[i].is_parameter && names[i].value == v) return true;
     }
     return run_of == v;
+  }
+  /// Whether the line promises that the op computes each index of "..." alone.
+  constexpr bool is_each() const {
+    bool any = false;
+    for (int i = 0; i < num_sizes; ++i) {
+      if (sizes[i].kind != SizeKind::kRun) continue;
+      if (!sizes[i].is_each) return false;
+      any = true;
+    }
+    return any;
   }
 };
 

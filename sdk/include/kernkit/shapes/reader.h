@@ -68,6 +68,9 @@ class Reader : private SizeReader {
     }
     const bool says = value.has_shape || value.dtype.size > 0;
     if (says && param.type != schema::Type::kTensor) fail(ShapeError::kNoTensor, begin);
+    if (value.has_shape && param.is_alias && v >= schema_.num_params) {
+      fail(ShapeError::kAliasOfResult, begin);
+    }
   }
   constexpr void read_sizes(Value* value) {
     do {

@@ -12,6 +12,9 @@ template <ShapeError Error, int Position>
 struct Sentences {
   using E = ShapeError;
   static_assert(Error != E::kNoTensor, "kernkit schema: only a Tensor has a shape or a dtype");
+  static_assert(Error != E::kAliasOfResult,
+                "kernkit schema: a result with a shape is new memory, and an alias is an "
+                "argument's: leave out the shape or the alias");
   static_assert(
       Error != E::kSize,
       "kernkit schema: expected a size: a number, a name, _, ..., or an expression of them with "

@@ -30,8 +30,21 @@ class SizeReader : protected schema::detail::Lexer {
     return true;
   }
 
+  /// The word of "each...", if dots follow.
+  constexpr bool eat_each() {
+    skip_space();
+    const int begin = pos_;
+    if (is(word(), "each") && pos_ - begin == 4) {
+      skip_space();
+      if (text_[pos_] == '.') return true;
+    }
+    pos_ = begin;
+    return false;
+  }
+
   constexpr Size size() {
     Size result;
+    result.is_each = eat_each();
     skip_space();
     result.text.begin = pos_;
     if (eat_dots()) {

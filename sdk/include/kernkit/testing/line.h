@@ -149,10 +149,82 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
   }
 }
 
+/// Two items of a batch, each as the example has one; of floats without stated values, the second
+/// has half the first one's, so that no sum, mean or maximum of both is that of one.
+inline std::vector<Elements> two_items(const Contract& contract, const Argument& argument,
+                                       size_t i) {
+  std::vector<double> values = argument.values;
+  if (contract.examples()[i].values().empty() && format_of(argument.dtype).epsilon != 0) {
+    for (double& value : values) value /= 2;
+  } else {
+    std::reverse(values.begin(), values.end());
+  }
+  return {make_elements(argument.dtype, argument.numel(), argument.values),
+          make_elements(argument.dtype, argument.numel(), values)};
+}
+
+/// "" or what a batch of two gives otherwise than two calls.
+inline std::string batch_differs(const Contract& contract, Place& place) {
+  Call batch(contract, place);
+  std::vector<std::vector<Elements>> items(batch.arguments.size());
+  for (const size_t i : contract.tensors()) {
+    Argument& argument = batch.arguments[i];
+    if (!is_whole_bytes(argument.dtype)) return "";
+    items[i] = two_items(contract, argument, i);
+    argument.contents = items[i][0];
+    argument.contents->bytes.insert(argument.contents->bytes.end(), items[i][1].bytes.begin(),
+                                    items[i][1].bytes.end());
+    argument.shape.insert(argument.shape.begin(), 2);
+  }
+  const Outcome outcome = batch.run();
+  if (!outcome.accepted) return "a batch of two: " + outcome.text();
+  for (size_t item = 0; item < 2; ++item) {
+    Call one(contract, place);
+    for (const size_t i : contract.tensors()) one.arguments[i].contents = items[i][item];
+    const Outcome alone = one.run();
+    if (!alone.accepted) return "an item of a batch alone: " + alone.text();
+    const std::string differs =
+        first_difference(batch, one, [item](const Elements& all, const Elements& wanted) {
+          const size_t size = wanted.bytes.size();
+          if (all.bytes.size() != 2 * size) return std::string("a batch of two has another size");
+          const auto begin = all.bytes.begin() + static_cast<std::ptrdiff_t>(item * size);
+          const Elements got = {all.dtype, {begin, begin + static_cast<std::ptrdiff_t>(size)}};
+          return difference(got, wanted);
+        });
+    if (!differs.empty())
+      return differs + " in item " + std::to_string(item) + " of a batch of two";
+  }
+  return "";
+}
+
+/// What a line promises of each...: one call with a batch gives what a call for each item gives.
+inline void items_are_computed_alone(const Contract& contract, Verdict* verdict) {
+  const schema::Schema& schema = contract.callee().schema();
+  const shapes::ShapeLine line =
+      shapes::read_shapes(contract.callee().schema_text().c_str(), schema);
+  if (line.error != shapes::ShapeError::kNone || !line.is_each()) return;
+  for (int v = 0; v < schema.num_params + schema.num_returns; ++v) {
+    const bool is_param = v < schema.num_params;
+    const schema::Param& value =
+        is_param ? schema.params[v] : schema.returns[v - schema.num_params];
+    // With another tensor, or a run that is not first, no framework batches by one call.
+    if (value.type == schema::Type::kTensor && line.values[v].run != 0) return;
+  }
+  for (const MakePlace make_place : places_of(contract)) {
+    const std::unique_ptr<Place> place = make_place();
+    const std::string differs = batch_differs(contract, *place);
+    verdict->add(differs.empty() ? ""
+                                 : contract.callee().name() + "()" + place->suffix() + ": " +
+                                       differs + "; each... promises what two calls give");
+  }
+}
+
 inline std::vector<Rule> line_rules() {
   return {{"Results", "results have the shape, dtype and device of the line", nullptr,
            results_are_as_the_line_says},
-          {"OutputsAreNotRead", "(out!) is written and never read", nullptr, outputs_are_not_read}};
+          {"OutputsAreNotRead", "(out!) is written and never read", nullptr, outputs_are_not_read},
+          {"ItemsAreComputedAlone", "a batch gives what a call for each item gives, for each...",
+           nullptr, items_are_computed_alone}};
 }
 
 /// "" or what broke the first rule that is broken.

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes and dtypes of a schema line, as kernkit/shapes/reader.h reads them (docs/shapes.md)."""
+"""The shapes and dtypes of a schema line, as kernkit/shapes/reader.h reads them (docs/shapes.md).
+
+"..." is one run of any sizes, the same in every tensor. "each..." is such a run with a promise: the op computes each index of
+the run alone, so that one call with a batch gives what a call for each item gives.
+"""
 
 import dataclasses
 import re
@@ -10,6 +14,7 @@ from ..schema import Op, SchemaError, Value
 # As in kernkit/shapes/sentences.h.
 SENTENCES = {
     "NoTensor": "only a Tensor has a shape or a dtype",
+    "AliasOfResult": "a result with a shape is new memory, and an alias is an argument's: leave out the shape or the alias",
     "Size": "expected a size: a number, a name, _, ..., or an expression of them with "
             "+ - * / ( ) ceil_div(a, b) round_up(a, b) numel(...)",
     "Unclosed": "expected ',' or ']' behind a size",
@@ -45,6 +50,7 @@ class Size:
     is_asked: bool = False
     divisions: Tuple[Tuple[str, str], ...] = ()  # what must divide: (numerator, denominator)
     has_run: bool = False  # numel(...)
+    is_each: bool = False  # each...: the op computes each index of the run alone
 
 
 class _Sizes:
@@ -76,6 +82,11 @@ class _Sizes:
         return sizes
 
     def size(self) -> Size:
+        begin = self.position
+        if self.eats("each"):
+            if self.eats("..."):
+                return Size("run", "...", is_each=True)
+            self.position = begin  # a size of this name
         if self.eats("..."):
             return Size("run", "...")
         if self.eats("_"):
@@ -164,6 +175,8 @@ class Shapes:
         for value in self.values:
             if (value.shape is not None or value.dtype) and value.type != "Tensor":
                 raise SchemaError(SENTENCES["NoTensor"])
+            if value.shape is not None and value.is_alias and any(value is result for result in op.results):
+                raise SchemaError(SENTENCES["AliasOfResult"])
             self.sizes[id(value)] = None if value.shape is None else _Sizes(value.shape).read()
         self.ints = {v.name for v in op.parameters if self._is_int(v)}
         self.binders: Dict[str, Binder] = {}

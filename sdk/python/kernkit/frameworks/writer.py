@@ -54,10 +54,14 @@ class Writer:
         return bool(self.out) and plain and self.shapes.like is not None and not self.op.results
 
     def is_batched(self) -> bool:
-        """Whether a batch may stand in front of all shapes."""
+        """Whether one call computes a batch: every shape begins with "each...".
+
+        A plain "..." accepts any leading sizes, but promises nothing about what the op does with them: x / sum(x) takes any
+        shape, and its result for a batch is not that of each of the batch's items.
+        """
         def begins(v: Value) -> bool:
             sizes = self.shapes.of(v) or []
-            return bool(sizes) and sizes[0].kind == "run" and not v.is_list
+            return bool(sizes) and sizes[0].is_each and not v.is_list
         values = [v for v in self.shapes.values if v.type == "Tensor"]
         read_only = not any(v.is_written and not v.is_only_written for v in values)
         return read_only and all(map(begins, values)) and not any(s.has_run for v in values for s in self.shapes.of(v) or [])

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results with a shape in the line are new memory.
+//
+// A framework's compiler believes the line: it writes into a result that it no longer needs, or
+// into an argument, as if no other tensor had that memory.
+#pragma once
+
+#include <utility>
+
+#include "kernkit/owning_tensor.h"
+#include "kernkit/shapes/given.h"
+#include "kernkit/shapes/said_line.h"
+
+namespace kernkit::shapes {
+
+template <class T, class = void>
+inline constexpr bool kIsTuple = false;
+template <class T>
+inline constexpr bool kIsTuple<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> = true;
+
+/// The tensors of a call's results, null for what is no tensor.
+inline const Tensor* tensor_of(const Tensor& result) {
+  return result.defined() ? &result : nullptr;
+}
+template <class T>
+const Tensor* tensor_of(const T&) {
+  return nullptr;
+}
+
+/// Throws RuntimeError for a result with a shape in the line that shares memory with an
+/// argument or with another result, or that the op keeps. `results` has one for each result.
+void check_new(const schema::Signature& schema, const char* text, const Value* results,
+               const Tensor* const* tensors, const Given* given);
+
+template <class Line, class Checks, class... Result>
+KERNKIT_LOCAL void check_results(const Given* given, const Result&... result) {
+  constexpr int kParams = Checks::kSchema.num_params;
+  static constexpr kernkit::detail::First<Value, Checks::kSchema.num_returns> kValues{
+      Checks::kLine.values + kParams};
+  const Tensor* const tensors[] = {tensor_of(result)..., nullptr};
+  check_new(kernkit::detail::Op<Line>::signature(), Line::kSchema, kValues.at, tensors, given);
+}
+
+}  // namespace kernkit::shapes
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/shapes/impl/results.h"
+#endif

@@ -1,0 +1,7 @@
+// expect: a result with a shape is new memory, and an alias is an argument's
+// SPDX-License-Identifier: Apache-2.0
+#include "kernkit/owning_tensor.h"
+#include "kernkit/shapes/export.h"
+
+kernkit::Tensor op_function(kernkit::Tensor);
+KERNKIT_EXPORT(op, "(Tensor(a) x[n]) -> Tensor(a) y[n]", "", op_function)
