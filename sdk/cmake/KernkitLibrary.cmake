@@ -133,6 +133,38 @@ function(_kernkit_compile_options target)
     "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${KERNKIT_WERROR}>>:SHELL:-Werror all-warnings>")
 endfunction()
 
+# Errors for options that link start-up code (crtfastmath.o of GCC), which flushes subnormals in the thread that loads
+# the library, and for those that change the arithmetic of every op. Called when the library's folder is done.
+function(_kernkit_check_float_options target)
+  set(options "-ffast-math|-Ofast|-funsafe-math-optimizations|-mdaz-ftz")
+  set(places "")
+  foreach(config IN ITEMS "" ${CMAKE_BUILD_TYPE} ${CMAKE_CONFIGURATION_TYPES})
+    string(TOUPPER "${config}" config)
+    foreach(flags IN ITEMS CMAKE_CXX_FLAGS CMAKE_CUDA_FLAGS CMAKE_SHARED_LINKER_FLAGS)
+      string(REGEX REPLACE "_$" "" variable "${flags}_${config}")
+      list(APPEND places "${variable}")
+      set(value_of_${variable} "${${variable}}")
+    endforeach()
+  endforeach()
+  foreach(of IN ITEMS ${target} ${target}_objects)
+    foreach(property IN ITEMS COMPILE_OPTIONS COMPILE_FLAGS LINK_OPTIONS LINK_FLAGS LINK_LIBRARIES)
+      if(TARGET ${of})
+        get_target_property(value ${of} ${property})
+        list(APPEND places "${property} of the target ${of}")
+        set("value_of_${property} of the target ${of}" "${value}")
+      endif()
+    endforeach()
+  endforeach()
+  foreach(place IN LISTS places)
+    if("${value_of_${place}}" MATCHES "(^|[ ;,=:\"'>])(${options})($|[ ;,\"'>])")
+      message(FATAL_ERROR "kernkit: ${place} has ${CMAKE_MATCH_2}, which links start-up code that flushes "
+        "subnormals to zero for all code in the process that loads ${target}. Remove it there. For the "
+        "arithmetic of one op use OPTIONS: kernkit_add_kernel(${target} <op> ... OPTIONS -ffast-math) where the op "
+        "is CPU_ONLY, or OPTIONS --use_fast_math for a CUDA half.")
+    endif()
+  endforeach()
+endfunction()
+
 # So that a call costs the same wherever its code came to lie: a function starts on a cache line, and
 # no jump crosses or ends at a multiple of 32 bytes, where Intel's processors from Skylake to Cascade
 # Lake decode it anew each time ("Mitigations for Jump Conditional Code Erratum", Intel, 2019).
@@ -192,6 +224,7 @@ function(kernkit_add_library name)
   set_target_properties(${name} PROPERTIES LINK_DEPENDS "${map}")
   _kernkit_add_identity(${name})
   cmake_language(DEFER CALL _kernkit_check_ops)
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL _kernkit_check_float_options [[${name}]])")
   if(KERNKIT_WITH_CUDA)
     target_compile_definitions(${name}_objects PUBLIC KERNKIT_WITH_CUDA)
     target_link_libraries(${name}_objects PUBLIC CUDA::cudart_static)
