@@ -155,6 +155,40 @@ def test_the_repository_is_that_of_the_folder(library, newer, tmp_path, monkeypa
     assert (library / "docs/new.md").exists()
 
 
+@pytest.mark.all
+@pytest.mark.parametrize("how", ["worktree", "submodule"])
+def test_a_repository_elsewhere_that_names_the_folder(library, newer, tmp_path, how):  # noqa: F811
+    folder = tmp_path / "elsewhere"
+    if how == "worktree":
+        git(library, "worktree", "add", "--quiet", folder, "-b", "other")
+    else:
+        whole = tmp_path / "whole"
+        whole.mkdir()
+        git(whole, "init", "--quiet")
+        git(whole, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "inside")
+        folder = whole / "inside"
+    assert (folder / ".git").is_file()
+    run(folder)
+    assert (folder / "docs/new.md").exists() and git(folder, "status", "--porcelain") == ""
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("how", ["file", "link"])
+def test_a_repository_elsewhere_that_does_not_name_the_folder(library, newer, tmp_path, how, capsys):  # noqa: F811
+    """As where an archive has a `.git` that names a repository of the user."""
+    other = tmp_path / "other"
+    shutil.copytree(library, other)
+    shutil.rmtree(library / ".git")
+    if how == "file":
+        (library / ".git").write_text("gitdir: ../other/.git\n")
+    else:
+        (library / ".git").symlink_to("../other/.git")
+    before = files_below(other), git(other, "rev-parse", "HEAD"), git(other, "count-objects")
+    run(library, code=3)
+    assert f"{library}/.git names the repository {other}/.git, whose files are not those of" in capsys.readouterr().err
+    assert (files_below(other), git(other, "rev-parse", "HEAD"), git(other, "count-objects")) == before
+
+
 def in_another_repository(folder, tmp_path):
     whole = tmp_path / "whole"
     whole.mkdir()

@@ -79,6 +79,25 @@ class Repository:
             raise Refusal(f"{library / '.git'} is damaged: git does not read it as a repository, and found "
                           f"that of {self.top}; restore it, or clone anew")  # fmt: skip
 
+        if not self.is_named_by_repository():
+            raise Refusal(f"{self.top / '.git'} names the repository {self.git('rev-parse', '--absolute-git-dir')}, "
+                          f"whose files are not those of {self.top}; if they are, type: git config core.worktree {self.top}, "
+                          "or git worktree repair in a linked worktree")  # fmt: skip
+
+    def is_named_by_repository(self) -> bool:
+        """Whether the repository is in the folder, or, elsewhere, names the folder: as a linked worktree, or as
+        the worktree of a submodule. A `.git` file of an archive may name any repository."""
+        own = self.top / ".git"
+        if files.kind(own) == files.FOLDER:
+            return True
+        folder = pathlib.Path(self.git("rev-parse", "--absolute-git-dir"))
+        note = folder / "gitdir"  # of a linked worktree
+        if files.kind(note) == files.FILE:
+            named = note.read_text(errors="replace").rstrip("\n")
+            return os.path.realpath(os.path.join(folder, named)) == str(own)
+        named = self.attempt("config", "--get", "core.worktree").stdout.rstrip("\n")
+        return bool(named) and os.path.realpath(os.path.join(folder, named)) == os.path.realpath(self.top)
+
     def attempt(self, *words: str, typed: str = "", **environment: str) -> "Done[str]":
         return attempt(self.library, *words, typed=typed, **environment)
 
