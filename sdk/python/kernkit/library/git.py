@@ -70,6 +70,8 @@ class Repository:
         if files.kind(library / ".git") == files.FOLDER:
             for name in ("HEAD", "config", "index", "packed-refs"):  # git would wait for what a pipe brings
                 files.at(library, f".git/{name}", files.FILE)
+            for name in ("objects", "objects/pack", "refs", "refs/heads", "logs"):  # git would write where a link leads
+                files.at(library, f".git/{name}", files.FOLDER)
         self.top = pathlib.Path(self.git("rev-parse", "--show-toplevel"))
         self.prefix = self.git("rev-parse", "--show-prefix").rstrip("/")
         if os.path.realpath(self.top / self.prefix) != str(library):
