@@ -11,6 +11,8 @@ sum by its root mean square; row_reduction sums each row of a matrix; custom tak
 """
 
 import argparse
+import contextlib
+import os
 import pathlib
 import re
 import shutil
@@ -19,7 +21,7 @@ import sys
 from typing import Dict
 
 from .cli import Refusal
-from .library import names
+from .library import files, listing, names
 from .library.record import SEALED, read_record
 from .ops import custom, numeric
 from .ops import names as op_names
@@ -106,7 +108,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     name, kind = arguments.name, arguments.kind
-    answers = read_record(pathlib.Path().resolve()).answers
+    library = files.folder_of(pathlib.Path())
+    answers = {**{key: choices[0] for key, choices in names.CHOICES.items()}, **read_record(library).answers}
     reason = why_not_op(name, answers["library_name"])
     if reason:
         raise Refusal(f'op "{name}" {reason}; choose another name')
@@ -133,20 +136,32 @@ def run(arguments: argparse.Namespace) -> int:
         folder = KINDS / ("any" if ending == "export" else kind)
         texts[path] = fill((folder / ending).read_text(encoding="utf-8"), values)
     texts = op_names.settle(texts, op)
-    listing = pathlib.Path("kernels/CMakeLists.txt")
-    lines = listing.read_text(encoding="utf-8")
+    try:
+        lines = files.read(library, listing.PATH)
+        is_added = listing.adds(lines, name)
+    except FileNotFoundError:
+        raise Refusal(f"{listing.PATH} is missing; restore it from git") from None
+    except ValueError as error:
+        raise Refusal(f"{listing.PATH}: {error}; mend the file first") from None
     line = f"kernkit_add_kernel({answers['library_name']} {name}{'' if cuda else ' CPU_ONLY'})\n"
-    for path in map(pathlib.Path, texts):
-        if path.exists():
+    for path in texts:
+        if files.kind(files.at(library, path)):
             raise Refusal(f"{path} exists, and nothing is overwritten; choose another name")
-    if re.search(rf"kernkit_add_kernel\(\s*\w+\s+{name}\b", lines):
-        raise Refusal(f"{listing} adds {name} already; choose another name")
+    if is_added:
+        raise Refusal(f"{listing.PATH} adds {name} already; choose another name")
     licence = answers["licence"]
-    for path, text in ((pathlib.Path(path), text) for path, text in texts.items()):
-        head = "" if licence == "none" else f"// SPDX-License-Identifier: {licence}\n"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(head + text.split("\n", 1)[1], encoding="utf-8")
-    listing.write_text(lines + ("" if lines.endswith("\n") else "\n") + line, encoding="utf-8")
+    head = "" if licence == "none" else f"// SPDX-License-Identifier: {licence}\n"
+    try:
+        for path, text in texts.items():
+            files.write(library, path, head + text.split("\n", 1)[1])
+        files.write(library, listing.PATH, lines + ("" if lines.endswith("\n") else "\n") + line)
+    except BaseException:
+        for path in texts:  # none of which was there
+            with contextlib.suppress(OSError):
+                os.unlink(library / path)
+        with contextlib.suppress(OSError):
+            os.rmdir(library / f"kernels/{name}")
+        raise
     if shutil.which("clang-format"):
         subprocess.run(["clang-format", "-i", *texts], check=False)
     if left_out:
@@ -154,6 +169,6 @@ def run(arguments: argparse.Namespace) -> int:
     if without:
         print(f"left out of the schema: shapes, dtypes and (out!), {without}. {name}_export.cc keeps your line in a comment",
               file=sys.stderr)  # fmt: skip
-    for path in [*texts, listing]:
+    for path in [*texts, listing.PATH]:
         print(path)
     return 0

@@ -24,6 +24,7 @@ from typing import Any, Dict, List, Tuple
 from .benchmarks import measurements
 from .benchmarks.measurements import Row, Run
 from .cli import Refusal
+from .library import git
 
 PACKAGES = ("apache-tvm-ffi", "numpy", "torch", "jax", "jax-tvm-ffi", "ml_dtypes")
 # Of Google Benchmark's own context; what else is there, a program has added.
@@ -87,9 +88,7 @@ def caches(folder: pathlib.Path = CACHES) -> List[Dict[str, Any]]:
 
 def _commit() -> str:
     """What was measured, "+" when files differ from it."""
-    asked = subprocess.run(["git", "describe", "--always", "--abbrev=40", "--exclude=*",
-                            "--dirty=+"], capture_output=True, text=True)
-    return asked.stdout.strip() or "unknown"
+    return git.described(pathlib.Path())
 
 
 def context() -> Dict[str, Any]:

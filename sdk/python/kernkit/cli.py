@@ -56,8 +56,20 @@ def main(arguments: Optional[List[str]] = None) -> int:
         print("kernkit:", OF_A_PART.get(words[0], NOT_HERE), file=sys.stderr)
         return 3
     chosen = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):  # a file's name may hold what the terminal's encoding lacks
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     try:
         return int(importlib.import_module(f".{chosen.command}", __package__).run(chosen))
     except Refusal as refusal:
         print(f"kernkit: {refusal}", file=sys.stderr)
         return 3
+    except OSError as error:  # the disk is full, or a file changes while a command runs
+        print(f"kernkit: {error.filename or chosen.command}: {error.strerror or error}", file=sys.stderr)
+        return 3
+    except RecursionError:
+        print(f"kernkit: {chosen.command}: files or folders are nested too deeply", file=sys.stderr)
+        return 3
+    except KeyboardInterrupt:
+        print("kernkit: interrupted", file=sys.stderr)
+        return 130

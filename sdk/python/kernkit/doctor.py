@@ -11,6 +11,7 @@ one failed. The rules:
   host       it asks the process for no symbol: not of tvm_ffi, of Python, of a framework
   needed     it depends on libraries that every Linux has, and on those of --needed
   nodelete   it stays mapped (-z nodelete), so that a deleter cannot dangle
+  startup    no code that runs when it is loaded makes subnormals zero (-ffast-math at the link)
   glibc      the glibc it needs, and the platform tag of a wheel that holds it; at most --glibc
   cuda       the GPUs that it holds code for; exactly those of --cuda
   identity   its version, commit, compiler, CUDA and kernkit, as the file says them
@@ -133,6 +134,14 @@ def check_nodelete(library: Library) -> Finding:
     return Finding("nodelete", True, "it stays mapped")
 
 
+def check_startup(library: Library) -> Finding:
+    if library.flushes:
+        return _fail("startup", "its start-up code flushes subnormals to zero, for all code of the process that loads it; "
+                     "link without -ffast-math, -Ofast and -funsafe-math-optimizations: OPTIONS of "
+                     "kernkit_add_kernel() is for the arithmetic of one op")
+    return Finding("startup", True, "loading it leaves the arithmetic of the process as it is")
+
+
 def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
     needs = library.needs()
     glibc = needs.get("GLIBC", (2, 0))
@@ -190,6 +199,7 @@ def examine(
         check_host(library, also_needed),
         check_needed(library, also_needed),
         check_nodelete(library),
+        check_startup(library),
         check_glibc(library, glibc),
         check_cuda(library, cuda),
         check_identity(library),

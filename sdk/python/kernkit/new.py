@@ -7,6 +7,7 @@ rendered, unless it lies in another repository or --no-git is said. Every answer
 """
 
 import argparse
+import os
 import pathlib
 
 from .cli import Refusal
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = pathlib.Path(arguments.output).resolve()
     if not output.is_dir():
         raise Refusal(f"there is no folder {output}; make it, or name another with --output")
-    if (output / arguments.library_name).exists():
+    if os.path.lexists(output / arguments.library_name):
         raise Refusal(
             f"{output / arguments.library_name} exists; choose another name or move it away"
         )

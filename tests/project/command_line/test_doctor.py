@@ -3,8 +3,10 @@
 
 import io
 import json
+import platform
 import random
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -70,6 +72,38 @@ def test_an_export_without_documentation_is_a_good_one(made):
     documented = re.compile(r"EXPORTED int __tvm_ffi__doc.*\n|IN\(\"kernkit_doc.*\n")
     assert len(documented.findall(GOOD)) == 2
     assert failed(made(documented.sub("", GOOD))) == {}
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+@pytest.mark.parametrize("option", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"])
+def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
+    """With its name and, in a stripped file, without."""
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    path = tmp_path / "lib.so"
+    command = [compiler, "-shared", "-fPIC", "-x", "c++", "-", "-x", "none", *FLAGS, option, "-o", str(path)]
+    subprocess.run(command, input=GOOD, text=True, check=True)
+    symbols = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    links_it = "set_fast_math" in symbols
+    if not links_it:
+        pytest.skip(f"this {compiler} links no start-up code into a shared library")
+    assert list(failed(path)) == ["startup"]
+    subprocess.run(["strip", path], check=True)
+    assert failed(path)["startup"].startswith("its start-up code flushes subnormals to zero, for all code of the process")
+
+
+def test_other_start_up_code_is_approved_of(made):
+    """Also where a function that is not start-up code sets the mode, for its own time."""
+    source = GOOD + """
+    __attribute__((constructor)) static void start() { kernkit_last_error(); }
+    IN(".text.mode") static void mode() {
+      unsigned bits;
+      asm volatile("stmxcsr %0; orl $0x8040, %0; ldmxcsr %0" : "=m"(bits));
+    }
+    """
+    if platform.machine() != "x86_64":
+        pytest.skip("the mode is set by instructions of x86-64")
+    assert failed(made(source)) == {}
 
 
 OP = "EXPORTED int __tvm_ffi_op("

@@ -61,3 +61,76 @@ def test_what_would_be_lost_or_break_is_refused(library, before, capsys, name, c
     assert files_below(library) == there
     if change == "kernels/swish_more/swish_more.cc":
         assert cli.main(["remove", name, "--force"]) == 0
+
+
+def committed(library):  # noqa: F811
+    git(library, "add", "--all")
+    git(library, "commit", "--quiet", "-m", "start")
+
+
+@pytest.mark.parametrize(
+    "listing, rest",
+    [
+        ("a()\nkernkit_add_kernel(fast_ops swish) kernkit_add_kernel(fast_ops other)\n", "a()\nkernkit_add_kernel(fast_ops other)\n"),
+        ("kernkit_add_kernel(fast_ops other) kernkit_add_kernel(fast_ops swish)\nb()", "kernkit_add_kernel(fast_ops other)\nb()"),
+        ("a()\nkernkit_add_kernel(fast_ops swish)", "a()\n"),
+        ("a()\r\nkernkit_add_kernel(fast_ops swish)\r\nb()\r\n", "a()\r\nb()\r\n"),
+        ("a()\n  Kernkit_Add_Kernel( \"${name}\"\n swish # )\n SOURCES [=[)]=] \")\" ) # its\nb()\n", "a()\nb()\n"),
+        ("# kernkit_add_kernel(a swish)\n#[[\nkernkit_add_kernel(a swish)\n]]\na(\"\nkernkit_add_kernel(a swish)\n\")\n", None),
+        ("kernkit_add_kernel(a swish_more)\nkernkit_add_kernel(swish other)\n", None),
+        ("if(X) kernkit_add_kernel(a swish) endif()\n", "if(X) endif()\n"),
+    ],
+)
+def test_the_call_goes_and_no_other_text(library, listing, rest):  # noqa: F811
+    assert cli.main(["add", "swish", SCHEMA]) == 0
+    git(library, "init", "--quiet")
+    (library / "kernels/CMakeLists.txt").write_bytes(listing.encode())
+    committed(library)
+    assert cli.main(["remove", "swish"]) == 0
+    assert (library / "kernels/CMakeLists.txt").read_bytes().decode() == (listing if rest is None else rest)
+    assert not (library / "kernels/swish").exists()
+
+
+def test_a_call_that_does_not_end_is_an_error(library, capsys):  # noqa: F811
+    assert cli.main(["add", "swish", SCHEMA]) == 0
+    (library / "kernels/CMakeLists.txt").open("a").write("kernkit_add_kernel(fast_ops other")
+    before = files_below(library)
+    assert cli.main(["remove", "swish", "--force"]) == 3
+    assert "kernels/CMakeLists.txt: a call does not end; mend the file first" in capsys.readouterr().err
+    assert files_below(library) == before
+
+
+@pytest.mark.parametrize("hidden", ["ignored", "untracked", "assumed", "skipped", "nested"])
+def test_files_that_git_does_not_hold_are_not_removed(library, hidden, capsys):  # noqa: F811
+    """Also where `git status` does not list them."""
+    assert cli.main(["add", "swish", SCHEMA]) == 0
+    git(library, "init", "--quiet")
+    (library / ".gitignore").write_text("*.dat\n")
+    committed(library)
+    path = library / "kernels/swish/swish.cc"
+    if hidden == "ignored":
+        path = library / "kernels/swish/table.dat"
+    elif hidden == "untracked":
+        path = library / "kernels/swish/table.h"
+        git(library, "config", "status.showUntrackedFiles", "no")
+    elif hidden == "nested":
+        path = library / "kernels/swish/data/file"
+        path.parent.mkdir()
+        git(path.parent, "init", "--quiet")
+    else:
+        git(library, "update-index", "--assume-unchanged" if hidden == "assumed" else "--skip-worktree", "kernels/swish/swish.cc")
+    path.write_text("mine\n")
+    before = files_below(library)
+    assert cli.main(["remove", "swish"]) == 3
+    assert "git could not bring swish back: its files are not committed (" in capsys.readouterr().err
+    assert files_below(library) == before
+    assert cli.main(["remove", "swish", "--force"]) == 0
+    assert not (library / "kernels/swish").exists()
+
+
+def test_without_a_repository_files_that_name_the_op_are_not_denied(library, capsys):  # noqa: F811
+    assert cli.main(["add", "swish", SCHEMA]) == 0
+    assert cli.main(["remove", "swish"]) == 3
+    capsys.readouterr()
+    assert cli.main(["remove", "swish", "--force"]) == 0
+    assert "files that name swish are not listed: git grep failed: " in capsys.readouterr().out

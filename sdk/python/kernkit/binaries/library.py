@@ -13,6 +13,7 @@ from .elf import read_file
 from .fatbin import FatbinError, read_architectures
 from .identity import read_identity
 from .manylinux import Version, version_of
+from .startup import flushes_subnormals
 
 _OP = re.compile(r"__tvm_ffi_(?!_metadata_|_doc_|_backward_|_library_ctx$)(.+)")
 _DF_SYMBOLIC, _DF_1_NODELETE = 0x2, 0x8
@@ -34,6 +35,7 @@ class Library:
     lines: List[str]  # schemas
     architectures: List[str]
     fatbin_error: str
+    flushes: bool  # its start-up code makes subnormals zero in the thread that loads it
     identity: Dict[str, str]  # as read_identity() gives it
 
     @property
@@ -103,6 +105,7 @@ def read_library(path: pathlib.Path) -> Library:
                 if symbol["st_info"]["bind"] == "STB_LOOS":
                     unique.add(symbol.name)
             needed = [tag.needed for name, tag in tags if name == "DT_NEEDED"]
+            flushes = flushes_subnormals(elf)
             machine = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}.get(
                 elf["e_machine"], str(elf["e_machine"]))  # fmt: skip
     except Refusal:
@@ -127,5 +130,6 @@ def read_library(path: pathlib.Path) -> Library:
         lines=read_lines(path),
         architectures=architectures,
         fatbin_error=fatbin_error,
+        flushes=flushes,
         identity=read_identity(path),
     )

@@ -7,6 +7,7 @@ import subprocess
 from typing import Callable, Dict
 
 from ..gpu import PARTS
+from ..library import git
 from ..on_gpu import devices
 from .tools import ROOT, kernkit, run, say
 from .words import Command, Options, Wrong
@@ -65,9 +66,7 @@ def build(architectures: str, library: str) -> None:
         path = f"/{found[0]}" if found else ""
         if path and not os.path.basename(path).startswith(of_system) and not path.startswith(f"{folder}/"):
             shutil.copy(path, folder / "lib")
-    described = subprocess.run(["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"],
-                               cwd=ROOT, capture_output=True, text=True)  # fmt: skip
-    (folder / "commit").write_text(described.stdout or "unknown\n")
+    (folder / "commit").write_text(git.described(ROOT) + "\n")
 
 
 def phases(library: str) -> Dict[str, Callable[[], None]]:

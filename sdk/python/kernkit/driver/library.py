@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """./kk of a library."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 from typing import Dict, List
 
@@ -224,6 +226,12 @@ def doctor(options: Options) -> None:
 
 def update(options: Options) -> None:
     """By another kernkit than the copy in this tree, which has no template."""
+    with contextlib.ExitStack() as scratch:
+        update_by(options, scratch)
+
+
+def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
+    """What pip installs for the update is in a folder that `scratch` deletes."""
     words, source = list(options.words), ""
     if "--from" in words:
         at = words.index("--from")
@@ -238,10 +246,9 @@ def update(options: Options) -> None:
     if source and os.path.isdir(f"{source}/sdk/python/kernkit"):  # as it lies
         paths.insert(0, os.path.abspath(f"{source}/sdk/python"))
     elif source:
-        target = ROOT / "build/update"
-        shutil.rmtree(target, ignore_errors=True)
+        target = scratch.enter_context(tempfile.TemporaryDirectory(prefix="kernkit-"))
         tools.pip_install("--no-deps", "--no-build-isolation", "--target", target, source)
-        paths.insert(0, str(target.resolve()))
+        paths.insert(0, target)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     found = subprocess.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
     if found.returncode != 0:

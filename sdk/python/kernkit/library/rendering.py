@@ -2,6 +2,7 @@
 """The template: where it is, what it asks, and a library made of it."""
 
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -47,12 +48,16 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory(prefix="kernkit-") as scratch:
         tempfile.tempdir = scratch
         try:
+            # Nobody's settings, and no file of cookiecutter's in the user's folder.
+            settings = os.path.join(scratch, "settings.yaml")
+            with open(settings, "w", encoding="utf-8") as stream:
+                json.dump({"replay_dir": scratch, "cookiecutters_dir": scratch}, stream)
             start(
                 str(template_folder()),
                 no_input=True,
                 extra_context=dict(answers),
                 output_dir=str(output),
-                default_config=True,
+                config_file=settings,
             )
         except CookiecutterException as error:
             # What the hook printed stands on stderr already, cookiecutter having no other way.

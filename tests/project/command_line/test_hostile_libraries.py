@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Damaged and hostile libraries: the commands change nothing outside the library, and end with a message."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import traceback
+
+import hostile
+import pytest
+from kernkit import cli, update
+from kernkit.library import rendered, rendering, seal
+from rendering import files_below
+
+SCHEMA = "(Tensor(a!) y, Tensor x) -> ()"
+COMMANDS = [["update"], ["update", "--with", "scratch"], ["remove", "silu_and_mul"], ["remove", "silu_and_mul", "--force"],
+            ["add", "swish", SCHEMA]]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A library in a repository of its own, and other projects' files around the library."""
+    folder = tmp_path_factory.mktemp("original")
+    settings = folder / "gitconfig"
+    settings.write_text("[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n[gc]\nauto = 0\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        rendering.render({**rendering.questions(), "library_name": "fast_ops"}, folder)
+        update.begin(folder / "fast_ops")
+        hostile.git(folder / "fast_ops", "gc", "--quiet")  # fewer files to copy
+        shutil.rmtree(folder / "fast_ops/.git/hooks", ignore_errors=True)
+        (folder / "sentinel/deeper").mkdir(parents=True)
+        (folder / "kept").mkdir()
+        (folder / "sentinel/mine.txt").write_text("mine\n")
+        (folder / "sentinel.txt").write_text("mine\n")
+        (folder / "outer").mkdir()
+        for other in ("outer", "."):  # a repository that `.git` may name, and one around all
+            hostile.git(folder / other, "init", "--quiet")
+            hostile.git(folder / other, "commit", "--quiet", "--allow-empty", "-m", "Mine")
+        yield folder
+
+
+@pytest.fixture
+def place(original, tmp_path, monkeypatch):
+    """A copy of the library with what is around."""
+    shutil.copytree(original, tmp_path / "place", symlinks=True)
+    monkeypatch.chdir(tmp_path / "place/fast_ops")
+    return tmp_path / "place"
+
+
+@pytest.fixture
+def rendered_once(monkeypatch):
+    """Renders each set of answers once, for all tests."""
+    real = rendering.render
+
+    def render(answers, output):
+        name = json.dumps(answers, sort_keys=True)
+        if name not in _RENDERED:
+            real(answers, output)
+            _RENDERED[name] = files_below(output / answers["library_name"]), output / answers["library_name"]
+            modes = {path: os.stat(output / answers["library_name"] / path).st_mode for path in _RENDERED[name][0]}
+            _RENDERED[name] = _RENDERED[name][0], modes
+            return
+        for path, content in _RENDERED[name][0].items():
+            full = output / answers["library_name"] / path
+            full.parent.mkdir(parents=True, exist_ok=True)
+            full.write_bytes(content)
+            full.chmod(_RENDERED[name][1][path])
+
+    monkeypatch.setattr(rendering, "render", render)
+
+
+_RENDERED = {}
+
+
+def run(words):
+    """The exit code, or the text of what was thrown."""
+    try:
+        return cli.main(words)
+    except BaseException:
+        return traceback.format_exc()
+
+
+def try_mutation(original, folder, seed, monkeypatch):
+    """A text about what went wrong, or ""."""
+    shutil.copytree(original, folder, symlinks=True)
+    library = folder / "fast_ops"
+    mutation = hostile.Mutation(library, seed)
+    mutation.apply()
+    words = mutation.chance.choice(COMMANDS)
+    before = hostile.around(folder, "fast_ops")
+    with monkeypatch.context() as patch:
+        patch.chdir(library)
+        if mutation.chance.random() < 0.03:
+            patch.setenv("PATH", "/none")
+        code = run(words)
+    after = hostile.around(folder, "fast_ops")
+    changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+    shutil.rmtree(folder)
+    if changed or code not in (0, 1, 3):
+        return f"seed {seed}: {mutation.notes}: kernkit {' '.join(words)}: {code}; changed outside: {changed}"
+    return ""
+
+
+def try_all(original, folder, seeds, monkeypatch, capsys):
+    monkeypatch.setattr(update, "version", lambda: "0.1.1")
+    wrong = [found for seed in seeds if (found := try_mutation(original, folder / str(seed), seed, monkeypatch))]
+    said = capsys.readouterr()
+    assert wrong == []
+    assert "Traceback" not in said.err + said.out
+    return said.err
+
+
+@pytest.fixture
+def in_memory(tmp_path, monkeypatch):
+    """A folder for many copies, in memory where the system has one: ten times as fast as a disk."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path) as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield pathlib.Path(folder)
+
+
+def test_mutated_libraries(original, in_memory, rendered_once, monkeypatch, capsys):
+    try_all(original, in_memory, range(60), monkeypatch, capsys)
+
+
+@pytest.mark.all
+def test_a_thousand_mutated_libraries(original, in_memory, rendered_once, monkeypatch, capsys):
+    said = try_all(original, in_memory, range(1000, 2000), monkeypatch, capsys)
+    for words in ("is a symbolic link", "restore it from git", "git merge failed", "which is not of the library",
+                  "is damaged", "no name of an op", "git could not bring", "not committed"):  # fmt: skip
+        assert words in said, words
+
+
+@pytest.mark.parametrize(
+    "words, path",
+    [*((COMMANDS[0], path) for path in ("../../sentinel", "../../../../sentinel.txt", "/sentinel", "a/../../x", "a b", "A")),
+     *((words, "../../../sentinel") for words in COMMANDS[1:])],
+    ids=str,
+)  # fmt: skip
+def test_a_removed_op_is_a_name(place, path, words, capsys):
+    record = json.loads((place / "fast_ops/.kernkit.json").read_text())
+    record["answers"]["removed"] = path
+    (place / "fast_ops/.kernkit.json").write_text(json.dumps(record))
+    hostile.git(place / "fast_ops", "commit", "--all", "--quiet", "-m", "Cloned")
+    before = hostile.snapshot(place / "fast_ops"), hostile.around(place, "fast_ops")
+    assert run(words) == 3
+    assert f'.kernkit.json has removed "{path}", which is no name of an op; restore it' in capsys.readouterr().err
+    assert (hostile.snapshot(place / "fast_ops"), hostile.around(place, "fast_ops")) == before
+
+
+@pytest.mark.parametrize("path", ["../sentinel.txt", "{0}/sentinel.txt", ".git/hooks/post-merge", "a/.GIT/config", "a//b", "."])
+def test_what_was_rendered_is_in_the_library(place, path, capsys):
+    """Also where the seal was made anew."""
+    copy = place / "fast_ops/third_party/kernkit"
+    content = {path.replace("{0}", str(place)): [False, "theirs\n"]}
+    (copy / "RENDERED").write_bytes(rendered.base64.b64encode(rendered.bz2.compress(json.dumps(content).encode())))
+    seal.write(str(copy), "0.1.0")
+    hostile.git(place / "fast_ops", "commit", "--all", "--quiet", "-m", "Cloned")
+    before = hostile.around(place, "fast_ops")
+    assert run(["update"]) == 3
+    assert "third_party/kernkit/RENDERED has the path " in capsys.readouterr().err
+    assert hostile.around(place, "fast_ops") == before
+
+
+@pytest.mark.parametrize(
+    "command, path",
+    [
+        ("update", ".kernkit.json"),
+        ("remove silu_and_mul", "kernels"),
+        ("remove silu_and_mul", "kernels/silu_and_mul"),
+        ("remove silu_and_mul", "tests/silu_and_mul_test.cc"),
+        ("remove silu_and_mul --force", "kernels/CMakeLists.txt"),
+        ("add swish", "tests"),
+        ("add swish", "kernels/CMakeLists.txt"),
+    ],
+)
+def test_links_are_not_followed(place, command, path, capsys):
+    outside = place / "kept/theirs"
+    shutil.move(place / "fast_ops" / path, outside)
+    (place / "fast_ops" / path).symlink_to(outside)
+    hostile.git(place / "fast_ops", "add", "--all")
+    hostile.git(place / "fast_ops", "commit", "--quiet", "-m", "Cloned")
+    before = hostile.around(place, "fast_ops")
+    words = command.split() + [SCHEMA] * command.startswith("add")
+    assert run(words) == 3
+    assert f"{path} is a symbolic link, " in capsys.readouterr().err
+    assert hostile.around(place, "fast_ops") == before
+
+
+def test_add_does_not_write_through_a_link(place, capsys):
+    (place / "fast_ops/tests/swish_test.cc").symlink_to(place / "made")
+    assert run(["add", "swish", SCHEMA]) == 3
+    assert "tests/swish_test.cc exists, and nothing is overwritten" in capsys.readouterr().err
+    assert not (place / "made").exists() and not (place / "fast_ops/kernels/swish").exists()
+
+
+def test_a_licence_in_the_record_is_a_licence(place, capsys):
+    """And no code in the files that `kernkit add` writes."""
+    record = place / "fast_ops/.kernkit.json"
+    record.write_text(record.read_text().replace('"Apache-2.0"', r'"MIT\nint theirs;"'))
+    assert run(["add", "swish", SCHEMA]) == 3
+    assert 'has licence "MIT\\nint theirs;", which is none of Apache-2.0, MIT' in capsys.readouterr().err
+
+
+def test_folders_that_are_nested_deeply(place, capsys):
+    folder = place / "fast_ops/kernels"
+    os.chdir(folder)
+    for _ in range(1500):
+        os.mkdir("a")
+        os.chdir("a")
+    os.chdir(place / "fast_ops")
+    assert run(["remove", "silu_and_mul"]) == 3
+    assert "remove: files or folders are nested too deeply" in capsys.readouterr().err
+    assert (folder / "silu_and_mul/silu_and_mul.cc").exists()
+    subprocess.run(["rm", "-rf", folder], check=True)
+
+
+def test_nothing_is_half_removed(place, monkeypatch, capsys):
+    from kernkit import remove
+
+    def full(*_):
+        raise OSError(28, "No space left on device", "kernels")
+
+    monkeypatch.setattr(remove, "note_removed", full)
+    hostile.git(place / "fast_ops", "status")
+    before = hostile.snapshot(place / "fast_ops", ".git")
+    assert run(["remove", "silu_and_mul"]) == 3
+    assert "kernels: No space left on device" in capsys.readouterr().err
+    after = hostile.snapshot(place / "fast_ops", ".git")
+    assert {path: value[::2] for path, value in after.items()} == {path: value[::2] for path, value in before.items()}

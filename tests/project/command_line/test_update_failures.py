@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kernkit update` where git fails: an error, and the repository is as before."""
+
+import json
+import os
+import shutil
+
+import pytest
+from kernkit import cli, update
+from kernkit.library import git as git_calls
+from rendering import files_below
+from test_update import commit, git, git_settings, library, newer, run  # noqa: F401
+
+
+def state(folder):
+    """What a failed update leaves alone."""
+    return (git(folder, "rev-parse", "HEAD"), git(folder, "status", "--porcelain", "--ignored"), files_below(folder),
+            os.path.lexists(folder / ".git/MERGE_HEAD"))  # fmt: skip
+
+
+def fails(folder, capsys, *words):
+    """Runs the command, which must fail; returns its message."""
+    before = state(folder)
+    run(folder, *words, code=3)
+    said = capsys.readouterr()
+    assert state(folder) == before
+    assert "has kernkit" not in said.out and "no file changed" not in said.out
+    return said.err
+
+
+def forget_renderings(folder):
+    """As after a squash merge: one commit, without the line of a rendering."""
+    shutil.rmtree(folder / ".git")
+    git(folder, "init", "--quiet")
+    commit(folder, "Squashed")
+
+
+def cannot_sign(folder):
+    git(folder, "config", "commit.gpgsign", "true")
+    git(folder, "config", "gpg.program", "false")
+
+
+@pytest.mark.parametrize("history", ["rendered", *(pytest.param(name, marks=pytest.mark.all) for name in ("squashed", "unknown"))])
+def test_git_that_cannot_sign(library, newer, history, capsys):  # noqa: F811
+    if history != "rendered":
+        forget_renderings(library)
+    words = []
+    if history == "unknown":  # the first merge makes the rendering known, and changes no file
+        (library / "third_party/kernkit/RENDERED").unlink()
+        record = json.loads((library / ".kernkit.json").read_text())
+        (library / ".kernkit.json").write_text(json.dumps({**record, "version": "0.9.0"}))
+        commit(library)
+    cannot_sign(library)
+    assert "git merge failed, and nothing was changed:\nerror: gpg failed to sign" in fails(library, capsys, *words)
+
+
+@pytest.mark.all
+def test_merges_of_signed_commits_only(library, newer, capsys):  # noqa: F811
+    git(library, "config", "merge.verifySignatures", "true")
+    said = fails(library, capsys)
+    assert "does not have a GPG signature" in said and "git config merge.verifySignatures false" in said
+
+
+def test_a_hook_that_fails(library, newer, capsys):  # noqa: F811
+    hook = library / ".git/hooks/prepare-commit-msg"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho not today >&2\nexit 1\n")
+    hook.chmod(0o755)
+    assert "not today" in fails(library, capsys)
+
+
+def test_git_that_ends_in_the_middle_of_writing_files(library, newer, capsys):  # noqa: F811
+    (library / ".git/info").mkdir(exist_ok=True)
+    (library / ".git/info/attributes").write_text("docs/new.md filter=broken\n")
+    git(library, "config", "filter.broken.clean", "cat")
+    git(library, "config", "filter.broken.smudge", "false")
+    git(library, "config", "filter.broken.required", "true")
+    assert "git merge failed, and nothing was changed:\n" in fails(library, capsys)
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("lock", ["index.lock", "refs/heads/main.lock"])
+def test_a_repository_that_another_git_has_locked(library, newer, lock, capsys):  # noqa: F811
+    (library / ".git" / lock).touch()
+    assert "git merge failed, and nothing was changed:\n" in fails(library, capsys)
+
+
+@pytest.mark.parametrize("options", ["--no-commit", *(pytest.param(word, marks=pytest.mark.all) for word in ("--squash", "--ff-only"))])
+def test_settings_that_make_no_commit_are_overruled(library, newer, options):  # noqa: F811
+    git(library, "config", "branch.main.mergeOptions", options)
+    run(library)
+    assert len(git(library, "rev-parse", "HEAD^@").split()) == 2
+    assert json.loads((library / ".kernkit.json").read_text())["version"] == "0.9.0"
+    assert state(library)[1::2] == ("", False)
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("setting", ["branch.main.mergeOptions=-s ours", "pull.twohead=ours"])
+def test_a_strategy_that_leaves_the_changes_out(library, newer, setting, capsys):  # noqa: F811
+    git(library, "config", *setting.split("=", 1))
+    assert "git merged without the changes of kernkit 0.9.0; look for a merge strategy" in fails(library, capsys)
+
+
+@pytest.mark.all
+def test_a_merge_in_progress(library, newer, capsys):  # noqa: F811
+    git(library, "checkout", "--quiet", "-b", "other", "HEAD~")
+    git(library, "merge", "--quiet", "--no-commit", "--no-ff", "--strategy=ours", "main")
+    assert "a merge is in progress; end it first: git merge --continue, or" in fails(library, capsys)
+
+
+@pytest.mark.all
+def test_files_that_are_elsewhere(library, newer, tmp_path, capsys):  # noqa: F811
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mine").write_text("mine")
+    git(library, "config", "core.worktree", str(outside))
+    run(library, code=3)
+    assert f"git takes {outside} for the files of this repository" in capsys.readouterr().err
+    assert files_below(outside) == {"mine": b"mine"}
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("damage", ["HEAD", "all"])
+def test_a_damaged_repository_inside_another(library, newer, tmp_path, damage, capsys):  # noqa: F811
+    """git then finds the outer repository, which is another project's."""
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "mine").write_text("mine")
+    git(tmp_path, "add", "mine")
+    git(tmp_path, "commit", "--quiet", "-m", "Mine")
+    if damage == "HEAD":
+        (library / ".git/HEAD").unlink()
+    else:
+        shutil.rmtree(library / ".git")
+    before = files_below(tmp_path), git(tmp_path, "rev-parse", "HEAD"), git(tmp_path, "count-objects")
+    run(library, code=3)
+    expected = "is damaged: git does not read it" if damage == "HEAD" else f"the repository of {tmp_path} does not hold"
+    assert expected in capsys.readouterr().err
+    assert (files_below(tmp_path), git(tmp_path, "rev-parse", "HEAD"), git(tmp_path, "count-objects")) == before
+
+
+@pytest.mark.all
+def test_the_repository_is_that_of_the_folder(library, newer, tmp_path, monkeypatch):  # noqa: F811
+    """Not the one that a hook or `git rebase --exec` names in the environment."""
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "--quiet")
+    git(other, "commit", "--quiet", "--allow-empty", "-m", "Mine")
+    head = git(other, "rev-parse", "HEAD")
+    with monkeypatch.context() as hook:
+        hook.setenv("GIT_DIR", str(other / ".git"))
+        hook.setenv("GIT_WORK_TREE", str(other))
+        hook.setenv("GIT_INDEX_FILE", str(other / ".git/index"))
+        run(library)
+    assert git(other, "rev-parse", "HEAD") == head and not (other / "docs").exists()
+    assert (library / "docs/new.md").exists()
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("how", ["worktree", "submodule"])
+def test_a_repository_elsewhere_that_names_the_folder(library, newer, tmp_path, how):  # noqa: F811
+    folder = tmp_path / "elsewhere"
+    if how == "worktree":
+        git(library, "worktree", "add", "--quiet", folder, "-b", "other")
+    else:
+        whole = tmp_path / "whole"
+        whole.mkdir()
+        git(whole, "init", "--quiet")
+        git(whole, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "inside")
+        folder = whole / "inside"
+    assert (folder / ".git").is_file()
+    run(folder)
+    assert (folder / "docs/new.md").exists() and git(folder, "status", "--porcelain") == ""
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("how", ["file", "link"])
+def test_a_repository_elsewhere_that_does_not_name_the_folder(library, newer, tmp_path, how, capsys):  # noqa: F811
+    """As where an archive has a `.git` that names a repository of the user."""
+    other = tmp_path / "other"
+    shutil.copytree(library, other)
+    shutil.rmtree(library / ".git")
+    if how == "file":
+        (library / ".git").write_text("gitdir: ../other/.git\n")
+    else:
+        (library / ".git").symlink_to("../other/.git")
+    before = files_below(other), git(other, "rev-parse", "HEAD"), git(other, "count-objects")
+    run(library, code=3)
+    assert f"{library}/.git names the repository {other}/.git, whose files are not those of" in capsys.readouterr().err
+    assert (files_below(other), git(other, "rev-parse", "HEAD"), git(other, "count-objects")) == before
+
+
+def in_another_repository(folder, tmp_path):
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    shutil.rmtree(folder / ".git")
+    shutil.move(folder, whole / "fast_ops")
+    git(whole, "init", "--quiet")
+    return whole
+
+
+@pytest.mark.all
+def test_a_file_that_was_moved_out_of_the_library_is_not_changed(library, newer, tmp_path):  # noqa: F811
+    whole = in_another_repository(library, tmp_path)
+    commit(whole)
+    (whole / "fast_ops/CONTRIBUTING.md").rename(whole / "CONTRIBUTING.md")
+    commit(whole)
+    (newer / "CONTRIBUTING.md").open("a").write("newer\n")
+    text = (whole / "CONTRIBUTING.md").read_bytes()
+    run(whole / "fast_ops", code=1)  # the template changed what is not here
+    assert (whole / "CONTRIBUTING.md").read_bytes() == text
+    assert git(whole, "diff", "--name-only", "--diff-filter=U") == "fast_ops/CONTRIBUTING.md\n"
+
+
+@pytest.mark.all
+def test_a_rendering_in_the_history_that_has_files_outside_the_library(library, newer, tmp_path, capsys):  # noqa: F811
+    """As a base it would let git remove them."""
+    whole = in_another_repository(library, tmp_path)
+    (whole / "mine").write_text("mine")
+    (whole / "fast_ops/third_party/kernkit/RENDERED").write_text("touched\n")
+    git(whole, "add", "--all")
+    tree = git(whole, "write-tree").strip()
+    git(whole, "commit", "--quiet", "-m", f"A rendering\n\nKernkit-template: 0.1.0 fast_ops {tree}")
+    run(whole / "fast_ops", code=3)
+    assert "the history does not hold the rendering" in capsys.readouterr().err
+    assert (whole / "mine").read_text() == "mine"
+
+
+@pytest.mark.all
+def test_without_git(library, newer, monkeypatch, capsys):  # noqa: F811
+    monkeypatch.setenv("PATH", "")
+    assert cli.main(["update", "--library", str(library)]) == 3
+    assert capsys.readouterr().err == "kernkit: git is not installed\n"
+
+
+def test_new_where_git_cannot_make_a_repository(tmp_path, monkeypatch, capsys):
+    """The library is rendered; the sentence gives git's message."""
+    settings = tmp_path / "settings"
+    settings.write_text("[init]\ndefaultBranch = a..b\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    assert cli.main(["new", "fast_ops", "--output", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "no git repository was made: git init failed: fatal: invalid " in said
+    assert (tmp_path / "fast_ops/kk").exists() and not (tmp_path / "fast_ops/.git").exists()
+
+
+def test_an_update_that_is_interrupted(library, newer, monkeypatch, capsys):  # noqa: F811
+    """After git has merged, and before the command has examined the merge."""
+
+    def interrupt(*_):
+        assert (library / "docs/new.md").exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(update, "has_what_it_wanted", interrupt)
+    before = state(library)
+    assert cli.main(["update", "--library", str(library)]) == 130
+    assert capsys.readouterr().err == "kernkit: interrupted\n" and state(library) == before
+
+
+def test_new_writes_nothing_into_the_home_of_the_user(tmp_path, monkeypatch):
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert cli.main(["new", "fast_ops", "--output", str(tmp_path)]) == 0
+    assert list((tmp_path / "home").iterdir()) == []
+
+
+def test_no_other_module_calls_git(root):
+    """Each call has its exit code examined, in library/git.py."""
+    sources = (root / "sdk/python").rglob("*.py")
+    found = [path.name for path in sources if '"git"' in path.read_text() and path.name != "git.py"]
+    assert found == [] and "attempt" in dir(git_calls)

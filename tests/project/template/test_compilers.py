@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compilers and options with which a library is not built: the configuration fails, with the reason."""
+
+import os
+import shutil
+import sys
+
+import pytest
+from rendering import run
+
+LISTING = """
+cmake_minimum_required(VERSION 3.25)
+project(probe VERSION 1.0.0 LANGUAGES CXX)
+{before}
+add_subdirectory("{root}/sdk" sdk)
+kernkit_find_cuda()
+kernkit_add_library(probe)
+{after}
+"""
+
+
+@pytest.fixture
+def configure(root, tmp_path, dlpack_include):
+    """Configures a library without ops; returns what CMake ended with and printed."""
+
+    def configure(*options, before="", after="", **environment):
+        (tmp_path / "CMakeLists.txt").write_text(LISTING.format(root=root, before=before, after=after))
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("KERNKIT_", "CUDA", "NVCC"))}
+        words = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja", f"-DDLPACK_INCLUDE_DIR={dlpack_include}", *options]
+        return run(*words, env={**kept, **environment})
+
+    return configure
+
+
+@pytest.fixture
+def failing_nvcc(tmp_path):
+    """A CUDA compiler that exists and fails."""
+    path = tmp_path / "bin/nvcc"
+    path.parent.mkdir()
+    path.write_text("#!/bin/sh\necho 'nvcc fatal   : Could not set up the environment' >&2\nexit 1\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    "how, wanted", [("PATH", ""), ("CUDACXX", "AUTO"), ("-DCMAKE_CUDA_COMPILER", "AUTO"), ("PATH", "ON"), ("CUDACXX", "ON")]
+)
+def test_a_cuda_compiler_that_fails_is_an_error(configure, failing_nvcc, how, wanted):
+    options = [f"-DKERNKIT_CUDA={wanted}"]
+    environment = {}
+    if how == "PATH":
+        environment["PATH"] = f"{failing_nvcc.parent}:{os.environ['PATH']}"
+    elif how == "CUDACXX":
+        environment["CUDACXX"] = str(failing_nvcc)
+    else:
+        options.append(f"{how}={failing_nvcc}")
+    done = configure(*options, **environment)
+    assert done.returncode != 0
+    assert "nvcc fatal   : Could not set up the environment" in done.stdout
+    assert "KERNKIT_CUDA=OFF" in done.stdout and "CPU only" not in done.stdout
+
+
+def test_no_cuda_compiler_and_cuda_that_is_left_out_are_none(configure, failing_nvcc, tmp_path):
+    done = configure("-DKERNKIT_CUDA=OFF", CUDACXX=str(failing_nvcc))
+    assert done.returncode == 0 and "kernkit: CPU only" in done.stdout
+    (tmp_path / "few").mkdir()
+    for tool in ("cmake", "ninja", "c++", "as", "ld", "ar", "ranlib"):
+        (tmp_path / "few" / tool).symlink_to(shutil.which(tool))
+    done = configure("-DKERNKIT_CUDA=AUTO", PATH=str(tmp_path / "few"))
+    assert done.returncode == 0 and "kernkit: CPU only" in done.stdout, done.stdout
+    done = configure("-DKERNKIT_CUDA=AUTO", CUDACXX="/none/nvcc")
+    assert done.returncode != 0 and 'compiler "/none/nvcc"' in done.stdout
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="no CUDA compiler")
+@pytest.mark.parametrize(
+    "environment, sentence",
+    [
+        ({"CUDAARCHS": "35"}, "Unsupported gpu architecture"),
+        ({"NVCC_CCBIN": "/none"}, "Failed to preprocess host compiler properties"),
+        ({"CUDAFLAGS": "--arch"}, "nvcc fatal"),
+    ],
+    ids=str,
+)
+def test_nvcc_that_cannot_compile_is_an_error(configure, environment, sentence):
+    done = configure(**environment)
+    assert done.returncode != 0 and "CPU only" not in done.stdout
+    assert sentence in " ".join(done.stdout.split())
+
+
+@pytest.mark.all
+def test_a_wheel_is_not_made_without_cuda_where_the_compiler_fails(default_library, failing_nvcc, tmp_path):
+    pytest.importorskip("scikit_build_core", reason="scikit-build-core is not installed")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KERNKIT_")}
+    words = ["-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path / "wheels", default_library]
+    done = run(sys.executable, *words, env={**kept, "CUDACXX": str(failing_nvcc)})
+    assert done.returncode != 0 and "nvcc fatal" in done.stdout
+    assert not list(tmp_path.glob("wheels/*.whl"))
+
+
+@pytest.mark.parametrize("option", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"])
+def test_options_of_the_whole_build_that_flush_subnormals(configure, option):
+    done = configure("-DKERNKIT_CUDA=OFF", f"-DCMAKE_CXX_FLAGS=-O2 {option}")
+    said = " ".join(done.stdout.split())
+    assert done.returncode != 0 and f"kernkit: CMAKE_CXX_FLAGS has {option}, which links start-up code" in said
+    assert "use OPTIONS: kernkit_add_kernel(probe <op> ... OPTIONS -ffast-math)" in said
+
+
+@pytest.mark.parametrize(
+    "place, words",
+    [
+        ("CMAKE_CXX_FLAGS_RELEASE", {"options": ["-DCMAKE_CXX_FLAGS_RELEASE=-O3 -ffast-math"]}),
+        ("CMAKE_SHARED_LINKER_FLAGS", {"options": ["-DCMAKE_SHARED_LINKER_FLAGS=-ffast-math"]}),
+        ("CMAKE_CUDA_FLAGS", {"options": ["-DCMAKE_CUDA_FLAGS=-Xcompiler -Wall,-ffast-math"]}),
+        ("CMAKE_CXX_FLAGS", {"after": "string(APPEND CMAKE_CXX_FLAGS \" -ffast-math\")"}),
+        ("CMAKE_CXX_FLAGS", {"CXXFLAGS": "-ffast-math"}),
+        ("COMPILE_OPTIONS of the target probe", {"before": "add_compile_options(-ffast-math)"}),
+        ("LINK_OPTIONS of the target probe", {"before": "add_link_options(-Ofast)"}),
+        ("LINK_OPTIONS of the target probe", {"after": "target_link_options(probe PRIVATE -ffast-math)"}),
+        ("COMPILE_OPTIONS of the target probe_objects",
+         {"after": "target_compile_options(probe_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffast-math>)"}),
+    ],
+)  # fmt: skip
+def test_places_of_such_options(configure, place, words):
+    words = dict(words)
+    done = configure("-DKERNKIT_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Release", *words.pop("options", []), **words)
+    assert done.returncode != 0 and f"kernkit: {place} has -" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("flags", ["-O3", "-fno-fast-math", "-DNAME=-ffast-mathematics", "-fno-unsafe-math-optimizations"])
+def test_other_options_are_taken(configure, flags):
+    done = configure("-DKERNKIT_CUDA=OFF", f"-DCMAKE_CXX_FLAGS={flags}")
+    assert done.returncode == 0, done.stdout
