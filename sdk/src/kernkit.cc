@@ -36,6 +36,8 @@
 
 #if __has_include("kernkit/shapes/impl/refusal.h")  // of a part that a library may lack
 #include "kernkit/shapes/impl/refusal.h"
+#endif
+#if __has_include("kernkit/shapes/impl/results.h")  // of the same part
 #include "kernkit/shapes/impl/results.h"
 #endif
 

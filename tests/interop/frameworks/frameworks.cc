@@ -225,10 +225,11 @@ void output_last(double factor, TensorView x, TensorView y) { scale(y, x, factor
 
 }  // namespace
 
-KERNKIT_EXPORT(scale, "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()", "y = x * factor",
-               scale)
+KERNKIT_EXPORT(scale, "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()",
+               "y = x * factor", scale)
 KERNKIT_EXPORT(scale_, "(Tensor(a!) x[...], float factor) -> ()", "x *= factor", scale_)
-KERNKIT_EXPORT(add, "(Tensor(out!) z[each...], Tensor x[each...], Tensor y[each...]) -> ()", "z = x + y", add)
+KERNKIT_EXPORT(add, "(Tensor(out!) z[each...], Tensor x[each...], Tensor y[each...]) -> ()",
+               "z = x + y", add)
 // [backward]
 KERNKIT_EXPORT(silu_and_mul, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", "silu", silu_and_mul)
 KERNKIT_BACKWARD(silu_and_mul, silu_and_mul_backward)

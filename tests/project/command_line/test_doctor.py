@@ -273,7 +273,7 @@ def test_lines_json_and_exit_codes(made, capsys):
     bad = made(flags=FLAGS[:2])
     assert cli.main(["doctor", str(made()), "--glibc", "2.17", "--cuda", "none"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["ok"] * 10
+    assert [line.split()[0] for line in lines] == ["ok"] * 11
     assert cli.main(["doctor", str(bad)]) == 1
     assert "FAIL  nodelete  it can be unmapped" in capsys.readouterr().out
     assert cli.main(["doctor", str(bad), "--json"]) == 1

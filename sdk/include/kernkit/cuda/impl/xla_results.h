@@ -7,6 +7,8 @@
 #include "kernkit/cuda/stream.h"
 #include "kernkit/shapes/xla_results.h"
 
+#if defined(KERNKIT_WITH_CUDA) && defined(KERNKIT_COMPILED)  // as shapes/xla_results.h declares it
+
 namespace kernkit::shapes {
 
 namespace detail {
@@ -93,3 +95,5 @@ KERNKIT_COLD void copy_on_gpu(TensorView to, TensorView from) {
 }
 
 }  // namespace kernkit::shapes
+
+#endif
