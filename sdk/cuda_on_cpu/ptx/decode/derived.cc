@@ -2,40 +2,52 @@
 #include "ptx/decode/derived.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
-// What a register may hold, whichever operation wrote it: kUnknown until one is seen, the number of
-// a variable, or kOther, which is no address or one of several variables.
-constexpr uint32_t kUnknown = kNone, kOther = kNone - 1;
+// What a register may hold, whichever operation wrote it: kUnknown until one is seen; the number of
+// a variable, whose address is in it; kOther, a number that is no variable's address and is not
+// computed from one; or kMixed, which is all else: one of several addresses, a difference of two,
+// some bits of one.
+constexpr uint32_t kUnknown = kNone, kOther = kNone - 1, kMixed = kNone - 2;
 
-bool is_variable(uint32_t base) { return base < kOther; }
+bool is_variable(uint32_t base) { return base < kMixed; }
+bool has_address(uint32_t base) { return base <= kMixed; }
 // A source that an operation lacks is no address.
 uint32_t base_of(const std::vector<uint32_t>& bases, uint32_t at) {
   return at != kNone ? bases[at] : kOther;
 }
 
-// The base of a sum. A distance may be any number, and what is the difference of two addresses as
-// well.
+// The base of a sum. A distance may be any number.
 uint32_t either(uint32_t a, uint32_t b) {
-  if (is_variable(a) && is_variable(b)) return kOther;
-  if (is_variable(a)) return a;
-  if (is_variable(b)) return b;
+  if (has_address(a) && has_address(b)) return kMixed;
+  if (has_address(a)) return a;
+  if (has_address(b)) return b;
   return a == kUnknown || b == kUnknown ? kUnknown : kOther;
 }
 uint32_t joined(uint32_t a, uint32_t b) {
   if (a == kUnknown) return b;
-  return b == kUnknown || a == b ? a : kOther;
+  return b == kUnknown || a == b ? a : kMixed;
 }
 
 uint32_t result_of(Derived derived, const Operation& operation,
                    const std::vector<uint32_t>& bases) {
   const auto base = [&](uint32_t at) { return base_of(bases, at); };
+  const auto mixed_from = [&](std::initializer_list<uint32_t> sources, uint32_t otherwise) {
+    const bool mixes = std::any_of(sources.begin(), sources.end(),
+                                   [&](uint32_t at) { return has_address(base(at)); });
+    return mixes ? kMixed : otherwise;
+  };
   switch (derived) {
-    case Derived::kFromNone: return kOther;
+    case Derived::kFromNone:
+      // What an access loads is in no source of the operation.
+      if (operation.address != kNone) return kOther;
+      return mixed_from({operation.a, operation.b, operation.c, operation.e}, kOther);
     case Derived::kFromA: return base(operation.a);
-    case Derived::kFromC: return base(operation.c);
+    case Derived::kFromDifference: return mixed_from({operation.b}, base(operation.a));
+    case Derived::kFromC: return mixed_from({operation.a, operation.b}, base(operation.c));
     case Derived::kFromEither: return either(base(operation.a), base(operation.b));
     case Derived::kFromBoth: return joined(base(operation.a), base(operation.b));
   }
@@ -48,8 +60,9 @@ Derived derived_by(std::string_view name) {
   const auto is = [&](std::initializer_list<std::string_view> names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  if (is({"mov", "cvta", "cvt", "sub"})) return Derived::kFromA;
-  if (is({"add", "and", "or", "xor"})) return Derived::kFromEither;
+  if (is({"mov", "cvta", "cvt"})) return Derived::kFromA;
+  if (name == "sub") return Derived::kFromDifference;
+  if (is({"add", "or", "xor"})) return Derived::kFromEither;
   if (name == "mad") return Derived::kFromC;
   return name == "selp" ? Derived::kFromBoth : Derived::kFromNone;
 }

@@ -13,7 +13,8 @@
 namespace kernkit::cuda_on_cpu::ptx {
 
 /// From which of its sources an operation's result `to` is an address, with a distance added.
-enum class Derived : uint8_t { kFromNone, kFromA, kFromC, kFromEither, kFromBoth };
+/// kFromDifference: from `a`, unless `b` is an address too.
+enum class Derived : uint8_t { kFromNone, kFromA, kFromDifference, kFromC, kFromEither, kFromBoth };
 
 /// By the first word of an instruction.
 Derived derived_by(std::string_view name);

@@ -295,6 +295,29 @@ TEST_F(PtxVariableFaults, AnAddressOfEitherVariable) {
                      "@%p1 ld.global.u32 %r3, [%y4+64];"),
             "[0, 0, 0]: loads 4 bytes 0 bytes past the end of variable last (64 bytes)" + end_);
 }
+// A distance or an index that is computed from addresses is no address of a variable.
+TEST_F(PtxVariableFaults, ADistanceBetweenAddresses) {
+  const std::string shared =
+      "mov.u32 %r3, _ZZ6faultyvE4tile; mov.u32 %r4, other; sub.u32 %r5, %r4, %r3;\n";
+  const std::string cases[] = {
+      // x[p - table]
+      "mov.u64 %y2, _ZN2ns5tableE; add.s64 %y3, %y2, %y1; sub.s64 %y4, %y3, %y2; mov.u64 %y5, "
+      "next; "
+      "add.s64 %y6, %y5, %y4; st.global.u32 [%y6], %i;",
+      // table + (p - next)
+      "mov.u64 %y2, _ZN2ns5tableE; mov.u64 %y5, next; add.s64 %y3, %y5, %y1; sub.s64 %y4, %y2, "
+      "%y5; add.s64 %y6, %y3, %y4; st.global.u32 [%y6], %i;",
+      // next[(address of table) % 8]
+      "mov.u64 %y2, _ZN2ns5tableE; and.b64 %y3, %y2, 7; mov.u64 %y5, next; add.s64 %y6, %y5, %y3; "
+      "ld.global.u8 %r3, [%y6]; ld.global.u64 %y4, [pointer]; add.s64 %y6, %y4, %y3; "
+      "ld.global.u8 %r3, [%y6];",
+      // tile or other by arithmetic
+      shared + "mad.lo.u32 %r6, %r5, 1, %r3; st.shared.u32 [%r6], %i;",
+      shared + "xor.b32 %r5, %r4, %r3; xor.b32 %r6, %r3, %r5; st.shared.u32 [%r6], %i;",
+      shared + "shl.b32 %r5, %r5, 0; add.u32 %r6, %r3, %r5; st.shared.u32 [%r6+128], %i;",
+  };
+  for (const std::string& one : cases) EXPECT_EQ(fault_of(one), "none") << one;
+}
 TEST_F(PtxVariableFaults, SharedArrays) {
   const std::string tile = "mov.u32 %r3, _ZZ6faultyvE4tile; add.u32 %r3, %r3, %r1;\n";
   const std::string other = "mov.u32 %r3, other; add.u32 %r3, %r3, %r1;\n";
