@@ -76,7 +76,7 @@ struct Access {
       if (address < range.begin || address + size > range.end || address + size < address) {
         const uint64_t first = address < range.begin || address >= range.end ? address : range.end;
         range = {};
-        if (operation.variable != kNone) refuse_variable(lane, first);
+        if (operation.variable != kNone) refuse_variable(lane, address);
         refuse(lane, launch.memory.place_of(first), cudaErrorIllegalAddress);
       }
     }

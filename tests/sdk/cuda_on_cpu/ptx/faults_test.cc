@@ -256,6 +256,8 @@ TEST_F(PtxVariableFaults, AnIndexThatReachesTheNextOne) {
             "[30, 0, 0]: loads 4 bytes at byte 128 of variable factors (128 bytes)" + end_);
   EXPECT_EQ(fault_of("@%p1 ld.global.v2.u32 {%r3, %r4}, [_ZN2ns5tableE+128];"),
             "[0, 0, 0]: loads 8 bytes at byte 128 of variable ns::table (128 bytes)" + end_);
+  EXPECT_EQ(fault_of("@%p1 ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [_ZN2ns5tableE+120];"),
+            "[0, 0, 0]: loads 16 bytes at byte 120 of variable ns::table (128 bytes)" + end_);
   EXPECT_EQ(fault_of(element_of("last") + "ld.global.u32 %r3, [%y3];"),
             "[16, 0, 0]: loads 4 bytes at byte 64 of variable last (64 bytes)" + end_);
 }
