@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <cstdio>
 #include <deque>
 #include <memory>
@@ -41,6 +42,22 @@ bool is_for_itself(const Origin& origin) {
   }
   return !begins("call");  // it may print, or allocate
 }
+
+// The processor's default floating-point mode, as long as the object lives: a program may have set
+// another rounding, or flush subnormal numbers, or trap exceptions.
+class DefaultFloatingPoint {
+ public:
+  DefaultFloatingPoint() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloatingPoint() { std::fesetenv(&before_); }
+  DefaultFloatingPoint(const DefaultFloatingPoint&) = delete;
+  DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
 
 class GridRun {
  public:
@@ -102,6 +119,7 @@ class GridRun {
   }
 
   void run_blocks() {
+    const DefaultFloatingPoint mode;
     std::deque<Begun> live;  // the one that runs next first
     std::vector<std::unique_ptr<Block>> idle;
     for (;;) {

@@ -124,6 +124,30 @@ TEST_F(PtxReal, OtherRoundings) {
     return sum > 0 ? std::min(sum, 1.0f) : 0.0f;
   });
 }
+// A kernel's arithmetic does not depend on the mode of the thread that launches the kernel, and
+// leaves that mode as it is.
+TEST_F(PtxReal, FloatingPointModeOfTheLaunchingThread) {
+  PtxModule module(
+      ".visible .entry k(.param .u64 x)\n{\n.reg .b64 %x; .reg .f32 %f<4>;\n"
+      "ld.param.u64 %x, [x];\nld.global.f32 %f1, [%x];\nld.global.f32 %f2, [%x+4];\n"
+      "add.rz.f32 %f3, %f1, %f2; add.rn.f32 %f3, %f1, %f2; st.global.f32 [%x+8], %f3;\n"
+      "div.rn.f32 %f3, %f1, %f2; st.global.f32 [%x+12], %f3;\nret;\n}\n");
+  auto* x = memory<float>(4);
+  x[0] = 1.0f;
+  x[1] = 1e-10f;
+  fenv_t before;
+  fegetenv(&before);
+  std::fesetround(FE_UPWARD);
+  const cudaError_t error = module.launch("k", 1, 1, 0, x);
+  const cudaError_t later = cudaDeviceSynchronize();
+  const int mode = std::fegetround();
+  fesetenv(&before);
+  EXPECT_EQ(error, cudaSuccess);
+  EXPECT_EQ(later, cudaSuccess);
+  EXPECT_EQ(mode, FE_UPWARD);
+  EXPECT_EQ(x[2], 1.0f);
+  EXPECT_EQ(x[3], 1.0f / 1e-10f);
+}
 
 // The sources' and the results' low halves are zeros: a mantissa of 20 bits.
 TEST_F(PtxReal, ReciprocalsOfHighHalves) {
