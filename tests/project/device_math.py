@@ -121,7 +121,7 @@ def _special_rnorm(*x):
 
 
 def _periodic(value):
-    """Of sinpi and cospi at an infinity, a NaN or a zero."""
+    """The result of sinpi or cospi at an infinity, a NaN or a zero."""
     return lambda x: value(x) if math.isfinite(x) else math.nan
 
 

@@ -116,7 +116,7 @@ void wait_for_launches(cudaGraphExec_t exec, cudaStream_t stream) {
         [launches = exec->launches, ended = exec->ended] { return *ended >= launches; }});
 }
 
-// What earlier launches of the instance allocated and nobody freed.
+// Memory that earlier launches of the instance allocated and no call has freed.
 cudaError_t free_memory_of(const CUgraphExec_st& exec, cudaStream_t stream) {
   for (const GraphNode& node : exec.nodes) {
     if (node.allocates == nullptr || !state().allocations.at(node.allocates).held) continue;

@@ -25,7 +25,7 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
   std::vector<kernkit::cuda_on_cpu::GraphNode> nodes;  // flattened
-  bool frees_on_launch = false;  // what its last launch allocated and nobody freed
+  bool frees_on_launch = false;  // what its last launch allocated and no call has freed
   unsigned launches = 0;         // on streams; and how many of them have ended
   std::shared_ptr<unsigned> ended = std::make_shared<unsigned>(0);
 };

@@ -48,7 +48,7 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory(prefix="kernkit-") as scratch:
         tempfile.tempdir = scratch
         try:
-            # Nobody's settings, and no file of cookiecutter's in the user's folder.
+            # No user's settings, and no file of cookiecutter's in the user's folder.
             settings = os.path.join(scratch, "settings.yaml")
             with open(settings, "w", encoding="utf-8") as stream:
                 json.dump({"replay_dir": scratch, "cookiecutters_dir": scratch}, stream)
