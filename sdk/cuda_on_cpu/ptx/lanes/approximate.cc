@@ -31,13 +31,18 @@ struct Approximated {
     const auto y = static_cast<float>(Op::of(kFlushes ? flush(x) : x));
     return canonical(kFlushes ? flush(y) : y);
   }
+  // bfloat16 has the exponents of float, so its subnormal numbers are those of float.
   template <class H>
   static H of(H x) {
-    return H::from(narrow_to_odd(Op::of(x.value())));
+    const H y = H::from(narrow_to_odd(Op::of(kFlushes ? flush(x.value()) : x.value())));
+    return kFlushes ? H::from(flush(y.value())) : y;
   }
 };
 
-template <class Op>
+// Which 16-bit forms an instruction has: ex2 has .f16 and .ftz.bf16, tanh has .f16 and .bf16.
+enum class Halves { kNone, kBfloatFlushes, kNeverFlushes };
+
+template <class Op, Halves kHalves>
 Run approximation(Decoder& d) {
   const Type type = d.type();
   d.need_operands(2);
@@ -48,16 +53,19 @@ Run approximation(Decoder& d) {
     return flushes ? unary<Approximated<Op, true>, float, float>
                    : unary<Approximated<Op, false>, float, float>;
   }
-  if (flushes && (type == Type::kF16 || type == Type::kF16x2)) return nullptr;
-  return of_half<Unary<Approximated<Op, false>>>(type);
+  const bool is_bfloat = type == Type::kBF16 || type == Type::kBF16x2;
+  if (kHalves == Halves::kNone) return nullptr;
+  if (flushes != (is_bfloat && kHalves == Halves::kBfloatFlushes)) return nullptr;
+  return flushes ? of_half<Unary<Approximated<Op, true>>>(type)
+                 : of_half<Unary<Approximated<Op, false>>>(type);
 }
 
 }  // namespace
 
-Run ex2(Decoder& d) { return approximation<Ex2>(d); }
-Run lg2(Decoder& d) { return approximation<Lg2>(d); }
-Run sin(Decoder& d) { return approximation<Sin>(d); }
-Run cos(Decoder& d) { return approximation<Cos>(d); }
-Run tanh(Decoder& d) { return approximation<Tanh>(d); }
+Run ex2(Decoder& d) { return approximation<Ex2, Halves::kBfloatFlushes>(d); }
+Run lg2(Decoder& d) { return approximation<Lg2, Halves::kNone>(d); }
+Run sin(Decoder& d) { return approximation<Sin, Halves::kNone>(d); }
+Run cos(Decoder& d) { return approximation<Cos, Halves::kNone>(d); }
+Run tanh(Decoder& d) { return approximation<Tanh, Halves::kNeverFlushes>(d); }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

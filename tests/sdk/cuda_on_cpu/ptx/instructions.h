@@ -45,6 +45,7 @@ inline std::vector<uint64_t> values_of_all_kinds() {
                                   0x7f80,
                                   0x7fc1,
                                   0xff80,
+                                  0xc302,  // -130 of bfloat16, whose power of 2 is subnormal
                                   0x3f800000,
                                   0xbf800000,
                                   0x7f800000,

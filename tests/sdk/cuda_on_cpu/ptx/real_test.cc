@@ -239,5 +239,31 @@ TEST_F(PtxReal, Approximations) {
               {kNear});
 }
 
+TEST_F(PtxReal, ApproximationsOf16Bits) {
+  const auto check_one = [&](const std::string& op, const std::string& type,
+                             double (*function)(double), bool flushes, const Bound& bound) {
+    const int exponent_bits = type == "f16" ? 5 : 8, mantissa_bits = type == "f16" ? 10 : 7;
+    const auto flushed_one = [=](double x) {
+      return flushes && std::fabs(x) < std::ldexp(1, -126) ? std::copysign(0.0, x) : x;
+    };
+    const auto one = [=](uint64_t a) {
+      const double x = flushed_one(decoded(a & 0xffff, exponent_bits, mantissa_bits));
+      const uint64_t result = encoded(function(x), exponent_bits, mantissa_bits);
+      const double y = decoded(result, exponent_bits, mantissa_bits);
+      return y != y ? result : encoded(flushed_one(y), exponent_bits, mantissa_bits);
+    };
+    check(
+        op + "." + type + " %d, %a", {type, type},
+        [=](uint64_t a, uint64_t, uint64_t) { return one(a); }, bound);
+    check(
+        op + "." + type + "x2 %d, %a", {type + "x2", type + "x2"},
+        [=](uint64_t a, uint64_t, uint64_t) { return one(a) | one(a >> 16) << 16; }, bound);
+  };
+  check_one("ex2.approx", "f16", std::exp2, false, {std::ldexp(1, -9)});
+  check_one("ex2.approx.ftz", "bf16", std::exp2, true, {std::ldexp(1, -7)});
+  check_one("tanh.approx", "f16", std::tanh, false, {std::ldexp(1, -10)});
+  check_one("tanh.approx", "bf16", std::tanh, false, {std::ldexp(1, -7)});
+}
+
 }  // namespace
 }  // namespace kernkit::cuda_on_cpu
