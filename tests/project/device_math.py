@@ -307,28 +307,44 @@ def intrinsic(operation, fmt, mode):
     return f"__{'f' if fmt is FLOAT else 'd'}{operation}_r{mode}"
 
 
-# Fast intrinsics of float: reference, bound [ulp] of x, absolute error, inputs. Source: the table of intrinsics in the guide.
+def _near_one(ulp, absolute):
+    """The bound of a logarithm: absolute for arguments of 0.5 to 2."""
+    return lambda x, wanted: (0, absolute) if 0.5 <= x <= 2 else (ulp, 0.0)
+
+
+def _absolute(bound):
+    return lambda x, wanted: (0, bound)
+
+
+def _of_power(x, y, wanted):
+    """The error of x and of log2(x), multiplied by y, reaches exp2()."""
+    return 3 + 2 * abs(y * (abs(math.log2(x)) + 1)), 0.0
+
+
+# Fast intrinsics of float: expression, reference, the allowed distances [ulp, absolute] of the arguments and the correctly rounded
+# result, inputs. Source: the table of intrinsics in the guide.
 FAST = {
-    "__expf": (mpmath.exp, lambda x: 2 + math.floor(abs(1.173 * x)), 0, "exponent"),
-    "__exp10f": (lambda x: mpmath.power(10, x), lambda x: 2 + math.floor(abs(2.97 * x)), 0, "exponent"),
-    "__logf": (mpmath.log, lambda x: 0 if 0.5 <= x <= 2 else 3, 2 ** -21.41, "positive"),
-    "__log2f": (lambda x: mpmath.log(x, 2), lambda x: 0 if 0.5 <= x <= 2 else 2, 2 ** -22, "positive"),
-    "__log10f": (mpmath.log10, lambda x: 0 if 0.5 <= x <= 2 else 3, 2 ** -24, "positive"),
-    "__sinf": (mpmath.sin, lambda x: 0, 2 ** -21.41, "circle"),
-    "__cosf": (mpmath.cos, lambda x: 0, 2 ** -21.19, "circle"),
-    "__tanhf": (mpmath.tanh, lambda x: 0, 2 ** -11, "circle"),  # relative error, below 1
-    "__saturatef": (lambda x: min(max(x, mp.mpf(0)), mp.mpf(1)), lambda x: 0, 0, "circle"),
-    "__frsqrt_rn": (lambda x: 1 / mpmath.sqrt(x), lambda x: 0, 0, "positive"),
+    "__expf": ("__expf(x)", mpmath.exp, lambda x, wanted: (2 + math.floor(abs(1.173 * x)), 0.0), "exponent"),
+    "__exp10f": ("__exp10f(x)", lambda x: mpmath.power(10, x), lambda x, wanted: (2 + math.floor(abs(2.97 * x)), 0.0), "exponent"),
+    "__logf": ("__logf(x)", mpmath.log, _near_one(3, 2 ** -21.41), "positive"),
+    "__log2f": ("__log2f(x)", lambda x: mpmath.log(x, 2), _near_one(2, 2 ** -22), "positive"),
+    "__log10f": ("__log10f(x)", mpmath.log10, _near_one(3, 2 ** -24), "positive"),
+    "__sinf": ("__sinf(x)", mpmath.sin, _absolute(2 ** -21.41), "circle"),
+    "__cosf": ("__cosf(x)", mpmath.cos, _absolute(2 ** -21.19), "circle"),
+    "__sincosf": ("({T s, c; __sincosf(x, &s, &c); s;})", mpmath.sin, _absolute(2 ** -21.41), "circle"),
+    "__sincosf, cos": ("({T s, c; __sincosf(x, &s, &c); c;})", mpmath.cos, _absolute(2 ** -21.19), "circle"),
+    # The quotient of __sinf and __cosf.
+    "__tanf": ("__tanf(x)", mpmath.tan, lambda x, wanted: (4, 2 ** -21 * (1 + abs(wanted)) / abs(math.cos(x))), "circle"),
+    "__tanhf": ("__tanhf(x)", mpmath.tanh, lambda x, wanted: (0, 2 ** -10.987 * abs(wanted)), "circle"),  # relative
+    "__saturatef": ("__saturatef(x)", lambda x: min(max(x, mp.mpf(0)), mp.mpf(1)), _absolute(0.0), "circle"),
+    "__frsqrt_rn": ("__frsqrt_rn(x)", lambda x: 1 / mpmath.sqrt(x), _absolute(0.0), "positive"),
+    "__fdividef": ("__fdividef(x, y)", lambda x, y: x / y, lambda x, y, wanted: (2, 0.0), "divisor"),
+    "__powf": ("__powf(x, y)", mpmath.power, _of_power, "base"),
 }  # fmt: skip
-FAST_OF_TWO = {
-    # The guide derives the bounds from those of the functions that the intrinsics call.
-    "__fdividef": (lambda x, y: x / y, lambda x, y: 2, 0, "divisor"),
-    "__powf": (mpmath.power, lambda x, y: 3 + 2 * abs(y * (abs(math.log2(x)) + 1)), 0, "base"),
-}
 
 # Names of the header that are covered by another row, or are no function of floats for kernels.
 OTHER_NAMES = {
-    "fdividef": "fdivide", "__sincosf": "__sinf", "__tanf": "__sinf",
+    "fdividef": "fdivide",
     "__isinff": "isinf", "__isnanf": "isnan", "__isfinited": "isfinite", "__isfinitef": "isfinite", "__signbitd": "signbit",
     "__isnand": "isnan", "__isinfd": "isinf", "__finite": "isfinite", "__finitef": "isfinite", "__signbit": "signbit",
     "__isnan": "isnan", "__isinf": "isinf", "__signbitf": "signbit", "modff": "modf", "nanf": "nan",
