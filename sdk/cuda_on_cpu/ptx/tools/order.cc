@@ -30,9 +30,22 @@ OrderState& order() {
   static auto& all = *new OrderState;  // the process may end while streams work
   return all;
 }
+// The actors of this thread. At the end of the process streams still run, after the objects of the
+// main thread were destroyed: then the actors are new ones, which stay.
 std::vector<Actor>& actors() {
-  thread_local std::vector<Actor> all(1);
-  return all;
+  thread_local std::vector<Actor>* all = nullptr;
+  if (all == nullptr) {
+    all = new std::vector<Actor>(1);
+    struct Owner {
+      std::vector<Actor>** owned;
+      ~Owner() {
+        delete *owned;
+        *owned = nullptr;
+      }
+    };
+    thread_local const Owner owner{&all};
+  }
+  return *all;
 }
 
 void hear_all(KnownWork* to, const KnownWork& from) {
