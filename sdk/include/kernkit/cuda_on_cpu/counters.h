@@ -53,7 +53,7 @@ struct LineCounters {
   /// "scale.cu:12", or "pack.h:3 (inlined at row.h:7, scale.cu:12)" with every call site; "" when
   /// unknown.
   std::string place;
-  std::string file;   // as nvcc knows it
+  std::string file;  // as nvcc knows it
   int line = 0;
   Counters counters;
 };
