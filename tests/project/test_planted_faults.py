@@ -105,7 +105,7 @@ def row(name, findings):
     what, tools, _, source, lines = FAULTS[name]
     if not tools:
         return f"| {what} | none | |"
-    sentence = re.sub(r"\(\S+:\d+ \(inlined at (\S+)\)\)", r"(\1)", sentence_at(findings, tools[0], source, lines))
+    sentence = re.sub(r"\(\S+:\d+ \(inlined at (?:.*, )?(\S+?)\)\)", r"(\1)", sentence_at(findings, tools[0], source, lines))
     sentence = re.sub(r"(\.hp{0,2}):\d+", r"\1", sentence)  # of the toolkit, whose lines differ
     sentence = re.sub(r"^\w+: block \[.*?\], thread \[.*?\]: |, with (nothing|no \w+\(\)) between that orders them$", "", sentence)
     return f"| {what} | {', '.join(tools)} | `{sentence}` |"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of kernels.
+#include <dlfcn.h>
+
 #include <algorithm>
 
 #include "process/demangle.h"
@@ -32,6 +34,50 @@ bool runs_by_ptx(const KernelInfo& kernel) {
          state().modules.count(kernel.module) != 0;
 }
 
+namespace {
+
+// "libscale.so has machine code only (sm_80), ...": why none of a fat binary's code runs here.
+std::string lack_of_ptx(const void* fat_binary, const ModuleInfo& code, int device) {
+  const auto list = [](const char* kind, const std::vector<int>& capabilities) {
+    std::string text;
+    for (const int capability : std::set<int>(capabilities.begin(), capabilities.end())) {
+      text += (text.empty() ? "" : ", ") + (kind + std::to_string(capability));
+    }
+    return text;
+  };
+  Dl_info file{};
+  std::string name = "its module";
+  if (dladdr(fat_binary, &file) != 0 && file.dli_fname != nullptr) {
+    name = file.dli_fname;
+    name = name.substr(name.rfind('/') + 1);
+  }
+  if (code.ptx.empty()) {
+    const std::string machine_code = list("sm_", code.machine_code);
+    return name +
+           (machine_code.empty()
+                ? " has no PTX"
+                : " has machine code only (" + machine_code + "), which runs on a GPU only") +
+           ": compile it with PTX, as nvcc's -arch=compute_80 does";
+  }
+  const int first = *std::min_element(code.ptx.begin(), code.ptx.end());
+  return name + " has PTX of " + list("compute_", code.ptx) +
+         ", and the device's compute capability is " + std::to_string(device / 10) + "." +
+         std::to_string(device % 10) + ": set KERNKIT_CAPABILITY=" + std::to_string(first) +
+         ", or compile it with PTX of an earlier compute capability";
+}
+
+}  // namespace
+
+cudaError_t read_kernel(KernelInfo* kernel) {
+  const ModuleInfo& code = state().modules.at(kernel->module);
+  const int device = current_device().compute_capability;
+  const auto runs = [&](int capability) { return capability <= device; };
+  if (std::any_of(code.ptx.begin(), code.ptx.end(), runs)) return read_ptx(kernel);
+  const RaceIgnored bookkeeping;
+  note_fault(kernel->name + " cannot run: " + lack_of_ptx(*kernel->module, code, device));
+  return cudaErrorNoKernelImageForDevice;
+}
+
 int KernelInfo::max_dynamic_shared_memory() const {
   if (opted_in_shared_memory >= 0) return opted_in_shared_memory;
   return std::max(0, 48 * 1024 - static_cast<int>(ptx.shared_bytes));
@@ -59,7 +105,7 @@ cudaError_t call_of_kernel(const char* function, const void* kernel, const Work&
       if (!is_code(kernel)) return cudaErrorInvalidDeviceFunction;
       info = &state().kernels[kernel];
     }
-    const cudaError_t unknown = runs_by_ptx(*info) ? read_ptx(info) : cudaSuccess;
+    const cudaError_t unknown = runs_by_ptx(*info) ? read_kernel(info) : cudaSuccess;
     return unknown != cudaSuccess ? unknown : work(info);
   });
 }

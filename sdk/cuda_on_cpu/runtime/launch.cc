@@ -132,8 +132,8 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
     return cudaErrorInvalidResourceHandle;
   }
   const bool by_ptx = runs_by_ptx(*info);
-  if (!has_image(*info)) return cudaErrorNoKernelImageForDevice;
-  const cudaError_t unreadable = by_ptx ? read_ptx(info) : cudaSuccess;
+  if (!by_ptx && !has_image(*info)) return cudaErrorNoKernelImageForDevice;
+  const cudaError_t unreadable = by_ptx ? read_kernel(info) : cudaSuccess;
   if (unreadable != cudaSuccess) return unreadable;
   const cudaError_t refused = check(request, *info);
   if (refused != cudaSuccess) return refused;

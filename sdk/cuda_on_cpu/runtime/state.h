@@ -148,6 +148,9 @@ const CudaDevice& current_device();
 /// Null for a function of which it is not known how to call it.
 KernelInfo* find_kernel(const void* kernel);
 bool runs_by_ptx(const KernelInfo& kernel);
+/// Reads the PTX, for the current device, of a kernel that runs by its PTX. Reports why it cannot:
+/// cudaErrorNoKernelImageForDevice without PTX for the device.
+cudaError_t read_kernel(KernelInfo* kernel);
 /// Says so, of a kernel whose address was cast to void*.
 cudaError_t refuse_launch_by_address(const void* kernel);
 /// By threads and shared memory alone, that which the kernel has without being asked included.

@@ -33,6 +33,8 @@ SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Sha
 PTX = "compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"
 SEPARABLE = ("nvcc compiled it with -rdc=true (separable compilation), which kernkit does not link: compile it without "
              "-rdc=true, in CMake CUDA_SEPARABLE_COMPILATION OFF")  # fmt: skip
+# NVIDIA's libraries of host functions, which bring kernels for GPUs.
+OF_NVIDIA = re.compile(r"lib(cublas|cudnn|cudss|cufft|curand|cusolver|cusparse|cutensor|nccl|npp|nvjpeg)\w*\.so\b")
 PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
 project(kernkit_run LANGUAGES C CXX)
@@ -58,9 +60,18 @@ def is_elf(path: pathlib.Path) -> bool:
 def loaded_with(program: pathlib.Path) -> Iterator[pathlib.Path]:
     """The program and the libraries that the system's loader finds for it."""
     yield program
-    listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True).stdout
-    for path in re.findall(r"^\s*(?:\S+ => )?(/.+) \(0x", listed, re.MULTILINE):
+    for path in re.findall(r"^\s*(?:\S+ => )?(\S*/.+) \(0x", listed_by_ldd(program), re.MULTILINE):
         yield pathlib.Path(path)
+
+
+def listed_by_ldd(program: pathlib.Path) -> str:
+    return subprocess.run(["ldd", str(program)], capture_output=True, text=True).stdout
+
+
+def not_found(program: pathlib.Path) -> List[str]:
+    """The names of the libraries that the system's loader does not find for a program, except kernkit's runtime."""
+    names = re.findall(r"^\s*(\S+) => not found", listed_by_ldd(program), re.MULTILINE)
+    return [name for name in dict.fromkeys(names) if name != RUNTIME]
 
 
 def needed_by(path: pathlib.Path) -> List[str]:
@@ -96,13 +107,20 @@ def problem_of(path: pathlib.Path) -> Optional[str]:
     return None
 
 
-def has_machine_code_only(path: pathlib.Path) -> bool:
-    """Whether a library has kernels that need a GPU, as libcublas has."""
+def machine_code_only(path: pathlib.Path) -> List[str]:
+    """The architectures of a library that has machine code and no PTX; none for other libraries."""
     try:
         kinds = read_architectures(path) if read_section(path, ".nv_fatbin") else []
     except FatbinError:
+        return []
+    return [] if any(kind.startswith("compute_") for kind in kinds) else kinds
+
+
+def brings_its_runtime(path: pathlib.Path) -> bool:
+    """Whether the file is a library of NVIDIA, such as libcublas, whose own CUDA runtime needs a GPU's driver."""
+    if not OF_NVIDIA.match(path.name) or not read_section(path, ".nv_fatbin"):
         return False
-    return bool(kinds) and not any(kind.startswith("compute_") for kind in kinds)
+    return not any(name.startswith(("libcudart.so.", "libcuda.so.")) for name in needed_by(path))
 
 
 def newest_ptx(paths: List[pathlib.Path]) -> int:
@@ -165,18 +183,31 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
         raise Refusal(f"there is no program {arguments.program}")
     program = pathlib.Path(found).resolve() if is_elf(pathlib.Path(found)) else None
     paths = list(loaded_with(program)) if program else []
+    closed = [path for path in paths if path != program and brings_its_runtime(path)]
+    paths = [path for path in paths if path not in closed]
     if with_tools and program and TOOLS_FOLDER.encode() in program.read_bytes():
         return found, environment_for(arguments, None, newest_ptx(paths))
+    if closed:
+        print(f"kernkit: {', '.join(path.name for path in closed)}: the CUDA runtime is linked into the library "
+              "statically and runs machine code on a GPU only, so kernels of the library do not run here, and its "
+              'functions return their own error, such as "not initialized": replace the calls with kernels that have '
+              "PTX, or run the program on a GPU without kernkit", file=sys.stderr)  # fmt: skip
     for path in paths:
-        if path != program and has_machine_code_only(path):
-            print(f"kernkit: {path.name} has machine code only: its kernels do not run, and calls that launch them "
-                  "return an error", file=sys.stderr)  # fmt: skip
+        if path != program and (kinds := machine_code_only(path)):
+            print(f"kernkit: {path.name} has machine code only ({', '.join(kinds)}): its kernels do not run, and calls "
+                  f"that launch them return an error: {PTX}", file=sys.stderr)  # fmt: skip
         elif path.name != RUNTIME and (problem := problem_of(path)):
             raise Refusal(f"{path} cannot run without a GPU: {problem}")
+    if program and (missing := not_found(program)):
+        raise Refusal(f"{program} needs {', '.join(missing)}, which the system's loader does not find: add the folder "
+                      "of the library to LD_LIBRARY_PATH")  # fmt: skip
     runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
     if not runtime.is_file():
         raise Refusal(f"there is no file {runtime}")
-    return found, environment_for(arguments, runtime, newest_ptx(paths))
+    environment = environment_for(arguments, runtime, newest_ptx(paths))
+    if closed:  # A GPU of the machine does not reach the memory of kernkit's runtime.
+        environment["CUDA_VISIBLE_DEVICES"] = "-1"
+    return found, environment
 
 
 def run_with_tools(arguments: argparse.Namespace, tools: List[str],

@@ -89,8 +89,19 @@ def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, said,
     subprocess.run(["g++", "-x", "c++", "-", "-x", "none", "-Wl,--no-as-needed", str(library), "-o", str(program)],
                    input=ALONE, text=True, check=True)  # fmt: skip
     assert said(program) == (
-        "kernkit: libmath.so has machine code only: its kernels do not run, and calls that launch them return an error\n"
+        "kernkit: libmath.so has machine code only (sm_80): its kernels do not run, and calls that launch them return an "
+        "error: compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual\n"
         "kernkit: there is no file /nowhere/libcudart.so.13\n")  # fmt: skip
+
+
+def test_a_library_that_the_loader_does_not_find_is_named(made, said, tmp_path):
+    library = tmp_path / "libgone.so.1"
+    subprocess.run(["g++", "-shared", "-Wl,-soname,libgone.so.1", "-x", "c++", "/dev/null", "-o", str(library)], check=True)
+    program = tmp_path / "program"
+    subprocess.run(["g++", "-x", "c++", "-", "-x", "none", "-Wl,--no-as-needed", str(library), "-o", str(program)],
+                   input=ALONE, text=True, check=True)  # fmt: skip
+    assert said(program) == (f"kernkit: {program} needs libgone.so.1, which the system's loader does not find: add the "
+                             "folder of the library to LD_LIBRARY_PATH\n")  # fmt: skip
 
 
 def test_what_is_not_there_is_said(made, said):
@@ -215,7 +226,134 @@ def test_separable_compilation_is_rejected_by_its_name(root, runtime, tmp_path):
 def test_a_texture_is_rejected_by_its_name_and_events_have_times(root, runtime, tmp_path):
     done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, TEXTURE))
     assert done.stdout == "cudaErrorNotSupported\ntimes\n"
-    assert re.search(r"^kernkit: k cannot run: tex\.1d\.v4\.f32\.s32 \((program\.cu|texture\w+\.h):\d+.*\): ", done.stderr), done.stderr
+    place = r"texture\w+\.h:\d+ \(inlined at texture\w+\.h:\d+, program\.cu:3\)"
+    assert re.search(rf"^kernkit: k cannot run: tex\.1d\.v4\.f32\.s32 \({place}\): ", done.stderr), done.stderr
+
+
+INLINED = """
+template <class T> __device__ float pick(cudaTextureObject_t t, T i) {
+  return tex2D<float>(t, i, i);
+}
+__device__ float row(cudaTextureObject_t t, int i) {
+  return pick(t, i) * 2;
+}
+__global__ void textured(cudaTextureObject_t t, float* y) {
+  *y = row(t, 3);
+}
+__device__ __forceinline__ float load(const float* x, int i) {
+  return x[i];
+}
+template <class T> __device__ __forceinline__ float twice(const T* x, int i) {
+  return load(x, i) * 2;
+}
+__global__ void outside(float* y) {
+  *y = twice(y, 3);
+  y[1] = twice(y, threadIdx.x + 900);
+}
+int main() {
+  float* y;
+  cudaMalloc(&y, 64);
+  textured<<<1, 1>>>(0, y);
+  outside<<<1, 1>>>(y);
+  cudaDeviceSynchronize();
+}
+"""
+
+
+def test_a_place_in_inlined_functions_ends_at_the_line_of_the_kernel(root, runtime, tmp_path):
+    done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, INLINED))
+    texture = r"texture\w+\.h:\d+ \(inlined at texture\w+\.h:\d+, program\.cu:3, program\.cu:6, program\.cu:9\)"
+    assert re.search(rf"^kernkit: textured cannot run: tex\.2d\S* \({texture}\): ", done.stderr, re.M), done.stderr
+    assert " an allocation of 64 bytes (program.cu:12 (inlined at program.cu:15, program.cu:19))\n" in done.stderr
+
+
+MACHINE_CODE = """
+#include <cuda_runtime.h>
+__global__ void twice(float* y) { y[threadIdx.x] *= 2; }
+extern "C" int launch_twice(float* y) {
+  twice<<<1, 4>>>(y);
+  return cudaGetLastError();
+}
+"""
+USER = """
+#include <cstdio>
+extern "C" int launch_twice(float*);
+__global__ void fill(float* y) { y[threadIdx.x] = 3; }
+int main() {
+  float *y, x[4];
+  cudaMalloc(&y, 16);
+  fill<<<1, 4>>>(y);
+  const int error = launch_twice(y);
+  cudaMemcpy(x, y, 16, cudaMemcpyDefault);
+  std::printf("%s %g\\n", cudaGetErrorName(static_cast<cudaError_t>(error)), x[3]);
+}
+"""
+
+
+@pytest.mark.parametrize("architecture", [80, 90])  # on a device of compute capability 9.0
+def test_a_launch_of_machine_code_names_library_kernel_and_architectures(root, runtime, tmp_path, monkeypatch, architecture):
+    if tool("nvcc") is None:
+        pytest.skip("no nvcc")
+    monkeypatch.chdir(tmp_path)  # the program names the library by a relative path
+    (tmp_path / "twice.cu").write_text(MACHINE_CODE)
+    code = f"arch=compute_{architecture},code=sm_{architecture}"
+    subprocess.run([tool("nvcc"), "-cudart", "shared", "-gencode", code, "-shared", "-Xcompiler", "-fPIC",
+                    "-o", "libtwice.so", "twice.cu"], check=True)  # fmt: skip
+    done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, USER, "./libtwice.so"))
+    assert done.stdout == "cudaErrorNoKernelImageForDevice 3\n", done.stderr
+    assert done.stderr == (
+        f"kernkit: libtwice.so has machine code only (sm_{architecture}): its kernels do not run, and calls that launch "
+        "them return an error: compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES "
+        f"80-virtual\nkernkit: twice cannot run: libtwice.so has machine code only (sm_{architecture}), which runs on a "
+        "GPU only: compile it with PTX, as nvcc's -arch=compute_80 does\n")  # fmt: skip
+
+
+BLAS = """
+#include <cstdio>
+#include <cublas_v2.h>
+__global__ void fill(float* y) { y[threadIdx.x] = 3; }
+int main() {
+  float *y, x[8], one = 1, zero = 0;
+  cudaMalloc(&y, 32);
+  fill<<<1, 8>>>(y);
+  cublasHandle_t handle = nullptr;
+  const int created = cublasCreate(&handle);
+  const int multiplied = cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, y, 2, y, 2, &zero, y + 4, 2);
+  cudaMemcpy(x, y, 32, cudaMemcpyDefault);
+  cudaDeviceProp device;
+  cudaGetDeviceProperties(&device, 0);
+  std::printf("%d %d %g %d.%d\\n", created, multiplied, x[7], device.major, device.minor);
+}
+"""
+FFT = """
+#include <cstdio>
+#include <cufft.h>
+int main() {
+  cufftComplex* y;
+  cudaMalloc(&y, 512);
+  cufftHandle plan = 0;
+  const bool planned = cufftPlan1d(&plan, 64, CUFFT_C2C, 1) == CUFFT_SUCCESS;
+  std::printf("%d %d\\n", planned, cufftExecC2C(plan, y, y, CUFFT_FORWARD) == CUFFT_SUCCESS);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "library, names, source, output",
+    [("cublas", "libcublas.so.13, libcublasLt.so.13", BLAS, "1 1 3 9.0\n"),  # CUBLAS_STATUS_NOT_INITIALIZED
+     ("cufft", "libcufft.so.12", FFT, "0 0\n")],
+    ids=["cublas", "cufft"],
+)  # fmt: skip
+def test_functions_of_nvidias_libraries_return_errors_and_are_named_once(root, runtime, tmp_path, library, names, source, output):
+    nvcc = tool("nvcc")
+    folder = nvcc.resolve().parents[1] / "lib64" if nvcc else None
+    if folder is None or not (folder / f"lib{library}.so").exists():
+        pytest.skip(f"no lib{library}.so of a CUDA toolkit")
+    program = compiled(tmp_path, source, f"-l{library}")
+    found = os.pathsep.join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH")]))
+    done = kernkit_run(root, "--runtime", runtime, program, LD_LIBRARY_PATH=found)
+    assert (done.stdout, done.returncode) == (output, 0), done.stderr
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith(f"kernkit: {names}: the CUDA runtime is linked into ")
 
 
 @pytest.mark.all

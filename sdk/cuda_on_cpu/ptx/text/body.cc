@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statements of a function.
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "ptx/text/parser.h"
 
@@ -44,19 +47,41 @@ class BodyParser {
 
   int number() { return static_cast<int>(parse_operand(lexer_).bits); }
 
+  using Location = std::tuple<int, int, int>;  // file, line, column
+  using Place = std::shared_ptr<const SourceLine>;
+  Location parse_location() {
+    const int file = number(), line = number(), column = number();
+    return {file, line, column};
+  }
+
   // .loc 2 449 9, function_name $L__info_string0, inlined_at 1 11 3
+  // A call site that was itself inlined has a .loc of its own, before this one.
   void parse_line(int line) {
-    line_ = {};
-    line_.file = number();
-    line_.line = number();
+    const Location location = parse_location();
+    Place call_site;
     while (lexer_.peek().line == line && !lexer_.ended()) {
       if (lexer_.accept("inlined_at")) {
-        line_.into_file = number();
-        line_.into_line = number();
+        const Location at = parse_location();
+        Place& known = locations_[at];
+        if (known == nullptr) known = place_of(at, nullptr);
+        call_site = known;
       } else {
         lexer_.next();
       }
     }
+    const Place place = place_of(location, call_site);
+    locations_[location] = place;
+    line_ = *place;
+  }
+
+  // A line that is among its own call sites, as of a function that calls itself, is that call site:
+  // chains remain finite however often their directives are repeated.
+  static Place place_of(const Location& location, const Place& call_site) {
+    const auto [file, line, column] = location;
+    for (Place at = call_site; at != nullptr; at = at->call_site) {
+      if (at->file == file && at->line == line) return at;
+    }
+    return std::make_shared<SourceLine>(SourceLine{file, line, call_site});
   }
 
   void parse_directive() {
@@ -165,6 +190,7 @@ class BodyParser {
 
   Lexer lexer_;
   SourceLine line_;
+  std::map<Location, Place> locations_;  // the last .loc of each
   std::vector<Statement> statements_;
 };
 

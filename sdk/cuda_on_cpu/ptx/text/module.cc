@@ -102,10 +102,17 @@ std::unique_ptr<Module> parse_module(std::string text) {
 }
 
 std::string Module::place(const SourceLine& line) const {
-  const std::string place = name_of(files, line.file, line.line);
-  std::string into = name_of(files, line.into_file, line.into_line);
-  if (line.line == 0 || place.empty()) return into;
-  return into.empty() ? place : place + " (inlined at " + into + ")";
+  std::string place, call_sites;
+  for (const SourceLine* at = &line; at != nullptr; at = at->call_site.get()) {
+    const std::string name = at->line == 0 ? "" : name_of(files, at->file, at->line);
+    if (name.empty()) continue;
+    if (place.empty()) {
+      place = name;
+    } else {
+      call_sites += (call_sites.empty() ? "" : ", ") + name;
+    }
+  }
+  return call_sites.empty() ? place : place + " (inlined at " + call_sites + ")";
 }
 
 uint32_t Module::function_number(const std::string& name) const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,10 +14,10 @@
 
 namespace kernkit::cuda_on_cpu::ptx {
 
-/// Of the source, from .loc; line 0: unknown.
+/// A place in the source, from .loc; line 0: unknown.
 struct SourceLine {
   int file = 0, line = 0;
-  int into_file = 0, into_line = 0;  // where it was inlined
+  std::shared_ptr<const SourceLine> call_site;  // of the inlined function; null: not inlined
 };
 
 struct Operand {
@@ -97,7 +98,8 @@ struct Module {
 
   /// Of a function that can be called, from 1 on; 0: there is none of this name.
   uint32_t function_number(const std::string& name) const;
-  /// "scale.cu:12" or "math.h:3 (inlined at scale.cu:12)"; "" when nothing is known.
+  /// "scale.cu:12", or "math.h:3 (inlined at row.h:7, scale.cu:12)" with every call site of inlined
+  /// functions up to the kernel or the called function; "" when nothing is known.
   std::string place(const SourceLine& line) const;
 };
 

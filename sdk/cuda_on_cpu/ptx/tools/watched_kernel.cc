@@ -62,7 +62,7 @@ GridStep grid_step(const std::string& opcode) {
 }  // namespace
 
 WatchedKernel::WatchedKernel(const Kernel& original, const Module& module) : kernel(original) {
-  std::map<std::tuple<int, int, int, int>, uint32_t> known;
+  std::map<std::tuple<int, int, std::string>, uint32_t> known;
   for (Operation& operation : kernel.code) {
     const Origin& origin = kernel.origins[operation.number];
     runs.push_back(operation.run);
@@ -72,13 +72,13 @@ WatchedKernel::WatchedKernel(const Kernel& original, const Module& module) : ker
     grid_steps.push_back(grid_step(origin.opcode));
     if (operation.run != nullptr) operation.run = run_watched;
     const SourceLine& at = origin.line;
+    const std::string place = module.place(at);
     const auto [found, is_new] =
-        known.emplace(std::tuple{at.file, at.line, at.into_file, at.into_line},
-                      static_cast<uint32_t>(lines.size()));
+        known.emplace(std::tuple{at.file, at.line, place}, static_cast<uint32_t>(lines.size()));
     line_of.push_back(found->second);
     if (!is_new) continue;
     const auto file = module.files.find(at.file);
-    lines.push_back({module.place(at), file != module.files.end() ? file->second : "", at.line});
+    lines.push_back({place, file != module.files.end() ? file->second : "", at.line});
   }
 }
 

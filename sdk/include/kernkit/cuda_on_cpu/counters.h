@@ -50,8 +50,10 @@ struct Counters {
 };
 
 struct LineCounters {
-  std::string place;  // "scale.cu:12" or "pack.h:3 (inlined at scale.cu:12)"; "" when unknown
-  std::string file;   // as nvcc knows it
+  /// "scale.cu:12", or "pack.h:3 (inlined at row.h:7, scale.cu:12)" with every call site; "" when
+  /// unknown.
+  std::string place;
+  std::string file;  // as nvcc knows it
   int line = 0;
   Counters counters;
 };

@@ -463,6 +463,34 @@ TEST_F(PtxFaults, RefusesClustersAndBulkCopies) {
 TEST_F(PtxFaults, NoPtxForTheDevice) {
   PtxModule module(".visible .entry k()\n{\nret;\n}\n", "sm_100");
   EXPECT_EQ(module.launch("k", 1, 1, 0), cudaErrorNoKernelImageForDevice);
+  EXPECT_EQ(fault(),
+            "k cannot run: its module has PTX of compute_100, and the device's compute capability is "
+            "9.0: set KERNKIT_CAPABILITY=100, or compile it with PTX of an earlier compute "
+            "capability");
+}
+// The lines of nvcc for functions that are inlined into each other; a call site of a .loc that is
+// missing, and a function that was inlined into itself.
+TEST_F(PtxFaults, EveryCallSiteOfAnInlinedFunction) {
+  const std::string other = ".loc 1 30 3\n.loc 1 6 5, function_name $f, inlined_at 1 30 3\n";
+  const std::string inlined =
+      ".loc 1 20 3\n.loc 1 6 5, function_name $f, inlined_at 1 20 3\n"
+      ".loc 1 3 7, function_name $g, inlined_at 1 6 5\n";
+  const std::string again = ".loc 1 3 9, function_name $g, inlined_at 1 3 7\n";
+  const std::string load = "ld.global.u32 %r1, [%x];";
+  const auto place = [&](const std::string& lines) {
+    CudaRuntime runtime;
+    runtime.run_kernels(true);
+    EXPECT_EQ(run(lines + load, memory<int>(40)), cudaErrorIllegalAddress);
+    const std::string sentence = runtime.faults().at(0);
+    return sentence.substr(sentence.find(" ("));
+  };
+  EXPECT_EQ(place(inlined), " (faulty.cu:3 (inlined at faulty.cu:6, faulty.cu:20))");
+  EXPECT_EQ(place(other + inlined), " (faulty.cu:3 (inlined at faulty.cu:6, faulty.cu:20))");
+  EXPECT_EQ(place(inlined + other), " (faulty.cu:6 (inlined at faulty.cu:30))");
+  EXPECT_EQ(place(".loc 1 3 7, function_name $g, inlined_at 1 6 5\n"),
+            " (faulty.cu:3 (inlined at faulty.cu:6))");
+  EXPECT_EQ(place(inlined + again + again + again),
+            " (faulty.cu:3 (inlined at faulty.cu:6, faulty.cu:20))");
 }
 
 TEST_F(PtxFaults, KernelThatTheLibraryLacks) {
