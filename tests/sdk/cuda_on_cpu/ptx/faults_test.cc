@@ -463,10 +463,11 @@ TEST_F(PtxFaults, RefusesClustersAndBulkCopies) {
 TEST_F(PtxFaults, NoPtxForTheDevice) {
   PtxModule module(".visible .entry k()\n{\nret;\n}\n", "sm_100");
   EXPECT_EQ(module.launch("k", 1, 1, 0), cudaErrorNoKernelImageForDevice);
-  EXPECT_EQ(fault(),
-            "k cannot run: its module has PTX of compute_100, and the device's compute capability is "
-            "9.0: set KERNKIT_CAPABILITY=100, or compile it with PTX of an earlier compute "
-            "capability");
+  EXPECT_EQ(
+      fault(),
+      "k cannot run: its module has PTX of compute_100, and the device's compute capability is "
+      "9.0: set KERNKIT_CAPABILITY=100, or compile it with PTX of an earlier compute "
+      "capability");
 }
 // The lines of nvcc for functions that are inlined into each other; a call site of a .loc that is
 // missing, and a function that was inlined into itself.
