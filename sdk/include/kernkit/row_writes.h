@@ -82,7 +82,7 @@ struct RowInMemory {
   int since;  // the number of the last write before these values were read or written
 };
 
-/// The writes of one row's body, by map() and put(). Up to kEntries ranges are told apart; beyond
+/// The writes of one row's body, by map() and put(). Up to kEntries ranges stay separate; beyond
 /// that the oldest ranges are joined, with the bytes between them.
 class RowWrites {
  public:

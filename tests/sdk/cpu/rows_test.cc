@@ -360,7 +360,7 @@ float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_r
       row.map(seven, x, in);
       sum = row.sum(same, x);
     } else {
-      for (int i = 0; i < 100; ++i) {  // more writes than are told apart, none of them to x
+      for (int i = 0; i < 100; ++i) {  // more writes than RowWrites has entries, none of them to x
         row.map(same, y, in);
         row.put(y + i % 3, row.sum(same, in));
       }
