@@ -112,9 +112,10 @@ class RowWrites {
   template <class T, class Out>
   KERNKIT_HOST_DEVICE KERNKIT_INLINE static bool is_apart(const RowInMemory<T>& row, const Out* out,
                                                           int64_t d) {
-    const auto from = reinterpret_cast<uintptr_t>(row.at), begin = reinterpret_cast<uintptr_t>(out);
-    return ((sizeof(T) == sizeof(Out)) & (from == begin)) | (end_of(row.at, d) <= begin) |
-           (end_of(out, d) <= from);
+    const auto count = static_cast<uintptr_t>(d);
+    const uintptr_t ahead = reinterpret_cast<uintptr_t>(out) - reinterpret_cast<uintptr_t>(row.at);
+    if (sizeof(T) == sizeof(Out) && ahead == 0) return true;
+    return ahead >= count * sizeof(T) && uintptr_t{0} - ahead >= count * sizeof(Out);
   }
 
  private:
