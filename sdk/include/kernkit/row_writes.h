@@ -107,17 +107,6 @@ class RowWrites {
     return !writes_.changed(reinterpret_cast<uintptr_t>(row.at), end_of(row.at, d), row.since);
   }
 
-  /// Whether a pass that writes out[0 ... d) can read the d elements of `row`: they are the same
-  /// elements, or have no byte in common.
-  template <class T, class Out>
-  KERNKIT_HOST_DEVICE KERNKIT_INLINE static bool is_apart(const RowInMemory<T>& row, const Out* out,
-                                                          int64_t d) {
-    const auto count = static_cast<uintptr_t>(d);
-    const uintptr_t ahead = reinterpret_cast<uintptr_t>(out) - reinterpret_cast<uintptr_t>(row.at);
-    if (sizeof(T) == sizeof(Out) && ahead == 0) return true;
-    return ahead >= count * sizeof(T) && uintptr_t{0} - ahead >= count * sizeof(Out);
-  }
-
  private:
   static constexpr int kEntries = 6;
 

@@ -327,7 +327,7 @@ TEST(CpuRow, KeptValuesOutliveTheirInputs) {
 }
 
 // Overwrites the row in one of several ways, and uses what it had from memory before.
-enum class Use { kBefore, kLoaded, kMapped, kPut, kMapSum, kShifted, kNarrower, kPointer, kMany };
+enum class Use { kBefore, kLoaded, kMapped, kPut, kMapSum, kPointer, kMany };
 float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_rows) {
   float sum = 0;
   const size_t bytes = threads_of_rows > 1 ? size_t{1} << 40 : 0;
@@ -352,10 +352,6 @@ float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_r
     } else if (use == Use::kMapSum) {
       row.map_sum(seven, x, in);
       row.map(same, y, in);
-    } else if (use == Use::kShifted) {
-      row.map(same, x + 1, in);
-    } else if (use == Use::kNarrower) {
-      row.map(same, reinterpret_cast<int8_t*>(x), in);
     } else if (use == Use::kPointer) {
       row.map(seven, x, in);
       sum = row.sum(same, x);
@@ -379,8 +375,7 @@ TEST(CpuRow, OverwrittenValuesAreAnError) {
     for (const int64_t d : {int64_t{3}, int64_t{64}, int64_t{1000}, int64_t{20000}}) {
       HostTensor<float> x({d + 1}), y({d});
       const auto of = static_cast<float>(d);
-      for (const Use use : {Use::kLoaded, Use::kMapped, Use::kPut, Use::kMapSum, Use::kShifted,
-                            Use::kNarrower, Use::kMany}) {
+      for (const Use use : {Use::kLoaded, Use::kMapped, Use::kPut, Use::kMapSum, Use::kMany}) {
         for (float& v : x) v = 1;
         try {
           overwrite_and_use(use, d, x.begin(), y.begin(), count);

@@ -236,9 +236,9 @@ TEST_F(CudaRows, UsesAgainWhatItMade) {
   }
 }
 
-// Overwrites the row in place or in part, and uses what it had before. Registers keep a short row;
+// Overwrites the row in whole or in part, and uses what it had before. Registers keep a short row;
 // the use of a long one is an error.
-enum class Use { kBefore, kLoaded, kMapped, kKept, kPut, kShifted, kPointer };
+enum class Use { kBefore, kLoaded, kMapped, kKept, kPut, kPointer };
 struct Overwrite {
   Use use;
   int64_t d;
@@ -267,9 +267,6 @@ struct Overwrite {
     } else if (use == Use::kPut) {
       row.put(x + d - 1, 1);
       row.put(sum, row.sum(same, in));
-    } else if (use == Use::kShifted) {
-      row.map(same, x + 1, in);
-      row.put(sum, row.sum(same, in));
     } else {
       row.map(seven, x, in);
       row.put(sum, row.sum(same, x));
@@ -279,8 +276,8 @@ struct Overwrite {
 
 TEST_F(CudaRows, OverwrittenValuesOfALongRowAreAnError) {
   for (const int64_t d : {int64_t{5}, int64_t{1000}, int64_t{16384 + 3}}) {
-    for (const Use use : {Use::kBefore, Use::kLoaded, Use::kMapped, Use::kKept, Use::kPut,
-                          Use::kShifted, Use::kPointer}) {
+    for (const Use use :
+         {Use::kBefore, Use::kLoaded, Use::kMapped, Use::kKept, Use::kPut, Use::kPointer}) {
       HostTensor<float> x({d + 1}, {}, 1), y({d}), sum({1}, {}, -1);
       cuda::rows<float>(launch(), 1, d, Overwrite{use, d, x.begin(), y.begin(), sum.begin()});
       const cudaError_t error = cudaDeviceSynchronize();

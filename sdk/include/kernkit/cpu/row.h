@@ -71,12 +71,11 @@ class Row {
   }
 
   /// out[i] = op(in[i]...), rounded once. `out` may be one of the inputs. Returns what it wrote, as
-  /// load() does. An output that overlaps an input from load() or map() has the input's address and
-  /// size of elements, otherwise rows() throws RuntimeError.
+  /// load() does. An output does not overlap an input otherwise: no check reports it.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE kernkit::detail::RowInMemory<Out> map(const Op& op, Out* out,
                                                        const In&... in) const {
-    map_of(op, out, read_for(out, in)...);
+    map_of(op, out, read(in)...);
     writes_.add(out, d_);
     return load(static_cast<const Out*>(out));
   }
@@ -84,7 +83,7 @@ class Row {
   /// Both: out[i] = op(in[i]...), and the sum of these before they are rounded.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE auto map_sum(const Op& op, Out* out, const In&... in) const {
-    const auto sum = reduce<detail::Sum, Out>(op, out, read_for(out, in)...);
+    const auto sum = reduce<detail::Sum, Out>(op, out, read(in)...);
     writes_.add(out, d_);
     return sum;
   }
@@ -99,20 +98,6 @@ class Row {
     if (__builtin_expect(!writes_.unchanged(in, d_), 0)) detail::row_value_was_overwritten();
     return in.at;
   }
-  /// The same for a pass that writes `out`.
-  template <class Out, class T>
-  KERNKIT_INLINE const T* read_for(const Out*, const T* in) const {
-    return in;
-  }
-  template <class Out, class T>
-  KERNKIT_INLINE const T* read_for(const Out* out,
-                                   const kernkit::detail::RowInMemory<T>& in) const {
-    if (__builtin_expect(!kernkit::detail::RowWrites::is_apart(in, out, d_), 0)) {
-      detail::row_value_was_overwritten();
-    }
-    return read(in);
-  }
-
   template <class Op, class... In>
   KERNKIT_INLINE auto keep_of(const Op& op, const In*... in) const {
     using R = detail::result_of<Op, In...>;
