@@ -257,7 +257,7 @@ TEST(CpuRow, KeepsWhatAnOpMakes) {
     HostTensor<float16> x({d}), y({d}), z({d});
     fill(x, 1);
     rows(2, d, 0, [&](const auto& row, int64_t) {
-      const auto* in = row.load(static_cast<const float16*>(x.begin()));
+      const auto in = row.load(static_cast<const float16*>(x.begin()));
       const auto first = row.keep(twice, in);
       const auto second = row.keep(less, in);
       const auto same = [](float v) { return v; };
@@ -321,6 +321,73 @@ TEST(CpuRow, KeptValuesOutliveTheirInputs) {
         }
         for (const float v : x) ASSERT_EQ(v, 3);
       }
+    }
+  }
+  set_threads(1);
+}
+
+// Overwrites the row in one of several ways, and uses what it had from memory before.
+enum class Use { kBefore, kLoaded, kMapped, kPut, kMapSum, kPointer, kMany };
+float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_rows) {
+  float sum = 0;
+  const size_t bytes = threads_of_rows > 1 ? size_t{1} << 40 : 0;
+  rows(1, d, bytes, [=, &sum](const auto& row, int64_t) {
+    const auto same = [](float v) { return v; };
+    const auto seven = [](float) { return 7.0F; };
+    const auto in = row.load(static_cast<const float*>(x));
+    if (use == Use::kBefore) {  // in place, a neighbour, and what was written last
+      row.map(same, y, in);
+      const auto last = row.map(seven, x, in);
+      sum = row.sum(same, last) + row.sum(same, row.load(static_cast<const float*>(x)));
+    } else if (use == Use::kLoaded) {
+      row.map(seven, x, in);
+      sum = row.sum(same, in);
+    } else if (use == Use::kMapped) {
+      const auto out = row.map(same, y, in);
+      row.map(seven, y, out);
+      sum = row.max(same, out);
+    } else if (use == Use::kPut) {
+      row.put(x + d - 1, 7);
+      row.keep(same, in);
+    } else if (use == Use::kMapSum) {
+      row.map_sum(seven, x, in);
+      row.map(same, y, in);
+    } else if (use == Use::kPointer) {
+      row.map(seven, x, in);
+      sum = row.sum(same, x);
+    } else {
+      for (int i = 0; i < 100; ++i) {  // more writes than RowWrites has entries, none of them to x
+        row.map(same, y, in);
+        row.put(y + i % 3, row.sum(same, in));
+      }
+      sum = row.sum(same, in);
+      row.map(seven, x, y);
+      for (int i = 0; i < 100; ++i) row.map(same, y, x);
+      sum = row.sum(same, in);
+    }
+  });
+  return sum;
+}
+
+TEST(CpuRow, OverwrittenValuesAreAnError) {
+  for (const int count : {1, 2}) {
+    set_threads(count);
+    for (const int64_t d : {int64_t{3}, int64_t{64}, int64_t{1000}, int64_t{20000}}) {
+      HostTensor<float> x({d + 1}), y({d});
+      const auto of = static_cast<float>(d);
+      for (const Use use : {Use::kLoaded, Use::kMapped, Use::kPut, Use::kMapSum, Use::kMany}) {
+        for (float& v : x) v = 1;
+        try {
+          overwrite_and_use(use, d, x.begin(), y.begin(), count);
+          ADD_FAILURE() << "no error, use " << static_cast<int>(use) << ", d " << d;
+        } catch (const Error& error) {
+          EXPECT_STREQ(error.kind(), kind::RuntimeError);
+          EXPECT_NE(std::string(error.what()).find("row.load() or row.map()"), std::string::npos);
+        }
+      }
+      for (float& v : x) v = 1;
+      EXPECT_EQ(overwrite_and_use(Use::kBefore, d, x.begin(), y.begin(), count), 14 * of);
+      EXPECT_EQ(overwrite_and_use(Use::kPointer, d, x.begin(), y.begin(), count), 7 * of);
     }
   }
   set_threads(1);

@@ -236,6 +236,68 @@ TEST_F(CudaRows, UsesAgainWhatItMade) {
   }
 }
 
+// Overwrites the row in whole or in part, and uses what it had before. Registers keep a short row;
+// the use of a long one is an error.
+enum class Use { kBefore, kLoaded, kMapped, kKept, kPut, kPointer };
+struct Overwrite {
+  Use use;
+  int64_t d;
+  float *x, *y, *sum;
+  template <class Row>
+  __device__ void operator()(const Row& row, int64_t) const {
+    const auto same = [](float v) { return v; };
+    const auto seven = [](float) { return 7.0F; };
+    const auto in = row.load(x);
+    const auto twice = row.keep([](float v) { return 2 * v; }, x);
+    if (use == Use::kBefore) {  // a neighbour, in place, and what was written last
+      const auto out = row.map(same, y, in);
+      const auto last = row.map([](float a, float b) { return a + b; }, x, in, twice);
+      const auto again = row.keep(same, row.load(x));
+      row.put(sum, row.sum([](float a, float b, float c) { return a + b + c; }, last, again, out));
+    } else if (use == Use::kLoaded) {
+      row.map(seven, x, in);
+      row.put(sum, row.sum(same, in));
+    } else if (use == Use::kMapped) {
+      const auto out = row.map(same, y, in);
+      row.map(seven, y, in);
+      row.put(sum, row.sum(same, out));
+    } else if (use == Use::kKept) {
+      row.map(seven, x, twice);
+      row.put(sum, row.sum([](float v) { return v / 2; }, twice));
+    } else if (use == Use::kPut) {
+      row.put(x + d - 1, 1);
+      row.put(sum, row.sum(same, in));
+    } else {
+      row.map(seven, x, in);
+      row.put(sum, row.sum(same, x));
+    }
+  }
+};
+
+TEST_F(CudaRows, OverwrittenValuesOfALongRowAreAnError) {
+  for (const int64_t d : {int64_t{5}, int64_t{1000}, int64_t{16384 + 3}}) {
+    for (const Use use :
+         {Use::kBefore, Use::kLoaded, Use::kMapped, Use::kKept, Use::kPut, Use::kPointer}) {
+      HostTensor<float> x({d + 1}, {}, 1), y({d}), sum({1}, {}, -1);
+      cuda::rows<float>(launch(), 1, d, Overwrite{use, d, x.begin(), y.begin(), sum.begin()});
+      const cudaError_t error = cudaDeviceSynchronize();
+      const std::vector<std::string> faults = runtime.faults();
+      const bool fails = d > 16384 && use != Use::kBefore && use != Use::kPointer;
+      SCOPED_TRACE(::testing::Message() << "use " << static_cast<int>(use) << ", d " << d);
+      if (fails) {
+        EXPECT_EQ(error, cudaErrorLaunchFailure);
+        EXPECT_TRUE(!faults.empty() && faults[0].find("__trap()") != std::string::npos);
+        runtime.~CudaRuntime();  // no call works on this device from here on
+        new (&runtime) cuda_on_cpu::CudaRuntime;
+        runtime.run_kernels(true);
+      } else {
+        const int64_t each = use == Use::kBefore ? 7 : use == Use::kPointer ? 7 : 1;
+        EXPECT_EQ(sum[0], static_cast<float>(each * d));
+      }
+    }
+  }
+}
+
 struct CopyRow {
   int64_t d, stride;
   uint8_t* y;

@@ -9,53 +9,105 @@
 #include "kernkit/cpu/row_block.h"
 #include "kernkit/cpu/row_scratch.h"
 #include "kernkit/cpu/row_singly.h"
+#include "kernkit/row_writes.h"
 
 namespace kernkit::cpu {
 
+namespace detail {
+
+/// The body used a value whose memory it had overwritten.
+struct RowValueWasOverwritten {};
+
+[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL inline void row_value_was_overwritten() {
+  throw RowValueWasOverwritten{};
+}
+
+}  // namespace detail
+
 /// A row of d elements. Ops take compute types; those of sum() and max() make float or double,
-/// which is reduced. Pointers are to the row's first element, aligned to an element at least; what
-/// keep() returned is such a pointer. A type for each set: a body that has one caller is inlined
-/// into it.
+/// which is reduced. Inputs are what load(), keep() or map() returned, or pointers to the row's
+/// first element, aligned to an element at least. A type for each set: a body that has one caller
+/// is inlined into it.
+///
+/// What load() and map() return is read from memory by each use. rows() throws RuntimeError where a
+/// later map(), map_sum() or put() of the body overwrote that memory, because CUDA has the old
+/// values in registers. A pointer reads memory as it is.
 template <InstructionSet kSet>
 class Row {
  public:
   KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch) : d_(d), scratch_(scratch) {}
 
-  /// `in` itself: on CUDA a row is in registers from here on.
+  /// in[0 ... d) as it is now. On CUDA a row of up to 64 KiB is in registers from here on.
   template <class T>
-  KERNKIT_INLINE const T* load(const T* in) const {
-    return in;
+  KERNKIT_INLINE kernkit::detail::RowInMemory<T> load(const T* in) const {
+    return {in, writes_.count()};
   }
 
   /// The op(in[i]...), not rounded, for several passes: made once, in memory of this thread that
   /// stays as it is until the row ends, whatever is written to the inputs meanwhile. d elements of
   /// memory for each call in a row. rows() throws MemoryError where the system has none.
   template <class Op, class... In>
-  KERNKIT_INLINE auto keep(const Op& op, const In*... in) const {
-    return map(op, scratch_->template of<detail::result_of<Op, In...>>(d_), in...);
+  KERNKIT_INLINE auto keep(const Op& op, const In&... in) const {
+    return keep_of(op, read(in)...);
   }
 
   /// The sum of op(in[i]...) in the type that op returns; 0 of an empty row.
   template <class Op, class... In>
-  KERNKIT_INLINE auto sum(const Op& op, const In*... in) const {
-    return reduce<detail::Sum, void>(op, nullptr, in...);
+  KERNKIT_INLINE auto sum(const Op& op, const In&... in) const {
+    return reduce<detail::Sum, void>(op, nullptr, read(in)...);
   }
 
   /// The largest op(in[i]...): NaN where one is, -infinity of an empty row.
   template <class Op, class... In>
-  KERNKIT_INLINE auto max(const Op& op, const In*... in) const {
-    return reduce<detail::Max, void>(op, nullptr, in...);
+  KERNKIT_INLINE auto max(const Op& op, const In&... in) const {
+    return reduce<detail::Max, void>(op, nullptr, read(in)...);
   }
 
   /// *at = value, rounded.
   template <class T, class R>
   KERNKIT_INLINE void put(T* at, R value) const {
     *at = T(static_cast<compute_t<T>>(value));
+    writes_.add(at, 1);
   }
 
-  /// out[i] = op(in[i]...), rounded once. `out` may be one of the inputs. Returns what it wrote.
+  /// out[i] = op(in[i]...), rounded once. `out` may be one of the inputs. Returns what it wrote, as
+  /// load() does. An output does not overlap an input otherwise: no check reports it.
   template <class Op, class Out, class... In>
-  KERNKIT_INLINE const Out* map(const Op& op, Out* out, const In*... in) const {
+  KERNKIT_INLINE kernkit::detail::RowInMemory<Out> map(const Op& op, Out* out,
+                                                       const In&... in) const {
+    map_of(op, out, read(in)...);
+    writes_.add(out, d_);
+    return load(static_cast<const Out*>(out));
+  }
+
+  /// Both: out[i] = op(in[i]...), and the sum of these before they are rounded.
+  template <class Op, class Out, class... In>
+  KERNKIT_INLINE auto map_sum(const Op& op, Out* out, const In&... in) const {
+    const auto sum = reduce<detail::Sum, Out>(op, out, read(in)...);
+    writes_.add(out, d_);
+    return sum;
+  }
+
+ private:
+  template <class T>
+  KERNKIT_INLINE const T* read(const T* in) const {
+    return in;
+  }
+  template <class T>
+  KERNKIT_INLINE const T* read(const kernkit::detail::RowInMemory<T>& in) const {
+    if (__builtin_expect(!writes_.unchanged(in, d_), 0)) detail::row_value_was_overwritten();
+    return in.at;
+  }
+  template <class Op, class... In>
+  KERNKIT_INLINE auto keep_of(const Op& op, const In*... in) const {
+    using R = detail::result_of<Op, In...>;
+    R* kept = scratch_->template of<R>(d_);
+    map_of(op, kept, in...);
+    return static_cast<const R*>(kept);
+  }
+
+  template <class Op, class Out, class... In>
+  KERNKIT_INLINE void map_of(const Op& op, Out* out, const In*... in) const {
     if constexpr (kSingly<Out, In...>) {
       detail::map_singly(op, d_, out, in...);
     } else {
@@ -65,16 +117,8 @@ class Row {
       for (int64_t i = 0; i < whole; i += detail::kBlock) map_block(op, out + i, (in + i)...);
       if (whole != d_) last.store(out, d_);
     }
-    return out;
   }
 
-  /// Both: out[i] = op(in[i]...), and the sum of these before they are rounded.
-  template <class Op, class Out, class... In>
-  KERNKIT_INLINE auto map_sum(const Op& op, Out* out, const In*... in) const {
-    return reduce<detail::Sum, Out>(op, out, in...);
-  }
-
- private:
   /// 16-bit floats have no vector loops for processors before AVX2: they would take a third of the
   /// compilation of a kernel.
   template <class... T>
@@ -162,6 +206,7 @@ class Row {
 
   int64_t d_;
   detail::RowScratch* scratch_;
+  mutable kernkit::detail::RowWrites writes_;
 };
 
 }  // namespace kernkit::cpu

@@ -10,6 +10,12 @@ namespace kernkit::cpu {
 
 namespace detail {
 
+/// Why a body did not end. Threads write it.
+struct RowFailure {
+  size_t missing_bytes = 0;  // of memory for what a row keeps; 0 where there was enough
+  bool overwritten = false;  // the body used a value whose memory it had overwritten
+};
+
 template <class Body>
 struct RowsOf {
   using Loop = void (*)(const Body& body, int64_t d, int64_t begin, int64_t end);
@@ -44,19 +50,27 @@ struct RowsOf {
     return baseline;
   }
 
-  /// 0, or how many bytes of memory the system did not have for what a row keeps.
-  static size_t run(Loop loop, const Body& body, int64_t d, int64_t begin, int64_t end) {
+  /// The rows of [begin, end), up to the one whose body fails.
+  static void run(Loop loop, const Body& body, int64_t d, int64_t begin, int64_t end,
+                  RowFailure* failure) {
     try {
       loop(body, d, begin, end);
-      return 0;
     } catch (const NoRowMemory& error) {
-      return error.bytes;
+      __atomic_store_n(&failure->missing_bytes, error.bytes, __ATOMIC_RELAXED);
+    } catch (const RowValueWasOverwritten&) {
+      __atomic_store_n(&failure->overwritten, true, __ATOMIC_RELAXED);
     }
   }
 };
 
-[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL inline void throw_no_row_memory(size_t bytes) {
-  KERNKIT_THROW(MemoryError) << "row.keep(): the system has no memory of " << bytes
+[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL inline void throw_row_failure(
+    const RowFailure& failure) {
+  if (failure.overwritten) {
+    KERNKIT_THROW(RuntimeError)
+        << "cpu::rows(): the body used what row.load() or row.map() returned after a map(), "
+           "map_sum() or put() had overwritten that memory; use it before, or take row.keep()";
+  }
+  KERNKIT_THROW(MemoryError) << "row.keep(): the system has no memory of " << failure.missing_bytes
                              << " bytes for the kept values of a row";
 }
 
@@ -82,25 +96,27 @@ inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
 ///
 /// A row's bits depend neither on the instruction set nor on threads nor on the other rows.
 ///
-/// MemoryError where the system has no memory for what a row keeps; rows before that row are
+/// MemoryError where the system has no memory for what a row keeps; RuntimeError where the body
+/// uses what load() or map() returned after overwriting that memory. Rows before that row are
 /// written.
 template <class Body>
 void rows(int64_t n, int64_t d, size_t bytes, const Body& body) {
   using Rows = detail::RowsOf<Body>;
   const auto loop = Rows::best();
   if (n <= 0) return;
-  size_t missing = 0;
+  detail::RowFailure failure;
   if (bytes < machine().threading_bytes / detail::kRowWork) {
-    missing = Rows::run(loop, body, d, 0, n);
+    Rows::run(loop, body, d, 0, n, &failure);
   } else {
     const size_t of_a_row = bytes / static_cast<size_t>(n) + 1;
     const auto grain = static_cast<int64_t>(detail::kRowPieceBytes / of_a_row);
     parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-      const size_t failed = Rows::run(loop, body, d, begin, end);
-      if (__builtin_expect(failed != 0, 0)) __atomic_store_n(&missing, failed, __ATOMIC_RELAXED);
+      Rows::run(loop, body, d, begin, end, &failure);
     });
   }
-  if (__builtin_expect(missing != 0, 0)) detail::throw_no_row_memory(missing);
+  if (__builtin_expect(failure.missing_bytes != 0 || failure.overwritten, 0)) {
+    detail::throw_row_failure(failure);
+  }
 }
 
 }  // namespace kernkit::cpu

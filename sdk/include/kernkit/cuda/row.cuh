@@ -7,8 +7,17 @@
 #include "kernkit/apply.h"
 #include "kernkit/cuda/block_reduce.cuh"
 #include "kernkit/cuda/row_pack.cuh"
+#include "kernkit/row_writes.h"
 
 namespace kernkit::cuda {
+
+namespace detail {
+
+// Ends the kernel: the body used what load(), keep() or map() of a long row returned after a later
+// map() or put() overwrote the memory that the values are read from. A debugger shows the name.
+__device__ __attribute__((noinline)) inline void row_value_was_overwritten() { __trap(); }
+
+}  // namespace detail
 
 /// A row of d elements in the hands of kThreads threads, a warp or a block. Thread t has the packs
 /// t, t + kThreads, ... of kWidth elements: kPacks of them, or any number where kPacks is 0. A pack
@@ -17,11 +26,15 @@ namespace kernkit::cuda {
 ///
 /// sum(), max(), map() and keep() take what load(), keep() and map() return, or pointers, which
 /// they read. Their ops take the compute types. All threads call them, and all get the result.
+///
+/// What load(), keep() and map() return stays as it was when the body overwrites memory. Where a
+/// row is not in registers (kPacks is 0), the use of a value whose memory a later map() or put()
+/// overwrote traps: the kernel ends with an error. A pointer has no such check.
 template <int kThreads, int kWidth, int kPacks>
 class Row {
  public:
-  /// The thread's packs of an input, in registers: the row is read once. Of a row too long for
-  /// that (kPacks is 0) it is the pointer, and each pass reads.
+  /// The thread's packs of an input, in registers: the row is read once. A row too long for that
+  /// (kPacks is 0) is a RowInMemory, which each pass reads.
   template <class T>
   struct Loaded {
     Pack<T, kWidth> packs[kPacks];
@@ -39,7 +52,7 @@ class Row {
   template <class T>
   __device__ __forceinline__ auto load(const T* in) const {
     if constexpr (kPacks == 0) {
-      return in;
+      return remembered(in);
     } else if constexpr (kThreads == 1024 && sizeof(T) == 2 && kWidth % 2 == 0) {
       Words<T> values;
 #pragma unroll
@@ -62,19 +75,14 @@ class Row {
     }
   }
 
-  /// The op(x[i]...), not rounded, for several passes: in registers. Of a row too long for that
-  /// they are made by each pass, from what its inputs hold then: use them before the inputs are
-  /// overwritten.
+  /// The op(x[i]...), not rounded, for several passes: in registers. Each pass over a row too long
+  /// for that makes them again from the inputs; after the body overwrote an input, a use traps.
   template <class Op, class... In>
   __device__ __forceinline__ auto keep(const Op& op, const In&... in) const {
     using R = result_of<Op, In...>;
     if constexpr (kPacks == 0) {
-      const auto make = [this, op, in...](Index first) {
-        Pack<R, kWidth> made;
-        apply(op, made, pack_of(in, 0, first)...);
-        return made;
-      };
-      return Made<R, decltype(make)>{make};
+      check(in...);
+      return made<R>(op, remembered(in)...);
     } else {
       Loaded<R> values{};
       each([&](int p, Index first) { apply(op, values.packs[p], pack_of(in, p, first)...); });
@@ -94,16 +102,19 @@ class Row {
   }
 
   /// out[i] = op(x[i]...), rounded once. `out` may be an input: each thread reads its own first.
-  /// Returns what it wrote, as load() does.
+  /// Returns what it wrote, as load() does. An output does not overlap an input otherwise: no check
+  /// reports it.
   template <class Op, class Out, class... In>
   __device__ __forceinline__ auto map(const Op& op, Out* out, const In&... in) const {
     if constexpr (kPacks == 0) {
+      check(in...);
       each([&](int, Index first) {
         Pack<Out, kWidth> result;
         apply(op, result, pack_of(in, 0, first)...);
         detail::write_pack(out, first, d_, result);
       });
-      return static_cast<const Out*>(out);
+      writes_.add(out, d_);
+      return remembered(static_cast<const Out*>(out));
     } else {
       Loaded<Out> results{};
       each([&](int p, Index first) {
@@ -118,17 +129,68 @@ class Row {
   template <class T, class R>
   __device__ __forceinline__ void put(T* at, R value) const {
     if (static_cast<int>(threadIdx.x) % kThreads == 0) *at = T(static_cast<compute_t<T>>(value));
+    if constexpr (kPacks == 0) writes_.add(at, 1);
   }
 
  private:
   // A row in registers has no more than 32 bits count.
   using Index = std::conditional_t<kPacks == 0, int64_t, int>;
+  struct None {};
+  using Writes = std::conditional_t<kPacks == 0, kernkit::detail::RowWrites, None>;
 
-  // What keep() returns of a row that is not in registers: make(first) makes a pack.
-  template <class R, class Make>
+  // What keep() returns for a row that is not in registers: make(first) makes a pack, and
+  // all_of(holds) is whether holds(x) for each RowInMemory x that it reads.
+  template <class R, class Make, class AllOf>
   struct Made {
     Make make;
+    AllOf all_of;
   };
+  template <class R, class Op, class... In>
+  __device__ __forceinline__ auto made(const Op& op, const In&... in) const {
+    const auto make = [this, op, in...](Index first) {
+      Pack<R, kWidth> pack;
+      apply(op, pack, pack_of(in, 0, first)...);
+      return pack;
+    };
+    const auto all_of = [in...](const auto& holds) {
+      return (each_source(in, holds) & ... & true);
+    };
+    return Made<R, decltype(make), decltype(all_of)>{make, all_of};
+  }
+
+  // A pointer with the number of writes so far; what keep(), load() or map() returned, as it is.
+  template <class In>
+  __device__ __forceinline__ auto remembered(const In& in) const {
+    if constexpr (std::is_pointer_v<In>) {
+      using T = std::remove_const_t<std::remove_pointer_t<In>>;
+      return kernkit::detail::RowInMemory<T>{in, writes_.count()};
+    } else {
+      return in;
+    }
+  }
+
+  // Whether holds(x) for each RowInMemory x that `in` reads.
+  template <class T, class Holds>
+  __device__ __forceinline__ static bool each_source(const T*, const Holds&) {
+    return true;
+  }
+  template <class T, class Holds>
+  __device__ __forceinline__ static bool each_source(const kernkit::detail::RowInMemory<T>& in,
+                                                     const Holds& holds) {
+    return holds(in);
+  }
+  template <class R, class Make, class AllOf, class Holds>
+  __device__ __forceinline__ static bool each_source(const Made<R, Make, AllOf>& in,
+                                                     const Holds& holds) {
+    return in.all_of(holds);
+  }
+
+  // Traps where an input is no longer what it was.
+  template <class... In>
+  __device__ __forceinline__ void check(const In&... in) const {
+    const auto unchanged = [this](const auto& x) { return writes_.unchanged(x, d_); };
+    if (!(each_source(in, unchanged) & ... & true)) detail::row_value_was_overwritten();
+  }
 
   __device__ __forceinline__ static Index first_of(int pack) {
     return (pack * kThreads + static_cast<int>(threadIdx.x) % kThreads) * kWidth;
@@ -163,8 +225,13 @@ class Row {
   __device__ __forceinline__ Pack<T, kWidth> pack_of(const T* in, int, Index first) const {
     return detail::read_pack<kWidth>(in, first, d_);
   }
-  template <class R, class Make>
-  __device__ __forceinline__ Pack<R, kWidth> pack_of(const Made<R, Make>& in, int,
+  template <class T>
+  __device__ __forceinline__ Pack<T, kWidth> pack_of(const kernkit::detail::RowInMemory<T>& in, int,
+                                                     Index first) const {
+    return detail::read_pack<kWidth>(in.at, first, d_);
+  }
+  template <class R, class Make, class AllOf>
+  __device__ __forceinline__ Pack<R, kWidth> pack_of(const Made<R, Make, AllOf>& in, int,
                                                      Index first) const {
     return in.make(first);
   }
@@ -181,8 +248,10 @@ class Row {
   static T element_of(const Words<T>&);
   template <class T>
   static T element_of(const T*);
-  template <class R, class Make>
-  static R element_of(const Made<R, Make>&);
+  template <class T>
+  static T element_of(const kernkit::detail::RowInMemory<T>&);
+  template <class R, class Make, class AllOf>
+  static R element_of(const Made<R, Make, AllOf>&);
   template <class Op, class... In>
   using result_of = std::decay_t<
       std::invoke_result_t<const Op&, compute_t<decltype(element_of(std::declval<In>()))>...>>;
@@ -192,6 +261,7 @@ class Row {
                                          const In&... in) const {
     using R = result_of<Op, In...>;
     R result = nothing;
+    if constexpr (kPacks == 0) check(in...);
     each([&](int p, Index first) {
       Pack<R, kWidth> made;
       apply(op, made, pack_of(in, p, first)...);
@@ -208,6 +278,7 @@ class Row {
   }
 
   Index d_;
+  mutable Writes writes_;
 };
 
 }  // namespace kernkit::cuda

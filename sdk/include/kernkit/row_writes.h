@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the body of rows() has written to memory, and which values came from memory before.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernkit/base/inline.h"
+#include "kernkit/float.h"
+
+namespace kernkit::detail {
+
+/// The bytes [begin, end) that write number `number` of a row's body changed. Numbers count from 1;
+/// number 0 is an unused entry.
+struct RowWrite {
+  uintptr_t begin = 0, end = 0;
+  int number = 0;
+
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE bool covers(const RowWrite& other) const {
+    return begin <= other.begin && other.end <= end;
+  }
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE bool overlaps(uintptr_t from, uintptr_t to) const {
+    return (begin < to) & (from < end);
+  }
+};
+
+/// The last kCount writes, each in a member of its own: a compiler keeps them in registers, and
+/// removes those that nothing reads.
+template <int kCount>
+class LastRowWrites {
+ public:
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE bool full() const { return earlier_.full(); }
+  /// A further write, while entries are unused.
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE void add(const RowWrite& write) {
+    earlier_.add(last_);
+    last_ = write;
+  }
+  /// The same of full entries: the newest entry that `write` covers makes room, or else the two
+  /// oldest entries become one entry, from the first byte of both to the last.
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE void replace(const RowWrite& carried, const RowWrite& write) {
+    const RowWrite mine = last_;
+    last_ = carried;
+    if (!write.covers(mine)) earlier_.replace(mine, write);
+  }
+  /// Whether a write after number `since` changed one of the bytes [from, to).
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE bool changed(uintptr_t from, uintptr_t to, int since) const {
+    return ((last_.number > since) & last_.overlaps(from, to)) | earlier_.changed(from, to, since);
+  }
+
+ private:
+  RowWrite last_;
+  LastRowWrites<kCount - 1> earlier_;
+};
+
+template <>
+class LastRowWrites<1> {
+ public:
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE bool full() const { return last_.number != 0; }
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE void add(const RowWrite& write) { last_ = write; }
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE void replace(const RowWrite& carried, const RowWrite& write) {
+    if (write.covers(last_)) {
+      last_ = carried;
+    } else {
+      if (carried.begin < last_.begin) last_.begin = carried.begin;
+      if (carried.end > last_.end) last_.end = carried.end;
+      last_.number = carried.number;
+    }
+  }
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE bool changed(uintptr_t from, uintptr_t to, int since) const {
+    return (last_.number > since) & last_.overlaps(from, to);
+  }
+
+ private:
+  RowWrite last_;
+};
+
+/// A row that load() or map() returned and that is not in registers: each use reads memory, and
+/// checks that no later write of the body changed it.
+template <class T>
+struct RowInMemory {
+  const T* at;
+  int since;  // the number of the last write before these values were read or written
+};
+
+/// The writes of one row's body, by map() and put(). Up to kEntries ranges stay separate; beyond
+/// that the oldest ranges are joined, with the bytes between them.
+class RowWrites {
+ public:
+  /// The number of writes so far.
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE int count() const { return count_; }
+
+  /// out[0 ... d) is written.
+  template <class T>
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE void add(const T* out, int64_t d) {
+    const auto begin = reinterpret_cast<uintptr_t>(out);
+    const RowWrite write{begin, end_of(out, d), ++count_};
+    if (writes_.full()) {
+      writes_.replace(write, write);
+    } else {
+      writes_.add(write);
+    }
+  }
+
+  /// Whether the d elements of `row` are what they were when the body got them.
+  template <class T>
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE bool unchanged(const RowInMemory<T>& row, int64_t d) const {
+    return !writes_.changed(reinterpret_cast<uintptr_t>(row.at), end_of(row.at, d), row.since);
+  }
+
+ private:
+  static constexpr int kEntries = 6;
+
+  template <class T>
+  KERNKIT_HOST_DEVICE KERNKIT_INLINE static uintptr_t end_of(const T* row, int64_t d) {
+    return reinterpret_cast<uintptr_t>(row) + static_cast<uintptr_t>(d) * sizeof(T);
+  }
+
+  LastRowWrites<kEntries> writes_;
+  int count_ = 0;
+};
+
+}  // namespace kernkit::detail
