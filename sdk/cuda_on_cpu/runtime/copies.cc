@@ -135,6 +135,16 @@ cudaError_t copy_and_wait(void* to, const void* from, size_t size, cudaMemcpyKin
   return copy_rows_and_wait(to, from, one_row(size), kind);
 }
 
+cudaError_t check_copy_of_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
+                               cudaStream_t stream) {
+  Copy all = copy_of(to, from, rows);
+  return check(&all, kind, stream);
+}
+cudaError_t check_fill_of_rows(void* to, const Rows& rows, cudaStream_t stream) {
+  MemoryRange range{"devPtr", to, extent(rows.to_pitch, rows.width, rows.height)};
+  return check_range(&range, Side::kDevice, captured(stream) != nullptr);
+}
+
 cudaError_t fill_elements(void* to, unsigned value, size_t element_size, const Rows& rows,
                           cudaStream_t stream) {
   const cudaError_t refused = refuse_work(stream);

@@ -67,6 +67,7 @@ cudaError_t cudaSetDevice(int device) {
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   return call("cudaDeviceGetAttribute", Reach::kHost, [&] {
+    if (value == nullptr) return cudaErrorInvalidValue;
     if (!exists(device)) return cudaErrorInvalidDevice;
     const CudaDevice& asked = state().devices[static_cast<size_t>(device)];
     if (find_device_attribute(asked, device, attribute, value)) return cudaSuccess;

@@ -196,6 +196,10 @@ struct Rows {
 cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
                       cudaStream_t stream);
 cudaError_t copy_rows_and_wait(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind);
+/// The checks of copy_rows() and fill_rows() alone, for work of several parts.
+cudaError_t check_copy_of_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
+                               cudaStream_t stream);
+cudaError_t check_fill_of_rows(void* to, const Rows& rows, cudaStream_t stream);
 cudaError_t fill_rows(void* to, int value, const Rows& rows, cudaStream_t stream);
 /// Elements of 1, 2 or 4 bytes; a row's width is in bytes, too.
 cudaError_t fill_elements(void* to, unsigned value, size_t element_size, const Rows& rows,

@@ -68,6 +68,13 @@ TEST_F(CpuProcessorQuota, Version1) {
   EXPECT_EQ(quota(), 2);
 }
 
+TEST_F(CpuProcessorQuota, Version1WithAMountForOneController) {
+  write("proc/self/cgroup", "3:cpuacct,cpu:/x\n");
+  write("sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "300000\n");
+  write("sys/fs/cgroup/cpu/x/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(quota(), 3);
+}
+
 TEST_F(CpuProcessorQuota, DamagedFiles) {
   write("proc/self/cgroup", "x\n::\n0:\n0::/a\n");
   write("sys/fs/cgroup/a/cpu.max", "one two\n");

@@ -47,8 +47,12 @@ cudaError_t allocate(PitchedPtr* memory, const Extent& extent) {
 cudaError_t fill(const PitchedPtr& memory, int value, const Extent& extent, cudaStream_t stream) {
   if (is_empty(extent)) return cudaSuccess;
   if (!contains(memory, {}, extent)) return cudaErrorInvalidValue;
+  const Rows rows{memory.pitch, memory.pitch, extent.width, extent.height};
+  const cudaError_t invalid = for_each_slice(extent.depth, [&](size_t slice) {
+    return check_fill_of_rows(slice_of(memory, {}, slice), rows, stream);
+  });
+  if (invalid != cudaSuccess) return invalid;
   return for_each_slice(extent.depth, [&](size_t slice) {
-    const Rows rows{memory.pitch, memory.pitch, extent.width, extent.height};
     return fill_rows(slice_of(memory, {}, slice), value, rows, stream);
   });
 }
@@ -65,11 +69,16 @@ cudaError_t copy(const Memcpy3DParms* all, cudaStream_t stream) {
       !contains(all->dstPtr, all->dstPos, all->extent)) {
     return cudaErrorInvalidValue;
   }
+  const Rows rows{all->dstPtr.pitch, all->srcPtr.pitch, all->extent.width, all->extent.height};
+  const auto kind = static_cast<cudaMemcpyKind>(all->kind);
+  const auto to = [&](size_t slice) { return slice_of(all->dstPtr, all->dstPos, slice); };
+  const auto from = [&](size_t slice) { return slice_of(all->srcPtr, all->srcPos, slice); };
+  const cudaError_t invalid = for_each_slice(all->extent.depth, [&](size_t slice) {
+    return check_copy_of_rows(to(slice), from(slice), rows, kind, stream);
+  });
+  if (invalid != cudaSuccess) return invalid;
   return for_each_slice(all->extent.depth, [&](size_t slice) {
-    const Rows rows{all->dstPtr.pitch, all->srcPtr.pitch, all->extent.width, all->extent.height};
-    return copy_rows(slice_of(all->dstPtr, all->dstPos, slice),
-                     slice_of(all->srcPtr, all->srcPos, slice), rows,
-                     static_cast<cudaMemcpyKind>(all->kind), stream);
+    return copy_rows(to(slice), from(slice), rows, kind, stream);
   });
 }
 

@@ -120,7 +120,7 @@ class TorchWriter(Writer):
     def _given(self, value: Value) -> str:
         """What the caller of an operator passed, or the default."""
         name = self.names[value.name]
-        return f"{default_of(value)} if isinstance({name}, complex) else {name}" if _not_finite(value) else name
+        return f"{default_of(value)} if isinstance({name}, complex) and {name} == {_NO_FLOAT} else {name}" if _not_finite(value) else name
 
     def _arguments(self) -> str:
         texts = []

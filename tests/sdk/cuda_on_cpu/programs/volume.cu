@@ -79,6 +79,12 @@ int main() {
   to_host.srcPos = make_cudaPos(3 * sizeof(int), 4, 1);  // one row too far
   right = right && cudaMemcpy3D(&to_host) == cudaErrorInvalidValue;
   right = right && cudaMemset3D(y, 0, make_cudaExtent(y.pitch + 1, 1, 1)) == cudaErrorInvalidValue;
+  // One slice too many: no slice is written.
+  const cudaExtent deeper = make_cudaExtent(sizeof(int), rows, slices + 1);
+  right = right && cudaMemset3D(y, 0x33, deeper) == cudaErrorInvalidValue;
+  std::vector<unsigned char> after(whole.size());
+  check(cudaMemcpy(after.data(), y.ptr, after.size(), cudaMemcpyDeviceToHost));
+  right = right && after == whole;
   const cudaExtent too_many = make_cudaExtent(1, size_t{1} << 40, size_t{1} << 40);
   cudaPitchedPtr none;
   right = right && cudaMalloc3D(&none, too_many) == cudaErrorMemoryAllocation;
