@@ -9,7 +9,7 @@
 #include "kernkit/cpu/row_block.h"
 #include "kernkit/cpu/row_scratch.h"
 #include "kernkit/cpu/row_singly.h"
-#include "kernkit/row_writes.h"
+#include "kernkit/memory/row_writes.h"
 
 namespace kernkit::cpu {
 

@@ -7,7 +7,7 @@
 #include "kernkit/apply.h"
 #include "kernkit/cuda/block_reduce.cuh"
 #include "kernkit/cuda/row_pack.cuh"
-#include "kernkit/row_writes.h"
+#include "kernkit/memory/row_writes.h"
 
 namespace kernkit::cuda {
 
