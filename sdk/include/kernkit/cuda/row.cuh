@@ -153,7 +153,7 @@ class Row {
       return pack;
     };
     const auto all_of = [in...](const auto& holds) {
-      return (each_source(in, holds) & ... & true);
+      return (int{each_source(in, holds)} & ... & 1) != 0;
     };
     return Made<R, decltype(make), decltype(all_of)>{make, all_of};
   }
@@ -189,7 +189,7 @@ class Row {
   template <class... In>
   __device__ __forceinline__ void check(const In&... in) const {
     const auto unchanged = [this](const auto& x) { return writes_.unchanged(x, d_); };
-    if (!(each_source(in, unchanged) & ... & true)) detail::row_value_was_overwritten();
+    if ((int{each_source(in, unchanged)} & ... & 1) == 0) detail::row_value_was_overwritten();
   }
 
   __device__ __forceinline__ static Index first_of(int pack) {

@@ -44,7 +44,8 @@ class LastRowWrites {
   }
   /// Whether a write after number `since` changed one of the bytes [from, to).
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool changed(uintptr_t from, uintptr_t to, int since) const {
-    return ((last_.number > since) & last_.overlaps(from, to)) | earlier_.changed(from, to, since);
+    const bool by_last = (last_.number > since) & last_.overlaps(from, to);
+    return (int{by_last} | int{earlier_.changed(from, to, since)}) != 0;
   }
 
  private:
