@@ -58,7 +58,7 @@ PACKED = r"v?(?:add|sub|mul|div|sqrt|min|max|cmp\w*|cvt\w+)p[sd]\w*"
 def flags(root):
     """What CMake's functions give each file of a library."""
     text = (root / "sdk/cmake/KernkitLibrary.cmake").read_text()
-    return re.findall(r"-f\S+", re.search(r"set\(host ([^)]*)\)", text)[1])
+    return re.findall(r"-f\S+", re.search(r"set\(host (-Wall[^)]*)\)", text)[1])
 
 
 def loops(compiler, level, root, dlpack_include, object_file, source=OPS, of="LoopsOf<"):
