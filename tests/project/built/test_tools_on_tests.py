@@ -40,7 +40,10 @@ def test_programs(root):
     programs = sorted((folder / "programs").iterdir())
     sources = {path.stem for path in (root / "tests/sdk/cuda_on_cpu/programs").glob("*.cu")}
     assert sources <= {program.name for program in programs}, "./kk build makes them"
-    assert {program.name: found for program in programs if (found := findings(folder, program))} == {}
+    # Programs make calls that return an error on purpose, which memcheck counts.
+    found = {program.name: [finding for finding in findings(folder, program) if "Program hit " not in finding["sentence"]]
+             for program in programs}  # fmt: skip
+    assert {name: some for name, some in found.items() if some} == {}
 
 
 @pytest.mark.all
