@@ -77,6 +77,10 @@ Copy copy_of(void* to, const void* from, const Rows& rows) {
           thread_state().function};
 }
 
+MemoryRange filled_by(void* to, const Rows& rows) {
+  return {"devPtr", to, extent(rows.to_pitch, rows.width, rows.height)};
+}
+
 Rows one_row(size_t size) { return {size, size, size, 1}; }
 
 }  // namespace
@@ -141,7 +145,7 @@ cudaError_t check_copy_of_rows(void* to, const void* from, const Rows& rows, cud
   return check(&all, kind, stream);
 }
 cudaError_t check_fill_of_rows(void* to, const Rows& rows, cudaStream_t stream) {
-  MemoryRange range{"devPtr", to, extent(rows.to_pitch, rows.width, rows.height)};
+  MemoryRange range = filled_by(to, rows);
   return check_range(&range, Side::kDevice, captured(stream) != nullptr);
 }
 
@@ -149,7 +153,7 @@ cudaError_t fill_elements(void* to, unsigned value, size_t element_size, const R
                           cudaStream_t stream) {
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
-  MemoryRange range{"devPtr", to, extent(rows.to_pitch, rows.width, rows.height)};
+  MemoryRange range = filled_by(to, rows);
   const cudaError_t invalid = check_range(&range, Side::kDevice, captured(stream) != nullptr);
   if (invalid != cudaSuccess) return invalid;
   const char* function = thread_state().function;

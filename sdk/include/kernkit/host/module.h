@@ -24,8 +24,8 @@ class ModuleFunction {
   Any call(std::initializer_list<AnyView> args) const;
 
   const std::string& name() const { return name_; }
-  /// "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()"; "" when the library says
-  /// none.
+  /// "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()"; "" when the library
+  /// has none.
   std::string schema() const;
   /// One or more sentences, or "".
   std::string doc() const;

@@ -64,13 +64,14 @@ KERNKIT_COLD int processor_quota(const char* root) noexcept {
     const bool is_version_2 = controllers[0] == '\0';
     if (!is_version_2 && strstr(controllers, "cpu") == nullptr) continue;
     // Version 1 mounts its controllers by their names in either order, or one by one.
-    const char* const mounts[] = {controllers, is_version_2 ? controllers : "cpu"};
+    const char* const mounts[] = {controllers, "cpu"};
+    const int num_mounts = is_version_2 ? 1 : 2;
     for (;;) {
       int quota = 0;
-      for (const char* mount : mounts) {
+      for (int i = 0; i < num_mounts && quota == 0; ++i) {
         char folder[4130];
-        snprintf(folder, sizeof(folder), "%s/sys/fs/cgroup/%s%s", root, mount, group);
-        if (quota == 0) quota = quota_of_group(folder);
+        snprintf(folder, sizeof(folder), "%s/sys/fs/cgroup/%s%s", root, mounts[i], group);
+        quota = quota_of_group(folder);
       }
       if (quota != 0 && (smallest == 0 || quota < smallest)) smallest = quota;
       char* slash = strrchr(group, '/');
