@@ -6,6 +6,7 @@
 
 #include "ptx/lanes/matrix.h"
 #include "ptx/machine/block.h"
+#include "ptx/tools/undefined_uses.h"
 #include "ptx/tools/watched_kernel.h"
 
 namespace kernkit::cuda_on_cpu::ptx {
@@ -38,8 +39,9 @@ struct Source {
 
 class Following {
  public:
-  Following(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits)
-      : plan_(plan), warp_(warp), operation_(operation), bits_(*bits) {}
+  Following(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits,
+            UndefinedUses* uses)
+      : plan_(plan), warp_(warp), operation_(operation), bits_(*bits), uses_(*uses) {}
 
   void run() {
     switch (plan_.rule) {
@@ -293,19 +295,19 @@ class Following {
     other.c = 2 * kPlace;
     other.to = 3 * kPlace;
     if (other.to_predicate != kNone) other.to_predicate = 4 * kPlace;
+    Values lanes;
+    for (unsigned l = 0; l < 32; ++l) lanes[l] = l;
+    put(0, 4, lanes);
+    run_on(other);
+    get(3, 4, lanes);
     Undefined result;
-    put(0, 4, a.undefined.bits);
-    run_on(other);
-    get(3, 4, result.bits);
-    Values origins;
-    for (int l = 0; l < 32; ++l) origins[l] = a.undefined.origins[l];
-    put(0, 4, origins);
-    run_on(other);
-    get(3, 4, origins);
     each_of(warp_.mask, [&](int l) {
-      const bool lost = where.bits[l] != 0;
-      result.origins[l] = lost ? where.origins[l] : static_cast<uint32_t>(origins[l]);
-      if (lost) result.bits[l] = bits_.ones(operation_.to);
+      const auto from = static_cast<uint32_t>(lanes[l]);
+      const bool lost = where.bits[l] != 0, is_idle = (warp_.mask & kLane[from]) == 0;
+      result.bits[l] = lost || is_idle ? bits_.ones(operation_.to) : a.undefined.bits[from];
+      result.origins[l] = lost      ? where.origins[l]
+                          : is_idle ? uses_.origin_of_lane(warp_, l, operation_, from)
+                                    : a.undefined.origins[from];
       where.bits[l] = lost ? 1 : 0;
     });
     bits_.write(warp_, operation_.to, result);
@@ -399,16 +401,19 @@ class Following {
   Warp& warp_;
   const Operation& operation_;
   UndefinedBits& bits_;
+  UndefinedUses& uses_;
 };
 
 }  // namespace
 
-void follow(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits) {
-  bool any = false;
+void follow(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits,
+            UndefinedUses* uses) {
+  // A lane may read the register of a lane that takes no part.
+  bool any = plan.rule == BitRule::kShuffle && warp.mask != Warp::kAll;
   if (plan.rule != BitRule::kNone) {
     for (const uint32_t source : plan.sources) any |= bits->any(source);
   }
-  if (any) return Following(plan, warp, operation, bits).run();
+  if (any) return Following(plan, warp, operation, bits, uses).run();
   for (const uint32_t result : plan.results) bits->define(result, warp.mask, warp.live);
 }
 

@@ -12,6 +12,8 @@
 
 namespace kernkit::cuda_on_cpu::ptx {
 
+class UndefinedUses;
+
 enum class BitRule : uint8_t {
   kAll,      // any source bit: all of each result
   kHalves,   // likewise, of each half of 16 bits
@@ -62,7 +64,9 @@ struct BitPlan {
 
 /// Of the operations of a kernel.
 std::vector<BitPlan> plans_of(const Kernel& kernel);
-/// Of an operation that touches no memory, before it runs: those of its results.
-void follow(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
+/// The undefined bits of the results of an operation that touches no memory, before it runs. `uses`
+/// records where undefined bits come from.
+void follow(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits,
+            UndefinedUses* uses);
 
 }  // namespace kernkit::cuda_on_cpu::ptx

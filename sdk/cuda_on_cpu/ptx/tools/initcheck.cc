@@ -50,7 +50,7 @@ class InitWatch::OfBlock : public BlockWatch {
       default: break;
     }
     for (const uint32_t at : plan.where) use(warp, operation, at, warp.mask, kMeets);
-    follow(plan, warp, operation, &bits);
+    follow(plan, warp, operation, &bits, &uses_);
   }
 
   void decides(Warp& warp, const Operation& operation, uint32_t lanes) override {

@@ -13,12 +13,22 @@ void UndefinedUses::start() {
   places_.clear();
 }
 
-uint32_t UndefinedUses::origin(const Warp& warp, int lane, const Operation& operation, Space space,
-                               uint64_t at) {
+uint32_t UndefinedUses::add_origin(const Warp& warp, int lane, const Operation& operation,
+                                   const Place& place) {
   const uint32_t thread = 32 * warp.number + static_cast<uint32_t>(lane);
   const uint32_t number = 1 + operation.number * kThreads + thread;
-  places_[number] = {space, at};
+  places_[number] = place;
   return number;
+}
+
+uint32_t UndefinedUses::origin(const Warp& warp, int lane, const Operation& operation, Space space,
+                               uint64_t at) {
+  return add_origin(warp, lane, operation, {space, at, false});
+}
+
+uint32_t UndefinedUses::origin_of_lane(const Warp& warp, int lane, const Operation& operation,
+                                       uint32_t from) {
+  return add_origin(warp, lane, operation, {Space::kGeneric, from, true});
 }
 
 std::string UndefinedUses::line(uint32_t operation) const {
@@ -37,7 +47,11 @@ std::string UndefinedUses::origin_text(uint32_t origin) const {
   if (origin == 0) return "of a register that nobody wrote";
   const auto found = places_.find(origin);
   if (found == places_.end()) return "";
-  const auto& [space, at] = found->second;
+  const auto& [space, at, is_lane] = found->second;
+  if (is_lane) {
+    return "from lane " + std::to_string(at) + ", which takes no part in the shuffle" +
+           line((origin - 1) / kThreads);
+  }
   const std::string where =
       space == Space::kShared  ? "byte " + std::to_string(at) + " of shared memory"
       : space == Space::kLocal ? "byte " + std::to_string(at) + " of local memory"

@@ -23,6 +23,8 @@ class UndefinedUses {
   void start();
   /// The origin of what a lane reads there, which nobody wrote: a place as its space counts it.
   uint32_t origin(const Warp& warp, int lane, const Operation& operation, Space space, uint64_t at);
+  /// The origin of what a lane takes, by a shuffle, from a lane that takes no part in the shuffle.
+  uint32_t origin_of_lane(const Warp& warp, int lane, const Operation& operation, uint32_t from);
   /// `what`: "branches by undefined bits", a text that stays.
   void add(const Warp& warp, int lane, const Operation& operation, const char* what,
            uint32_t origin);
@@ -34,8 +36,10 @@ class UndefinedUses {
  private:
   struct Place {
     Space space;
-    uint64_t at;
+    uint64_t at;   // as the space counts, or the number of a lane
+    bool is_lane;  // of the warp
   };
+  uint32_t add_origin(const Warp& warp, int lane, const Operation& operation, const Place& place);
   std::string byte_text(uint64_t address) const;
   std::string origin_text(uint32_t origin) const;
   std::string line(uint32_t operation) const;

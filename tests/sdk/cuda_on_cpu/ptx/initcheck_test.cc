@@ -210,6 +210,39 @@ TEST_F(PtxInit, LanesOfAWarp) {
             0u);
 }
 
+// A lane that has ended, that the block does not have, or that the mask leaves out.
+TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
+  const std::string ends = "setp.ge.u32 %p, %i, 16;\n@%p ret;\n.loc 1 8 3\n",
+                    use = "\n.loc 1 9 3\nst.global.u32 [%mine], %r;";
+  const auto found = [](int count, int thread, int lane) {
+    return std::to_string(count) + ": used: block [0, 0, 0], thread [" + std::to_string(thread) +
+           ", 0, 0]: stores undefined bits to byte " + std::to_string(4 * thread) +
+           " of 256 bytes of global memory (used.cu:9), from lane " + std::to_string(lane) +
+           ", which takes no part in the shuffle (used.cu:8)";
+  };
+  const std::string down = "shfl.sync.down.b32 %r|%p, %v, 5, 31, -1;";
+  EXPECT_EQ(uses(ends + down + use), found(5, 11, 16));
+  EXPECT_EQ(uses(".loc 1 8 3\n" + down + use, 16), found(5, 11, 16));
+  EXPECT_EQ(uses(ends + "shfl.sync.bfly.b32 %r, %v, 16, 31, -1;" + use), found(16, 0, 16));
+  EXPECT_EQ(uses(ends + "shfl.sync.idx.b32 %r, %v, 31, 31, -1;" + use), found(16, 0, 31));
+  EXPECT_EQ(uses("setp.ge.u32 %p, %i, 16;\n@%p bra end;\n.loc 1 8 3\n"
+                 "shfl.sync.up.b32 %r, %v, 1, 0, 0xffff;\nshfl.sync.idx.b32 %q1, %v, 16, 31, "
+                 "0xffff;\nadd.u32 %r, %r, %q1;" +
+                 use + "\nend:"),
+            found(16, 0, 16));
+  // A source past the segment's end is the lane's own value; what is dropped does not count.
+  const char* const harmless[] = {"shfl.sync.bfly.b32 %r, %v, 8, 31, -1;",
+                                  "shfl.sync.down.b32 %r, %v, 5, 0x100f, -1;",
+                                  "shfl.sync.down.b32 %r, %v, 5, 15, -1;",
+                                  "shfl.sync.down.b32 %q1, %v, 5, 31, -1;\n"
+                                  "setp.lt.u32 %p, %i, 11;\nselp.b32 %r, %q1, %v, %p;"};
+  for (const char* one : harmless) EXPECT_EQ(uses(ends + one + use), "none") << one;
+  // What that lane's register had does not count either.
+  EXPECT_EQ(uses("selp.b32 %q1, %v, %u, %true;\n" + ends +
+                 "shfl.sync.down.b32 %q2|%p, %q1, 5, 31, -1;\nselp.u32 %r, 1, 0, %p;" + use),
+            "none");
+}
+
 TEST_F(PtxInit, UsesThatAreReported) {
   const std::string from =
       ", from byte 128 of 256 bytes of global memory, which nobody wrote (used.cu:5)";
