@@ -12,6 +12,8 @@
 #include <memory>
 #include <vector>
 
+struct CUgraphExec_st;
+
 // What cudaGraphNode_t points to: its address identifies a node of a graph, and the same node in
 // what was instantiated from the graph.
 struct CUgraphNode_st {};
@@ -87,6 +89,15 @@ std::vector<GraphNode> flattened(const std::vector<GraphNode>& nodes);
 /// Whether the memory of a graph, flattened, allows its launch; and what the host has after that.
 cudaError_t check_memory_of_launch(const std::vector<GraphNode>& nodes);
 void hold_memory_of_launch(const std::vector<GraphNode>& nodes);
+/// Memory of the device for what an instance allocates, from its first launch or upload on: counted
+/// by the pool of graphs until trim_graph_memory(), another instance or the end of the instance
+/// takes it. `launches`: of the instance, the coming launch among them.
+/// cudaErrorMemoryAllocation where the device has too little.
+cudaError_t count_graph_memory(const CUgraphExec_st& exec, cudaStream_t stream, unsigned launches);
+/// Gives back memory of graphs that no launch uses and that is freed.
+void trim_graph_memory(int device);
+/// Destroys an instance. Memory that it alone has, and that is freed, is used no longer.
+cudaError_t destroy_instance(CUgraphExec_st* exec);
 /// Gives the nodes to a stream, in any order that they allow, by the seed.
 void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream);
 

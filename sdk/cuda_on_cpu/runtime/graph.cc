@@ -139,6 +139,8 @@ cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
   }
   const cudaError_t invalid = check_memory_of_launch(exec->nodes);
   if (invalid != cudaSuccess) return invalid;
+  const cudaError_t no_memory = count_graph_memory(*exec, stream, exec->launches + 1);
+  if (no_memory != cudaSuccess) return no_memory;
   const cudaError_t error = enqueue(stream, node);
   if (error != cudaSuccess) return error;
   hold_memory_of_launch(exec->nodes);
@@ -158,8 +160,10 @@ cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream) {
   if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
-  if (captured(stream) == nullptr) wait_for_launches(exec, stream);
-  return enqueue(stream, [] {});
+  if (captured(stream) != nullptr) return enqueue(stream, [] {});
+  wait_for_launches(exec, stream);
+  const cudaError_t no_memory = count_graph_memory(*exec, stream, exec->launches);
+  return no_memory != cudaSuccess ? no_memory : enqueue(stream, [] {});
 }
 
 }  // namespace
@@ -227,7 +231,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return call("cudaGraphDestroy", Reach::kHost, [&] { return destroy(state().graphs, graph); });
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return call("cudaGraphExecDestroy", Reach::kHost, [&] { return destroy(state().execs, exec); });
+  return call("cudaGraphExecDestroy", Reach::kHost, [&] { return destroy_instance(exec); });
 }
 
 }  // extern "C"

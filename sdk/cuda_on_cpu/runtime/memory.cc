@@ -17,18 +17,26 @@ constexpr size_t kSparse = size_t{1} << 28;
 
 cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
                      int on_device = thread_state().device,
-                     const std::shared_ptr<MemoryPool>& pool = nullptr) {
+                     const std::shared_ptr<MemoryPool>& pool = nullptr, bool of_graph = false) {
   *pointer = nullptr;
   if (size == 0) return cudaSuccess;
-  const bool counts = type == cudaMemoryTypeDevice;
+  const bool of_device = type == cudaMemoryTypeDevice;
   if (size > SIZE_MAX - 255) return cudaErrorMemoryAllocation;
-  if (counts && !has_room(on_device, pool.get(), size)) return cudaErrorMemoryAllocation;
+  if (of_device && size > state().devices.at(static_cast<size_t>(on_device)).memory) {
+    return cudaErrorMemoryAllocation;
+  }
   Allocation allocation{size, on_device, type, size >= kSparse, ++state().allocated};
   allocation.pool = pool;
+  allocation.of_graph = of_graph;
+  allocation.live = !of_graph;
+  allocation.counted = of_device && !of_graph;
+  if (allocation.counted && !has_room(on_device, pool.get(), size)) {
+    return cudaErrorMemoryAllocation;
+  }
   void* memory = take_memory(allocation);
   if (memory == nullptr) return cudaErrorMemoryAllocation;
-  if (counts) count_allocated(allocation);
-  if (counts) tell_memory(MemoryStep::kAllocated, memory, size, nullptr);
+  if (allocation.counted) count_allocated(allocation);
+  if (of_device) tell_memory(MemoryStep::kAllocated, memory, size, nullptr);
   state().allocations[memory] = allocation;
   *pointer = memory;
   return cudaSuccess;
@@ -66,9 +74,38 @@ std::map<void*, Allocation>::iterator find(void* pointer, unsigned long number) 
 void release(std::map<void*, Allocation>::iterator found) {
   if (found == state().allocations.end()) return;
   const auto& [pointer, allocation] = *found;
-  if (allocation.type == cudaMemoryTypeDevice) count_released(allocation);
+  if (allocation.counted) count_released(allocation);
   give_back_memory(pointer, allocation);
   state().allocations.erase(found);
+}
+
+bool holds(const std::vector<GraphNode>& nodes, void* GraphNode::*member, void* pointer) {
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&](const GraphNode& node) { return node.*member == pointer; });
+}
+
+void count_no_longer(Allocation* allocation) {
+  if (!allocation->counted) return;
+  count_released(*allocation);
+  allocation->counted = false;
+}
+
+// Memory of a graph that is freed. An instance keeps its memory for the next launch.
+void end_hold(void* pointer, Allocation* allocation) {
+  allocation->held = false;
+  const auto& execs = state().execs;
+  if (std::none_of(execs.begin(), execs.end(), [&](const CUgraphExec_st* exec) {
+        return holds(exec->nodes, &GraphNode::allocates, pointer);
+      })) {
+    count_no_longer(allocation);
+  }
+}
+
+// Whether another launch, later in this queue, can use memory of a graph.
+bool is_unused(const Allocation& allocation, const std::pair<int, cudaStream_t>& queue) {
+  if (!allocation.of_graph || !allocation.counted || allocation.held) return false;
+  return allocation.ended == nullptr || *allocation.ended >= allocation.launches ||
+         allocation.queue == queue;
 }
 
 cudaError_t release(void* pointer, bool host) {
@@ -76,7 +113,8 @@ cudaError_t release(void* pointer, bool host) {
   if (invalid != cudaSuccess) return invalid;
   const auto found = state().allocations.find(pointer);
   if (found != state().allocations.end() && found->second.of_graph) {
-    found->second.held = found->second.live = false;  // its address stays the graph's
+    found->second.live = false;  // its address stays the graph's
+    end_hold(pointer, &found->second);
   } else {
     release(found);
   }
@@ -129,8 +167,9 @@ cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<Me
   if (refused != cudaSuccess) return refused;
   const bool in_graph = captured(stream) != nullptr;
   const auto device = static_cast<size_t>(pool->device);
-  const cudaError_t error = allocate(pointer, size, cudaMemoryTypeDevice, pool->device,
-                                     in_graph ? state().device_states.at(device).graph_pool : pool);
+  const cudaError_t error =
+      allocate(pointer, size, cudaMemoryTypeDevice, pool->device,
+               in_graph ? state().device_states.at(device).graph_pool : pool, in_graph);
   if (error != cudaSuccess || *pointer == nullptr) return error;
   if (!in_graph) {
     const auto begins = [p = *pointer, size] {
@@ -138,10 +177,8 @@ cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<Me
     };
     return enqueue(stream, begins, NodeKind::kMemAlloc);
   }
-  Allocation& allocation = state().allocations.at(*pointer);
-  allocation.of_graph = true;
-  allocation.live = false;
-  const auto memory = std::make_shared<GraphMemory>(*pointer, allocation.number);
+  const auto memory =
+      std::make_shared<GraphMemory>(*pointer, state().allocations.at(*pointer).number);
   GraphNode node{
       [memory] { begin_live(memory->pointer, memory->number); }, {}, NodeKind::kMemAlloc};
   node.allocates = *pointer;
@@ -179,14 +216,9 @@ cudaError_t free_async(void* pointer, cudaStream_t stream) {
   if (invalid != cudaSuccess) return invalid;
   Allocation& allocation = state().allocations.at(pointer);
   allocation.freed = !allocation.of_graph;
-  allocation.held = false;
+  if (allocation.of_graph) end_hold(pointer, &allocation);
   const auto ends = [pointer, number = allocation.number] { end_live(pointer, number); };
   return enqueue(stream, ends, NodeKind::kMemFree);
-}
-
-bool holds(const std::vector<GraphNode>& nodes, void* GraphNode::*member, void* pointer) {
-  return std::any_of(nodes.begin(), nodes.end(),
-                     [&](const GraphNode& node) { return node.*member == pointer; });
 }
 
 }  // namespace
@@ -214,9 +246,54 @@ void hold_memory_of_launch(const std::vector<GraphNode>& nodes) {
       state().allocations.at(node.allocates).held =
           !holds(nodes, &GraphNode::frees, node.allocates);
     } else if (node.frees != nullptr && !holds(nodes, &GraphNode::allocates, node.frees)) {
-      state().allocations.at(node.frees).held = false;
+      end_hold(node.frees, &state().allocations.at(node.frees));
     }
   }
+}
+
+cudaError_t count_graph_memory(const CUgraphExec_st& exec, cudaStream_t stream, unsigned launches) {
+  const std::pair<int, cudaStream_t> queue{device_of(stream), stream};
+  for (const GraphNode& node : exec.nodes) {
+    if (node.allocates == nullptr) continue;
+    Allocation& allocation = state().allocations.at(node.allocates);
+    const MemoryPool& pool = *allocation.pool;
+    for (auto& [pointer, other] : state().allocations) {
+      if (allocation.counted || pool.reserved - pool.used >= allocation.size) break;
+      const bool is_own = holds(exec.nodes, &GraphNode::allocates, pointer);
+      if (other.pool == allocation.pool && !is_own && is_unused(other, queue)) {
+        count_no_longer(&other);
+      }
+    }
+    if (!allocation.counted) {
+      if (!has_room(allocation.device, &pool, allocation.size)) return cudaErrorMemoryAllocation;
+      count_allocated(allocation);
+      allocation.counted = true;
+    }
+    allocation.queue = queue;
+    allocation.ended = exec.ended;
+    allocation.launches = launches;
+  }
+  return cudaSuccess;
+}
+
+void trim_graph_memory(int device) {
+  for (auto& [pointer, allocation] : state().allocations) {
+    if (allocation.device == device && is_unused(allocation, {-1, nullptr})) {
+      count_no_longer(&allocation);
+    }
+  }
+  trim(state().device_states.at(static_cast<size_t>(device)).graph_pool.get(), 0);
+}
+
+cudaError_t destroy_instance(CUgraphExec_st* exec) {
+  if (state().execs.erase(exec) == 0) return cudaErrorInvalidResourceHandle;
+  for (const GraphNode& node : exec->nodes) {
+    if (node.allocates == nullptr) continue;
+    Allocation& allocation = state().allocations.at(node.allocates);
+    if (!allocation.held) count_no_longer(&allocation);
+  }
+  delete exec;
+  return cudaSuccess;
 }
 
 }  // namespace kernkit::cuda_on_cpu

@@ -77,8 +77,14 @@ struct Allocation {
   bool freed = false;        // by cudaFreeAsync(), which its stream has not reached
   bool registered = false;   // the program's own memory, by cudaHostRegister()
   std::shared_ptr<MemoryPool> pool = nullptr;  // that the memory is from; null without a pool
-  bool held = false;  // of a graph: allocated by a launch and not freed, as the host has it
-  bool live = true;   // of a graph: likewise, as the device has it
+  bool held = false;    // of a graph: allocated by a launch and not freed, as the host has it
+  bool live = true;     // of a graph: likewise, as the device has it
+  bool counted = true;  // by its device or pool; false for memory of a graph that no instance has
+  // The last launch of a graph that uses the memory: its queue, and how many launches of the
+  // instance have ended after it.
+  std::pair<int, cudaStream_t> queue = {};
+  std::shared_ptr<const unsigned> ended = nullptr;
+  unsigned launches = 0;
   // What kernels may not touch, see kernkit_close_to_kernels().
   std::vector<std::pair<const char*, size_t>> closed = {};
 };

@@ -228,8 +228,8 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, int attribute, void* valu
   });
 }
 cudaError_t cudaDeviceGraphMemTrim(int device) {
-  return with_graph_pool("cudaDeviceGraphMemTrim", device, [](MemoryPool* pool) {
-    trim(pool, 0);
+  return with_graph_pool("cudaDeviceGraphMemTrim", device, [](const MemoryPool* pool) {
+    trim_graph_memory(pool->device);
     return cudaSuccess;
   });
 }

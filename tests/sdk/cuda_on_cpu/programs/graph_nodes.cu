@@ -192,6 +192,105 @@ void allocate(Buffers* all, cudaStream_t stream, bool frees) {
          cudaDeviceGetGraphMemAttribute(99, cudaGraphMemAttrUsedMemHigh, &zero));
 }
 
+constexpr unsigned long long kGraphBytes = 1 << 20;
+
+// A graph that allocates memory and fills it, instantiated.
+cudaGraphExec_t allocating(cudaStream_t stream, bool frees, char** memory) {
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  check(cudaMallocAsync(memory, kGraphBytes, stream));
+  check(cudaMemsetAsync(*memory, 1, kGraphBytes, stream));
+  if (frees) check(cudaFreeAsync(*memory, stream));
+  check(cudaStreamEndCapture(stream, &graph));
+  check(cudaGraphInstantiate(&exec, graph));
+  check(cudaGraphDestroy(graph));
+  return exec;
+}
+
+#define EXPECT_BYTES(used, reserved)                                              \
+  do {                                                                            \
+    EXPECT((used)*kGraphBytes, bytes_of(cudaGraphMemAttrUsedMemCurrent));         \
+    EXPECT((reserved)*kGraphBytes, bytes_of(cudaGraphMemAttrReservedMemCurrent)); \
+  } while (false)
+
+// Memory of a graph is used from its first launch until it is trimmed, another graph reuses it or
+// its graph is destroyed. Memory that is not freed stays.
+void footprint(cudaStream_t stream) {
+  constexpr int kGraphs = 3;
+  char* memory[kGraphs];
+  cudaGraphExec_t execs[kGraphs];
+  for (int i = 0; i < kGraphs; ++i) execs[i] = allocating(stream, true, &memory[i]);
+  EXPECT_BYTES(0, 0);
+  for (cudaGraphExec_t exec : execs) {  // in one stream, one after another
+    for (int launches = 0; launches < 2; ++launches) check(cudaGraphLaunch(exec, stream));
+    EXPECT_BYTES(1, 1);
+  }
+  check(cudaStreamSynchronize(stream));
+  check(cudaDeviceGraphMemTrim(0));
+  EXPECT_BYTES(0, 0);
+  cudaStream_t other;
+  check(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  check(cudaGraphUpload(execs[0], other));
+  EXPECT_BYTES(1, 1);
+  check(cudaStreamSynchronize(other));
+  check(cudaDeviceGraphMemTrim(0));
+  EXPECT_BYTES(0, 0);
+  check(cudaGraphLaunch(execs[0], other));
+  check(cudaDeviceSynchronize());
+  check(cudaGraphLaunch(execs[1], stream));  // takes what an ended launch used
+  EXPECT_BYTES(1, 1);
+  check(cudaDeviceSynchronize());
+  for (cudaGraphExec_t exec : execs) check(cudaGraphExecDestroy(exec));
+  EXPECT_BYTES(0, 1);
+  check(cudaDeviceGraphMemTrim(0));
+  EXPECT_BYTES(0, 0);
+
+  for (int i = 0; i < kGraphs; ++i) execs[i] = allocating(stream, false, &memory[i]);
+  for (int i = 0; i < kGraphs; ++i) {
+    check(cudaGraphLaunch(execs[i], stream));
+    EXPECT_BYTES(i + 1, i + 1);
+  }
+  check(cudaStreamSynchronize(stream));
+  check(cudaDeviceGraphMemTrim(0));
+  EXPECT_BYTES(3, 3);
+  check(cudaGraphExecDestroy(execs[2]));
+  EXPECT_BYTES(3, 3);
+  for (char* one : memory) check(cudaFree(one));
+  EXPECT_BYTES(2, 3);  // no graph uses the third any more
+  check(cudaDeviceGraphMemTrim(0));
+  EXPECT_BYTES(0, 0);
+  unsigned long long zero = 0;
+  EXPECT(3 * kGraphBytes, bytes_of(cudaGraphMemAttrUsedMemHigh));
+  EXPECT(3 * kGraphBytes, bytes_of(cudaGraphMemAttrReservedMemHigh));
+  check(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &zero));
+  check(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrReservedMemHigh, &zero));
+  check(cudaGraphLaunch(execs[0], stream));  // memory is there again
+  EXPECT_BYTES(1, 1);
+  EXPECT(kGraphBytes, bytes_of(cudaGraphMemAttrReservedMemHigh));
+  check(cudaFreeAsync(memory[0], stream));
+  check(cudaStreamSynchronize(stream));
+  EXPECT_BYTES(1, 1);
+  check(cudaGraphExecDestroy(execs[0]));
+  check(cudaGraphExecDestroy(execs[1]));
+
+  // A launch needs the memory; making the graph does not.
+  size_t free = 0, total = 0;
+  char* rest = nullptr;
+  execs[0] = allocating(stream, true, &memory[0]);
+  check(cudaDeviceGraphMemTrim(0));
+  check(cudaMemGetInfo(&free, &total));
+  check(cudaMalloc(&rest, free - kGraphBytes / 2));
+  EXPECT(cudaErrorMemoryAllocation, cudaGraphLaunch(execs[0], stream));
+  EXPECT_BYTES(0, 0);
+  check(cudaFree(rest));
+  check(cudaGraphLaunch(execs[0], stream));
+  check(cudaStreamSynchronize(stream));
+  check(cudaGraphExecDestroy(execs[0]));
+  check(cudaDeviceGraphMemTrim(0));
+  check(cudaStreamDestroy(other));
+}
+
 int main() {
   Buffers all;
   std::iota(all.x.begin(), all.x.end(), -300);
@@ -266,6 +365,7 @@ int main() {
 
   fill_rows(stream);
   for (const bool frees : {true, false}) allocate(&all, stream, frees);
+  footprint(stream);
 
   const cudaGraphNode_t twice[] = {first, first};
   EXPECT(cudaErrorInvalidValue, cudaGraphAddEmptyNode(&extra, outer, twice, 2));

@@ -4,6 +4,11 @@
 #include "place_machine.h"
 #include "ptx_fixture.h"
 
+extern "C" {  // as kernkit_cudart has them
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value);
+cudaError_t cudaDeviceGraphMemTrim(int device);
+}
+
 namespace kernkit::cuda_on_cpu {
 namespace {
 
@@ -162,6 +167,38 @@ TEST_F(PtxGraphMemory, HasOneInstanceAtATime) {
   EXPECT_EQ(cudaGraphExecDestroy(first), cudaSuccess);
   EXPECT_EQ(cudaGraphInstantiate(&second, graph, 0), cudaSuccess);
   EXPECT_EQ(run(second), cudaSuccess);
+}
+
+// cudaGraphMemAttrUsedMemCurrent and cudaGraphMemAttrReservedMemCurrent.
+std::pair<uint64_t, uint64_t> footprint() {
+  uint64_t used = 0, reserved = 0;
+  EXPECT_EQ(cudaDeviceGetGraphMemAttribute(0, 0, &used), cudaSuccess);
+  EXPECT_EQ(cudaDeviceGetGraphMemAttribute(0, 2, &reserved), cudaSuccess);
+  return {used, reserved};
+}
+
+// Launches that may run at the same time have memory of their own, until they have ended. The rest
+// is in ../programs/graph_nodes.cu.
+TEST_F(PtxGraphMemory, CountsWhatLaunchesUseThatHaveNotEnded) {
+  uint64_t most = 0;
+  for (unsigned seed = 1; seed <= 8; ++seed) {  // streams lag
+    start(seed);
+    int* x = nullptr;
+    cudaGraphExec_t execs[] = {instance(true, &x), instance(true, &x), instance(true, &x)};
+    cudaStream_t other = nullptr;
+    cudaStreamCreate(&other);
+    EXPECT_EQ(footprint().first, 0u);
+    EXPECT_EQ(cudaGraphLaunch(execs[0], stream_), cudaSuccess);
+    EXPECT_EQ(cudaGraphLaunch(execs[1], other), cudaSuccess);
+    most = std::max(most, footprint().first);
+    EXPECT_EQ(cudaGraphLaunch(execs[2], stream_), cudaSuccess);
+    EXPECT_LE(footprint().first, 2 * kBytes) << "it runs after the first, whose memory is free";
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << fault();
+    EXPECT_EQ(cudaDeviceGraphMemTrim(0), cudaSuccess);
+    EXPECT_EQ(footprint().second, 0u);
+    for (cudaGraphExec_t exec : execs) EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  }
+  EXPECT_EQ(most, 2 * kBytes);
 }
 
 }  // namespace
