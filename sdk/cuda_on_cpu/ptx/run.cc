@@ -99,8 +99,11 @@ class MemoryOfDevice : public ptx::DeviceMemory {
   std::string place_of(uint64_t address) const override {
     const std::string variable = image_.place_of(address);
     if (!variable.empty()) return variable;
-    auto found = around(address);
-    if (found == state().allocations.end()) return "that are in no allocation";
+    const std::string freed = freed_text(reinterpret_cast<const void*>(address));
+    const auto found = around(address);
+    if (found == state().allocations.end()) {
+      return freed.empty() ? "that are in no allocation" : "at " + freed;
+    }
     const auto begin = reinterpret_cast<uint64_t>(found->first);
     const uint64_t size = found->second.size;
     const std::string allocation = " an allocation of " + bytes_text(size);
@@ -109,6 +112,7 @@ class MemoryOfDevice : public ptx::DeviceMemory {
              (!found->second.live ? " that its graph has not allocated or has freed"
                                   : " that is closed there");
     }
+    if (!freed.empty()) return "at " + freed;
     constexpr uint64_t kNear = 1 << 20;
     if (address - begin - size > kNear) return "that are in no allocation";
     return bytes_text(address - begin - size) + " behind" + allocation;

@@ -30,6 +30,7 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
   allocation.of_graph = of_graph;
   allocation.live = !of_graph;
   allocation.counted = of_device && !of_graph;
+  allocation.allocated_by = thread_state().entry;
   if (allocation.counted && !has_room(on_device, pool.get(), size)) {
     return cudaErrorMemoryAllocation;
   }
@@ -73,8 +74,9 @@ std::map<void*, Allocation>::iterator find(void* pointer, unsigned long number) 
 
 void release(std::map<void*, Allocation>::iterator found) {
   if (found == state().allocations.end()) return;
-  const auto& [pointer, allocation] = *found;
+  auto& [pointer, allocation] = *found;
   if (allocation.counted) count_released(allocation);
+  if (*allocation.freed_by == '\0') allocation.freed_by = thread_state().entry;
   give_back_memory(pointer, allocation);
   state().allocations.erase(found);
 }
@@ -216,6 +218,7 @@ cudaError_t free_async(void* pointer, cudaStream_t stream) {
   if (invalid != cudaSuccess) return invalid;
   Allocation& allocation = state().allocations.at(pointer);
   allocation.freed = !allocation.of_graph;
+  if (allocation.freed) allocation.freed_by = thread_state().entry;
   if (allocation.of_graph) end_hold(pointer, &allocation);
   const auto ends = [pointer, number = allocation.number] { end_live(pointer, number); };
   return enqueue(stream, ends, NodeKind::kMemFree);

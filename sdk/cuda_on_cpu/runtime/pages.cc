@@ -156,7 +156,7 @@ void forget_freed(char* memory, size_t size) {
   auto first = all.lower_bound(memory);
   if (first != all.begin()) {
     const auto before = std::prev(first);
-    if (static_cast<char*>(before->first) + before->second > memory) first = before;
+    if (static_cast<char*>(before->first) + before->second.size > memory) first = before;
   }
   while (first != all.end() && first->first < memory + size) first = all.erase(first);
 }
@@ -189,7 +189,7 @@ void give_back_memory(void* memory, const Allocation& allocation) {
   constexpr size_t kMostRecords = 4096;
   tell_memory(MemoryStep::kFreed, memory, allocation.size, nullptr);
   if (allocation.registered) return;
-  state().freed[memory] = allocation.size;
+  state().freed[memory] = {allocation.size, allocation.allocated_by, allocation.freed_by};
   if (state().freed.size() > kMostRecords) state().freed.erase(state().freed.begin());
   if (allocation.sparse) return give_back_pages(static_cast<char*>(memory), allocation.size);
   const size_t whole = round_up(allocation.size, 256);

@@ -15,14 +15,29 @@ struct Surroundings {
   const char* begin = nullptr;
   size_t size = 0;           // [bytes]
   const char* kind = "";     // "an allocation"
-  const char* state = "";    // why the memory may not be touched, as the end of a sentence
+  std::string state;         // why the memory may not be touched, as the end of a sentence
   unsigned long number = 0;  // of the allocation
 };
 
-const char* state_of(const Allocation& allocation, bool captured) {
-  if (allocation.freed) return " that was freed";
+std::string freed_by(const char* allocated, const char* freed) {
+  const auto call_text = [](const char* name) { return std::string(name) + "()"; };
+  return (*allocated != '\0' ? " by " + call_text(allocated) : "") +
+         (*freed != '\0' ? " that " + call_text(freed) + " freed" : " that was freed");
+}
+
+std::string state_of(const Allocation& allocation, bool captured) {
+  if (allocation.freed) return freed_by(allocation.allocated_by, allocation.freed_by);
   const bool is_there = captured || allocation.held || !allocation.of_graph;
   return is_there ? "" : " that its graph has not allocated or has freed";
+}
+
+Surroundings around_freed(const void* address) {
+  const auto freed = state().freed.upper_bound(const_cast<void*>(address));
+  if (freed == state().freed.begin()) return {};
+  const auto& [memory, found] = *std::prev(freed);
+  const auto* begin = static_cast<const char*>(memory);
+  if (static_cast<const char*>(address) >= begin + found.size) return {};
+  return {begin, found.size, "an allocation", freed_by(found.allocated_by, found.freed_by), 0};
 }
 
 Surroundings around(const void* address, bool captured) {
@@ -40,16 +55,16 @@ Surroundings around(const void* address, bool captured) {
   if (ptx_variable_around != nullptr && ptx_variable_around(address, &variable)) {
     return {variable.begin, variable.size, "a variable", "", 0};
   }
-  const auto freed = state().freed.upper_bound(const_cast<void*>(address));
-  if (freed == state().freed.begin()) return {};
-  const auto& [memory, size] = *std::prev(freed);
-  const auto* begin = static_cast<const char*>(memory);
-  if (at >= begin + size) return {};
-  return {begin, size, "an allocation", " that was freed", 0};
+  return around_freed(address);
 }
 
 std::string whole_text(const Surroundings& all) {
   return std::string(all.kind) + " of " + bytes_text(all.size);
+}
+
+std::string place_text(const void* address, const Surroundings& all) {
+  return "byte " + std::to_string(static_cast<const char*>(address) - all.begin) + " of " +
+         whole_text(all) + all.state;
 }
 
 // Text for an address in no allocation.
@@ -93,7 +108,7 @@ cudaError_t check_range(MemoryRange* range, Side side, bool captured) {
     if (side == Side::kAny && of_host) return cudaSuccess;
     return reject_argument(argument + range_text(*range, all));
   }
-  if (*all.state != '\0') return reject_argument(argument + range_text(*range, all) + all.state);
+  if (!all.state.empty()) return reject_argument(argument + range_text(*range, all) + all.state);
   const auto left = all.size - static_cast<size_t>(static_cast<const char*>(range->at) - all.begin);
   if (range->size <= left) return cudaSuccess;
   return reject_argument(argument + range_text(*range, all) + " end " +
@@ -102,13 +117,14 @@ cudaError_t check_range(MemoryRange* range, Side side, bool captured) {
 
 std::string address_text(const void* address) {
   const Surroundings all = around(address, false);
-  if (all.begin == nullptr) {
-    const std::string outside = outside_text(address);
-    return outside.empty() ? "an address in no allocation" : outside;
-  }
-  return "byte " +
-         std::to_string(static_cast<const char*>(address) - static_cast<const char*>(all.begin)) +
-         " of " + whole_text(all) + all.state;
+  if (all.begin != nullptr) return place_text(address, all);
+  const std::string outside = outside_text(address);
+  return outside.empty() ? "an address in no allocation" : outside;
+}
+
+std::string freed_text(const void* address) {
+  const Surroundings all = around_freed(address);
+  return all.begin != nullptr ? place_text(address, all) : "";
 }
 
 bool is_still_there(const MemoryRange& range, const char* function, const char* work, int device) {

@@ -34,8 +34,11 @@ cudaError_t reject_argument(const std::string& what, cudaError_t error = cudaErr
 /// cudaErrorInvalidValue, with a sentence, where the range is not inside of one allocation or
 /// variable; finds the number of the allocation. `captured`: the work runs with a graph.
 cudaError_t check_range(MemoryRange* range, Side side, bool captured);
-/// Where an address is, for a sentence: "byte 8 of an allocation of 1000 bytes that was freed".
+/// Where an address is, for a sentence: "byte 8 of an allocation of 1000 bytes by cudaMalloc() that
+/// cudaFree() freed".
 std::string address_text(const void* address);
+/// The same of an address in freed memory; "" for other addresses.
+std::string freed_text(const void* address);
 /// When work runs: whether the allocation is still there. Else a fault of the device;
 /// `function`: the call; `work`: "copy" or "fill".
 bool is_still_there(const MemoryRange& range, const char* function, const char* work, int device);

@@ -114,6 +114,7 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   ThreadState& of_thread = thread_state();
   const int device = of_thread.device;
   const char* caller = std::exchange(of_thread.function, function);
+  if (*caller == '\0') of_thread.entry = function;
   if (begin_session != nullptr) begin_session();
   cudaError_t error = in_host_function() ? cudaErrorNotPermitted : injected(function);
   const bool runs = error == cudaSuccess;

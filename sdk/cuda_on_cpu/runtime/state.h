@@ -87,6 +87,15 @@ struct Allocation {
   unsigned launches = 0;
   // What kernels may not touch, see kernkit_close_to_kernels().
   std::vector<std::pair<const char*, size_t>> closed = {};
+  // The functions of the runtime that the program called to allocate and to free the memory.
+  const char* allocated_by = "";
+  const char* freed_by = "";
+};
+
+/// What is known of an allocation that was freed.
+struct FreedMemory {
+  size_t size;  // [bytes]
+  const char *allocated_by, *freed_by;
 };
 
 struct Injection {
@@ -127,7 +136,7 @@ struct State {
 
   std::map<void*, Allocation> allocations;
   std::set<std::shared_ptr<MemoryPool>> pools;  // made by the program, and those of the devices
-  std::map<void*, size_t> freed;  // and their sizes, until the addresses are used again
+  std::map<void*, FreedMemory> freed;           // until the addresses are used again
   std::set<CUstream_st*> streams;
   std::set<CUevent_st*> events;
   std::set<CUgraph_st*> graphs;
@@ -147,6 +156,7 @@ struct ThreadState {
   cudaError_t last_error = cudaSuccess;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   const char* function = "";  // of the runtime, that it calls
+  const char* entry = "";     // likewise, as the program called it
 };
 
 State& state();

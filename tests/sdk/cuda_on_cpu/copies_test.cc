@@ -116,11 +116,16 @@ TEST_F(CudaCopies, FreedMemory) {
   cudaFree(device_);
   EXPECT_EQ(
       sentence(cudaMemset(device_, 0, 4)),
-      "cudaMemset(): devPtr: 4 bytes at byte 0 of an allocation of 1000 bytes that was freed");
-  EXPECT_EQ(sentence(cudaMemcpy(host_.data(), device_ + 8, 4, cudaMemcpyDeviceToHost)),
-            "cudaMemcpy(): src: 4 bytes at byte 8 of an allocation of 1000 bytes that was freed");
-  EXPECT_EQ(sentence(cudaFree(device_)),
-            "cudaFree(): devPtr: byte 0 of an allocation of 1000 bytes that was freed");
+      "cudaMemset(): devPtr: 4 bytes at byte 0 of an allocation of 1000 bytes by cudaMalloc() that "
+      "cudaFree() freed");
+  EXPECT_EQ(
+      sentence(cudaMemcpy(host_.data(), device_ + 8, 4, cudaMemcpyDeviceToHost)),
+      "cudaMemcpy(): src: 4 bytes at byte 8 of an allocation of 1000 bytes by cudaMalloc() that "
+      "cudaFree() freed");
+  EXPECT_EQ(
+      sentence(cudaFree(device_)),
+      "cudaFree(): devPtr: byte 0 of an allocation of 1000 bytes by cudaMalloc() that cudaFree() "
+      "freed");
 }
 
 TEST_F(CudaCopies, MemoryFreedInAStream) {
@@ -134,10 +139,12 @@ TEST_F(CudaCopies, MemoryFreedInAStream) {
               "byte past its end");
     EXPECT_EQ(cudaFreeAsync(memory, stream_), cudaSuccess);
     EXPECT_EQ(sentence(cudaMemsetAsync(memory, 0, 4, stream_)),
-              "cudaMemsetAsync(): devPtr: 4 bytes at byte 0 of an allocation of 100 bytes that was "
-              "freed");
-    EXPECT_EQ(sentence(cudaFreeAsync(memory, stream_)),
-              "cudaFreeAsync(): devPtr: byte 0 of an allocation of 100 bytes that was freed");
+              "cudaMemsetAsync(): devPtr: 4 bytes at byte 0 of an allocation of 100 bytes by "
+              "cudaMallocAsync() that cudaFreeAsync() freed");
+    EXPECT_EQ(
+        sentence(cudaFreeAsync(memory, stream_)),
+        "cudaFreeAsync(): devPtr: byte 0 of an allocation of 100 bytes by cudaMallocAsync() that "
+        "cudaFreeAsync() freed");
   }
 }
 
@@ -164,10 +171,14 @@ TEST_F(CudaCopies, FreedMemoryIsNoMemoryOfTheHost) {
   char* other = nullptr;
   cudaMalloc(&other, 100);
   cudaFree(other);
-  EXPECT_EQ(sentence(cudaMemcpy(other, device_, 4, cudaMemcpyDeviceToHost)),
-            "cudaMemcpy(): dst: 4 bytes at byte 0 of an allocation of 100 bytes that was freed");
-  EXPECT_EQ(sentence(cudaMemcpy(device_, other, 4, cudaMemcpyDefault)),
-            "cudaMemcpy(): src: 4 bytes at byte 0 of an allocation of 100 bytes that was freed");
+  EXPECT_EQ(
+      sentence(cudaMemcpy(other, device_, 4, cudaMemcpyDeviceToHost)),
+      "cudaMemcpy(): dst: 4 bytes at byte 0 of an allocation of 100 bytes by cudaMalloc() that "
+      "cudaFree() freed");
+  EXPECT_EQ(
+      sentence(cudaMemcpy(device_, other, 4, cudaMemcpyDefault)),
+      "cudaMemcpy(): src: 4 bytes at byte 0 of an allocation of 100 bytes by cudaMalloc() that "
+      "cudaFree() freed");
   EXPECT_EQ(sentence(cudaMemcpy(device_ - 8, device_, 4, cudaMemcpyDeviceToHost)).substr(0, 26),
             "cudaMemcpy(): dst: 4 bytes");
 }

@@ -102,9 +102,29 @@ TEST_F(PtxFaults, AfterFree) {
   int* x = memory<int>(64);
   cudaFree(x);
   EXPECT_EQ(run("atom.global.add.u32 %r1, [%x], 1;", x), cudaErrorIllegalAddress);
-  EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [0, 0, 0]: updates 4 bytes that are in no allocation "
-            "(faulty.cu:12)");
+  EXPECT_EQ(
+      fault(),
+      "faulty: block [0, 0, 0], thread [0, 0, 0]: updates 4 bytes at byte 0 of an allocation of "
+      "256 bytes by cudaMallocManaged() that cudaFree() freed (faulty.cu:12)");
+}
+// An allocation before the freed memory is not named.
+TEST_F(PtxFaults, AfterFreeInTheStream) {
+  for (const unsigned seed : {0u, 1u, 5u}) {
+    place::end();
+    (void)place::begin();
+    place::runtime().set_seed(seed);
+    char *before = nullptr, *x = nullptr, *after = nullptr;
+    cudaMallocAsync(reinterpret_cast<void**>(&before), 1000, nullptr);
+    cudaMallocAsync(reinterpret_cast<void**>(&x), 256, nullptr);
+    cudaMallocAsync(reinterpret_cast<void**>(&after), 1000, nullptr);
+    EXPECT_EQ(cudaFreeAsync(x, nullptr), cudaSuccess);
+    EXPECT_EQ(run("ld.global.u32 %r1, [%x+8];", x, 1, 1), cudaErrorIllegalAddress);
+    const std::string expected =
+        "faulty: block [0, 0, 0], thread [0, 0, 0]: loads 4 bytes at byte 8 of an allocation of "
+        "256 "
+        "bytes by cudaMallocAsync() that cudaFreeAsync() freed (faulty.cu:12)";
+    EXPECT_EQ(fault().substr(0, expected.size()), expected);
+  }
 }
 TEST_F(PtxFaults, Closed) {
   int* x = memory<int>(64);

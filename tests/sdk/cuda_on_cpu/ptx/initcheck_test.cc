@@ -231,12 +231,13 @@ TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
                  use + "\nend:"),
             found(16, 0, 16));
   // A source past the segment's end is the lane's own value; what is dropped does not count.
-  const char* const harmless[] = {"shfl.sync.bfly.b32 %r, %v, 8, 31, -1;",
+  const std::string dropped =
+      "shfl.sync.down.b32 %q1, %v, 5, 31, -1;\nsetp.lt.u32 %p, %i, 11;\n"
+      "selp.b32 %r, %q1, %v, %p;";
+  const std::string harmless[] = {"shfl.sync.bfly.b32 %r, %v, 8, 31, -1;",
                                   "shfl.sync.down.b32 %r, %v, 5, 0x100f, -1;",
-                                  "shfl.sync.down.b32 %r, %v, 5, 15, -1;",
-                                  "shfl.sync.down.b32 %q1, %v, 5, 31, -1;\n"
-                                  "setp.lt.u32 %p, %i, 11;\nselp.b32 %r, %q1, %v, %p;"};
-  for (const char* one : harmless) EXPECT_EQ(uses(ends + one + use), "none") << one;
+                                  "shfl.sync.down.b32 %r, %v, 5, 15, -1;", dropped};
+  for (const std::string& one : harmless) EXPECT_EQ(uses(ends + one + use), "none") << one;
   // What that lane's register had does not count either.
   EXPECT_EQ(uses("selp.b32 %q1, %v, %u, %true;\n" + ends +
                  "shfl.sync.down.b32 %q2|%p, %q1, 5, 31, -1;\nselp.u32 %r, 1, 0, %p;" + use),
