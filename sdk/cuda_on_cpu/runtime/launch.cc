@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "execution/grid.h"
+#include "runtime/ranges.h"
 #include "runtime/state.h"
 #include "runtime/visibility.h"
 
@@ -56,7 +57,14 @@ cudaError_t check(const Request& request, const KernelInfo& kernel) {
   }
   const dim3 cluster = request.cluster;
   if (volume(cluster) != 1) {
-    if (device.compute_capability < 90) return cudaErrorNotSupported;
+    if (device.compute_capability < 90) {
+      return reject_argument(
+          "clusterDim: a cluster of blocks needs compute capability 9.0; the "
+          "device has " +
+              std::to_string(device.compute_capability / 10) + "." +
+              std::to_string(device.compute_capability % 10),
+          cudaErrorNotSupported);
+    }
     if (volume(cluster) > 8) return cudaErrorInvalidClusterSize;
     if (request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 ||
         request.grid.z % cluster.z != 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams.
 #include "process/sanitizers.h"
+#include "runtime/ranges.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -37,8 +38,12 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flag
   if (!knows(stream) || !knows(event)) return cudaErrorInvalidResourceHandle;
   if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) return cudaErrorInvalidValue;
   if (captured(stream) != nullptr || event->point.capture != nullptr) {
-    // A graph that waits for what is outside of it.
-    if (flags == cudaEventWaitExternal) return cudaErrorNotSupported;
+    if (flags == cudaEventWaitExternal) {
+      return reject_argument(
+          "flags: cudaEventWaitExternal, a graph's wait for an event outside of the graph, is not "
+          "supported; wait before the launch of the graph",
+          cudaErrorNotSupported);
+    }
     return wait_in_capture(stream, event);
   }
   const cudaError_t refused = refuse_work(stream);

@@ -145,7 +145,45 @@ print(sys.argv[1:], count.value, major.value, runtime.cudaMallocArray(), runtime
 def test_a_missing_function_says_its_name_once(root, runtime):
     done = kernkit_run(root, "--runtime", runtime, "--devices", 3, "--capability", 120, sys.executable, "-c", ASK, "--a", "b")
     assert done.stdout == "['--a', 'b'] 3 12 801 801\n"
-    assert done.stderr == "kernkit: cudaMallocArray() is not supported: it returns cudaErrorNotSupported\n"
+    assert done.stderr == (
+        "kernkit: cudaMallocArray() is not supported: it returns cudaErrorNotSupported; there are no CUDA arrays, textures and "
+        "surfaces: keep the data in memory of cudaMalloc() and load it from there\n")
+
+
+SWEEP = """
+import ctypes, sys
+runtime = ctypes.CDLL("libcudart.so.13")
+for name in 2 * sys.argv[1:]:
+    assert getattr(runtime, name)() == 801, name
+"""
+ADVICE = {
+    "cudaCreateTextureObject": "load it from there",
+    "cudaMemcpy2DToArray": "load it from there",
+    "cudaGraphicsMapResources": "pass data through memory of the host",
+    "cudaImportExternalMemory": "pass data through memory of the host",
+    "cudaIpcGetMemHandle": "keep the data in one process",
+    "cudaMemPoolExportPointer": "keep the data in one process",
+    "cudaDeviceEnablePeerAccess": "copy by cudaMemcpyPeer()",
+    "cudaMemcpyAsync_ptsz": "compile without --default-stream per-thread and pass a stream",
+    "cudaGetDriverEntryPoint": "call the functions of the runtime",
+    "cudaGraphExecMemcpyNodeSetParams": "make the graph anew and update the instance by cudaGraphExecUpdate()",
+    "cudaMemPrefetchBatchAsync": "leave the call out, or run the program on a GPU",
+}
+
+
+def names_of_missing(root):
+    return re.findall(r"\bX\((\w+)\)", (root / "sdk/cuda_on_cpu/ptx/program/names.h").read_text())
+
+
+def test_each_missing_function_says_once_what_to_do(root, runtime):
+    names = names_of_missing(root)
+    done = kernkit_run(root, "--runtime", runtime, sys.executable, "-c", SWEEP, *names)
+    assert done.returncode == 0, done.stderr
+    lines = dict(re.fullmatch(r"kernkit: (\w+)\(\) is not supported: it returns cudaErrorNotSupported; (.+)", line).groups()
+                 for line in done.stderr.splitlines())  # fmt: skip
+    assert sorted(lines) == sorted(names) and len(done.stderr.splitlines()) == len(names)
+    for name, advice in ADVICE.items():
+        assert lines[name].endswith(advice), lines[name]
 
 
 def functions_of(library):
@@ -164,7 +202,7 @@ def test_it_has_every_function_of_the_toolkits_runtime(runtime):
 def test_what_is_called_missing_is_missing(root):
     """In a program that is linked from objects the linker would take what is called missing first."""
     folder = root / "sdk/cuda_on_cpu"
-    missing = set(re.findall(r"\bX\((\w+)\)", (folder / "ptx/program/names.h").read_text()))
+    missing = set(names_of_missing(root))
     sources = [*folder.glob("runtime/*.cc"), *folder.glob("ptx/program/*.cc")]
     there = {name for path in sources for name in re.findall(r"^\w[\w* ]*?\b(_*cuda[A-Z]\w*)\(", path.read_text(), re.M)}
     assert len(missing) > 250 and len(there) > 110

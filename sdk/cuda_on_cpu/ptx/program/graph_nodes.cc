@@ -158,7 +158,12 @@ cudaError_t add_allocation(const NodePlace& place, MemAllocNodeParams* all) {
   }
   const int device = properties.location.id;
   if (!exists(device)) return cudaErrorInvalidDevice;
-  if (properties.handleTypes != 0) return cudaErrorNotSupported;
+  if (properties.handleTypes != 0) {
+    return reject_argument(
+        "nodeParams: memory that other processes share is not supported; set poolProps.handleTypes "
+        "to 0",
+        cudaErrorNotSupported);
+  }
   return add(place, NodeKind::kMemAlloc, device, [&](cudaStream_t stream) {
     const auto& pool = state().device_states[static_cast<size_t>(device)].pool;
     return allocate_async(&all->dptr, all->bytesize, pool, stream);

@@ -4,6 +4,7 @@
 // cudaHostGetDevicePointer.
 #include <iterator>
 
+#include "runtime/ranges.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -25,7 +26,12 @@ cudaError_t register_memory(void* memory, size_t size, unsigned flags) {
   if (memory == nullptr || size == 0 || (flags & ~kAll) != 0) return cudaErrorInvalidValue;
   if (reinterpret_cast<uintptr_t>(memory) > SIZE_MAX - size) return cudaErrorInvalidValue;
   // cudaDevAttrHostRegisterReadOnlySupported is 0; no device has memory-mapped input and output.
-  if ((flags & (kIoMemory | kReadOnly)) != 0) return cudaErrorNotSupported;
+  if ((flags & (kIoMemory | kReadOnly)) != 0) {
+    return reject_argument(
+        "flags: cudaHostRegisterReadOnly and cudaHostRegisterIoMemory are not supported; register "
+        "memory of the process that may be written",
+        cudaErrorNotSupported);
+  }
   if (overlaps_allocation(memory, size)) return cudaErrorHostMemoryAlreadyRegistered;
   if (is_reserved(memory)) return cudaErrorInvalidValue;  // freed memory of CUDA
   Allocation registered{size, thread_state().device, cudaMemoryTypeHost, false,

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ptx/program/structures.h"
+#include "runtime/ranges.h"
 #include "runtime/state.h"
 
 namespace kernkit::cuda_on_cpu {
@@ -42,15 +43,25 @@ cudaError_t create(MemoryPool** pool, const MemPoolProps* properties) {
   switch (properties->location.type) {
     case kLocationDevice: break;
     case kLocationHost:
-    case kLocationHostNuma: return cudaErrorNotSupported;
+    case kLocationHostNuma:
+      return reject_argument(
+          "poolProps: a pool of the host is not supported; use a location of type "
+          "cudaMemLocationTypeDevice",
+          cudaErrorNotSupported);
     default: return cudaErrorInvalidValue;
   }
   if (!exists(properties->location.id)) return cudaErrorInvalidDevice;
-  // Memory that is shared with other processes, or decompressed by hardware.
   if (properties->handleTypes != 0 || properties->usage == kHardwareDecompression) {
-    return cudaErrorNotSupported;
+    return reject_argument(
+        "poolProps: memory that other processes share or that hardware decompresses is not "
+        "supported; set handleTypes and usage to 0",
+        cudaErrorNotSupported);
   }
-  if (properties->allocType == kAllocationManaged) return cudaErrorNotSupported;
+  if (properties->allocType == kAllocationManaged) {
+    return reject_argument(
+        "poolProps: a pool of managed memory is not supported; use cudaMallocManaged()",
+        cudaErrorNotSupported);
+  }
   if (properties->allocType != kAllocationPinned || properties->usage != 0) {
     return cudaErrorInvalidValue;
   }
