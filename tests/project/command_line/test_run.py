@@ -268,6 +268,66 @@ def test_a_texture_is_rejected_by_its_name_and_events_have_times(root, runtime, 
     assert re.search(rf"^kernkit: k cannot run: tex\.1d\.v4\.f32\.s32 \({place}\): ", done.stderr), done.stderr
 
 
+TEXTURES = """
+#include <cstdio>
+template <class T> struct Reader {
+  cudaTextureObject_t texture;
+  __device__ T operator()(float x) const {
+    return tex2D<T>(texture, x, 0.5f);
+  }
+};
+template <class T> __global__ void read(Reader<T> reader, T* y) {
+  y[threadIdx.x] = reader(threadIdx.x);
+}
+__global__ void twice(cudaSurfaceObject_t s) {
+  float value;
+  surf2Dread(&value, s, threadIdx.x * 4, 0);
+  surf2Dwrite(value * 2, s, threadIdx.x * 4, 0);
+}
+__device__ __noinline__ float fetch(cudaTextureObject_t t, float x) {
+  return tex1D<float>(t, x);
+}
+__global__ void calls(cudaTextureObject_t t, float* y) {
+  *y = fetch(t, 1);
+}
+__global__ void count(float* y) { y[threadIdx.x] = threadIdx.x; }
+int main(int words, char**) {
+  float *y, x[32];
+  cudaMalloc(&y, 512);
+  count<<<1, 32>>>(y);
+  if (words > 1) {
+    read<<<1, 32>>>(Reader<float>{0}, y);
+    read<<<1, 32>>>(Reader<float4>{0}, reinterpret_cast<float4*>(y));
+    twice<<<1, 32>>>(0);
+    calls<<<1, 1>>>(0, y);
+    std::puts(cudaGetErrorName(cudaGetLastError()));
+  }
+  cudaMemcpy(x, y, sizeof(x), cudaMemcpyDefault);
+  std::printf("%g %s\\n", x[31], cudaGetErrorName(cudaGetLastError()));
+}
+"""
+
+
+def test_a_program_runs_that_has_kernels_with_textures(root, runtime, tmp_path):
+    """A launch of such a kernel names the instruction, and the lines of the user from the innermost one on."""
+    program = compiled(tmp_path, TEXTURES)
+    done = kernkit_run(root, "--runtime", runtime, program)
+    assert (done.stdout, done.stderr) == ("31 cudaSuccess\n", "")
+    done = kernkit_run(root, "--runtime", runtime, program, "launch")
+    assert done.stdout == "cudaErrorNotSupported\n31 cudaSuccess\n"
+    why = r": textures and surfaces are not supported: load the data from memory of cudaMalloc\(\)"
+    lines = done.stderr.splitlines()
+    for line, (kernel, instruction, places) in zip(lines, (
+        ("read<float>", "tex.2d.v4.f32.f32", "program.cu:6, program.cu:10"),
+        ("read<float4>", "tex.2d.v4.f32.f32", "program.cu:6, program.cu:10"),
+        ("twice", "suld.b.2d.b32.trap", "program.cu:14"),
+        ("calls", "tex.1d.v4.f32.f32", "program.cu:18"),
+    )):  # fmt: skip
+        pattern = rf"kernkit: {kernel} cannot run: {instruction} \([\w.]+:\d+ \(inlined at (\w+_functions.h:\d+, )?{places}\)\){why}"
+        assert re.fullmatch(pattern, line), line
+    assert len(lines) == 4
+
+
 INLINED = """
 template <class T> __device__ float pick(cudaTextureObject_t t, T i) {
   return tex2D<float>(t, i, i);

@@ -24,6 +24,14 @@ std::vector<uint32_t> sizes_of(const std::vector<Variable>& variables) {
   return sizes;
 }
 
+// PTX ISA, "Texture Instructions" and "Surface Instructions".
+bool uses_texture(const std::string& name) {
+  for (const char* one : {"tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"}) {
+    if (name == one) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Decoder::Decoder(const Module& module, const Function& kernel, const Addresses& addresses)
@@ -200,6 +208,9 @@ void Decoder::decode_instruction(const Statement& statement) {
     operation.guard_negated = statement.guard_negated;
   }
   const Family family = family_of(statement.name);
+  if (family == nullptr && uses_texture(statement.name)) {
+    refuse("textures and surfaces are not supported: load the data from memory of cudaMalloc()");
+  }
   if (family == nullptr) refuse("it is not known");
   operation.run = family(*this);
   if (operation.run == nullptr) refuse("this form of it is not known");

@@ -49,12 +49,18 @@ void parse_initial(Lexer& lexer, Type type, Initial* initial) {
   append(&initial->bytes, bits_of(value, type), size_of(type));
 }
 
+// A texture, a surface or a sampler, which no instruction that is supported uses: as its address.
+bool is_opaque(const std::string& word) {
+  return word == ".texref" || word == ".surfref" || word == ".samplerref";
+}
+
 }  // namespace
 
 Variable parse_variable(Lexer& lexer, const std::string& space) {
   Variable variable;
   variable.space = space;
   uint32_t elements = 1;
+  bool opaque = false;
   while (lexer.peek().text.substr(0, 1) == ".") {
     const std::string word = lexer.word();
     if (word == ".align") {
@@ -67,6 +73,9 @@ Variable parse_variable(Lexer& lexer, const std::string& space) {
         lexer.expect("(");
         while (!lexer.accept(")")) variable.is_managed |= lexer.next().text == ".managed";
       }
+    } else if (is_opaque(word)) {
+      opaque = true;
+      variable.type = Type::kB64;
     } else if (type_named(word.substr(1)) != Type::kNone) {
       variable.type = type_named(word.substr(1));
     } else if (word != ".global" && word != ".shared" && word != ".const" && word != ".local") {
@@ -85,7 +94,13 @@ Variable parse_variable(Lexer& lexer, const std::string& space) {
   }
   variable.size = elements * size_of(variable.type);
   variable.alignment = std::max(variable.alignment, size_of(variable.type));
-  if (lexer.accept("=")) {
+  if (opaque && lexer.accept("=")) {
+    lexer.expect("{");
+    while (!lexer.accept("}")) {
+      if (lexer.ended()) lexer.refuse("expected }");
+      lexer.next();
+    }
+  } else if (lexer.accept("=")) {
     parse_initial(lexer, variable.type, &variable.initial);
     if (variable.size == 0) variable.size = static_cast<uint32_t>(variable.initial.bytes.size());
     if (variable.initial.bytes.size() > variable.size) lexer.refuse("fewer first values");

@@ -480,6 +480,42 @@ TEST_F(PtxFaults, RefusesClustersAndBulkCopies) {
         << place::runtime().faults().back();
   }
 }
+// Kernels of a module with textures run that use none.
+TEST_F(PtxFaults, RefusesTexturesAndSurfaces) {
+  PtxModule module(
+      ".file 1 \"/src/image.cu\"\n.global .texref image;\n.global .texref images[4];\n"
+      ".global .surfref plane;\n.global .samplerref nearest = {addr_mode_0 = clamp_to_border, "
+      "filter_mode = nearest};\n.global .u32 word = 7;\n"
+      ".visible .entry opaque(.param .u64 x, .param .texref t)\n{\nret;\n}\n"
+      ".visible .entry textured(.param .u64 x)\n{\n.reg .f32 %f<5>;\nmov.f32 %f0, 0f00000000;\n"
+      ".loc 1 4 3\ntex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [image, {%f0, %f0}];\nret;\n}\n"
+      ".visible .entry plain(.param .u64 x)\n{\n.reg .b64 %x;\n.reg .b32 %r;\n"
+      "ld.param.u64 %x, [x];\nld.global.u32 %r, [word];\nst.global.u32 [%x], %r;\nret;\n}\n");
+  int* x = memory<int>(1);
+  EXPECT_EQ(module.launch("textured", 1, 1, 0, x), cudaErrorNotSupported);
+  EXPECT_EQ(fault(),
+            "textured cannot run: tex.2d.v4.f32.f32 (image.cu:4): textures and surfaces are not "
+            "supported: load the data from memory of cudaMalloc()");
+  EXPECT_EQ(module.launch("plain", 1, 1, 0, x), cudaSuccess) << fault();
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(x[0], 7);
+  const char* const all[] = {
+      "tex.1d.v4.f32.s32 {%r1, %r2, %r3, %r4}, [%x, {%i}]",
+      "tld4.r.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%x, {%i, %i}]",
+      "txq.width.b32 %r1, [%x]",
+      "suld.b.1d.b32.trap %r1, [%x, {%i}]",
+      "sust.b.1d.b32.trap [%x, {%i}], %r1",
+      "sured.b.add.1d.u32.trap [%x, {%i}], %r1",
+      "suq.width.b32 %r1, [%x]",
+      "istypep.texref %p1, %x",
+  };
+  for (const char* one : all) {
+    EXPECT_EQ(run(std::string(one) + ";", x), cudaErrorNotSupported);
+    EXPECT_NE(place::runtime().faults().back().find("textures and surfaces are not supported"),
+              std::string::npos)
+        << place::runtime().faults().back();
+  }
+}
 TEST_F(PtxFaults, NoPtxForTheDevice) {
   PtxModule module(".visible .entry k()\n{\nret;\n}\n", "sm_100");
   EXPECT_EQ(module.launch("k", 1, 1, 0), cudaErrorNoKernelImageForDevice);
