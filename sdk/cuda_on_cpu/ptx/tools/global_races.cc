@@ -180,7 +180,9 @@ class GlobalRaces::OfBlock : public BlockWatch {
   bool races(uint32_t seen, const Instruction& now) const {
     if (seen == 0) return false;
     const Instruction& before = all_.cells_.instruction(seen);
+    const bool both_ordered = before.ordered == Reach::kDevice && now.ordered == Reach::kDevice;
     if (before.launch != now.launch) {
+      if (both_ordered) return false;
       const WorkId& work = all_.cells_.launch(before.launch).work;
       return !is_before(work) || (may_run(work) && !knows_earlier_work(now.warp));
     }
@@ -192,7 +194,7 @@ class GlobalRaces::OfBlock : public BlockWatch {
       }
       return !clocks_.knows(now.warp, before.warp, before.time);
     }
-    if (before.ordered == Reach::kDevice && now.ordered == Reach::kDevice) return false;
+    if (both_ordered) return false;
     const Known& known = warps_[now.warp].known;
     const auto found = known.find(key_of(before.block, before.warp));
     return found == known.end() || found->second < before.time;

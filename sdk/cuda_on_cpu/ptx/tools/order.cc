@@ -24,6 +24,9 @@ struct OrderState {
   std::mutex mutex;
   std::map<const void*, KnownWork> places;
   std::map<const void*, uint64_t> last;  // work of each stream
+  // What threads of the host waited for, one for another: how such threads are created and wait for
+  // each other is not recorded.
+  KnownWork of_host;
   uint64_t works = 0;
 };
 OrderState& order() {
@@ -52,16 +55,27 @@ void hear_all(KnownWork* to, const KnownWork& from) {
   for (const auto& [stream, number] : from) (*to)[stream] = std::max((*to)[stream], number);
 }
 
+bool is_host() { return actors().size() == 1; }
+// The work that happened before what this thread does now.
+KnownWork& known() {
+  KnownWork& all = actors().back().heard;
+  if (is_host()) hear_all(&all, order().of_host);
+  return all;
+}
+
 void acquire(const void* address) {
   const std::lock_guard<std::mutex> lock(order().mutex);
   hear_all(&actors().back().heard, order().places[address]);
+  if (is_host()) hear_all(&order().of_host, actors().back().heard);
 }
 void release(const void* address) {
   const std::lock_guard<std::mutex> lock(order().mutex);
-  hear_all(&order().places[address], actors().back().heard);
+  hear_all(&order().places[address], known());
 }
 // It knows what its maker knew.
 void enters() {
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  (void)known();
   const Actor maker = actors().back();
   actors().push_back(maker);
 }
@@ -112,9 +126,13 @@ void forget_order() {
   const std::lock_guard<std::mutex> lock(order().mutex);
   order().places.clear();
   order().last.clear();
+  order().of_host.clear();
 }
 WorkId work_now() { return actors().back().work; }
-KnownWork known_work() { return actors().back().heard; }
+KnownWork known_work() {
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  return known();
+}
 uint64_t previous_work() { return actors().back().previous; }
 uint64_t known_by_other_streams() { return actors().back().by_others; }
 bool is_before(const WorkId& work) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "place_machine.h"
@@ -311,6 +312,38 @@ TEST_F(PtxGlobalRaces, FencesAndAFlag) {
       "none");
 }
 
+// Atomics of launches that nothing orders are no race, as far as their scopes reach.
+TEST_F(PtxGlobalRaces, AtomicsInTwoStreams) {
+  const auto both = [&](const std::string& first, const std::string& second) {
+    std::string text = ".file 1 \"/src/raced.cu\"\n";
+    for (const auto& [name, does] : {std::pair{"first", first}, {"second", second}}) {
+      text += std::string(".visible .entry ") + name +
+              "(.param .u64 x)\n{\n.reg .b64 %x;\n.reg .b32 %r;\nld.param.u64 %x, [x];\n"
+              "mov.u32 %r, 3;\n" +
+              does + "\nret;\n}\n";
+    }
+    PtxModule module(text);
+    const RaceCheck check;
+    unsigned* x = memory<unsigned>(1);
+    for (const char* name : {"first", "second"}) {
+      cudaStream_t stream = nullptr;
+      cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+      EXPECT_EQ(module.launch_on(stream, name, 1, 32, 0, x), cudaSuccess);
+    }
+    cudaDeviceSynchronize();
+    return text_of(check);
+  };
+  const std::string adds = "red.global.add.u32 [%x], 1;",
+                    takes = "atom.global.inc.u32 %r, [%x], 9;";
+  EXPECT_EQ(both(adds, adds), "none");
+  EXPECT_EQ(both(adds, takes), "none");
+  EXPECT_EQ(both("st.release.gpu.global.u32 [%x], 1;", "ld.acquire.gpu.global.u32 %r, [%x];"),
+            "none");
+  EXPECT_NE(both(adds, "ld.global.u32 %r, [%x];"), "none");
+  EXPECT_NE(both("st.global.u32 [%x], %r;", adds), "none");
+  EXPECT_NE(both(adds, "red.relaxed.cta.global.add.u32 [%x], 1;"), "none");
+}
+
 TEST_F(PtxGlobalRaces, OfTwoStreams) {
   cudaStream_t streams[2];
   for (cudaStream_t& one : streams) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
@@ -602,6 +635,24 @@ TEST_F(PtxCallRaces, BytesAreApart) {
   };
   EXPECT_EQ(said("writes", "copies behind it"), "none");
   EXPECT_EQ(said("copies behind it", "writes"), "none");
+}
+
+// What a thread of the host waited for counts in other threads, which may have been created or have
+// waited for that thread.
+TEST_F(PtxCallRaces, ThreadsOfTheHost) {
+  const auto in_thread = [](const auto& call) { std::thread(call).join(); };
+  EXPECT_EQ(said("writes", "fills it", [](auto one, auto) { cudaStreamSynchronize(one); }), "none");
+  const Work fills = work["fills it"], writes = work["writes"];
+  work["fills in a thread"] = [&](cudaStream_t stream) { in_thread([&] { fills(stream); }); };
+  work["writes in a thread"] = [&](cudaStream_t stream) { in_thread([&] { writes(stream); }); };
+  for (const char* second : {"fills in a thread", "writes in a thread"}) {
+    EXPECT_EQ(said("copies to it", second, [](auto one, auto) { cudaStreamSynchronize(one); }),
+              "none");
+    EXPECT_EQ(said("copies to it", second,
+                   [&](auto one, auto) { in_thread([&] { cudaStreamSynchronize(one); }); }),
+              "none");
+    EXPECT_NE(said("copies to it", second), "none");
+  }
 }
 
 TEST_F(PtxCallRaces, WhatOrdersThem) {
