@@ -144,7 +144,7 @@ void read(Image& image, const std::string& name, PtxAttributes* attributes) {
   for (const ptx::Parameter& parameter : kernel.parameters) {
     attributes->sizes.push_back(parameter.size);
   }
-  attributes->shared_bytes = kernel.shared_bytes;
+  attributes->shared_bytes = kernel.shared_bytes - kernel.reserved_bytes;
   attributes->constant_bytes = image.constant_bytes();
   attributes->local_bytes = kernel.local_bytes;
   const auto most = image.module().functions.at(name).max_threads;

@@ -81,10 +81,12 @@ struct Kernel {
   std::vector<Slot> slots;
   std::vector<KernelVariable> variables;
   uint32_t register_bytes = 0;  // of a warp
-  uint32_t shared_bytes = 0;    // static
-  uint32_t local_bytes = 0;     // of a thread
-  uint32_t frame_bytes = 0;     // of these the kernel's own
-  uint32_t frame = kNone;       // the register of where the frame of a lane begins
+  uint32_t shared_bytes = 0;    // static, with reserved bytes
+  uint32_t reserved_begin = 0;  // in shared memory, zero at first: %reserved_smem_offset_1
+  uint32_t reserved_bytes = 0;
+  uint32_t local_bytes = 0;  // of a thread
+  uint32_t frame_bytes = 0;  // of these the kernel's own
+  uint32_t frame = kNone;    // the register of where the frame of a lane begins
   uint32_t parameter_bytes = 0;
   mutable std::shared_ptr<WatchedKernel> watched;  // made at the first launch with a tool
 

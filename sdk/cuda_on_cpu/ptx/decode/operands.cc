@@ -14,6 +14,9 @@ namespace kernkit::cuda_on_cpu::ptx {
 namespace {
 
 constexpr uint32_t kDynamicAlignment = 16;  // the least, as ptxas has it
+// The offset of memory that cooperative groups use, of which they may expect 288 bytes.
+constexpr const char* kReserved = "%reserved_smem_offset_1";
+constexpr uint32_t kReservedBytes = 512;
 
 }  // namespace
 
@@ -112,7 +115,18 @@ const Meaning* Decoder::module_variable(const std::string& name) {
     }
     return &(module_names_[name] = meaning);
   }
-  return nullptr;
+  if (name != kReserved) return nullptr;
+  Variable reserved;
+  reserved.space = "shared";
+  reserved.name = name;
+  reserved.type = Type::kB8;
+  reserved.alignment = kDynamicAlignment;
+  reserved.size = kernel_.reserved_bytes = kReservedBytes;
+  Meaning meaning;
+  meaning.type = reserved.type;
+  place_shared(reserved, &meaning);
+  kernel_.reserved_begin = static_cast<uint32_t>(meaning.address);
+  return &(module_names_[name] = meaning);
 }
 
 void Decoder::place_shared(const Variable& variable, Meaning* meaning) {

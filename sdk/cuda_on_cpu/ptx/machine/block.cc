@@ -72,6 +72,8 @@ void Block::start(uint3 its_index, uint64_t random) {
   if (watch != nullptr) watch->starts();
   // Another byte than global memory has.
   std::fill(shared.begin(), shared.end(), static_cast<unsigned char>(launch.poison ^ 0x5a));
+  std::fill_n(shared.data() + launch.kernel.reserved_begin, launch.kernel.reserved_bytes,
+              static_cast<unsigned char>(0));
   for (uint32_t left = in_use_; left != 0; left &= left - 1) barriers_[__builtin_ctz(left)] = {};
   in_use_ = 0;
   live_ = threads;

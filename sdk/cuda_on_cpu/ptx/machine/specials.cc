@@ -85,7 +85,9 @@ const KnownSpecial kKnown[] = {
     {"%dynamic_smem_size", Type::kU32,
      [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.launch.dynamic_shared; }},
     {"%total_smem_size", Type::kU32,
-     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.shared.size(); }},
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+       return b.shared.size() - b.launch.kernel.reserved_bytes;
+     }},
     // The two halves of a pointer to what grid.sync() counts in: as cooperative groups read them.
     {"%envreg1", Type::kB32,
      [](const Block& b, const Warp&, uint32_t) -> uint64_t {

@@ -13,9 +13,11 @@ bool is_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || (c != '\0' && std::strchr("_$%.", c));
 }
 
+// `.reg.b32`, of a declaration, is two words.
 size_t length_of_word(std::string_view text) {
   size_t n = 0;
   while (n < text.size()) {
+    if (n > 0 && text[0] == '.' && text[n] == '.') break;
     if (is_of_word(text[n])) {
       ++n;
     } else if (text.substr(n, 2) == "::") {

@@ -14,6 +14,7 @@ struct Token {
 };
 
 /// A word has letters, digits and _ $ % . and pairs of colons: `ld.global.L2::128B.u32`, `%tid.x`.
+/// After a first dot it ends before the next one: `.reg.b32` is `.reg` and `.b32`.
 class Lexer {
  public:
   Lexer(std::string_view text, int line) : rest_(text), line_(line) { read(); }

@@ -48,6 +48,8 @@ UndefinedMemory::UndefinedMemory(Block& block, UndefinedUses* uses)
 
 void UndefinedMemory::start() {
   shared_.start();
+  std::fill_n(shared_.bits.data() + block_.launch.kernel.reserved_begin,
+              block_.launch.kernel.reserved_bytes, static_cast<uint8_t>(0));
   for (Bits& one : local_) one.start();
   for (Pending& one : pending_) {
     one.bits.clear();

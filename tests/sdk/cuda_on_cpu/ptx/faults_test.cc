@@ -98,6 +98,36 @@ TEST_F(PtxFaults, OfTheHost) {
             "faulty: block [0, 0, 0], thread [0, 0, 0]: loads 4 bytes that are in no allocation "
             "(faulty.cu:12)");
 }
+// Memory of a block for cooperative groups, apart from the kernel's own.
+TEST_F(PtxFaults, ReservedSharedMemory) {
+  const std::string start = "mov.u32 %r1, %reserved_smem_offset_1;\nmad.lo.u32 %r2, %i, 4, %r1;\n";
+  int* x = memory<int>(64);
+  EXPECT_EQ(run(start + "st.shared.u32 [%r2], %i;\nst.shared.u32 [tile], 7;\nbar.sync 0;\n"
+                        "xor.b32 %r3, %i, 63;\nmad.lo.u32 %r3, %r3, 4, %r1;\n"
+                        "ld.shared.u32 %r4, [%r3];\nst.global.u32 [%x], %r4;",
+                x),
+            cudaSuccess)
+      << fault();
+  EXPECT_EQ(fault(), "none");
+  EXPECT_EQ(x[0], 63);
+  EXPECT_EQ(x[63], 0);
+  EXPECT_EQ(run(start + "ld.shared.u32 %r4, [%r2];\nst.global.u32 [%x], %r4;", x), cudaSuccess);
+  EXPECT_EQ(x[0], 0) << "at first";
+  EXPECT_EQ(run(start + "st.shared.u32 [%r2+448], %i;", x), cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [16, 0, 0]: stores 4 bytes at byte 512 of shared "
+            "variable %reserved_smem_offset_1 (512 bytes) (faulty.cu:12)");
+}
+// No blank is needed between the words of a declaration.
+TEST_F(PtxFaults, DeclarationsWithoutBlanks) {
+  int* x = memory<int>(64);
+  EXPECT_EQ(run("{.reg.b32 a,b;\n.reg.pred q;\n.shared.b32 word;\nmov.u32 a, 5;\n"
+                "st.shared.u32 [word], a;\nld.shared.u32 b, [word];\nst.global.u32 [%x], b;}",
+                x),
+            cudaSuccess)
+      << fault();
+  EXPECT_EQ(x[3], 5);
+}
 TEST_F(PtxFaults, AfterFree) {
   int* x = memory<int>(64);
   cudaFree(x);

@@ -281,6 +281,13 @@ TEST_F(PtxInit, UsesThatAreReported) {
             one + "waits at a barrier by undefined bits (used.cu:9)" + from);
 }
 
+// Memory of a block for cooperative groups is zero at first, the kernel's own memory is not.
+TEST_F(PtxInit, ReservedSharedMemory) {
+  const std::string load = "ld.shared.u32 %r, [%q1];\nst.global.u32 [%mine], %r;";
+  EXPECT_EQ(uses("mov.u32 %q1, %reserved_smem_offset_1;\n" + load), "none");
+  EXPECT_NE(uses("mov.u32 %q2, %reserved_smem_offset_1;\nmov.u32 %q1, tile;\n" + load), "none");
+}
+
 // Once, as the value counts as defined from there on.
 TEST_F(PtxInit, AValueIsReportedOnce) {
   EXPECT_EQ(uses("@%pu bra a;\na: @%pu bra b;\nb: @%pu bra c;\nc:").find("; "), std::string::npos);
