@@ -17,26 +17,41 @@ void set_packed(Warp& warp, const Operation& operation) {
   if (operation.to != kNone) warp.set_predicate(operation.to, low);
   if (operation.to_predicate != kNone) warp.set_predicate(operation.to_predicate, high);
 }
-// set: all bits, or 1.0 (operation.offset), where it holds.
+// set: all bits, or 1.0 (operation.offset), where it holds; R: the register's bits.
+template <class R>
 void put_in_register(Warp& warp, const Operation& operation, uint32_t compared) {
   const uint32_t bits = combined(warp, operation, compared);
+  R* d = warp.results<R>(operation.to);
+  const auto yes = static_cast<R>(operation.offset);
+  each_lane([&](int l) { d[l] = (bits & kLane[l]) != 0 ? yes : R{0}; });
+  warp.keep<R>(operation.to);
+}
+template <class R, class X, bool kFlushes>
+void set_register(Warp& warp, const Operation& operation) {
+  put_in_register<R>(warp, operation, compared<X, kFlushes>(warp, operation));
+}
+// Of two numbers of 16 bits, each for its half of the result.
+template <class H>
+void set_register_of_pairs(Warp& warp, const Operation& operation) {
+  const uint32_t low = combined(warp, operation, compared_halves<H, 2, 0>(warp, operation));
+  const uint32_t high = combined(warp, operation, compared_halves<H, 2, 1>(warp, operation));
   auto* d = warp.results<uint32_t>(operation.to);
   const auto yes = static_cast<uint32_t>(operation.offset);
-  each_lane([&](int l) { d[l] = (bits & kLane[l]) != 0 ? yes : 0; });
+  each_lane([&](int l) {
+    d[l] = ((low & kLane[l]) != 0 ? yes : 0) | ((high & kLane[l]) != 0 ? yes << 16 : 0);
+  });
   warp.keep<uint32_t>(operation.to);
-}
-template <class X, bool kFlushes>
-void set_register(Warp& warp, const Operation& operation) {
-  put_in_register(warp, operation, compared<X, kFlushes>(warp, operation));
 }
 template <class H>
 void set_predicates_of_halves(Warp& warp, const Operation& operation) {
   set_both_predicates(warp, operation, compared_halves<H, 1, 0>(warp, operation));
 }
-template <class H>
+template <class R, class H>
 void set_register_of_halves(Warp& warp, const Operation& operation) {
-  put_in_register(warp, operation, compared_halves<H, 1, 0>(warp, operation));
+  put_in_register<R>(warp, operation, compared_halves<H, 1, 0>(warp, operation));
 }
+
+constexpr int64_t kHalfOne = 0x3c00, kBHalfOne = 0x3f80;  // 1.0
 
 struct Predicates {
   template <class X, bool kFlushes>
@@ -44,11 +59,12 @@ struct Predicates {
   template <class H>
   static constexpr Run of_halves = set_predicates_of_halves<H>;
 };
+template <class R>
 struct Register {
   template <class X, bool kFlushes>
-  static constexpr Run of = set_register<X, kFlushes>;
+  static constexpr Run of = set_register<R, X, kFlushes>;
   template <class H>
-  static constexpr Run of_halves = set_register_of_halves<H>;
+  static constexpr Run of_halves = set_register_of_halves<R, H>;
 };
 
 template <class Form>
@@ -129,10 +145,26 @@ Run setp(Decoder& d) {
 Run set(Decoder& d) {
   read_comparison(d, 3);
   const Type result = d.type(), type = d.type();
-  if (size_of(result) != 4 || size_of(type) == 0) return nullptr;
   d.take({result, type, type});
-  d.operation.offset = result == Type::kF32 ? 0x3f800000 : UINT32_MAX;
-  return of_type<Register>(type, d.has("ftz"));
+  const bool is_integer = result == Type::kU32 || result == Type::kS32;
+  if (type == Type::kF16x2 || type == Type::kBF16x2) {
+    if (result != type && !is_integer) return nullptr;
+    d.operation.offset = is_integer ? UINT16_MAX : type == Type::kF16x2 ? kHalfOne : kBHalfOne;
+    return type == Type::kF16x2 ? set_register_of_pairs<Half> : set_register_of_pairs<BHalf>;
+  }
+  switch (result) {
+    case Type::kF32: d.operation.offset = 0x3f800000; break;
+    case Type::kU32:
+    case Type::kS32: d.operation.offset = UINT32_MAX; break;
+    case Type::kF16: d.operation.offset = kHalfOne; break;
+    case Type::kBF16: d.operation.offset = kBHalfOne; break;
+    case Type::kU16:
+    case Type::kS16: d.operation.offset = UINT16_MAX; break;
+    default: return nullptr;
+  }
+  const bool flushes = d.has("ftz");
+  return size_of(result) == 2 ? of_type<Register<uint16_t>>(type, flushes)
+                              : of_type<Register<uint32_t>>(type, flushes);
 }
 
 }  // namespace kernkit::cuda_on_cpu::ptx

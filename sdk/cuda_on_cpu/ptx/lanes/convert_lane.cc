@@ -117,6 +117,22 @@ float to_float(double x, Rounding rounding) {
   return 0;
 }
 
+// The neighbour of what rounds to the nearest, where that is on the other side of x.
+template <class H>
+uint16_t half_bits(double x, Rounding rounding) {
+  const H near = H::from(narrow_to_odd(x));
+  const double value = near.value();
+  if (rounding == Rounding::kNearest || x != x || std::isinf(x)) return near.bits;
+  const bool down =
+      value > x && (rounding == Rounding::kDown || (rounding == Rounding::kZero && x > 0));
+  const bool up =
+      value < x && (rounding == Rounding::kUp || (rounding == Rounding::kZero && x < 0));
+  if (!down && !up) return near.bits;
+  if ((near.bits & 0x7fffu) == 0) return down ? 0x8001 : 0x0001;
+  const bool negative = (near.bits & 0x8000u) != 0;
+  return static_cast<uint16_t>(negative == down ? near.bits + 1 : near.bits - 1);
+}
+
 double saturated(double x) { return x > 0 ? (x > 1 ? 1 : x) : 0; }
 
 uint64_t convert(const Conversion& conversion, uint64_t bits) {
@@ -133,8 +149,8 @@ uint64_t convert(const Conversion& conversion, uint64_t bits) {
   double x = number.is_integer ? to_odd(number) : number.real;
   if (conversion.to_integral) x = to_integral(x, conversion.rounding);
   if (conversion.saturates) x = saturated(x);
-  if (to == Type::kF16) return Half::from(narrow_to_odd(x)).bits;
-  if (to == Type::kBF16) return BHalf::from(narrow_to_odd(x)).bits;
+  if (to == Type::kF16) return half_bits<Half>(x, conversion.rounding);
+  if (to == Type::kBF16) return half_bits<BHalf>(x, conversion.rounding);
   if (to == Type::kF32) {
     const float y = canonical(to_float(x, conversion.rounding));
     return bit_cast<uint32_t>(conversion.flushes ? flush(y) : y);
@@ -189,10 +205,9 @@ bool is_known(const Conversion& c) {
   const bool nearest = c.rounding == Rounding::kNearest;
   if (is_integer(c.to)) return is_integer(c.from) ? nearest && !c.to_integral : c.to_integral;
   if (c.to_integral) return c.to == c.from;
-  if (nearest || c.to == Type::kF32) return true;
+  if (nearest || c.to != Type::kF64) return true;
   // A wider one holds all of it.
-  return size_of(c.from) < size_of(c.to) && (is_real(c.from) || size_of(c.from) <= 4) &&
-         c.to == Type::kF64;
+  return size_of(c.from) < size_of(c.to);
 }
 
 int64_t pack(const Conversion& c) {

@@ -16,6 +16,11 @@ Run least(Decoder& d, Type type) {
   return d.has("NaN") ? of_half<Binary<WithNan<Op>>>(type) : of_half<Binary<Op>>(type);
 }
 
+template <template <class> class Form, class Op>
+Run arithmetic(Type type, bool saturates) {
+  return saturates ? of_half<Form<Sat<Op>>>(type) : of_half<Form<Op>>(type);
+}
+
 }  // namespace
 
 Run half_arithmetic(Decoder& d, Type type) {
@@ -24,11 +29,15 @@ Run half_arithmetic(Decoder& d, Type type) {
   d.ignore({"rn"});
   d.need_operands(name == "fma" ? 4 : name == "abs" || name == "neg" ? 2 : 3);
   d.take(type);
-  if (name == "add") return of_half<Binary<Add>>(type);
-  if (name == "sub") return of_half<Binary<Sub>>(type);
-  if (name == "mul") return of_half<Binary<Mul>>(type);
+  const bool may_saturate = name == "add" || name == "sub" || name == "mul" || name == "fma";
+  const bool saturates =
+      may_saturate && (type == Type::kF16 || type == Type::kF16x2) && d.has("sat");
+  if (name == "add") return arithmetic<Binary, Add>(type, saturates);
+  if (name == "sub") return arithmetic<Binary, Sub>(type, saturates);
+  if (name == "mul") return arithmetic<Binary, Mul>(type, saturates);
   if (name == "fma") {
-    return d.has("relu") ? of_half<Ternary<Relu<Fma>>>(type) : of_half<Ternary<Fma>>(type);
+    return !saturates && d.has("relu") ? of_half<Ternary<Relu<Fma>>>(type)
+                                       : arithmetic<Ternary, Fma>(type, saturates);
   }
   if (name == "min") return least<Min>(d, type);
   if (name == "max") return least<Max>(d, type);

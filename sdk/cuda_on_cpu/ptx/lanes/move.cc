@@ -39,20 +39,22 @@ Run move_of_size(uint32_t size) {
   }
 }
 
-template <template <class, class> class Form>
+template <template <class, class, int> class Form>
 Run of_pieces(uint32_t whole, size_t pieces) {
-  if (whole == 4 && pieces == 2) return Form<uint32_t, uint16_t>::run;
-  if (whole == 8 && pieces == 2) return Form<uint64_t, uint32_t>::run;
-  if (whole == 8 && pieces == 4) return Form<uint64_t, uint16_t>::run;
+  if (whole == 2 && pieces == 2) return Form<uint16_t, uint16_t, 8>::run;
+  if (whole == 4 && pieces == 4) return Form<uint32_t, uint16_t, 8>::run;
+  if (whole == 4 && pieces == 2) return Form<uint32_t, uint16_t, 16>::run;
+  if (whole == 8 && pieces == 2) return Form<uint64_t, uint32_t, 32>::run;
+  if (whole == 8 && pieces == 4) return Form<uint64_t, uint16_t, 16>::run;
   return nullptr;
 }
-template <class Whole, class Piece>
+template <class Whole, class Piece, int kBits>
 struct Pack {
-  static constexpr Run run = pack<Whole, Piece>;
+  static constexpr Run run = pack<Whole, Piece, kBits>;
 };
-template <class Whole, class Piece>
+template <class Whole, class Piece, int kBits>
 struct Unpack {
-  static constexpr Run run = unpack<Whole, Piece>;
+  static constexpr Run run = unpack<Whole, Piece, kBits>;
 };
 
 Run move_pieces(Decoder& d, Type type, bool packs) {
@@ -60,8 +62,8 @@ Run move_pieces(Decoder& d, Type type, bool packs) {
   const uint32_t whole = size_of(type);
   if (pieces.size() != 2 && pieces.size() != 4) return nullptr;
   const uint32_t size = whole / static_cast<uint32_t>(pieces.size());
-  if (size != 2 && size != 4) return nullptr;
-  const Type piece = size == 2 ? Type::kB16 : Type::kB32;
+  if (size != 1 && size != 2 && size != 4) return nullptr;
+  const Type piece = size == 1 ? Type::kB8 : size == 2 ? Type::kB16 : Type::kB32;
   for (const Operand& one : pieces) {
     uint32_t& slot = d.operation.list[d.operation.count++];
     if (one.kind != Operand::kNothing) slot = packs ? d.from(one, piece) : d.to(one, piece);

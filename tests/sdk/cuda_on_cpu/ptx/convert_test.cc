@@ -119,6 +119,63 @@ TEST_F(PtxConvert, BetweenFloats) {
   });
 }
 
+// In the direction of the rounding, the number of the format that is nearest: a neighbour of what
+// rounds to the nearest.
+uint64_t directed(double x, char how, int e, int m) {
+  const uint64_t near = encoded(x, e, m);
+  const double value = decoded(near, e, m);
+  if (x != x || x - x != 0) return near;
+  const bool too_high = value > x, too_low = value < x;
+  const bool down = how == 'm'   ? too_high
+                    : how == 'z' ? x > 0 && too_high
+                                 : false,
+             up = how == 'p'   ? too_low
+                  : how == 'z' ? x < 0 && too_low
+                               : false;
+  if (!down && !up) return near;
+  const bool negative = (near & 0x8000) != 0;
+  if ((near & 0x7fff) == 0) return down ? 0x8001 : 0x0001;
+  return negative == down ? near + 1 : near - 1;
+}
+
+TEST_F(PtxConvert, DirectedRoundingsOf16Bits) {
+  for (const std::string how : {"rz", "rm", "rp"}) {
+    for (const std::string type : {"f16", "bf16"}) {
+      const int e = type == "f16" ? 5 : 8, m = 15 - e;
+      const auto text = [&](const std::string& from) {
+        return "cvt." + how + "." + type + "." + from + " %d, %a";
+      };
+      const auto round = [&](double x) { return directed(x, how[1], e, m); };
+      check(text("f32"), {type, "f32"},
+            [&](uint64_t a, uint64_t, uint64_t) { return round(f32(a)); });
+      check(text("u32"), {type, "u32"},
+            [&](uint64_t a, uint64_t, uint64_t) { return round(static_cast<double>(a)); });
+      check(text("s32"), {type, "s32"}, [&](uint64_t a, uint64_t, uint64_t) {
+        return round(static_cast<double>(static_cast<int32_t>(a)));
+      });
+      check_each(text("u16"), {type, "u16"},
+                 [&](uint64_t a, uint64_t, uint64_t) { return round(static_cast<double>(a)); });
+      check_each(text("s16"), {type, "s16"}, [&](uint64_t a, uint64_t, uint64_t) {
+        return round(static_cast<double>(static_cast<int16_t>(a)));
+      });
+      // In double precision an odd last bit stands for what lies below.
+      const auto wide = [&](bool negative, uint64_t magnitude) {
+        const int more = magnitude >> 53 != 0 ? 11 - __builtin_clzll(magnitude) : 0;
+        const bool inexact = (magnitude & ((uint64_t{1} << more) - 1)) != 0;
+        const auto x =
+            std::ldexp(static_cast<double>(magnitude >> more | (inexact ? 1u : 0u)), more);
+        return round(negative ? -x : x);
+      };
+      check(text("u64"), {type, "u64"},
+            [&](uint64_t a, uint64_t, uint64_t) { return wide(false, a); });
+      check(text("s64"), {type, "s64"}, [&](uint64_t a, uint64_t, uint64_t) {
+        const bool negative = static_cast<int64_t>(a) < 0;
+        return wide(negative, negative ? 0 - a : a);
+      });
+    }
+  }
+}
+
 TEST_F(PtxConvert, ToIntegers) {
   const auto clamp = [](long double x, long double least, long double most) {
     return x != x ? 0 : x < least ? least : x > most ? most : x;
@@ -215,6 +272,33 @@ TEST_F(PtxConvert, ArithmeticOf16Bits) {
         [](uint64_t a, uint64_t b, uint64_t c) {
           return encoded(static_cast<long double>(f16(a)) * f16(b) + f16(c), 5, 10);
         });
+  // .sat: from 0 to 1; a NaN becomes +0.
+  const auto clamped = [](auto x) {
+    using X = decltype(x);
+    return x > 0 ? (x > 1 ? X{1} : x) : X{0};
+  };
+  const std::vector<std::string> types = {"f16", "f16", "f16", "f16"};
+  const auto check_saturated = [&](const std::string& name, const auto& of) {
+    const std::string operands = name == "fma.rn" ? " %d, %a, %b, %c" : " %d, %a, %b";
+    const std::vector<std::string> taken(types.begin(), types.end() - (name == "fma.rn" ? 0 : 1));
+    check(name + ".sat.f16" + operands, taken, [&](uint64_t a, uint64_t b, uint64_t c) {
+      return encoded(clamped(of(f16(a), f16(b), f16(c))), 5, 10);
+    });
+    std::vector<std::string> pairs(taken.size(), "f16x2");
+    check(name + ".sat.f16x2" + operands, pairs, [&](uint64_t a, uint64_t b, uint64_t c) {
+      const auto half = [&](int by) {
+        return encoded(
+            clamped(of(f16(a >> by & 0xffff), f16(b >> by & 0xffff), f16(c >> by & 0xffff))), 5,
+            10);
+      };
+      return half(0) | half(16) << 16;
+    });
+  };
+  check_saturated("add", [](double a, double b, double) { return a + b; });
+  check_saturated("sub", [](double a, double b, double) { return a - b; });
+  check_saturated("mul", [](double a, double b, double) { return a * b; });
+  check_saturated("fma.rn",
+                  [](double a, double b, double c) { return static_cast<long double>(a) * b + c; });
   check("mul.bf16 %d, %a, %b", {"bf16", "bf16", "bf16"},
         [](uint64_t a, uint64_t b, uint64_t) { return encoded(bf16(a) * bf16(b), 8, 7); });
 }

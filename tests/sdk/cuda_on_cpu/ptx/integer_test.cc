@@ -473,6 +473,17 @@ TEST_F(PtxInteger, Comparisons) {
 TEST_F(PtxInteger, Moves) {
   check("mov.b64 %d, {%a, %b}", {"b64", "b32", "b32"},
         [](uint64_t a, uint64_t b, uint64_t) { return b << 32 | a; });
+  const std::string bytes = "{\n.reg .b8 p, q, r;\ncvt.u8.u32 p, %a;\ncvt.u8.u32 q, %b;\n";
+  check(bytes + "mov.b16 %d, {p, q};\n}", {"b16", "u32", "u32"},
+        [](uint64_t a, uint64_t b, uint64_t) { return (a & 255) | (b & 255) << 8; });
+  check(bytes + "mov.b32 %d, {q, p, 0, q};\n}", {"b32", "u32", "u32"},
+        [](uint64_t a, uint64_t b, uint64_t) {
+          return (b & 255) | (a & 255) << 8 | (b & 255) << 24;
+        });
+  check(bytes + "mov.b32 {r, _, p, q}, %a;\nmov.b32 %d, {p, q, r, r};\n}", {"b32", "u32", "u32"},
+        [](uint64_t a, uint64_t, uint64_t) {
+          return (a >> 16 & 255) | (a >> 24 & 255) << 8 | (a & 255) * 0x1010000;
+        });
   check("mov.b32 %d, {%a, %b}", {"b32", "b16", "b16"},
         [](uint64_t a, uint64_t b, uint64_t) { return b << 16 | a; });
   check("{ .reg .b32 x; mov.b64 {x, %d}, %a; }", {"b32", "b64"},

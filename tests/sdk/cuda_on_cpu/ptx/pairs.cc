@@ -93,6 +93,15 @@ struct Arithmetic {
   double b;
 };
 
+// .sat: from 0 to 1, and 0 for a NaN.
+template <class Op>
+struct Clamped {
+  static double of(double a, double b) {
+    const double x = Op::of(a, b), above = x > 0 ? x : 0;
+    return above > 1 ? 1 : above;
+  }
+};
+
 // A number rather than a NaN; -0 is less than +0.
 template <class Format, bool kLeast>
 struct Choice {
@@ -118,6 +127,14 @@ struct Comparison {
   }
   const double* all = Format::values();
   double b;
+};
+
+// set: these bits where the comparison holds.
+template <class Holds, uint32_t kBits>
+struct Marked {
+  explicit Marked(uint16_t second) : holds(second) {}
+  uint32_t operator()(uint32_t first) const { return holds(first) * kBits; }
+  Holds holds;
 };
 
 // Of integers: as PTX ISA says, X extends them. A step gives all bits; kMask are those of its
@@ -181,6 +198,19 @@ struct Compared {
   }
 };
 
+template <class Format, class Holds>
+void add_comparison(Names& names, const std::string& type, const std::string& how) {
+  constexpr uint32_t kOne = ((uint32_t{1} << (Format::kExponent - 1)) - 1) << Format::kMantissa;
+  const std::string two = type + "x2", sources = " %d, %a, %b";
+  for (const std::string& from : {type, two}) {
+    names["setp." + how + "." + from + sources] = row<Holds>();
+    names["set." + how + "." + from + "." + from + sources] = row<Marked<Holds, kOne>>();
+  }
+  names["set." + how + ".u32." + two + sources] = row<Marked<Holds, 0xffff>>();
+  names["set." + how + ".u16." + type + sources] = row<Marked<Holds, 0xffff>>();
+  names["set." + how + ".s32." + type + sources] = row<Marked<Holds, UINT32_MAX>>();
+}
+
 template <class Format>
 void add_format(Names& names, const std::string& type) {
   const auto add = [&](const std::string& op, Row row) {
@@ -189,22 +219,25 @@ void add_format(Names& names, const std::string& type) {
   add("add", row<Arithmetic<Format, Sum>>());
   add("sub", row<Arithmetic<Format, Difference>>());
   add("mul", row<Arithmetic<Format, Product>>());
+  add("add.sat", row<Arithmetic<Format, Clamped<Sum>>>());
+  add("sub.sat", row<Arithmetic<Format, Clamped<Difference>>>());
+  add("mul.sat", row<Arithmetic<Format, Clamped<Product>>>());
   add("min", row<Choice<Format, true>>());
   add("max", row<Choice<Format, false>>());
-  add("setp.eq", row<Comparison<Format, false, true, false, false>>());
-  add("setp.ne", row<Comparison<Format, true, false, true, false>>());
-  add("setp.lt", row<Comparison<Format, true, false, false, false>>());
-  add("setp.le", row<Comparison<Format, true, true, false, false>>());
-  add("setp.gt", row<Comparison<Format, false, false, true, false>>());
-  add("setp.ge", row<Comparison<Format, false, true, true, false>>());
-  add("setp.equ", row<Comparison<Format, false, true, false, true>>());
-  add("setp.neu", row<Comparison<Format, true, false, true, true>>());
-  add("setp.ltu", row<Comparison<Format, true, false, false, true>>());
-  add("setp.leu", row<Comparison<Format, true, true, false, true>>());
-  add("setp.gtu", row<Comparison<Format, false, false, true, true>>());
-  add("setp.geu", row<Comparison<Format, false, true, true, true>>());
-  add("setp.num", row<Comparison<Format, true, true, true, false>>());
-  add("setp.nan", row<Comparison<Format, false, false, false, true>>());
+  add_comparison<Format, Comparison<Format, false, true, false, false>>(names, type, "eq");
+  add_comparison<Format, Comparison<Format, true, false, true, false>>(names, type, "ne");
+  add_comparison<Format, Comparison<Format, true, false, false, false>>(names, type, "lt");
+  add_comparison<Format, Comparison<Format, true, true, false, false>>(names, type, "le");
+  add_comparison<Format, Comparison<Format, false, false, true, false>>(names, type, "gt");
+  add_comparison<Format, Comparison<Format, false, true, true, false>>(names, type, "ge");
+  add_comparison<Format, Comparison<Format, false, true, false, true>>(names, type, "equ");
+  add_comparison<Format, Comparison<Format, true, false, true, true>>(names, type, "neu");
+  add_comparison<Format, Comparison<Format, true, false, false, true>>(names, type, "ltu");
+  add_comparison<Format, Comparison<Format, true, true, false, true>>(names, type, "leu");
+  add_comparison<Format, Comparison<Format, false, false, true, true>>(names, type, "gtu");
+  add_comparison<Format, Comparison<Format, false, true, true, true>>(names, type, "geu");
+  add_comparison<Format, Comparison<Format, true, true, true, false>>(names, type, "num");
+  add_comparison<Format, Comparison<Format, false, false, false, true>>(names, type, "nan");
 }
 
 template <class X>

@@ -107,7 +107,31 @@ TEST_F(PtxValueForms, Comparisons) {
           [&](uint64_t a, uint64_t b, uint64_t) { return holds(f16(a), f16(b)); });
     check(setp + ".bf16 %d, %a, %b", {"pred", "bf16", "bf16"},
           [&](uint64_t a, uint64_t b, uint64_t) { return holds(bf16(a), bf16(b)); });
+    // set: 1.0 or all bits, of each half of a pair.
+    const std::string set = std::string("set.") + one.name;
+    for (const std::string type : {"f16", "bf16"}) {
+      const uint64_t yes = type == "f16" ? 0x3c00 : 0x3f80;
+      const auto value = [&](uint64_t x) { return type == "f16" ? f16(x) : bf16(x); };
+      const auto of_pair = [&](uint64_t a, uint64_t b, uint64_t result) {
+        const uint64_t low = holds(value(a & 0xffff), value(b & 0xffff)),
+                       high = holds(value(a >> 16), value(b >> 16));
+        return low * result | high * result << 16;
+      };
+      check(set + "." + type + "." + type + " %d, %a, %b", {type, type, type},
+            [&](uint64_t a, uint64_t b, uint64_t) { return yes * holds(value(a), value(b)); });
+      const std::string two = type + "x2";
+      check(set + "." + two + "." + two + " %d, %a, %b", {two, two, two},
+            [&](uint64_t a, uint64_t b, uint64_t) { return of_pair(a, b, yes); });
+      check(set + ".u32." + two + " %d, %a, %b", {"u32", two, two},
+            [&](uint64_t a, uint64_t b, uint64_t) { return of_pair(a, b, 0xffff); });
+    }
   }
+  check("set.lt.u16.f16 %d, %a, %b", {"u16", "f16", "f16"},
+        [](uint64_t a, uint64_t b, uint64_t) { return f16(a) < f16(b) ? 0xffffu : 0; });
+  check("set.lt.s32.bf16 %d, %a, %b", {"s32", "bf16", "bf16"},
+        [](uint64_t a, uint64_t b, uint64_t) { return bf16(a) < bf16(b) ? UINT32_MAX : 0; });
+  check("set.ge.f16.f32 %d, %a, %b", {"f16", "f32", "f32"},
+        [](uint64_t a, uint64_t b, uint64_t) { return f32(a) >= f32(b) ? 0x3c00u : 0; });
   const auto check_set = [&](const std::string& how,
                              const std::function<bool(float, float)>& holds) {
     check("set." + how + ".f32.f32 %d, %a, %b", {"f32", "f32", "f32"},

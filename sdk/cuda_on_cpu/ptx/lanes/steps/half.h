@@ -73,6 +73,15 @@ struct Neg {
     return {static_cast<uint16_t>(a.bits ^ 0x8000u)};
   }
 };
+/// .sat: from 0 to 1, and 0 for a NaN.
+template <class Op>
+struct Sat {
+  template <class H, class... Rest>
+  static H of(H x, Rest... rest) {
+    const float y = Op::of(x, rest...).value();
+    return H::from(y > 0 ? (y > 1 ? 1.0f : y) : 0.0f);
+  }
+};
 /// fma.relu: what is negative or a NaN becomes 0; a NaN stays one.
 template <class Op>
 struct Relu {

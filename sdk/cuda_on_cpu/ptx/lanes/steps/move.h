@@ -14,28 +14,31 @@ struct Same {
     return a;
   }
 };
-// mov.b32 d, {low, high}. A source may lie where the result goes, so that comes last.
-template <class Whole, class Piece>
+// mov.b32 d, {low, high}. A source may have the place of the result, which is written last. A piece
+// of 8 bits has a register of 16 bits.
+template <class Whole, class Piece, int kBits = 8 * sizeof(Piece)>
 void pack(Warp& warp, const Operation& operation) {
+  constexpr Whole kMask = static_cast<Whole>(~uint64_t{0} >> (64 - kBits));
   alignas(64) Whole whole[32] = {};
   for (int k = 0; k < operation.count; ++k) {
     const Piece* piece = warp.lanes<Piece>(operation.list[k]);
-    const auto shift = static_cast<int>(8 * sizeof(Piece)) * k;
-    each_lane([&](int l) { whole[l] |= static_cast<Whole>(Whole{piece[l]} << shift); });
+    each_lane([&](int l) {
+      whole[l] |= static_cast<Whole>(static_cast<Whole>(piece[l] & kMask) << (kBits * k));
+    });
   }
   Whole* d = warp.results<Whole>(operation.to);
   each_lane([&](int l) { d[l] = whole[l]; });
   warp.keep<Whole>(operation.to);
 }
 // mov.b32 {low, high}, a
-template <class Whole, class Piece>
+template <class Whole, class Piece, int kBits = 8 * sizeof(Piece)>
 void unpack(Warp& warp, const Operation& operation) {
+  constexpr Whole kMask = static_cast<Whole>(~uint64_t{0} >> (64 - kBits));
   const Whole* a = warp.lanes<Whole>(operation.a);
   for (int k = 0; k < operation.count; ++k) {
     if (operation.list[k] == kNone) continue;
     Piece* d = warp.results<Piece>(operation.list[k]);
-    const auto shift = static_cast<int>(8 * sizeof(Piece)) * k;
-    each_lane([&](int l) { d[l] = static_cast<Piece>(a[l] >> shift); });
+    each_lane([&](int l) { d[l] = static_cast<Piece>(a[l] >> (kBits * k) & kMask); });
     warp.keep<Piece>(operation.list[k]);
   }
 }
