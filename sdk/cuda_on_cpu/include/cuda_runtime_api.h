@@ -18,6 +18,7 @@
   X(cudaErrorInitializationError, 3, "initialization error")                                      \
   X(cudaErrorCudartUnloading, 4, "driver shutting down")                                          \
   X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                           \
+  X(cudaErrorInvalidPitchValue, 12, "invalid pitch argument")                                     \
   X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                          \
   X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                  \
   X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                     \

@@ -89,8 +89,8 @@ cudaError_t cudaDeviceSynchronize() {
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return call("cudaDeviceGetStreamPriorityRange", Reach::kHost, [&] {
-    *least = 0;
-    *greatest = -5;
+    *least = kLeastPriority;
+    *greatest = kGreatestPriority;
     return cudaSuccess;
   });
 }

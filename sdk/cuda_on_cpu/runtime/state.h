@@ -33,6 +33,8 @@ struct CUstream_st {
   int device;
   bool non_blocking = false;
   kernkit::cuda_on_cpu::CapturePoint point;
+  int priority = 0;
+  unsigned long number = 0;  // in the order of all streams, from 1 on
 };
 struct CUevent_st {
   int device;
@@ -107,6 +109,7 @@ struct Injection {
 struct DeviceState {
   size_t used = 0;  // by allocations without a pool, and reserved by pools [bytes]
   std::shared_ptr<MemoryPool> default_pool, pool, graph_pool;
+  unsigned flags = 0;  // by cudaSetDeviceFlags(): how the host waits
   cudaError_t once = cudaSuccess;
   cudaError_t sticky = cudaSuccess;
 };
@@ -130,6 +133,7 @@ struct State {
   TasksBefore waited;       // what the host waited for
   unsigned long tasks = 0;  // how many there were
   unsigned long allocated = 0;
+  unsigned long streams_made = 0;
   uint64_t random_state = 0;
   /// Another number each time, from the seed; 0 without one.
   uint64_t random();
@@ -226,6 +230,8 @@ cudaError_t refuse_work(cudaStream_t stream);
 cudaError_t refuse_waiting(cudaStream_t stream);
 /// What a call says that waited for a device.
 cudaError_t error_of_device(int device);
+/// Priorities of streams; a smaller number is a higher priority.
+inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;
 /// Says what went wrong, on a device: it is lost with that.
 void note_fault(const std::string& sentence);
 void fault(const std::string& sentence, int device, cudaError_t error);

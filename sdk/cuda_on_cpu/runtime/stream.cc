@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams.
+#include <algorithm>
+
 #include "process/sanitizers.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
@@ -7,8 +9,11 @@
 namespace kernkit::cuda_on_cpu {
 namespace {
 
-cudaError_t create_stream(cudaStream_t* stream, unsigned flags) {
+// A priority outside of the range becomes the nearest one in the range.
+cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority = kLeastPriority) {
   *stream = new CUstream_st;
+  (*stream)->priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+  (*stream)->number = ++state().streams_made;
   (*stream)->non_blocking = (flags & cudaStreamNonBlocking) != 0;
   (*stream)->device = thread_state().device;
   state().streams.insert(*stream);
@@ -83,9 +88,9 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return call("cudaStreamCreateWithFlags", Reach::kDevice,
               [&] { return create_stream(stream, flags); });
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   return call("cudaStreamCreateWithPriority", Reach::kDevice,
-              [&] { return create_stream(stream, flags); });
+              [&] { return create_stream(stream, flags, priority); });
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call("cudaStreamDestroy", Reach::kHost, [&] { return destroy_stream(stream); });

@@ -18,6 +18,7 @@ CudaApiFacts FACTS_OF() {
       FACT(cudaErrorInitializationError),
       FACT(cudaErrorCudartUnloading),
       FACT(cudaErrorInvalidConfiguration),
+      FACT(cudaErrorInvalidPitchValue),
       FACT(cudaErrorInvalidSymbol),
       FACT(cudaErrorInvalidDevicePointer),
       FACT(cudaErrorInvalidMemcpyDirection),

@@ -12,13 +12,14 @@ bool is_valid(const Rows& rows) {
   return rows.height == 0 || (rows.width <= rows.to_pitch && rows.width <= rows.from_pitch);
 }
 
-// A call that copies or fills rows.
+// A call that copies or fills rows; `error`: of rows that are longer than their pitch.
 template <class Work>
-cudaError_t call_with_rows(const char* function, const Rows& rows, const Work& work) {
+cudaError_t call_with_rows(const char* function, const Rows& rows, cudaError_t error,
+                           const Work& work) {
   return call(function, Reach::kDevice, [&] {
     if (is_valid(rows)) return work();
-    return reject_argument("width: rows of " + bytes_text(rows.width) +
-                           " are longer than their pitch");
+    return reject_argument(
+        "width: rows of " + bytes_text(rows.width) + " are longer than their pitch", error);
   });
 }
 // Memory of every device is memory of the process.
@@ -49,18 +50,18 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
   const Rows rows{to_pitch, from_pitch, width, height};
-  return call_with_rows("cudaMemcpy2DAsync", rows,
+  return call_with_rows("cudaMemcpy2DAsync", rows, cudaErrorInvalidPitchValue,
                         [&] { return copy_rows(to, from, rows, kind, stream); });
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
   const Rows rows{to_pitch, from_pitch, width, height};
-  return call_with_rows("cudaMemcpy2D", rows,
+  return call_with_rows("cudaMemcpy2D", rows, cudaErrorInvalidPitchValue,
                         [&] { return copy_rows_and_wait(to, from, rows, kind); });
 }
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
   const Rows rows{pitch, pitch, width, height};
-  return call_with_rows("cudaMemset2D", rows, [&] {
+  return call_with_rows("cudaMemset2D", rows, cudaErrorInvalidValue, [&] {
     const cudaError_t refused = refuse_waiting(nullptr);
     return refused != cudaSuccess ? refused : fill_rows(to, value, rows, nullptr);
   });
@@ -68,13 +69,23 @@ cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
   const Rows rows{pitch, pitch, width, height};
-  return call_with_rows("cudaMemset2DAsync", rows,
+  return call_with_rows("cudaMemset2DAsync", rows, cudaErrorInvalidValue,
                         [&] { return fill_rows(to, value, rows, stream); });
 }
+// Serialised with the work of the current device and of both devices, before and after the call:
+// here the host waits for that work.
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t size) {
-  return call_with_peers("cudaMemcpyPeer", to_device, from_device,
-                         [&] { return copy_and_wait(to, from, size, cudaMemcpyDeviceToDevice); });
+  return call_with_peers("cudaMemcpyPeer", to_device, from_device, [&] {
+    const int current = thread_state().device;
+    for (const int device : {current, to_device, from_device}) {
+      if (refuse_device(device)) return cudaErrorStreamCaptureUnsupported;
+    }
+    for (const int device : {current, to_device, from_device}) drain_device(device);
+    const cudaError_t error = copy_and_wait(to, from, size, cudaMemcpyDeviceToDevice);
+    drain(current, nullptr);
+    return error != cudaSuccess ? error : error_of_device(current);
+  });
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                                 size_t size, cudaStream_t stream) {

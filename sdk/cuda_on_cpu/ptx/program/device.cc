@@ -204,10 +204,62 @@ ChannelFormat cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
   return {x, y, z, w, kind};
 }
 
-// Of speed alone, or of where threads wait.
-cudaError_t cudaSetDeviceFlags(unsigned) {
-  return call("cudaSetDeviceFlags", Reach::kHost, [] { return cudaSuccess; });
+cudaError_t cudaDeviceGetPCIBusId(char* address, int length, int device) {
+  return call("cudaDeviceGetPCIBusId", Reach::kHost, [&] {
+    if (address == nullptr || length <= static_cast<int>(std::strlen("0000:00:00.0"))) {
+      return cudaErrorInvalidValue;
+    }
+    if (!exists(device)) return cudaErrorInvalidDevice;
+    const DeviceProperties all = properties_of(device);
+    std::snprintf(address, static_cast<size_t>(length), "%04x:%02x:%02x.0", all.pciDomainID,
+                  all.pciBusID, all.pciDeviceID);
+    return cudaSuccess;
+  });
 }
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* address) {
+  return call("cudaDeviceGetByPCIBusId", Reach::kHost, [&] {
+    unsigned domain = 0, bus = 0, number = 0;
+    if (device == nullptr || address == nullptr ||
+        std::sscanf(address, "%x:%x:%x", &domain, &bus, &number) != 3) {
+      return cudaErrorInvalidValue;
+    }
+    for (int i = 0; exists(i); ++i) {
+      const DeviceProperties all = properties_of(i);
+      if (static_cast<unsigned>(all.pciDomainID) != domain ||
+          static_cast<unsigned>(all.pciBusID) != bus ||
+          static_cast<unsigned>(all.pciDeviceID) != number) {
+        continue;
+      }
+      *device = i;
+      return cudaSuccess;
+    }
+    return cudaErrorInvalidDevice;
+  });
+}
+
+// How threads of the host wait, and other hints, which change no result.
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  return call("cudaSetDeviceFlags", Reach::kHost, [&] {
+    constexpr unsigned kSpin = 1, kYield = 2, kBlock = 4, kSchedules = 7, kAll = 0x3f;
+    const unsigned schedule = flags & kSchedules;
+    if ((flags & ~kAll) != 0 ||
+        (schedule != 0 && schedule != kSpin && schedule != kYield && schedule != kBlock)) {
+      return cudaErrorInvalidValue;
+    }
+    if (!exists(thread_state().device)) return cudaErrorNoDevice;
+    state().device_states[static_cast<size_t>(thread_state().device)].flags = flags;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return call("cudaGetDeviceFlags", Reach::kHost, [&] {
+    if (flags == nullptr) return cudaErrorInvalidValue;
+    if (!exists(thread_state().device)) return cudaErrorNoDevice;
+    *flags = state().device_states[static_cast<size_t>(thread_state().device)].flags;
+    return cudaSuccess;
+  });
+}
+// Of speed alone.
 cudaError_t cudaDeviceSetCacheConfig(int) {
   return call("cudaDeviceSetCacheConfig", Reach::kHost, [] { return cudaSuccess; });
 }

@@ -40,7 +40,7 @@ std::vector<GraphNode>::iterator find(std::vector<GraphNode>* nodes, const CUgra
 // A stream that is captured, while one lives.
 class Recorder {
  public:
-  explicit Recorder(int device) : stream_{device, true, {}} {
+  explicit Recorder(int device) : stream_{device, true, {}, 0, 0} {
     stream_.point.capture = std::make_shared<Capture>(
         Capture{&stream_, cudaStreamCaptureModeRelaxed, thread_number(), false, false, {}});
     state().streams.insert(&stream_);

@@ -10,11 +10,11 @@
   X(cudaCreateSurfaceObject) X(cudaCreateTextureObject) \
   X(cudaCtxResetPersistingL2Cache) X(cudaDestroyExternalMemory) X(cudaDestroyExternalSemaphore) \
   X(cudaDestroySurfaceObject) X(cudaDestroyTextureObject) X(cudaDeviceDisablePeerAccess) \
-  X(cudaDeviceEnablePeerAccess) X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetByPCIBusId) \
+  X(cudaDeviceEnablePeerAccess) X(cudaDeviceFlushGPUDirectRDMAWrites) \
   X(cudaDeviceGetCacheConfig) \
   X(cudaDeviceGetHostAtomicCapabilities) \
   X(cudaDeviceGetNvSciSyncAttributes) X(cudaDeviceGetP2PAtomicCapabilities) \
-  X(cudaDeviceGetP2PAttribute) X(cudaDeviceGetPCIBusId) X(cudaDeviceGetSharedMemConfig) \
+  X(cudaDeviceGetP2PAttribute) X(cudaDeviceGetSharedMemConfig) \
   X(cudaDeviceGetTexture1DLinearMaxWidth) \
   X(cudaDeviceRegisterAsyncNotification) \
   X(cudaDeviceSetSharedMemConfig) \
@@ -23,14 +23,14 @@
   X(cudaEGLStreamConsumerDisconnect) X(cudaEGLStreamConsumerReleaseFrame) \
   X(cudaEGLStreamProducerConnect) X(cudaEGLStreamProducerDisconnect) \
   X(cudaEGLStreamProducerPresentFrame) X(cudaEGLStreamProducerReturnFrame) \
-  X(cudaEventCreateFromEGLSync) X(cudaEventRecordWithFlags) X(cudaEventRecordWithFlags_ptsz) \
+  X(cudaEventCreateFromEGLSync) X(cudaEventRecordWithFlags_ptsz) \
   X(cudaEventRecord_ptsz) X(cudaExternalMemoryGetMappedBuffer) \
   X(cudaExternalMemoryGetMappedMipmappedArray) X(cudaFreeArray) X(cudaFreeAsync_ptsz) \
   X(cudaFreeMipmappedArray) X(cudaFuncGetParamInfo) X(cudaFuncSetSharedMemConfig) \
   X(cudaGLGetDevices) X(cudaGLMapBufferObject) X(cudaGLMapBufferObjectAsync) \
   X(cudaGLRegisterBufferObject) X(cudaGLSetBufferObjectMapFlags) X(cudaGLSetGLDevice) \
   X(cudaGLUnmapBufferObject) X(cudaGLUnmapBufferObjectAsync) X(cudaGLUnregisterBufferObject) \
-  X(cudaGetChannelDesc) X(cudaGetDeviceFlags) X(cudaGetDriverEntryPoint) \
+  X(cudaGetChannelDesc) X(cudaGetDriverEntryPoint) \
   X(cudaGetDriverEntryPointByVersion) X(cudaGetDriverEntryPointByVersion_ptsz) \
   X(cudaGetDriverEntryPoint_ptsz) X(cudaGetExportTable) X(cudaGetFuncBySymbol) X(cudaGetKernel) \
   X(cudaGetMipmappedArrayLevel) X(cudaGetSurfaceObjectResourceDesc) \
@@ -112,14 +112,14 @@
   X(cudaMipmappedArrayGetMemoryRequirements) X(cudaMipmappedArrayGetSparseProperties) \
   X(cudaOccupancyMaxActiveClusters) X(cudaOccupancyMaxPotentialClusterSize) \
   X(cudaSetValidDevices) X(cudaSignalExternalSemaphoresAsync) \
-  X(cudaSignalExternalSemaphoresAsync_ptsz) X(cudaStreamAddCallback) \
+  X(cudaSignalExternalSemaphoresAsync_ptsz) \
   X(cudaStreamAddCallback_ptsz) X(cudaStreamAttachMemAsync_ptsz) \
   X(cudaStreamBeginCaptureToGraph) X(cudaStreamBeginCaptureToGraph_ptsz) \
   X(cudaStreamBeginCapture_ptsz) X(cudaStreamCopyAttributes) X(cudaStreamCopyAttributes_ptsz) \
   X(cudaStreamEndCapture_ptsz) X(cudaStreamGetAttribute) X(cudaStreamGetAttribute_ptsz) \
-  X(cudaStreamGetCaptureInfo) X(cudaStreamGetCaptureInfo_ptsz) X(cudaStreamGetDevice) \
-  X(cudaStreamGetDevice_ptsz) X(cudaStreamGetFlags) X(cudaStreamGetFlags_ptsz) X(cudaStreamGetId) \
-  X(cudaStreamGetId_ptsz) X(cudaStreamGetPriority) X(cudaStreamGetPriority_ptsz) \
+  X(cudaStreamGetCaptureInfo) X(cudaStreamGetCaptureInfo_ptsz) \
+  X(cudaStreamGetDevice_ptsz) X(cudaStreamGetFlags_ptsz) \
+  X(cudaStreamGetId_ptsz) X(cudaStreamGetPriority_ptsz) \
   X(cudaStreamIsCapturing_ptsz) X(cudaStreamQuery_ptsz) X(cudaStreamSetAttribute) \
   X(cudaStreamSetAttribute_ptsz) X(cudaStreamSynchronize_ptsz) \
   X(cudaStreamUpdateCaptureDependencies) X(cudaStreamUpdateCaptureDependencies_ptsz) \

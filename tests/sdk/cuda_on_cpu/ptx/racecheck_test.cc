@@ -12,6 +12,9 @@
 #include "process/sanitizers.h"
 #include "ptx_fixture.h"
 
+extern "C" cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                                      size_t size);
+
 namespace kernkit::cuda_on_cpu {
 namespace {
 
@@ -670,6 +673,35 @@ TEST_F(PtxCallRaces, WhatOrdersThem) {
     EXPECT_EQ(said(first, second, [](auto one, auto) { cudaStreamSynchronize(one); }), "none");
     EXPECT_EQ(said(first, second, [](auto, auto) { cudaDeviceSynchronize(); }), "none");
     EXPECT_EQ(said(first, second, [](auto, auto) { cudaFree(nullptr); }), "none");
+  }
+}
+
+// A copy between devices is in order with all work of both.
+TEST(PtxPeers, ACopyWaitsForBothDevices) {
+  for (const unsigned seed : {0u, 1u, 2u, 3u}) {
+    CudaRuntime runtime({CudaDevice(), CudaDevice()});
+    runtime.run_kernels(true);
+    runtime.set_seed(seed);
+    constexpr size_t kBytes = 1024;
+    char* memory[2];
+    cudaStream_t streams[2];
+    for (const int device : {0, 1}) {
+      cudaSetDevice(device);
+      cudaStreamCreateWithFlags(&streams[device], cudaStreamNonBlocking);
+      cudaMalloc(reinterpret_cast<void**>(&memory[device]), kBytes);
+    }
+    const RaceCheck check;
+    cudaMemsetAsync(memory[0], 1, kBytes, streams[0]);
+    EXPECT_EQ(cudaMemcpyPeer(memory[1], 1, memory[0], 0, kBytes), cudaSuccess);
+    cudaMemsetAsync(memory[0], 2, kBytes, streams[0]);
+    char result[kBytes] = {};
+    cudaMemcpyAsync(result, memory[1], kBytes, cudaMemcpyDeviceToHost, streams[1]);
+    for (const int device : {0, 1}) {
+      cudaSetDevice(device);
+      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    }
+    EXPECT_EQ(result[kBytes - 1], 1) << "seed " << seed;
+    EXPECT_TRUE(check.races().empty()) << check.races()[0].sentence;
   }
 }
 

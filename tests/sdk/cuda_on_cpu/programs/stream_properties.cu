@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program reads back of streams and devices: flags, priorities, devices and identifiers of
+// streams, callbacks, flags and bus addresses of devices; and rows that are longer than their
+// pitch.
+#include <cstring>
+
+#include "check.h"
+
+bool right = true;
+
+template <class T, class U>
+void expect(T wanted, U found, int line) {
+  if (wanted == found) return;
+  std::printf("line %d: %lld, not %lld\n", line, static_cast<long long>(found),
+              static_cast<long long>(wanted));
+  right = false;
+}
+#define EXPECT(wanted, found) expect(wanted, found, __LINE__)
+
+__global__ void add(int* x) { *x += 1; }
+
+struct Seen {
+  int *x, value = 0, calls = 0;
+  cudaStream_t stream = nullptr;
+  cudaError_t status = cudaErrorUnknown;
+};
+void CUDART_CB note(cudaStream_t stream, cudaError_t status, void* data) {
+  Seen& seen = *static_cast<Seen*>(data);
+  seen.value = *seen.x;
+  seen.stream = stream;
+  seen.status = status;
+  ++seen.calls;
+}
+
+int main() {
+  int least = 0, greatest = 0, value = -1;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  cudaStream_t blocking, urgent, beyond;
+  check(cudaStreamCreate(&blocking));
+  check(cudaStreamCreateWithPriority(&urgent, cudaStreamNonBlocking, greatest));
+  check(cudaStreamCreateWithPriority(&beyond, cudaStreamDefault, least + 100));
+  unsigned flags = 7;
+  check(cudaStreamGetFlags(blocking, &flags));
+  EXPECT(unsigned{cudaStreamDefault}, flags);
+  check(cudaStreamGetFlags(urgent, &flags));
+  EXPECT(unsigned{cudaStreamNonBlocking}, flags);
+  check(cudaStreamGetPriority(urgent, &value));
+  EXPECT(greatest, value);
+  for (cudaStream_t stream : {blocking, beyond, cudaStream_t{nullptr}}) {
+    check(cudaStreamGetPriority(stream, &value));
+    EXPECT(least, value);  // a number outside of the range becomes the nearest in the range
+    check(cudaStreamGetDevice(stream, &value));
+    EXPECT(0, value);
+  }
+  unsigned long long first = 0, second = 0, again = 0;
+  check(cudaStreamGetId(blocking, &first));
+  check(cudaStreamGetId(urgent, &second));
+  check(cudaStreamGetId(blocking, &again));
+  EXPECT(true, first != second && first == again);
+  EXPECT(cudaErrorInvalidValue, cudaStreamGetFlags(blocking, nullptr));
+
+  Seen seen;
+  check(cudaMallocManaged(&seen.x, sizeof(int)));
+  *seen.x = 0;
+  add<<<1, 1, 0, urgent>>>(seen.x);
+  check(cudaStreamAddCallback(urgent, note, &seen, 0));
+  add<<<1, 1, 0, urgent>>>(seen.x);
+  check(cudaStreamSynchronize(urgent));
+  EXPECT(1, seen.value);
+  EXPECT(2, *seen.x);
+  EXPECT(1, seen.calls);
+  EXPECT(true, seen.stream == urgent);
+  EXPECT(cudaSuccess, seen.status);
+  EXPECT(cudaErrorInvalidValue, cudaStreamAddCallback(urgent, note, &seen, 1));
+  EXPECT(cudaErrorInvalidValue, cudaStreamAddCallback(urgent, nullptr, &seen, 0));
+  check(cudaStreamBeginCapture(urgent, cudaStreamCaptureModeRelaxed));
+  EXPECT(cudaErrorStreamCaptureUnsupported, cudaStreamAddCallback(urgent, note, &seen, 0));
+  cudaGraph_t graph;
+  EXPECT(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(urgent, &graph));
+
+  cudaEvent_t event;
+  check(cudaEventCreate(&event));
+  check(cudaEventRecordWithFlags(event, urgent, cudaEventRecordDefault));
+  check(cudaEventSynchronize(event));
+  EXPECT(cudaErrorInvalidValue, cudaEventRecordWithFlags(event, urgent, 2));
+
+  check(cudaGetDeviceFlags(&flags));
+  EXPECT(0u, flags & cudaDeviceScheduleMask);
+  check(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
+  check(cudaGetDeviceFlags(&flags));
+  EXPECT(unsigned{cudaDeviceScheduleBlockingSync}, flags & cudaDeviceScheduleMask);
+  EXPECT(cudaErrorInvalidValue, cudaSetDeviceFlags(3));
+  char address[16] = "";
+  check(cudaDeviceGetPCIBusId(address, sizeof(address), 0));
+  EXPECT(0, std::strcmp(address, "0000:00:00.0"));
+  check(cudaDeviceGetByPCIBusId(&value, address));
+  EXPECT(0, value);
+  EXPECT(cudaErrorInvalidDevice, cudaDeviceGetByPCIBusId(&value, "0000:77:00.0"));
+  EXPECT(cudaErrorInvalidValue, cudaDeviceGetByPCIBusId(&value, "none"));
+  EXPECT(cudaErrorInvalidValue, cudaDeviceGetPCIBusId(address, 12, 0));
+  EXPECT(cudaErrorInvalidDevice, cudaDeviceGetPCIBusId(address, sizeof(address), 5));
+
+  char* rows;
+  size_t pitch;
+  char copied[4 * 30];
+  check(cudaMallocPitch(&rows, &pitch, 40, 4));
+  EXPECT(cudaErrorInvalidPitchValue,
+         cudaMemcpy2D(copied, 30, rows, pitch, 40, 4, cudaMemcpyDeviceToHost));
+  EXPECT(cudaErrorInvalidPitchValue,
+         cudaMemcpy2DAsync(rows, 39, copied, 40, 40, 1, cudaMemcpyHostToDevice, urgent));
+  check(cudaMemcpy2D(copied, 30, rows, pitch, 30, 4, cudaMemcpyDeviceToHost));
+  return verdict("stream_properties", right);
+}
