@@ -13,7 +13,7 @@
 #   SOURCES              more .cc and .cu files of the op, by their path in its folder
 #   INCLUDE_DIRECTORIES  for the op's files
 #   LIBRARIES, OPTIONS   of its CUDA half: what it links, and what nvcc is told besides; of an op that is
-#                        CPU_ONLY those of its C++ files
+#                        CPU_ONLY those of its C++ files, which may call CUDA with LIBRARIES CUDA::cudart_static
 #   ARCHITECTURES        machine code for these besides the library's, such as 90a and 100a, whose
 #                        instructions no later device has
 #
@@ -138,6 +138,9 @@ function(kernkit_add_kernel library op)
     set_property(TARGET ${objects} APPEND PROPERTY KERNKIT_GPU_ONLY_OPS ${op})
   endif()
   set_property(GLOBAL APPEND PROPERTY KERNKIT_EXPORT_FILES "${dir}/${op}_export.cc")
+  set(cuda_libraries ${arg_LIBRARIES})
+  list(FILTER cuda_libraries INCLUDE REGEX "^CUDA::")
+  set_property(TARGET ${objects} APPEND PROPERTY KERNKIT_CUDA_LIBRARIES ${cuda_libraries})
   set(device_sources ${sources})
   list(FILTER device_sources INCLUDE REGEX "[.]cu$")
   list(FILTER sources EXCLUDE REGEX "[.]cu$")

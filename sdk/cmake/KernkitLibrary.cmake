@@ -181,6 +181,15 @@ function(_kernkit_place_code target)
   endif()
 endfunction()
 
+# A generator expression: 1 where a library has a .cu file, or an op that links a library of CUDA's.
+function(_kernkit_uses_cuda library out)
+  set(${out} 0 PARENT_SCOPE)
+  if(KERNKIT_WITH_CUDA)
+    set(files "$<FILTER:$<TARGET_PROPERTY:${library}_objects,SOURCES>,INCLUDE,[.]cu$>")
+    set(${out} "$<BOOL:${files}$<TARGET_PROPERTY:${library}_objects,KERNKIT_CUDA_LIBRARIES>>" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # kernkit_add_library(<name>): a shared library lib<name>.so of exported ops, and beside it
 # <name>_objects, the same code for tests and benchmarks to link.
 function(kernkit_add_library name)
@@ -222,11 +231,13 @@ function(kernkit_add_library name)
     target_link_options(${name} PRIVATE -Wl,-z,defs -Wl,--gc-sections)
   endif()
   set_target_properties(${name} PROPERTIES LINK_DEPENDS "${map}")
-  _kernkit_add_identity(${name})
+  _kernkit_uses_cuda(${name} uses_cuda)
+  _kernkit_add_identity(${name} "${uses_cuda}")
   cmake_language(DEFER CALL _kernkit_check_ops)
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _kernkit_check_float_options [[${name}]])")
   if(KERNKIT_WITH_CUDA)
-    target_compile_definitions(${name}_objects PUBLIC KERNKIT_WITH_CUDA)
+    target_compile_definitions(${name}_objects PUBLIC "$<${uses_cuda}:KERNKIT_WITH_CUDA>")
+    # An archive, of which the linker takes nothing where nothing calls it.
     target_link_libraries(${name}_objects PUBLIC CUDA::cudart_static)
     # For the message of a launch on a device that has no code here.
     list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-(real|virtual)$" "" OUTPUT_VARIABLE architectures)
