@@ -15,7 +15,7 @@ set_property(CACHE KERNKIT_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(KERNKIT_WERROR "Warnings are errors" OFF)
 
 # An error with the compiler's own message where it cannot compile an empty file. What enable_language(CUDA)
-# prints in place of that message depends on where the compiler fails; the architectures are left to it.
+# prints in place of that message depends on where the compiler fails.
 function(_kernkit_try_cuda_compiler compiler)
   get_filename_component(program "${compiler}" PROGRAM PROGRAM_ARGS arguments)
   set(off "use another one, or KERNKIT_CUDA=OFF (./kk: --no-cuda) to leave CUDA out")
@@ -78,6 +78,7 @@ macro(kernkit_find_cuda)
       elseif(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
         set(CMAKE_CUDA_ARCHITECTURES 80 90-real 100-real 120)
       endif()
+      _kernkit_check_architectures("kernkit" "${_kernkit_nvcc}" "" "${CMAKE_CUDA_ARCHITECTURES}")
       enable_language(CUDA)
       find_package(CUDAToolkit REQUIRED)
     elseif(KERNKIT_CUDA STREQUAL "ON")
