@@ -6,19 +6,25 @@ from commands import timed
 
 OURS = ("kernels/rms_norm/rms_norm.cc", "kernels/rms_norm/rms_norm_export.cc")
 PEERS = ("bench/peers/rms_norm_tvm_ffi.cc",)
-OPTIONS = "-std=c++17 -O3 -DNDEBUG -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -ffp-contract=off".split()
-OF_A_LIBRARY = "-DKERNKIT_COMPILED -fno-trapping-math -fno-math-errno -ffunction-sections -fdata-sections".split()
+OPTIONS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden",
+           "-fvisibility-inlines-hidden", "-ffp-contract=off"]  # fmt: skip
+OF_A_LIBRARY = ["-DKERNKIT_COMPILED", "-fno-trapping-math", "-fno-math-errno",
+                "-ffunction-sections", "-fdata-sections"]  # fmt: skip
 
 
 @pytest.mark.all
 def test_a_row_kernel_compiles_faster_than_on_tvm_ffis_headers(root, dlpack_include, tmp_path):
-    """Processor seconds of g++, the lesser of two. The peer has plain loops, ours has them for three instruction sets."""
+    """Processor seconds of g++, the lesser of two. The peer has plain loops, kernkit has loops for
+    three instruction sets."""
 
     def seconds(files, *more):
         total = 0.0
         for file in files:
-            command = ["g++", *OPTIONS, *more, "-I", root / "sdk/include", "-I", root / "kernels", "-isystem", dlpack_include]
-            used, code, printed = timed([*map(str, command), "-c", str(root / file), "-o", str(tmp_path / "out.o")])
+            folders = ["-I", root / "sdk/include", "-I", root / "kernels"]
+            folders += ["-isystem", dlpack_include]
+            command = ["g++", *OPTIONS, *more, *folders, "-c", root / file]
+            command += ["-o", tmp_path / "out.o"]
+            used, code, printed = timed([str(word) for word in command])
             assert code == 0, printed
             total += used
         return total

@@ -50,11 +50,13 @@ def test_find_package(prefix, outside):
 
 
 def test_a_library_without_cuda_files_has_nothing_of_cuda(prefix, outside):
-    """No CUDA runtime and no CUDA in its identity, although nvcc was found; a .cu file or a library of CUDA's brings both."""
+    """No CUDA runtime and no CUDA in its identity, although nvcc was found; a .cu file or a library
+    of CUDA's brings both."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     source = outside / "find_package"
-    build_and_call(source, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release", "-DKERNKIT_CUDA=ON")
+    options = ("-DCMAKE_BUILD_TYPE=Release", "-DKERNKIT_CUDA=ON")
+    build_and_call(source, f"-DCMAKE_PREFIX_PATH={prefix}", *options)
     assert "CUDA:STRING=ON" in (source / "build/CMakeCache.txt").read_text()
     library = source / "build/libconsumer.so"
     assert re.findall(r".*(?:cuda[A-Z]|cudart|__cuda).*", run("nm", library)) == []
