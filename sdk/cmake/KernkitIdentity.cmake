@@ -17,22 +17,20 @@ if(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-function(_kernkit_add_identity library)
+# `uses_cuda`: a generator expression, 1 where the library has CUDA code.
+function(_kernkit_add_identity library uses_cuda)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${library}_identity.cc")
-  set(cuda none)
-  if(KERNKIT_WITH_CUDA)
-    list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
-    set(cuda "${CMAKE_CUDA_COMPILER_VERSION} for ${architectures}")
-  endif()
+  list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
+  set(cuda "$<IF:${uses_cuda},${CMAKE_CUDA_COMPILER_VERSION} for ${architectures},none>")
   file(WRITE "${source}.in" "#include \"kernkit/base/version.h\"\n#define TEXT(n) #n\n#define SAY(n) TEXT(n)
 __attribute__((section(\".kernkit\"))) static const char text[] = \"library=${library} ${PROJECT_VERSION}; \"
-    \"commit=@commit@@edited@; compiler=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}; cuda=${cuda}; kernkit=\"
+    \"commit=@commit@@edited@; compiler=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}; cuda=@cuda@; kernkit=\"
     SAY(KERNKIT_VERSION_MAJOR) \".\" SAY(KERNKIT_VERSION_MINOR) \".\" SAY(KERNKIT_VERSION_PATCH);
 extern \"C\" __attribute__((visibility(\"default\"))) const char* kernkit_identity(void) { return text; }\n")
   target_sources(${library} PRIVATE "${source}")
   # A build for debugging does not wait for git, nor does a commit link it anew.
   add_custom_target(${library}_identity BYPRODUCTS "${source}" VERBATIM COMMAND_EXPAND_LISTS
     COMMAND "${CMAKE_COMMAND}" -E env "$<$<CONFIG:Debug>:KERNKIT_COMMIT=unknown>" "${CMAKE_COMMAND}"
-      "-DROOT=${PROJECT_SOURCE_DIR}" "-DSOURCE=${source}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")
+      "-DROOT=${PROJECT_SOURCE_DIR}" "-DSOURCE=${source}" "-Dcuda=${cuda}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")
   add_dependencies(${library} ${library}_identity)
 endfunction()

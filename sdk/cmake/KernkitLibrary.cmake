@@ -15,7 +15,7 @@ set_property(CACHE KERNKIT_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(KERNKIT_WERROR "Warnings are errors" OFF)
 
 # An error with the compiler's own message where it cannot compile an empty file. What enable_language(CUDA)
-# prints in place of that message depends on where the compiler fails; the architectures are left to it.
+# prints in place of that message depends on where the compiler fails.
 function(_kernkit_try_cuda_compiler compiler)
   get_filename_component(program "${compiler}" PROGRAM PROGRAM_ARGS arguments)
   set(off "use another one, or KERNKIT_CUDA=OFF (./kk: --no-cuda) to leave CUDA out")
@@ -78,6 +78,7 @@ macro(kernkit_find_cuda)
       elseif(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
         set(CMAKE_CUDA_ARCHITECTURES 80 90-real 100-real 120)
       endif()
+      _kernkit_check_architectures("kernkit" "${_kernkit_nvcc}" "" "${CMAKE_CUDA_ARCHITECTURES}")
       enable_language(CUDA)
       find_package(CUDAToolkit REQUIRED)
     elseif(KERNKIT_CUDA STREQUAL "ON")
@@ -181,6 +182,15 @@ function(_kernkit_place_code target)
   endif()
 endfunction()
 
+# A generator expression: 1 where a library has a .cu file, or an op that links a library of CUDA's.
+function(_kernkit_uses_cuda library out)
+  set(${out} 0 PARENT_SCOPE)
+  if(KERNKIT_WITH_CUDA)
+    set(files "$<FILTER:$<TARGET_PROPERTY:${library}_objects,SOURCES>,INCLUDE,[.]cu$>")
+    set(${out} "$<BOOL:${files}$<TARGET_PROPERTY:${library}_objects,KERNKIT_CUDA_LIBRARIES>>" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # kernkit_add_library(<name>): a shared library lib<name>.so of exported ops, and beside it
 # <name>_objects, the same code for tests and benchmarks to link.
 function(kernkit_add_library name)
@@ -222,11 +232,13 @@ function(kernkit_add_library name)
     target_link_options(${name} PRIVATE -Wl,-z,defs -Wl,--gc-sections)
   endif()
   set_target_properties(${name} PROPERTIES LINK_DEPENDS "${map}")
-  _kernkit_add_identity(${name})
+  _kernkit_uses_cuda(${name} uses_cuda)
+  _kernkit_add_identity(${name} "${uses_cuda}")
   cmake_language(DEFER CALL _kernkit_check_ops)
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _kernkit_check_float_options [[${name}]])")
   if(KERNKIT_WITH_CUDA)
-    target_compile_definitions(${name}_objects PUBLIC KERNKIT_WITH_CUDA)
+    target_compile_definitions(${name}_objects PUBLIC "$<${uses_cuda}:KERNKIT_WITH_CUDA>")
+    # An archive, of which the linker takes nothing where nothing calls it.
     target_link_libraries(${name}_objects PUBLIC CUDA::cudart_static)
     # For the message of a launch on a device that has no code here.
     list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-(real|virtual)$" "" OUTPUT_VARIABLE architectures)

@@ -34,6 +34,9 @@
 #include "kernkit/memory/impl/nd_alloc.h"
 #include "kernkit/memory/impl/overlap.h"
 
+#if __has_include("kernkit/cpu/impl/rows.h")  // of a part that a library may lack
+#include "kernkit/cpu/impl/rows.h"
+#endif
 #if __has_include("kernkit/shapes/impl/refusal.h")  // of a part that a library may lack
 #include "kernkit/shapes/impl/refusal.h"
 #endif

@@ -336,6 +336,55 @@ def test_an_architecture_that_nvcc_has_not_is_refused(project):
         assert re.search(rf"kernkit_add_kernel\(ops plus\): nvcc has no architecture {wrong}; it has [0-9, ]*\b90,", said)
 
 
+def test_a_family_beside_its_first_member_is_refused_when_cmake_configures(project):
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    said = refused(project(f"kernkit_add_kernel(ops plus {ALL} ARCHITECTURES 90a 100f)", "-DKERNKIT_CUDA=ON"))
+    assert (
+        "kernkit_add_kernel(ops plus): nvcc does not compile ARCHITECTURES 90a 100f with the library's 80 90-real 100-real 120 of "
+        "CMAKE_CUDA_ARCHITECTURES (The same GPU code (`sm_100f`) generated for non family-specific and family-specific GPU arch); "
+        'write 100a in place of 100f, or configure with -DCMAKE_CUDA_ARCHITECTURES="80;90-real;100-virtual;120", which keeps the '
+        "PTX of 100"
+    ) in said
+
+
+INSTEAD = 'configure with -DCMAKE_CUDA_ARCHITECTURES="%s", which keeps the PTX of %s'
+LISTED = r"it has 75, [0-9, ]*, with an .a. from 90 and an .f. from 100 on"
+
+
+@pytest.mark.parametrize("own, library, fix", [
+    ("100f", "80;100", "write 100a in place of 100f, or " + INSTEAD % ("80;100-virtual", 100)),
+    ("100f", "100;100-real", "write 100a in place of 100f, or " + INSTEAD % ("100-virtual;100-virtual", 100)),
+    ("120;120f", "80", "leave out 120: the machine code of 120f runs on its devices"),
+    ("100", "80;100f-real", "leave out 100: the machine code of 100f runs on its devices"),
+    ("", "103-real;103f", INSTEAD % ("103-virtual;103f", 103)),
+    ("100f", "all-major", "write 100a in place of 100f, or " + INSTEAD % ("80;90;100-virtual;110;120", 100)),
+    ("90f", "80", LISTED),
+    ("", "80;33", LISTED),
+    ("", "80a", LISTED),
+    ("100f", "80;100-virtual", None),
+    ("100f", "80;103-real;110-real;110f-virtual", None),
+    ("100a;90a", "80;90;100f", None),
+    ("", "90;90a;100a;100-real;100-virtual;100f-virtual", None),
+    ("90a", "native", None),
+    ("", "OFF", None),
+])  # fmt: skip
+def test_architectures_that_nvcc_does_not_compile_together(root, tmp_path, own, library, fix):
+    """As CMake configures, in the words of one message: which list, which entries, what instead."""
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    (tmp_path / "check.cmake").write_text(
+        f'cmake_minimum_required(VERSION 3.25)\ninclude("{root}/sdk/cmake/KernkitKernel.cmake")\n'
+        f'_kernkit_check_architectures(here nvcc "{own}" "{library}")\n'
+    )
+    checked = subprocess.run(["cmake", "-P", "check.cmake"], cwd=tmp_path, capture_output=True, text=True)
+    said = " ".join(checked.stderr.split())
+    assert (checked.returncode == 0) == (fix is None), said
+    if fix:
+        assert f"here: nvcc does not compile {'ARCHITECTURES ' + own.replace(';', ' ') + ' with' if own else 'CMAKE_CUDA_ARCH'}" in said
+        assert re.search(rf"\(.*\); {fix}(?: Call Stack|$)", said), said
+
+
 @pytest.mark.all
 def test_architectures_of_the_environment(project):
     """CUDAARCHS, where no option says them; the build folder keeps them as it keeps an option."""

@@ -49,6 +49,34 @@ def test_find_package(prefix, outside):
     build_and_call(outside / "find_package", f"-DCMAKE_PREFIX_PATH={prefix}")
 
 
+def test_a_library_without_cuda_files_has_nothing_of_cuda(prefix, outside):
+    """No CUDA runtime and no CUDA in its identity, although nvcc was found; a .cu file or a library
+    of CUDA's brings both."""
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    source = outside / "find_package"
+    options = ("-DCMAKE_BUILD_TYPE=Release", "-DKERNKIT_CUDA=ON")
+    build_and_call(source, f"-DCMAKE_PREFIX_PATH={prefix}", *options)
+    assert "CUDA:STRING=ON" in (source / "build/CMakeCache.txt").read_text()
+    library = source / "build/libconsumer.so"
+    assert re.findall(r".*(?:cuda[A-Z]|cudart|__cuda).*", run("nm", library)) == []
+    assert read_identity(library)["cuda"] == "none"
+    assert library.stat().st_size < 200_000
+
+    listing = source / "CMakeLists.txt"
+    lines = listing.read_text()
+    (source / "more.cu").touch()
+    for with_cuda in (
+        lines.replace("CPU_ONLY", "CPU_ONLY LIBRARIES CUDA::cudart_static"),
+        lines + "target_sources(consumer_objects PRIVATE more.cu)\n",
+    ):
+        listing.write_text(with_cuda)
+        run("cmake", source / "build")
+        commands = run("ninja", "-C", source / "build", "-t", "commands", "libconsumer.so")
+        assert re.search(r"-DKERNKIT_WITH_CUDA .*negate_export.cc", commands)
+        assert re.search(r"-Dcuda=\"?[\d.]+ for \d", commands)
+
+
 @pytest.mark.all
 def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
     source = tmp_path / "moving"

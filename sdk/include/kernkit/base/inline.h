@@ -10,3 +10,13 @@
 #define KERNKIT_ALL_INLINE __attribute__((always_inline))
 #endif
 #define KERNKIT_INLINE KERNKIT_ALL_INLINE inline
+
+// A large function that flattened functions alone call, such as loops of KERNKIT_VECTORISED, which
+// inline it. g++ optimises a function that is always inlined at every level of calls anew, each
+// time with all that it calls, and a plain function once.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(__NO_INLINE__) && !defined(__CUDACC__)
+#define KERNKIT_FLATTENED inline
+#else
+#define KERNKIT_FLATTENED KERNKIT_INLINE
+#endif

@@ -107,7 +107,7 @@ class Row {
   }
 
   template <class Op, class Out, class... In>
-  KERNKIT_INLINE void map_of(const Op& op, Out* out, const In*... in) const {
+  KERNKIT_FLATTENED void map_of(const Op& op, Out* out, const In*... in) const {
     if constexpr (kSingly<Out, In...>) {
       detail::map_singly(op, d_, out, in...);
     } else {
@@ -169,7 +169,7 @@ class Row {
   // Where Out is not void, what is reduced is stored as well. Lanes of whole blocks stay in
   // registers.
   template <template <class> class Reduction, class Out, class Op, class... In>
-  KERNKIT_INLINE auto reduce(const Op& op, Out* out, const In*... in) const {
+  KERNKIT_FLATTENED auto reduce(const Op& op, Out* out, const In*... in) const {
     using R = detail::result_of<Op, In...>;
     static_assert(std::is_same_v<R, float> || std::is_same_v<R, double>,
                   "row: op makes float or double");

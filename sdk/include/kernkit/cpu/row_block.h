@@ -94,6 +94,12 @@ struct LastBlock {
   KERNKIT_INLINE LastBlock() {}  // leaves it uninitialised, also where it is LastBlock()
   KERNKIT_INLINE const T* of(const T* in, int64_t d) {
     if (__builtin_expect(d >= kBlock, 1)) return in + d - kBlock;
+    return short_row(in, d);
+  }
+
+ private:
+  // Compiled once for all instruction sets.
+  __attribute__((noinline)) KERNKIT_LOCAL const T* short_row(const T* in, int64_t d) {
     for (int64_t i = 0, first = kBlock - d; i < kBlock; ++i) {
       part[i] = in[i < first ? 0 : i - first];
       asm volatile("");  // not vectorised

@@ -2,83 +2,52 @@
 // The CPU loop of an op on rows: norms, softmax, activations.
 #pragma once
 
-#include "kernkit/cpu/parallel.h"
 #include "kernkit/cpu/row.h"
-#include "kernkit/error.h"
 
 namespace kernkit::cpu {
 
 namespace detail {
 
-/// Why a body did not end. Threads write it.
-struct RowFailure {
-  size_t missing_bytes = 0;  // of memory for what a row keeps; 0 where there was enough
-  bool overwritten = false;  // the body used a value whose memory it had overwritten
+/// The loops over rows [begin, end) that one body has, without its type; null for a set that is not
+/// compiled.
+struct RowLoops {
+  using Loop = void (*)(const void* body, int64_t d, int64_t begin, int64_t end);
+  Loop baseline, avx2, avx512;
 };
 
 template <class Body>
 struct RowsOf {
-  using Loop = void (*)(const Body& body, int64_t d, int64_t begin, int64_t end);
-
   template <InstructionSet kSet>
-  KERNKIT_INLINE static void loop(const Body& body, int64_t d, int64_t begin, int64_t end) {
+  KERNKIT_FLATTENED static void loop(const void* body, int64_t d, int64_t begin, int64_t end) {
+    const Body& of_row = *static_cast<const Body*>(body);
     RowScratch scratch;
     for (int64_t r = begin; r < end; ++r) {
       scratch.begin_row();
-      body(Row<kSet>(d, &scratch), r);
+      of_row(Row<kSet>(d, &scratch), r);
     }
   }
-  KERNKIT_VECTORISED static void baseline(const Body& body, int64_t d, int64_t begin, int64_t end) {
+  KERNKIT_VECTORISED_ROWS static void baseline(const void* body, int64_t d, int64_t begin,
+                                               int64_t end) {
     loop<InstructionSet::kBaseline>(body, d, begin, end);
   }
 #if KERNKIT_INSTRUCTION_SETS > 1
-  KERNKIT_AVX2 KERNKIT_VECTORISED static void avx2(const Body& body, int64_t d, int64_t begin,
-                                                   int64_t end) {
+  KERNKIT_AVX2 KERNKIT_VECTORISED_ROWS static void avx2(const void* body, int64_t d, int64_t begin,
+                                                        int64_t end) {
     loop<InstructionSet::kAvx2>(body, d, begin, end);
   }
-  KERNKIT_AVX512 KERNKIT_VECTORISED static void avx512(const Body& body, int64_t d, int64_t begin,
-                                                       int64_t end) {
+  KERNKIT_AVX512 KERNKIT_VECTORISED_ROWS static void avx512(const void* body, int64_t d,
+                                                            int64_t begin, int64_t end) {
     loop<InstructionSet::kAvx512>(body, d, begin, end);
   }
+  static constexpr RowLoops kLoops{baseline, avx2, avx512};
+#else
+  static constexpr RowLoops kLoops{baseline, nullptr, nullptr};
 #endif
-  static Loop best() {
-#if KERNKIT_INSTRUCTION_SETS > 1
-    const InstructionSet set = machine().instruction_set;
-    if (set >= InstructionSet::kAvx512) return avx512;
-    if (set == InstructionSet::kAvx2) return avx2;
-#endif
-    return baseline;
-  }
-
-  /// The rows of [begin, end), up to the one whose body fails.
-  static void run(Loop loop, const Body& body, int64_t d, int64_t begin, int64_t end,
-                  RowFailure* failure) {
-    try {
-      loop(body, d, begin, end);
-    } catch (const NoRowMemory& error) {
-      __atomic_store_n(&failure->missing_bytes, error.bytes, __ATOMIC_RELAXED);
-    } catch (const RowValueWasOverwritten&) {
-      __atomic_store_n(&failure->overwritten, true, __ATOMIC_RELAXED);
-    }
-  }
 };
 
-[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL inline void throw_row_failure(
-    const RowFailure& failure) {
-  if (failure.overwritten) {
-    KERNKIT_THROW(RuntimeError)
-        << "cpu::rows(): the body used what row.load() or row.map() returned after a map(), "
-           "map_sum() or put() had overwritten that memory; use it before, or take row.keep()";
-  }
-  KERNKIT_THROW(MemoryError) << "row.keep(): the system has no memory of " << failure.missing_bytes
-                             << " bytes for the kept values of a row";
-}
-
-// Rows take so many times as long as an elementwise loop over their bytes: several threads have
-// them from an eighth of the bytes on, which are 10 us of a norm and 50 of a softmax.
-inline constexpr size_t kRowWork = 8;
-// Bytes of the rows that a thread takes at a time, some 2 to 12 us.
-inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
+/// rows() without the type of its body.
+KERNKIT_LOCAL void run_rows(const RowLoops& loops, const void* body, int64_t n, int64_t d,
+                            size_t bytes);
 
 }  // namespace detail
 
@@ -101,22 +70,11 @@ inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
 /// written.
 template <class Body>
 void rows(int64_t n, int64_t d, size_t bytes, const Body& body) {
-  using Rows = detail::RowsOf<Body>;
-  const auto loop = Rows::best();
-  if (n <= 0) return;
-  detail::RowFailure failure;
-  if (bytes < machine().threading_bytes / detail::kRowWork) {
-    Rows::run(loop, body, d, 0, n, &failure);
-  } else {
-    const size_t of_a_row = bytes / static_cast<size_t>(n) + 1;
-    const auto grain = static_cast<int64_t>(detail::kRowPieceBytes / of_a_row);
-    parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-      Rows::run(loop, body, d, begin, end, &failure);
-    });
-  }
-  if (__builtin_expect(failure.missing_bytes != 0 || failure.overwritten, 0)) {
-    detail::throw_row_failure(failure);
-  }
+  detail::run_rows(detail::RowsOf<Body>::kLoops, &body, n, d, bytes);
 }
 
 }  // namespace kernkit::cpu
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/cpu/impl/rows.h"
+#endif

@@ -32,14 +32,25 @@
 
 // A function whose loops are vectorised, which g++ does not do at -O2, and that calls nothing it
 // can inline. Instructions stay in their order: g++ would write the halves of a cache line apart,
-// which costs a third of the speed (Cascade Lake).
+// which costs a third of the speed (Cascade Lake). A loop over rows leaves out passes of g++ that
+// find next to nothing in blocks without branches. GCSE and PRE are not among these passes: without
+// GCSE softmax executes 7 to 23 % more instructions.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
-#define KERNKIT_VECTORISED                                                                         \
-  __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off",          \
-                          "no-schedule-insns2", "no-tree-loop-distribute-patterns", "peel-loops"), \
+#define KERNKIT_VECTORISED_BY(...)                                                                \
+  __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off",         \
+                          "no-schedule-insns2", "no-tree-loop-distribute-patterns", __VA_ARGS__), \
                  flatten)) KERNKIT_LOCAL
+#define KERNKIT_VECTORISED KERNKIT_VECTORISED_BY("peel-loops")
+#define KERNKIT_VECTORISED_ROWS                                                                  \
+  KERNKIT_VECTORISED_BY("peel-loops", "no-tree-vrp", "no-gcse-after-reload",                     \
+                        "no-rerun-cse-after-loop", "no-cse-follow-jumps", "no-unswitch-loops",   \
+                        "no-split-loops", "no-version-loops-for-strides", "no-loop-interchange", \
+                        "no-loop-unroll-and-jam", "no-predictive-commoning",                     \
+                        "no-tree-loop-distribution", "no-split-paths", "no-store-merging",       \
+                        "no-crossjumping", "no-tree-tail-merge")
 #else
 #define KERNKIT_VECTORISED __attribute__((flatten)) KERNKIT_LOCAL
+#define KERNKIT_VECTORISED_ROWS KERNKIT_VECTORISED
 #endif
 // A function that rounds a product before it is added to, so that a few elements have the bits of
 // many: g++ fuses where the compiler was told of FMA, such as by -march=native, unless

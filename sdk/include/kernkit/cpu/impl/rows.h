@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The choice of a loop over rows, its threads and its errors.
+#pragma once
+
+#include "kernkit/cpu/parallel.h"
+#include "kernkit/cpu/rows.h"
+#include "kernkit/error.h"
+
+namespace kernkit::cpu::detail {
+
+/// Why a body did not end. Threads write it.
+struct RowFailure {
+  size_t missing_bytes = 0;  // of memory for what a row keeps; 0 where there was enough
+  bool overwritten = false;  // the body used a value whose memory it had overwritten
+};
+
+// Rows take so many times as long as an elementwise loop over their bytes: several threads have
+// them from an eighth of the bytes on, which are 10 us of a norm and 50 of a softmax.
+inline constexpr size_t kRowWork = 8;
+// Bytes of the rows that a thread takes at a time, some 2 to 12 us.
+inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
+
+KERNKIT_LOCAL inline RowLoops::Loop best_row_loop(const RowLoops& loops) {
+  if (loops.avx2 == nullptr) return loops.baseline;
+  const InstructionSet set = machine().instruction_set;
+  if (set >= InstructionSet::kAvx512) return loops.avx512;
+  return set == InstructionSet::kAvx2 ? loops.avx2 : loops.baseline;
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL inline void throw_row_failure(
+    const RowFailure& failure) {
+  if (failure.overwritten) {
+    KERNKIT_THROW(RuntimeError)
+        << "cpu::rows(): the body used what row.load() or row.map() returned after a map(), "
+           "map_sum() or put() had overwritten that memory; use it before, or take row.keep()";
+  }
+  KERNKIT_THROW(MemoryError) << "row.keep(): the system has no memory of " << failure.missing_bytes
+                             << " bytes for the kept values of a row";
+}
+
+KERNKIT_COLD void run_rows(const RowLoops& loops, const void* body, int64_t n, int64_t d,
+                           size_t bytes) {
+  const RowLoops::Loop loop = best_row_loop(loops);
+  if (n <= 0) return;
+  RowFailure failure;
+  // The rows of [begin, end), up to the one whose body fails.
+  const auto run = [&](int64_t begin, int64_t end) {
+    try {
+      loop(body, d, begin, end);
+    } catch (const NoRowMemory& error) {
+      __atomic_store_n(&failure.missing_bytes, error.bytes, __ATOMIC_RELAXED);
+    } catch (const RowValueWasOverwritten&) {
+      __atomic_store_n(&failure.overwritten, true, __ATOMIC_RELAXED);
+    }
+  };
+  if (bytes < machine().threading_bytes / kRowWork) {
+    run(0, n);
+  } else {
+    const size_t of_a_row = bytes / static_cast<size_t>(n) + 1;
+    parallel_for(n, static_cast<int64_t>(kRowPieceBytes / of_a_row), run);
+  }
+  if (__builtin_expect(failure.missing_bytes != 0 || failure.overwritten, 0)) {
+    throw_row_failure(failure);
+  }
+}
+
+}  // namespace kernkit::cpu::detail

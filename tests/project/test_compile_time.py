@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a row kernel's host files take to compile, by the same op on tvm-ffi's headers."""
+
+import pytest
+from commands import timed
+
+OURS = ("kernels/rms_norm/rms_norm.cc", "kernels/rms_norm/rms_norm_export.cc")
+PEERS = ("bench/peers/rms_norm_tvm_ffi.cc",)
+OPTIONS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden",
+           "-fvisibility-inlines-hidden", "-ffp-contract=off"]  # fmt: skip
+OF_A_LIBRARY = ["-DKERNKIT_COMPILED", "-fno-trapping-math", "-fno-math-errno",
+                "-ffunction-sections", "-fdata-sections"]  # fmt: skip
+
+
+@pytest.mark.all
+def test_a_row_kernel_compiles_faster_than_on_tvm_ffis_headers(root, dlpack_include, tmp_path):
+    """Processor seconds of g++, the lesser of two. The peer has plain loops, kernkit has loops for
+    three instruction sets."""
+
+    def seconds(files, *more):
+        total = 0.0
+        for file in files:
+            folders = ["-I", root / "sdk/include", "-I", root / "kernels"]
+            folders += ["-isystem", dlpack_include]
+            command = ["g++", *OPTIONS, *more, *folders, "-c", root / file]
+            command += ["-o", tmp_path / "out.o"]
+            used, code, printed = timed([str(word) for word in command])
+            assert code == 0, printed
+            total += used
+        return total
+
+    rounds = [(seconds(OURS, *OF_A_LIBRARY), seconds(PEERS)) for _ in range(2)]
+    ours, theirs = (min(side) for side in zip(*rounds))
+    print(f"rms_norm takes {ours:.2f} s, on tvm-ffi's headers {theirs:.2f} s: {ours / theirs:.2f}")
+    assert ours / theirs < 1.0
