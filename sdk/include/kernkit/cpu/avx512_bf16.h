@@ -68,9 +68,15 @@ KERNKIT_AVX512 KERNKIT_INLINE void hardware_loop(Op op, int64_t n, unsigned ways
   const bool staged = (ways & kPastCaches) != 0;
   bfloat16* to = staged ? reinterpret_cast<bfloat16*>(stage.bytes) : out;
   const int64_t step = staged ? 0 : kBlock;
-  for (int64_t i = 0; i < n; i += kBlock, to += step) {
+  for (int64_t i = 0, done = 0; done < n; to += step) {
     hardware_pair_block(op, to, in + i...);
-    if (ways != 0) move_block<true>(ways, stage, out + i, in + i...);
+    done += kBlock;
+    if (ways != 0) {
+      move_block<true>(ways, stage, out + i, in + i...);
+      i = next_block<bfloat16>(ways, done, n);
+    } else {
+      i = done;
+    }
   }
 }
 
