@@ -370,22 +370,6 @@ TEST(CpuElementwiseSizes, LongLoopsStartAtALineOfTheOutput) {
   detail::known_machine = &here;
 }
 
-// Pieces are few, so that their ends cost little, and leave each thread several turns.
-TEST(CpuElementwiseSizes, PiecesOfThreads) {
-  const int before = threads();
-  const size_t mib = size_t{1} << 20;
-  const auto piece = [](int count, size_t bytes) {
-    set_threads(count);
-    return detail::elements_of_a_piece(bytes, 8) * 8;
-  };
-  EXPECT_EQ(piece(2, 4 * mib), 256 << 10);
-  EXPECT_EQ(piece(2, 64 * mib), 2 << 20);
-  EXPECT_EQ(piece(8, 64 * mib), 512 << 10);
-  EXPECT_EQ(piece(2, 1024 * mib), 4 << 20);
-  EXPECT_EQ(piece(256, 1024 * mib), 256 << 10);
-  set_threads(before);
-}
-
 std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   const unsigned ways = info.param.ways;
   return std::string(kNames[static_cast<int>(info.param.set)]) +

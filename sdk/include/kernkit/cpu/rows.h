@@ -18,27 +18,32 @@ struct RowFailure {
 
 template <class Body>
 struct RowsOf {
-  using Loop = void (*)(const Body& body, int64_t d, int64_t begin, int64_t end);
+  using Loop = void (*)(const Body& body, int64_t d, int64_t begin, int64_t end, int* streams);
 
   template <InstructionSet kSet>
-  KERNKIT_INLINE static void loop(const Body& body, int64_t d, int64_t begin, int64_t end) {
+  KERNKIT_INLINE static void loop(const Body& body, int64_t d, int64_t begin, int64_t end,
+                                  int* shared) {
     RowScratch scratch;
+    RowStreams streams(shared);
     for (int64_t r = begin; r < end; ++r) {
       scratch.begin_row();
-      body(Row<kSet>(d, &scratch), r);
+      streams.begin_row();
+      body(Row<kSet>(d, &scratch, &streams), r);
+      streams.end_row();
     }
   }
-  KERNKIT_VECTORISED static void baseline(const Body& body, int64_t d, int64_t begin, int64_t end) {
-    loop<InstructionSet::kBaseline>(body, d, begin, end);
+  KERNKIT_VECTORISED static void baseline(const Body& body, int64_t d, int64_t begin, int64_t end,
+                                          int* streams) {
+    loop<InstructionSet::kBaseline>(body, d, begin, end, streams);
   }
 #if KERNKIT_INSTRUCTION_SETS > 1
   KERNKIT_AVX2 KERNKIT_VECTORISED static void avx2(const Body& body, int64_t d, int64_t begin,
-                                                   int64_t end) {
-    loop<InstructionSet::kAvx2>(body, d, begin, end);
+                                                   int64_t end, int* streams) {
+    loop<InstructionSet::kAvx2>(body, d, begin, end, streams);
   }
   KERNKIT_AVX512 KERNKIT_VECTORISED static void avx512(const Body& body, int64_t d, int64_t begin,
-                                                       int64_t end) {
-    loop<InstructionSet::kAvx512>(body, d, begin, end);
+                                                       int64_t end, int* streams) {
+    loop<InstructionSet::kAvx512>(body, d, begin, end, streams);
   }
 #endif
   static Loop best() {
@@ -51,15 +56,16 @@ struct RowsOf {
   }
 
   /// The rows of [begin, end), up to the one whose body fails.
-  static void run(Loop loop, const Body& body, int64_t d, int64_t begin, int64_t end,
+  static void run(Loop loop, const Body& body, int64_t d, int64_t begin, int64_t end, int* streams,
                   RowFailure* failure) {
     try {
-      loop(body, d, begin, end);
+      loop(body, d, begin, end, streams);
     } catch (const NoRowMemory& error) {
       __atomic_store_n(&failure->missing_bytes, error.bytes, __ATOMIC_RELAXED);
     } catch (const RowValueWasOverwritten&) {
       __atomic_store_n(&failure->overwritten, true, __ATOMIC_RELAXED);
     }
+    if (streams != nullptr) end_streaming();
   }
 };
 
@@ -77,7 +83,7 @@ struct RowsOf {
 // Rows take so many times as long as an elementwise loop over their bytes: several threads have
 // them from an eighth of the bytes on, which are 10 us of a norm and 50 of a softmax.
 inline constexpr size_t kRowWork = 8;
-// Bytes of the rows that a thread takes at a time, some 2 to 12 us.
+// The least bytes of the rows that a thread takes at a time, some 2 to 12 us.
 inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
 
 }  // namespace detail
@@ -104,14 +110,19 @@ void rows(int64_t n, int64_t d, size_t bytes, const Body& body) {
   using Rows = detail::RowsOf<Body>;
   const auto loop = Rows::best();
   if (n <= 0) return;
+  const Machine& here = machine();
+  const bool streaming = bytes >= here.streaming_bytes && (here.streaming & kPastCaches) != 0;
+  int bits = detail::RowStreams::kUnknown;
+  int* const streams = streaming ? &bits : nullptr;
   detail::RowFailure failure;
-  if (bytes < machine().threading_bytes / detail::kRowWork) {
-    Rows::run(loop, body, d, 0, n, &failure);
+  if (bytes < here.threading_bytes / detail::kRowWork) {
+    Rows::run(loop, body, d, 0, n, streams, &failure);
   } else {
     const size_t of_a_row = bytes / static_cast<size_t>(n) + 1;
-    const auto grain = static_cast<int64_t>(detail::kRowPieceBytes / of_a_row);
+    const size_t piece = detail::piece_bytes(bytes, detail::kRowPieceBytes);
+    const auto grain = static_cast<int64_t>(piece / of_a_row);
     parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-      Rows::run(loop, body, d, begin, end, &failure);
+      Rows::run(loop, body, d, begin, end, streams, &failure);
     });
   }
   if (__builtin_expect(failure.missing_bytes != 0 || failure.overwritten, 0)) {

@@ -48,19 +48,7 @@ KERNKIT_COLD void run_part(const Work& work) {
 // Whole blocks, of which streaming ones begin at a line.
 KERNKIT_COLD void run_blocks(const Work& work) {
   work.loop(work.op, work.n, work.ways, work.out, work.inputs());
-#if defined(__x86_64__)
-  // Other threads see what went past the caches.
-  if ((work.ways & kPastCaches) != 0) asm volatile("sfence" ::: "memory");
-#endif
-}
-
-// A piece for each thread's turn: so large that its start, its end and the fence cost little, and
-// so small that threads end at about the same time.
-KERNKIT_COLD int64_t elements_of_a_piece(size_t bytes, size_t per_element) noexcept {
-  constexpr size_t kTurns = 16, kMostBytes = size_t{4} << 20;
-  const size_t share = bytes / (static_cast<size_t>(threads()) * kTurns);
-  const size_t piece = share < kPieceBytes ? kPieceBytes : share < kMostBytes ? share : kMostBytes;
-  return static_cast<int64_t>(piece / per_element) & -int64_t{kBlock};
+  if ((work.ways & kPastCaches) != 0) end_streaming();
 }
 
 // Blocks begin at a line of the output, where its elements do: a store into two lines takes the
@@ -86,11 +74,12 @@ KERNKIT_COLD void run_aligned(Work work, size_t bytes, size_t per_element, bool 
   }
   work.n = whole;
   if (threading && threads() > 1) {
-    parallel_for(whole, elements_of_a_piece(bytes, per_element), [&](int64_t begin, int64_t end) {
-      Work piece = work;
-      piece.drop(begin);
-      piece.n = end - begin;
-      run_blocks(piece);
+    const auto piece = static_cast<int64_t>(piece_bytes(bytes, kPieceBytes) / per_element);
+    parallel_for(whole, piece & -int64_t{kBlock}, [&](int64_t begin, int64_t end) {
+      Work mine = work;
+      mine.drop(begin);
+      mine.n = end - begin;
+      run_blocks(mine);
     });
   } else {
     run_blocks(work);
