@@ -28,6 +28,7 @@ enum Way : unsigned {
   kAskForOutput = 2,  // ahead of time, in order to write it, which no processor does by itself
   kPastCaches = 4,    // stores do not read the lines that they fill, nor keep them
   kByPages = 8,       // past the caches, in turns between pages
+  kHalfWidth = 16,    // registers of 32 bytes at most, for an op that takes less time than memory
 };
 
 /// Sizes count the bytes that a loop reads and writes, all its arrays together.

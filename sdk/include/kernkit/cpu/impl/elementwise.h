@@ -91,7 +91,6 @@ KERNKIT_COLD void run_aligned(Work work, size_t bytes, size_t per_element, bool 
 KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* out,
                            const void* const* in) {
   const Machine& here = machine();
-  const Loop loop = loops.by_set[static_cast<int>(here.instruction_set)];
   const size_t out_size = loops.sizes[0];
   size_t per_element = out_size;  // bytes of all arrays
   bool in_place = false;
@@ -105,6 +104,10 @@ KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* 
                          reinterpret_cast<uintptr_t>(out) % out_size == 0;
   const unsigned asking = bytes >= here.asking_bytes ? here.asking : 0;
   const unsigned ways = streaming ? here.streaming : asking;
+  const bool narrow =
+      (ways & kHalfWidth) != 0 && loops.waits && here.instruction_set >= InstructionSet::kAvx512;
+  const auto set = narrow ? InstructionSet::kAvx2 : here.instruction_set;
+  const Loop loop = loops.by_set[static_cast<int>(set)];
   const bool threading = bytes >= here.threading_bytes;
   if ((ways & kPastCaches) == 0 && !threading && in_whole_lines(n, out, bytes)) {
     return loop(op, n, ways, out, in);

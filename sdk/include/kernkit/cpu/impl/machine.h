@@ -88,7 +88,8 @@ KERNKIT_COLD Ways ways_of(const Processor& processor) noexcept {
     Ways ways;
   } known[] = {
       {{Processor::kIntel, 6, 85}, {kAskForBoth, kAskForBoth, 2}},
-      {{Processor::kIntel, kAny, kAny}, {kAskForOutput, kAskForInputs | kPastCaches | kByPages, 1}},
+      {{Processor::kIntel, kAny, kAny},
+       {kAskForOutput | kHalfWidth, kAskForInputs | kPastCaches | kByPages, 1}},
       {{Processor::kAmd, 25, 1}, {kAskForBoth, kAskForInputs | kPastCaches, 2}},
       {{Processor::kAmd, kAny, kAny}, {0, kPastCaches, 2}},
   };
