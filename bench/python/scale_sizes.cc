@@ -8,7 +8,7 @@
 
 namespace {
 
-// Of this thread, without the time of other programs on its processor.
+// The time of this thread, without that of other programs on its processor.
 double now() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
