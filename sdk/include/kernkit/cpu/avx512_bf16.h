@@ -37,16 +37,24 @@ KERNKIT_AVX512 KERNKIT_INLINE void hardware_pair_block(const Op& op, bfloat16* o
       : "v"(l[0]), "v"(l[1]), "v"(h[0]), "v"(h[1]), "v"(Words{} + uint16_t{0x7fff})
       : "k1", "k2");
   if (__builtin_expect(has_zeros, 0)) {
-    float again[2][kPairs];  // so that `low` and `high` are in registers
-    memcpy(again[0], l, sizeof(l));
-    memcpy(again[1], h, sizeof(h));
-    uint32_t least = UINT32_MAX;
-    for (int i = 0; i < kBlock; ++i) {
-      const uint32_t but_zero =
-          2 * kernkit::detail::bit_cast<uint32_t>(again[i / kPairs][i % kPairs]) - 1;
+    using Lanes = uint32_t __attribute__((vector_size(64)));
+    Lanes results[4], least = Lanes{} + UINT32_MAX;
+    memcpy(results, l, sizeof(l));
+    memcpy(results + 2, h, sizeof(h));
+    for (const Lanes& bits : results) {
+      const Lanes but_zero = bits + bits - 1;
       least = but_zero < least ? but_zero : least;
     }
-    if (least < 0x00ffffffu) {
+    const auto subnormal = least < 0x00ffffffu;
+    bool has_subnormals;
+    asm("vptestmd %1, %1, %%k1\n\tkortestw %%k1, %%k1"
+        : "=@ccnz"(has_subnormals)
+        : "v"(subnormal)
+        : "k1");
+    if (__builtin_expect(has_subnormals, 0)) {
+      float again[2][kPairs];  // so that `low` and `high` are in registers
+      memcpy(again[0], l, sizeof(l));
+      memcpy(again[1], h, sizeof(h));
       auto* const pairs = reinterpret_cast<BFloat16Pair*>(out);
       for (int i = 0; i < kPairs; ++i) pairs[i].set(again[0][i], again[1][i]);
       return;
