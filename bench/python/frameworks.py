@@ -21,7 +21,7 @@ RUNS, CALLS = 20, 500
 LIMITS = [
     ("operator of torch", "torch.mul(out=)", 1.0),
     ("operator of torch", "torch's custom_op", 0.3),
-    ("plain function", "bare function", 2.8),
+    ("plain function", "bare function", 2.5),
     ("compiled graph of ten", "the same of custom_op", 0.45),
     ("jit of ten", "the same of jnp", 1.3),
     ("jit of ten in place", "the same of jnp", 1.3),

@@ -13,6 +13,7 @@ using AddTypes = all_numeric;
 /// once, to nearest even; integers wrap modulo 2^bits, as in NumPy and PyTorch.
 template <class T>
 struct Add {
+  static constexpr bool kWaitsForMemory = true;
   using Compute = compute_t<T>;
   KERNKIT_HOST_DEVICE Compute operator()(Compute x, Compute y) const {
     if constexpr (std::is_integral_v<T>) {

@@ -15,6 +15,7 @@ using ScaleTypes = floating;
 // [functor]
 template <class T>
 struct Scale {
+  static constexpr bool kWaitsForMemory = true;
   compute_t<T> factor;
   KERNKIT_HOST_DEVICE compute_t<T> operator()(compute_t<T> x) const { return x * factor; }
 };

@@ -37,6 +37,33 @@ def test_a_wrong_kernel_has_no_time_in_python(monkeypatch):
         assert found["numpy"]["samples"] and found["numpy"]["bytes"] == 8 * 4 * (2 if op == "scale" else 3)
 
 
+def test_ten_sizes_check_each_call_and_take_the_better_copy(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench/python"))
+    import scale_sizes
+
+    size = 4096
+    y, x = scale_sizes.array(size), scale_sizes.array(size)
+
+    def right(calls):
+        y[:size].view("float32")[:] = 2 * x[:size].view("float32")
+        return 0.0
+
+    def too_much(calls):
+        y[size] = 0
+        return right(calls)
+
+    scale_sizes.check(y, x, size, {"kernkit": right})
+    for wrong in (lambda calls: 0.0, too_much):
+        with pytest.raises(SystemExit, match="kernkit is wrong at 4096 bytes"):
+            scale_sizes.check(y, x, size, {"kernkit": wrong})
+    with pytest.raises(SystemExit, match="memcpy is wrong at 4096 bytes"):
+        scale_sizes.check(y, x, size, {"memcpy": right})
+    with pytest.raises(SystemExit, match="kernkit failed at 4096 bytes"):
+        scale_sizes.check(y, x, size, {"kernkit": lambda calls: -1.0})
+    seconds = {"memcpy": 2.0, "streaming-128": 4.0, "streaming-256": 3.0, "register-256": 1.0, "kernkit": 4.0, "numpy": 1.0, "kernkit-numpy": 2.0}
+    assert scale_sizes.shares(seconds) == {"of_copy": 0.5, "of_memcpy": 0.5, "of_streaming": 0.75, "of_numpy": 0.5}
+
+
 WRONG = """
 #include "harness/harness.h"
 namespace kernkit::bench {

@@ -48,11 +48,16 @@ _RESULTS = {**_PARAMETERS, "Tensor": "{Any}"}
 _LAZY = '''
 
 {eager}: {Set}[{type}] = {{{type}(None)}}  # classes of arguments that are never lazy
+{real}: {Set}[{Any}] = {set}()  # dtypes of PyTorch that are never lazily conjugate
 
 
 def {is_lazy}(x: {Any}) -> {Any}:
     """Whether it is a lazily conjugate or negative tensor of PyTorch, or a list with one."""
     try:
+        if x.dtype in {real}:
+            return x.is_neg()
+        if not x.is_complex():
+            {real}.add(x.dtype)
         return x.is_conj() or x.is_neg()
     except {AttributeError}:
         if {isinstance}(x, ({list}, {tuple})):
@@ -72,7 +77,7 @@ def {not_written}(op: {str}, name: {str}) -> None:
                      "pass what resolve_conj() and resolve_neg() return")
 '''
 # The words above that functions use: no parameter has their names.
-_LAZY_WORDS = ("eager", "is_lazy", "resolved", "not_written")
+_LAZY_WORDS = ("eager", "real", "is_lazy", "resolved", "not_written")
 
 # Where the words in braces come from. Those of builtins are imported where an op has their name.
 _MODULES = {
@@ -80,7 +85,7 @@ _MODULES = {
     "tvm_ffi": "",
     "str": "builtins",
     "bytes": "builtins",
-    **dict.fromkeys("any isinstance list tuple type AttributeError ValueError".split(), "builtins"),
+    **dict.fromkeys("any isinstance list set tuple type AttributeError ValueError".split(), "builtins"),
     "Callable": "collections.abc",
     "Sequence": "collections.abc",
     "Any": "typing",

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "add/add.h"
@@ -22,10 +23,11 @@ namespace {
 using testing::fill_random_bits;
 using testing::HostTensor;
 
-// Around the edges of every register, block and streamed chunk.
-const int64_t kSizes[] = {0,   1,   3,   4,   5,   7,    8,    9,    15,   16,   17,  31,
-                          32,  33,  63,  64,  65,  127,  128,  129,  159,  255,  256, 257,
-                          511, 512, 513, 640, 767, 1023, 1024, 1025, 2047, 3071, 4099};
+// Around the edges of every register, block and streamed chunk; the last has four pages of every
+// element.
+const int64_t kSizes[] = {0,   1,   3,   4,   5,   7,    8,    9,    15,   16,   17,   31,
+                          32,  33,  63,  64,  65,  127,  128,  129,  159,  255,  256,  257,
+                          511, 512, 513, 640, 767, 1023, 1024, 1025, 2047, 3071, 4099, 9001};
 
 // The plain loop, one element at a time, which no compiler vectorises.
 template <class Out, class Op, class... In>
@@ -79,7 +81,8 @@ class CpuElementwise : public ::testing::TestWithParam<Case> {
       GTEST_SKIP() << "this processor has no " << kNames[static_cast<int>(c.set)];
     }
     const size_t large = c.ways != 0 ? 1 : SIZE_MAX;  // bytes
-    detail::chosen_machine() = {c.set, c.ways & ~kPastCaches, c.ways, large, large, SIZE_MAX};
+    const unsigned asking = c.ways & (kAskForInputs | kAskForOutput);
+    detail::chosen_machine() = {c.set, asking, c.ways, large, large, SIZE_MAX};
   }
   void TearDown() override { detail::chosen_machine() = detail::find_machine(); }
 
@@ -328,14 +331,18 @@ TEST_P(CpuElementwise, OnThreads) {
   }
 }
 
-// Which way a loop went shows in what it asked: run_loop() finds the machine and says where it is.
+// Which way a loop went shows in the machine: run_loop() finds it and stores where it is.
+bool starts_at_once(const Machine& known, int64_t n, float* y, const float* x) {
+  detail::known_machine = &known;
+  elementwise(n, kernels::Scale<float>{2}, y, x);
+  return detail::known_machine == &known;
+}
+
 TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
   const Machine& here = machine();
   HostTensor<float> x({129}, {1, 0, false}), y({129});
   const auto at_once = [&](const Machine& known, int64_t n) {
-    detail::known_machine = &known;
-    elementwise(n, kernels::Scale<float>{2}, y.begin(), static_cast<const float*>(x.begin()));
-    return detail::known_machine == &known;
+    return starts_at_once(known, n, y.begin(), x.begin());
   };
   Machine plain = here;
   plain.asking_bytes = plain.streaming_bytes = plain.threading_bytes = 2048;
@@ -352,19 +359,73 @@ TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
   EXPECT_EQ(detail::known_machine, &here);
 }
 
+// An op of a type that is no compute type, or that declares nothing, keeps the widest registers.
+TEST(CpuElementwiseSizes, OpsThatWaitForMemory) {
+  EXPECT_TRUE((detail::kWaits<kernels::Scale<float>, float, float>));
+  EXPECT_TRUE((detail::kWaits<kernels::Add<double>, double, double, double>));
+  EXPECT_FALSE((detail::kWaits<kernels::Scale<bfloat16>, bfloat16, bfloat16>));
+  EXPECT_FALSE((detail::kWaits<Joined, bfloat16, float, float>));
+  // run_loop() takes by_set[kAvx2] for them: loops that store which of them ran.
+  static constexpr detail::Loop kLoops[] = {
+    [](const void*, int64_t, unsigned, void* out, const void* const*) {
+      *static_cast<int*>(out) = 0;
+    },
+#if KERNKIT_INSTRUCTION_SETS > 1
+    [](const void*, int64_t, unsigned, void* out, const void* const*) {
+      *static_cast<int*>(out) = 1;
+    },
+    [](const void*, int64_t, unsigned, void* out, const void* const*) {
+      *static_cast<int*>(out) = 2;
+    },
+    [](const void*, int64_t, unsigned, void* out, const void* const*) {
+      *static_cast<int*>(out) = 3;
+    },
+#endif
+  };
+  static constexpr size_t kElement[] = {4, 4};
+  const Machine before = machine();
+  alignas(64) static int in[64], out[64];
+  const void* const inputs[] = {in, nullptr};
+  const auto ran = [&](InstructionSet wanted, unsigned asking, bool waits) {
+    detail::chosen_machine() = {wanted, asking, 0, 1, SIZE_MAX, SIZE_MAX};
+    detail::run_loop({kLoops, kElement, 1, waits}, 64, nullptr, out, inputs);
+    return out[0];
+  };
+#if KERNKIT_INSTRUCTION_SETS > 1
+  EXPECT_EQ(ran(InstructionSet::kAvx512, kAskForOutput | kHalfWidth, true), 1);
+  EXPECT_EQ(ran(InstructionSet::kAvx512Bf16, kHalfWidth, true), 1);
+  EXPECT_EQ(ran(InstructionSet::kAvx512, kAskForOutput, true), 2);
+  EXPECT_EQ(ran(InstructionSet::kAvx512, kHalfWidth, false), 2);
+#endif
+  EXPECT_EQ(ran(InstructionSet::kBaseline, kHalfWidth, true), 0);
+  detail::chosen_machine() = before;
+}
+
+TEST(CpuElementwiseSizes, LongLoopsStartAtALineOfTheOutput) {
+  const Machine& here = machine();
+  Machine plain = here;
+  plain.asking_bytes = plain.streaming_bytes = plain.threading_bytes = SIZE_MAX;
+  alignas(64) static float x[4096 + 16], y[4096 + 16];
+  EXPECT_TRUE(starts_at_once(plain, 4096, y, x + 4));
+  EXPECT_FALSE(starts_at_once(plain, 4096, y + 4, x));
+  EXPECT_TRUE(starts_at_once(plain, 1024, y + 4, x)) << "short";
+  detail::known_machine = &here;
+}
+
 std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   const unsigned ways = info.param.ways;
   return std::string(kNames[static_cast<int>(info.param.set)]) +
          ((ways & kAskForInputs) != 0 ? "AskForInputs" : "") +
          ((ways & kAskForOutput) != 0 ? "AskForOutput" : "") +
-         ((ways & kPastCaches) != 0 ? "PastCaches" : "");
+         ((ways & kPastCaches) != 0 ? "PastCaches" : "") +
+         ((ways & kByPages) != 0 ? "ByPages" : "");
 }
 
 std::vector<Case> cases() {
   std::vector<Case> cases;
   for (const auto set : {InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512,
                          InstructionSet::kAvx512Bf16}) {
-    for (const unsigned ways : {0u, 1u, 3u, 4u, 5u}) cases.push_back({set, ways});
+    for (const unsigned ways : {0u, 1u, 3u, 4u, 5u, 12u, 13u}) cases.push_back({set, ways});
   }
   return cases;
 }
@@ -376,7 +437,7 @@ TEST(CpuMachine, WaysOfAProcessor) {
   constexpr unsigned kGenu = 0x756e6547, kAuth = 0x68747541;
   const auto ways = [](unsigned vendor, unsigned signature) {
     const detail::Ways found = detail::ways_of(detail::processor_of(vendor, signature));
-    return std::pair(found.asking, found.streaming);
+    return std::tuple(found.asking, found.streaming, found.asking_level);
   };
   const Processor cascade_lake = detail::processor_of(kGenu, 0x50657);
   EXPECT_EQ(cascade_lake.vendor, Processor::kIntel);
@@ -389,14 +450,25 @@ TEST(CpuMachine, WaysOfAProcessor) {
   EXPECT_EQ(detail::processor_of(kAuth, 0xa10f11).model, 17u);
   EXPECT_EQ(detail::processor_of(0, 0xa10f11).vendor, Processor::kOther);
 
-  EXPECT_EQ(ways(kGenu, 0x50657), std::pair(3u, 3u));
-  EXPECT_EQ(ways(kAuth, 0xa00f11), std::pair(3u, 5u));
-  EXPECT_EQ(ways(kAuth, 0xa10f11), std::pair(0u, 4u));
-  // Nobody measured: the vendors' numbers mixed up, a later model, a vendor of neither name.
-  EXPECT_EQ(ways(kAuth, 0x50657), std::pair(0u, 0u));
-  EXPECT_EQ(ways(kGenu, 0xa10f11), std::pair(0u, 0u));
-  EXPECT_EQ(ways(kAuth, 0xb00f21), std::pair(0u, 0u));
-  EXPECT_EQ(ways(0, 0xa00f11), std::pair(0u, 0u));
+  EXPECT_EQ(ways(kGenu, 0x50657), std::tuple(3u, 3u, 2));
+  EXPECT_EQ(ways(kAuth, 0xa00f11), std::tuple(3u, 5u, 2));
+  // Their vendors' other processors: measured on models 167 and 17.
+  EXPECT_EQ(ways(kGenu, 0xa0671), std::tuple(18u, 13u, 1));
+  EXPECT_EQ(ways(kGenu, 0x806f8), std::tuple(18u, 13u, 1));
+  EXPECT_EQ(ways(kAuth, 0xa10f11), std::tuple(0u, 4u, 2));
+  EXPECT_EQ(ways(kAuth, 0xb00f21), std::tuple(0u, 4u, 2));
+  EXPECT_EQ(ways(0, 0xa00f11), std::tuple(0u, 0u, 2)) << "a vendor of neither name";
+}
+
+// The processors and virtual machines of an Intel server share its third cache.
+TEST(CpuMachine, StreamsBeyondTheThirdCache) {
+  const size_t mib = size_t{1} << 20;
+  const detail::Processor intel{detail::Processor::kIntel, 6, 167};
+  const detail::Processor amd{detail::Processor::kAmd, 25, 17};
+  EXPECT_EQ(detail::streaming_bytes_of(intel, 24 * mib), 24 * mib);
+  EXPECT_EQ(detail::streaming_bytes_of(intel, 480 * mib), 64 * mib);
+  EXPECT_EQ(detail::streaming_bytes_of(amd, 32 * mib), 32 * mib);
+  EXPECT_EQ(detail::streaming_bytes_of(amd, 96 * mib), 96 * mib);
 }
 
 #if KERNKIT_INSTRUCTION_SETS > 1

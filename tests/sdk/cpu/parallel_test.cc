@@ -297,6 +297,20 @@ TEST_F(CpuParallel, CountFromTheEnvironment) {
   EXPECT_LE(detail::default_threads(), 8);
 }
 
+// Pieces are few, so that their ends cost little, and leave each thread several turns.
+TEST_F(CpuParallel, PieceBytes) {
+  const size_t kib = 1024, mib = 1024 * kib;
+  const auto piece = [&](int count, size_t bytes) {
+    set_threads(count);
+    return detail::piece_bytes(bytes, 256 * kib);
+  };
+  EXPECT_EQ(piece(2, 4 * mib), 256 * kib);
+  EXPECT_EQ(piece(2, 64 * mib), 2 * mib);
+  EXPECT_EQ(piece(8, 64 * mib), 512 * kib);
+  EXPECT_EQ(piece(2, 1024 * mib), 4 * mib);
+  EXPECT_EQ(piece(256, 1024 * mib), 256 * kib);
+}
+
 TEST_F(CpuParallel, CountBelowOne) {
   EXPECT_EQ(testing::error_of([] { set_threads(0); }),
             "ValueError: set_threads: count is 0, which is below 1");

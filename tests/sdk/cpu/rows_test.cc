@@ -141,11 +141,16 @@ TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
         if (set > detail::find_machine().instruction_set) continue;
         detail::chosen_machine().instruction_set = set;
         for (const size_t threading : {SIZE_MAX, size_t{1}}) {
-          detail::chosen_machine().threading_bytes = threading;
-          set_threads(threading == 1 ? 3 : 1);
-          const std::vector<T> got = run<T>(norm, n, d, 0, x, weight);
-          ASSERT_EQ(memcmp(got.data(), wanted.data(), got.size() * sizeof(T)), 0)
-              << "d = " << d << ", set " << static_cast<int>(set) << ", norm " << norm;
+          for (const size_t streaming : {SIZE_MAX, size_t{1}}) {
+            detail::chosen_machine().threading_bytes = threading;
+            detail::chosen_machine().streaming = kPastCaches;
+            detail::chosen_machine().streaming_bytes = streaming;
+            set_threads(threading == 1 ? 3 : 1);
+            const std::vector<T> got = run<T>(norm, n, d, 0, x, weight);
+            ASSERT_EQ(memcmp(got.data(), wanted.data(), got.size() * sizeof(T)), 0)
+                << "d = " << d << ", set " << static_cast<int>(set) << ", norm " << norm
+                << ", streaming " << (streaming == 1);
+          }
         }
       }
       for (const int64_t r : {int64_t{0}, int64_t{17}, n - 1}) {
@@ -157,6 +162,85 @@ TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
       }
     }
   }
+}
+
+// The first row shows what the body reads of its results; later rows may read more.
+TYPED_TEST(CpuRows, StreamedResultsAreReadBack) {
+  using T = TypeParam;
+  using C = compute_t<T>;
+  detail::chosen_machine().streaming = kPastCaches;
+  detail::chosen_machine().streaming_bytes = 1;
+  const auto twice = [](C v) { return v + v; };
+  for (const int64_t d : {64, 100, 1024, 5000}) {
+    const int64_t n = 3;
+    HostTensor<T> x({n * d}), once({n * d}, {1, 0, false}), again({n * d});
+    for (int64_t i = 0; i < n * d; ++i) x[i] = T(C(static_cast<float>(i % 31)));
+    T *const to = once.begin(), *const last = again.begin();
+    const T* const in = x.begin();
+    rows(n, d, static_cast<size_t>(n * d) * sizeof(T), [=](const auto& row, int64_t r) {
+      const auto doubled = row.map(twice, to + r * d, in + r * d);
+      if (r > 0) row.map(twice, last + r * d, doubled);
+    });
+    for (int64_t i = 0; i < n * d; ++i) {
+      ASSERT_EQ(C(once[i]), C(2 * (i % 31))) << "d = " << d << ", element " << i;
+      if (i >= d) {
+        ASSERT_EQ(C(again[i]), C(4 * (i % 31))) << "d = " << d << ", element " << i;
+      }
+    }
+    EXPECT_TRUE(once.intact() && again.intact());
+  }
+}
+
+// Bits of RowStreams after a first row whose body is `row`.
+template <class Row>
+int streams_after(const Row& row) {
+  int bits = detail::RowStreams::kUnknown;
+  detail::RowStreams streams(&bits);
+  streams.begin_row();
+  row(streams);
+  streams.end_row();
+  return bits;
+}
+
+TEST(CpuRowStreams, ResultsThatTheBodyDoesNotRead) {
+  char x = 0, y = 0, z = 0;
+  using Streams = detail::RowStreams;
+  EXPECT_EQ(streams_after([&](Streams& s) { s.read(&x), s.next(&y); }), 1);
+  EXPECT_EQ(streams_after([&](Streams& s) { s.read(&x), s.next(&x); }), 0) << "in place";
+  EXPECT_EQ(streams_after([&](Streams& s) { s.next(&x), s.read(&x); }), 0) << "read later";
+  EXPECT_EQ(streams_after([&](Streams& s) { s.next(&y), s.read(&y), s.next(&z); }), 2);
+  EXPECT_EQ(streams_after([&](Streams& s) { s.next(&y), s.next(&z), s.read(&x); }), 3);
+  EXPECT_EQ(streams_after([](Streams&) {}), 0) << "no map()";
+  char many[10];
+  const auto reads_all = [&](Streams& s) {
+    for (const char& in : many) s.read(&in);
+    s.next(&many[9]);
+  };
+  EXPECT_EQ(streams_after(reads_all), 0) << "more reads than are recorded";
+}
+
+TEST(CpuRowStreams, LaterRowsUseTheFirst) {
+  char x = 0, y = 0, z = 0;
+  int bits = detail::RowStreams::kUnknown;
+  detail::RowStreams streams(&bits), other(&bits);
+  for (const bool first : {true, false}) {
+    streams.begin_row();
+    streams.read(&x);
+    EXPECT_FALSE(streams.next(&x)) << "in place";
+    EXPECT_EQ(streams.next(&y), !first);
+    EXPECT_EQ(streams.next(&z), !first);
+    streams.end_row();
+  }
+  EXPECT_EQ(bits, 6);
+  detail::RowStreams off(nullptr);
+  off.begin_row();
+  EXPECT_FALSE(off.next(&y));
+  detail::RowStreams next_thread(&bits);
+  next_thread.begin_row();
+  EXPECT_FALSE(next_thread.next(&x));
+  EXPECT_TRUE(next_thread.next(&y));
+  other.begin_row();
+  EXPECT_FALSE(other.next(&y)) << "began before the first row ended";
 }
 
 // Wherever in a row it is, and with the sign bit that x86 gives NaN.

@@ -37,16 +37,24 @@ KERNKIT_AVX512 KERNKIT_INLINE void hardware_pair_block(const Op& op, bfloat16* o
       : "v"(l[0]), "v"(l[1]), "v"(h[0]), "v"(h[1]), "v"(Words{} + uint16_t{0x7fff})
       : "k1", "k2");
   if (__builtin_expect(has_zeros, 0)) {
-    float again[2][kPairs];  // so that `low` and `high` are in registers
-    memcpy(again[0], l, sizeof(l));
-    memcpy(again[1], h, sizeof(h));
-    uint32_t least = UINT32_MAX;
-    for (int i = 0; i < kBlock; ++i) {
-      const uint32_t but_zero =
-          2 * kernkit::detail::bit_cast<uint32_t>(again[i / kPairs][i % kPairs]) - 1;
+    using Lanes = uint32_t __attribute__((vector_size(64)));
+    Lanes results[4], least = Lanes{} + UINT32_MAX;
+    memcpy(results, l, sizeof(l));
+    memcpy(results + 2, h, sizeof(h));
+    for (const Lanes& bits : results) {
+      const Lanes but_zero = bits + bits - 1;
       least = but_zero < least ? but_zero : least;
     }
-    if (least < 0x00ffffffu) {
+    const auto subnormal = least < 0x00ffffffu;
+    bool has_subnormals;
+    asm("vptestmd %1, %1, %%k1\n\tkortestw %%k1, %%k1"
+        : "=@ccnz"(has_subnormals)
+        : "v"(subnormal)
+        : "k1");
+    if (__builtin_expect(has_subnormals, 0)) {
+      float again[2][kPairs];  // so that `low` and `high` are in registers
+      memcpy(again[0], l, sizeof(l));
+      memcpy(again[1], h, sizeof(h));
       auto* const pairs = reinterpret_cast<BFloat16Pair*>(out);
       for (int i = 0; i < kPairs; ++i) pairs[i].set(again[0][i], again[1][i]);
       return;
@@ -68,9 +76,15 @@ KERNKIT_AVX512 KERNKIT_INLINE void hardware_loop(Op op, int64_t n, unsigned ways
   const bool staged = (ways & kPastCaches) != 0;
   bfloat16* to = staged ? reinterpret_cast<bfloat16*>(stage.bytes) : out;
   const int64_t step = staged ? 0 : kBlock;
-  for (int64_t i = 0; i < n; i += kBlock, to += step) {
+  for (int64_t i = 0, done = 0; done < n; to += step) {
     hardware_pair_block(op, to, in + i...);
-    if (ways != 0) move_block<true>(ways, stage, out + i, in + i...);
+    done += kBlock;
+    if (ways != 0) {
+      move_block<true>(ways, stage, out + i, in + i...);
+      i = next_block<bfloat16>(ways, done, n);
+    } else {
+      i = done;
+    }
   }
 }
 

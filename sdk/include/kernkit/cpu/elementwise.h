@@ -15,9 +15,33 @@ struct Loops {
   const Loop* by_set;   // [KERNKIT_INSTRUCTION_SETS], in the order of InstructionSet
   const size_t* sizes;  // [1 + inputs], bytes of an element: of the output, then of each input
   size_t inputs;
+  bool waits;  // for memory, by kWaits
 };
+
+/// Whether an op declares that it takes less time than its elements take from the second cache.
+template <class Op>
+constexpr auto waits_of(int) -> decltype(Op::kWaitsForMemory) {
+  return Op::kWaitsForMemory;
+}
+template <class Op>
+constexpr bool waits_of(...) {
+  return false;
+}
+template <class Op, class... T>
+inline constexpr bool kWaits = waits_of<Op>(0) && (std::is_same_v<T, compute_t<T>> && ...);
+
 inline constexpr size_t kMaxInputs = 7;
 inline constexpr size_t kMaxSize = 16;  // bytes of an element
+
+// Arrays that are smaller in all stay where they are: an output that begins within a line costs
+// less time than a block that ends there, some 20 ns.
+inline constexpr size_t kAligningBytes = 16 << 10;
+
+/// Whether a loop can run over the arrays as they are, `bytes` in all.
+KERNKIT_INLINE bool in_whole_lines(int64_t n, const void* out, size_t bytes) {
+  const auto past_line = bytes < kAligningBytes ? 0 : reinterpret_cast<uintptr_t>(out) % 64;
+  return n % kBlock == 0 && past_line == 0;
+}
 
 // The part that all loops share, compiled once: which of them runs, and how it stores.
 void run_loop(const Loops& loops, int64_t n, const void* op, void* out, const void* const* in);
@@ -55,10 +79,10 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
   const size_t bytes = (sizeof(Out) + ... + sizeof(In)) * static_cast<size_t>(n);
   // What run_loop() would choose, with none of its stores, which wait for those of the loop before.
   if (here != nullptr && bytes < here->asking_bytes && bytes < here->streaming_bytes &&
-      bytes < here->threading_bytes && n % kBlock == 0) {
+      bytes < here->threading_bytes && in_whole_lines(n, out, bytes)) {
     return kLoops[static_cast<int>(here->instruction_set)](&op, n, 0, out, inputs);
   }
-  run_loop({kLoops, kSizes, sizeof...(In)}, n, &op, out, inputs);
+  run_loop({kLoops, kSizes, sizeof...(In), kWaits<Op, Out, In...>}, n, &op, out, inputs);
 }
 
 }  // namespace detail
@@ -71,7 +95,9 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
 /// The op is inlined into a loop for each instruction set, of which the machine's best is taken: it
 /// should be short, and a function of its arguments alone, called in any order. For 16-bit floats
 /// write it on compute_t<T> (see apply.h): a whole register is then converted at once, several
-/// times as fast as an op that converts each element.
+/// times as fast as an op that converts each element. An op that does as little as a product or a
+/// sum declares `static constexpr bool kWaitsForMemory = true;`: beyond the first cache, its
+/// registers are then as wide as memory is fastest with.
 template <class Op, class Out, class... In>
 void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(!std::is_const_v<Out>,

@@ -35,13 +35,19 @@ KERNKIT_INLINE void typed_loop(Op op, int64_t n, unsigned ways, Out* out, const 
   const bool staged = (ways & kPastCaches) != 0;
   Out* to = staged ? reinterpret_cast<Out*>(stage.bytes) : out;
   const int64_t step = staged ? 0 : kBlock;
-  for (int64_t i = 0; i < n; i += kBlock, to += step) {
+  for (int64_t i = 0, done = 0; done < n; to += step) {
     if constexpr (kOnlyWith<bfloat16, Op, Out, In...>) {
       pair_block(op, to, in + i...);
     } else {
       plain_block(op, to, in + i...);
     }
-    if (ways != 0) move_block<kSet != InstructionSet::kBaseline>(ways, stage, out + i, in + i...);
+    done += kBlock;
+    if (ways != 0) {
+      move_block<kSet != InstructionSet::kBaseline>(ways, stage, out + i, in + i...);
+      i = next_block<Out>(ways, done, n);
+    } else {
+      i = done;
+    }
   }
 }
 

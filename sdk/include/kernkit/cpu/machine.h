@@ -27,6 +27,8 @@ enum Way : unsigned {
   kAskForInputs = 1,  // ahead of time
   kAskForOutput = 2,  // ahead of time, in order to write it, which no processor does by itself
   kPastCaches = 4,    // stores do not read the lines that they fill, nor keep them
+  kByPages = 8,       // past the caches, in turns between pages
+  kHalfWidth = 16,    // registers of 32 bytes at most, for an op that takes less time than memory
 };
 
 /// Sizes count the bytes that a loop reads and writes, all its arrays together.
@@ -53,12 +55,15 @@ struct Processor {
 /// Of cpuid: the second register of leaf 0, the first of leaf 1.
 Processor processor_of(unsigned vendor, unsigned signature) noexcept;
 
-/// The ways that were measured to be fast on a processor, the plain loop on one that nobody
-/// measured.
+/// The ways that were measured to be fast on a processor, or on its vendor's; the plain loop for
+/// other vendors.
 struct Ways {
   unsigned asking, streaming;
+  int asking_level;  // of the cache that the arrays exceed where a loop asks for them: 1 or 2
 };
 Ways ways_of(const Processor& processor) noexcept;
+/// From so many bytes of all arrays on a loop streams. `third_cache`: bytes.
+size_t streaming_bytes_of(const Processor& processor, size_t third_cache) noexcept;
 
 // The same, to be changed by tests; and where it is, from the first such call on.
 Machine& chosen_machine() noexcept;

@@ -18,8 +18,12 @@ void set_threads(int count);
 
 namespace detail {
 
-// Bytes of all arrays of a loop together that a thread takes at a time: some 10 to 30 us.
+// The least bytes of all arrays of a loop together that a thread takes at a time: some 10 to 30 us.
 inline constexpr size_t kPieceBytes = size_t{256} << 10;
+
+/// Bytes that a thread takes at a time of `all`, at least `least`: so many that the start and the
+/// end of a piece cost little, and so few that threads end at about the same time.
+size_t piece_bytes(size_t all, size_t least) noexcept;
 
 using Piece = void (*)(const void* context, int64_t index);
 

@@ -81,10 +81,16 @@ KERNKIT_AVX2 KERNKIT_INLINE void half_loop(Op op, int64_t n, unsigned ways, Out*
   const bool staged = (ways & kPastCaches) != 0;
   Out* to = staged ? reinterpret_cast<Out*>(stage.bytes) : out;
   const int64_t step = staged ? 0 : kBlock;
-  for (int64_t i = 0; i < n; i += kBlock, to += step) {
+  for (int64_t i = 0, done = 0; done < n; to += step) {
     for (int64_t j = 0; j < kBlock; j += kHalfBlock)
       half_block(op, to + j, Widened<In>(in + i + j)...);
-    if (ways != 0) move_block<true>(ways, stage, out + i, in + i...);
+    done += kBlock;
+    if (ways != 0) {
+      move_block<true>(ways, stage, out + i, in + i...);
+      i = next_block<Out>(ways, done, n);
+    } else {
+      i = done;
+    }
   }
 }
 #endif

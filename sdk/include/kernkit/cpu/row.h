@@ -9,6 +9,7 @@
 #include "kernkit/cpu/row_block.h"
 #include "kernkit/cpu/row_scratch.h"
 #include "kernkit/cpu/row_singly.h"
+#include "kernkit/cpu/row_streams.h"
 #include "kernkit/memory/row_writes.h"
 
 namespace kernkit::cpu {
@@ -35,7 +36,8 @@ struct RowValueWasOverwritten {};
 template <InstructionSet kSet>
 class Row {
  public:
-  KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch) : d_(d), scratch_(scratch) {}
+  KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch, detail::RowStreams* streams)
+      : d_(d), scratch_(scratch), streams_(streams) {}
 
   /// in[0 ... d) as it is now. On CUDA a row of up to 64 KiB is in registers from here on.
   template <class T>
@@ -75,7 +77,7 @@ class Row {
   template <class Op, class Out, class... In>
   KERNKIT_INLINE kernkit::detail::RowInMemory<Out> map(const Op& op, Out* out,
                                                        const In&... in) const {
-    map_of(op, out, read(in)...);
+    map_of(op, out, streams_->next(out), read(in)...);
     writes_.add(out, d_);
     return load(static_cast<const Out*>(out));
   }
@@ -91,30 +93,46 @@ class Row {
  private:
   template <class T>
   KERNKIT_INLINE const T* read(const T* in) const {
+    streams_->read(in);
     return in;
   }
   template <class T>
   KERNKIT_INLINE const T* read(const kernkit::detail::RowInMemory<T>& in) const {
     if (__builtin_expect(!writes_.unchanged(in, d_), 0)) detail::row_value_was_overwritten();
-    return in.at;
+    return read(in.at);
   }
   template <class Op, class... In>
   KERNKIT_INLINE auto keep_of(const Op& op, const In*... in) const {
     using R = detail::result_of<Op, In...>;
     R* kept = scratch_->template of<R>(d_);
-    map_of(op, kept, in...);
+    map_of(op, kept, false, in...);
     return static_cast<const R*>(kept);
   }
 
+  // Where results stream, parts of the row are made in the first cache. An instruction for that
+  // here would keep g++ from holding sums of other passes in registers.
   template <class Op, class Out, class... In>
-  KERNKIT_FLATTENED void map_of(const Op& op, Out* out, const In*... in) const {
+  KERNKIT_FLATTENED void map_of(const Op& op, Out* out, bool streaming, const In*... in) const {
     if constexpr (kSingly<Out, In...>) {
       detail::map_singly(op, d_, out, in...);
     } else {
+      constexpr int64_t kPart = detail::RowPart::kBytes / sizeof(Out);
       const int64_t whole = d_ & -int64_t{detail::kBlock};
       detail::LastResult<Out> last;
       if (whole != d_) map_block(op, last.at, detail::LastBlock<In>().of(in, d_)...);
-      for (int64_t i = 0; i < whole; i += detail::kBlock) map_block(op, out + i, (in + i)...);
+      detail::RowPart part;
+      const int64_t step = streaming ? kPart : whole;
+      for (int64_t begin = 0; begin < whole; begin += step) {
+        Out* const to = streaming ? reinterpret_cast<Out*>(part.bytes) : out + begin;
+        const int64_t count = whole - begin < step ? whole - begin : step;
+        for (int64_t i = 0; i < count; i += detail::kBlock) {
+          map_block(op, to + i, (in + begin + i)...);
+        }
+        if (streaming) {
+          detail::stream_part<kSet != InstructionSet::kBaseline>(
+              out + begin, part, static_cast<size_t>(count) * sizeof(Out));
+        }
+      }
       if (whole != d_) last.store(out, d_);
     }
   }
@@ -206,6 +224,7 @@ class Row {
 
   int64_t d_;
   detail::RowScratch* scratch_;
+  detail::RowStreams* streams_;
   mutable kernkit::detail::RowWrites writes_;
 };
 

@@ -11,33 +11,38 @@ namespace detail {
 /// The loops over rows [begin, end) that one body has, without its type; null for a set that is not
 /// compiled.
 struct RowLoops {
-  using Loop = void (*)(const void* body, int64_t d, int64_t begin, int64_t end);
+  using Loop = void (*)(const void* body, int64_t d, int64_t begin, int64_t end, int* streams);
   Loop baseline, avx2, avx512;
 };
 
 template <class Body>
 struct RowsOf {
   template <InstructionSet kSet>
-  KERNKIT_FLATTENED static void loop(const void* body, int64_t d, int64_t begin, int64_t end) {
+  KERNKIT_FLATTENED static void loop(const void* body, int64_t d, int64_t begin, int64_t end,
+                                     int* streams) {
     const Body& of_row = *static_cast<const Body*>(body);
     RowScratch scratch;
+    RowStreams row_streams(streams);
     for (int64_t r = begin; r < end; ++r) {
       scratch.begin_row();
-      of_row(Row<kSet>(d, &scratch), r);
+      row_streams.begin_row();
+      of_row(Row<kSet>(d, &scratch, &row_streams), r);
+      row_streams.end_row();
     }
   }
   KERNKIT_VECTORISED_ROWS static void baseline(const void* body, int64_t d, int64_t begin,
-                                               int64_t end) {
-    loop<InstructionSet::kBaseline>(body, d, begin, end);
+                                               int64_t end, int* streams) {
+    loop<InstructionSet::kBaseline>(body, d, begin, end, streams);
   }
 #if KERNKIT_INSTRUCTION_SETS > 1
   KERNKIT_AVX2 KERNKIT_VECTORISED_ROWS static void avx2(const void* body, int64_t d, int64_t begin,
-                                                        int64_t end) {
-    loop<InstructionSet::kAvx2>(body, d, begin, end);
+                                                        int64_t end, int* streams) {
+    loop<InstructionSet::kAvx2>(body, d, begin, end, streams);
   }
   KERNKIT_AVX512 KERNKIT_VECTORISED_ROWS static void avx512(const void* body, int64_t d,
-                                                            int64_t begin, int64_t end) {
-    loop<InstructionSet::kAvx512>(body, d, begin, end);
+                                                            int64_t begin, int64_t end,
+                                                            int* streams) {
+    loop<InstructionSet::kAvx512>(body, d, begin, end, streams);
   }
   static constexpr RowLoops kLoops{baseline, avx2, avx512};
 #else

@@ -28,44 +28,69 @@ struct Work {
 
 // Fewer elements than a block, in a block whose rest repeats the first one: an op sees only what is
 // there.
-KERNKIT_COLD void run_part(Work& work, int64_t count) {
-  if (count == 0) return;
+KERNKIT_COLD void run_part(const Work& work) {
   alignas(64) unsigned char blocks[kMaxInputs + 1][kBlock * kMaxSize];
   const void* in[kMaxInputs];
+  const auto count = static_cast<size_t>(work.n);
   for (size_t k = 0; k < work.loops->inputs; ++k) {
     const size_t size = work.loops->sizes[1 + k];
-    memcpy(blocks[k], work.in[k], static_cast<size_t>(count) * size);
-    for (size_t filled = static_cast<size_t>(count) * size; filled < kBlock * size; filled *= 2) {
+    memcpy(blocks[k], work.in[k], count * size);
+    for (size_t filled = count * size; filled < kBlock * size; filled *= 2) {
       const size_t rest = kBlock * size - filled;
       memcpy(blocks[k] + filled, blocks[k], filled < rest ? filled : rest);  // whole elements
     }
     in[k] = blocks[k];
   }
   work.loop(work.op, kBlock, 0, blocks[kMaxInputs], in);
-  memcpy(work.out, blocks[kMaxInputs], static_cast<size_t>(count) * work.loops->sizes[0]);
-  work.drop(count);
+  memcpy(work.out, blocks[kMaxInputs], count * work.loops->sizes[0]);
 }
 
-KERNKIT_COLD void run_all(Work& work) {
-  const bool past_caches = (work.ways & kPastCaches) != 0;
-  if (past_caches) {  // from the start of a line, which a part may not reach
-    const size_t before = (64 - reinterpret_cast<uintptr_t>(work.out) % 64) % 64;
-    const auto count = static_cast<int64_t>(before / work.loops->sizes[0]);
-    run_part(work, count < work.n ? count : work.n);
+// Whole blocks, of which streaming ones begin at a line.
+KERNKIT_COLD void run_blocks(const Work& work) {
+  work.loop(work.op, work.n, work.ways, work.out, work.inputs());
+  if ((work.ways & kPastCaches) != 0) end_streaming();
+}
+
+// Blocks begin at a line of the output, where its elements do: a store into two lines takes the
+// time of two. What is before and after them is computed by blocks that overlap them. Their results
+// are kept until nothing reads the inputs, since the output may be one of these.
+KERNKIT_COLD void run_aligned(Work work, size_t bytes, size_t per_element, bool threading) {
+  if (work.n < kBlock) return run_part(work);
+  const size_t size = work.loops->sizes[0];
+  const size_t to_line = (64 - reinterpret_cast<uintptr_t>(work.out) % 64) % 64;
+  const bool aligning = bytes >= kAligningBytes || (work.ways & kPastCaches) != 0;
+  const int64_t before = aligning && to_line % size == 0 ? static_cast<int64_t>(to_line / size) : 0;
+  const int64_t whole = (work.n - before) & -int64_t{kBlock}, after = work.n - before - whole;
+  alignas(64) unsigned char edge[kBlock * kMaxSize], last[kBlock * kMaxSize];
+  if (after != 0) {
+    Work end = work;
+    end.drop(work.n - kBlock);
+    end.loop(end.op, kBlock, 0, last, end.inputs());
   }
-  const int64_t whole = work.n & -int64_t{kBlock};
-  work.loop(work.op, whole, work.ways, work.out, work.inputs());
-#if defined(__x86_64__)
-  if (past_caches) asm volatile("sfence" ::: "memory");  // other threads see what went there
-#endif
-  work.drop(whole);
-  run_part(work, work.n);
+  if (before != 0) {
+    work.loop(work.op, kBlock, 0, edge, work.inputs());
+    memcpy(work.out, edge, static_cast<size_t>(before) * size);
+    work.drop(before);
+  }
+  work.n = whole;
+  if (threading && threads() > 1) {
+    const auto piece = static_cast<int64_t>(piece_bytes(bytes, kPieceBytes) / per_element);
+    parallel_for(whole, piece & -int64_t{kBlock}, [&](int64_t begin, int64_t end) {
+      Work mine = work;
+      mine.drop(begin);
+      mine.n = end - begin;
+      run_blocks(mine);
+    });
+  } else {
+    run_blocks(work);
+  }
+  const auto rest = static_cast<size_t>(after) * size;
+  memcpy(work.out + static_cast<size_t>(whole) * size, last + kBlock * size - rest, rest);
 }
 
 KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* out,
                            const void* const* in) {
   const Machine& here = machine();
-  const Loop loop = loops.by_set[static_cast<int>(here.instruction_set)];
   const size_t out_size = loops.sizes[0];
   size_t per_element = out_size;  // bytes of all arrays
   bool in_place = false;
@@ -79,19 +104,18 @@ KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* 
                          reinterpret_cast<uintptr_t>(out) % out_size == 0;
   const unsigned asking = bytes >= here.asking_bytes ? here.asking : 0;
   const unsigned ways = streaming ? here.streaming : asking;
+  const bool narrow =
+      (ways & kHalfWidth) != 0 && loops.waits && here.instruction_set >= InstructionSet::kAvx512;
+  const auto set = narrow ? InstructionSet::kAvx2 : here.instruction_set;
+  const Loop loop = loops.by_set[static_cast<int>(set)];
   const bool threading = bytes >= here.threading_bytes;
-  if ((ways & kPastCaches) == 0 && !threading && n % kBlock == 0) return loop(op, n, ways, out, in);
+  if ((ways & kPastCaches) == 0 && !threading && in_whole_lines(n, out, bytes)) {
+    return loop(op, n, ways, out, in);
+  }
 
   Work work{loop, &loops, op, ways, n, static_cast<char*>(out), {}};
   for (size_t k = 0; k < loops.inputs; ++k) work.in[k] = static_cast<const char*>(in[k]);
-  if (!threading) return run_all(work);
-  const int64_t grain = static_cast<int64_t>(kPieceBytes / per_element) & -int64_t{kBlock};
-  parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-    Work piece = work;
-    piece.drop(begin);
-    piece.n = end - begin;
-    run_all(piece);
-  });
+  run_aligned(work, bytes, per_element, threading);
 }
 
 }  // namespace kernkit::cpu::detail

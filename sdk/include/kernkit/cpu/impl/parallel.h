@@ -201,6 +201,12 @@ KERNKIT_COLD void run_pieces(int threads, int64_t pieces, Piece piece,
   __atomic_fetch_sub(&pool->callers, 1, __ATOMIC_RELEASE);
 }
 
+KERNKIT_COLD size_t piece_bytes(size_t all, size_t least) noexcept {
+  constexpr size_t kTurns = 16, kMost = size_t{4} << 20;
+  const size_t share = all / (static_cast<size_t>(threads()) * kTurns);
+  return share < least ? least : share < kMost ? share : kMost;
+}
+
 static_assert(sizeof(std::exception_ptr) == sizeof(void*));
 
 // run_pieces() orders the store of the exception before the caller's rethrow().

@@ -17,7 +17,7 @@ struct RowFailure {
 // Rows take so many times as long as an elementwise loop over their bytes: several threads have
 // them from an eighth of the bytes on, which are 10 us of a norm and 50 of a softmax.
 inline constexpr size_t kRowWork = 8;
-// Bytes of the rows that a thread takes at a time, some 2 to 12 us.
+// The least bytes of the rows that a thread takes at a time, some 2 to 12 us.
 inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
 
 KERNKIT_LOCAL inline RowLoops::Loop best_row_loop(const RowLoops& loops) {
@@ -42,22 +42,28 @@ KERNKIT_COLD void run_rows(const RowLoops& loops, const void* body, int64_t n, i
                            size_t bytes) {
   const RowLoops::Loop loop = best_row_loop(loops);
   if (n <= 0) return;
+  const Machine& here = machine();
+  const bool streaming = bytes >= here.streaming_bytes && (here.streaming & kPastCaches) != 0;
+  int bits = RowStreams::kUnknown;
+  int* const streams = streaming ? &bits : nullptr;
   RowFailure failure;
   // The rows of [begin, end), up to the one whose body fails.
   const auto run = [&](int64_t begin, int64_t end) {
     try {
-      loop(body, d, begin, end);
+      loop(body, d, begin, end, streams);
     } catch (const NoRowMemory& error) {
       __atomic_store_n(&failure.missing_bytes, error.bytes, __ATOMIC_RELAXED);
     } catch (const RowValueWasOverwritten&) {
       __atomic_store_n(&failure.overwritten, true, __ATOMIC_RELAXED);
     }
+    if (streams != nullptr) end_streaming();
   };
-  if (bytes < machine().threading_bytes / kRowWork) {
+  if (bytes < here.threading_bytes / kRowWork) {
     run(0, n);
   } else {
     const size_t of_a_row = bytes / static_cast<size_t>(n) + 1;
-    parallel_for(n, static_cast<int64_t>(kRowPieceBytes / of_a_row), run);
+    const size_t piece = piece_bytes(bytes, kRowPieceBytes);
+    parallel_for(n, static_cast<int64_t>(piece / of_a_row), run);
   }
   if (__builtin_expect(failure.missing_bytes != 0 || failure.overwritten, 0)) {
     throw_row_failure(failure);
