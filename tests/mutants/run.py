@@ -27,6 +27,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -34,13 +35,15 @@ import time
 from typing import Dict, List, Optional, Set
 
 from draw import Mutant, candidates, changed, draw, find, planted
-from trees import OutOfTime, Tree
+from trees import OutOfTime, Tree, files_of, stop
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ["sdk/include/kernkit/shapes/", "sdk/include/kernkit/cpu/", "sdk/include/kernkit/cuda/",
            "sdk/python/kernkit/frameworks/", "sdk/cuda_on_cpu/ptx/"]  # fmt: skip
+# What is left of a mutant to plant alone.
+NOT_REACHED = "not reached at run time"
 # A pytest file that uses what sdk/python/kernkit/frameworks writes, by its name or by a fixture.
-USES_FRAMEWORKS = r"frameworks|\b(shaped|plain|torch_ops|torch_rows|torch_reference|rows|torch_cases)\b"
+USES_FRAMEWORKS = r"kernkit\.frameworks|--frameworks|--torch|--jax|torch_cases|[(, ](shaped|torch_\w+)[,)]"
 
 
 class Results:
@@ -78,12 +81,17 @@ class Results:
 
 
 class Run:
-    def __init__(self, words: argparse.Namespace, files: List[str], results: Results):
-        self.words, self.files, self.results = words, files, results
+    def __init__(self, words: argparse.Namespace, results: Results):
+        self.words, self.results = words, results
         self.all = dict(enumerate(results.mutants))
 
     def to_do(self) -> Dict[int, Mutant]:
         return {number: mutant for number, mutant in self.all.items() if not mutant.fate}
+
+    @staticmethod
+    def is_chosen(mutant: Mutant) -> bool:
+        """Whether a program can choose it at run time."""
+        return not mutant.is_python and not mutant.constant
 
     def texts(self, mutants: Dict[int, Mutant]) -> Dict[str, str]:
         """The files with their mutants behind numbers."""
@@ -97,14 +105,13 @@ class Run:
 
     def together(self) -> None:
         """Mutants of C++ that are chosen at run time."""
-        if not any(not m.is_python and not m.constant for m in self.to_do().values()):
+        if not any(self.is_chosen(m) and m.by != NOT_REACHED for m in self.to_do().values()):
             return
         tree = Tree(self.words.tree, self.words.folder / "together", self.words.jobs)
         # Those with a fate stay planted, so that a resumed run compiles nothing again.
-        ours = {number: m for number, m in self.all.items()
-                if not m.is_python and not m.constant and m.fate != "not built"}  # fmt: skip
+        ours = {number: m for number, m in self.all.items() if self.is_chosen(m) and m.start >= 0 and m.fate != "not built"}
         while True:
-            tree.update(self.files, self.texts(ours))
+            tree.update(self.texts(ours))
             tree.configure()
             done = tree.build(tree.targets())
             if done.returncode == 0:
@@ -146,14 +153,17 @@ class Run:
                     return self.results.set(mutant, "killed", f"{name}{ending}", started)
             if targets:
                 self.results.set(mutant, "survived", f"{len(targets)} programs", started)
+            elif re.search(r"\.(cc|cu)$", mutant.file):
+                self.results.set(mutant, "survived", "no program reaches it")
             else:
-                mutant.by = "not reached"
+                mutant.by = NOT_REACHED
             return None
 
         with concurrent.futures.ThreadPoolExecutor(self.words.jobs) as pool:
             list(pool.map(reach, concerned))
             print(f"{len(reached)} programs reach {len(set().union(*reached.values()))} mutants", flush=True)
             list(pool.map(try_one, left))
+        self.results.write()
 
     def alone(self) -> None:
         """Mutants of Python, and those of C++ on which the compiler has decided."""
@@ -161,19 +171,16 @@ class Run:
         if not left:
             return
         tree = Tree(self.words.tree, self.words.folder / "alone", self.words.jobs)
-        tree.update(self.files, {})
+        tree.update({})
         tree.configure()
         done = tree.build([*tree.targets(), "all"])
         if done.returncode != 0:
             sys.exit(done.stdout[-5000:])
         tree.read_dependencies()
-        took: Dict[str, Optional[float]] = {}
+        took = self.times(tree, left)
         for mutant in sorted(left, key=lambda m: not m.is_python):
             started = time.monotonic()
             targets = self.pytest_files(mutant) if mutant.is_python else tree.programs_of(mutant.file)
-            for target in targets:
-                if target not in took:
-                    took[target] = tree.time_of(target)
             text = (tree.folder / mutant.file).read_text()
             try:
                 (tree.folder / mutant.file).write_text(changed(text, mutant))
@@ -181,9 +188,17 @@ class Run:
             finally:
                 (tree.folder / mutant.file).write_text(text)
 
+    def times(self, tree: Tree, mutants: List[Mutant]) -> Dict[str, Optional[float]]:
+        """How long the pytest files and the programs take without a mutant."""
+        targets: Dict[str, None] = {}
+        for mutant in mutants:
+            targets.update(dict.fromkeys(self.pytest_files(mutant) if mutant.is_python else tree.programs_of(mutant.file)))
+        with concurrent.futures.ThreadPoolExecutor(self.words.jobs) as pool:
+            return dict(zip(targets, pool.map(tree.time_of, targets)))
+
     def pytest_files(self, mutant: Mutant) -> List[str]:
         stem = pathlib.Path(mutant.file).stem.removesuffix("_head")
-        found = [name for name in self.files if re.search(r"tests/interop/test_\w+\.py$", name)
+        found = [name for name in files_of(self.words.tree) if re.search(r"tests/interop/test_\w+\.py$", name)
                  and re.search(USES_FRAMEWORKS, (self.words.tree / name).read_text())]  # fmt: skip
         return sorted(found, key=lambda name: (f"/test_{stem}" not in name, "torch" in name, name))
 
@@ -212,7 +227,7 @@ class Run:
         """A mutant that compiles at run time (or is a constant) and fails here fails a static_assert or a schema."""
         if re.search(r"static assertion|static_assert|constant expression|constexpr|__error_|call to non-", done.stdout):
             return "killed", "the compiler"
-        return ("killed", "the compiler") if mutant.by == "not reached" else ("not built", "")
+        return ("killed", "the compiler") if mutant.by == NOT_REACHED else ("not built", "")
 
 
 def main() -> int:
@@ -238,13 +253,12 @@ def main() -> int:
         table = json.loads(old.read_text())
         words.seed, words.count, words.folders = table["seed"], table["count"], table["folders"]
         kept = [Mutant(**row) for row in table["mutants"]]
-    listed = subprocess.run(["git", "-C", words.tree, "ls-files", "--cached", "--others", "--exclude-standard"],
-                            check=True, capture_output=True, text=True).stdout.split("\n")  # fmt: skip
-    files = [name for name in listed if name and (words.tree / name).is_file()]
-    found = candidates(words.tree, files, words.folders)
+    found = candidates(words.tree, files_of(words.tree), words.folders)
     mutants = [] if kept else draw(found, words.folders, words.count, words.seed)
     for mutant in kept:
         there = find(mutant, found)
+        if there is None and words.resume and mutant.fate:
+            there = dataclasses.replace(mutant, start=-1)  # it keeps its fate, and is planted no more
         if there is None:
             print(f"is no longer there: {mutant.file}:{mutant.line}: {mutant.change()}", flush=True)
             continue
@@ -256,10 +270,12 @@ def main() -> int:
             print(f"{mutant.fate:9} {mutant.file}:{mutant.line}: {mutant.change()}")
         return 0
     os.nice(10)
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
     words.folder.mkdir(parents=True, exist_ok=True)
     results = Results(words.folder, words, mutants)
     results.write()
-    run = Run(words, files, results)
+    run = Run(words, results)
     run.together()
     run.alone()
     print(results.summary())

@@ -12,7 +12,17 @@ import time
 from typing import Dict, List, Optional, Set, Union
 
 # What needs a GPU, hangs on a host of its own, or is no test.
-PROGRAMS = re.compile(r"^(?!gpu_test|gpu_row_traffic_test|ptx_forms_gpu_test|ucontext_test)\w+_test$")
+PROGRAMS = re.compile(r"^programs/|^bin/(?!gpu_test|gpu_row_traffic_test|ptx_forms_gpu_test|ucontext_test)\w+_test$")
+
+
+running: Set[subprocess.Popen] = set()
+
+
+def stop(*_: object) -> None:
+    """Ends the process with all commands that it has started."""
+    for process in list(running):
+        os.killpg(process.pid, signal.SIGKILL)
+    os._exit(1)
 
 
 class OutOfTime(Exception):
@@ -25,6 +35,7 @@ def call(*words: Union[str, os.PathLike], limit: Optional[float] = None, cwd: Op
     with subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           stdin=subprocess.DEVNULL, encoding="utf-8", errors="replace", cwd=cwd,
                           env={**os.environ, **environment}, start_new_session=True) as process:  # fmt: skip
+        running.add(process)
         try:
             output, _ = process.communicate(timeout=limit)
         except BaseException as error:
@@ -33,7 +44,15 @@ def call(*words: Union[str, os.PathLike], limit: Optional[float] = None, cwd: Op
             if isinstance(error, subprocess.TimeoutExpired):
                 raise OutOfTime(str(words[0])) from error
             raise
+        finally:
+            running.discard(process)
         return subprocess.CompletedProcess(words, process.returncode, output)
+
+
+def files_of(root: pathlib.Path) -> List[str]:
+    """The files of the repository as they are now, also those that are not committed."""
+    listed = call("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard").stdout
+    return [name for name in listed.splitlines() if (root / name).is_file()]
 
 
 class Tree:
@@ -44,14 +63,12 @@ class Tree:
         self.build_folder = folder / "build/release"
         self._files_of: Dict[str, Set[str]] = {}
 
-    def update(self, files: List[str], texts: Dict[str, str]) -> None:
+    def update(self, texts: Dict[str, str]) -> None:
         """Writes what differs, so that nothing else is built again. `texts` has the planted files."""
         if not (self.folder / ".git").exists():
             call("git", "clone", "--quiet", "--shared", "--no-checkout", self.root, self.folder)
-        for name in files:
+        for name in files_of(self.root):
             source, target = self.root / name, self.folder / name
-            if not source.is_file():
-                continue
             wanted = texts[name].encode() if name in texts else source.read_bytes()
             if not target.exists() or target.read_bytes() != wanted:
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -75,10 +92,10 @@ class Tree:
         return call("ninja", "-C", self.build_folder, "-j", str(self.jobs), *keep_going, *targets, limit=limit)
 
     def targets(self) -> List[str]:
-        """The test programs."""
+        """The programs of GoogleTest, and the programs that `kernkit run` runs."""
         listed = call("ninja", "-C", self.build_folder, "-t", "targets", "all").stdout
-        programs = re.findall(r"^bin/(\w+): CXX_EXECUTABLE", listed, re.MULTILINE)
-        return [f"bin/{name}" for name in sorted(set(programs)) if PROGRAMS.match(name)]
+        programs = re.findall(r"^(bin/\w+|programs/\w+): (?:CXX|CUDA)_EXECUTABLE", listed, re.MULTILINE)
+        return [name for name in sorted(set(programs)) if PROGRAMS.match(name)]
 
     def read_dependencies(self) -> None:
         """By ninja's log of a finished build: the files that each object was compiled from."""
@@ -116,6 +133,9 @@ class Tree:
             # Tests of a minute and more are left to a later look at what survives.
             words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider",
                      "-m", "not all and not slow", target]  # fmt: skip
+        elif target.startswith("programs/"):
+            words = ["ctest", "--test-dir", self.build_folder, "-R", f"^programs[.]{pathlib.Path(target).name}$",
+                     "--no-tests=error"]  # fmt: skip
         else:
             words = [self.build_folder / target, "--gtest_brief=1", "--gtest_fail_fast"]
         try:

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "kernkit/math.h"
@@ -159,6 +162,43 @@ TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
   }
 }
 
+// Whether a thread other than the caller's takes one of two rows that have so many bytes. A row of
+// the caller waits for the other one, for `patience` at most.
+bool has_help(size_t bytes, std::chrono::milliseconds patience) {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> helped{false};
+  std::atomic<int> rows_run{0};
+  rows(2, 1, bytes, [&](const auto&, int64_t) {
+    ++rows_run;
+    if (std::this_thread::get_id() != caller) helped = true;
+    for (int ms = 0; ms < patience.count() && !helped; ++ms) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  EXPECT_EQ(rows_run, 2);
+  return helped;
+}
+
+class CpuRowThreads : public ::testing::Test {
+ protected:
+  void SetUp() override { set_threads(4); }
+  void TearDown() override {
+    detail::chosen_machine() = detail::find_machine();
+    set_threads(threads_);
+  }
+  const int threads_ = threads();
+};
+
+TEST_F(CpuRowThreads, TakePartFromAnEighthOfTheBytesOfALoop) {
+  detail::chosen_machine().threading_bytes = size_t{8} << 20;
+  EXPECT_TRUE(has_help(size_t{1} << 20, std::chrono::seconds(10)));
+  EXPECT_TRUE(has_help(size_t{1} << 40, std::chrono::seconds(10)));
+  EXPECT_FALSE(has_help((size_t{1} << 20) - 1, std::chrono::milliseconds(50)));
+  EXPECT_FALSE(has_help(0, std::chrono::milliseconds(50)));
+  set_threads(1);
+  EXPECT_FALSE(has_help(size_t{1} << 40, std::chrono::milliseconds(50)));
+}
+
 // Wherever in a row it is, and with the sign bit that x86 gives NaN.
 TYPED_TEST(CpuRows, NanIsKept) {
   using T = TypeParam;
@@ -194,7 +234,11 @@ TEST(CpuRow, OfNoElements) {
   });
   EXPECT_EQ(sum, 0.0f);
   EXPECT_EQ(max, -std::numeric_limits<float>::infinity());
-  rows(0, 4, 0, [&](const auto&, int64_t) { ADD_FAILURE() << "there is no row"; });
+  for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second is shared by threads
+    for (const int64_t n : {int64_t{0}, int64_t{-1}}) {
+      rows(n, 4, bytes, [&](const auto&, int64_t) { ADD_FAILURE() << "there is no row"; });
+    }
+  }
 }
 
 // Three inputs of different types, two outputs, one of them in place, and a sum of what is stored.

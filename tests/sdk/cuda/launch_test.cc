@@ -219,6 +219,23 @@ TEST_F(CudaLaunchTest, Attributes) {
       launch_error(LaunchConfig(6, 32).with_cluster(0)),
       "ValueError: launch of kernels::fill: grid [6, 1, 1] is not a multiple of the cluster [0, "
       "1, 1] on cuda:0 (sm_90)");
+  // Each dimension is compared with its own limit and its own part of the cluster.
+  const struct {
+    cuda::Extent grid, cluster;
+    const char* text;
+  } apart[] = {{{4, 3, 2}, {1, 2, 1}, "[4, 3, 2] is not a multiple of the cluster [1, 2, 1]"},
+               {{4, 2, 3}, {1, 1, 2}, "[4, 2, 3] is not a multiple of the cluster [1, 1, 2]"},
+               {{4, 2, 3}, {1, 0, 1}, "[4, 2, 3] is not a multiple of the cluster [1, 0, 1]"},
+               {{4, 2, 3}, {1, 1, 0}, "[4, 2, 3] is not a multiple of the cluster [1, 1, 0]"},
+               {{4, 2, 3}, {1, 1, -3}, "[4, 2, 3] is not a multiple of the cluster [1, 1, -3]"}};
+  for (const auto& one : apart) {
+    EXPECT_EQ(launch_error(LaunchConfig(one.grid, 32).with_cluster(one.cluster)),
+              std::string("ValueError: launch of kernels::fill: grid ") + one.text +
+                  " on cuda:0 (sm_90)");
+  }
+  EXPECT_EQ(launch_error(LaunchConfig({4, 2, 2}, 32).with_cluster({1, 1, 2})), "nothing");
+  EXPECT_EQ(launch_error(LaunchConfig({4, 2, 2}, 32).with_cluster({1, 2, 1})), "nothing");
+
   EXPECT_EQ(launch_error(LaunchConfig(100000, 1024).cooperatively()),
             "RuntimeError: cudaLaunchKernelExC(kernels::fill, grid [100000, 1, 1], block [1024, 1, "
             "1]) failed: cudaErrorCooperativeLaunchTooLarge: too many blocks in cooperative "
