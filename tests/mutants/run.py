@@ -146,11 +146,8 @@ class Run:
             for target in sorted(targets, key=lambda t: (t not in by_name, took[t])):
                 if time.monotonic() - started > self.words.limit:
                     return self.results.set(mutant, "timed out", "", started)
-                ends = {tree.run(target, 30 + 5 * took[target], KERNKIT_MUTANT=str(number)) for _ in range(2)}
-                if 0 not in ends:
-                    ending = " (did not end)" if "did not end" in ends else ""
-                    name = target.removeprefix("bin/")
-                    return self.results.set(mutant, "killed", f"{name}{ending}", started)
+                if ending := tree.fails(target, took[target], KERNKIT_MUTANT=str(number)):
+                    return self.results.set(mutant, "killed", ending, started)
             if targets:
                 self.results.set(mutant, "survived", f"{len(targets)} programs", started)
             elif re.search(r"\.(cc|cu)$", mutant.file):
@@ -177,57 +174,44 @@ class Run:
         if done.returncode != 0:
             sys.exit(done.stdout[-5000:])
         tree.read_dependencies()
-        took = self.times(tree, left)
         for mutant in sorted(left, key=lambda m: not m.is_python):
             started = time.monotonic()
-            targets = self.pytest_files(mutant) if mutant.is_python else tree.programs_of(mutant.file)
-            text = (tree.folder / mutant.file).read_text()
-            try:
-                (tree.folder / mutant.file).write_text(changed(text, mutant))
-                self.results.set(mutant, *self.fate_alone(tree, mutant, targets, took), started)
-            finally:
-                (tree.folder / mutant.file).write_text(text)
+            targets = self.pytest_files(tree, mutant) if mutant.is_python else tree.programs_of(mutant.file)
+            self.results.set(mutant, *self.fate_alone(tree, mutant, targets), started)
 
-    def times(self, tree: Tree, mutants: List[Mutant]) -> Dict[str, Optional[float]]:
-        """How long the pytest files and the programs take without a mutant."""
-        targets: Dict[str, None] = {}
-        for mutant in mutants:
-            targets.update(dict.fromkeys(self.pytest_files(mutant) if mutant.is_python else tree.programs_of(mutant.file)))
-        with concurrent.futures.ThreadPoolExecutor(self.words.jobs) as pool:
-            return dict(zip(targets, pool.map(tree.time_of, targets)))
-
-    def pytest_files(self, mutant: Mutant) -> List[str]:
+    def pytest_files(self, tree: Tree, mutant: Mutant) -> List[str]:
+        """Files of its name first, then the quick ones."""
         stem = pathlib.Path(mutant.file).stem.removesuffix("_head")
         found = [name for name in files_of(self.words.tree) if re.search(r"tests/interop/test_\w+\.py$", name)
                  and re.search(USES_FRAMEWORKS, (self.words.tree / name).read_text())]  # fmt: skip
-        return sorted(found, key=lambda name: (f"/test_{stem}" not in name, "torch" in name, name))
+        return sorted(found, key=lambda name: (f"/test_{stem}" not in name, tree.took.get(name, 60), name))
 
-    def fate_alone(self, tree: Tree, mutant: Mutant, targets: List[str], took: Dict[str, Optional[float]]) -> tuple:
+    def fate_alone(self, tree: Tree, mutant: Mutant, targets: List[str]) -> tuple:
         deadline = time.monotonic() + self.words.limit
-        usable = [target for target in targets if took[target] is not None]
-        for target in usable:
+        file = tree.folder / mutant.file
+        text = file.read_text()
+        tried = 0
+        for target in targets:
+            # Without the mutant, when first needed.
+            took = tree.time_of(target)
+            if took is None:
+                continue
+            tried += 1
             try:
+                file.write_text(changed(text, mutant))
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise OutOfTime
                 if not mutant.is_python:
-                    done = tree.build([target], left)
-                    if done.returncode != 0:
-                        return self.compiled(mutant, done)
+                    if tree.build([target], left).returncode != 0:
+                        return "killed", "the compiler"  # by a static_assert, or in the other branch
+                if ending := tree.fails(target, took):
+                    return "killed", ending
             except OutOfTime:
-                return "timed out", f"before {pathlib.Path(target).name}"
-            ends = {tree.run(target, 30 + 5 * took[target]) for _ in range(2)}
-            if 0 not in ends and 5 not in ends:
-                ending = " (did not end)" if "did not end" in ends else ""
-                return "killed", f"{pathlib.Path(target).name}{ending}"
-        return "survived", f"{len(usable)} programs"
-
-    @staticmethod
-    def compiled(mutant: Mutant, done: subprocess.CompletedProcess) -> tuple:
-        """A mutant that compiles at run time (or is a constant) and fails here fails a static_assert or a schema."""
-        if re.search(r"static assertion|static_assert|constant expression|constexpr|__error_|call to non-", done.stdout):
-            return "killed", "the compiler"
-        return ("killed", "the compiler") if mutant.by == NOT_REACHED else ("not built", "")
+                return "timed out", f"at {pathlib.Path(target).name}"
+            finally:
+                file.write_text(text)
+        return "survived", f"{tried} programs"
 
 
 def main() -> int:

@@ -410,6 +410,29 @@ TEST(CpuMachine, InstructionSetIsWhatTheCompilersLibraryFinds) {
                                             : avx2                 ? InstructionSet::kAvx2
                                                                    : InstructionSet::kBaseline);
 }
+
+// The bits of cpuid and xgetbv, as Intel's manual has them.
+TEST(CpuMachine, InstructionSetNeedsProcessorAndSystem) {
+  constexpr unsigned kXmmYmm = 0x6, kAll = 0xe6;
+  constexpr unsigned kAvx2 = 1u << 5, kF = 1u << 16, kDq = 1u << 17, kBw = 1u << 30, kVl = 1u << 31,
+                     kAvx512 = kAvx2 | kF | kDq | kBw | kVl, kBf16 = 1u << 5;
+  const auto set = detail::instruction_set_of;
+  EXPECT_EQ(set(kAll, kAvx512, kBf16), InstructionSet::kAvx512Bf16);
+  EXPECT_EQ(set(kAll, kAvx512, ~kBf16), InstructionSet::kAvx512);
+  for (const unsigned missing : {kF, kDq, kBw, kVl}) {
+    EXPECT_EQ(set(kAll, kAvx512 & ~missing, kBf16), InstructionSet::kAvx2) << missing;
+  }
+  EXPECT_EQ(set(kAll, kAvx2, 0), InstructionSet::kAvx2);
+  EXPECT_EQ(set(kAll, ~kAvx2, kBf16), InstructionSet::kBaseline);
+  // A system that saves fewer registers.
+  for (const unsigned saved : {0x6u, 0x26u, 0x46u, 0x86u, 0xc6u}) {
+    EXPECT_EQ(set(saved, kAvx512, kBf16), InstructionSet::kAvx2) << saved;
+  }
+  for (const unsigned saved : {0x0u, 0x2u, 0x4u, 0xe2u, 0xe4u}) {
+    EXPECT_EQ(set(saved, kAvx512, kBf16), InstructionSet::kBaseline) << saved;
+  }
+  EXPECT_EQ(set(kXmmYmm, kAvx2, 0), InstructionSet::kAvx2);
+}
 #endif
 
 TEST(CpuMachine, InstructionSetByName) {

@@ -2,6 +2,7 @@
 #include "kernkit/cpu/rows.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -197,6 +198,25 @@ TEST_F(CpuRowThreads, TakePartFromAnEighthOfTheBytesOfALoop) {
   EXPECT_FALSE(has_help(0, std::chrono::milliseconds(50)));
   set_threads(1);
   EXPECT_FALSE(has_help(size_t{1} << 40, std::chrono::milliseconds(50)));
+}
+
+template <InstructionSet kSet>
+InstructionSet set_of(const Row<kSet>&) {
+  return kSet;
+}
+
+// Every set has the same results, so that only the type of a row shows which one runs.
+TEST_F(CpuRowThreads, RunTheCodeOfTheChosenInstructionSet) {
+  for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second is shared by threads
+    for (const InstructionSet chosen : {InstructionSet::kBaseline, InstructionSet::kAvx2,
+                                        InstructionSet::kAvx512, InstructionSet::kAvx512Bf16}) {
+      if (chosen > detail::find_machine().instruction_set) continue;
+      detail::chosen_machine().instruction_set = chosen;
+      rows(1, 4, bytes, [chosen](const auto& row, int64_t) {
+        EXPECT_EQ(set_of(row), std::min(chosen, InstructionSet::kAvx512));
+      });
+    }
+  }
 }
 
 // Wherever in a row it is, and with the sign bit that x86 gives NaN.
@@ -483,6 +503,23 @@ TEST(CpuRow, ScratchIsReusedByTheNextRow) {
   const double* wide = scratch.of<double>(1000);
   EXPECT_NE(static_cast<const void*>(wide), second);
 }
+
+#if defined(__GLIBC__)
+TEST(CpuRow, KeptValuesAreFreed) {
+  std::vector<float> x(10000, 1);
+  const auto loop = [&x] {
+    rows(2, static_cast<int64_t>(x.size()), 0, [&x](const auto& row, int64_t) {
+      const float* in = x.data();
+      const auto same = [](float v) { return v; };
+      EXPECT_EQ(row.sum(same, row.keep(same, in)), 10000);
+    });
+  };
+  loop();
+  const auto before = mallinfo2().uordblks;
+  for (int i = 0; i < 100; ++i) loop();
+  EXPECT_LT(mallinfo2().uordblks, before + 100 * x.size() * sizeof(float) / 2);
+}
+#endif
 
 // Elements that are not there must not be seen by an op: this one would divide by zero.
 TEST(CpuRow, OpSeesOnlyElements) {

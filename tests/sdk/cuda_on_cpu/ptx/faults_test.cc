@@ -152,6 +152,23 @@ TEST_F(PtxFaults, CountThatIsNoMultipleOf32) {
             "faulty: block [0, 0, 0], thread [0, 0, 0]: __syncthreads() is for 40 threads; "
             "expected a multiple of 32 (faulty.cu:12)");
 }
+TEST_F(PtxFaults, BarrierOfTwoCounts) {
+  const std::string begin = "setp.ge.u32 %p1, %i, 32; @%p1 bra other; bar.sync 1, 64; ret; other: ";
+  const auto fault_of = [&](const char* other, unsigned threads) {
+    CudaRuntime runtime;
+    runtime.run_kernels(true);
+    run(begin + other, memory<int>(96), 1, threads);
+    return runtime.faults().empty() ? "nothing" : runtime.faults().at(0);
+  };
+  EXPECT_EQ(fault_of("bar.sync 1, 96;", 96),
+            "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads() is for 96 threads, and "
+            "others wait at it for 64 (faulty.cu:12)");
+  // Without a count the barrier is for all threads of the block.
+  EXPECT_EQ(fault_of("bar.sync 1;", 96),
+            "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads() is for 96 threads, and "
+            "others wait at it for 64 (faulty.cu:12)");
+  EXPECT_EQ(fault_of("bar.sync 1;", 64), "nothing");
+}
 TEST_F(PtxFaults, BarriersOfTwoKinds) {
   run("setp.ge.u32 %p1, %i, 32; @%p1 bra other; bar.sync 0; ret; other: bar.red.or.pred %p2, 0, "
       "%p1;",
