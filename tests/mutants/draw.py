@@ -8,12 +8,34 @@ import re
 from typing import Dict, Iterator, List, Optional, Tuple
 
 # Headers that C reads too, or that only tests include.
-LEFT_OUT = re.compile(r"kernkit/(abi|testing|base|host_api/any_tensor)|/include/kernkit_cuda_on_cpu/")
-EXCHANGED = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (" == ", " != "),
-             (" != ", " == "), (" && ", " || "), (" || ", " && "), (" + ", " - "), (" - ", " + "),
-             (" * ", " + "), (" / ", " * "), (" % ", " / ")]  # fmt: skip
-EXCHANGED_IN_PYTHON = [*EXCHANGED[:6], (" and ", " or "), (" or ", " and "), (" is not ", " is "),
-                       (" is ", " is not "), (" not in ", " in "), (" - ", " + "), (" // ", " * ")]  # fmt: skip
+LEFT_OUT = re.compile(
+    r"kernkit/(abi|testing|base|host_api/any_tensor)|/include/kernkit_cuda_on_cpu/"
+)
+EXCHANGED = [
+    (" < ", " <= "),
+    (" <= ", " < "),
+    (" > ", " >= "),
+    (" >= ", " > "),
+    (" == ", " != "),
+    (" != ", " == "),
+    (" && ", " || "),
+    (" || ", " && "),
+    (" + ", " - "),
+    (" - ", " + "),
+    (" * ", " + "),
+    (" / ", " * "),
+    (" % ", " / "),
+]
+EXCHANGED_IN_PYTHON = [
+    *EXCHANGED[:6],
+    (" and ", " or "),
+    (" or ", " and "),
+    (" is not ", " is "),
+    (" is ", " is not "),
+    (" not in ", " in "),
+    (" - ", " + "),
+    (" // ", " * "),
+]
 
 
 @dataclasses.dataclass
@@ -45,7 +67,9 @@ def expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
     starts = re.compile(
         r"^(?!\s*(?://|#|static_assert|using |template)).*?"
         r"(?:\b(?:if|while)(?P<constexpr> constexpr)? (?P<paren>\()|\breturn (?P<value>)"
-        r"|\bfor \([^;]*; (?P<again>)|(?<![<>=!+*/%&|^-]) = (?P<initial>))", re.MULTILINE)  # fmt: skip
+        r"|\bfor \([^;]*; (?P<again>)|(?<![<>=!+*/%&|^-]) = (?P<initial>))",
+        re.MULTILINE,
+    )
     for found in starts.finditer(text):
         line = found[0]
         if "//" in line or "operator" in line:
@@ -75,7 +99,10 @@ def closing(text: str, start: int) -> int:
 
 def python_expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
     """Python, also that which is written in a string."""
-    starts = r"^ *(?:el)?(?:if|while) (?P<condition>.+):$|\breturn (?P<value>.+)$| if (?P<choice>[^\[\]\n]+?)(?: else |\]$|\)$)"
+    starts = (
+        r"^ *(?:el)?(?:if|while) (?P<condition>.+):$|\breturn (?P<value>.+)$"
+        r"| if (?P<choice>[^\[\]\n]+?)(?: else |\]$|\)$)"
+    )
     for found in re.finditer(starts, text, re.MULTILINE):
         kind = found.lastgroup
         inner = found[kind]
@@ -100,6 +127,7 @@ def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List
         text = (root / name).read_text()
         places = (python_expressions if is_python else expressions)(text)
         for start, old, constant, is_condition in places:
+
             def add(new: str, at: int) -> None:
                 line = text.count("\n", 0, start + at) + 1
                 result.append(Mutant(name, line, old, new, start, constant))
@@ -133,9 +161,14 @@ def draw(found: List[Mutant], folders: List[str], count: int, seed: int) -> List
 
 
 def find(mutant: Mutant, found: List[Mutant]) -> Optional[Mutant]:
-    """The mutant of another tree in this one, where its file or the place in the file may be another."""
-    alike = [m for m in found if m.old == mutant.old and m.new == mutant.new
-             and pathlib.Path(m.file).name == pathlib.Path(mutant.file).name]  # fmt: skip
+    """The mutant of another tree in this tree, whose files may have other names and lines."""
+    alike = [
+        m
+        for m in found
+        if m.old == mutant.old
+        and m.new == mutant.new
+        and pathlib.Path(m.file).name == pathlib.Path(mutant.file).name
+    ]
     same_file = [m for m in alike if m.file == mutant.file]
     return min(same_file or alike, key=lambda m: abs(m.line - mutant.line), default=None)
 
@@ -146,8 +179,10 @@ def planted(text: str, mutants: Dict[int, Mutant]) -> str:
         end = mutant.start + len(mutant.old)
         assert text[mutant.start : end] == mutant.old, mutant
         old, new = " ".join(mutant.old.split()), " ".join(mutant.new.split())
-        choice = (f"(__builtin_is_constant_evaluated() ? ({old}) : "
-                  f"kernkit_mutant({number}) ? ({new}) : ({old}))")  # fmt: skip
+        choice = (
+            f"(__builtin_is_constant_evaluated() ? ({old}) : "
+            f"kernkit_mutant({number}) ? ({new}) : ({old}))"
+        )
         text = text[: mutant.start] + choice + "\n" * mutant.old.count("\n") + text[end:]
     return text
 

@@ -2,22 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants small faults into a copy of the sources, and lists those that no test notices.
 
-    tests/mutants/run.py                          100 mutants of the folders below, drawn by a seed
-    tests/mutants/run.py --resume                 goes on where a run was ended
-    tests/mutants/run.py --resume --again survived   tries survivors with the tests as they are now
+    tests/mutants/run.py                      100 mutants of the folders below, drawn by a seed
+    tests/mutants/run.py --resume             continues a run that was ended
+    tests/mutants/run.py --resume --again survived
+                                              tries survivors with the tests as they are now
     tests/mutants/run.py --folders sdk/include/kernkit/cpu/ --count 30 --seed 7
     tests/mutants/run.py --folder NEW --mutants OLD/results.json --compare OLD/results.json
-                                                  the same mutants, and an error where a test lost one
+                                              the same mutants; an error where a test lost a kill
 
-A mutant is a condition, a result or an initial value with an operator exchanged, a constant that is one
-larger, or a condition that is false or negated. Mutants of C++ are compiled in together, each behind its
-number, and a program is tried with the mutants that it reaches. What no program reaches at run time (a
-constant, or code of nvcc) is planted alone, built for the programs that include its file, in the order of
-their names' likeness, up to the first that fails. Mutants of Python are planted alone, and tried with the
-pytest files that use the package. Comments, lines with text, static_assert and << have no mutants.
+A mutant is a condition, a result or an initial value with an operator exchanged, a constant that is
+one larger, or a condition that is false or negated. Comments, lines with text, static_assert and <<
+have no mutants.
 
-The sources themselves are never changed. Results are in FOLDER/results.json and FOLDER/results.txt, which
-are written after each mutant: killed, survived, not built (the mutant is no C++) or timed out.
+Mutants of C++ are compiled in together, each with its number, and a program is tried with the
+mutants that it reaches. A mutant that no program reaches at run time (a constant, or code of nvcc)
+is planted alone and built for the programs that include its file: first the program with a test of
+the file's name, up to the first that fails. Mutants of Python are planted alone, for the pytest
+files that use the package.
+
+The sources are never changed. FOLDER/results.json and FOLDER/results.txt are written after each
+mutant: killed, survived, not built (the mutant is no C++) or timed out.
 """
 
 import argparse
@@ -38,12 +42,19 @@ from draw import Mutant, candidates, changed, draw, find, planted
 from trees import OutOfTime, Tree, files_of, stop
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ["sdk/include/kernkit/shapes/", "sdk/include/kernkit/cpu/", "sdk/include/kernkit/cuda/",
-           "sdk/python/kernkit/frameworks/", "sdk/cuda_on_cpu/ptx/"]  # fmt: skip
+FOLDERS = [
+    "sdk/include/kernkit/shapes/",
+    "sdk/include/kernkit/cpu/",
+    "sdk/include/kernkit/cuda/",
+    "sdk/python/kernkit/frameworks/",
+    "sdk/cuda_on_cpu/ptx/",
+]
 # What is left of a mutant to plant alone.
 NOT_REACHED = "not reached at run time"
 # A pytest file that uses what sdk/python/kernkit/frameworks writes, by its name or by a fixture.
-USES_FRAMEWORKS = r"kernkit\.frameworks|--frameworks|--torch|--jax|torch_cases|[(, ](shaped|torch_\w+)[,)]"
+USES_FRAMEWORKS = (
+    r"kernkit\.frameworks|--frameworks|--torch|--jax|torch_cases|[(, ](shaped|torch_\w+)[,)]"
+)
 
 
 class Results:
@@ -59,14 +70,20 @@ class Results:
             mutant.fate, mutant.by = fate, by
             if started is not None:
                 mutant.seconds = round(time.monotonic() - started, 1)
-            print(f"{fate:9} {mutant.file}:{mutant.line}: {mutant.change()} {by and f'[{by}]'}", flush=True)
+            print(
+                f"{fate:9} {mutant.file}:{mutant.line}: {mutant.change()} {by and f'[{by}]'}",
+                flush=True,
+            )
             self.write()
 
     def write(self) -> None:
         table = {**self.head, "mutants": [dataclasses.asdict(mutant) for mutant in self.mutants]}
         self._replace("results.json", json.dumps(table, indent=1) + "\n")
-        lines = [f"{m.fate or 'to do':9}  {m.by or '-':28}  {m.seconds:6.1f} s  {m.file}:{m.line}\n"
-                 f"           {m.change()}\n" for m in self.mutants]  # fmt: skip
+        lines = [
+            f"{m.fate or 'to do':9}  {m.by or '-':28}  {m.seconds:6.1f} s  {m.file}:{m.line}\n"
+            f"           {m.change()}\n"
+            for m in self.mutants
+        ]
         self._replace("results.txt", "".join(lines) + self.summary() + "\n")
 
     def _replace(self, name: str, text: str) -> None:
@@ -76,7 +93,11 @@ class Results:
     def summary(self) -> str:
         fates = [mutant.fate or "to do" for mutant in self.mutants]
         tried = sum(fate in ("killed", "survived", "timed out") for fate in fates)
-        share = f"; {100 * fates.count('killed') / tried:.0f} % of those tried are killed" if tried else ""
+        share = (
+            f"; {100 * fates.count('killed') / tried:.0f} % of those tried are killed"
+            if tried
+            else ""
+        )
         return ", ".join(f"{fates.count(fate)} {fate}" for fate in sorted(set(fates))) + share
 
 
@@ -109,7 +130,11 @@ class Run:
             return
         tree = Tree(self.words.tree, self.words.folder / "together", self.words.jobs)
         # Those with a fate stay planted, so that a resumed run compiles nothing again.
-        ours = {number: m for number, m in self.all.items() if self.is_chosen(m) and m.start >= 0 and m.fate != "not built"}
+        ours = {
+            number: m
+            for number, m in self.all.items()
+            if self.is_chosen(m) and m.start >= 0 and m.fate != "not built"
+        }
         while True:
             tree.update(self.texts(ours))
             tree.configure()
@@ -118,9 +143,15 @@ class Run:
                 break
             at = set(re.findall(r"([\w./]+):(\d+):\d+: +(?:error|required)", done.stdout))
             at |= set(re.findall(r"([\w./]+)\((\d+)\): error", done.stdout))  # nvcc
-            broken = [number for number, m in ours.items() if any(
-                path.endswith(m.file) and 0 <= int(line) - m.line + m.old.count("\n") <= 2 * m.old.count("\n")
-                for path, line in at)]  # fmt: skip
+            broken = [
+                number
+                for number, m in ours.items()
+                if any(
+                    path.endswith(m.file)
+                    and 0 <= int(line) - m.line + m.old.count("\n") <= 2 * m.old.count("\n")
+                    for path, line in at
+                )
+            ]
             if not broken:
                 sys.exit("the planted sources do not compile:\n" + done.stdout[-5000:])
             for number in broken:
@@ -137,7 +168,9 @@ class Run:
             seconds = tree.time_of(target, KERNKIT_MUTANTS_SEEN=str(seen))
             if seconds is not None:
                 took[target] = seconds
-                reached[target] = set(map(int, seen.read_text().split())) if seen.exists() else set()
+                reached[target] = (
+                    set(map(int, seen.read_text().split())) if seen.exists() else set()
+                )
 
         def try_one(number: int) -> None:
             mutant, started = left[number], time.monotonic()
@@ -158,7 +191,10 @@ class Run:
 
         with concurrent.futures.ThreadPoolExecutor(self.words.jobs) as pool:
             list(pool.map(reach, concerned))
-            print(f"{len(reached)} programs reach {len(set().union(*reached.values()))} mutants", flush=True)
+            print(
+                f"{len(reached)} programs reach {len(set().union(*reached.values()))} mutants",
+                flush=True,
+            )
             list(pool.map(try_one, left))
         self.results.write()
 
@@ -176,15 +212,25 @@ class Run:
         tree.read_dependencies()
         for mutant in sorted(left, key=lambda m: not m.is_python):
             started = time.monotonic()
-            targets = self.pytest_files(tree, mutant) if mutant.is_python else tree.programs_of(mutant.file)
+            targets = (
+                self.pytest_files(tree, mutant)
+                if mutant.is_python
+                else tree.programs_of(mutant.file)
+            )
             self.results.set(mutant, *self.fate_alone(tree, mutant, targets), started)
 
     def pytest_files(self, tree: Tree, mutant: Mutant) -> List[str]:
         """Files of its name first, then the quick ones."""
         stem = pathlib.Path(mutant.file).stem.removesuffix("_head")
-        found = [name for name in files_of(self.words.tree) if re.search(r"tests/interop/test_\w+\.py$", name)
-                 and re.search(USES_FRAMEWORKS, (self.words.tree / name).read_text())]  # fmt: skip
-        return sorted(found, key=lambda name: (f"/test_{stem}" not in name, tree.took.get(name, 60), name))
+        found = [
+            name
+            for name in files_of(self.words.tree)
+            if re.search(r"tests/interop/test_\w+\.py$", name)
+            and re.search(USES_FRAMEWORKS, (self.words.tree / name).read_text())
+        ]
+        return sorted(
+            found, key=lambda name: (f"/test_{stem}" not in name, tree.took.get(name, 60), name)
+        )
 
     def fate_alone(self, tree: Tree, mutant: Mutant, targets: List[str]) -> tuple:
         deadline = time.monotonic() + self.words.limit
@@ -204,7 +250,10 @@ class Run:
                     raise OutOfTime
                 if not mutant.is_python:
                     if tree.build([target], left).returncode != 0:
-                        return "killed", "the compiler"  # by a static_assert, or in the other branch
+                        return (
+                            "killed",
+                            "the compiler",
+                        )  # by a static_assert, or in the other branch
                 if ending := tree.fails(target, took):
                     return "killed", ending
             except OutOfTime:
@@ -215,19 +264,39 @@ class Run:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=20261125)
-    parser.add_argument("--folders", nargs="+", default=FOLDERS, help="beginnings of paths (default: %(default)s)")
+    parser.add_argument(
+        "--folders", nargs="+", default=FOLDERS, help="beginnings of paths (default: %(default)s)"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--limit", type=float, default=600, help="seconds of a mutant (default: %(default)s)")
-    parser.add_argument("--tree", type=pathlib.Path, default=ROOT, help="the repository (default: this)")
-    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/mutants",
-                        help="for copies, builds and results (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--resume", action="store_true", help="go on with the mutants in the folder")
-    parser.add_argument("--again", nargs="+", default=[], metavar="FATE", help="with --resume: try these again")
-    parser.add_argument("--mutants", type=pathlib.Path, help="results of a run, whose mutants to plant")
-    parser.add_argument("--compare", type=pathlib.Path, help="results of another run; fails where one is lost")
+    parser.add_argument(
+        "--limit", type=float, default=600, help="seconds of a mutant (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--tree", type=pathlib.Path, default=ROOT, help="the repository (default: this)"
+    )
+    parser.add_argument(
+        "--folder",
+        type=pathlib.Path,
+        default=ROOT / "build/mutants",
+        help="for copies, builds and results (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with the mutants in the folder"
+    )
+    parser.add_argument(
+        "--again", nargs="+", default=[], metavar="FATE", help="with --resume: try these again"
+    )
+    parser.add_argument(
+        "--mutants", type=pathlib.Path, help="results of a run, whose mutants to plant"
+    )
+    parser.add_argument(
+        "--compare", type=pathlib.Path, help="results of another run; fails where one is lost"
+    )
     parser.add_argument("--list", action="store_true", help="print the mutants and end")
     words = parser.parse_args()
     words.folder, words.tree = words.folder.resolve(), words.tree.resolve()
@@ -242,12 +311,16 @@ def main() -> int:
     for mutant in kept:
         there = find(mutant, found)
         if there is None and words.resume and mutant.fate:
-            there = dataclasses.replace(mutant, start=-1)  # it keeps its fate, and is planted no more
+            there = dataclasses.replace(
+                mutant, start=-1
+            )  # it keeps its fate, and is planted no more
         if there is None:
             print(f"is no longer there: {mutant.file}:{mutant.line}: {mutant.change()}", flush=True)
             continue
         if words.resume and mutant.fate not in words.again:
-            there = dataclasses.replace(there, fate=mutant.fate, by=mutant.by, seconds=mutant.seconds)
+            there = dataclasses.replace(
+                there, fate=mutant.fate, by=mutant.by, seconds=mutant.seconds
+            )
         mutants.append(there)
     if words.list:
         for mutant in mutants:

@@ -12,7 +12,9 @@ import time
 from typing import Dict, List, Optional, Set, Union
 
 # What needs a GPU, hangs on a host of its own, or is no test.
-PROGRAMS = re.compile(r"^programs/|^bin/(?!gpu_test|gpu_row_traffic_test|ptx_forms_gpu_test|ucontext_test)\w+_test$")
+PROGRAMS = re.compile(
+    r"^programs/|^bin/(?!gpu_test|gpu_row_traffic_test|ptx_forms_gpu_test|ucontext_test)\w+_test$"
+)
 
 
 running: Set[subprocess.Popen] = set()
@@ -29,12 +31,24 @@ class OutOfTime(Exception):
     """A command that ran longer than it may."""
 
 
-def call(*words: Union[str, os.PathLike], limit: Optional[float] = None, cwd: Optional[pathlib.Path] = None,
-         **environment: str) -> subprocess.CompletedProcess:  # fmt: skip
-    """Runs a command. Past the limit, in seconds, it ends with all that it started. Raises OutOfTime."""
-    with subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          stdin=subprocess.DEVNULL, encoding="utf-8", errors="replace", cwd=cwd,
-                          env={**os.environ, **environment}, start_new_session=True) as process:  # fmt: skip
+def call(
+    *words: Union[str, os.PathLike],
+    limit: Optional[float] = None,
+    cwd: Optional[pathlib.Path] = None,
+    **environment: str,
+) -> subprocess.CompletedProcess:
+    """Runs a command. OutOfTime past the limit, in seconds: all that it started has then ended."""
+    with subprocess.Popen(
+        [str(word) for word in words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        encoding="utf-8",
+        errors="replace",
+        cwd=cwd,
+        env={**os.environ, **environment},
+        start_new_session=True,
+    ) as process:
         running.add(process)
         try:
             output, _ = process.communicate(timeout=limit)
@@ -51,12 +65,14 @@ def call(*words: Union[str, os.PathLike], limit: Optional[float] = None, cwd: Op
 
 def files_of(root: pathlib.Path) -> List[str]:
     """The files of the repository as they are now, also those that are not committed."""
-    listed = call("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard").stdout
+    listed = call(
+        "git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"
+    ).stdout
     return [name for name in listed.splitlines() if (root / name).is_file()]
 
 
 class Tree:
-    """The copy. Its files are those of the root, as they are there now, but for the planted ones."""
+    """The copy. Its files are the files of the root as they are now, but for planted mutants."""
 
     def __init__(self, root: pathlib.Path, folder: pathlib.Path, jobs: int):
         self.root, self.folder, self.jobs = root, folder, jobs
@@ -65,7 +81,7 @@ class Tree:
         self._files_of: Dict[str, Set[str]] = {}
 
     def update(self, texts: Dict[str, str]) -> None:
-        """Writes what differs, so that nothing else is built again. `texts` has the planted files."""
+        """Writes only what differs, for ninja. `texts` has the files with mutants."""
         if not (self.folder / ".git").exists():
             call("git", "clone", "--quiet", "--shared", "--no-checkout", self.root, self.folder)
         for name in files_of(self.root):
@@ -81,21 +97,43 @@ class Tree:
     def configure(self) -> None:
         launchers = {}
         if shutil.which("ccache"):
-            launchers = {f"CMAKE_{kind}_COMPILER_LAUNCHER": "ccache" for kind in ("C", "CXX", "CUDA")}
-        done = call("cmake", "--preset", "release", "-DKERNKIT_WERROR=OFF", "-DKERNKIT_BUILD_BENCHMARKS=OFF",
-                    cwd=self.folder, **launchers)  # fmt: skip
+            launchers = {
+                f"CMAKE_{kind}_COMPILER_LAUNCHER": "ccache" for kind in ("C", "CXX", "CUDA")
+            }
+        done = call(
+            "cmake",
+            "--preset",
+            "release",
+            "-DKERNKIT_WERROR=OFF",
+            "-DKERNKIT_BUILD_BENCHMARKS=OFF",
+            cwd=self.folder,
+            **launchers,
+        )
         if done.returncode != 0:
             sys.exit(done.stdout)
 
-    def build(self, targets: List[str], limit: Optional[float] = None) -> subprocess.CompletedProcess:
+    def build(
+        self, targets: List[str], limit: Optional[float] = None
+    ) -> subprocess.CompletedProcess:
         """Builds targets; with a limit, stops at the first error."""
         keep_going = ["-k", "0"] if limit is None else []
-        return call("ninja", "-C", self.build_folder, "-j", str(self.jobs), *keep_going, *targets, limit=limit)
+        return call(
+            "ninja",
+            "-C",
+            self.build_folder,
+            "-j",
+            str(self.jobs),
+            *keep_going,
+            *targets,
+            limit=limit,
+        )
 
     def targets(self) -> List[str]:
         """The programs of GoogleTest, and the programs that `kernkit run` runs."""
         listed = call("ninja", "-C", self.build_folder, "-t", "targets", "all").stdout
-        programs = re.findall(r"^(bin/\w+|programs/\w+): (?:CXX|CUDA)_EXECUTABLE", listed, re.MULTILINE)
+        programs = re.findall(
+            r"^(bin/\w+|programs/\w+): (?:CXX|CUDA)_EXECUTABLE", listed, re.MULTILINE
+        )
         return [name for name in sorted(set(programs)) if PROGRAMS.match(name)]
 
     def read_dependencies(self) -> None:
@@ -115,9 +153,11 @@ class Tree:
             self._files_of[target] = set().union(*(objects.get(name, set()) for name in inputs))
 
     def programs_of(self, file: str) -> List[str]:
-        """The programs that are compiled from the file; first those with a test that has its name."""
+        """The programs that are compiled from the file, first those with a test of its name."""
         stem = pathlib.Path(file).stem
-        folder = pathlib.Path(file).parent.name.replace("impl", pathlib.Path(file).parent.parent.name)
+        folder = pathlib.Path(file).parent.name.replace(
+            "impl", pathlib.Path(file).parent.parent.name
+        )
 
         def rank(target: str) -> tuple:
             files = self._files_of[target]
@@ -126,17 +166,35 @@ class Tree:
             of_its_folder = any(f"/{folder}/" in name for name in tests)
             return not of_its_name, not of_its_folder, len(tests), target
 
-        return sorted((target for target, files in self._files_of.items() if file in files), key=rank)
+        return sorted(
+            (target for target, files in self._files_of.items() if file in files), key=rank
+        )
 
     def run(self, target: str, limit: float, **environment: str) -> Union[int, str]:
         """The exit code of a program or of a pytest file, or that it did not end."""
         if target.endswith(".py"):
             # Tests of a minute and more are left to a later look at what survives.
-            words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider",
-                     "-m", "not all and not slow", target]  # fmt: skip
+            words = [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-x",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "-m",
+                "not all and not slow",
+                target,
+            ]
         elif target.startswith("programs/"):
-            words = ["ctest", "--test-dir", self.build_folder, "-R", f"^programs[.]{pathlib.Path(target).name}$",
-                     "--no-tests=error"]  # fmt: skip
+            words = [
+                "ctest",
+                "--test-dir",
+                self.build_folder,
+                "-R",
+                f"^programs[.]{pathlib.Path(target).name}$",
+                "--no-tests=error",
+            ]
         else:
             words = [self.build_folder / target, "--gtest_brief=1", "--gtest_fail_fast"]
         try:
@@ -145,7 +203,7 @@ class Tree:
             return "did not end"
 
     def fails(self, target: str, took: float, **environment: str) -> str:
-        """How a program fails, twice, as a busy machine fails what measures time; "" where it passes."""
+        """How a program fails twice, as a busy machine fails tests of time; "" if it passes."""
         name, ends = pathlib.Path(target).name, set()
         for _ in range(2):
             end = self.run(target, 30 + 5 * took, **environment)
@@ -155,7 +213,7 @@ class Tree:
         return f"{name} (did not end)" if "did not end" in ends else name
 
     def time_of(self, target: str, **environment: str) -> Optional[float]:
-        """Seconds of a program that has no mutant, built where it must be; None where it fails three times."""
+        """Seconds of a program without a mutant, which it builds; None if it fails three times."""
         if target not in self.took:
             self.took[target] = None
             if not target.endswith(".py") and self.build([target]).returncode != 0:
