@@ -174,7 +174,7 @@ def find(mutant: Mutant, found: List[Mutant]) -> Optional[Mutant]:
 
 
 def planted(text: str, mutants: Dict[int, Mutant]) -> str:
-    """C++ with each mutant behind its number. Lines keep their numbers."""
+    """C++ in which a number chooses each mutant. Lines keep their numbers."""
     for number, mutant in sorted(mutants.items(), key=lambda item: -item[1].start):
         end = mutant.start + len(mutant.old)
         assert text[mutant.start : end] == mutant.old, mutant

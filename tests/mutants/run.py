@@ -115,7 +115,7 @@ class Run:
         return not mutant.is_python and not mutant.constant
 
     def texts(self, mutants: Dict[int, Mutant]) -> Dict[str, str]:
-        """The files with their mutants behind numbers."""
+        """The files, in which numbers choose their mutants."""
         header = self.words.folder / "together/tests/mutants/mutant.h"
         texts = {}
         for name in sorted({mutant.file for mutant in mutants.values()}):

@@ -292,7 +292,7 @@ TEST(ShapeDtypes, AreCheckedAsTheLineSays) {
             "TypeError: shaped_quantised(): q: dtype float32 is not supported; expected int8");
 }
 
-// What "n, d" says of the dtype and the device is said by "..." as well, and for a list.
+// A line with "..." or with a list requires dtype and device as a line with "n, d" does.
 TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
   const Given<float> x({2, 3});
   const Given<double> wide({2, 3});

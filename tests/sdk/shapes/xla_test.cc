@@ -360,7 +360,7 @@ TEST(Xla, WhatIsReturnedIsCopiedToWhereXlaAllocated) {
             "3 TypeError: xla_made(): a result: XLA passes no buffer");
 }
 
-// XLA has allocated for what the line says, so that anything else would be written past the end.
+// XLA has allocated by the line, so that another shape or dtype would be written past the end.
 TEST(Xla, WhatIsReturnedOtherwiseThanTheLineSaysIsAnError) {
   if (!has_host()) GTEST_SKIP() << "no host makes tensors";
   const auto said = [](int64_t which) {
