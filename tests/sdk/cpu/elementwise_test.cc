@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "add/add.h"
@@ -350,6 +353,38 @@ TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
   detail::known_machine = nullptr;
   elementwise(128, kernels::Scale<float>{2}, y.begin(), static_cast<const float*>(x.begin()));
   EXPECT_EQ(detail::known_machine, &here);
+}
+
+// All arrays count, so that three arrays of 1 MiB are as long a loop as one of 3 MiB.
+TEST(CpuElementwiseSizes, ThreadsShareLoopsByTheBytesOfAllArrays) {
+  static std::atomic<bool> helped;
+  static std::thread::id caller;
+  constexpr int64_t kCount = int64_t{1} << 18;
+  HostTensor<float> x({kCount}), w({kCount}), y({kCount});
+  set_threads(4);
+  // Elements of the caller wait for a helper, `ms` at most.
+  const auto has_help = [&](size_t threading_bytes, int ms) {
+    detail::chosen_machine() = detail::find_machine();
+    detail::chosen_machine().threading_bytes = threading_bytes;
+    helped = false;
+    caller = std::this_thread::get_id();
+    int left = ms;
+    const auto op = [&left](float a, float b) {
+      if (std::this_thread::get_id() != caller) {
+        helped = true;
+      } else if (left > 0 && !helped) {
+        --left;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      return a + b;
+    };
+    elementwise(kCount, op, y.begin(), static_cast<const float*>(x.begin()),
+                static_cast<const float*>(w.begin()));
+    return helped.load();
+  };
+  EXPECT_TRUE(has_help(size_t{3} << 20, 10000));
+  EXPECT_FALSE(has_help((size_t{3} << 20) + 1, 50));
+  detail::chosen_machine() = detail::find_machine();
 }
 
 std::string name_of(const ::testing::TestParamInfo<Case>& info) {
