@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -467,6 +468,23 @@ TEST(CpuMachine, InstructionSetNeedsProcessorAndSystem) {
     EXPECT_EQ(set(saved, kAvx512, kBf16), InstructionSet::kBaseline) << saved;
   }
   EXPECT_EQ(set(kXmmYmm, kAvx2, 0), InstructionSet::kAvx2);
+}
+#endif
+
+#if defined(__linux__)
+// From the size of a cache on, where Linux has it.
+TEST(CpuMachine, LoopsAreLongFromTheSizeOfACacheOn) {
+  const auto size_of = [](const char* index, size_t otherwise) {
+    std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/index") + index + "/size");
+    size_t number = 0;
+    char unit = ' ';
+    if (!(file >> number) || number == 0) return otherwise;
+    file >> unit;
+    return number * (unit == 'K' ? size_t{1} << 10 : unit == 'M' ? size_t{1} << 20 : 1);
+  };
+  const Machine found = detail::find_machine();
+  EXPECT_EQ(found.asking_bytes, size_of("2", size_t{1} << 20));
+  EXPECT_EQ(found.streaming_bytes, size_of("3", size_t{32} << 20));
 }
 #endif
 

@@ -27,6 +27,7 @@ __global__ void fill(float* out, float value, int64_t n) {
   if (i < n) out[i] = value;
 }
 __global__ void no_arguments() {}
+__global__ void counted(float* out) { *out = 1; }  // of one test
 }  // namespace kernels
 
 namespace kernkit {
@@ -198,6 +199,16 @@ TEST_F(CudaLaunchTest, SharedMemory) {
             "limit is 232448 on cuda:0 (sm_90)");
 }
 
+TEST_F(CudaLaunchTest, StaticSharedMemoryIsQueriedOnceForADevice) {
+  const auto launch_on = [](OnDevice& at) {
+    Launch(at.view("at"))(kernels::counted, {1, 1, 16}, at.data());
+  };
+  for (int i = 0; i < 3; ++i) launch_on(x);
+  EXPECT_EQ(runtime.count("cudaFuncGetAttributes"), 1u);
+  for (int i = 0; i < 3; ++i) launch_on(y);
+  EXPECT_EQ(runtime.count("cudaFuncGetAttributes"), 2u);
+}
+
 TEST_F(CudaLaunchTest, Attributes) {
   Launch launch(x.view("x"));
   launch(kernels::no_arguments, LaunchConfig({8, 2}, 32).with_cluster({4, 2}));
@@ -240,6 +251,10 @@ TEST_F(CudaLaunchTest, Attributes) {
             "RuntimeError: cudaLaunchKernelExC(kernels::fill, grid [100000, 1, 1], block [1024, 1, "
             "1]) failed: cudaErrorCooperativeLaunchTooLarge: too many blocks in cooperative "
             "launch");
+  EXPECT_EQ(launch_error(LaunchConfig(100000, 1024, 16).with_cluster({2, 1, 1}).cooperatively()),
+            "RuntimeError: cudaLaunchKernelExC(kernels::fill, grid [100000, 1, 1], block [1024, 1, "
+            "1], 16 bytes of shared memory, cluster [2, 1, 1]) failed: "
+            "cudaErrorCooperativeLaunchTooLarge: too many blocks in cooperative launch");
 }
 
 TEST_F(CudaLaunchTest, PropertiesOfThatDevice) {
