@@ -52,6 +52,7 @@ FOLDERS = [
 # What is left of a mutant to plant alone.
 NOT_REACHED = "not reached at run time"
 # A pytest file that uses what sdk/python/kernkit/frameworks writes, by its name or by a fixture.
+BUILDS_A_LIBRARY = r"import (packages|compiled)|[(, ](shaped|plain|torch_\w+)[,)]"
 USES_FRAMEWORKS = (
     r"kernkit\.frameworks|--frameworks|--torch|--jax|torch_cases|[(, ](shaped|torch_\w+)[,)]"
 )
@@ -222,44 +223,41 @@ class Run:
     def pytest_files(self, tree: Tree, mutant: Mutant) -> List[str]:
         """Files of its name first, then the quick ones."""
         stem = pathlib.Path(mutant.file).stem.removesuffix("_head")
-        found = [
-            name
-            for name in files_of(self.words.tree)
-            if re.search(r"tests/interop/test_\w+\.py$", name)
-            and re.search(USES_FRAMEWORKS, (self.words.tree / name).read_text())
-        ]
-        return sorted(
-            found, key=lambda name: (f"/test_{stem}" not in name, tree.took.get(name, 60), name)
-        )
+        order = []
+        for name in files_of(self.words.tree):
+            if not re.search(r"tests/interop/test_\w+\.py$", name):
+                continue
+            text = (self.words.tree / name).read_text()
+            if re.search(USES_FRAMEWORKS, text):
+                guess = 60 if re.search(BUILDS_A_LIBRARY, text) else 1
+                order.append((f"/test_{stem}" not in name, tree.took.get(name, guess), name))
+        return [name for *_, name in sorted(order)]
 
     def fate_alone(self, tree: Tree, mutant: Mutant, targets: List[str]) -> tuple:
-        deadline = time.monotonic() + self.words.limit
+        """Tries programs with the mutant. What they need without the mutant is not limited."""
+        left = self.words.limit
         file = tree.folder / mutant.file
         text = file.read_text()
         tried = 0
         for target in targets:
-            # Without the mutant, when first needed.
             took = tree.time_of(target)
             if took is None:
                 continue
             tried += 1
+            started = time.monotonic()
             try:
                 file.write_text(changed(text, mutant))
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise OutOfTime
-                if not mutant.is_python:
-                    if tree.build([target], left).returncode != 0:
-                        return (
-                            "killed",
-                            "the compiler",
-                        )  # by a static_assert, or in the other branch
+                if not mutant.is_python and tree.build([target], left).returncode != 0:
+                    return "killed", "the compiler"  # by a static_assert, or in another branch
                 if ending := tree.fails(target, took):
                     return "killed", ending
             except OutOfTime:
                 return "timed out", f"at {pathlib.Path(target).name}"
             finally:
                 file.write_text(text)
+            left -= time.monotonic() - started
+            if left <= 0:
+                return "timed out", f"after {tried} of {len(targets)} programs"
         return "survived", f"{tried} programs"
 
 
