@@ -309,6 +309,8 @@ TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
   // An empty list that binds nothing has no dtype to compare with.
   EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {Given<double>({3}).any, array_of(nothing)}),
             "ran;");
+  EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {Given<double>({4}).any, array_of(nothing)}),
+            "ValueError: shaped_of_any_list(): y: shape [4] does not match [3]");
   EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {Given<double>({3}).any, array_of(floats)}),
             "TypeError: shaped_of_any_list(): y: dtype float64 does not match xs (float32)");
   // A dtype in the line takes the place of the first input's, but not its device.
