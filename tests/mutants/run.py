@@ -211,17 +211,22 @@ class Run:
         if done.returncode != 0:
             sys.exit(done.stdout[-5000:])
         tree.read_dependencies()
-        for mutant in sorted(left, key=lambda m: not m.is_python):
-            started = time.monotonic()
-            targets = (
-                self.pytest_files(tree, mutant)
-                if mutant.is_python
-                else tree.programs_of(mutant.file)
-            )
-            self.results.set(mutant, *self.fate_alone(tree, mutant, targets), started)
+        # All mutants of Python with the quick files first: the slow files take minutes for each.
+        for most in (10, 60, float("inf")):
+            for mutant in sorted(left, key=lambda m: not m.is_python):
+                if mutant.fate or (not mutant.is_python and most < float("inf")):
+                    continue
+                started = time.monotonic()
+                if mutant.is_python:
+                    targets = self.pytest_files(tree, mutant, most)
+                else:
+                    targets = tree.programs_of(mutant.file)
+                fate, by = self.fate_alone(tree, mutant, targets)
+                if fate != "survived" or most == float("inf"):
+                    self.results.set(mutant, fate, by, started)
 
-    def pytest_files(self, tree: Tree, mutant: Mutant) -> List[str]:
-        """Files of its name first, then the quick ones."""
+    def pytest_files(self, tree: Tree, mutant: Mutant, most: float) -> List[str]:
+        """Files of up to so many seconds, first those of the name of the mutant's file."""
         stem = pathlib.Path(mutant.file).stem.removesuffix("_head")
         order = []
         for name in files_of(self.words.tree):
@@ -229,8 +234,10 @@ class Run:
                 continue
             text = (self.words.tree / name).read_text()
             if re.search(USES_FRAMEWORKS, text):
-                guess = 60 if re.search(BUILDS_A_LIBRARY, text) else 1
-                order.append((f"/test_{stem}" not in name, tree.took.get(name, guess), name))
+                guess = 30 if re.search(BUILDS_A_LIBRARY, text) else 1
+                took = tree.took.get(name, guess) or 0
+                if took <= most:
+                    order.append((f"/test_{stem}" not in name, took, name))
         return [name for *_, name in sorted(order)]
 
     def fate_alone(self, tree: Tree, mutant: Mutant, targets: List[str]) -> tuple:
