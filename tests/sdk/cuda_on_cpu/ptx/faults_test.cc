@@ -129,6 +129,14 @@ TEST_F(PtxFaults, OutsideOfSharedMemory) {
             "faulty: block [0, 0, 0], thread [16, 0, 0]: stores 4 bytes at byte 64 of shared "
             "variable tile (64 bytes) (faulty.cu:12)");
 }
+TEST_F(PtxFaults, AnotherBlockOfTheCluster) {
+  EXPECT_EQ(run("setp.eq.u32 %p1, %i, 33; selp.u32 %r1, 2, 0, %p1; mapa.u64 %y2, %x, %r1;",
+                memory<int>(64)),
+            cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [33, 0, 0]: asks for block 2 of a cluster of one "
+            "block (faulty.cu:12)");
+}
 TEST_F(PtxFaults, BarrierNotReachedByAll) {
   EXPECT_EQ(run("setp.ge.u32 %p1, %i, 40; @%p1 bra other; bar.sync 0; ret; other: bar.sync 1;",
                 memory<int>(64)),
