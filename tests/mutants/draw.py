@@ -100,7 +100,7 @@ def closing(text: str, start: int) -> int:
 def python_expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
     """Python, also that which is written in a string."""
     starts = (
-        r"^ *(?:el)?(?:if|while) (?P<condition>.+):$|\breturn (?P<value>.+)$"
+        r"^ *(?:el)?(?:if|while) (?P<condition>.+):$|\breturn (?P<value>(?:(?! for ).)+)$"
         r"| if (?P<choice>[^\[\]\n]+?)(?: else |\]$|\)$)"
     )
     for found in re.finditer(starts, text, re.MULTILINE):
