@@ -175,7 +175,7 @@ def test_a_backward_of_two_results():
                    "    return _kk_grad_x, _kk_grad_w if w is not None else None, None\n", 'register_autograd("space::f",'):  # fmt: skip
         assert wanted in text, wanted
     assert "no_formula" not in text
-    # Of one output, by the form that makes what the op writes.
+    # A single output, by the form that makes what the op writes.
     one = of_torch("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()",
                    "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")  # fmt: skip
     for wanted in ("    y, = (output,)\n", "torch.ops.space.g.functional(_kk_grad_y.contiguous())",
