@@ -194,3 +194,20 @@ def test_a_backward_of_two_results_for_jax(of_jax):
     for wanted in ("    y = _kk_results\n", "    return (_kk_grad_x, None,)\n", "symbolic_zeros=True",
                    "_kk_no_formula('f', **{'v': v})", "    x = _kk_value(x)\n"):  # fmt: skip
         assert wanted in one, wanted
+
+
+def test_a_batch_is_one_call_where_each_tensor_begins_with_each(of_jax):
+    def both(line):
+        return "_kk_batched(_kk_torch.ops.space.op.functional)" in of_torch(line), '"broadcast_all"' in of_jax(line)
+
+    assert both("op(Tensor(out!) y[each..., n], Tensor x[each..., n], float f, int k) -> ()") == (True, True)
+    assert both("op(Tensor(out!) y[each..., n], Tensor x[each..., n], Tensor w[n]) -> ()") == (False, False)
+    assert both("op(Tensor(out!) y[each...], Tensor x[each...], Tensor(a!) w[each...]) -> ()") == (False, False)
+    assert both("op(Tensor(out!) y[each..., numel(...)], Tensor x[each...]) -> ()") == (False, False)
+    assert both("op(Tensor(out!) y[...], Tensor x[...]) -> ()") == (False, False)
+
+
+def test_a_module_lists_the_ops_that_it_has():
+    ops = [parse("has(Tensor x) -> ()"), parse("lacks(Tensor x, bytes b) -> ()")]
+    text = torch_ops.source("package", "lib.so", "space", ops, {})
+    assert '    "has",\n' in text and '    "lacks",\n' not in text

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the mutants that run.py wrote into the sources is alive: the mutant of KERNKIT_MUTANT, or
-// none. KERNKIT_MUTANTS_SEEN names a file for the numbers of the mutants that were reached.
+// Which of the mutants that run.py wrote into the sources is alive: the mutant of KERNKIT_MUTANT,
+// or none. KERNKIT_MUTANTS_SEEN names a file for the numbers of the mutants that were reached.
 #pragma once
 
 #include <stdio.h>
