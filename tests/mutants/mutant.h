@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the mutants that run.py wrote into the sources is alive: that of KERNKIT_MUTANT, or
-// none. KERNKIT_MUTANTS_SEEN names a file for the numbers of those that were reached.
+// Which of the mutants that run.py wrote into the sources is alive: the mutant of KERNKIT_MUTANT,
+// or none. KERNKIT_MUTANTS_SEEN names a file for the numbers of the mutants that were reached.
 #pragma once
 
 #include <stdio.h>
@@ -31,8 +31,16 @@ inline void KernkitMutants::write() {
   }
   fclose(file);
 }
-inline bool kernkit_mutant(int n) {
+#if defined(__NVCC__)
+__host__ __device__
+#endif
+    inline bool
+    kernkit_mutant(int n) {
+#if defined(__CUDA_ARCH__)
+  return n < 0;  // no mutant lives in code for a GPU
+#else
   KernkitMutants& mutants = kernkit_mutants();
-  if (mutants.seen_file != nullptr) mutants.seen[n] = true;
+  if (mutants.seen_file != nullptr) __atomic_store_n(&mutants.seen[n], true, __ATOMIC_RELAXED);
   return n == mutants.alive;
+#endif
 }

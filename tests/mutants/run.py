@@ -1,254 +1,351 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants small faults into a copy of the SDK and the kernels, and says which of them no test sees.
+"""Plants small faults into a copy of the sources, and lists those that no test notices.
 
-    tests/mutants/run.py                      240 of them, the same each time; about 20 minutes
-    tests/mutants/run.py --output new.json --compare old.json
-                                              and fails where one that was killed now survives
+    tests/mutants/run.py                      100 mutants of the folders below, drawn by a seed
+    tests/mutants/run.py --resume             continues a run that was ended
+    tests/mutants/run.py --resume --again survived
+                                              tries survivors with the tests as they are now
+    tests/mutants/run.py --folders sdk/include/kernkit/cpu/ --count 30 --seed 7
+    tests/mutants/run.py --folder NEW --mutants OLD/results.json --compare OLD/results.json
+                                              the same mutants; an error where a test lost a kill
 
-Before and after a change of the tests, with the same mutants, also where their files moved:
+A mutant is a condition, a result or an initial value with an operator exchanged, a constant that is
+one larger, or a condition that is false or negated. Comments, lines with text, static_assert and <<
+have no mutants.
 
-    tests/mutants/run.py --tree AFTER --output after.json
-    tests/mutants/run.py --tree BEFORE --mutants after.json --output before.json
-    tests/mutants/run.py --tree AFTER --mutants after.json --output again.json --compare before.json
+Mutants of C++ are compiled in together, each with its number, and a program is tried with the
+mutants that it reaches. A mutant that no program reaches at run time (a constant, or code of nvcc)
+is planted alone and built for the programs that include its file: first the program with a test of
+the file's name, up to the first that fails. Mutants of Python are planted alone, for the pytest
+files that use the package.
 
-A mutant is a condition or a result with an operator exchanged, a constant off by one, or a check that
-is left out. All are compiled in, each behind its number in KERNKIT_MUTANT, so that each program is
-built once. A program is tried with the mutants that it reaches. --folder keeps the build for a run with
-more tests.
+The sources are never changed. FOLDER/results.json and FOLDER/results.txt are written after each
+mutant: killed, survived, not built (the mutant is no C++) or timed out.
 """
 
 import argparse
 import concurrent.futures
+import dataclasses
 import json
 import os
 import pathlib
-import random
 import re
-import shutil
+import signal
 import subprocess
 import sys
-import tempfile
+import threading
 import time
+from typing import Dict, List, Optional, Set
+
+from draw import Mutant, candidates, changed, draw, find, planted
+from trees import OutOfTime, Tree, files_of, stop
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("sdk/include/kernkit/", "sdk/cuda_on_cpu/", "sdk/src/host/", "kernels/")
-# Read by C as well, or by tests alone.
-LEFT_OUT = re.compile(r"kernkit/(abi|testing|base|host_api/any_tensor)|/include/kernkit_cuda_on_cpu/|/main/")
-PROGRAMS = r"sdk_.*|(scale|add|contract|cuda_calls|cuda_on_cpu|gpu_on_cpu|by_kernkit|lifetime)_test"
-EXCHANGED = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (" == ", " != "),
-             (" != ", " == "), (" && ", " || "), (" || ", " && "), (" + ", " - "), (" - ", " + "),
-             (" * ", " + "), (" / ", " * "), (" % ", " / ")]  # fmt: skip
+FOLDERS = [
+    "sdk/include/kernkit/shapes/",
+    "sdk/include/kernkit/cpu/",
+    "sdk/include/kernkit/cuda/",
+    "sdk/python/kernkit/frameworks/",
+    "sdk/cuda_on_cpu/ptx/",
+]
+# What is left of a mutant to plant alone.
+NOT_REACHED = "not reached at run time"
+# A pytest file that uses what sdk/python/kernkit/frameworks writes, by its name or by a fixture.
+BUILDS_A_LIBRARY = r"import (packages|compiled)|[(, ](shaped|plain|torch_\w+)[,)]"
+USES_FRAMEWORKS = (
+    r"kernkit\.frameworks|--frameworks|--torch|--jax|torch_cases|[(, ](shaped|torch_\w+)[,)]"
+)
 
 
-def whole(text, start):
-    """From this parenthesis to the one that closes it, or None where that is on another line."""
-    depth = 0
-    for place in range(start, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[place], 0)
-        if depth == 0:
-            return text[start + 1 : place]
-    return None
+class Results:
+    """The mutants and their fates, in files."""
+
+    def __init__(self, folder: pathlib.Path, words: argparse.Namespace, mutants: List[Mutant]):
+        self.folder, self.mutants = folder, mutants
+        self.head = {"seed": words.seed, "count": words.count, "folders": words.folders}
+        self.lock = threading.Lock()
+
+    def set(self, mutant: Mutant, fate: str, by: str = "", started: Optional[float] = None) -> None:
+        with self.lock:
+            mutant.fate, mutant.by = fate, by
+            if started is not None:
+                mutant.seconds = round(time.monotonic() - started, 1)
+            print(
+                f"{fate:9} {mutant.file}:{mutant.line}: {mutant.change()} {by and f'[{by}]'}",
+                flush=True,
+            )
+            self.write()
+
+    def write(self) -> None:
+        table = {**self.head, "mutants": [dataclasses.asdict(mutant) for mutant in self.mutants]}
+        self._replace("results.json", json.dumps(table, indent=1) + "\n")
+        lines = [
+            f"{m.fate or 'to do':9}  {m.by or '-':28}  {m.seconds:6.1f} s  {m.file}:{m.line}\n"
+            f"           {m.change()}\n"
+            for m in self.mutants
+        ]
+        self._replace("results.txt", "".join(lines) + self.summary() + "\n")
+
+    def _replace(self, name: str, text: str) -> None:
+        (self.folder / f"{name}.new").write_text(text)
+        os.replace(self.folder / f"{name}.new", self.folder / name)
+
+    def summary(self) -> str:
+        fates = [mutant.fate or "to do" for mutant in self.mutants]
+        tried = sum(fate in ("killed", "survived", "timed out") for fate in fates)
+        share = (
+            f"; {100 * fates.count('killed') / tried:.0f} % of those tried are killed"
+            if tried
+            else ""
+        )
+        return ", ".join(f"{fates.count(fate)} {fate}" for fate in sorted(set(fates))) + share
 
 
-def expression(line):
-    """What a mutant may replace: the condition of an if or while, or what is returned."""
-    if re.search(r'^\s*(//|#|/\*|static_assert)|["\\\']|constexpr|<<|\bauto\b', line):
-        return None
-    found = re.search(r"\b(?:if|while) (\()", line)
-    if found:
-        inner = whole(line, found.start(1))
-        return None if inner is None or re.search(r"[;{]|[^=!<>]=[^=]", inner) else inner
-    found = re.search(r"\breturn ([^;{}]+);", line)
-    return found and found[1]
+class Run:
+    def __init__(self, words: argparse.Namespace, results: Results):
+        self.words, self.results = words, results
+        self.all = dict(enumerate(results.mutants))
 
+    def to_do(self) -> Dict[int, Mutant]:
+        return {number: mutant for number, mutant in self.all.items() if not mutant.fate}
 
-def candidates(root, files):
-    """Each as (file, number of the line, expression, what it becomes)."""
-    for name in files:
-        if not name.startswith(FOLDERS) or LEFT_OUT.search(name) or not re.search(r"\.(h|cc|cu|cuh)$", name):
-            continue
-        for number, line in enumerate((root / name).read_text().splitlines()):
-            old = expression(line.split("  //")[0])
-            if not old:
+    @staticmethod
+    def is_chosen(mutant: Mutant) -> bool:
+        """Whether a program can choose it at run time."""
+        return not mutant.is_python and not mutant.constant
+
+    def texts(self, mutants: Dict[int, Mutant]) -> Dict[str, str]:
+        """The files, in which numbers choose their mutants."""
+        header = self.words.folder / "together/tests/mutants/mutant.h"
+        texts = {}
+        for name in sorted({mutant.file for mutant in mutants.values()}):
+            ours = {number: mutant for number, mutant in mutants.items() if mutant.file == name}
+            text = planted((self.words.tree / name).read_text(), ours)
+            texts[name] = f'#include "{header}"  // ' + text.removeprefix("//").lstrip()
+        return texts
+
+    def together(self) -> None:
+        """Mutants of C++ that are chosen at run time."""
+        if not any(self.is_chosen(m) and m.by != NOT_REACHED for m in self.to_do().values()):
+            return
+        tree = Tree(self.words.tree, self.words.folder / "together", self.words.jobs)
+        # Those with a fate stay planted, so that a resumed run compiles nothing again.
+        ours = {
+            number: m
+            for number, m in self.all.items()
+            if self.is_chosen(m) and m.start >= 0 and m.fate != "not built"
+        }
+        while True:
+            tree.update(self.texts(ours))
+            tree.configure()
+            done = tree.build(tree.targets())
+            if done.returncode == 0:
+                break
+            at = set(re.findall(r"([\w./]+):(\d+):\d+: +(?:error|required)", done.stdout))
+            at |= set(re.findall(r"([\w./]+)\((\d+)\): error", done.stdout))  # nvcc
+            broken = [
+                number
+                for number, m in ours.items()
+                if any(
+                    path.endswith(m.file)
+                    and 0 <= int(line) - m.line + m.old.count("\n") <= 2 * m.old.count("\n")
+                    for path, line in at
+                )
+            ]
+            if not broken:
+                sys.exit("the planted sources do not compile:\n" + done.stdout[-5000:])
+            for number in broken:
+                self.results.set(ours.pop(number), "not built")
+        tree.read_dependencies()
+        left = {number: m for number, m in ours.items() if not m.fate}
+        concerned = sorted({target for m in left.values() for target in tree.programs_of(m.file)})
+        took: Dict[str, float] = {}
+        reached: Dict[str, Set[int]] = {}
+
+        def reach(target: str) -> None:
+            seen = tree.build_folder / f"{target}.seen"
+            seen.unlink(missing_ok=True)
+            seconds = tree.time_of(target, KERNKIT_MUTANTS_SEEN=str(seen))
+            if seconds is not None:
+                took[target] = seconds
+                reached[target] = (
+                    set(map(int, seen.read_text().split())) if seen.exists() else set()
+                )
+
+        def try_one(number: int) -> None:
+            mutant, started = left[number], time.monotonic()
+            targets = [t for t in tree.programs_of(mutant.file) if number in reached.get(t, ())]
+            by_name = tree.programs_of(mutant.file)[:1]
+            for target in sorted(targets, key=lambda t: (t not in by_name, took[t])):
+                if time.monotonic() - started > self.words.limit:
+                    return self.results.set(mutant, "timed out", "", started)
+                if ending := tree.fails(target, took[target], KERNKIT_MUTANT=str(number)):
+                    return self.results.set(mutant, "killed", ending, started)
+            if targets:
+                self.results.set(mutant, "survived", f"{len(targets)} programs", started)
+            elif re.search(r"\.(cc|cu)$", mutant.file):
+                self.results.set(mutant, "survived", "no program reaches it")
+            else:
+                mutant.by = NOT_REACHED
+            return None
+
+        with concurrent.futures.ThreadPoolExecutor(self.words.jobs) as pool:
+            list(pool.map(reach, concerned))
+            print(
+                f"{len(reached)} programs reach {len(set().union(*reached.values()))} mutants",
+                flush=True,
+            )
+            list(pool.map(try_one, left))
+        self.results.write()
+
+    def alone(self) -> None:
+        """Mutants of Python, and those of C++ on which the compiler has decided."""
+        left = list(self.to_do().values())
+        if not left:
+            return
+        tree = Tree(self.words.tree, self.words.folder / "alone", self.words.jobs)
+        tree.update({})
+        tree.configure()
+        done = tree.build([*tree.targets(), "all"])
+        if done.returncode != 0:
+            sys.exit(done.stdout[-5000:])
+        tree.read_dependencies()
+        # All mutants of Python with the quick files first: the slow files take minutes for each.
+        for most in (10, 60, float("inf")):
+            for mutant in sorted(left, key=lambda m: not m.is_python):
+                if mutant.fate or (not mutant.is_python and most < float("inf")):
+                    continue
+                started = time.monotonic()
+                if mutant.is_python:
+                    targets = self.pytest_files(tree, mutant, most)
+                else:
+                    targets = tree.programs_of(mutant.file)
+                fate, by = self.fate_alone(tree, mutant, targets)
+                if fate != "survived" or most == float("inf"):
+                    self.results.set(mutant, fate, by, started)
+
+    def pytest_files(self, tree: Tree, mutant: Mutant, most: float) -> List[str]:
+        """Files of up to so many seconds, first those of the name of the mutant's file."""
+        stem = pathlib.Path(mutant.file).stem.removesuffix("_head")
+        order = []
+        for name in files_of(self.words.tree):
+            if not re.search(r"tests/interop/test_\w+\.py$", name):
                 continue
-            for ours, theirs in EXCHANGED:
-                at = old.find(ours)
-                if at >= 0:
-                    yield name, number, old, old[:at] + theirs + old[at + len(ours) :]
-            for digit in re.finditer(r"(?<=[=<>+-] )[01]\b", old):  # which begins no longer number
-                yield name, number, old, f"{old[:digit.start()]}{int(digit[0]) + 1}{old[digit.end():]}"
-            if re.search(r"\b(if|while) \(", line):
-                yield name, number, old, "false"
-                yield name, number, old, f"!({old})"
+            text = (self.words.tree / name).read_text()
+            if re.search(USES_FRAMEWORKS, text):
+                guess = 30 if re.search(BUILDS_A_LIBRARY, text) else 1
+                took = tree.took.get(name, guess) or 0
+                if took <= most:
+                    order.append((f"/test_{stem}" not in name, took, name))
+        return [name for *_, name in sorted(order)]
+
+    def fate_alone(self, tree: Tree, mutant: Mutant, targets: List[str]) -> tuple:
+        """Tries programs with the mutant. What they need without the mutant is not limited."""
+        left = self.words.limit
+        file = tree.folder / mutant.file
+        text = file.read_text()
+        tried = 0
+        for target in targets:
+            took = tree.time_of(target)
+            if took is None:
+                continue
+            tried += 1
+            started = time.monotonic()
+            try:
+                file.write_text(changed(text, mutant))
+                if not mutant.is_python and tree.build([target], left).returncode != 0:
+                    return "killed", "the compiler"  # by a static_assert, or in another branch
+                if ending := tree.fails(target, took):
+                    return "killed", ending
+            except OutOfTime:
+                return "timed out", f"at {pathlib.Path(target).name}"
+            finally:
+                file.write_text(text)
+            left -= time.monotonic() - started
+            if left <= 0:
+                return "timed out", f"after {tried} of {len(targets)} programs"
+        return "survived", f"{tried} programs"
 
 
-def choose(root, files, count, seed):
-    """At most one of a line: their texts would overlap."""
-    found = sorted(candidates(root, files))
-    random.Random(seed).shuffle(found)
-    lines = {}
-    for mutant in found:
-        lines.setdefault(mutant[:2], mutant)
-    return dict(enumerate(list(lines.values())[:count]))
-
-
-def sources(root, files):
-    return [name for name in files if re.search(r"^(sdk|kernels)/.*\.(h|cc|cu|cuh)$", name)]
-
-
-def find(root, files, other):
-    """The mutants of another run, by their text: in its file, or in one that has its name or alone has it."""
-    places = {}
-    for name in sources(root, files):
-        for number, line in enumerate((root / name).read_text().splitlines()):
-            old = expression(line.split("  //")[0])
-            if old:
-                places.setdefault(old, []).append((name, number))
-    found, taken = {}, set()
-    for text in other:
-        file, line, change = text.split(":", 2)
-        old, new = change[1:].split(" -> ")
-        there = [at for at in places.get(old, []) if at not in taken]
-        its_name = [at for at in there if pathlib.Path(at[0]).name == pathlib.Path(file).name]
-        kin = [at for at in there if at[0] == file] or its_name
-        if not kin and len({name for name, _ in there}) == 1:
-            kin = there
-        if kin:
-            taken.add(nearest := min(kin, key=lambda at: abs(at[1] + 1 - int(line))))
-            found[text] = (*nearest, old, new)
-    return found
-
-
-def copy(root, folder, files, mutants):
-    """A clone with the files as they are now; those with mutants are written by plant()."""
-    if not (folder / ".git").exists():
-        call("git", "clone", "--quiet", root, folder)
-    planted = {name for name, *_ in mutants.values()}
-    for name in files:
-        if name in planted or (root / name).is_symlink() or not (root / name).is_file():
-            continue
-        if not (folder / name).exists() or (folder / name).read_bytes() != (root / name).read_bytes():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(root / name, folder / name)
-
-
-def plant(root, folder, mutants):
-    files = {name for name, *_ in mutants.values()}
-    for name in files:
-        lines = (root / name).read_text().split("\n")
-        for number, (file, line, old, new) in mutants.items():
-            if file == name:
-                text = (f"(__builtin_is_constant_evaluated() ? ({old}) : "
-                        f"kernkit_mutant({number}) ? ({new}) : ({old}))")  # fmt: skip
-                lines[line] = lines[line].replace(old, text, 1)
-        if (folder / name).read_text() != "\n".join(lines):
-            (folder / name).write_text("\n".join(lines))
-
-
-def call(*words, **options):
-    return subprocess.run([str(word) for word in words], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", **options)  # fmt: skip
-
-
-def build(root, folder, mutants, wanted, jobs):
-    """Builds; takes out what does not compile, which the compiler names by file and line."""
-    flags = f"-include {ROOT}/tests/mutants/mutant.h"
-    done = call("cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
-                "-DKERNKIT_CUDA=OFF", "-DKERNKIT_BUILD_BENCHMARKS=OFF", f"-DCMAKE_CXX_FLAGS={flags}")  # fmt: skip
-    assert done.returncode == 0, done.stdout
-    listed = call("ninja", "-C", folder / "build", "-t", "targets", "all").stdout
-    programs = sorted(set(re.findall(rf"^bin/({wanted}): CXX_EXEC", listed, re.MULTILINE)), key=str)
-    programs = [program if isinstance(program, str) else program[0] for program in programs]
-    broken = {}
-    while True:
-        plant(root, folder, mutants)
-        done = call("ninja", "-C", folder / "build", "-k", "0", "-j", jobs, *programs)
-        if done.returncode == 0:
-            return programs, broken
-        at = set(re.findall(r"([\w./]+):(\d+):\d+: +(?:error|required)", done.stdout))
-        named = {n for n, (file, line, *_) in mutants.items()
-                 if any(path.endswith(file) and int(number) == line + 1 for path, number in at)}  # fmt: skip
-        assert named, done.stdout[-5000:]
-        print(f"{len(named)} do not compile", flush=True)
-        broken.update({n: mutants.pop(n) for n in named})
-
-
-def run(program, limit, **environment):
-    """Its exit code, or that it did not end."""
-    try:
-        return call(program, "--gtest_brief=1", "--gtest_fail_fast", timeout=limit,
-                    env={**os.environ, **environment}).returncode  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return "did not end"
-
-
-def reach(bin, program, folder):
-    """How long it takes, and the mutants that it reaches; none where it fails without one."""
-    seen = folder / f"{program}.seen"
-    for _ in range(3):  # a busy machine fails what measures time
-        seen.unlink(missing_ok=True)
-        started = time.monotonic()
-        if run(bin / program, 600, KERNKIT_MUTANTS_SEEN=str(seen)) == 0:
-            return time.monotonic() - started, set(map(int, seen.read_text().split())) if seen.exists() else set()
-    print(f"{program} fails without a mutant, and is left out", flush=True)
-    return 0, set()
-
-
-def kills(program, number, limit):
-    """Whether it fails with the mutant, twice: as above."""
-    return all(run(program, limit, KERNKIT_MUTANT=str(number)) != 0 for _ in range(2))
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=240)
-    parser.add_argument("--seed", type=int, default=1)
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=20261125)
+    parser.add_argument(
+        "--folders", nargs="+", default=FOLDERS, help="beginnings of paths (default: %(default)s)"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--programs", default=PROGRAMS, help="a regular expression (default: %(default)s)")
-    parser.add_argument("--tree", type=pathlib.Path, default=ROOT, help="the repository (default: this)")
-    parser.add_argument("--mutants", type=pathlib.Path, help="the output of a run, whose mutants to plant")
-    parser.add_argument("--folder", type=pathlib.Path, help="where to build (default: a new one)")
-    parser.add_argument("--output", type=pathlib.Path, help="for the results, as JSON")
-    parser.add_argument("--compare", type=pathlib.Path, help="the output of another run")
+    parser.add_argument(
+        "--limit", type=float, default=600, help="seconds of a mutant (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--tree", type=pathlib.Path, default=ROOT, help="the repository (default: this)"
+    )
+    parser.add_argument(
+        "--folder",
+        type=pathlib.Path,
+        default=ROOT / "build/mutants",
+        help="for copies, builds and results (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with the mutants in the folder"
+    )
+    parser.add_argument(
+        "--again", nargs="+", default=[], metavar="FATE", help="with --resume: try these again"
+    )
+    parser.add_argument(
+        "--mutants", type=pathlib.Path, help="results of a run, whose mutants to plant"
+    )
+    parser.add_argument(
+        "--compare", type=pathlib.Path, help="results of another run; fails where one is lost"
+    )
+    parser.add_argument("--list", action="store_true", help="print the mutants and end")
     words = parser.parse_args()
-    files = call("git", "-C", words.tree, "ls-files").stdout.split("\n")
-    if words.mutants:
-        other = list(json.loads(words.mutants.read_text()))
-        found = find(words.tree, files, other)
-        texts, mutants = list(found), dict(enumerate(found.values()))
-    else:
-        other, mutants = [], choose(words.tree, files, words.count, words.seed)
-        texts = [f"{file}:{line + 1}: {old} -> {new}" for file, line, old, new in mutants.values()]
-    folder = words.folder or pathlib.Path(tempfile.mkdtemp(prefix="mutants"))
-    copy(words.tree, folder, files, mutants)
-    programs, broken = build(words.tree, folder, mutants, words.programs, words.jobs)
-    bin = folder / "build/bin"
-    with concurrent.futures.ThreadPoolExecutor(words.jobs) as pool:
-        reached = dict(zip(programs, pool.map(lambda name: reach(bin, name, folder), programs)))
-
-        def fate(number):
-            for program in sorted(programs, key=lambda name: reached[name][0]):
-                took, numbers = reached[program]
-                if number in numbers and kills(bin / program, number, 20 + 5 * took):
-                    return f"killed by {program}"
-            return "survives" if any(number in numbers for _, numbers in reached.values()) else "not reached"
-
-        fates = dict(zip(mutants, pool.map(fate, mutants)))
-    fates.update(dict.fromkeys(broken, "does not compile"))
-    result = {text: fates[n] for n, text in enumerate(texts)}
-    result.update({text: "not there" for text in other if text not in result})
-    if words.output:
-        words.output.write_text(json.dumps(result, indent=1))
-    for text, end in result.items():
-        if not end.startswith("killed"):
-            print(f"{end}: {text}")
-    kinds = [end.split(" by ")[0] for end in result.values()]
-    print(", ".join(f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds))))
-    old = json.loads(words.compare.read_text()) if words.compare else {}
-    lost = [text for text, end in old.items() if end.startswith("killed") and not result.get(text, "").startswith("killed")]
-    for text in lost:
-        print(f"was killed, and is no longer: {text}")
+    words.folder, words.tree = words.folder.resolve(), words.tree.resolve()
+    old = words.mutants or (words.folder / "results.json" if words.resume else None)
+    kept: List[Mutant] = []
+    if old:
+        table = json.loads(old.read_text())
+        words.seed, words.count, words.folders = table["seed"], table["count"], table["folders"]
+        kept = [Mutant(**row) for row in table["mutants"]]
+    found = candidates(words.tree, files_of(words.tree), words.folders)
+    mutants = [] if kept else draw(found, words.folders, words.count, words.seed)
+    for mutant in kept:
+        there = find(mutant, found)
+        if there is None and words.resume and mutant.fate:
+            there = dataclasses.replace(
+                mutant, start=-1
+            )  # it keeps its fate, and is planted no more
+        if there is None:
+            print(f"is no longer there: {mutant.file}:{mutant.line}: {mutant.change()}", flush=True)
+            continue
+        if words.resume and mutant.fate not in words.again:
+            there = dataclasses.replace(
+                there, fate=mutant.fate, by=mutant.by, seconds=mutant.seconds
+            )
+        mutants.append(there)
+    if words.list:
+        for mutant in mutants:
+            print(f"{mutant.fate:9} {mutant.file}:{mutant.line}: {mutant.change()}")
+        return 0
+    os.nice(10)
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    words.folder.mkdir(parents=True, exist_ok=True)
+    results = Results(words.folder, words, mutants)
+    results.write()
+    run = Run(words, results)
+    run.together()
+    run.alone()
+    print(results.summary())
+    before = json.loads(words.compare.read_text())["mutants"] if words.compare else []
+    killed = {(m["file"], m["old"], m["new"]) for m in before if m["fate"] == "killed"}
+    lost = [m for m in mutants if m.fate != "killed" and (m.file, m.old, m.new) in killed]
+    for mutant in lost:
+        print(f"was killed, and is no longer: {mutant.file}:{mutant.line}: {mutant.change()}")
     return 1 if lost else 0
 
 

@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -412,6 +416,38 @@ TEST(CpuElementwiseSizes, LongLoopsStartAtALineOfTheOutput) {
   detail::known_machine = &here;
 }
 
+// All arrays count, so that three arrays of 1 MiB are as long a loop as one of 3 MiB.
+TEST(CpuElementwiseSizes, ThreadsShareLoopsByTheBytesOfAllArrays) {
+  static std::atomic<bool> helped;
+  static std::thread::id caller;
+  constexpr int64_t kCount = int64_t{1} << 18;
+  HostTensor<float> x({kCount}), w({kCount}), y({kCount});
+  set_threads(4);
+  // Elements of the caller wait for a helper, `ms` at most.
+  const auto has_help = [&](size_t threading_bytes, int ms) {
+    detail::chosen_machine() = detail::find_machine();
+    detail::chosen_machine().threading_bytes = threading_bytes;
+    helped = false;
+    caller = std::this_thread::get_id();
+    int left = ms;
+    const auto op = [&left](float a, float b) {
+      if (std::this_thread::get_id() != caller) {
+        helped = true;
+      } else if (left > 0 && !helped) {
+        --left;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      return a + b;
+    };
+    elementwise(kCount, op, y.begin(), static_cast<const float*>(x.begin()),
+                static_cast<const float*>(w.begin()));
+    return helped.load();
+  };
+  EXPECT_TRUE(has_help(size_t{3} << 20, 10000));
+  EXPECT_FALSE(has_help((size_t{3} << 20) + 1, 50));
+  detail::chosen_machine() = detail::find_machine();
+}
+
 std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   const unsigned ways = info.param.ways;
   return std::string(kNames[static_cast<int>(info.param.set)]) +
@@ -481,6 +517,46 @@ TEST(CpuMachine, InstructionSetIsWhatTheCompilersLibraryFinds) {
                                             : avx2 && avx512       ? InstructionSet::kAvx512
                                             : avx2                 ? InstructionSet::kAvx2
                                                                    : InstructionSet::kBaseline);
+}
+
+// The bits of cpuid and xgetbv, as Intel's manual has them.
+TEST(CpuMachine, InstructionSetNeedsProcessorAndSystem) {
+  constexpr unsigned kXmmYmm = 0x6, kAll = 0xe6;
+  constexpr unsigned kAvx2 = 1u << 5, kF = 1u << 16, kDq = 1u << 17, kBw = 1u << 30, kVl = 1u << 31,
+                     kAvx512 = kAvx2 | kF | kDq | kBw | kVl, kBf16 = 1u << 5;
+  const auto set = detail::instruction_set_of;
+  EXPECT_EQ(set(kAll, kAvx512, kBf16), InstructionSet::kAvx512Bf16);
+  EXPECT_EQ(set(kAll, kAvx512, ~kBf16), InstructionSet::kAvx512);
+  for (const unsigned missing : {kF, kDq, kBw, kVl}) {
+    EXPECT_EQ(set(kAll, kAvx512 & ~missing, kBf16), InstructionSet::kAvx2) << missing;
+  }
+  EXPECT_EQ(set(kAll, kAvx2, 0), InstructionSet::kAvx2);
+  EXPECT_EQ(set(kAll, ~kAvx2, kBf16), InstructionSet::kBaseline);
+  // A system that saves fewer registers.
+  for (const unsigned saved : {0x6u, 0x26u, 0x46u, 0x86u, 0xc6u}) {
+    EXPECT_EQ(set(saved, kAvx512, kBf16), InstructionSet::kAvx2) << saved;
+  }
+  for (const unsigned saved : {0x0u, 0x2u, 0x4u, 0xe2u, 0xe4u}) {
+    EXPECT_EQ(set(saved, kAvx512, kBf16), InstructionSet::kBaseline) << saved;
+  }
+  EXPECT_EQ(set(kXmmYmm, kAvx2, 0), InstructionSet::kAvx2);
+}
+#endif
+
+#if defined(__linux__)
+// From the size of a cache on, where Linux has it.
+TEST(CpuMachine, LoopsAreLongFromTheSizeOfACacheOn) {
+  const auto size_of = [](const char* index, size_t otherwise) {
+    std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/index") + index + "/size");
+    size_t number = 0;
+    char unit = ' ';
+    if (!(file >> number) || number == 0) return otherwise;
+    file >> unit;
+    return number * (unit == 'K' ? size_t{1} << 10 : unit == 'M' ? size_t{1} << 20 : 1);
+  };
+  const Machine found = detail::find_machine();
+  EXPECT_EQ(found.asking_bytes, size_of("2", size_t{1} << 20));
+  EXPECT_EQ(found.streaming_bytes, size_of("3", size_t{32} << 20));
 }
 #endif
 

@@ -5,12 +5,14 @@
 #include <fenv.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -310,6 +312,30 @@ TEST_F(CpuParallel, PieceBytes) {
   EXPECT_EQ(piece(2, 1024 * mib), 4 * mib);
   EXPECT_EQ(piece(256, 1024 * mib), 256 * kib);
 }
+
+#if defined(__linux__)
+// In a child, whose processors are its own.
+TEST_F(CpuParallel, CountOfTheProcessorsThatTheProcessMayUse) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  const int quota = detail::processor_quota("");
+  const int most = quota == 0 ? 8 : std::min(quota, 8);
+  EXPECT_EQ(detail::default_threads(), std::min(CPU_COUNT(&before), most));
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) ++first;
+  CPU_SET(first, &one);
+  const pid_t child = fork();
+  if (child == 0) {
+    sched_setaffinity(0, sizeof(one), &one);
+    _exit(detail::default_threads());
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+#endif
 
 TEST_F(CpuParallel, CountBelowOne) {
   EXPECT_EQ(testing::error_of([] { set_threads(0); }),

@@ -2,10 +2,14 @@
 #include "kernkit/cpu/rows.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "kernkit/math.h"
@@ -243,6 +247,62 @@ TEST(CpuRowStreams, LaterRowsUseTheFirst) {
   EXPECT_FALSE(other.next(&y)) << "began before the first row ended";
 }
 
+// Whether a thread other than the caller's takes one of two rows that have so many bytes. A row of
+// the caller waits for the other one, for `patience` at most.
+bool has_help(size_t bytes, std::chrono::milliseconds patience) {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> helped{false};
+  std::atomic<int> rows_run{0};
+  rows(2, 1, bytes, [&](const auto&, int64_t) {
+    ++rows_run;
+    if (std::this_thread::get_id() != caller) helped = true;
+    for (int ms = 0; ms < patience.count() && !helped; ++ms) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  EXPECT_EQ(rows_run, 2);
+  return helped;
+}
+
+class CpuRowThreads : public ::testing::Test {
+ protected:
+  void SetUp() override { set_threads(4); }
+  void TearDown() override {
+    detail::chosen_machine() = detail::find_machine();
+    set_threads(threads_);
+  }
+  const int threads_ = threads();
+};
+
+TEST_F(CpuRowThreads, TakePartFromAnEighthOfTheBytesOfALoop) {
+  detail::chosen_machine().threading_bytes = size_t{8} << 20;
+  EXPECT_TRUE(has_help(size_t{1} << 20, std::chrono::seconds(10)));
+  EXPECT_TRUE(has_help(size_t{1} << 40, std::chrono::seconds(10)));
+  EXPECT_FALSE(has_help((size_t{1} << 20) - 1, std::chrono::milliseconds(50)));
+  EXPECT_FALSE(has_help(0, std::chrono::milliseconds(50)));
+  set_threads(1);
+  EXPECT_FALSE(has_help(size_t{1} << 40, std::chrono::milliseconds(50)));
+}
+
+template <InstructionSet kSet>
+InstructionSet set_of(const Row<kSet>&) {
+  return kSet;
+}
+
+// Every set has the same results, so that only the type of a row shows which one runs.
+TEST_F(CpuRowThreads, RunTheCodeOfTheChosenInstructionSet) {
+  for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second is shared by threads
+    for (const InstructionSet chosen : {InstructionSet::kBaseline, InstructionSet::kAvx2,
+                                        InstructionSet::kAvx512, InstructionSet::kAvx512Bf16}) {
+      if (chosen > detail::find_machine().instruction_set) continue;
+      detail::chosen_machine().instruction_set = chosen;
+      rows(1, 4, bytes, [chosen](const auto& row, int64_t) {
+        EXPECT_EQ(set_of(row), std::min(chosen, InstructionSet::kAvx512));
+      });
+    }
+  }
+}
+
 // Wherever in a row it is, and with the sign bit that x86 gives NaN.
 TYPED_TEST(CpuRows, NanIsKept) {
   using T = TypeParam;
@@ -278,7 +338,11 @@ TEST(CpuRow, OfNoElements) {
   });
   EXPECT_EQ(sum, 0.0f);
   EXPECT_EQ(max, -std::numeric_limits<float>::infinity());
-  rows(0, 4, 0, [&](const auto&, int64_t) { ADD_FAILURE() << "there is no row"; });
+  for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second is shared by threads
+    for (const int64_t n : {int64_t{0}, int64_t{-1}}) {
+      rows(n, 4, bytes, [&](const auto&, int64_t) { ADD_FAILURE() << "there is no row"; });
+    }
+  }
 }
 
 // Three inputs of different types, two outputs, one of them in place, and a sum of what is stored.
@@ -523,6 +587,23 @@ TEST(CpuRow, ScratchIsReusedByTheNextRow) {
   const double* wide = scratch.of<double>(1000);
   EXPECT_NE(static_cast<const void*>(wide), second);
 }
+
+#if defined(__GLIBC__)
+TEST(CpuRow, KeptValuesAreFreed) {
+  std::vector<float> x(10000, 1);
+  const auto loop = [&x] {
+    rows(2, static_cast<int64_t>(x.size()), 0, [&x](const auto& row, int64_t) {
+      const float* in = x.data();
+      const auto same = [](float v) { return v; };
+      EXPECT_EQ(row.sum(same, row.keep(same, in)), 10000);
+    });
+  };
+  loop();
+  const auto before = mallinfo2().uordblks;
+  for (int i = 0; i < 100; ++i) loop();
+  EXPECT_LT(mallinfo2().uordblks, before + 100 * x.size() * sizeof(float) / 2);
+}
+#endif
 
 // Elements that are not there must not be seen by an op: this one would divide by zero.
 TEST(CpuRow, OpSeesOnlyElements) {

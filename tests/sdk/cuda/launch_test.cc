@@ -27,6 +27,7 @@ __global__ void fill(float* out, float value, int64_t n) {
   if (i < n) out[i] = value;
 }
 __global__ void no_arguments() {}
+__global__ void counted(float* out) { *out = 1; }  // of one test
 }  // namespace kernels
 
 namespace kernkit {
@@ -198,6 +199,16 @@ TEST_F(CudaLaunchTest, SharedMemory) {
             "limit is 232448 on cuda:0 (sm_90)");
 }
 
+TEST_F(CudaLaunchTest, StaticSharedMemoryIsQueriedOnceForADevice) {
+  const auto launch_on = [](OnDevice& at) {
+    Launch(at.view("at"))(kernels::counted, {1, 1, 16}, at.data());
+  };
+  for (int i = 0; i < 3; ++i) launch_on(x);
+  EXPECT_EQ(runtime.count("cudaFuncGetAttributes"), 1u);
+  for (int i = 0; i < 3; ++i) launch_on(y);
+  EXPECT_EQ(runtime.count("cudaFuncGetAttributes"), 2u);
+}
+
 TEST_F(CudaLaunchTest, Attributes) {
   Launch launch(x.view("x"));
   launch(kernels::no_arguments, LaunchConfig({8, 2}, 32).with_cluster({4, 2}));
@@ -219,10 +230,31 @@ TEST_F(CudaLaunchTest, Attributes) {
       launch_error(LaunchConfig(6, 32).with_cluster(0)),
       "ValueError: launch of kernels::fill: grid [6, 1, 1] is not a multiple of the cluster [0, "
       "1, 1] on cuda:0 (sm_90)");
+  // Each dimension is compared with its own limit and its own part of the cluster.
+  const struct {
+    cuda::Extent grid, cluster;
+    const char* text;
+  } apart[] = {{{4, 3, 2}, {1, 2, 1}, "[4, 3, 2] is not a multiple of the cluster [1, 2, 1]"},
+               {{4, 2, 3}, {1, 1, 2}, "[4, 2, 3] is not a multiple of the cluster [1, 1, 2]"},
+               {{4, 2, 3}, {1, 0, 1}, "[4, 2, 3] is not a multiple of the cluster [1, 0, 1]"},
+               {{4, 2, 3}, {1, 1, 0}, "[4, 2, 3] is not a multiple of the cluster [1, 1, 0]"},
+               {{4, 2, 3}, {1, 1, -3}, "[4, 2, 3] is not a multiple of the cluster [1, 1, -3]"}};
+  for (const auto& one : apart) {
+    EXPECT_EQ(launch_error(LaunchConfig(one.grid, 32).with_cluster(one.cluster)),
+              std::string("ValueError: launch of kernels::fill: grid ") + one.text +
+                  " on cuda:0 (sm_90)");
+  }
+  EXPECT_EQ(launch_error(LaunchConfig({4, 2, 2}, 32).with_cluster({1, 1, 2})), "nothing");
+  EXPECT_EQ(launch_error(LaunchConfig({4, 2, 2}, 32).with_cluster({1, 2, 1})), "nothing");
+
   EXPECT_EQ(launch_error(LaunchConfig(100000, 1024).cooperatively()),
             "RuntimeError: cudaLaunchKernelExC(kernels::fill, grid [100000, 1, 1], block [1024, 1, "
             "1]) failed: cudaErrorCooperativeLaunchTooLarge: too many blocks in cooperative "
             "launch");
+  EXPECT_EQ(launch_error(LaunchConfig(100000, 1024, 16).with_cluster({2, 1, 1}).cooperatively()),
+            "RuntimeError: cudaLaunchKernelExC(kernels::fill, grid [100000, 1, 1], block [1024, 1, "
+            "1], 16 bytes of shared memory, cluster [2, 1, 1]) failed: "
+            "cudaErrorCooperativeLaunchTooLarge: too many blocks in cooperative launch");
 }
 
 TEST_F(CudaLaunchTest, PropertiesOfThatDevice) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "kernkit/cuda_on_cpu/runtime.h"
@@ -150,13 +151,18 @@ TYPED_TEST(CudaRowsOf, BitsDependOnTheRowAlone) {
   }
 }
 
-// Rows of up to 1, 2, 16 and 64 KiB, and longer ones: a warp or a block of so many threads each.
+// Rows of up to 1, 2, 16 and 64 KiB, and longer ones: a warp or a block of so many threads each,
+// which keep so many packs in registers.
 TEST_F(CudaRows, ThreadsByTheLengthOfARow) {
   const struct {
     int64_t d;
     unsigned blocks, threads;
-  } cases[] = {{256, 2, 128},  {257, 2, 128},   {512, 2, 128},    {513, 7, 256},
-               {4096, 7, 256}, {4097, 7, 1024}, {16384, 7, 1024}, {16385, 7, 1024}};
+    const char* kernel;
+  } cases[] = {
+      {256, 2, 128, "rows_kernel<32, 4, 2,"},      {257, 2, 128, "rows_kernel<32, 4, 4,"},
+      {512, 2, 128, "rows_kernel<32, 4, 4,"},      {513, 7, 256, "rows_kernel<256, 4, 4,"},
+      {4096, 7, 256, "rows_kernel<256, 4, 4,"},    {4097, 7, 1024, "rows_kernel<1024, 4, 4,"},
+      {16384, 7, 1024, "rows_kernel<1024, 4, 4,"}, {16385, 7, 1024, "rows_kernel<1024, 4, 0,"}};
   for (const auto& c : cases) {
     HostTensor<float> x({7 * c.d}), y({7 * c.d});
     runtime.clear();
@@ -164,6 +170,18 @@ TEST_F(CudaRows, ThreadsByTheLengthOfARow) {
     ASSERT_EQ(runtime.launches().size(), 1u);
     EXPECT_EQ(runtime.launches()[0].grid.x, c.blocks) << "d " << c.d;
     EXPECT_EQ(runtime.launches()[0].block.x, c.threads) << "d " << c.d;
+    EXPECT_NE(runtime.launches()[0].kernel.find(c.kernel), std::string::npos)
+        << "d " << c.d << ": " << runtime.launches()[0].kernel;
+  }
+  // Long rows of 8-byte elements have more registers for a thread.
+  for (const int64_t d : {8192, 8193}) {
+    HostTensor<double> x({d}), y({d});
+    runtime.clear();
+    cuda::rows<double>(launch(), 1, d, Softmax<double>{d, y.begin(), x.begin()});
+    ASSERT_EQ(runtime.launches().size(), 1u);
+    const char* wanted = d == 8192 ? "rows_kernel<512, 2, 8," : "rows_kernel<1024, 2, 0,";
+    EXPECT_NE(runtime.launches()[0].kernel.find(wanted), std::string::npos)
+        << "d " << d << ": " << runtime.launches()[0].kernel;
   }
   runtime.clear();
   cuda::rows<float>(launch(), 0, 4, Softmax<float>{4, nullptr, nullptr});

@@ -30,6 +30,8 @@ void chosen(TensorView, Optional<TensorView>, Optional<TensorView>, Optional<Ten
 }
 void listed(TensorView, Optional<ListView<TensorView>>, TensorView) { see("ran"); }
 void summed_last(Optional<TensorView>, ListView<TensorView>) { see("ran"); }
+void three(TensorView, TensorView, TensorView) { see("ran"); }
+void of_optional(TensorView, Optional<TensorView>, TensorView) { see("ran"); }
 
 }  // namespace ops
 
@@ -72,6 +74,20 @@ KERNKIT_EXPORT(shaped_listed,
                ops::listed)
 KERNKIT_EXPORT(shaped_summed_last, "(Tensor? w[..., d], Tensor[] xs[...]) -> ()", "",
                ops::summed_last)
+// Dots alone, in lines where a comparison with the first input would be too much.
+KERNKIT_EXPORT(shaped_updated, "(Tensor x[...], Tensor(a!) y[...], Tensor w[...]) -> ()", "",
+               ops::three)
+KERNKIT_EXPORT(shaped_longer, "(Tensor(out!) y[..., 1], Tensor x[...]) -> ()", "", ops::two)
+KERNKIT_EXPORT(shaped_typed_dots, "(Tensor(out!) y[...]: int8, Tensor x[...]) -> ()", "", ops::two)
+KERNKIT_EXPORT(shaped_any_type, "(Tensor(out!) y[...]: ?, Tensor x[...]) -> ()", "", ops::two)
+KERNKIT_EXPORT(shaped_by_second, "(Tensor(out!) y[...], Tensor x[n], Tensor w[...]) -> ()", "",
+               ops::three)
+KERNKIT_EXPORT(shaped_reduced, "(Tensor(out!) y[...], Tensor x[..., n]) -> ()", "", ops::two)
+KERNKIT_EXPORT(shaped_total, "(Tensor(out!) y[...], Tensor[] xs[...]) -> ()", "", ops::summed)
+KERNKIT_EXPORT(shaped_of_any_list, "(Tensor(out!) y[3], Tensor[] xs) -> ()", "", ops::summed)
+KERNKIT_EXPORT(shaped_optional_dots,
+               "(Tensor(out!) y[...], Tensor(out!)? w[...], Tensor x[...]) -> ()", "",
+               ops::of_optional)
 
 namespace kernkit {
 namespace {
@@ -89,6 +105,15 @@ std::string call(KernkitFunction f, const std::vector<int64_t>& first,
   const Given<T> a(first);
   const Given<U> b(second);
   return seen(f, {a.any, b.any});
+}
+
+KernkitAny array_of(std::vector<KernkitAny>& items) {
+  KernkitSeqCell cell{};
+  cell.data = items.data();
+  cell.size = static_cast<int64_t>(items.size());
+  static std::vector<std::unique_ptr<Object<KernkitSeqCell>>> lists;
+  lists.push_back(std::make_unique<Object<KernkitSeqCell>>(kKernkitArray, cell));
+  return lists.back()->any();
 }
 
 TEST(Shapes, AreCheckedBeforeTheFunctionRuns) {
@@ -138,6 +163,33 @@ TEST(Shapes, DotsAloneAreTheShapeOfAnother) {
   }
   EXPECT_EQ((call<float, double>(__tvm_ffi_shaped_alike, {3}, {3})),
             "TypeError: shaped_alike(): y: dtype float32 does not match x (float64)");
+}
+
+// Each line lacks one of the conditions under which an output is compared with the first input as a
+// whole.
+TEST(Shapes, DotsAreNoMoreThanTheLineSays) {
+  const Given<float> x({2, 3});
+  const Given<double> wide({2, 3});
+  // Tensors that are read have their own dtypes.
+  EXPECT_EQ(seen(__tvm_ffi_shaped_updated, {x.any, wide.any, wide.any}), "ran;");
+  const Given<float> other({2, 4});
+  EXPECT_EQ(seen(__tvm_ffi_shaped_updated, {x.any, other.any, wide.any}),
+            "ValueError: shaped_updated(): y: shape [2, 4] does not match x ([2, 3])");
+  EXPECT_EQ(call(__tvm_ffi_shaped_longer, {2, 3, 1}, {2, 3}), "ran;");
+  EXPECT_EQ(call(__tvm_ffi_shaped_longer, {2, 3}, {2, 3}).substr(0, 10), "ValueError");
+  EXPECT_EQ((call<int8_t, float>(__tvm_ffi_shaped_typed_dots, {2, 3}, {2, 3})), "ran;");
+  EXPECT_EQ((call<float, float>(__tvm_ffi_shaped_typed_dots, {2, 3}, {2, 3})),
+            "TypeError: shaped_typed_dots(): y: dtype float32 is not supported; expected int8");
+  EXPECT_EQ((call<int8_t, float>(__tvm_ffi_shaped_typed_dots, {2, 4}, {2, 3})).substr(0, 10),
+            "ValueError");
+  EXPECT_EQ((call<double, float>(__tvm_ffi_shaped_any_type, {2, 3}, {2, 3})), "ran;");
+  const Given<float> vector({5});
+  EXPECT_EQ(seen(__tvm_ffi_shaped_by_second, {x.any, vector.any, wide.any}), "ran;");
+  EXPECT_EQ(call(__tvm_ffi_shaped_reduced, {2, 3}, {2, 3, 9}), "ran;");
+  EXPECT_EQ(call(__tvm_ffi_shaped_reduced, {2, 3, 9}, {2, 3, 9}).substr(0, 10), "ValueError");
+  EXPECT_EQ(seen(__tvm_ffi_shaped_optional_dots, {x.any, none(), x.any}), "ran;");
+  EXPECT_EQ(seen(__tvm_ffi_shaped_optional_dots, {x.any, wide.any, x.any}),
+            "TypeError: shaped_optional_dots(): w: dtype float64 does not match x (float32)");
 }
 
 TEST(Shapes, DotsAreOneRunOfSizes) {
@@ -240,6 +292,38 @@ TEST(ShapeDtypes, AreCheckedAsTheLineSays) {
             "TypeError: shaped_quantised(): q: dtype float32 is not supported; expected int8");
 }
 
+// A line with "..." or with a list requires dtype and device as a line with "n, d" does.
+TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
+  const Given<float> x({2, 3});
+  const Given<double> wide({2, 3});
+  const Given<float> vector({5});
+  EXPECT_EQ(seen(__tvm_ffi_shaped_by_second, {wide.any, vector.any, wide.any}),
+            "TypeError: shaped_by_second(): y: dtype float64 does not match x (float32)");
+  std::vector<KernkitAny> floats = {x.any, x.any};
+  std::vector<KernkitAny> nothing;
+  EXPECT_EQ(seen(__tvm_ffi_shaped_total, {x.any, array_of(floats)}), "ran;");
+  EXPECT_EQ(seen(__tvm_ffi_shaped_total, {wide.any, array_of(floats)}),
+            "TypeError: shaped_total(): y: dtype float64 does not match xs (float32)");
+  EXPECT_EQ(seen(__tvm_ffi_shaped_total, {x.any, array_of(nothing)}),
+            "ValueError: shaped_total(): xs: is empty; its first tensor says what ... is");
+  // An empty list that binds nothing has no dtype to compare with.
+  EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {Given<double>({3}).any, array_of(nothing)}),
+            "ran;");
+  EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {Given<double>({4}).any, array_of(nothing)}),
+            "ValueError: shaped_of_any_list(): y: shape [4] does not match [3]");
+  EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {Given<double>({3}).any, array_of(floats)}),
+            "TypeError: shaped_of_any_list(): y: dtype float64 does not match xs (float32)");
+  // A dtype in the line takes the place of the first input's, but not its device.
+  Given<int8_t> on_gpu({2, 3});
+  on_gpu.tensor.dl()->device = {kDLCUDA, 1};
+  EXPECT_EQ(seen(__tvm_ffi_shaped_typed_dots, {on_gpu.any, x.any}),
+            "ValueError: shaped_typed_dots(): y: device cuda:1 does not match x (cpu)");
+  Given<float> list_on_gpu({2, 3});
+  list_on_gpu.tensor.dl()->device = {kDLCUDA, 1};
+  EXPECT_EQ(seen(__tvm_ffi_shaped_total, {list_on_gpu.any, array_of(floats)}),
+            "ValueError: shaped_total(): y: device cuda:1 does not match xs (cpu)");
+}
+
 TEST(ShapeDevices, OfWhatIsWrittenAreTheFirstInputs) {
   Given<float> y({3, 4});
   Given<float> x({3, 8});
@@ -269,15 +353,6 @@ TEST(Shapes, OfAMissingTensorBindNothing) {
             "TypeError: shaped_chosen(): j: dtype float64 does not match x (float32)");
   EXPECT_EQ(seen(f, {x.any, none(), w.any, five.any}),
             "ValueError: shaped_chosen(): i: shape [3, 2] does not match [k]");
-}
-
-KernkitAny array_of(std::vector<KernkitAny>& items) {
-  KernkitSeqCell cell{};
-  cell.data = items.data();
-  cell.size = static_cast<int64_t>(items.size());
-  static std::vector<std::unique_ptr<Object<KernkitSeqCell>>> lists;
-  lists.push_back(std::make_unique<Object<KernkitSeqCell>>(kKernkitArray, cell));
-  return lists.back()->any();
 }
 
 TEST(Shapes, OfAnEmptyListBindNothing) {

@@ -46,6 +46,11 @@ TEST(ShapeLine, NamesAreBoundByTheFirstRequiredInput) {
   EXPECT_EQ(line.names[2].value, 3);   // k, by who is called
   EXPECT_EQ(line.run_of, 2);
   EXPECT_EQ(line.like, 2);
+  // The first of several, which may be the first parameter.
+  const ShapeLine first = read("(Tensor x[...], Tensor w[...], Tensor(out!) y[...]) -> ()");
+  ASSERT_EQ(first.error, ShapeError::kNone) << first.position;
+  EXPECT_EQ(first.run_of, 0);
+  EXPECT_EQ(first.like, 0);
 }
 
 // Ops of vLLM, SGLang and FlashInfer, whose own shape functions or wrappers these lines say.

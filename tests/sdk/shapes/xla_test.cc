@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "kernkit/env.h"
@@ -58,6 +59,23 @@ Tensor kept(TensorView x) {
   memcpy(y.data_ptr(), table->data_ptr(), kernkit::GetDataSize(x));
   return y;
 }
+// Returns what its line does not promise: by `which`, another shape, dtype, device or layout.
+Tensor unlike(TensorView x, int64_t which) {
+  Tensor y = Tensor::FromEnvAlloc(which == 1 ? kernkit::ShapeView({3, 2}) : x.sizes(),
+                                  which == 2 ? kernkit::dl_int32 : x.dtype(), x.device());
+  auto* dl = const_cast<DLTensor*>(y.get());
+  static int64_t apart[] = {1, 2};
+  if (which == 3) dl->device = {kDLCUDA, 1};
+  if (which == 4) dl->strides = apart;
+  return y;
+}
+std::tuple<Tensor, Tensor> both(TensorView x) {
+  std::tuple<Tensor, Tensor> all(made(x), made(x));
+  const auto size = kernkit::GetDataSize(x);
+  memcpy(std::get<0>(all).data_ptr(), x.data_ptr(), size);
+  memset(std::get<1>(all).data_ptr(), 0, size);
+  return all;
+}
 void of_list(TensorView, ListView<TensorView>) { see("ran"); }
 void failing(TensorView, int64_t which) {
   switch (which) {
@@ -82,6 +100,8 @@ KERNKIT_EXPORT(xla_in_place, "(Tensor(a!) x[...], Tensor(out!) y[...]) -> ()", "
 KERNKIT_EXPORT(xla_on_stream, "(Tensor(out!) y) -> ()", "", xla_ops::on_stream)
 KERNKIT_EXPORT(xla_made, "(Tensor x[...]) -> Tensor y[...]", "", xla_ops::made)
 KERNKIT_EXPORT(xla_kept, "(Tensor x[...]) -> Tensor y[...]", "", xla_ops::kept)
+KERNKIT_EXPORT(xla_unlike, "(Tensor x[...], int which) -> Tensor y[...]", "", xla_ops::unlike)
+KERNKIT_EXPORT(xla_both, "(Tensor x[...]) -> (Tensor y[...], Tensor z[...])", "", xla_ops::both)
 KERNKIT_EXPORT(xla_of_list, "(Tensor(out!) y, Tensor[] xs) -> ()", "", xla_ops::of_list)
 KERNKIT_EXPORT(xla_failing, "(Tensor x, int which) -> ()", "", xla_ops::failing)
 
@@ -340,6 +360,35 @@ TEST(Xla, WhatIsReturnedIsCopiedToWhereXlaAllocated) {
             "3 TypeError: xla_made(): a result: XLA passes no buffer");
 }
 
+// XLA has allocated by the line, so that another shape or dtype would be written past the end.
+TEST(Xla, WhatIsReturnedOtherwiseThanTheLineSaysIsAnError) {
+  if (!has_host()) GTEST_SKIP() << "no host makes tensors";
+  const auto said = [](int64_t which) {
+    float x[6] = {}, y[6] = {};
+    Xla xla = {{floats({2, 3}, x)}, {floats({2, 3}, y)}, {number("which", which)}};
+    return xla.call(kernkit_xla_cpu_xla_unlike);
+  };
+  const std::string start = "13 RuntimeError: xla_unlike(): returns ";
+  const std::string line = ", where its line says float32 [2, 3], contiguous";
+  EXPECT_EQ(said(0), "nothing");
+  EXPECT_EQ(said(1), start + "float32 [3, 2]" + line);
+  EXPECT_EQ(said(2), start + "int32 [2, 3]" + line);
+  EXPECT_EQ(said(3), start + "cuda:1 float32 [2, 3]" + line);
+  EXPECT_EQ(said(4), start + "float32 [2, 3] strides [1, 2]" + line);
+}
+
+TEST(Xla, EachTensorThatIsReturnedIsCopied) {
+  if (!has_host()) GTEST_SKIP() << "no host makes tensors";
+  float x[3] = {1, 2, 3}, y[3] = {-1, -1, -1}, z[3] = {-1, -1, -1};
+  Xla xla = {{floats({3}, y), floats({3}, z)}, {floats({3}, x)}};
+  EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_both), "nothing");
+  EXPECT_EQ(std::vector<float>(y, y + 3), std::vector<float>({1, 2, 3}));
+  EXPECT_EQ(std::vector<float>(z, z + 3), std::vector<float>({0, 0, 0}));
+  // XLA has no memory for a tensor without elements.
+  xla = {{floats({0}, nullptr), floats({0}, nullptr)}, {floats({0}, nullptr)}};
+  EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_both), "nothing");
+}
+
 TEST(Xla, ATensorThatAnOpKeepsIsNeverInMemoryOfXla) {
   if (!has_host()) GTEST_SKIP() << "no host makes tensors";
   float x[3] = {1, 2, 3};
@@ -358,6 +407,18 @@ TEST(Xla, NamesOfAttributesAreComparedOnceInAProgram) {
   xla.attributes = {number("what", 0)};
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_failing),
             "3 TypeError: xla_failing(): expected attributes [which], got [what]");
+  for (const char* name : {"whicher", "whic", ""}) {  // one begins with the other
+    xla.attributes = {number(name, 0)};
+    EXPECT_EQ(
+        xla.call(kernkit_xla_cpu_xla_failing),
+        std::string("3 TypeError: xla_failing(): expected attributes [which], got [") + name + "]");
+  }
+  xla.attributes = {number("which", 0), number("zzz", 0)};
+  EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_failing),
+            "3 TypeError: xla_failing(): expected attributes [which], got [which, zzz]");
+  xla.attributes.clear();
+  EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_failing),
+            "3 TypeError: xla_failing(): expected attributes [which], got []");
   xla.attributes = {number("a", 0), number("whicher", 0)};
   EXPECT_EQ(xla.call(kernkit_xla_cuda_xla_failing),
             "3 TypeError: xla_failing(): expected attributes [which], got [a, whicher]");

@@ -128,6 +128,66 @@ TEST_F(ContractCrash, KeepsFilterShardsAndReport) {
   remove(file.c_str());
 }
 
+std::string text_of(const std::string& file) {
+  std::ifstream stream(file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+size_t matches(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern);
+  return static_cast<size_t>(
+      std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
+}
+
+// Also the tests that passed before the first crash, in an earlier process.
+TEST_F(ContractCrash, TheReportHasAllTests) {
+  const std::string file = ::testing::TempDir() + "contract_crash_all.xml";
+  remove(file.c_str());
+  const Ended all = run("--gtest_output=xml:" + file);
+  EXPECT_EQ(WEXITSTATUS(all.status), 1);
+  const std::string report = text_of(file);
+  const std::string listed = run("--gtest_list_tests").output;
+  EXPECT_EQ(matches(report, "<testcase "), matches(listed, "(^|\n)  ")) << report;
+  for (const char* suite : {"Contract/before", "Contract/after"}) {
+    EXPECT_EQ(matches(report, std::string("classname=\"") + suite + "\" />"),
+              matches(report, std::string("classname=\"") + suite + "\""))
+        << suite << " passes";
+    EXPECT_GE(matches(report, std::string("classname=\"") + suite + "\""), 3u);
+  }
+  for (const Ending& ending : kEndings) {
+    const std::string failure = std::string("<failure message=\"[^\"]*(") + ending.how + ") in " +
+                                ending.op + "\\(\\) with 0 for every size";
+    EXPECT_EQ(matches(report, failure), 1u) << ending.op;
+    EXPECT_EQ(all.count(std::string("kernkit: Contract/") + ending.op + "."), 1u)
+        << ending.op << " is called once";
+  }
+  EXPECT_EQ(matches(report, "<failure message=\"[^\"]*on purpose"), 1u);
+  remove(file.c_str());
+}
+
+// No test is left, and a process continues to write the report.
+TEST_F(ContractCrash, TheReportHasACrashOfTheLastTest) {
+  const std::string file = ::testing::TempDir() + "contract_crash_last";
+  for (const std::string format : {"xml", "json"}) {
+    remove(file.c_str());
+    const std::string output = std::string("--gtest_output=").append(format) + ":" + file;
+    const Ended last = run("--gtest_filter='Contract/before.*:Contract/segments.Empty' " + output);
+    ASSERT_TRUE(WIFEXITED(last.status)) << last.output;
+    EXPECT_EQ(WEXITSTATUS(last.status), 1);
+    const std::string report = text_of(file);
+    EXPECT_EQ(matches(report, "signal SIGSEGV in segments\\(\\)"), format == "xml" ? 2u : 1u)
+        << report;
+    EXPECT_GE(matches(report, "Contract\\\\?/before"), 3u) << report;
+    remove(file.c_str());
+    const Ended alone =
+        run("--gtest_filter=Contract/segments.Empty", "GTEST_OUTPUT=" + format + ":" + file);
+    EXPECT_EQ(WEXITSTATUS(alone.status), 1) << alone.output;
+    EXPECT_NE(text_of(file).find("signal SIGSEGV in segments()"), std::string::npos);
+  }
+  remove(file.c_str());
+}
+
 TEST_F(ContractCrash, IsOneProcessWhereTestsRepeat) {
   const Ended twice = run("--gtest_filter='Contract/*.Empty' --gtest_repeat=2");
   EXPECT_EQ(twice.count("Running main()"), 1u);

@@ -83,6 +83,17 @@ std::tuple<Tensor, Tensor> twice(TensorView x, int64_t how) {
   memcpy(z.data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));
   return {y, how == 1 ? y : z};
 }
+// A new tensor over the memory of one of the list's.
+struct Borrowed {
+  void* data;
+  void AllocData(DLTensor* x) const { x->data = data; }
+  void FreeData(DLTensor*) const {}
+};
+Tensor borrowed(kernkit::ListView<TensorView> xs, int64_t which) {
+  const TensorView x = xs[static_cast<size_t>(which < 0 ? 0 : which)];
+  if (which < 0) return zeros(x);
+  return Tensor::FromNDAlloc(Borrowed{x.data_ptr()}, x.sizes(), x.dtype(), x.device());
+}
 Tensor zeros_of_list(kernkit::ListView<TensorView> xs) { return zeros(xs[0]); }
 Tensor zeros_as(TensorView x, DLDataType dtype, kernkit::Optional<int64_t>) {
   return filled(x.size(0), x.size(1), dtype);
@@ -100,6 +111,7 @@ KERNKIT_EXPORT(line_back, "(Tensor x[...], int how=0) -> Tensor y[...]", "", giv
 KERNKIT_EXPORT(line_any_back, "(Tensor x, int how=0) -> Tensor", "", given_back)
 KERNKIT_EXPORT(line_twice, "(Tensor x[...], int how=0) -> (Tensor y[...], Tensor z[...])", "",
                twice)
+KERNKIT_EXPORT(line_borrowed, "(Tensor[] xs[...], int which=-1) -> Tensor y[...]", "", borrowed)
 KERNKIT_EXPORT(line_copy, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy<false>)
 KERNKIT_EXPORT(line_add, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy<true>)
 KERNKIT_EXPORT(line_clear, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", copy_and_clear)
@@ -181,6 +193,12 @@ TEST(LineRules, ResultsAreNewMemory) {
   EXPECT_EQ(error_of(CONTRACT_OF(line_twice, x, 1)),
             "RuntimeError: line_twice(): y: the result shares memory with the result z" + rest);
   EXPECT_EQ(line_failure(CONTRACT_OF(line_back, x)), "");
+  EXPECT_EQ(error_of(CONTRACT_OF(line_borrowed, list(x, x))), "");
+  for (const int which : {0, 1}) {
+    EXPECT_EQ(
+        error_of(CONTRACT_OF(line_borrowed, list(x, x), which)),
+        "RuntimeError: line_borrowed(): y: the result shares memory with the argument xs" + rest);
+  }
 }
 
 TEST(LineRules, TheContractsRulesFindTheOthers) {

@@ -47,6 +47,10 @@ const Machine& machine() noexcept;
 
 namespace detail {
 
+/// The best set of a processor with F16C by the registers that the system saves (xgetbv), and by
+/// leaf 7 of cpuid: the second register of its subleaf 0, the first of its subleaf 1. On x86 only.
+InstructionSet instruction_set_of(unsigned saved, unsigned features, unsigned more) noexcept;
+
 /// As the processor names itself.
 struct Processor {
   enum Vendor { kOther, kIntel, kAmd } vendor;

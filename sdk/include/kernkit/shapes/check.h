@@ -53,12 +53,12 @@ class Checks : private kernkit::detail::Op<Line> {
     }
   }
 
-  /// Whether output v is "..." as the first input is: one comparison says all of it.
+  /// Whether output v is "..." as the first input is, which then binds the run: one comparison
+  /// covers sizes, dtype and device. The first tensor of an empty list is missed by has_rank().
   static constexpr bool is_like_first(size_t v) {
-    const int first = kLine.like;
     return kSchema.params[v].is_only_written && kLine.values[v].is_all_run() &&
-           kLine.values[v].dtype.size == 0 && first >= 0 && first == kLine.run_of &&
-           kLine.values[first].is_all_run() && !kSchema.params[first].is_list;
+           kLine.values[v].dtype.size == 0 && kLine.like >= 0 &&
+           kLine.values[kLine.like].is_all_run();
   }
   template <size_t V>
   KERNKIT_ACCESSOR static bool has_rank(const Given* given) {

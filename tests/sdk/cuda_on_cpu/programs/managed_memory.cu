@@ -4,6 +4,7 @@
 #include "check.h"
 
 __managed__ int factors[4] = {2, 3, 5, 7};
+__device__ int plain[4];
 
 __global__ void multiply(const int* x, int* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -44,6 +45,10 @@ int main() {
   int local = 0;
   expect(cudaErrorInvalidValue, cudaMemAdvise(&local, 4, cudaMemAdviseSetReadMostly, device));
   expect(cudaErrorInvalidValue, cudaMemAdvise(on_device, 4, cudaMemAdviseSetReadMostly, device));
+  void* variable = nullptr;
+  check(cudaGetSymbolAddress(&variable, plain));
+  expect(cudaErrorInvalidValue, cudaMemAdvise(variable, 4, cudaMemAdviseSetReadMostly, device));
+  expect(cudaErrorInvalidValue, cudaMemPrefetchAsync(variable, 4, device, 0, stream));
   expect(cudaErrorInvalidValue, cudaMemAdvise(x, 0, cudaMemAdviseSetReadMostly, device));
   expect(cudaErrorInvalidValue, cudaMemAdvise(x, 4, static_cast<cudaMemoryAdvise>(7), device));
   expect(cudaErrorInvalidDevice, cudaMemAdvise(x, 4, cudaMemAdviseSetAccessedBy, no_device));

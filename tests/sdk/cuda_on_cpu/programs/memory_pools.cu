@@ -96,6 +96,10 @@ int main() {
   unsigned long long most = ~0ull;
   check(cudaMemPoolSetAttribute(of_device, cudaMemPoolAttrReleaseThreshold, &most));
   check(cudaMallocFromPoolAsync(&second, 1 << 20, of_device, stream));
+  void** const nowhere = nullptr;
+  void* none = nullptr;
+  EXPECT(cudaErrorInvalidValue, cudaMallocFromPoolAsync(nowhere, 16, of_device, stream));
+  EXPECT(cudaErrorInvalidValue, cudaMallocFromPoolAsync(&none, 16, nullptr, stream));
   check(cudaFreeAsync(second, stream));
   check(cudaStreamSynchronize(stream));
   EXPECT(1ull << 20, bytes_of(of_device, cudaMemPoolAttrReservedMemCurrent));

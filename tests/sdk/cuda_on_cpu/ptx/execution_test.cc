@@ -267,6 +267,19 @@ TEST_F(PtxExecution, WarpFunctions) {
       "setp.gt.u32 %p1, %i, 30; vote.sync.any.pred %p2, %p1, -1; vote.sync.all.pred %p3, !%p1, -1; "
       "selp.u32 %r, 1, 0, %p2; @%p3 add.u32 %r, %r, 2;",
       [](uint32_t) { return 1u; });
+  const struct {
+    const char* votes;  // for which lanes %p1 is true
+    uint32_t any, all, uni;
+  } polls[] = {{"setp.lt.u32 %p1, %i, 0;", 0, 0, 1},
+               {"setp.lt.u32 %p1, %i, 32;", 1, 1, 1},
+               {"setp.lt.u32 %p1, %i, 31;", 1, 0, 0}};
+  for (const auto& poll : polls) {
+    const std::string votes = std::string(poll.votes) + " vote.sync.";
+    const char* const result = ".pred %p2, %p1, -1; selp.u32 %r, 1, 0, %p2;";
+    check_each(votes + "any" + result, [&](uint32_t) { return poll.any; });
+    check_each(votes + "all" + result, [&](uint32_t) { return poll.all; });
+    check_each(votes + "uni" + result, [&](uint32_t) { return poll.uni; });
+  }
   check_each("and.b32 %x2, %i, 3; match.any.sync.b32 %r, %x2, -1;",
              [](uint32_t i) { return 0x11111111u << i % 4; });
   check_each("match.all.sync.b32 %r|%p1, %i, -1; @%p1 mov.u32 %r, 9;", [](uint32_t) { return 0u; });

@@ -179,6 +179,14 @@ TEST_F(PtxFaults, OutsideOfSharedMemory) {
             "faulty: block [0, 0, 0], thread [16, 0, 0]: stores 4 bytes at byte 64 of shared "
             "variable tile (64 bytes) (faulty.cu:12)");
 }
+TEST_F(PtxFaults, AnotherBlockOfTheCluster) {
+  EXPECT_EQ(run("setp.eq.u32 %p1, %i, 33; selp.u32 %r1, 2, 0, %p1; mapa.u64 %y2, %x, %r1;",
+                memory<int>(64)),
+            cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [33, 0, 0]: asks for block 2 of a cluster of one "
+            "block (faulty.cu:12)");
+}
 TEST_F(PtxFaults, BarrierNotReachedByAll) {
   EXPECT_EQ(run("setp.ge.u32 %p1, %i, 40; @%p1 bra other; bar.sync 0; ret; other: bar.sync 1;",
                 memory<int>(64)),
@@ -201,6 +209,23 @@ TEST_F(PtxFaults, CountThatIsNoMultipleOf32) {
   EXPECT_EQ(fault(),
             "faulty: block [0, 0, 0], thread [0, 0, 0]: __syncthreads() is for 40 threads; "
             "expected a multiple of 32 (faulty.cu:12)");
+}
+TEST_F(PtxFaults, BarrierOfTwoCounts) {
+  const std::string begin = "setp.ge.u32 %p1, %i, 32; @%p1 bra other; bar.sync 1, 64; ret; other: ";
+  const auto fault_of = [&](const char* other, unsigned threads) {
+    CudaRuntime runtime;
+    runtime.run_kernels(true);
+    run(begin + other, memory<int>(96), 1, threads);
+    return runtime.faults().empty() ? "nothing" : runtime.faults().at(0);
+  };
+  EXPECT_EQ(fault_of("bar.sync 1, 96;", 96),
+            "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads() is for 96 threads, and "
+            "others wait at it for 64 (faulty.cu:12)");
+  // Without a count the barrier is for all threads of the block.
+  EXPECT_EQ(fault_of("bar.sync 1;", 96),
+            "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads() is for 96 threads, and "
+            "others wait at it for 64 (faulty.cu:12)");
+  EXPECT_EQ(fault_of("bar.sync 1;", 64), "nothing");
 }
 TEST_F(PtxFaults, BarriersOfTwoKinds) {
   run("setp.ge.u32 %p1, %i, 32; @%p1 bra other; bar.sync 0; ret; other: bar.red.or.pred %p2, 0, "

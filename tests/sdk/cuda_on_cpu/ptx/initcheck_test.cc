@@ -320,6 +320,10 @@ TEST_F(PtxInit, SharedAndLocalMemory) {
             UINT32_MAX);
   EXPECT_EQ(bits(place + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {%r, %q2}, [tile];"),
             0u);
+  EXPECT_EQ(bits(place + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {_, %r}, [tile];"),
+            UINT32_MAX);
+  EXPECT_EQ(bits(place + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {%r, _}, [tile];"),
+            0u);
   // By generic addresses.
   EXPECT_EQ(bits(place + "cvta.local.u64 %l, %l;\nst.u32 [%l], %h;\nld.u32 %r, [%l];"), 0xffffu);
 }

@@ -275,6 +275,12 @@ TEST_F(PtxGlobalRaces, OfTwoLanes) {
 TEST_F(PtxGlobalRaces, EqualValuesAndAtomicsAreSilent) {
   EXPECT_EQ(races("st.global.u32 [%x], 7;\nld.global.u32 %r4, [%x];"), "none");
   EXPECT_NE(races("st.global.u32 [%x], %i;"), "none");
+  // The byte that differs is named.
+  const std::string second = races(
+      "mov.u32 %r3, %ctaid.x;\nshl.b32 %r3, %r3, 8;\nadd.u32 %r3, %r3, 255;\n"
+      "st.global.u32 [%x], %r3;");
+  EXPECT_NE(second.find("stores byte 1 of 544 bytes of global memory"), std::string::npos)
+      << second;
   EXPECT_EQ(races("red.global.add.u32 [%x], 1;\natom.global.add.u32 %r4, [%x], 1;"), "none");
   EXPECT_NE(races("red.global.add.u32 [%x], 1;\nld.global.u32 %r4, [%x];"), "none");
   EXPECT_NE(races("atom.relaxed.cta.global.add.u32 %r4, [%x], 1;"), "none");

@@ -16,21 +16,29 @@
 
 namespace kernkit::cpu::detail {
 
+#if KERNKIT_INSTRUCTION_SETS > 1
+KERNKIT_COLD InstructionSet instruction_set_of(unsigned saved, unsigned features,
+                                               unsigned more) noexcept {
+  // 0x6 is xmm and ymm, 0xe0 the masks and zmm.
+  constexpr unsigned kAllOf512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
+  if ((saved & 0x6) != 0x6 || (features & bit_AVX2) == 0) return InstructionSet::kBaseline;
+  if ((saved & 0xe6) != 0xe6 || (features & kAllOf512) != kAllOf512) return InstructionSet::kAvx2;
+  return (more & bit_AVX512BF16) != 0 ? InstructionSet::kAvx512Bf16 : InstructionSet::kAvx512;
+}
+#endif
+
 KERNKIT_COLD InstructionSet best_instruction_set() noexcept {
 #if KERNKIT_INSTRUCTION_SETS > 1
   // Not by __builtin_cpu_supports(), which costs a library 6 KB.
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return InstructionSet::kBaseline;
   if ((ecx & bit_F16C) == 0 || (ecx & bit_OSXSAVE) == 0) return InstructionSet::kBaseline;
-  // The registers that the system saves: 0x6 is xmm and ymm, 0xe0 the masks and zmm.
   unsigned saved = 0;
   asm volatile("xgetbv" : "=a"(saved), "=d"(edx) : "c"(0));
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return InstructionSet::kBaseline;
-  constexpr unsigned kAllOf512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
-  if ((saved & 0x6) != 0x6 || (ebx & bit_AVX2) == 0) return InstructionSet::kBaseline;
-  if ((saved & 0xe6) != 0xe6 || (ebx & kAllOf512) != kAllOf512) return InstructionSet::kAvx2;
-  const bool bf16 = __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & bit_AVX512BF16);
-  return bf16 ? InstructionSet::kAvx512Bf16 : InstructionSet::kAvx512;
+  const unsigned features = ebx;
+  if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) == 0) eax = 0;
+  return instruction_set_of(saved, features, eax);
 #else
   return InstructionSet::kBaseline;
 #endif

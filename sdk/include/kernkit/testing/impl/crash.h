@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows a signal in a contract test: the call is printed, and a new process runs the tests
-// that are left. State that the signal found broken (the heap, locks, a device) is not used again.
+// that are left, or all tests where a report is written. State that the signal found broken (the
+// heap, locks, a device) is not used again.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,6 +32,8 @@ struct Crash {
   std::string text;  // "signal SIGSEGV in scale() with ..."
 };
 
+// Bytes of a line, the call's text among them, and then some. A crash without a line would repeat.
+inline constexpr size_t kMostText = 4096;
 inline constexpr char kCrashes[] = "KERNKIT_CONTRACT_CRASHES";  // lines "<test>\t<text>"
 
 inline std::vector<Crash> earlier_crashes() {
@@ -212,10 +215,15 @@ class CrashGuard {
     plan.append("=");
     if (const char* earlier = std::getenv(kCrashes)) plan.append(earlier);
 
+    // A report is written by the last process, so that this one runs all tests but those that ended
+    // a process, also where no test is left.
+    const bool has_report = !std::string(KERNKIT_GTEST_FLAG(output)).empty();
     bool is_last = true;
-    const std::string filter = filter_of_the_rest(test, &is_last);
-    plan.can_continue = !is_last && filter.size() < 100000 && KERNKIT_GTEST_FLAG(repeat) == 1 &&
-                        !KERNKIT_GTEST_FLAG(break_on_failure);
+    const std::string rest = filter_of_the_rest(test, &is_last);
+    const std::string filter = has_report ? std::string(KERNKIT_GTEST_FLAG(filter)) : rest;
+    const bool has_room = plan.crashes_size + kMostText < sizeof(plan.crashes);
+    plan.can_continue = (has_report || !is_last) && has_room && filter.size() < 100000 &&
+                        KERNKIT_GTEST_FLAG(repeat) == 1 && !KERNKIT_GTEST_FLAG(break_on_failure);
     plan.program = own_path();
     plan.words.clear();
     for (const std::string& word : own_words()) {
@@ -228,9 +236,10 @@ class CrashGuard {
     plan.environment.clear();
     for (char** entry = environ; *entry != nullptr; ++entry) {
       const std::string text = *entry;
+      const bool is_of_shards =
+          text.rfind("GTEST_TOTAL_SHARDS=", 0) == 0 || text.rfind("GTEST_SHARD_INDEX=", 0) == 0;
       const bool is_left_out = text.rfind(std::string(kCrashes) + "=", 0) == 0 ||
-                               text.rfind("GTEST_TOTAL_SHARDS=", 0) == 0 ||
-                               text.rfind("GTEST_SHARD_INDEX=", 0) == 0;  // the filter has them
+                               (is_of_shards && !has_report);  // the rest is of this shard
       if (!is_left_out) plan.environment.push_back(*entry);
     }
     plan.environment.push_back(plan.crashes);

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The small faults that a source file may get, and how some of them are drawn."""
+
+import dataclasses
+import pathlib
+import random
+import re
+from typing import Dict, Iterator, List, Optional, Tuple
+
+# Headers that C reads too, or that only tests include.
+LEFT_OUT = re.compile(
+    r"kernkit/(abi|testing|base|host_api/any_tensor)|/include/kernkit_cuda_on_cpu/"
+)
+EXCHANGED = [
+    (" < ", " <= "),
+    (" <= ", " < "),
+    (" > ", " >= "),
+    (" >= ", " > "),
+    (" == ", " != "),
+    (" != ", " == "),
+    (" && ", " || "),
+    (" || ", " && "),
+    (" + ", " - "),
+    (" - ", " + "),
+    (" * ", " + "),
+    (" / ", " * "),
+    (" % ", " / "),
+]
+EXCHANGED_IN_PYTHON = [
+    *EXCHANGED[:6],
+    (" and ", " or "),
+    (" or ", " and "),
+    (" is not ", " is "),
+    (" is ", " is not "),
+    (" not in ", " in "),
+    (" - ", " + "),
+    (" // ", " * "),
+]
+
+
+@dataclasses.dataclass
+class Mutant:
+    """A change of an expression, and what became of it."""
+
+    file: str
+    line: int  # from 1
+    old: str
+    new: str
+    start: int  # offset of the expression in the file
+    constant: bool = False  # read by the compiler alone: a choice at run time has no effect
+    fate: str = ""
+    by: str = ""
+    seconds: float = 0
+
+    @property
+    def is_python(self) -> bool:
+        return self.file.endswith(".py")
+
+    def change(self) -> str:
+        """The change in one line: what is alike at both ends of a long expression is left out."""
+        old, new = " ".join(self.old.split()), " ".join(self.new.split())
+        return f"{old} -> {new}"
+
+
+def expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
+    """C++: conditions, what is returned, and initial values: offset, text, constant, condition."""
+    starts = re.compile(
+        r"^(?!\s*(?://|#|static_assert|using |template)).*?"
+        r"(?:\b(?:if|while)(?P<constexpr> constexpr)? (?P<paren>\()|\breturn (?P<value>)"
+        r"|\bfor \([^;]*; (?P<again>)|(?<![<>=!+*/%&|^-]) = (?P<initial>))",
+        re.MULTILINE,
+    )
+    for found in starts.finditer(text):
+        line = found[0]
+        if "//" in line or "operator" in line:
+            continue
+        if found["paren"]:
+            start, end = found.end("paren"), closing(text, found.start("paren"))
+        else:
+            start = found.end()
+            end = text.find(";", start)
+        inner = text[start:end]
+        if not inner or len(inner) > 400 or re.search(r"""["'\\;{}#]|//|<<|[^=!<>]=[^=]""", inner):
+            continue
+        is_condition = found["paren"] is not None or found["again"] is not None
+        constant = bool(found["constexpr"]) or "constexpr" in line
+        yield start, inner, constant, is_condition
+
+
+def closing(text: str, start: int) -> int:
+    """The offset of the parenthesis that closes the one at start."""
+    depth = 0
+    for place in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if depth == 0:
+            return place
+    return start
+
+
+def python_expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
+    """Python, also that which is written in a string."""
+    starts = (
+        r"^ *(?:el)?(?:if|while) (?P<condition>.+):$|\breturn (?P<value>(?:(?! for ).)+)$"
+        r"| if (?P<choice>[^\[\]\n]+?)(?: else |\]$|\)$)"
+    )
+    for found in re.finditer(starts, text, re.MULTILINE):
+        kind = found.lastgroup
+        inner = found[kind]
+        if "#" in inner or inner.count("(") != inner.count(")") or " for " in inner:
+            continue
+        yield found.start(kind), inner, False, kind != "value"
+
+
+def outside_quotes(text: str, at: int) -> bool:
+    return text[:at].count('"') % 2 == 0 and text[:at].count("'") % 2 == 0
+
+
+def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List[Mutant]:
+    """All mutants of files in the folders, sorted."""
+    result = []
+    for name in sorted(files):
+        is_python = name.endswith(".py")
+        if not name.startswith(tuple(folders)) or LEFT_OUT.search(name):
+            continue
+        if not re.search(r"\.(h|cc|cu|cuh|py)$", name):
+            continue
+        text = (root / name).read_text()
+        places = (python_expressions if is_python else expressions)(text)
+        for start, old, constant, is_condition in places:
+
+            def add(new: str, at: int) -> None:
+                line = text.count("\n", 0, start + at) + 1
+                result.append(Mutant(name, line, old, new, start, constant))
+
+            for ours, theirs in EXCHANGED_IN_PYTHON if is_python else EXCHANGED:
+                pattern = re.escape(ours.rstrip()) + r"\s(?!not )"  # an operator may end its line
+                for found in re.finditer(pattern, old):
+                    at = found.start()
+                    if outside_quotes(old, at):
+                        add(old[:at] + theirs.rstrip() + old[found.end() - 1 :], at)
+            for digit in re.finditer(r"(?<=[=<>+-] )[01]\b(?!\.)", old):
+                add(f"{old[: digit.start()]}{int(digit[0]) + 1}{old[digit.end() :]}", digit.start())
+            if is_condition:
+                add("False" if is_python else "false", 0)
+                add(f"not ({old})" if is_python else f"!({old})", 0)
+    return result
+
+
+def draw(found: List[Mutant], folders: List[str], count: int, seed: int) -> List[Mutant]:
+    """As many of each folder, and at most one of an expression."""
+    chosen: List[Mutant] = []
+    for place, folder in enumerate(folders):
+        ours = [mutant for mutant in found if mutant.file.startswith(folder)]
+        random.Random(f"{seed} {folder}").shuffle(ours)
+        one: Dict[Tuple[str, int], Mutant] = {}
+        for mutant in ours:
+            one.setdefault((mutant.file, mutant.start), mutant)
+        share = count // len(folders) + (place < count % len(folders))
+        chosen += list(one.values())[:share]
+    return chosen
+
+
+def find(mutant: Mutant, found: List[Mutant]) -> Optional[Mutant]:
+    """The mutant of another tree in this tree, whose files may have other names and lines."""
+    alike = [
+        m
+        for m in found
+        if m.old == mutant.old
+        and m.new == mutant.new
+        and pathlib.Path(m.file).name == pathlib.Path(mutant.file).name
+    ]
+    same_file = [m for m in alike if m.file == mutant.file]
+    return min(same_file or alike, key=lambda m: abs(m.line - mutant.line), default=None)
+
+
+def planted(text: str, mutants: Dict[int, Mutant]) -> str:
+    """C++ in which a number chooses each mutant. Lines keep their numbers."""
+    for number, mutant in sorted(mutants.items(), key=lambda item: -item[1].start):
+        end = mutant.start + len(mutant.old)
+        assert text[mutant.start : end] == mutant.old, mutant
+        old, new = " ".join(mutant.old.split()), " ".join(mutant.new.split())
+        choice = (
+            f"(__builtin_is_constant_evaluated() ? ({old}) : "
+            f"kernkit_mutant({number}) ? ({new}) : ({old}))"
+        )
+        text = text[: mutant.start] + choice + "\n" * mutant.old.count("\n") + text[end:]
+    return text
+
+
+def changed(text: str, mutant: Mutant) -> str:
+    """The file with this mutant alone."""
+    end = mutant.start + len(mutant.old)
+    assert text[mutant.start : end] == mutant.old, mutant
+    return text[: mutant.start] + mutant.new + text[end:]
