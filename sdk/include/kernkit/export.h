@@ -50,6 +50,7 @@ template <class Line, class First, class... Rest, class R, class... Params, clas
 /// Whether a function's types suit the line; that they do not is said where it is asked.
 template <class Line, class R, class... Params>
 inline constexpr bool kSuits =
+    is_op_name<Line>() &&
     check_signature<Op<Line>, R, std::decay_t<Params>...>(std::index_sequence_for<Params...>()) &&
     shapes_suit<Line>();
 

@@ -110,7 +110,7 @@ def {name}({parameters}) -> {result}:
 '''
 
 
-def _free(wanted: str, taken: Set[str]) -> str:
+def free_name(wanted: str, taken: Set[str]) -> str:
     """The name, with as many _ behind it as set it apart from Python's words and those taken."""
     while keyword.iskeyword(wanted) or wanted in taken:
         wanted += "_"
@@ -119,7 +119,7 @@ def _free(wanted: str, taken: Set[str]) -> str:
 
 def python_names(names: List[str]) -> Dict[str, str]:
     """The Python name for each of these: its own, unless that is a word of Python."""
-    return {name: _free(name, set(names) - {name}) for name in names}
+    return {name: free_name(name, set(names) - {name}) for name in names}
 
 
 def default_of(value: Value) -> str:
@@ -152,7 +152,7 @@ class _Spelling(Dict[str, str]):
         self.taken = taken
 
     def __missing__(self, word: str) -> str:
-        self[word] = _free(word, self.taken)
+        self[word] = free_name(word, self.taken)
         self.taken.add(self[word])
         return self[word]
 
@@ -204,7 +204,7 @@ def _function(op: Op, name: str, spelling: _Spelling) -> str:
     for value in op.parameters:
         text = f"{names[value.name]}: " + _annotation(value, _PARAMETERS).format_map(spelling)
         parameters.append(text if value.default is None else f"{text} = {default_of(value)}")
-    bare = _free("_" + op.name, spelling.taken | set(names.values()))
+    bare = free_name("_" + op.name, spelling.taken | set(names.values()))
     spelling.taken.add(bare)
     parts = {
         "op": op.name,
@@ -230,7 +230,7 @@ def source(package: str, library: str, ops: List[Op]) -> str:
     spelling = _Spelling(set(names.values()))
     parameters = {name for op in ops for name in python_names([value.name for value in op.parameters]).values()}
     for word in _LAZY_WORDS:
-        spelling[word] = _free("_" + word, spelling.taken | parameters)
+        spelling[word] = free_name("_" + word, spelling.taken | parameters)
         spelling.taken.add(spelling[word])
     head = f"{_HEAD.format_map(spelling)}{json.dumps(library)}))\n"
     if any(value.type in ("Tensor", "Any") for op in ops for value in op.parameters):
