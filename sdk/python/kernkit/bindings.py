@@ -270,6 +270,10 @@ def run(arguments: argparse.Namespace) -> int:
     files = {"_ops.py": source(arguments.package, arguments.library.name, ops), "py.typed": ""}
     if frameworks:
         files.update(frameworks.files(arguments, ops))
+    for op in ops:
+        if f"{op.name}.py" in files:
+            raise Refusal(f"op {op.name} has the name of the module {arguments.package}.{op.name}, which bindings writes; give it "
+                          "another name in KERNKIT_EXPORT")  # fmt: skip
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
