@@ -133,8 +133,8 @@ __attribute__((weak, used, visibility("default"))) void* (
     return ::kernkit::detail::return_doc<kernkit_export::name>(                                  \
         kernkit_export::name##_doc + sizeof(#name ": ") - 1, result);                            \
   }                                                                                              \
-  KERNKIT_EXPORT_FOR_FRAMEWORKS(name)
-#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name)  // kernkit/shapes/export.h has more
+  KERNKIT_EXPORT_FOR_FRAMEWORKS(name, __VA_ARGS__)
+#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name, ...)  // kernkit/shapes/export.h has more
 
 #define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result) \
   extern "C" __attribute__((visibility("default"))) int symbol( \

@@ -71,8 +71,16 @@ def {not_written}(op: {str}, name: {str}) -> None:
     raise {ValueError}(f"{{op}}(): {{name}}: is lazily conjugate or negative, and an op writes memory as it is; "
                      "pass what resolve_conj() and resolve_neg() return")
 '''
+# NumPy's bool is none of Python's: tvm_ffi takes it for any object.
+_BOOL = '''
+
+def {plain_bool}(value: {Any}) -> {Any}:
+    """The bool of Python for one of NumPy; another value as it is."""
+    is_numpys = {type}(value).__module__ == "numpy" and {type}(value).__name__ in ("bool_", "bool")
+    return value.item() if is_numpys else value
+'''
 # The words above that functions use: no parameter has their names.
-_LAZY_WORDS = ("eager", "is_lazy", "resolved", "not_written")
+_LAZY_WORDS = ("eager", "is_lazy", "resolved", "not_written", "plain_bool")
 
 # Where the words in braces come from. Those of builtins are imported where an op has their name.
 _MODULES = {
@@ -195,6 +203,12 @@ def _marks(op: Op, names: Dict[str, str]) -> str:
             written = f'{{not_written}}("{op.name}", "{value.name}")'
             line = written if value.is_written else f"{name} = {{resolved}}({name})"
             lines += f"    if {name}.__class__ not in {{eager}} and {{is_lazy}}({name}):\n        {line}\n"
+        elif value.type == "bool" and not value.is_list:
+            name = names[value.name]
+            lines += f"    if {name}.__class__ is not bool:\n        {name} = {{plain_bool}}({name})\n"
+        elif value.type == "bool":
+            name = names[value.name]
+            lines += f"    {name} = {name} and [{{plain_bool}}(one) for one in {name}]\n"
     return lines
 
 
@@ -235,6 +249,8 @@ def source(package: str, library: str, ops: List[Op]) -> str:
     head = f"{_HEAD.format_map(spelling)}{json.dumps(library)}))\n"
     if any(value.type in ("Tensor", "Any") for op in ops for value in op.parameters):
         head += _LAZY.format_map(spelling)
+    if any(value.type == "bool" for op in ops for value in op.parameters):
+        head += _BOOL.format_map(spelling)
     functions = "".join(_function(op, names[op.name], spelling) for op in ops)
     listed = "".join(f'    "{name}",\n' for name in names.values())
     return f'''"""The ops of {package}. Written by kernkit from the library; not to be changed."""

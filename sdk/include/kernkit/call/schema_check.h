@@ -57,7 +57,7 @@ struct OpName {
 /// Whether the name is an op's. An export without a schema line may have any name.
 template <class Line>
 constexpr bool is_op_name() {
-  return OpName<Line::kName[0] == '_' && Line::kName[1] == '_'>::kOk;
+  return OpName < Line::kName[0] == '_' && Line::kName[1] == '_' > ::kOk;
 }
 
 template <int InSchema, int InFunction>

@@ -9,7 +9,7 @@ import pathlib
 from typing import Dict, List, Optional
 
 from ..binaries.library import read_library
-from ..schema import Op, Value
+from ..schema import Op, Value, read_texts
 from .backward import Backward
 from .jax_head import HEAD
 from .module import Written, module
@@ -171,10 +171,15 @@ class JaxWriter(Writer):
 def source(package: str, library: pathlib.Path, ops: List[Op], named: Dict[str, str]) -> str:
     """The text of _jax.py. Raises SchemaError for a line that no library has."""
     exported = read_library(library).exported
+    # The first parameter of an op that owns a tensor.
+    owners = dict(text.partition(": ")[::2] for text in read_texts(library, "kernkit_owner"))
 
     def write(writer: JaxWriter, backward: Optional[Backward]) -> Written:
         if f"kernkit_xla_cpu_{writer.op.name}" not in exported and not writer.why_not():
             return "function for JAX: it was exported without kernkit/shapes/export.h"
+        if writer.op.name in owners and not writer.why_not():
+            return (f"function for JAX: {owners[writer.op.name]} takes an owning Tensor, and XLA's memory is valid for one call: "
+                    "take a TensorView")  # fmt: skip
         return writer.written(backward)
 
     return module(HEAD, ops, named, JaxWriter, write, package=package, file=json.dumps(library.name))

@@ -18,6 +18,9 @@ from ._ops import __name__ as {kk}name
 __all__ = [
 {listed}]
 
+# Where this module is reloaded, the operators of before end first.
+if "{kk}library" in {kk}globals():
+    {kk}library._destroy()
 # The operators live as long as this object.
 {kk}library = {kk}torch.library.Library("{namespace}", "FRAGMENT")
 {kk}grad = {kk}torch.is_grad_enabled
@@ -44,6 +47,15 @@ def {kk}define(schema, kernel, fake, is_each):
 def {kk}overload(name):
     packet, _, overload = name.partition(".")
     return {kk}getattr({kk}getattr({kk}getattr({kk}torch.ops, {kk}library.ns), packet), overload or "default")
+
+
+def {kk}in_graph(function):
+    """A decorator: what a graph has in place of a plain function. A function is replaced once, also where this module is reloaded:
+    what replaces it finds the operator by its name."""
+    if {kk}getattr(function, "{kk}in_graph", False):
+        return lambda replacement: replacement
+    function.{kk}in_graph = True
+    return {kk}torch.compiler.substitute_in_graph(function, skip_signature_check=True)
 
 
 def {kk}resolved(name):

@@ -18,7 +18,7 @@ PREFIX = "__kk_"
 
 # The builtins that written text may use, as PREFIX + name: names of ops and parameters do not shadow them.
 BUILTINS = (
-    "ImportError OSError RuntimeError ValueError all any bool complex enumerate float frozenset getattr int isinstance len list map "
+    "ImportError OSError RuntimeError ValueError all any bool complex enumerate float frozenset getattr globals int isinstance len list map "
     "open range str tuple type zip"
 ).split()
 
