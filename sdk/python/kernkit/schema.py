@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a library says of its ops: the lines of KERNKIT_EXPORT, read from the file.
+"""The ops of a library: the lines of KERNKIT_EXPORT, read from the file.
 
 The grammar is that of kernkit/schema/parser.h: a line that the compiler accepts is accepted here, and no other.
 """

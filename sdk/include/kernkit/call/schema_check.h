@@ -28,7 +28,7 @@ struct SchemaLine {
                 "tensors");
   static_assert(Error != E::kList, "kernkit schema: a list is written int[], without a length");
   static_assert(Error != E::kName,
-                "kernkit schema: a parameter needs a name behind its type, and so does a result "
+                "kernkit schema: a parameter needs a name after its type, and so does a result "
                 "with a shape or dtype; no name begins with a digit");
   static_assert(Error != E::kReservedName,
                 "kernkit schema: a name that begins with two underscores is reserved for the code "

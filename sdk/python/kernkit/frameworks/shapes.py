@@ -328,7 +328,7 @@ class Shapes:
                 raise SchemaError(SENTENCES["Dtype"])
 
     def asked(self, value: Value) -> List[str]:
-        """The names of its sizes that the caller of the functional form says: those that no input binds."""
+        """The names of its sizes that the caller of the functional form passes: no input binds them."""
         return [size.name for size in self.of(value) or [] if size.is_asked and self.is_asked(size.name)]
 
     def is_asked(self, name: str) -> bool:
