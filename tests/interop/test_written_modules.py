@@ -168,6 +168,9 @@ def test_scalars_of_numpy_count_as_pythons(folder):
     for value in (True, False, np.bool_(True), np.bool_(False), (np.ones(3) > 0).all()):
         assert ops.takes_bool(value) is bool(value)
         assert ops.takes_optional(value) is bool(value) and ops.takes_optional() is False
+    assert ops.takes_list([True, np.bool_(True), np.bool_(False)]) == 2 and ops.takes_list(()) == 0
+    with pytest.raises(TypeError, match=r"takes_list\(\): all: expected a list, got Tensor"):
+        ops.takes_list(np.array([True, False]))
     for k, f in ((np.int64(3), np.float32(1.5)), (np.int8(3), np.float64(1.5)), (np.uint16(3), np.float16(1.5))):
         assert ops.takes_scalars(k, f) == 4.5
     for value in ("True", 1.0, np.float32(1), np.array(True)):

@@ -71,7 +71,7 @@ def {not_written}(op: {str}, name: {str}) -> None:
     raise {ValueError}(f"{{op}}(): {{name}}: is lazily conjugate or negative, and an op writes memory as it is; "
                      "pass what resolve_conj() and resolve_neg() return")
 '''
-# NumPy's bool is none of Python's: tvm_ffi takes it for any object.
+# NumPy's bool is no subclass of Python's, and tvm_ffi passes it on as any object.
 _BOOL = '''
 
 def {plain_bool}(value: {Any}) -> {Any}:
@@ -195,7 +195,8 @@ def _result(op: Op) -> str:
 
 
 def _marks(op: Op, names: Dict[str, str]) -> str:
-    """The lines for lazy tensors: those that are read are resolved, those that are written are an error."""
+    """The lines that convert arguments, or reject them: lazy tensors that are read are resolved, lazy tensors that are written are an
+    error, and a bool of NumPy becomes Python's."""
     lines = ""
     for value in op.parameters:
         if value.type in ("Tensor", "Any"):
@@ -208,7 +209,7 @@ def _marks(op: Op, names: Dict[str, str]) -> str:
             lines += f"    if {name}.__class__ is not bool:\n        {name} = {{plain_bool}}({name})\n"
         elif value.type == "bool":
             name = names[value.name]
-            lines += f"    {name} = {name} and [{{plain_bool}}(one) for one in {name}]\n"
+            lines += f"    if {{isinstance}}({name}, ({{list}}, {{tuple}})):\n        {name} = [{{plain_bool}}(one) for one in {name}]\n"
     return lines
 
 

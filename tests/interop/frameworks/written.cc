@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops of which the written modules once made too little: built by test_written_modules.py.
 #include "kernkit/expect.h"
+#include "kernkit/list.h"
 #include "kernkit/optional.h"
 #include "kernkit/owning_tensor.h"
 #include "kernkit/shapes/export.h"
@@ -44,6 +45,11 @@ void limited(TensorView y, TensorView x, double limit) {
 }
 bool takes_bool(bool n) { return n; }
 bool takes_optional(Optional<bool> n) { return n && *n; }
+int64_t takes_list(kernkit::ListView<bool> all) {
+  int64_t count = 0;
+  for (const bool one : all) count += one ? 1 : 0;
+  return count;
+}
 double takes_scalars(int64_t k, double f) { return static_cast<double>(k) * f; }
 Tensor owned(Tensor x) {
   const TensorView view(x.get());
@@ -66,5 +72,6 @@ KERNKIT_EXPORT(fill, "(Tensor(out!) y[n, k?], Tensor x[n]) -> ()", "", fill)
 KERNKIT_EXPORT(limited, "(Tensor(out!) y[...], Tensor x[...], float limit=inf) -> ()", "", limited)
 KERNKIT_EXPORT(takes_bool, "(bool n) -> bool", "", takes_bool)
 KERNKIT_EXPORT(takes_optional, "(bool? n=None) -> bool", "", takes_optional)
+KERNKIT_EXPORT(takes_list, "(bool[] all) -> int", "", takes_list)
 KERNKIT_EXPORT(takes_scalars, "(int k, float f) -> float", "", takes_scalars)
 KERNKIT_EXPORT(owned, "(Tensor x[...]) -> Tensor y[...]", "", owned)
