@@ -91,6 +91,16 @@ def test_jax_sizes_that_a_caller_gives(jax_ops):
         jax_ops.fill(x, k=2**62)
 
 
+def test_jax_exports_a_size_that_may_be_negative_for_some_sizes(jax_ops):
+    import jax
+    from jax import export
+
+    (n,) = export.symbolic_shape("n")
+    check = export.DisabledSafetyCheck.custom_call("written.difference")
+    run = export.export(jax.jit(lambda x: jax_ops.difference(x, 2)), disabled_checks=[check])(jax.ShapeDtypeStruct((n,), "float32"))
+    assert run.call(jax.numpy.arange(4.0)).tolist() == [0, 1]
+
+
 def test_torch_vmap_of_ops_that_write(torch_ops):
     import torch
 

@@ -65,6 +65,10 @@ class JaxWriter(Writer):
             return f'{self.kk}new("{self.op.name}", "{value.name}", {self._shape(value)}, {self._like(value)}, "{self._wanted(value)}", {self._given(value)})'
         return f"{self.kk}jax.ShapeDtypeStruct({name}.shape, {name}.dtype)"
 
+    def _in_range(self, text: str, limit: str) -> str:
+        """A symbolic size of jax.export has no value to compare."""
+        return f"(not {self.kk}isinstance({text}, {self.kk}int) or {text} {limit})"
+
     def _given(self, value: Value) -> str:
         """The sizes of a shape that the caller gives by number."""
         names = dict.fromkeys(name for size in self.shapes.of(value) or [] for name in size.names)

@@ -221,7 +221,7 @@ class Writer:
         found = []
         for top, bottom, is_exact in size.divisions:
             if not bottom.isdigit() or int(bottom) == 0:
-                found.append((f"({self._python(bottom)}) > 0", f"{size.text}: a divisor is not positive"))
+                found.append((self._in_range(f"({self._python(bottom)})", "> 0"), f"{size.text}: a divisor is not positive"))
             if is_exact:
                 found.append((f"({self._python(top)}) % ({self._python(bottom)}) == 0", f"{size.text} is no whole number"))
         return found
@@ -259,6 +259,10 @@ class Writer:
             text = f"({one} if {self.names[word]} is not None else {text})" if text else one
         return text
 
+    def _in_range(self, text: str, limit: str) -> str:
+        """The condition that a size keeps to a limit."""
+        return f"{text} {limit}"
+
     def output_sizes(self, value: Value) -> List[str]:
         """The checks of the sizes of an output that is not there yet. Sizes of tensors alone need no range."""
         lines = []
@@ -267,9 +271,9 @@ class Writer:
             given = any(name in self.shapes.ints or self.shapes.is_asked(name) for name in size.names)
             text = self._python(size.python)
             if given or "-" in size.text:
-                conditions.append((f"{text} >= 0", f"{size.text} is negative"))
+                conditions.append((self._in_range(text, ">= 0"), f"{size.text} is negative"))
             if given:
-                conditions.append((f"{text} < 2**63", f"{size.text} exceeds 2^63 - 1"))
+                conditions.append((self._in_range(text, "< 2**63"), f"{size.text} exceeds 2^63 - 1"))
             for condition, words in conditions:
                 lines.append(f'    {self.kk}holds({condition}, "{self.op.name}", "{value.name}", "{words}")')
         return lines
