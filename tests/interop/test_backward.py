@@ -11,7 +11,7 @@ SILU = "silu(Tensor(out!) y[n, d], Tensor x[n, 2*d], float eps) -> ()"
 
 def pair(backward, forward=SILU):
     ops = [parse(forward), *([parse(backward)] if backward else [])]
-    writers = {op.name: Writer(op, op.name, "_kk_") for op in ops}
+    writers = {op.name: Writer(op, op.name) for op in ops}
     return formulas(writers, {"silu": "silu_back"})["silu"]
 
 

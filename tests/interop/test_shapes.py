@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The grammar of shapes has two readers, the compiler's and the command's: they agree on every line of the C++ tests."""
 
+import random
 import re
 import shutil
 import subprocess
 
+import compiled
 import pytest
 from kernkit.frameworks.shapes import SENTENCES, Shapes
-from kernkit.schema import SchemaError, parse
+from kernkit.schema import TYPES, SchemaError, parse
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +40,87 @@ def test_the_sentences_are_the_compilers(root):
     text = (root / "sdk/include/kernkit/shapes/sentences.h").read_text()
     text = re.sub(r'"\s*\n\s*"', "", text)
     said = dict(re.findall(r'Error != E::k(\w+),\s*"kernkit schema: ([^"]*)"', text))
-    said.pop("TooMany")
     assert said == SENTENCES
 
 
+# Lines that one of the readers accepted alone.
+DISAGREED = [
+    "(Tensor x[(n)]) -> ()", "(Tensor x[2*(n)]) -> ()", "(Tensor(out!) y[((n))], Tensor x[(3)*n]) -> ()",
+    "(Tensor x[02*n]) -> Tensor y[n]", "(Tensor x[n*9223372036854775808]) -> ()", "(Tensor x: float8_e8m0fnu) -> ()",
+    "(Tensor x: int4) -> ()", "(Tensor x: float32x4) -> ()", "(Tensor x: complex32) -> ()", "(Tensor x: float8_e4m3fnx) -> ()",
+    "(Tensor x: int300) -> ()", "(Tensor\u00e4 x) -> ()", "(Tensor \u00e4) -> ()", "(Tensor x[\u00e4]) -> ()", "(int(a) n) -> ()",
+    "(Tensor 2x) -> ()", "(int n, int n) -> ()", "(int n=1, int k) -> ()", "(int n=True) -> ()", "(str s=a) -> ()", "(int) -> ()",
+    "() -> Tensor 2y", "() -> (Tensor y, Tensor y)", "(Tensor x[n]) -> Tensor [n]", "(Tensor x[n]) -> Tensor: x",
+    "(Tensor x, ScalarType? float32=None) -> Tensor y: float32 or x", "(float f=1e999) -> ()", "(int n=9223372036854775808) -> ()",
+    "(int[] n=3) -> ()", "(int n=None) -> ()", "(Tensor __x) -> ()", "(Tensor x[__n]) -> ()", "() -> Tensor __y",
+    "(Tensor x[" + "+".join(["n", *map(str, range(140))]) + "]) -> ()", "(Tensor x[" + ",".join("_" * 129) + "]) -> ()",
+    "(Tensor x[" + ",".join(f"n{i}" for i in range(33)) + "]) -> ()", "() -> (" + ",".join(["int"] * 9) + ")",
+    "(" + ",".join(f"int n{i}" for i in range(65)) + ") -> ()", "(float f=" + "1" * 801 + "e-700) -> ()",
+]  # fmt: skip
+PIECES = [
+    *TYPES, *"( ) [ ] ? ! : = , -> + - * / . ... each... _ n k x y w 2 0 03 (n) 2*n n*2 n/k n-k a! out! or '".split(), " ", "  ",
+    "Tensor x[n, d]", "Tensor(out!) y[", "Tensor(a!)", "Tensor? w[n]=None", "Tensor[] xs[...]", "ScalarType? t=None", "int k=3", ": t or x",
+    ": float32", ": ?", "ceil_div(n, 8)", "round_up(k, n)", "numel(...)", "k?", "='a b'", "=None", "=1e-3", "=inf", "=True", "=-7", "each",
+]  # fmt: skip
+
+
+def mutated(line, source):
+    """The line with one to three pieces inserted, removed or replaced."""
+    for _ in range(source.choice([1, 1, 1, 2, 3])):
+        begin = source.randint(0, len(line))
+        end = min(len(line), begin + source.choice([0, 0, 1, 1, 2, 5]))
+        line = line[:begin] + source.choice([*PIECES, ""]) + line[end:]
+    return line
+
+
+def as_printed(line):
+    """What read_lines.cc prints of a line."""
+    if not line.lstrip(" ").startswith("("):  # else the text before would be a part of the name
+        return "rejected"
+    try:
+        op = parse("op" + line)
+        values = op.parameters + op.results
+        says = any(v.shape is not None or v.dtype is not None for v in values)
+        shapes = Shapes(op) if says else None
+    except SchemaError:
+        return "rejected"
+
+    def shown(value):
+        sizes = shapes and shapes.of(value)
+        flags = [value.is_list, value.is_optional, value.is_written, value.is_only_written, value.is_alias]
+        place = shapes.run_place(value) if shapes else -1
+        return (f"|{TYPES.index(value.type) + 1}{''.join(str(int(f)) for f in flags)} {value.name}={value.default or ''} "
+                f"{int(sizes is not None)} {len(sizes or [])} {place}")  # fmt: skip
+
+    def place(value):
+        return next((i for i, one in enumerate(values) if one is value), -1)
+
+    text = "accepted" + "".join(map(shown, op.parameters)) + "|->" + "".join(map(shown, op.results))
+    if shapes is None:
+        return text
+    text += f"|{place(shapes.run_of)} {place(shapes.like)}"
+    names = dict.fromkeys(name for v in values for size in shapes.of(v) or [] for name in size.names)
+    found = [(name, shapes.binders[name]) for name in names if name in shapes.binders]
+    return text + "".join(f"|{name} {place(b.value)} {b.place} {b.factor} {int(b.is_sure)}" for name, b in found)
+
+
+def test_both_readers_read_the_same_in_any_line(root, cases, tmp_path):
+    """In lines that differed once, and in lines that a generator makes of those of the C++ tests."""
+    program = tmp_path / "read_lines"
+    flags = [*compiled.WARNINGS, "-I", root / "sdk/include", "-isystem", compiled.PACKAGE / "include"]
+    subprocess.run(["c++", "-std=c++17", "-O0", *flags, root / "tests/interop/frameworks/read_lines.cc", "-o", program], check=True)
+    source = random.Random(1)
+    good = [line for line in re.findall(r'"(\([^"\n]* -> [^"\n]*)"', cases) if as_printed(line) != "rejected"]
+    lines = [*DISAGREED, *good, *(mutated(source.choice(good), source) for _ in range(8000))]
+    done = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True, check=True)
+    printed = done.stdout.splitlines()
+    assert len(printed) == len(lines)
+    assert sum(one.startswith("accepted") for one in printed) > 300
+    different = [f"{line}\n  C++    {cpp}\n  Python {as_printed(line)}" for line, cpp in zip(lines, printed) if as_printed(line) != cpp]
+    assert not different, "\n".join(different[:20])
+
+
 def test_metadata_and_docs_carry_the_line(root, tmp_path):
-    import compiled
     import tvm_ffi
     from kernkit.schema import read_ops
 

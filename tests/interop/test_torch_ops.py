@@ -55,11 +55,11 @@ def test_what_is_registered_for_cuda_works_on_the_callers_stream(torch_rows, dev
     written = importlib.import_module("on_rows._torch")
     assert torch._C._dispatch_has_kernel_for_dispatch_key("on_rows::rms_norm", "CUDA")
     marked = []
-    monkeypatch.setattr(written, "_kk_wrote", marked.extend)
+    monkeypatch.setattr(written, "__kk_wrote", marked.extend)
     x, w = normal(3, 8), normal(8)
     y, on_device = device.put(torch.zeros(3, 8).numpy()), [device.put(t.numpy()) for t in (x, w)]
     with torch.no_grad():
-        assert device.calls(lambda: written._kk_rms_norm_kernel(y, *on_device)) == 1
+        assert device.calls(lambda: written.__kk_kernel_of_rms_norm(y, *on_device)) == 1
     torch.testing.assert_close(torch.from_numpy(device.get(y)), reference_rms(x, w))
     assert marked == [y]
 

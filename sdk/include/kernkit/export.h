@@ -50,6 +50,7 @@ template <class Line, class First, class... Rest, class R, class... Params, clas
 /// Whether a function's types suit the line; that they do not is said where it is asked.
 template <class Line, class R, class... Params>
 inline constexpr bool kSuits =
+    is_op_name<Line>() &&
     check_signature<Op<Line>, R, std::decay_t<Params>...>(std::index_sequence_for<Params...>()) &&
     shapes_suit<Line>();
 
@@ -132,8 +133,8 @@ __attribute__((weak, used, visibility("default"))) void* (
     return ::kernkit::detail::return_doc<kernkit_export::name>(                                  \
         kernkit_export::name##_doc + sizeof(#name ": ") - 1, result);                            \
   }                                                                                              \
-  KERNKIT_EXPORT_FOR_FRAMEWORKS(name)
-#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name)  // kernkit/shapes/export.h has more
+  KERNKIT_EXPORT_FOR_FRAMEWORKS(name, __VA_ARGS__)
+#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name, ...)  // kernkit/shapes/export.h has more
 
 #define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result) \
   extern "C" __attribute__((visibility("default"))) int symbol( \

@@ -76,8 +76,16 @@ def {not_written}(op: {str}, name: {str}) -> None:
     raise {ValueError}(f"{{op}}(): {{name}}: is lazily conjugate or negative, and an op writes memory as it is; "
                      "pass what resolve_conj() and resolve_neg() return")
 '''
+# NumPy's bool is no subclass of Python's, and tvm_ffi passes it on as any object.
+_BOOL = '''
+
+def {plain_bool}(value: {Any}) -> {Any}:
+    """The bool of Python for one of NumPy; another value as it is."""
+    is_numpys = {type}(value).__module__ == "numpy" and {type}(value).__name__ in ("bool_", "bool")
+    return value.item() if is_numpys else value
+'''
 # The words above that functions use: no parameter has their names.
-_LAZY_WORDS = ("eager", "real", "is_lazy", "resolved", "not_written")
+_LAZY_WORDS = ("eager", "real", "is_lazy", "resolved", "not_written", "plain_bool")
 
 # Where the words in braces come from. Those of builtins are imported where an op has their name.
 _MODULES = {
@@ -115,7 +123,7 @@ def {name}({parameters}) -> {result}:
 '''
 
 
-def _free(wanted: str, taken: Set[str]) -> str:
+def free_name(wanted: str, taken: Set[str]) -> str:
     """The name, with as many _ behind it as set it apart from Python's words and those taken."""
     while keyword.iskeyword(wanted) or wanted in taken:
         wanted += "_"
@@ -124,7 +132,7 @@ def _free(wanted: str, taken: Set[str]) -> str:
 
 def python_names(names: List[str]) -> Dict[str, str]:
     """The Python name for each of these: its own, unless that is a word of Python."""
-    return {name: _free(name, set(names) - {name}) for name in names}
+    return {name: free_name(name, set(names) - {name}) for name in names}
 
 
 def default_of(value: Value) -> str:
@@ -157,7 +165,7 @@ class _Spelling(Dict[str, str]):
         self.taken = taken
 
     def __missing__(self, word: str) -> str:
-        self[word] = _free(word, self.taken)
+        self[word] = free_name(word, self.taken)
         self.taken.add(self[word])
         return self[word]
 
@@ -192,7 +200,8 @@ def _result(op: Op) -> str:
 
 
 def _marks(op: Op, names: Dict[str, str]) -> str:
-    """The lines for lazy tensors: those that are read are resolved, those that are written are an error."""
+    """The lines that convert arguments, or reject them: lazy tensors that are read are resolved, lazy tensors that are written are an
+    error, and a bool of NumPy becomes Python's."""
     lines = ""
     for value in op.parameters:
         if value.type in ("Tensor", "Any"):
@@ -200,6 +209,12 @@ def _marks(op: Op, names: Dict[str, str]) -> str:
             written = f'{{not_written}}("{op.name}", "{value.name}")'
             line = written if value.is_written else f"{name} = {{resolved}}({name})"
             lines += f"    if {name}.__class__ not in {{eager}} and {{is_lazy}}({name}):\n        {line}\n"
+        elif value.type == "bool" and not value.is_list:
+            name = names[value.name]
+            lines += f"    if {name}.__class__ is not bool:\n        {name} = {{plain_bool}}({name})\n"
+        elif value.type == "bool":
+            name = names[value.name]
+            lines += f"    if {{isinstance}}({name}, ({{list}}, {{tuple}})):\n        {name} = [{{plain_bool}}(one) for one in {name}]\n"
     return lines
 
 
@@ -209,7 +224,7 @@ def _function(op: Op, name: str, spelling: _Spelling) -> str:
     for value in op.parameters:
         text = f"{names[value.name]}: " + _annotation(value, _PARAMETERS).format_map(spelling)
         parameters.append(text if value.default is None else f"{text} = {default_of(value)}")
-    bare = _free("_" + op.name, spelling.taken | set(names.values()))
+    bare = free_name("_" + op.name, spelling.taken | set(names.values()))
     spelling.taken.add(bare)
     parts = {
         "op": op.name,
@@ -235,11 +250,13 @@ def source(package: str, library: str, ops: List[Op]) -> str:
     spelling = _Spelling(set(names.values()))
     parameters = {name for op in ops for name in python_names([value.name for value in op.parameters]).values()}
     for word in _LAZY_WORDS:
-        spelling[word] = _free("_" + word, spelling.taken | parameters)
+        spelling[word] = free_name("_" + word, spelling.taken | parameters)
         spelling.taken.add(spelling[word])
     head = f"{_HEAD.format_map(spelling)}{json.dumps(library)}))\n"
     if any(value.type in ("Tensor", "Any") for op in ops for value in op.parameters):
         head += _LAZY.format_map(spelling)
+    if any(value.type == "bool" for op in ops for value in op.parameters):
+        head += _BOOL.format_map(spelling)
     functions = "".join(_function(op, names[op.name], spelling) for op in ops)
     listed = "".join(f'    "{name}",\n' for name in names.values())
     return f'''"""The ops of {package}. Written by kernkit from the library; not to be changed."""
@@ -275,6 +292,10 @@ def run(arguments: argparse.Namespace) -> int:
     files = {"_ops.py": source(arguments.package, arguments.library.name, ops), "py.typed": ""}
     if frameworks:
         files.update(frameworks.files(arguments, ops))
+    for op in ops:
+        if f"{op.name}.py" in files:
+            raise Refusal(f"op {op.name} has the name of the module {arguments.package}.{op.name}, which bindings writes; give it "
+                          "another name in KERNKIT_EXPORT")  # fmt: skip
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():

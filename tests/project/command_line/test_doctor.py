@@ -112,7 +112,7 @@ OP = "EXPORTED int __tvm_ffi_op("
 @pytest.mark.parametrize(
     "old, new, rule, text",
     [
-        ("op(Tensor(a!)", "op(Tensor{}", "schemas", '"op(Tensor{} y) -> ()": expected , or )'),
+        ("op(Tensor(a!)", "op(Tensor{}", "schemas", '"op(Tensor{} y) -> ()": expected a name'),
         ("op(Tensor(a!)", "op(Matrix", "schemas", "expected one of Tensor, int,"),
         ('IN("kernkit_schema")', 'IN("other")', "schemas", "op: no schema line in the file"),
         ('"op(', '"another_op(', "schemas", "op: no schema line in the file"),

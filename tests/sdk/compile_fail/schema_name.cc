@@ -1,4 +1,4 @@
-// expect: a parameter needs a name behind its type
+// expect: a parameter needs a name after its type
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/export.h"
 

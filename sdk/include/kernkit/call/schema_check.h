@@ -27,8 +27,14 @@ struct SchemaLine {
                 "kernkit schema: an annotation is written Tensor(a!), with a letter, and only for "
                 "tensors");
   static_assert(Error != E::kList, "kernkit schema: a list is written int[], without a length");
-  static_assert(Error != E::kName, "kernkit schema: a parameter needs a name behind its type");
-  static_assert(Error != E::kDuplicateName, "kernkit schema: two parameters have this name");
+  static_assert(Error != E::kName,
+                "kernkit schema: a parameter needs a name after its type, and so does a result "
+                "with a shape or dtype; no name begins with a digit");
+  static_assert(Error != E::kReservedName,
+                "kernkit schema: a name that begins with two underscores is reserved for the code "
+                "that kernkit bindings writes");
+  static_assert(Error != E::kDuplicateName,
+                "kernkit schema: two parameters have this name, or two results");
   static_assert(Error != E::kDefault,
                 "kernkit schema: the default behind '=' does not suit the parameter's type");
   static_assert(Error != E::kDefaultOrder,
@@ -40,6 +46,19 @@ struct SchemaLine {
   static_assert(Error != E::kTooMany, "kernkit schema: more than 64 parameters or 8 results");
   static constexpr bool kOk = Error == E::kNone;
 };
+
+template <bool IsReserved>
+struct OpName {
+  static_assert(!IsReserved,
+                "kernkit schema: an op's name that begins with two underscores is reserved for the "
+                "code that kernkit bindings writes");
+  static constexpr bool kOk = !IsReserved;
+};
+/// Whether the name is an op's. An export without a schema line may have any name.
+template <class Line>
+constexpr bool is_op_name() {
+  return OpName < Line::kName[0] == '_' && Line::kName[1] == '_' > ::kOk;
+}
 
 template <int InSchema, int InFunction>
 struct ParameterCount {

@@ -10,6 +10,8 @@ constexpr bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 class Lexer {
  public:
   constexpr explicit Lexer(const char* text) : text_(text) {}
@@ -34,6 +36,10 @@ class Lexer {
     int i = 0;
     while (i < span.size && name[i] != '\0' && name[i] == text_[span.begin + i]) ++i;
     return i == span.size && name[i] == '\0';
+  }
+  /// Whether a name begins with "__", as names of generated code do.
+  constexpr bool is_reserved(Span span) const {
+    return span.size >= 2 && text_[span.begin] == '_' && text_[span.begin + 1] == '_';
   }
   constexpr bool same(Span a, Span b) const {
     if (a.size != b.size) return false;

@@ -64,7 +64,7 @@ class Parser : private Lexer {
   }
 
   // y[n, 2*d]: int8
-  constexpr void name(Param* param) {
+  constexpr bool name(Param* param, bool is_result) {
     param->name = word();
     const bool has_shape = text_[pos_] == '[';
     while (has_shape && text_[pos_] != '\0' && text_[pos_++] != ']') continue;
@@ -72,6 +72,13 @@ class Parser : private Lexer {
     while (has_dtype && (is_name_char(text_[pos_]) || text_[pos_] == ' ' || text_[pos_] == '?'))
       ++pos_;
     schema_.has_shapes |= has_shape || has_dtype;
+    const bool may_be_empty = is_result && !has_shape && !has_dtype;
+    const int begin = param->name.begin;
+    if (is_digit(text_[begin]) || (param->name.size == 0 && !may_be_empty)) {
+      return fail(ParseError::kName, begin), false;
+    }
+    if (is_reserved(param->name)) return fail(ParseError::kReservedName, begin), false;
+    return true;
   }
 
   // None, True, 3, -0.5e-3, inf, 'text', "text", float32; it must suit the type.
@@ -122,11 +129,7 @@ class Parser : private Lexer {
     if (schema_.num_params == kMaxParams) return fail(ParseError::kTooMany), false;
     Param param;
     if (!type(&param)) return false;
-    name(&param);
-    const char first = text_[param.name.begin];
-    if (param.name.size == 0 || (first >= '0' && first <= '9')) {
-      return fail(ParseError::kName, param.name.begin), false;
-    }
+    if (!name(&param, false)) return false;
     for (int i = 0; i < schema_.num_params; ++i) {
       if (same(schema_.params[i].name, param.name)) {
         return fail(ParseError::kDuplicateName, param.name.begin), false;
@@ -164,9 +167,14 @@ class Parser : private Lexer {
   }
   constexpr bool result() {
     if (schema_.num_returns == kMaxReturns) return fail(ParseError::kTooMany), false;
-    Param* param = &schema_.returns[schema_.num_returns++];
-    if (!type(param)) return false;
-    name(param);
+    Param* param = &schema_.returns[schema_.num_returns];
+    if (!type(param) || !name(param, true)) return false;
+    for (int i = 0; i < schema_.num_returns; ++i) {
+      if (param->name.size > 0 && same(schema_.returns[i].name, param->name)) {
+        return fail(ParseError::kDuplicateName, param->name.begin), false;
+      }
+    }
+    ++schema_.num_returns;
     return true;
   }
 

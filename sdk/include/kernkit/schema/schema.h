@@ -69,6 +69,7 @@ enum class ParseError : uint8_t {
   kAlias,
   kList,
   kName,
+  kReservedName,
   kDuplicateName,
   kDefault,
   kDefaultOrder,

@@ -69,12 +69,18 @@ struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>
 };
 
 /// Symbols kernkit_xla_cpu_<name> and kernkit_xla_cuda_<name>: the op's handlers for XLA (xla.h).
+/// An op with a parameter that owns a tensor has "name: parameter" and NUL in section
+/// "kernkit_owner": `kernkit bindings` writes no function for JAX.
 #undef KERNKIT_EXPORT_FOR_FRAMEWORKS
-#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name)     \
-  KERNKIT_EXPORT_XLA_HANDLER(name, cpu, kDLCPU) \
+#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name, ...)                                                  \
+  __attribute__((used, section("kernkit_owner"))) static constexpr auto kernkit_owner_of_##name = \
+      ::kernkit::shapes::owner_text<kernkit_export::name>(                                        \
+          ::kernkit::shapes::first_owner(__VA_ARGS__));                                           \
+  KERNKIT_EXPORT_XLA_HANDLER(name, cpu, kDLCPU)                                                   \
   KERNKIT_EXPORT_XLA_HANDLER(name, cuda, kDLCUDA)
-#define KERNKIT_EXPORT_XLA_HANDLER(name, device, type)                                             \
-  extern "C" __attribute__((visibility("default")))                                                \
-  KernkitXlaError* kernkit_xla_##device##_##name(KernkitXlaCallFrame* frame) {                     \
-    return ::kernkit::shapes::call_from_xla<kernkit_export::name, __tvm_ffi_##name>(type, *frame); \
+#define KERNKIT_EXPORT_XLA_HANDLER(name, device, type)                               \
+  extern "C" __attribute__((visibility("default")))                                  \
+  KernkitXlaError* kernkit_xla_##device##_##name(KernkitXlaCallFrame* frame) {       \
+    return ::kernkit::shapes::call_from_xla<kernkit_export::name, __tvm_ffi_##name,  \
+                                            &kernkit_owner_of_##name>(type, *frame); \
   }

@@ -26,6 +26,7 @@ enum class ShapeError : uint8_t {
   kNoRun,
   kDtype,
   kNothingAlike,
+  kReserved,
   kTooMany,
 };
 

@@ -41,6 +41,8 @@ struct Sentences {
   static_assert(Error != E::kNothingAlike,
                 "kernkit schema: there is no tensor whose dtype this output could have: write one "
                 "behind ':'");
+  static_assert(Error != E::kReserved,
+                "kernkit schema: a name of a size that begins with two underscores is reserved");
   static_assert(Error != E::kTooMany,
                 "kernkit schema: more than 32 names, 128 sizes or 256 parts of expressions");
   static constexpr bool kOk = Error == E::kNone;

@@ -117,6 +117,7 @@ class SizeReader : protected schema::detail::Lexer {
     }
     if (span.size > 0 && eat('(')) return function(span);
     if (span.size == 0 || is(span, "_")) return fail(ShapeError::kSize, span.begin), 0;
+    if (is_reserved(span)) return fail(ShapeError::kReserved, span.begin), 0;
     return add(NodeKind::kName, span.begin, name(span));
   }
   constexpr int function(Span span) {

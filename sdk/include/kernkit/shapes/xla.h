@@ -3,14 +3,54 @@
 #pragma once
 
 #include "kernkit/host_api/raise.h"
+#include "kernkit/optional.h"
 #include "kernkit/shapes/xla_arguments.h"
 #include "kernkit/shapes/xla_results.h"
 
 namespace kernkit::shapes {
 
+/// Whether a parameter of this type keeps the tensor: XLA passes none that outlives the call.
+template <class T>
+inline constexpr bool kOwnsTensor = std::is_same_v<T, Tensor>;
+template <class T>
+inline constexpr bool kOwnsTensor<Optional<T>> = kOwnsTensor<T>;
+
+/// Index of the first parameter that owns a tensor, or -1.
+template <class R, class... Params>
+constexpr int first_owner(R (*)(Params...)) {
+  constexpr bool kOwns[] = {kOwnsTensor<std::decay_t<Params>>..., false};
+  for (size_t i = 0; i < sizeof...(Params); ++i) {
+    if (kOwns[i]) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+template <class Line>
+constexpr size_t longest_name() {
+  int longest = 0;
+  for (const schema::Param& param : kernkit::detail::Op<Line>::kSchema.params) {
+    if (param.name.size > longest) longest = param.name.size;
+  }
+  return static_cast<size_t>(longest);
+}
+
+/// "op: parameter" for a parameter that owns a tensor; an empty text for index -1.
+template <class Line>
+using OwnerText = FixedText<sizeof(Line::kName) + sizeof(": ") + longest_name<Line>()>;
+template <class Line>
+constexpr OwnerText<Line> owner_text(int index) {
+  OwnerText<Line> result{};
+  if (index < 0) return result;
+  char* out = kernkit::detail::append(result.text, Line::kName);
+  out = kernkit::detail::append(out, ": ");
+  kernkit::detail::append(out, kernkit::detail::Op<Line>::name(static_cast<size_t>(index)));
+  return result;
+}
+
 /// What the handlers of an op need of it.
 struct XlaOp {
   const char* name;
+  const char* owner;  // "op: parameter" that owns a tensor, or ""
   Where where;
   const char* const* attributes;  // their names, as XLA sorts them
   int num_attributes;
@@ -52,9 +92,10 @@ template <class Line, KernkitFunction Function>
   }
 }
 
-/// `Function` is the op's exported one.
-template <class Line, KernkitFunction Function>
+/// `Function` is the op's exported one, `Owner` the text in section "kernkit_owner".
+template <class Line, KernkitFunction Function, const OwnerText<Line>* Owner>
 KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
+                                               Owner->text,
                                                Line::kWhere,
                                                kXlaLine<Line>.names,
                                                kXlaLine<Line>.num_attributes,
@@ -62,7 +103,7 @@ KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
                                                run_for_xla<Line, Function>};
 
 /// The same, without a detour where there is least to do.
-template <class Line, KernkitFunction Function>
+template <class Line, KernkitFunction Function, const OwnerText<Line>* Owner>
 KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
                                                        const KernkitXlaCallFrame& frame) noexcept {
   const bool is_call = frame.extension == nullptr && frame.stage == kKernkitXlaStageExecute;
@@ -70,7 +111,7 @@ KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
     const int code = run_for_xla<Line, Function>(frame, {kDLCPU, 0});
     return KERNKIT_USUALLY(code == 0) ? nullptr : raised_for_xla(frame.api, Line::kName);
   }
-  return call_from_xla(kXlaOp<Line, Function>, type, frame);
+  return call_from_xla(kXlaOp<Line, Function, Owner>, type, frame);
 }
 
 }  // namespace kernkit::shapes

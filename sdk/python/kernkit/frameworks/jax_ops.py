@@ -9,13 +9,18 @@ import pathlib
 from typing import Dict, List, Optional
 
 from ..binaries.library import read_library
-from ..schema import Op, Value
+from ..schema import Op, Value, read_texts
 from .backward import Backward
 from .jax_head import HEAD
 from .module import Written, module
 from .writer import Writer
 
 _NOT_FOR_JAX = {"bytes", "Callable", "Any"}
+# As in kernkit/shapes/xla_dtype.h.
+_DTYPES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16 complex64 complex128 float8_e3m4 "
+    "float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
+).split()
 
 
 class JaxWriter(Writer):
@@ -30,6 +35,10 @@ class JaxWriter(Writer):
                 return "it returns what is no tensor"
             if value.shape is None or value.dtype == "?" or not (value.dtype or self.shapes.like):
                 return "the line does not say the shape and the dtype of its result"
+        for value in self.shapes.values:
+            for word in self.shapes.dtypes(value):
+                if word not in _DTYPES:
+                    return f"XLA has no dtype {word}, which the line has for {value.name}"
         for value in self.op.parameters:
             if value.type in _NOT_FOR_JAX or value.is_list:
                 return f"XLA passes no {value.type}{'[]' * value.is_list}"
@@ -53,14 +62,24 @@ class JaxWriter(Writer):
     def _result(self, value: Value) -> str:
         name = self.names[value.name]
         if value.is_only_written or not value.is_written:
-            return f'{self.kk}new("{self.op.name}", "{value.name}", {self._shape(value)}, {self._like(value)})'
+            return f'{self.kk}new("{self.op.name}", "{value.name}", {self._shape(value)}, {self._like(value)}, "{self._wanted(value)}", {self._given(value)})'
         return f"{self.kk}jax.ShapeDtypeStruct({name}.shape, {name}.dtype)"
+
+    def _in_range(self, text: str, limit: str) -> str:
+        """A symbolic size of jax.export has no value to compare."""
+        return f"(not {self.kk}isinstance({text}, {self.kk}int) or {text} {limit})"
+
+    def _given(self, value: Value) -> str:
+        """The sizes of a shape that the caller gives by number."""
+        names = dict.fromkeys(name for size in self.shapes.of(value) or [] for name in size.names)
+        given = [name for name in names if name in self.shapes.ints or self.shapes.is_asked(name)]
+        return "{" + ", ".join(f"{name!r}: {self.names[name]}" for name in given) + "}"
 
     def _attribute(self, value: Value) -> str:
         """What XLA takes: a value of the parameter's type, also where it is None."""
         name = self.names[value.name]
-        kinds = {"int": f"int({name})", "float": f"float({name})", "bool": f"bool({name})", "str": f"str({name})",
-                 "ScalarType": f"{self.kk}dtype({name})", "Device": f"str({name})"}  # fmt: skip
+        kinds = {word: f"{self.kk}{word}({name})" for word in ("int", "float", "bool", "str")}
+        kinds.update({"ScalarType": f"{self.kk}dtype({name})", "Device": f"{self.kk}str({name})"})
         empty = {"int": "0", "float": "0.0", "bool": "False"}.get(value.type, '""')
         return f"{empty} if {name} is None else {kinds[value.type]}" if value.is_optional else kinds[value.type]
 
@@ -78,7 +97,9 @@ class JaxWriter(Writer):
         attributes = [v for v in self.inputs if v.type != "Tensor"]
         lines = self._arrays(tensors)
         lines += self.ranks(tensors) + self.binds(False) + self.sizes(tensors)
-        lines += [line for v in self.out + self.op.results for line in self.divisions(v)]
+        for name in dict.fromkeys(name for v in self.out for name in self.shapes.asked(v)):
+            lines.append(f'    {self.kk}size("{self.op.name}", "{name}", {self.names[name]})')
+        lines += [line for v in self.out + self.op.results for line in self.output_sizes(v)]
         given = [f"({self.names[v.name]} is not None) << {i}" for i, v in enumerate(self.op.parameters) if v.is_optional]
         results = "".join(f"{self._result(v)}, " for v in made).rstrip()
         before = {v.name: [w for w in tensors[: tensors.index(v)]] for v in tensors if v.is_written}
@@ -108,26 +129,26 @@ class JaxWriter(Writer):
 
     def with_gradient(self, backward: Backward, function: str) -> List[str]:
         """The function over the op's own, with a backward of its own. `function` is that of the backward."""
-        kk, name, names = self.kk, self.op.name, self.parameters()
+        kk, name, names, own = self.kk, self.op.name, self.parameters(), self._own
         tensors = [v for v in self.inputs if v.type == "Tensor"]
         static = [i for i, text in enumerate(names) if text not in {self.names[v.name] for v in tensors}]
         order = [names[i] for i in static]
-        bare = [f"def {kk}{name}({', '.join(names)}):", *self.body()]
+        bare = [f"def {own('call')}({', '.join(names)}):", *self.body()]
         wrapped = f"{kk}functools.partial({kk}jax.custom_vjp, nondiff_argnums={tuple(static)})"
         without = [f"{v.name!r}: {self.names[v.name]}" for v in backward.without()]
-        forward = [f"    {kk}no_formula({name!r}, **{{{', '.join(without)}}})"] * bool(without)
+        forward = [f"    {kk}no_formula({name!r}, {{{', '.join(without)}}})"] * bool(without)
         # Then JAX says of which inputs a gradient is asked; shard_map does not know that.
         forward += [f"    {self.names[v.name]} = {kk}value({self.names[v.name]})" for v in tensors if without]
-        forward.append(f"    {kk}results = {kk}{name}({', '.join(names)})")
+        forward.append(f"    {kk}results = {own('call')}({', '.join(names)})")
         outputs = [self.names[v.name] for v in backward.outputs]
         forward.append(f"    {', '.join(outputs)}, = {kk}results" if len(outputs) > 1 else f"    {outputs[0]} = {kk}results")
         saved = "".join(f"{self.names[v.name]}, " for v in backward.saved()).rstrip()
         forward.append(f"    return {kk}results, ({saved})")
         behind = [f"    {saved} = {kk}saved"] * bool(saved)
         gradients = [f"{kk}grad_{v.name}" for v in backward.outputs]
-        behind.append(f"    {', '.join(gradients)}, = {kk}gradient if isinstance({kk}gradient, (tuple, list)) else ({kk}gradient,)")
-        own = {v.name for v in self.inputs + backward.outputs}
-        arguments = [self.names[v.name] if v.name in own else f"{kk}dense({kk}{v.name})" for v in backward.backward.inputs]
+        behind.append(f"    {', '.join(gradients)}, = {kk}gradient if {kk}isinstance({kk}gradient, ({kk}tuple, {kk}list)) else ({kk}gradient,)")
+        known = {v.name for v in self.inputs + backward.outputs}
+        arguments = [self.names[v.name] if v.name in known else f"{kk}dense({kk}{v.name})" for v in backward.backward.inputs]
         results = [f"{kk}{v.name}" for v in backward.results]
         behind.append(f"    {', '.join(results)} = {function}({', '.join(arguments)})")
         returned = []
@@ -137,10 +158,10 @@ class JaxWriter(Writer):
             returned.append(f"{kk}{gradient}{there}" if gradient else "None")
         behind.append(f"    return ({''.join(text + ', ' for text in returned).rstrip()})")
         return [
-            "", "", f"@{wrapped}", *bare, "", "", f"def {kk}{name}_forward({', '.join(names)}):", *forward,
-            "", "", f"def {kk}{name}_backward({', '.join([*order, kk + 'saved', kk + 'gradient'])}):", *behind,
-            "", "", f"{kk}{name}.defvjp({kk}{name}_forward, {kk}{name}_backward, symbolic_zeros={bool(without)})",
-            *self._documented([*self._arrays(tensors), f"    return {kk}{name}({', '.join(names)})"]),
+            "", "", f"@{wrapped}", *bare, "", "", f"def {own('forward')}({', '.join(names)}):", *forward,
+            "", "", f"def {own('backward')}({', '.join([*order, kk + 'saved', kk + 'gradient'])}):", *behind,
+            "", "", f"{own('call')}.defvjp({own('forward')}, {own('backward')}, symbolic_zeros={bool(without)})",
+            *self._documented([*self._arrays(tensors), f"    return {own('call')}({', '.join(names)})"]),
             *self._register(),
         ]  # fmt: skip
 
@@ -154,10 +175,15 @@ class JaxWriter(Writer):
 def source(package: str, library: pathlib.Path, ops: List[Op], named: Dict[str, str]) -> str:
     """The text of _jax.py. Raises SchemaError for a line that no library has."""
     exported = read_library(library).exported
+    # The first parameter of an op that owns a tensor.
+    owners = dict(text.partition(": ")[::2] for text in read_texts(library, "kernkit_owner"))
 
     def write(writer: JaxWriter, backward: Optional[Backward]) -> Written:
         if f"kernkit_xla_cpu_{writer.op.name}" not in exported and not writer.why_not():
             return "function for JAX: it was exported without kernkit/shapes/export.h"
+        if writer.op.name in owners and not writer.why_not():
+            return (f"function for JAX: {owners[writer.op.name]} takes an owning Tensor, and XLA's memory is valid for one call: "
+                    "take a TensorView")  # fmt: skip
         return writer.written(backward)
 
     return module(HEAD, ops, named, JaxWriter, write, package=package, file=json.dumps(library.name))

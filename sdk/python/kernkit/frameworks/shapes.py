@@ -7,9 +7,9 @@ the run alone, so that one call with a batch gives what a call for each item giv
 
 import dataclasses
 import re
-from typing import Dict, Iterator, List, Optional, Tuple
+from typing import Dict, Iterator, List, Optional, Set, Tuple
 
-from ..schema import Op, SchemaError, Value
+from ..schema import RESERVED, Op, SchemaError, Value, is_dtype, is_int
 
 # As in kernkit/shapes/sentences.h.
 SENTENCES = {
@@ -28,13 +28,13 @@ SENTENCES = {
     "Dtype": "behind ':' stands a dtype, or the name of a tensor that is read or of a ScalarType "
              "parameter; behind one that may be None, 'or' and another; of what is written or "
              "returned, ? as well",
+    "Reserved": "a name of a size that begins with two underscores is reserved",
+    "TooMany": "more than 32 names, 128 sizes or 256 parts of expressions",
     "NothingAlike": "there is no tensor whose dtype this output could have: write one behind ':'",
 }  # fmt: skip
 
-DTYPES = re.compile(
-    r"float(16|32|64)|bfloat16|u?int(8|16|32|64)|bool|complex(64|128)|float8_e[345]m[234]\w*"
-)
-_TOKEN = re.compile(r" *(\d\w*|[A-Za-z_]\w*|\.\.\.|[-+*/(),?])")
+MOST_NAMES, MOST_SIZES, MOST_NODES = 32, 128, 256
+_TOKEN = re.compile(r" *(\w+|\.\.\.|[-+*/(),?])", re.ASCII)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,17 +48,42 @@ class Size:
     name: str = ""  # scaled
     factor: int = 1
     is_asked: bool = False
-    divisions: Tuple[Tuple[str, str], ...] = ()  # what must divide: (numerator, denominator)
+    # In the order of evaluation: (numerator, denominator, whether it must divide).
+    divisions: Tuple[Tuple[str, str, bool], ...] = ()
     has_run: bool = False  # numel(...)
     is_each: bool = False  # each...: the op computes each index of the run alone
 
 
-class _Sizes:
-    """Reads the text between the brackets of one shape."""
+@dataclasses.dataclass(frozen=True)
+class _Node:
+    """A part of an expression, without the parentheses around it."""
 
-    def __init__(self, text: str) -> None:
+    text: str
+    python: str
+    kind: str  # number, name, product, other
+    number: int = 0
+    operands: Tuple["_Node", ...] = ()  # of a product
+
+
+class _Limits:
+    """How much a whole line has."""
+
+    def __init__(self) -> None:
+        self.names: Set[str] = set()
+        self.num_sizes = self.num_nodes = 0
+
+    def check(self) -> None:
+        if len(self.names) > MOST_NAMES or self.num_sizes > MOST_SIZES or self.num_nodes > MOST_NODES:
+            raise SchemaError(SENTENCES["TooMany"])
+
+
+class _Sizes:
+    """Reads the text between the brackets of one shape, as kernkit/shapes/sizes.h does."""
+
+    def __init__(self, text: str, limits: _Limits) -> None:
         self.text = text
         self.position = 0
+        self.limits = limits
 
     def peek(self) -> str:
         found = _TOKEN.match(self.text, self.position)
@@ -77,6 +102,8 @@ class _Sizes:
             return sizes
         while not sizes or self.eats(","):
             sizes.append(self.size())
+            self.limits.num_sizes += 1
+            self.limits.check()
         if self.text[self.position :].strip(" "):
             raise SchemaError(SENTENCES["Unclosed"])
         return sizes
@@ -92,63 +119,86 @@ class _Sizes:
         if self.eats("_"):
             return Size("any", "_")
         self.names: List[str] = []
-        self.divisions: List[Tuple[str, str]] = []
+        self.divisions: List[Tuple[str, str, bool]] = []
         self.has_run = False
         begin = self.position
-        text, python = self.sum()
-        scaled = re.fullmatch(r"(?:([1-9]\d*) \* )?([A-Za-z_]\w*)(?: \* ([1-9]\d*))?", text)
-        if scaled and scaled[1] and scaled[3]:
-            scaled = None
+        node = self.sum()
+        name, factor = self.scaled(node)
         asked = bool(self.eats("?"))
-        factor = int(scaled[1] or scaled[3] or 1) if scaled else 1
-        if asked and (not scaled or factor != 1):
+        if asked and (not name or factor != 1):
             raise SchemaError(SENTENCES["Asked"])
         assert begin < self.position
-        return Size("scaled" if scaled else "sum", text, python, tuple(self.names),
-                    scaled[2] if scaled else "", factor, asked, tuple(self.divisions), self.has_run)  # fmt: skip
+        return Size("scaled" if name else "sum", node.text, node.python, tuple(self.names),
+                    name, factor, asked, tuple(self.divisions), self.has_run)  # fmt: skip
 
-    def sum(self) -> Tuple[str, str]:
+    @staticmethod
+    def scaled(node: _Node) -> Tuple[str, int]:
+        """The name and the factor of a name alone or times a positive number; else ("", 1)."""
+        factor = 1
+        if node.kind == "product":
+            number, node = node.operands
+            if node.kind == "number":
+                number, node = node, number
+            if number.kind != "number" or number.number <= 0:
+                return "", 1
+            factor = number.number
+        return (node.operands[0].text if node.operands else node.text, factor) if node.kind == "name" else ("", 1)
+
+    def added(self, text: str, python: str, kind: str = "other", number: int = 0, operands: Tuple[_Node, ...] = ()) -> _Node:
+        self.limits.num_nodes += 1
+        self.limits.check()
+        return _Node(text, python, kind, number, operands)
+
+    def sum(self) -> _Node:
         left = self.product()
         while sign := self.eats("+", "-"):
             right = self.product()
-            left = (f"{left[0]} {sign} {right[0]}", f"{left[1]} {sign} {right[1]}")
+            left = self.added(f"{left.text} {sign} {right.text}", f"{left.python} {sign} {right.python}")
         return left
 
-    def product(self) -> Tuple[str, str]:
+    def product(self) -> _Node:
         left = self.atom()
         while sign := self.eats("*", "/"):
             right = self.atom()
             if sign == "/":
-                self.divisions.append((left[1], right[1]))
-            left = (f"{left[0]} {sign} {right[0]}", f"{left[1]} {'//' if sign == '/' else '*'} {right[1]}")
+                self.divisions.append((left.python, right.python, True))
+            left = self.added(f"{left.text} {sign} {right.text}", f"{left.python} {'//' if sign == '/' else '*'} {right.python}",
+                              "product" if sign == "*" else "other", operands=(left, right))  # fmt: skip
         return left
 
-    def atom(self) -> Tuple[str, str]:
+    def atom(self) -> _Node:
         if self.eats("("):
             inner = self.sum()
             self.needs(")")
-            return f"({inner[0]})", f"({inner[1]})"
+            name = (inner,) if inner.kind == "name" else inner.operands
+            return dataclasses.replace(inner, text=f"({inner.text})", python=f"({inner.python})", operands=name)
         word = self.peek()
         self.eats(word or "?")
-        if word.isdigit():
-            return word, str(int(word))
+        if word[:1].isdigit():
+            if not is_int(word):
+                raise SchemaError(SENTENCES["Size"])
+            return self.added(word, str(int(word)), "number", int(word))
         if not word.isidentifier() or word == "_":
             raise SchemaError(SENTENCES["Size"])
         if not self.eats("("):
+            if word.startswith(RESERVED):
+                raise SchemaError(SENTENCES["Reserved"])
             self.names.append(word)
-            return word, word
+            self.limits.names.add(word)
+            return self.added(word, word, "name")
         if word == "numel":
             self.needs("...")
             self.needs(")")
             self.has_run = True
-            return "numel(...)", "_numel(_run)"
+            return self.added("numel(...)", "__numel(__run)")
         if word not in ("ceil_div", "round_up"):
             raise SchemaError(SENTENCES["Size"])
         left = self.sum()
         self.needs(",")
         right = self.sum()
         self.needs(")")
-        return f"{word}({left[0]}, {right[0]})", f"_{word}({left[1]}, {right[1]})"
+        self.divisions.append((left.python, right.python, False))
+        return self.added(f"{word}({left.text}, {right.text})", f"__{word}({left.python}, {right.python})")
 
     def needs(self, token: str) -> None:
         if not self.eats(token):
@@ -172,12 +222,15 @@ class Shapes:
         self.op = op
         self.values = op.parameters + op.results
         self.sizes: Dict[int, Optional[List[Size]]] = {}
+        limits = _Limits()
         for value in self.values:
+            if value.dtype == "":
+                raise SchemaError(SENTENCES["Dtype"])
             if (value.shape is not None or value.dtype) and value.type != "Tensor":
                 raise SchemaError(SENTENCES["NoTensor"])
             if value.shape is not None and value.is_alias and any(value is result for result in op.results):
                 raise SchemaError(SENTENCES["AliasOfResult"])
-            self.sizes[id(value)] = None if value.shape is None else _Sizes(value.shape).read()
+            self.sizes[id(value)] = None if value.shape is None else _Sizes(value.shape, limits).read()
         self.ints = {v.name for v in op.parameters if self._is_int(v)}
         self.binders: Dict[str, Binder] = {}
         self.run_of: Optional[Value] = None
@@ -263,13 +316,24 @@ class Shapes:
             return
         parameters = {v.name: v for v in self.op.parameters if not v.is_list and not v.is_only_written
                       and v.type in ("Tensor", "ScalarType")}  # fmt: skip
-        words = re.split(r" +or +", value.dtype)
-        for word in words:
-            may_be_none = word in parameters and parameters[word].is_optional
-            known = word in parameters or DTYPES.fullmatch(word)
-            if not known or (not may_be_none and word is not words[-1]):
+        words = value.dtype.replace(" ", "  ").split()
+        for i, word in enumerate(words):
+            if i % 2 == 1:
+                is_right = word == "or" and i + 1 < len(words)
+            else:
+                may_be_none = not is_dtype(word) and word in parameters and parameters[word].is_optional
+                is_right = (is_dtype(word) or word in parameters) and may_be_none == (i + 1 < len(words)) or (
+                    may_be_none and i + 1 == len(words))
+            if not is_right:
                 raise SchemaError(SENTENCES["Dtype"])
 
     def asked(self, value: Value) -> List[str]:
-        """The names of its sizes that the caller of the functional form says."""
-        return [size.name for size in self.of(value) or [] if size.is_asked]
+        """The names of its sizes that the caller of the functional form passes: no input binds them."""
+        return [size.name for size in self.of(value) or [] if size.is_asked and self.is_asked(size.name)]
+
+    def is_asked(self, name: str) -> bool:
+        return name in self.binders and self.binders[name].value.is_only_written
+
+    def dtypes(self, value: Value) -> List[str]:
+        """The dtypes that its line names."""
+        return [word for word in (value.dtype or "").split()[::2] if is_dtype(word)]

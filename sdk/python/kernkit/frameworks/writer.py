@@ -1,16 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the functions of an op share in every framework: names, checks of shapes, shapes of results.
 
-The text that is written calls {kk}fits(holds, op, name, tensor, wanted) and {kk}divides(holds, op, name, size), which each
-framework has in its own way.
+The text that is written calls {kk}fits(holds, op, name, tensor, wanted) and {kk}holds(holds, op, name, text), which each
+framework has in its own way. Each name of the text's own begins with PREFIX, also that of a builtin function: neither an op nor
+a parameter of the same name changes what the text calls.
 """
 
 import re
 from typing import Dict, List, Optional, Tuple, Type, TypeVar
 
-from ..bindings import default_of, python_names
-from ..schema import Op, SchemaError, Value
-from .shapes import DTYPES, Shapes, Size
+from ..bindings import default_of, free_name, python_names
+from ..schema import Op, SchemaError, Value, is_dtype
+from .shapes import Shapes, Size
+
+# Begins the names of a written module's own. No name of a schema line begins with two underscores.
+PREFIX = "__kk_"
+
+# The builtins that written text may use, as PREFIX + name: names of ops and parameters do not shadow them.
+BUILTINS = (
+    "ImportError OSError RuntimeError ValueError all any bool complex enumerate float frozenset getattr globals int isinstance len list map "
+    "open range str tuple type zip"
+).split()
 
 ARITHMETIC = '''
 
@@ -36,14 +46,21 @@ W = TypeVar("W", bound="Writer")
 class Writer:
     """Writes the functions of one op."""
 
-    def __init__(self, op: Op, function: str, kk: str) -> None:
-        self.op, self.function, self.kk = op, function, kk
+    def __init__(self, op: Op, function: str) -> None:
+        self.op, self.function, self.kk = op, function, PREFIX
         self.shapes = Shapes(op)
         # Parameters, sizes and results have one name each, whatever Python calls them.
         words = [v.name for v in op.parameters + op.results]
         for value in self.shapes.values:
             words += [name for size in self.shapes.of(value) or [] for name in size.names]
         self.names: Dict[str, str] = python_names(list(dict.fromkeys(words)))
+        taken = set(self.names.values())
+        # The caller's arguments for the dtypes of outputs, as y_dtype.
+        self.dtype_names: Dict[str, str] = {}
+        for value in op.parameters:
+            if value.is_only_written and value.dtype == "?":
+                self.dtype_names[value.name] = free_name(f"{self.names[value.name]}_dtype", taken)
+                taken.add(self.dtype_names[value.name])
         self.out = [v for v in op.parameters if v.is_only_written]
         self.inputs = [v for v in op.parameters if not v.is_only_written]
         # As the op checks them: what is read, then what is written only.
@@ -59,12 +76,16 @@ class Writer:
         A plain "..." accepts any leading sizes, but promises nothing about what the op does with them: x / sum(x) takes any
         shape, and its result for a batch is not that of each of the batch's items.
         """
+        values = [v for v in self.shapes.values if v.type == "Tensor"]
+        return self.is_each() and not any(v.is_written and not v.is_only_written for v in values)
+
+    def is_each(self) -> bool:
+        """Whether every shape begins with "each...", also that of a tensor that is read and written."""
         def begins(v: Value) -> bool:
             sizes = self.shapes.of(v) or []
             return bool(sizes) and sizes[0].is_each and not v.is_list
         values = [v for v in self.shapes.values if v.type == "Tensor"]
-        read_only = not any(v.is_written and not v.is_only_written for v in values)
-        return read_only and all(map(begins, values)) and not any(s.has_run for v in values for s in self.shapes.of(v) or [])
+        return all(map(begins, values)) and not any(s.has_run for v in values for s in self.shapes.of(v) or [])
 
     def _asked(self) -> List[str]:
         """What the caller of a form that makes the outputs says besides, with its type: sizes and dtypes."""
@@ -72,7 +93,7 @@ class Writer:
         return list(dict.fromkeys(sizes)) + [f"ScalarType {self._dtype_name(v)}" for v in self.out if v.dtype == "?"]
 
     def _dtype_name(self, value: Value) -> str:
-        return f"{self.names[value.name]}_dtype"
+        return self.dtype_names[value.name]
 
     # What a framework says in its own way.
 
@@ -90,8 +111,13 @@ class Writer:
 
     def _python(self, text: str) -> str:
         """An expression of sizes, with the names that Python has for them."""
-        text = re.sub(r"(?<![\w.])[A-Za-z]\w*", lambda word: self.names.get(word[0], word[0]), text)
-        return re.sub(r"(?<!\w)_(ceil_div|round_up|numel|run)\b", rf"{self.kk}\1", text)
+        def spelled(word: "re.Match[str]") -> str:
+            return self.kk + word[0][2:] if word[0].startswith("__") else self.names.get(word[0], word[0])
+        return re.sub(r"[A-Za-z_]\w*", spelled, text)
+
+    def _own(self, kind: str) -> str:
+        """The module's name for something of the op, as its kernel."""
+        return f"{self.kk}{kind}_of_{self.op.name}"
 
     def _wanted(self, value: Value) -> str:
         return "[" + ", ".join(size.text for size in self.shapes.of(value) or []) + "]"
@@ -121,7 +147,7 @@ class Writer:
             lines.append(f"{indent}if {name} is not None:")
             indent += "    "
         if value.is_list:
-            lines.append(f"{indent}for {self.kk}i, {self.kk}e in enumerate({name}):")
+            lines.append(f"{indent}for {self.kk}i, {self.kk}e in {self.kk}enumerate({name}):")
             return f"{self.kk}e", indent + "    "
         return name, indent
 
@@ -182,13 +208,23 @@ class Writer:
             name, inside = self._each(value, inner, "    ")
             opened = len(inner)
             for i, size in enumerate(sizes):
-                for top, bottom in size.divisions:
-                    inner.append(self._fits(value, name, f"{self._unless_missing(size)}({self._python(top)}) % ({self._python(bottom)}) == 0", inside))
+                for condition, _ in self._divides(size):
+                    inner.append(self._fits(value, name, f"{self._unless_missing(size)}{condition}", inside))
                 holds = self._holds(value, size, i, name)
                 if holds:
                     inner.append(self._fits(value, name, holds, inside))
             lines += inner if len(inner) > opened else []
         return lines
+
+    def _divides(self, size: Size) -> List[Tuple[str, str]]:
+        """What the divisions of a size require, in the order of evaluation: conditions, each with the words where it is false."""
+        found = []
+        for top, bottom, is_exact in size.divisions:
+            if not bottom.isdigit() or int(bottom) == 0:
+                found.append((self._in_range(f"({self._python(bottom)})", "> 0"), f"{size.text}: a divisor is not positive"))
+            if is_exact:
+                found.append((f"({self._python(top)}) % ({self._python(bottom)}) == 0", f"{size.text} is no whole number"))
+        return found
 
     def _holds(self, value: Value, size: Size, i: int, name: str) -> str:
         if size.kind == "any":
@@ -215,7 +251,7 @@ class Writer:
         text = ""
         for word in reversed(re.split(r" +or +", value.dtype or "")):
             parameter: Optional[Value] = next((v for v in self.op.parameters if v.name == word), None)
-            if parameter is None and DTYPES.fullmatch(word):
+            if is_dtype(word):
                 one = self._framework_dtype(word)
             else:
                 name = self.names[word]
@@ -223,30 +259,32 @@ class Writer:
             text = f"({one} if {self.names[word]} is not None else {text})" if text else one
         return text
 
-    def divisions(self, value: Value) -> List[str]:
-        """What must divide for an output that is not there yet."""
+    def _in_range(self, text: str, limit: str) -> str:
+        """The condition that a size keeps to a limit."""
+        return f"{text} {limit}"
+
+    def output_sizes(self, value: Value) -> List[str]:
+        """The checks of the sizes of an output that is not there yet. Sizes of tensors alone need no range."""
         lines = []
         for size in self.shapes.of(value) or []:
-            for top, bottom in size.divisions:
-                holds = f"({self._python(top)}) % ({self._python(bottom)}) == 0"
-                lines.append(f'    {self.kk}divides({holds}, "{self.op.name}", "{value.name}", "{size.text}")')
+            conditions = self._divides(size)
+            given = any(name in self.shapes.ints or self.shapes.is_asked(name) for name in size.names)
+            text = self._python(size.python)
+            if given or "-" in size.text:
+                conditions.append((self._in_range(text, ">= 0"), f"{size.text} is negative"))
+            if given:
+                conditions.append((self._in_range(text, "< 2**63"), f"{size.text} exceeds 2^63 - 1"))
+            for condition, words in conditions:
+                lines.append(f'    {self.kk}holds({condition}, "{self.op.name}", "{value.name}", "{words}")')
         return lines
 
-    def _function(self, name: str, parameters: List[Value], asked: List[str], lines: List[str]) -> List[str]:
-        return ["", "", f"def {self.kk}{name}({self._signature(parameters, asked)}):", *(lines or ["    pass"])]
+    def _function(self, kind: str, parameters: List[Value], asked: List[str], lines: List[str]) -> List[str]:
+        return ["", "", f"def {self._own(kind)}({self._signature(parameters, asked)}):", *(lines or ["    pass"])]
 
 
 def one_line(line: str) -> str:
     """A schema line for a comment: a default may have a line break."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
-
-
-def free_prefix(ops: List[Op]) -> str:
-    """What begins the names of a written module's own, which no op's line has."""
-    kk = "_kk_"
-    while any(kk in op.line for op in ops):
-        kk = "_" + kk
-    return kk
 
 
 def made(kind: Type[W], op: Op, *arguments: str) -> W:

@@ -128,14 +128,17 @@ def read(name: str, text: str) -> Tuple[Op, List[str]]:
     text, left_out = _without_decoration(text)
     _check_notation(text)
     try:
-        op = parse(name + text)
+        op = parse(name + text, is_checked=False)
     except SchemaError as error:
         raise Refusal(f"the schema does not parse: {error}; see docs/adding-a-kernel.md") from None
     if len(op.parameters) > MAX_PARAMETERS or len(op.results) > MAX_RESULTS:
         raise Refusal(f"an op has at most {MAX_PARAMETERS} parameters and {MAX_RESULTS} results")
     _check_parameters(op)
     _check_results(op)
-    return op, left_out
+    try:
+        return parse(name + text), left_out
+    except SchemaError as error:
+        raise Refusal(f"the schema does not parse: {error}; see docs/adding-a-kernel.md") from None
 
 
 def _holds(op: Op, kind: str) -> bool:

@@ -116,6 +116,9 @@ KERNKIT_LOCAL inline KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceTyp
   KernkitXlaError* error = nullptr;
   try {
     if (frame.stage == kKernkitXlaStageInstantiate) {
+      KERNKIT_CHECK(op.owner[0] == '\0', TypeError)
+          << op.owner + strlen(op.name) + strlen(": ")
+          << " takes an owning Tensor, and XLA's memory is valid for one call: take a TensorView";
       detail::check_names(frame.attributes, op.attributes, op.num_attributes);
     } else if (frame.stage == kKernkitXlaStageExecute) {
       code = type == kDLCPU ? op.run(frame, {type, 0})

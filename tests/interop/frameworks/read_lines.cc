@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints what the SDK reads in each schema line of its input: built by test_shapes.py.
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "kernkit/schema/parser.h"
+#include "kernkit/shapes/reader.h"
+
+namespace {
+
+using kernkit::schema::Param;
+using kernkit::schema::Span;
+
+std::string text(const std::string& line, Span span) {
+  return line.substr(static_cast<size_t>(span.begin), static_cast<size_t>(span.size));
+}
+
+void print(const std::string& line, const Param& param, const kernkit::shapes::Value& value) {
+  std::cout << "|" << static_cast<int>(param.type) << param.is_list << param.is_optional
+            << param.is_written << param.is_only_written << param.is_alias << " "
+            << text(line, param.name) << "=" << text(line, param.default_source) << " "
+            << value.has_shape << " " << value.count << " " << value.run;
+}
+
+void read(const std::string& line) {
+  const kernkit::schema::Schema schema = kernkit::schema::parse(line.c_str());
+  if (schema.error != kernkit::schema::ParseError::kNone) {
+    std::cout << "rejected\n";
+    return;
+  }
+  auto shapes = std::make_unique<kernkit::shapes::ShapeLine>();
+  if (schema.has_shapes) *shapes = kernkit::shapes::read_shapes(line.c_str(), schema);
+  if (shapes->error != kernkit::shapes::ShapeError::kNone) {
+    std::cout << "rejected\n";
+    return;
+  }
+  std::cout << "accepted";
+  for (int i = 0; i < schema.num_params; ++i) print(line, schema.params[i], shapes->values[i]);
+  std::cout << "|->";
+  for (int i = 0; i < schema.num_returns; ++i) {
+    print(line, schema.returns[i], shapes->values[schema.num_params + i]);
+  }
+  if (schema.has_shapes) std::cout << "|" << shapes->run_of << " " << shapes->like;
+  for (int i = 0; i < shapes->num_names; ++i) {
+    const kernkit::shapes::Name& name = shapes->names[i];
+    if (name.is_parameter || name.value < 0) continue;
+    std::cout << "|" << text(line, name.text) << " " << name.value << " " << name.place << " "
+              << name.factor << " " << name.is_sure;
+  }
+  std::cout << "\n";
+}
+
+}  // namespace
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) read(line);
+}
