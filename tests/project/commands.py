@@ -2,6 +2,7 @@
 """Running a command of which a test wants the output, or its failure's text."""
 
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,23 @@ def run(*command):
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
+
+
+def path_without(folder, *names):
+    """PATH without these programs: for each folder of PATH that has such a program, a folder below `folder` with
+    links to the other programs."""
+    found = []
+    for number, place in enumerate(os.environ["PATH"].split(os.pathsep)):
+        programs = {path.name: path for path in pathlib.Path(place).glob("*")} if place else {}
+        if not programs.keys() & set(names):
+            found.append(place)
+            continue
+        links = pathlib.Path(folder) / str(number)
+        links.mkdir(parents=True)
+        for name in programs.keys() - set(names):
+            (links / name).symlink_to(programs[name])
+        found.append(str(links))
+    return os.pathsep.join(found)
 
 
 def timed(command, **options):

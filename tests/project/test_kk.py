@@ -9,7 +9,10 @@ import subprocess
 import sys
 
 import pytest
-from commands import run
+from commands import path_without, run
+
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def kk(root, *args, **kwargs):
@@ -78,13 +81,10 @@ def test_a_compiler_cache_that_is_installed_is_used(root, tmp_path, installed, g
     python.chmod(0o755)
     tools = tmp_path / "bin"
     tools.mkdir()
-    for folder in os.environ["PATH"].split(os.pathsep):
-        for tool in pathlib.Path(folder).glob("*"):
-            if tool.name != "ccache" and not (tools / tool.name).is_symlink():
-                (tools / tool.name).symlink_to(tool)
     if installed:
         (tools / "ccache").symlink_to("/bin/true")
-    env = {**os.environ, "KK_VENV": str(tmp_path / "venv"), "PATH": str(tools)}
+    path = f"{tools}:{path_without(tmp_path / 'links', 'ccache')}"
+    env = {**os.environ, "KK_VENV": str(tmp_path / "venv"), "PATH": path}
     env.pop("CMAKE_CXX_COMPILER_LAUNCHER", None)
     if given is not None:
         env["CMAKE_CXX_COMPILER_LAUNCHER"] = given
@@ -252,6 +252,43 @@ def test_a_ctest_that_leaves_no_results_has_failed(kernkit_test):
     done = kernkit_test("--preset", "release", failing="crash")
     assert done.returncode == 1 and "\nthe log of ctest --preset release " in done.stdout
     assert done.stdout.endswith("failed: ctest, preset release\n2 passed, 1 failed, 3 skipped\n")
+
+
+def test_a_library_without_a_python_test_has_not_failed(kernkit_test, tmp_path):
+    """As after `./kk remove` of the template's op: pytest finds nothing, and ends with an exit code of its own."""
+    (tmp_path / "tests/test_all.py").unlink()
+    done = kernkit_test("--preset", "release")
+    assert done.returncode == 0 and "\npytest found no test\n" in done.stdout, done.stdout
+    assert done.stdout.endswith("\n1 passed, 0 failed, 5 skipped\n")
+
+
+def test_a_pytest_that_cannot_run_has_failed(kernkit_test, tmp_path):
+    (tmp_path / "tests/test_all.py").unlink()
+    (tmp_path / "tests").rmdir()
+    done = kernkit_test("--preset", "release")
+    assert done.returncode == 1 and "\nfailed: pytest, exit code 4\n" in done.stdout, done.stdout
+
+
+def test_cmake_runs_before_the_programs_of_an_op_are_listed(library_kk, tmp_path):
+    """An op that was added, or a part that was taken, after the last build has programs then."""
+    (tmp_path / "configured").unlink(missing_ok=True)
+    for name, text in (("cmake", f'case "$*" in "--preset release") /bin/touch {tmp_path}/configured ;; --version) echo "cmake version 3.25.1" ;; '
+                                 f'*) echo "cmake $*" ;; esac'),
+                       ("ninja", f"test ! -e {tmp_path}/configured || printf 'one_test: phony\\none_ptx_test: phony\\n'")):  # fmt: skip
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+    root = tmp_path / "library"
+    (root / "build/release/bin").mkdir(parents=True)
+    (root / "build/release/CMakeCache.txt").write_text("KERNKIT_CUDA:STRING=AUTO\n")  # of a build before
+    for name in ("one_test", "one_ptx_test"):
+        (root / "build/release/bin" / name).write_text(f"#!/bin/sh\necho {name} ran\n")
+        (root / "build/release/bin" / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "KK_ROOT": str(root), "KK_LIBRARY": "fast_ops",
+                   "PYTHONPATH": str(ROOT / "sdk/python")}  # fmt: skip
+    environment.pop("KERNKIT_CUDA", None)
+    words = [sys.executable, "-B", "-m", "kernkit.driver", "test", "one"]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines() == ["cmake --build --preset release --target one_test one_ptx_test", "one_test ran", "one_ptx_test ran"]
 
 
 def test_ctest_leaves_out_tests_by_their_label(kernkit_test, tmp_path):

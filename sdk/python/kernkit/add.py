@@ -16,10 +16,10 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 from typing import Dict
 
+from . import programs
 from .cli import Refusal
 from .library import files, listing, names
 from .library.record import SEALED, read_record
@@ -163,7 +163,7 @@ def run(arguments: argparse.Namespace) -> int:
             os.rmdir(library / f"kernels/{name}")
         raise
     if shutil.which("clang-format"):
-        subprocess.run(["clang-format", "-i", *texts], check=False)
+        programs.run(["clang-format", "-i", *texts])
     if left_out:
         print(f"left out of the schema: {' '.join(left_out)}", file=sys.stderr)
     if without:

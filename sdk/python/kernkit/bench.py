@@ -21,6 +21,7 @@ import tempfile
 import time
 from typing import Any, Dict, List, Tuple
 
+from . import programs
 from .benchmarks import measurements
 from .benchmarks.measurements import Row, Run
 from .cli import Refusal
@@ -162,7 +163,7 @@ def run(arguments: argparse.Namespace) -> int:
             name = pathlib.Path(command[command[0] == sys.executable]).stem
             print(f"round {number + 1} of {arguments.rounds}: {program}", flush=True)
             with tempfile.NamedTemporaryFile(suffix=".json") as out:
-                result = subprocess.run(
+                result = programs.run(
                     [*command, f"--benchmark_out={out.name}",
                      "--benchmark_enable_random_interleaving=true",
                      f"--benchmark_repetitions={arguments.repetitions}", *arguments.option],

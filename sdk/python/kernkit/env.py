@@ -12,11 +12,11 @@ import importlib.util
 import pathlib
 import re
 import shutil
-import subprocess
 from typing import Dict, Iterator, List
 
-from . import bench
+from . import bench, programs
 from .binaries.identity import read_identity, said
+from .cli import Refusal
 from .sdk import version
 
 TOOLS = ("c++", "cmake", "ninja", "nvcc")
@@ -30,7 +30,10 @@ def version_of_tool(name: str) -> str:
     """The longest version in what NAME --version prints: 13.0.88 of nvcc, not 13.0."""
     if not shutil.which(name):
         return "not found"
-    done = subprocess.run([name, "--version"], capture_output=True, text=True)
+    try:
+        done = programs.run([name, "--version"], capture_output=True, text=True)
+    except Refusal as refusal:
+        return str(refusal).partition(" ")[2]
     found: List[str] = re.findall(r"\d+(?:\.\d+)+", done.stdout)
     return max(found, key=len) if found else "unknown"
 

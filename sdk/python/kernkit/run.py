@@ -21,6 +21,7 @@ import sys
 import tempfile
 from typing import Any, Dict, Iterator, List, NoReturn, Optional, Tuple
 
+from . import programs
 from .binaries.elf import read_file, read_section
 from .binaries.fatbin import FatbinError, read_architectures
 from .cli import Refusal
@@ -65,7 +66,7 @@ def loaded_with(program: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def listed_by_ldd(program: pathlib.Path) -> str:
-    return subprocess.run(["ldd", str(program)], capture_output=True, text=True).stdout
+    return programs.run(["ldd", program], capture_output=True, encoding="utf-8", errors="surrogateescape").stdout
 
 
 def not_found(program: pathlib.Path) -> List[str]:
@@ -75,11 +76,15 @@ def not_found(program: pathlib.Path) -> List[str]:
 
 
 def needed_by(path: pathlib.Path) -> List[str]:
-    """The names of the shared libraries that the file needs."""
+    """The names of the shared libraries that the file needs. Refusal: the file is damaged."""
     order = "<" if read_file(path)[5:6] == b"\x01" else ">"
     dynamic, names = read_section(path, ".dynamic") or b"", read_section(path, ".dynstr") or b""
     entries = struct.iter_unpack(order + "QQ", dynamic[: len(dynamic) // 16 * 16])
-    return [names[at : names.index(b"\0", at)].decode() for tag, at in entries if tag == 1]  # DT_NEEDED
+    try:
+        return [names[at : names.index(b"\0", at)].decode() for tag, at in entries if tag == 1]  # DT_NEEDED
+    except (ValueError, OverflowError):  # past the end of the section, or not UTF-8
+        raise Refusal(f"{path} is damaged: .dynamic names a library that .dynstr does not hold; build the file "
+                      "again") from None  # fmt: skip
 
 
 def problem_of(path: pathlib.Path) -> Optional[str]:
@@ -157,7 +162,7 @@ def build_runtime() -> pathlib.Path:
         with (folder / "log").open("w") as log:
             for command in (["-S", "source", "-B", "build", *words],
                             ["--build", "build", "--target", "kernkit_cudart", "--parallel", str(os.cpu_count() or 2)]):
-                done = subprocess.run(["cmake", *command], cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+                done = programs.run(["cmake", *command], cwd=folder, stdout=log, stderr=subprocess.STDOUT)
                 if done.returncode != 0:
                     raise Refusal(f"CMake could not compile kernkit's runtime; {folder / 'log'} says why")
     return runtime
@@ -216,7 +221,7 @@ def run_with_tools(arguments: argparse.Namespace, tools: List[str],
     found, environment = prepared(arguments, with_tools=True)
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         environment.update({"KERNKIT_TOOLS": ",".join(tools), TOOLS_FOLDER: folder, **(settings or {})})
-        code = subprocess.run([arguments.program, *arguments.arguments], executable=found, env=environment).returncode
+        code = programs.run([arguments.program, *arguments.arguments], executable=found, env=environment).returncode
         results = [json.loads(file.read_text()) for file in sorted(pathlib.Path(folder).glob("*.json"))]
     return (128 - code if code < 0 else code), results
 

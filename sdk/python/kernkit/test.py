@@ -22,7 +22,10 @@ import time
 import xml.etree.ElementTree as ET
 from typing import Dict, List, Tuple
 
+from . import programs
+
 FOLDER = pathlib.Path("build/junit")
+NO_TESTS = 5  # the exit code of pytest that collected nothing
 NAMED = 3  # skipped tests of one reason whose names fit into a line
 
 
@@ -109,9 +112,9 @@ def _run(words: List[str], log: pathlib.Path, watched: bool = False) -> bool:
     """Whether it succeeded. Its output goes to the log, and is printed where it fails; to the terminal,
     where there is one that `watched` asks for."""
     if watched and sys.stdout.isatty():
-        return subprocess.run(words, env=_environment()).returncode == 0
+        return programs.run(words, env=_environment()).returncode == 0
     with log.open("w") as out:
-        done = subprocess.run(words, env=_environment(), stdout=out, stderr=subprocess.STDOUT)
+        done = programs.run(words, env=_environment(), stdout=out, stderr=subprocess.STDOUT)
     return done.returncode == 0
 
 
@@ -148,10 +151,12 @@ def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
 def _pytest(words: List[str]) -> Results:
     _say("pytest")
     file = FOLDER / "pytest.xml"
-    code = subprocess.run([sys.executable, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider",
+    code = programs.run([sys.executable, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider",
                            "--junitxml", str(file), *words], env=_environment()).returncode
     results = read_junit(file)
-    if code != 0 and not results.failed:
+    if code == NO_TESTS and not results.failed:
+        print("pytest found no test", flush=True)
+    elif code != 0 and not results.failed:
         results.failed.append((f"pytest, exit code {code}", ""))
     return results
 

@@ -269,6 +269,13 @@ def test_each_file_includes_what_it_names(library, schema):
             assert word not in text or f'#include "kernkit/{header}"' in text + own, (path, word)
 
 
+@pytest.mark.parametrize("schema, name", [("(Tensor x) -> Tensor", "x"), ("(Tensor[] xs) -> (Tensor, int)", "xs[0]")])
+def test_an_op_that_returns_tensors_rejects_sizes_by_the_name_of_the_argument(library, schema, name):
+    assert add("swish", schema, "--kind", "custom") == 0
+    text = "".join((library / "kernels/swish/swish.cc").read_text().split())  # whatever clang-format breaks
+    assert text.index(f"({name}.numel());") < text.index("//dispatch") < text.index("alloc_tensor(")
+
+
 NUMBERS = itertools.count()
 
 

@@ -11,6 +11,7 @@ import sys
 import pytest
 from cuda_tools import fatbin, include_of, tool
 from kernkit import cli
+from kernkit.binaries.elf import read_section
 
 IN = '#define IN(name) __attribute__((used, section(name)))\n'
 CALLS = 'extern "C" int cudaFree(void*);\nint main() { return cudaFree(nullptr) + 7; }\n'
@@ -108,6 +109,17 @@ def test_what_is_not_there_is_said(made, said):
     assert said("no-such-program") == "kernkit: there is no program no-such-program\n"
     program = made(ALONE + PTX, "libcudart.so.13")
     assert said(program) == "kernkit: there is no file /nowhere/libcudart.so.13\n"
+
+
+@pytest.mark.parametrize("damage", [b"\xff", b"a"], ids=["not UTF-8", "without an end"])
+def test_a_program_with_damaged_names_is_rejected(made, said, damage):
+    """Each byte of .dynstr is another one, also the zero that ends a name."""
+    program = made(ALONE, "libcudart.so.13")
+    content, names = program.read_bytes(), read_section(program, ".dynstr")
+    assert content.count(names) == 1
+    program.write_bytes(content.replace(names, damage * (len(names) - 1) + (b"\0" if damage == b"\xff" else damage)))
+    assert said(program) == (f"kernkit: {program} is damaged: .dynamic names a library that .dynstr does not hold; "
+                             "build the file again\n")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ that a multiprocessor has.
 import pathlib
 import re
 import shutil
-import subprocess
 import sysconfig
 import tempfile
 from typing import Any, Dict, Optional, Tuple
 
+from .. import programs
 from ..cli import Refusal
 
 WARP, REGISTERS, REGISTERS_AT_ONCE, PARTITIONS, SHARED_AT_ONCE = 32, 65536, 256, 4, 128
@@ -42,15 +42,17 @@ def tool(name: str) -> str:
 
 
 def plain_names(mangled: "list[str]") -> "list[str]":
-    """As counters name kernels."""
-    done = subprocess.run(["c++filt", "--no-params"], input="\n".join(mangled), capture_output=True, text=True)
+    """As counters name kernels; mangled where c++filt is not installed."""
+    if not shutil.which("c++filt"):
+        return mangled
+    done = programs.run(["c++filt", "--no-params"], input="\n".join(mangled), capture_output=True, text=True)
     return done.stdout.splitlines()
 
 
 def usage_of_ptx(ptx: pathlib.Path, architecture: str) -> Dict[str, Usage]:
     """{mangled name: what ptxas says of it}."""
     command = [tool("ptxas"), "-v", f"-arch={architecture}", "-o", "/dev/null", str(ptx)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = programs.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise Refusal(f"ptxas refuses what is in {ptx.name}: {done.stderr.strip().splitlines()[0]}")
     found: Dict[str, Usage] = {}
@@ -69,7 +71,7 @@ def resource_usage(path: pathlib.Path, architecture: Optional[str] = None) -> Di
         files = [path.resolve()]
         if path.suffix != ".ptx":
             command = [tool("cuobjdump"), "--extract-ptx", "all", str(path.resolve())]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+            done = programs.run(command, cwd=folder, capture_output=True, text=True)
             files = sorted(pathlib.Path(folder).glob("*.ptx"), key=lambda file: (_target(file), file.name))
             if done.returncode != 0 or not files:
                 raise Refusal(f"there is no PTX in {path} {done.stderr.strip()}".rstrip())

@@ -8,6 +8,7 @@ import shlex
 import sys
 from typing import List
 
+from ..cli import Refusal
 from .tools import set_environment
 from .words import Done, Wrong, parse
 
@@ -29,9 +30,13 @@ def main(words: List[str]) -> int:
         else:
             set_environment()
             driver.COMMANDS[options.command].function(options)
-    except Wrong as wrong:
+    except (Wrong, Refusal) as problem:
         sys.stdout.flush()
-        print(f"kk: {wrong}", file=sys.stderr)
+        print(f"kk: {problem}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        sys.stdout.flush()
+        print(f"kk: {error.filename or words[0]}: {error.strerror or error}", file=sys.stderr)
         return 1
     except Done as done:
         return done.code

@@ -3,9 +3,9 @@
 
 import os
 import shutil
-import subprocess
 from typing import Callable, Dict
 
+from .. import programs
 from ..gpu import PARTS
 from ..library import git
 from ..on_gpu import devices
@@ -42,7 +42,7 @@ def plan(options: Options) -> Dict[str, str]:
 def check(architectures: str) -> None:
     """Wrong where nvcc has no such architecture; a nvcc that is not on PATH is not asked."""
     nvcc = shutil.which("nvcc")
-    listed = subprocess.run([nvcc, "--list-gpu-code"], capture_output=True, text=True).stdout if nvcc else ""
+    listed = programs.run([nvcc, "--list-gpu-code"], capture_output=True, text=True).stdout if nvcc else ""
     known = [code[3:] for code in listed.split() if code.startswith("sm_")]
     for wanted in architectures.split(";") if known else ():
         if wanted.rstrip("a") not in known:
@@ -59,9 +59,11 @@ def build(architectures: str, library: str) -> None:
     run("cmake", "--build", "build/gpu", "--target", "kernkit_gpu")
     folder = (ROOT / "build/gpu").resolve()
     built = [*(folder / "bin").glob("*gpu_*"), folder / f"lib/lib{library}.so"]
-    listed = subprocess.run(["ldd", *map(str, built)], capture_output=True, text=True, check=True).stdout
+    listed = programs.run(["ldd", *built], capture_output=True, text=True)
+    if listed.returncode != 0:
+        raise Wrong(f"ldd does not list the libraries of build/gpu/bin: {listed.stderr.strip()}")
     of_system = tuple(f"lib{name}.so" for name in ("c", "m", "dl", "rt", "pthread"))
-    for line in sorted(set(listed.splitlines())):
+    for line in sorted(set(listed.stdout.splitlines())):
         found = line.partition("=> /")[2].split()
         path = f"/{found[0]}" if found else ""
         if path and not os.path.basename(path).startswith(of_system) and not path.startswith(f"{folder}/"):

@@ -12,6 +12,7 @@ import tempfile
 import time
 from typing import Dict, List
 
+from .. import programs
 from ..cli import NOT_TAKEN
 from . import tools
 from .tools import PYTHON, ROOT, kernkit, passed_on, run, say
@@ -89,19 +90,16 @@ def test(options: Options) -> None:
 
 
 def test_op(op: str, options: Options) -> None:
-    """By its own programs. CMake runs where KERNKIT_CUDA changed, or by itself where its files did."""
+    """Builds and runs the programs of one op, after CMake, which lists the programs of the library as it is now."""
     if options.tier != "quick" or options.architectures:
         raise Wrong("--all and --arch are for the tests of all ops")
-    cache, wanted = ROOT / "build/release/CMakeCache.txt", os.environ.get("KERNKIT_CUDA", "")
-    known = re.search(r"(?m)^KERNKIT_CUDA:\w+=(\w+)$", cache.read_text()) if cache.exists() else None
-    if known is None or known[1] not in ([wanted] if wanted else ["AUTO", "ON"]):
-        run("cmake", "--preset", "release")
-    targets = subprocess.run(["ninja", "-t", "targets", "all"], cwd=cache.parent, capture_output=True, text=True).stdout
-    programs = [f"{op}_{kind}" for kind in ("test", "cuda_test", "ptx_test") if f"\n{op}_{kind}: phony\n" in targets]
-    if not programs:
+    run("cmake", "--preset", "release")
+    targets = programs.run(["ninja", "-t", "targets", "all"], cwd=ROOT / "build/release", capture_output=True, text=True).stdout
+    tests = [f"{op}_{kind}" for kind in ("test", "cuda_test", "ptx_test") if f"\n{op}_{kind}: phony\n" in f"\n{targets}"]
+    if not tests:
         raise Wrong(f"there is no tests/{op}_test.cc of an op")
-    run("cmake", "--build", "--preset", "release", "--target", *programs)
-    for program in programs:
+    run("cmake", "--build", "--preset", "release", "--target", *tests)
+    for program in tests:
         run(f"build/release/bin/{program}", "--gtest_brief=1")
 
 
@@ -119,10 +117,10 @@ def bench(options: Options) -> None:
         raise Wrong("there is no bench/<op>_bench.cc")
     run("cmake", "--preset", "release")
     run("cmake", "--build", "--preset", "release", "--target", "kernkit_benchmarks")
-    programs = [f"build/release/bin/{program}" for program in names]
+    measured = [f"build/release/bin/{program}" for program in names]
     # On one thread, then on as many as each op takes by itself.
-    programs += [f"KERNKIT_BENCH_THREADS=all {program}" for program in programs]
-    tools.bench(programs, options.rounds, options.google, options.compare)
+    measured += [f"KERNKIT_BENCH_THREADS=all {program}" for program in measured]
+    tools.bench(measured, options.rounds, options.google, options.compare)
 
 
 def report(options: Options) -> None:
@@ -155,7 +153,7 @@ def build_wheel(preset: str = "release") -> None:
     build_archive("wheel", "build/wheel", settings, made)
     # scikit-build-core's tag says only "linux"; the libraries and symbols it needs say which glibc.
     (wheel,) = (ROOT / "build/wheel").glob("*.whl")
-    repaired = subprocess.run(
+    repaired = programs.run(
         ["auditwheel", "repair", "--strip", "--plat", "auto", "--wheel-dir", "dist", str(wheel)],
         cwd=ROOT, env={**os.environ, **made, "AUDITWHEEL_PATCHER": "none"}, capture_output=True, text=True,
     )  # fmt: skip
@@ -250,7 +248,7 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
         tools.pip_install("--no-deps", "--no-build-isolation", "--target", target, source)
         paths.insert(0, target)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    found = subprocess.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
+    found = programs.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
     if found.returncode != 0:
         raise Wrong(f"no other kernkit than this library's copy is installed; type: ./kk {' '.join(['update', *words])} "
                     "--from WHERE, a checkout of its repository, a wheel, or what else pip installs")  # fmt: skip

@@ -3,10 +3,10 @@
 
 import os
 import pathlib
-import subprocess
 import sys
 from typing import Any, List
 
+from .. import programs
 from .words import Done, Options, Wrong
 
 ROOT = pathlib.Path(os.environ.get("KK_ROOT", "."))
@@ -36,10 +36,7 @@ def run(*words: Any, stdout: Any = None, **environment: str) -> None:
 
 def run_here(*words: Any, **options: Any) -> None:
     """The same in the folder where ./kk was called."""
-    try:
-        code = subprocess.run([str(word) for word in words], **options).returncode
-    except FileNotFoundError:
-        raise Wrong(f"{words[0]} is not installed") from None
+    code = programs.run(words, **options).returncode
     if code != 0:
         raise Done(code)
 
@@ -55,12 +52,12 @@ def passed_on(options: Options) -> None:
 
 
 def has_module(name: str) -> bool:
-    return subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True).returncode == 0
+    return programs.run([PYTHON, "-c", f"import {name}"], capture_output=True).returncode == 0
 
 
 def pip_install(*words: Any) -> None:
     quiet = ["--disable-pip-version-check", "--quiet"]
-    done = subprocess.run([PYTHON, "-m", "pip", "install", *quiet, *map(str, words)], cwd=ROOT)
+    done = programs.run([PYTHON, "-m", "pip", "install", *quiet, *words], cwd=ROOT)
     if done.returncode != 0:
         raise Wrong(f"pip could not install: {' '.join(map(str, words))}. Check the network (or "
                     "PIP_INDEX_URL), then run this again; nothing is half done.")  # fmt: skip

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 from typing import Dict, List, Optional
 
+from .. import programs
 from ..cli import Refusal
 from . import files
 
@@ -27,17 +28,13 @@ def attempt(folder: pathlib.Path, *words: str, typed: str = "", **environment: s
     """Runs git, which reads `typed`; the caller examines the exit code. Refusal: git cannot be started."""
     kept = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
     try:
-        return subprocess.run(
+        return programs.run(
             ["git", *words], cwd=folder, capture_output=True, input=typed,
             encoding="utf-8", errors="surrogateescape", env={**kept, **environment},
             timeout=_LONGEST,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise Refusal(f"git {words[0]} did not end in {_LONGEST} s; look for a hook that waits") from None
-    except FileNotFoundError:
-        raise Refusal("git is not installed") from None
-    except OSError as error:
-        raise Refusal(f"git cannot be started: {error.strerror}") from None
 
 
 def output(folder: pathlib.Path, *words: str, typed: str = "", **environment: str) -> str:

@@ -6,10 +6,10 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import xml.etree.ElementTree as ET
 from typing import Any, Dict, List, Sequence
 
+from .. import programs
 from ..test import Results, read_junit
 from . import devices
 
@@ -31,7 +31,7 @@ class Report(Results):
         """A program that is one check: passes when it exits with 0."""
         words = [str(word) for word in command]
         print(" ".join(words), flush=True)
-        code = subprocess.run(words, env={**os.environ, **environment}).returncode
+        code = programs.run(words, env={**os.environ, **environment}).returncode
         if code == 0:
             self.passed += 1
         else:
@@ -42,7 +42,7 @@ class Report(Results):
         """A program of many, which leaves a JUnit file. One that leaves none, or fails besides, has
         failed."""
         name = path.stem
-        code = subprocess.run([str(word) for word in command], env={**os.environ, **environment}).returncode
+        code = programs.run(command, env={**os.environ, **environment}).returncode
         found = read_junit(path)
         # GoogleTest: where, then why.
         found.skipped = [(test, re.sub(r"^\S+:\d+\n", "", why).strip()) for test, why in found.skipped]

@@ -67,6 +67,8 @@ def _checks(op: Op, types: str, on_device: str) -> str:
         lines.append(f'KERNKIT_CHECK(!{name}.empty(), ValueError) << "{name}: must hold a tensor";')
     if first:
         lines.append(f"{begin}.{on_device}.contiguous();".format(first))
+    if first and any(value.type == "Tensor" for value in op.results):
+        lines.append(f"static_cast<void>({first}.numel());  // rejects the shapes that no result can have")
     for value in op.parameters:
         if value.type == "Tensor" and value.name != first:
             where = f"same_device({first})" if first else "cpu()"

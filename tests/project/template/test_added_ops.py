@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops that `./kk add` begins: the contract tests of each pass in `./kk test OP`, directly after the op was added."""
+
+import pytest
+from rendering import NAME, check, render
+
+CUSTOM = {
+    "one_result": "(Tensor x) -> Tensor",
+    "results": "(Tensor x, Tensor? mask) -> (Tensor, Tensor, int n)",
+    "of_a_list": "(Tensor[] xs, float[] w) -> Tensor",
+}
+
+
+@pytest.mark.all
+def test_added_ops_pass_their_contract_tests(template, environment, driver_environment, tmp_path):
+    """On the CPU and with CUDA on the CPU; the library was configured before the ops were added."""
+    done = render(template, tmp_path, environment, library_name=NAME)
+    assert done.returncode == 0, done.stdout
+    at = {"cwd": tmp_path / NAME, "env": {**driver_environment, "KERNKIT_CUDA": "OFF"}}
+    check("cmake", "--preset", "release", **at)
+    for op, schema in CUSTOM.items():
+        check("./kk", "add", op, schema, "--kind", "custom", **at)
+        printed = check("./kk", "test", op, **at)
+        assert f"Linking CXX executable bin/{op}_cuda_test" in printed and printed.count("[  PASSED  ]") == 2, printed
