@@ -2,6 +2,7 @@
 """Running a command of which a test wants the output, or its failure's text."""
 
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,16 @@ def run(*command):
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
+
+
+def path_without(folder, *names):
+    """A value of PATH: a folder of links to all programs on PATH but these, which is made."""
+    folder.mkdir()
+    for place in os.environ["PATH"].split(os.pathsep):
+        for tool in pathlib.Path(place).glob("*"):
+            if tool.name not in names and not (folder / tool.name).is_symlink():
+                (folder / tool.name).symlink_to(tool)
+    return str(folder)
 
 
 def timed(command, **options):

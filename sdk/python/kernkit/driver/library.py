@@ -89,15 +89,20 @@ def test(options: Options) -> None:
 
 
 def test_op(op: str, options: Options) -> None:
-    """By its own programs. CMake runs where KERNKIT_CUDA changed, or by itself where its files did."""
+    """By its own programs. CMake runs where KERNKIT_CUDA or a file of the build changed, so that
+    the tests of an op that was just added are targets."""
     if options.tier != "quick" or options.architectures:
         raise Wrong("--all and --arch are for the tests of all ops")
     cache, wanted = ROOT / "build/release/CMakeCache.txt", os.environ.get("KERNKIT_CUDA", "")
     known = re.search(r"(?m)^KERNKIT_CUDA:\w+=(\w+)$", cache.read_text()) if cache.exists() else None
     if known is None or known[1] not in ([wanted] if wanted else ["AUTO", "ON"]):
         run("cmake", "--preset", "release")
+    else:
+        words = ("cmake", "--build", "--preset", "release", "--target", "build.ninja")
+        run(*words, stdout=subprocess.DEVNULL)
     targets = subprocess.run(["ninja", "-t", "targets", "all"], cwd=cache.parent, capture_output=True, text=True).stdout
-    programs = [f"{op}_{kind}" for kind in ("test", "cuda_test", "ptx_test") if f"\n{op}_{kind}: phony\n" in targets]
+    programs = [f"{op}_{kind}" for kind in ("test", "cuda_test", "ptx_test")]
+    programs = [program for program in programs if f"{program}: phony" in targets.splitlines()]
     if not programs:
         raise Wrong(f"there is no tests/{op}_test.cc of an op")
     run("cmake", "--build", "--preset", "release", "--target", *programs)
