@@ -104,3 +104,36 @@ def test_a_library_is_started_with_other_settings_of_the_user(root, tmp_path, se
     assert done.returncode == 0, done.stderr
     assert b"is ready" in done.stdout and done.stderr == b""
     assert os.access(output / "fast_ops/kk", os.X_OK) and list(temporary.iterdir()) == []
+
+
+BUILD = """
+from kernkit.driver import library
+settings = {"wheel.cmake": "false", "wheel.packages": "small"}
+library.build_archive("wheel", "made", settings, {})
+"""
+
+
+def test_a_wheel_is_built_whatever_options_pip_has(root, tmp_path):
+    """The pip of Debian 12 and of Ubuntu 22.04 cannot pass settings on to the build backend; here pip
+    rejects every option."""
+    for name, text in (
+        ("pip/__init__.py", ""),
+        ("pip/__main__.py", "import sys\nsys.exit('no such option: ' + ' '.join(sys.argv[1:]))\n"),
+        ("small/__init__.py", ""),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["scikit-build-core"]\n'
+        'build-backend = "scikit_build_core.build"\n[project]\nname = "small"\nversion = "1.0"\n'
+    )
+    environment = {
+        **os.environ,
+        "KK_ROOT": str(tmp_path),
+        "VIRTUAL_ENV": sys.prefix,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(root / "sdk/python")]),
+    }
+    command = [sys.executable, "-B", "-c", BUILD]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [path.suffix for path in (tmp_path / "made").iterdir()] == [".whl"]
