@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import sys
 
 import pytest
@@ -21,6 +22,32 @@ def pytest_collection_modifyitems(items: list) -> None:
     names = [f"test_{name}.py" for name in LONG]
     rank = {name: place for place, name in enumerate(names)}
     items.sort(key=lambda item: rank.get(item.path.name, len(names)))
+
+
+def skip_without_git(error: Exception) -> None:
+    """Skips the test that ended with this error where git is not installed and the error reports
+    that. All other tests run."""
+    named = getattr(error, "filename", None) == "git" or "git is not installed" in str(error)
+    if named and not shutil.which("git"):
+        pytest.skip("git is not installed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item):
+    try:
+        return (yield)
+    except Exception as error:
+        skip_without_git(error)
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item):
+    try:
+        return (yield)
+    except Exception as error:
+        skip_without_git(error)
+        raise
 
 
 @pytest.fixture(scope="session")

@@ -20,8 +20,10 @@ SOURCES = (".h", ".cc", ".cu", ".cuh", ".c")
 def tracked(root, *endings):
     listing = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=root, capture_output=True, text=True, check=True,
+        cwd=root, capture_output=True, text=True,
     )  # fmt: skip
+    if listing.returncode:
+        pytest.skip("this copy has no git repository")
     return [
         root / name
         for name in listing.stdout.splitlines()

@@ -11,7 +11,6 @@ import sys
 import pytest
 from commands import path_without, run
 
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -145,6 +144,42 @@ def test_a_library_s_tests_are_run_by_kernkit(library_kk):
 def test_kernkit_cuda_is_the_callers_unless_an_option_says_otherwise(library_kk, words, given, used):
     done = library_kk("build", *words, **given)
     assert f"cmake --preset release KERNKIT_CUDA={used}\n" in done.stdout
+
+
+ONE_TEST = """cmake_minimum_required(VERSION 3.25)
+project(small LANGUAGES NONE)
+file(GLOB found CONFIGURE_DEPENDS tests/*_test.cc)
+foreach(path IN LISTS found)
+  get_filename_component(name ${path} NAME_WE)
+  add_custom_target(${name} COMMAND cmake -E copy_if_different /bin/true bin/${name})
+endforeach()
+"""
+ONE_PRESET = """{"version": 3, "configurePresets": [{"name": "release", "generator": "Ninja",
+"binaryDir": "build/release"}],
+"buildPresets": [{"name": "release", "configurePreset": "release"}]}"""
+
+
+def test_the_tests_of_an_op_that_was_just_added_are_built(root, tmp_path):
+    """In a build folder that CMake configured before the op was added."""
+    (tmp_path / "CMakeLists.txt").write_text(ONE_TEST)
+    (tmp_path / "CMakePresets.json").write_text(ONE_PRESET)
+    (tmp_path / "tests").mkdir()
+    own = {"KK_ROOT": str(tmp_path), "KK_LIBRARY": "small", "PYTHONPATH": str(root / "sdk/python")}
+    not_passed = ("KK_DRIVER", "KERNKIT_CUDA")
+    others = {key: os.environ[key] for key in os.environ if key not in not_passed}
+    options = {"cwd": tmp_path, "env": {**others, **own}}
+
+    def test(op):
+        command = [sys.executable, "-B", "-m", "kernkit.driver", "test", op]
+        return subprocess.run(command, capture_output=True, text=True, **options)
+
+    for op in ("first", "swish"):
+        assert test(op).stderr == f"kk: there is no tests/{op}_test.cc of an op\n"
+        (tmp_path / f"tests/{op}_test.cc").touch()
+        cache = tmp_path / "build/release/CMakeCache.txt"
+        cache.write_text(cache.read_text() + "KERNKIT_CUDA:STRING=AUTO\n")
+        done = test(op)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_new_library_needs_no_more_than_what_renders_it(root, tmp_path):

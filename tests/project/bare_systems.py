@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Root folders of a minimal Debian 12, and commands that run in these roots as on another machine.
+
+Packages come from the mirror that this machine's apt uses. Each command has mount and process
+namespaces of its own, so that no mount and no process remains after a command, however it ended.
+"""
+
+import dataclasses
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+from typing import Dict, List
+
+from commands import timed
+
+SUITE = "bookworm"
+PACKAGES = ("python3-venv", "g++")  # what README requires, without git
+# Settings of the network, which a root takes over from this machine.
+FILES = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
+VARIABLES = re.compile(
+    "PIP_(CERT|INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|PROXY|DEFAULT_TIMEOUT)"
+    "|(https?|no|all)_proxy|SSL_CERT_FILE",
+    re.IGNORECASE,
+)
+APT = r'(?m)^Acquire::(?:https?::.*(?:Proxy|CAInfo|Verify).*|Check-(?:Valid-Until|Date)) ".*";$'
+# $1: the root, $2: the folder, $3: the user; then the command.
+ENTER = """set -e
+mount -t proc proc "$1/proc"
+mount --rbind /dev "$1/dev"
+cd "$1"
+exec chroot --userspec="$3:$3" "$1" /bin/sh -c 'cd "$0" && exec "$@"' "$2" "${@:4}"
+"""
+
+
+def missing() -> str:
+    """The reason why this machine cannot make a root, or nothing."""
+    if os.geteuid() != 0:
+        return "making a root of Debian requires root"
+    for program in ("debootstrap", "unshare", "chroot"):
+        if not shutil.which(program):
+            return f"{program} is not installed"
+    if (
+        subprocess.run(
+            ["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True
+        ).returncode
+        != 0
+    ):
+        return "this machine permits no mount namespace"
+    if not mirror():
+        return f"apt has no source of Debian {SUITE}"
+    return ""
+
+
+def mirror() -> str:
+    """The address from which this machine's apt takes Debian 12, or nothing."""
+    command = [
+        "apt-get",
+        "indextargets",
+        "--format",
+        "$(CODENAME) $(COMPONENT) $(REPO_URI)",
+        "Identifier: Packages",
+    ]
+    try:
+        listed = subprocess.run(command, capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        return ""
+    found = re.search(rf"(?m)^{SUITE} main (\S+)$", listed)
+    return found[1] if found else ""
+
+
+@dataclasses.dataclass
+class Done:
+    """A command that ended."""
+
+    code: int
+    printed: str
+    wall: float  # [s]
+    cpu: float  # of the command and of all processes that it started [s]
+
+
+class System:
+    """A root folder. Its commands have no variable of this machine but those of the network."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+        self.environment: Dict[str, str] = {
+            key: os.environ[key] for key in os.environ if VARIABLES.fullmatch(key)
+        }
+        self.environment["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+    def run(
+        self,
+        *words: object,
+        cwd: str = "/root",
+        user: str = "root",
+        limit: int = 3600,
+        **variables: str,
+    ) -> Done:
+        """Runs a command; after `limit` seconds the command ends with exit code 124."""
+        home = "/root" if user == "root" else f"/home/{user}"
+        namespaces = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
+        command = [
+            "timeout",
+            str(limit),
+            *namespaces,
+            "bash",
+            "-c",
+            ENTER,
+            "enter",
+            str(self.folder),
+            cwd,
+            user,
+        ]
+        environment = {**self.environment, "HOME": home, "USER": user, **variables}
+        started = os.times().elapsed
+        cpu, code, printed = timed(
+            [*command, *map(str, words)], env=environment, stdin=subprocess.DEVNULL
+        )
+        return Done(code, printed, os.times().elapsed - started, cpu)
+
+    def check(self, *words: object, **options: str) -> str:
+        """Runs a command that must succeed; returns what the command printed."""
+        done = self.run(*words, **options)
+        assert (
+            done.code == 0
+        ), f"{shlex.join(map(str, words))}: exit code {done.code}\n{done.printed[-8000:]}"
+        return done.printed
+
+    def copy(self, folder: pathlib.Path, packages: List[str]) -> "System":
+        """Another root with the same content, and these packages besides."""
+        subprocess.run(["cp", "-a", "--reflink=auto", self.folder, folder], check=True)
+        other = System(folder)
+        if packages:
+            other.check(
+                "apt-get",
+                "install",
+                "-y",
+                "-q",
+                "--no-install-recommends",
+                *packages,
+                DEBIAN_FRONTEND="noninteractive",
+            )
+        return other
+
+
+def make(folder: pathlib.Path) -> System:
+    """A root of Debian 12 in a new folder, with PACKAGES and nothing else."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    command = [
+        "debootstrap",
+        "--variant=minbase",
+        f"--include={','.join(PACKAGES)}",
+        SUITE,
+        folder,
+        mirror(),
+    ]
+    done = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
+    for path in map(pathlib.Path, FILES):
+        if path.exists():
+            copy = folder / path.relative_to("/")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(path.read_bytes())
+    settings = subprocess.run(["apt-config", "dump"], capture_output=True, text=True).stdout
+    (folder / "etc/apt/apt.conf.d/10network").write_text(
+        "\n".join([*re.findall(APT, settings), ""])
+    )
+    system = System(folder)
+    system.check("apt-get", "update", "-q")
+    return system

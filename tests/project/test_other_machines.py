@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines that lack a tool, or whose user has other settings: fast tests of single causes; whole
+systems are in test_bare_systems.py."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from commands import path_without
+
+
+def test_tests_that_require_git_are_skipped_without_git(root, tmp_path):
+    path = path_without(tmp_path / "bin", "git")
+    files = [f"tests/project/test_{name}.py" for name in ("kk", "docs", "faults")]
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-k",
+               "autocrlf or faults_apply or lists_every_folder", *files]  # fmt: skip
+    done = subprocess.run(
+        command, cwd=root, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    assert (
+        done.stdout.splitlines()[-1].startswith("4 skipped,")
+        and "git is not installed" in done.stdout
+    )
+
+
+def test_files_of_an_unpacked_archive_are_not_listed_by_git(root, tmp_path):
+    """The sources of an archive are below no repository."""
+    copy = tmp_path / "tests/project"
+    copy.mkdir(parents=True)
+    (copy / "test_format.py").symlink_to(root / "tests/project/test_format.py")
+    program = "import sys, pathlib; sys.path.insert(0, 'tests/project'); import test_format\n"
+    program += "test_format.tracked(pathlib.Path())"
+    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", program],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert "this copy has no git repository" in done.stderr
+
+
+def test_debian_packages_that_a_user_cannot_install_are_named(root, tmp_path):
+    """The user may not call apt-get: one sentence names the packages and the command, and nothing
+    is written."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/c++").write_text("#!/bin/sh\ncat > /dev/null\nexit 1\n")  # finds no header
+    for name, text in (("sudo", "exit 1"), ("id", "echo 1000")):
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+    for tool in (tmp_path / "bin").iterdir():
+        tool.chmod(0o755)
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("CMAKE_PREFIX_PATH", "CMAKE_TOOLCHAIN_FILE", "KK_VENV")
+    }
+    environment = {**kept, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    script = f"source ./kk; root={tmp_path} venv={tmp_path}/venv; install_packages"
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=root, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    packages = "libgtest-dev libbenchmark-dev"
+    assert (
+        done.stderr == f"kk: missing: {packages}. Install them: sudo apt-get install {packages}\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["bin"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"HOME": "/proc"}, {"HOME": ""}, {"HOME": None}, {"LC_ALL": "C"}, {"LC_ALL": "POSIX"}],
+)
+def test_a_library_is_started_with_other_settings_of_the_user(root, tmp_path, settings):
+    """HOME read-only, empty or absent, the locale C, a folder for temporary files with a space, an
+    output folder with letters outside ASCII, and new files that only the user may read."""
+    temporary, output = tmp_path / "temporary files", tmp_path / "wörk folder"
+    temporary.mkdir()
+    output.mkdir()
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("LANG", "LC_ALL", "PYTHONUTF8", *settings)
+    }
+    environment = {**kept, "TMPDIR": str(temporary), "PYTHONPATH": str(root / "sdk/python")}
+    environment.update({key: value for key, value in settings.items() if value is not None})
+    command = [
+        "sh",
+        "-c",
+        'umask 077; exec "$0" "$@"',
+        sys.executable,
+        "-B",
+        "-m",
+        "kernkit",
+        "new",
+        "fast_ops",
+        "--output",
+        output,
+    ]
+    done = subprocess.run([str(word) for word in command], env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert b"is ready" in done.stdout and done.stderr == b""
+    assert os.access(output / "fast_ops/kk", os.X_OK) and list(temporary.iterdir()) == []
+
+
+BUILD = """
+from kernkit.driver import library
+settings = {"wheel.cmake": "false", "wheel.packages": "small"}
+library.build_archive("wheel", "made", settings, {})
+"""
+
+
+def test_a_wheel_is_built_whatever_options_pip_has(root, tmp_path):
+    """The pip of Debian 12 and of Ubuntu 22.04 cannot pass settings on to the build backend; here pip
+    rejects every option."""
+    for name, text in (
+        ("pip/__init__.py", ""),
+        ("pip/__main__.py", "import sys\nsys.exit('no such option: ' + ' '.join(sys.argv[1:]))\n"),
+        ("small/__init__.py", ""),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["scikit-build-core"]\n'
+        'build-backend = "scikit_build_core.build"\n[project]\nname = "small"\nversion = "1.0"\n'
+    )
+    environment = {
+        **os.environ,
+        "KK_ROOT": str(tmp_path),
+        "VIRTUAL_ENV": sys.prefix,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(root / "sdk/python")]),
+    }
+    command = [sys.executable, "-B", "-c", BUILD]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [path.suffix for path in (tmp_path / "made").iterdir()] == [".whl"]
