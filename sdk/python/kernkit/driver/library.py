@@ -29,7 +29,8 @@ usage: ./kk COMMAND [options]
   build          build the library, its tests and benchmarks (preset release)
   test [OP]      build, then every test, or one op's in C++: builds what these need, and nothing else;
                  --all: with sanitizers as well; --arch aarch64: those in C++, by a cross compiler and
-                 under qemu, with the part aarch64
+                 under qemu, with the part aarch64; --no-ptx: CUDA tests run what the C++ compiler made of
+                 kernels, not the PTX of nvcc
   bench [OP]     run the benchmarks, or one op's; --benchmark_... options are passed on;
                  --compare OLD.json: and say what became slower than in that run;
                  --rounds=15: measure 15 times, not 5
@@ -78,6 +79,7 @@ def need_aarch64() -> None:
 
 def test(options: Options) -> None:
     """Builds and tests by presets, then pytest: whatever failed before, to the sum in the last line."""
+    os.environ["KERNKIT_TESTS_ON_PTX"] = "OFF" if options.is_without_ptx else "ON"
     if options.words:
         return test_op(options.words[0], options)
     if options.architectures:
@@ -94,7 +96,9 @@ def test_op(op: str, options: Options) -> None:
         raise Wrong("--all and --arch are for the tests of all ops")
     cache, wanted = ROOT / "build/release/CMakeCache.txt", os.environ.get("KERNKIT_CUDA", "")
     known = re.search(r"(?m)^KERNKIT_CUDA:\w+=(\w+)$", cache.read_text()) if cache.exists() else None
-    if known is None or known[1] not in ([wanted] if wanted else ["AUTO", "ON"]):
+    on_ptx = re.search(r"(?m)^KERNKIT_TESTS_ON_PTX:\w+=(\w+)$", cache.read_text()) if cache.exists() else None
+    is_other_way = on_ptx is not None and on_ptx[1] != os.environ["KERNKIT_TESTS_ON_PTX"]
+    if known is None or is_other_way or known[1] not in ([wanted] if wanted else ["AUTO", "ON"]):
         run("cmake", "--preset", "release")
     targets = subprocess.run(["ninja", "-t", "targets", "all"], cwd=cache.parent, capture_output=True, text=True).stdout
     programs = [f"{op}_{kind}" for kind in ("test", "cuda_test", "ptx_test") if f"\n{op}_{kind}: phony\n" in targets]
@@ -280,7 +284,7 @@ def plan(options: Options) -> Dict[str, str]:
 COMMANDS: Dict[str, Command] = {
     "all": Command(everything),
     "build": Command(build),
-    "test": Command(test, options=("--all", "--arch"), most=1),
+    "test": Command(test, options=("--all", "--arch", "--no-ptx"), most=1),
     "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_"), most=1000),
     "wheel": Command(wheel, options=("--arch",)),
     "wheels": Command(wheels, "python"),
