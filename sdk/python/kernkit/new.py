@@ -72,5 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     render(answers, output)
     if not arguments.no_git:
         print(begin(output / arguments.library_name))
-    print(f"{output / arguments.library_name} is ready: cd there and type ./kk all")
+    folder = output / arguments.library_name
+    if answers["sdk"] == "find_package":
+        print(f"{folder} is ready: cd there and type PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the "
+              "wheel of kernkit, since no package index has kernkit")  # fmt: skip
+    else:
+        print(f"{folder} is ready: cd there and type ./kk all")
     return 0

@@ -251,7 +251,7 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
         paths.insert(0, os.path.abspath(f"{source}/sdk/python"))
     elif source:
         target = scratch.enter_context(tempfile.TemporaryDirectory(prefix="kernkit-"))
-        tools.pip_install("--no-deps", "--no-build-isolation", "--target", target, source)
+        tools.pip_install("--no-index", "--no-deps", "--no-build-isolation", "--target", target, source)
         paths.insert(0, target)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     found = subprocess.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
