@@ -162,6 +162,12 @@ function(kernkit_add_cuda_tests library dir)
   _kernkit_ops_on_cpu(${library} tested)
   if(COMMAND _kernkit_add_tests_on_ptx)
     _kernkit_add_tests_on_ptx(${library} "${dir}" ${tested} ${gpu_only})
+    if(NOT KERNKIT_WITH_CUDA AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND NOT CMAKE_CROSSCOMPILING)
+      # Counted among the skipped, in the words of GoogleTest.
+      add_test(NAME ${library}_ptx_test COMMAND "${CMAKE_COMMAND}" -E echo "${library}_ptx_test: Skipped\nwithout nvcc \
+the CUDA tests ran kernels as the C++ compiler compiled them: stores out of bounds by a few bytes and what nvcc compiles are not checked")
+      set_tests_properties(${library}_ptx_test PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
+    endif()
   endif()
   _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_cuda_on_cpu)
   foreach(op IN LISTS gpu_only)

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds dlpack.h, 1.0 or newer, and makes the target kernkit::dlpack. Looks at, in this order:
-# DLPACK_INCLUDE_DIR, the CMake package dlpack, the include path, the wheel of apache-tvm-ffi.
+# DLPACK_INCLUDE_DIR, the CMake package dlpack, the include path, the wheel of apache-tvm-ffi in the active
+# environment, and in the environment in which kernkit is installed as a wheel.
 
 if(TARGET kernkit::dlpack)
   return()
 endif()
 
 set(_kernkit_dlpack_dirs "${DLPACK_INCLUDE_DIR}")
+# Prints the folder of the package without an import.
+set(_kernkit_find_tvm_ffi "import importlib.util as u; s = u.find_spec('tvm_ffi'); \
+print(s.submodule_search_locations[0] + '/include' if s else '', end='')")
 if(NOT DLPACK_INCLUDE_DIR)
   # No version is asked for: the package's own version file is wrong in several releases.
   find_package(dlpack CONFIG QUIET)
@@ -25,10 +29,17 @@ if(NOT DLPACK_INCLUDE_DIR)
     find_program(_kernkit_python NAMES python3 python NO_CACHE)
   endif()
   if(_kernkit_python)
-    # Where the package lies, without importing it.
     execute_process(
-      COMMAND "${_kernkit_python}" -c "import importlib.util as u; s = u.find_spec('tvm_ffi'); \
-print(s.submodule_search_locations[0] + '/include' if s else '', end='')"
+      COMMAND "${_kernkit_python}" -c "${_kernkit_find_tvm_ffi}"
+      OUTPUT_VARIABLE _kernkit_dir ERROR_QUIET)
+    list(APPEND _kernkit_dlpack_dirs "${_kernkit_dir}")
+  endif()
+  # <prefix>/lib/python3.x/site-packages/kernkit/sdk/cmake, where <prefix> is not active.
+  if(CMAKE_CURRENT_LIST_DIR MATCHES "^((.*)/lib/[^/]+/(site|dist)-packages)/kernkit/sdk/cmake$")
+    set(_kernkit_python "${CMAKE_MATCH_2}/bin/python")
+    list(APPEND _kernkit_dlpack_dirs "${CMAKE_MATCH_1}/tvm_ffi/include")
+    execute_process(
+      COMMAND "${_kernkit_python}" -c "${_kernkit_find_tvm_ffi}"
       OUTPUT_VARIABLE _kernkit_dir ERROR_QUIET)
     list(APPEND _kernkit_dlpack_dirs "${_kernkit_dir}")
   endif()
@@ -58,6 +69,6 @@ add_library(kernkit::dlpack INTERFACE IMPORTED GLOBAL)
 set_target_properties(kernkit::dlpack PROPERTIES
   INTERFACE_INCLUDE_DIRECTORIES "${_kernkit_dlpack_found}"
   INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${_kernkit_dlpack_found}")
-foreach(_kernkit_name dirs dir line python dlpack_dirs dlpack_found dlpack_old)
+foreach(_kernkit_name dirs dir line python find_tvm_ffi dlpack_dirs dlpack_found dlpack_old)
   unset(_kernkit_${_kernkit_name})
 endforeach()

@@ -8,6 +8,11 @@ include_guard(GLOBAL)
 # the library, and the modules that `kernkit bindings` writes from its schemas. A build by
 # scikit-build-core installs it as component "python".
 function(kernkit_add_python_package library dir)
+  if(SKBUILD_STATE STREQUAL "editable")
+    message(FATAL_ERROR "kernkit: an editable installation (pip install -e) is not supported, because the package is "
+      "copied into the build folder; install a copy by pip install ., or build by ./kk build and set "
+      "PYTHONPATH=${PROJECT_SOURCE_DIR}/build/release/python")
+  endif()
   find_package(Python 3.9 REQUIRED COMPONENTS Interpreter)
   get_filename_component(dir "${dir}" ABSOLUTE)
   cmake_path(GET dir FILENAME package)

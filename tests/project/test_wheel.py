@@ -158,6 +158,12 @@ def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path)
     whole = listing.read_text()
     listing.write_text(whole + "find_package(kernkit 0.1.0 REQUIRED)\n")
     run(*configure)
+    # dlpack.h of the environment, which is not active.
+    kept = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "DLPACK_INCLUDE_DIR")}
+    path = ":".join(place for place in os.environ["PATH"].split(":") if not place.startswith(sys.prefix))
+    configure[configure.index("-B") + 1] = tmp_path / "not_active"
+    done = subprocess.run([*map(str, configure)], capture_output=True, text=True, env={**kept, "PATH": path})
+    assert done.returncode == 0, done.stdout + done.stderr
     for wrong in ("0.0", "0.2", "1.1", "0.1.999"):
         listing.write_text(whole.replace("kernkit 0.1 ", f"kernkit {wrong} "))
         refused = subprocess.run([*map(str, configure)], capture_output=True, text=True)

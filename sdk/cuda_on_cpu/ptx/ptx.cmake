@@ -11,7 +11,11 @@
 # kernkit_add_contract_test() their contracts if it can run all ops.
 # Ops that are not GPU_ONLY are compiled for the CPU instead where PTX cannot run, a
 # sanitizer is to see their kernels, or KERNKIT_TESTS_ON_PTX is OFF.
+# ./kk test sets the environment's variable of the same name.
 option(KERNKIT_TESTS_ON_PTX "Run the CUDA tests of a library's ops by their PTX, where nvcc is" ON)
+if("$ENV{KERNKIT_TESTS_ON_PTX}" MATCHES "^(ON|OFF)$")
+  set(KERNKIT_TESTS_ON_PTX "$ENV{KERNKIT_TESTS_ON_PTX}" CACHE BOOL "Set by the environment" FORCE)
+endif()
 
 # Compiles a target as the runtime is, with its own headers before any other.
 function(_kernkit_compile_as_runtime target)

@@ -22,7 +22,7 @@ OPTIONS = {
     "cuda": "auto (the default): where nvcc is found; required or none",
     "sdk": "vendored (the default): a copy in the library; find_package: an installed kernkit",
     "ci": "GitHub (the default) or none",
-    "parts": "parts of the SDK that not every library needs, as in plots,ptx",
+    "parts": "parts of the SDK besides the default ones (ptx), as in plots,frameworks",
 }
 
 
@@ -31,18 +31,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for answer, text in OPTIONS.items():
         option = "with" if answer == "parts" else answer
         parser.add_argument(f"--{option}", dest=answer, metavar="TEXT", help=text)
+    parser.add_argument("--without", metavar="LIST", default="", help="default parts of the SDK to leave out: ptx, by "
+                        "which CUDA tests run what nvcc compiled")  # fmt: skip
     parser.add_argument("--no-git", action="store_true", help="make no git repository, no commit")
     parser.add_argument("--output", default=".", metavar="DIR", help="where the folder NAME goes")
 
 
+def parts_of(default: str, arguments: argparse.Namespace) -> str:
+    """The default parts but those left out, and those that were named. Refusal: a part to leave out is no default
+    part, or is also named by --with."""
+    defaults, named = default.split(","), [part for part in (arguments.parts or "").split(",") if part]
+    left_out = [part for part in arguments.without.split(",") if part]
+    for part in left_out:
+        if part not in defaults or part in named:
+            reason = "is in --with" if part in named else f"is no default part; the default parts are {default}"
+            raise Refusal(f"--without: {part} {reason}")
+    if arguments.cuda == "none":  # there are no CUDA tests
+        left_out.append("ptx")
+    kept = [part for part in defaults if part and part not in left_out]
+    return ",".join([*kept, *(part for part in named if part not in kept)])
+
+
 def run(arguments: argparse.Namespace) -> int:
     answers = questions()
+    default = answers["parts"]
     for answer in answers:
         if getattr(arguments, answer) is not None:
             answers[answer] = getattr(arguments, answer)
     sentence = names.problem(answers) or parts.problem(answers["parts"], str(vendored_sdk()))
     if sentence:
         raise Refusal(sentence)
+    answers["parts"] = parts_of(default, arguments)
     output = pathlib.Path(arguments.output).resolve()
     if not output.is_dir():
         raise Refusal(f"there is no folder {output}; make it, or name another with --output")
@@ -53,5 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     render(answers, output)
     if not arguments.no_git:
         print(begin(output / arguments.library_name))
-    print(f"{output / arguments.library_name} is ready: cd there and type ./kk all")
+    folder = output / arguments.library_name
+    if answers["sdk"] == "find_package":
+        print(f"{folder} is ready: cd there and type PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the "
+              "wheel of kernkit, since no package index has kernkit")  # fmt: skip
+    else:
+        print(f"{folder} is ready: cd there and type ./kk all")
     return 0

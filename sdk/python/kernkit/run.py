@@ -9,14 +9,12 @@ first run, by CMake: that takes a minute or two. The exit code is the program's.
 """
 
 import argparse
-import fcntl
 import json
 import os
 import pathlib
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 from typing import Any, Dict, Iterator, List, NoReturn, Optional, Tuple
@@ -25,22 +23,18 @@ from . import programs
 from .binaries.elf import read_file, read_section
 from .binaries.fatbin import FatbinError, read_architectures
 from .cli import Refusal
-from .sdk import sdk_folder, version
+from .runtime import NAME as RUNTIME
+from .runtime import build_runtime
 
-RUNTIME = "libcudart.so.13"
 TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # which a program names that has the tools in itself
-SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; or link its objects "
-          "with kernkit's runtime, by kernkit_add_on_ptx() in CMake")  # fmt: skip
+SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, "
+          "which has no libcudart.so, with -cudart none -LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in "
+          "site-packages; or link its objects with kernkit's runtime, by kernkit_add_on_ptx() in CMake")  # fmt: skip
 PTX = "compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"
 SEPARABLE = ("nvcc compiled it with -rdc=true (separable compilation), which kernkit does not link: compile it without "
              "-rdc=true, in CMake CUDA_SEPARABLE_COMPILATION OFF")  # fmt: skip
 # NVIDIA's libraries of host functions, which bring kernels for GPUs.
 OF_NVIDIA = re.compile(r"lib(cublas|cudnn|cudss|cufft|curand|cusolver|cusparse|cutensor|nccl|npp|nvjpeg)\w*\.so\b")
-PROJECT = """\
-cmake_minimum_required(VERSION 3.25)
-project(kernkit_run LANGUAGES C CXX)
-add_subdirectory("{sdk}" sdk)
-"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -132,40 +126,6 @@ def newest_ptx(paths: List[pathlib.Path]) -> int:
     """The newest compute capability that one of them has PTX of; 0 for none."""
     kinds = [kind for path in paths if read_section(path, ".nv_fatbin") for kind in read_architectures(path)]
     return max((int(re.sub(r"\D", "", kind)) for kind in kinds if kind.startswith("compute_")), default=0)
-
-
-def folder_of_builds() -> pathlib.Path:
-    """In a library or in kernkit's repository build/run, elsewhere among the user's caches."""
-    if root := os.environ.get("KK_ROOT"):
-        return pathlib.Path(root) / "build/run"
-    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return pathlib.Path(caches) / "kernkit" / f"run-{version()}"
-
-
-def build_runtime() -> pathlib.Path:
-    """kernkit's runtime, compiled by CMake where that was not done before."""
-    sdk = sdk_folder()
-    if shutil.which("cmake") is None:
-        raise Refusal("cmake is not installed, which compiles kernkit's runtime")
-    folder = folder_of_builds().resolve()
-    (folder / "source").mkdir(parents=True, exist_ok=True)
-    project, text = folder / "source/CMakeLists.txt", PROJECT.format(sdk=sdk.as_posix())
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not project.exists() or project.read_text() != text:
-            project.write_text(text)
-        dlpack = sdk.parent / "dlpack/include"  # a library's copy
-        words = ["-DCMAKE_BUILD_TYPE=Release", *([f"-DDLPACK_INCLUDE_DIR={dlpack}"] if dlpack.is_dir() else [])]
-        runtime = folder / "build/kernkit_cudart" / RUNTIME
-        if not runtime.exists():
-            print(f"kernkit: compiling the runtime, once, into {folder}", file=sys.stderr)
-        with (folder / "log").open("w") as log:
-            for command in (["-S", "source", "-B", "build", *words],
-                            ["--build", "build", "--target", "kernkit_cudart", "--parallel", str(os.cpu_count() or 2)]):
-                done = programs.run(["cmake", *command], cwd=folder, stdout=log, stderr=subprocess.STDOUT)
-                if done.returncode != 0:
-                    raise Refusal(f"CMake could not compile kernkit's runtime; {folder / 'log'} says why")
-    return runtime
 
 
 def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Path], capability: int) -> Dict[str, str]:

@@ -277,7 +277,8 @@ def run(arguments: argparse.Namespace) -> int:
     ours = Started(version(), with_parts(started.answers, arguments.parts))
     if as_numbers(ours.version) < as_numbers(started.version):
         raise Refusal(f"this kernkit is {ours.version}, and the library has {started.version} "
-                      "already; type: pip install --upgrade kernkit")  # fmt: skip
+                      "already; type: pip install --no-index --find-links FOLDER --upgrade kernkit, where "
+                      "FOLDER holds the wheel of a newer kernkit")  # fmt: skip
     repository = Repository(library)
     head = repository.check_clean()
     if said := say_touched(library):
@@ -286,7 +287,7 @@ def run(arguments: argparse.Namespace) -> int:
     if before is None and kept is None and ours.version != started.version:
         raise Refusal(
             f"the history does not hold the rendering of kernkit {started.version} that the "
-            "library began with, which this kernkit cannot make; type once: pip install "
+            "library began with, which this kernkit cannot make; type once: pip install --no-index --find-links FOLDER "
             f"kernkit=={started.version} && kernkit update, then this again"
         )
     with tempfile.TemporaryDirectory() as scratch:

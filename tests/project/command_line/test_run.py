@@ -56,8 +56,9 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
     "source, soname, sentence",
     [
         (ALONE + PTX, "", "the CUDA runtime is linked into it statically: link it with nvcc's -cudart shared, in "
-         "CMake CUDA_RUNTIME_LIBRARY Shared; or link its objects with kernkit's runtime, by kernkit_add_on_ptx() in "
-         "CMake"),
+         "CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, which has no libcudart.so, with -cudart none "
+         "-LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in site-packages; or link its objects with "
+         "kernkit's runtime, by kernkit_add_on_ptx() in CMake"),
         (ALONE + SASS, "libcudart.so.13", "it has machine code only (sm_80): compile it with PTX, as nvcc's "
          "-arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"),
         (ALONE + PTX, "libcuda.so.1", "it calls the driver's API (libcuda.so.1), which kernkit does not have: use the "

@@ -209,7 +209,7 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
     kept.write_text("touched\n")
     commit(whole)
     run(inner, code=3)
-    assert "pip install kernkit==0.1.0 && kernkit update, then" in capsys.readouterr().err
+    assert "pip install --no-index --find-links FOLDER kernkit==0.1.0 && kernkit update, then" in capsys.readouterr().err
     head = git(whole, "rev-parse", "HEAD^{tree}")
     with monkeypatch.context() as older:
         older.setattr(rendering, "template_folder", lambda: root / "template")

@@ -61,3 +61,47 @@ def test_a_library_with_cub_tests_all_ops_by_their_ptx(template, environment, dr
     printed = check("./kk", "test", **{**at, "env": {**at["env"], "KERNKIT_CUDA": "OFF"}})
     assert "GPU_ONLY: CUDA on the CPU leaves such a kernel out; where nvcc is, it runs by its PTX (row_sum_cuda_test)" in printed
     assert "kernkit_cuda_on_ptx" not in check("nm", library / f"build/release/bin/{NAME}_cuda_test")
+
+
+LAST = "      out[i] = result;\n"
+PAST = LAST + "      __shared__ volatile int last[kMaxThreads];\n      last[threadIdx.x + 1] = count;\n      if (last[threadIdx.x + 1] < 0) return;\n"
+
+
+@pytest.mark.all
+def test_a_store_past_the_end_fails_the_tests_of_a_default_library(kernkit_new, driver_environment, tmp_path):
+    """The store is one element past the end of an array in shared memory, which what g++ makes of the kernel does not show."""
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    done = kernkit_new(NAME, "--no-git")
+    assert done.returncode == 0, done.stdout
+    kernel = tmp_path / NAME / "kernels/silu_and_mul/silu_and_mul.cu"
+    text = kernel.read_text()
+    assert text.count(LAST) == 1
+    kernel.write_text(text.replace(LAST, PAST))
+    at = {"cwd": tmp_path / NAME, "env": {**driver_environment, "KERNKIT_CUDA": "ON", "CUDAARCHS": "80-virtual"}}
+    done = run("./kk", "test", "silu_and_mul", **at)
+    line = 1 + text[: text.index(LAST)].count("\n") + 2
+    assert done.returncode != 0
+    assert re.search(rf"stores 4 bytes at byte 1024 of shared variable \S*last\S* \(1024 bytes\) \(silu_and_mul.cu:{line}\)", done.stdout), done.stdout
+
+
+def test_the_part_ptx_is_a_default_that_can_be_left_out(kernkit_new, tmp_path):
+    for name, words, has in (("by_default", (), True), ("without", ("--without", "ptx"), False),
+                             ("with_more", ("--with", "scratch"), True), ("no_cuda", ("--cuda", "none"), False)):  # fmt: skip
+        done = kernkit_new(name, "--no-git", *words)
+        assert done.returncode == 0, done.stdout
+        assert (tmp_path / name / "third_party/kernkit/cuda_on_cpu/ptx").is_dir() == has
+    for words, sentence in (
+        (("--without", "rows"), "--without: rows is no default part; the default parts are ptx"),
+        (("--without", "ptx", "--with", "ptx"), "--without: ptx is in --with"),
+    ):
+        done = kernkit_new("refused", *words)
+        assert (done.returncode, done.stdout) == (3, f"kernkit: {sentence}\n")
+
+
+def test_without_nvcc_the_skip_names_what_was_not_checked(kernkit_new, tmp_path):
+    assert kernkit_new(NAME, "--no-git").returncode == 0
+    words = ["-G", "Ninja", "-DKERNKIT_CUDA=OFF", "-DKERNKIT_BUILD_BENCHMARKS=OFF"]
+    check("cmake", "-S", tmp_path / NAME, "-B", tmp_path / "build", *words)
+    printed = check("ctest", "--test-dir", tmp_path / "build", "-R", f"^{NAME}_ptx_test$", "-V")
+    assert "Skipped" in printed and "stores out of bounds by a few bytes and what nvcc compiles are not checked" in printed

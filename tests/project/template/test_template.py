@@ -124,7 +124,7 @@ def test_every_python_file_is_one_for_python_3_9(library):
 def test_new_renders_what_cookiecutter_does(kernkit_new, library, tmp_path, environment):
     temporary = pathlib.Path(environment["TMPDIR"])
     before = sorted(temporary.iterdir())
-    done = kernkit_new(NAME, "--description", DESCRIPTION)
+    done = kernkit_new(NAME, "--description", DESCRIPTION, "--without", "ptx")
     assert sorted(temporary.iterdir()) == before  # where cookiecutter leaves its hooks
     assert done.returncode == 0, done.stdout
     git, ready = done.stdout.splitlines()
@@ -135,7 +135,7 @@ def test_new_renders_what_cookiecutter_does(kernkit_new, library, tmp_path, envi
 
 
 def test_new_makes_no_repository_when_told_so(kernkit_new, library, tmp_path):
-    done = kernkit_new(NAME, "--description", DESCRIPTION, "--no-git")
+    done = kernkit_new(NAME, "--description", DESCRIPTION, "--no-git", "--without", "ptx")
     assert done.stdout == f"{tmp_path / NAME} is ready: cd there and type ./kk all\n"
     assert files_below(tmp_path / NAME) == files_below(library)
     assert not (tmp_path / NAME / ".git").exists()

@@ -29,7 +29,8 @@ usage: ./kk COMMAND [options]
   build          build the library, its tests and benchmarks (preset release)
   test [OP]      build, then every test, or one op's in C++: builds what these need, and nothing else;
                  --all: with sanitizers as well; --arch aarch64: those in C++, by a cross compiler and
-                 under qemu, with the part aarch64
+                 under qemu, with the part aarch64; --no-ptx: CUDA tests run what the C++ compiler made of
+                 kernels, not the PTX of nvcc
   bench [OP]     run the benchmarks, or one op's; --benchmark_... options are passed on;
                  --compare OLD.json: and say what became slower than in that run;
                  --rounds=15: measure 15 times, not 5
@@ -78,6 +79,7 @@ def need_aarch64() -> None:
 
 def test(options: Options) -> None:
     """Builds and tests by presets, then pytest: whatever failed before, to the sum in the last line."""
+    os.environ["KERNKIT_TESTS_ON_PTX"] = "OFF" if options.is_without_ptx else "ON"
     if options.words:
         return test_op(options.words[0], options)
     if options.architectures:
@@ -244,7 +246,7 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
         paths.insert(0, os.path.abspath(f"{source}/sdk/python"))
     elif source:
         target = scratch.enter_context(tempfile.TemporaryDirectory(prefix="kernkit-"))
-        tools.pip_install("--no-deps", "--no-build-isolation", "--target", target, source)
+        tools.pip_install("--no-index", "--no-deps", "--no-build-isolation", "--target", target, source)
         paths.insert(0, target)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     found = programs.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
@@ -277,7 +279,7 @@ def plan(options: Options) -> Dict[str, str]:
 COMMANDS: Dict[str, Command] = {
     "all": Command(everything),
     "build": Command(build),
-    "test": Command(test, options=("--all", "--arch"), most=1),
+    "test": Command(test, options=("--all", "--arch", "--no-ptx"), most=1),
     "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_"), most=1000),
     "wheel": Command(wheel, options=("--arch",)),
     "wheels": Command(wheels, "python"),

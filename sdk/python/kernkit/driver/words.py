@@ -32,6 +32,7 @@ class Options:
     frameworks: str = ""
     step: str = ""  # of gpu: "build", "run"
     architectures: str = ""  # of a GPU, or the one processor to compile the tests for
+    is_without_ptx: bool = False  # of test: CUDA tests run on what g++ compiled only
     google: List[str] = dataclasses.field(default_factory=list)  # --benchmark_...
 
 
@@ -73,6 +74,8 @@ def _take(options: Options, word: str, rest: List[str], commands: Dict[str, Comm
         options.rounds = value
     elif name in ("--cuda", "--no-cuda"):
         options.cuda = "ON" if name == "--cuda" else "OFF"
+    elif name == "--no-ptx":
+        options.is_without_ptx = True
     elif name in ("--all", "--slow"):
         options.tier = name[2:]
         if "--with" in command.options:

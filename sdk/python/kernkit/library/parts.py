@@ -32,7 +32,7 @@ PARTS: Tuple[Part, ...] = (
           "include/kernkit/testing/contract/row_rules.h", "python/kernkit/ops/kinds/row/*")),
     Part("ptx", ASKED, "CUDA on the CPU for what nvcc compiled",
          ("cuda_on_cpu/ptx/*", "include/kernkit/cuda_on_cpu/counters.h", "include/kernkit/cuda_on_cpu/*check.h",
-          "python/kernkit/run.py", "python/kernkit/counters.py", "python/kernkit/counting/*", "python/kernkit/sanitize.py")),
+          "python/kernkit/run.py", "python/kernkit/runtime.py", "python/kernkit/counters.py", "python/kernkit/counting/*", "python/kernkit/sanitize.py")),
     Part("gpu", ASKED, "./kk gpu: tests and benchmarks on a GPU",
          ("on_gpu/*", "python/kernkit/gpu.py", "python/kernkit/on_gpu/*", "python/kernkit/driver/gpu.py")),
     Part("tvm_ffi_compat", ASKED, "headers under tvm-ffi's names, and what only they need",

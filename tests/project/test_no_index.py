@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing installs kernkit by its name from a package index, where somebody else could register the name."""
+
+import os
+import re
+import sys
+
+import pytest
+from rendering import run
+
+SUFFIXES = {".py", ".sh", ".md", ".toml", ".txt", ".yml", ".yaml", ".cfg", ""}
+FOLDERS = ("sdk", "template", "docs", "bench", "tests", ".ci", ".github")
+# A call of pip with the name, or a requirement on the name.
+BY_NAME = re.compile(r"pip3? (?:install|wheel|download)\b[^\n`;]*[ '\"]kernkit(?:[-=<>~\[][-\w.*=<>~]*)?(?=[\s'\"`;,.)]|$)")
+REQUIRED = re.compile(r"^(?:#: )?kernkit(?:-\w+)? *[=<>~]=|requires = \[.*[\"']kernkit|pip_install\([^)\n]*[\"']kernkit", re.MULTILINE)
+
+
+def installs(text):
+    """The places of a text that would install kernkit from an index."""
+    called = [found[0] for found in BY_NAME.finditer(text) if "--no-index" not in found[0]]
+    return called + [found[0] for found in REQUIRED.finditer(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["pip install kernkit\n", "pip install --upgrade kernkit, then", "pip install 'kernkit==0.1.*'", "`pip install kernkit-cuda`",
+     "kernkit==0.1.*\n", "#: kernkit==0.1.*\n", 'requires = ["scikit-build-core", "kernkit==0.1.*"]', 'pip_install("-q", "kernkit")'],
+)  # fmt: skip
+def test_a_place_is_found(text):
+    assert installs(text)
+
+
+def test_an_install_from_a_folder_is_none():
+    assert installs("pip install --no-index --find-links FOLDER kernkit\npip install ./kernkit.whl\n") == []
+
+
+def test_nothing_installs_kernkit_from_an_index(root):
+    paths = [root / "README.md", root / "kk", root / "pyproject.toml", root / "CONTRIBUTING.md"]
+    for folder in FOLDERS:
+        paths += [path for path in (root / folder).rglob("*") if path.suffix in SUFFIXES]
+    found = {}
+    for path in paths:
+        if path.is_file() and path.name != "test_no_index.py" and "cache" not in str(path.relative_to(root)):
+            places = installs(path.read_text(encoding="utf-8", errors="replace"))
+            found.update({str(path.relative_to(root)): places} if places else {})
+    assert found == {}
+
+
+def test_a_library_on_an_installed_kernkit_names_the_folder_of_the_wheel(kernkit_new, tmp_path):
+    done = kernkit_new("x2", "--sdk", "find_package", "--no-git")
+    assert done.stdout.endswith("x2 is ready: cd there and type PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the wheel "
+                                "of kernkit, since no package index has kernkit\n"), done.stdout  # fmt: skip
+    env = {**os.environ, "KK_VENV": sys.prefix}
+    env.pop("PIP_FIND_LINKS", None)
+    done = run("bash", "-c", "source ./kk && install_kernkit", cwd=tmp_path / "x2", env=env)
+    assert done.returncode == 1 and (
+        "kk: kernkit was not found in PIP_FIND_LINKS (not set), and no package index has kernkit: type "
+        "PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the wheel of kernkit.\n") in done.stdout  # fmt: skip
