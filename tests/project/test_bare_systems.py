@@ -33,7 +33,7 @@ STEPS = {
 }
 INSTALLED = {
     "environment": ("/root", ["python3", "-m", "venv", "v"]),
-    "install": ("/root", ["sh", "-c", "v/bin/pip install --quiet kernkit-*.whl"]),
+    "install": ("/root", ["sh", "-c", "v/bin/pip install --quiet ./kernkit-*.whl"]),
     "new": ("/root", ["v/bin/kernkit", "new", "fast_kernels"]),
     **{step: STEPS[step] for step in ("all", "wheel", "add", "test of an op")},
 }
