@@ -308,6 +308,10 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{started.name} is known to have begun with kernkit {ours.version}; no file changed")
             return 0
         conflicts = repository.merge_changes(before, rendering, f"Update to kernkit {ours.version}")
+        if conflicts and repository.head() != head:
+            # The lost commit is in the history of what is being merged as well. git merge --abort
+            # then leaves no merge.
+            repository.git("update-ref", "-m", "kernkit update", "HEAD", head)
         if not conflicts and not has_what_it_wanted(library, wanted):
             raise Refusal(f"git merged without the changes of kernkit {ours.version}; look for a merge strategy in the "
                           "settings branch.<name>.mergeOptions and pull.twohead, and in .gitattributes")  # fmt: skip

@@ -54,6 +54,21 @@ def test_git_that_cannot_sign(library, newer, history, capsys):  # noqa: F811
     assert "git merge failed, and nothing was changed:\nerror: gpg failed to sign" in fails(library, capsys, *words)
 
 
+def test_conflicts_after_a_squash_merge_are_left_by_git_merge_abort(library, newer):  # noqa: F811
+    (library / "kernels/CMakeLists.txt").open("a").write("kernkit_add_kernel(fast_ops mine)\n")
+    forget_renderings(library)
+    before = state(library)
+    run(library, code=1)
+    git(library, "merge", "--abort")
+    assert state(library) == before
+    run(library, code=1)
+    (library / "kernels/CMakeLists.txt").write_text("both\n")
+    commit(library, "Update")
+    assert git(library, "log", "-1", "--format=%P").split()[0] == before[0].strip()
+    run(library)  # nothing to do
+    assert (library / "kernels/CMakeLists.txt").read_text() == "both\n"
+
+
 @pytest.mark.all
 def test_merges_of_signed_commits_only(library, newer, capsys):  # noqa: F811
     git(library, "config", "merge.verifySignatures", "true")
