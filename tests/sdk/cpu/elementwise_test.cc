@@ -544,7 +544,7 @@ TEST(CpuMachine, InstructionSetNeedsProcessorAndSystem) {
 #endif
 
 #if defined(__linux__)
-// From the size of a cache on, where Linux has it.
+// Long loops begin at a multiple of a cache's size, where Linux has the size.
 TEST(CpuMachine, LoopsAreLongFromTheSizeOfACacheOn) {
   const auto size_of = [](const char* index, size_t otherwise) {
     std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/index") + index + "/size");
@@ -554,9 +554,12 @@ TEST(CpuMachine, LoopsAreLongFromTheSizeOfACacheOn) {
     file >> unit;
     return number * (unit == 'K' ? size_t{1} << 10 : unit == 'M' ? size_t{1} << 20 : 1);
   };
+  const size_t first = size_of("0", size_t{32} << 10), second = size_of("2", size_t{1} << 20);
   const Machine found = detail::find_machine();
-  EXPECT_EQ(found.asking_bytes, size_of("2", size_t{1} << 20));
-  EXPECT_EQ(found.streaming_bytes, size_of("3", size_t{32} << 20));
+  const detail::Processor here = detail::this_processor();
+  EXPECT_EQ(found.asking_bytes, detail::ways_of(here).asking_level == 1 ? 2 * first : second);
+  EXPECT_EQ(found.streaming_bytes,
+            detail::streaming_bytes_of(here, size_of("3", size_t{32} << 20)));
 }
 #endif
 
