@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The quick tests that depend on nvcc, on a machine where nvcc is not installed."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+from commands import path_without, run
+
+HERE = pathlib.Path(__file__).resolve().parent
+DEPENDS = re.compile(r"nvcc|KERNKIT_CUDA|cuda_tools|gpu")
+LEFT_OUT = "not all and not slow"
+
+
+@pytest.fixture(scope="module")
+def without_nvcc(tmp_path_factory):
+    """An environment in which nobody finds nvcc, and which leaves CUDA out."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("CUDA", "PYTEST_"))}
+    return {**environment, "KERNKIT_CUDA": "OFF", "PATH": path_without(tmp_path_factory.mktemp("links"), "nvcc")}
+
+
+@pytest.mark.all
+def test_the_repository_is_configured(root, tmp_path, without_nvcc):
+    run("cmake", "-S", root, "-B", tmp_path, "-G", "Ninja", "-DKERNKIT_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Release")
+    listed = subprocess.run(["ninja", "-n"], cwd=tmp_path, capture_output=True, text=True, env=without_nvcc)
+    assert listed.returncode == 0, listed.stdout + listed.stderr
+    assert "nvcc" not in listed.stdout and ".cc.o" in listed.stdout
+
+
+@pytest.mark.all
+def test_quick_tests_pass(root, without_nvcc):
+    files = [path for path in sorted(HERE.rglob("test_*.py")) if DEPENDS.search(path.read_text()) and path.name != "test_without_cuda.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", LEFT_OUT, *map(str, files)]
+    done = subprocess.run(command, cwd=root, env=without_nvcc, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 100
