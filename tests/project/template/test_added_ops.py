@@ -4,10 +4,15 @@
 import pytest
 from rendering import NAME, check, render
 
-CUSTOM = {
-    "one_result": "(Tensor x) -> Tensor",
-    "results": "(Tensor x, Tensor? mask) -> (Tensor, Tensor, int n)",
-    "of_a_list": "(Tensor[] xs, float[] w) -> Tensor",
+LINE = "(Tensor(a!) y, Tensor x, float beta=1.0) -> ()"
+OPS = {  # op: (schema, kind)
+    "sums": (LINE, "elementwise"),
+    "norms": (LINE, "row"),
+    "reduced": (LINE, "row_reduction"),
+    "no_result": ("(Tensor(a!) y, Tensor? mask, Tensor[] xs, int[] n) -> ()", "custom"),
+    "one_result": ("(Tensor x) -> Tensor", "custom"),
+    "results": ("(Tensor x, Tensor? mask) -> (Tensor, Tensor, int n)", "custom"),
+    "of_a_list": ("(Tensor[] xs, float[] w) -> Tensor", "custom"),
 }
 
 
@@ -18,7 +23,7 @@ def test_added_ops_pass_their_contract_tests(template, environment, driver_envir
     assert done.returncode == 0, done.stdout
     at = {"cwd": tmp_path / NAME, "env": {**driver_environment, "KERNKIT_CUDA": "OFF"}}
     check("cmake", "--preset", "release", **at)
-    for op, schema in CUSTOM.items():
-        check("./kk", "add", op, schema, "--kind", "custom", **at)
+    for op, (schema, kind) in OPS.items():
+        check("./kk", "add", op, schema, "--kind", kind, **at)
         printed = check("./kk", "test", op, **at)
         assert f"Linking CXX executable bin/{op}_cuda_test" in printed and printed.count("[  PASSED  ]") == 2, printed
