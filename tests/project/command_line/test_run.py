@@ -197,6 +197,8 @@ def test_each_missing_function_says_once_what_to_do(root, runtime):
     assert sorted(lines) == sorted(names) and len(done.stderr.splitlines()) == len(names)
     for name, advice in ADVICE.items():
         assert lines[name].endswith(advice), lines[name]
+    named = "kernkit: cudaGetDriverEntryPoint() is not supported: it returns cudaErrorNotSupported; "
+    assert any(line.startswith(named) for line in done.stderr.splitlines())
 
 
 def functions_of(library):

@@ -181,7 +181,7 @@ def test_programs_do_not_grow_with_the_ops(library, driver_environment):
     assert linked(rest) == {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test", f"lib/lib{NAME}.so"}
     compiled = re.findall(r"Building \w+ object (\S+)", said + rest)
     assert len(set(compiled)) == len(compiled)
-    assert run("./kk", "test", "none", **at).stdout == "kk: there is no tests/none_test.cc of an op\n"
+    assert run("./kk", "test", "none", **at).stdout.endswith("kk: there is no tests/none_test.cc of an op\n")
 
 
 @pytest.mark.all

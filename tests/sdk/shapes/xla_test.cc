@@ -72,6 +72,7 @@ Tensor unlike(TensorView x, int64_t which) {
 std::tuple<Tensor, Tensor> both(TensorView x) {
   std::tuple<Tensor, Tensor> all(made(x), made(x));
   const auto size = kernkit::GetDataSize(x);
+  if (size == 0) return all;
   memcpy(std::get<0>(all).data_ptr(), x.data_ptr(), size);
   memset(std::get<1>(all).data_ptr(), 0, size);
   return all;

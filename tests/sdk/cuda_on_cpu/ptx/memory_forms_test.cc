@@ -307,6 +307,7 @@ TEST_F(PtxForms, Atomics) {
       {"atom.add.release.gpu.u32", "b32", 1, 1 + 64 * 63 / 2},
       {"atom.add.noftz.bf16x2", "b32", 0, 0x42804280, "%ones"},
       {"red.relaxed.gpu.global.add.s32", "b32", 1, 1 + 64 * 63 / 2},
+      {"red.relaxed.cta.global.add.u32", "b32", 1, 1 + 64 * 63 / 2},
       {"red.shared.add.u32", "b32", 5, 5 + 64 * 63 / 2},
   };
   for (const auto& one : all) {
