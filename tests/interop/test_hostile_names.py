@@ -71,11 +71,11 @@ def source():
 
 @pytest.fixture(scope="module")
 def hostile(root, tmp_path_factory):
-    """The folder with package `hostile`."""
+    """The folder with package `hostile_names`."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "hostile.cc").write_text(source())
     library = compiled.build(folder / "hostile.cc", folder / "libhostile.so", "-fvisibility=hidden", "-O0")
-    packages.write_package(root, library, folder, "hostile", "--frameworks")
+    packages.write_package(root, library, folder, "hostile_names", "--frameworks")
     return folder
 
 
@@ -93,7 +93,7 @@ X = np.arange(6, dtype="float32").reshape(2, 3)
 
 
 def test_plain_functions(hostile):
-    ops = packages.imported(hostile, "hostile._ops")
+    ops = packages.imported(hostile, "hostile_names._ops")
     for name, _, _ in kinds():
         function, y = getattr(ops, name), np.zeros_like(X)
         typing.get_type_hints(function)
@@ -108,10 +108,10 @@ def test_plain_functions(hostile):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_operators_of_torch(hostile):
     torch = pytest.importorskip("torch")
-    packages.imported(hostile, "hostile.torch")
+    packages.imported(hostile, "hostile_names.torch")
     x = torch.from_numpy(X)
     for name, kind, i in kinds():
-        packet = getattr(torch.ops.hostile, name)
+        packet = getattr(torch.ops.hostile_names, name)
         if kind == 2:
             def call(v, packet=packet):
                 y = torch.zeros_like(v)
@@ -138,7 +138,7 @@ def test_operators_of_torch(hostile):
 
 def test_functions_of_jax(hostile):
     jax = pytest.importorskip("jax")
-    ops = packages.imported(hostile, "hostile.jax")
+    ops = packages.imported(hostile, "hostile_names.jax")
     for name, kind, i in kinds():
         function = getattr(ops, name)
         options = {n: "float32" for n, p in inspect.signature(function).parameters.items() if p.kind is p.KEYWORD_ONLY}
