@@ -5,10 +5,12 @@ import pytest
 from rendering import NAME, check, render
 
 LINE = "(Tensor(a!) y, Tensor x, float beta=1.0) -> ()"
-OPS = {  # op: (schema, kind)
+NUMERIC = {  # op: (schema, kind)
     "sums": (LINE, "elementwise"),
     "norms": (LINE, "row"),
     "reduced": (LINE, "row_reduction"),
+}
+CUSTOM = {
     "no_result": ("(Tensor(a!) y, Tensor? mask, Tensor[] xs, int[] n) -> ()", "custom"),
     "one_result": ("(Tensor x) -> Tensor", "custom"),
     "results": ("(Tensor x, Tensor? mask) -> (Tensor, Tensor, int n)", "custom"),
@@ -16,14 +18,16 @@ OPS = {  # op: (schema, kind)
 }
 
 
-@pytest.mark.all
-def test_added_ops_pass_their_contract_tests(template, environment, driver_environment, tmp_path):
+@pytest.mark.parametrize(
+    "ops", [pytest.param(CUSTOM, marks=pytest.mark.all), pytest.param(NUMERIC, marks=pytest.mark.slow)], ids=["custom", "numeric"]
+)
+def test_added_ops_pass_their_contract_tests(template, environment, driver_environment, tmp_path, ops):
     """On the CPU and with CUDA on the CPU; the library was configured before the ops were added."""
     done = render(template, tmp_path, environment, library_name=NAME)
     assert done.returncode == 0, done.stdout
     at = {"cwd": tmp_path / NAME, "env": {**driver_environment, "KERNKIT_CUDA": "OFF"}}
     check("cmake", "--preset", "release", **at)
-    for op, (schema, kind) in OPS.items():
+    for op, (schema, kind) in ops.items():
         check("./kk", "add", op, schema, "--kind", kind, **at)
         printed = check("./kk", "test", op, **at)
         assert f"Linking CXX executable bin/{op}_cuda_test" in printed and printed.count("[  PASSED  ]") == 2, printed
