@@ -37,6 +37,7 @@ def test_defaults_are_as_torchs_parser_reads_them():
     assert r"str s='ä\\011'" in of_torch("op(Tensor x, str s='ä\t') -> ()")
     assert "t=None, k=-0, m=12" in text and "u=__kk_torch.float32" in text
     assert '__kk_float("inf") if f is None else f' in text
+    assert "Scalar? f=1j" in of_torch("op(Tensor x, float? f=inf) -> ()")
 
 
 def test_devices_that_may_be_none():
