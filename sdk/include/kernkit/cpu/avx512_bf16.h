@@ -79,12 +79,7 @@ KERNKIT_AVX512 KERNKIT_INLINE void hardware_loop(Op op, int64_t n, unsigned ways
   for (int64_t i = 0, done = 0; done < n; to += step) {
     hardware_pair_block(op, to, in + i...);
     done += kBlock;
-    if (ways != 0) {
-      move_block<true>(ways, stage, out + i, in + i...);
-      i = next_block<bfloat16>(ways, done, n);
-    } else {
-      i = done;
-    }
+    i = end_block<true>(ways, stage, i, done, n, out, in...);
   }
 }
 

@@ -42,12 +42,7 @@ KERNKIT_INLINE void typed_loop(Op op, int64_t n, unsigned ways, Out* out, const 
       plain_block(op, to, in + i...);
     }
     done += kBlock;
-    if (ways != 0) {
-      move_block<kSet != InstructionSet::kBaseline>(ways, stage, out + i, in + i...);
-      i = next_block<Out>(ways, done, n);
-    } else {
-      i = done;
-    }
+    i = end_block<kSet != InstructionSet::kBaseline>(ways, stage, i, done, n, out, in...);
   }
 }
 

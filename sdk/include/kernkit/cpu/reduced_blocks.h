@@ -85,12 +85,7 @@ KERNKIT_AVX2 KERNKIT_INLINE void half_loop(Op op, int64_t n, unsigned ways, Out*
     for (int64_t j = 0; j < kBlock; j += kHalfBlock)
       half_block(op, to + j, Widened<In>(in + i + j)...);
     done += kBlock;
-    if (ways != 0) {
-      move_block<true>(ways, stage, out + i, in + i...);
-      i = next_block<Out>(ways, done, n);
-    } else {
-      i = done;
-    }
+    i = end_block<true>(ways, stage, i, done, n, out, in...);
   }
 }
 #endif

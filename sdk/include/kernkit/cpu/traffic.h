@@ -105,4 +105,16 @@ KERNKIT_INLINE void move_block(unsigned ways, const Stage<Out>& stage, Out* out,
   if ((ways & kAskForOutput) != 0) ask_for_output(out + kBlock, 512);
 }
 
+/// Ends the block at element `i` of a loop over `n` elements, of which `done` are made now. Returns
+/// the first element of the next block.
+template <bool kAvx, class Out, class... In>
+KERNKIT_INLINE int64_t end_block(unsigned ways, const Stage<Out>& stage, int64_t i, int64_t done,
+                                 int64_t n, Out* out, const In*... in) {
+  if (ways != 0) {
+    move_block<kAvx>(ways, stage, out + i, in + i...);
+    return next_block<Out>(ways, done, n);
+  }
+  return done;
+}
+
 }  // namespace kernkit::cpu::detail
