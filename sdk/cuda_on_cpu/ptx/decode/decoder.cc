@@ -24,14 +24,6 @@ std::vector<uint32_t> sizes_of(const std::vector<Variable>& variables) {
   return sizes;
 }
 
-// PTX ISA, "Texture Instructions" and "Surface Instructions".
-bool uses_texture(const std::string& name) {
-  for (const char* one : {"tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"}) {
-    if (name == one) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 Decoder::Decoder(const Module& module, const Function& kernel, const Addresses& addresses)

@@ -179,9 +179,7 @@ class BodyParser {
     }
     // Operands of textures and surfaces have a form of their own; the decoder rejects such an
     // instruction by its name.
-    static const std::set<std::string> kTextures = {"tex",  "tld4",  "txq", "suld",
-                                                    "sust", "sured", "suq", "istypep"};
-    if (kTextures.count(instruction.name) != 0) {
+    if (uses_texture(instruction.name)) {
       while (!lexer_.accept(";")) lexer_.next();
       return;
     }
@@ -195,6 +193,12 @@ class BodyParser {
 };
 
 }  // namespace
+
+bool uses_texture(const std::string& name) {
+  static const std::set<std::string> kNames = {"tex",  "tld4",  "txq", "suld",
+                                               "sust", "sured", "suq", "istypep"};
+  return kNames.count(name) != 0;
+}
 
 std::vector<Statement> parse_body(const Function& function) { return BodyParser(function).parse(); }
 

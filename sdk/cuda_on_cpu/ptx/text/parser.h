@@ -13,6 +13,9 @@ namespace kernkit::cuda_on_cpu::ptx {
 
 std::unique_ptr<Module> parse_module(std::string text);
 std::vector<Statement> parse_body(const Function& function);
+/// Whether an instruction is of PTX ISA, "Texture Instructions" or "Surface Instructions", by its
+/// first word. Operands of such an instruction are not read: none is supported.
+bool uses_texture(const std::string& name);
 
 /// Behind the space of a variable: `.align 4 .b8 name[16] = {1, 2}`.
 Variable parse_variable(Lexer& lexer, const std::string& space);
