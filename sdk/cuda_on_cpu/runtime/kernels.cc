@@ -61,8 +61,8 @@ std::string lack_of_ptx(const void* fat_binary, const ModuleInfo& code, int devi
   }
   const int first = *std::min_element(code.ptx.begin(), code.ptx.end());
   return name + " has PTX of " + list("compute_", code.ptx) +
-         ", and the device's compute capability is " + std::to_string(device / 10) + "." +
-         std::to_string(device % 10) + ": set KERNKIT_CAPABILITY=" + std::to_string(first) +
+         ", and the device's compute capability is " + capability_text(device) +
+         ": set KERNKIT_CAPABILITY=" + std::to_string(first) +
          ", or compile it with PTX of an earlier compute capability";
 }
 

@@ -61,8 +61,7 @@ cudaError_t check(const Request& request, const KernelInfo& kernel) {
       return reject_argument(
           "clusterDim: a cluster of blocks needs compute capability 9.0; the "
           "device has " +
-              std::to_string(device.compute_capability / 10) + "." +
-              std::to_string(device.compute_capability % 10),
+              capability_text(device.compute_capability),
           cudaErrorNotSupported);
     }
     if (volume(cluster) > 8) return cudaErrorInvalidClusterSize;

@@ -79,6 +79,9 @@ uint64_t State::random() {
 const CudaDevice& current_device() {
   return state().devices.at(static_cast<size_t>(thread_state().device));
 }
+std::string capability_text(int compute_capability) {
+  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
+}
 
 bool is_default_stream(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;

@@ -165,6 +165,8 @@ struct ThreadState {
 
 State& state();
 const CudaDevice& current_device();
+/// "9.0" for 90.
+std::string capability_text(int compute_capability);
 /// Null for a function of which it is not known how to call it.
 KernelInfo* find_kernel(const void* kernel);
 bool runs_by_ptx(const KernelInfo& kernel);
