@@ -5,18 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "check.h"
-
-bool right = true;
-
-template <class T>
-void expect(T wanted, T found, int line) {
-  if (wanted == found) return;
-  std::printf("line %d: %lld, not %lld\n", line, static_cast<long long>(found),
-              static_cast<long long>(wanted));
-  right = false;
-}
-#define EXPECT(wanted, found) expect(wanted, found, __LINE__)
+#include "expect.h"
 
 __global__ void scale(const int* x, int* y, int factor, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a device's default pool and of a pool of its own: what a pool uses and reserves, what
 // it keeps by its release threshold, and the errors of its functions.
-#include "check.h"
-
-bool right = true;
-
-template <class T>
-void expect(T wanted, T found, int line) {
-  if (wanted == found) return;
-  std::printf("line %d: %llu, not %llu\n", line, static_cast<unsigned long long>(found),
-              static_cast<unsigned long long>(wanted));
-  right = false;
-}
-#define EXPECT(wanted, found) expect(wanted, found, __LINE__)
+#include "expect.h"
 
 __global__ void fill(int* x, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

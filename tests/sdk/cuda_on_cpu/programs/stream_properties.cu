@@ -4,18 +4,7 @@
 // pitch.
 #include <cstring>
 
-#include "check.h"
-
-bool right = true;
-
-template <class T, class U>
-void expect(T wanted, U found, int line) {
-  if (wanted == found) return;
-  std::printf("line %d: %lld, not %lld\n", line, static_cast<long long>(found),
-              static_cast<long long>(wanted));
-  right = false;
-}
-#define EXPECT(wanted, found) expect(wanted, found, __LINE__)
+#include "expect.h"
 
 __global__ void add(int* x) { *x += 1; }
 
