@@ -24,30 +24,20 @@ def pytest_collection_modifyitems(items: list) -> None:
     items.sort(key=lambda item: rank.get(item.path.name, len(names)))
 
 
-def skip_without_git(error: Exception) -> None:
-    """Skips the test that ended with this error where git is not installed and the error reports
-    that. All other tests run."""
-    named = getattr(error, "filename", None) == "git" or "git is not installed" in str(error)
-    if named and not shutil.which("git"):
-        pytest.skip("git is not installed")
-
-
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item):
+def skip_without_git(item: pytest.Item):
+    """Skips a test that ends with an error where git is not installed and the error reports that. All
+    other tests run."""
     try:
         return (yield)
     except Exception as error:
-        skip_without_git(error)
+        named = getattr(error, "filename", None) == "git" or "git is not installed" in str(error)
+        if named and not shutil.which("git"):
+            pytest.skip("git is not installed")
         raise
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item):
-    try:
-        return (yield)
-    except Exception as error:
-        skip_without_git(error)
-        raise
+pytest_runtest_setup = pytest_runtest_call = skip_without_git
 
 
 @pytest.fixture(scope="session")
