@@ -119,11 +119,15 @@ def {kk}called(op, arguments, options):
     return results
 
 
+def {kk}with_dims(tensors, dim):
+    """The tensors of a list, each with its batch dimension."""
+    return {kk}zip(tensors, dim if {kk}isinstance(dim, ({kk}list, {kk}tuple)) else [dim] * {kk}len(tensors))
+
+
 def {kk}item(value, dim, i):
     """Item i of a batch; of none, a tensor of zeros."""
     if {kk}isinstance(value, ({kk}list, {kk}tuple)):
-        dims = dim if {kk}isinstance(dim, ({kk}list, {kk}tuple)) else [dim] * {kk}len(value)
-        return [{kk}item(one, of_one, i) for one, of_one in {kk}zip(value, dims)]
+        return [{kk}item(one, of_one, i) for one, of_one in {kk}with_dims(value, dim)]
     if dim is None:
         return value
     return value.select(dim, i) if value.shape[dim] != 0 else value.new_zeros([*value.shape[:dim], *value.shape[dim + 1:]])
@@ -131,8 +135,7 @@ def {kk}item(value, dim, i):
 
 def {kk}is_all_batched(value, dim):
     if {kk}isinstance(value, ({kk}list, {kk}tuple)):
-        dims = dim if {kk}isinstance(dim, ({kk}list, {kk}tuple)) else [dim] * {kk}len(value)
-        return {kk}all({kk}is_all_batched(one, of_one) for one, of_one in {kk}zip(value, dims))
+        return {kk}all({kk}is_all_batched(one, of_one) for one, of_one in {kk}with_dims(value, dim))
     return dim is not None or not {kk}isinstance(value, {kk}torch.Tensor)
 
 
