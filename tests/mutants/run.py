@@ -32,7 +32,6 @@ import os
 import pathlib
 import re
 import signal
-import subprocess
 import sys
 import threading
 import time

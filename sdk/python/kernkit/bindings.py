@@ -204,16 +204,14 @@ def _marks(op: Op, names: Dict[str, str]) -> str:
     error, and a bool of NumPy becomes Python's."""
     lines = ""
     for value in op.parameters:
+        name = names[value.name]
         if value.type in ("Tensor", "Any"):
-            name = names[value.name]
             written = f'{{not_written}}("{op.name}", "{value.name}")'
             line = written if value.is_written else f"{name} = {{resolved}}({name})"
             lines += f"    if {name}.__class__ not in {{eager}} and {{is_lazy}}({name}):\n        {line}\n"
         elif value.type == "bool" and not value.is_list:
-            name = names[value.name]
             lines += f"    if {name}.__class__ is not bool:\n        {name} = {{plain_bool}}({name})\n"
         elif value.type == "bool":
-            name = names[value.name]
             lines += f"    if {{isinstance}}({name}, ({{list}}, {{tuple}})):\n        {name} = [{{plain_bool}}(one) for one in {name}]\n"
     return lines
 

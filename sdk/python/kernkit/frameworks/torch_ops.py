@@ -199,7 +199,7 @@ class TorchWriter(Writer):
 
     def functional(self) -> List[str]:
         """The form that makes and returns what the op writes and never reads."""
-        op, asked = self.op, self._asked()
+        asked = self._asked()
         how = "has no gradient that torch knows; register_autograd gives it one"
         refuse = self._refuse_gradient(self.inputs, how)
         names = ", ".join(self.names[v.name] for v in self.out)
