@@ -17,7 +17,7 @@ LEFT_OUT = "not all and not slow"
 
 @pytest.fixture(scope="module")
 def without_nvcc(tmp_path_factory):
-    """An environment in which nobody finds nvcc, and which leaves CUDA out."""
+    """An environment without nvcc on PATH, which leaves CUDA out."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CUDA", "PYTEST_"))}
     return {**environment, "KERNKIT_CUDA": "OFF", "PATH": path_without(tmp_path_factory.mktemp("links"), "nvcc")}
 

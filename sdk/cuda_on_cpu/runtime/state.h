@@ -94,7 +94,7 @@ struct Allocation {
   const char* freed_by = "";
 };
 
-/// What is known of an allocation that was freed.
+/// An allocation that was freed.
 struct FreedMemory {
   size_t size;  // [bytes]
   const char *allocated_by, *freed_by;

@@ -169,13 +169,13 @@ FAULT(misaligned_double, "`double` at an address that is a multiple of 4", "memc
 }
 
 __global__ void store_one(int* y) { *y = 1; }  // store_one
-FAULT(use_after_free, "a kernel behind `cudaFree()`", "memcheck", "store_one") {
+FAULT(use_after_free, "a kernel after `cudaFree()`", "memcheck", "store_one") {
   int* y = zeros(1);
   if (planted) cudaFree(y);
   store_one<<<1, 1>>>(y);
   if (!planted) cudaFree(y);
 }
-FAULT(use_after_free_async, "a kernel behind `cudaFreeAsync()` in its stream", "memcheck",
+FAULT(use_after_free_async, "a kernel after `cudaFreeAsync()` in its stream", "memcheck",
       "store_one") {
   int* y = nullptr;
   cudaMallocAsync(&y, sizeof(int), cudaStreamPerThread);

@@ -30,7 +30,7 @@ template <class R, class X, bool kFlushes>
 void set_register(Warp& warp, const Operation& operation) {
   put_in_register<R>(warp, operation, compared<X, kFlushes>(warp, operation));
 }
-// Of two numbers of 16 bits, each for its half of the result.
+// set of two numbers of 16 bits, each for its half of the result.
 template <class H>
 void set_register_of_pairs(Warp& warp, const Operation& operation) {
   const uint32_t low = combined(warp, operation, compared_halves<H, 2, 0>(warp, operation));

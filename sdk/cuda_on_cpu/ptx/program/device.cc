@@ -259,7 +259,7 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
     return cudaSuccess;
   });
 }
-// Of speed alone.
+// A hint about speed.
 cudaError_t cudaDeviceSetCacheConfig(int) {
   return call("cudaDeviceSetCacheConfig", Reach::kHost, [] { return cudaSuccess; });
 }

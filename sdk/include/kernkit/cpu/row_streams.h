@@ -61,7 +61,7 @@ class RowStreams {
   KERNKIT_LOCAL bool next_of(const void* out);
 
   int* shared_;
-  int bits_ = 0;              // while learning, all that are not known to stay in the caches
+  int bits_ = 0;              // while learning, all that no read has shown to stay in the caches
   int maps_ = 0, reads_ = 0;  // of this row
   bool learning_;
   const void* outs_[kMaps];
