@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "sdk/python"))
 
 
 # Files that take longest, with which ./kk test begins, so that no worker ends with one of them alone.
-LONG = ("builds", "frameworks_builds", "headers", "cuda_on_cpu", "fuzz", "format", "cuda_code", "vectorised",
+LONG = ("builds", "frameworks_builds", "headers", "simulator", "fuzz", "format", "cuda_code", "vectorised",
         "examples", "wheel", "bench", "add", "consumers", "update", "doctor", "kk_gpu", "coexistence")  # fmt: skip
 
 

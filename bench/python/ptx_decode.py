@@ -54,7 +54,7 @@ def compiled(nvcc, folder, count):
 
 
 def fat_binary(ptx):
-    """As nvcc --no-compress writes it; see sdk/cuda_on_cpu/ptx/image/fat_binary.cc."""
+    """As nvcc --no-compress writes it; see sdk/simulator/ptx/image/fat_binary.cc."""
     entry = struct.pack("<HHIQQIIQQQQ", 1, 0, 64, len(ptx) + 1, 0, 0, 80, 0, 0, 0, 0)
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry) + len(ptx) + 1) + entry + ptx + b"\0"
 

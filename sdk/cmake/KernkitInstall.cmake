@@ -9,13 +9,13 @@ install(TARGETS kernkit kernkit_host kernkit_host_shared EXPORT kernkitTargets)
 install(EXPORT kernkitTargets NAMESPACE kernkit:: DESTINATION "${package_dir}")
 install(DIRECTORY include/kernkit TYPE INCLUDE)
 install(FILES cmake/kernkitConfig.cmake
-  cmake/KernkitCudaOnCpu.cmake cmake/KernkitCudaWheel.cmake cmake/KernkitDlpack.cmake
+  cmake/KernkitSimulator.cmake cmake/KernkitSimulatorPtx.cmake cmake/KernkitCudaWheel.cmake cmake/KernkitDlpack.cmake
   cmake/KernkitIdentity.cmake
   cmake/KernkitKernel.cmake cmake/KernkitLibrary.cmake cmake/KernkitPackage.cmake cmake/KernkitTests.cmake
   cmake/compile_on_cpu.sh cmake/kernkit.map src/kernkit.cc
   "${CMAKE_CURRENT_BINARY_DIR}/kernkitConfigVersion.cmake"
   DESTINATION "${package_dir}")
-install(DIRECTORY cuda_on_cpu on_gpu DESTINATION "${package_dir}")
+install(DIRECTORY simulator on_gpu DESTINATION "${package_dir}" PATTERN tests EXCLUDE)
 if(TARGET kernkit_tvm_ffi_compat)
   install(TARGETS kernkit_tvm_ffi_compat EXPORT kernkitTargets)
   install(DIRECTORY tvm_ffi_compat/tvm DESTINATION include/kernkit_tvm_ffi_compat)

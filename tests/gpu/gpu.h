@@ -20,7 +20,7 @@
 #include "kernkit/testing/hold.h"
 #include "kernkit/testing/reference.h"
 
-// Of CUDA on the CPU, where that is linked: kernkit/cuda_on_cpu/runtime.h.
+// Of CUDA on the CPU, where that is linked: kernkit/simulator/runtime.h.
 extern "C" {
 [[gnu::weak]] void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream);
 [[gnu::weak]] void kernkit_open_to_kernels(const void* memory, cudaStream_t stream);

@@ -4,7 +4,7 @@
 #include "fused_add_rms_norm/fused_add_rms_norm.h"
 #include "gelu_and_mul/gelu_and_mul.h"
 #include "gpu.h"
-#include "kernkit/cuda_on_cpu/counters.h"
+#include "kernkit/simulator/counters.h"
 #include "layer_norm/layer_norm.h"
 #include "rms_norm/rms_norm.h"
 #include "rms_norm_fp8/rms_norm_fp8.h"
@@ -14,7 +14,7 @@
 namespace kernkit::gpu {
 namespace {
 
-using cuda_on_cpu::over_budget;
+using simulator::over_budget;
 
 /// Rows of contiguous memory, the first element so many from a 16-byte boundary.
 template <class T>
@@ -159,9 +159,9 @@ TYPED_TEST(GpuRowTraffic, RowsThatAreNotAligned) {
   std::string over;
   this->sweep([this, &n = this->n, &d = this->d, s = this->s, &over] {
     auto y = this->matrix(n, d, 1), x = this->matrix(n, d, 1);
-    const cuda_on_cpu::Counting counting;
+    const simulator::Counting counting;
     kernels::softmax_cuda(y.view("y"), x.view("x"));
-    const cuda_on_cpu::KernelCounters kernel = counting.kernel();
+    const simulator::KernelCounters kernel = counting.kernel();
     for (const auto& traffic : {kernel.counters.loads, kernel.counters.stores}) {
       EXPECT_EQ(traffic.bytes, n * d * s);
       EXPECT_LE(traffic.unique_sectors, n * d * s / 32 + 1);

@@ -3,14 +3,14 @@
 #include <gmock/gmock.h>
 
 #include "case.h"
-#include "kernkit/cuda_on_cpu/counters.h"
+#include "kernkit/simulator/counters.h"
 #include "planted.h"
 
 namespace kernkit::gpu {
 namespace {
 
-using cuda_on_cpu::over_budget;
-using cuda_on_cpu::TrafficBudget;
+using simulator::over_budget;
+using simulator::TrafficBudget;
 
 template <class Op>
 class GpuTraffic : public GpuTest {

@@ -123,7 +123,7 @@ def test_every_header_of_tvm_ffi_is_served_or_refused():
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 def test_headers_compile_alone(compiler, ours_flags):
     text = "\n".join(f"#include <{header}>" for header in SERVED)
-    command = [compiler, *COMPILE[1:], *ours_flags, "-isystem", compiled.ROOT / "sdk/cuda_on_cpu/include", "-fsyntax-only", "-x", "c++", "-"]
+    command = [compiler, *COMPILE[1:], *ours_flags, "-isystem", compiled.ROOT / "sdk/simulator/shim", "-fsyntax-only", "-x", "c++", "-"]
     for first in SERVED:  # each the first of all
         done = subprocess.run(command, input=f"#include <{first}>\n", capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

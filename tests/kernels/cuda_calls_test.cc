@@ -11,7 +11,7 @@
 
 #include "add/add.h"
 #include "kernkit/cuda/device_guard.h"
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/reference.h"
 #include "kernkit/testing/sweep.h"
 #include "kernkit/testing/tensor.h"
@@ -29,11 +29,11 @@ extern "C" __attribute__((visibility("default"))) void* TVMFFIEnvGetStream(int32
 namespace kernkit::kernels {
 namespace {
 
-using cuda_on_cpu::CudaCall;
-using cuda_on_cpu::CudaDevice;
-using cuda_on_cpu::CudaFault;
-using cuda_on_cpu::CudaLaunch;
-using cuda_on_cpu::CudaRuntime;
+using simulator::CudaCall;
+using simulator::CudaDevice;
+using simulator::CudaFault;
+using simulator::CudaLaunch;
+using simulator::CudaRuntime;
 using testing::error_of;
 using testing::fill_random_bits;
 using testing::HostTensor;

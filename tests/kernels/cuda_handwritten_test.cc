@@ -2,7 +2,7 @@
 // <<<>>> with a guard and get_cuda_stream(), as nvcc compiles it, with CUDA on the CPU.
 #include <gtest/gtest.h>
 
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/tensor.h"
 
 void clamp(kernkit::TensorView x);
@@ -18,14 +18,14 @@ namespace kernkit::testing {
 namespace {
 
 TEST(CudaHandwritten, IsRecorded) {
-  cuda_on_cpu::CudaRuntime runtime(std::vector<cuda_on_cpu::CudaDevice>(2));
+  simulator::CudaRuntime runtime(std::vector<simulator::CudaDevice>(2));
   cudaSetDevice(1);
   cudaStreamCreate(&host_stream);
   cudaSetDevice(0);
   HostTensor<float> x({5});
   x.dl()->device = {kDLCUDA, 1};
   clamp(x.view("x"));
-  const cuda_on_cpu::CudaLaunch launch = runtime.launches().at(0);
+  const simulator::CudaLaunch launch = runtime.launches().at(0);
   EXPECT_EQ(launch.kernel, "(anonymous namespace)::clamp_kernel<float>");
   EXPECT_EQ(launch.grid.x, 2u);
   EXPECT_EQ(launch.grid.y, 3u);
@@ -40,7 +40,7 @@ TEST(CudaHandwritten, IsRecorded) {
 }
 
 TEST(CudaHandwritten, FailedLaunchIsAnError) {
-  cuda_on_cpu::CudaRuntime runtime;
+  simulator::CudaRuntime runtime;
   HostTensor<float> x({5});
   x.dl()->device = {kDLCUDA, 0};
   runtime.fail("cudaLaunchKernel", 1, cudaErrorInvalidConfiguration);

@@ -14,7 +14,7 @@
 #include "gelu_and_mul/gelu_and_mul.h"
 #include "kernkit/cpu/machine.h"
 #include "kernkit/cuda/check.h"
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/contract.h"
 #include "kernkit/testing/line.h"
 #include "kernkit/testing/reference.h"
@@ -116,7 +116,7 @@ class RowKernels : public ::testing::Test {
           << "row " << r << ", column " << i;
     }
   }
-  cuda_on_cpu::CudaRuntime runtime_;
+  simulator::CudaRuntime runtime_;
 };
 using Types = ::testing::Types<float16, bfloat16, float, double>;
 TYPED_TEST_SUITE(RowKernels, Types, );

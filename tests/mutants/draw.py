@@ -9,7 +9,7 @@ from typing import Dict, Iterator, List, Optional, Tuple
 
 # Headers that C reads too, or that only tests include.
 LEFT_OUT = re.compile(
-    r"kernkit/(abi|testing|base|host_api/any_tensor)|/include/kernkit_cuda_on_cpu/"
+    r"kernkit/(abi|testing|base|host_api/any_tensor)|/include/kernkit_simulator/"
 )
 EXCHANGED = [
     (" < ", " <= "),

@@ -46,7 +46,7 @@ FOLDERS = [
     "sdk/include/kernkit/cpu/",
     "sdk/include/kernkit/cuda/",
     "sdk/python/kernkit/frameworks/",
-    "sdk/cuda_on_cpu/ptx/",
+    "sdk/simulator/ptx/",
 ]
 # What is left of a mutant to plant alone.
 NOT_REACHED = "not reached at run time"

@@ -263,7 +263,7 @@ def test_gpu_only_where_its_ptx_runs(project, tmp_path):
 
 
 def links_the_machine(program):
-    return "kernkit_cuda_on_ptx" in run("nm", program)
+    return "kernkit_simulator_ptx" in run("nm", program)
 
 
 @pytest.mark.all

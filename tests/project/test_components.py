@@ -59,7 +59,7 @@ def test_an_include_of_a_part_is_found(root, by_part, path, included):
 
 def test_a_library_takes_the_simulator_over(default_library):
     files = seal.files_below(str(default_library / "third_party/kernkit"))
-    assert any(path.startswith("cuda_on_cpu/") for path in files)
+    assert any(path.startswith("simulator/") for path in files)
 
 
 def test_a_library_configures_without_what_it_left(default_library, tmp_path):
@@ -77,5 +77,5 @@ def test_a_library_needs_no_other_debian_package(default_library):
 def test_parts_are_named_once_and_by_what_is_there(root):
     names = [part.name for part in parts.PARTS]
     assert len(set(names)) == len(names)
-    assert parts.part_of("cuda_on_cpu/ptx/machine.cc") == "ptx"
-    assert parts.part_of("cuda_on_cpu/runtime/memory.cc") == "cuda_on_cpu"
+    assert parts.part_of("simulator/ptx/machine.cc") == "ptx"
+    assert parts.part_of("simulator/runtime/memory.cc") == "simulator"

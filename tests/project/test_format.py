@@ -55,8 +55,8 @@ def commands(root, tmp_path_factory):
 
 def files_once(root, commands, of_ptx=False):
     """Each file as one target compiles it, not as all do."""
-    files = {str(path) for folder in ("kernels", "sdk/src", "sdk/cuda_on_cpu") for path in root.glob(f"{folder}/**/*.cc")
-             if ("cuda_on_cpu/ptx/" in str(path)) == of_ptx}  # fmt: skip
+    files = {str(path) for folder in ("kernels", "sdk/src", "sdk/simulator") for path in root.glob(f"{folder}/**/*.cc")
+             if ("simulator/ptx/" in str(path)) == of_ptx}  # fmt: skip
     once = {entry["file"]: entry for entry in commands if entry["file"] in files}
     assert len(once) > 30
     return [once[file] for file in sorted(once)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every function of CUDA's half and bfloat16 headers that takes numbers, compiled by nvcc and run from its PTX: the machine
-knows each instruction. The values of instructions are tested in tests/sdk/cuda_on_cpu/ptx.
+knows each instruction. The values of instructions are tested in sdk/simulator/tests/ptx.
 
 Source of the names: the toolkit's headers, so that a new function turns a test red.
 """

@@ -9,16 +9,16 @@ import subprocess
 import pytest
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "sdk/include"
-CUDA_ON_CPU = INCLUDE.parent / "cuda_on_cpu/include"
+SHIM = INCLUDE.parent / "simulator/shim"
 HEADERS = sorted(p.relative_to(INCLUDE) for p in INCLUDE.rglob("*.h"))
 # Testing, CUDA and host headers are not what a kernel's file includes.
-LIGHT = [h for h in HEADERS if h.parts[1] not in ("testing", "cuda", "cuda_on_cpu", "host")]
+LIGHT = [h for h in HEADERS if h.parts[1] not in ("testing", "cuda", "host")]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
 def compile_text(compiler, flags, text, dlpack_include):
     command = [compiler, *flags, "-I", INCLUDE, "-isystem", dlpack_include, "-"]
-    command[1:1] = ["-isystem", cuda_include() or CUDA_ON_CPU]
+    command[1:1] = ["-isystem", cuda_include() or SHIM]
     return subprocess.run(command, input=text, capture_output=True, text=True)
 
 

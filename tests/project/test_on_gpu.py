@@ -18,21 +18,21 @@ kernkit_add_library(ops)
 kernkit_add_kernel(ops plus INCLUDE_DIRECTORIES numbers SOURCES detail/one.cc detail/two.cu)
 kernkit_add_kernel(ops late)
 kernkit_add_kernel(ops alone CPU_ONLY)
-kernkit_add_cuda_on_cpu(ops)
+kernkit_add_on_fibers(ops)
 find_package(benchmark REQUIRED)
 _kernkit_find_gtest()
 add_library(main OBJECT)
-target_link_libraries(main PRIVATE kernkit::cuda_on_cpu_main PUBLIC GTest::gtest)
-_kernkit_add_gpu_programs(ops . test ops_cuda_on_cpu main)
+target_link_libraries(main PRIVATE kernkit::simulator_main PUBLIC GTest::gtest)
+_kernkit_add_gpu_programs(ops . test ops_on_fibers main)
 add_library(stand_in OBJECT main.cc)
-target_link_libraries(stand_in PRIVATE kernkit::cuda_on_cpu PUBLIC benchmark::benchmark)
-_kernkit_add_gpu_programs(ops . bench ops_cuda_on_cpu stand_in)
+target_link_libraries(stand_in PRIVATE kernkit::simulator PUBLIC benchmark::benchmark)
+_kernkit_add_gpu_programs(ops . bench ops_on_fibers stand_in)
 """
 MAIN = """\
 #include <benchmark/benchmark.h>
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 int main(int argc, char** argv) {
-  kernkit::cuda_on_cpu::CudaRuntime runtime{std::vector<kernkit::cuda_on_cpu::CudaDevice>(1)};
+  kernkit::simulator::CudaRuntime runtime{std::vector<kernkit::simulator::CudaDevice>(1)};
   runtime.run_kernels(true);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

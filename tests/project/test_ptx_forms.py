@@ -12,7 +12,7 @@ import pytest
 from cuda_tools import tool
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LIST = ROOT / "tests/sdk/cuda_on_cpu/ptx/forms.txt"
+LIST = ROOT / "sdk/simulator/tests/ptx/forms.txt"
 PROGRAM = ROOT / "build/release/bin/ptx_test"
 WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxInit")  # tests of what the machine does not know, or of faults
 MACHINE = ("PtxGrid", "PtxCounters", "PtxRaces")  # tests of what no GPU shows
@@ -24,7 +24,7 @@ def listed():
 
 def known():
     """The names of the instructions that the decoder knows."""
-    return set(re.findall(r'^ *\{"(\w+)", \w+\},$', (ROOT / "sdk/cuda_on_cpu/ptx/lanes/families.cc").read_text(), re.M))
+    return set(re.findall(r'^ *\{"(\w+)", \w+\},$', (ROOT / "sdk/simulator/ptx/semantics/instructions.cc").read_text(), re.M))
 
 
 def forms_of(ptx):

@@ -3,7 +3,7 @@
 
     kernkit counters [--lines] [--json FILE] [--html FILE] [--resources FILE] PROGRAM ARGUMENTS...
 
-The program is one that `kernkit run` runs, or that links kernkit::cuda_on_ptx, as a library's tests do.
+The program is one that `kernkit run` runs, or that links kernkit::simulator_ptx, as a library's tests do.
 The exit code is the program's.
 """
 

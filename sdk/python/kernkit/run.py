@@ -29,7 +29,7 @@ from .runtime import build_runtime
 TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # which a program names that has the tools in itself
 SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, "
           "which has no libcudart.so, with -cudart none -LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in "
-          "site-packages; or link its objects with kernkit's runtime, by kernkit_add_on_ptx() in CMake")  # fmt: skip
+          "site-packages; or link its objects with kernkit's runtime, by kernkit_add_simulated() in CMake")  # fmt: skip
 PTX = "compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"
 SEPARABLE = ("nvcc compiled it with -rdc=true (separable compilation), which kernkit does not link: compile it without "
              "-rdc=true, in CMake CUDA_SEPARABLE_COMPILATION OFF")  # fmt: skip

@@ -28,7 +28,7 @@ cmake_minimum_required(VERSION 3.25)
 project(kernkit_run LANGUAGES C CXX)
 add_subdirectory("{sdk}" sdk)
 """
-SOURCES = ("cmake", "cuda_on_cpu", "include", "src")  # folders of the SDK
+SOURCES = ("cmake", "include", "simulator", "src")  # folders of the SDK
 
 
 def digest_of(sdk: pathlib.Path) -> str:

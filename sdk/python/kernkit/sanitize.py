@@ -3,7 +3,7 @@
 
     kernkit sanitize [--tool TOOLS] [--json FILE] PROGRAM ARGUMENTS...
 
-The program is one that `kernkit run` runs, or that links kernkit::cuda_on_ptx, as a library's tests do.
+The program is one that `kernkit run` runs, or that links kernkit::simulator_ptx, as a library's tests do.
 Where the program itself succeeds and a tool found something, the exit code is that of --error-exitcode.
 """
 

@@ -12,7 +12,7 @@
 #include "kernkit/testing/test_device.h"
 #include "silu_and_mul/silu_and_mul_reference.h"
 //@ if cuda
-#if defined(KERNKIT_CUDA_ON_CPU)
+#if defined(KERNKIT_ON_FIBERS)
 #include "kernkit/testing/cuda_tensor.h"
 #endif
 //@ end
@@ -103,7 +103,7 @@ TEST_F(SiluAndMul, ArithmeticIsWiderThanFloat16) {
 }
 
 //@ if cuda
-#if defined(KERNKIT_CUDA_ON_CPU)
+#if defined(KERNKIT_ON_FIBERS)
 // More elements than 32 bits count. Memory exists where it is touched, and of the blocks some run,
 // the first and the last among them.
 class SiluAndMulLarge : public SiluAndMul {

@@ -2,16 +2,16 @@
 // A device of CUDA on the CPU, for Python: tensors there, a stream, and what was launched on it.
 #include "kernkit/cuda/allocator.h"
 #include "kernkit/cuda/check.h"
-#include "kernkit/cuda_on_cpu/runtime.h"
 #include "kernkit/export.h"
+#include "kernkit/simulator/runtime.h"
 
 namespace {
 
 using kernkit::Tensor;
 using kernkit::TensorView;
 
-kernkit::cuda_on_cpu::CudaRuntime& runtime() {
-  static kernkit::cuda_on_cpu::CudaRuntime one;
+kernkit::simulator::CudaRuntime& runtime() {
+  static kernkit::simulator::CudaRuntime one;
   one.run_kernels(true);
   return one;
 }

@@ -38,7 +38,7 @@ def test_tests(root, program):
 def test_programs(root):
     folder = build(root, "kernkit_cudart")
     programs = sorted((folder / "programs").iterdir())
-    sources = {path.stem for path in (root / "tests/sdk/cuda_on_cpu/programs").glob("*.cu")}
+    sources = {path.stem for path in (root / "sdk/simulator/tests/programs").glob("*.cu")}
     assert sources <= {program.name for program in programs}, "./kk build makes them"
     # Programs make calls that return an error on purpose, which memcheck counts.
     found = {program.name: [finding for finding in findings(folder, program) if "Program hit " not in finding["sentence"]]

@@ -245,12 +245,12 @@ def compiles(library, names, root, dlpack_include):
     lines = ["#define KERNKIT_CONTRACT_IN_CUDA_TEST"]
     for path in sorted(FILES, key=lambda path: path.endswith(".cu")):
         if path.endswith(".cu"):
-            lines.append('#include "kernkit_cuda_on_cpu/translation_unit.h"')
+            lines.append('#include "kernkit_simulator/translation_unit.h"')
         paths = [path.replace("swish", name) for name in names]
         lines += [f'#include "{path}"' for path in paths if (library / path).exists()]
     (library / "all.cc").write_text("\n".join([*lines, ""]))
-    folders = [library, library / "kernels", root / "sdk/cuda_on_cpu/include", root / "sdk/include", dlpack_include]
-    macros = ["COMPILED", "CONTRACT_COMPILED", "CUDA_ON_CPU", "WITH_CUDA"]
+    folders = [library, library / "kernels", root / "sdk/simulator/shim", root / "sdk/include", dlpack_include]
+    macros = ["COMPILED", "CONTRACT_COMPILED", "ON_FIBERS", "WITH_CUDA"]
     command = ["g++", "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
                "-Wno-unknown-pragmas", *(f"-DKERNKIT_{macro}" for macro in macros),
                *(f"-I{folder}" for folder in folders), library / "all.cc"]  # fmt: skip
@@ -351,9 +351,9 @@ def test_macros_of_the_compilers_are_known(root, dlpack_include):
     headers = ["gtest/gtest.h", "benchmark/benchmark.h", "kernkit/cpu/elementwise.h", "kernkit/export.h",
                "kernkit/function.h", "kernkit/testing/contract.h", "kernkit/testing/benchmark.h",
                "kernkit/testing/list.h", "kernkit/testing/sweep.h", "kernkit/testing/test_device.h",
-               "kernkit_cuda_on_cpu/translation_unit.h", "kernkit/cuda/elementwise.cuh"]  # fmt: skip
-    folders = [root / "sdk/cuda_on_cpu/include", root / "sdk/include", dlpack_include]
-    command = ["g++", "-std=c++17", "-dM", "-E", "-x", "c++", "-DKERNKIT_CUDA_ON_CPU", "-DKERNKIT_WITH_CUDA",
+               "kernkit_simulator/translation_unit.h", "kernkit/cuda/elementwise.cuh"]  # fmt: skip
+    folders = [root / "sdk/simulator/shim", root / "sdk/include", dlpack_include]
+    command = ["g++", "-std=c++17", "-dM", "-E", "-x", "c++", "-DKERNKIT_ON_FIBERS", "-DKERNKIT_WITH_CUDA",
                *(f"-I{folder}" for folder in folders), "-"]  # fmt: skip
     text = "".join(f'#include "{header}"\n' for header in headers)
     macros = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout

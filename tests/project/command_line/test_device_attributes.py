@@ -127,7 +127,7 @@ def test_every_attribute_has_a_value_and_its_property_the_same(root, runtime, pr
 
 
 def test_the_table_has_the_names_of_the_header(root, attributes):
-    text = (root / "sdk/cuda_on_cpu/runtime/device_attributes.cc").read_text()
+    text = (root / "sdk/simulator/runtime/device_attributes.cc").read_text()
     rows = re.findall(r'^ +\{(\d+), "(\w+)",', text, re.MULTILINE)
     assert [(name, int(number)) for number, name in rows] == [
         (name, number) for name, number in attributes.items() if not re.fullmatch(r"Reserved\d+", name)

@@ -58,7 +58,7 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
         (ALONE + PTX, "", "the CUDA runtime is linked into it statically: link it with nvcc's -cudart shared, in "
          "CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, which has no libcudart.so, with -cudart none "
          "-LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in site-packages; or link its objects with "
-         "kernkit's runtime, by kernkit_add_on_ptx() in CMake"),
+         "kernkit's runtime, by kernkit_add_simulated() in CMake"),
         (ALONE + SASS, "libcudart.so.13", "it has machine code only (sm_80): compile it with PTX, as nvcc's "
          "-arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"),
         (ALONE + PTX, "libcuda.so.1", "it calls the driver's API (libcuda.so.1), which kernkit does not have: use the "
@@ -185,7 +185,7 @@ ADVICE = {
 
 
 def names_of_missing(root):
-    return re.findall(r"\bX\((\w+)\)", (root / "sdk/cuda_on_cpu/ptx/program/names.h").read_text())
+    return re.findall(r"\bX\((\w+)\)", (root / "sdk/simulator/libcudart/unsupported_api.h").read_text())
 
 
 def test_each_missing_function_says_once_what_to_do(root, runtime):
@@ -216,7 +216,7 @@ def test_it_has_every_function_of_the_toolkits_runtime(runtime):
 
 def test_what_is_called_missing_is_missing(root):
     """In a program that is linked from objects the linker would take what is called missing first."""
-    folder = root / "sdk/cuda_on_cpu"
+    folder = root / "sdk/simulator"
     missing = set(names_of_missing(root))
     sources = [*folder.glob("runtime/*.cc"), *folder.glob("ptx/program/*.cc")]
     there = {name for path in sources for name in re.findall(r"^\w[\w* ]*?\b(_*cuda[A-Z]\w*)\(", path.read_text(), re.M)}
@@ -505,12 +505,12 @@ def test_a_struct_has_the_layout_of_nvidias(root, header, ours, theirs):
     folder = include_of("driver_types.h")
     if folder is None:
         pytest.skip("driver_types.h is not installed (wheel nvidia-cuda-runtime)")
-    path = root / "sdk/cuda_on_cpu/ptx/program" / header
+    path = root / "sdk/simulator/libcudart" / header
     body = re.search(rf"^struct {ours} {{\n(.*?)^}};", path.read_text(), re.MULTILINE | re.DOTALL)[1]
     members = re.findall(r"(\w+)(?:\[\d+\])?[,;]", body)
     named = [name for name in members if not name.startswith("unused")]
     assert named
-    lines = [f'#include "{path}"', "#include <driver_types.h>", f"using Ours = kernkit::cuda_on_cpu::{ours};",
+    lines = [f'#include "{path}"', "#include <driver_types.h>", f"using Ours = kernkit::simulator::{ours};",
              f"static_assert(sizeof(Ours) == sizeof({theirs}));"]  # fmt: skip
     for name in named:
         lines.append(f"static_assert(offsetof(Ours, {name}) == offsetof({theirs}, {name}));")

@@ -56,8 +56,8 @@ def test_doctor_looks_at_the_copy_of_the_library_in_whose_folder_it_runs(sealed,
 
 
 def test_a_copy_holds_the_core_and_what_it_takes(tmp_path):
-    files = ["include/kernkit/tensor.h", "tvm_ffi_compat/tvm/ffi/any.h", "cuda_on_cpu/ptx/machine.cc",
-             "cuda_on_cpu/runtime/memory.cc", "python/kernkit/new.py", "python/kernkit/add.py"]  # fmt: skip
+    files = ["include/kernkit/tensor.h", "tvm_ffi_compat/tvm/ffi/any.h", "simulator/ptx/machine.cc",
+             "simulator/runtime/memory.cc", "python/kernkit/new.py", "python/kernkit/add.py"]  # fmt: skip
     for path in files:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("")
@@ -66,5 +66,5 @@ def test_a_copy_holds_the_core_and_what_it_takes(tmp_path):
     assert parts.problem("ptx,starting", folder) == 'there is no part "starting"; type ptx, tvm_ffi_compat'
     assert parts.problem("plots", folder) == 'there is no part "plots"; type ptx, tvm_ffi_compat'
     parts.leave(folder, "tvm_ffi_compat")
-    assert seal.files_below(folder) == sorted(set(files) - {"cuda_on_cpu/ptx/machine.cc", "python/kernkit/new.py"})
-    assert not (tmp_path / "cuda_on_cpu/ptx").exists()
+    assert seal.files_below(folder) == sorted(set(files) - {"simulator/ptx/machine.cc", "python/kernkit/new.py"})
+    assert not (tmp_path / "simulator/ptx").exists()

@@ -46,7 +46,7 @@ def test_a_library_with_cub_tests_all_ops_by_their_ptx(template, environment, dr
     printed = check("./kk", "test", **at)
     assert re.search(r"\n\d\d\d passed, 0 failed, 2 skipped\n$", printed), printed
     program = library / f"build/release/bin/{NAME}_ptx_test"
-    assert "kernkit_cuda_on_ptx" in check("nm", program)
+    assert "kernkit_simulator_ptx" in check("nm", program)
     for op in ("silu_and_mul", "row_sum"):
         assert f"Contract/{op}.Capture" in check(program, f"--gtest_filter=Contract/{op}.*:*Placement*:*Values*:*Float*").replace(" ", "")
     assert "\nkernkit sanitize: 0 found: memcheck 0, racecheck 0, initcheck 0, synccheck 0\n" in check("./kk", "sanitize", program, **at)
@@ -60,7 +60,7 @@ def test_a_library_with_cub_tests_all_ops_by_their_ptx(template, environment, dr
     kernel.write_text(right)
     printed = check("./kk", "test", **{**at, "env": {**at["env"], "KERNKIT_CUDA": "OFF"}})
     assert "GPU_ONLY: CUDA on the CPU leaves such a kernel out; where nvcc is, it runs by its PTX (row_sum_cuda_test)" in printed
-    assert "kernkit_cuda_on_ptx" not in check("nm", library / f"build/release/bin/{NAME}_cuda_test")
+    assert "kernkit_simulator_ptx" not in check("nm", library / f"build/release/bin/{NAME}_cuda_test")
 
 
 LAST = "      out[i] = result;\n"
@@ -90,7 +90,7 @@ def test_the_part_ptx_is_a_default_that_can_be_left_out(kernkit_new, tmp_path):
                              ("with_more", ("--with", "scratch"), True), ("no_cuda", ("--cuda", "none"), False)):  # fmt: skip
         done = kernkit_new(name, "--no-git", *words)
         assert done.returncode == 0, done.stdout
-        assert (tmp_path / name / "third_party/kernkit/cuda_on_cpu/ptx").is_dir() == has
+        assert (tmp_path / name / "third_party/kernkit/simulator/ptx").is_dir() == has
     for words, sentence in (
         (("--without", "rows"), "--without: rows is no default part; the default parts are ptx"),
         (("--without", "ptx", "--with", "ptx"), "--without: ptx is in --with"),

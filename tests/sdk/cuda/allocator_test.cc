@@ -7,8 +7,8 @@
 #include <string>
 
 #include "host_stub.h"
-#include "kernkit/cuda_on_cpu/runtime.h"
 #include "kernkit/owning_tensor.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit {
@@ -31,7 +31,7 @@ class CudaAllocator : public ::testing::Test {
   /// "cudaMalloc@3 ": the calls that allocate and free, with the device that was current.
   std::string calls() const {
     std::string text;
-    for (const cuda_on_cpu::CudaCall& call : runtime.calls()) {
+    for (const simulator::CudaCall& call : runtime.calls()) {
       const bool is_memory = call.function.find("Malloc") != std::string::npos ||
                              call.function.find("Alloc") != std::string::npos ||
                              call.function.find("Free") != std::string::npos;
@@ -40,7 +40,7 @@ class CudaAllocator : public ::testing::Test {
     return text;
   }
 
-  cuda_on_cpu::CudaRuntime runtime{{{}, {}, {}, {}}};
+  simulator::CudaRuntime runtime{{{}, {}, {}, {}}};
 };
 
 TEST_F(CudaAllocator, OnTheTensorsDevice) {

@@ -4,14 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit {
 namespace {
 
-using cuda_on_cpu::CudaFault;
-using cuda_on_cpu::CudaRuntime;
+using simulator::CudaFault;
+using simulator::CudaRuntime;
 using testing::error_of;
 
 TEST(CudaCheck, NamesCallErrorAndText) {

@@ -5,13 +5,13 @@
 
 #include <type_traits>
 
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit {
 namespace {
 
-using cuda_on_cpu::CudaRuntime;
+using simulator::CudaRuntime;
 using testing::error_of;
 
 static_assert(!std::is_copy_constructible_v<CUDADeviceGuard>, "two would restore twice");
@@ -66,7 +66,7 @@ TEST(CudaDeviceGuard, UnknownDevice) {
 }
 
 TEST(CudaDeviceGuard, NoDevice) {
-  CudaRuntime runtime(std::vector<cuda_on_cpu::CudaDevice>{});
+  CudaRuntime runtime(std::vector<simulator::CudaDevice>{});
   EXPECT_EQ(error_of([] { CUDADeviceGuard guard(0); }),
             "RuntimeError: cudaGetDevice(&previous_) failed: cudaErrorNoDevice: no CUDA-capable "
             "device is detected");

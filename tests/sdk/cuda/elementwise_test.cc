@@ -9,15 +9,15 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit {
 namespace {
 
 using cuda::Launch;
-using cuda_on_cpu::CudaLaunch;
-using cuda_on_cpu::CudaRuntime;
+using simulator::CudaLaunch;
+using simulator::CudaRuntime;
 using testing::error_of;
 using testing::HostTensor;
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/tensor.h"
 
 namespace {
@@ -35,10 +35,10 @@ namespace {
 
 using cuda::Launch;
 using cuda::LaunchConfig;
-using cuda_on_cpu::CudaDevice;
-using cuda_on_cpu::CudaFault;
-using cuda_on_cpu::CudaLaunch;
-using cuda_on_cpu::CudaRuntime;
+using simulator::CudaDevice;
+using simulator::CudaFault;
+using simulator::CudaLaunch;
+using simulator::CudaRuntime;
 using testing::error_of;
 
 // A tensor of four floats that says it is on a device.

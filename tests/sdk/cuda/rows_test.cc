@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "kernkit/cuda_on_cpu/runtime.h"
 #include "kernkit/float.h"
 #include "kernkit/math.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit {
@@ -64,7 +64,7 @@ class CudaRows : public ::testing::Test {
   ~CudaRows() override { EXPECT_TRUE(runtime.faults().empty()); }
   cuda::Launch launch() const { return cuda::Launch(TensorView(&dl, "x")); }
 
-  cuda_on_cpu::CudaRuntime runtime;
+  simulator::CudaRuntime runtime;
   DLTensor dl{};
 };
 
@@ -306,7 +306,7 @@ TEST_F(CudaRows, OverwrittenValuesOfALongRowAreAnError) {
         EXPECT_EQ(error, cudaErrorLaunchFailure);
         EXPECT_TRUE(!faults.empty() && faults[0].find("__trap()") != std::string::npos);
         runtime.~CudaRuntime();  // no call works on this device from here on
-        new (&runtime) cuda_on_cpu::CudaRuntime;
+        new (&runtime) simulator::CudaRuntime;
         runtime.run_kernels(true);
       } else {
         const int64_t each = use == Use::kBefore ? 7 : use == Use::kPointer ? 7 : 1;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "kernkit/cuda/launch.h"
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/tensor.h"
 
 namespace {
@@ -26,7 +26,7 @@ __global__ void mixed(const Factors, int8_t, unsigned, double, const void*) {}
 namespace kernkit {
 namespace {
 
-using cuda_on_cpu::CudaRuntime;
+using simulator::CudaRuntime;
 using testing::error_of;
 
 class CudaSync : public ::testing::Test {

@@ -10,7 +10,7 @@
 #include "kernkit/testing/list.h"
 #include "kernkit/testing/tensor.h"
 #if defined(KERNKIT_WITH_CUDA)
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 #endif
 
 namespace kernkit {
@@ -48,7 +48,7 @@ TEST(TestingHost, ListsOfEveryKind) {
 #if defined(KERNKIT_WITH_CUDA)
 
 TEST(TestingHost, AllocatesOnTheDeviceThatIsAskedFor) {
-  cuda_on_cpu::CudaRuntime runtime(std::vector<cuda_on_cpu::CudaDevice>(2));
+  simulator::CudaRuntime runtime(std::vector<simulator::CudaDevice>(2));
   {
     const Tensor tensor = alloc_tensor({2, 3}, dl_float32, {kDLCUDA, 1});
     cudaPointerAttributes attributes{};

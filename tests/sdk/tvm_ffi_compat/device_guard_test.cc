@@ -5,12 +5,12 @@
 
 #include <type_traits>
 
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 
 namespace {
 
 namespace ffi = tvm::ffi;
-using kernkit::cuda_on_cpu::CudaRuntime;
+using kernkit::simulator::CudaRuntime;
 
 static_assert(!std::is_copy_constructible_v<ffi::CUDADeviceGuard>, "two would restore twice");
 

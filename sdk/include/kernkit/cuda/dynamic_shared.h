@@ -19,7 +19,7 @@ __device__ __forceinline__ T* dynamic_shared() {
 
 #else
 
-namespace kernkit::cuda_on_cpu {
+namespace kernkit::simulator {
 void* dynamic_shared_memory();
 }
 
@@ -27,7 +27,7 @@ namespace kernkit::cuda {
 
 template <class T>
 T* dynamic_shared() {
-  return static_cast<T*>(cuda_on_cpu::dynamic_shared_memory());
+  return static_cast<T*>(simulator::dynamic_shared_memory());
 }
 
 }  // namespace kernkit::cuda

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernkit/cuda_on_cpu/runtime.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/types/device.h"
 
 namespace kernkit::testing {
@@ -31,13 +31,13 @@ class DeviceOnCpu {
   }
 
  private:
-  static std::vector<cuda_on_cpu::CudaDevice> devices() {
-    cuda_on_cpu::CudaDevice device;
+  static std::vector<simulator::CudaDevice> devices() {
+    simulator::CudaDevice device;
     device.memory = size_t{1} << 36;
     return {device};
   }
 
-  cuda_on_cpu::CudaRuntime runtime_{devices()};
+  simulator::CudaRuntime runtime_{devices()};
 };
 
 }  // namespace kernkit::testing

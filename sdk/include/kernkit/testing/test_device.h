@@ -10,13 +10,13 @@
 #include "kernkit/testing/host.h"  // for ops that make tensors; its stream is the default one
 #include "kernkit/testing/tensor.h"
 
-#if defined(KERNKIT_CUDA_ON_CPU)
+#if defined(KERNKIT_ON_FIBERS)
 #include "kernkit/testing/device_on_cpu.h"
 #endif
 
 namespace kernkit::testing {
 
-#if defined(KERNKIT_CUDA_ON_CPU)
+#if defined(KERNKIT_ON_FIBERS)
 using TestDevice = DeviceOnCpu;
 #else
 /// The CPU.

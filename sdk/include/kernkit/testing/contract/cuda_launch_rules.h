@@ -61,20 +61,20 @@ inline void is_captured(const Contract& contract, Verdict* verdict) {
 
 #if !defined(KERNKIT_ON_GPU)
 /// The calls of the runtime that one call of the op makes, not the first one.
-inline std::vector<cuda_on_cpu::CudaCall> calls_of(Call* call, CudaPlace* place) {
+inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaPlace* place) {
   (void)call->run();
   call->prepare();
   place->enter();
   place->runtime.clear();
   (void)call->invoke();
-  std::vector<cuda_on_cpu::CudaCall> calls = place->runtime.calls();
+  std::vector<simulator::CudaCall> calls = place->runtime.calls();
   place->leave();
   return calls;
 }
 
 inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  std::vector<cuda_on_cpu::CudaCall> calls;
+  std::vector<simulator::CudaCall> calls;
   {
     CudaPlace place;
     Call call(contract, place);
@@ -107,7 +107,7 @@ inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
   Call call(contract, place);
   call.prepare();
   place.enter();
-  place.runtime.plant(cuda_on_cpu::CudaFault::kPending, cudaErrorInvalidConfiguration);
+  place.runtime.plant(simulator::CudaFault::kPending, cudaErrorInvalidConfiguration);
   const Outcome outcome = call.invoke();
   place.leave();
   const bool kept = cudaGetLastError() == cudaErrorInvalidConfiguration;

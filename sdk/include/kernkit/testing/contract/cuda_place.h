@@ -7,9 +7,9 @@
 
 #include "kernkit/cpu/allocator.h"
 #include "kernkit/cuda/device_guard.h"
-#include "kernkit/cuda_on_cpu/runtime.h"
 #include "kernkit/env.h"
 #include "kernkit/memory/nd_alloc.h"
+#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/contract/place.h"
 
 namespace kernkit::testing::contract {
@@ -19,7 +19,7 @@ class CudaPlace : public Place {
  public:
   /// `seed` other than 0: work lags behind the host.
   explicit CudaPlace(int device = 0, unsigned seed = 0)
-      : runtime(std::vector<cuda_on_cpu::CudaDevice>(3)), device_(device) {
+      : runtime(std::vector<simulator::CudaDevice>(3)), device_(device) {
     runtime.run_kernels(true);
     runtime.set_seed(seed);
     const CUDADeviceGuard guard(device_);
@@ -32,7 +32,7 @@ class CudaPlace : public Place {
     (void)cudaFree(pool_);
   }
 
-  cuda_on_cpu::CudaRuntime runtime;
+  simulator::CudaRuntime runtime;
 
   cudaStream_t stream() const { return stream_; }
   DLDevice device() const override { return {kDLCUDA, device_}; }

@@ -34,7 +34,7 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
     Call call(contract, place);
     const Outcome outcome = call.run();
     const std::string begin = begin_of(contract, place);
-    for (const cuda_on_cpu::CudaLaunch& launch : place.runtime.launches()) {
+    for (const simulator::CudaLaunch& launch : place.runtime.launches()) {
       const bool is_default = launch.stream == nullptr || launch.stream == cudaStreamLegacy ||
                               launch.stream == cudaStreamPerThread;
       verdict->add(is_default ? begin + "it launched " + launch.kernel +
@@ -76,7 +76,7 @@ inline void tensors_device(const Contract& contract, Verdict* verdict) {
               ? ""
               : begin + outcome.text() +
                     "; expected that it runs on the tensors' device, whichever is current");
-      for (const cuda_on_cpu::CudaLaunch& launch : place.runtime.launches()) {
+      for (const simulator::CudaLaunch& launch : place.runtime.launches()) {
         verdict->add(launch.device == device
                          ? ""
                          : begin + "it launched on cuda:" + std::to_string(launch.device) +
@@ -91,9 +91,9 @@ inline void tensors_device(const Contract& contract, Verdict* verdict) {
 }
 
 /// "" or the first of these that the op called.
-inline std::string called(const std::vector<cuda_on_cpu::CudaCall>& calls,
+inline std::string called(const std::vector<simulator::CudaCall>& calls,
                           const std::vector<std::string>& names) {
-  for (const cuda_on_cpu::CudaCall& call : calls) {
+  for (const simulator::CudaCall& call : calls) {
     if (std::count(names.begin(), names.end(), call.function) > 0) return call.function;
   }
   return "";

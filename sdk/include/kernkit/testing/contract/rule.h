@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "kernkit/testing/contract/variation.h"
-#if defined(KERNKIT_CUDA_ON_CPU) || defined(KERNKIT_ON_GPU)
+#if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
 #include "kernkit/testing/contract/cuda_place.h"
 #endif
 
@@ -29,7 +29,7 @@ using MakePlace = std::unique_ptr<Place> (*)();
 inline std::vector<MakePlace> places_of(const Contract& contract) {
   std::vector<MakePlace> all;
   if (contract.runs_on_cpu()) all.push_back([] { return std::make_unique<Place>(); });
-#if defined(KERNKIT_CUDA_ON_CPU) || defined(KERNKIT_ON_GPU)
+#if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
   if (contract.runs_on_cuda()) {
     all.push_back([]() -> std::unique_ptr<Place> { return std::make_unique<CudaPlace>(); });
   }

@@ -13,7 +13,7 @@
 #include "kernkit/testing/contract.h"
 #include "kernkit/testing/contract/call_rules.h"
 #include "kernkit/testing/impl/crash.h"
-#if defined(KERNKIT_CUDA_ON_CPU) || defined(KERNKIT_ON_GPU)
+#if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
 #include "kernkit/testing/contract/cuda_placement_rules.h"
 #endif
 
@@ -21,7 +21,7 @@ namespace kernkit::testing::contract {
 
 inline std::vector<Rule> all_rules() {
   std::vector<Rule> rules = cpu_rules();
-#if defined(KERNKIT_CUDA_ON_CPU) || defined(KERNKIT_ON_GPU)
+#if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
   for (const Rule& rule : cuda_rules()) rules.push_back(rule);
 #endif
   return rules;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a test of a kernel costs on one core: 65,536 CUDA threads, and a launch of one block. Rows
+// are named WHAT/WAY: "kernkit-ptx" runs what nvcc compiled by its PTX, where nvcc is; "source" is
+// compiled for the CPU; "racecheck" and the like run it by its PTX with that tool. It says nothing
+// about a GPU.
+#include <benchmark/benchmark.h>
+
+#include <tuple>
+#include <vector>
+
+#define KERNKIT_BENCH_WAY source
+#include "kernkit/simulator/runtime.h"
+#include "sdk/simulator_kernels.cuh"
+#if KERNKIT_BENCH_PTX
+#include "kernkit/simulator/counters.h"
+#include "kernkit/simulator/initcheck.h"
+#include "kernkit/simulator/racecheck.h"
+#endif
+
+namespace kernkit::bench {
+namespace {
+
+using Launch = void (*)(Kernel, unsigned, unsigned, float*, const float*);
+
+template <class... Tools>
+void run(benchmark::State& state, Launch launch, Kernel kernel, unsigned blocks, unsigned threads) {
+  simulator::CudaRuntime runtime;
+  runtime.run_kernels(true);
+  [[maybe_unused]] const std::tuple<Tools...> tools;
+  const size_t count = size_t{blocks} * (kernel == Kernel::kRmsNorm ? kColumns : threads);
+  const size_t bytes = count * sizeof(float);
+  float *y = nullptr, *x = nullptr, first = 0;
+  cudaMalloc(&y, bytes);
+  cudaMalloc(&x, bytes);
+  cudaMemcpy(x, std::vector<float>(count, 1.0f).data(), bytes, cudaMemcpyHostToDevice);
+  for (auto _ : state) {
+    launch(kernel, blocks, threads, y, x);
+    runtime.clear();
+  }
+  cudaMemcpy(&first, y, sizeof(first), cudaMemcpyDeviceToHost);
+  const float wanted[] = {2, 2, 32, 1};
+  if (first != wanted[static_cast<int>(kernel)] || !runtime.faults().empty()) {
+    state.SkipWithError("the result is wrong");
+  }
+  cudaFree(y);
+  cudaFree(x);
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(blocks) * threads);
+}
+
+template <class... Tools>
+void add_way(const std::string& name, Launch launch, Kernel kernel, unsigned blocks,
+             unsigned threads) {
+  benchmark::RegisterBenchmark(name.c_str(), run<Tools...>, launch, kernel, blocks, threads)
+      ->MeasureProcessCPUTime()
+      ->UseRealTime();
+}
+
+void add(const std::string& what, Kernel kernel, unsigned blocks, unsigned threads) {
+#if KERNKIT_BENCH_PTX
+  add_way(what + "/kernkit-ptx", ptx::launch, kernel, blocks, threads);
+#endif
+  add_way(what + "/source", source::launch, kernel, blocks, threads);
+}
+
+// What counts and what looks for faults, beside the same kernel without: memcheck and synccheck are
+// always on.
+void add_tools([[maybe_unused]] const std::string& what, [[maybe_unused]] Kernel kernel) {
+#if KERNKIT_BENCH_PTX
+  using simulator::Counting, simulator::InitCheck, simulator::RaceCheck;
+  const auto add_tool = [&](const char* tool, auto add_one) {
+    add_one("tools, " + what + "/" + tool, ptx::launch, kernel, 256, kThreads);
+  };
+  add_tool("none", add_way<>);
+  add_tool("counters", add_way<Counting>);
+  add_tool("racecheck", add_way<RaceCheck>);
+  add_tool("initcheck", add_way<InitCheck>);
+  add_tool("all", add_way<Counting, RaceCheck, InitCheck>);
+#endif
+}
+
+}  // namespace
+}  // namespace kernkit::bench
+
+int main(int argc, char** argv) {
+  using namespace kernkit::bench;  // NOLINT(build/namespaces): this is its program
+  add("CUDA threads, no barrier", Kernel::kNoBarrier, 256, kThreads);
+  add("CUDA threads, one barrier", Kernel::kOneBarrier, 256, kThreads);
+  add("CUDA threads, five shuffles", Kernel::kFiveShuffles, 256, kThreads);
+  add("launching one block of CUDA threads", Kernel::kNoBarrier, 1, 128);
+  add_tools("no barrier", Kernel::kNoBarrier);
+  add_tools("one barrier", Kernel::kOneBarrier);
+  add_tools("five shuffles", Kernel::kFiveShuffles);
+  add_tools("RMSNorm", Kernel::kRmsNorm);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

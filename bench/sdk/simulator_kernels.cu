@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+#define KERNKIT_BENCH_WAY ptx
+#include "sdk/simulator_kernels.cuh"

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+# CUDA on the CPU, for tests on machines without CUDA; built by whoever uses it, with their flags:
+#
+#   kernkit::simulator              its runtime, in place of NVIDIA's
+#   kernkit::simulator_fibers               and headers with which .cu files are C++ files
+#   kernkit::simulator_main          a main() for tests that find their devices on the CPU
+#   kernkit_add_on_fibers(mylib)     mylib_on_fibers: the library's ops, .cu files included,
+#                                      compiled for the CPU, as objects for tests to link; without
+#                                      those that are GPU_ONLY
+#   kernkit_add_contract_test(mylib contract_test.cc)
+#                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked with these
+#                                      objects, or the library's own where no op has a .cu file, or all run by PTX
+#   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of all ops once more, as mylib_cuda_test, and of one as
+#                                      <op>_cuda_test: on these objects, with KERNKIT_ON_FIBERS defined;
+#                                      the files' KERNKIT_TEST_CONTRACT lines are tried there; as
+#                                      mylib_ptx_test by PTX, where the part ptx and nvcc are
+include_guard(GLOBAL)
+
+set(_kernkit_sdk_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
+if(NOT EXISTS "${_kernkit_sdk_dir}/simulator")
+  cmake_path(SET _kernkit_sdk_dir NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/..")
+endif()
+set(_kernkit_simulator_dir "${_kernkit_sdk_dir}/simulator")
+add_subdirectory("${_kernkit_simulator_dir}" "${CMAKE_CURRENT_BINARY_DIR}/kernkit_simulator")
+set_target_properties(kernkit_simulator PROPERTIES
+  KERNKIT_CONTRACT_SOURCE "${_kernkit_sdk_dir}/src/testing/contract.cc")
+
+include("${CMAKE_CURRENT_LIST_DIR}/KernkitSimulatorPtx.cmake" OPTIONAL)
+include("${_kernkit_sdk_dir}/on_gpu/on_gpu.cmake" OPTIONAL)
+
+# The library's ops, but for those that are GPU_ONLY, or whose CUDA tests run by PTX.
+function(_kernkit_ops_on_cpu library out)
+  get_property(found TARGET ${library}_objects PROPERTY KERNKIT_OPS)
+  get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
+  get_property(on_ptx TARGET ${library}_objects PROPERTY KERNKIT_OPS_ON_PTX)
+  list(REMOVE_ITEM found ${gpu_only} ${on_ptx})
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
+function(kernkit_add_on_fibers library)
+  set(target ${library}_on_fibers)
+  if(TARGET ${target})  # several kinds of tests ask for it
+    return()
+  endif()
+  get_target_property(cold ${library}_objects KERNKIT_COLD_SOURCE)
+  get_target_property(includes ${library}_objects INTERFACE_INCLUDE_DIRECTORIES)
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL "${cold}")
+  _kernkit_ops_on_cpu(${library} ops)
+  foreach(op IN LISTS ops)
+    get_property(sources TARGET ${library}_objects PROPERTY KERNKIT_SOURCES_OF_${op})
+    get_property(folders TARGET ${library}_objects PROPERTY KERNKIT_INCLUDES_OF_${op})
+    foreach(source IN LISTS sources)
+      if(source MATCHES "[.]cu$")
+        # A C++ file that is the .cu file, whatever language the project gives that one.
+        _kernkit_name_of_source("${source}" name)
+        set(wrapper "${CMAKE_CURRENT_BINARY_DIR}/${target}/${op}/${name}_cuda.cc")
+        file(CONFIGURE OUTPUT "${wrapper}" CONTENT
+          "#include \"kernkit_simulator/translation_unit.h\"\n#include \"${source}\"\n")
+        set(source "${wrapper}")
+      endif()
+      target_sources(${target} PRIVATE "${source}")
+      set_property(SOURCE "${source}" TARGET_DIRECTORY ${target} PROPERTY INCLUDE_DIRECTORIES ${folders})
+    endforeach()
+  endforeach()
+  # Says what may help, after what the compiler says.
+  set(launcher sh "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_on_cpu.sh" ${library} ${CMAKE_CXX_COMPILER_LAUNCHER})
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher}")
+  target_compile_definitions(${target} PUBLIC KERNKIT_COMPILED KERNKIT_WITH_CUDA)
+  target_include_directories(${target} PUBLIC ${includes})
+  target_link_libraries(${target} PUBLIC kernkit::kernkit kernkit::simulator_fibers)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  _kernkit_compile_options(${target})
+endfunction()
+
+# <objects>_contract: what KERNKIT_TEST_CONTRACT calls, for tests that link these objects.
+function(_kernkit_add_contract_rules objects)
+  if(NOT TARGET ${objects}_contract)
+    get_target_property(source kernkit_simulator KERNKIT_CONTRACT_SOURCE)
+    add_library(${objects}_contract OBJECT EXCLUDE_FROM_ALL "${source}")
+    target_compile_definitions(${objects}_contract PUBLIC KERNKIT_CONTRACT_COMPILED)
+    _kernkit_add_usage(${objects})
+    target_link_libraries(${objects}_contract PUBLIC ${objects}_usage kernkit::host GTest::gtest)
+    set_target_properties(${objects}_contract PROPERTIES CXX_EXTENSIONS OFF)
+    _kernkit_compile_options(${objects}_contract)
+    _kernkit_compile_test(${objects}_contract)
+  endif()
+endfunction()
+
+function(kernkit_add_contract_test library source)
+  _kernkit_find_gtest()
+  get_target_property(sources ${library}_objects KERNKIT_SOURCES)
+  cmake_path(GET source STEM name)
+  add_executable(${name} "${source}")
+  set(objects ${library}_objects)
+  set(properties "")
+  if(sources MATCHES "[.]cu(;|$)" AND COMMAND _kernkit_link_contracts_on_ptx)
+    _kernkit_link_contracts_on_ptx(${name} ${library} objects properties)
+  endif()
+  if(sources MATCHES "[.]cu(;|$)" AND NOT properties)
+    set(objects ${library}_on_fibers)
+    kernkit_add_on_fibers(${library})
+  endif()
+  _kernkit_add_contract_rules(${objects})
+  target_link_libraries(${name} PRIVATE ${objects} ${objects}_contract GTest::gtest_main)
+  # Kernels that it exports have names in messages.
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
+  _kernkit_compile_options(${name})
+  _kernkit_compile_test(${name})
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 ${properties})
+endfunction()
+
+function(kernkit_add_cuda_tests library dir)
+  if(KERNKIT_WITH_CUDA AND COMMAND _kernkit_add_gpu_programs)
+    _kernkit_add_gpu_programs(${library} "${dir}" test)
+  endif()
+  kernkit_add_on_fibers(${library})
+  get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
+  _kernkit_ops_on_cpu(${library} tested)
+  if(COMMAND _kernkit_add_tests_on_ptx)
+    _kernkit_add_tests_on_ptx(${library} "${dir}" ${tested} ${gpu_only})
+    if(NOT KERNKIT_WITH_CUDA AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND NOT CMAKE_CROSSCOMPILING)
+      # Counted among the skipped, in the words of GoogleTest.
+      add_test(NAME ${library}_ptx_test COMMAND "${CMAKE_COMMAND}" -E echo "${library}_ptx_test: Skipped\nwithout nvcc \
+the CUDA tests ran kernels as the C++ compiler compiled them: stores out of bounds by a few bytes and what nvcc compiles are not checked")
+      set_tests_properties(${library}_ptx_test PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
+    endif()
+  endif()
+  _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_on_fibers)
+  foreach(op IN LISTS gpu_only)
+    if(NOT DEFINED why_not_${op})
+      set(why_not_${op} "CUDA on the CPU leaves such a kernel out; `kernkit update --with ptx` adds what runs it")
+    endif()
+    if(why_not_${op})  # counted among the skipped, in the words of GoogleTest
+      add_test(NAME ${op}_cuda_test COMMAND "${CMAKE_COMMAND}" -E echo "${op}_cuda_test: Skipped\nGPU_ONLY: ${why_not_${op}}")
+      set_tests_properties(${op}_cuda_test PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
+    else()
+      list(APPEND tested ${op})
+    endif()
+  endforeach()
+  if(TARGET ${library}_test_files)  # whose contracts are tried here
+    set(files "${tested}")
+    cmake_path(ABSOLUTE_PATH dir NORMALIZE)
+    list(TRANSFORM files REPLACE "(.+)" "${dir}/\\1_test.cc")
+    set_property(SOURCE ${files} TARGET_DIRECTORY ${library}_test_files APPEND PROPERTY COMPILE_DEFINITIONS
+      "$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,${library}_test_files>:KERNKIT_CONTRACT_IN_CUDA_TEST>")
+    get_target_property(contracts ${library}_test_files KERNKIT_CONTRACTS)
+    list(TRANSFORM tested APPEND _test)
+    list(REMOVE_ITEM contracts ${tested})
+    set_target_properties(${library}_test_files PROPERTIES KERNKIT_CONTRACTS "${contracts}")
+  endif()
+endfunction()
+
+unset(_kernkit_simulator_dir)
+unset(_kernkit_sdk_dir)

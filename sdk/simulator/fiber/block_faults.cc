@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said about a block that cannot go on.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "fiber/block.h"
+
+namespace kernkit::simulator {
+std::string Block::where(const CudaThread& thread) const {
+  return grid_.where(index_) + ", thread " + index_text(thread.index);
+}
+
+void Block::refuse(const std::string& sentence, cudaError_t error) {
+  grid_.fail(where(*running_) + ": " + sentence, error);
+}
+
+void Block::halt() {
+  const RaceSeen suspended;  // who has the fiber next must not be ignored
+  for (;;) running_->fiber->suspend();
+}
+
+std::string Block::deadlock() const {
+  static constexpr CudaThread kNone = {};
+  unsigned waiting = 0;
+  const CudaThread* first = &kNone;
+  const CudaThread* other = &kNone;  // that is elsewhere
+  for (const CudaThread& thread : threads_) {
+    if (thread.ended) continue;
+    if (first->waits_at == nullptr) first = &thread;
+    if (std::strcmp(thread.waits_at, first->waits_at) == 0) ++waiting;
+  }
+  if (first->waits_at == nullptr) return "no thread of the block waits";
+  for (const CudaThread& thread : threads_) {
+    if (thread.ended || std::strcmp(thread.waits_at, first->waits_at) == 0) continue;
+    other = &thread;
+    break;
+  }
+  return where(*first) + ": " + std::to_string(waiting) + " of the block's " +
+         std::to_string(size_) + " threads wait at " + first->waits_at + "()" +
+         (other == &kNone
+              ? std::string(", and none of them can go on")
+              : " and thread " + index_text(other->index) + " waits at " + other->waits_at + "()");
+}
+
+}  // namespace kernkit::simulator
+
+// What assert() calls, in place of the C library's: in a kernel it ends the kernel.
+extern "C" __attribute__((noreturn)) void __assert_fail(const char* condition, const char* file,
+                                                        unsigned line,
+                                                        const char* function) noexcept {
+  kernkit::simulator::Block* block = kernkit::simulator::this_block();
+  if (block == nullptr) {
+    std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, condition);
+    std::abort();
+  }
+  const kernkit::simulator::RaceIgnored bookkeeping;
+  const char* name = std::strrchr(file, '/');
+  block->refuse("assert(" + std::string(condition) + ") failed, " +
+                    (name != nullptr ? name + 1 : file) + ":" + std::to_string(line),
+                cudaErrorAssert);
+  block->halt();
+}

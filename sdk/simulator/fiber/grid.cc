@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// To the race detector blocks are threads that never met: nothing here may go through a function of
+// pthread that it watches, but for starting and joining.
+#include "fiber/grid.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "fiber/block.h"
+#include "fiber/shared_variables.h"
+#include "schedule/watchdog.h"
+
+namespace kernkit::simulator {
+
+/// An OS thread that runs blocks while it has the baton.
+struct Carrier {
+  explicit Carrier(Grid* its_grid) : grid(its_grid) {}
+
+  void wait() {
+    while (baton.exchange(0) == 0) syscall(SYS_futex, &baton, FUTEX_WAIT_PRIVATE, 0, nullptr);
+  }
+  void give() {
+    baton.store(1);
+    syscall(SYS_futex, &baton, FUTEX_WAKE_PRIVATE, 1);
+  }
+
+  Grid* grid;
+  std::atomic<int> baton{0};
+  bool done = false;
+  std::thread thread;  // none: the launching one
+};
+
+namespace {
+
+thread_local Carrier* this_carrier = nullptr;
+
+}  // namespace
+
+Grid::Grid(std::string name, const void* kernel, CudaInvoke invoke, void** arguments, dim3 grid_,
+           dim3 block_, size_t shared_memory_, bool cooperative, const Settings& settings_)
+    : grid(grid_),
+      block(block_),
+      shared_memory(shared_memory_),
+      settings(settings_),
+      name_(std::move(name)),
+      kernel_(kernel),
+      invoke_(invoke),
+      arguments_(arguments),
+      schedule_(name_, grid_, settings_),
+      most_carriers_(cooperative ? count(grid_) : 64) {
+  find_shared_variables();
+}
+
+Grid::~Grid() {
+  for (void* memory : released_) std::free(memory);
+}
+
+void Grid::release(void* memory) {
+  if (kRaceDetector) {
+    released_.push_back(memory);
+  } else {
+    std::free(memory);
+  }
+}
+
+std::string Grid::endless(unsigned waiting) {
+  std::string circle = schedule_.circle();
+  if (!circle.empty()) return circle;
+  if (waiting == 0 || !schedule_.stands_still()) return "";
+  return "does not end: " + std::to_string(waiting) + " threads of the block wait in a loop";
+}
+
+std::string Grid::where(uint3 index) const { return name_ + ": block " + index_text(index); }
+
+void Grid::fail(const std::string& sentence, cudaError_t error) {
+  if (failed_) return;
+  sentence_ = schedule_.with_seed(sentence);
+  error_ = error;
+  failed_ = true;
+}
+
+bool Grid::take(uint3* index) {
+  if (schedule_.done() || failed_) return false;
+  *index = schedule_.take();
+  return true;
+}
+
+void Grid::work(Carrier* carrier) {
+  const RaceIgnored bookkeeping;
+  this_carrier = carrier;
+  gridDim = grid;
+  blockDim = block;
+  uint3 index;
+  // To the race detector a block must not share its thread's memory with one before it.
+  while (take(&index)) {
+    run_block(*this, index);
+    if (kRaceDetector) break;
+  }
+  this_carrier = nullptr;
+}
+
+// Another carrier that has work: of those in the ring, or a new one when blocks wait to start.
+Carrier* Grid::another(const Carrier* carrier) {
+  Carrier* other = nullptr;
+  size_t self = 0;
+  size_t live = 0;
+  for (size_t i = 0; i < carriers_.size(); ++i) {
+    if (carriers_[i].get() == carrier) self = i;
+    live += carriers_[i]->done ? 0 : 1;
+  }
+  const size_t skip = random() % carriers_.size();
+  for (size_t i = 1; i <= carriers_.size() && other == nullptr; ++i) {
+    Carrier* next = carriers_[(self + skip + i) % carriers_.size()].get();
+    if (!next->done && next != carrier) other = next;
+  }
+  const bool startable = !schedule_.done() && live < most_carriers_ && !failed_;
+  if (!startable || (other != nullptr && random() % 2 == 1)) return other;
+  carriers_.push_back(std::make_unique<Carrier>(this));
+  Carrier* made = carriers_.back().get();
+  made->thread = std::thread([this, made] {
+    made->wait();
+    work(made);
+    leave(made);
+  });
+  return made;
+}
+
+bool Grid::yield() {
+  Carrier* self = this_carrier;
+  Carrier* other = another(self);
+  if (other != nullptr) {
+    other->give();
+    self->wait();
+  }
+  return !failed_;
+}
+
+void Grid::leave(Carrier* carrier) {
+  const RaceIgnored bookkeeping;
+  carrier->done = true;
+  if (Carrier* other = another(carrier)) other->give();
+}
+
+std::string Grid::run() {
+  const Watchdog watchdog(name_, settings.watchdog);
+  race_release(&begins);
+  const RaceIgnored bookkeeping;
+  carriers_.push_back(std::make_unique<Carrier>(this));
+  Carrier* self = carriers_.back().get();
+  if (!kRaceDetector) work(self);
+  // The others end when they get the baton; the last one gives it back.
+  while (Carrier* other = another(self)) {
+    other->give();
+    self->wait();
+  }
+  for (auto& carrier : carriers_) {
+    if (carrier->thread.joinable()) carrier->thread.join();
+  }
+  race_acquire(&ends);
+  return sentence_;
+}
+
+}  // namespace kernkit::simulator

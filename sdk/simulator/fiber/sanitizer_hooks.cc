@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sanitizer calls when it reports: says which kernel, block and thread did it.
+#include <cstddef>
+#include <cstdio>
+
+#include "fiber/block.h"
+
+namespace {
+
+size_t races = 0;
+
+void say_where() {
+  const kernkit::simulator::Block* block = kernkit::simulator::this_block();
+  if (block == nullptr || block->running() == nullptr) return;
+  std::fprintf(stderr, "kernkit: in kernel %s\n", block->where(*block->running()).c_str());
+}
+
+}  // namespace
+
+extern "C" {
+void __asan_on_error() { say_where(); }
+void __tsan_on_report(void*) {
+  ++races;
+  say_where();
+}
+// Every kernel's races are reported, also where another kernel had some at the same address.
+__attribute__((weak)) const char* __tsan_default_options() {
+  return "suppress_equal_addresses=0:suppress_equal_stacks=0:history_size=4";
+}
+void __ubsan_on_report() { say_where(); }
+
+// PTX ISA, ld.volatile and st.volatile: as relaxed atomics, which do not race.
+#define KERNKIT_VOLATILE(size)                        \
+  void __tsan_volatile_read##size(void*) {}           \
+  void __tsan_volatile_write##size(void*) {}          \
+  void __tsan_unaligned_volatile_read##size(void*) {} \
+  void __tsan_unaligned_volatile_write##size(void*) {}
+KERNKIT_VOLATILE(1)
+KERNKIT_VOLATILE(2)
+KERNKIT_VOLATILE(4)
+KERNKIT_VOLATILE(8)
+KERNKIT_VOLATILE(16)
+#undef KERNKIT_VOLATILE
+}
+
+namespace kernkit::simulator {
+size_t reported_races() { return races; }
+}  // namespace kernkit::simulator

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers and what the lanes of a warp do together.
+#include "fiber/block.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace kernkit::simulator {
+namespace {
+
+const char* name_of(Barrier kind) {
+  switch (kind) {
+    case Barrier::kPlain: return "__syncthreads";
+    case Barrier::kCount: return "__syncthreads_count";
+    case Barrier::kAnd: return "__syncthreads_and";
+    case Barrier::kOr: return "__syncthreads_or";
+  }
+  return "";
+}
+
+std::string hexadecimal(unsigned mask) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "0x%08x", mask);
+  return text;
+}
+
+Block& block_of(const char* function) {
+  if (Block* block = this_block()) return *block;
+  std::fprintf(stderr, "kernkit: %s() was called outside a kernel\n", function);
+  std::abort();
+}
+
+}  // namespace
+
+int Block::meet(Barrier kind, int predicate) {
+  if (arrived_ == 0) barrier_kind_ = kind;
+  if (kind != barrier_kind_) {
+    refuse(std::string(name_of(kind)) + "() meets threads of the block at " +
+           name_of(barrier_kind_) + "()");
+    halt();
+  }
+  char* round = &barriers_[rounds_ % 2];
+  race_release(round);
+  true_predicates_ += predicate != 0 ? 1 : 0;
+  if (++arrived_ < size_ - ended_) {
+    running_->next = at_barrier_;
+    at_barrier_ = running_;
+    wait(name_of(kind));
+  } else {
+    open_barrier();
+  }
+  race_acquire(round);
+  return barrier_result_;
+}
+
+// All threads that have not ended are there.
+void Block::open_barrier() {
+  const unsigned count = true_predicates_;
+  barrier_result_ = barrier_kind_ == Barrier::kCount ? static_cast<int>(count)
+                    : barrier_kind_ == Barrier::kAnd ? count == arrived_
+                                                     : count != 0;
+  CudaThread* waiting = at_barrier_;
+  at_barrier_ = nullptr;
+  arrived_ = true_predicates_ = 0;
+  ++rounds_;
+  wake(waiting);
+}
+
+// A thread that ends is not waited for, neither at a barrier nor by lanes that name it in a mask.
+void Block::leave(CudaThread* thread) {
+  if (arrived_ != 0 && arrived_ == size_ - ended_) open_barrier();
+  const unsigned lane = thread->number % 32;
+  WarpState& warp = warps_[thread->number / 32];
+  warp.live &= ~(1u << lane);
+  for (Meeting* meeting = warp.meetings; meeting != nullptr; meeting = meeting->next) {
+    if (meeting->complete || (meeting->mask >> lane & 1) == 0) continue;
+    if ((meeting->mask & warp.live & ~meeting->arrived) == 0) complete(meeting);
+  }
+}
+
+void Block::complete(Meeting* meeting) {
+  meeting->complete = true;
+  meeting->values.lanes = meeting->arrived;
+  wake(meeting->waiting);
+  meeting->waiting = nullptr;
+}
+
+void Block::meet(const char* function, unsigned mask, uint64_t value, bool orders,
+                 WarpValues* out) {
+  const unsigned lane = running_->number % 32;
+  WarpState& warp = warps_[running_->number / 32];
+  if ((mask >> lane & 1) == 0) {
+    refuse(std::string(function) + "(): the mask " + hexadecimal(mask) +
+           " lacks the calling lane " + std::to_string(lane));
+    halt();
+  }
+  Meeting* meeting = warp.meetings;
+  while (meeting != nullptr && (meeting->complete || meeting->mask != mask ||
+                                std::strcmp(meeting->function, function) != 0)) {
+    // Each would wait for the other.
+    if (!meeting->complete && (meeting->mask & 1u << lane) != 0 && (mask & meeting->arrived) != 0) {
+      refuse(std::string(function) + "(): lane " + std::to_string(lane) + " calls it with mask " +
+             hexadecimal(mask) + ", and another lane, whose mask names this one, calls " +
+             meeting->function + "() with mask " + hexadecimal(meeting->mask));
+      halt();
+    }
+    meeting = meeting->next;
+  }
+  if (meeting == nullptr) {
+    meeting = free_meetings_;
+    if (meeting == nullptr) {
+      meeting = new Meeting;
+      meetings_.push_back(meeting);
+    } else {
+      free_meetings_ = meeting->next;
+    }
+    meeting->function = function;
+    meeting->mask = mask;
+    meeting->arrived = meeting->left = 0;
+    meeting->complete = false;
+    meeting->waiting = nullptr;
+    meeting->next = warp.meetings;
+    warp.meetings = meeting;
+  }
+  if (orders) race_release(meeting);
+  meeting->values.values[lane] = value;
+  meeting->arrived |= 1u << lane;
+  ++meeting->left;
+  if ((mask & warp.live & ~meeting->arrived) != 0) {
+    running_->next = meeting->waiting;
+    meeting->waiting = running_;
+    wait(function);
+  } else {
+    complete(meeting);
+  }
+  if (orders) race_acquire(meeting);
+  *out = meeting->values;
+  if (--meeting->left != 0) return;
+  Meeting** link = &warp.meetings;
+  while (*link != meeting) link = &(*link)->next;
+  *link = meeting->next;
+  meeting->next = free_meetings_;
+  free_meetings_ = meeting;
+}
+
+unsigned Block::lanes_here(const char* function, const CodePlace& place) {
+  CudaThread* thread = running_;
+  WarpState& warp = warps_[thread->number / 32];
+  thread->place = &place;
+  thread->passed_over = 0;
+  thread->next = warp.here;
+  warp.here = thread;
+  wait(function);
+  return thread->lanes;
+}
+
+// Lets those go on that came to the first place of the code where some of their warp are: they may
+// come to where the others are. False when there are none.
+bool Block::nobody_else_comes() {
+  // A device lets each go on at some time.
+  constexpr unsigned kOften = 10000;
+  bool any = false;
+  for (WarpState& warp : warps_) {
+    CudaThread* const all = std::exchange(warp.here, nullptr);
+    const CodePlace* first = nullptr;
+    for (CudaThread* thread = all; thread != nullptr; thread = thread->next) {
+      if (first == nullptr || *thread->place < *first) first = thread->place;
+      thread->lanes = 0;
+      for (const CudaThread* other = all; other != nullptr; other = other->next) {
+        if (*other->place == *thread->place) thread->lanes |= 1u << other->number % 32;
+      }
+    }
+    CudaThread* woken = nullptr;
+    for (CudaThread *thread = all, *next; thread != nullptr; thread = next) {
+      next = thread->next;
+      const bool goes_on = *thread->place == *first || ++thread->passed_over > kOften;
+      CudaThread** list = goes_on ? &woken : &warp.here;
+      thread->next = *list;
+      *list = thread;
+    }
+    if (woken != nullptr) wake(woken);
+    any |= woken != nullptr;
+  }
+  return any;
+}
+
+// Kernels call what follows on their fibers.
+
+int meet_block(Barrier kind, int predicate) {
+  const RaceIgnored bookkeeping;
+  return block_of(name_of(kind)).meet(kind, predicate);
+}
+void meet_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out) {
+  const RaceIgnored bookkeeping;
+  block_of(function).meet(function, mask, value, orders, out);
+}
+
+unsigned lane_id() {
+  const Block* block = this_block();
+  return block == nullptr ? 0 : block->running()->number % 32;
+}
+unsigned lanes_here(const char* function, int line) {
+  const RaceIgnored bookkeeping;
+  Block& block = block_of(function);
+  return block.lanes_here(function, CodePlace(line, block.running()->frame));
+}
+
+void step() { steps_passed.add(); }
+void spin() {
+  if (Block* block = this_block()) block->spin();
+}
+void fence() {
+  static char all;
+  race_acquire(&all);
+  race_release(&all);
+  spin();
+}
+void trap(const char* sentence) {
+  const RaceIgnored bookkeeping;
+  Block& block = block_of("__trap");
+  block.refuse(sentence);
+  block.halt();
+}
+
+void* dynamic_shared_memory() { return block_of("dynamic_shared").shared_memory(); }
+unsigned dynamic_shared_size() {
+  return static_cast<unsigned>(block_of("dynamic_shared").grid().shared_memory);
+}
+
+}  // namespace kernkit::simulator

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs that a program builds node by node. A node is what a stream that is captured would add for
+// the same work: the checks of a node's parameters are those of the call for a stream. Source of
+// the rules: cuda_runtime_api.h of CUDA 13.0 at the functions' names.
+#include <algorithm>
+#include <utility>
+
+#include "libcudart/structures.h"
+#include "runtime/ranges.h"
+#include "runtime/state.h"
+
+extern "C" cudaError_t cudaMemcpy3DAsync(const kernkit::simulator::Memcpy3DParms* parameters,
+                                         cudaStream_t stream);
+
+namespace kernkit::simulator {
+namespace {
+
+enum UpdateResult : int {
+  kUpdateSuccess = 0,
+  kUpdateError = 1,
+  kTopologyChanged = 2,
+  kNodeTypeChanged = 3,
+  kUpdateNotSupported = 6,
+};
+
+bool knows_graph(cudaGraph_t graph) { return state().graphs.count(graph) != 0; }
+
+bool is_of_memory(const GraphNode& node) {
+  return node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree;
+}
+bool has_memory_nodes(const CUgraph_st& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), is_of_memory);
+}
+
+std::vector<GraphNode>::iterator find(std::vector<GraphNode>* nodes, const CUgraphNode_st* handle) {
+  return std::find_if(nodes->begin(), nodes->end(),
+                      [&](const GraphNode& node) { return node.handle.get() == handle; });
+}
+
+// A stream that is captured, while one lives.
+class Recorder {
+ public:
+  explicit Recorder(int device) : stream_{device, true, {}, 0, 0} {
+    stream_.point.capture = std::make_shared<Capture>(
+        Capture{&stream_, cudaStreamCaptureModeRelaxed, thread_number(), false, false, {}});
+    state().streams.insert(&stream_);
+  }
+  ~Recorder() { state().streams.erase(&stream_); }
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  cudaStream_t stream() { return &stream_; }
+  /// What the stream was given, as one node.
+  GraphNode node(NodeKind kind) {
+    std::vector<GraphNode> nodes = std::move(stream_.point.capture->nodes);
+    GraphNode node;
+    if (nodes.size() == 1) {
+      node = std::move(nodes.front());
+      node.after.clear();
+    } else {
+      node.graph = std::move(nodes);
+    }
+    node.kind = kind;
+    node.handle = std::make_shared<CUgraphNode_st>();
+    return node;
+  }
+
+ private:
+  CUstream_st stream_;
+};
+
+// The numbers of nodes of a graph; false where one is not of the graph, or is there twice.
+bool numbers_of(cudaGraph_t graph, const cudaGraphNode_t* nodes, size_t count,
+                std::vector<size_t>* numbers) {
+  for (size_t i = 0; i < count; ++i) {
+    const auto found = find(&graph->nodes, nodes[i]);
+    if (found == graph->nodes.end()) return false;
+    const auto number = static_cast<size_t>(found - graph->nodes.begin());
+    if (std::count(numbers->begin(), numbers->end(), number) != 0) return false;
+    numbers->push_back(number);
+  }
+  return true;
+}
+
+/// Where a new node goes.
+struct NodePlace {
+  cudaGraphNode_t* handle;
+  cudaGraph_t graph;
+  const cudaGraphNode_t* after;
+  size_t count;
+};
+
+cudaError_t add(const NodePlace& place, GraphNode node) {
+  if (place.handle == nullptr || !knows_graph(place.graph)) return cudaErrorInvalidValue;
+  if (place.after == nullptr && place.count != 0) return cudaErrorInvalidValue;
+  std::vector<size_t> numbers;
+  if (!numbers_of(place.graph, place.after, place.count, &numbers)) return cudaErrorInvalidValue;
+  node.after = std::move(numbers);
+  *place.handle = node.handle.get();
+  place.graph->nodes.push_back(std::move(node));
+  return cudaSuccess;
+}
+
+// Records what `work` gives to a stream of the device as one node. Nothing stays where that fails.
+template <class Work>
+cudaError_t record(NodeKind kind, int device, GraphNode* node, const Work& work) {
+  Recorder recorder(device);
+  const cudaError_t error = work(recorder.stream());
+  if (error == cudaSuccess) *node = recorder.node(kind);
+  return error;
+}
+template <class Work>
+cudaError_t add(const NodePlace& place, NodeKind kind, int device, const Work& work) {
+  GraphNode node;
+  const cudaError_t error = record(kind, device, &node, work);
+  return error != cudaSuccess ? error : add(place, std::move(node));
+}
+template <class Work>
+cudaError_t add(const NodePlace& place, NodeKind kind, const Work& work) {
+  return add(place, kind, thread_state().device, work);
+}
+
+cudaError_t launch(const KernelNodeParams* parameters, cudaStream_t stream) {
+  if (parameters == nullptr || parameters->func == nullptr) return cudaErrorInvalidValue;
+  if (parameters->extra != nullptr) {
+    if (parameters->kernelParams != nullptr) return cudaErrorInvalidValue;
+    return reject_argument("extra: arguments as one buffer are not supported; pass kernelParams",
+                           cudaErrorNotSupported);
+  }
+  return cudaLaunchKernel(parameters->func, parameters->gridDim, parameters->blockDim,
+                          parameters->kernelParams, parameters->sharedMemBytes, stream);
+}
+
+bool is_valid(const MemsetParams& all) {
+  const bool has_size = all.elementSize == 1 || all.elementSize == 2 || all.elementSize == 4;
+  if (all.dst == nullptr || !has_size || all.height == 0 || all.width > SIZE_MAX / 4) return false;
+  if (reinterpret_cast<uintptr_t>(all.dst) % all.elementSize != 0) return false;
+  return all.height == 1 ||
+         (all.pitch % all.elementSize == 0 && all.width <= all.pitch / all.elementSize);
+}
+
+cudaError_t add_memset(const NodePlace& place, const MemsetParams* all) {
+  if (all == nullptr || !is_valid(*all)) return cudaErrorInvalidValue;
+  return add(place, NodeKind::kMemset, [&](cudaStream_t stream) {
+    const size_t width = all->width * all->elementSize;
+    const size_t pitch = all->height == 1 ? width : all->pitch;
+    return fill_elements(all->dst, all->value, all->elementSize, {pitch, pitch, width, all->height},
+                         stream);
+  });
+}
+
+cudaError_t add_allocation(const NodePlace& place, MemAllocNodeParams* all) {
+  constexpr int kPinned = 1;
+  if (all == nullptr || all->bytesize == 0) return cudaErrorInvalidValue;
+  const MemPoolProps& properties = all->poolProps;
+  if (properties.allocType != kPinned || properties.location.type != kLocationDevice) {
+    return cudaErrorInvalidValue;
+  }
+  const int device = properties.location.id;
+  if (!exists(device)) return cudaErrorInvalidDevice;
+  if (properties.handleTypes != 0) {
+    return reject_argument(
+        "nodeParams: memory that other processes share is not supported; set poolProps.handleTypes "
+        "to 0",
+        cudaErrorNotSupported);
+  }
+  return add(place, NodeKind::kMemAlloc, device, [&](cudaStream_t stream) {
+    const auto& pool = state().device_states[static_cast<size_t>(device)].pool;
+    return allocate_async(&all->dptr, all->bytesize, pool, stream);
+  });
+}
+
+cudaError_t add_free(const NodePlace& place, void* memory) {
+  if (!knows_graph(place.graph)) return cudaErrorInvalidValue;
+  for (const GraphNode& node : place.graph->nodes) {
+    if (memory != nullptr && node.frees == memory) {
+      return reject_argument("dptr: memory that the graph frees already");
+    }
+  }
+  const Allocation* allocation = allocation_of(memory);
+  if (allocation == nullptr || !allocation->of_graph) {
+    return reject_argument(
+        "dptr: " + address_text(memory) +
+        ", which no graph allocated; expected the address of an allocation node");
+  }
+  return add(place, NodeKind::kMemFree, allocation->device,
+             [&](cudaStream_t stream) { return cudaFreeAsync(memory, stream); });
+}
+
+// Copies of nodes, with handles of their own.
+std::vector<GraphNode> cloned(const std::vector<GraphNode>& nodes) {
+  std::vector<GraphNode> clones = nodes;
+  for (GraphNode& node : clones) {
+    node.handle = std::make_shared<CUgraphNode_st>();
+    node.graph = cloned(node.graph);
+  }
+  return clones;
+}
+
+cudaError_t clone(cudaGraph_t* copy, cudaGraph_t graph) {
+  if (copy == nullptr || !knows_graph(graph)) return cudaErrorInvalidValue;
+  if (has_memory_nodes(*graph)) return cudaErrorNotSupported;
+  *copy = new CUgraph_st{cloned(graph->nodes)};
+  state().graphs.insert(*copy);
+  return cudaSuccess;
+}
+
+cudaError_t add_graph(const NodePlace& place, cudaGraph_t child) {
+  if (!knows_graph(child)) return cudaErrorInvalidValue;
+  if (has_memory_nodes(*child)) return cudaErrorNotSupported;
+  GraphNode node;
+  node.kind = NodeKind::kGraph;
+  node.graph = cloned(child->nodes);
+  node.handle = std::make_shared<CUgraphNode_st>();
+  return add(place, std::move(node));
+}
+
+cudaError_t kind_of(cudaGraphNode_t handle, int* kind) {
+  if (kind == nullptr) return cudaErrorInvalidValue;
+  for (cudaGraph_t graph : state().graphs) {
+    const auto found = find(&graph->nodes, handle);
+    if (found == graph->nodes.end()) continue;
+    *kind = static_cast<int>(found->kind);
+    return cudaSuccess;
+  }
+  return cudaErrorInvalidValue;
+}
+
+cudaError_t set_kernel(cudaGraphExec_t exec, cudaGraphNode_t handle,
+                       const KernelNodeParams* parameters) {
+  if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
+  const auto found = find(&exec->nodes, handle);
+  if (found == exec->nodes.end() || found->kind != NodeKind::kKernel) return cudaErrorInvalidValue;
+  GraphNode node;
+  const cudaError_t error = record(NodeKind::kKernel, thread_state().device, &node,
+                                   [&](cudaStream_t stream) { return launch(parameters, stream); });
+  if (error == cudaSuccess) found->work = std::move(node.work);
+  return error;
+}
+
+// Nodes are paired in the order in which they were added.
+GraphExecUpdateResultInfo compared(const std::vector<GraphNode>& before,
+                                   const std::vector<GraphNode>& after) {
+  if (before.size() != after.size()) return {kTopologyChanged, nullptr, nullptr};
+  for (size_t i = 0; i < after.size(); ++i) {
+    cudaGraphNode_t const node = after[i].handle.get();
+    if (before[i].kind != after[i].kind) return {kNodeTypeChanged, node, nullptr};
+    if (before[i].after.size() != after[i].after.size()) return {kTopologyChanged, node, nullptr};
+    const auto differs =
+        std::mismatch(before[i].after.begin(), before[i].after.end(), after[i].after.begin());
+    if (differs.first != before[i].after.end()) {
+      return {kTopologyChanged, node, after[*differs.second].handle.get()};
+    }
+    if (is_of_memory(after[i])) return {kUpdateNotSupported, node, nullptr};
+  }
+  return {kUpdateSuccess, nullptr, nullptr};
+}
+
+cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph, GraphExecUpdateResultInfo* info) {
+  if (info == nullptr) return cudaErrorInvalidValue;
+  *info = {kUpdateError, nullptr, nullptr};
+  if (state().execs.count(exec) == 0 || !knows_graph(graph)) return cudaErrorInvalidValue;
+  std::vector<GraphNode> nodes = flattened(graph->nodes);
+  *info = compared(exec->nodes, nodes);
+  if (info->result != kUpdateSuccess) return cudaErrorGraphExecUpdateFailure;
+  for (size_t i = 0; i < nodes.size(); ++i) exec->nodes[i].work = std::move(nodes[i].work);
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
+  return call("cudaGraphCreate", Reach::kHost, [&] {
+    if (graph == nullptr || flags != 0) return cudaErrorInvalidValue;
+    *graph = new CUgraph_st;
+    state().graphs.insert(*graph);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGraphClone(cudaGraph_t* copy, cudaGraph_t graph) {
+  return call("cudaGraphClone", Reach::kHost, [&] { return clone(copy, graph); });
+}
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, int* kind) {
+  return call("cudaGraphNodeGetType", Reach::kHost, [&] { return kind_of(node, kind); });
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const KernelNodeParams* parameters) {
+  return call("cudaGraphAddKernelNode", Reach::kDevice, [&] {
+    return add({node, graph, after, count}, NodeKind::kKernel,
+               [&](cudaStream_t stream) { return launch(parameters, stream); });
+  });
+}
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const Memcpy3DParms* parameters) {
+  return call("cudaGraphAddMemcpyNode", Reach::kDevice, [&] {
+    return add({node, graph, after, count}, NodeKind::kMemcpy,
+               [&](cudaStream_t stream) { return cudaMemcpy3DAsync(parameters, stream); });
+  });
+}
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, size_t count, void* to,
+                                     const void* from, size_t size, cudaMemcpyKind kind) {
+  return call("cudaGraphAddMemcpyNode1D", Reach::kDevice, [&] {
+    return add({node, graph, after, count}, NodeKind::kMemcpy,
+               [&](cudaStream_t stream) { return cudaMemcpyAsync(to, from, size, kind, stream); });
+  });
+}
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const MemsetParams* parameters) {
+  return call("cudaGraphAddMemsetNode", Reach::kDevice, [&] {
+    return add_memset({node, graph, after, count}, parameters);
+  });
+}
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                 const cudaGraphNode_t* after, size_t count,
+                                 const HostNodeParams* parameters) {
+  return call("cudaGraphAddHostNode", Reach::kDevice, [&] {
+    if (parameters == nullptr || parameters->fn == nullptr) return cudaErrorInvalidValue;
+    return add({node, graph, after, count}, NodeKind::kHost, [&](cudaStream_t stream) {
+      return cudaLaunchHostFunc(stream, parameters->fn, parameters->userData);
+    });
+  });
+}
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                  const cudaGraphNode_t* after, size_t count) {
+  return call("cudaGraphAddEmptyNode", Reach::kDevice, [&] {
+    return add({node, graph, after, count}, NodeKind::kEmpty,
+               [](cudaStream_t) { return cudaSuccess; });
+  });
+}
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                       const cudaGraphNode_t* after, size_t count,
+                                       cudaGraph_t child) {
+  return call("cudaGraphAddChildGraphNode", Reach::kDevice, [&] {
+    return add_graph({node, graph, after, count}, child);
+  });
+}
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, size_t count,
+                                     MemAllocNodeParams* parameters) {
+  return call("cudaGraphAddMemAllocNode", Reach::kDevice, [&] {
+    return add_allocation({node, graph, after, count}, parameters);
+  });
+}
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                    const cudaGraphNode_t* after, size_t count, void* memory) {
+  return call("cudaGraphAddMemFreeNode", Reach::kDevice, [&] {
+    return add_free({node, graph, after, count}, memory);
+  });
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const KernelNodeParams* parameters) {
+  return call("cudaGraphExecKernelNodeSetParams", Reach::kDevice,
+              [&] { return set_kernel(exec, node, parameters); });
+}
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                GraphExecUpdateResultInfo* info) {
+  return call("cudaGraphExecUpdate", Reach::kDevice, [&] { return update(exec, graph, info); });
+}
+
+}  // extern "C"

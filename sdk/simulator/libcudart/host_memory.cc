@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of the host that a program allocated itself and registers for kernels. Source of the
+// rules: cuda_runtime_api.h of CUDA 13.0 at cudaHostRegister, cudaHostUnregister and
+// cudaHostGetDevicePointer.
+#include <iterator>
+
+#include "runtime/ranges.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+namespace {
+
+constexpr unsigned kPortable = 1, kMapped = 2, kIoMemory = 4, kReadOnly = 8;
+
+bool overlaps_allocation(const void* memory, size_t size) {
+  const auto& all = state().allocations;
+  const auto* const begin = static_cast<const char*>(memory);
+  const auto next = all.lower_bound(const_cast<char*>(begin) + size);
+  if (next == all.begin()) return false;
+  const auto& [other, allocation] = *std::prev(next);
+  return static_cast<const char*>(other) + allocation.size > begin;
+}
+
+cudaError_t register_memory(void* memory, size_t size, unsigned flags) {
+  constexpr unsigned kAll = kPortable | kMapped | kIoMemory | kReadOnly;
+  if (memory == nullptr || size == 0 || (flags & ~kAll) != 0) return cudaErrorInvalidValue;
+  if (reinterpret_cast<uintptr_t>(memory) > SIZE_MAX - size) return cudaErrorInvalidValue;
+  // cudaDevAttrHostRegisterReadOnlySupported is 0; no device has memory-mapped input and output.
+  if ((flags & (kIoMemory | kReadOnly)) != 0) {
+    return reject_argument(
+        "flags: cudaHostRegisterReadOnly and cudaHostRegisterIoMemory are not supported; register "
+        "memory of the process that may be written",
+        cudaErrorNotSupported);
+  }
+  if (overlaps_allocation(memory, size)) return cudaErrorHostMemoryAlreadyRegistered;
+  if (is_reserved(memory)) return cudaErrorInvalidValue;  // freed memory of CUDA
+  Allocation registered{size, thread_state().device, cudaMemoryTypeHost, false,
+                        ++state().allocated};
+  registered.registered = true;
+  state().allocations[memory] = registered;
+  return cudaSuccess;
+}
+
+cudaError_t unregister_memory(void* memory) {
+  if (memory == nullptr) return cudaErrorInvalidValue;
+  const auto found = state().allocations.find(memory);
+  if (found == state().allocations.end() || !found->second.registered) {
+    return cudaErrorHostMemoryNotRegistered;
+  }
+  give_back_memory(memory, found->second);
+  state().allocations.erase(found);
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaHostRegister(void* memory, size_t size, unsigned flags) {
+  return call("cudaHostRegister", Reach::kUnsafe,
+              [&] { return register_memory(memory, size, flags); });
+}
+cudaError_t cudaHostUnregister(void* memory) {
+  return call("cudaHostUnregister", Reach::kUnsafe, [&] { return unregister_memory(memory); });
+}
+cudaError_t cudaHostGetDevicePointer(void** on_device, void* on_host, unsigned) {
+  return call("cudaHostGetDevicePointer", Reach::kDevice, [&] {
+    const Allocation* allocation = allocation_of(on_host);
+    const bool known = allocation != nullptr && allocation->type != cudaMemoryTypeDevice;
+    *on_device = known ? on_host : nullptr;
+    return known ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+}  // extern "C"

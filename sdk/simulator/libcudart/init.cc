@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// For programs that know nothing of kernkit: when one is loaded, the runtime gets devices on which
+// kernels run. Environment: KERNKIT_DEVICES, how many; KERNKIT_CAPABILITY, 90 for sm_90;
+// KERNKIT_SEED and KERNKIT_POISON, see runtime.h.
+#include <vector>
+
+#include "kernkit/simulator/runtime.h"
+#include "platform/environment.h"
+#include "runtime/device_attributes.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+namespace {
+
+__attribute__((constructor)) void start() {
+  CudaDevice device;
+  device.compute_capability = static_cast<int>(
+      number_of("KERNKIT_CAPABILITY", static_cast<unsigned>(device.compute_capability)));
+  device.shared_memory_per_block_opt_in =
+      specification_of(device.compute_capability).shared_memory_per_block_opt_in();
+  device.memory = size_t{1} << 36;
+  // Never destroyed: the program may call CUDA until it ends.
+  auto* runtime = new CudaRuntime(std::vector<CudaDevice>(number_of("KERNKIT_DEVICES", 1), device));
+  runtime->run_kernels(true);
+  runtime->set_seed(number_of("KERNKIT_SEED", 0));
+  runtime->set_poison(static_cast<unsigned char>(number_of("KERNKIT_POISON", 0xcd)));
+  state().keeps_records = false;
+}
+
+}  // namespace
+}  // namespace kernkit::simulator

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Libraries: PTX as text, or a fat binary, that a program loads itself and whose kernels and
+// variables it asks for by their names in PTX.
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <vector>
+
+#include "ptx/modules.h"
+#include "runtime/state.h"
+
+extern "C" {
+void** __cudaRegisterFatBinary(void* wrapper);
+void __cudaUnregisterFatBinary(void** handle);
+void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int,
+                            uint3*, uint3*, dim3*, dim3*, int*);
+}
+
+// What cudaLibrary_t points to.
+struct CUlib_st {
+  struct Wrapper {
+    uint32_t magic, version;
+    const void* data;
+    void* unused;
+  };
+  std::vector<unsigned char> bytes;  // of a fat binary around the text
+  Wrapper wrapper{};
+  void** module = nullptr;
+  std::map<std::string, char> kernels;  // whose addresses are their handles
+};
+
+namespace kernkit::simulator {
+namespace {
+
+constexpr uint32_t kWrapper = 0x466243b1, kFatBinary = 0xba55ed50, kElf = 0x464c457f;
+
+template <class T>
+void put(std::vector<unsigned char>* bytes, size_t at, T value) {
+  std::memcpy(&(*bytes)[at], &value, sizeof(T));
+}
+
+// As nvcc lays it out, see ptx/image/fat_binary.cc: one entry, not compressed.
+std::vector<unsigned char> around(const char* text) {
+  constexpr size_t kHeader = 16, kEntry = 64;
+  const size_t size = std::strlen(text) + 1;
+  const char* const target = std::strstr(text, ".target sm_");
+  const int capability = target != nullptr ? std::atoi(target + std::strlen(".target sm_")) : 0;
+  std::vector<unsigned char> bytes(kHeader + kEntry + size);
+  put<uint32_t>(&bytes, 0, kFatBinary);
+  put<uint16_t>(&bytes, 4, 1);
+  put<uint16_t>(&bytes, 6, kHeader);
+  put<uint64_t>(&bytes, 8, kEntry + size);
+  put<uint16_t>(&bytes, kHeader, 1);
+  put<uint32_t>(&bytes, kHeader + 4, kEntry);
+  put<uint64_t>(&bytes, kHeader + 8, size);
+  put<uint32_t>(&bytes, kHeader + 28, static_cast<uint32_t>(capability));
+  std::memcpy(&bytes[kHeader + kEntry], text, size);
+  return bytes;
+}
+
+cudaError_t load(CUlib_st** library, const void* code) {
+  if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
+  const char* const text = static_cast<const char*>(code);
+  const bool is_word = std::memchr(text, 0, sizeof(uint32_t)) == nullptr;
+  uint32_t magic = 0;
+  if (is_word) std::memcpy(&magic, text, sizeof(magic));
+  if (magic == kElf) {
+    note_fault("cudaLibraryLoadData(): machine code does not run without a GPU; expected PTX");
+    return cudaErrorNotSupported;
+  }
+  auto* made = new CUlib_st;
+  const void* data = code;
+  if (magic == kWrapper) {
+    std::memcpy(&data, text + 2 * sizeof(uint32_t), sizeof(data));
+  } else if (magic != kFatBinary) {
+    made->bytes = around(text);
+    data = made->bytes.data();
+  }
+  made->wrapper = {kWrapper, 1, data, nullptr};
+  made->module = __cudaRegisterFatBinary(&made->wrapper);
+  *library = made;
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+// Options of the compiler and of the library, which say nothing here, are not read.
+cudaError_t cudaLibraryLoadData(CUlib_st** library, const void* code, void*, void**, unsigned,
+                                void*, void**, unsigned) {
+  return call("cudaLibraryLoadData", Reach::kDevice, [&] { return load(library, code); });
+}
+cudaError_t cudaLibraryLoadFromFile(CUlib_st** library, const char* path, void*, void**, unsigned,
+                                    void*, void**, unsigned) {
+  return call("cudaLibraryLoadFromFile", Reach::kDevice, [&] {
+    std::ifstream file(path, std::ios::binary);
+    std::vector<char> code{std::istreambuf_iterator<char>(file), {}};
+    if (code.empty()) return cudaErrorInvalidValue;
+    code.push_back('\0');
+    const cudaError_t error = load(library, code.data());
+    if (error == cudaSuccess && (*library)->bytes.empty()) {  // a fat binary, of this memory
+      (*library)->bytes.assign(code.begin(), code.end());
+      (*library)->wrapper.data = (*library)->bytes.data();
+    }
+    return error;
+  });
+}
+cudaError_t cudaLibraryUnload(CUlib_st* library) {
+  return call("cudaLibraryUnload", Reach::kHost, [&] {
+    if (library == nullptr) return cudaErrorInvalidResourceHandle;
+    for (const auto& [name, key] : library->kernels) state().kernels.erase(&key);
+    __cudaUnregisterFatBinary(library->module);
+    delete library;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, CUlib_st* library, const char* name) {
+  return call("cudaLibraryGetKernel", Reach::kDevice, [&] {
+    if (library == nullptr) return cudaErrorInvalidResourceHandle;
+    if (!may_have_kernel(module_here(library->module), name)) return cudaErrorSymbolNotFound;
+    const auto [key, is_new] = library->kernels.try_emplace(name);
+    if (is_new) {
+      __cudaRegisterFunction(library->module, &key->second, nullptr, name, -1, nullptr, nullptr,
+                             nullptr, nullptr, nullptr);
+    }
+    *kernel = reinterpret_cast<cudaKernel_t>(&key->second);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaLibraryGetGlobal(void** address, size_t* size, CUlib_st* library,
+                                 const char* name) {
+  return call("cudaLibraryGetGlobal", Reach::kDevice, [&] {
+    if (library == nullptr) return cudaErrorInvalidResourceHandle;
+    void* at = nullptr;
+    size_t bytes = 0;
+    if (!ptx_variable(module_here(library->module), name, &at, &bytes).empty()) {
+      return cudaErrorSymbolNotFound;
+    }
+    if (address != nullptr) *address = at;
+    if (size != nullptr) *size = bytes;
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory in slices of rows. Source of the rules: cuda_runtime_api.h of CUDA 13.0 at cudaMalloc3D,
+// cudaMemset3D and cudaMemcpy3D.
+#include "libcudart/structures.h"
+#include "runtime/state.h"
+
+extern "C" cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
+
+namespace kernkit::simulator {
+namespace {
+
+bool is_empty(const Extent& extent) {
+  return extent.width == 0 || extent.height == 0 || extent.depth == 0;
+}
+
+// Whether a box at this position is within the rows and slices of the memory.
+bool contains(const PitchedPtr& memory, const Position& position, const Extent& extent) {
+  const bool rows = position.x <= memory.pitch && extent.width <= memory.pitch - position.x;
+  const bool one_slice = extent.depth == 1 && position.z == 0;
+  const bool slices = position.y <= memory.ysize && extent.height <= memory.ysize - position.y;
+  return memory.ptr != nullptr && rows && (one_slice || slices);
+}
+
+char* slice_of(const PitchedPtr& memory, const Position& position, size_t slice) {
+  return static_cast<char*>(memory.ptr) +
+         ((position.z + slice) * memory.ysize + position.y) * memory.pitch + position.x;
+}
+
+// Calls `work` for the number of each slice until it fails.
+template <class Work>
+cudaError_t for_each_slice(size_t slices, const Work& work) {
+  for (size_t slice = 0; slice < slices; ++slice) {
+    const cudaError_t error = work(slice);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t allocate(PitchedPtr* memory, const Extent& extent) {
+  if (memory == nullptr) return cudaErrorInvalidValue;
+  size_t rows = 0;
+  if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) return cudaErrorMemoryAllocation;
+  *memory = {nullptr, 0, extent.width, extent.height};
+  return cudaMallocPitch(&memory->ptr, &memory->pitch, extent.width, rows);
+}
+
+cudaError_t fill(const PitchedPtr& memory, int value, const Extent& extent, cudaStream_t stream) {
+  if (is_empty(extent)) return cudaSuccess;
+  if (!contains(memory, {}, extent)) return cudaErrorInvalidValue;
+  const Rows rows{memory.pitch, memory.pitch, extent.width, extent.height};
+  const cudaError_t invalid = for_each_slice(extent.depth, [&](size_t slice) {
+    return check_fill_of_rows(slice_of(memory, {}, slice), rows, stream);
+  });
+  if (invalid != cudaSuccess) return invalid;
+  return for_each_slice(extent.depth, [&](size_t slice) {
+    return fill_rows(slice_of(memory, {}, slice), value, rows, stream);
+  });
+}
+
+cudaError_t copy(const Memcpy3DParms* all, cudaStream_t stream) {
+  if (all == nullptr) return cudaErrorInvalidValue;
+  // No array exists: cudaMallocArray() and cudaMalloc3DArray() are not supported.
+  if (all->srcArray != nullptr || all->dstArray != nullptr) return cudaErrorInvalidValue;
+  if (all->kind < cudaMemcpyHostToHost || all->kind > cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  if (is_empty(all->extent)) return cudaSuccess;
+  if (!contains(all->srcPtr, all->srcPos, all->extent) ||
+      !contains(all->dstPtr, all->dstPos, all->extent)) {
+    return cudaErrorInvalidValue;
+  }
+  const Rows rows{all->dstPtr.pitch, all->srcPtr.pitch, all->extent.width, all->extent.height};
+  const auto kind = static_cast<cudaMemcpyKind>(all->kind);
+  const auto to = [&](size_t slice) { return slice_of(all->dstPtr, all->dstPos, slice); };
+  const auto from = [&](size_t slice) { return slice_of(all->srcPtr, all->srcPos, slice); };
+  const cudaError_t invalid = for_each_slice(all->extent.depth, [&](size_t slice) {
+    return check_copy_of_rows(to(slice), from(slice), rows, kind, stream);
+  });
+  if (invalid != cudaSuccess) return invalid;
+  return for_each_slice(all->extent.depth, [&](size_t slice) {
+    return copy_rows(to(slice), from(slice), rows, kind, stream);
+  });
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaMalloc3D(PitchedPtr* memory, Extent extent) {
+  return call("cudaMalloc3D", Reach::kUnsafe, [&] { return allocate(memory, extent); });
+}
+cudaError_t cudaMemset3D(PitchedPtr memory, int value, Extent extent) {
+  return call("cudaMemset3D", Reach::kDevice, [&] {
+    const cudaError_t refused = refuse_waiting(nullptr);
+    return refused != cudaSuccess ? refused : fill(memory, value, extent, nullptr);
+  });
+}
+cudaError_t cudaMemset3DAsync(PitchedPtr memory, int value, Extent extent, cudaStream_t stream) {
+  return call("cudaMemset3DAsync", Reach::kDevice,
+              [&] { return fill(memory, value, extent, stream); });
+}
+cudaError_t cudaMemcpy3D(const Memcpy3DParms* parameters) {
+  return call("cudaMemcpy3D", Reach::kDevice, [&] {
+    const cudaError_t refused = refuse_waiting(nullptr);
+    if (refused != cudaSuccess) return refused;
+    const cudaError_t error = copy(parameters, nullptr);
+    return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
+  });
+}
+cudaError_t cudaMemcpy3DAsync(const Memcpy3DParms* parameters, cudaStream_t stream) {
+  return call("cudaMemcpy3DAsync", Reach::kDevice, [&] { return copy(parameters, stream); });
+}
+
+}  // extern "C"

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program does with memory pools. Source of the rules: cuda_runtime_api.h of CUDA 13.0 at
+// the functions' names.
+#include <algorithm>
+#include <cstring>
+
+#include "libcudart/structures.h"
+#include "runtime/ranges.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+namespace {
+
+enum PoolAttribute : int {
+  kReuseFollowEventDependencies = 1,
+  kReuseAllowOpportunistic = 2,
+  kReuseAllowInternalDependencies = 3,
+  kReleaseThreshold = 4,
+  kReservedMemCurrent = 5,
+  kReservedMemHigh = 6,
+  kUsedMemCurrent = 7,
+  kUsedMemHigh = 8,
+};
+constexpr int kAllocationPinned = 1, kAllocationManaged = 2;
+constexpr int kAccessNone = 0, kAccessRead = 1, kAccessReadWrite = 3;
+constexpr unsigned kHardwareDecompression = 2;
+
+std::shared_ptr<MemoryPool> find(const MemoryPool* pool) {
+  for (const auto& known : state().pools) {
+    if (known.get() == pool) return known;
+  }
+  return nullptr;
+}
+
+DeviceState& state_of(int device) { return state().device_states[static_cast<size_t>(device)]; }
+
+cudaError_t create(MemoryPool** pool, const MemPoolProps* properties) {
+  if (pool == nullptr || properties == nullptr) return cudaErrorInvalidValue;
+  const auto& reserved = properties->reserved;
+  if (std::any_of(std::begin(reserved), std::end(reserved), [](auto byte) { return byte != 0; })) {
+    return cudaErrorInvalidValue;
+  }
+  switch (properties->location.type) {
+    case kLocationDevice: break;
+    case kLocationHost:
+    case kLocationHostNuma:
+      return reject_argument(
+          "poolProps: a pool of the host is not supported; use a location of type "
+          "cudaMemLocationTypeDevice",
+          cudaErrorNotSupported);
+    default: return cudaErrorInvalidValue;
+  }
+  if (!exists(properties->location.id)) return cudaErrorInvalidDevice;
+  if (properties->handleTypes != 0 || properties->usage == kHardwareDecompression) {
+    return reject_argument(
+        "poolProps: memory that other processes share or that hardware decompresses is not "
+        "supported; set handleTypes and usage to 0",
+        cudaErrorNotSupported);
+  }
+  if (properties->allocType == kAllocationManaged) {
+    return reject_argument(
+        "poolProps: a pool of managed memory is not supported; use cudaMallocManaged()",
+        cudaErrorNotSupported);
+  }
+  if (properties->allocType != kAllocationPinned || properties->usage != 0) {
+    return cudaErrorInvalidValue;
+  }
+  auto made = std::make_shared<MemoryPool>();
+  made->device = properties->location.id;
+  made->max_size = properties->maxSize;
+  state().pools.insert(made);
+  *pool = made.get();
+  return cudaSuccess;
+}
+
+cudaError_t destroy_pool(const MemoryPool* handle) {
+  const std::shared_ptr<MemoryPool> pool = find(handle);
+  if (pool == nullptr) return cudaErrorInvalidValue;
+  DeviceState& of_device = state_of(pool->device);
+  if (pool == of_device.default_pool) return cudaErrorInvalidValue;
+  if (pool == of_device.pool) of_device.pool = of_device.default_pool;
+  pool->destroyed = true;
+  trim(pool.get(), 0);
+  state().pools.erase(pool);
+  return cudaSuccess;
+}
+
+template <class T>
+T value_at(const void* address) {
+  T value;
+  std::memcpy(&value, address, sizeof(value));
+  return value;
+}
+
+cudaError_t set(MemoryPool* pool, int attribute, const void* value) {
+  if (find(pool) == nullptr || value == nullptr) return cudaErrorInvalidValue;
+  const auto reset = [&](size_t* high, size_t current) {
+    if (value_at<uint64_t>(value) != 0) return cudaErrorInvalidValue;
+    *high = current;
+    return cudaSuccess;
+  };
+  switch (attribute) {
+    case kReuseFollowEventDependencies: pool->follows_events = value_at<int>(value); break;
+    case kReuseAllowOpportunistic: pool->is_opportunistic = value_at<int>(value); break;
+    case kReuseAllowInternalDependencies: pool->adds_dependencies = value_at<int>(value); break;
+    case kReleaseThreshold: pool->release_threshold = value_at<uint64_t>(value); break;
+    case kReservedMemHigh: return reset(&pool->reserved_high, pool->reserved);
+    case kUsedMemHigh: return reset(&pool->used_high, pool->used);
+    default: return cudaErrorInvalidValue;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t get(const MemoryPool* pool, int attribute, void* value) {
+  if (find(pool) == nullptr || value == nullptr) return cudaErrorInvalidValue;
+  const auto flag = [&](int found) { std::memcpy(value, &found, sizeof(found)); };
+  const auto bytes = [&](uint64_t found) { std::memcpy(value, &found, sizeof(found)); };
+  switch (attribute) {
+    case kReuseFollowEventDependencies: flag(pool->follows_events); break;
+    case kReuseAllowOpportunistic: flag(pool->is_opportunistic); break;
+    case kReuseAllowInternalDependencies: flag(pool->adds_dependencies); break;
+    case kReleaseThreshold: bytes(pool->release_threshold); break;
+    case kReservedMemCurrent: bytes(pool->reserved); break;
+    case kReservedMemHigh: bytes(pool->reserved_high); break;
+    case kUsedMemCurrent: bytes(pool->used); break;
+    case kUsedMemHigh: bytes(pool->used_high); break;
+    default: return cudaErrorInvalidValue;
+  }
+  return cudaSuccess;
+}
+
+// cudaGraphMemAttributeType: what graphs of a device use and reserve.
+int pool_attribute_of(int attribute) {
+  constexpr int kAll[] = {kUsedMemCurrent, kUsedMemHigh, kReservedMemCurrent, kReservedMemHigh};
+  return attribute >= 0 && attribute < 4 ? kAll[attribute] : 0;
+}
+
+template <class Work>
+cudaError_t with_graph_pool(const char* function, int device, const Work& work) {
+  return call(function, Reach::kHost, [&] {
+    return exists(device) ? work(state_of(device).graph_pool.get()) : cudaErrorInvalidDevice;
+  });
+}
+
+// The device of a pool always has access, and no device has access to memory of another device, as
+// cudaDeviceCanAccessPeer() returns.
+cudaError_t set_access(const MemoryPool* pool, const MemAccessDesc* all, size_t count) {
+  if (find(pool) == nullptr || (all == nullptr && count != 0)) return cudaErrorInvalidValue;
+  for (size_t i = 0; i < count; ++i) {
+    const auto& [location, flags] = all[i];
+    if (location.type != kLocationDevice) return cudaErrorInvalidValue;
+    if (!exists(location.id)) return cudaErrorInvalidDevice;
+    if (flags != kAccessNone && flags != kAccessRead && flags != kAccessReadWrite) {
+      return cudaErrorInvalidValue;
+    }
+    const bool is_own = location.id == pool->device;
+    if (is_own && flags != kAccessReadWrite) return cudaErrorInvalidValue;
+    if (!is_own && flags != kAccessNone) return cudaErrorInvalidDevice;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t get_access(int* flags, const MemoryPool* pool, const MemLocation* location) {
+  if (flags == nullptr || find(pool) == nullptr || location == nullptr) {
+    return cudaErrorInvalidValue;
+  }
+  if (location->type != kLocationDevice) return cudaErrorInvalidValue;
+  if (!exists(location->id)) return cudaErrorInvalidDevice;
+  *flags = location->id == pool->device ? kAccessReadWrite : kAccessNone;
+  return cudaSuccess;
+}
+
+cudaError_t pool_of(MemoryPool** pool, int device,
+                    std::shared_ptr<MemoryPool> DeviceState::*which) {
+  if (pool == nullptr) return cudaErrorInvalidValue;
+  if (!exists(device)) return cudaErrorInvalidDevice;
+  *pool = (state_of(device).*which).get();
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaDeviceGetDefaultMemPool(MemoryPool** pool, int device) {
+  return call("cudaDeviceGetDefaultMemPool", Reach::kHost,
+              [&] { return pool_of(pool, device, &DeviceState::default_pool); });
+}
+cudaError_t cudaDeviceGetMemPool(MemoryPool** pool, int device) {
+  return call("cudaDeviceGetMemPool", Reach::kHost,
+              [&] { return pool_of(pool, device, &DeviceState::pool); });
+}
+cudaError_t cudaDeviceSetMemPool(int device, MemoryPool* pool) {
+  return call("cudaDeviceSetMemPool", Reach::kHost, [&] {
+    if (!exists(device)) return cudaErrorInvalidDevice;
+    const std::shared_ptr<MemoryPool> found = find(pool);
+    if (found == nullptr || found->device != device) return cudaErrorInvalidValue;
+    state_of(device).pool = found;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMemPoolCreate(MemoryPool** pool, const MemPoolProps* properties) {
+  return call("cudaMemPoolCreate", Reach::kHost, [&] { return create(pool, properties); });
+}
+cudaError_t cudaMemPoolDestroy(MemoryPool* pool) {
+  return call("cudaMemPoolDestroy", Reach::kHost, [&] { return destroy_pool(pool); });
+}
+cudaError_t cudaMemPoolSetAttribute(MemoryPool* pool, int attribute, void* value) {
+  return call("cudaMemPoolSetAttribute", Reach::kHost, [&] { return set(pool, attribute, value); });
+}
+cudaError_t cudaMemPoolGetAttribute(MemoryPool* pool, int attribute, void* value) {
+  return call("cudaMemPoolGetAttribute", Reach::kHost, [&] { return get(pool, attribute, value); });
+}
+cudaError_t cudaMemPoolTrimTo(MemoryPool* pool, size_t kept) {
+  return call("cudaMemPoolTrimTo", Reach::kHost, [&] {
+    if (find(pool) == nullptr) return cudaErrorInvalidValue;
+    trim(pool, kept);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMemPoolSetAccess(MemoryPool* pool, const MemAccessDesc* all, size_t count) {
+  return call("cudaMemPoolSetAccess", Reach::kHost, [&] { return set_access(pool, all, count); });
+}
+cudaError_t cudaMemPoolGetAccess(int* flags, MemoryPool* pool, MemLocation* location) {
+  return call("cudaMemPoolGetAccess", Reach::kHost,
+              [&] { return get_access(flags, pool, location); });
+}
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
+  return with_graph_pool("cudaDeviceGetGraphMemAttribute", device, [&](MemoryPool* pool) {
+    return get(pool, pool_attribute_of(attribute), value);
+  });
+}
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, int attribute, void* value) {
+  return with_graph_pool("cudaDeviceSetGraphMemAttribute", device, [&](MemoryPool* pool) {
+    return set(pool, pool_attribute_of(attribute), value);
+  });
+}
+cudaError_t cudaDeviceGraphMemTrim(int device) {
+  return with_graph_pool("cudaDeviceGraphMemTrim", device, [](const MemoryPool* pool) {
+    trim_graph_memory(pool->device);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, MemoryPool* pool,
+                                    cudaStream_t stream) {
+  return call("cudaMallocFromPoolAsync", Reach::kDevice, [&] {
+    const std::shared_ptr<MemoryPool> found = find(pool);
+    if (pointer == nullptr || found == nullptr) return cudaErrorInvalidValue;
+    return allocate_async(pointer, size, found, stream);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structures that a program passes to the runtime. Layout and members' names are those of
+// driver_types.h of CUDA 13.0; a test compares the two.
+#pragma once
+
+#include <vector_types.h>
+
+#include <cstddef>
+
+struct cudaArray;
+struct CUgraphNode_st;
+
+namespace kernkit::simulator {
+
+/// cudaExtent. Of memory without an array, the width is in bytes.
+struct Extent {
+  size_t width, height, depth;
+};
+
+/// cudaPitchedPtr: rows of `xsize` bytes at a distance of `pitch` bytes, `ysize` rows in each
+/// slice.
+struct PitchedPtr {
+  void* ptr;
+  size_t pitch, xsize, ysize;
+};
+
+/// cudaPos. Of memory without an array, x is in bytes.
+struct Position {
+  size_t x, y, z;
+};
+
+/// cudaMemcpy3DParms.
+struct Memcpy3DParms {
+  cudaArray* srcArray;
+  Position srcPos;
+  PitchedPtr srcPtr;
+  cudaArray* dstArray;
+  Position dstPos;
+  PitchedPtr dstPtr;
+  Extent extent;
+  int kind;
+};
+
+/// cudaMemLocation.
+struct MemLocation {
+  int type, id;
+};
+enum MemLocationType : int {
+  kLocationDevice = 1,
+  kLocationHost = 2,
+  kLocationHostNuma = 3,
+  kLocationHostNumaCurrent = 4,
+};
+
+/// cudaMemPoolProps.
+struct MemPoolProps {
+  int allocType, handleTypes;
+  MemLocation location;
+  void* win32SecurityAttributes;
+  size_t maxSize;  // 0: as much as the device has [bytes]
+  unsigned short usage;
+  unsigned char reserved[54];
+};
+
+/// cudaMemAccessDesc.
+struct MemAccessDesc {
+  MemLocation location;
+  int flags;
+};
+
+/// cudaKernelNodeParams.
+struct KernelNodeParams {
+  void* func;
+  dim3 gridDim, blockDim;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+};
+
+/// cudaMemsetParams: elements of 1, 2 or 4 bytes in rows.
+struct MemsetParams {
+  void* dst;
+  size_t pitch;  // of more than one row [bytes]
+  unsigned value, elementSize;
+  size_t width;  // [elements]
+  size_t height;
+};
+
+/// cudaHostNodeParams.
+struct HostNodeParams {
+  void (*fn)(void*);
+  void* userData;
+};
+
+/// cudaMemAllocNodeParams.
+struct MemAllocNodeParams {
+  MemPoolProps poolProps;
+  const MemAccessDesc* accessDescs;
+  size_t accessDescCount, bytesize;
+  void* dptr;
+};
+
+/// cudaGraphExecUpdateResultInfo.
+struct GraphExecUpdateResultInfo {
+  int result;
+  CUgraphNode_st* errorNode;
+  CUgraphNode_st* errorFromNode;
+};
+
+}  // namespace kernkit::simulator

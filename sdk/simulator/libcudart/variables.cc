@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// __device__, __constant__ and __managed__ variables of what nvcc compiled. The host's code names
+// them by addresses of its own.
+#include "ptx/modules.h"
+#include "runtime/ranges.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+
+namespace {
+
+struct Place {
+  char* at = nullptr;
+  size_t size = 0;
+};
+
+cudaError_t find(const void* symbol, Place* place) {
+  const VariableInfo* variable = variable_of(symbol);
+  if (variable == nullptr) return cudaErrorInvalidSymbol;
+  void* address = nullptr;
+  const std::string why =
+      ptx_variable(module_here(variable->module), variable->name, &address, &place->size);
+  if (!why.empty()) {
+    note_fault("variable " + variable->name + " cannot be reached: " + why);
+    return cudaErrorInvalidSymbol;
+  }
+  place->at = static_cast<char*>(address);
+  return cudaSuccess;
+}
+
+// Of the bytes from `offset` on.
+cudaError_t find(const void* symbol, size_t offset, size_t size, bool is_valid_kind, Place* place) {
+  const cudaError_t error = find(symbol, place);
+  if (error != cudaSuccess) return error;
+  if (offset > place->size || size > place->size - offset) {
+    return reject_argument("symbol: " + bytes_text(size) + " at byte " + std::to_string(offset) +
+                           " of a variable of " + bytes_text(place->size) +
+                           " are not inside of it");
+  }
+  if (!is_valid_kind) return cudaErrorInvalidMemcpyDirection;
+  place->at += offset;
+  return cudaSuccess;
+}
+
+bool goes_to_device(cudaMemcpyKind kind) {
+  return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ||
+         kind == cudaMemcpyDefault;
+}
+bool comes_from_device(cudaMemcpyKind kind) {
+  return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice ||
+         kind == cudaMemcpyDefault;
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
+  return call("cudaGetSymbolAddress", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, &place);
+    if (error == cudaSuccess) *address = place.at;
+    return error;
+  });
+}
+cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
+  return call("cudaGetSymbolSize", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, &place);
+    if (error == cudaSuccess) *size = place.size;
+    return error;
+  });
+}
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
+                               cudaMemcpyKind kind) {
+  return call("cudaMemcpyToSymbol", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &place);
+    return error != cudaSuccess ? error : copy_and_wait(place.at, from, size, kind);
+  });
+}
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
+                                 cudaMemcpyKind kind) {
+  return call("cudaMemcpyFromSymbol", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &place);
+    return error != cudaSuccess ? error : copy_and_wait(to, place.at, size, kind);
+  });
+}
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
+                                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  return call("cudaMemcpyToSymbolAsync", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &place);
+    return error != cudaSuccess ? error : copy_async(place.at, from, size, kind, stream);
+  });
+}
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+  return call("cudaMemcpyFromSymbolAsync", Reach::kDevice, [&] {
+    Place place;
+    const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &place);
+    return error != cudaSuccess ? error : copy_async(to, place.at, size, kind, stream);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers that the environment sets.
+#pragma once
+
+#include <cstdlib>
+
+namespace kernkit::simulator {
+
+/// Of a variable such as KERNKIT_SEED, decimal or 0x...; `otherwise` where it is not set.
+inline unsigned number_of(const char* variable, unsigned otherwise) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 0)) : otherwise;
+}
+
+}  // namespace kernkit::simulator

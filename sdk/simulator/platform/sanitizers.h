@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which sanitizers this is compiled with, and what they ask of who switches stacks.
+#pragma once
+
+#include "kernkit/testing/closed_memory.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(KERNKIT_SIMULATOR_TSAN)
+#define KERNKIT_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KERNKIT_TSAN 1
+#endif
+#endif
+
+// Source of the declarations: sanitizer/common_interface_defs.h, tsan_interface.h.
+#if defined(KERNKIT_ASAN)
+extern "C" {
+void __sanitizer_start_switch_fiber(void** fake_stack, const void* bottom, size_t size);
+void __sanitizer_finish_switch_fiber(void* fake_stack, const void** bottom, size_t* size);
+}
+#endif
+#if defined(KERNKIT_TSAN)
+extern "C" {
+void* __tsan_get_current_fiber();
+void* __tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void* fiber);
+void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+void __tsan_acquire(void* address);
+void __tsan_release(void* address);
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
+#endif
+
+namespace kernkit::simulator {
+
+using testing::close_memory, testing::open_memory;
+
+/// Tells a tool of the order of work, where one is on: see ptx/tools/order.h.
+enum class OrderStep { kAcquire, kRelease, kEnters, kLeaves, kBegins };
+inline void tell_nobody(OrderStep, const void*) {}
+inline void (*tell_order)(OrderStep, const void* what) = tell_nobody;
+/// Likewise of memory of devices; kBegins, kEnds: as a stream has it. See ptx/tools/written.h.
+enum class MemoryStep { kAllocated, kFreed, kCopied, kFilled, kBegins, kEnds };
+inline void (*tell_memory)(MemoryStep, const void* at, size_t bytes,
+                           const void* from) = [](MemoryStep, const void*, size_t, const void*) {};
+#if defined(KERNKIT_TSAN)
+inline constexpr bool kRaceDetector = true;
+/// Everything before a release at an address happened before what follows an acquire there.
+inline void race_acquire(void* address) { __tsan_acquire(address); }
+inline void race_release(void* address) { __tsan_release(address); }
+inline void race_ignore(bool ignore) {
+  (ignore ? AnnotateIgnoreReadsBegin : AnnotateIgnoreReadsEnd)("", 0);
+  (ignore ? AnnotateIgnoreWritesBegin : AnnotateIgnoreWritesEnd)("", 0);
+}
+/// While one lives, the race detector does not look at this context, which is the runtime's own.
+struct RaceIgnored {
+  RaceIgnored() { race_ignore(true); }
+  ~RaceIgnored() { race_ignore(false); }
+};
+/// And inside of that, it does: copies are a device's accesses.
+struct RaceSeen {
+  RaceSeen() { race_ignore(false); }
+  ~RaceSeen() { race_ignore(true); }
+};
+/// While one lives, what runs is ignored, and somebody else, who knows what its maker did before.
+class RaceContext {
+ public:
+  RaceContext() : caller_(__tsan_get_current_fiber()), own_(__tsan_create_fiber(0)) {
+    __tsan_switch_to_fiber(own_, 1);  // 1: orders nothing
+    race_ignore(true);
+  }
+  ~RaceContext() {
+    race_ignore(false);
+    __tsan_switch_to_fiber(caller_, 1);
+    __tsan_destroy_fiber(own_);
+  }
+  RaceContext(const RaceContext&) = delete;
+  RaceContext& operator=(const RaceContext&) = delete;
+
+ private:
+  void* caller_;
+  void* own_;
+};
+#else
+inline constexpr bool kRaceDetector = false;
+inline void race_acquire(void* address) { tell_order(OrderStep::kAcquire, address); }
+inline void race_release(void* address) { tell_order(OrderStep::kRelease, address); }
+struct RaceIgnored {
+  RaceIgnored() {}  // so that none is an unused variable
+};
+using RaceSeen = RaceIgnored;
+struct RaceContext {
+  RaceContext() { tell_order(OrderStep::kEnters, nullptr); }
+  ~RaceContext() { tell_order(OrderStep::kLeaves, nullptr); }
+};
+#endif
+
+/// Of `capacity` bytes, only the first `size` may be touched.
+inline void limit_allocation(void* memory, size_t size, size_t capacity) {
+  open_memory(memory, size);
+  close_memory(static_cast<char*>(memory) + size, capacity - size);
+}
+
+}  // namespace kernkit::simulator

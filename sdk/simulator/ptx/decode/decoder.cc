@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements, functions and scopes.
+#include "ptx/decode/decoder.h"
+
+#include <algorithm>
+
+#include "ptx/parser/parser.h"
+#include "ptx/parser/unsupported.h"
+#include "ptx/simd/steps.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+constexpr const char* kEnd = "%end";  // the label behind a function that is called
+
+uint32_t rounded_up(uint32_t bytes, uint32_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+std::vector<uint32_t> sizes_of(const std::vector<Variable>& variables) {
+  std::vector<uint32_t> sizes;
+  sizes.reserve(variables.size());
+  for (const Variable& variable : variables) sizes.push_back(variable.size);
+  return sizes;
+}
+
+}  // namespace
+
+Decoder::Decoder(const Module& module, const Function& kernel, const Addresses& addresses)
+    : module_(module), function_(kernel), addresses_(addresses) {
+  kernel_.name = kernel.name;
+}
+
+Kernel Decoder::decode() {
+  open(true);
+  for (const Variable& variable : function_.parameters) {
+    Meaning meaning;
+    meaning.space = Space::kParam;
+    meaning.is_parameter = true;
+    meaning.address = place_in(&kernel_.parameter_bytes, variable);
+    scopes_.back().names[variable.name] = meaning;
+    kernel_.parameters.push_back({static_cast<uint32_t>(meaning.address), variable.size});
+  }
+  decode_function(function_);
+  close();
+  for (uint32_t i = 0; i < framed_.size(); ++i) decode_called(i);
+  kernel_.frame_bytes = kernel_.local_bytes;
+  if (!framed_.empty()) kernel_.local_bytes += kStackBytes;
+  uint32_t& shared = kernel_.shared_bytes;
+  shared = rounded_up(shared, dynamic_alignment_);
+  for (KernelVariable& variable : kernel_.variables) {
+    if (variable.kind == KernelVariable::kDynamic) variable.begin = shared;
+  }
+  for (Constant& constant : kernel_.constants) {
+    if (is_dynamic(constant.variable)) constant.bits += shared;
+  }
+  find_variables(derived_, registers_.count(), &kernel_);
+  registers_.place(&kernel_);
+  for (Operation& one : kernel_.code) one.run = fastest(one.run);
+  return std::move(kernel_);
+}
+
+// Its parameters are known. Whoever runs past the last statement leaves.
+void Decoder::decode_function(const Function& function) {
+  const std::vector<Statement> statements = parse_body(function);
+  for (const Statement& statement : statements) decode_statement(statement);
+  statement_ = nullptr;
+  if (!called_.empty()) return;
+  operation = {};
+  operation.flow = Flow::kExit;
+  emit();
+}
+
+// A function that has frames.
+void Decoder::decode_called(uint32_t number) {
+  const Function& function = *framed_[number];
+  decoded_ = number;
+  called_ = {&function};
+  open(true);
+  const auto place = [&](const Variable& variable) {
+    if (variable.space != "param") throw Refusal("parameters in registers are not known");
+    const Meaning meaning = local_variable(variable);
+    scopes_.back().names[variable.name] = meaning;
+    return Parameter{static_cast<uint32_t>(meaning.address), variable.size};
+  };
+  for (const Variable& one : function.results) {
+    kernel_.functions[number].results.push_back(place(one));
+  }
+  for (const Variable& one : function.parameters) {
+    kernel_.functions[number].parameters.push_back(place(one));
+  }
+  kernel_.functions[number].entry = static_cast<uint32_t>(kernel_.code.size());
+  decode_function(function);
+  operation = {};
+  operation.flow = Flow::kReturn;
+  emit();
+  close();
+  called_.clear();
+}
+
+void Decoder::open(bool is_function) {
+  scopes_.emplace_back();
+  scopes_.back().is_function = is_function;
+}
+
+// Jumps to labels further out wait for the scope around this one.
+void Decoder::close() {
+  Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  const auto number_of = [&](const Jump& jump) {
+    if (const uint32_t* label = scope.labels.find(jump.label)) return *label;
+    if (scope.is_function) throw Refusal("the label " + jump.label + " is nowhere");
+    return kNone;
+  };
+  for (const Jump& jump : scope.jumps) {
+    const uint32_t target = number_of(jump);
+    if (target != kNone) {
+      kernel_.code[jump.from].target = target;
+    } else {
+      scopes_.back().jumps.push_back(jump);
+    }
+  }
+  for (const Jump& jump : scope.tables) {  // a table's labels, each for the place in its table
+    const uint32_t target = number_of(jump);
+    if (target == kNone) throw Refusal("the label " + jump.label + " is not beside its table");
+    kernel_.tables[jump.from].push_back(target);
+  }
+}
+
+void Decoder::decode_statement(const Statement& statement) {
+  switch (statement.kind) {
+    case Statement::kOpen: return open(false);
+    case Statement::kClose: return close();
+    case Statement::kLabel:
+      scopes_.back().labels[statement.name] = static_cast<uint32_t>(kernel_.code.size());
+      return;
+    case Statement::kTargets: {
+      auto& labels = scopes_.back().targets[statement.name];
+      for (const Operand& label : statement.operands) labels.push_back(label.name);
+      return;
+    }
+    case Statement::kPrototype:
+      scopes_.back().prototypes[statement.name] = {sizes_of(statement.results),
+                                                   sizes_of(statement.parameters)};
+      return;
+    case Statement::kRegisters:
+      if (statement.count != 0) {
+        scopes_.back().families.push_back({statement.name, statement.count, statement.type});
+      } else {
+        Meaning meaning;
+        meaning.is_register = true;
+        meaning.type = statement.type;
+        meaning.number = registers_.add(statement.type);
+        scopes_.back().names[statement.name] = meaning;
+      }
+      return;
+    case Statement::kVariable: return declare(statement.variable);
+    case Statement::kInstruction: return decode_instruction(statement);
+  }
+}
+
+uint32_t Decoder::place_in(uint32_t* bytes, const Variable& variable) const {
+  const uint32_t at = rounded_up(*bytes, variable.alignment);
+  *bytes = at + variable.size;
+  return at;
+}
+
+Meaning Decoder::local_variable(const Variable& variable) {
+  Meaning meaning;
+  meaning.type = variable.type;
+  meaning.space = Space::kLocal;
+  meaning.is_parameter = variable.space == "param";
+  meaning.in_frame = decoded_ != kNone;
+  meaning.address = place_in(
+      meaning.in_frame ? &kernel_.functions[decoded_].frame_bytes : &kernel_.local_bytes, variable);
+  return meaning;
+}
+
+void Decoder::declare(const Variable& variable) {
+  Meaning meaning;
+  meaning.type = variable.type;
+  if (variable.space == "shared") {
+    place_shared(variable, &meaning);
+  } else if (variable.space == "local" || variable.space == "param") {
+    meaning = local_variable(variable);
+  } else {
+    throw Refusal("a variable of the module, " + variable.name + ", is declared in a function");
+  }
+  scopes_.back().names[variable.name] = meaning;
+}
+
+void Decoder::decode_instruction(const Statement& statement) {
+  statement_ = &statement;
+  used_.assign(statement.modifiers.size(), false);
+  operation = {};
+  if (!statement.guard.empty()) {
+    const Meaning* guard = find(statement.guard);
+    if (guard == nullptr || guard->type != Type::kPred) refuse("no predicate " + statement.guard);
+    operation.guard = guard->number;
+    operation.guard_negated = statement.guard_negated;
+  }
+  const Family family = family_of(statement.name);
+  if (family == nullptr && uses_texture(statement.name)) {
+    refuse("textures and surfaces are not supported: load the data from memory of cudaMalloc()");
+  }
+  if (family == nullptr) refuse("it is not known");
+  operation.run = family(*this);
+  if (operation.run == nullptr) refuse("this form of it is not known");
+  for (size_t i = 0; i < used_.size(); ++i) {
+    if (!used_[i]) refuse("." + statement.modifiers[i] + " is not known there");
+  }
+  emit();
+}
+
+uint32_t Decoder::emit() {
+  const auto number = static_cast<uint32_t>(kernel_.code.size());
+  operation.number = number;
+  kernel_.code.push_back(operation);
+  derived_.push_back(statement_ == nullptr ? Derived::kFromNone : derived_by(statement_->name));
+  kernel_.origins.push_back(statement_ == nullptr ? Origin{}
+                                                  : Origin{statement_->line, statement_->opcode()});
+  return number;
+}
+
+void Decoder::branch(size_t label) {
+  operation.flow = Flow::kBranch;
+  const Operand& target = operand(label);
+  if (target.kind != Operand::kName) refuse("expected a label");
+  scopes_.back().jumps.push_back({static_cast<uint32_t>(kernel_.code.size()), target.name});
+}
+
+void Decoder::branch_by_table() {
+  operation.flow = Flow::kTable;
+  operation.a = from(0, Type::kU32);
+  operation.target = static_cast<uint32_t>(kernel_.tables.size());
+  const std::string& name = operand(1).name;
+  kernel_.tables.emplace_back();
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (const std::vector<std::string>* table = scope->targets.find(name)) {
+      for (const std::string& label : *table) {
+        scope->tables.push_back({operation.target, label});
+      }
+      return;
+    }
+    if (scope->is_function) break;
+  }
+  refuse("no table " + name);
+}
+
+void Decoder::leave_function() {
+  const bool has_frame = decoded_ != kNone && called_.size() == 1;
+  operation.flow = called_.empty() ? Flow::kExit : has_frame ? Flow::kReturn : Flow::kBranch;
+  if (called_.empty() || has_frame) return;
+  scopes_.back().jumps.push_back({static_cast<uint32_t>(kernel_.code.size()), kEnd});
+}
+
+// call (results), function, (parameters){, prototype}
+void Decoder::call() {
+  const Operand& callee = operand(operand(0).kind == Operand::kVector ? 1 : 0);
+  const auto found = module_.functions.find(callee.name);
+  if (found == module_.functions.end()) return call_with_frame(nullptr);
+  const Function& function = found->second;
+  if (!function.has_body) refuse("the function " + callee.name + " is not known");
+  if (std::find(called_.begin(), called_.end(), &function) != called_.end()) {
+    return call_with_frame(&function);
+  }
+  inline_call(function);
+}
+
+const Prototype& Decoder::prototype(const std::string& name) const {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (const Prototype* known = scope->prototypes.find(name)) return *known;
+    if (scope->is_function) break;
+  }
+  refuse("no prototype " + name);
+}
+
+// The number of a function among those that have frames.
+uint32_t Decoder::with_frame(const Function& function) {
+  const auto known = std::find(framed_.begin(), framed_.end(), &function);
+  const auto number = static_cast<uint32_t>(known - framed_.begin());
+  if (known != framed_.end()) return number;
+  framed_.push_back(&function);
+  kernel_.functions.emplace_back();
+  kernel_.functions.back().number = module_.function_number(function.name);
+  frame();
+  return number;
+}
+
+// Null: by its address, any function of the prototype.
+void Decoder::call_with_frame(const Function* function) {
+  const bool has_results = operand(0).kind == Operand::kVector;
+  size_t next = has_results ? 1 : 0;
+  CallSite site;
+  site.caller = decoded_;
+  Prototype shape;
+  const Operand& callee = operand(next++);
+  const auto places = [&](const Operand& list) {
+    std::vector<uint32_t> all;
+    for (const Operand& one : list.parts) {
+      const Meaning& meaning = meaning_of(one);
+      if (meaning.is_register || meaning.space != Space::kLocal) {
+        refuse("parameters in registers are not known");
+      }
+      all.push_back(static_cast<uint32_t>(meaning.address));
+    }
+    return all;
+  };
+  if (has_results) site.results = places(operand(0));
+  if (next < operands() && operand(next).kind == Operand::kVector) {
+    site.parameters = places(operand(next++));
+  }
+  if (function != nullptr) {
+    shape = {sizes_of(function->results), sizes_of(function->parameters)};
+    site.function = with_frame(*function);
+  } else {
+    operation.a = from(callee, Type::kU64);
+    shape = prototype(operand(next).name);
+    for (const auto& [name, one] : module_.functions) {
+      const Prototype its{sizes_of(one.results), sizes_of(one.parameters)};
+      if (module_.function_number(name) != 0 && its == shape) with_frame(one);
+    }
+    frame();
+  }
+  if (shape.results.size() != site.results.size() ||
+      shape.parameters.size() != site.parameters.size()) {
+    refuse("the call does not fit the function " + callee.name);
+  }
+  operation.flow = Flow::kCall;
+  operation.target = static_cast<uint32_t>(kernel_.calls.size());
+  kernel_.calls.push_back(std::move(site));
+}
+
+void Decoder::inline_call(const Function& function) {
+  const bool has_results = operand(0).kind == Operand::kVector;
+  Scope names;
+  const auto bind = [&](const std::vector<Variable>& formal, const Operand* actual) {
+    const size_t count = actual != nullptr ? actual->parts.size() : 0;
+    if (formal.size() != count) refuse("the call does not fit the function " + function.name);
+    for (size_t i = 0; i < count; ++i) {
+      const Meaning& meaning = meaning_of(actual->parts[i]);
+      if (meaning.is_register || formal[i].space != "param") {
+        refuse("parameters in registers are not known");
+      }
+      names.names[formal[i].name] = meaning;
+    }
+  };
+  const size_t last = has_results ? 2 : 1;
+  bind(function.results, has_results ? &operand(0) : nullptr);
+  bind(function.parameters, operands() > last ? &operand(last) : nullptr);
+
+  const Statement* const call_site = statement_;
+  const std::vector<bool> used = used_;
+  uint32_t skip = kNone;  // a branch past the function
+  if (operation.guard != kNone) {
+    operation.flow = Flow::kBranch;
+    operation.guard_negated = !operation.guard_negated;
+    skip = emit();
+  }
+  names.is_function = true;
+  scopes_.push_back(std::move(names));
+  called_.push_back(&function);
+  decode_function(function);
+  called_.pop_back();
+  scopes_.back().labels[kEnd] = static_cast<uint32_t>(kernel_.code.size());
+  close();
+  if (skip != kNone) kernel_.code[skip].target = static_cast<uint32_t>(kernel_.code.size());
+  statement_ = call_site;
+  used_ = used;
+  operation = {};
+}
+
+std::string Decoder::where() const {
+  const std::string place = module_.place(statement_->line);
+  return place.empty() ? "line " + std::to_string(statement_->ptx_line) + " of the PTX" : place;
+}
+
+void Decoder::refuse(std::string_view why) const {
+  throw Refusal(statement_->opcode() + " (" + where() + "): " + std::string(why));
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoder: makes operations of the statements of a kernel. A function that is called is put in the
+// place of the call, unless it calls itself or is called by its address: then it has frames.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/decode/derived.h"
+#include "ptx/decode/kernel.h"
+#include "ptx/decode/registers.h"
+#include "ptx/decode/scope.h"
+#include "ptx/parser/module.h"
+
+namespace kernkit::simulator::ptx {
+
+/// Where the variables of a module lie in memory.
+class Addresses {
+ public:
+  virtual ~Addresses() = default;
+  /// False when there is none of this name.
+  virtual bool find(const std::string& name, uint64_t* address) const = 0;
+};
+
+class Decoder {
+ public:
+  Decoder(const Module& module, const Function& kernel, const Addresses& addresses);
+  /// Throws a Refusal for what is not known.
+  Kernel decode();
+
+  // For a family of instructions: about the one at hand. What none of them asks for is refused.
+  Operation operation;
+
+  std::string_view name() const { return statement_->name; }
+  /// Whether it has this modifier: "sat".
+  bool has(std::string_view modifier);
+  /// The first of these that it has; "" for none.
+  std::string_view one_of(std::initializer_list<std::string_view> modifiers);
+  /// The next modifier, which must be one of these: of those that stand there more than once.
+  std::string_view next_of(std::initializer_list<std::string_view> modifiers);
+  void ignore(std::initializer_list<std::string_view> modifiers);
+  /// The next modifier that is a type.
+  Type type();
+  size_t operands() const { return statement_->operands.size(); }
+  void need_operands(size_t count) const;
+  const Operand& operand(size_t i) const;
+  /// The register that operand i names, of exactly the type's size.
+  uint32_t to(size_t i, Type type) { return to(operand(i), type); }
+  uint32_t to(const Operand& operand, Type type);
+  /// Likewise, or a register that holds the number or the address that it is.
+  uint32_t from(size_t i, Type type) { return from(operand(i), type); }
+  uint32_t from(const Operand& operand, Type type);
+  /// A predicate, or its negation (`operation.negated`).
+  uint32_t predicate_from(size_t i);
+  uint32_t constant(uint64_t bits, Type type);
+  /// The predicate that is the carry of CC.
+  uint32_t carry();
+  /// Those that there are of to, a, b and c, of one type.
+  void take(Type type);
+  /// to, a, b, c, e, each of its type.
+  void take(std::initializer_list<Type> types);
+  /// Sets the operation's list of registers of 32 bits: those it writes, then those it reads.
+  void take_list(std::vector<uint32_t> registers);
+  /// Sets address, its size, the offset and the space of the operation.
+  void address(size_t i, Space space);
+  /// The space that a modifier names; kGeneric without one.
+  Space space();
+  /// kNone for what is no register.
+  Type type_of_register(const Operand& operand);
+  /// Of a variable of the thread, as parameters of functions are; from `operation.address` on.
+  uint64_t local_place(const Operand& operand);
+  void branch(size_t label);
+  void branch_by_table();
+  void call();
+  void leave_function();
+  [[noreturn]] void refuse(std::string_view why) const;
+
+ private:
+  void decode_function(const Function& function);
+  void decode_statement(const Statement& statement);
+  void decode_instruction(const Statement& statement);
+  void decode_called(uint32_t number);
+  void inline_call(const Function& function);
+  void call_with_frame(const Function* function);
+  uint32_t with_frame(const Function& function);
+  uint32_t frame();
+  const Prototype& prototype(const std::string& name) const;
+  Meaning local_variable(const Variable& variable);
+  void declare(const Variable& variable);
+  void open(bool is_function);
+  void close();
+  uint32_t emit();
+  const Meaning* find(const std::string& name);
+  const Meaning& meaning_of(const Operand& operand);
+  const Meaning* module_variable(const std::string& name);
+  uint32_t special(const std::string& name);
+  uint32_t place_in(uint32_t* bytes, const Variable& variable) const;
+  void place_shared(const Variable& variable, Meaning* meaning);
+  bool is_dynamic(uint32_t variable) const;
+  std::string where() const;
+
+  const Module& module_;
+  const Function& function_;
+  const Addresses& addresses_;
+  Kernel kernel_;
+  Registers registers_;
+  uint32_t carry_ = kNone;
+  uint32_t dynamic_alignment_ = 1;  // of dynamic shared memory that the kernel names, in bytes
+  std::vector<Scope> scopes_;
+  std::vector<const Function*> called_;  // the innermost last
+  std::vector<const Function*> framed_;  // those of kernel_.functions
+  uint32_t decoded_ = kNone;             // the one of them that is decoded; kNone: the kernel
+  Names<Meaning> module_names_;
+  const Statement* statement_ = nullptr;
+  std::vector<bool> used_;        // modifiers
+  std::vector<Derived> derived_;  // of the operations
+};
+
+/// Decodes a family of instructions; null: not known.
+using Family = Run (*)(Decoder& decoder);
+/// The operation's `to` becomes `a` and the offset: of the family of addresses.
+void add_offset(Warp& warp, const Operation& operation);
+/// Null for a name that is not known.
+Family family_of(std::string_view name);
+
+}  // namespace kernkit::simulator::ptx

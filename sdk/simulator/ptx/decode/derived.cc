@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/decode/derived.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+// What a register may hold, whichever operation wrote it: kUnknown until one is seen; the number of
+// a variable, whose address is in it; kOther, a number that is no variable's address and is not
+// computed from one; or kMixed, which is all else: one of several addresses, a difference of two,
+// some bits of one.
+constexpr uint32_t kUnknown = kNone, kOther = kNone - 1, kMixed = kNone - 2;
+
+bool is_variable(uint32_t base) { return base < kMixed; }
+bool has_address(uint32_t base) { return base <= kMixed; }
+// A source that an operation lacks is no address.
+uint32_t base_of(const std::vector<uint32_t>& bases, uint32_t at) {
+  return at != kNone ? bases[at] : kOther;
+}
+
+// The base of a sum. A distance may be any number.
+uint32_t either(uint32_t a, uint32_t b) {
+  if (has_address(a) && has_address(b)) return kMixed;
+  if (has_address(a)) return a;
+  if (has_address(b)) return b;
+  return a == kUnknown || b == kUnknown ? kUnknown : kOther;
+}
+uint32_t joined(uint32_t a, uint32_t b) {
+  if (a == kUnknown) return b;
+  return b == kUnknown || a == b ? a : kMixed;
+}
+
+uint32_t result_of(Derived derived, const Operation& operation,
+                   const std::vector<uint32_t>& bases) {
+  const auto base = [&](uint32_t at) { return base_of(bases, at); };
+  const auto mixed_from = [&](std::initializer_list<uint32_t> sources, uint32_t otherwise) {
+    const bool mixes = std::any_of(sources.begin(), sources.end(),
+                                   [&](uint32_t at) { return has_address(base(at)); });
+    return mixes ? kMixed : otherwise;
+  };
+  switch (derived) {
+    case Derived::kFromNone:
+      // What an access loads is in no source of the operation.
+      if (operation.address != kNone) return kOther;
+      return mixed_from({operation.a, operation.b, operation.c, operation.e}, kOther);
+    case Derived::kFromA: return base(operation.a);
+    case Derived::kFromDifference: return mixed_from({operation.b}, base(operation.a));
+    case Derived::kFromC: return mixed_from({operation.a, operation.b}, base(operation.c));
+    case Derived::kFromEither: return either(base(operation.a), base(operation.b));
+    case Derived::kFromBoth: return joined(base(operation.a), base(operation.b));
+  }
+  return kOther;
+}
+
+}  // namespace
+
+Derived derived_by(std::string_view name) {
+  const auto is = [&](std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (is({"mov", "cvta", "cvt"})) return Derived::kFromA;
+  if (name == "sub") return Derived::kFromDifference;
+  if (is({"add", "or", "xor"})) return Derived::kFromEither;
+  if (name == "mad") return Derived::kFromC;
+  return name == "selp" ? Derived::kFromBoth : Derived::kFromNone;
+}
+
+void find_variables(const std::vector<Derived>& derived, size_t registers, Kernel* kernel) {
+  if (kernel->variables.empty()) return;
+  std::vector<uint32_t> bases(registers, kUnknown);
+  for (const Constant& constant : kernel->constants) {
+    bases[constant.at] = constant.variable != kNone ? constant.variable : kOther;
+  }
+  for (const SpecialRegister& special : kernel->specials) bases[special.at] = kOther;
+  const auto join = [&](uint32_t at, uint32_t base) {
+    if (at == kNone) return false;
+    const uint32_t before = bases[at];
+    bases[at] = joined(before, base);
+    return bases[at] != before;
+  };
+  for (const Operation& operation : kernel->code) {
+    for (const uint32_t at : operation.list) join(at, kOther);  // loaded, or stored
+    if (operation.more == kNone) continue;
+    for (const uint32_t at : kernel->lists[operation.more]) join(at, kOther);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Operation& operation : kernel->code) {
+      changed |= join(operation.to, result_of(derived[operation.number], operation, bases));
+    }
+  }
+  for (Operation& operation : kernel->code) {
+    uint32_t& variable = operation.variable;
+    if (variable == kNone && operation.address_size != 0 && operation.address != kNone &&
+        is_variable(bases[operation.address])) {
+      variable = bases[operation.address];
+    }
+    if (variable == kNone) continue;
+    const KernelVariable& found = kernel->variables[variable];
+    if (found.kind == KernelVariable::kGlobal) continue;
+    operation.shared_begin = static_cast<uint32_t>(found.begin);
+    if (found.kind == KernelVariable::kShared) {
+      operation.shared_end = operation.shared_begin + found.bytes;
+    }
+  }
+}
+
+}  // namespace kernkit::simulator::ptx

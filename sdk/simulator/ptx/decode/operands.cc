@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoder: what modifiers and operands mean.
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "ptx/decode/decoder.h"
+#include "ptx/machine/special_registers.h"
+#include "ptx/machine/window.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+constexpr uint32_t kDynamicAlignment = 16;  // the least, as ptxas has it
+// The offset of memory that cooperative groups use, of which they may expect 288 bytes.
+constexpr const char* kReserved = "%reserved_smem_offset_1";
+constexpr uint32_t kReservedBytes = 512;
+
+}  // namespace
+
+bool Decoder::has(std::string_view modifier) {
+  for (size_t i = 0; i < used_.size(); ++i) {
+    if (statement_->modifiers[i] != modifier) continue;
+    used_[i] = true;
+    return true;
+  }
+  return false;
+}
+
+std::string_view Decoder::one_of(std::initializer_list<std::string_view> modifiers) {
+  for (const std::string_view modifier : modifiers) {
+    if (has(modifier)) return modifier;
+  }
+  return "";
+}
+
+std::string_view Decoder::next_of(std::initializer_list<std::string_view> modifiers) {
+  const auto next = std::find(used_.begin(), used_.end(), false);
+  const auto i = static_cast<size_t>(next - used_.begin());
+  for (const std::string_view modifier : modifiers) {
+    if (next == used_.end() || statement_->modifiers[i] != modifier) continue;
+    *next = true;
+    return modifier;
+  }
+  return "";
+}
+
+void Decoder::ignore(std::initializer_list<std::string_view> modifiers) {
+  for (const std::string_view modifier : modifiers) {
+    for (size_t i = 0; i < used_.size(); ++i) {
+      const std::string& one = statement_->modifiers[i];
+      const bool is_prefix =
+          modifier.back() == ':' && one.compare(0, modifier.size(), modifier) == 0;
+      if (one == modifier || is_prefix) used_[i] = true;
+    }
+  }
+}
+
+Type Decoder::type() {
+  for (size_t i = 0; i < used_.size(); ++i) {
+    const Type type = used_[i] ? Type::kNone : type_named(statement_->modifiers[i]);
+    if (type == Type::kNone) continue;
+    used_[i] = true;
+    return type;
+  }
+  refuse("it has no type that is known");
+}
+
+void Decoder::need_operands(size_t count) const {
+  if (operands() != count) refuse("it has " + std::to_string(count) + " operands");
+}
+
+const Operand& Decoder::operand(size_t i) const {
+  if (i >= operands()) refuse("it has too few operands");
+  return statement_->operands[i];
+}
+
+const Meaning* Decoder::find(const std::string& name) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (const Meaning* known = scope->names.find(name)) return known;
+    for (const RegisterFamily& family : scope->families) {
+      const size_t size = family.prefix.size();
+      if (name.size() <= size || name.compare(0, size, family.prefix) != 0) continue;
+      if (!std::isdigit(static_cast<unsigned char>(name[size]))) continue;
+      char* end = nullptr;
+      const long number = std::strtol(name.c_str() + size, &end, 10);
+      if (*end != '\0' || number >= family.count) continue;
+      Meaning meaning;
+      meaning.is_register = true;
+      meaning.type = family.type;
+      meaning.number = registers_.add(family.type);
+      return &(scope->names[name] = meaning);
+    }
+    if (scope->is_function) break;
+  }
+  return nullptr;
+}
+
+const Meaning* Decoder::module_variable(const std::string& name) {
+  if (const Meaning* known = module_names_.find(name)) return known;
+  for (const Variable& variable : module_.variables) {
+    if (variable.name != name) continue;
+    Meaning meaning;
+    meaning.type = variable.type;
+    if (variable.space == "shared") {
+      place_shared(variable, &meaning);
+    } else {
+      meaning.space = Space::kGlobal;
+      if (!addresses_.find(name, &meaning.address))
+        refuse("the variable " + name + " is not known");
+      meaning.variable = static_cast<uint32_t>(kernel_.variables.size());
+      kernel_.variables.push_back({KernelVariable::kGlobal, name, meaning.address, variable.size});
+    }
+    return &(module_names_[name] = meaning);
+  }
+  if (name != kReserved) return nullptr;
+  Variable reserved;
+  reserved.space = "shared";
+  reserved.name = name;
+  reserved.type = Type::kB8;
+  reserved.alignment = kDynamicAlignment;
+  reserved.size = kernel_.reserved_bytes = kReservedBytes;
+  Meaning meaning;
+  meaning.type = reserved.type;
+  place_shared(reserved, &meaning);
+  kernel_.reserved_begin = static_cast<uint32_t>(meaning.address);
+  return &(module_names_[name] = meaning);
+}
+
+void Decoder::place_shared(const Variable& variable, Meaning* meaning) {
+  const bool dynamic = variable.size == 0;
+  meaning->space = Space::kShared;
+  if (dynamic) {
+    dynamic_alignment_ = std::max({dynamic_alignment_, kDynamicAlignment, variable.alignment});
+  } else {
+    meaning->address = place_in(&kernel_.shared_bytes, variable);
+  }
+  meaning->variable = static_cast<uint32_t>(kernel_.variables.size());
+  kernel_.variables.push_back({dynamic ? KernelVariable::kDynamic : KernelVariable::kShared,
+                               variable.name, meaning->address, variable.size});
+}
+
+bool Decoder::is_dynamic(uint32_t variable) const {
+  return variable != kNone && kernel_.variables[variable].kind == KernelVariable::kDynamic;
+}
+
+const Meaning& Decoder::meaning_of(const Operand& operand) {
+  if (operand.kind != Operand::kName) refuse("expected a name");
+  const Meaning* meaning = find(operand.name);
+  if (meaning == nullptr) meaning = module_variable(operand.name);
+  if (meaning == nullptr) refuse("the name " + operand.name + " is not known");
+  return *meaning;
+}
+
+Type Decoder::type_of_register(const Operand& operand) {
+  const Meaning* meaning = operand.kind == Operand::kName ? find(operand.name) : nullptr;
+  return meaning != nullptr && meaning->is_register ? meaning->type : Type::kNone;
+}
+
+uint32_t Decoder::to(const Operand& operand, Type type) {
+  const Meaning& meaning = meaning_of(operand);
+  if (!meaning.is_register || register_size(meaning.type) != register_size(type)) {
+    refuse("the register " + operand.name + " is not of the size that it needs");
+  }
+  return meaning.number;
+}
+
+uint32_t Decoder::special(const std::string& name) {
+  for (const SpecialRegister& known : kernel_.specials) {
+    if (known.which == special_named(name)) return known.at;
+  }
+  const uint32_t number = registers_.add(type_of_special(name));
+  kernel_.specials.push_back({special_named(name), number});
+  return number;
+}
+
+uint32_t Decoder::constant(uint64_t bits, Type type) {
+  const uint32_t size = register_size(type);
+  if (size < 8) bits &= (uint64_t{1} << 8 * size) - 1;
+  return registers_.constant(bits, size, &kernel_);
+}
+
+uint32_t Decoder::frame() {
+  if (kernel_.frame == kNone) kernel_.frame = registers_.add(Type::kU64);
+  return kernel_.frame;
+}
+
+uint32_t Decoder::carry() {
+  if (carry_ == kNone) carry_ = registers_.add(Type::kPred);
+  return carry_;
+}
+
+uint32_t Decoder::from(const Operand& operand, Type type) {
+  switch (operand.kind) {
+    case Operand::kInteger:
+      if (type == Type::kPred) return registers_.constant(operand.bits != 0, 0, &kernel_);
+      if (type == Type::kF32 || type == Type::kF64) refuse("expected a number with a point");
+      return constant(operand.bits, type);
+    case Operand::kFloat:
+    case Operand::kDouble: {
+      double value;
+      float narrow;
+      if (operand.kind == Operand::kFloat) {
+        std::memcpy(&narrow, &operand.bits, sizeof(narrow));
+        value = narrow;
+      } else {
+        std::memcpy(&value, &operand.bits, sizeof(value));
+        narrow = static_cast<float>(value);
+      }
+      uint64_t bits = 0;
+      const uint32_t size = size_of(type);
+      if (size != 4 && size != 8) refuse("a number with a point does not fit its type");
+      const bool same = size == (operand.kind == Operand::kFloat ? 4u : 8u);
+      if (same) return constant(operand.bits, type);
+      std::memcpy(&bits, size == 4 ? static_cast<void*>(&narrow) : &value, size);
+      return constant(bits, type);
+    }
+    case Operand::kName: break;
+    default: refuse("an operand of another kind is needed");
+  }
+  if (operand.negated) refuse("a negation is not known there");
+  if (type_of_special(operand.name) != Type::kNone) {
+    if (register_size(type_of_special(operand.name)) != register_size(type)) {
+      refuse(operand.name + " is not of the size that it needs");
+    }
+    return special(operand.name);
+  }
+  const uint32_t size = register_size(type);
+  const uint32_t function =
+      find(operand.name) == nullptr ? module_.function_number(operand.name) : 0;
+  if (function != 0 && size == 8) return constant(address_of_function(function), type);
+  const Meaning& meaning = meaning_of(operand);
+  if (meaning.is_register) return to(operand, type);
+  const bool fits = size == 8 || (size == 4 && meaning.space != Space::kGlobal);
+  if (!fits) refuse("the address of " + operand.name + " does not fit its type");
+  uint64_t bits = meaning.address;
+  if (meaning.is_parameter) bits += meaning.space == Space::kParam ? kParamWindow : kLocalWindow;
+  if (meaning.in_frame) {
+    if (size != 8) refuse("the address of " + operand.name + " does not fit its type");
+    const Operation held = operation;
+    operation = {};
+    operation.run = add_offset;
+    operation.a = frame();
+    operation.to = registers_.add(Type::kU64);
+    operation.offset = static_cast<int64_t>(bits);
+    const uint32_t number = operation.to;
+    emit();
+    operation = held;
+    return number;
+  }
+  return registers_.constant(bits, size, &kernel_, meaning.variable);
+}
+
+void Decoder::take(Type type) {
+  operation.to = to(0, type);
+  if (operands() > 1) operation.a = from(1, type);
+  if (operands() > 2) operation.b = from(2, type);
+  if (operands() > 3) operation.c = from(3, type);
+}
+
+void Decoder::take(std::initializer_list<Type> types) {
+  uint32_t* const sources[] = {&operation.a, &operation.b, &operation.c, &operation.e};
+  operation.to = to(0, *types.begin());
+  for (size_t i = 1; i < types.size(); ++i) *sources[i - 1] = from(i, types.begin()[i]);
+}
+
+void Decoder::take_list(std::vector<uint32_t> registers) {
+  operation.more = static_cast<uint32_t>(kernel_.lists.size());
+  kernel_.lists.push_back(std::move(registers));
+}
+
+uint32_t Decoder::predicate_from(size_t i) {
+  Operand positive = operand(i);
+  operation.negated = positive.negated;
+  positive.negated = false;
+  return from(positive, Type::kPred);
+}
+
+uint64_t Decoder::local_place(const Operand& operand) {
+  const Meaning& meaning = meaning_of(operand);
+  if (meaning.is_register || meaning.space != Space::kLocal)
+    refuse("parameters in registers are not known");
+  if (meaning.in_frame) operation.address = frame();
+  return meaning.address;
+}
+
+Space Decoder::space() {
+  const std::string_view name =
+      one_of({"global", "const", "shared", "shared::cta", "local", "param"});
+  if (name.empty()) return Space::kGeneric;
+  if (name == "global" || name == "const") return Space::kGlobal;
+  if (name == "local") return Space::kLocal;
+  return name == "param" ? Space::kParam : Space::kShared;
+}
+
+void Decoder::address(size_t i, Space space) {
+  const Operand& where = operand(i);
+  if (where.kind != Operand::kAddress) refuse("expected an address");
+  operation.space = space;
+  operation.offset = where.offset;
+  operation.variable = kNone;
+  if (where.name.empty()) return;
+  Operand base = where;
+  base.kind = Operand::kName;
+  const Meaning& meaning = meaning_of(base);
+  if (meaning.is_register) {
+    operation.address_size = static_cast<uint8_t>(register_size(meaning.type));
+    if (operation.address_size < 4) refuse("an address in a register of that size");
+    operation.address = meaning.number;
+    // Of the kernel, or of a function, whose parameters lie in local memory.
+    if (space == Space::kParam) operation.space = Space::kGeneric;
+    return;
+  }
+  operation.space = meaning.space;
+  operation.offset += static_cast<int64_t>(meaning.address);
+  operation.variable = meaning.variable;
+  if (meaning.in_frame) {
+    operation.address = frame();
+    operation.address_size = 8;
+  }
+  if (is_dynamic(meaning.variable)) {
+    operation.address = registers_.constant(0, 4, &kernel_, meaning.variable);
+    operation.address_size = 4;
+  }
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/decode/registers.h"
+
+#include <algorithm>
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+constexpr uint32_t kLine = 64;  // bytes
+
+uint32_t bytes_of_warp(uint32_t size) { return size == 0 ? 4 : 32 * size; }
+
+// The operations from the first that names a register to the last.
+struct Life {
+  uint32_t first = kNone, last = 0;
+  void add(uint32_t at) {
+    first = std::min(first, at);
+    last = std::max(last, at);
+  }
+};
+
+std::vector<Life> lives_of(Kernel& kernel, size_t registers) {
+  std::vector<Life> lives(registers);
+  for (uint32_t at = 0; at < kernel.code.size(); ++at) {
+    kernel.each_register(&kernel.code[at], [&](const uint32_t* one) {
+      if (*one != kNone) lives[*one].add(at);
+    });
+  }
+  // What is named in a loop keeps its value through all of it.
+  std::vector<std::pair<uint32_t, uint32_t>> loops;
+  const auto add_loop = [&](uint32_t from, uint32_t to) {
+    if (to <= from) loops.emplace_back(to, from);
+  };
+  for (const Operation& operation : kernel.code) {
+    if (operation.flow == Flow::kBranch) add_loop(operation.number, operation.target);
+    if (operation.flow != Flow::kTable) continue;
+    for (const uint32_t target : kernel.tables[operation.target])
+      add_loop(operation.number, target);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [begin, end] : loops) {
+      for (Life& life : lives) {
+        if (life.first == kNone || life.last < begin || life.first > end) continue;
+        if (life.first <= begin && life.last >= end) continue;
+        life.add(begin);
+        life.add(end);
+        changed = true;
+      }
+    }
+  }
+  return lives;
+}
+
+}  // namespace
+
+uint32_t Registers::add(Type type) {
+  sizes_.push_back(register_size(type));
+  return static_cast<uint32_t>(sizes_.size() - 1);
+}
+
+uint32_t Registers::constant(uint64_t bits, uint32_t size, Kernel* kernel, uint32_t variable) {
+  for (const Constant& one : kernel->constants) {
+    if (one.bits == bits && one.size == size && one.variable == variable) return one.at;
+  }
+  sizes_.push_back(size);
+  const auto number = static_cast<uint32_t>(sizes_.size() - 1);
+  kernel->constants.push_back({number, size, bits, variable});
+  return number;
+}
+
+void Registers::place(Kernel* kernel) const {
+  std::vector<Life> lives = lives_of(*kernel, sizes_.size());
+  // What is there before the kernel begins stays.
+  const auto end = static_cast<uint32_t>(kernel->code.size());
+  const auto keep = [&](uint32_t number) { lives[number] = {0, end}; };
+  for (const Constant& constant : kernel->constants) keep(constant.at);
+  for (const SpecialRegister& special : kernel->specials) keep(special.at);
+  if (kernel->frame != kNone) keep(kernel->frame);
+
+  std::vector<uint32_t> order(sizes_.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
+    return lives[x].first != lives[y].first ? lives[x].first < lives[y].first : x < y;
+  });
+  // By size: places that are free from an operation on, the first of them in front.
+  struct Place {
+    uint32_t free_behind, at;
+    bool operator<(const Place& other) const { return free_behind > other.free_behind; }
+  };
+  std::vector<Place> free[9];
+  std::vector<uint32_t> places(sizes_.size(), kNone);
+  uint32_t bytes = 0;
+  for (const uint32_t number : order) {
+    const Life& life = lives[number];
+    if (life.first == kNone) continue;
+    auto& same_size = free[sizes_[number]];
+    if (!same_size.empty() && same_size.front().free_behind < life.first) {
+      places[number] = same_size.front().at;
+      std::pop_heap(same_size.begin(), same_size.end());
+      same_size.pop_back();
+    } else {
+      places[number] = bytes;
+      const uint32_t size = bytes_of_warp(sizes_[number]);
+      bytes += (size + kLine - 1) / kLine * kLine;
+      kernel->slots.push_back({places[number], sizes_[number]});
+    }
+    same_size.push_back({life.last, places[number]});
+    std::push_heap(same_size.begin(), same_size.end());
+  }
+  kernel->register_bytes = bytes;
+  for (Operation& operation : kernel->code) {
+    kernel->each_register(&operation, [&](uint32_t* one) {
+      if (*one != kNone) *one = places[*one];
+    });
+  }
+  if (kernel->frame != kNone) kernel->frame = places[kernel->frame];
+  for (Constant& constant : kernel->constants) constant.at = places[constant.at];
+  for (SpecialRegister& special : kernel->specials) special.at = places[special.at];
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decompression by libzstd.so.1 and liblz4.so.1, which are loaded when they are needed.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace kernkit::simulator::ptx {
+
+/// `whole` bytes; each throws a Refusal where the library is missing or the data is wrong.
+std::string decompress_zstd(const unsigned char* data, size_t size, size_t whole);
+std::string decompress_lz4(const unsigned char* data, size_t size, size_t whole);
+
+}  // namespace kernkit::simulator::ptx

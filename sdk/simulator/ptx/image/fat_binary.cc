@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout: the bytes that nvcc 13.0 writes. A wrapper {u32 magic, u32 version, data} points to a
+// header {u32 magic, u16, u16 its size, u64 size of what follows} and entries.
+#include "ptx/image/fat_binary.h"
+
+#include <cstring>
+
+#include "ptx/image/decompress.h"
+#include "ptx/parser/unsupported.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+constexpr uint32_t kWrapperMagic = 0x466243b1;
+constexpr uint32_t kMagic = 0xba55ed50;
+constexpr uint64_t kLz4 = 0x2000, kZstd = 0x8000;
+
+template <class T>
+T read(const unsigned char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+// {u16 kind; u16; u32 its size; u64 size of the code behind it; u32 its compressed size, or 0; ...;
+// at 28 u32 capability; at 40 u64 flags; at 56 u64 decompressed size}
+FatEntry entry_at(const unsigned char* at) {
+  FatEntry entry{};
+  const auto header = read<uint32_t>(at + 4);
+  const auto size = static_cast<size_t>(read<uint64_t>(at + 8));
+  const auto compressed = read<uint32_t>(at + 16);
+  entry.kind = read<uint16_t>(at);
+  entry.capability = static_cast<int>(read<uint32_t>(at + 28));
+  entry.flags = header >= 64 ? read<uint64_t>(at + 40) : 0;
+  entry.code = at + header;
+  const bool is_compressed = compressed != 0 && header >= 64;
+  entry.size = is_compressed ? compressed : size;
+  entry.whole = is_compressed ? static_cast<size_t>(read<uint64_t>(at + 56)) : 0;
+  return entry;
+}
+
+}  // namespace
+
+std::vector<FatEntry> entries_of(const void* wrapper) {
+  std::vector<FatEntry> entries;
+  const auto* outer = static_cast<const unsigned char*>(wrapper);
+  if (outer == nullptr || read<uint32_t>(outer) != kWrapperMagic) return entries;
+  const auto* data = read<const unsigned char*>(outer + 8);
+  if (data == nullptr || read<uint32_t>(data) != kMagic) return entries;
+  const unsigned char* at = data + read<uint16_t>(data + 6);
+  const unsigned char* end = at + read<uint64_t>(data + 8);
+  while (at < end) {
+    entries.push_back(entry_at(at));
+    at += read<uint32_t>(at + 4) + read<uint64_t>(at + 8);
+  }
+  return entries;
+}
+
+std::string ptx_of(const FatEntry& entry) {
+  std::string text;
+  if (entry.whole == 0) {
+    text.assign(reinterpret_cast<const char*>(entry.code), entry.size);
+  } else if ((entry.flags & kZstd) != 0) {
+    text = decompress_zstd(entry.code, entry.size, entry.whole);
+  } else if ((entry.flags & kLz4) != 0) {
+    text = decompress_lz4(entry.code, entry.size, entry.whole);
+  } else {
+    throw Refusal(
+        "its PTX is compressed in a way that is not known: build with nvcc's "
+        "--no-compress");
+  }
+  text.resize(std::strlen(text.c_str()));
+  return text;
+}
+
+std::string ptx_for(const void* wrapper, int capability) {
+  const std::vector<FatEntry> entries = entries_of(wrapper);
+  const FatEntry* best = nullptr;
+  for (const FatEntry& entry : entries) {
+    if (entry.kind != FatEntry::kPtx || entry.capability > capability) continue;
+    if (best == nullptr || entry.capability > best->capability) best = &entry;
+  }
+  if (best != nullptr) return ptx_of(*best);
+  throw Refusal("nvcc was not told to keep PTX for a device of compute capability " +
+                std::to_string(capability / 10) + "." + std::to_string(capability % 10) +
+                ": add one to CMAKE_CUDA_ARCHITECTURES without -real");
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/machine/block.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ptx/machine/fault.h"
+#include "ptx/machine/special_registers.h"
+#include "schedule/progress.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+constexpr size_t kLine = 64;  // bytes
+
+uint32_t lanes_of(unsigned threads, unsigned warp) {
+  const unsigned left = threads - warp * 32;
+  return left >= 32 ? Warp::kAll : (1u << left) - 1;
+}
+
+template <class T>
+void fill_lanes(unsigned char* to, uint64_t bits) {
+  for (int l = 0; l < 32; ++l) reinterpret_cast<T*>(to)[l] = static_cast<T>(bits);
+}
+
+void set_constant(Warp& warp, const Constant& constant) {
+  unsigned char* to = warp.registers + constant.at;
+  switch (constant.size) {
+    case 0: warp.predicate(constant.at) = constant.bits != 0 ? Warp::kAll : 0; return;
+    case 2: return fill_lanes<uint16_t>(to, constant.bits);
+    case 4: return fill_lanes<uint32_t>(to, constant.bits);
+    default: return fill_lanes<uint64_t>(to, constant.bits);
+  }
+}
+
+}  // namespace
+
+Block::Block(const Launch& its_launch)
+    : launch(its_launch),
+      threads(launch.block.x * launch.block.y * launch.block.z),
+      shared(launch.kernel.shared_bytes + launch.dynamic_shared),
+      warps((threads + 31) / 32),
+      ranges_(launch.kernel.code.size()) {
+  const Kernel& kernel = launch.kernel;
+  const size_t bytes = (kernel.register_bytes + kLine - 1) / kLine * kLine;
+  memory_ = std::make_unique<unsigned char[]>(bytes * warps.size() + kLine);
+  void* first = memory_.get();
+  size_t space = bytes * warps.size() + kLine;
+  std::align(kLine, bytes * warps.size(), first, space);
+  for (unsigned i = 0; i < warps.size(); ++i) {
+    Warp& warp = warps[i];
+    warp.number = i;
+    warp.block = this;
+    warp.registers = static_cast<unsigned char*>(first) + bytes * i;
+    warp.ranges = ranges_.data();
+    warp.shared = {shared.data(), shared.size(), 0};
+    // Which nobody writes to.
+    warp.parameters = {const_cast<unsigned char*>(launch.parameters), kernel.parameter_bytes, 0};
+    if (kernel.local_bytes != 0) {
+      local_.emplace_back(size_t{32} * kernel.local_bytes, launch.poison);
+      warp.local = {local_.back().data(), kernel.local_bytes, kernel.local_bytes};
+    }
+    for (const Constant& constant : kernel.constants) set_constant(warp, constant);
+    for (const SpecialRegister& special : kernel.specials) set_special(warp, special);
+    order_.push_back(i);
+  }
+  if (launch.watch != nullptr) watch = launch.watch->of(*this);
+}
+
+void Block::start(uint3 its_index, uint64_t random) {
+  index = its_index;
+  if (watch != nullptr) watch->starts();
+  // Another byte than global memory has.
+  std::fill(shared.begin(), shared.end(), static_cast<unsigned char>(launch.poison ^ 0x5a));
+  std::fill_n(shared.data() + launch.kernel.reserved_begin, launch.kernel.reserved_bytes,
+              static_cast<unsigned char>(0));
+  for (uint32_t left = in_use_; left != 0; left &= left - 1) barriers_[__builtin_ctz(left)] = {};
+  in_use_ = 0;
+  live_ = threads;
+  for (Warp& warp : warps) {
+    for (const SpecialRegister& special : launch.kernel.specials) {
+      if (is_of_block(special)) set_special(warp, special);
+    }
+    warp.start(lanes_of(threads, warp.number));
+  }
+  if (random == 0) return;
+  for (size_t i = order_.size(); i > 1; --i) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    std::swap(order_[i - 1], order_[(random >> 33) % i]);
+  }
+}
+
+Block::Stop Block::run() {
+  for (;;) {
+    bool any_runs = false, yields = false, all_ended = true;
+    for (const unsigned i : order_) {
+      Warp& warp = warps[i];
+      if (warp.live == 0) continue;
+      if (warp.is_ready()) {
+        any_runs = true;
+        const Warp::Stop stop = warp.run();
+        yields |= stop == Warp::Stop::kYields;
+        if (stop == Warp::Stop::kEnded) threads_passed.add();
+      }
+      all_ended &= warp.live == 0;
+    }
+    if (all_ended) return Stop::kEnded;
+    if (!any_runs) say_deadlock();
+    if (yields) return Stop::kYields;
+  }
+}
+
+Running Block::running() const {
+  Running waits{threads, 0};
+  for (const Warp& warp : warps) {
+    const auto thread_of = [&](uint32_t mask) {
+      return warp.number * 32 + static_cast<unsigned>(__builtin_ctz(mask));
+    };
+    if (warp.active != 0) return {thread_of(warp.active), warp.pc};
+    for (const Part& part : warp.parts) {
+      const Running one{thread_of(part.mask), part.pc};
+      if (part.state == Part::kReady) return one;
+      if (waits.thread == threads) waits = one;
+    }
+  }
+  return waits;
+}
+
+// Threads that a barrier waits for while none has ended.
+unsigned Block::expected(unsigned count) const { return count != 0 ? count : threads; }
+
+bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
+                   uint32_t count) {
+  Barrier& barrier = barriers_[number];
+  const int lane = __builtin_ctz(lanes);
+  if (barrier.first == nullptr) {
+    barrier.first = &operation;
+    barrier.count = count;
+    in_use_ |= kLane[number];
+  }
+  if (watch != nullptr) watch->arrives(warp, number, operation.mode == 1);
+  const Kernel& kernel = launch.kernel;
+  const bool arrives = operation.mode == 1 || barrier.first->mode == 1;
+  if (barrier.first->mode != operation.mode && !arrives) {
+    fault(warp, lane, operation,
+          function_text(kernel, operation) + " meets threads of the block at " +
+              function_text(kernel, *barrier.first));
+  }
+  const auto warps_of = [](unsigned all) { return (all + 31) / 32; };
+  if (warps_of(expected(barrier.count)) != warps_of(expected(count))) {
+    fault(warp, lane, operation,
+          function_text(kernel, operation) + " is for " + std::to_string(expected(count)) +
+              " threads, and others wait at it for " + std::to_string(expected(barrier.count)));
+  }
+  if (count % 32 != 0) {
+    fault(warp, lane, operation,
+          function_text(kernel, operation) + " is for " + std::to_string(count) +
+              " threads; expected a multiple of 32");
+  }
+  barrier.count = std::max(barrier.count, count);
+  if (operation.c != kNone) {
+    const uint32_t bits = warp.predicate(operation.c);
+    const uint32_t true_ones = (operation.negated ? ~bits : bits) & lanes;
+    barrier.true_predicates += static_cast<unsigned>(__builtin_popcount(true_ones));
+  }
+  barrier.arrived += static_cast<unsigned>(__builtin_popcount(lanes));
+  barrier.lanes[warp.number] |= lanes;
+  count_warp(&barrier, warp);
+  return open_if_complete(number);
+}
+
+void Block::count_warp(Barrier* barrier, const Warp& warp) const {
+  uint32_t& lanes = barrier->lanes[warp.number];
+  if (lanes == 0 || (warp.live & ~lanes) != 0) return;
+  lanes = 0;
+  barrier->of_warps += 32;
+}
+
+bool Block::open_if_complete(uint32_t number) {
+  const Barrier& barrier = barriers_[number];
+  const bool is_complete =
+      barrier.count != 0 ? barrier.of_warps >= barrier.count : barrier.arrived == live_;
+  if (is_complete) leave_barrier(number);
+  return is_complete;
+}
+
+void Block::end(Warp& warp, uint32_t lanes) {
+  live_ -= static_cast<unsigned>(__builtin_popcount(lanes));
+  for (uint32_t left = in_use_; left != 0; left &= left - 1) {
+    const auto number = static_cast<uint32_t>(__builtin_ctz(left));
+    count_warp(&barriers_[number], warp);
+    open_if_complete(number);
+  }
+}
+
+// Mode of a barrier: 0 plain, 1 arrives only, 2 popc, 3 and, 4 or.
+void Block::leave_barrier(uint32_t number) {
+  Barrier& barrier = barriers_[number];
+  if (watch != nullptr) watch->opens(number);
+  for (Warp& warp : warps) {
+    for (Part& part : warp.parts) {
+      if (part.state != Part::kWaits || part.barrier != number) continue;
+      const Operation& operation = launch.kernel.code[part.pc];
+      warp.mask = part.mask;
+      const bool all = barrier.true_predicates == barrier.arrived;
+      const bool result = operation.mode == 3 ? all : barrier.true_predicates != 0;
+      if (operation.mode == 2) {
+        auto* counts = warp.results<uint32_t>(operation.to);
+        for (int l = 0; l < 32; ++l) counts[l] = barrier.true_predicates;
+        warp.keep<uint32_t>(operation.to);
+      } else if (operation.to_predicate != kNone) {
+        warp.set_predicate(operation.to_predicate, result ? Warp::kAll : 0);
+      }
+      part.state = Part::kReady;
+      ++part.pc;
+    }
+  }
+  barrier = {};
+  in_use_ &= ~kLane[number];
+  steps_passed.add();
+}
+
+// In the words that kernels have which were compiled for the CPU.
+void Block::say_deadlock() const {
+  struct Place {
+    const Operation* at = nullptr;  // null: the thread has ended
+    std::string words;
+  };
+  const auto place_of = [&](unsigned thread) -> Place {
+    for (const Part& part : warps[thread / 32].parts) {
+      if ((part.mask >> thread % 32 & 1) == 0) continue;
+      const Operation* at = &launch.kernel.code[part.pc];
+      const bool has_number = part.state == Part::kWaits && part.barrier != 0;
+      return {at, function_text(launch.kernel, *at) +
+                      (has_number ? " of barrier " + std::to_string(part.barrier) : "")};
+    }
+    return {};
+  };
+  unsigned first = threads, other = threads, ended = threads, waiting = 0;
+  Place of_first;
+  for (unsigned thread = 0; thread < threads; ++thread) {
+    const Place place = place_of(thread);
+    if (place.at != nullptr && first == threads) {
+      first = thread;
+      of_first = place;
+    }
+    const bool same = place.at != nullptr && place.words == of_first.words;
+    waiting += same ? 1 : 0;
+    unsigned& another = place.at == nullptr ? ended : other;
+    if (!same && another == threads) another = thread;
+  }
+  if (other == threads) other = ended;
+  const Place elsewhere = other < threads ? place_of(other) : Place{};
+  throw Fault{
+      place_text(*this, first) + std::to_string(waiting) + " of the block's " +
+          std::to_string(threads) + " threads wait at " + of_first.words +
+          (other == threads ? std::string(", which is for more of them")
+                            : " and thread " + thread_text(*this, other) +
+                                  (elsewhere.at == nullptr ? std::string(" has ended")
+                                                           : " waits at " + elsewhere.words)) +
+          line_text(*this, *of_first.at),
+      cudaErrorLaunchFailure};
+}
+
+}  // namespace kernkit::simulator::ptx

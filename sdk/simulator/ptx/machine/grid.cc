@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block runs until it ends, or until it is time for others: then others start as well. Large
+// grids run on all processors: without a seed, and with one where that changes nothing.
+#include "ptx/machine/grid.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cfenv>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "platform/sanitizers.h"
+#include "ptx/machine/fault.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+// Threads times instructions from which on more than one processor is worth it.
+constexpr uint64_t kLarge = 1 << 22;
+constexpr size_t kMostBlocks = 64;  // that have begun, of one processor
+constexpr uint64_t kNoEnd = UINT64_MAX;
+std::atomic<unsigned> last_processors{0};
+#if defined(__x86_64__)
+constexpr bool kStoresInOrder = true;  // other processors see them so, and loads are not late
+#else
+constexpr bool kStoresInOrder = false;
+#endif
+
+// Whether no block sees what another one does, unless by a race: then its results do not depend on
+// when others run.
+bool is_for_itself(const Origin& origin) {
+  const std::string& opcode = origin.opcode;
+  const auto begins = [&](const char* text) { return opcode.rfind(text, 0) == 0; };
+  const auto has = [&](const char* text) { return opcode.find(text) != std::string::npos; };
+  if (begins("atom") || begins("red.")) return has(".shared");
+  if (begins("membar") || begins("fence")) return has(".cta");
+  for (const char* ordered : {".volatile", ".relaxed", ".acquire", ".release", ".mmio", ".cv"}) {
+    if (has(ordered) && !has(".shared")) return false;
+  }
+  return !begins("call");  // it may print, or allocate
+}
+
+// The processor's default floating-point mode, as long as the object lives: a program may have set
+// another rounding, or flush subnormal numbers, or trap exceptions.
+class DefaultFloatingPoint {
+ public:
+  DefaultFloatingPoint() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloatingPoint() { std::fesetenv(&before_); }
+  DefaultFloatingPoint(const DefaultFloatingPoint&) = delete;
+  DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
+
+class GridRun {
+ public:
+  GridRun(const Launch& launch, bool all_at_once, const Settings& settings)
+      : launch_(launch),
+        settings_(settings),
+        schedule_(launch.name, launch.grid, settings),
+        most_(all_at_once ? count(launch.grid) : kMostBlocks) {}
+
+  PtxResult run() {
+    const auto processors = static_cast<unsigned>(
+        std::min<uint64_t>(this->processors(), std::max<uint64_t>(1, schedule_.runs())));
+    last_processors = processors;
+    std::vector<std::thread> others;
+    for (unsigned i = 1; i < processors; ++i) {
+      others.emplace_back([this] {
+        const RaceIgnored bookkeeping;  // as in the thread that launches
+        run_blocks();
+      });
+    }
+    run_blocks();
+    for (std::thread& other : others) other.join();
+    return result_;
+  }
+
+ private:
+  struct Begun {
+    std::unique_ptr<Block> block;
+    uint64_t number;  // in the order of their starts
+  };
+
+  unsigned processors() {
+    const uint64_t work = schedule_.runs() * count(launch_.block) * launch_.kernel.code.size();
+    if (launch_.watch != nullptr && launch_.watch->needs_order()) return 1;
+    if (work < kLarge || (settings_.seed != 0 && !settings_.spreads)) return 1;
+    const std::vector<Origin>& origins = launch_.kernel.origins;
+    each_for_itself_ = std::all_of(origins.begin(), origins.end(), is_for_itself);
+    // Nor does what tools say: with one, blocks that see each other run in their order.
+    const bool is_ordered = settings_.seed != 0 || launch_.watch != nullptr || !kStoresInOrder;
+    if (is_ordered && !each_for_itself_) return 1;
+    return std::max(1u, std::thread::hardware_concurrency());
+  }
+
+  bool start_one(std::deque<Begun>* live, std::vector<std::unique_ptr<Block>>* idle) {
+    uint3 index;
+    uint64_t random, number;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (schedule_.done() || end_ != kNoEnd) return false;
+      index = schedule_.take();
+      random = schedule_.random();
+      number = begun_++;
+    }
+    if (idle->empty()) idle->push_back(std::make_unique<Block>(launch_));
+    live->push_front({std::move(idle->back()), number});
+    idle->pop_back();
+    live->front().block->start(index, random);
+    return true;
+  }
+
+  void run_blocks() {
+    const DefaultFloatingPoint mode;
+    std::deque<Begun> live;  // the one that runs next first
+    std::vector<std::unique_ptr<Block>> idle;
+    for (;;) {
+      while (!live.empty() && live.front().number >= end_) live.pop_front();
+      if (live.empty() && !start_one(&live, &idle)) return;
+      Begun one = std::move(live.front());
+      live.pop_front();
+      try {
+        if (one.block->run() == Block::Stop::kEnded) {
+          idle.push_back(std::move(one.block));
+          threads_passed.add();
+          continue;
+        }
+        look_whether_it_ends(*one.block);
+      } catch (const Fault& fault) {
+        stop(fault, one.number);
+        continue;
+      }
+      live.push_back(std::move(one));
+      if (live.size() < most_) start_one(&live, &idle);
+    }
+  }
+
+  // Where each block is for itself, those that began before go on: of several faults the one counts
+  // that is found wherever blocks run.
+  void stop(const Fault& fault, uint64_t number) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (number >= end_) return;
+    result_ = {schedule_.with_seed(fault.sentence), fault.error, fault.tool};
+    end_ = each_for_itself_ ? number : 0;
+  }
+
+  void look_whether_it_ends(const Block& block) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::string text = schedule_.circle();
+    const bool stands_still = schedule_.stands_still();
+    if (text.empty() && !stands_still) return;
+    if (text.empty()) {
+      char still[128];
+      std::snprintf(still, sizeof(still),
+                    "does not end: for %g seconds no thread has ended, met others or "
+                    "changed memory by an atomic",
+                    settings_.watchdog);
+      text = still;
+    }
+    const Running running = block.running();
+    throw Fault{place_text(block, running.thread) + text +
+                    line_text(block, launch_.kernel.code[running.pc]),
+                cudaErrorLaunchFailure, "program"};
+  }
+
+  const Launch& launch_;
+  const Settings& settings_;
+  Schedule schedule_;
+  const size_t most_;
+  bool each_for_itself_ = false;
+  std::mutex mutex_;
+  uint64_t begun_ = 0;                 // how many blocks
+  std::atomic<uint64_t> end_{kNoEnd};  // blocks of this number and beyond do not go on
+  PtxResult result_;
+};
+
+}  // namespace
+
+unsigned processors_of_last_grid() { return last_processors; }
+
+PtxResult run_grid(const Launch& launch, bool all_at_once, const Settings& settings) {
+  return GridRun(launch, all_at_once, settings).run();
+}
+
+}  // namespace kernkit::simulator::ptx

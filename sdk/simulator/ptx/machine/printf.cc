@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/machine/printf.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "ptx/semantics/access.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+// Loads for one lane, by a load that the kernel does not have.
+template <class T>
+T load(Warp& warp, int lane, const Operation& operation, uint64_t address) {
+  Operation access = operation;
+  access.space = Space::kGeneric;
+  access.address_size = 0;
+  access.offset = static_cast<int64_t>(address);
+  const uint32_t mask = warp.mask;
+  warp.mask = kLane[lane];
+  Places places;
+  find_places(warp, access, sizeof(T), Touch::kLoads, &places);
+  warp.mask = mask;
+  T value;
+  std::memcpy(&value, places.at[lane], sizeof(T));
+  return value;
+}
+
+template <class T>
+std::string printed(const std::string& format, T value) {
+  const int size = std::snprintf(nullptr, 0, format.c_str(), value);
+  if (size < 0) return "";
+  std::string text(static_cast<size_t>(size) + 1, '\0');
+  std::snprintf(text.data(), text.size(), format.c_str(), value);
+  text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string text_at(Warp& warp, int lane, const Operation& operation, uint64_t address) {
+  std::string text;
+  while (const char c = load<char>(warp, lane, operation, address++)) text += c;
+  return text;
+}
+
+Printed formatted(Warp& warp, int lane, const Operation& operation, const std::string& format,
+                  uint64_t arguments) {
+  Printed result;
+  std::string& text = result.text;
+  uint64_t at = arguments;
+  const auto take = [&](auto zero) {
+    using T = decltype(zero);
+    at = (at + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    const T value = load<T>(warp, lane, operation, at);
+    at += sizeof(T);
+    ++result.arguments;
+    return value;
+  };
+  for (size_t i = 0; i < format.size(); ++i) {
+    if (format[i] != '%') {
+      text += format[i];
+      continue;
+    }
+    if (format.compare(i, 2, "%%") == 0) {
+      text += '%';
+      ++i;
+      continue;
+    }
+    const size_t end = format.find_first_of("diouxXcsfFeEgGaAp", i);
+    if (end == std::string::npos) {
+      text += format.substr(i);
+      break;
+    }
+    std::string one = format.substr(i, end - i + 1);
+    for (size_t star; (star = one.find('*')) != std::string::npos;) {
+      one.replace(star, 1, std::to_string(take(int32_t{})));
+    }
+    const char kind = format[end];
+    const bool is_long = one.find_first_of("ljzt") != std::string::npos;
+    if (kind == 's') {
+      text += printed(one, text_at(warp, lane, operation, take(uint64_t{})).c_str());
+    } else if (kind == 'p') {
+      text += printed("%p", reinterpret_cast<void*>(take(uint64_t{})));
+    } else if (std::strchr("fFeEgGaA", kind) != nullptr) {
+      text += printed(one, take(double{}));
+    } else {
+      text += is_long ? printed(one, take(uint64_t{})) : printed(one, take(uint32_t{}));
+    }
+    i = end;
+  }
+  return result;
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Range and Window: memory that a kernel may touch.
+#pragma once
+
+#include <cstdint>
+
+#include "kernkit/base/inline.h"
+
+namespace kernkit::simulator::ptx {
+
+/// By addresses of the process.
+struct Range {
+  uint64_t begin = 1, end = 0;  // none
+};
+
+/// Memory that a kernel counts from 0 on. That of lane l begins `l * bytes_of_lane` behind `begin`.
+struct Window {
+  unsigned char* begin = nullptr;
+  uint64_t bytes = 0;
+  int64_t bytes_of_lane = 0;
+
+  KERNKIT_INLINE unsigned char* of(int lane) const { return begin + bytes_of_lane * lane; }
+};
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/machine/special_registers.h"
+
+#include "ptx/machine/block.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+// What each is in a lane of a warp. A cluster is of one block.
+using Value = uint64_t (*)(const Block& block, const Warp& warp, uint32_t lane);
+
+struct KnownSpecial {
+  const char* name;
+  Type type;
+  Value value;
+};
+
+uint32_t thread_of(const Warp& warp, uint32_t lane) { return warp.number * 32 + lane; }
+
+constexpr Value kZero = [](const Block&, const Warp&, uint32_t) -> uint64_t { return 0; };
+constexpr Value kOne = [](const Block&, const Warp&, uint32_t) -> uint64_t { return 1; };
+constexpr Value kGridX = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+  return b.launch.grid.x;
+};
+constexpr Value kGridY = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+  return b.launch.grid.y;
+};
+constexpr Value kGridZ = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+  return b.launch.grid.z;
+};
+constexpr Value kBlockX = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+  return b.index.x;
+};
+constexpr Value kBlockY = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+  return b.index.y;
+};
+constexpr Value kBlockZ = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+  return b.index.z;
+};
+
+const KnownSpecial kKnown[] = {
+    {"%tid.x", Type::kU32,
+     [](const Block& b, const Warp& w, uint32_t l) -> uint64_t {
+       return thread_of(w, l) % b.launch.block.x;
+     }},
+    {"%tid.y", Type::kU32,
+     [](const Block& b, const Warp& w, uint32_t l) -> uint64_t {
+       return thread_of(w, l) / b.launch.block.x % b.launch.block.y;
+     }},
+    {"%tid.z", Type::kU32,
+     [](const Block& b, const Warp& w, uint32_t l) -> uint64_t {
+       return thread_of(w, l) / b.launch.block.x / b.launch.block.y;
+     }},
+    {"%ntid.x", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.launch.block.x; }},
+    {"%ntid.y", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.launch.block.y; }},
+    {"%ntid.z", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.launch.block.z; }},
+    {"%ctaid.x", Type::kU32, kBlockX},
+    {"%ctaid.y", Type::kU32, kBlockY},
+    {"%ctaid.z", Type::kU32, kBlockZ},
+    {"%nctaid.x", Type::kU32, kGridX},
+    {"%nctaid.y", Type::kU32, kGridY},
+    {"%nctaid.z", Type::kU32, kGridZ},
+    {"%laneid", Type::kU32, [](const Block&, const Warp&, uint32_t l) -> uint64_t { return l; }},
+    {"%warpid", Type::kU32,
+     [](const Block&, const Warp& w, uint32_t) -> uint64_t { return w.number; }},
+    {"%nwarpid", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.warps.size(); }},
+    {"WARP_SZ", Type::kU32, [](const Block&, const Warp&, uint32_t) -> uint64_t { return 32; }},
+    {"%smid", Type::kU32, kZero},
+    {"%nsmid", Type::kU32, kOne},
+    {"%gridid", Type::kU64, kOne},
+    {"%lanemask_eq", Type::kU32,
+     [](const Block&, const Warp&, uint32_t l) -> uint64_t { return kLane[l]; }},
+    {"%lanemask_lt", Type::kU32,
+     [](const Block&, const Warp&, uint32_t l) -> uint64_t { return kLane[l] - 1; }},
+    {"%lanemask_le", Type::kU32,
+     [](const Block&, const Warp&, uint32_t l) -> uint64_t { return (kLane[l] << 1) - 1; }},
+    {"%lanemask_ge", Type::kU32,
+     [](const Block&, const Warp&, uint32_t l) -> uint64_t { return ~(kLane[l] - 1); }},
+    {"%lanemask_gt", Type::kU32,
+     [](const Block&, const Warp&, uint32_t l) -> uint64_t { return ~((kLane[l] << 1) - 1); }},
+    {"%dynamic_smem_size", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.launch.dynamic_shared; }},
+    {"%total_smem_size", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+       return b.shared.size() - b.launch.kernel.reserved_bytes;
+     }},
+    // The two halves of a pointer to what grid.sync() counts in: as cooperative groups read them.
+    {"%envreg1", Type::kB32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+       return reinterpret_cast<uintptr_t>(b.launch.grid_barrier) >> 32;
+     }},
+    {"%envreg2", Type::kB32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+       return reinterpret_cast<uintptr_t>(b.launch.grid_barrier) & UINT32_MAX;
+     }},
+    {"%cluster_ctarank", Type::kU32, kZero},
+    {"%cluster_nctarank", Type::kU32, kOne},
+    {"%cluster_ctaid.x", Type::kU32, kZero},
+    {"%cluster_ctaid.y", Type::kU32, kZero},
+    {"%cluster_ctaid.z", Type::kU32, kZero},
+    {"%cluster_nctaid.x", Type::kU32, kOne},
+    {"%cluster_nctaid.y", Type::kU32, kOne},
+    {"%cluster_nctaid.z", Type::kU32, kOne},
+    {"%clusterid.x", Type::kU32, kBlockX},
+    {"%clusterid.y", Type::kU32, kBlockY},
+    {"%clusterid.z", Type::kU32, kBlockZ},
+    {"%nclusterid.x", Type::kU32, kGridX},
+    {"%nclusterid.y", Type::kU32, kGridY},
+    {"%nclusterid.z", Type::kU32, kGridZ},
+};
+
+}  // namespace
+
+int special_named(const std::string& name) {
+  int which = 0;
+  for (const KnownSpecial& one : kKnown) {
+    if (name == one.name) return which;
+    ++which;
+  }
+  return -1;
+}
+
+Type type_of_special(const std::string& name) {
+  const int which = special_named(name);
+  return which >= 0 ? kKnown[which].type : Type::kNone;
+}
+
+bool is_of_block(const SpecialRegister& special) {
+  const Value value = kKnown[special.which].value;
+  return value == kBlockX || value == kBlockY || value == kBlockZ;
+}
+
+void set_special(Warp& warp, const SpecialRegister& special) {
+  const KnownSpecial& one = kKnown[special.which];
+  const bool of_block = is_of_block(special);
+  uint64_t value = one.value(*warp.block, warp, 0);
+  for (uint32_t l = 0; l < 32; ++l) {
+    if (!of_block && l != 0) value = one.value(*warp.block, warp, l);
+    if (one.type == Type::kU64) {
+      warp.lanes<uint64_t>(special.at)[l] = value;
+    } else {
+      warp.lanes<uint32_t>(special.at)[l] = static_cast<uint32_t>(value);
+    }
+  }
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which part of a warp runs, and what branches, exits and meetings do to it.
+#include "ptx/machine/warp.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "ptx/machine/block.h"
+#include "ptx/machine/fault.h"
+#include "schedule/progress.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+// So many branches backwards before others have their turn: they may be waited for.
+constexpr int kTurn = 1000;
+
+std::string hexadecimal(uint32_t mask) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "0x%08x", mask);
+  return text;
+}
+
+}  // namespace
+
+void Warp::start(uint32_t threads) {
+  live = active = threads;
+  pc = 0;
+  next_part = kNone;
+  own_turn = false;
+  parts.clear();
+  copies.clear();
+  const uint32_t frame = block->launch.kernel.frame;
+  if (frame == kNone) return;
+  std::memset(registers + frame, 0, 32 * sizeof(uint64_t));
+  for (std::vector<Caller>& one : callers) one.clear();
+}
+
+bool Warp::is_ready() const {
+  if (active != 0) return true;
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const Part& part) { return part.state == Part::kReady; });
+}
+
+// The part that is furthest behind, with all that are at the same place; false when all wait.
+bool Warp::pick() {
+  own_turn = false;
+  active = 0;
+  pc = next_part = kNone;
+  for (const Part& part : parts) {
+    if (part.state == Part::kReady) pc = std::min(pc, part.pc);
+  }
+  if (pc == kNone) return false;
+  size_t kept = 0;
+  for (const Part& part : parts) {
+    if (part.pc == pc && part.state == Part::kReady) {
+      active |= part.mask;
+    } else {
+      if (part.pc > pc && part.state == Part::kReady) next_part = std::min(next_part, part.pc);
+      parts[kept++] = part;
+    }
+  }
+  parts.resize(kept);
+  return true;
+}
+
+void Warp::suspend(Part::State state, uint32_t lanes, uint32_t at, uint32_t barrier) {
+  if (lanes != 0) parts.push_back({state, at, lanes, barrier});
+}
+
+void Warp::go_to(uint32_t target) {
+  pc = target;
+  if (parts.empty() || own_turn) return;
+  suspend(Part::kReady, active, pc);
+  pick();
+}
+
+void Warp::branch(const Operation& operation, uint32_t taken) {
+  const uint32_t others = active & ~taken;
+  if (taken == 0) {
+    ++pc;
+  } else if (others == 0) {
+    go_to(operation.target);
+  } else if (own_turn) {
+    suspend(Part::kReady, taken, operation.target);
+    active = others;
+    ++pc;
+  } else {
+    suspend(Part::kReady, taken, operation.target);
+    suspend(Part::kReady, others, pc + 1);
+    pick();
+  }
+}
+
+void Warp::branch_by_table(const Operation& operation, uint32_t taken) {
+  const std::vector<uint32_t>& table = block->launch.kernel.tables[operation.target];
+  const uint32_t* entries = lanes<uint32_t>(operation.a);
+  suspend(Part::kReady, active & ~taken, pc + 1);
+  while (taken != 0) {
+    const uint32_t entry = entries[__builtin_ctz(taken)];
+    uint32_t same = 0;
+    for (int l = 0; l < 32; ++l) same |= entries[l] == entry ? kLane[l] : 0;
+    if (entry >= table.size()) {
+      fault(*this, __builtin_ctz(taken), operation,
+            "a branch to entry " + std::to_string(entry) + " of a table of " +
+                std::to_string(table.size()));
+    }
+    suspend(Part::kReady, taken & same, table[entry]);
+    taken &= ~same;
+  }
+  pick();
+}
+
+void Warp::exit(uint32_t lanes) {
+  live &= ~lanes;
+  active &= ~lanes;
+  block->end(*this, lanes);
+  // Those who waited for them look again.
+  for (Part& part : parts) {
+    if (part.state == Part::kMeets) part.state = Part::kReady;
+  }
+  if (active != 0 && parts.empty()) {
+    ++pc;
+    return;
+  }
+  suspend(Part::kReady, active, pc + 1);
+  pick();
+}
+
+// Lanes that name each other in a mask do it together. Those that have ended are not waited for.
+void Warp::meet(const Operation& operation, uint32_t lanes_here) {
+  suspend(Part::kReady, active & ~lanes_here, pc + 1);  // whose guard is false
+  size_t kept = 0;
+  for (const Part& part : parts) {
+    if (part.state == Part::kMeets && part.pc == pc) {
+      lanes_here |= part.mask;
+    } else {
+      parts[kept++] = part;
+    }
+  }
+  parts.resize(kept);
+  const uint32_t here = pc;
+  uint32_t complete = 0;
+  const uint32_t* masks = lanes<uint32_t>(operation.members);
+  for (uint32_t left = lanes_here; left != 0;) {
+    const int first = __builtin_ctz(left);
+    const uint32_t members = masks[first];
+    uint32_t group = 0;
+    for (int l = 0; l < 32; ++l) group |= masks[l] == members ? kLane[l] : 0;
+    group &= left;
+    left &= ~group;
+    if ((group & ~members) != 0) {
+      const int lane = __builtin_ctz(group & ~members);
+      fault(*this, lane, operation,
+            function_text(block->launch.kernel, operation) + ": the mask " + hexadecimal(members) +
+                " lacks the calling lane " + std::to_string(lane));
+    }
+    if ((members & live & ~group) != 0) {
+      suspend(Part::kMeets, group, here);
+      continue;
+    }
+    mask = group;
+    operation.run(*this, operation);
+    steps_passed.add();
+    if (block->watch != nullptr && operation.mode == kOnlyMeets) block->watch->meets(*this, group);
+    complete |= group;
+  }
+  if (parts.empty()) {
+    active = complete;
+    ++pc;
+    return;
+  }
+  suspend(Part::kReady, complete, here + 1);
+  pick();
+}
+
+void Warp::wait_at_barrier(const Operation& operation, uint32_t lanes_here) {
+  suspend(Part::kReady, active & ~lanes_here, pc + 1);
+  const uint32_t at = pc;
+  active = 0;
+  while (lanes_here != 0) {
+    const int first = __builtin_ctz(lanes_here);
+    const uint32_t number = lanes<uint32_t>(operation.a)[first];
+    const uint32_t count = operation.b != kNone ? lanes<uint32_t>(operation.b)[first] : 0;
+    uint32_t group = 0;
+    const auto* numbers = lanes<uint32_t>(operation.a);
+    for (int l = 0; l < 32; ++l) group |= numbers[l] == number ? kLane[l] : 0;
+    group &= lanes_here;
+    lanes_here &= ~group;
+    if (number >= Block::kBarriers) {
+      fault(*this, first, operation, "there is no barrier " + std::to_string(number));
+    }
+    const bool goes_on = operation.mode == 1;  // it only arrives
+    suspend(goes_on ? Part::kReady : Part::kWaits, group, goes_on ? at + 1 : at, number);
+    block->arrive(*this, operation, group, number, count);
+  }
+  pick();
+}
+
+void Warp::turn_of_another() {
+  suspend(Part::kReady, active, pc);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].state != Part::kReady) continue;
+    const Part part = parts[i];
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
+    pc = part.pc;
+    active = part.mask;
+    next_part = kNone;
+    own_turn = !parts.empty();
+    return;
+  }
+}
+
+// __syncwarp() lets lanes meet that are at different places. Asked when no part can go on.
+bool Warp::meet_across_places() {
+  const Operation* code = block->launch.kernel.code.data();
+  const auto only_meets = [&](const Part& part) {
+    return part.state == Part::kMeets && code[part.pc].mode == kOnlyMeets;
+  };
+  const auto members_of = [&](const Part& part) {
+    return lanes<uint32_t>(code[part.pc].members)[__builtin_ctz(part.mask)];
+  };
+  for (const Part& first : parts) {
+    if (!only_meets(first)) continue;
+    const uint32_t members = members_of(first);
+    uint32_t there = 0;
+    for (const Part& part : parts) {
+      if (only_meets(part) && members_of(part) == members) there |= part.mask;
+    }
+    if ((members & live & ~there) != 0) continue;
+    if (block->watch != nullptr) block->watch->meets(*this, there);
+    for (Part& part : parts) {
+      if (!only_meets(part) || members_of(part) != members) continue;
+      part.state = Part::kReady;
+      ++part.pc;
+    }
+    return true;
+  }
+  return false;
+}
+
+// The active lanes whose guard is true.
+uint32_t Warp::lanes_of(const Operation& operation) const {
+  if (operation.guard == kNone) return active;
+  const uint32_t guard = predicate(operation.guard);
+  return active & (operation.guard_negated ? ~guard : guard);
+}
+
+// Up to an operation that decides what is next, or to another part.
+void Warp::run_straight(const Operation* code) {
+  const Operation* operation = code + pc;
+  const Operation* const end = next_part != kNone && !own_turn ? code + next_part : nullptr;
+  for (; operation->flow == Flow::kNext && operation != end; ++operation) {
+    mask = lanes_of(*operation);
+    if (mask != 0) operation->run(*this, *operation);
+  }
+  pc = static_cast<uint32_t>(operation - code);
+}
+
+Warp::Stop Warp::run() {
+  const Operation* code = block->launch.kernel.code.data();
+  BlockWatch* const watch = block->watch.get();
+  if (active == 0) pick();
+  int turn = kTurn;
+  while (active != 0) {
+    run_straight(code);
+    const Operation& operation = code[pc];
+    const uint32_t here = lanes_of(operation);
+    const uint32_t before = pc;
+    if (watch != nullptr && operation.flow != Flow::kNext) watch->decides(*this, operation, here);
+    switch (operation.flow) {
+      case Flow::kNext: break;  // where another part is
+      case Flow::kBranch: branch(operation, here); break;
+      case Flow::kTable: branch_by_table(operation, here); break;
+      case Flow::kCall: call(operation, here); break;
+      case Flow::kReturn: leave_function(here); break;
+      case Flow::kExit: exit(here); break;
+      case Flow::kMeet: here != 0 ? meet(operation, here) : void(++pc); break;
+      case Flow::kBarrier: here != 0 ? wait_at_barrier(operation, here) : void(++pc); break;
+      case Flow::kYield:
+        ++pc;
+        turn_of_another();
+        return Stop::kYields;
+    }
+    if (pc >= next_part && active != 0 && !own_turn) {
+      suspend(Part::kReady, active, pc);
+      pick();
+    }
+    if (pc <= before && --turn <= 0 && active != 0) {
+      turn_of_another();
+      return Stop::kYields;
+    }
+    if (active == 0 && live != 0 && meet_across_places()) pick();
+  }
+  return live == 0 ? Stop::kEnded : Stop::kWaits;
+}
+
+}  // namespace kernkit::simulator::ptx

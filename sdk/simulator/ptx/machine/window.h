@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generic addresses: device memory is memory of this process, and what has addresses of its own
+// lies in windows above it, where no process has memory.
+#pragma once
+
+#include <cstdint>
+
+#include "kernkit/base/inline.h"
+#include "ptx/decode/operation.h"
+
+namespace kernkit::simulator::ptx {
+
+inline constexpr int kWindowShift = 60;
+inline constexpr uint64_t kSharedWindow = uint64_t{1} << kWindowShift;
+inline constexpr uint64_t kLocalWindow = uint64_t{2} << kWindowShift;
+inline constexpr uint64_t kParamWindow = uint64_t{3} << kWindowShift;
+// Of functions, each at a multiple of 16.
+inline constexpr uint64_t kCodeWindow = uint64_t{4} << kWindowShift;
+inline constexpr uint64_t kInWindow = kSharedWindow - 1;
+
+/// Where a generic address lies, and what the space counts there.
+struct Located {
+  Space space;
+  uint64_t at;
+};
+KERNKIT_INLINE Located located(uint64_t address) {
+  switch (address >> kWindowShift) {
+    case kSharedWindow >> kWindowShift: return {Space::kShared, address & kInWindow};
+    case kLocalWindow >> kWindowShift: return {Space::kLocal, address & kInWindow};
+    case kParamWindow >> kWindowShift: return {Space::kParam, address & kInWindow};
+    default: return {Space::kGlobal, address};
+  }
+}
+
+inline uint64_t address_of_function(uint32_t number) { return kCodeWindow + 16 * uint64_t{number}; }
+
+}  // namespace kernkit::simulator::ptx

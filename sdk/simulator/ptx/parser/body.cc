@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statements of a function.
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "ptx/parser/parser.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+class BodyParser {
+ public:
+  explicit BodyParser(const Function& function) : lexer_(function.body, function.body_line) {}
+
+  std::vector<Statement> parse() {
+    while (!lexer_.ended()) parse_statement();
+    return std::move(statements_);
+  }
+
+ private:
+  Statement& add(Statement::Kind kind) {
+    statements_.emplace_back();
+    Statement& statement = statements_.back();
+    statement.kind = kind;
+    statement.line = line_;
+    statement.ptx_line = lexer_.peek().line;
+    return statement;
+  }
+
+  void parse_statement() {
+    if (lexer_.accept("{")) {
+      add(Statement::kOpen);
+    } else if (lexer_.accept("}")) {
+      add(Statement::kClose);
+    } else if (lexer_.accept(";")) {
+    } else if (lexer_.at("@")) {
+      parse_instruction();
+    } else if (lexer_.peek().text.substr(0, 1) == ".") {
+      parse_directive();
+    } else {
+      parse_instruction();
+    }
+  }
+
+  int number() { return static_cast<int>(parse_operand(lexer_).bits); }
+
+  using Location = std::tuple<int, int, int>;  // file, line, column
+  using Place = std::shared_ptr<const SourceLine>;
+  Location parse_location() {
+    const int file = number(), line = number(), column = number();
+    return {file, line, column};
+  }
+
+  // .loc 2 449 9, function_name $L__info_string0, inlined_at 1 11 3
+  // A call site that was itself inlined has a .loc of its own, before this one.
+  void parse_line(int line) {
+    const Location location = parse_location();
+    Place call_site;
+    while (lexer_.peek().line == line && !lexer_.ended()) {
+      if (lexer_.accept("inlined_at")) {
+        const Location at = parse_location();
+        Place& known = locations_[at];
+        if (known == nullptr) known = place_of(at, nullptr);
+        call_site = known;
+      } else {
+        lexer_.next();
+      }
+    }
+    const Place place = place_of(location, call_site);
+    locations_[location] = place;
+    line_ = *place;
+  }
+
+  // A line that is among its own call sites, as of a function that calls itself, is that call site:
+  // chains remain finite however often their directives are repeated.
+  static Place place_of(const Location& location, const Place& call_site) {
+    const auto [file, line, column] = location;
+    for (Place at = call_site; at != nullptr; at = at->call_site) {
+      if (at->file == file && at->line == line) return at;
+    }
+    return std::make_shared<SourceLine>(SourceLine{file, line, call_site});
+  }
+
+  void parse_directive() {
+    const int line = lexer_.peek().line;
+    const std::string word = lexer_.word();
+    if (word == ".loc") {
+      parse_line(line);
+    } else if (word == ".reg") {
+      parse_registers();
+    } else if (word == ".shared" || word == ".local" || word == ".param" || word == ".global" ||
+               word == ".const") {
+      add(Statement::kVariable).variable = parse_variable(lexer_, word.substr(1));
+      lexer_.expect(";");
+    } else if (word == ".pragma") {
+      while (!lexer_.accept(";")) lexer_.next();
+    } else {
+      lexer_.refuse("unknown " + word);
+    }
+  }
+
+  void parse_registers() {
+    const std::string word = lexer_.word();
+    const Type type = type_named(word.substr(1));
+    if (type == Type::kNone) lexer_.refuse("registers of the unknown type " + word);
+    do {
+      Statement& registers = add(Statement::kRegisters);
+      registers.type = type;
+      registers.name = lexer_.word();
+      if (lexer_.accept("<")) {
+        registers.count = number();
+        lexer_.expect(">");
+      }
+    } while (lexer_.accept(","));
+    lexer_.expect(";");
+  }
+
+  void parse_label(const std::string& name) {
+    if (lexer_.accept(".callprototype")) return parse_prototype(name);
+    if (!lexer_.at(".branchtargets")) {
+      add(Statement::kLabel).name = name;
+      return;
+    }
+    lexer_.next();
+    Statement& table = add(Statement::kTargets);
+    table.name = name;
+    parse_operands(&table);
+  }
+
+  void parse_prototype(const std::string& name) {
+    Statement& prototype = add(Statement::kPrototype);
+    prototype.name = name;
+    prototype.results = parse_variables(lexer_);
+    lexer_.expect("_");
+    prototype.parameters = parse_variables(lexer_);
+    while (!lexer_.accept(";")) lexer_.next();  // .noreturn
+  }
+
+  void parse_operands(Statement* statement) {
+    while (!lexer_.accept(";")) {
+      if (lexer_.accept("(")) {  // of a call
+        Operand list;
+        list.kind = Operand::kVector;
+        while (!lexer_.accept(")")) {
+          list.parts.push_back(parse_operand(lexer_));
+          lexer_.accept(",");
+        }
+        statement->operands.push_back(list);
+      } else {
+        statement->operands.push_back(parse_operand(lexer_));
+      }
+      if (!lexer_.at(";")) lexer_.expect(",");
+    }
+  }
+
+  void parse_instruction() {
+    std::string guard;
+    bool negated = false;
+    if (lexer_.accept("@")) {
+      negated = lexer_.accept("!");
+      guard = lexer_.word();
+    }
+    const int line = lexer_.peek().line;
+    const std::string opcode = lexer_.word();
+    if (guard.empty() && lexer_.accept(":")) return parse_label(opcode);
+    Statement& instruction = add(Statement::kInstruction);
+    instruction.ptx_line = line;
+    instruction.guard = guard;
+    instruction.guard_negated = negated;
+    size_t dot = opcode.find('.');
+    instruction.name = opcode.substr(0, dot);
+    while (dot != std::string::npos) {
+      const size_t begin = dot + 1;
+      dot = opcode.find('.', begin);
+      instruction.modifiers.push_back(opcode.substr(begin, dot - begin));
+    }
+    // Operands of textures and surfaces have a form of their own; the decoder rejects such an
+    // instruction by its name.
+    if (uses_texture(instruction.name)) {
+      while (!lexer_.accept(";")) lexer_.next();
+      return;
+    }
+    parse_operands(&instruction);
+  }
+
+  Lexer lexer_;
+  SourceLine line_;
+  std::map<Location, Place> locations_;  // the last .loc of each
+  std::vector<Statement> statements_;
+};
+
+}  // namespace
+
+bool uses_texture(const std::string& name) {
+  static const std::set<std::string> kNames = {"tex",  "tld4",  "txq", "suld",
+                                               "sust", "sured", "suq", "istypep"};
+  return kNames.count(name) != 0;
+}
+
+std::vector<Statement> parse_body(const Function& function) { return BodyParser(function).parse(); }
+
+std::string Statement::opcode() const {
+  std::string text = name;
+  for (const std::string& modifier : modifiers) text += "." + modifier;
+  return text;
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/parser/lexer.h"
+
+#include <cctype>
+#include <cstring>
+
+#include "ptx/parser/unsupported.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+bool is_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || (c != '\0' && std::strchr("_$%.", c));
+}
+
+// `.reg.b32`, of a declaration, is two words.
+size_t length_of_word(std::string_view text) {
+  size_t n = 0;
+  while (n < text.size()) {
+    if (n > 0 && text[0] == '.' && text[n] == '.') break;
+    if (is_of_word(text[n])) {
+      ++n;
+    } else if (text.substr(n, 2) == "::") {
+      n += 2;
+    } else {
+      break;
+    }
+  }
+  return n;
+}
+
+}  // namespace
+
+void Lexer::skip_blanks() {
+  while (!rest_.empty()) {
+    if (std::isspace(static_cast<unsigned char>(rest_[0]))) {
+      line_ += rest_[0] == '\n' ? 1 : 0;
+      rest_.remove_prefix(1);
+    } else if (rest_.substr(0, 2) == "//") {
+      rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
+    } else if (rest_.substr(0, 2) == "/*") {
+      const size_t size = std::min(rest_.find("*/"), rest_.size() - 2) + 2;
+      for (const char c : rest_.substr(0, size)) line_ += c == '\n' ? 1 : 0;
+      rest_.remove_prefix(size);
+    } else {
+      return;
+    }
+  }
+}
+
+void Lexer::read() {
+  skip_blanks();
+  if (rest_.empty() || rest_[0] == '\0') {
+    rest_ = {};
+    token_ = {Token::kEnd, "", line_};
+  } else if (rest_[0] == '"') {
+    const size_t size = std::min(rest_.find('"', 1), rest_.size() - 1);
+    token_ = {Token::kString, rest_.substr(1, size - 1), line_};
+    rest_.remove_prefix(size + 1);
+  } else if (const size_t size = length_of_word(rest_)) {
+    token_ = {Token::kWord, rest_.substr(0, size), line_};
+    rest_.remove_prefix(size);
+  } else {
+    token_ = {Token::kSign, rest_.substr(0, 1), line_};
+    rest_.remove_prefix(1);
+  }
+}
+
+Token Lexer::next() {
+  const Token token = token_;
+  read();
+  return token;
+}
+
+bool Lexer::accept(std::string_view text) {
+  if (!at(text)) return false;
+  read();
+  return true;
+}
+
+void Lexer::expect(std::string_view text) {
+  if (!accept(text)) refuse("expected '" + std::string(text) + "'");
+}
+
+std::string Lexer::word() {
+  if (token_.kind != Token::kWord) refuse("expected a word");
+  return std::string(next().text);
+}
+
+void Lexer::skip_line(int line) {
+  while (token_.line == line && !ended()) read();
+}
+
+std::string_view Lexer::skip_braces(int* first_line) {
+  // The token that was read ahead belongs to the body.
+  const char* begin = token_.text.data() - (token_.kind == Token::kString ? 1 : 0);
+  *first_line = token_.line;
+  for (int depth = 1; !ended(); read()) {
+    if (at("{")) ++depth;
+    if (at("}") && --depth == 0) {
+      const char* end = token_.text.data();
+      read();
+      return {begin, static_cast<size_t>(end - begin)};
+    }
+  }
+  refuse("expected '}'");
+}
+
+void Lexer::refuse(const std::string& what) const {
+  throw Refusal("line " + std::to_string(token_.line) + " of the PTX: " + what + ", got '" +
+                (ended() ? "the end" : std::string(token_.text)) + "'");
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands: names, numbers, vectors and addresses.
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+
+#include "ptx/parser/parser.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+// PTX ISA, "Constants": 0f and 0d are bits of floats; the rest as in C, with U behind it.
+Operand parse_number(Lexer& lexer, bool negative) {
+  std::string word = lexer.word();
+  Operand number;
+  char* end = nullptr;
+  if (word.size() == 10 && word[0] == '0' && std::tolower(word[1]) == 'f') {
+    number.kind = Operand::kFloat;
+    number.bits = std::strtoull(word.c_str() + 2, &end, 16) ^ (negative ? 0x80000000u : 0);
+  } else if (word.size() == 18 && word[0] == '0' && std::tolower(word[1]) == 'd') {
+    number.kind = Operand::kDouble;
+    number.bits = std::strtoull(word.c_str() + 2, &end, 16) ^ (negative ? 1ull << 63 : 0);
+  } else if (word.find('.') != std::string::npos) {
+    number.kind = Operand::kDouble;
+    const double value = std::strtod(word.c_str(), &end) * (negative ? -1 : 1);
+    std::memcpy(&number.bits, &value, sizeof(value));
+  } else {
+    number.kind = Operand::kInteger;
+    if (word.back() == 'U') word.pop_back();
+    const bool binary = word.size() > 2 && word[0] == '0' && std::tolower(word[1]) == 'b';
+    number.bits =
+        binary ? std::strtoull(word.c_str() + 2, &end, 2) : std::strtoull(word.c_str(), &end, 0);
+    if (negative) number.bits = 0 - number.bits;
+  }
+  if (end == nullptr || *end != '\0') lexer.refuse("expected a number, not " + word);
+  return number;
+}
+
+Operand parse_vector(Lexer& lexer) {
+  Operand vector;
+  vector.kind = Operand::kVector;
+  while (!lexer.accept("}")) {
+    vector.parts.push_back(parse_operand(lexer));
+    lexer.accept(",");
+  }
+  return vector;
+}
+
+int64_t parse_offset(Lexer& lexer) {
+  const bool negative = lexer.accept("-");
+  if (!negative) lexer.expect("+");
+  const Operand number = parse_operand(lexer);
+  if (number.kind != Operand::kInteger) lexer.refuse("expected an offset");
+  return static_cast<int64_t>(negative ? 0 - number.bits : number.bits);
+}
+
+Operand parse_address(Lexer& lexer) {
+  Operand address = parse_operand(lexer);
+  if (address.kind == Operand::kInteger) {
+    address.offset = static_cast<int64_t>(address.bits);
+  } else if (address.kind != Operand::kName) {
+    lexer.refuse("expected an address");
+  }
+  address.kind = Operand::kAddress;
+  if (!lexer.at("]")) address.offset += parse_offset(lexer);
+  lexer.expect("]");
+  return address;
+}
+
+}  // namespace
+
+Operand parse_operand(Lexer& lexer) {
+  if (lexer.accept("{")) return parse_vector(lexer);
+  if (lexer.accept("[")) return parse_address(lexer);
+  if (lexer.accept("-")) return parse_number(lexer, true);
+  Operand operand;
+  operand.negated = lexer.accept("!");
+  if (lexer.peek().kind != Token::kWord) lexer.refuse("expected an operand");
+  if (std::isdigit(static_cast<unsigned char>(lexer.peek().text[0]))) {
+    return parse_number(lexer, false);
+  }
+  operand.name = lexer.word();
+  operand.kind = operand.name == "_" ? Operand::kNothing : Operand::kName;
+  if (lexer.accept("|")) operand.parts.push_back(parse_operand(lexer));
+  return operand;
+}
+
+}  // namespace kernkit::simulator::ptx

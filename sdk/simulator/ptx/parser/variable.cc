@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declarations of variables and their first values.
+#include <cstring>
+
+#include "ptx/parser/parser.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+void append(std::vector<unsigned char>* bytes, uint64_t bits, uint32_t size) {
+  unsigned char raw[8];
+  std::memcpy(raw, &bits, sizeof(raw));
+  bytes->insert(bytes->end(), raw, raw + size);
+}
+
+// Of a number in a list: a float may be written as a number of the other size.
+uint64_t bits_of(const Operand& value, Type type) {
+  if (value.kind == Operand::kFloat && type == Type::kF64) {
+    float narrow;
+    std::memcpy(&narrow, &value.bits, sizeof(narrow));
+    const double wide = narrow;
+    uint64_t bits;
+    std::memcpy(&bits, &wide, sizeof(bits));
+    return bits;
+  }
+  return value.bits;
+}
+
+void parse_initial(Lexer& lexer, Type type, Initial* initial) {
+  if (lexer.accept("{")) {
+    while (!lexer.accept("}")) {
+      parse_initial(lexer, type, initial);
+      lexer.accept(",");
+    }
+    return;
+  }
+  const bool generic = lexer.accept("generic");
+  if (generic) lexer.expect("(");
+  const Operand value = parse_operand(lexer);
+  Initial::Address address{static_cast<uint32_t>(initial->bytes.size()), value.name, 0, generic};
+  if (generic) lexer.expect(")");
+  if (value.kind == Operand::kName) {
+    if (lexer.accept("+")) address.offset = static_cast<int64_t>(parse_operand(lexer).bits);
+    if (size_of(type) != 8) lexer.refuse("an address of 8 bytes as first value");
+    initial->addresses.push_back(address);
+  } else if (value.kind == Operand::kVector || value.kind == Operand::kAddress) {
+    lexer.refuse("expected a number");
+  }
+  append(&initial->bytes, bits_of(value, type), size_of(type));
+}
+
+// A texture, a surface or a sampler, which no instruction that is supported uses: as its address.
+bool is_opaque(const std::string& word) {
+  return word == ".texref" || word == ".surfref" || word == ".samplerref";
+}
+
+}  // namespace
+
+Variable parse_variable(Lexer& lexer, const std::string& space) {
+  Variable variable;
+  variable.space = space;
+  uint32_t elements = 1;
+  bool opaque = false;
+  while (lexer.peek().text.substr(0, 1) == ".") {
+    const std::string word = lexer.word();
+    if (word == ".align") {
+      variable.alignment = static_cast<uint32_t>(parse_operand(lexer).bits);
+    } else if (word == ".v2" || word == ".v4") {
+      elements = word == ".v2" ? 2 : 4;
+    } else if (word == ".ptr" || word == ".attribute") {
+      // .ptr .global .align 4: of a parameter; says nothing that matters here.
+      if (word == ".attribute") {
+        lexer.expect("(");
+        while (!lexer.accept(")")) variable.is_managed |= lexer.next().text == ".managed";
+      }
+    } else if (is_opaque(word)) {
+      opaque = true;
+      variable.type = Type::kB64;
+    } else if (type_named(word.substr(1)) != Type::kNone) {
+      variable.type = type_named(word.substr(1));
+    } else if (word != ".global" && word != ".shared" && word != ".const" && word != ".local") {
+      lexer.refuse("unknown " + word + " in a declaration");
+    }
+  }
+  if (variable.type == Type::kNone) lexer.refuse("expected a type");
+  variable.name = lexer.word();
+  while (lexer.accept("[")) {
+    if (lexer.accept("]")) {
+      elements = 0;
+      continue;
+    }
+    elements *= static_cast<uint32_t>(parse_operand(lexer).bits);
+    lexer.expect("]");
+  }
+  variable.size = elements * size_of(variable.type);
+  variable.alignment = std::max(variable.alignment, size_of(variable.type));
+  if (opaque && lexer.accept("=")) {
+    lexer.expect("{");
+    while (!lexer.accept("}")) {
+      if (lexer.ended()) lexer.refuse("expected }");
+      lexer.next();
+    }
+  } else if (lexer.accept("=")) {
+    parse_initial(lexer, variable.type, &variable.initial);
+    if (variable.size == 0) variable.size = static_cast<uint32_t>(variable.initial.bytes.size());
+    if (variable.initial.bytes.size() > variable.size) lexer.refuse("fewer first values");
+  }
+  return variable;
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/semantics/access.h"
+
+#include <algorithm>
+
+#include "platform/demangle.h"
+#include "ptx/machine/block.h"
+#include "ptx/machine/fault.h"
+#include "ptx/machine/window.h"
+#include "ptx/semantics/lanes.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+struct Access {
+  Warp& warp;
+  const Operation& operation;
+  uint32_t size;
+  Touch touch;
+
+  [[noreturn]] void refuse(int lane, const std::string& what, cudaError_t error) const {
+    static const char* const kVerbs[] = {"loads ", "stores ", "updates "};
+    fault(warp, lane, operation,
+          kVerbs[static_cast<int>(touch)] + std::to_string(size) + " bytes " + what, error);
+  }
+  void check_alignment(int lane, uint64_t address) const {
+    if ((address & (size - 1)) == 0) return;
+    refuse(lane, "at a misaligned address", cudaErrorMisalignedAddress);
+  }
+  unsigned char* in(const char* what, const Window& window, int lane, uint64_t at) const {
+    if (at > window.bytes || window.bytes - at < size) {
+      refuse(lane,
+             "at byte " + std::to_string(static_cast<int64_t>(at)) + " of " +
+                 std::to_string(window.bytes) + " bytes of " + what,
+             cudaErrorIllegalAddress);
+    }
+    check_alignment(lane, at);
+    return window.of(lane) + at;
+  }
+  // Its ranges are not kept: the kernel may give them back.
+  unsigned char* in_heap(int lane, uint64_t address) const {
+    const Launch& launch = warp.block->launch;
+    const Range range = launch.heap.range_of(address);
+    if (address < range.begin || address + size > range.end) {
+      const uint64_t first = range.begin > range.end ? address : range.end;
+      const std::string place = launch.heap.place_of(first);
+      refuse(lane, place.empty() ? launch.memory.place_of(first) : place, cudaErrorIllegalAddress);
+    }
+    check_alignment(lane, address);
+    return reinterpret_cast<unsigned char*>(address);
+  }
+  // The address is derived from that of a variable, and lies outside of it.
+  [[noreturn]] void refuse_variable(int lane, uint64_t address) const {
+    const Block& block = *warp.block;
+    const KernelVariable& variable = block.launch.kernel.variables[operation.variable];
+    auto index = static_cast<int64_t>(address - variable.begin);
+    uint64_t bytes = variable.bytes;
+    std::string name = "variable " + name_of_variable(variable.name);
+    if (variable.kind == KernelVariable::kShared) name = "shared " + name;
+    if (variable.kind == KernelVariable::kDynamic) {
+      name = "dynamic shared memory";
+      bytes = block.launch.dynamic_shared;
+    }
+    if (variable.kind != KernelVariable::kGlobal) index = static_cast<int32_t>(index);
+    refuse(lane,
+           "at byte " + std::to_string(index) + " of " + name + " (" + std::to_string(bytes) +
+               (bytes == 1 ? " byte)" : " bytes)"),
+           cudaErrorIllegalAddress);
+  }
+  unsigned char* in_global(int lane, uint64_t address) const {
+    Range& range = warp.ranges[operation.number];
+    if (address < range.begin || address + size > range.end) {
+      const Launch& launch = warp.block->launch;
+      renew_range(warp, operation, address);
+      if (range.begin > range.end) return in_heap(lane, address);
+      if (address < range.begin || address + size > range.end || address + size < address) {
+        const uint64_t first = address < range.begin || address >= range.end ? address : range.end;
+        range = {};
+        if (operation.variable != kNone) refuse_variable(lane, address);
+        refuse(lane, launch.memory.place_of(first), cudaErrorIllegalAddress);
+      }
+    }
+    check_alignment(lane, address);
+    return reinterpret_cast<unsigned char*>(address);
+  }
+  unsigned char* in_shared(int lane, uint64_t at) const {
+    const uint64_t end = std::min<uint64_t>(operation.shared_end, warp.shared.bytes);
+    const bool is_inside = at >= operation.shared_begin && at < end && end - at >= size;
+    if (operation.variable != kNone && !is_inside) refuse_variable(lane, at);
+    return in("shared memory", warp.shared, lane, at);
+  }
+  unsigned char* in_local(int lane, uint64_t at) const {
+    return in("local memory", warp.local, lane, at);
+  }
+  unsigned char* in_parameters(int lane, uint64_t at) const {
+    if (touch != Touch::kLoads) refuse(lane, "of the parameters", cudaErrorIllegalAddress);
+    return in("parameters", warp.parameters, lane, at);
+  }
+  unsigned char* place(int lane, uint64_t address) const {
+    const bool is_generic = operation.space == Space::kGeneric;
+    const Located place = is_generic ? located(address) : Located{operation.space, address};
+    switch (place.space) {
+      case Space::kShared: return in_shared(lane, place.at);
+      case Space::kLocal: return in_local(lane, place.at);
+      case Space::kParam: return in_parameters(lane, place.at);
+      default: return in_global(lane, place.at);
+    }
+  }
+};
+
+}  // namespace
+
+void read_addresses(Warp& warp, const Operation& operation, uint64_t* to) {
+  const auto offset = static_cast<uint64_t>(operation.offset);
+  if (operation.address_size == 8) {
+    const auto* base = warp.lanes<uint64_t>(operation.address);
+    each_lane([&](int l) { to[l] = base[l] + offset; });
+  } else if (operation.address_size == 4) {
+    const auto* base = warp.lanes<uint32_t>(operation.address);
+    const auto small = static_cast<uint32_t>(offset);
+    each_lane([&](int l) { to[l] = base[l] + small; });
+  } else {
+    each_lane([&](int l) { to[l] = offset; });
+  }
+}
+
+void renew_range(Warp& warp, const Operation& operation, uint64_t address) {
+  const Launch& launch = warp.block->launch;
+  Range range;
+  if (operation.variable == kNone) {
+    range = launch.memory.range_of(address);
+  } else {
+    const KernelVariable& variable = launch.kernel.variables[operation.variable];
+    if (variable.kind == KernelVariable::kGlobal) {
+      range = {variable.begin, variable.begin + variable.bytes};
+    }
+  }
+  warp.ranges[operation.number] = range;
+}
+
+void find_places(Warp& warp, const Operation& operation, uint32_t size, Touch touch,
+                 Places* places) {
+  alignas(64) uint64_t addresses[32];
+  read_addresses(warp, operation, addresses);
+  find_places_at(warp, operation, addresses, size, touch, places);
+}
+
+void find_places_at(Warp& warp, const Operation& operation, const uint64_t* addresses,
+                    uint32_t size, Touch touch, Places* places) {
+  const Access access{warp, operation, size, touch};
+  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    places->at[lane] = access.place(lane, addresses[lane]);
+  }
+}
+
+}  // namespace kernkit::simulator::ptx

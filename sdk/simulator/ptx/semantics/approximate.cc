@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Approximations: PTX ISA gives bounds of their errors. They are computed in double precision and
+// rounded once, which is within the bounds.
+#include <cmath>
+
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/type_dispatch.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+struct Ex2 {
+  static double of(double x) { return std::exp2(x); }
+};
+struct Lg2 {
+  static double of(double x) { return std::log2(x); }
+};
+struct Sin {
+  static double of(double x) { return std::sin(x); }
+};
+struct Cos {
+  static double of(double x) { return std::cos(x); }
+};
+struct Tanh {
+  static double of(double x) { return std::tanh(x); }
+};
+
+template <class Op, bool kFlushes>
+struct Approximated {
+  static float of(float x) {
+    const auto y = static_cast<float>(Op::of(kFlushes ? flush(x) : x));
+    return canonical(kFlushes ? flush(y) : y);
+  }
+  // bfloat16 has the exponents of float, so its subnormal numbers are those of float.
+  template <class H>
+  static H of(H x) {
+    const H y = H::from(narrow_to_odd(Op::of(kFlushes ? flush(x.value()) : x.value())));
+    return kFlushes ? H::from(flush(y.value())) : y;
+  }
+};
+
+// Which 16-bit forms an instruction has: ex2 has .f16 and .ftz.bf16, tanh has .f16 and .bf16.
+enum class Halves { kNone, kBfloatFlushes, kNeverFlushes };
+
+template <class Op, Halves kHalves>
+Run approximation(Decoder& d) {
+  const Type type = d.type();
+  d.need_operands(2);
+  d.take(type);
+  if (!d.has("approx")) return nullptr;
+  const bool flushes = d.has("ftz");
+  if (type == Type::kF32) {
+    return flushes ? unary<Approximated<Op, true>, float, float>
+                   : unary<Approximated<Op, false>, float, float>;
+  }
+  const bool is_bfloat = type == Type::kBF16 || type == Type::kBF16x2;
+  if (kHalves == Halves::kNone) return nullptr;
+  if (flushes != (is_bfloat && kHalves == Halves::kBfloatFlushes)) return nullptr;
+  return flushes ? of_half<Unary<Approximated<Op, true>>>(type)
+                 : of_half<Unary<Approximated<Op, false>>>(type);
+}
+
+}  // namespace
+
+Run ex2(Decoder& d) { return approximation<Ex2, Halves::kBfloatFlushes>(d); }
+Run lg2(Decoder& d) { return approximation<Lg2, Halves::kNone>(d); }
+Run sin(Decoder& d) { return approximation<Sin, Halves::kNone>(d); }
+Run cos(Decoder& d) { return approximation<Cos, Halves::kNone>(d); }
+Run tanh(Decoder& d) { return approximation<Tanh, Halves::kNeverFlushes>(d); }
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA: atom and red. Blocks may run on several OS threads, so they are atomic there as well.
+#include <cstring>
+#include <type_traits>
+
+#include "ptx/semantics/access.h"
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/type_dispatch.h"
+#include "schedule/progress.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+// What is there, b and c: what is there then.
+struct Add {
+  template <class X>
+  static X of(X old, X b, X) {
+    if constexpr (std::is_floating_point_v<X>) return canonical(old + b);
+    return static_cast<X>(old + b);
+  }
+};
+struct Exch {
+  template <class X>
+  static X of(X, X b, X) {
+    return b;
+  }
+};
+struct Cas {
+  template <class X>
+  static X of(X old, X b, X c) {
+    return old == b ? c : old;
+  }
+};
+struct Min {
+  template <class X>
+  static X of(X old, X b, X) {
+    return old < b ? old : b;
+  }
+};
+struct Max {
+  template <class X>
+  static X of(X old, X b, X) {
+    return old > b ? old : b;
+  }
+};
+struct And {
+  template <class X>
+  static X of(X old, X b, X) {
+    return old & b;
+  }
+};
+struct Or {
+  template <class X>
+  static X of(X old, X b, X) {
+    return old | b;
+  }
+};
+struct Xor {
+  template <class X>
+  static X of(X old, X b, X) {
+    return old ^ b;
+  }
+};
+struct Inc {
+  template <class X>
+  static X of(X old, X b, X) {
+    return old >= b ? 0 : old + 1;
+  }
+};
+struct Dec {
+  template <class X>
+  static X of(X old, X b, X) {
+    return old == 0 || old > b ? b : old - 1;
+  }
+};
+template <class H>
+struct AddHalves {
+  static uint32_t of(uint32_t old, uint32_t b, uint32_t) {
+    const auto sum = [&](int shift) {
+      const H x{static_cast<uint16_t>(old >> shift)}, y{static_cast<uint16_t>(b >> shift)};
+      return uint32_t{H::from(x.value() + y.value()).bits} << shift;
+    };
+    return sum(0) | sum(16);
+  }
+};
+template <class H>
+struct AddHalf {
+  static uint16_t of(uint16_t old, uint16_t b, uint16_t) {
+    return H::from(H{old}.value() + H{b}.value()).bits;
+  }
+};
+
+template <class Op, class X>
+void update(Warp& warp, const Operation& operation) {
+  using Bits = std::conditional_t<sizeof(X) == 8, uint64_t,
+                                  std::conditional_t<sizeof(X) == 4, uint32_t, uint16_t>>;
+  Places places;
+  find_places(warp, operation, sizeof(X), Touch::kUpdates, &places);
+  const X* b = warp.lanes<X>(operation.b);
+  const X* c = operation.c != kNone ? warp.lanes<X>(operation.c) : b;
+  bool changed = false;
+  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    auto* there = reinterpret_cast<Bits*>(places.at[lane]);
+    Bits before = __atomic_load_n(there, __ATOMIC_SEQ_CST), after;
+    do {
+      X value;
+      std::memcpy(&value, &before, sizeof(X));
+      value = Op::of(value, b[lane], c[lane]);
+      std::memcpy(&after, &value, sizeof(X));
+    } while (!__atomic_compare_exchange_n(there, &before, after, true, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
+    changed |= before != after;
+    if (operation.to != kNone) warp.lanes<Bits>(operation.to)[lane] = before;
+  }
+  if (changed) steps_passed.add();
+}
+
+template <class Op>
+Run of_signed_or_not(Type type) {
+  switch (type) {
+    case Type::kU32: return update<Op, uint32_t>;
+    case Type::kS32: return update<Op, int32_t>;
+    case Type::kU64: return update<Op, uint64_t>;
+    case Type::kS64: return update<Op, int64_t>;
+    default: return nullptr;
+  }
+}
+template <class Op>
+Run of_any_bits(Type type) {
+  if (type == Type::kB16)
+    return std::is_same_v<Op, Cas> || std::is_same_v<Op, Exch> ? update<Op, uint16_t> : nullptr;
+  return type == Type::kB32   ? update<Op, uint32_t>
+         : type == Type::kB64 ? update<Op, uint64_t>
+                              : nullptr;
+}
+
+Run addition(Decoder& d, Type type) {
+  switch (type) {
+    case Type::kU32:
+    case Type::kS32: return update<Add, uint32_t>;
+    case Type::kU64:
+    case Type::kS64: return update<Add, uint64_t>;
+    case Type::kF32: return update<Add, float>;
+    case Type::kF64: return update<Add, double>;
+    default: break;
+  }
+  if (!d.has("noftz")) return nullptr;
+  switch (type) {
+    case Type::kF16: return update<AddHalf<Half>, uint16_t>;
+    case Type::kBF16: return update<AddHalf<BHalf>, uint16_t>;
+    case Type::kF16x2: return update<AddHalves<Half>, uint32_t>;
+    case Type::kBF16x2: return update<AddHalves<BHalf>, uint32_t>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+// atom d, [a], b{, c}; red [a], b
+Run atom(Decoder& d) {
+  d.ignore({"relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys", "L2::"});
+  const bool returns = d.name() == "atom";
+  const Space space = d.space();
+  const std::string_view what =
+      d.one_of({"add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "dec"});
+  const Type type = d.type();
+  d.operation.bytes = static_cast<uint8_t>(size_of(type));
+  const size_t first = returns ? 1 : 0;
+  d.need_operands(first + (what == "cas" ? 3 : 2));
+  if (returns && d.operand(0).kind != Operand::kNothing) d.operation.to = d.to(0, type);
+  d.address(first, space);
+  d.operation.b = d.from(first + 1, type);
+  if (what == "cas") d.operation.c = d.from(first + 2, type);
+  if (what == "add") return addition(d, type);
+  if (what == "exch") return of_any_bits<Exch>(type);
+  if (what == "cas") return of_any_bits<Cas>(type);
+  if (what == "and") return of_any_bits<And>(type);
+  if (what == "or") return of_any_bits<Or>(type);
+  if (what == "xor") return of_any_bits<Xor>(type);
+  if (what == "min") return of_signed_or_not<Min>(type);
+  if (what == "max") return of_signed_or_not<Max>(type);
+  if (type != Type::kU32) return nullptr;
+  return what == "inc" ? update<Inc, uint32_t> : what == "dec" ? update<Dec, uint32_t> : nullptr;
+}
+
+}  // namespace kernkit::simulator::ptx

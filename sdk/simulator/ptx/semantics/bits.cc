@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA, "Logic and Shift Instructions", and the integer instructions that look at bits.
+#include "ptx/simd/bits.h"
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/type_dispatch.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+using namespace bit_steps;  // NOLINT(build/namespaces): its own steps
+
+template <class Op>
+struct Shift {
+  template <class X>
+  static constexpr Run of = binary<Op, X, X, uint32_t>;
+};
+template <class Op>
+struct Field {
+  template <class X>
+  static constexpr Run of = ternary<Op, X, X, uint32_t, uint32_t>;
+};
+template <class Op>
+struct Counting {
+  template <class X>
+  static constexpr Run of = unary<Op, uint32_t, X>;
+};
+struct Insertion {
+  template <class X>
+  static constexpr Run of = insert<X>;
+};
+
+// Of predicates.
+void logic_of_predicates(Warp& warp, const Operation& operation) {
+  const uint32_t a = warp.predicate(operation.a);
+  const uint32_t b = operation.b != kNone ? warp.predicate(operation.b) : 0;
+  const uint32_t results[] = {a & b, a | b, a ^ b, ~a};
+  warp.set_predicate(operation.to, results[operation.mode]);
+}
+
+Run count(Decoder& d, Type type) {
+  d.take({Type::kU32, type});
+  return nullptr;
+}
+
+}  // namespace
+
+Run logic(Decoder& d) {
+  const Type type = d.type();
+  const std::string_view name = d.name();
+  d.take(type);
+  d.need_operands(name == "not" ? 2 : 3);
+  d.operation.mode = name == "and" ? 0 : name == "or" ? 1 : name == "xor" ? 2 : 3;
+  if (type == Type::kPred) return logic_of_predicates;
+  if (name == "and") return of_bits<Binary<And>>(type);
+  if (name == "or") return of_bits<Binary<Or>>(type);
+  return name == "xor" ? of_bits<Binary<Xor>>(type) : of_bits<Unary<Not>>(type);
+}
+Run cnot(Decoder& d) {
+  const Type type = d.type();
+  d.take(type);
+  return of_bits<Unary<Cnot>>(type);
+}
+Run shl(Decoder& d) {
+  const Type type = d.type();
+  d.take({type, type, Type::kU32});
+  return of_bits<Shift<Shl>>(type);
+}
+Run shr(Decoder& d) {
+  const Type type = d.type();
+  d.take({type, type, Type::kU32});
+  const Run of_signed = of_integer<Shift<Shr>>(type);
+  return of_signed != nullptr ? of_signed : of_bits<Shift<Shr>>(type);
+}
+Run shf(Decoder& d) {
+  const std::string_view direction = d.one_of({"l", "r"}), how = d.one_of({"wrap", "clamp"});
+  d.take(d.type());
+  if (how.empty()) return nullptr;
+  const bool wraps = how == "wrap";
+  if (direction == "l") {
+    return wraps ? ternary<Shf<true, true>, uint32_t, uint32_t>
+                 : ternary<Shf<true, false>, uint32_t, uint32_t>;
+  }
+  if (direction != "r") return nullptr;
+  return wraps ? ternary<Shf<false, true>, uint32_t, uint32_t>
+               : ternary<Shf<false, false>, uint32_t, uint32_t>;
+}
+Run bfe(Decoder& d) {
+  const Type type = d.type();
+  d.take({type, type, Type::kU32, Type::kU32});
+  return size_of(type) >= 4 ? of_integer<Field<Bfe>>(type) : nullptr;
+}
+Run bfi(Decoder& d) {
+  const Type type = d.type();
+  d.take({type, type, type, Type::kU32, Type::kU32});
+  return size_of(type) >= 4 ? of_bits<Insertion>(type) : nullptr;
+}
+Run bmsk(Decoder& d) {
+  const std::string_view how = d.one_of({"clamp", "wrap"});
+  d.take(d.type());
+  if (how.empty()) return nullptr;
+  return how == "wrap" ? binary<Bmsk<true>, uint32_t, uint32_t>
+                       : binary<Bmsk<false>, uint32_t, uint32_t>;
+}
+Run prmt(Decoder& d) {
+  d.take(d.type());
+  return ternary<Prmt, uint32_t, uint32_t>;
+}
+Run lop3(Decoder& d) {
+  const Type type = d.type();
+  d.take({type, type, type, type});
+  if (type != Type::kB32 || d.operand(4).kind != Operand::kInteger) return nullptr;
+  d.operation.mode = static_cast<uint8_t>(d.operand(4).bits);
+  d.need_operands(5);
+  return lop3_lanes;
+}
+Run popc(Decoder& d) {
+  const Type type = d.type();
+  count(d, type);
+  return of_bits<Counting<Popc>>(type);
+}
+Run clz(Decoder& d) {
+  const Type type = d.type();
+  count(d, type);
+  return of_bits<Counting<Clz>>(type);
+}
+Run bfind(Decoder& d) {
+  const Type type = d.type();
+  count(d, type);
+  return d.has("shiftamt") ? of_integer<Counting<Bfind<true>>>(type)
+                           : of_integer<Counting<Bfind<false>>>(type);
+}
+Run brev(Decoder& d) {
+  const Type type = d.type();
+  d.take(type);
+  return of_bits<Unary<Brev>>(type);
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA, "Extended-Precision Integer Arithmetic Instructions". CC.CF is the carry of an adder, as
+// devices have it: a - b is a + ~b + 1, so that after a subtraction CC.CF is 1 where nothing was
+// borrowed. Code that nvcc generates for division of 128 bits adds that 1.
+#include <type_traits>
+
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/type_dispatch.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+enum Kind : uint8_t { kAdds, kSubtracts, kLowProduct, kHighProduct };
+
+template <class X>
+std::make_unsigned_t<X> product(X a, X b, bool high) {
+  __extension__ using Whole = std::conditional_t<std::is_signed_v<X>, __int128, unsigned __int128>;
+  const Whole whole = static_cast<Whole>(a) * b;
+  return static_cast<std::make_unsigned_t<X>>(high ? whole >> 8 * sizeof(X) : whole);
+}
+
+// The carry comes from the predicate `e` and goes to `to_predicate`.
+template <class X>
+void carry_lanes(Warp& warp, const Operation& operation) {
+  using U = std::make_unsigned_t<X>;
+  const X *a = warp.lanes<X>(operation.a), *b = warp.lanes<X>(operation.b);
+  const X* c = operation.c != kNone ? warp.lanes<X>(operation.c) : b;
+  const uint32_t without = operation.mode == kSubtracts ? Warp::kAll : 0;
+  const uint32_t before = operation.e != kNone ? warp.predicate(operation.e) : without;
+  uint32_t after = 0;
+  U* d = warp.results<U>(operation.to);
+  for (int l = 0; l < 32; ++l) {
+    const U carry = (before & kLane[l]) != 0 ? 1 : 0;
+    const bool multiplies = operation.mode == kLowProduct || operation.mode == kHighProduct;
+    const U x =
+        multiplies ? product(a[l], b[l], operation.mode == kHighProduct) : static_cast<U>(a[l]);
+    const U y = static_cast<U>(operation.mode == kSubtracts ? ~c[l] : c[l]);
+    const U sum = x + y;
+    after |= sum < x || (carry != 0 && sum == static_cast<U>(~U{0})) ? kLane[l] : 0;
+    d[l] = sum + carry;
+  }
+  warp.keep<U>(operation.to);
+  if (operation.to_predicate != kNone) warp.set_predicate(operation.to_predicate, after);
+}
+
+}  // namespace
+
+// add.cc, addc, addc.cc, sub.cc, subc, subc.cc, mad.cc, madc and madc.cc with .lo or .hi
+Run carry(Decoder& d) {
+  const std::string_view name = d.name();
+  const bool is_product = name.substr(0, 3) == "mad";
+  const std::string_view part = is_product ? d.one_of({"lo", "hi"}) : "";
+  if (is_product && part.empty()) return nullptr;
+  d.operation.mode = part == "lo"                 ? kLowProduct
+                     : part == "hi"               ? kHighProduct
+                     : name.substr(0, 3) == "sub" ? kSubtracts
+                                                  : kAdds;
+  const bool gives = d.has("cc");
+  const Type type = d.type();
+  d.need_operands(is_product ? 4 : 3);
+  d.take(type);
+  if (name.back() == 'c') d.operation.e = d.carry();
+  if (gives) d.operation.to_predicate = d.carry();
+  switch (type) {
+    case Type::kU32: return carry_lanes<uint32_t>;
+    case Type::kS32: return carry_lanes<int32_t>;
+    case Type::kU64: return carry_lanes<uint64_t>;
+    case Type::kS64: return carry_lanes<int64_t>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace kernkit::simulator::ptx

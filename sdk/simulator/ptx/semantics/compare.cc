@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA, "Comparison and Selection Instructions": setp and set.
+#include "ptx/simd/compare.h"
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/type_dispatch.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+using namespace compare_steps;  // NOLINT(build/namespaces): its own steps
+
+// setp.f16x2: a predicate for each half.
+template <class X>
+void set_packed(Warp& warp, const Operation& operation) {
+  const uint32_t low = combined(warp, operation, compared_halves<X, 2, 0>(warp, operation));
+  const uint32_t high = combined(warp, operation, compared_halves<X, 2, 1>(warp, operation));
+  if (operation.to != kNone) warp.set_predicate(operation.to, low);
+  if (operation.to_predicate != kNone) warp.set_predicate(operation.to_predicate, high);
+}
+// set: all bits, or 1.0 (operation.offset), where it holds; R: the register's bits.
+template <class R>
+void put_in_register(Warp& warp, const Operation& operation, uint32_t compared) {
+  const uint32_t bits = combined(warp, operation, compared);
+  R* d = warp.results<R>(operation.to);
+  const auto yes = static_cast<R>(operation.offset);
+  each_lane([&](int l) { d[l] = (bits & kLane[l]) != 0 ? yes : R{0}; });
+  warp.keep<R>(operation.to);
+}
+template <class R, class X, bool kFlushes>
+void set_register(Warp& warp, const Operation& operation) {
+  put_in_register<R>(warp, operation, compared<X, kFlushes>(warp, operation));
+}
+// set of two numbers of 16 bits, each for its half of the result.
+template <class H>
+void set_register_of_pairs(Warp& warp, const Operation& operation) {
+  const uint32_t low = combined(warp, operation, compared_halves<H, 2, 0>(warp, operation));
+  const uint32_t high = combined(warp, operation, compared_halves<H, 2, 1>(warp, operation));
+  auto* d = warp.results<uint32_t>(operation.to);
+  const auto yes = static_cast<uint32_t>(operation.offset);
+  each_lane([&](int l) {
+    d[l] = ((low & kLane[l]) != 0 ? yes : 0) | ((high & kLane[l]) != 0 ? yes << 16 : 0);
+  });
+  warp.keep<uint32_t>(operation.to);
+}
+template <class H>
+void set_predicates_of_halves(Warp& warp, const Operation& operation) {
+  set_both_predicates(warp, operation, compared_halves<H, 1, 0>(warp, operation));
+}
+template <class R, class H>
+void set_register_of_halves(Warp& warp, const Operation& operation) {
+  put_in_register<R>(warp, operation, compared_halves<H, 1, 0>(warp, operation));
+}
+
+constexpr int64_t kHalfOne = 0x3c00, kBHalfOne = 0x3f80;  // 1.0
+
+struct Predicates {
+  template <class X, bool kFlushes>
+  static constexpr Run of = set_predicates<X, kFlushes>;
+  template <class H>
+  static constexpr Run of_halves = set_predicates_of_halves<H>;
+};
+template <class R>
+struct Register {
+  template <class X, bool kFlushes>
+  static constexpr Run of = set_register<R, X, kFlushes>;
+  template <class H>
+  static constexpr Run of_halves = set_register_of_halves<R, H>;
+};
+
+template <class Form>
+Run of_type(Type type, bool flushes) {
+  if (flushes) return type == Type::kF32 ? Form::template of<float, true> : nullptr;
+  switch (type) {
+    case Type::kB16:
+    case Type::kU16: return Form::template of<uint16_t, false>;
+    case Type::kS16: return Form::template of<int16_t, false>;
+    case Type::kB32:
+    case Type::kU32: return Form::template of<uint32_t, false>;
+    case Type::kS32: return Form::template of<int32_t, false>;
+    case Type::kB64:
+    case Type::kU64: return Form::template of<uint64_t, false>;
+    case Type::kS64: return Form::template of<int64_t, false>;
+    case Type::kF16: return Form::template of_halves<Half>;
+    case Type::kBF16: return Form::template of_halves<BHalf>;
+    case Type::kF32: return Form::template of<float, false>;
+    case Type::kF64: return Form::template of<double, false>;
+    default: return nullptr;
+  }
+}
+
+void read_comparison(Decoder& d, size_t with) {
+  static constexpr struct {
+    const char* name;
+    int how;
+  } kKnown[] = {{"eq", kEq},
+                {"ne", kNe},
+                {"lt", kLt},
+                {"le", kLe},
+                {"gt", kGt},
+                {"ge", kGe},
+                {"lo", kLt},
+                {"ls", kLe},
+                {"hi", kGt},
+                {"hs", kGe},
+                {"num", kNum},
+                {"nan", kNan},
+                {"equ", kEq | kUnordered},
+                {"neu", kNe | kUnordered},
+                {"ltu", kLt | kUnordered},
+                {"leu", kLe | kUnordered},
+                {"gtu", kGt | kUnordered},
+                {"geu", kGe | kUnordered}};
+  bool found = false;
+  for (const auto& [name, how] : kKnown) {
+    if (found || !d.has(name)) continue;
+    d.operation.mode = static_cast<uint8_t>(how);
+    found = true;
+  }
+  if (!found) d.refuse("it has no comparison that is known");
+  const std::string_view combined = d.one_of({"and", "or", "xor"});
+  d.need_operands(combined.empty() ? with : with + 1);
+  if (combined.empty()) return;
+  d.operation.mode |= (combined == "and" ? 1 : combined == "or" ? 2 : 3) << kCombined;
+  d.operation.c = d.predicate_from(with);
+}
+
+}  // namespace
+
+// setp p|q, a, b, c
+Run setp(Decoder& d) {
+  read_comparison(d, 3);
+  const Type type = d.type();
+  const Operand& to = d.operand(0);
+  if (to.kind == Operand::kName) d.operation.to = d.to(to, Type::kPred);
+  if (!to.parts.empty() && to.parts[0].kind == Operand::kName) {
+    d.operation.to_predicate = d.to(to.parts[0], Type::kPred);
+  }
+  d.operation.a = d.from(1, type);
+  d.operation.b = d.from(2, type);
+  if (type == Type::kF16x2) return set_packed<Half>;
+  if (type == Type::kBF16x2) return set_packed<BHalf>;
+  return of_type<Predicates>(type, d.has("ftz"));
+}
+
+Run set(Decoder& d) {
+  read_comparison(d, 3);
+  const Type result = d.type(), type = d.type();
+  d.take({result, type, type});
+  const bool is_integer = result == Type::kU32 || result == Type::kS32;
+  if (type == Type::kF16x2 || type == Type::kBF16x2) {
+    if (result != type && !is_integer) return nullptr;
+    d.operation.offset = is_integer ? UINT16_MAX : type == Type::kF16x2 ? kHalfOne : kBHalfOne;
+    return type == Type::kF16x2 ? set_register_of_pairs<Half> : set_register_of_pairs<BHalf>;
+  }
+  switch (result) {
+    case Type::kF32: d.operation.offset = 0x3f800000; break;
+    case Type::kU32:
+    case Type::kS32: d.operation.offset = UINT32_MAX; break;
+    case Type::kF16: d.operation.offset = kHalfOne; break;
+    case Type::kBF16: d.operation.offset = kBHalfOne; break;
+    case Type::kU16:
+    case Type::kS16: d.operation.offset = UINT16_MAX; break;
+    default: return nullptr;
+  }
+  const bool flushes = d.has("ftz");
+  return size_of(result) == 2 ? of_type<Register<uint16_t>>(type, flushes)
+                              : of_type<Register<uint32_t>>(type, flushes);
+}
+
+}  // namespace kernkit::simulator::ptx

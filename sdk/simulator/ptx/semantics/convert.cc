@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA: cvt. The usual forms have loops of their own; the others go by way of the widest integer
+// or of double precision, lane by lane (convert_lane.cc).
+#include "ptx/simd/convert.h"
+#include "ptx/semantics/convert_lane.h"
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/type_dispatch.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+using namespace convert_steps;  // NOLINT(build/namespaces): its own steps
+
+template <class D>
+struct ToInteger {
+  template <class S>
+  static constexpr Run of = unary<To<D>, D, S>;
+};
+Run integer_to_integer(Type to, Type from) {
+  switch (to) {
+    case Type::kU16:
+    case Type::kS16: return of_integer<ToInteger<uint16_t>>(from);
+    case Type::kU32:
+    case Type::kS32: return of_integer<ToInteger<uint32_t>>(from);
+    case Type::kU64:
+    case Type::kS64: return of_integer<ToInteger<uint64_t>>(from);
+    default: return nullptr;
+  }
+}
+
+Run from_two(Decoder& d, Type to, Type from) {
+  d.need_operands(3);
+  const bool relu = d.has("relu");
+  d.take({to, from, from});
+  if (to == Type::kF16x2) return relu ? narrow_two<Half, true> : narrow_two<Half, false>;
+  if (to == Type::kBF16x2) return relu ? narrow_two<BHalf, true> : narrow_two<BHalf, false>;
+  if (!d.has("satfinite") || relu) return nullptr;
+  return to == Type::kE4M3x2 ? narrow_to_e4m3x2 : narrow_to_e5m2x2;
+}
+
+bool is_pair(Type type) {
+  return type == Type::kF16x2 || type == Type::kBF16x2 || type == Type::kE4M3x2 ||
+         type == Type::kE5M2x2;
+}
+
+Run to_tf32(Decoder& d) {
+  const std::string_view how = d.one_of({"rna", "rn", "rz"});
+  if (d.type() != Type::kF32) return nullptr;
+  d.need_operands(2);
+  d.take({Type::kB32, Type::kF32});
+  if (how == "rna") return unary<ToTF32<TF32Rounding::kNearestAway>, uint32_t, float>;
+  if (how == "rn") return unary<ToTF32<TF32Rounding::kNearestEven>, uint32_t, float>;
+  return how == "rz" ? unary<ToTF32<TF32Rounding::kZero>, uint32_t, float> : nullptr;
+}
+
+Run usual_form(Type to, Type from) {
+  if (to == Type::kF32 && from == Type::kF16) return unary<Widen<Half>, float, Half>;
+  if (to == Type::kF32 && from == Type::kBF16) return unary<Widen<BHalf>, float, BHalf>;
+  if (to == Type::kF16 && from == Type::kF32) return unary<Narrow<Half>, Half, float>;
+  if (to == Type::kBF16 && from == Type::kF32) return unary<Narrow<BHalf>, BHalf, float>;
+  if (to == Type::kF32 && from == Type::kS32) return unary<To<float>, float, int32_t>;
+  if (to == Type::kF32 && from == Type::kU32) return unary<To<float>, float, uint32_t>;
+  if (to == Type::kF64 && from == Type::kF32) return unary<To<double>, double, float>;
+  if (to == Type::kF64 && from == Type::kS32) return unary<To<double>, double, int32_t>;
+  return integer_to_integer(to, from);
+}
+
+}  // namespace
+
+Run cvt(Decoder& d) {
+  if (d.has("tf32")) return to_tf32(d);
+  const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"});
+  const Type to = d.type(), from = d.type();
+  if (is_pair(to) && from == Type::kF32) {
+    if (how != "rn") return nullptr;
+    return from_two(d, to, from);
+  }
+  d.need_operands(2);
+  if (is_pair(to) || is_pair(from)) {
+    const bool widens = how == "rn" && to == Type::kF16x2;
+    d.operation.to = d.to(0, to);
+    d.operation.a = d.from(1, from);
+    if (!widens) return nullptr;
+    return from == Type::kE4M3x2 ? widen_e4m3x2 : from == Type::kE5M2x2 ? widen_e5m2x2 : nullptr;
+  }
+  Conversion conversion;
+  conversion.to = to;
+  conversion.from = from;
+  conversion.saturates = d.has("sat");
+  conversion.flushes = d.has("ftz");
+  if (how.size() == 3) conversion.to_integral = true;
+  if (!how.empty()) {
+    conversion.rounding = how[1] == 'n'   ? Rounding::kNearest
+                          : how[1] == 'z' ? Rounding::kZero
+                          : how[1] == 'm' ? Rounding::kDown
+                                          : Rounding::kUp;
+  }
+  // Registers may be wider than the types.
+  const Type to_register = d.type_of_register(d.operand(0));
+  Type from_register = d.type_of_register(d.operand(1));
+  if (from_register == Type::kNone) from_register = from;
+  if (to_register == Type::kNone || size_of(to_register) < size_of(to) ||
+      size_of(from_register) < size_of(from)) {
+    return nullptr;
+  }
+  d.take({to_register, from_register});
+  conversion.to_size = register_size(to_register);
+  conversion.from_size = register_size(from_register);
+  const bool plain = !conversion.saturates && !conversion.flushes && !conversion.to_integral &&
+                     conversion.rounding == Rounding::kNearest &&
+                     conversion.to_size == size_of(to) && conversion.from_size == size_of(from);
+  if (const Run usual = plain ? usual_form(to, from) : nullptr) return usual;
+  if (!is_known(conversion)) return nullptr;
+  d.operation.offset = pack(conversion);
+  return convert_lanes;
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA: cp.async, whose copies land when the lane waits for them.
+#include <algorithm>
+#include <cstring>
+
+#include "ptx/semantics/access.h"
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/type_dispatch.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+// Of the lanes whose mask it is: bytes at an offset from where their source begins.
+void find_source(Warp& warp, Operation source, uint32_t lanes, uint32_t at, uint32_t bytes,
+                 Places* places) {
+  if (lanes == 0) return;
+  source.offset += at;
+  warp.mask = lanes;
+  find_places(warp, source, bytes, Touch::kLoads, places);
+}
+
+// The source's address is that of `a`, with the offset `target`; of `b` bytes only so many come
+// from there, the rest is zero.
+void copy_lanes(Warp& warp, const Operation& operation) {
+  const uint32_t bytes = operation.bytes, all = warp.mask;
+  Places to, from;
+  find_places(warp, operation, bytes, Touch::kStores, &to);
+  Operation source = operation;
+  source.space = Space::kGlobal;
+  source.address = operation.a;
+  source.address_size = 8;
+  source.offset = static_cast<int32_t>(operation.target);
+  source.variable = kNone;
+  uint32_t sizes[32], whole = 0;
+  for (int lane = 0; lane < 32; ++lane) {
+    sizes[lane] = operation.b == kNone ? bytes : warp.lanes<uint32_t>(operation.b)[lane];
+    sizes[lane] = std::min(sizes[lane], bytes);
+    whole |= sizes[lane] == bytes ? all & kLane[lane] : 0;
+  }
+  // Its place in memory is another one.
+  warp.ranges[operation.number] = {};
+  find_source(warp, source, whole, 0, bytes, &from);
+  for (uint32_t left = all & ~whole; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    if (sizes[lane] == 0) continue;
+    find_source(warp, source, kLane[lane], sizes[lane] - 1, 1, &from);
+    find_source(warp, source, kLane[lane], 0, 1, &from);
+  }
+  warp.mask = all;
+  for (uint32_t left = all; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    warp.copies.add(lane, to.at[lane], from.at[lane], bytes, sizes[lane]);
+  }
+}
+
+void commit_copies(Warp& warp, const Operation&) { warp.copies.commit(warp.mask); }
+void wait_for_groups(Warp& warp, const Operation& operation) {
+  warp.copies.wait(warp.mask, static_cast<uint64_t>(operation.offset));
+}
+void wait_for_copies(Warp& warp, const Operation&) {
+  warp.copies.commit(warp.mask);
+  warp.copies.wait(warp.mask, 0);
+}
+
+}  // namespace
+
+// cp.async.cg.shared.global [to], [from], bytes{, source bytes}
+Run cp(Decoder& d) {
+  if (!d.has("async")) return nullptr;
+  if (d.has("commit_group")) return commit_copies;
+  if (d.has("wait_all")) return wait_for_copies;
+  if (d.has("wait_group")) {
+    d.operation.offset = static_cast<int64_t>(d.operand(0).bits);
+    return d.operand(0).kind == Operand::kInteger ? wait_for_groups : nullptr;
+  }
+  const bool to_shared = d.has("shared") || d.has("shared::cta");
+  if (d.one_of({"ca", "cg"}).empty() || !to_shared || !d.has("global")) return nullptr;
+  d.ignore({"L2::"});
+  if (d.operands() != 3 && d.operands() != 4) return nullptr;
+  d.address(1, Space::kGlobal);
+  if (d.operation.address_size != 8 ||
+      d.operation.offset != static_cast<int32_t>(d.operation.offset)) {
+    return nullptr;
+  }
+  d.operation.a = d.operation.address;
+  d.operation.target = static_cast<uint32_t>(d.operation.offset);
+  d.operation.address = kNone;
+  d.operation.address_size = 0;
+  d.address(0, Space::kShared);
+  const uint64_t bytes = d.operand(2).bits;
+  if (bytes != 4 && bytes != 8 && bytes != 16) return nullptr;
+  d.operation.bytes = static_cast<uint8_t>(bytes);
+  if (d.operands() == 4) d.operation.b = d.from(3, Type::kU32);
+  return copy_lanes;
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions of PTX ISA that are seldom needed: of 24 bits, of four bytes, and others.
+#include <cmath>
+#include <cstdlib>
+#include <type_traits>
+
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/type_dispatch.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+// The lower 24 bits, with their sign.
+template <class X>
+int64_t of_24_bits(X x) {
+  const auto bits = static_cast<uint32_t>(x) << 8;
+  return std::is_signed_v<X> ? static_cast<int32_t>(bits) >> 8 : int64_t{bits >> 8};
+}
+template <bool kHigh>
+struct Mul24 {
+  template <class X>
+  static X of(X a, X b) {
+    return static_cast<X>(of_24_bits(a) * of_24_bits(b) >> (kHigh ? 16 : 0));
+  }
+};
+template <bool kHigh>
+struct Mad24 {
+  template <class X>
+  static X of(X a, X b, X c) {
+    return static_cast<X>(static_cast<uint32_t>(Mul24<kHigh>::of(a, b)) + static_cast<uint32_t>(c));
+  }
+};
+struct Mad24Sat {
+  static int32_t of(int32_t a, int32_t b, int32_t c) {
+    const int64_t sum = int64_t{Mul24<true>::of(a, b)} + c;
+    return static_cast<int32_t>(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
+  }
+};
+struct Sad {
+  template <class X>
+  static X of(X a, X b, X c) {
+    using U = std::make_unsigned_t<X>;
+    const auto x = static_cast<U>(a), y = static_cast<U>(b);
+    return static_cast<X>(static_cast<U>(c) + static_cast<U>(a < b ? y - x : x - y));
+  }
+};
+// A: of the parts of a; B: of the bytes of b from kFirst on.
+template <class A, class B, int kFirst = 0>
+struct Dot {
+  static uint32_t of(uint32_t a, uint32_t b, uint32_t c) {
+    for (int k = 0; k < static_cast<int>(4 / sizeof(A)); ++k) {
+      const auto x = static_cast<A>(a >> 8 * static_cast<int>(sizeof(A)) * k);
+      const auto y = static_cast<B>(b >> 8 * (k + kFirst));
+      c += static_cast<uint32_t>(int32_t{x} * int32_t{y});
+    }
+    return c;
+  }
+};
+// Of the bits of a, from the one at b on, up or down, the one at place c.
+struct Fns {
+  static uint32_t of(uint32_t mask, uint32_t base, int32_t offset) {
+    if (base > 31) return UINT32_MAX;
+    if (offset == 0) return (mask >> base & 1) != 0 ? base : UINT32_MAX;
+    int64_t left = std::abs(int64_t{offset});
+    const int step = offset > 0 ? 1 : -1;
+    for (int at = static_cast<int>(base); at >= 0 && at <= 31; at += step) {
+      if ((mask >> at & 1) != 0 && --left == 0) return static_cast<uint32_t>(at);
+    }
+    return UINT32_MAX;
+  }
+};
+struct Slct {
+  template <class X, class C>
+  static X of(X a, X b, C c) {
+    return c >= 0 ? a : b;  // for a NaN b
+  }
+};
+struct SlctFlushed {
+  template <class X>
+  static X of(X a, X b, float c) {
+    return Slct::of(a, b, flush(c));
+  }
+};
+template <class Op, class C>
+struct Choice {
+  template <class X>
+  static constexpr Run of = ternary<Op, X, X, X, C>;
+};
+
+template <template <bool> class Op, template <class> class Form>
+Run form_of_24_bits(Decoder& d, size_t count) {
+  const std::string_view part = d.one_of({"lo", "hi"});
+  const Type type = d.type();
+  d.need_operands(count);
+  d.take(type);
+  if (part.empty()) return nullptr;
+  if (type == Type::kU32) {
+    return part == "hi" ? Form<Op<true>>::template of<uint32_t>
+                        : Form<Op<false>>::template of<uint32_t>;
+  }
+  if (type != Type::kS32) return nullptr;
+  return part == "hi" ? Form<Op<true>>::template of<int32_t>
+                      : Form<Op<false>>::template of<int32_t>;
+}
+
+template <class A, class B>
+Run dot_of(std::string_view name, std::string_view half) {
+  using Half = std::conditional_t<std::is_signed_v<A>, int16_t, uint16_t>;
+  if (name == "dp4a") return ternary<Dot<A, B>, uint32_t, uint32_t>;
+  return half == "hi" ? ternary<Dot<Half, B, 2>, uint32_t, uint32_t>
+                      : ternary<Dot<Half, B>, uint32_t, uint32_t>;
+}
+
+template <class X>
+void test_lanes(Warp& warp, const Operation& operation) {
+  const X* a = warp.lanes<X>(operation.a);
+  uint32_t bits = 0;
+  for (int l = 0; l < 32; ++l) {
+    const int kind = std::fpclassify(a[l]);
+    bits |= (operation.mode >> kind & 1) != 0 ? kLane[l] : 0;
+  }
+  warp.set_predicate(operation.to, bits);
+}
+
+}  // namespace
+
+Run mul24(Decoder& d) { return form_of_24_bits<Mul24, Binary>(d, 3); }
+Run mad24(Decoder& d) {
+  if (!d.has("sat")) return form_of_24_bits<Mad24, Ternary>(d, 4);
+  const bool known = d.has("hi") && d.type() == Type::kS32;
+  d.need_operands(4);
+  d.take(Type::kS32);
+  return known ? Ternary<Mad24Sat>::of<int32_t> : nullptr;
+}
+Run sad(Decoder& d) {
+  const Type type = d.type();
+  d.need_operands(4);
+  d.take(type);
+  return of_integer<Ternary<Sad>>(type);
+}
+
+// dp4a.s32.u32 d, a, b, c; dp2a.lo.s32.u32 likewise
+Run dot(Decoder& d) {
+  const std::string_view half = d.one_of({"lo", "hi"});
+  const Type a = d.type(), b = d.type();
+  d.need_operands(4);
+  d.take(Type::kU32);
+  const auto known = [](Type type) { return type == Type::kU32 || type == Type::kS32; };
+  if (!known(a) || !known(b) || half.empty() != (d.name() == "dp4a")) return nullptr;
+  if (is_signed(a)) {
+    return is_signed(b) ? dot_of<int8_t, int8_t>(d.name(), half)
+                        : dot_of<int8_t, uint8_t>(d.name(), half);
+  }
+  return is_signed(b) ? dot_of<uint8_t, int8_t>(d.name(), half)
+                      : dot_of<uint8_t, uint8_t>(d.name(), half);
+}
+
+Run fns(Decoder& d) {
+  if (d.type() != Type::kB32) return nullptr;
+  d.need_operands(4);
+  d.take({Type::kB32, Type::kB32, Type::kU32, Type::kS32});
+  return ternary<Fns, uint32_t, uint32_t, uint32_t, int32_t>;
+}
+
+// slct.u32.f32 d, a, b, c: a where c is not below zero
+Run slct(Decoder& d) {
+  const Type type = d.type(), of_sign = d.type();
+  d.need_operands(4);
+  d.take({type, type, type, of_sign});
+  const Type bits = size_of(type) == 2   ? Type::kB16
+                    : size_of(type) == 4 ? Type::kB32
+                    : size_of(type) == 8 ? Type::kB64
+                                         : Type::kNone;
+  if (of_sign == Type::kS32) return of_bits<Choice<Slct, int32_t>>(bits);
+  if (of_sign != Type::kF32) return nullptr;
+  return d.has("ftz") ? of_bits<Choice<SlctFlushed, float>>(bits)
+                      : of_bits<Choice<Slct, float>>(bits);
+}
+
+Run testp(Decoder& d) {
+  const std::string_view what =
+      d.one_of({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
+  const Type type = d.type();
+  d.need_operands(2);
+  d.take({Type::kPred, type});
+  constexpr int kNormal = 1 << FP_NORMAL | 1 << FP_ZERO, kSubnormal = 1 << FP_SUBNORMAL,
+                kInfinite = 1 << FP_INFINITE, kNotANumber = 1 << FP_NAN;
+  const int kinds = what == "finite"       ? kNormal | kSubnormal
+                    : what == "infinite"   ? kInfinite
+                    : what == "number"     ? kNormal | kSubnormal | kInfinite
+                    : what == "notanumber" ? kNotANumber
+                    : what == "normal"     ? kNormal
+                    : what == "subnormal"  ? kSubnormal
+                                           : 0;
+  d.operation.mode = static_cast<uint8_t>(kinds);
+  if (kinds == 0) return nullptr;
+  return type == Type::kF32 ? test_lanes<float> : type == Type::kF64 ? test_lanes<double> : nullptr;
+}
+
+}  // namespace kernkit::simulator::ptx

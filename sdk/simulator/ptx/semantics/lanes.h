@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over the 32 lanes of a warp, which compilers vectorise.
+#pragma once
+
+#include <cstdint>
+
+#include "ptx/machine/warp.h"
+#include "ptx/simd/target.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+
+/// Registers are the same or apart, so that no lane sees what another one's step stored.
+template <int kCount = 32, class Step>
+inline void each_lane(const Step& step) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
+#pragma GCC ivdep
+#endif
+  for (int l = 0; l < kCount; ++l) step(l);
+}
+
+inline void nothing(Warp&, const Operation&) {}
+
+// Kept: what a register of the results holds; kCount numbers D are in those of a warp.
+template <class Op, class D, class A, class Kept = D, int kCount = 32>
+void unary(Warp& warp, const Operation& operation) {
+  const A* a = warp.lanes<A>(operation.a);
+  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.to));
+  each_lane<kCount>([&](int l) { d[l] = Op::of(a[l]); });
+  warp.keep<Kept>(operation.to);
+}
+
+template <class Op, class D, class A, class B = A, class Kept = D, int kCount = 32>
+void binary(Warp& warp, const Operation& operation) {
+  const A* a = warp.lanes<A>(operation.a);
+  const B* b = warp.lanes<B>(operation.b);
+  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.to));
+  each_lane<kCount>([&](int l) { d[l] = Op::of(a[l], b[l]); });
+  warp.keep<Kept>(operation.to);
+}
+
+template <class Op, class D, class A, class B = A, class C = D, class Kept = D, int kCount = 32>
+void ternary(Warp& warp, const Operation& operation) {
+  const A* a = warp.lanes<A>(operation.a);
+  const B* b = warp.lanes<B>(operation.b);
+  const C* c = warp.lanes<C>(operation.c);
+  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.to));
+  each_lane<kCount>([&](int l) { d[l] = Op::of(a[l], b[l], c[l]); });
+  warp.keep<Kept>(operation.to);
+}
+
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions": ldmatrix, stmatrix and mma.
+#include "ptx/semantics/matrix.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ptx/machine/fault.h"
+#include "ptx/semantics/access.h"
+#include "ptx/semantics/fragments.h"
+#include "ptx/semantics/instructions.h"
+#include "ptx/simd/matrix.h"
+
+namespace kernkit::simulator::ptx {
+
+void need_whole_warp(const Warp& warp, const Operation& operation) {
+  if (warp.mask == Warp::kAll) return;
+  char text[96];
+  std::snprintf(text, sizeof(text), " needs all 32 lanes of the warp, and has the mask 0x%08x",
+                warp.mask);
+  fault(warp, __builtin_ctz(warp.mask), operation,
+        function_text(warp.block->launch.kernel, operation) + text);
+}
+
+namespace {
+
+constexpr uint32_t kRow = 16;  // bytes of a row of 8 by 8 elements of 16 bits
+
+// Lanes have the addresses of rows: the first eight those of the first matrix.
+void find_rows(Warp& warp, const Operation& operation, Touch touch, Places* rows) {
+  need_whole_warp(warp, operation);
+  warp.mask = lanes_with_rows(operation);
+  find_places(warp, operation, kRow, touch, rows);
+  warp.mask = Warp::kAll;
+}
+
+// The bytes of element i of the two that a lane has of a matrix.
+template <bool kTransposed>
+unsigned char* element_of(const Places& rows, uint32_t matrix, int lane, int i) {
+  const auto l = static_cast<size_t>(lane);
+  const size_t row = l / 4, column = l % 4 * 2 + static_cast<size_t>(i);
+  const auto* of_matrix = &rows.at[size_t{8} * matrix];
+  return kTransposed ? of_matrix[column] + 2 * row : of_matrix[row] + 2 * column;
+}
+
+template <bool kTransposed>
+void load_matrices(Warp& warp, const Operation& operation) {
+  Places rows;
+  find_rows(warp, operation, Touch::kLoads, &rows);
+  for (uint32_t matrix = 0; matrix < operation.count; ++matrix) {
+    if (operation.list[matrix] == kNone) continue;
+    auto* to = warp.lanes<uint16_t>(operation.list[matrix]);
+    for (int i = 0; i < 64; ++i) {
+      std::memcpy(&to[i], element_of<kTransposed>(rows, matrix, i / 2, i % 2), 2);
+    }
+  }
+}
+template <bool kTransposed>
+void store_matrices(Warp& warp, const Operation& operation) {
+  Places rows;
+  find_rows(warp, operation, Touch::kStores, &rows);
+  for (uint32_t matrix = 0; matrix < operation.count; ++matrix) {
+    const auto* from = warp.lanes<uint16_t>(operation.list[matrix]);
+    for (int i = 0; i < 64; ++i) {
+      std::memcpy(element_of<kTransposed>(rows, matrix, i / 2, i % 2), &from[i], 2);
+    }
+  }
+}
+
+// ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 registers, [rows]; true: transposed
+bool take_matrices(Decoder& d, size_t registers, size_t address) {
+  begin_matrix(d);
+  const std::string_view count = d.one_of({"x1", "x2", "x4"});
+  if (count.empty() || !d.has("m8n8") || !d.has("b16")) d.refuse("this form of it is not known");
+  const bool transposed = d.has("trans");
+  const Space space = d.space();
+  if (space != Space::kShared && space != Space::kGeneric) d.refuse("it is of shared memory");
+  d.need_operands(2);
+  d.operation.count = static_cast<uint8_t>(count[1] - '0');
+  d.operation.bytes = kRow;
+  const std::vector<uint32_t> all = registers_of(d, registers, d.operation.count, registers == 0);
+  std::copy(all.begin(), all.end(), d.operation.list);
+  d.address(address, space);
+  return transposed;
+}
+
+}  // namespace
+
+void begin_matrix(Decoder& d) {
+  if (!d.has("sync") || !d.has("aligned")) d.refuse("it is not known without .sync.aligned");
+  d.operation.flow = Flow::kMeet;
+  d.operation.members = d.constant(Warp::kAll, Type::kU32);
+}
+
+std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool writes) {
+  const Operand& operand = d.operand(i);
+  const std::vector<Operand> one = {operand};
+  const std::vector<Operand>& parts = operand.kind == Operand::kVector ? operand.parts : one;
+  if (parts.size() != count) d.refuse("it needs " + std::to_string(count) + " registers");
+  std::vector<uint32_t> registers;
+  for (const Operand& part : parts) {
+    if (writes && part.kind == Operand::kNothing) {
+      registers.push_back(kNone);
+      continue;
+    }
+    const bool real = part.kind == Operand::kFloat || part.kind == Operand::kDouble;
+    const Type type = real ? Type::kF32 : Type::kB32;
+    registers.push_back(writes ? d.to(part, type) : d.from(part, type));
+  }
+  return registers;
+}
+
+Element next_element(Decoder& d) {
+  static constexpr std::pair<const char*, Element> kNames[] = {
+      {"f16", Element::kF16},   {"bf16", Element::kBF16}, {"tf32", Element::kTF32},
+      {"e4m3", Element::kE4M3}, {"e5m2", Element::kE5M2}, {"s8", Element::kS8},
+      {"u8", Element::kU8},     {"f32", Element::kF32},   {"s32", Element::kS32}};
+  for (const auto& [name, element] : kNames) {
+    if (!d.next_of({name}).empty()) return element;
+  }
+  d.refuse("an element of it is not known");
+}
+
+bool is_known(const Product& p) {
+  switch (p.a) {
+    case Element::kF16: return p.b == p.a && (p.c == Element::kF32 || p.c == Element::kF16);
+    case Element::kBF16:
+    case Element::kTF32: return p.b == p.a && p.c == Element::kF32;
+    case Element::kE4M3:
+    case Element::kE5M2:
+      return (p.b == Element::kE4M3 || p.b == Element::kE5M2) &&
+             (p.c == Element::kF32 || p.c == Element::kF16);
+    case Element::kS8:
+    case Element::kU8: return (p.b == Element::kS8 || p.b == Element::kU8) && p.c == Element::kS32;
+    default: return false;
+  }
+}
+
+Run ldmatrix(Decoder& d) {
+  return take_matrices(d, 0, 1) ? load_matrices<true> : load_matrices<false>;
+}
+Run stmatrix(Decoder& d) {
+  return take_matrices(d, 1, 0) ? store_matrices<true> : store_matrices<false>;
+}
+
+Run multiply_matrices(Decoder& d, const Product& p, uint32_t of_a, uint32_t of_b) {
+  if (!is_known(p)) return nullptr;
+  d.need_operands(4);
+  const std::vector<uint32_t> a = registers_of(d, 1, of_a, false);
+  const std::vector<uint32_t> b = registers_of(d, 2, of_b, false);
+  const std::vector<uint32_t> c = registers_of(d, 3, p.registers_of_c(), false);
+  std::vector<uint32_t> all = registers_of(d, 0, p.registers_of_c(), true);
+  all.insert(all.end(), a.begin(), a.begin() + p.registers_of_a());
+  all.insert(all.end(), b.begin(), b.begin() + p.registers_of_b());
+  all.insert(all.end(), c.begin(), c.end());
+  d.take_list(std::move(all));
+  d.operation.offset = p.packed();
+  return p.c == Element::kS32 ? matrix_steps::multiply_integers : matrix_steps::multiply_floats;
+}
+
+// mma.sync.aligned.m16n8k16.row.col{.satfinite}.f32.f16.f16.f32 d, a, b, c
+Run mma(Decoder& d) {
+  begin_matrix(d);
+  struct Shape {
+    const char* name;
+    uint8_t m, k;
+  };
+  static constexpr Shape kShapes[] = {{"m16n8k4", 16, 4},
+                                      {"m16n8k8", 16, 8},
+                                      {"m16n8k16", 16, 16},
+                                      {"m16n8k32", 16, 32},
+                                      {"m8n8k16", 8, 16}};
+  Product p{};
+  for (const Shape& shape : kShapes) {
+    if (!d.has(shape.name)) continue;
+    p.m = shape.m;
+    p.n = 8;
+    p.k = shape.k;
+  }
+  if (p.m == 0 || !d.has("row") || !d.has("col")) return nullptr;
+  p.saturates = d.has("satfinite");
+  const Element result = next_element(d);
+  p.a = next_element(d);
+  p.b = next_element(d);
+  p.c = next_element(d);
+  const uint32_t width = 4 * elements_of_register(p.a);
+  const bool is_integer = p.c == Element::kS32;
+  if (result != p.c || (p.k != width && p.k != 2 * width)) return nullptr;
+  if ((p.saturates || p.m == 8) && !is_integer) return nullptr;
+  p.sources = static_cast<uint8_t>(p.registers_of_a() + p.registers_of_b());
+  return multiply_matrices(d, p, p.registers_of_a(), p.registers_of_b());
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA: mov, which also packs and unpacks, cvta and isspacep.
+#include <chrono>
+
+#include "ptx/machine/fault.h"
+#include "ptx/machine/window.h"
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/type_dispatch.h"
+#include "ptx/simd/move.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+using namespace move_steps;  // NOLINT(build/namespaces): its own steps
+
+// A cluster is of one block: an address of shared memory is the same there.
+void map_to_rank(Warp& warp, const Operation& operation) {
+  const auto* ranks = warp.lanes<uint32_t>(operation.b);
+  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    if (ranks[lane] == 0) continue;
+    fault(warp, lane, operation,
+          "asks for block " + std::to_string(ranks[lane]) + " of a cluster of one block",
+          cudaErrorIllegalAddress);
+  }
+  unary<move_steps::Same, uint64_t, uint64_t>(warp, operation);
+}
+
+void move_predicate(Warp& warp, const Operation& operation) {
+  warp.set_predicate(operation.to, warp.predicate(operation.a));
+}
+
+Run move_of_size(uint32_t size) {
+  switch (size) {
+    case 2: return unary<Same, uint16_t, uint16_t>;
+    case 4: return unary<Same, uint32_t, uint32_t>;
+    case 8: return unary<Same, uint64_t, uint64_t>;
+    default: return nullptr;
+  }
+}
+
+template <template <class, class, int> class Form>
+Run of_pieces(uint32_t whole, size_t pieces) {
+  if (whole == 2 && pieces == 2) return Form<uint16_t, uint16_t, 8>::run;
+  if (whole == 4 && pieces == 4) return Form<uint32_t, uint16_t, 8>::run;
+  if (whole == 4 && pieces == 2) return Form<uint32_t, uint16_t, 16>::run;
+  if (whole == 8 && pieces == 2) return Form<uint64_t, uint32_t, 32>::run;
+  if (whole == 8 && pieces == 4) return Form<uint64_t, uint16_t, 16>::run;
+  return nullptr;
+}
+template <class Whole, class Piece, int kBits>
+struct Pack {
+  static constexpr Run run = pack<Whole, Piece, kBits>;
+};
+template <class Whole, class Piece, int kBits>
+struct Unpack {
+  static constexpr Run run = unpack<Whole, Piece, kBits>;
+};
+
+Run move_pieces(Decoder& d, Type type, bool packs) {
+  const std::vector<Operand>& pieces = d.operand(packs ? 1 : 0).parts;
+  const uint32_t whole = size_of(type);
+  if (pieces.size() != 2 && pieces.size() != 4) return nullptr;
+  const uint32_t size = whole / static_cast<uint32_t>(pieces.size());
+  if (size != 1 && size != 2 && size != 4) return nullptr;
+  const Type piece = size == 1 ? Type::kB8 : size == 2 ? Type::kB16 : Type::kB32;
+  for (const Operand& one : pieces) {
+    uint32_t& slot = d.operation.list[d.operation.count++];
+    if (one.kind != Operand::kNothing) slot = packs ? d.from(one, piece) : d.to(one, piece);
+  }
+  if (packs) {
+    d.operation.to = d.to(0, type);
+    return of_pieces<Pack>(whole, pieces.size());
+  }
+  d.operation.a = d.from(1, type);
+  return of_pieces<Unpack>(whole, pieces.size());
+}
+
+// %clock and %globaltimer: nanoseconds.
+template <class X>
+void read_clock(Warp& warp, const Operation& operation) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto value = static_cast<X>(std::chrono::nanoseconds(now).count());
+  X* d = warp.results<X>(operation.to);
+  each_lane([&](int l) { d[l] = value; });
+  warp.keep<X>(operation.to);
+}
+
+void is_in_window(Warp& warp, const Operation& operation) {
+  const auto* a = warp.lanes<uint64_t>(operation.a);
+  uint32_t bits = 0;
+  for (int l = 0; l < 32; ++l) bits |= (a[l] >> kWindowShift == operation.mode ? 1u : 0u) << l;
+  warp.set_predicate(operation.to, bits);
+}
+
+uint64_t window_of(std::string_view space) {
+  if (space.substr(0, 6) == "shared") return kSharedWindow;
+  return space == "local" ? kLocalWindow : 0;
+}
+
+}  // namespace
+
+void add_offset(Warp& warp, const Operation& operation) { move_steps::offset(warp, operation); }
+
+Run mov(Decoder& d) {
+  const Type type = d.type();
+  d.need_operands(2);
+  if (d.operand(0).kind == Operand::kVector) return move_pieces(d, type, false);
+  if (d.operand(1).kind == Operand::kVector) return move_pieces(d, type, true);
+  d.operation.to = d.to(0, type);
+  const std::string& name = d.operand(1).name;
+  if (name == "%clock64" || name == "%globaltimer")
+    return size_of(type) == 8 ? read_clock<uint64_t> : nullptr;
+  if (name == "%clock" || name == "%globaltimer_lo")
+    return size_of(type) == 4 ? read_clock<uint32_t> : nullptr;
+  d.operation.a = d.from(1, type);
+  return type == Type::kPred ? move_predicate : move_of_size(register_size(type));
+}
+
+// Adds the window, or takes it away.
+Run cvta(Decoder& d) {
+  const bool leaves = d.has("to");
+  const std::string_view space =
+      d.one_of({"global", "const", "param", "local", "shared", "shared::cta"});
+  const Type type = d.type();
+  if (space.empty() || size_of(type) != 8) return nullptr;
+  d.take(type);
+  const auto window = static_cast<int64_t>(window_of(space));
+  d.operation.offset = leaves ? -window : window;
+  return offset;
+}
+
+// mapa.u64 d, a, rank: of a generic address.
+Run mapa(Decoder& d) {
+  const Type type = d.type();
+  d.take({type, type, Type::kU32});
+  return type == Type::kU64 ? map_to_rank : nullptr;
+}
+
+Run isspacep(Decoder& d) {
+  const std::string_view space = d.one_of({"global", "shared", "shared::cta", "local"});
+  if (space.empty()) return nullptr;
+  d.operation.mode = static_cast<uint8_t>(window_of(space) >> kWindowShift);
+  d.take({Type::kPred, Type::kU64});
+  return is_in_window;
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA, "Floating-Point Instructions", of 32 and 64 bits.
+#include "ptx/semantics/real.h"
+
+#include <cfenv>
+
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/type_dispatch.h"
+#include "ptx/simd/real.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+using namespace real_steps;  // NOLINT(build/namespaces): its own steps
+
+// The loop kInner in another rounding mode of the processor. Registers are in memory, so compilers
+// keep loads, arithmetic and stores between the two calls.
+template <int kMode, Run kInner>
+void in_mode(Warp& warp, const Operation& operation) {
+  std::fesetround(kMode);
+  kInner(warp, operation);
+  std::fesetround(FE_TONEAREST);
+}
+
+template <int kMode, Run kInner>
+constexpr Run kRounded = kMode == FE_TONEAREST ? kInner : in_mode<kMode, kInner>;
+
+// PTX ISA, "div": by the reciprocal, which is zero where it would be subnormal.
+struct DivByReciprocal {
+  static constexpr float kGreatest = 8.507059173023462e37f;  // 2^126
+  static float of(float a, float b) {
+    return canonical(std::fabs(b) > kGreatest ? a * std::copysign(0.0f, b) : a / b);
+  }
+};
+
+bool is_half(Type type) {
+  return size_of(type) == 2 || type == Type::kF16x2 || type == Type::kBF16x2;
+}
+
+template <template <class> class Form, class Op>
+Run real(Decoder& d, Type type, size_t count) {
+  d.need_operands(count);
+  d.take(type);
+  return of_real<Form<Op>, Form<Flushed<Op>>>(type, d.has("ftz"));
+}
+
+template <int kMode, template <class> class Form, class Op>
+Run in_rounding(Type type, bool flushes, bool saturates) {
+  using S = Saturated<Op>;
+  if (type == Type::kF64) {
+    return flushes || saturates ? nullptr : kRounded<kMode, Form<Op>::template of<double>>;
+  }
+  if (type != Type::kF32) return nullptr;
+  if (saturates) {
+    return flushes ? kRounded<kMode, Form<Flushed<S>>::template of<float>>
+                   : kRounded<kMode, Form<S>::template of<float>>;
+  }
+  return flushes ? kRounded<kMode, Form<Flushed<Op>>::template of<float>>
+                 : kRounded<kMode, Form<Op>::template of<float>>;
+}
+
+template <template <class> class Form, class Op>
+Run in_rounding(std::string_view how, Type type, bool flushes, bool saturates) {
+  if (how == "rz") return in_rounding<FE_TOWARDZERO, Form, Op>(type, flushes, saturates);
+  if (how == "rm") return in_rounding<FE_DOWNWARD, Form, Op>(type, flushes, saturates);
+  if (how == "rp") return in_rounding<FE_UPWARD, Form, Op>(type, flushes, saturates);
+  return in_rounding<FE_TONEAREST, Form, Op>(type, flushes, saturates);
+}
+
+// add, sub, mul, fma: .rn, which is the default, or a directed rounding; .sat for .f32.
+template <template <class> class Form, class Op>
+Run rounded(Decoder& d, Type type, size_t count) {
+  if (is_half(type)) return half_arithmetic(d, type);
+  const std::string_view how = d.one_of({"rn", "rz", "rm", "rp"});
+  const bool saturates = type == Type::kF32 && d.has("sat");
+  d.need_operands(count);
+  d.take(type);
+  return in_rounding<Form, Op>(how, type, d.has("ftz"), saturates);
+}
+
+template <class Op>
+Run least(Decoder& d, Type type) {
+  if (is_half(type)) return half_arithmetic(d, type);
+  d.need_operands(3);
+  return d.has("NaN") ? real<Binary, WithNan<Op>>(d, type, 3) : real<Binary, Op>(d, type, 3);
+}
+
+// The high 32 bits of a double: a mantissa of 20 bits.
+double high_half(double x) { return bit_cast<double>(bit_cast<uint64_t>(x) & 0xffffffff00000000u); }
+
+// PTX ISA, "rcp.approx.ftz.f64" and "rsqrt.approx.ftz.f64": the low 32 bits of source and result
+// are zero, subnormal numbers are zeros of their sign.
+template <class Op>
+struct OfHighHalf {
+  static double flushed(double x) {
+    return std::fabs(x) < std::numeric_limits<double>::min() ? std::copysign(0.0, x) : x;
+  }
+  static double of(double a) {
+    if (a != a) return canonical(a);
+    return high_half(flushed(Op::of(flushed(high_half(a)))));
+  }
+};
+
+// sqrt and rcp: a rounding, or .approx. Approximations are computed with the full precision: the
+// ISA bounds their error only.
+template <class Op>
+Run root_or_reciprocal(Decoder& d, Type type) {
+  const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "approx"});
+  if (how.empty()) return nullptr;
+  d.need_operands(2);
+  d.take(type);
+  return in_rounding<Unary, Op>(how, type, d.has("ftz"), false);
+}
+
+}  // namespace
+
+Run real_add(Decoder& d, Type type) { return rounded<Binary, Add>(d, type, 3); }
+Run real_sub(Decoder& d, Type type) { return rounded<Binary, Sub>(d, type, 3); }
+Run real_mul(Decoder& d, Type type) { return rounded<Binary, Mul>(d, type, 3); }
+Run fma(Decoder& d) { return rounded<Ternary, Fma>(d, d.type(), 4); }
+Run real_div(Decoder& d, Type type) {
+  const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "approx", "full"});
+  const bool approximates = how == "approx" || how == "full";
+  if (how.empty() || (approximates && type != Type::kF32)) return nullptr;
+  d.need_operands(3);
+  d.take(type);
+  const bool flushes = d.has("ftz");
+  if (how != "approx") return in_rounding<Binary, Div>(how, type, flushes, false);
+  return flushes ? Binary<Flushed<DivByReciprocal>>::of<float> : Binary<DivByReciprocal>::of<float>;
+}
+Run rcp(Decoder& d) {
+  const Type type = d.type();
+  if (type != Type::kF64 || !d.has("approx")) return root_or_reciprocal<Rcp>(d, type);
+  d.need_operands(2);
+  d.take(type);
+  return d.has("ftz") ? Unary<OfHighHalf<Rcp>>::of<double> : nullptr;
+}
+Run sqrt(Decoder& d) {
+  const Type type = d.type();
+  if (type == Type::kF64 && d.has("approx")) return nullptr;
+  return root_or_reciprocal<Sqrt>(d, type);
+}
+Run rsqrt(Decoder& d) {
+  const Type type = d.type();
+  if (!d.has("approx")) return nullptr;
+  if (type != Type::kF64 || !d.has("ftz")) return real<Unary, Rsqrt>(d, type, 2);
+  d.need_operands(2);
+  d.take(type);
+  return Unary<OfHighHalf<Rsqrt>>::of<double>;
+}
+Run real_min(Decoder& d, Type type) { return least<Min>(d, type); }
+Run real_max(Decoder& d, Type type) { return least<Max>(d, type); }
+Run real_abs(Decoder& d, Type type) {
+  const Run half = half_arithmetic(d, type);
+  return half != nullptr ? half : real<Unary, Abs>(d, type, 2);
+}
+Run real_neg(Decoder& d, Type type) {
+  const Run half = half_arithmetic(d, type);
+  return half != nullptr ? half : real<Unary, Neg>(d, type, 2);
+}
+Run copysign(Decoder& d) { return real<Binary, Copysign>(d, d.type(), 3); }
+
+}  // namespace kernkit::simulator::ptx

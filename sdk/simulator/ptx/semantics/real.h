@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floating point by PTX ISA, "Floating-Point Instructions": the NaN that results, subnormal numbers
+// that are flushed, and roundings that the processor does not have.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "kernkit/float.h"
+#include "ptx/simd/target.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+
+using kernkit::detail::bit_cast;
+
+inline float canonical(float x) { return x != x ? bit_cast<float>(0x7fffffffu) : x; }
+// Of double precision the ISA leaves the bits of a NaN open.
+inline double canonical(double x) { return x != x ? std::numeric_limits<double>::quiet_NaN() : x; }
+
+/// .ftz: what is smaller than the smallest normal number is a zero of its sign.
+inline float flush(float x) {
+  const auto bits = bit_cast<uint32_t>(x);
+  return bit_cast<float>((bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits);
+}
+inline double flush(double x) { return x; }
+
+/// x + y, of the two numbers around the exact sum the one whose last bit is set: what is rounded
+/// again to at most 51 bits is as if it were rounded once.
+inline double sum_to_odd(double x, double y) {
+  const double sum = x + y;
+  const double part = sum - x;
+  const double error = (x - (sum - part)) + (y - part);
+  auto bits = bit_cast<uint64_t>(sum);
+  const bool inexact =
+      (error > 0 || error < 0) && std::fabs(sum) <= std::numeric_limits<double>::max();
+  if (inexact && (bits & 1) == 0) bits += (error > 0) == (sum > 0) ? 1 : uint64_t{0} - 1;
+  return bit_cast<double>(bits);
+}
+/// Likewise, with 24 bits, for at most 22.
+inline float narrow_to_odd(double x) {
+  const auto near = static_cast<float>(x);
+  auto bits = bit_cast<uint32_t>(near);
+  const double back = near;
+  if (back != x && x == x && (bits & 1) == 0) bits += (std::fabs(x) > std::fabs(back)) ? 1 : 0u - 1;
+  return bit_cast<float>(bits);
+}
+
+/// The less one, the greater one: a number rather than a NaN; -0 is less than +0.
+template <class X>
+X less_of(X a, X b) {
+  const X less = a < b || (a == b && std::signbit(a)) ? a : b;
+  return canonical(a != a ? b : b != b ? a : less);
+}
+template <class X>
+X more_of(X a, X b) {
+  const X more = a > b || (a == b && !std::signbit(a)) ? a : b;
+  return canonical(a != a ? b : b != b ? a : more);
+}
+
+enum class Rounding { kNearest, kZero, kDown, kUp };
+
+/// Rounds once more what was rounded to odd.
+template <Rounding kHow>
+inline float narrow(double x) {
+  const auto near = static_cast<float>(x);
+  if (kHow == Rounding::kNearest || !(std::fabs(x) <= std::numeric_limits<double>::max()))
+    return near;
+  const double back = near;
+  const bool too_high = back > x, too_low = back < x;
+  const float down = std::nextafterf(near, -std::numeric_limits<float>::infinity());
+  const float up = std::nextafterf(near, std::numeric_limits<float>::infinity());
+  if (kHow == Rounding::kDown) return too_high ? down : near;
+  if (kHow == Rounding::kUp) return too_low ? up : near;
+  return x > 0 ? (too_high ? down : near) : (too_low ? up : near);
+}
+
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA: selp.
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/type_dispatch.h"
+#include "ptx/simd/move.h"
+
+namespace kernkit::simulator::ptx {
+Run selp(Decoder& d) {
+  const Type type = d.type();
+  d.need_operands(4);
+  d.operation.to = d.to(0, type);
+  d.operation.a = d.from(1, type);
+  d.operation.b = d.from(2, type);
+  d.operation.c = d.predicate_from(3);
+  switch (size_of(type)) {
+    case 2: return move_steps::select<uint16_t>;
+    case 4: return move_steps::select<uint32_t>;
+    case 8: return move_steps::select<uint64_t>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Row: lanes that touch memory at equal distances, as those of most accesses do: one check is
+// enough for all of them.
+#pragma once
+
+#include <utility>
+
+#include "ptx/machine/window.h"
+#include "ptx/semantics/access.h"
+#include "ptx/simd/target.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+
+struct Row {
+  uintptr_t first;  // the place of lane 0, which need not run
+  int64_t stride;   // to that of the next one
+  unsigned char* of(int lane) const {
+    return reinterpret_cast<unsigned char*>(first + static_cast<uint64_t>(stride * lane));
+  }
+};
+
+// Whether all registers of A differ from the one before them by as much.
+template <class A>
+inline bool have_stride(const A* registers, A stride) {
+  A differences = 0;
+  for (int l = 1; l < 32; ++l) differences |= registers[l] - registers[l - 1] - stride;
+  return differences == 0;
+}
+
+/// False where each lane needs a look of its own, be it to say what it did wrong.
+inline bool find_row(Warp& warp, const Operation& operation, uint32_t size, Touch touch, Row* row) {
+  constexpr int64_t kFar = 1 << 24;  // so that nothing wraps
+  auto first = static_cast<uint64_t>(operation.offset);
+  row->stride = 0;
+  if (operation.address_size == 8) {
+    const auto* base = warp.lanes<uint64_t>(operation.address);
+    row->stride = static_cast<int64_t>(base[1] - base[0]);
+    if (!have_stride(base, base[1] - base[0])) return false;
+    first += base[0];
+  } else if (operation.address_size == 4) {
+    const auto* base = warp.lanes<uint32_t>(operation.address);
+    row->stride = static_cast<int32_t>(base[1] - base[0]);
+    if (!have_stride(base, base[1] - base[0])) return false;
+    first = static_cast<uint32_t>(first + base[0]);
+  }
+  if (row->stride > kFar || row->stride < -kFar) return false;
+  const auto of_lane = [&](int lane) { return first + static_cast<uint64_t>(row->stride * lane); };
+  uint64_t one = of_lane(__builtin_ctz(warp.mask)), other = of_lane(31 - __builtin_clz(warp.mask));
+  if (((one | static_cast<uint64_t>(row->stride)) & (size - 1)) != 0) return false;
+  if (row->stride < 0) std::swap(one, other);
+
+  Space space = operation.space;
+  if (space == Space::kGeneric) {
+    const Located place = located(one);
+    const uint64_t window = one - place.at;
+    space = place.space;
+    first -= window;
+    one -= window;
+    other -= window;
+  }
+  if (space == Space::kGlobal) {
+    const Range& range = warp.ranges[operation.number];
+    if (one < range.begin || one >= range.end) renew_range(warp, operation, one);
+    row->first = first;
+    return one >= range.begin && other < range.end && range.end - other >= size;
+  }
+  if (space == Space::kParam && touch != Touch::kLoads) return false;
+  const Window& window = space == Space::kShared  ? warp.shared
+                         : space == Space::kLocal ? warp.local
+                                                  : warp.parameters;
+  row->first = reinterpret_cast<uintptr_t>(window.begin) + first;
+  row->stride += window.bytes_of_lane;
+  uint64_t begin = 0, end = window.bytes;
+  if (space == Space::kShared) {
+    begin = operation.shared_begin;
+    if (end > operation.shared_end) end = operation.shared_end;
+  }
+  return one >= begin && one < end && other < end && end - other >= size;
+}
+
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forms: which loop an operation needs, by its type; null for a type that has none.
+#pragma once
+
+#include "ptx/decode/decoder.h"
+#include "ptx/semantics/half.h"
+#include "ptx/semantics/lanes.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+
+// packed: two numbers of 16 bits in each register.
+template <class Op>
+struct Unary {
+  template <class X>
+  static constexpr Run of = unary<Op, X, X>;
+  template <class X>
+  static constexpr Run packed = unary<Op, X, X, uint32_t, 64>;
+};
+template <class Op>
+struct Binary {
+  template <class X>
+  static constexpr Run of = binary<Op, X, X>;
+  template <class X>
+  static constexpr Run packed = binary<Op, X, X, X, uint32_t, 64>;
+};
+template <class Op>
+struct Ternary {
+  template <class X>
+  static constexpr Run of = ternary<Op, X, X>;
+  template <class X>
+  static constexpr Run packed = ternary<Op, X, X, X, X, uint32_t, 64>;
+};
+
+template <class Form>
+Run of_integer(Type type) {
+  switch (type) {
+    case Type::kU16: return Form::template of<uint16_t>;
+    case Type::kS16: return Form::template of<int16_t>;
+    case Type::kU32: return Form::template of<uint32_t>;
+    case Type::kS32: return Form::template of<int32_t>;
+    case Type::kU64: return Form::template of<uint64_t>;
+    case Type::kS64: return Form::template of<int64_t>;
+    default: return nullptr;
+  }
+}
+template <class Form>
+Run of_bits(Type type) {
+  if (type == Type::kB16) return Form::template of<uint16_t>;
+  if (type == Type::kB32) return Form::template of<uint32_t>;
+  if (type == Type::kB64) return Form::template of<uint64_t>;
+  return nullptr;
+}
+/// Of integers whose sign does not matter.
+template <class Form>
+Run of_unsigned(Type type) {
+  switch (type) {
+    case Type::kU16:
+    case Type::kS16: return Form::template of<uint16_t>;
+    case Type::kU32:
+    case Type::kS32: return Form::template of<uint32_t>;
+    case Type::kU64:
+    case Type::kS64: return Form::template of<uint64_t>;
+    default: return nullptr;
+  }
+}
+template <class Form>
+Run of_half(Type type) {
+  switch (type) {
+    case Type::kF16: return Form::template of<Half>;
+    case Type::kBF16: return Form::template of<BHalf>;
+    case Type::kF16x2: return Form::template packed<Half>;
+    case Type::kBF16x2: return Form::template packed<BHalf>;
+    default: return nullptr;
+  }
+}
+/// `Flushed`: the form that flushes subnormal numbers of 32 bits.
+template <class Form, class Flushed>
+Run of_real(Type type, bool flushes) {
+  if (type == Type::kF64) return flushes ? nullptr : Form::template of<double>;
+  if (type != Type::kF32) return nullptr;
+  return flushes ? Flushed::template of<float> : Form::template of<float>;
+}
+
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lanes of a warp do together: shfl, vote, match, redux, activemask, elect. Those of one mask
+// are there when it is done.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ptx/semantics/instructions.h"
+#include "ptx/semantics/real.h"
+#include "ptx/semantics/type_dispatch.h"
+#include "ptx/simd/shuffle.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+using namespace shuffle_steps;  // NOLINT(build/namespaces): its own steps
+
+template <class X>
+void put_in_all(Warp& warp, const Operation& operation, X value) {
+  X* d = warp.results<X>(operation.to);
+  each_lane([&](int l) { d[l] = value; });
+  warp.keep<X>(operation.to);
+}
+
+enum Vote : uint8_t { kBallot, kAny, kEvery, kUniform };
+
+void count_votes(Warp& warp, const Operation& operation) {
+  const uint32_t all = warp.predicate(operation.a);
+  const uint32_t yes = (operation.negated ? ~all : all) & warp.mask;
+  switch (operation.mode) {
+    case kBallot: return put_in_all<uint32_t>(warp, operation, yes);
+    case kAny: return warp.set_predicate(operation.to, yes != 0 ? Warp::kAll : 0);
+    case kEvery: return warp.set_predicate(operation.to, yes == warp.mask ? Warp::kAll : 0);
+    default: return warp.set_predicate(operation.to, yes == 0 || yes == warp.mask ? Warp::kAll : 0);
+  }
+}
+
+template <class X>
+void match_any(Warp& warp, const Operation& operation) {
+  const X* a = warp.lanes<X>(operation.a);
+  uint32_t same[32];
+  for (int l = 0; l < 32; ++l) {
+    same[l] = 0;
+    for (int k = 0; k < 32; ++k) same[l] |= a[k] == a[l] ? kLane[k] : 0;
+  }
+  auto* d = warp.results<uint32_t>(operation.to);
+  for (int l = 0; l < 32; ++l) d[l] = same[l] & warp.mask;
+  warp.keep<uint32_t>(operation.to);
+}
+template <class X>
+void match_all(Warp& warp, const Operation& operation) {
+  const X* a = warp.lanes<X>(operation.a);
+  const X first = a[__builtin_ctz(warp.mask)];
+  uint32_t same = 0;
+  for (int l = 0; l < 32; ++l) same |= a[l] == first ? kLane[l] : 0;
+  const bool all = (warp.mask & ~same) == 0;
+  put_in_all<uint32_t>(warp, operation, all ? warp.mask : 0);
+  if (operation.to_predicate != kNone) {
+    warp.set_predicate(operation.to_predicate, all ? Warp::kAll : 0);
+  }
+}
+
+struct Sum {
+  template <class X>
+  static X of(X a, X b) {
+    return a + b;
+  }
+};
+struct Least {
+  template <class X>
+  static X of(X a, X b) {
+    return std::min(a, b);
+  }
+};
+struct Most {
+  template <class X>
+  static X of(X a, X b) {
+    return std::max(a, b);
+  }
+};
+struct And {
+  static uint32_t of(uint32_t a, uint32_t b) { return a & b; }
+};
+struct Or {
+  static uint32_t of(uint32_t a, uint32_t b) { return a | b; }
+};
+struct Xor {
+  static uint32_t of(uint32_t a, uint32_t b) { return a ^ b; }
+};
+
+template <class Op, class X>
+void reduce(Warp& warp, const Operation& operation) {
+  const X* a = warp.lanes<X>(operation.a);
+  X result = a[__builtin_ctz(warp.mask)];
+  for (uint32_t left = warp.mask & (warp.mask - 1); left != 0; left &= left - 1) {
+    result = Op::of(result, a[__builtin_ctz(left)]);
+  }
+  put_in_all<X>(warp, operation, result);
+}
+
+// .NaN: one of them decides; else it is left out. .abs: of magnitudes.
+template <bool kLeast, bool kNan, bool kMagnitudes>
+void reduce_floats(Warp& warp, const Operation& operation) {
+  const float* a = warp.lanes<float>(operation.a);
+  float result = canonical(std::numeric_limits<float>::quiet_NaN());
+  bool any_nan = false;
+  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const float all = a[__builtin_ctz(left)];
+    const float one = kMagnitudes ? std::fabs(all) : all;
+    result = kLeast ? less_of(result, one) : more_of(result, one);
+    any_nan |= one != one;
+  }
+  if (kNan && any_nan) result = canonical(std::numeric_limits<float>::quiet_NaN());
+  put_in_all(warp, operation, result);
+}
+template <bool kLeast>
+Run reduction_of_floats(Decoder& d) {
+  const bool magnitudes = d.has("abs");
+  if (d.has("NaN"))
+    return magnitudes ? reduce_floats<kLeast, true, true> : reduce_floats<kLeast, true, false>;
+  return magnitudes ? reduce_floats<kLeast, false, true> : reduce_floats<kLeast, false, false>;
+}
+
+void put_mask(Warp& warp, const Operation& operation) {
+  put_in_all<uint32_t>(warp, operation, warp.mask);
+}
+void elect_first(Warp& warp, const Operation& operation) {
+  const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(warp.mask));
+  if (operation.to != kNone) put_in_all<uint32_t>(warp, operation, lane);
+  warp.set_predicate(operation.to_predicate, kLane[lane]);
+}
+
+void meet_at(Decoder& d, size_t mask) {
+  d.need_operands(mask + 1);
+  if (!d.has("sync")) d.refuse("it is not known without .sync");
+  d.operation.flow = Flow::kMeet;
+  d.operation.members = d.from(mask, Type::kU32);
+}
+void take_predicate(Decoder& d) {
+  const Operand& to = d.operand(0);
+  if (!to.parts.empty() && to.parts[0].kind != Operand::kNothing) {
+    d.operation.to_predicate = d.to(to.parts[0], Type::kPred);
+  }
+}
+
+}  // namespace
+
+// shfl.sync d|p, a, b, c, mask
+Run shfl(Decoder& d) {
+  const std::string_view how = d.one_of({"up", "down", "bfly", "idx"});
+  if (how.empty()) return nullptr;
+  const Type type = d.type();
+  take_predicate(d);
+  d.take({type, type, Type::kU32, Type::kU32});
+  meet_at(d, 4);
+  if (size_of(type) != 4) return nullptr;
+  if (how == "up") return shuffle<kUp>;
+  if (how == "down") return shuffle<kDown>;
+  return how == "bfly" ? shuffle<kXor> : shuffle<kIndex>;
+}
+
+Run vote(Decoder& d) {
+  const std::string_view what = d.one_of({"ballot", "any", "all", "uni"});
+  if (what.empty()) return nullptr;
+  d.operation.mode = what == "ballot" ? kBallot
+                     : what == "any"  ? kAny
+                     : what == "all"  ? kEvery
+                                      : kUniform;
+  d.operation.to = d.to(0, d.type());
+  d.operation.a = d.predicate_from(1);
+  meet_at(d, 2);
+  return count_votes;
+}
+
+Run match(Decoder& d) {
+  const std::string_view how = d.one_of({"any", "all"});
+  const Type type = d.type();
+  take_predicate(d);
+  d.operation.to = d.to(0, Type::kB32);
+  d.operation.a = d.from(1, type);
+  meet_at(d, 2);
+  if (how.empty() || size_of(type) < 4) return nullptr;
+  const bool wide = size_of(type) == 8;
+  if (how == "any") return wide ? match_any<uint64_t> : match_any<uint32_t>;
+  return wide ? match_all<uint64_t> : match_all<uint32_t>;
+}
+
+Run redux(Decoder& d) {
+  const std::string_view what = d.one_of({"add", "min", "max", "and", "or", "xor"});
+  const Type type = d.type();
+  d.operation.to = d.to(0, type);
+  d.operation.a = d.from(1, type);
+  meet_at(d, 2);
+  const bool is_s32 = type == Type::kS32;
+  if (type == Type::kF32) {
+    if (what == "min") return reduction_of_floats<true>(d);
+    return what == "max" ? reduction_of_floats<false>(d) : nullptr;
+  }
+  if (size_of(type) != 4) return nullptr;
+  if (what == "add") return reduce<Sum, uint32_t>;
+  if (what == "min") return is_s32 ? reduce<Least, int32_t> : reduce<Least, uint32_t>;
+  if (what == "max") return is_s32 ? reduce<Most, int32_t> : reduce<Most, uint32_t>;
+  if (what == "and") return reduce<And, uint32_t>;
+  if (what == "or") return reduce<Or, uint32_t>;
+  return what == "xor" ? reduce<Xor, uint32_t> : nullptr;
+}
+
+Run activemask(Decoder& d) {
+  d.operation.to = d.to(0, d.type());
+  return put_mask;
+}
+
+// elect.sync d|p, mask
+Run elect(Decoder& d) {
+  take_predicate(d);
+  if (d.operation.to_predicate == kNone) return nullptr;
+  if (d.operand(0).kind == Operand::kName) d.operation.to = d.to(0, Type::kB32);
+  meet_at(d, 1);
+  return elect_first;
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA, "WMMA": loads, stores and products of whole matrices.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "ptx/semantics/access.h"
+#include "ptx/semantics/fragments.h"
+#include "ptx/semantics/instructions.h"
+
+namespace kernkit::simulator::ptx {
+
+void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uint64_t* to) {
+  read_addresses(warp, operation, to);
+  const Fragment f = Fragment::of(operation.target);
+  const uint32_t element = access * f.at_once(), block = element / f.neighbours();
+  const uint32_t first_row = block % (f.rows / 8u) * 8;
+  const uint32_t first_column =
+      block / (f.rows / 8u) * 4 * f.neighbours() + element % f.neighbours();
+  const auto* strides = warp.lanes<uint32_t>(operation.a);
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    uint64_t row = first_row + lane / 4, column = first_column + lane % 4 * f.neighbours();
+    if (f.by_columns) std::swap(row, column);
+    to[lane] += (row * strides[lane] + column) * (4 / f.of_register());
+  }
+}
+
+namespace {
+
+// Of each access, the places and where the elements are in registers.
+template <class Visit>
+void each_access(Warp& warp, const Operation& operation, Touch touch, const Visit& visit) {
+  need_whole_warp(warp, operation);
+  const Fragment f = Fragment::of(operation.target);
+  for (uint32_t access = 0; access < f.accesses(); ++access) {
+    alignas(64) uint64_t addresses[32];
+    Places places;
+    read_addresses(warp, operation, access, addresses);
+    find_places_at(warp, operation, addresses, operation.bytes, touch, &places);
+    const uint32_t element = access * f.at_once(), in_register = element % f.of_register();
+    auto* lanes = warp.lanes<unsigned char>(operation.list[element / f.of_register()]);
+    const size_t offset = size_t{in_register} * operation.bytes;
+    for (size_t lane = 0; lane < 32; ++lane) visit(places.at[lane], lanes + 4 * lane + offset);
+  }
+}
+
+void load_fragment(Warp& warp, const Operation& operation) {
+  each_access(warp, operation, Touch::kLoads, [&](const unsigned char* place, unsigned char* held) {
+    std::memcpy(held, place, operation.bytes);
+  });
+  // Fragments of 16 elements hold those of a smaller matrix twice.
+  const uint32_t count = Fragment::of(operation.target).registers();
+  for (uint32_t i = count; i < operation.count; ++i) {
+    std::memcpy(warp.lanes<uint32_t>(operation.list[i]),
+                warp.lanes<uint32_t>(operation.list[i % count]), 32 * sizeof(uint32_t));
+  }
+}
+void store_fragment(Warp& warp, const Operation& operation) {
+  each_access(warp, operation, Touch::kStores,
+              [&](unsigned char* place, const unsigned char* held) {
+                std::memcpy(place, held, operation.bytes);
+              });
+}
+
+// In registers: of .f16 always 8.
+uint32_t registers_of_factor(const Product& p, bool of_a) {
+  if (p.a == Element::kF16) return 8;
+  return of_a ? p.registers_of_a() : p.registers_of_b();
+}
+
+Product shape_of(Decoder& d) {
+  Product p{};
+  const std::string_view shape = d.one_of({"m16n16k16", "m8n32k16", "m32n8k16", "m16n16k8"});
+  if (shape.empty()) return p;
+  p.m = shape[1] == '8' ? 8 : shape[1] == '3' ? 32 : 16;
+  p.n = shape[1] == '8' ? 32 : shape[1] == '3' ? 8 : 16;
+  p.k = shape.back() == '8' ? 8 : 16;
+  return p;
+}
+bool has_shape(const Product& p) {
+  return p.m != 0 && (p.a == Element::kTF32) == (p.k == 8) && p.a != Element::kE4M3 &&
+         p.a != Element::kE5M2;
+}
+
+// wmma.load.a.sync.aligned.row.m16n16k16{.global}.f16 registers, [first], stride
+Run access(Decoder& d, bool stores) {
+  const std::string_view which = stores ? d.one_of({"d"}) : d.one_of({"a", "b", "c"});
+  if (which.empty()) return nullptr;
+  begin_matrix(d);
+  const bool by_columns = d.has("col");
+  Product p = shape_of(d);
+  if (!by_columns && !d.has("row")) return nullptr;
+  const Space space = d.space();
+  Fragment f{};
+  f.element = next_element(d);
+  f.is_of_c = which == "c" || which == "d";
+  const bool wide = f.element == Element::kF32 || f.element == Element::kS32;
+  if (f.is_of_c ? !wide && f.element != Element::kF16 : wide) return nullptr;
+  p.a = p.b = f.is_of_c ? (p.k == 8 ? Element::kTF32 : Element::kF16) : f.element;
+  if (!has_shape(p)) return nullptr;
+  d.need_operands(3);
+  f.rows = which == "b" ? p.n : p.m;
+  f.columns = f.is_of_c ? p.n : p.k;
+  f.by_columns = by_columns != (which == "b");
+  Operation& operation = d.operation;
+  operation.count =
+      static_cast<uint8_t>(f.is_of_c ? f.registers() : registers_of_factor(p, which == "a"));
+  const std::vector<uint32_t> all = registers_of(d, stores ? 1 : 0, operation.count, !stores);
+  std::copy(all.begin(), all.end(), operation.list);
+  operation.a = d.from(2, Type::kU32);
+  d.address(stores ? 0 : 1, space);
+  operation.target = f.packed();
+  operation.bytes = static_cast<uint8_t>(4 / f.of_register() * f.at_once());
+  return stores ? store_fragment : load_fragment;
+}
+
+}  // namespace
+
+// wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c, or with the types of all four
+Run wmma(Decoder& d) {
+  if (d.has("load")) return access(d, false);
+  if (d.has("store")) return access(d, true);
+  if (!d.has("mma")) return nullptr;
+  begin_matrix(d);
+  for (int i = 0; i < 2; ++i) {  // fragments are the same either way
+    if (d.next_of({"row", "col"}).empty()) return nullptr;
+  }
+  Product p = shape_of(d);
+  const Element result = next_element(d);
+  p.a = p.b = Element::kF16;
+  Element next = next_element(d);
+  if (result == Element::kS32 || next == Element::kBF16 || next == Element::kTF32) {
+    p.a = next;
+    p.b = next_element(d);
+    next = next_element(d);
+  }
+  p.c = next;
+  p.saturates = d.has("satfinite");
+  if (!has_shape(p) || result != p.c || (p.saturates && p.c != Element::kS32)) return nullptr;
+  p.sources = static_cast<uint8_t>(p.registers_of_a() + p.registers_of_b());
+  return multiply_matrices(d, p, registers_of_factor(p, true), registers_of_factor(p, false));
+}
+
+}  // namespace kernkit::simulator::ptx

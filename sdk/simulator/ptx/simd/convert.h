@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The usual forms of cvt on 32 lanes.
+#pragma once
+
+#include "ptx/semantics/half.h"
+#include "ptx/semantics/lanes.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+namespace convert_steps {
+
+template <class D>
+struct To {
+  template <class S>
+  static D of(S a) {
+    return static_cast<D>(a);
+  }
+};
+template <class H>
+struct Widen {
+  static float of(H a) { return canonical(a.value()); }
+};
+template <class H>
+struct Narrow {
+  static H of(float a) { return H::from(a); }
+};
+
+// A float whose lower 13 bits are 0.
+enum class TF32Rounding { kNearestAway, kNearestEven, kZero };
+template <TF32Rounding kRounding>
+struct ToTF32 {
+  static uint32_t of(float a) {
+    constexpr uint32_t kLower = 0x1fff;
+    if (a != a) return 0x7fffffff;
+    uint32_t bits = bit_cast<uint32_t>(a);
+    if (kRounding == TF32Rounding::kNearestAway) bits += (kLower + 1) / 2;
+    if (kRounding == TF32Rounding::kNearestEven) bits += kLower / 2 + (bits >> 13 & 1);
+    return bits & ~kLower;
+  }
+};
+
+// cvt.rn.f16x2.f32 d, a, b: a is the upper half.
+template <class H, bool kRelu>
+void narrow_two(Warp& warp, const Operation& operation) {
+  const uint32_t sources[] = {operation.a, operation.b};
+  alignas(64) uint32_t halves[2][32];
+  for (int k = 0; k < 2; ++k) {
+    const float* x = warp.lanes<float>(sources[k]);
+    each_lane([&](int l) {
+      halves[k][l] = H::from(kRelu && !(x[l] > 0) && x[l] == x[l] ? 0.0f : x[l]).bits;
+    });
+  }
+  auto* d = warp.results<uint32_t>(operation.to);
+  each_lane([&](int l) { d[l] = halves[0][l] << 16 | halves[1][l]; });
+  warp.keep<uint32_t>(operation.to);
+}
+
+}  // namespace convert_steps
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic on 32 or 64 numbers of 16 bits.
+#pragma once
+
+#include "ptx/semantics/half.h"
+#include "ptx/semantics/lanes.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+namespace half_steps {
+
+// A sum of two of them, rounded to float, rounds as if it were rounded once: float has more than
+// twice their bits. So does a product, which is exact.
+struct Add {
+  template <class H>
+  static H of(H a, H b) {
+    return H::from(a.value() + b.value());
+  }
+};
+struct Sub {
+  template <class H>
+  static H of(H a, H b) {
+    return H::from(a.value() - b.value());
+  }
+};
+struct Mul {
+  template <class H>
+  static H of(H a, H b) {
+    return H::from(a.value() * b.value());
+  }
+};
+struct Fma {
+  template <class H>
+  static H of(H a, H b, H c) {
+    const double product = double{a.value()} * double{b.value()};
+    return H::from(narrow_to_odd(sum_to_odd(product, c.value())));
+  }
+};
+struct Min {
+  template <class H>
+  static H of(H a, H b) {
+    const float x = a.value(), y = b.value();
+    const bool first = y != y || x < y || (x == y && (a.bits & 0x8000u) != 0);
+    return x != x && y != y ? H::from(x) : (x == x && first ? a : b);
+  }
+};
+struct Max {
+  template <class H>
+  static H of(H a, H b) {
+    const float x = a.value(), y = b.value();
+    const bool first = y != y || x > y || (x == y && (a.bits & 0x8000u) == 0);
+    return x != x && y != y ? H::from(x) : (x == x && first ? a : b);
+  }
+};
+template <class Op>
+struct WithNan {
+  template <class H>
+  static H of(H a, H b) {
+    const float sum = a.value() + b.value();
+    const bool any = a.value() != a.value() || b.value() != b.value();
+    return any ? H::from(sum) : Op::of(a, b);
+  }
+};
+struct Abs {
+  template <class H>
+  static H of(H a) {
+    return {static_cast<uint16_t>(a.bits & 0x7fffu)};
+  }
+};
+struct Neg {
+  template <class H>
+  static H of(H a) {
+    return {static_cast<uint16_t>(a.bits ^ 0x8000u)};
+  }
+};
+/// .sat: from 0 to 1, and 0 for a NaN.
+template <class Op>
+struct Sat {
+  template <class H, class... Rest>
+  static H of(H x, Rest... rest) {
+    const float y = Op::of(x, rest...).value();
+    return H::from(y > 0 ? (y > 1 ? 1.0f : y) : 0.0f);
+  }
+};
+/// fma.relu: what is negative or a NaN becomes 0; a NaN stays one.
+template <class Op>
+struct Relu {
+  template <class H, class... Rest>
+  static H of(H x, Rest... rest) {
+    const H y = Op::of(x, rest...);
+    return y.value() < 0 || y.bits == 0x8000u ? H{0} : y;
+  }
+};
+
+}  // namespace half_steps
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

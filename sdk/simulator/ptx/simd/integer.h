@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer arithmetic on 32 lanes.
+#pragma once
+
+#include <type_traits>
+
+#include "ptx/semantics/lanes.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+namespace integer_steps {
+
+/// Arithmetic that wraps.
+template <class X>
+using Wrapping = std::conditional_t<sizeof(X) == 8, uint64_t, uint32_t>;
+template <class X>
+using Wide =
+    std::conditional_t<sizeof(X) == 2, std::conditional_t<std::is_signed_v<X>, int32_t, uint32_t>,
+                       std::conditional_t<std::is_signed_v<X>, int64_t, uint64_t>>;
+
+struct Add {
+  template <class X>
+  static X of(X a, X b) {
+    return static_cast<X>(static_cast<Wrapping<X>>(a) + static_cast<Wrapping<X>>(b));
+  }
+};
+struct Sub {
+  template <class X>
+  static X of(X a, X b) {
+    return static_cast<X>(static_cast<Wrapping<X>>(a) - static_cast<Wrapping<X>>(b));
+  }
+};
+inline int32_t saturated(int64_t x) {
+  return static_cast<int32_t>(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
+}
+struct AddSat {
+  static int32_t of(int32_t a, int32_t b) { return saturated(int64_t{a} + b); }
+};
+struct SubSat {
+  static int32_t of(int32_t a, int32_t b) { return saturated(int64_t{a} - b); }
+};
+struct MulLo {
+  template <class X>
+  static X of(X a, X b) {
+    return static_cast<X>(static_cast<Wrapping<X>>(a) * static_cast<Wrapping<X>>(b));
+  }
+};
+__extension__ using Int128 = __int128;
+__extension__ using UInt128 = unsigned __int128;
+struct MulHi {
+  template <class X>
+  static X of(X a, X b) {
+    if constexpr (sizeof(X) == 8) {
+      using Whole = std::conditional_t<std::is_signed_v<X>, Int128, UInt128>;
+      return static_cast<X>(static_cast<Whole>(a) * static_cast<Whole>(b) >> 64);
+    } else {
+      return static_cast<X>(Wide<X>{a} * Wide<X>{b} >> 8 * sizeof(X));
+    }
+  }
+};
+struct MulWide {
+  template <class X>
+  static Wide<X> of(X a, X b) {
+    return Wide<X>{a} * Wide<X>{b};
+  }
+};
+template <class Mul>
+struct Mad {
+  template <class X, class C>
+  static C of(X a, X b, C c) {
+    return Add::of<C>(static_cast<C>(Mul::of(a, b)), c);
+  }
+};
+// Of 0 the ISA leaves the quotient open: it is what the hardware gives, all bits set.
+struct Div {
+  template <class X>
+  static X of(X a, X b) {
+    if (b == 0) return static_cast<X>(-1);
+    if (std::is_signed_v<X> && b == static_cast<X>(-1)) return Sub::of<X>(0, a);
+    return static_cast<X>(a / b);
+  }
+};
+struct Rem {
+  template <class X>
+  static X of(X a, X b) {
+    if (b == 0) return a;
+    if (std::is_signed_v<X> && b == static_cast<X>(-1)) return 0;
+    return static_cast<X>(a % b);
+  }
+};
+struct Min {
+  template <class X>
+  static X of(X a, X b) {
+    return a < b ? a : b;
+  }
+};
+struct Max {
+  template <class X>
+  static X of(X a, X b) {
+    return a > b ? a : b;
+  }
+};
+struct Neg {
+  template <class X>
+  static X of(X a) {
+    return Sub::of<X>(0, a);
+  }
+};
+struct Abs {
+  template <class X>
+  static X of(X a) {
+    return a < 0 ? Sub::of<X>(0, a) : a;
+  }
+};
+
+}  // namespace integer_steps
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iterator>
+
+#include "ptx/simd/matrix.h"
+#include "ptx/simd/steps.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+
+Steps matrices() {
+  static constexpr Run kSteps[] = {matrix_steps::multiply_floats};
+  return {kSteps, std::size(kSteps)};
+}
+
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

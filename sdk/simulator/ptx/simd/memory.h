@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// ld and st of 32 lanes.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "ptx/semantics/lanes.h"
+#include "ptx/semantics/strided_access.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+namespace memory_steps {
+
+// M: in memory; R: in a register, which may be wider.
+template <class M, class R>
+R load_from(const unsigned char* place) {
+  M value;
+  std::memcpy(&value, place, sizeof(M));
+  return static_cast<R>(
+      static_cast<std::conditional_t<std::is_signed_v<M>, int64_t, uint64_t>>(value));
+}
+template <class M, class R>
+void store_at(unsigned char* place, R held) {
+  const auto value = static_cast<M>(held);
+  std::memcpy(place, &value, sizeof(M));
+}
+// For each lane that runs.
+template <class Step>
+void each_of(uint32_t mask, const Step& step) {
+  if (mask == Warp::kAll) {
+    for (int l = 0; l < 32; ++l) step(l);
+    return;
+  }
+  for (uint32_t left = mask; left != 0; left &= left - 1) step(__builtin_ctz(left));
+}
+// One behind the other, as in the register, from the first lane on.
+template <class M, class R>
+bool is_dense(const Warp& warp, const Operation& operation, const Row& row) {
+  return sizeof(M) == sizeof(R) && row.stride == sizeof(M) && operation.count == 1 &&
+         (warp.mask & (warp.mask + 1)) == 0;
+}
+// Of the lanes of such an access; a full warp's size is known to the compiler.
+template <class R>
+void copy_dense(const Warp& warp, void* to, const void* from) {
+  if (warp.mask == Warp::kAll) {
+    std::memcpy(to, from, 32 * sizeof(R));
+  } else {
+    std::memcpy(to, from, sizeof(R) * static_cast<size_t>(__builtin_ctz(~warp.mask)));
+  }
+}
+
+template <class M, class R>
+void load_lanes(Warp& warp, const Operation& operation) {
+  Row row;
+  Places places;
+  const bool in_row = find_row(warp, operation, operation.bytes, Touch::kLoads, &row);
+  if (!in_row) find_places(warp, operation, operation.bytes, Touch::kLoads, &places);
+  for (int k = 0; k < operation.count; ++k) {
+    if (operation.list[k] == kNone) continue;
+    R* d = warp.lanes<R>(operation.list[k]);
+    const size_t skip = sizeof(M) * static_cast<size_t>(k);
+    if (!in_row) {
+      each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(places.at[l] + skip); });
+    } else if (row.stride == 0) {
+      const R value = load_from<M, R>(row.of(0) + skip);
+      each_of(warp.mask, [d, value](int l) { d[l] = value; });
+    } else if (is_dense<M, R>(warp, operation, row)) {
+      copy_dense<R>(warp, d, row.of(0));
+    } else {
+      each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(row.of(l) + skip); });
+    }
+  }
+}
+
+template <class M, class R>
+void store_lanes(Warp& warp, const Operation& operation) {
+  Row row;
+  Places places;
+  const bool in_row = find_row(warp, operation, operation.bytes, Touch::kStores, &row);
+  if (!in_row) find_places(warp, operation, operation.bytes, Touch::kStores, &places);
+  for (int k = 0; k < operation.count; ++k) {
+    const R* a = warp.lanes<R>(operation.list[k]);
+    const size_t skip = sizeof(M) * static_cast<size_t>(k);
+    if (!in_row) {
+      each_of(warp.mask, [&](int l) { store_at<M>(places.at[l] + skip, a[l]); });
+    } else if (is_dense<M, R>(warp, operation, row)) {
+      copy_dense<R>(warp, row.of(0), a);
+    } else {
+      each_of(warp.mask, [&](int l) { store_at<M>(row.of(l) + skip, a[l]); });
+    }
+  }
+}
+
+}  // namespace memory_steps
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

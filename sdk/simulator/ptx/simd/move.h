@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// mov, which also packs and unpacks, selp and cvta on 32 lanes.
+#pragma once
+
+#include "ptx/semantics/lanes.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+namespace move_steps {
+
+struct Same {
+  template <class X>
+  static X of(X a) {
+    return a;
+  }
+};
+// mov.b32 d, {low, high}. A source may have the place of the result, which is written last. A piece
+// of 8 bits has a register of 16 bits.
+template <class Whole, class Piece, int kBits = 8 * sizeof(Piece)>
+void pack(Warp& warp, const Operation& operation) {
+  constexpr Whole kMask = static_cast<Whole>(~uint64_t{0} >> (64 - kBits));
+  alignas(64) Whole whole[32] = {};
+  for (int k = 0; k < operation.count; ++k) {
+    const Piece* piece = warp.lanes<Piece>(operation.list[k]);
+    each_lane([&](int l) {
+      whole[l] |= static_cast<Whole>(static_cast<Whole>(piece[l] & kMask) << (kBits * k));
+    });
+  }
+  Whole* d = warp.results<Whole>(operation.to);
+  each_lane([&](int l) { d[l] = whole[l]; });
+  warp.keep<Whole>(operation.to);
+}
+// mov.b32 {low, high}, a
+template <class Whole, class Piece, int kBits = 8 * sizeof(Piece)>
+void unpack(Warp& warp, const Operation& operation) {
+  constexpr Whole kMask = static_cast<Whole>(~uint64_t{0} >> (64 - kBits));
+  const Whole* a = warp.lanes<Whole>(operation.a);
+  for (int k = 0; k < operation.count; ++k) {
+    if (operation.list[k] == kNone) continue;
+    Piece* d = warp.results<Piece>(operation.list[k]);
+    each_lane([&](int l) { d[l] = static_cast<Piece>(a[l] >> (kBits * k) & kMask); });
+    warp.keep<Piece>(operation.list[k]);
+  }
+}
+
+template <class X>
+void select(Warp& warp, const Operation& operation) {
+  const uint32_t all = warp.predicate(operation.c);
+  const uint32_t chosen = operation.negated ? ~all : all;
+  const X *a = warp.lanes<X>(operation.a), *b = warp.lanes<X>(operation.b);
+  X* d = warp.results<X>(operation.to);
+  each_lane([&](int l) { d[l] = (chosen & kLane[l]) != 0 ? a[l] : b[l]; });
+  warp.keep<X>(operation.to);
+}
+
+inline void offset(Warp& warp, const Operation& operation) {
+  const auto* a = warp.lanes<uint64_t>(operation.a);
+  auto* d = warp.results<uint64_t>(operation.to);
+  const auto offset = static_cast<uint64_t>(operation.offset);
+  each_lane([&](int l) { d[l] = a[l] + offset; });
+  warp.keep<uint64_t>(operation.to);
+}
+
+}  // namespace move_steps
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic on 32 lanes in single and double precision, rounded to nearest.
+#pragma once
+
+#include "ptx/semantics/lanes.h"
+#include "ptx/semantics/real.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+namespace real_steps {
+
+struct Add {
+  template <class X>
+  static X of(X a, X b) {
+    return canonical(a + b);
+  }
+};
+struct Sub {
+  template <class X>
+  static X of(X a, X b) {
+    return canonical(a - b);
+  }
+};
+struct Mul {
+  template <class X>
+  static X of(X a, X b) {
+    return canonical(a * b);
+  }
+};
+struct Div {
+  template <class X>
+  static X of(X a, X b) {
+    return canonical(a / b);
+  }
+};
+struct Fma {
+  template <class X>
+  static X of(X a, X b, X c) {
+    return canonical(std::fma(a, b, c));
+  }
+};
+struct Rcp {
+  template <class X>
+  static X of(X a) {
+    return canonical(1 / a);
+  }
+};
+struct Sqrt {
+  template <class X>
+  static X of(X a) {
+    return canonical(std::sqrt(a));
+  }
+};
+struct Rsqrt {
+  template <class X>
+  static X of(X a) {
+    return canonical(static_cast<X>(1 / std::sqrt(static_cast<double>(a))));
+  }
+};
+struct Min {
+  template <class X>
+  static X of(X a, X b) {
+    return less_of(a, b);
+  }
+};
+struct Max {
+  template <class X>
+  static X of(X a, X b) {
+    return more_of(a, b);
+  }
+};
+template <class Op>
+struct WithNan {
+  template <class X>
+  static X of(X a, X b) {
+    return a != a || b != b ? canonical(std::numeric_limits<X>::quiet_NaN()) : Op::of(a, b);
+  }
+};
+struct Abs {
+  template <class X>
+  static X of(X a) {
+    return std::fabs(a);
+  }
+};
+struct Neg {
+  template <class X>
+  static X of(X a) {
+    return -a;
+  }
+};
+// copysign.f32 d, a, b: b with the sign of a.
+struct Copysign {
+  template <class X>
+  static X of(X a, X b) {
+    return std::copysign(b, a);
+  }
+};
+/// Subnormal sources and results are zeros.
+template <class Op>
+struct Flushed {
+  template <class... X>
+  static auto of(X... x) {
+    return flush(Op::of(flush(x)...));
+  }
+};
+/// To 0 .. 1; a NaN to 0.
+template <class Op>
+struct Saturated {
+  template <class... X>
+  static auto of(X... x) {
+    const auto y = Op::of(x...);
+    return y > 0 ? (y > 1 ? decltype(y){1} : y) : decltype(y){0};
+  }
+};
+
+}  // namespace real_steps
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// shfl.
+#pragma once
+
+#include <cstring>
+
+#include "ptx/semantics/lanes.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+namespace shuffle_steps {
+
+enum Shuffle : uint8_t { kUp, kDown, kXor, kIndex };
+
+// By one distance in the whole warp, which most are: false for others.
+template <Shuffle kHow>
+bool shuffle_whole(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* values,
+                   uint32_t* in_range) {
+  constexpr uint32_t kEnd = kHow == kUp ? 0 : 31;
+  uint32_t differences = 0;
+  for (int l = 0; l < 32; ++l) differences |= (b[l] ^ b[0]) | (c[l] ^ kEnd);
+  if (differences != 0 || kHow == kIndex) return false;
+  const uint32_t by = b[0] & 31;
+  if (kHow == kXor) {
+    for (uint32_t l = 0; l < 32; ++l) values[l] = a[l ^ by];
+    *in_range = Warp::kAll;
+    return true;
+  }
+  // Lanes whose source would be outside keep what they have.
+  std::memcpy(values, a, 32 * sizeof(uint32_t));
+  std::memcpy(kHow == kUp ? values + by : values, kHow == kUp ? a : a + by,
+              (32 - by) * sizeof(uint32_t));
+  *in_range = kHow == kUp ? Warp::kAll << by : Warp::kAll >> by;
+  return true;
+}
+
+template <Shuffle kHow>
+void shuffle_lanes(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* values,
+                   uint32_t* in_range) {
+  alignas(64) uint32_t source[32];
+  for (uint32_t l = 0; l < 32; ++l) {
+    const uint32_t clamp = c[l] & 31, segment = c[l] >> 8 & 31, by = b[l] & 31;
+    const uint32_t least = l & segment, most = least | (clamp & ~segment);
+    const uint32_t lane = kHow == kUp     ? l - by
+                          : kHow == kDown ? l + by
+                          : kHow == kXor  ? l ^ by
+                                          : least | (by & ~segment);
+    const auto near = static_cast<int32_t>(lane), end = static_cast<int32_t>(most);
+    const bool in = kHow == kUp ? near >= end : near <= end;
+    source[l] = in ? lane : l;
+    *in_range |= in ? kLane[l] : 0;
+  }
+  for (int l = 0; l < 32; ++l) values[l] = a[source[l] & 31];
+}
+
+template <Shuffle kHow>
+void shuffle(Warp& warp, const Operation& operation) {
+  const auto *a = warp.lanes<uint32_t>(operation.a), *b = warp.lanes<uint32_t>(operation.b),
+             *c = warp.lanes<uint32_t>(operation.c);
+  alignas(64) uint32_t values[32];
+  uint32_t in_range = 0;
+  if (!shuffle_whole<kHow>(a, b, c, values, &in_range)) {
+    shuffle_lanes<kHow>(a, b, c, values, &in_range);
+  }
+  auto* d = warp.results<uint32_t>(operation.to);
+  each_lane([&](int l) { d[l] = values[l]; });
+  warp.keep<uint32_t>(operation.to);
+  if (operation.to_predicate != kNone) warp.set_predicate(operation.to_predicate, in_range);
+}
+
+}  // namespace shuffle_steps
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iterator>
+
+#include "ptx/simd/half.h"
+#include "ptx/simd/shuffle.h"
+#include "ptx/simd/steps.h"
+
+namespace kernkit::simulator::ptx {
+inline namespace KERNKIT_PTX_WAY {
+namespace {
+
+namespace half = half_steps;
+namespace shuffles = shuffle_steps;
+
+// Two numbers in each register.
+template <class Op, class X>
+constexpr Run kOfPairs = binary<Op, X, X, X, uint32_t, 64>;
+template <class Op, class X>
+constexpr Run kOfThreePairs = ternary<Op, X, X, X, X, uint32_t, 64>;
+
+}  // namespace
+
+Steps of_warps() {
+  static constexpr Run kSteps[] = {
+      shuffles::shuffle<shuffles::kUp>,  shuffles::shuffle<shuffles::kDown>,
+      shuffles::shuffle<shuffles::kXor>, shuffles::shuffle<shuffles::kIndex>,
+      kOfPairs<half::Add, Half>,         kOfPairs<half::Mul, Half>,
+      kOfPairs<half::Add, BHalf>,        kOfPairs<half::Mul, BHalf>,
+      kOfThreePairs<half::Fma, Half>,    kOfThreePairs<half::Fma, BHalf>,
+  };
+  return {kSteps, std::size(kSteps)};
+}
+
+}  // namespace KERNKIT_PTX_WAY
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/capture.h"
+
+#include <algorithm>
+
+#include "platform/sanitizers.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+namespace {
+
+template <class Conflicts>
+std::vector<Capture*> captures_that(const Conflicts& conflict) {
+  std::vector<Capture*> found;
+  for (const CUstream_st* stream : state().streams) {
+    Capture* capture = stream->point.capture.get();
+    if (capture != nullptr && conflict(*stream, *capture)) found.push_back(capture);
+  }
+  return found;
+}
+
+bool invalidate(const std::vector<Capture*>& captures) {
+  for (Capture* capture : captures) capture->invalidated = true;
+  return !captures.empty();
+}
+
+// CUDA Runtime API, "Stream synchronization behavior".
+std::vector<Capture*> captures_of_blocking_streams(int device) {
+  return captures_that([&](const CUstream_st& stream, const Capture&) {
+    return stream.device == device && !stream.non_blocking;
+  });
+}
+
+void unite(std::vector<size_t>* nodes, const std::vector<size_t>& others) {
+  nodes->insert(nodes->end(), others.begin(), others.end());
+  std::sort(nodes->begin(), nodes->end());
+  nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
+}
+
+void append(const std::vector<GraphNode>& nodes, const std::vector<size_t>& roots_after,
+            std::vector<GraphNode>* flat) {
+  std::vector<size_t> place;  // of each node in `flat`
+  for (const GraphNode& node : nodes) {
+    std::vector<size_t> after = node.after.empty() ? roots_after : std::vector<size_t>();
+    for (const size_t before : node.after) after.push_back(place[before]);
+    if (!node.graph.empty()) {
+      const size_t first = flat->size();
+      append(node.graph, after, flat);
+      for (size_t i = first; i < flat->size(); ++i) after.push_back(i);
+    }
+    place.push_back(flat->size());
+    flat->push_back(
+        {node.work, std::move(after), node.kind, {}, node.handle, node.allocates, node.frees});
+  }
+}
+
+// Which node comes when.
+std::vector<size_t> some_order(const std::vector<GraphNode>& nodes) {
+  std::vector<size_t> missing(nodes.size()), ready, order;
+  std::vector<std::vector<size_t>> behind(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    missing[i] = nodes[i].after.size();
+    for (const size_t before : nodes[i].after) behind[before].push_back(i);
+    if (missing[i] == 0) ready.push_back(i);
+  }
+  while (!ready.empty()) {
+    const auto next = ready.begin() + static_cast<ptrdiff_t>(state().random() % ready.size());
+    const size_t node = *next;
+    ready.erase(next);
+    order.push_back(node);
+    for (const size_t i : behind[node]) {
+      if (--missing[i] == 0) ready.push_back(i);
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+CapturePoint* captured(cudaStream_t stream) {
+  if (is_default_stream(stream) || stream->point.capture == nullptr) return nullptr;
+  return &stream->point;
+}
+
+void add_node(CapturePoint* point, GraphNode node) {
+  std::vector<GraphNode>& nodes = point->capture->nodes;
+  node.after = point->nodes;
+  node.handle = std::make_shared<CUgraphNode_st>();
+  point->nodes = {nodes.size()};
+  nodes.push_back(std::move(node));
+}
+
+cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event) {
+  const CapturePoint& recorded = event->point;
+  CapturePoint* point = captured(stream);
+  if (point != nullptr && point->capture->invalidated) return cudaErrorStreamCaptureInvalidated;
+  const auto refuse = [&](cudaError_t error) {
+    if (point != nullptr) point->capture->invalidated = true;
+    if (recorded.capture != nullptr) recorded.capture->invalidated = true;
+    return error;
+  };
+  if (recorded.capture == nullptr) return refuse(cudaErrorStreamCaptureIsolation);
+  if (recorded.capture->ended || recorded.capture->invalidated) {
+    return refuse(cudaErrorInvalidValue);
+  }
+  if (is_default_stream(stream)) {
+    return refuse(stream == cudaStreamPerThread ? cudaErrorStreamCaptureUnsupported
+                                                : cudaErrorStreamCaptureImplicit);
+  }
+  if (point == nullptr) {
+    stream->point = recorded;
+    return cudaSuccess;
+  }
+  if (point->capture != recorded.capture) return refuse(cudaErrorStreamCaptureMerge);
+  unite(&point->nodes, recorded.nodes);
+  return cudaSuccess;
+}
+
+void end_capture(Capture* capture) {
+  capture->ended = true;
+  const auto held = capture->origin->point.capture;  // until the last stream has left it
+  for (CUstream_st* stream : state().streams) {
+    if (stream->point.capture.get() == capture) stream->point = {};
+  }
+}
+
+bool is_joined(const Capture& capture) {
+  const std::vector<GraphNode>& nodes = capture.nodes;
+  std::vector<bool> before(nodes.size());
+  for (const size_t node : capture.origin->point.nodes) before[node] = true;
+  for (size_t i = nodes.size(); i-- > 0;) {  // a node's number is greater than those before it
+    if (!before[i]) return false;
+    for (const size_t node : nodes[i].after) before[node] = true;
+  }
+  return true;
+}
+
+bool refuse_unsafe_call() {
+  const cudaStreamCaptureMode of_thread = thread_state().capture_mode;
+  if (of_thread == cudaStreamCaptureModeRelaxed) return false;
+  return invalidate(captures_that([&](const CUstream_st&, const Capture& capture) {
+    if (capture.thread == thread_number()) return capture.mode != cudaStreamCaptureModeRelaxed;
+    return of_thread == cudaStreamCaptureModeGlobal && capture.mode == cudaStreamCaptureModeGlobal;
+  }));
+}
+
+bool refuse_legacy_stream(int device) { return invalidate(captures_of_blocking_streams(device)); }
+
+bool legacy_stream_is_unusable(int device) { return !captures_of_blocking_streams(device).empty(); }
+
+bool refuse_device(int device) {
+  return invalidate(captures_that(
+      [&](const CUstream_st& stream, const Capture&) { return stream.device == device; }));
+}
+
+std::vector<GraphNode> flattened(const std::vector<GraphNode>& nodes) {
+  std::vector<GraphNode> flat;
+  append(nodes, {}, &flat);
+  return flat;
+}
+
+void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream) {
+  // For the race detector: what each node did, and behind these what came before the graph.
+  const auto done = std::make_shared<std::vector<char>>(nodes.size() + 1);
+  give(device, stream, {0, [done] { race_release(&done->back()); }, nullptr});
+  for (const size_t i : some_order(nodes)) {
+    const auto work = [done, i, node = nodes[i]] {
+      race_acquire(&done->back());
+      for (const size_t before : node.after) race_acquire(&(*done)[before]);
+      if (node.work) node.work();
+      race_release(&(*done)[i]);
+    };
+    give(device, stream, {0, work, nullptr, nodes[i].kind == NodeKind::kHost, false});
+  }
+  const auto join = [done] {
+    for (char& node : *done) race_acquire(&node);
+  };
+  give(device, stream, {0, join, nullptr});
+}
+
+}  // namespace kernkit::simulator

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attributes of a device of CUDA on the CPU. cudaDeviceGetAttribute(),
+// cudaGetDeviceProperties() and the calculation of occupancy take their values from one table.
+#pragma once
+
+#include <cstddef>
+
+#include "kernkit/simulator/runtime.h"
+
+namespace kernkit::simulator {
+
+/// Limits of a compute capability. Source: the tables "Technical Specifications per Compute
+/// Capability" and "Throughput of Native Arithmetic Instructions" of the CUDA programming guide.
+struct Specification {
+  int capability;              // 90 for sm_90
+  int max_threads_per_sm;      // resident threads
+  int max_blocks_per_sm;       // resident blocks
+  int shared_memory_per_sm;    // [bytes]
+  int reserved_shared_memory;  // taken by the driver from each block's share [bytes]
+  int float_per_double;        // float operations in the time of one double operation
+
+  /// The most shared memory that a block may have [bytes].
+  int shared_memory_per_block_opt_in() const {
+    return shared_memory_per_sm - reserved_shared_memory;
+  }
+};
+
+/// The limits of a capability; those of the next older capability for an unlisted one.
+const Specification& specification_of(int capability);
+
+/// Stores the value of attribute `number` of cudaDeviceAttr; `ordinal` is the device's number.
+/// False, and no store, for a number that CUDA 13.0 reserves or does not have.
+bool find_device_attribute(const CudaDevice& device, int ordinal, int number, int* value);
+
+}  // namespace kernkit::simulator

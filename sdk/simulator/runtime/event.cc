@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events.
+#include <chrono>
+
+#include "platform/sanitizers.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+namespace {
+
+cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
+  *event = new CUevent_st;
+  (*event)->device = thread_state().device;
+  (*event)->timing = (flags & cudaEventDisableTiming) == 0;
+  state().events.insert(*event);
+  return cudaSuccess;
+}
+
+// The host's time [s], which has no relation to a GPU's.
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
+  if (!knows(event) || !knows(stream) || event->device != device_of(stream)) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  if (const CapturePoint* point = captured(stream)) {
+    if (point->capture->invalidated) return cudaErrorStreamCaptureInvalidated;
+    event->point = *point;
+    return cudaSuccess;
+  }
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  event->point = {};
+  const cudaError_t error =
+      enqueue(stream, [record = ++event->records, reached = event->reached, time = event->time] {
+        race_release(reached.get());
+        if (*reached < record) *reached = record;
+        *time = seconds_now();
+      });
+  event->before = queue_of(device_of(stream), stream).before;
+  return error;
+}
+
+// What was recorded in a capture never happens, but in a graph.
+cudaError_t refuse_waiting_for_event(cudaEvent_t event) {
+  if (!knows(event)) return cudaErrorInvalidResourceHandle;
+  if (event->point.capture != nullptr) {
+    event->point.capture->invalidated = true;
+    return cudaErrorCapturedEvent;
+  }
+  return refuse_unsafe_call() ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+}
+
+cudaError_t elapsed_time(cudaEvent_t start, cudaEvent_t end) {
+  if (!knows(start) || !knows(end)) return cudaErrorInvalidResourceHandle;
+  for (cudaEvent_t event : {start, end}) {
+    if (event->point.capture != nullptr) return cudaErrorCapturedEvent;
+    if (!event->timing || event->records == 0) return cudaErrorInvalidResourceHandle;
+  }
+  if (start->device != end->device) return cudaErrorInvalidResourceHandle;
+  return start->happened() && end->happened() ? cudaSuccess : cudaErrorNotReady;
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return call("cudaEventCreate", Reach::kDevice, [&] { return create_event(event, 0); });
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  return call("cudaEventCreateWithFlags", Reach::kDevice,
+              [&] { return create_event(event, flags); });
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return call("cudaEventRecord", Reach::kDevice, [&] { return record(event, stream); });
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return call("cudaEventSynchronize", Reach::kDevice, [&] {
+    const cudaError_t refused = refuse_waiting_for_event(event);
+    if (refused != cudaSuccess) return refused;
+    drain_until(event->device, [&] { return event->happened(); });
+    add_before(&state().waited, event->before);
+    race_acquire(event->reached.get());
+    release_unused_of_pools(event->device);
+    return error_of_device(event->device);
+  });
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return call("cudaEventQuery", Reach::kDevice, [&] {
+    const cudaError_t refused = refuse_waiting_for_event(event);
+    if (refused != cudaSuccess) return refused;
+    work_for_question(event->device, [&] { return event->happened(); });
+    if (!event->happened()) return cudaErrorNotReady;
+    add_before(&state().waited, event->before);
+    return error_of_device(event->device);
+  });
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  return call("cudaEventElapsedTime", Reach::kDevice, [&] {
+    const cudaError_t error = elapsed_time(start, end);
+    if (error != cudaSuccess) return error;
+    *milliseconds = static_cast<float>((*end->time - *start->time) * 1e3);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return call("cudaEventDestroy", Reach::kHost, [&] { return destroy(state().events, event); });
+}
+
+}  // extern "C"

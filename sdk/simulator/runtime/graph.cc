@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Capture, and graphs.
+#include <algorithm>
+#include <utility>
+
+#include "platform/sanitizers.h"
+#include "runtime/ranges.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+namespace {
+
+bool is_capture_mode(cudaStreamCaptureMode mode) {
+  return mode == cudaStreamCaptureModeGlobal || mode == cudaStreamCaptureModeThreadLocal ||
+         mode == cudaStreamCaptureModeRelaxed;
+}
+
+cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  if (is_default_stream(stream)) return cudaErrorStreamCaptureUnsupported;
+  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!is_capture_mode(mode)) return cudaErrorInvalidValue;
+  if (captured(stream) != nullptr) return cudaErrorIllegalState;
+  stream->point.capture =
+      std::make_shared<Capture>(Capture{stream, mode, thread_number(), false, false, {}});
+  return cudaSuccess;
+}
+
+cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph) {
+  if (graph == nullptr) return cudaErrorInvalidValue;
+  *graph = nullptr;
+  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (captured(stream) == nullptr) return cudaErrorIllegalState;
+  const std::shared_ptr<Capture> capture = captured(stream)->capture;
+  if (capture->origin != stream) {
+    capture->invalidated = true;
+    return cudaErrorStreamCaptureUnmatched;
+  }
+  if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != thread_number()) {
+    capture->invalidated = true;
+    return cudaErrorStreamCaptureWrongThread;
+  }
+  const bool joined = is_joined(*capture);
+  end_capture(capture.get());
+  if (capture->invalidated) return cudaErrorStreamCaptureInvalidated;
+  if (!joined) return cudaErrorStreamCaptureUnjoined;
+  *graph = new CUgraph_st{std::move(capture->nodes)};
+  state().graphs.insert(*graph);
+  return cudaSuccess;
+}
+
+cudaError_t capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  *status = cudaStreamCaptureStatusNone;
+  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (const CapturePoint* point = captured(stream)) {
+    *status = point->capture->invalidated ? cudaStreamCaptureStatusInvalidated
+                                          : cudaStreamCaptureStatusActive;
+  }
+  const bool legacy = is_default_stream(stream) && stream != cudaStreamPerThread;
+  return legacy && legacy_stream_is_unusable(device_of(stream)) ? cudaErrorStreamCaptureImplicit
+                                                                : cudaSuccess;
+}
+
+// Writes the handles of nodes into a list of `*count` places, null after the last. Without a list,
+// writes their number.
+cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes, size_t* count) {
+  if (count == nullptr) return cudaErrorInvalidValue;
+  if (nodes == nullptr) {
+    *count = found.size();
+    return cudaSuccess;
+  }
+  for (size_t i = 0; i < *count; ++i) nodes[i] = i < found.size() ? found[i] : nullptr;
+  *count = std::min(*count, found.size());
+  return cudaSuccess;
+}
+
+// A graph that allocates memory has one instance at a time.
+bool is_instantiated(const std::vector<GraphNode>& nodes) {
+  std::set<void*> memory;
+  for (const GraphNode& node : nodes) memory.insert(node.allocates);
+  memory.erase(nullptr);
+  for (const CUgraphExec_st* exec : state().execs) {
+    for (const GraphNode& node : exec->nodes) {
+      if (memory.count(node.allocates) != 0) return true;
+    }
+  }
+  return false;
+}
+
+constexpr unsigned long long kAutoFreeOnLaunch = 1, kDeviceLaunch = 4, kUseNodePriority = 8;
+
+cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+  constexpr auto kAll = kAutoFreeOnLaunch | kDeviceLaunch | kUseNodePriority;
+  if (exec == nullptr || state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
+  if ((flags & ~kAll) != 0) return cudaErrorInvalidValue;
+  if ((flags & kDeviceLaunch) != 0) {
+    if ((flags & kAutoFreeOnLaunch) != 0) return cudaErrorInvalidValue;
+    return reject_argument(
+        "cudaGraphInstantiateFlagDeviceLaunch: kernels cannot launch graphs; launch the graph from "
+        "the host",
+        cudaErrorNotSupported);
+  }
+  std::vector<GraphNode> nodes = flattened(graph->nodes);
+  if (is_instantiated(nodes)) {
+    return reject_argument("graph: it allocates memory and is instantiated already",
+                           cudaErrorNotSupported);
+  }
+  *exec = new CUgraphExec_st{std::move(nodes), (flags & kAutoFreeOnLaunch) != 0};
+  state().execs.insert(*exec);
+  return cudaSuccess;
+}
+
+// The stream's next work waits for all launches of the instance so far.
+void wait_for_launches(cudaGraphExec_t exec, cudaStream_t stream) {
+  give(device_of(stream), stream,
+       {0, [ended = exec->ended] { race_acquire(ended.get()); },
+        [launches = exec->launches, ended = exec->ended] { return *ended >= launches; }});
+}
+
+// Memory that earlier launches of the instance allocated and no call has freed.
+cudaError_t free_memory_of(const CUgraphExec_st& exec, cudaStream_t stream) {
+  for (const GraphNode& node : exec.nodes) {
+    if (node.allocates == nullptr || !state().allocations.at(node.allocates).held) continue;
+    const cudaError_t error = cudaFreeAsync(node.allocates, stream);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  const GraphNode node{[] {}, {}, NodeKind::kGraph, exec->nodes};
+  if (captured(stream) != nullptr) return enqueue(stream, node);  // a node of another graph
+  wait_for_launches(exec, stream);
+  if (exec->frees_on_launch) {
+    const cudaError_t error = free_memory_of(*exec, stream);
+    if (error != cudaSuccess) return error;
+  }
+  const cudaError_t invalid = check_memory_of_launch(exec->nodes);
+  if (invalid != cudaSuccess) return invalid;
+  const cudaError_t no_memory = count_graph_memory(*exec, stream, exec->launches + 1);
+  if (no_memory != cudaSuccess) return no_memory;
+  const cudaError_t error = enqueue(stream, node);
+  if (error != cudaSuccess) return error;
+  hold_memory_of_launch(exec->nodes);
+  note_kernel(device_of(stream), stream);
+  ++exec->launches;
+  give(device_of(stream), stream,
+       {0,
+        [ended = exec->ended] {
+          race_release(ended.get());
+          ++*ended;
+        },
+        nullptr});
+  return cudaSuccess;
+}
+
+cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  if (captured(stream) != nullptr) return enqueue(stream, [] {});
+  wait_for_launches(exec, stream);
+  const cudaError_t no_memory = count_graph_memory(*exec, stream, exec->launches);
+  return no_memory != cudaSuccess ? no_memory : enqueue(stream, [] {});
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return call("cudaStreamBeginCapture", Reach::kDevice,
+              [&] { return begin_capture(stream, mode); });
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return call("cudaStreamEndCapture", Reach::kDevice, [&] { return end_capture(stream, graph); });
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return call("cudaStreamIsCapturing", Reach::kHost,
+              [&] { return capture_status(stream, status); });
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  return call("cudaThreadExchangeStreamCaptureMode", Reach::kHost, [&] {
+    if (!is_capture_mode(*mode)) return cudaErrorInvalidValue;
+    *mode = std::exchange(thread_state().capture_mode, *mode);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  return call("cudaGraphGetNodes", Reach::kHost, [&] {
+    if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
+    std::vector<cudaGraphNode_t> found;
+    for (const GraphNode& node : graph->nodes) found.push_back(node.handle.get());
+    return list(found, nodes, count);
+  });
+}
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  return call("cudaGraphGetRootNodes", Reach::kHost, [&] {
+    if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
+    std::vector<cudaGraphNode_t> found;
+    for (const GraphNode& node : graph->nodes) {
+      if (node.after.empty()) found.push_back(node.handle.get());
+    }
+    return list(found, nodes, count);
+  });
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags) {
+  return call("cudaGraphInstantiate", Reach::kUnsafe,
+              [&] { return instantiate(exec, graph, flags); });
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return call("cudaGraphInstantiateWithFlags", Reach::kUnsafe,
+              [&] { return instantiate(exec, graph, flags); });
+}
+// A device needs no copy of the graph: an upload is a place in the order of the stream.
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
+  return call("cudaGraphUpload", Reach::kDevice, [&] { return upload(exec, stream); });
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  return call("cudaGraphLaunch", Reach::kDevice, [&] { return launch(exec, stream); });
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return call("cudaGraphDestroy", Reach::kHost, [&] { return destroy(state().graphs, graph); });
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  return call("cudaGraphExecDestroy", Reach::kHost, [&] { return destroy_instance(exec); });
+}
+
+}  // extern "C"

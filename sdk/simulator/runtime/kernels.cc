@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of kernels.
+#include <dlfcn.h>
+
+#include <algorithm>
+
+#include "platform/demangle.h"
+#include "platform/sanitizers.h"
+#include "platform/symbol_table.h"
+#include "runtime/device_attributes.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes, size_t count) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  KernelInfo& info = state().kernels[kernel];
+  if (info.invoke != nullptr) return;
+  info.invoke = invoke;
+  info.sizes.assign(sizes, sizes + count);
+  const RaceIgnored bookkeeping;
+  info.mangled = function_at(kernel);
+  if (!info.mangled.empty()) info.name = demangle(info.mangled);
+}
+
+KernelInfo* find_kernel(const void* kernel) {
+  const auto found = state().kernels.find(kernel);
+  const bool known = found != state().kernels.end() &&
+                     (found->second.invoke != nullptr || found->second.module != nullptr);
+  return known ? &found->second : nullptr;
+}
+
+bool runs_by_ptx(const KernelInfo& kernel) {
+  return state().run_kernels && read_ptx != nullptr && kernel.invoke == nullptr &&
+         state().modules.count(kernel.module) != 0;
+}
+
+namespace {
+
+// "libscale.so has machine code only (sm_80), ...": why none of a fat binary's code runs here.
+std::string lack_of_ptx(const void* fat_binary, const ModuleInfo& code, int device) {
+  const auto list = [](const char* kind, const std::vector<int>& capabilities) {
+    std::string text;
+    for (const int capability : std::set<int>(capabilities.begin(), capabilities.end())) {
+      text += (text.empty() ? "" : ", ") + (kind + std::to_string(capability));
+    }
+    return text;
+  };
+  Dl_info file{};
+  std::string name = "its module";
+  if (dladdr(fat_binary, &file) != 0 && file.dli_fname != nullptr) {
+    name = file.dli_fname;
+    name = name.substr(name.rfind('/') + 1);
+  }
+  if (code.ptx.empty()) {
+    const std::string machine_code = list("sm_", code.machine_code);
+    return name +
+           (machine_code.empty()
+                ? " has no PTX"
+                : " has machine code only (" + machine_code + "), which runs on a GPU only") +
+           ": compile it with PTX, as nvcc's -arch=compute_80 does";
+  }
+  const int first = *std::min_element(code.ptx.begin(), code.ptx.end());
+  return name + " has PTX of " + list("compute_", code.ptx) +
+         ", and the device's compute capability is " + capability_text(device) +
+         ": set KERNKIT_CAPABILITY=" + std::to_string(first) +
+         ", or compile it with PTX of an earlier compute capability";
+}
+
+}  // namespace
+
+cudaError_t read_kernel(KernelInfo* kernel) {
+  const ModuleInfo& code = state().modules.at(kernel->module);
+  const int device = current_device().compute_capability;
+  const auto runs = [&](int capability) { return capability <= device; };
+  if (std::any_of(code.ptx.begin(), code.ptx.end(), runs)) return read_ptx(kernel);
+  const RaceIgnored bookkeeping;
+  note_fault(kernel->name + " cannot run: " + lack_of_ptx(*kernel->module, code, device));
+  return cudaErrorNoKernelImageForDevice;
+}
+
+int KernelInfo::max_dynamic_shared_memory() const {
+  if (opted_in_shared_memory >= 0) return opted_in_shared_memory;
+  return std::max(0, 48 * 1024 - static_cast<int>(ptx.shared_bytes));
+}
+
+cudaError_t refuse_launch_by_address(const void* kernel) {
+  const RaceIgnored bookkeeping;
+  const std::string name = function_at(kernel);
+  note_fault(std::string(thread_state().function) + "(): of " +
+             (name.empty() ? "this kernel" : demangle(name)) +
+             " only the address is known, not what its arguments are: give the kernel itself, "
+             "without a cast to void*");
+  return cudaErrorInvalidDeviceFunction;
+}
+
+namespace {
+
+// Of a kernel that was given by its address alone, how to call it may become known later.
+template <class Work>
+cudaError_t call_of_kernel(const char* function, const void* kernel, const Work& work) {
+  return call(function, Reach::kDevice, [&] {
+    KernelInfo* info = find_kernel(kernel);
+    if (info == nullptr) {
+      const RaceIgnored bookkeeping;
+      if (!is_code(kernel)) return cudaErrorInvalidDeviceFunction;
+      info = &state().kernels[kernel];
+    }
+    const cudaError_t unknown = runs_by_ptx(*info) ? read_kernel(info) : cudaSuccess;
+    return unknown != cudaSuccess ? unknown : work(info);
+  });
+}
+
+}  // namespace
+
+// Registers are not known here, so threads and shared memory alone decide.
+size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory) {
+  if (threads > static_cast<size_t>(kernel.ptx.max_threads)) return 0;
+  shared_memory += kernel.ptx.shared_bytes;
+  const Specification& limits = specification_of(current_device().compute_capability);
+  const size_t by_threads = std::min(static_cast<size_t>(limits.max_threads_per_sm) / threads,
+                                     static_cast<size_t>(limits.max_blocks_per_sm));
+  const auto opt_in = static_cast<size_t>(current_device().shared_memory_per_block_opt_in);
+  const auto reserved = static_cast<size_t>(limits.reserved_shared_memory);
+  const size_t share = std::max<size_t>(shared_memory + reserved, 1);
+  return std::min(by_threads, (opt_in + reserved) / share);
+}
+
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  return call_of_kernel("cudaFuncSetAttribute", kernel, [&](KernelInfo* info) {
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+    const int most = current_device().shared_memory_per_block_opt_in;
+    if (value < 0 || value > most - static_cast<int>(info->ptx.shared_bytes)) {
+      return cudaErrorInvalidValue;
+    }
+    info->opted_in_shared_memory = value;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  return call_of_kernel("cudaFuncGetAttributes", kernel, [&](KernelInfo* info) {
+    const int device = current_device().compute_capability;
+    *attributes = {};  // registers: 0, not known
+    attributes->sharedSizeBytes = info->ptx.shared_bytes;
+    attributes->constSizeBytes = info->ptx.constant_bytes;
+    attributes->localSizeBytes = info->ptx.local_bytes;
+    attributes->maxThreadsPerBlock = info->ptx.max_threads;
+    attributes->maxDynamicSharedSizeBytes = info->max_dynamic_shared_memory();
+    attributes->ptxVersion = info->ptx.capability != 0 ? info->ptx.capability : device;
+    attributes->binaryVersion = device;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  const KernelInfo* info = find_kernel(kernel);
+  const RaceIgnored bookkeeping;
+  // Compiled for the CPU, a kernel is known from its first launch on only.
+  static auto& found = *new std::set<std::string>;
+  const bool known = info != nullptr && !info->mangled.empty();
+  *name = found.insert(known ? info->mangled : function_at(kernel)).first->c_str();
+  return **name != '\0' ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
+                                                          int threads, size_t shared_memory) {
+  return call_of_kernel(
+      "cudaOccupancyMaxActiveBlocksPerMultiprocessor", kernel, [&](KernelInfo* info) {
+        if (threads < 1 || threads > 1024) return cudaErrorInvalidValue;
+        *blocks =
+            static_cast<int>(blocks_per_sm(*info, static_cast<size_t>(threads), shared_memory));
+        return cudaSuccess;
+      });
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
+                                                                   int threads,
+                                                                   size_t shared_memory, unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared_memory);
+}
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, const void* kernel,
+                                                      int blocks, int threads) {
+  return call_of_kernel("cudaOccupancyAvailableDynamicSMemPerBlock", kernel, [&](KernelInfo* info) {
+    if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
+    const auto count = static_cast<size_t>(blocks);
+    if (blocks_per_sm(*info, static_cast<size_t>(threads), 0) < count) return cudaErrorInvalidValue;
+    const auto opt_in = static_cast<size_t>(current_device().shared_memory_per_block_opt_in);
+    const Specification& limits = specification_of(current_device().compute_capability);
+    const auto reserved = static_cast<size_t>(limits.reserved_shared_memory);
+    *shared_memory =
+        std::min((opt_in + reserved) / count - reserved, opt_in) - info->ptx.shared_bytes;
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches: checked as a device would, recorded, and run when the test wants that.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "fiber/grid.h"
+#include "runtime/ranges.h"
+#include "runtime/state.h"
+#include "runtime/visibility.h"
+
+namespace kernkit::simulator {
+namespace {
+
+using Arguments = std::vector<std::vector<unsigned char>>;
+
+struct Request {
+  dim3 grid;
+  dim3 block;
+  size_t shared_memory = 0;
+  cudaStream_t stream = nullptr;
+  dim3 cluster{1, 1, 1};
+  bool cooperative = false;
+  bool overlaps_previous = false;
+};
+
+// Machine code runs on devices of its major version and at least its minor one, PTX on later ones.
+bool has_image(const KernelInfo& kernel) {
+  const auto module = state().modules.find(kernel.module);
+  if (module == state().modules.end()) return true;
+  const int device = current_device().compute_capability;
+  const auto runs = [&](int code) { return code / 10 == device / 10 && code <= device; };
+  const auto compiles = [&](int code) { return code <= device; };
+  const ModuleInfo& code = module->second;
+  return std::any_of(code.machine_code.begin(), code.machine_code.end(), runs) ||
+         std::any_of(code.ptx.begin(), code.ptx.end(), compiles);
+}
+
+bool within(dim3 size, unsigned x, unsigned y, unsigned z) {
+  return size.x >= 1 && size.y >= 1 && size.z >= 1 && size.x <= x && size.y <= y && size.z <= z;
+}
+
+size_t volume(dim3 size) { return size_t{size.x} * size.y * size.z; }
+
+cudaError_t check(const Request& request, const KernelInfo& kernel) {
+  const CudaDevice& device = current_device();
+  const auto limit = [&](int i) { return static_cast<unsigned>(device.max_grid[i]); };
+  if (!within(request.grid, limit(0), limit(1), limit(2)) ||
+      !within(request.block, 1024, 1024, 64) || volume(request.block) > 1024) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (request.shared_memory > static_cast<size_t>(kernel.max_dynamic_shared_memory())) {
+    return cudaErrorInvalidValue;
+  }
+  if (volume(request.block) > static_cast<size_t>(kernel.ptx.max_threads)) {
+    return cudaErrorLaunchOutOfResources;
+  }
+  const dim3 cluster = request.cluster;
+  if (volume(cluster) != 1) {
+    if (device.compute_capability < 90) {
+      return reject_argument(
+          "clusterDim: a cluster of blocks needs compute capability 9.0; the "
+          "device has " +
+              capability_text(device.compute_capability),
+          cudaErrorNotSupported);
+    }
+    if (volume(cluster) > 8) return cudaErrorInvalidClusterSize;
+    if (request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 ||
+        request.grid.z % cluster.z != 0) {
+      return cudaErrorInvalidConfiguration;
+    }
+  }
+  if (request.cooperative && volume(request.grid) > static_cast<size_t>(device.sm_count) *
+                                                        blocks_per_sm(kernel, volume(request.block),
+                                                                      request.shared_memory)) {
+    return cudaErrorCooperativeLaunchTooLarge;
+  }
+  return cudaSuccess;
+}
+
+// A fault, which says which pointer among a kernel's arguments, members of structures included, is
+// to memory of another device; no device is let into another one's memory here.
+bool reaches_foreign_memory(const std::string& name, const Arguments& arguments, int device) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    for (size_t at = 0; at + sizeof(void*) <= arguments[i].size(); at += sizeof(void*)) {
+      const void* pointer = nullptr;
+      std::memcpy(&pointer, &arguments[i][at], sizeof(pointer));
+      const Allocation* memory = allocation_of(pointer);
+      if (memory == nullptr || memory->type != cudaMemoryTypeDevice || memory->device == device) {
+        continue;
+      }
+      fault(name + ": argument " + std::to_string(i) +
+                ", counted from 0, is memory of cuda:" + std::to_string(memory->device) +
+                ", and the kernel runs on cuda:" + std::to_string(device),
+            device, cudaErrorIllegalAddress);
+      return true;
+    }
+  }
+  return false;
+}
+
+// On the device, later than the launch that asked for it.
+void run(const CudaLaunch& launch, const GridRun& grid) {
+  const std::string name = launch.kernel.empty() ? "kernel" : launch.kernel;
+  if (reaches_foreign_memory(name, launch.arguments, launch.device)) return;
+  cudaError_t error = cudaSuccess;
+  const std::string sentence = grid(&error);
+  if (!sentence.empty()) fault(sentence, launch.device, error);
+}
+
+// Of a kernel that was compiled for the CPU.
+std::string run_grid(const CudaLaunch& launch, const void* kernel, CudaInvoke invoke,
+                     cudaError_t* error) {
+  Arguments arguments = launch.arguments;
+  std::vector<void*> addresses;
+  for (auto& bytes : arguments) addresses.push_back(bytes.data());
+  Grid grid(launch.kernel.empty() ? "kernel" : launch.kernel, kernel, invoke, addresses.data(),
+            launch.grid, launch.block, launch.shared_memory, launch.cooperative, state().settings);
+  const ClosedMemoryInvisible invisible;
+  std::string sentence = grid.run();
+  *error = grid.error();
+  return sentence;
+}
+
+Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
+  Arguments copies;
+  for (size_t i = 0; i < kernel.sizes.size(); ++i) {
+    const auto* bytes = static_cast<const unsigned char*>(arguments[i]);
+    copies.emplace_back(bytes, bytes + kernel.sizes[i]);
+  }
+  return copies;
+}
+
+cudaError_t launch(const Request& request, const void* kernel, void** arguments) {
+  KernelInfo* info = find_kernel(kernel);
+  if (info == nullptr) return refuse_launch_by_address(kernel);
+  if (!is_default_stream(request.stream) && knows(request.stream) &&
+      request.stream->device != thread_state().device) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  const bool by_ptx = runs_by_ptx(*info);
+  if (!by_ptx && !has_image(*info)) return cudaErrorNoKernelImageForDevice;
+  const cudaError_t unreadable = by_ptx ? read_kernel(info) : cudaSuccess;
+  if (unreadable != cudaSuccess) return unreadable;
+  const cudaError_t refused = check(request, *info);
+  if (refused != cudaSuccess) return refused;
+  CudaLaunch record{info->name,
+                    request.grid,
+                    request.block,
+                    request.shared_memory,
+                    request.stream,
+                    thread_state().device,
+                    request.cluster,
+                    request.cooperative,
+                    request.overlaps_previous,
+                    knows(request.stream) && captured(request.stream) != nullptr,
+                    copy_arguments(*info, arguments)};
+  GridRun grid;
+  if (by_ptx) {
+    grid = ptx_run(*info, record);
+  } else if (const CudaInvoke invoke = info->invoke) {
+    grid = [record, kernel, invoke](cudaError_t* failed) {
+      return run_grid(record, kernel, invoke, failed);
+    };
+  }
+  const Work work = [record, grid] {
+    if (state().run_kernels && grid) run(record, grid);
+  };
+  const cudaError_t error = enqueue(request.stream, work, NodeKind::kKernel);
+  if (error == cudaSuccess && !record.captured) note_kernel(record.device, request.stream);
+  if (error == cudaSuccess && state().keeps_records) state().launches.push_back(std::move(record));
+  return error;
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             size_t shared_memory, cudaStream_t stream) {
+  return call("cudaLaunchKernel", Reach::kDevice, [&] {
+    return launch(Request{grid, block, shared_memory, stream}, kernel, arguments);
+  });
+}
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_memory, cudaStream_t stream) {
+  return call("cudaLaunchCooperativeKernel", Reach::kDevice, [&] {
+    Request request{grid, block, shared_memory, stream};
+    request.cooperative = true;
+    return launch(request, kernel, arguments);
+  });
+}
+// What nvcc makes of <<<>>>: the kernel's handle is its address, see __cudaGetKernel.
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               size_t shared_memory, cudaStream_t stream) {
+  return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments,
+                          shared_memory, stream);
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
+                                void** arguments) {
+  return call("cudaLaunchKernelExC", Reach::kDevice, [&] {
+    Request request;
+    request.grid = config->gridDim;
+    request.block = config->blockDim;
+    request.shared_memory = config->dynamicSmemBytes;
+    request.stream = config->stream;
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+      const cudaLaunchAttributeValue& value = config->attrs[i].val;
+      switch (config->attrs[i].id) {
+        case cudaLaunchAttributeCooperative: request.cooperative = value.cooperative != 0; break;
+        case cudaLaunchAttributeClusterDimension:
+          request.cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
+          break;
+        case cudaLaunchAttributeProgrammaticStreamSerialization:
+          request.overlaps_previous = value.programmaticStreamSerializationAllowed != 0;
+          break;
+      }
+    }
+    return launch(request, kernel, arguments);
+  });
+}
+
+}  // extern "C"

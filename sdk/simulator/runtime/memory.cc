@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "platform/sanitizers.h"
+#include "runtime/ranges.h"
+#include "runtime/state.h"
+#include "runtime/visibility.h"
+
+namespace kernkit::simulator {
+namespace {
+
+// An allocation of so many bytes is not filled, and exists where it is touched.
+constexpr size_t kSparse = size_t{1} << 28;
+
+cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
+                     int on_device = thread_state().device,
+                     const std::shared_ptr<MemoryPool>& pool = nullptr, bool of_graph = false) {
+  *pointer = nullptr;
+  if (size == 0) return cudaSuccess;
+  const bool of_device = type == cudaMemoryTypeDevice;
+  if (size > SIZE_MAX - 255) return cudaErrorMemoryAllocation;
+  if (of_device && size > state().devices.at(static_cast<size_t>(on_device)).memory) {
+    return cudaErrorMemoryAllocation;
+  }
+  Allocation allocation{size, on_device, type, size >= kSparse, ++state().allocated};
+  allocation.pool = pool;
+  allocation.of_graph = of_graph;
+  allocation.live = !of_graph;
+  allocation.counted = of_device && !of_graph;
+  allocation.allocated_by = thread_state().entry;
+  if (allocation.counted && !has_room(on_device, pool.get(), size)) {
+    return cudaErrorMemoryAllocation;
+  }
+  void* memory = take_memory(allocation);
+  if (memory == nullptr) return cudaErrorMemoryAllocation;
+  if (allocation.counted) count_allocated(allocation);
+  if (of_device) tell_memory(MemoryStep::kAllocated, memory, size, nullptr);
+  state().allocations[memory] = allocation;
+  *pointer = memory;
+  return cudaSuccess;
+}
+
+// Whether a pointer can be given to a function that frees memory, of the host or of devices.
+cudaError_t check_release(void* pointer, bool host) {
+  if (pointer == nullptr) return cudaSuccess;
+  const auto found = state().allocations.find(pointer);
+  const std::string argument = host ? "ptr: " : "devPtr: ";
+  if (found == state().allocations.end()) {
+    const bool inside = allocation_of(pointer) != nullptr;
+    return reject_argument(argument + address_text(pointer) +
+                           (inside ? "; expected its first byte" : ""));
+  }
+  const Allocation& allocation = found->second;
+  if (allocation.registered) {
+    return reject_argument(argument + "registered memory of the program; use cudaHostUnregister()");
+  }
+  if ((allocation.type == cudaMemoryTypeHost) != host) {
+    return reject_argument(argument + (host ? "memory of a device; use cudaFree()"
+                                            : "memory of the host; use cudaFreeHost()"));
+  }
+  if (!allocation.freed && (allocation.held || !allocation.of_graph)) return cudaSuccess;
+  return reject_argument(argument + address_text(pointer));
+}
+
+// What was allocated there; null when that is gone.
+std::map<void*, Allocation>::iterator find(void* pointer, unsigned long number) {
+  const auto found = state().allocations.find(pointer);
+  const auto end = state().allocations.end();
+  return found != end && found->second.number == number ? found : end;
+}
+
+void release(std::map<void*, Allocation>::iterator found) {
+  if (found == state().allocations.end()) return;
+  auto& [pointer, allocation] = *found;
+  if (allocation.counted) count_released(allocation);
+  if (*allocation.freed_by == '\0') allocation.freed_by = thread_state().entry;
+  give_back_memory(pointer, allocation);
+  state().allocations.erase(found);
+}
+
+bool holds(const std::vector<GraphNode>& nodes, void* GraphNode::*member, void* pointer) {
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&](const GraphNode& node) { return node.*member == pointer; });
+}
+
+void count_no_longer(Allocation* allocation) {
+  if (!allocation->counted) return;
+  count_released(*allocation);
+  allocation->counted = false;
+}
+
+// Memory of a graph that is freed. An instance keeps its memory for the next launch.
+void end_hold(void* pointer, Allocation* allocation) {
+  allocation->held = false;
+  const auto& execs = state().execs;
+  if (std::none_of(execs.begin(), execs.end(), [&](const CUgraphExec_st* exec) {
+        return holds(exec->nodes, &GraphNode::allocates, pointer);
+      })) {
+    count_no_longer(allocation);
+  }
+}
+
+// Whether another launch, later in this queue, can use memory of a graph.
+bool is_unused(const Allocation& allocation, const std::pair<int, cudaStream_t>& queue) {
+  if (!allocation.of_graph || !allocation.counted || allocation.held) return false;
+  return allocation.ended == nullptr || *allocation.ended >= allocation.launches ||
+         allocation.queue == queue;
+}
+
+cudaError_t release(void* pointer, bool host) {
+  const cudaError_t invalid = check_release(pointer, host);
+  if (invalid != cudaSuccess) return invalid;
+  const auto found = state().allocations.find(pointer);
+  if (found != state().allocations.end() && found->second.of_graph) {
+    found->second.live = false;  // its address stays the graph's
+    end_hold(pointer, &found->second);
+  } else {
+    release(found);
+  }
+  return cudaSuccess;
+}
+
+// Memory that a graph allocates: it has one address as long as the graph, or what was instantiated
+// from it, exists. Each launch allocates it anew. Memory of a launch that was not freed stays.
+struct GraphMemory {
+  GraphMemory(void* at, unsigned long its_number) : pointer(at), number(its_number) {}
+  ~GraphMemory() {
+    const auto found = find(pointer, number);
+    if (found == state().allocations.end()) return;
+    if (found->second.held) {
+      found->second.of_graph = false;
+    } else {
+      release(found);
+    }
+  }
+  GraphMemory(const GraphMemory&) = delete;
+  GraphMemory& operator=(const GraphMemory&) = delete;
+  void* pointer;
+  unsigned long number;
+};
+
+void begin_live(void* pointer, unsigned long number) {
+  const auto found = find(pointer, number);
+  if (found == state().allocations.end()) return;
+  const Allocation& allocation = found->second;
+  found->second.live = true;
+  tell_memory(MemoryStep::kAllocated, pointer, allocation.size, nullptr);
+  tell_memory(MemoryStep::kBegins, pointer, allocation.size, nullptr);
+  const DeviceMemoryVisible visible;
+  if (!allocation.sparse) std::memset(pointer, state().settings.poison, allocation.size);
+}
+
+void end_live(void* pointer, unsigned long number) {
+  const auto found = find(pointer, number);
+  if (found == state().allocations.end()) return;
+  tell_memory(MemoryStep::kEnds, pointer, found->second.size, nullptr);
+  if (!found->second.of_graph) return release(found);
+  found->second.live = false;
+}
+
+}  // namespace
+
+cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<MemoryPool>& pool,
+                           cudaStream_t stream) {
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  const bool in_graph = captured(stream) != nullptr;
+  const auto device = static_cast<size_t>(pool->device);
+  const cudaError_t error =
+      allocate(pointer, size, cudaMemoryTypeDevice, pool->device,
+               in_graph ? state().device_states.at(device).graph_pool : pool, in_graph);
+  if (error != cudaSuccess || *pointer == nullptr) return error;
+  if (!in_graph) {
+    const auto begins = [p = *pointer, size] {
+      tell_memory(MemoryStep::kBegins, p, size, nullptr);
+    };
+    return enqueue(stream, begins, NodeKind::kMemAlloc);
+  }
+  const auto memory =
+      std::make_shared<GraphMemory>(*pointer, state().allocations.at(*pointer).number);
+  GraphNode node{
+      [memory] { begin_live(memory->pointer, memory->number); }, {}, NodeKind::kMemAlloc};
+  node.allocates = *pointer;
+  return enqueue(stream, std::move(node));
+}
+
+namespace {
+
+// Frees memory that this graph or another graph allocates.
+cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
+  const auto found = state().allocations.find(pointer);
+  if (found == state().allocations.end() || !found->second.of_graph) {
+    return reject_argument("devPtr: " + address_text(pointer) +
+                           ", which no graph allocated; expected what cudaMallocAsync() returned "
+                           "during a capture");
+  }
+  for (const GraphNode& node : captured(stream)->capture->nodes) {
+    if (node.frees == pointer) {
+      return reject_argument("devPtr: memory that the graph frees already");
+    }
+  }
+  GraphNode node{[pointer, number = found->second.number] { end_live(pointer, number); },
+                 {},
+                 NodeKind::kMemFree};
+  node.frees = pointer;
+  return enqueue(stream, std::move(node));
+}
+
+cudaError_t free_async(void* pointer, cudaStream_t stream) {
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  if (pointer == nullptr) return enqueue(stream, [] {});
+  if (captured(stream) != nullptr) return free_in_graph(pointer, stream);
+  const cudaError_t invalid = check_release(pointer, false);
+  if (invalid != cudaSuccess) return invalid;
+  Allocation& allocation = state().allocations.at(pointer);
+  allocation.freed = !allocation.of_graph;
+  if (allocation.freed) allocation.freed_by = thread_state().entry;
+  if (allocation.of_graph) end_hold(pointer, &allocation);
+  const auto ends = [pointer, number = allocation.number] { end_live(pointer, number); };
+  return enqueue(stream, ends, NodeKind::kMemFree);
+}
+
+}  // namespace
+
+cudaError_t check_memory_of_launch(const std::vector<GraphNode>& nodes) {
+  for (const GraphNode& node : nodes) {
+    if (node.allocates != nullptr && !holds(nodes, &GraphNode::frees, node.allocates) &&
+        state().allocations.at(node.allocates).held) {
+      return reject_argument("graphExec: the graph's last launch allocated " +
+                             bytes_text(state().allocations.at(node.allocates).size) +
+                             " that are not freed; free them before the next launch");
+    }
+    if (node.frees == nullptr || holds(nodes, &GraphNode::allocates, node.frees)) continue;
+    const auto found = state().allocations.find(node.frees);
+    if (found == state().allocations.end() || !found->second.held) {
+      return reject_argument("graphExec: the graph frees " + address_text(node.frees));
+    }
+  }
+  return cudaSuccess;
+}
+
+void hold_memory_of_launch(const std::vector<GraphNode>& nodes) {
+  for (const GraphNode& node : nodes) {
+    if (node.allocates != nullptr) {
+      state().allocations.at(node.allocates).held =
+          !holds(nodes, &GraphNode::frees, node.allocates);
+    } else if (node.frees != nullptr && !holds(nodes, &GraphNode::allocates, node.frees)) {
+      end_hold(node.frees, &state().allocations.at(node.frees));
+    }
+  }
+}
+
+cudaError_t count_graph_memory(const CUgraphExec_st& exec, cudaStream_t stream, unsigned launches) {
+  const std::pair<int, cudaStream_t> queue{device_of(stream), stream};
+  for (const GraphNode& node : exec.nodes) {
+    if (node.allocates == nullptr) continue;
+    Allocation& allocation = state().allocations.at(node.allocates);
+    const MemoryPool& pool = *allocation.pool;
+    for (auto& [pointer, other] : state().allocations) {
+      if (allocation.counted || pool.reserved - pool.used >= allocation.size) break;
+      const bool is_own = holds(exec.nodes, &GraphNode::allocates, pointer);
+      if (other.pool == allocation.pool && !is_own && is_unused(other, queue)) {
+        count_no_longer(&other);
+      }
+    }
+    if (!allocation.counted) {
+      if (!has_room(allocation.device, &pool, allocation.size)) return cudaErrorMemoryAllocation;
+      count_allocated(allocation);
+      allocation.counted = true;
+    }
+    allocation.queue = queue;
+    allocation.ended = exec.ended;
+    allocation.launches = launches;
+  }
+  return cudaSuccess;
+}
+
+void trim_graph_memory(int device) {
+  for (auto& [pointer, allocation] : state().allocations) {
+    if (allocation.device == device && is_unused(allocation, {-1, nullptr})) {
+      count_no_longer(&allocation);
+    }
+  }
+  trim(state().device_states.at(static_cast<size_t>(device)).graph_pool.get(), 0);
+}
+
+cudaError_t destroy_instance(CUgraphExec_st* exec) {
+  if (state().execs.erase(exec) == 0) return cudaErrorInvalidResourceHandle;
+  for (const GraphNode& node : exec->nodes) {
+    if (node.allocates == nullptr) continue;
+    Allocation& allocation = state().allocations.at(node.allocates);
+    if (!allocation.held) count_no_longer(&allocation);
+  }
+  delete exec;
+  return cudaSuccess;
+}
+
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** pointer, size_t size) {
+  return call("cudaMalloc", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeDevice); });
+}
+cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
+  return call("cudaMallocAsync", Reach::kDevice, [&] {
+    if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+    const auto device = static_cast<size_t>(device_of(stream));
+    return allocate_async(pointer, size, state().device_states.at(device).pool, stream);
+  });
+}
+cudaError_t cudaMallocHost(void** pointer, size_t size) {
+  return call("cudaMallocHost", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeHost); });
+}
+cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned) {
+  return call("cudaHostAlloc", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeHost); });
+}
+cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
+  return call("cudaMallocManaged", Reach::kUnsafe,
+              [&] { return allocate(pointer, size, cudaMemoryTypeManaged); });
+}
+cudaError_t cudaFree(void* pointer) {
+  return call("cudaFree", Reach::kUnsafe, [&] {
+    for (size_t i = 0; i < state().devices.size(); ++i) drain_device(static_cast<int>(i));
+    const cudaError_t error = release(pointer, false);
+    return error != cudaSuccess ? error : error_of_device(thread_state().device);
+  });
+}
+cudaError_t cudaFreeHost(void* pointer) {
+  return call("cudaFreeHost", Reach::kUnsafe, [&] { return release(pointer, true); });
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return call("cudaFreeAsync", Reach::kDevice, [&] { return free_async(pointer, stream); });
+}
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  return call("cudaMemGetInfo", Reach::kDevice, [&] {
+    const auto device = static_cast<size_t>(thread_state().device);
+    *total = state().devices[device].memory;
+    *free = *total - state().device_states[device].used;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  return call("cudaPointerGetAttributes", Reach::kHost, [&] {
+    *attributes = {};
+    attributes->device = -1;
+    const Allocation* allocation = allocation_of(pointer);
+    if (allocation != nullptr) {
+      attributes->type = allocation->type;
+      attributes->device = allocation->device;
+    } else if (is_ptx_variable == nullptr || !is_ptx_variable(pointer, attributes)) {
+      return cudaSuccess;
+    }
+    void* const address = const_cast<void*>(pointer);
+    if (attributes->type != cudaMemoryTypeHost) attributes->devicePointer = address;
+    if (attributes->type != cudaMemoryTypeDevice) attributes->hostPointer = address;
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What code compiled by nvcc calls when it is loaded and around <<<>>>. Source of the signatures:
+// crt/host_runtime.h of CUDA 12 and 13; of the layout of a fat binary: the bytes that nvcc writes.
+#include <cstdint>
+#include <cstring>
+
+#include "platform/demangle.h"
+#include "runtime/ptx.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+namespace {
+
+template <class T>
+T read(const unsigned char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+// A wrapper {magic, version, data, ...} points to a header {u32 magic, u16, u16 its size, u64 size
+// of what follows} and entries {u16 kind: 1 PTX, 2 machine code; u16; u32 its size; u64 size of the
+// code behind it; ...; at 28 u32 compute capability}.
+ModuleInfo read_fat_binary(const void* wrapper) {
+  constexpr uint32_t kWrapperMagic = 0x466243b1;
+  constexpr uint32_t kMagic = 0xba55ed50;
+  ModuleInfo module;
+  const auto* outer = static_cast<const unsigned char*>(wrapper);
+  if (read<uint32_t>(outer) != kWrapperMagic) return module;
+  const auto* data = read<const unsigned char*>(outer + 8);
+  if (data == nullptr || read<uint32_t>(data) != kMagic) return module;
+  const unsigned char* entry = data + read<uint16_t>(data + 6);
+  const unsigned char* end = entry + read<uint64_t>(data + 8);
+  while (entry < end) {
+    const auto kind = read<uint16_t>(entry);
+    const auto capability = static_cast<int>(read<uint32_t>(entry + 28));
+    if (kind == 1) module.ptx.push_back(capability);
+    if (kind == 2) module.machine_code.push_back(capability);
+    entry += read<uint32_t>(entry + 4) + read<uint64_t>(entry + 8);
+  }
+  return module;
+}
+
+struct Configuration {
+  dim3 grid, block;
+  size_t shared_memory;
+  cudaStream_t stream;
+};
+std::vector<Configuration>& configurations() {
+  static thread_local std::vector<Configuration> of_thread;
+  return of_thread;
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+void** __cudaRegisterFatBinary(void* wrapper) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  auto** handle = new void* {wrapper};
+  state().modules[handle] = read_fat_binary(wrapper);
+  return handle;
+}
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void** handle) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  if (state().modules.count(handle) == 0) return;
+  if (forget_ptx != nullptr) forget_ptx(handle);
+  state().modules.erase(handle);
+  delete handle;
+}
+void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int,
+                            uint3*, uint3*, dim3*, dim3*, int*) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  KernelInfo info;
+  info.mangled = name;
+  info.name = demangle(name);
+  info.sizes = argument_sizes(name);
+  info.module = handle;
+  state().kernels[function] = info;
+}
+void __cudaRegisterVar(void** handle, char* variable, char*, const char* name, int, size_t size,
+                       int, int) {
+  if (register_variable != nullptr) register_variable(handle, variable, name, size);
+}
+void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int,
+                              size_t size, int, int) {
+  if (register_managed != nullptr) *pointer = register_managed(handle, name, size);
+}
+// Before the host's code uses a managed variable for the first time: it has its first value.
+char __cudaInitModule(void** handle) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  if (begin_managed_variables != nullptr) begin_managed_variables(handle);
+  return 1;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* function) {
+  *handle = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
+  return cudaSuccess;
+}
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_memory,
+                                     CUstream_st* stream) {
+  configurations().push_back({grid, block, shared_memory, stream});
+  return 0;
+}
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_memory,
+                                       void* stream) {
+  if (configurations().empty()) return cudaErrorUnknown;
+  const Configuration& top = configurations().back();
+  *grid = top.grid;
+  *block = top.block;
+  *shared_memory = top.shared_memory;
+  *static_cast<cudaStream_t*>(stream) = top.stream;
+  configurations().pop_back();
+  return cudaSuccess;
+}
+
+}  // extern "C"

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/state.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "platform/sanitizers.h"
+#include "runtime/host_function.h"
+
+namespace kernkit::simulator {
+
+// Neither is ever destroyed: nvcc's code unregisters itself while the process ends.
+State& state() {
+  static State& the_state = *[] {
+    auto* made = new State;
+    made->reset({CudaDevice()});
+    return made;
+  }();
+  return the_state;
+}
+
+ThreadState& thread_state() {
+  static thread_local ThreadState of_thread;
+  const unsigned long generation = state().generation;
+  if (of_thread.generation != generation) {
+    of_thread = ThreadState();
+    of_thread.generation = generation;
+  }
+  return of_thread;
+}
+
+unsigned long thread_number() {
+  static std::atomic<unsigned long> next{1};
+  static thread_local const unsigned long number = next++;
+  return number;
+}
+
+void State::reset(std::vector<CudaDevice> new_devices) {
+  const RaceIgnored bookkeeping;
+  ++generation;
+  devices = std::move(new_devices);
+  device_states.assign(devices.size(), {});
+  make_default_pools(this);
+  calls.clear();
+  launches.clear();
+  injections.clear();
+  driver_version = CUDART_VERSION;
+  run_kernels = false;
+  settings = Settings();
+  faults.clear();
+  races_before = reported_races();
+  queues.clear();
+  waited.clear();
+  for (auto& [pointer, allocation] : allocations) give_back_memory(pointer, allocation);
+  allocations.clear();  // before the graphs, which release what is theirs
+  freed.clear();
+  for (auto* stream : streams) delete stream;
+  for (auto* event : events) delete event;
+  for (auto* graph : graphs) delete graph;
+  for (auto* exec : execs) delete exec;
+  streams.clear();
+  events.clear();
+  graphs.clear();
+  execs.clear();
+  for (auto& [function, kernel] : kernels) kernel.opted_in_shared_memory = -1;
+  if (begin_managed_variables == nullptr) return;
+  for (auto& [handle, module] : modules) begin_managed_variables(handle);
+}
+
+uint64_t State::random() {
+  if (settings.seed == 0) return 0;
+  random_state += settings.seed + 0x9e3779b97f4a7c15u;
+  const uint64_t x = (random_state ^ (random_state >> 30)) * 0xbf58476d1ce4e5b9u;
+  return x ^ (x >> 27);
+}
+
+const CudaDevice& current_device() {
+  return state().devices.at(static_cast<size_t>(thread_state().device));
+}
+std::string capability_text(int compute_capability) {
+  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
+}
+
+bool is_default_stream(cudaStream_t stream) {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+int device_of(cudaStream_t stream) {
+  return is_default_stream(stream) ? thread_state().device : stream->device;
+}
+
+namespace {
+
+cudaError_t injected(const char* function) {
+  for (Injection& injection : state().injections) {
+    if (!injection.function.empty() && injection.function != function) continue;
+    if (--injection.left == 0) return injection.error;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t planted() {
+  const auto device = static_cast<size_t>(thread_state().device);
+  if (device >= state().device_states.size()) return cudaSuccess;
+  DeviceState& of_device = state().device_states[device];
+  if (of_device.sticky != cudaSuccess) return of_device.sticky;
+  return std::exchange(of_device.once, cudaSuccess);
+}
+
+}  // namespace
+
+cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  const RaceIgnored bookkeeping;
+  ThreadState& of_thread = thread_state();
+  const int device = of_thread.device;
+  const char* caller = std::exchange(of_thread.function, function);
+  if (*caller == '\0') of_thread.entry = function;
+  if (begin_session != nullptr) begin_session();
+  cudaError_t error = in_host_function() ? cudaErrorNotPermitted : injected(function);
+  const bool runs = error == cudaSuccess;
+  if (error == cudaSuccess && reach != Reach::kHost) {
+    error = state().devices.empty() ? cudaErrorNoDevice : planted();
+    // A call that waits reports the error: the host has waited.
+    const bool waits = std::strstr(function, "Synchronize") != nullptr ||
+                       std::strcmp(function, "cudaMemcpy") == 0 || reach == Reach::kUnsafe;
+    if (error != cudaSuccess && waits) {
+      for (const auto& [key, queue] : state().queues) add_before(&state().waited, queue.before);
+    }
+  }
+  if (error == cudaSuccess && reach == Reach::kUnsafe && refuse_unsafe_call()) {
+    error = cudaErrorStreamCaptureUnsupported;
+  }
+  if (error == cudaSuccess) error = work();
+  if (error != cudaSuccess && error != cudaErrorNotReady) of_thread.last_error = error;
+  const bool launches = std::strncmp(function, "cudaLaunchK", 11) == 0 ||
+                        std::strncmp(function, "cudaLaunchC", 11) == 0;
+  if (runs && error != cudaSuccess && launches && note_call != nullptr) {
+    note_call(function, error, "");
+  }
+  of_thread.function = caller;
+  if (state().keeps_records) state().calls.push_back({function, error, device});
+  return error;
+}
+
+cudaError_t refuse_work(cudaStream_t stream) {
+  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (is_default_stream(stream)) {
+    const bool legacy = stream != cudaStreamPerThread;
+    return legacy && refuse_legacy_stream(device_of(stream)) ? cudaErrorStreamCaptureImplicit
+                                                             : cudaSuccess;
+  }
+  const CapturePoint* point = captured(stream);
+  return point != nullptr && point->capture->invalidated ? cudaErrorStreamCaptureInvalidated
+                                                         : cudaSuccess;
+}
+
+cudaError_t refuse_waiting(cudaStream_t stream) {
+  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (CapturePoint* point = captured(stream)) {  // what it was given is not to be done
+    point->capture->invalidated = true;
+    return cudaErrorStreamCaptureUnsupported;
+  }
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  return refuse_unsafe_call() ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+}
+
+cudaError_t enqueue(cudaStream_t stream, GraphNode node) {
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  const bool on_host = node.kind == NodeKind::kHost;
+  if (name_work != nullptr && !on_host) node.work = name_work(std::move(node.work), stream);
+  if (CapturePoint* point = captured(stream)) {
+    add_node(point, std::move(node));
+  } else if (node.graph.empty()) {
+    give(device_of(stream), stream, {0, std::move(node.work), nullptr, on_host});
+  } else {
+    launch(node.graph, device_of(stream), stream);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind) {
+  return enqueue(stream, GraphNode{work, {}, kind});
+}
+
+cudaError_t error_of_device(int device) {
+  return state().device_states.at(static_cast<size_t>(device)).sticky;
+}
+
+void note_fault(const std::string& sentence) {
+  std::fprintf(stderr, "kernkit: %s\n", sentence.c_str());
+  state().faults.push_back(sentence);
+}
+
+void fault(const std::string& sentence, int device, cudaError_t error) {
+  note_fault(sentence);
+  state().device_states.at(static_cast<size_t>(device)).sticky = error;
+}
+
+}  // namespace kernkit::simulator

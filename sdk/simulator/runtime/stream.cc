@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams.
+#include <algorithm>
+
+#include "platform/sanitizers.h"
+#include "runtime/ranges.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+namespace {
+
+// A priority outside of the range becomes the nearest one in the range.
+cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority = kLeastPriority) {
+  *stream = new CUstream_st;
+  (*stream)->priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+  (*stream)->number = ++state().streams_made;
+  (*stream)->non_blocking = (flags & cudaStreamNonBlocking) != 0;
+  (*stream)->device = thread_state().device;
+  state().streams.insert(*stream);
+  return cudaSuccess;
+}
+
+cudaError_t wait_for(cudaStream_t stream) {
+  const cudaError_t refused = refuse_waiting(stream);
+  if (refused != cudaSuccess) return refused;
+  drain(device_of(stream), stream);
+  release_unused_of_pools(device_of(stream));
+  return error_of_device(device_of(stream));
+}
+
+cudaError_t ask(cudaStream_t stream) {
+  const cudaError_t refused = refuse_waiting(stream);
+  if (refused != cudaSuccess) return refused;
+  const int device = device_of(stream);
+  const auto idle = [&] { return is_idle(device, stream); };
+  work_for_question(device, idle);
+  if (!idle()) return cudaErrorNotReady;
+  add_before(&state().waited, queue_of(device, stream).before);
+  return error_of_device(device);
+}
+
+cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  if (!knows(stream) || !knows(event)) return cudaErrorInvalidResourceHandle;
+  if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) return cudaErrorInvalidValue;
+  if (captured(stream) != nullptr || event->point.capture != nullptr) {
+    if (flags == cudaEventWaitExternal) {
+      return reject_argument(
+          "flags: cudaEventWaitExternal, a graph's wait for an event outside of the graph, is not "
+          "supported; wait before the launch of the graph",
+          cudaErrorNotSupported);
+    }
+    return wait_in_capture(stream, event);
+  }
+  const cudaError_t refused = refuse_work(stream);
+  if (refused != cudaSuccess) return refused;
+  const unsigned wanted = event->records;
+  add_before(&queue_of(device_of(stream), stream).before, event->before);
+  give(device_of(stream), stream,
+       {0, [reached = event->reached] { race_acquire(reached.get()); },
+        [wanted, reached = event->reached] { return *reached >= wanted; }});
+  return cudaSuccess;
+}
+
+// What it was given is done; a capture ends with the stream where it began.
+cudaError_t destroy_stream(cudaStream_t stream) {
+  if (state().streams.count(stream) == 0) return cudaErrorInvalidResourceHandle;
+  const int device = stream->device;
+  if (CapturePoint* point = captured(stream);
+      point != nullptr && point->capture->origin == stream) {
+    end_capture(point->capture.get());
+  }
+  drain(device, stream);
+  state().queues.erase({device, stream});
+  return destroy(state().streams, stream);
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return call("cudaStreamCreate", Reach::kDevice, [&] { return create_stream(stream, 0); });
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return call("cudaStreamCreateWithFlags", Reach::kDevice,
+              [&] { return create_stream(stream, flags); });
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  return call("cudaStreamCreateWithPriority", Reach::kDevice,
+              [&] { return create_stream(stream, flags, priority); });
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return call("cudaStreamDestroy", Reach::kHost, [&] { return destroy_stream(stream); });
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return call("cudaStreamSynchronize", Reach::kDevice, [&] { return wait_for(stream); });
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return call("cudaStreamQuery", Reach::kDevice, [&] { return ask(stream); });
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  return call("cudaStreamWaitEvent", Reach::kDevice,
+              [&] { return wait_for_event(stream, event, flags); });
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return call("cudaLaunchHostFunc", Reach::kDevice, [&] {
+    return enqueue(
+        stream, [=] { function(data); }, NodeKind::kHost);
+  });
+}
+
+}  // extern "C"

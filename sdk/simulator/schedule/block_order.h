@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// BlockOrder: which blocks of a grid run, and in which order.
+#pragma once
+
+#include <cstdint>
+
+namespace kernkit::simulator {
+
+class BlockOrder {
+ public:
+  /// Of `count` blocks all run, or `sample` of them: in groups at the start, at the end, and at
+  /// every eighth between.
+  BlockOrder(uint64_t count, uint64_t sample);
+  /// In another order than theirs.
+  void mix(uint64_t first, uint64_t stride);
+
+  uint64_t runs() const { return runs_; }
+  bool done() const { return taken_ == runs_; }
+  /// The next block's number.
+  uint64_t take();
+
+ private:
+  uint64_t count_;
+  uint64_t group_;  // blocks; 0: all run
+  uint64_t runs_;
+  uint64_t taken_ = 0;
+  uint64_t first_ = 0;
+  uint64_t stride_ = 1;
+};
+
+}  // namespace kernkit::simulator

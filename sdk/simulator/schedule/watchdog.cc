@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/watchdog.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "schedule/progress.h"
+
+namespace kernkit::simulator {
+namespace {
+
+std::atomic<uint64_t> kernels{0};  // how many began
+std::atomic<double> patience{0};   // seconds; 0: no kernel runs
+char running[256];
+
+void watch() {
+  Standstill all(0.2), threads(0.2);
+  for (;;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const double most = patience;
+    // Each only grows.
+    const uint64_t passed = kernels + threads_passed.count();
+    const double still = all.of(passed + steps_passed.count());
+    const double in_a_circle = threads.of(passed);
+    if (most == 0 || (still < most && in_a_circle < kCircles * most)) continue;
+    std::fprintf(stderr,
+                 "kernkit: kernel %s does not end; a loop that waits for another thread needs an "
+                 "atomic, a fence or __nanosleep() in it\n",
+                 running);
+    std::abort();
+  }
+}
+
+}  // namespace
+
+Watchdog::Watchdog(const std::string& kernel, double seconds) {
+  static const bool started = [] {
+    std::thread(watch).detach();
+    return true;
+  }();
+  (void)started;
+  std::strncpy(running, kernel.c_str(), sizeof(running) - 1);
+  ++kernels;
+  patience = seconds * 1.5 + 0.5;
+}
+Watchdog::~Watchdog() { patience = 0; }
+
+}  // namespace kernkit::simulator

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the runtime knows of kernels by their PTX, and does with it; graphs of them.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "kernkit/simulator/runtime.h"
+#include "variables.h"
+
+namespace kernkit::simulator {
+namespace {
+
+class Attributes : public ::testing::Test {
+ protected:
+  Attributes() {
+    runtime_.run_kernels(true);
+    void* memory = nullptr;
+    cudaMallocManaged(&memory, 128 * sizeof(double), cudaMemAttachGlobal);
+    results_ = static_cast<double*>(memory);
+    for (int i = 0; i < 128; ++i) results_[i] = i;
+  }
+  cudaError_t launch_much(unsigned threads, size_t shared_memory) {
+    void* arguments[] = {&results_};
+    return cudaLaunchKernel(kernel_that_uses_much(), 1, threads, arguments, shared_memory, nullptr);
+  }
+  CudaRuntime runtime_;
+  double* results_ = nullptr;
+};
+
+TEST_F(Attributes, AreThoseOfThePtx) {
+  cudaFuncAttributes much, little;
+  ASSERT_EQ(cudaFuncGetAttributes(&much, kernel_that_uses_much()), cudaSuccess);
+  ASSERT_EQ(cudaFuncGetAttributes(&little, kernel_that_uses_little()), cudaSuccess);
+  EXPECT_EQ(much.sharedSizeBytes, 96 * sizeof(double));
+  EXPECT_EQ(much.localSizeBytes, 64 * sizeof(double));
+  EXPECT_EQ(much.constSizeBytes, 4 * sizeof(float));
+  EXPECT_EQ(much.maxThreadsPerBlock, 1024);
+  EXPECT_EQ(much.maxDynamicSharedSizeBytes, 48 * 1024 - 96 * 8);
+  EXPECT_EQ(much.ptxVersion, 80);
+  EXPECT_EQ(much.binaryVersion, 90);
+  EXPECT_EQ(little.sharedSizeBytes, 0u);
+  EXPECT_EQ(little.localSizeBytes, 0u);
+  EXPECT_EQ(little.maxThreadsPerBlock, 96);
+}
+
+TEST_F(Attributes, LimitLaunches) {
+  EXPECT_EQ(launch_use_little(results_, 96), cudaSuccess);
+  EXPECT_EQ(launch_use_little(results_, 97), cudaErrorLaunchOutOfResources);
+  const int most = 232448 - 96 * 8;
+  EXPECT_EQ(launch_much(96, 48 * 1024 - 96 * 8), cudaSuccess);
+  EXPECT_EQ(launch_much(96, 48 * 1024 - 96 * 8 + 1), cudaErrorInvalidValue);
+  const auto opt_in = [&](int bytes) {
+    return cudaFuncSetAttribute(kernel_that_uses_much(),
+                                cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  };
+  EXPECT_EQ(opt_in(most + 1), cudaErrorInvalidValue);
+  EXPECT_EQ(opt_in(most), cudaSuccess);
+  EXPECT_EQ(launch_much(96, most), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
+TEST_F(Attributes, DecideHowManyBlocksAMultiprocessorHolds) {
+  int blocks = -1;
+  const auto ask = [&](const void* kernel, int threads, size_t shared_memory) {
+    EXPECT_EQ(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_memory),
+        cudaSuccess);
+    return blocks;
+  };
+  EXPECT_EQ(ask(kernel_that_uses_little(), 96, 0), 21);
+  EXPECT_EQ(ask(kernel_that_uses_little(), 97, 0), 0);
+  // 228 KiB, of which each block takes its own and 1 KiB.
+  EXPECT_EQ(ask(kernel_that_uses_much(), 96, 20200), 10);
+  EXPECT_EQ(ask(kernel_that_uses_much(), 96, 20200 - 96 * 8), 11);
+  size_t rest = 0;
+  EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&rest, kernel_that_uses_much(), 2, 96),
+            cudaSuccess);
+  EXPECT_EQ(rest, 114u * 1024 - 1024 - 96 * 8);
+  // 132 multiprocessors.
+  void* arguments[] = {&results_};
+  const auto launch = [&](unsigned grid) {
+    return cudaLaunchCooperativeKernel(kernel_that_uses_much(), grid, 96, arguments, 20200,
+                                       nullptr);
+  };
+  EXPECT_EQ(launch(132 * 10), cudaSuccess);
+  EXPECT_EQ(launch(132 * 10 + 1), cudaErrorCooperativeLaunchTooLarge);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
+TEST_F(Attributes, OfAKernelInAGraphRunEachTimeThatItIsLaunched) {
+  for (unsigned seed = 0; seed <= 8; ++seed) {
+    runtime_.set_seed(seed);
+    int calls = 0;
+    ASSERT_EQ(cudaMemcpyToSymbol(symbols().calls, &calls, 4, 0, cudaMemcpyHostToDevice),
+              cudaSuccess);
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(launch_use_variables(results_, stream), cudaSuccess);
+    ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    for (int i = 0; i < 2; ++i) ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+    ASSERT_EQ(
+        cudaMemcpyFromSymbolAsync(&calls, symbols().calls, 4, 0, cudaMemcpyDeviceToHost, stream),
+        cudaSuccess);
+    EXPECT_EQ(calls, 6) << seed;
+    EXPECT_EQ(results_[1], 5) << seed;
+  }
+  EXPECT_TRUE(runtime_.faults().empty());
+}
+
+}  // namespace
+}  // namespace kernkit::simulator

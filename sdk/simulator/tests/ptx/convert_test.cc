@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions and numbers of 16 bits, those of one source for each of its values.
+#include "float_formats.h"
+#include "instructions.h"
+
+namespace kernkit::simulator {
+namespace {
+
+double f16(uint64_t x) { return decoded(x, 5, 10); }
+double bf16(uint64_t x) { return decoded(x, 8, 7); }
+float f32(uint64_t x) {
+  const auto narrow = static_cast<uint32_t>(x);
+  float value;
+  std::memcpy(&value, &narrow, sizeof(value));
+  return value;
+}
+uint64_t f32_bits(float x) {
+  uint32_t narrow;
+  std::memcpy(&narrow, &x, sizeof(x));
+  return x != x ? 0x7fffffff : narrow;
+}
+
+// What is quick gives what the definition gives.
+TEST(FloatFormats, QuickOnesFollowTheDefinition) {
+  std::mt19937_64 random(3);
+  for (const int e : {4, 5, 8}) {
+    const int m = e == 4 ? 3 : 15 - e;
+    for (int i = 0; i < 300000; ++i) {
+      const uint64_t any = random();
+      const double near = decoded_by_definition(any & 0xffff, e, m);
+      const int exponent = static_cast<int>(any >> 32 & 511) - 256;
+      // Numbers of the format, the middles between them, what lies beside them, and any others.
+      const double step =
+          std::ldexp(1.0, std::ilogb(near != 0 && near - near == 0 ? near : 1.0) - m - 1);
+      const double numbers[] = {near,
+                                near + step,
+                                near + step * 1.0000000001,
+                                std::ldexp(static_cast<double>(any), exponent - 64),
+                                near * 0.5,
+                                -std::ldexp(1.0, exponent)};
+      for (const double x : numbers) {
+        ASSERT_EQ(encoded(x, e, m), encoded_by_definition(x, e, m)) << x;
+      }
+      const double quick = decoded(any & 0xffff, e, m);
+      ASSERT_TRUE(quick == near || (quick != quick && near != near)) << any;
+    }
+  }
+}
+
+class PtxConvert : public Instruction {
+ protected:
+  // Each value of 16 bits.
+  void check_each(const std::string& text, const std::vector<std::string>& types,
+                  const Reference& reference) {
+    std::vector<uint64_t> sources[3];
+    for (uint64_t i = 0; i < 65536; ++i) sources[0].push_back(i);
+    sources[1] = sources[2] = sources[0];
+    check(text, types, reference, sources);
+  }
+};
+
+// 8 bits of exponent and 10 of fraction, as a float: the definition in double precision.
+uint64_t tf32_bits(uint64_t a, double (*round)(double)) {
+  const double x = f32(a);
+  if (x != x) return 0x7fffffff;
+  if (x == 0 || std::isinf(x)) return a;
+  const double step = std::ldexp(1.0, std::max(std::ilogb(x), -126) - 10);
+  return f32_bits(static_cast<float>(std::copysign(round(x / step) * step, x)));
+}
+
+TEST_F(PtxConvert, ToTensorFloats) {
+  const std::vector<std::string> types = {"b32", "f32"};
+  check("cvt.rna.tf32.f32 %d, %a", types, [](uint64_t a, uint64_t, uint64_t) {
+    return tf32_bits(a, [](double x) { return std::round(x); });
+  });
+  check("cvt.rn.tf32.f32 %d, %a", types, [](uint64_t a, uint64_t, uint64_t) {
+    return tf32_bits(a, [](double x) { return std::nearbyint(x); });
+  });
+  check("cvt.rz.tf32.f32 %d, %a", types, [](uint64_t a, uint64_t, uint64_t) {
+    return tf32_bits(a, [](double x) { return std::trunc(x); });
+  });
+  // Each remainder below the last bit that is kept, at an even and at an odd one.
+  std::vector<uint64_t> sources[3];
+  for (uint64_t i = 0; i < 32768; ++i) sources[0].push_back(0x40490000 + i);
+  sources[1] = sources[2] = sources[0];
+  const Reference away = [](uint64_t a, uint64_t, uint64_t) {
+    return tf32_bits(a, [](double x) { return std::round(x); });
+  };
+  check("cvt.rna.tf32.f32 %d, %a", types, away, sources);
+}
+
+TEST_F(PtxConvert, BetweenFloats) {
+  check_each("cvt.f32.f16 %d, %a", {"f32", "f16"},
+             [](uint64_t a, uint64_t, uint64_t) { return f32_bits(static_cast<float>(f16(a))); });
+  check_each("cvt.f32.bf16 %d, %a", {"f32", "bf16"},
+             [](uint64_t a, uint64_t, uint64_t) { return f32_bits(static_cast<float>(bf16(a))); });
+  check("cvt.rn.f16.f32 %d, %a", {"f16", "f32"},
+        [](uint64_t a, uint64_t, uint64_t) { return encoded(double{f32(a)}, 5, 10); });
+  check("cvt.rn.bf16.f32 %d, %a", {"bf16", "f32"},
+        [](uint64_t a, uint64_t, uint64_t) { return encoded(double{f32(a)}, 8, 7); });
+  check("cvt.rn.f16x2.f32 %d, %a, %b", {"f16x2", "f32", "f32"},
+        [](uint64_t a, uint64_t b, uint64_t) {
+          return encoded(double{f32(a)}, 5, 10) << 16 | encoded(double{f32(b)}, 5, 10);
+        });
+  const auto f16_of_f64 = [](uint64_t a, uint64_t, uint64_t) {
+    double x;
+    std::memcpy(&x, &a, sizeof(x));
+    return encoded(x, 5, 10);
+  };
+  check("cvt.rn.f16.f64 %d, %a", {"f16", "f64"}, f16_of_f64);
+  // 1 + 2^-11 + 2^-40 and its negative, which are even to a float that comes between.
+  std::vector<uint64_t> sources[3];
+  for (auto& each : sources) each = {0x3FF0020000001000, 0xBFF0020000001000};
+  check("cvt.rn.f16.f64 %d, %a", {"f16", "f64"}, f16_of_f64, sources);
+  check("cvt.rn.f32.f64 %d, %a", {"f32", "f64"}, [](uint64_t a, uint64_t, uint64_t) {
+    double x;
+    std::memcpy(&x, &a, sizeof(x));
+    return f32_bits(static_cast<float>(x));
+  });
+}
+
+// In the direction of the rounding, the number of the format that is nearest: a neighbour of what
+// rounds to the nearest.
+uint64_t directed(double x, char how, int e, int m) {
+  const uint64_t near = encoded(x, e, m);
+  const double value = decoded(near, e, m);
+  if (x != x || x - x != 0) return near;
+  const bool too_high = value > x, too_low = value < x;
+  const bool down = how == 'm'   ? too_high
+                    : how == 'z' ? x > 0 && too_high
+                                 : false,
+             up = how == 'p'   ? too_low
+                  : how == 'z' ? x < 0 && too_low
+                               : false;
+  if (!down && !up) return near;
+  const bool negative = (near & 0x8000) != 0;
+  if ((near & 0x7fff) == 0) return down ? 0x8001 : 0x0001;
+  return negative == down ? near + 1 : near - 1;
+}
+
+TEST_F(PtxConvert, DirectedRoundingsOf16Bits) {
+  for (const std::string how : {"rz", "rm", "rp"}) {
+    for (const std::string type : {"f16", "bf16"}) {
+      const int e = type == "f16" ? 5 : 8, m = 15 - e;
+      const auto text = [&](const std::string& from) {
+        return "cvt." + how + "." + type + "." + from + " %d, %a";
+      };
+      const auto round = [&](double x) { return directed(x, how[1], e, m); };
+      check(text("f32"), {type, "f32"},
+            [&](uint64_t a, uint64_t, uint64_t) { return round(f32(a)); });
+      check(text("u32"), {type, "u32"},
+            [&](uint64_t a, uint64_t, uint64_t) { return round(static_cast<double>(a)); });
+      check(text("s32"), {type, "s32"}, [&](uint64_t a, uint64_t, uint64_t) {
+        return round(static_cast<double>(static_cast<int32_t>(a)));
+      });
+      check_each(text("u16"), {type, "u16"},
+                 [&](uint64_t a, uint64_t, uint64_t) { return round(static_cast<double>(a)); });
+      check_each(text("s16"), {type, "s16"}, [&](uint64_t a, uint64_t, uint64_t) {
+        return round(static_cast<double>(static_cast<int16_t>(a)));
+      });
+      // In double precision an odd last bit stands for what lies below.
+      const auto wide = [&](bool negative, uint64_t magnitude) {
+        const int more = magnitude >> 53 != 0 ? 11 - __builtin_clzll(magnitude) : 0;
+        const bool inexact = (magnitude & ((uint64_t{1} << more) - 1)) != 0;
+        const auto x =
+            std::ldexp(static_cast<double>(magnitude >> more | (inexact ? 1u : 0u)), more);
+        return round(negative ? -x : x);
+      };
+      check(text("u64"), {type, "u64"},
+            [&](uint64_t a, uint64_t, uint64_t) { return wide(false, a); });
+      check(text("s64"), {type, "s64"}, [&](uint64_t a, uint64_t, uint64_t) {
+        const bool negative = static_cast<int64_t>(a) < 0;
+        return wide(negative, negative ? 0 - a : a);
+      });
+    }
+  }
+}
+
+TEST_F(PtxConvert, ToIntegers) {
+  const auto clamp = [](long double x, long double least, long double most) {
+    return x != x ? 0 : x < least ? least : x > most ? most : x;
+  };
+  for (const char* how : {"rni", "rzi", "rmi", "rpi"}) {
+    const auto integral = [how](long double x) {
+      return how[1] == 'n'   ? std::nearbyint(x)
+             : how[1] == 'z' ? std::trunc(x)
+             : how[1] == 'm' ? std::floor(x)
+                             : std::ceil(x);
+    };
+    const std::string cvt = std::string("cvt.") + how;
+    check(cvt + ".s32.f32 %d, %a", {"s32", "f32"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return static_cast<uint64_t>(
+          static_cast<int64_t>(clamp(integral(f32(a)), -2147483648.0L, 2147483647.0L)));
+    });
+    check(cvt + ".u32.f32 %d, %a", {"u32", "f32"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return static_cast<uint64_t>(clamp(integral(f32(a)), 0, 4294967295.0L));
+    });
+    check(cvt + ".u8.f32 %d, %a", {"u16", "f32"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return static_cast<uint64_t>(clamp(integral(f32(a)), 0, 255));
+    });
+    check(cvt + ".f32.f32 %d, %a", {"f32", "f32"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return f32_bits(static_cast<float>(integral(f32(a))));
+    });
+    check_each(cvt + ".s16.f16 %d, %a", {"s16", "f16"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return static_cast<uint64_t>(static_cast<int64_t>(clamp(integral(f16(a)), -32768, 32767)));
+    });
+  }
+}
+
+TEST_F(PtxConvert, FromIntegers) {
+  check("cvt.rn.f32.u64 %d, %a", {"f32", "u64"},
+        [](uint64_t a, uint64_t, uint64_t) { return f32_bits(static_cast<float>(a)); });
+  check("cvt.rn.f32.s64 %d, %a", {"f32", "s64"}, [](uint64_t a, uint64_t, uint64_t) {
+    return f32_bits(static_cast<float>(static_cast<int64_t>(a)));
+  });
+  check("cvt.rn.f32.s32 %d, %a", {"f32", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
+    return f32_bits(static_cast<float>(static_cast<int32_t>(a)));
+  });
+  check("cvt.rz.f32.u32 %d, %a", {"f32", "u32"}, [](uint64_t a, uint64_t, uint64_t) {
+    auto x = static_cast<float>(a);
+    if (static_cast<double>(x) > static_cast<double>(a)) x = std::nextafter(x, 0.0f);
+    return f32_bits(x);
+  });
+  check_each("cvt.rn.f16.u16 %d, %a", {"f16", "u16"},
+             [](uint64_t a, uint64_t, uint64_t) { return encoded(static_cast<double>(a), 5, 10); });
+  check_each("cvt.rn.bf16.s16 %d, %a", {"bf16", "s16"}, [](uint64_t a, uint64_t, uint64_t) {
+    return encoded(static_cast<double>(static_cast<int16_t>(a)), 8, 7);
+  });
+}
+
+TEST_F(PtxConvert, BetweenIntegers) {
+  check("cvt.u64.u32 %d, %a", {"u64", "u32"}, [](uint64_t a, uint64_t, uint64_t) { return a; });
+  check("cvt.s64.s32 %d, %a", {"s64", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
+    return static_cast<uint64_t>(static_cast<int32_t>(a));
+  });
+  check("cvt.u16.u64 %d, %a", {"u16", "u64"}, [](uint64_t a, uint64_t, uint64_t) { return a; });
+  check("cvt.s32.s8 %d, %a", {"s32", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
+    return static_cast<uint64_t>(static_cast<int8_t>(a));
+  });
+  check("cvt.u32.u8 %d, %a", {"u32", "u16"},
+        [](uint64_t a, uint64_t, uint64_t) { return a & 255; });
+  check("cvt.s16.s8 %d, %a", {"s16", "s16"}, [](uint64_t a, uint64_t, uint64_t) {
+    return static_cast<uint64_t>(static_cast<int8_t>(a));
+  });
+  check("cvt.sat.u8.s32 %d, %a", {"u32", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
+    const auto x = static_cast<int32_t>(a);
+    return static_cast<uint64_t>(x < 0 ? 0 : x > 255 ? 255 : x);
+  });
+}
+
+TEST_F(PtxConvert, ArithmeticOf16Bits) {
+  const auto check_format = [&](const std::string& type, int e, int m) {
+    const auto value = [=](uint64_t x) { return decoded(x, e, m); };
+    check("add." + type + " %d, %a, %b", {type, type, type},
+          [=](uint64_t a, uint64_t b, uint64_t) { return encoded(value(a) + value(b), e, m); });
+    check("sub." + type + " %d, %a, %b", {type, type, type},
+          [=](uint64_t a, uint64_t b, uint64_t) { return encoded(value(a) - value(b), e, m); });
+    check("mul." + type + " %d, %a, %b", {type, type, type},
+          [=](uint64_t a, uint64_t b, uint64_t) { return encoded(value(a) * value(b), e, m); });
+    check("neg." + type + " %d, %a", {type, type},
+          [](uint64_t a, uint64_t, uint64_t) { return a ^ 0x8000; });
+    const std::string two = type + "x2";
+    check("mul." + two + " %d, %a, %b", {two, two, two}, [=](uint64_t a, uint64_t b, uint64_t) {
+      return encoded(value(a & 0xffff) * value(b & 0xffff), e, m) |
+             encoded(value(a >> 16) * value(b >> 16), e, m) << 16;
+    });
+  };
+  check_format("f16", 5, 10);
+  // A sum whose exact value needs more than the 64 bits of long double is rounded twice there; none
+  // of these is.
+  check("fma.rn.f16 %d, %a, %b, %c", {"f16", "f16", "f16", "f16"},
+        [](uint64_t a, uint64_t b, uint64_t c) {
+          return encoded(static_cast<long double>(f16(a)) * f16(b) + f16(c), 5, 10);
+        });
+  // .sat: from 0 to 1; a NaN becomes +0.
+  const auto clamped = [](auto x) {
+    using X = decltype(x);
+    return x > 0 ? (x > 1 ? X{1} : x) : X{0};
+  };
+  const std::vector<std::string> types = {"f16", "f16", "f16", "f16"};
+  const auto check_saturated = [&](const std::string& name, const auto& of) {
+    const std::string operands = name == "fma.rn" ? " %d, %a, %b, %c" : " %d, %a, %b";
+    const std::vector<std::string> taken(types.begin(), types.end() - (name == "fma.rn" ? 0 : 1));
+    check(name + ".sat.f16" + operands, taken, [&](uint64_t a, uint64_t b, uint64_t c) {
+      return encoded(clamped(of(f16(a), f16(b), f16(c))), 5, 10);
+    });
+    std::vector<std::string> pairs(taken.size(), "f16x2");
+    check(name + ".sat.f16x2" + operands, pairs, [&](uint64_t a, uint64_t b, uint64_t c) {
+      const auto half = [&](int by) {
+        return encoded(
+            clamped(of(f16(a >> by & 0xffff), f16(b >> by & 0xffff), f16(c >> by & 0xffff))), 5,
+            10);
+      };
+      return half(0) | half(16) << 16;
+    });
+  };
+  check_saturated("add", [](double a, double b, double) { return a + b; });
+  check_saturated("sub", [](double a, double b, double) { return a - b; });
+  check_saturated("mul", [](double a, double b, double) { return a * b; });
+  check_saturated("fma.rn",
+                  [](double a, double b, double c) { return static_cast<long double>(a) * b + c; });
+  check("mul.bf16 %d, %a, %b", {"bf16", "bf16", "bf16"},
+        [](uint64_t a, uint64_t b, uint64_t) { return encoded(bf16(a) * bf16(b), 8, 7); });
+}
+
+// A product in the middle of two numbers and a little less: rounded to float, or for .bf16 to
+// double, before the result is, the little is lost, and the tie goes up to the even one.
+TEST_F(PtxConvert, FusedSumRoundsOnce) {
+  const std::vector<uint64_t> halves[3] = {{0x4700}, {0x5c94}, {0x8001}};  // 7 * 293 - 2^-24
+  EXPECT_EQ(run("fma.rn.f16 %d, %a, %b, %c", {"f16", "f16", "f16", "f16"}, halves)[0], 0x6801u);
+  const std::vector<uint64_t> others[3] = {{0x40e0}, {0x4214}, {0xa180}};  // 7 * 37 - 2^-60
+  EXPECT_EQ(run("fma.rn.bf16 %d, %a, %b, %c", {"bf16", "bf16", "bf16", "bf16"}, others)[0],
+            0x4381u);
+}
+
+}  // namespace
+}  // namespace kernkit::simulator

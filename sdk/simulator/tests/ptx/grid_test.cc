@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device here has that is no GPU's: processors of the host, and a heap whose size is known
+// to the byte.
+#include <algorithm>
+#include <thread>
+
+#include "execution_fixture.h"
+#include "place_machine.h"
+#include "ptx/machine/grid.h"
+
+extern "C" {
+cudaError_t cudaDeviceSetLimit(int limit, size_t value);
+cudaError_t cudaDeviceGetLimit(size_t* value, int limit);
+}
+
+namespace kernkit::simulator {
+namespace {
+
+class PtxGrid : public PtxExecution {};
+
+// A large grid: without a seed always, with one where blocks cannot see each other.
+TEST_F(PtxGrid, BlocksOverAllProcessors) {
+  const unsigned all = std::max(1u, std::thread::hardware_concurrency());
+  const auto processors = [&](const std::string& body, unsigned seed, bool spread) {
+    place::runtime().set_seed(seed, spread);
+    const auto r = run(kernel(body + "xor.b32 %r, %i, 5;", ".shared .u32 there;\n"), {0}, 0, 8192);
+    for (uint32_t i = 0; i < r.size(); ++i) EXPECT_EQ(r[i], i ^ 5);
+    return ptx::processors_of_last_grid();
+  };
+  const char* const global = "atom.global.add.u32 %x4, [%first], 1;";
+#if defined(__x86_64__)  // where stores are in order
+  EXPECT_EQ(processors(global, 0, false), all);
+#else
+  EXPECT_EQ(processors(global, 0, false), 1u);
+#endif
+  EXPECT_EQ(processors("", 7, false), 1u);
+  EXPECT_EQ(processors("", 7, true), all);
+  EXPECT_EQ(processors("atom.shared.add.u32 %x4, [there], 1; fence.acq_rel.cta;", 7, true), all);
+  for (const char* body :
+       {global, "red.global.add.u32 [%first], 1;", "membar.gl;", "fence.acq_rel.gpu;",
+        "ld.volatile.global.u32 %x4, [%first];", "ld.acquire.gpu.global.u32 %x4, [%first];"}) {
+    EXPECT_EQ(processors(body, 7, true), 1u) << body;
+  }
+}
+
+// More than there is: no memory, and no fault. What was given back is there again.
+TEST_F(PtxGrid, HeapOfASize) {
+  const std::string text =
+      kernel("mov.u64 %y1, 1000000;\n" + std::string(kAllocate) +
+                 "setp.ne.u64 %p1, %y2, 0; selp.u32 %r, 1, 0, %p1; @!%p1 bra end;\n"
+                 "{ .param .b64 a; st.param.b64 [a], %y2; @%p1 call free, (a); }\nend:",
+             kHeapFunctions);
+  const auto turns = run(text, {}, 0, 12, 1);
+  EXPECT_EQ(turns, std::vector<uint32_t>(12, 1));
+  const auto at_once = [&] {
+    const auto got = run(text, {}, 0, 1, 12);
+    return std::count(got.begin(), got.end(), 1u);
+  };
+  EXPECT_EQ(at_once(), 8);
+  constexpr int kHeapSize = 2;  // cudaLimitMallocHeapSize
+  EXPECT_EQ(cudaDeviceSetLimit(kHeapSize, 5500000), cudaSuccess);
+  EXPECT_EQ(at_once(), 5);
+  size_t limit = 0;
+  EXPECT_EQ(cudaDeviceGetLimit(&limit, kHeapSize), cudaSuccess);
+  EXPECT_EQ(limit, 5500000u);
+  EXPECT_EQ(cudaDeviceSetLimit(7, 1), 215);  // cudaErrorUnsupportedLimit
+}
+
+}  // namespace
+}  // namespace kernkit::simulator

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions on matrices of a warp: ldmatrix, stmatrix, mma and wmma. Fragments are laid out by
+// the figures of PTX ISA, "Matrix Fragments", each written down here as it stands there.
+#include <functional>
+#include <random>
+
+#include "float_formats.h"
+#include "ptx_fixture.h"
+
+namespace kernkit::simulator {
+namespace {
+
+struct Place {
+  int row, column;
+};
+/// Of element i that the lane of group g and number t in its group has.
+using Layout = std::function<Place(int g, int t, int i)>;
+
+int low(int i) { return i & 1; }
+
+Layout layout_of_a(const std::string& shape, int bits) {
+  if (bits == 16 && shape == "m16n8k8")
+    return [](int g, int t, int i) { return Place{i < 2 ? g : g + 8, t * 2 + low(i)}; };
+  if (bits == 16)  // m16n8k16
+    return [](int g, int t, int i) {
+      return Place{(0 <= i && i < 2) || (4 <= i && i < 6) ? g : g + 8,
+                   i < 4 ? t * 2 + low(i) : t * 2 + low(i) + 8};
+    };
+  if (shape == "m16n8k4") return [](int g, int t, int i) { return Place{i == 0 ? g : g + 8, t}; };
+  if (bits == 32)  // m16n8k8
+    return [](int g, int t, int i) {
+      return Place{i == 0 || i == 2 ? g : g + 8, i == 0 || i == 1 ? t : t + 4};
+    };
+  if (shape == "m8n8k16") return [](int g, int t, int i) { return Place{g, t * 4 + i}; };
+  if (shape == "m16n8k16")
+    return [](int g, int t, int i) { return Place{i < 4 ? g : g + 8, t * 4 + (i & 3)}; };
+  return [](int g, int t, int i) {  // m16n8k32
+    return Place{(0 <= i && i < 4) || (8 <= i && i < 12) ? g : g + 8,
+                 i < 8 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16};
+  };
+}
+Layout layout_of_b(const std::string& shape, int bits) {
+  if (bits == 16 && shape == "m16n8k8")
+    return [](int g, int t, int i) { return Place{t * 2 + i, g}; };
+  if (bits == 16)
+    return [](int g, int t, int i) {
+      return Place{i < 2 ? t * 2 + low(i) : t * 2 + low(i) + 8, g};
+    };
+  if (bits == 32) return [](int g, int t, int i) { return Place{i == 0 ? t : t + 4, g}; };
+  return [](int g, int t, int i) {  // of 8 bits
+    return Place{i < 4 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16, g};
+  };
+}
+Layout layout_of_c(const std::string& shape) {
+  if (shape == "m8n8k16") return [](int g, int t, int i) { return Place{g, t * 2 + low(i)}; };
+  return [](int g, int t, int i) { return Place{i < 2 ? g : g + 8, t * 2 + low(i)}; };
+}
+
+int bits_of(const std::string& type) {
+  if (type == "e4m3" || type == "e5m2") return 8;
+  return type == "bf16"   ? 16
+         : type == "tf32" ? 32
+                          : std::stoi(type.substr(type.find_first_of("0123456789")));
+}
+double value_of(const std::string& type, uint32_t code) {
+  if (type == "f16") return decoded(code, 5, 10);
+  if (type == "bf16") return decoded(code, 8, 7);
+  if (type == "tf32") return decoded(code >> 13, 8, 10);
+  if (type == "f32") return decoded(code, 8, 23);
+  if (type == "e5m2") return decoded(code, 5, 2);
+  if (type == "s8") return static_cast<int8_t>(code);
+  if (type == "s32") return static_cast<int32_t>(code);
+  if (type == "u8") return code;
+  // e4m3 has numbers where others have infinities.
+  const double magnitude = std::ldexp((code & 7) + ((code & 0x78) != 0 ? 8 : 0),
+                                      std::max<int>((code >> 3) & 15, 1) - 7 - 3);
+  return (code & 0x80) != 0 ? -magnitude : magnitude;
+}
+
+/// Codes of the elements, row by row.
+struct Matrix {
+  std::string type;
+  int rows, columns;
+  std::vector<uint32_t> codes;
+
+  double value(int row, int column) const {
+    return value_of(type, codes[static_cast<size_t>(row * columns + column)]);
+  }
+};
+
+class PtxMatrix : public Ptx {
+ protected:
+  Matrix random(const std::string& type, int rows, int columns) {
+    Matrix all{type, rows, columns, {}};
+    for (int i = 0; i < rows * columns; ++i) {
+      const auto some = static_cast<uint32_t>(random_());
+      uint32_t code = some;  // of 8 bits and of .s32 any; of others about 1, some subnormal
+      if (type == "e4m3" || type == "e5m2") code &= 0xbf;  // no NaN
+      if (type == "s32" && some % 4 != 0) code = some % 200 - 100;
+      if (type == "f16") code = (some & 0x83ff) | ((some >> 20 & 7) * 0x400 + 0x3000);
+      if (type == "bf16") code = (some & 0x807f) | ((some >> 20 & 7) * 0x80 + 0x3e00);
+      if (type == "f32" || type == "tf32")
+        code = (some & 0x807fffff) | ((some >> 23 & 7) + 124) << 23;
+      if (some % 17 == 0 && type != "s32") code &= type == "f16" ? 0x83ffu : 0u;
+      all.codes.push_back(bits_of(type) == 32 ? code : code & ((1u << bits_of(type)) - 1));
+    }
+    return all;
+  }
+  // Registers of 32 lanes, [register][lane].
+  static std::vector<uint32_t> fragment(const Matrix& matrix, const Layout& layout) {
+    const int bits = bits_of(matrix.type), each = 32 / bits;
+    const int count = matrix.rows * matrix.columns / 32;
+    std::vector<uint32_t> registers(static_cast<size_t>(32 * count / each));
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int i = 0; i < count; ++i) {
+        const Place at = layout(lane / 4, lane % 4, i);
+        const uint32_t code =
+            matrix.codes[static_cast<size_t>(at.row * matrix.columns + at.column)];
+        registers[static_cast<size_t>(i / each * 32 + lane)] |= code << (i % each * bits);
+      }
+    }
+    return registers;
+  }
+  static std::string list(const std::string& name, size_t count) {
+    std::string text = "{";
+    for (size_t i = 0; i < count; ++i) text += (i ? ", %" : "%") + name + std::to_string(i);
+    return text + "}";
+  }
+  // D by the exact sum. A machine may add in any order, with rounded sums: each of the k + 1
+  // additions may be off by 2^-24 of all magnitudes together; .f16 is rounded once more.
+  static void expect(const std::string& what, const Matrix& a, const Matrix& b, const Matrix& c,
+                     const Matrix& d, bool saturates = false) {
+    for (int row = 0; row < c.rows; ++row) {
+      for (int column = 0; column < c.columns; ++column) {
+        double sum = c.value(row, column), magnitudes = std::fabs(sum);
+        for (int k = 0; k < a.columns; ++k) {
+          const double product = a.value(row, k) * b.value(k, column);
+          sum += product;
+          magnitudes += std::fabs(product);
+        }
+        if (c.type == "s32") {
+          if (saturates) sum = std::min(std::max(sum, -2147483648.0), 2147483647.0);
+          const auto wrapped = static_cast<uint32_t>(static_cast<int64_t>(sum));
+          ASSERT_EQ(d.codes[static_cast<size_t>(row * c.columns + column)], wrapped)
+              << what << " at " << row << ", " << column;
+          continue;
+        }
+        double bound = (a.columns + 1) * std::ldexp(magnitudes, -24);
+        if (c.type == "f16") bound += std::ldexp(std::fabs(sum), -11) + std::ldexp(1.0, -25);
+        ASSERT_NEAR(d.value(row, column), sum, bound) << what << " at " << row << ", " << column;
+      }
+    }
+  }
+  void check_mma(const std::string& shape, const std::vector<std::string>& types,
+                 const std::string& more = "") {
+    const auto number = [&](const char* letter) {
+      return std::stoi(shape.substr(shape.find(letter) + 1));
+    };
+    const int m = number("m"), n = number("n"), k = number("k");
+    const std::string form = "mma.sync.aligned." + shape + ".row.col." + more + types[0] + "." +
+                             types[1] + "." + types[2] + "." + types[3];
+    const Layout layouts[] = {layout_of_a(shape, bits_of(types[1])),
+                              layout_of_b(shape, bits_of(types[2])), layout_of_c(shape)};
+    for (int round = 0; round < 8; ++round) {
+      Matrix all[] = {random(types[1], m, k), random(types[2], k, n), random(types[3], m, n)};
+      if (round == 1 && types[3] == "s32") all[2].codes.assign(all[2].codes.size(), 0x7fffff80);
+      std::vector<uint32_t> in;
+      std::string loads, words;
+      for (int i = 0; i < 3; ++i) {
+        const std::vector<uint32_t> registers = fragment(all[i], layouts[i]);
+        const std::string name(1, "abc"[i]);
+        for (size_t r = 0; r < registers.size() / 32; ++r) {
+          loads += "ld.global.u32 %" + name + std::to_string(r) + ", [%in+" +
+                   std::to_string(4 * (in.size() + 32 * r)) + "];\n";
+        }
+        words += ", " + list(name, registers.size() / 32);
+        in.insert(in.end(), registers.begin(), registers.end());
+      }
+      const size_t count = fragment(all[2], layouts[2]).size() / 32;
+      std::string stores;
+      for (size_t r = 0; r < count; ++r) {
+        stores +=
+            "st.global.u32 [%out+" + std::to_string(128 * r) + "], %d" + std::to_string(r) + ";\n";
+      }
+      const auto out =
+          run(loads + form + " " + list("d", count) + words + ";\n" + stores, in, 32 * count);
+      Matrix d = all[2];
+      const int bits = bits_of(types[0]), each = 32 / bits;
+      for (int lane = 0; lane < 32; ++lane) {
+        for (int i = 0; i < m * n / 32; ++i) {
+          const Place at = layouts[2](lane / 4, lane % 4, i);
+          const uint32_t whole =
+              out[static_cast<size_t>(i / each * 32 + lane)] >> (i % each * bits);
+          d.codes[static_cast<size_t>(at.row * n + at.column)] =
+              bits == 32 ? whole : whole & 0xffff;
+        }
+      }
+      expect(form, all[0], all[1], all[2], d, !more.empty());
+      if (HasFatalFailure()) return;
+    }
+  }
+  // One warp, whose lane has the address of its number of 32 bits in %in and in %out.
+  std::vector<uint32_t> run(const std::string& body, const std::vector<uint32_t>& in, size_t count,
+                            unsigned threads = 32) {
+    PtxModule module(
+        ".file 1 \"/src/matrix.cu\"\n.visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
+        ".reg .b32 %i, %s<9>, %a<9>, %b<9>, %c<9>, %d<9>;\n.reg .b64 %out, %in, %first, %y<9>;\n"
+        ".shared .align 16 .b8 tile[4096];\n"
+        "ld.param.u64 %out, [out];\nld.param.u64 %first, [in];\nmov.u32 %i, %tid.x;\n"
+        "mul.wide.u32 %y0, %i, 4;\nadd.u64 %out, %out, %y0;\nadd.u64 %in, %first, %y0;\n"
+        ".loc 1 12 3\n" +
+        body + "ret;\n}\n");
+    uint32_t* out = memory<uint32_t>(count);
+    error_ = module.launch("k", 1, threads, 0, out, memory(in));
+    if (error_ == cudaSuccess) error_ = cudaDeviceSynchronize();
+    return std::vector<uint32_t>(out, out + count);
+  }
+
+  std::mt19937 random_{7};
+  cudaError_t error_ = cudaSuccess;
+};
+
+TEST_F(PtxMatrix, ProductsOf16Bits) {
+  for (const char* shape : {"m16n8k8", "m16n8k16"}) {
+    check_mma(shape, {"f32", "f16", "f16", "f32"});
+    check_mma(shape, {"f16", "f16", "f16", "f16"});
+    check_mma(shape, {"f32", "bf16", "bf16", "f32"});
+  }
+}
+TEST_F(PtxMatrix, ProductsOfTf32) {
+  check_mma("m16n8k4", {"f32", "tf32", "tf32", "f32"});
+  check_mma("m16n8k8", {"f32", "tf32", "tf32", "f32"});
+}
+TEST_F(PtxMatrix, ProductsOf8Bits) {
+  for (const char* a : {"e4m3", "e5m2"}) {
+    for (const char* b : {"e4m3", "e5m2"}) {
+      for (const char* c : {"f32", "f16"}) {
+        check_mma("m16n8k32", {c, a, b, c});
+        check_mma("m16n8k16", {c, a, b, c});
+      }
+    }
+  }
+}
+TEST_F(PtxMatrix, ProductsOfIntegers) {
+  for (const char* shape : {"m8n8k16", "m16n8k16", "m16n8k32"}) {
+    for (const char* a : {"s8", "u8"}) {
+      for (const char* b : {"s8", "u8"}) {
+        for (const char* more : {"", "satfinite."}) check_mma(shape, {"s32", a, b, "s32"}, more);
+      }
+    }
+  }
+}
+
+// Rows of 16 bytes: element i of row r of matrix j is 64 j + 8 r + i.
+std::vector<uint32_t> numbered() {
+  std::vector<uint32_t> words;
+  for (uint32_t i = 0; i < 256; i += 2) words.push_back(i | (i + 1) << 16);
+  return words;
+}
+// The elements that a lane has of matrix j, as the figure of ldmatrix has them.
+uint32_t held(uint32_t j, uint32_t lane, bool transposed) {
+  const uint32_t row = lane / 4, column = lane % 4 * 2;
+  const auto at = [&](uint32_t r, uint32_t c) {
+    return transposed ? 64 * j + 8 * c + r : 64 * j + 8 * r + c;
+  };
+  return at(row, column) | at(row, column + 1) << 16;
+}
+const char* const kToTile =  // all of it, and the address of the lane's row
+    "mov.u32 %s0, tile;\nshl.b32 %s1, %i, 4;\nadd.u32 %s0, %s0, %s1;\nmul.wide.u32 %y1, %i, 16;\n"
+    "add.u64 %y1, %first, %y1;\ncp.async.cg.shared.global [%s0], [%y1], 16;\n";
+const char* const kAndWait = "cp.async.wait_all;\nbar.warp.sync 0xffffffff;\n";
+
+TEST_F(PtxMatrix, Ldmatrix) {
+  for (const uint32_t count : {1u, 2u, 4u}) {
+    for (const bool transposed : {false, true}) {
+      for (const bool generic : {false, true}) {
+        std::string body = std::string(kToTile) + kAndWait + "cvt.u64.u32 %y2, %s0;\n";
+        // Lanes of no row have no address that counts.
+        body +=
+            "setp.ge.u32 %p1, %i, " + std::to_string(8 * count) + ";\n@%p1 mov.u32 %s0, 12345;\n";
+        const std::string number = ".x" + std::to_string(count);
+        const std::string form = !transposed ? ".m8n8" + number
+                                 : generic   ? ".m8n8" + number + ".trans"
+                                             : ".trans.m8n8" + number;  // as older code has it
+        body += "cvta.shared.u64 %y2, %y2;\nldmatrix.sync.aligned" + form +
+                (generic ? "" : ".shared") + ".b16 " + list("d", count) +
+                (generic ? ", [%y2];\n" : ", [%s0];\n");
+        for (uint32_t j = 0; j < count; ++j) {
+          body += "st.global.u32 [%out+" + std::to_string(128 * j) + "], %d" + std::to_string(j) +
+                  ";\n";
+        }
+        const auto out = run(".reg .pred %p<2>;\n" + body, numbered(), 32 * count);
+        ASSERT_EQ(fault(), "none");
+        for (uint32_t i = 0; i < 32 * count; ++i) {
+          ASSERT_EQ(out[i], held(i / 32, i % 32, transposed)) << count << transposed << " " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PtxMatrix, Stmatrix) {
+  for (const uint32_t count : {1u, 2u, 4u}) {
+    for (const bool transposed : {false, true}) {
+      std::vector<uint32_t> in;
+      for (uint32_t i = 0; i < 128; ++i) in.push_back(held(i / 32, i % 32, transposed));
+      std::string body = "mov.u32 %s0, tile;\nshl.b32 %s1, %i, 4;\nadd.u32 %s0, %s0, %s1;\n";
+      for (uint32_t j = 0; j < count; ++j) {
+        body +=
+            "ld.global.u32 %a" + std::to_string(j) + ", [%in+" + std::to_string(128 * j) + "];\n";
+      }
+      body += "stmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
+              (transposed ? ".trans" : "") + ".shared.b16 [%s0], " + list("a", count) +
+              ";\nbar.warp.sync 0xffffffff;\n"
+              "mov.u32 %s0, tile;\nshl.b32 %s1, %i, 2;\nadd.u32 %s0, %s0, %s1;\n";
+      for (uint32_t j = 0; j < count; ++j) {
+        const std::string at = std::to_string(128 * j);
+        body += "ld.shared.u32 %d0, [%s0+" + at + "];\nst.global.u32 [%out+" + at + "], %d0;\n";
+      }
+      const auto out = run(body, in, 32 * count);
+      ASSERT_EQ(fault(), "none");
+      for (uint32_t i = 0; i < 32 * count; ++i)
+        ASSERT_EQ(out[i], numbered()[i]) << count << " " << i;
+    }
+  }
+}
+
+// What is on its way is not there: ldmatrix without a wait has what was there before.
+TEST_F(PtxMatrix, LdmatrixBeforeTheWait) {
+  const std::string old =
+      "mov.u32 %s3, tile;\nadd.u32 %s3, %s3, %s1;\n"
+      "st.shared.v4.u32 [%s3], {%i, %i, %i, %i};\n";
+  const std::string load =
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%d0}, [%s0];\n"
+      "st.global.u32 [%out], %d0;\n";
+  const std::string before = "mov.u32 %s1, %i;\nshl.b32 %s1, %s1, 4;\n" + old;
+  const auto late = run(before + kToTile + "cp.async.commit_group;\n" + load, numbered(), 32);
+  const auto landed = run(
+      before + kToTile + "cp.async.commit_group;\ncp.async.wait_group 0;\n" + load, numbered(), 32);
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    const bool came_early = !place::is_machine() && late[lane] == held(0, lane, false);
+    EXPECT_TRUE(late[lane] == lane / 4 || came_early) << lane;
+    EXPECT_EQ(landed[lane], held(0, lane, false)) << lane;
+  }
+}
+
+// Results that nobody wants have no register.
+TEST_F(PtxMatrix, ResultsWithoutARegister) {
+  const std::string ones = "mov.b32 %a0, 0x3c003c00;\nmov.b32 %c0, 0;\nmov.b32 %d0, 7;\n";
+  const auto sums = run(ones +
+                            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {_, %d1, %d2, _}, "
+                            "{%a0, %a0}, {%a0}, {%c0, %c0, %c0, 0f40000000};\n"
+                            "st.global.u32 [%out], %d1;\nst.global.u32 [%out+128], %d0;\n",
+                        {0}, 64);
+  EXPECT_EQ(sums[5], 0x41000000u);
+  EXPECT_EQ(sums[37], 7u);
+  run(kToTile + std::string(kAndWait) +
+          "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {_, %d1}, [%s0];\nst.global.u32 [%out], %d1;\n",
+      numbered(), 32);
+  EXPECT_EQ(fault(), "none");
+}
+
+// What is wrong, of which a GPU says less, and which ends its process.
+class PtxMatrixFaults : public PtxMatrix {
+ protected:
+  void SetUp() override {
+    if (!place::is_machine()) GTEST_SKIP() << "a fault, which the machine names";
+  }
+};
+
+TEST_F(PtxMatrixFaults, OfMatrices) {
+  run("mov.u32 %s0, tile;\nadd.u32 %s0, %s0, 8;\n"
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%d0}, [%s0];\n",
+      {0}, 1);
+  EXPECT_EQ(error_, cudaErrorMisalignedAddress);
+  EXPECT_EQ(fault(),
+            "k: block [0, 0, 0], thread [0, 0, 0]: loads 16 bytes at a misaligned address "
+            "(matrix.cu:12)");
+}
+TEST_F(PtxMatrixFaults, RowsOutsideOfSharedMemory) {
+  run("mov.u32 %s0, tile;\nmad.lo.u32 %s0, %i, 512, %s0;\n"
+      "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%d0, %d1}, [%s0];\n",
+      {0}, 1);
+  EXPECT_EQ(error_, cudaErrorIllegalAddress);
+  EXPECT_EQ(fault(),
+            "k: block [0, 0, 0], thread [8, 0, 0]: loads 16 bytes at byte 4096 of shared "
+            "variable tile (4096 bytes) (matrix.cu:12)");
+}
+TEST_F(PtxMatrixFaults, PartOfAWarp) {
+  run("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1}, {%b0}, "
+      "{%c0, %c1, %c2, %c3};\n",
+      {0}, 1, 16);
+  EXPECT_EQ(error_, cudaErrorLaunchFailure);
+  EXPECT_EQ(fault(),
+            "k: block [0, 0, 0], thread [0, 0, 0]: mma.sync.aligned.m16n8k8.row.col.f32."
+            "f16.f16.f32 needs all 32 lanes of the warp, and has the mask 0x0000ffff "
+            "(matrix.cu:12)");
+}
+// What tensor cores of other architectures have, and what has no element type of these.
+TEST_F(PtxMatrixFaults, RefusesOtherForms) {
+  for (const char* form :
+       {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%y0, %y1}, {%y0}, {%y1}, {%y0, %y1}",
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, "
+        "%a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3}",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1}, "
+        "{%b0, %b1}, {%c0, %c1, %c2, %c3}, %i, 0",
+        "wmma.load.a.sync.aligned.row.m8n8k32.s4 {%a0}, [%in], %i"}) {
+    run(std::string(form) + ";\n", {0}, 1);
+    EXPECT_EQ(error_, cudaErrorNotSupported) << form;
+  }
+}
+
+// Loads, multiplies and stores whole matrices in memory; their fragments are nobody's concern.
+class Wmma : public PtxMatrix {
+ protected:
+  void check(const std::string& shape, const std::vector<std::string>& types, int of_a, int of_b,
+             bool columns_of_a, bool columns_of_b, bool columns_of_c,
+             const std::string& space = "") {
+    const size_t second = shape.find('n'), third = shape.find('k');
+    const int m = std::stoi(shape.substr(1)), n = std::stoi(shape.substr(second + 1)),
+              k = std::stoi(shape.substr(third + 1));
+    const bool by_columns[] = {columns_of_a, columns_of_b, columns_of_c};
+    const Matrix all[] = {random(types[1], m, k), random(types[2], k, n), random(types[3], m, n)};
+    std::vector<uint32_t> in;
+    std::string body, of_types;
+    const int counts[] = {of_a, of_b, types[3] == "f16" ? m * n / 64 : m * n / 32};
+    for (int i = 0; i < 3; ++i) {
+      const Matrix& one = all[i];
+      const int bytes = bits_of(one.type) / 8,
+                row = (by_columns[i] ? one.rows : one.columns) + 16 / bytes;
+      std::vector<unsigned char> place(
+          static_cast<size_t>((by_columns[i] ? one.columns : one.rows) * row * bytes), 0xa5);
+      for (int r = 0; r < one.rows; ++r) {
+        for (int c = 0; c < one.columns; ++c) {
+          const int at = by_columns[i] ? c * row + r : r * row + c;
+          std::memcpy(&place[static_cast<size_t>(at * bytes)],
+                      &one.codes[static_cast<size_t>(r * one.columns + c)],
+                      static_cast<size_t>(bytes));
+        }
+      }
+      strides_[i] = row;
+      const std::string name(1, "abc"[i]);
+      body += "add.u64 %y1, %first, " + std::to_string(4 * in.size()) + ";\n";
+      if (space == ".shared") body += to_shared(place.size());
+      body += "wmma.load." + name + ".sync.aligned." + (by_columns[i] ? "col" : "row") + "." +
+              shape + space + "." + one.type + " " + list(name, static_cast<size_t>(counts[i])) +
+              (space == ".shared" ? ", [%s0], " : ", [%y1], ") + std::to_string(row) + ";\n";
+      place.resize((place.size() + 3) / 4 * 4);
+      in.resize(in.size() + place.size() / 4);
+      std::memcpy(&in[in.size() - place.size() / 4], place.data(), place.size());
+    }
+    const bool of_all = types[1] != "f16";
+    const std::string form = std::string("wmma.mma.sync.aligned.") +
+                             (columns_of_a ? "col." : "row.") + (columns_of_b ? "col." : "row.") +
+                             shape + "." + types[0] + "." +
+                             (of_all ? types[1] + "." + types[2] + "." : "") + types[3];
+    body += form + " " + list("d", static_cast<size_t>(counts[2]));
+    for (int i = 0; i < 3; ++i)
+      body += ", " + list(std::string(1, "abc"[i]), static_cast<size_t>(counts[i]));
+    const int row = strides_[2], bytes = bits_of(types[3]) / 8;
+    const int size = (columns_of_c ? n : m) * row * bytes;
+    body += ";\nld.param.u64 %y2, [out];\nwmma.store.d.sync.aligned." +
+            std::string(columns_of_c ? "col" : "row") + "." + shape +
+            (space == ".shared" ? "" : space) + "." + types[3] + " [%y2], " +
+            list("d", static_cast<size_t>(counts[2])) + ", " + std::to_string(row) + ";\n";
+    const auto out = run(body, in, static_cast<size_t>(size / 4));
+    ASSERT_EQ(fault(), "none") << form;
+    Matrix d = all[2];
+    for (int r = 0; r < m; ++r) {
+      for (int c = 0; c < n; ++c) {
+        const int at = columns_of_c ? c * row + r : r * row + c;
+        uint32_t& code = d.codes[static_cast<size_t>(r * n + c)];
+        code = 0;
+        std::memcpy(&code, reinterpret_cast<const char*>(out.data()) + at * bytes,
+                    static_cast<size_t>(bytes));
+      }
+    }
+    expect(form, all[0], all[1], all[2], d);
+  }
+  // Copies what is at %y1 to shared memory, where %s0 is then.
+  static std::string to_shared(size_t bytes) {
+    std::string text = "mov.u32 %s0, tile;\nbar.warp.sync 0xffffffff;\n";
+    for (size_t at = 0; at < bytes; at += 4) {
+      text += "ld.global.u32 %s1, [%y1+" + std::to_string(at) + "];\nst.shared.u32 [%s0+" +
+              std::to_string(at) + "], %s1;\n";
+    }
+    return text;
+  }
+  int strides_[3] = {};
+};
+
+TEST_F(Wmma, LayoutsOfMemory) {
+  for (int i = 0; i < 8; ++i) {
+    const bool a = (i & 1) != 0, b = (i & 2) != 0, c = (i & 4) != 0;
+    check("m16n16k16", {"f32", "f16", "f16", "f32"}, 8, 8, a, b, c);
+    check("m16n16k16", {"f16", "f16", "f16", "f16"}, 8, 8, a, b, c, ".global");
+    check("m16n16k16", {"s32", "s8", "s8", "s32"}, 2, 2, a, b, c);
+  }
+}
+TEST_F(Wmma, Shapes) {
+  check("m32n8k16", {"f32", "f16", "f16", "f32"}, 8, 8, false, true, false);
+  check("m8n32k16", {"f32", "f16", "f16", "f32"}, 8, 8, true, false, true);
+  check("m32n8k16", {"f16", "f16", "f16", "f16"}, 8, 8, true, false, false, ".shared");
+  check("m8n32k16", {"f16", "f16", "f16", "f16"}, 8, 8, false, true, false);
+  check("m16n16k16", {"f32", "bf16", "bf16", "f32"}, 4, 4, false, true, false, ".global");
+  check("m32n8k16", {"f32", "bf16", "bf16", "f32"}, 8, 2, true, true, false);
+  check("m8n32k16", {"f32", "bf16", "bf16", "f32"}, 2, 8, false, false, true);
+  check("m16n16k8", {"f32", "tf32", "tf32", "f32"}, 4, 4, false, true, false);
+  check("m16n16k8", {"f32", "tf32", "tf32", "f32"}, 4, 4, true, false, true);
+  check("m32n8k16", {"s32", "u8", "u8", "s32"}, 4, 1, false, true, false);
+  check("m8n32k16", {"s32", "u8", "u8", "s32"}, 1, 4, true, false, true);
+  check("m16n16k16", {"s32", "u8", "u8", "s32"}, 2, 2, false, true, false, ".shared");
+}
+
+}  // namespace
+}  // namespace kernkit::simulator

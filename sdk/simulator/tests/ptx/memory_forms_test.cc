@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each form of ld and st that real kernels have: which bytes it moves, and how it widens them.
+#include <map>
+#include <sstream>
+
+#include "ptx_fixture.h"
+
+namespace kernkit::simulator {
+namespace {
+
+constexpr unsigned kThreads = 64, kBytes = 32;  // of a thread
+
+struct Form {
+  std::string text, space;
+  unsigned count = 1, size = 0;  // numbers, and bytes of one in memory
+  bool is_signed = false;
+  unsigned in_register() const { return std::max(size, 2u); }
+};
+
+Form parsed(const std::string& text) {
+  Form form{text, "global"};
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, '.');) {
+    if (part == "shared" || part == "param" || part == "const") form.space = part;
+    if (part == "v2" || part == "v4") form.count = static_cast<unsigned>(part[1] - '0');
+    static const std::map<std::string, unsigned> sizes = {
+        {"8", 1}, {"16", 2}, {"32", 4}, {"64", 8}};
+    const auto size = sizes.find(part.substr(std::min<size_t>(part.size(), 1)));
+    if (std::string("bsuf").find(part[0]) == std::string::npos || size == sizes.end()) continue;
+    form.size = size->second;
+    form.is_signed = part[0] == 's';
+  }
+  return form;
+}
+
+class PtxForms : public Ptx {
+ protected:
+  PtxForms() {
+    for (unsigned i = 0; i < kThreads * kBytes; ++i)
+      bytes_.push_back(static_cast<uint8_t>(i * 167 + i / 7));
+  }
+  // %in, %out: of this thread; %mine: its part of shared memory, %from and %to: the form's place.
+  static std::string kernel(const Form& form, const std::string& body) {
+    const std::string bits = std::to_string(8 * form.in_register());
+    const std::string place = form.space == "shared" ? "%mine" : "%in";
+    return ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
+           ".shared .align 16 .b8 tile[" +
+           std::to_string(kThreads * kBytes) +
+           "];\n"
+           ".reg .b32 %i; .reg .b64 %in, %out, %mine, %y, %w<4>; .reg .b" +
+           bits +
+           " %r<4>;\n"
+           "mov.u32 %i, %tid.x; mul.wide.u32 %y, %i, " +
+           std::to_string(kBytes) +
+           ";\n"
+           "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; add.u64 %in, %in, %y; "
+           "add.u64 %out, %out, %y;\nmov.u64 %mine, tile; add.u64 %mine, %mine, %y;\n" +
+           body + "\nret;\n}\n";
+  }
+  static std::string registers(const Form& form) {
+    if (form.count == 1) return "%r0";
+    return form.count == 2 ? "{%r0, %r1}" : "{%r0, %r1, %r2, %r3}";
+  }
+  // All bytes of a thread from one address to the other.
+  static std::string copied(const std::string& load, const std::string& from,
+                            const std::string& store, const std::string& to) {
+    std::string text;
+    for (unsigned at = 0; at < kBytes; at += 8) {
+      const std::string w = "%w" + std::to_string(at / 8), place = "+" + std::to_string(at);
+      text += load + ".b64 " + w + ", [" + from + place + "]; " + store + ".b64 [" + to + place +
+              "], " + w + ";\n";
+    }
+    return text;
+  }
+  std::vector<uint8_t> run(const std::string& text) {
+    PtxModule module(text);
+    uint8_t* out = memory<uint8_t>(kThreads * kBytes);
+    std::memset(out, 0xee, kThreads * kBytes);
+    EXPECT_EQ(module.launch("k", 1, kThreads, 0, out, memory(bytes_)), cudaSuccess) << text;
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(fault(), "none") << text;
+    return std::vector<uint8_t>(out, out + kThreads * kBytes);
+  }
+  std::vector<uint8_t> bytes_;
+};
+
+TEST_F(PtxForms, Loads) {
+  for (const char* text : {"ld.global.b8",
+                           "ld.global.s8",
+                           "ld.global.u8",
+                           "ld.global.u16",
+                           "ld.global.s16",
+                           "ld.global.s32",
+                           "ld.global.u32",
+                           "ld.global.f32",
+                           "ld.global.u64",
+                           "ld.global.f64",
+                           "ld.global.v2.u16",
+                           "ld.global.v2.u32",
+                           "ld.global.v2.f32",
+                           "ld.global.v2.u64",
+                           "ld.global.v2.f64",
+                           "ld.global.v4.u32",
+                           "ld.global.v4.f32",
+                           "ld.global.nc.u8",
+                           "ld.global.nc.u16",
+                           "ld.global.nc.u32",
+                           "ld.global.nc.s32",
+                           "ld.global.nc.f32",
+                           "ld.global.nc.v2.u16",
+                           "ld.global.nc.v2.u32",
+                           "ld.global.nc.v2.f32",
+                           "ld.global.nc.v2.u64",
+                           "ld.global.nc.v4.u32",
+                           "ld.global.nc.v4.f32",
+                           "ld.global.ca.v4.u32",
+                           "ld.global.cg.b32",
+                           "ld.global.cs.b16",
+                           "ld.global.cs.f32",
+                           "ld.global.cs.v2.u32",
+                           "ld.global.cs.v4.f32",
+                           "ld.global.cs.v4.s32",
+                           "ld.global.cs.v4.u32",
+                           "ld.global.acquire.gpu.b32",
+                           "ld.acquire.gpu.u32",
+                           "ld.acquire.gpu.global.u32",
+                           "ld.u32",
+                           "ld.relaxed.gpu.v2.u32",
+                           "ld.volatile.global.u32",
+                           "ld.shared.u8",
+                           "ld.shared.u16",
+                           "ld.shared.u32",
+                           "ld.shared.f32",
+                           "ld.shared.u64",
+                           "ld.shared.f64",
+                           "ld.shared.v2.u16",
+                           "ld.shared.v2.u32",
+                           "ld.shared.v2.f32",
+                           "ld.shared.v2.u64",
+                           "ld.shared.v4.u16",
+                           "ld.shared.v4.u32",
+                           "ld.shared.v4.f32",
+                           "ld.volatile.shared.u32",
+                           "ld.f32",
+                           "ld.u64",
+                           "ld.v4.f32",
+                           "ld.v4.u32",
+                           "ld.global.nc.u64",
+                           "ld.relaxed.gpu.v2.u64",
+                           "ld.acquire.cta.b32",
+                           "ld.relaxed.cta.b32",
+                           "ld.shared.s32",
+                           "ld.shared.v4.u8",
+                           "ldu.global.u32"}) {
+    const Form form = parsed(text);
+    const bool shared = form.space == "shared";
+    std::string body = copied("ld.global", "%in", "st.shared", "%mine") + form.text + " " +
+                       registers(form) + ", [" + (shared ? "%mine" : "%in") + "];\n";
+    const unsigned wide = form.in_register();
+    for (unsigned k = 0; k < form.count; ++k) {
+      body += "st.global.b" + std::to_string(8 * wide) + " [%out+" + std::to_string(wide * k) +
+              "], %r" + std::to_string(k) + ";\n";
+    }
+    const std::vector<uint8_t> out = run(kernel(form, body));
+    for (unsigned at = 0; at < kThreads * kBytes; ++at) {
+      const unsigned thread = at / kBytes, k = at % kBytes / wide, byte = at % wide;
+      const uint8_t* first = &bytes_[thread * kBytes + k * form.size];
+      const uint8_t sign = form.is_signed && (first[form.size - 1] & 0x80) != 0 ? 0xff : 0;
+      const uint8_t expected = k >= form.count ? 0xee : byte < form.size ? first[byte] : sign;
+      ASSERT_EQ(out[at], expected) << text << ", byte " << at;
+    }
+  }
+}
+
+TEST_F(PtxForms, Stores) {
+  for (const char* text : {"st.global.u8",
+                           "st.global.u16",
+                           "st.global.u32",
+                           "st.global.f32",
+                           "st.global.u64",
+                           "st.global.f64",
+                           "st.global.v2.u16",
+                           "st.global.v2.u32",
+                           "st.global.v2.f32",
+                           "st.global.v2.u64",
+                           "st.global.v2.f64",
+                           "st.global.v4.u16",
+                           "st.global.v4.u32",
+                           "st.global.v4.f32",
+                           "st.global.cg.v4.s32",
+                           "st.global.cs.b16",
+                           "st.global.cs.b32",
+                           "st.global.cs.f32",
+                           "st.global.cs.v4.s32",
+                           "st.relaxed.gpu.v2.u32",
+                           "st.volatile.global.u32",
+                           "st.release.gpu.global.b32",
+                           "st.release.gpu.global.u32",
+                           "st.shared.u8",
+                           "st.shared.u16",
+                           "st.shared.u32",
+                           "st.shared.f32",
+                           "st.shared.u64",
+                           "st.shared.f64",
+                           "st.shared.v2.u8",
+                           "st.shared.v2.u16",
+                           "st.shared.v2.u32",
+                           "st.shared.v2.f32",
+                           "st.shared.v4.u8",
+                           "st.shared.v4.u16",
+                           "st.shared.v4.u32",
+                           "st.shared.v4.f32",
+                           "st.volatile.shared.u32",
+                           "st.shared.v2.u64",
+                           "st.u64",
+                           "st.global.v2.u8",
+                           "st.relaxed.cta.b32",
+                           "st.relaxed.gpu.v2.u64"}) {
+    const Form form = parsed(text);
+    const bool shared = form.space == "shared";
+    const unsigned wide = form.in_register();
+    std::string body;
+    for (unsigned k = 0; k < form.count; ++k) {
+      body += "ld.global.b" + std::to_string(8 * wide) + " %r" + std::to_string(k) + ", [%in+" +
+              std::to_string(wide * k) + "];\n";
+    }
+    if (shared) body += copied("ld.global", "%out", "st.shared", "%mine");
+    body += form.text + " [" + (shared ? "%mine" : "%out") + "], " + registers(form) + ";\n";
+    if (shared) body += copied("ld.shared", "%mine", "st.global", "%out");
+    const std::vector<uint8_t> out = run(kernel(form, body));
+    for (unsigned at = 0; at < kThreads * kBytes; ++at) {
+      const unsigned thread = at / kBytes, k = at % kBytes / form.size, byte = at % form.size;
+      const uint8_t expected = k >= form.count ? 0xee : bytes_[thread * kBytes + k * wide + byte];
+      ASSERT_EQ(out[at], expected) << text << ", byte " << at;
+    }
+  }
+}
+
+TEST_F(PtxForms, Parameters) {
+  for (const char* text :
+       {"ld.param.u8", "ld.param.s8", "ld.param.s32", "ld.param.u32", "ld.param.b32",
+        "ld.param.f32", "ld.param.u64", "ld.param.f64", "ld.param.v2.u32", "ld.param.v2.f32",
+        "ld.param.v2.u8", "ld.param.v4.u8"}) {
+    const Form form = parsed(text);
+    const uint64_t given = 0x8182838485868788;
+    const std::string bits = std::to_string(8 * form.in_register());
+    std::string body = form.text + " " + registers(form) + ", [given];\n";
+    for (unsigned k = 0; k < form.count; ++k) {
+      body += "st.global.b" + bits + " [%out+" + std::to_string(form.in_register() * k) + "], %r" +
+              std::to_string(k) + ";\n";
+    }
+    PtxModule module(
+        ".visible .entry k(.param .u64 out, .param .align 8 .b8 given[8])\n{\n.reg .b64 %out; "
+        ".reg .b" +
+        bits + " %r<4>;\nld.param.u64 %out, [out];\n" + body + "ret;\n}\n");
+    uint64_t* out = memory<uint64_t>(1);
+    EXPECT_EQ(module.launch("k", 1, 1, 0, out, given), cudaSuccess) << text;
+    EXPECT_EQ(fault(), "none") << text;
+    uint64_t expected = 0;
+    for (unsigned k = 0; k < form.count; ++k) {
+      const unsigned unused = 64 - 8 * form.size;
+      const uint64_t first = given >> (8 * form.size * k) << unused;
+      const uint64_t number = form.is_signed
+                                  ? static_cast<uint64_t>(static_cast<int64_t>(first) >> unused)
+                                  : first >> unused;
+      const unsigned wide = 8 * form.in_register();
+      expected |= (wide == 64 ? number : number & ((uint64_t{1} << wide) - 1)) << wide * k;
+    }
+    EXPECT_EQ(*out, expected) << text;
+  }
+}
+
+TEST_F(PtxForms, Constants) {
+  for (const char* text : {"ld.const.u32", "ld.const.f32"}) {
+    PtxModule module(
+        std::string(".const .align 4 .u32 table[2] = {7, 0x3f800001};\n"
+                    ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %out; .reg .b32 %r;\n"
+                    "ld.param.u64 %out, [out]; ") +
+        text + " %r, [table+4]; st.global.b32 [%out], %r; ret;\n}\n");
+    uint32_t* out = memory<uint32_t>(1);
+    EXPECT_EQ(module.launch("k", 1, 1, 0, out), cudaSuccess);
+    EXPECT_EQ(fault(), "none") << text;
+    EXPECT_EQ(*out, 0x3f800001u) << text;
+  }
+}
+
+// Of 64 threads, each with 3 and its number: what is in the cell then, and what the last one read.
+TEST_F(PtxForms, Atomics) {
+  const struct {
+    const char* text;
+    const char* type;  // of the operand: the number, or another one
+    uint64_t before, after;
+    const char* operand = "%i";
+  } all[] = {
+      {"atom.shared.add.u32", "b32", 5, 5 + 64 * 63 / 2},
+      {"atom.shared.add.f32", "b32", 0, 0x42800000, "0f3F800000"},  // 64.0
+      {"atom.shared.min.s32", "b32", 9, 0},
+      {"atom.shared.or.b32", "b32", 64, 127},
+      {"atom.shared.add.u64", "b64", uint64_t{1} << 33, (uint64_t{1} << 33) + 64 * 63 / 2, "%w"},
+      {"atom.cas.relaxed.cta.b32", "b32", 5, 77, "5, 77"},
+      {"atom.global.add.u64", "b64", uint64_t{1} << 33, (uint64_t{1} << 33) + 64 * 63 / 2, "%w"},
+      {"atom.global.min.s32", "b32", 9, 0},
+      {"atom.global.xor.b32", "b32", 256, 256},
+      {"atom.relaxed.gpu.global.add.s32", "b32", 1, 1 + 64 * 63 / 2},
+      {"atom.relaxed.cta.global.add.u32", "b32", 1, 1 + 64 * 63 / 2},
+      {"atom.acq_rel.gpu.global.add.u32", "b32", 1, 1 + 64 * 63 / 2},
+      {"atom.add.release.gpu.u32", "b32", 1, 1 + 64 * 63 / 2},
+      {"atom.add.noftz.bf16x2", "b32", 0, 0x42804280, "%ones"},
+      {"red.relaxed.gpu.global.add.s32", "b32", 1, 1 + 64 * 63 / 2},
+      {"red.relaxed.cta.global.add.u32", "b32", 1, 1 + 64 * 63 / 2},
+      {"red.shared.add.u32", "b32", 5, 5 + 64 * 63 / 2},
+  };
+  for (const auto& one : all) {
+    const std::string text = one.text;
+    const bool shared = text.find(".shared") != std::string::npos, returns = text[0] == 'a';
+    const std::string cell = shared ? "tile" : "%out", bits = one.type;
+    PtxModule module(
+        ".visible .entry k(.param .u64 out)\n{\n.shared .align 8 .b8 tile[8];\n"
+        ".reg .b64 %out, %w; .reg .b32 %i, %ones; .reg ." +
+        bits +
+        " %r; .reg .pred %p;\n"
+        "ld.param.u64 %out, [out]; mov.u32 %i, %tid.x; cvt.u64.u32 %w, %i; "
+        "mov.b32 %ones, 0x3f803f80; setp.ne.u32 %p, %i, 0; @%p bra wait;\n" +
+        (shared ? "ld.global." + bits + " %r, [%out]; st.shared." + bits + " [tile], %r;\n" : "") +
+        "wait: bar.sync 0;\n" + text + (returns ? " %r," : "") + " [" + cell + "], " + one.operand +
+        ";\nbar.sync 0; @%p bra end;\n" +
+        (shared ? "ld.shared." + bits + " %r, [tile]; st.global." + bits + " [%out], %r;\n" : "") +
+        "end: ret;\n}\n");
+    uint64_t* out = memory<uint64_t>(1);
+    *out = one.before;
+    EXPECT_EQ(module.launch("k", 1, kThreads, 0, out), cudaSuccess) << text;
+    EXPECT_EQ(fault(), "none") << text;
+    EXPECT_EQ(*out, one.after) << text;
+  }
+}
+
+// What orders, ends or hints: the kernel gives what it gives without.
+TEST_F(PtxForms, OrderAndEnd) {
+  for (const char* text :
+       {"fence.acq_rel.gpu", "fence.acq_rel.cta", "membar.cta", "membar.gl", "nanosleep.u32 5",
+        "griddepcontrol.wait", "griddepcontrol.launch_dependents",
+        "barrier.cluster.arrive; barrier.cluster.wait", "setp.eq.u32 %p, %i, 77; @%p exit",
+        "setp.eq.u32 %p, %i, 77; @%p trap", "fence.sc.cta", "prefetch.global.L2 [%out]",
+        "prefetchu.L1 [%out]", "discard.global.L2 [%out], 128", "isspacep.local %p, %out; @%p exit",
+        "mapa.u64 %out, %out, 0",
+        ".local .align 4 .b8 mine[4]; .reg .b32 %f; st.local.u32 [mine], %i; mov.u32 %i, 0; "
+        "ld.local.f32 %f, [mine]; mov.b32 %i, %f",
+        "cvta.to.global.u64 %w, %out; cvta.global.u64 %out, %w",
+        "setp.eq.u32 %p, %i, 0; @%p cp.async.cg.shared.global.L2::128B [tile], [%out], 16; "
+        "cp.async.wait_all"}) {
+    PtxModule module(
+        std::string(".visible .entry k(.param .u64 out)\n{\n.shared .align 16 .b8 tile[16];\n"
+                    ".reg .b64 %out, %w; .reg .b32 %i; .reg .pred %p;\n"
+                    "ld.param.u64 %out, [out]; mov.u32 %i, %tid.x;\n") +
+        text +
+        ";\nmul.wide.u32 %w, %i, 4; add.u64 %w, %out, %w; st.global.u32 [%w], %i; ret;\n}\n");
+    uint32_t* out = memory<uint32_t>(kThreads);
+    EXPECT_EQ(module.launch("k", 1, kThreads, 0, out), cudaSuccess) << text;
+    EXPECT_EQ(fault(), "none") << text;
+    for (uint32_t i = 0; i < kThreads; ++i) ASSERT_EQ(out[i], i) << text;
+  }
+}
+
+}  // namespace
+}  // namespace kernkit::simulator

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernkit/simulator/runtime.h"
+#include "place.h"
+
+namespace kernkit::simulator::place {
+
+/// The test's.
+CudaRuntime& runtime();
+
+}  // namespace kernkit::simulator::place

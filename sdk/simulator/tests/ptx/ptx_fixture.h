@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ptx: a test of kernels in PTX text, by the machine or on a GPU.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "place.h"
+
+#if defined(KERNKIT_CUDA_ERRORS)  // kernkit's header, which has less than NVIDIA's
+typedef struct CUlib_st* cudaLibrary_t;
+extern "C" {
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void*, void**, unsigned,
+                                void*, void**, unsigned);
+cudaError_t cudaLibraryUnload(cudaLibrary_t library);
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name);
+}
+#endif
+
+namespace kernkit::simulator {
+
+/// Adds the instructions of a PTX text, "add.s32", and the test that runs to the file that the
+/// environment names: see test_ptx_forms.py.
+inline void note_forms(const std::string& text) {
+  const char* path = std::getenv("KERNKIT_PTX_FORMS");
+  if (path == nullptr) return;
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  std::ofstream file(path, std::ios::app);
+  // Behind a brace, a semicolon, a label or a guard.
+  static const std::regex statement(
+      R"((?:^|[;{}\n:])\s*(?:@!?%?\w+\s+)?([a-z]\w*(?:\.[\w:]+)*)\s*(?=[^:\w.]))");
+  for (std::sregex_iterator one(text.begin(), text.end(), statement), end; one != end; ++one) {
+    file << (*one)[1] << ' ' << test->test_suite_name() << '.' << test->name() << '\n';
+  }
+}
+
+/// Writes a text to a file of its own in the folder that the environment names, for ptxas.
+inline void keep_text(const std::string& text) {
+  const char* folder = std::getenv("KERNKIT_PTX_TEXTS");
+  if (folder == nullptr) return;
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  std::string name = std::string(test->test_suite_name()) + "." + test->name() + "." +
+                     std::to_string(std::hash<std::string>()(text)) + ".ptx";
+  std::replace(name.begin(), name.end(), '/', '-');
+  std::ofstream(std::string(folder) + "/" + name) << text;
+}
+
+/// PTX text that is loaded as a program loads it, whose kernels are known by their names.
+class PtxModule {
+ public:
+  explicit PtxModule(const std::string& body, const std::string& target = "sm_90") {
+    note_forms(body);
+    const std::string text = ".version 8.7\n.target " + target + "\n.address_size 64\n" + body;
+    keep_text(text);
+    EXPECT_EQ(
+        cudaLibraryLoadData(&library_, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+        cudaSuccess)
+        << text;
+  }
+  ~PtxModule() { (void)cudaLibraryUnload(library_); }
+  PtxModule(const PtxModule&) = delete;
+  PtxModule& operator=(const PtxModule&) = delete;
+
+  /// Launches the kernel `name` of the module.
+  template <class... Arguments>
+  cudaError_t launch(const char* name, dim3 grid, dim3 block, size_t shared_memory,
+                     Arguments... arguments) {
+    return launch_on(nullptr, name, grid, block, shared_memory, arguments...);
+  }
+  template <class... Arguments>
+  cudaError_t launch_on(cudaStream_t stream, const char* name, dim3 grid, dim3 block,
+                        size_t shared_memory, Arguments... arguments) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared_memory;
+    config.stream = stream;
+    return launch_by(config, name, arguments...);
+  }
+  template <class... Arguments>
+  cudaError_t launch_by(const cudaLaunchConfig_t& config, const char* name,
+                        Arguments... arguments) const {
+    cudaKernel_t kernel = nullptr;
+    const cudaError_t unknown = cudaLibraryGetKernel(&kernel, library_, name);
+    if (unknown != cudaSuccess) return unknown;
+    void* addresses[] = {&arguments..., nullptr};
+    return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses);
+  }
+
+ private:
+  cudaLibrary_t library_ = nullptr;
+};
+
+class Ptx : public ::testing::Test {
+ protected:
+  Ptx() : why_not_(place::begin()) {}
+  ~Ptx() override { place::end(); }
+  void SetUp() override {
+    if (!why_not_.empty()) GTEST_SKIP() << why_not_;
+  }
+
+  /// Memory of the device that the host may touch as well.
+  template <class T>
+  T* memory(size_t count) {
+    T* pointer = nullptr;
+    cudaMallocManaged(&pointer, count * sizeof(T));
+    if (count > 0) std::memset(static_cast<void*>(pointer), 0, count * sizeof(T));
+    return pointer;
+  }
+  template <class T>
+  T* memory(const std::vector<T>& values) {
+    T* pointer = memory<T>(values.size());
+    std::copy(values.begin(), values.end(), pointer);
+    return pointer;
+  }
+  static std::string fault() { return place::fault(); }
+
+ private:
+  std::string why_not_;
+};
+
+}  // namespace kernkit::simulator

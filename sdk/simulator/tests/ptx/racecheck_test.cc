@@ -1,0 +1,826 @@
+// SPDX-License-Identifier: Apache-2.0
+// Races in shared and global memory: which are found, and which accesses are ordered.
+#include "kernkit/simulator/racecheck.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "place_machine.h"
+#include "platform/sanitizers.h"
+#include "ptx_fixture.h"
+
+extern "C" cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                                      size_t size);
+
+namespace kernkit::simulator {
+namespace {
+
+std::string text_of(const RaceCheck& check) {
+  std::string text;
+  for (const Race& race : check.races()) {
+    text += (text.empty() ? "" : "; ") + std::to_string(race.count) + ": " + race.sentence;
+  }
+  return text.empty() ? "none" : text;
+}
+
+class PtxRaces : public Ptx {
+ protected:
+  // What is said of a kernel of 64 threads whose thread i has i in %i, in %mine the address of
+  // element i of shared memory and in %other that of element 63 - i; "none" of one without races.
+  std::string races(const std::string& body, dim3 grid = 1, RaceLevel level = RaceLevel::kError) {
+    PtxModule module(
+        ".file 1 \"/src/raced.cu\"\n.visible .entry raced()\n{\n"
+        ".reg .b64 %y<4>;\n.reg .b32 %i, %mine, %other, %first, %r<9>;\n.reg .pred %p<4>, %lower;\n"
+        ".shared .align 16 .b8 tile[256];\nmov.u32 %i, %tid.x;\nmov.u32 %first, tile;\n"
+        "mad.lo.u32 %mine, %i, 4, %first;\nsub.u32 %r1, 63, %i;\n"
+        "mad.lo.u32 %other, %r1, 4, %first;\nsetp.lt.u32 %lower, %i, 32;\n" +
+        body + "\nret;\n}\n");
+    const RaceCheck check(level);
+    const cudaError_t error = module.launch("raced", grid, 64, 0);
+    EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
+    return text_of(check);
+  }
+};
+
+const std::string kStore = ".loc 1 5 3\nst.shared.u32 [%mine], %i;\n";
+const std::string kLoad = ".loc 1 7 3\nld.shared.u32 %r2, [%other];\n";
+const std::string kBarrier = "bar.sync 0;\n";
+
+TEST_F(PtxRaces, LoadBehindAStore) {
+  EXPECT_EQ(
+      races(kStore + kLoad),
+      "32: raced: block [0, 0, 0], thread [32, 0, 0]: stores byte 128 of shared memory "
+      "(raced.cu:5), which thread [31, 0, 0] loaded (raced.cu:7), with nothing between that "
+      "orders them; 32: raced: block [0, 0, 0], thread [32, 0, 0]: loads byte 124 of shared "
+      "memory (raced.cu:7), which thread [31, 0, 0] stored (raced.cu:5), with nothing between "
+      "that orders them");
+  EXPECT_EQ(races(kStore + kBarrier + kLoad), "none");
+}
+
+TEST_F(PtxRaces, StoreBehindALoad) {
+  const std::string twice = kStore + kBarrier + kLoad + "add.u32 %i, %i, 9;\n.loc 1 9 3\n";
+  const std::string first = races(twice + "st.shared.u32 [%mine], %i;");
+  EXPECT_NE(first.find("stores byte 0 of shared memory (raced.cu:9), which thread [63, 0, 0] "
+                       "loaded (raced.cu:7)"),
+            std::string::npos)
+      << first;
+  EXPECT_EQ(races(twice + kBarrier + "st.shared.u32 [%mine], %i;"), "none");
+}
+
+// All write one place: a race if the values differ.
+TEST_F(PtxRaces, EqualValuesAreSilent) {
+  EXPECT_EQ(races("mov.u32 %r3, 7;\nst.shared.u32 [%first], %r3;\nld.shared.u32 %r2, [%first];"),
+            "none");
+  const std::string different =
+      races("shr.u32 %r3, %i, 5;\n.loc 1 5 3\nst.shared.u32 [%first], %r3;");
+  EXPECT_NE(different.find("stores byte 0 of shared memory (raced.cu:5), which thread [31, 0, 0] "
+                           "stored (raced.cu:5)"),
+            std::string::npos)
+      << different;
+}
+
+TEST_F(PtxRaces, LanesOfAWarpAreOrdered) {
+  EXPECT_EQ(races("xor.b32 %r3, %i, 1;\nmad.lo.u32 %r3, %r3, 4, %first;\n" + kStore +
+                  "ld.shared.u32 %r2, [%r3];"),
+            "none");
+}
+
+// As CUDA has it, they are only by __syncwarp() and barriers, not by what else lanes meet at.
+TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
+  const auto of_lanes = [&](const std::string& between, const std::string& behind = "") {
+    return races(".loc 1 5 3\nst.shared.u32 [%mine], %i;\n" + between +
+                     "xor.b32 %r3, %i, 1;\nmad.lo.u32 %r3, %r3, 4, %first;\n.loc 1 7 3\n"
+                     "ld.shared.u32 %r2, [%r3];\n" +
+                     behind,
+                 1, RaceLevel::kWarn);
+  };
+  const std::string text =
+      "64: raced: block [0, 0, 0], thread [0, 0, 0]: loads byte 4 of shared memory (raced.cu:7), "
+      "which thread [1, 0, 0] stored (raced.cu:5), with no __syncwarp() between that orders them";
+  EXPECT_EQ(of_lanes(""), text);
+  EXPECT_EQ(of_lanes("shfl.sync.bfly.b32 %r4, %i, 1, 31, -1;\n"), text);
+  EXPECT_EQ(of_lanes("vote.sync.any.pred %p1, %lower, -1;\n"), text);
+  EXPECT_EQ(of_lanes("bar.warp.sync -1;\n"), "none");
+  EXPECT_EQ(of_lanes("bar.sync 0;\n"), "none");
+  // A mask of half of the lanes, of pairs, and of pairs that are others.
+  EXPECT_EQ(of_lanes("and.b32 %r4, %i, 16;\nshl.b32 %r4, 65535, %r4;\nbar.warp.sync %r4;\n"),
+            "none");
+  EXPECT_EQ(of_lanes("and.b32 %r4, %i, 30;\nshl.b32 %r4, 3, %r4;\nbar.warp.sync %r4;\n"), "none");
+  EXPECT_EQ(of_lanes("and.b32 %r4, %i, 29;\nshl.b32 %r4, 5, %r4;\nbar.warp.sync %r4;\n"), text);
+  // Where one half waits before a branch joins, and the other one within it.
+  EXPECT_EQ(of_lanes("and.b32 %r4, %i, 1;\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra even;\n"
+                     "bar.warp.sync -1;\nbra both;\neven: bar.warp.sync -1;\nboth:\n"),
+            "none");
+  // A store behind the loads of others.
+  const std::string again = "add.u32 %r4, %i, 9;\n.loc 1 9 3\nst.shared.u32 [%mine], %r4;\n";
+  EXPECT_NE(of_lanes("bar.warp.sync -1;\n", again)
+                .find("stores byte 0 of shared memory (raced.cu:9), which thread [1, 0, 0] loaded "
+                      "(raced.cu:7), with no __syncwarp()"),
+            std::string::npos);
+  EXPECT_EQ(of_lanes("bar.warp.sync -1;\n", "bar.warp.sync -1;\n" + again), "none");
+  // All read one word, and one of them stores it.
+  const auto of_one = [&](const std::string& lane) {
+    return races("ld.shared.u32 %r2, [%first];\nsetp.eq.u32 %p1, %i, " + lane +
+                     ";\n@%p1 st.shared.u32 [%first], 7;",
+                 1, RaceLevel::kWarn);
+  };
+  EXPECT_NE(of_one("0").find("which thread [31, 0, 0] loaded"), std::string::npos) << of_one("0");
+  EXPECT_NE(of_one("31").find("which thread [0, 0, 0] loaded"), std::string::npos) << of_one("31");
+}
+
+// What one warp changes of a word, and what another reads of it, are different bytes.
+TEST_F(PtxRaces, BytesAreApart) {
+  EXPECT_EQ(races("add.u32 %r3, %first, %i;\nst.shared.u8 [%r3], %i;\nld.shared.u8 %r2, [%r3];"),
+            "none");
+}
+
+TEST_F(PtxRaces, NumberedBarriers) {
+  EXPECT_EQ(races(kStore + "bar.sync 3, 64;\n" + kLoad), "none");
+  // The upper warp waits for the lower one, which goes on.
+  const std::string one_way = "@!%lower bra consumer;\n" + kStore +
+                              "bar.arrive 2, 64;\nbra end;\nconsumer:\n"
+                              "bar.sync 2, 64;\n" +
+                              kLoad + "end:";
+  EXPECT_EQ(races(one_way), "none");
+  const std::string late = "@!%lower bra consumer;\nbar.arrive 2, 64;\n" + kStore +
+                           "bra end;\nconsumer:\n"
+                           "bar.sync 2, 64;\n" +
+                           kLoad + "end:";
+  EXPECT_NE(races(late), "none");
+}
+
+TEST_F(PtxRaces, AtomicsOrder) {
+  const std::string zero = "st.shared.u32 [%first], 0;\nbar.sync 0;\n";
+  EXPECT_EQ(races(zero + "red.shared.add.u32 [%first], 1;"), "none");
+  EXPECT_NE(races(zero + "red.shared.add.u32 [%first], 1;\nld.shared.u32 %r2, [%first];"), "none");
+  // The lower warp stores, then counts; the upper one counts until it sees that.
+  EXPECT_EQ(races("add.u32 %r4, %first, 128;\nst.shared.u32 [%r4], 0;\nbar.sync 0;\n"
+                  "@!%lower bra wait;\n" +
+                  kStore +
+                  "membar.cta;\nred.shared.add.u32 [%r4], 1;\n"
+                  "bra end;\nwait: atom.shared.add.u32 %r3, [%r4], 0;\nsetp.lt.u32 %p1, %r3, 32;\n"
+                  "@%p1 bra wait;\n" +
+                  kLoad + "end:"),
+            "none");
+}
+
+// A block begins without what another one did in its shared memory.
+TEST_F(PtxRaces, OfEachBlockForItself) {
+  EXPECT_EQ(races(kStore, 300), "none");
+  const std::string of_many = races(kStore + kLoad, 300);
+  EXPECT_EQ(of_many.substr(0, 40), "9600: raced: block [0, 0, 0], thread [32");
+}
+
+TEST_F(PtxRaces, OnlyWhileItLives) {
+  const auto told = tell_order;
+  {
+    const RaceCheck check;
+    { const RaceCheck second; }
+    EXPECT_NE(tell_order, tell_nobody);
+  }
+  EXPECT_EQ(tell_order, told);  // the runtime's work costs what it did
+  EXPECT_EQ(races("ret;"), "none");
+}
+
+// What is said of a kernel whose thread i of all has i in %i, and in %mine and %other the addresses
+// of elements i and n - 1 - i of global memory.
+class PtxGlobalRaces : public Ptx {
+ protected:
+  static constexpr unsigned kCount = 128;
+
+  std::string races(const std::string& body, unsigned grid = 2, unsigned block = 64,
+                    RaceLevel level = RaceLevel::kError) {
+    const RaceCheck check(level);
+    PtxModule module(
+        ".file 1 \"/src/raced.cu\"\n.visible .entry raced(.param .u64 x)\n{\n"
+        ".reg .b64 %x, %y<4>, %mine, %other;\n.reg .b32 %i, %t, %r<9>;\n.reg .pred %p<4>;\n"
+        ".shared .align 4 .b8 last[4];\n"
+        "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %t, %tid.x;\n"
+        "mad.lo.u32 %i, %r1, %r2, %t;\nld.param.u64 %x, [x];\nmul.wide.u32 %y1, %i, 4;\n"
+        "add.u64 %mine, %x, %y1;\nsub.u64 %other, %x, %y1;\nadd.u64 %other, %other, 508;\n"
+        "setp.eq.u32 %p0, %t, 0;\n" +
+        body + "\nret;\n}\n");
+    const cudaError_t error = module.launch("raced", grid, block, 0, x_);
+    EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
+    return text_of(check);
+  }
+  // `writes` stores in the first 32 elements, `reads` loads them.
+  static std::string two_kernels() {
+    std::string text = ".file 1 \"/src/raced.cu\"\n";
+    for (const char* one : {"writes", "reads"}) {
+      text += std::string(".visible .entry ") + one +
+              "(.param .u64 x)\n{\n.reg .b64 %x, %y;\n.reg .b32 %t;\n"
+              "ld.param.u64 %x, [x];\nmov.u32 %t, %tid.x;\nmul.wide.u32 %y, %t, 4;\nadd.u64 %x, "
+              "%x, %y;\n"
+              "add.u32 %t, %t, 1;\n" +
+              (one[0] == 'w' ? ".loc 1 5 3\nst.global.u32 [%x], %t;"
+                             : ".loc 1 9 3\nld.global.u32 %t, [%x];") +
+              "\nret;\n}\n";
+    }
+    return text;
+  }
+
+  // Behind what every kernel uses there is a counter.
+  unsigned* x_ = memory<unsigned>(kCount + 8);
+};
+
+const std::string kStoreMine = ".loc 1 5 3\nadd.u32 %r3, %i, 1;\nst.global.u32 [%mine], %r3;\n";
+const std::string kLoadOther = ".loc 1 7 3\nld.global.u32 %r4, [%other];\n";
+
+TEST_F(PtxGlobalRaces, OfTwoBlocks) {
+  EXPECT_EQ(
+      races(kStoreMine + kLoadOther),
+      "64: raced: block [1, 0, 0], thread [0, 0, 0]: stores byte 256 of 544 bytes of global "
+      "memory (raced.cu:5), which block [0, 0, 0], thread [63, 0, 0] loaded (raced.cu:7), with "
+      "nothing between that orders them; 64: raced: block [1, 0, 0], thread [0, 0, 0]: loads "
+      "byte 252 of 544 bytes of global memory (raced.cu:7), which block [0, 0, 0], thread [63, "
+      "0, 0] stored (raced.cu:5), with nothing between that orders them");
+  EXPECT_EQ(races(kStoreMine + "ld.global.u32 %r4, [%mine];"), "none");
+  // A barrier is of one block.
+  EXPECT_NE(races(kStoreMine + "bar.sync 0;\n" + kLoadOther), "none");
+}
+
+TEST_F(PtxGlobalRaces, OfTwoWarps) {
+  const std::string first = races(kStoreMine + kLoadOther, 1, 128);
+  EXPECT_NE(first.find("raced: block [0, 0, 0], thread [64, 0, 0]: stores byte 256 of 544 bytes of "
+                       "global memory "
+                       "(raced.cu:5), which thread [63, 0, 0] loaded (raced.cu:7)"),
+            std::string::npos)
+      << first;
+  EXPECT_EQ(races(kStoreMine + "bar.sync 0;\n" + kLoadOther, 1, 128), "none");
+}
+
+TEST_F(PtxGlobalRaces, OfTwoLanes) {
+  const auto of_lanes = [&](const std::string& between, RaceLevel level) {
+    return races(kStoreMine + between + ".loc 1 7 3\nld.global.u32 %r4, [%x+4];\n", 1, 32, level);
+  };
+  EXPECT_EQ(of_lanes("", RaceLevel::kError), "none");
+  EXPECT_EQ(of_lanes("", RaceLevel::kWarn),
+            "31: raced: block [0, 0, 0], thread [0, 0, 0]: loads byte 4 of 544 bytes of global "
+            "memory (raced.cu:7), which thread [1, 0, 0] stored (raced.cu:5), with no "
+            "__syncwarp() between that orders them");
+  EXPECT_EQ(of_lanes("bar.warp.sync -1;\n", RaceLevel::kWarn), "none");
+  for (const std::string lane : {"0", "31"}) {
+    const std::string text = races("ld.global.u32 %r4, [%x];\nsetp.eq.u32 %p1, %i, " + lane +
+                                       ";\n@%p1 st.global.u32 [%x], 7777;",
+                                   1, 32, RaceLevel::kWarn);
+    EXPECT_NE(text.find("thread [" + lane + ", 0, 0]: stores byte 0"), std::string::npos) << text;
+    x_[0] = 0;
+  }
+}
+
+TEST_F(PtxGlobalRaces, EqualValuesAndAtomicsAreSilent) {
+  EXPECT_EQ(races("st.global.u32 [%x], 7;\nld.global.u32 %r4, [%x];"), "none");
+  EXPECT_NE(races("st.global.u32 [%x], %i;"), "none");
+  // The byte that differs is named.
+  const std::string second = races(
+      "mov.u32 %r3, %ctaid.x;\nshl.b32 %r3, %r3, 8;\nadd.u32 %r3, %r3, 255;\n"
+      "st.global.u32 [%x], %r3;");
+  EXPECT_NE(second.find("stores byte 1 of 544 bytes of global memory"), std::string::npos)
+      << second;
+  EXPECT_EQ(races("red.global.add.u32 [%x], 1;\natom.global.add.u32 %r4, [%x], 1;"), "none");
+  EXPECT_NE(races("red.global.add.u32 [%x], 1;\nld.global.u32 %r4, [%x];"), "none");
+  EXPECT_NE(races("atom.relaxed.cta.global.add.u32 %r4, [%x], 1;"), "none");
+}
+
+// The last block to come reads what all have stored: as far as their fences reach.
+TEST_F(PtxGlobalRaces, FencesAndACounter) {
+  const auto of_last = [&](const std::string& fence,
+                           const std::string& add = "atom.global.add.u32") {
+    x_[kCount] = 0;
+    return races(kStoreMine + "bar.sync 0;\n@!%p0 bra wait;\n" + fence + "\n" + add +
+                     " %r5, [%x+512], 1;\nst.shared.u32 [last], %r5;\nwait: bar.sync 0;\n"
+                     "ld.shared.u32 %r5, [last];\nsetp.ne.u32 %p1, %r5, 3;\n@%p1 bra end;\n" +
+                     kLoadOther + "end:",
+                 4, 32);
+  };
+  EXPECT_EQ(of_last("membar.gl;"), "none");
+  EXPECT_EQ(of_last("fence.acq_rel.gpu;"), "none");
+  EXPECT_EQ(of_last("", "atom.acq_rel.gpu.global.add.u32"), "none");
+  EXPECT_NE(of_last(""), "none");
+  EXPECT_NE(of_last("membar.cta;"), "none");
+  EXPECT_NE(of_last("membar.gl;", "atom.relaxed.cta.global.add.u32"), "none");
+}
+// One block waits for a flag of the other's.
+TEST_F(PtxGlobalRaces, FencesAndAFlag) {
+  const auto of_waiter = [&](const std::string& store, const std::string& load) {
+    std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
+    return races("setp.eq.u32 %p1, %r1, 1;\n@%p1 bra waits;\n" + kStoreMine + "bar.sync 0;\n@%p0 " +
+                 store + "\nbra end;\nwaits:\n@!%p0 bra go;\nagain: " + load +
+                 "\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 bra again;\ngo: bar.sync 0;\n" + kLoadOther +
+                 "end:");
+  };
+  EXPECT_EQ(of_waiter("st.release.gpu.global.u32 [%x+512], 1;",
+                      "ld.acquire.gpu.global.u32 %r5, [%x+512];"),
+            "none");
+  EXPECT_NE(
+      of_waiter("st.volatile.global.u32 [%x+512], 1;", "ld.volatile.global.u32 %r5, [%x+512];"),
+      "none");
+}
+
+// Atomics of launches that nothing orders are no race, as far as their scopes reach.
+TEST_F(PtxGlobalRaces, AtomicsInTwoStreams) {
+  const auto both = [&](const std::string& first, const std::string& second) {
+    std::string text = ".file 1 \"/src/raced.cu\"\n";
+    for (const auto& [name, does] : {std::pair{"first", first}, {"second", second}}) {
+      text += std::string(".visible .entry ") + name +
+              "(.param .u64 x)\n{\n.reg .b64 %x;\n.reg .b32 %r;\nld.param.u64 %x, [x];\n"
+              "mov.u32 %r, 3;\n" +
+              does + "\nret;\n}\n";
+    }
+    PtxModule module(text);
+    const RaceCheck check;
+    unsigned* x = memory<unsigned>(1);
+    for (const char* name : {"first", "second"}) {
+      cudaStream_t stream = nullptr;
+      cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+      EXPECT_EQ(module.launch_on(stream, name, 1, 32, 0, x), cudaSuccess);
+    }
+    cudaDeviceSynchronize();
+    return text_of(check);
+  };
+  const std::string adds = "red.global.add.u32 [%x], 1;",
+                    takes = "atom.global.inc.u32 %r, [%x], 9;";
+  EXPECT_EQ(both(adds, adds), "none");
+  EXPECT_EQ(both(adds, takes), "none");
+  EXPECT_EQ(both("st.release.gpu.global.u32 [%x], 1;", "ld.acquire.gpu.global.u32 %r, [%x];"),
+            "none");
+  EXPECT_NE(both(adds, "ld.global.u32 %r, [%x];"), "none");
+  EXPECT_NE(both("st.global.u32 [%x], %r;", adds), "none");
+  EXPECT_NE(both(adds, "red.relaxed.cta.global.add.u32 [%x], 1;"), "none");
+}
+
+TEST_F(PtxGlobalRaces, OfTwoStreams) {
+  cudaStream_t streams[2];
+  for (cudaStream_t& one : streams) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  cudaEvent_t event;
+  cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  const auto both = [&](const std::function<void()>& between, int second) {
+    const RaceCheck check;
+    PtxModule module(two_kernels());
+    unsigned* x = memory<unsigned>(kCount);
+    EXPECT_EQ(module.launch_on(streams[0], "writes", 1, 32, 0, x), cudaSuccess);
+    between();
+    EXPECT_EQ(module.launch_on(streams[second], "reads", 1, 32, 0, x), cudaSuccess);
+    cudaDeviceSynchronize();
+    return text_of(check);
+  };
+  EXPECT_EQ(
+      both([] {}, 1),
+      "32: reads: block [0, 0, 0], thread [0, 0, 0]: loads byte 0 of 512 bytes of global memory "
+      "(raced.cu:9), which writes, block [0, 0, 0], thread [0, 0, 0] stored (raced.cu:5), with "
+      "nothing between that orders them");
+  EXPECT_EQ(both([] {}, 0), "none");
+  EXPECT_EQ(both([&] { cudaStreamSynchronize(streams[0]); }, 1), "none");
+  EXPECT_EQ(both([&] { cudaDeviceSynchronize(); }, 1), "none");
+  const auto record = [&] { cudaEventRecord(event, streams[0]); };
+  EXPECT_EQ(both(
+                [&] {
+                  record();
+                  cudaStreamWaitEvent(streams[1], event, 0);
+                },
+                1),
+            "none");
+  EXPECT_EQ(both(
+                [&] {
+                  record();
+                  cudaEventSynchronize(event);
+                },
+                1),
+            "none");
+  EXPECT_NE(both(record, 1), "none");
+  for (cudaStream_t one : streams) cudaStreamDestroy(one);
+  // The legacy stream waits for others, and they for it, unless they are non-blocking.
+  cudaStreamCreate(&streams[1]);
+  streams[0] = nullptr;
+  EXPECT_EQ(both([] {}, 1), "none");
+  cudaStreamDestroy(streams[1]);
+  cudaEventDestroy(event);
+}
+
+// A programmatic dependent launch: its kernel may begin while the kernel before it still runs.
+class PtxDependentLaunches : public PtxGlobalRaces {
+ protected:
+  PtxDependentLaunches() { cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking); }
+  ~PtxDependentLaunches() override { cudaStreamDestroy(stream_); }
+
+  // Thread i of each has the address of element i of x in %x, and of y in %y.
+  static std::string kernel(const char* name, const std::string& body) {
+    return std::string(".visible .entry ") + name +
+           "(.param .u64 x, .param .u64 y)\n{\n.reg .b64 %x, %y, %z;\n.reg .b32 %t, %r<4>;\n"
+           ".reg .pred %p;\nld.param.u64 %x, [x];\nld.param.u64 %y, [y];\nmov.u32 %t, %tid.x;\n"
+           "mul.wide.u32 %z, %t, 4;\nadd.u64 %x, %x, %z;\nadd.u64 %y, %y, %z;\n"
+           "setp.eq.u32 %p, %t, 0;\nadd.u32 %t, %t, 1;\n" +
+           body + "\nret;\n}\n";
+  }
+  // The races of `first`, which stores x unless it is another kernel, and of `second`.
+  std::string said(
+      const std::string& second, const std::string& first = kStoreX,
+      const std::function<void()>& between = [] {}, bool dependent = true) {
+    PtxModule module(".file 1 \"/src/dependent.cu\"\n" + kernel("first", first) +
+                     kernel("second", second));
+    cudaDeviceSynchronize();
+    std::memset(x_, 0, kCount * sizeof(*x_));
+    const RaceCheck check;
+    launch(module, "first", false);
+    between();
+    launch(module, "second", dependent);
+    cudaDeviceSynchronize();
+    return text_of(check);
+  }
+  void launch(const PtxModule& module, const char* name, bool dependent, unsigned* x = nullptr) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = dependent ? 1 : 0;
+    cudaLaunchConfig_t config{};
+    config.gridDim = 1;
+    config.blockDim = 64;
+    config.stream = stream_;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    EXPECT_EQ(module.launch_by(config, name, x != nullptr ? x : x_, y_), cudaSuccess);
+  }
+  static std::string early(const std::string& does, const std::string& did) {
+    return "64: second: block [0, 0, 0], thread [0, 0, 0]: " + does +
+           " byte 0 of 544 bytes of global memory (dependent.cu:9), which first, block [0, 0, 0], "
+           "thread [0, 0, 0] " +
+           did +
+           " (dependent.cu:5), with no cudaGridDependencySynchronize() between that orders them";
+  }
+
+  static constexpr const char* kStoreX =
+      "griddepcontrol.launch_dependents;\n.loc 1 5 3\nst.global.u32 [%x], %t;\n";
+  static constexpr const char* kLoadX = ".loc 1 9 3\nld.global.u32 %r1, [%x];\n";
+  static constexpr const char* kWait = "griddepcontrol.wait;\n";
+  cudaStream_t stream_ = nullptr;
+  unsigned* y_ = memory<unsigned>(kCount);
+};
+
+TEST_F(PtxDependentLaunches, AccessesBeforeTheWait) {
+  EXPECT_EQ(said(kLoadX), early("loads", "stored"));
+  EXPECT_EQ(said(std::string(kLoadX) + kWait), early("loads", "stored"));
+  EXPECT_EQ(said(std::string(kWait) + kLoadX), "none");
+  // What lets later kernels begin orders nothing.
+  EXPECT_EQ(said(std::string("griddepcontrol.launch_dependents;\n") + kLoadX + kWait),
+            early("loads", "stored"));
+  // Nor does it matter that the first one lets no kernel begin before it ends.
+  EXPECT_EQ(said(kLoadX, ".loc 1 5 3\nst.global.u32 [%x], %t;"), early("loads", "stored"));
+  const std::string store = ".loc 1 9 3\nadd.u32 %t, %t, 9; st.global.u32 [%x], %t;\n";
+  EXPECT_EQ(said(store + kWait), early("stores", "stored"));
+  EXPECT_EQ(said(store + kWait, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), early("stores", "loaded"));
+  EXPECT_EQ(said(kWait + store), "none");
+  // Other memory, and accesses that conflict with none.
+  EXPECT_EQ(said(".loc 1 9 3\nst.global.u32 [%y], %t;\n" + std::string(kWait) + kLoadX), "none");
+  EXPECT_EQ(said(kLoadX, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), "none");
+}
+TEST_F(PtxDependentLaunches, WhereStreamsLag) {
+  for (unsigned seed = 1; seed < 6; ++seed) {
+    place::runtime().set_seed(seed);
+    EXPECT_NE(said(kLoadX).find("with no cudaGridDependencySynchronize() between"),
+              std::string::npos)
+        << seed;
+    EXPECT_EQ(said(std::string(kWait) + kLoadX), "none") << seed;
+    EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaStreamSynchronize(stream_); }), "none") << seed;
+  }
+}
+TEST_F(PtxDependentLaunches, OneThreadWaitsForAll) {
+  const std::string one = std::string("@%p ") + kWait;
+  EXPECT_EQ(said(one + "bar.sync 0;\n" + kLoadX), "none");
+  EXPECT_NE(said(one + kLoadX), "none");  // the other warp
+}
+TEST_F(PtxDependentLaunches, LaunchesThatDoNotOverlap) {
+  EXPECT_EQ(said(
+                kLoadX, kStoreX, [] {}, false),
+            "none");
+  EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaStreamSynchronize(stream_); }), "none");
+  EXPECT_EQ(said(kLoadX, kStoreX, [] { cudaDeviceSynchronize(); }), "none");
+  // Other work comes between.
+  EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, stream_); }), "none");
+  cudaEvent_t event;
+  cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  EXPECT_EQ(said(kLoadX, kStoreX,
+                 [&] {
+                   cudaEventRecord(event, stream_);
+                   cudaStreamWaitEvent(stream_, event, 0);
+                 }),
+            "none");
+  cudaEventDestroy(event);
+  // As the legacy stream's does, for which a blocking stream waits.
+  cudaStreamDestroy(stream_);
+  cudaStreamCreate(&stream_);
+  EXPECT_NE(said(kLoadX), "none");
+  EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, nullptr); }), "none");
+}
+// The third of three may overlap the first one where the second lets it begin before it waits.
+TEST_F(PtxDependentLaunches, Three) {
+  const auto third = [&](const std::string& second, bool dependent = true) {
+    PtxModule module(".file 1 \"/src/dependent.cu\"\n" + kernel("first", kStoreX) +
+                     kernel("middle", second) + kernel("second", kLoadX + std::string(kWait)));
+    const RaceCheck check;
+    launch(module, "first", false);
+    launch(module, "middle", dependent, y_);
+    launch(module, "second", true);
+    launch(module, "first", false);  // which is ordered again
+    cudaDeviceSynchronize();
+    return text_of(check);
+  };
+  const std::string trigger = "griddepcontrol.launch_dependents;\n";
+  EXPECT_EQ(third(kWait + trigger), "none");
+  EXPECT_EQ(third(std::string(kWait)), "none");
+  EXPECT_EQ(third(trigger, false), "none");
+  EXPECT_EQ(third(trigger + kWait), early("loads", "stored"));
+  EXPECT_EQ(third(trigger), early("loads", "stored"));
+  EXPECT_EQ(third(""), early("loads", "stored"));
+}
+
+// What is said of two pieces of work of two streams, with something between; and of copies.
+class PtxCallRaces : public PtxGlobalRaces {
+ protected:
+  using Work = std::function<void(cudaStream_t)>;
+
+  void SetUp() override {
+    PtxGlobalRaces::SetUp();
+    for (cudaStream_t& one : streams_) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&event_, cudaEventDisableTiming);
+    cudaMalloc(reinterpret_cast<void**>(&d_), kBytes);
+    cudaMalloc(reinterpret_cast<void**>(&other_), kBytes);
+    cudaMallocHost(reinterpret_cast<void**>(&host_), kBytes);
+    std::memset(host_, 7, kBytes);
+    module_ = std::make_unique<PtxModule>(two_kernels());
+    work["writes"] = launch("writes");
+    work["reads"] = launch("reads");
+    work["copies to it"] = [&](cudaStream_t stream) {
+      cudaMemcpyAsync(d_, host_, kBytes, cudaMemcpyHostToDevice, stream);
+    };
+    work["copies from it"] = [&](cudaStream_t stream) {
+      cudaMemcpyAsync(host_, d_, kBytes, cudaMemcpyDeviceToHost, stream);
+    };
+    work["fills it"] = [&](cudaStream_t stream) { cudaMemsetAsync(d_, 5, kBytes, stream); };
+    work["copies within"] = [&](cudaStream_t stream) {
+      cudaMemcpyAsync(other_, d_ + 8, 32, cudaMemcpyDeviceToDevice, stream);
+    };
+  }
+  void TearDown() override {
+    cudaDeviceSynchronize();
+    for (cudaStream_t one : streams_) cudaStreamDestroy(one);
+    cudaEventDestroy(event_);
+    cudaFree(d_), cudaFree(other_), cudaFreeHost(host_);
+    PtxGlobalRaces::TearDown();
+  }
+  Work launch(const char* name) {
+    return [this, name](cudaStream_t stream) { module_->launch_on(stream, name, 1, 32, 0, d_); };
+  }
+  std::string said(
+      const std::string& first, const std::string& second,
+      const std::function<void(cudaStream_t, cudaStream_t)>& between = [](auto, auto) {}) {
+    cudaMemset(d_, 0, kBytes);
+    cudaDeviceSynchronize();
+    const RaceCheck check;
+    work.at(first)(streams_[0]);
+    between(streams_[0], streams_[1]);
+    work.at(second)(streams_[1]);
+    cudaDeviceSynchronize();
+    return text_of(check);
+  }
+  static std::string unordered(const std::string& text) {
+    return "1: " + text + ", with nothing between that orders them";
+  }
+
+  static constexpr size_t kBytes = 5 * 4096;  // pages of its own
+  std::map<std::string, Work> work;
+  cudaStream_t streams_[2];
+  cudaEvent_t event_;
+  unsigned *d_, *other_, *host_;
+  std::unique_ptr<PtxModule> module_;
+};
+
+TEST_F(PtxCallRaces, OfAKernelAndACall) {
+  const std::string bytes = " byte 0 of 20480 bytes of global memory";
+  const std::string stored =
+      ", which writes, block [0, 0, 0], thread [0, 0, 0] stored (raced.cu:5)";
+  const std::string loaded = ", which reads, block [0, 0, 0], thread [0, 0, 0] loaded (raced.cu:9)";
+  EXPECT_EQ(said("writes", "copies from it"),
+            unordered("cudaMemcpyAsync() on stream 2: loads" + bytes + stored));
+  EXPECT_EQ(said("reads", "copies to it"),
+            unordered("cudaMemcpyAsync() on stream 2: stores" + bytes + loaded));
+  EXPECT_EQ(said("reads", "fills it"),
+            unordered("cudaMemsetAsync() on stream 2: stores" + bytes + loaded));
+  EXPECT_EQ(said("writes", "copies within"),
+            unordered("cudaMemcpyAsync() on stream 2: loads byte 32 of 20480 bytes of global "
+                      "memory, which writes, block [0, 0, 0], thread [8, 0, 0] stored "
+                      "(raced.cu:5)"));
+  EXPECT_EQ(said("copies to it", "reads"),
+            "32: reads: block [0, 0, 0], thread [0, 0, 0]: loads byte 0 of 20480 bytes of global "
+            "memory (raced.cu:9), which cudaMemcpyAsync() on stream 1 stored, with nothing "
+            "between that orders them");
+  EXPECT_EQ(said("copies from it", "writes"),
+            "32: writes: block [0, 0, 0], thread [0, 0, 0]: stores byte 0 of 20480 bytes of "
+            "global memory (raced.cu:5), which cudaMemcpyAsync() on stream 1 loaded, with nothing "
+            "between that orders them");
+  EXPECT_EQ(said("copies from it", "reads"), "none");
+}
+
+TEST_F(PtxCallRaces, OfTwoCalls) {
+  EXPECT_EQ(said("copies to it", "copies from it"),
+            unordered("cudaMemcpyAsync() on stream 2: stores byte 0 of 20480 bytes of global "
+                      "memory, which cudaMemcpyAsync() on stream 1 loaded") +
+                "; " +
+                unordered("cudaMemcpyAsync() on stream 2: loads byte 0 of 20480 bytes of global "
+                          "memory, which cudaMemcpyAsync() on stream 1 stored"));
+  EXPECT_EQ(said("fills it", "fills it"),
+            unordered("cudaMemsetAsync() on stream 2: stores byte 0 of 20480 bytes of global "
+                      "memory, which cudaMemsetAsync() on stream 1 stored"));
+  EXPECT_EQ(said("copies within", "copies within").substr(0, 56),
+            "1: cudaMemcpyAsync() on stream 2: stores byte 0 of 20480");  // to the other one
+}
+
+// What lies in one page is told apart byte by byte.
+TEST_F(PtxCallRaces, BytesAreApart) {
+  work["copies behind it"] = [&](cudaStream_t stream) {
+    cudaMemcpyAsync(d_ + 32, host_ + 32, kBytes - 128, cudaMemcpyHostToDevice, stream);
+  };
+  EXPECT_EQ(said("writes", "copies behind it"), "none");
+  EXPECT_EQ(said("copies behind it", "writes"), "none");
+}
+
+// What a thread of the host waited for counts in other threads, which may have been created or have
+// waited for that thread.
+TEST_F(PtxCallRaces, ThreadsOfTheHost) {
+  const auto in_thread = [](const auto& call) { std::thread(call).join(); };
+  EXPECT_EQ(said("writes", "fills it", [](auto one, auto) { cudaStreamSynchronize(one); }), "none");
+  const Work fills = work["fills it"], writes = work["writes"];
+  work["fills in a thread"] = [&](cudaStream_t stream) { in_thread([&] { fills(stream); }); };
+  work["writes in a thread"] = [&](cudaStream_t stream) { in_thread([&] { writes(stream); }); };
+  for (const char* second : {"fills in a thread", "writes in a thread"}) {
+    EXPECT_EQ(said("copies to it", second, [](auto one, auto) { cudaStreamSynchronize(one); }),
+              "none");
+    EXPECT_EQ(said("copies to it", second,
+                   [&](auto one, auto) { in_thread([&] { cudaStreamSynchronize(one); }); }),
+              "none");
+    EXPECT_NE(said("copies to it", second), "none");
+  }
+}
+
+TEST_F(PtxCallRaces, WhatOrdersThem) {
+  for (const auto& [first, second] : {std::pair{"writes", "copies from it"},
+                                      {"fills it", "reads"},
+                                      {"copies to it", "fills it"}}) {
+    EXPECT_NE(said(first, second), "none");
+    EXPECT_NE(said(first, second, [&](auto one, auto) { cudaEventRecord(event_, one); }), "none");
+    EXPECT_EQ(said(first, second,
+                   [&](auto one, auto other) {
+                     cudaEventRecord(event_, one);
+                     cudaStreamWaitEvent(other, event_, 0);
+                   }),
+              "none");
+    EXPECT_EQ(said(first, second, [](auto one, auto) { cudaStreamSynchronize(one); }), "none");
+    EXPECT_EQ(said(first, second, [](auto, auto) { cudaDeviceSynchronize(); }), "none");
+    EXPECT_EQ(said(first, second, [](auto, auto) { cudaFree(nullptr); }), "none");
+  }
+}
+
+// A copy between devices is in order with all work of both.
+TEST(PtxPeers, ACopyWaitsForBothDevices) {
+  for (const unsigned seed : {0u, 1u, 2u, 3u}) {
+    CudaRuntime runtime({CudaDevice(), CudaDevice()});
+    runtime.run_kernels(true);
+    runtime.set_seed(seed);
+    constexpr size_t kBytes = 1024;
+    char* memory[2];
+    cudaStream_t streams[2];
+    for (const int device : {0, 1}) {
+      cudaSetDevice(device);
+      cudaStreamCreateWithFlags(&streams[device], cudaStreamNonBlocking);
+      cudaMalloc(reinterpret_cast<void**>(&memory[device]), kBytes);
+    }
+    const RaceCheck check;
+    cudaMemsetAsync(memory[0], 1, kBytes, streams[0]);
+    EXPECT_EQ(cudaMemcpyPeer(memory[1], 1, memory[0], 0, kBytes), cudaSuccess);
+    cudaMemsetAsync(memory[0], 2, kBytes, streams[0]);
+    char result[kBytes] = {};
+    cudaMemcpyAsync(result, memory[1], kBytes, cudaMemcpyDeviceToHost, streams[1]);
+    for (const int device : {0, 1}) {
+      cudaSetDevice(device);
+      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    }
+    EXPECT_EQ(result[kBytes - 1], 1) << "seed " << seed;
+    EXPECT_TRUE(check.races().empty()) << check.races()[0].sentence;
+  }
+}
+
+// The host waits for some copies, and for others it does not.
+TEST_F(PtxCallRaces, SynchronousCalls) {
+  std::vector<unsigned> pageable(kBytes / 4);
+  const auto behind = [&](const Work& call) {
+    work["call"] = call;
+    return said("call", "writes");
+  };
+  EXPECT_EQ(behind([&](auto) { cudaMemcpy(d_, pageable.data(), kBytes, cudaMemcpyHostToDevice); }),
+            "none");
+  EXPECT_EQ(behind([&](auto) { cudaMemcpy(pageable.data(), d_, kBytes, cudaMemcpyDeviceToHost); }),
+            "none");
+  EXPECT_EQ(behind([&](auto stream) {  // which waits, for pageable memory
+              cudaMemcpyAsync(pageable.data(), d_, kBytes, cudaMemcpyDeviceToHost, stream);
+            }),
+            "none");
+  EXPECT_NE(behind([&](auto stream) {
+              cudaMemcpyAsync(d_, pageable.data(), kBytes, cudaMemcpyHostToDevice, stream);
+            }),
+            "none");
+  EXPECT_NE(behind([&](auto) { cudaMemset(d_, 1, kBytes); }), "none");
+  EXPECT_NE(behind([&](auto) { cudaMemcpy(d_, other_, kBytes, cudaMemcpyDeviceToDevice); }),
+            "none");
+}
+
+TEST_F(PtxCallRaces, TheLegacyStream) {
+  for (cudaStream_t& one : streams_) cudaStreamDestroy(one), one = nullptr;
+  cudaStreamCreate(&streams_[1]);
+  EXPECT_EQ(said("copies to it", "reads"), "none");
+  std::swap(streams_[0], streams_[1]);
+  EXPECT_EQ(said("copies to it", "reads"), "none");
+  cudaStreamCreateWithFlags(&streams_[1], cudaStreamNonBlocking);
+  cudaStreamDestroy(streams_[0]);
+  streams_[0] = nullptr;
+  const std::string text = said("copies to it", "reads");
+  EXPECT_NE(text.find("which cudaMemcpyAsync() on the default stream stored"), std::string::npos)
+      << text;
+  cudaStreamCreate(&streams_[0]);
+}
+
+// Two branches of a graph are in no order; what joins them, and the graph behind, are.
+TEST_F(PtxCallRaces, NodesOfAGraph) {
+  const auto of_graph = [&](const std::string& first, const std::string& second, bool joined) {
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaEvent_t joins;
+    cudaEventCreateWithFlags(&joins, cudaEventDisableTiming);
+    cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeGlobal);
+    if (joined) work[first](streams_[0]);
+    cudaEventRecord(event_, streams_[0]);
+    cudaStreamWaitEvent(streams_[1], event_, 0);
+    if (!joined) work[first](streams_[0]);
+    work[second](streams_[1]);
+    cudaEventRecord(joins, streams_[1]);
+    cudaStreamWaitEvent(streams_[0], joins, 0);
+    EXPECT_EQ(cudaStreamEndCapture(streams_[0], &graph), cudaSuccess);
+    EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    const RaceCheck check;
+    cudaGraphLaunch(exec, streams_[0]);
+    work["copies to it"](streams_[0]);
+    cudaGraphLaunch(exec, streams_[0]);
+    cudaDeviceSynchronize();
+    cudaGraphExecDestroy(exec), cudaGraphDestroy(graph), cudaEventDestroy(joins);
+    return text_of(check);
+  };
+  EXPECT_EQ(of_graph("fills it", "copies from it", true), "none");
+  EXPECT_EQ(of_graph("fills it", "reads", true), "none");
+  EXPECT_EQ(of_graph("writes", "reads", true), "none");
+  const std::string kernels = of_graph("writes", "reads", false);
+  EXPECT_NE(kernels.find("64: reads: block [0, 0, 0], thread [0, 0, 0]: loads byte 0"),
+            std::string::npos)
+      << kernels;
+  EXPECT_EQ(of_graph("fills it", "copies from it", false),
+            "2: cudaMemcpyAsync() captured on stream 2: loads byte 0 of 20480 bytes of global "
+            "memory, which cudaMemsetAsync() captured on stream 1 stored, with nothing between "
+            "that orders them");
+  EXPECT_NE(of_graph("fills it", "reads", false), "none");
+}
+
+// Memory of a stream is used from where that allocates it to where that frees it.
+TEST_F(PtxCallRaces, MemoryOfAStream) {
+  const auto allocates = [&](cudaStream_t stream) {
+    cudaMallocAsync(reinterpret_cast<void**>(&d_), kBytes, stream);
+  };
+  unsigned* const kept = d_;
+  const auto frees = [&](cudaStream_t stream) { cudaFreeAsync(std::exchange(d_, kept), stream); };
+  const auto waits = [&](auto one, auto other) {
+    cudaEventRecord(event_, one);
+    cudaStreamWaitEvent(other, event_, 0);
+  };
+  work["allocates"] = allocates;
+  work["frees"] = frees;
+  EXPECT_EQ(said("allocates", "writes"),
+            "32: writes: block [0, 0, 0], thread [0, 0, 0]: stores byte 0 of 20480 bytes of "
+            "global memory (raced.cu:5), which cudaMallocAsync() on stream 1 allocated, with "
+            "nothing between that orders them");
+  EXPECT_EQ(said("reads", "frees"),
+            unordered("cudaFreeAsync() on stream 2: frees byte 0 of 20480 bytes of global memory, "
+                      "which reads, block [0, 0, 0], thread [0, 0, 0] loaded (raced.cu:9)"));
+  EXPECT_EQ(said("allocates", "writes", waits), "none");
+  EXPECT_EQ(said("reads", "frees", waits), "none");
+  // The same address for another one, which nobody has touched.
+  allocates(streams_[0]);
+  work["allocates again"] = [&](cudaStream_t stream) {
+    frees(streams_[0]);
+    allocates(stream);
+    launch("writes")(stream);
+  };
+  EXPECT_EQ(said("reads", "allocates again"), "none");
+  frees(streams_[1]);
+}
+
+}  // namespace
+}  // namespace kernkit::simulator

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/accesses.h"
+
+#include "ptx/machine/window.h"
+#include "ptx/semantics/access.h"
+#include "ptx/semantics/matrix.h"
+
+namespace kernkit::simulator::ptx {
+
+namespace {
+
+int split(const Operation& operation, const uint64_t (&addresses)[32], uint32_t lanes,
+          Touched* all) {
+  if (operation.space != Space::kGeneric) {
+    all->space = operation.space;
+    all->lanes = lanes;
+    std::memcpy(all->at, addresses, sizeof(addresses));
+    return 1;
+  }
+  int count = 0;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    const Located place = located(addresses[lane]);
+    int i = 0;
+    while (i < count && all[i].space != place.space) ++i;
+    if (i == count) {
+      all[count].space = place.space;
+      all[count++].lanes = 0;
+    }
+    all[i].lanes |= kLane[lane];
+    all[i].at[lane] = place.at;
+  }
+  return count;
+}
+
+}  // namespace
+
+int find_touched(Warp& warp, const Operation& operation, Touched* all) {
+  alignas(64) uint64_t addresses[32];
+  if (operation.members != kNone && operation.a != kNone) {  // wmma
+    const int accesses = static_cast<int>(Fragment::of(operation.target).accesses());
+    for (int i = 0; i < accesses; ++i) {
+      read_addresses(warp, operation, static_cast<uint32_t>(i), addresses);
+      split(operation, addresses, warp.mask, &all[i]);
+    }
+    return accesses;
+  }
+  read_addresses(warp, operation, addresses);
+  const uint32_t rows = operation.members != kNone ? lanes_with_rows(operation) : Warp::kAll;
+  return split(operation, addresses, warp.mask & rows, all);
+}
+
+Operation source_of(const Operation& copy) {
+  Operation source = copy;
+  source.space = Space::kGlobal;
+  source.address = copy.a;
+  source.address_size = 8;
+  source.offset = static_cast<int32_t>(copy.target);
+  return source;
+}
+
+uint32_t lanes_that_load(Warp& warp, const Operation& copy) {
+  if (copy.b == kNone) return warp.mask;
+  uint32_t lanes = 0;
+  const auto* sizes = warp.lanes<uint32_t>(copy.b);
+  for (int l = 0; l < 32; ++l) lanes |= sizes[l] != 0 ? kLane[l] : 0;
+  return lanes & warp.mask;
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/copy_races.h"
+
+#include <utility>
+
+#include "platform/sanitizers.h"
+#include "runtime/state.h"
+#include "tools/happens_before.h"
+#include "tools/session.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+decltype(tell_memory) told_before_races = nullptr;
+thread_local const CallOnStream* call_that_runs = nullptr;
+
+unsigned number_of(cudaStream_t stream) {
+  static unsigned long generation = 0;
+  static auto& numbers = *new std::map<cudaStream_t, unsigned>;
+  if (std::exchange(generation, state().generation) != state().generation) numbers.clear();
+  if (is_default_stream(stream)) return 0;
+  return numbers.emplace(stream, numbers.size() + 1).first->second;
+}
+
+Work named(Work work, cudaStream_t stream) {
+  const CallOnStream call{thread_state().function, number_of(stream), captured(stream) != nullptr};
+  return [call, work = std::move(work)] {
+    call_that_runs = &call;
+    work();
+    call_that_runs = nullptr;
+  };
+}
+
+std::string name_of(const CallOnStream& call) {
+  const std::string stream =
+      call.stream == 0 ? "the default stream" : "stream " + std::to_string(call.stream);
+  return std::string(call.function) + "()" + (call.in_graph ? " captured" : "") + " on " + stream;
+}
+
+// Memory of devices, and what CUDA allocated for the host.
+Range range_around(uint64_t address) {
+  auto next = state().allocations.upper_bound(reinterpret_cast<void*>(address));
+  if (next == state().allocations.begin()) return {};
+  --next;
+  const auto begin = reinterpret_cast<uint64_t>(next->first);
+  return {begin, begin + next->second.size};
+}
+
+void note_races(MemoryStep step, const void* at, size_t bytes, const void* from) {
+  told_before_races(step, at, bytes, from);
+  if (step == MemoryStep::kFreed) {
+    const auto begin = reinterpret_cast<uint64_t>(at);
+    return GlobalCells::of_process().forget(begin, begin + bytes);
+  }
+  if (call_that_runs == nullptr || bytes == 0) return;
+  std::vector<RaceLedger*> ledgers = Session::of_process().race_ledgers();
+  if (ledgers.empty()) return;
+  CallRaces races(*call_that_runs, std::move(ledgers));
+  switch (step) {
+    case MemoryStep::kCopied: races.touch(kCallLoads, from, bytes); [[fallthrough]];
+    case MemoryStep::kFilled: return races.touch(kCallStores, at, bytes);
+    case MemoryStep::kBegins: return races.touch(kCallAllocates, at, bytes);
+    case MemoryStep::kEnds: return races.touch(kCallFrees, at, bytes);
+    default: return;
+  }
+}
+
+}  // namespace
+
+void CallRaces::keep() {
+  keep_order();
+  if (told_before_races != nullptr) return;
+  told_before_races = std::exchange(tell_memory, note_races);
+  name_work = named;
+}
+
+void CallRaces::forget() {
+  forget_order();  // work keeps its call: what is captured now may run while the next one watches
+  GlobalCells::of_process().forget();
+}
+
+CallRaces::CallRaces(const CallOnStream& call, std::vector<RaceLedger*> ledgers)
+    : ledgers_(std::move(ledgers)),
+      cells_(GlobalCells::of_process()),
+      name_(name_of(call)),
+      launch_(cells_.begin({name_, nullptr, work_now(), {}, {}})) {}
+
+CallRaces::~CallRaces() { races_.tell(ledgers_); }
+
+void CallRaces::touch(CallAccess access, const void* at, size_t bytes) {
+  const auto begin = reinterpret_cast<uint64_t>(at);
+  range_ = range_around(begin);
+  const bool is_allocated = begin >= range_.begin && begin < range_.end;
+  if (!is_allocated && (ptx_device_of == nullptr || ptx_device_of(at) < 0)) return;
+  const uint32_t seen =
+      GlobalCells::with_lane(cells_.add({launch_, access, 0, 0, 0, Reach::kNone}), 0);
+  cells_.each(begin, begin + bytes,
+              [&](GlobalCell* cell, uint64_t address) { touch(cell, seen, address); });
+}
+
+// As in GlobalRaces, but whatever the values are: a copy stores all of its bytes.
+void CallRaces::touch(GlobalCell* cell, uint32_t seen, uint64_t address) {
+  const bool loads = cells_.instruction(seen).operation == kCallLoads;
+  if (races(cell->written)) report(cell->written, seen, address);
+  if (loads) {
+    (cell->first_read == 0 || !races(cell->first_read) ? cell->first_read : cell->last_read) = seen;
+    return;
+  }
+  for (const uint32_t before : {cell->first_read, cell->last_read}) {
+    if (races(before)) report(before, seen, address);
+  }
+  *cell = {};
+  cell->written = seen;
+}
+
+bool CallRaces::races(uint32_t seen) const {
+  if (seen == 0) return false;
+  const uint32_t launch = cells_.instruction(seen).launch;
+  return launch != launch_ && !is_before(cells_.launch(launch).work);
+}
+
+void CallRaces::report(uint32_t seen, uint32_t seen_now, uint64_t address) {
+  if (!reported_.insert(seen >> 5).second) return;
+  const Instruction &before = cells_.instruction(seen), &now = cells_.instruction(seen_now);
+  const std::string what = cells_.does(now), other = cells_.launch(before.launch).kernel;
+  Found& race = races_.of_warps[{name_, other + ": " + cells_.did(before), what}];
+  if (race.count++ != 0) return;
+  race.sentence = name_ + ": " + with_bytes(what, address, range_) + ", which " +
+                  cells_.past_text(seen, now) + unordered_text(false);
+}
+
+}  // namespace kernkit::simulator::ptx

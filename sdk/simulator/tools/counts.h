@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts: what the operations of a launch did, and a ledger of many launches.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kernkit/simulator/counters.h"
+#include "ptx/machine/tool_hooks.h"
+#include "tools/instrumented_kernel.h"
+#include "tools/traffic.h"
+
+namespace kernkit::simulator::ptx {
+
+struct UniqueSectors {
+  SectorSet loads, stores, atomics;
+};
+
+/// What launches of kernels did, by the kernels' names and their lines.
+class Ledger {
+ public:
+  struct Entry {
+    uint64_t launches = 0, unique_sectors = 0;
+    Counters counters;
+    std::map<std::tuple<std::string, int, std::string>, Counters> lines;
+    std::map<std::pair<uint64_t, uint64_t>, uint64_t> shapes;  // as LaunchShape
+  };
+
+  void add(const std::string& kernel, const LaunchShape& shape, const WatchedKernel& watched,
+           const std::vector<Counters>& of_operations, const UniqueSectors& unique);
+  std::vector<KernelCounters> kernels() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;
+};
+
+/// Counts a launch, and puts that into ledgers when it ends.
+class Counts : public Watch {
+ public:
+  Counts(const WatchedKernel& watched, std::string kernel, const LaunchShape& shape,
+         std::vector<Ledger*> ledgers);
+  ~Counts() override;
+  std::unique_ptr<BlockWatch> of(Block& block) override;
+
+ private:
+  class OfBlock;
+
+  const WatchedKernel& watched_;
+  std::string kernel_;
+  LaunchShape shape_;
+  std::vector<Ledger*> ledgers_;
+  std::mutex mutex_;
+  std::vector<Counters> of_operations_;
+  UniqueSectors unique_;
+};
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/definedness.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ptx/machine/block.h"
+#include "ptx/semantics/matrix.h"
+#include "tools/instrumented_kernel.h"
+#include "tools/undefined_uses.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+using Values = uint64_t[32];
+
+template <class X>
+void read_lanes(const void* from, uint64_t* to) {
+  for (int l = 0; l < 32; ++l) to[l] = static_cast<const X*>(from)[l];
+}
+// What the register holds.
+void read_values(Warp& warp, const UndefinedBits& bits, uint32_t at, uint64_t* to) {
+  const unsigned char* from = warp.registers + at;
+  switch (bits.size(at)) {
+    case 0:
+      for (int l = 0; l < 32; ++l) to[l] = warp.predicate(at) >> l & 1;
+      return;
+    case 2: return read_lanes<uint16_t>(from, to);
+    case 4: return read_lanes<uint32_t>(from, to);
+    default: return read_lanes<uint64_t>(from, to);
+  }
+}
+
+// A source: its undefined bits, and its value where a rule needs it.
+struct Source {
+  Undefined undefined;
+  Values values;
+};
+
+class Following {
+ public:
+  Following(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits,
+            UndefinedUses* uses)
+      : plan_(plan), warp_(warp), operation_(operation), bits_(*bits), uses_(*uses) {}
+
+  void run() {
+    switch (plan_.rule) {
+      case BitRule::kMoved: return move();
+      case BitRule::kShuffle: return shuffle();
+      case BitRule::kProduct: return multiply();
+      case BitRule::kWarp:
+      case BitRule::kVote:
+      case BitRule::kBallot: return of_warp();
+      default: break;
+    }
+    Undefined result;
+    for (const uint32_t source : plan_.sources) {
+      Undefined one;
+      bits_.read(source, &one);
+      result.add(one, warp_.mask);
+    }
+    for (const uint32_t to : plan_.results) {
+      Undefined of_one = result;
+      change(to, &of_one);
+      bits_.write(warp_, to, of_one);
+    }
+  }
+
+ private:
+  void take(uint32_t at, Source* source) {
+    bits_.read(at, &source->undefined);
+    read_values(warp_, bits_, at, source->values);
+  }
+
+  // From the bits of all sources together to those of a result.
+  void change(uint32_t to, Undefined* result) {
+    const uint64_t ones = bits_.ones(to);
+    uint64_t* all = result->bits;
+    const auto each = [&](const auto& rule) {
+      each_of(warp_.mask, [&](int l) { all[l] = rule(all[l]) & ones; });
+    };
+    switch (plan_.rule) {
+      case BitRule::kEach: return;
+      case BitRule::kUpwards: return each([](uint64_t x) { return x | (0 - x); });
+      case BitRule::kHalves:
+        return each([](uint64_t x) {
+          return ((x & 0xffff) != 0 ? 0xffffu : 0u) | ((x & 0xffff0000) != 0 ? 0xffff0000u : 0u);
+        });
+      case BitRule::kWidens:
+        return each([](uint64_t x) {
+          return ((x & 0xff) != 0 ? 0xffffu : 0u) | ((x & 0xff00) != 0 ? 0xffff0000u : 0u);
+        });
+      case BitRule::kNarrows: return narrow(to, all);
+      case BitRule::kAnd:
+      case BitRule::kOr: return combine(plan_.rule == BitRule::kAnd, all);
+      case BitRule::kTable: return look_up(all);
+      case BitRule::kSelect: return select(all);
+      case BitRule::kCompare: return compare(to, all);
+      default: return each([](uint64_t x) { return x != 0 ? UINT64_MAX : 0; });
+    }
+  }
+
+  void narrow(uint32_t to, uint64_t* all) {
+    Undefined upper, lower;
+    bits_.read(operation_.a, &upper);
+    bits_.read(operation_.b, &lower);
+    const uint32_t half = 4 * bits_.size(to);
+    const uint64_t ones = (uint64_t{1} << half) - 1;
+    each_of(warp_.mask, [&](int l) {
+      all[l] = (upper.bits[l] != 0 ? ones << half : 0) | (lower.bits[l] != 0 ? ones : 0);
+    });
+  }
+
+  // A zero, or of `or` a one, that is defined decides.
+  void combine(bool is_and, uint64_t* all) {
+    Source a, b;
+    take(operation_.a, &a);
+    take(operation_.b, &b);
+    each_of(warp_.mask, [&](int l) {
+      const uint64_t x = is_and ? a.values[l] : ~a.values[l],
+                     y = is_and ? b.values[l] : ~b.values[l];
+      all[l] &= (x | a.undefined.bits[l]) & (y | b.undefined.bits[l]);
+    });
+  }
+
+  // Each bit whose value depends on an undefined one.
+  void look_up(uint64_t* all) {
+    Source sources[3];
+    const uint32_t registers[] = {operation_.a, operation_.b, operation_.c};
+    for (int i = 0; i < 3; ++i) take(registers[i], &sources[i]);
+    each_of(warp_.mask, [&](int l) {
+      uint64_t ever = 0, always = UINT64_MAX;
+      for (unsigned flipped = 0; flipped < 8; ++flipped) {
+        uint64_t x[3], result = 0;
+        for (unsigned i = 0; i < 3; ++i) {
+          x[i] =
+              sources[i].values[l] ^ ((flipped >> i & 1) != 0 ? sources[i].undefined.bits[l] : 0);
+        }
+        for (unsigned row = 0; row < 8; ++row) {
+          if ((operation_.mode >> row & 1) == 0) continue;
+          result |= ((row & 4) != 0 ? x[0] : ~x[0]) & ((row & 2) != 0 ? x[1] : ~x[1]) &
+                    ((row & 1) != 0 ? x[2] : ~x[2]);
+        }
+        ever |= result;
+        always &= result;
+      }
+      all[l] &= ever & ~always;
+    });
+  }
+
+  void select(uint64_t* all) {
+    Source a, b, which;
+    take(operation_.a, &a);
+    take(operation_.b, &b);
+    take(operation_.c, &which);
+    each_of(warp_.mask, [&](int l) {
+      const uint64_t x = a.undefined.bits[l], y = b.undefined.bits[l];
+      const bool first = (which.values[l] != 0) != operation_.negated;
+      all[l] = which.undefined.bits[l] != 0 ? x | y | (a.values[l] ^ b.values[l]) : first ? x : y;
+    });
+  }
+
+  // Whether a comparison is undefined: -1 where it is not, else what it says.
+  int compared(const Source& a, const Source& b, int l, uint64_t sign) const {
+    const uint64_t u = a.undefined.bits[l], v = b.undefined.bits[l];
+    const uint64_t x = a.values[l] ^ sign, y = b.values[l] ^ sign;
+    const uint64_t least = x & ~u, most = x | u, other_least = y & ~v, other_most = y | v;
+    switch (plan_.order) {
+      case Order::kNone: return (u | v) != 0 ? -1 : 1;
+      case Order::kEqual:
+        if ((u | v) == 0) return 1;
+        return ((x ^ y) & ~(u | v)) != 0 ? 1 : -1;
+      case Order::kLess: return most < other_least || least >= other_most ? 1 : -1;
+      case Order::kLessEqual: return most <= other_least || least > other_most ? 1 : -1;
+      case Order::kGreater: return least > other_most || most <= other_least ? 1 : -1;
+      default: return least >= other_most || most < other_least ? 1 : -1;
+    }
+  }
+  // What it is combined with may decide alone; that is only known of the predicate's own value.
+  void compare(uint32_t to, uint64_t* all) {
+    Source a, b, with;
+    take(operation_.a, &a);
+    take(operation_.b, &b);
+    const uint32_t bytes = bits_.size(operation_.a);
+    const uint64_t sign = plan_.is_signed ? uint64_t{1} << (8 * bytes - 1) : 0;
+    if (operation_.c != kNone) take(operation_.c, &with);
+    const unsigned how = operation_.mode >> kCombinedBits & 3;
+    each_of(warp_.mask, [&](int l) {
+      bool undefined = compared(a, b, l, sign) < 0;
+      if (operation_.c != kNone) {
+        const bool value = (with.values[l] != 0) != operation_.negated;
+        const bool decides = (how == 1 && !value) || (how == 2 && value);
+        undefined = with.undefined.bits[l] != 0 || (undefined && !decides);
+      }
+      all[l] = undefined ? bits_.ones(to) : 0;
+    });
+  }
+
+  // The operation itself, on registers that hold the bits.
+  static constexpr uint32_t kPlace = 256;
+  alignas(64) unsigned char places_[16 * kPlace];
+
+  template <class X>
+  static void put(const uint64_t* from, void* to) {
+    for (int l = 0; l < 32; ++l) static_cast<X*>(to)[l] = static_cast<X>(from[l]);
+  }
+  void put(uint32_t place, uint32_t size, const uint64_t* from) {
+    void* to = places_ + size_t{place} * kPlace;
+    switch (size) {
+      case 0: {
+        uint32_t all = 0;
+        for (int l = 0; l < 32; ++l) all |= from[l] != 0 ? kLane[l] : 0;
+        std::memcpy(to, &all, sizeof(all));
+        return;
+      }
+      case 2: return put<uint16_t>(from, to);
+      case 4: return put<uint32_t>(from, to);
+      default: return put<uint64_t>(from, to);
+    }
+  }
+  void get(uint32_t place, uint32_t size, uint64_t* to) const {
+    const void* from = places_ + size_t{place} * kPlace;
+    switch (size) {
+      case 2: return read_lanes<uint16_t>(from, to);
+      case 4: return read_lanes<uint32_t>(from, to);
+      default: return read_lanes<uint64_t>(from, to);
+    }
+  }
+  void run_on(const Operation& other) {
+    unsigned char* const registers = warp_.registers;
+    warp_.registers = places_;
+    warp_.block->launch.watched->runs[operation_.number](warp_, other);
+    warp_.registers = registers;
+  }
+
+  void move() {
+    Operation other = operation_;
+    uint32_t place = 0;
+    Undefined data, control;  // of all such sources together
+    const auto place_one = [&](uint32_t* at, bool is_data) {
+      if (*at == kNone) return;
+      Source source;
+      take(*at, &source);
+      put(place, bits_.size(*at), is_data ? source.undefined.bits : source.values);
+      (is_data ? data : control).add(source.undefined, warp_.mask);
+      *at = kPlace * place++;
+    };
+    uint32_t* const sources[] = {&other.a, &other.b, &other.c, &other.e};
+    for (unsigned i = 0; i < 4; ++i) place_one(sources[i], (plan_.data >> i & 1) != 0);
+    const bool packs = operation_.count != 0 && operation_.to != kNone;
+    std::vector<std::pair<uint32_t, uint32_t>> results;  // registers, places
+    for (uint32_t i = 0; i < operation_.count; ++i) {
+      if (packs) {
+        place_one(&other.list[i], true);
+      } else if (other.list[i] != kNone) {
+        results.emplace_back(other.list[i], place);
+        other.list[i] = kPlace * place++;
+      }
+    }
+    if (other.to != kNone) {
+      results.emplace_back(other.to, place);
+      if (bits_.size(other.to) == 0) std::memset(places_ + size_t{place} * kPlace, 0, 4);
+      other.to = kPlace * place++;
+    }
+    run_on(other);
+    for (const auto& one : results) {
+      const uint32_t at = one.first;
+      Undefined result = data;
+      if (bits_.size(at) == 0) {  // a move of a predicate
+        each_of(warp_.mask, [&](int l) { result.bits[l] = data.bits[l]; });
+      } else {
+        get(one.second, bits_.size(at), result.bits);
+      }
+      each_of(warp_.mask, [&](int l) {
+        if (control.bits[l] == 0) return;
+        result.bits[l] = bits_.ones(at);
+        result.origins[l] = control.origins[l];
+      });
+      bits_.write(warp_, at, result);
+    }
+  }
+
+  void shuffle() {
+    Operation other = operation_;
+    Source a, b, c;
+    take(operation_.a, &a);
+    take(operation_.b, &b);
+    take(operation_.c, &c);
+    Undefined where = b.undefined;
+    where.add(c.undefined, warp_.mask);
+    put(1, 4, b.values);
+    put(2, 4, c.values);
+    other.a = 0;
+    other.b = kPlace;
+    other.c = 2 * kPlace;
+    other.to = 3 * kPlace;
+    if (other.to_predicate != kNone) other.to_predicate = 4 * kPlace;
+    Values lanes;
+    for (unsigned l = 0; l < 32; ++l) lanes[l] = l;
+    put(0, 4, lanes);
+    run_on(other);
+    get(3, 4, lanes);
+    Undefined result;
+    each_of(warp_.mask, [&](int l) {
+      const auto from = static_cast<uint32_t>(lanes[l]);
+      const bool lost = where.bits[l] != 0, is_idle = (warp_.mask & kLane[from]) == 0;
+      result.bits[l] = lost || is_idle ? bits_.ones(operation_.to) : a.undefined.bits[from];
+      result.origins[l] = lost      ? where.origins[l]
+                          : is_idle ? uses_.origin_of_lane(warp_, l, operation_, from)
+                                    : a.undefined.origins[from];
+      where.bits[l] = lost ? 1 : 0;
+    });
+    bits_.write(warp_, operation_.to, result);
+    bits_.write(warp_, operation_.to_predicate, where);
+  }
+
+  // All lanes have the same result, or bits of it each from a lane.
+  void of_warp() {
+    Source a;
+    take(operation_.a, &a);
+    uint32_t lanes = 0, yes = 0, no = 0;
+    uint64_t any = 0;
+    each_of(warp_.mask, [&](int l) {
+      any |= a.undefined.bits[l];
+      lanes |= a.undefined.bits[l] != 0 ? kLane[l] : 0;
+      if (a.undefined.bits[l] == 0) {
+        ((a.values[l] != 0) != operation_.negated ? yes : no) |= kLane[l];
+      }
+    });
+    const bool decided = plan_.rule == BitRule::kVote && is_decided(yes, no);
+    for (const uint32_t to : plan_.results) {
+      const uint64_t bits = lanes == 0 || decided            ? 0
+                            : plan_.rule == BitRule::kBallot ? lanes
+                                                             : bits_.ones(to);
+      Undefined result;
+      each_of(warp_.mask, [&](int l) {
+        result.bits[l] = bits;
+        result.origins[l] = lanes != 0 ? a.undefined.origins[__builtin_ctz(lanes)] : 0;
+      });
+      bits_.write(warp_, to, result);
+    }
+  }
+  // any, all, uni: see warp_functions.cc
+  bool is_decided(uint32_t yes, uint32_t no) const {
+    return operation_.mode == 1 ? yes != 0 : operation_.mode == 2 ? no != 0 : yes != 0 && no != 0;
+  }
+
+  // An element needs its row of A, its column of B and its own of C.
+  void multiply() {
+    const Product p = Product::of(operation_.offset);
+    const std::vector<uint32_t>& all = warp_.block->launch.kernel.lists[operation_.more];
+    const uint32_t* to = all.data();
+    const uint32_t* from = to + p.registers_of_c();
+    const uint32_t* c = from + p.sources;
+    constexpr uint32_t kDefined = UINT32_MAX;
+    uint32_t rows[32], columns[32];  // their origins
+    std::fill_n(rows, 32, kDefined);
+    std::fill_n(columns, 32, kDefined);
+    const auto find = [&](const uint32_t* registers, uint32_t count, uint32_t blocks,
+                          uint32_t* found) {
+      for (uint32_t r = 0; r < count; ++r) {
+        if (!bits_.any(registers[r])) continue;
+        Undefined one;
+        bits_.read(registers[r], &one);
+        for (uint32_t l = 0; l < 32; ++l) {
+          if (one.bits[l] != 0) found[r % blocks * 8 + l / 4] = one.origins[l];
+        }
+      }
+    };
+    find(from, p.registers_of_a(), p.m / 8u, rows);
+    find(from + p.registers_of_a(), p.registers_of_b(), p.n / 8u, columns);
+    const bool halves = p.c == Element::kF16;
+    for (uint32_t r = 0; r < p.registers_of_c(); ++r) {
+      const uint32_t block = halves ? r : r / 2;
+      const uint32_t row = block % (p.m / 8u) * 8, column = block / (p.m / 8u) * 8;
+      Undefined result;
+      bits_.read(c[r], &result);
+      for (uint32_t l = 0; l < 32; ++l) {
+        uint64_t bits = 0;
+        for (uint32_t i = 0; i < (halves ? 2u : 1u); ++i) {
+          const uint64_t element = halves ? uint64_t{0xffff} << 16 * i : UINT32_MAX;
+          const uint32_t of_row = rows[row + l / 4];
+          const uint32_t of_column = columns[column + l % 4 * 2 + (halves ? i : r % 2)];
+          if ((result.bits[l] & element) == 0 && of_row == kDefined && of_column == kDefined) {
+            continue;
+          }
+          if ((result.bits[l] & element) == 0) {
+            result.origins[l] = of_row != kDefined ? of_row : of_column;
+          }
+          bits |= element;
+        }
+        result.bits[l] = bits;
+      }
+      bits_.write(warp_, to[r], result);
+    }
+  }
+
+  static constexpr unsigned kCombinedBits = 4;  // see steps/compare.h
+
+  const BitPlan& plan_;
+  Warp& warp_;
+  const Operation& operation_;
+  UndefinedBits& bits_;
+  UndefinedUses& uses_;
+};
+
+}  // namespace
+
+void follow(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits,
+            UndefinedUses* uses) {
+  // A lane may read the register of a lane that takes no part.
+  bool any = plan.rule == BitRule::kShuffle && warp.mask != Warp::kAll;
+  if (plan.rule != BitRule::kNone) {
+    for (const uint32_t source : plan.sources) any |= bits->any(source);
+  }
+  if (any) return Following(plan, warp, operation, bits, uses).run();
+  for (const uint32_t result : plan.results) bits->define(result, warp.mask, warp.live);
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// EndedThreads: barriers of a block that open although some of its threads have ended. That is
+// allowed, since a barrier waits for threads that have not ended; and it is often a mistake.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "ptx/machine/tool_hooks.h"
+#include "tools/findings.h"
+
+namespace kernkit::simulator::ptx {
+
+struct SyncLedger : FindingLedger {
+  SyncLedger() : FindingLedger("synccheck") {}
+};
+
+class EndedThreads : public Watch {
+ public:
+  explicit EndedThreads(std::vector<SyncLedger*> ledgers) : ledgers_(std::move(ledgers)) {}
+  std::unique_ptr<BlockWatch> of(Block& block) override;
+
+ private:
+  class OfBlock;
+
+  std::vector<SyncLedger*> ledgers_;
+};
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/global_cells.h"
+
+#include <utility>
+
+#include "schedule/schedule.h"
+
+namespace kernkit::simulator::ptx {
+
+GlobalCells& GlobalCells::of_process() {
+  static auto& all = *new GlobalCells;
+  return all;
+}
+
+// What is left of kernels that are before this one is of no use; nor is it of many others.
+uint32_t GlobalCells::begin(LaunchSeen launch) {
+  const bool all_before = std::all_of(
+      launches_.begin(), launches_.end(),
+      [&](const LaunchSeen& one) { return is_before(one.work) && !launch.may_run_with(one.work); });
+  if (all_before || pages_.size() > kMostPages || pages_with_cells_ > kMostWithCells ||
+      instructions_.size() > kMostInstructions / 2) {
+    launches_.clear();
+    forget_accesses();
+  }
+  launches_.push_back(std::move(launch));
+  return static_cast<uint32_t>(launches_.size() - 1);
+}
+
+uint64_t GlobalCells::ended_before(const WorkId& work, uint64_t previous) const {
+  const auto is_previous = [&](const LaunchSeen& one) {
+    return one.work.stream == work.stream && one.work.number == previous && one.watched != nullptr;
+  };
+  const auto kernel = std::find_if(launches_.begin(), launches_.end(), is_previous);
+  if (kernel == launches_.end()) return previous;  // a copy or an event, which it waits for
+  return kernel->waits_first ? kernel->previous : kernel->ended;
+}
+
+void GlobalCells::forget() {
+  launches_.clear();
+  forget_accesses();
+  spare_.clear();
+}
+
+void GlobalCells::forget_accesses() {
+  instructions_.resize(1);
+  for (auto& [number, page] : pages_) {
+    if (page.cells != nullptr) spare_.push_back(std::move(page.cells));
+  }
+  pages_.clear();
+  pages_with_cells_ = 0;
+  last_ = nullptr;
+}
+
+uint32_t GlobalCells::add(const Instruction& instruction) {
+  if (instructions_.size() == kMostInstructions) forget_accesses();  // of one launch
+  instructions_.push_back(instruction);
+  return static_cast<uint32_t>(instructions_.size() - 1);
+}
+
+void GlobalCells::find(uint64_t page) {
+  Page& found = pages_[page];
+  if (found.cells == nullptr) {
+    if (spare_.empty()) spare_.emplace_back(new GlobalCell[kPage]);
+    found.cells = std::move(spare_.back());
+    spare_.pop_back();
+    std::fill_n(found.cells.get(), kPage, found.all);
+    ++pages_with_cells_;
+  }
+  last_number_ = page;
+  last_ = found.cells.get();
+}
+
+void GlobalCells::forget(uint64_t begin, uint64_t end) {
+  if (pages_.empty()) return;
+  for (uint64_t next; begin < end; begin = next) {
+    next = std::min(end, (begin / kPage + 1) * kPage);
+    if (pages_.count(begin / kPage) == 0) continue;
+    each(begin, next, [](GlobalCell* cell, uint64_t) { *cell = {}; });
+  }
+}
+
+// By AccessKind and by CallAccess.
+std::string GlobalCells::does(const Instruction& one) const {
+  static const char* const kVerbs[] = {"", "loads%", "stores%", "updates%", "loads%"};
+  static const char* const kOfCalls[] = {"loads%", "stores%", "frees%", "allocates%"};
+  return verb_text(one, kVerbs, kOfCalls);
+}
+std::string GlobalCells::did(const Instruction& one) const {
+  static const char* const kVerbs[] = {"", "loaded", "stored", "updated", "loaded"};
+  static const char* const kOfCalls[] = {"loaded", "stored", "freed", "allocated"};
+  return verb_text(one, kVerbs, kOfCalls);
+}
+std::string GlobalCells::verb_text(const Instruction& one, const char* const* verbs,
+                                   const char* const* of_calls) const {
+  const WatchedKernel* watched = launch(one.launch).watched.get();
+  if (watched == nullptr) return of_calls[one.operation];
+  const std::string& place = watched->lines[watched->line_of[one.operation]].place;
+  const AccessKind kind = watched->accesses[one.operation];
+  return verbs[static_cast<int>(kind)] + (place.empty() ? "" : " (" + place + ")");
+}
+std::string GlobalCells::thread_text(uint32_t seen) const {
+  const Instruction& one = instruction(seen);
+  return "thread " + index_text(index_of(32u * one.warp + (seen & 31), launch(one.launch).block));
+}
+std::string GlobalCells::block_text(const Instruction& one) const {
+  return "block " + index_text(index_of(one.block, launch(one.launch).grid)) + ", ";
+}
+std::string GlobalCells::place_text(uint32_t seen) const {
+  return block_text(instruction(seen)) + thread_text(seen);
+}
+std::string GlobalCells::past_text(uint32_t seen, const Instruction& now) const {
+  const Instruction& one = instruction(seen);
+  const LaunchSeen& other = launch(one.launch);
+  if (other.watched == nullptr) return other.kernel + " " + did(one);
+  const bool same = one.launch == now.launch;
+  return (same ? "" : other.kernel + ", ") +
+         (same && one.block == now.block ? "" : block_text(one)) + thread_text(seen) + " " +
+         did(one);
+}
+
+std::string with_bytes(std::string does, uint64_t address, const Range& range) {
+  std::string bytes = " global memory";
+  if (address >= range.begin && address < range.end) {
+    bytes = " byte " + std::to_string(address - range.begin) + " of " +
+            std::to_string(range.end - range.begin) + " bytes of global memory";
+  }
+  return does.replace(does.find('%'), 1, bytes);
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// GlobalCells: who touched each byte of global memory last, in this launch and in those before it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/machine/block.h"
+#include "ptx/machine/range.h"
+#include "tools/happens_before.h"
+#include "tools/instrumented_kernel.h"
+
+namespace kernkit::simulator::ptx {
+
+/// What a warp knows of those of other blocks: by block and warp, see key_of(), the time.
+using Known = std::map<uint64_t, uint32_t>;
+inline uint64_t key_of(uint64_t block, unsigned warp) { return block << 5 | warp; }
+inline void hear(Known* to, const Known& from) {
+  for (const auto& [who, time] : from) (*to)[who] = std::max((*to)[who], time);
+}
+
+/// An instruction that a warp ran.
+struct Instruction {
+  uint32_t launch, operation;
+  uint64_t block;
+  uint32_t time;
+  uint8_t warp;
+  Reach ordered;
+};
+
+/// Of a kernel, or of a call of the runtime, which has nothing but a name and work.
+struct LaunchSeen {
+  std::string kernel;
+  std::shared_ptr<const WatchedKernel> watched;
+  WorkId work;
+  dim3 grid, block;
+  // Numbers of work in its stream: the one before it, and the last that had ended when it began. A
+  // programmatic dependent launch begins while later work may still run.
+  uint64_t previous = 0, ended = UINT64_MAX;
+  // Whether each of its blocks waits for earlier work before later work may begin.
+  bool waits_first = true;
+
+  bool may_run_with(const WorkId& other) const {
+    return other.stream == work.stream && other.number > ended && other.number < work.number;
+  }
+};
+
+/// What a call of the runtime does to memory, in place of an instruction's operation.
+enum CallAccess : uint32_t { kCallLoads, kCallStores, kCallFrees, kCallAllocates };
+
+/// Of a byte. A number is that of an instruction and of a lane; 0: nobody.
+struct GlobalCell {
+  uint32_t written = 0, first_read = 0, last_read = 0;
+  bool written_alike = false;  // by others too, who stored what was there
+};
+
+class GlobalCells {
+ public:
+  static GlobalCells& of_process();
+
+  uint32_t begin(LaunchSeen launch);
+  const LaunchSeen& launch(uint32_t number) const { return launches_[number]; }
+  /// A block of the launch let later work begin before it waited for earlier work.
+  void triggers_first(uint32_t launch) { launches_[launch].waits_first = false; }
+  /// The number of the last work of a stream that had ended when a programmatic dependent launch
+  /// began, as far as that follows from the kernel before the launch, `previous`.
+  uint64_t ended_before(const WorkId& work, uint64_t previous) const;
+  uint32_t add(const Instruction& instruction);
+  static uint32_t with_lane(uint32_t instruction, int lane) {
+    return instruction << 5 | static_cast<uint32_t>(lane);
+  }
+  const Instruction& instruction(uint32_t seen) const { return instructions_[seen >> 5]; }
+  GlobalCell& at(uint64_t address) {
+    if (last_ == nullptr || address / kPage != last_number_) find(address / kPage);
+    return last_[address % kPage];
+  }
+  /// The cells from `begin` to `end`. Those of a page are one cell until a kernel touches it.
+  template <class Visit>
+  void each(uint64_t begin, uint64_t end, const Visit& visit) {
+    for (uint64_t next; begin < end; begin = next) {
+      next = std::min(end, (begin / kPage + 1) * kPage);
+      Page& page = pages_[begin / kPage];
+      if (page.cells == nullptr && next - begin == kPage) {
+        visit(&page.all, begin);
+        continue;
+      }
+      for (uint64_t address = begin; address < next; ++address) visit(&at(address), address);
+    }
+  }
+  /// Nobody touched these.
+  void forget(uint64_t begin, uint64_t end);
+  /// Nobody touched any.
+  void forget();
+
+  // Of a race's sentence. A % in a verb stands for the bytes.
+  std::string does(const Instruction& one) const;  // "stores% (k.cu:5)"
+  std::string did(const Instruction& one) const;   // "stored (k.cu:5)"
+  std::string place_text(uint32_t seen) const;     // "block [0, 0, 0], thread [3, 0, 0]"
+  /// "writes, block [0, 0, 0], thread [0, 0, 0] stored (k.cu:5)", as far as `now` has another one.
+  std::string past_text(uint32_t seen, const Instruction& now) const;
+
+ private:
+  static constexpr uint64_t kPage = 4096;
+  static constexpr size_t kMostPages = 1 << 20, kMostWithCells = 1 << 14;
+  static constexpr size_t kMostInstructions = 1 << 26;
+  struct Page {
+    std::unique_ptr<GlobalCell[]> cells;  // none: all of them are `all`
+    GlobalCell all;
+  };
+  void find(uint64_t page);
+  void forget_accesses();
+  std::string verb_text(const Instruction& one, const char* const* verbs,
+                        const char* const* of_calls) const;
+  std::string thread_text(uint32_t seen) const;
+  std::string block_text(const Instruction& one) const;
+
+  std::vector<LaunchSeen> launches_;
+  std::vector<Instruction> instructions_{1};
+  std::unordered_map<uint64_t, Page> pages_;
+  std::vector<std::unique_ptr<GlobalCell[]>> spare_;  // of pages that were forgotten
+  size_t pages_with_cells_ = 0;
+  uint64_t last_number_ = 0;
+  GlobalCell* last_ = nullptr;
+};
+
+/// "stores byte 0 of 512 bytes of global memory (k.cu:5)"
+std::string with_bytes(std::string does, uint64_t address, const Range& range);
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/global_races.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "ptx/machine/fault.h"
+#include "tools/accesses.h"
+#include "tools/vector_clocks.h"
+
+namespace kernkit::simulator::ptx {
+
+class GlobalRaces::OfBlock : public BlockWatch {
+ public:
+  OfBlock(GlobalRaces& all, Block& block)
+      : all_(all), block_(block), watched_(*all.cells_.launch(all.launch_).watched) {}
+  ~OfBlock() override { end_block(); }
+
+  void starts() override {
+    end_block();
+    runs_ = true;
+    clocks_ = {};
+    if (all_.of_lanes_) clocks_.watch_lanes();
+    barriers_.clear();
+    for (OfWarp& warp : warps_) warp = {};
+    const dim3 grid = block_.launch.grid;
+    number_ =
+        block_.index.x + uint64_t{grid.x} * (block_.index.y + uint64_t{grid.y} * block_.index.z);
+  }
+  void meets(const Warp& warp, uint32_t lanes) override { clocks_.meet(warp.number, lanes); }
+  void arrives(const Warp& warp, uint32_t barrier, bool only) override {
+    clocks_.arrive(warp.number, barrier, only);
+    Barrier& one = barriers_[barrier];
+    hear(&one.known, warps_[warp.number].known);
+    hear(&one.fenced, warps_[warp.number].fenced);
+    if (!only) one.waiting |= kLane[warp.number];
+  }
+  void opens(uint32_t barrier) override {
+    clocks_.open(barrier);
+    const Barrier one = std::move(barriers_[barrier]);
+    barriers_.erase(barrier);
+    for (uint32_t left = one.waiting; left != 0; left &= left - 1) {
+      OfWarp& warp = warps_[__builtin_ctz(left)];
+      hear(&warp.known, one.known);
+      hear(&warp.fenced, one.fenced);
+    }
+  }
+
+  void before(Warp& warp, const Operation& operation) override {
+    touched_.clear();
+    old_.clear();
+    AccessKind kind = watched_.accesses[operation.number];
+    if (watched_.fences[operation.number] != Reach::kNone) fence(warp, operation);
+    if (kind == AccessKind::kNone) {
+      if (all_.may_overlap_) note(watched_.grid_steps[operation.number], warp.number);
+      return;
+    }
+    const uint32_t mask = warp.mask;
+    Touched touched[kMostTouched];
+    int count = 0;
+    if (kind != AccessKind::kCopy) {
+      count = find_touched(warp, operation, touched);
+    } else if ((warp.mask = lanes_that_load(warp, operation)) != 0) {
+      count = find_touched(warp, source_of(operation), touched);
+    }
+    warp.mask = mask;
+    for (int i = 0; i < count; ++i) {
+      if (touched[i].space == Space::kGlobal) add(touched[i], operation.bytes);
+    }
+  }
+
+  // What a store changes is known when it is done.
+  void after(Warp& warp, const Operation& operation) override {
+    if (touched_.empty()) return;
+    const AccessKind kind = watched_.accesses[operation.number];
+    const bool loads = kind == AccessKind::kLoad || kind == AccessKind::kCopy;
+    const Reach ordered = watched_.ordered[operation.number];
+    if (ordered != Reach::kNone && kind != AccessKind::kStore) hear_at(warp.number, ordered);
+    if (all_.of_lanes_) clocks_.tick(warp.number);
+    const Instruction now{all_.launch_,
+                          operation.number,
+                          number_,
+                          clocks_.time(warp.number),
+                          static_cast<uint8_t>(warp.number),
+                          ordered};
+    const uint32_t instruction = all_.cells_.add(now);
+    const unsigned char* old = old_.data();
+    for (const Lane& one : touched_) {
+      const uint32_t seen = GlobalCells::with_lane(instruction, one.lane);
+      lane_ = static_cast<unsigned>(one.lane);
+      bool reported = false;
+      for (uint32_t i = 0; i < operation.bytes; ++i) {
+        GlobalCell& cell = all_.cells_.at(one.address + i);
+        const auto* place = reinterpret_cast<const unsigned char*>(one.address + i);
+        reported = loads              ? load(&cell, now, seen, one.address + i, reported)
+                   : old[i] != *place ? store(&cell, now, seen, one.address + i, reported)
+                                      : keep(&cell, now, seen, reported);
+      }
+      old += operation.bytes;
+    }
+    if (ordered != Reach::kNone && !loads) say_at(warp.number, ordered);
+  }
+
+ private:
+  struct Lane {
+    uint64_t address;
+    int lane;
+  };
+  struct OfWarp {
+    Known known;   // of other blocks
+    Known fenced;  // what it knew at its last fence for the device, its own block's among it
+  };
+  struct Barrier {
+    Known known, fenced;
+    uint32_t waiting = 0;
+  };
+
+  static constexpr uint64_t kEarlierWork = UINT64_MAX;  // in Known, in place of a warp
+  static constexpr const char* kNoWait =
+      ", with no cudaGridDependencySynchronize() between that orders them";
+
+  void add(const Touched& touched, uint32_t bytes) {
+    for (uint32_t left = touched.lanes; left != 0; left &= left - 1) {
+      const int lane = __builtin_ctz(left);
+      const uint64_t at = touched.at[lane];
+      if (at < range_.begin || at >= range_.end) range_ = block_.launch.memory.range_of(at);
+      if (at < range_.begin || at >= range_.end || range_.end - at < bytes) continue;  // a fault
+      touched_.push_back({at, lane});
+      const auto* place = reinterpret_cast<const unsigned char*>(at);
+      old_.insert(old_.end(), place, place + bytes);
+    }
+  }
+
+  // The end of earlier work that a launch may overlap is an entry of a warp's `known`, so that
+  // barriers, fences and atomics pass the entry on.
+  void note(GridStep step, unsigned warp) {
+    if (step == GridStep::kWaits) {
+      warps_[warp].known[kEarlierWork] = 1;
+      waits_ = true;
+    } else if (step == GridStep::kTriggers && !knows_earlier_work(warp)) {
+      triggers_first_ = true;
+    }
+  }
+  bool knows_earlier_work(unsigned warp) const {
+    return warps_[warp].known.count(kEarlierWork) != 0;
+  }
+  // A block that triggers nothing does so when it ends.
+  void end_block() {
+    if (runs_ && all_.may_overlap_ && (triggers_first_ || !waits_)) {
+      all_.cells_.triggers_first(all_.launch_);
+    }
+    runs_ = waits_ = triggers_first_ = false;
+  }
+
+  void fence(const Warp& warp, const Operation& operation) {
+    if (watched_.fences[operation.number] != Reach::kDevice) return;
+    OfWarp& one = warps_[warp.number];
+    one.fenced = one.known;
+    const Clock& clock = clocks_.clock(warp.number);
+    for (unsigned w = 0; w < block_.warps.size(); ++w) one.fenced[key_of(number_, w)] = clock.of[w];
+    clocks_.tick(warp.number);
+  }
+  void hear_at(unsigned warp, Reach reach) {
+    for (const Lane& one : touched_) {
+      clocks_.hear(warp, one.address);
+      const auto found = reach == Reach::kDevice ? all_.said_.find(one.address) : all_.said_.end();
+      if (found != all_.said_.end()) hear(&warps_[warp].known, found->second);
+    }
+  }
+  void say_at(unsigned warp, Reach reach) {
+    for (const Lane& one : touched_) {
+      clocks_.say(warp, one.address);
+      if (reach == Reach::kDevice && !warps_[warp].fenced.empty()) {
+        hear(&all_.said_[one.address], warps_[warp].fenced);
+      }
+    }
+  }
+
+  bool races(uint32_t seen, const Instruction& now) const {
+    if (seen == 0) return false;
+    const Instruction& before = all_.cells_.instruction(seen);
+    const bool both_ordered = before.ordered == Reach::kDevice && now.ordered == Reach::kDevice;
+    if (before.launch != now.launch) {
+      if (both_ordered) return false;
+      const WorkId& work = all_.cells_.launch(before.launch).work;
+      return !is_before(work) || (may_run(work) && !knows_earlier_work(now.warp));
+    }
+    if (before.block == now.block) {
+      if (before.ordered != Reach::kNone && now.ordered != Reach::kNone) return false;
+      if (before.warp == now.warp) {
+        return before.time != now.time &&
+               !clocks_.lane_knows(now.warp, lane_, seen & 31, before.time);
+      }
+      return !clocks_.knows(now.warp, before.warp, before.time);
+    }
+    if (both_ordered) return false;
+    const Known& known = warps_[now.warp].known;
+    const auto found = known.find(key_of(before.block, before.warp));
+    return found == known.end() || found->second < before.time;
+  }
+  bool may_run(const WorkId& work) const {
+    return all_.may_overlap_ && all_.cells_.launch(all_.launch_).may_run_with(work);
+  }
+  bool load(GlobalCell* cell, const Instruction& now, uint32_t seen, uint64_t at, bool reported) {
+    if (!reported && !cell->written_alike && races(cell->written, now)) {
+      reported = report(cell->written, now, seen, at);
+    }
+    // The first one that nothing orders with this one is kept.
+    const bool same_instruction = all_.of_lanes_ && cell->first_read >> 5 == seen >> 5;
+    if (cell->first_read == 0 || (!same_instruction && !races(cell->first_read, now))) {
+      cell->first_read = seen;
+    } else {
+      cell->last_read = seen;
+    }
+    return reported;
+  }
+  bool store(GlobalCell* cell, const Instruction& now, uint32_t seen, uint64_t at, bool reported) {
+    for (const uint32_t before : {cell->written, cell->first_read, cell->last_read}) {
+      if (!reported && races(before, now)) reported = report(before, now, seen, at);
+    }
+    *cell = {};
+    cell->written = seen;
+    return reported;
+  }
+  bool keep(GlobalCell* cell, const Instruction& now, uint32_t seen, bool reported) {
+    cell->written_alike = races(cell->written, now);
+    if (!cell->written_alike) cell->written = seen;
+    return reported;
+  }
+
+  // True: it is known.
+  bool report(uint32_t seen, const Instruction& now, uint32_t seen_now, uint64_t at) {
+    const GlobalCells& cells = all_.cells_;
+    const LaunchSeen& launch = cells.launch(now.launch);
+    const Instruction& before = cells.instruction(seen);
+    const std::string what = cells.does(now), other = cells.launch(before.launch).kernel;
+    const bool of_lanes =
+        before.launch == now.launch && before.block == now.block && before.warp == now.warp;
+    auto& races = of_lanes ? all_.races_.of_lanes : all_.races_.of_warps;
+    Found& race = races[{launch.kernel, other + ": " + cells.did(before), what}];
+    ++race.count;
+    if (race.count > 1 && race.block <= number_) return true;
+    race.block = number_;
+    race.sentence =
+        launch.kernel + ": " + cells.place_text(seen_now) + ": " +
+        with_bytes(what, at, block_.launch.memory.range_of(at)) + ", which " +
+        cells.past_text(seen, now) +
+        (may_run(cells.launch(before.launch).work) ? kNoWait : unordered_text(of_lanes));
+    return true;
+  }
+
+  GlobalRaces& all_;
+  Block& block_;
+  const WatchedKernel& watched_;
+  Clocks clocks_;
+  std::map<uint32_t, Barrier> barriers_;
+  OfWarp warps_[kMostWarps];
+  std::vector<Lane> touched_;
+  std::vector<unsigned char> old_;  // what was where lanes touch
+  // Whether the block that runs waits for earlier work, and lets later work begin first.
+  bool runs_ = false, waits_ = false, triggers_first_ = false;
+  Range range_;
+  uint64_t number_ = 0;  // of the block
+  unsigned lane_ = 0;    // whose access it is
+};
+
+GlobalRaces::GlobalRaces(std::shared_ptr<const WatchedKernel> watched, std::string kernel,
+                         std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block,
+                         const KnownWork* dependent)
+    : ledgers_(std::move(ledgers)),
+      of_lanes_(wants_lanes(ledgers_)),
+      cells_(GlobalCells::of_process()) {
+  LaunchSeen launch{std::move(kernel), std::move(watched), work_now(), grid, block};
+  launch.previous = previous_work();
+  if (dependent != nullptr && launch.work.stream != nullptr) {
+    const auto known = dependent->find(launch.work.stream);
+    launch.ended =
+        std::max({cells_.ended_before(launch.work, launch.previous), known_by_other_streams(),
+                  known != dependent->end() ? known->second : 0});
+    may_overlap_ = launch.ended < launch.previous;
+  }
+  launch_ = cells_.begin(std::move(launch));
+}
+GlobalRaces::~GlobalRaces() { races_.tell(ledgers_); }
+
+std::unique_ptr<BlockWatch> GlobalRaces::of(Block& block) {
+  return std::make_unique<OfBlock>(*this, block);
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/happens_before.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "platform/sanitizers.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+/// Who runs: the host's thread, or work of a stream.
+struct Actor {
+  KnownWork heard;
+  WorkId work;
+  uint64_t previous = 0, by_others = 0;  // see previous_work() and known_by_other_streams()
+};
+
+struct OrderState {
+  std::mutex mutex;
+  std::map<const void*, KnownWork> places;
+  std::map<const void*, uint64_t> last;  // work of each stream
+  // What threads of the host waited for, one for another: how such threads are created and wait for
+  // each other is not recorded.
+  KnownWork of_host;
+  uint64_t works = 0;
+};
+OrderState& order() {
+  static auto& all = *new OrderState;  // the process may end while streams work
+  return all;
+}
+// The actors of this thread. At the end of the process streams still run, after the objects of the
+// main thread were destroyed: then the actors are new ones, which stay.
+std::vector<Actor>& actors() {
+  thread_local std::vector<Actor>* all = nullptr;
+  if (all == nullptr) {
+    all = new std::vector<Actor>(1);
+    struct Owner {
+      std::vector<Actor>** owned;
+      ~Owner() {
+        delete *owned;
+        *owned = nullptr;
+      }
+    };
+    thread_local const Owner owner{&all};
+  }
+  return *all;
+}
+
+void hear_all(KnownWork* to, const KnownWork& from) {
+  for (const auto& [stream, number] : from) (*to)[stream] = std::max((*to)[stream], number);
+}
+
+bool is_host() { return actors().size() == 1; }
+// The work that happened before what this thread does now.
+KnownWork& known() {
+  KnownWork& all = actors().back().heard;
+  if (is_host()) hear_all(&all, order().of_host);
+  return all;
+}
+
+void acquire(const void* address) {
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  hear_all(&actors().back().heard, order().places[address]);
+  if (is_host()) hear_all(&order().of_host, actors().back().heard);
+}
+void release(const void* address) {
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  hear_all(&order().places[address], known());
+}
+// It knows what its maker knew.
+void enters() {
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  (void)known();
+  const Actor maker = actors().back();
+  actors().push_back(maker);
+}
+void leaves() {
+  if (actors().size() > 1) actors().pop_back();  // it may have been there before this was kept
+}
+
+// The legacy stream and the others that wait for it: what of either has run, is before this. Work
+// that is in no order has no queue.
+void begins(const Queue* queue) {
+  uint64_t by_others = 0;
+  if (queue != nullptr && (queue->legacy || queue->blocking)) {
+    for (const auto& [key, other] : state().queues) {
+      if (!(queue->legacy ? other.blocking : other.legacy)) continue;
+      acquire(&other.done);
+      const std::lock_guard<std::mutex> lock(order().mutex);
+      by_others = std::max(by_others, order().places[&other.done][&queue->done]);
+    }
+  }
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  const uint64_t number = ++order().works;
+  // Its stream is its own: no queue has an odd address.
+  const void* stream =
+      queue != nullptr ? &queue->done : reinterpret_cast<const void*>(2 * number + 1);
+  Actor& actor = actors().back();
+  actor.work = {stream, number};
+  actor.previous = queue != nullptr ? std::exchange(order().last[stream], number) : 0;
+  actor.by_others = by_others;
+  actor.heard[stream] = number;
+}
+
+void note(OrderStep step, const void* what) {
+  switch (step) {
+    case OrderStep::kAcquire: return acquire(what);
+    case OrderStep::kRelease: return release(what);
+    case OrderStep::kEnters: return enters();
+    case OrderStep::kLeaves: return leaves();
+    case OrderStep::kBegins: return begins(static_cast<const Queue*>(what));
+  }
+}
+
+}  // namespace
+
+void keep_order() { tell_order = note; }
+void forget_order() {
+  tell_order = tell_nobody;
+  actors() = std::vector<Actor>(1);
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  order().places.clear();
+  order().last.clear();
+  order().of_host.clear();
+}
+WorkId work_now() { return actors().back().work; }
+KnownWork known_work() {
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  return known();
+}
+uint64_t previous_work() { return actors().back().previous; }
+uint64_t known_by_other_streams() { return actors().back().by_others; }
+bool is_before(const WorkId& work) {
+  if (kRaceDetector || work.stream == nullptr) return true;
+  const KnownWork& heard = actors().back().heard;
+  const auto found = heard.find(work.stream);
+  return found != heard.end() && found->second >= work.number;
+}
+
+}  // namespace kernkit::simulator::ptx

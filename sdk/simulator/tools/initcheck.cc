@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/initcheck.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ptx/machine/window.h"
+#include "ptx/semantics/matrix.h"
+#include "tools/accesses.h"
+#include "tools/undefined_memory.h"
+#include "tools/undefined_uses.h"
+
+namespace kernkit::simulator::ptx {
+
+class InitWatch::OfBlock : public BlockWatch {
+ public:
+  OfBlock(InitWatch& all, Block& block)
+      : all_(all), block_(block), uses_(block, all.watched_), memory_(block, &uses_) {
+    for (size_t i = 0; i < block.warps.size(); ++i) registers_.emplace_back(block.launch.kernel);
+  }
+  ~OfBlock() override { uses_.tell(all_.ledgers_); }
+
+  void starts() override {
+    for (UndefinedBits& one : registers_) one.start();
+    uses_.start();
+    memory_.start();
+  }
+
+  void before(Warp& warp, const Operation& operation) override {
+    const BitPlan& plan = all_.plans_[operation.number];
+    UndefinedBits& bits = registers_[warp.number];
+    use(warp, operation, operation.guard, warp.active, kBranches);
+    switch (plan.rule) {
+      case BitRule::kLoad:
+      case BitRule::kStore:
+      case BitRule::kAtomic:
+      case BitRule::kMatrix:
+      case BitRule::kFragment:
+      case BitRule::kCopy: {
+        const char* what = plan.rule == BitRule::kAtomic                ? kUpdates
+                           : plan.stores || plan.rule == BitRule::kCopy ? kStores
+                                                                        : kLoads;
+        for (const uint32_t at : plan.where) use(warp, operation, at, warp.mask, what);
+        return memory_.access(plan, warp, operation, &bits);
+      }
+      case BitRule::kCommit:
+      case BitRule::kWait:
+      case BitRule::kWaitAll:
+      case BitRule::kReturn: return memory_.change(plan, warp, operation);
+      default: break;
+    }
+    for (const uint32_t at : plan.where) use(warp, operation, at, warp.mask, kMeets);
+    follow(plan, warp, operation, &bits, &uses_);
+  }
+
+  void decides(Warp& warp, const Operation& operation, uint32_t lanes) override {
+    use(warp, operation, operation.guard, warp.active, kBranches);
+    switch (operation.flow) {
+      case Flow::kTable: return use(warp, operation, operation.a, lanes, kBranches);
+      case Flow::kCall: return use(warp, operation, operation.a, lanes, kCalls);
+      case Flow::kReturn:  // its registers are those of the caller again
+        for (const Slot& slot : block_.launch.kernel.slots) {
+          registers_[warp.number].define(slot.at, lanes, warp.live);
+        }
+        return;
+      case Flow::kMeet: return use(warp, operation, operation.members, lanes, kMeets);
+      case Flow::kBarrier:
+        for (const uint32_t at : {operation.a, operation.b, operation.c}) {
+          use(warp, operation, at, lanes, kWaits);
+        }
+        for (const uint32_t at : {operation.to, operation.to_predicate}) {
+          if (at != kNone) registers_[warp.number].define(at, lanes, warp.live);
+        }
+        return;
+      default: return;
+    }
+  }
+
+ private:
+  static constexpr const char* kBranches = "branches by undefined bits";
+  static constexpr const char* kLoads = "loads from an undefined address";
+  static constexpr const char* kStores = "stores to an undefined address";
+  static constexpr const char* kUpdates = "updates an undefined address";
+  static constexpr const char* kMeets = "names lanes by an undefined mask";
+  static constexpr const char* kWaits = "waits at a barrier by undefined bits";
+  static constexpr const char* kCalls = "calls an undefined function";
+
+  // What is reported counts as defined from there on.
+  void use(const Warp& warp, const Operation& operation, uint32_t at, uint32_t lanes,
+           const char* what) {
+    UndefinedBits& bits = registers_[warp.number];
+    if (!bits.any(at)) return;
+    const uint32_t found = bits.lanes(at, lanes);
+    for (uint32_t left = found; left != 0; left &= left - 1) {
+      const int lane = __builtin_ctz(left);
+      uses_.add(warp, lane, operation, what, bits.origin(at, lane));
+    }
+    if (found != 0) bits.define(at, found, warp.live);
+  }
+
+  InitWatch& all_;
+  Block& block_;
+  std::vector<UndefinedBits> registers_;  // of the warps
+  UndefinedUses uses_;
+  UndefinedMemory memory_;
+};
+
+InitWatch::InitWatch(const WatchedKernel& watched, std::vector<InitLedger*> ledgers)
+    : plans_(watched.bit_plans), watched_(watched), ledgers_(std::move(ledgers)) {
+  if (plans_.empty()) watched.bit_plans = plans_of(watched.kernel);
+}
+
+std::unique_ptr<BlockWatch> InitWatch::of(Block& block) {
+  return std::make_unique<OfBlock>(*this, block);
+}
+
+}  // namespace kernkit::simulator::ptx

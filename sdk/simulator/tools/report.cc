@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/report.h"
+
+#include <cstdio>
+#include <initializer_list>
+#include <utility>
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20) {
+      result += c;
+      continue;
+    }
+    char escaped[8];
+    std::snprintf(escaped, sizeof(escaped), "\\u%04x", static_cast<unsigned>(c));
+    result += escaped;
+  }
+  return result + "\"";
+}
+
+using Numbers = std::initializer_list<std::pair<const char*, uint64_t>>;
+
+std::string object(Numbers numbers) {
+  std::string text;
+  for (const auto& [name, value] : numbers) {
+    text += (text.empty() ? "" : ", ") + quoted(name) + ": " + std::to_string(value);
+  }
+  return "{" + text + "}";
+}
+std::string object(const GlobalTraffic& t) {
+  return object({{"requests", t.requests},
+                 {"lanes", t.lanes},
+                 {"bytes", t.bytes},
+                 {"sectors", t.sectors},
+                 {"fewest_sectors", t.fewest_sectors},
+                 {"unique_sectors", t.unique_sectors}});
+}
+std::string object(const SharedTraffic& t) {
+  return object({{"requests", t.requests},
+                 {"lanes", t.lanes},
+                 {"bytes", t.bytes},
+                 {"wavefronts", t.wavefronts},
+                 {"fewest_wavefronts", t.fewest_wavefronts}});
+}
+std::string object(const Counters& c) {
+  return "{\"loads\": " + object(c.loads) + ", \"stores\": " + object(c.stores) +
+         ", \"atomics\": " + object(c.atomics) + ", \"shared_loads\": " + object(c.shared_loads) +
+         ", \"shared_stores\": " + object(c.shared_stores) +
+         ", \"shared_atomics\": " + object(c.shared_atomics) + ", \"local\": " +
+         object(
+             {{"requests", c.local.requests}, {"lanes", c.local.lanes}, {"bytes", c.local.bytes}}) +
+         ", \"steps\": " + std::to_string(c.steps) + ", \"lanes\": " + std::to_string(c.of_lanes) +
+         "}";
+}
+std::string object(const LineCounters& line) {
+  return "{\"place\": " + quoted(line.place) + ", \"file\": " + quoted(line.file) +
+         ", \"line\": " + std::to_string(line.line) + ", \"counters\": " + object(line.counters) +
+         "}";
+}
+
+std::string object(const KernelCounters& kernel);
+// {"threads+dynamic bytes": launches}, which is added up as counters are.
+std::string object(const std::vector<LaunchShape>& shapes) {
+  std::string text;
+  for (const LaunchShape& shape : shapes) {
+    const std::string name =
+        std::to_string(shape.threads) + "+" + std::to_string(shape.dynamic_shared_bytes);
+    text += (text.empty() ? "" : ", ") + quoted(name) + ": " + std::to_string(shape.launches);
+  }
+  return "{" + text + "}";
+}
+std::string object(const Finding& finding);
+
+template <class T>
+std::string list(const std::vector<T>& all) {
+  std::string text;
+  for (const T& one : all) text += (text.empty() ? "\n" : ",\n") + object(one);
+  return "[" + text + "]";
+}
+
+std::string object(const KernelCounters& kernel) {
+  return "{\"kernel\": " + quoted(kernel.kernel) +
+         ", \"launches\": " + std::to_string(kernel.launches) +
+         ", \"unique_sectors\": " + std::to_string(kernel.unique_sectors) +
+         ", \"shapes\": " + object(kernel.shapes) + ", \"counters\": " + object(kernel.counters) +
+         ", \"lines\": " + list(kernel.lines) + "}";
+}
+std::string object(const Finding& finding) {
+  return "{\"tool\": " + quoted(finding.tool) + ", \"kernel\": " + quoted(finding.kernel) +
+         ", \"sentence\": " + quoted(finding.sentence) +
+         ", \"count\": " + std::to_string(finding.count) + "}";
+}
+
+}  // namespace
+
+std::string json_of(const std::vector<KernelCounters>& kernels,
+                    const std::vector<Finding>& findings, const ProcessState& process) {
+  std::string stopped;
+  for (const std::string& sentence : process.stopped) {
+    stopped += (stopped.empty() ? "" : ", ") + quoted(sentence);
+  }
+  const auto truth = [](bool value) { return value ? "true" : "false"; };
+  return "{\"ended\": " + std::string(truth(process.ended)) +
+         ", \"synchronised\": " + truth(process.synchronised) +
+         ", \"not_run\": " + std::to_string(process.not_run) + ", \"stopped\": [" + stopped +
+         "], \"kernels\": " + list(kernels) + ", \"findings\": " + list(findings) + "}\n";
+}
+
+}  // namespace kernkit::simulator::ptx

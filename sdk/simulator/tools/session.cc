@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/session.h"
+
+#include <cuda_runtime_api.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include "kernkit/simulator/initcheck.h"
+#include "kernkit/simulator/racecheck.h"
+#include "runtime/ptx.h"
+#include "runtime/queue.h"
+#include "runtime/state.h"
+#include "tools/copy_races.h"
+#include "tools/global_races.h"
+#include "tools/initcheck.h"
+#include "tools/shadow_memory.h"
+#include "tools/shared_races.h"
+
+namespace kernkit::simulator {
+namespace ptx {
+namespace {
+
+bool is_asked_for(const char* tool) {
+  const char* all = std::getenv("KERNKIT_TOOLS");
+  return all != nullptr &&
+         ("," + std::string(all) + ",").find("," + std::string(tool) + ",") != std::string::npos;
+}
+
+bool is_warn(const char* level) { return level != nullptr && std::string(level) == "warn"; }
+
+class ToolsOfBlock : public BlockWatch {
+ public:
+  void starts() override {
+    for (auto& tool : all) tool->starts();
+  }
+  void before(Warp& warp, const Operation& operation) override {
+    for (auto& tool : all) tool->before(warp, operation);
+  }
+  void after(Warp& warp, const Operation& operation) override {
+    for (auto& tool : all) tool->after(warp, operation);
+  }
+  void decides(Warp& warp, const Operation& operation, uint32_t lanes) override {
+    for (auto& tool : all) tool->decides(warp, operation, lanes);
+  }
+  void meets(const Warp& warp, uint32_t lanes) override {
+    for (auto& tool : all) tool->meets(warp, lanes);
+  }
+  void arrives(const Warp& warp, uint32_t barrier, bool only) override {
+    for (auto& tool : all) tool->arrives(warp, barrier, only);
+  }
+  void opens(uint32_t barrier) override {
+    for (auto& tool : all) tool->opens(barrier);
+  }
+  std::vector<std::unique_ptr<BlockWatch>> all;
+};
+
+struct Tools : Watch {
+  std::unique_ptr<BlockWatch> of(Block& block) override {
+    if (all.size() == 1) return all[0]->of(block);
+    auto tools = std::make_unique<ToolsOfBlock>();
+    for (auto& tool : all) tools->all.push_back(tool->of(block));
+    return tools;
+  }
+  bool needs_order() const override {
+    return std::any_of(all.begin(), all.end(), [](auto& tool) { return tool->needs_order(); });
+  }
+  std::vector<std::unique_ptr<Watch>> all;
+};
+
+}  // namespace
+
+// A program's memory and streams are seen from the start.
+__attribute__((constructor)) void begin_session() {
+  if (std::getenv("KERNKIT_TOOLS_FOLDER") != nullptr) Session::of_process();
+}
+
+Session& Session::of_process() {
+  static auto& session = *new Session;  // launches may come until the process ends
+  return session;
+}
+
+Session::Session() {
+  const char* folder = std::getenv("KERNKIT_TOOLS_FOLDER");
+  if (folder == nullptr) return;
+  folder_ = folder;
+  if (is_asked_for("counters")) ledgers_.push_back(&of_program_);
+  if (is_asked_for("racecheck")) {
+    CallRaces::keep();
+    if (is_warn(std::getenv("KERNKIT_RACECHECK_DETECT_LEVEL")))
+      races_of_program_.level = RaceLevel::kWarn;
+    race_ledgers_.push_back(&races_of_program_);
+  }
+  if (is_asked_for("initcheck")) {
+    Written::of_process().keep();
+    init_ledgers_.push_back(&uses_of_program_);
+  }
+  if (is_asked_for("synccheck") && is_warn(std::getenv("KERNKIT_SYNCCHECK_DETECT_LEVEL"))) {
+    sync_ledgers_.push_back(&barriers_of_program_);
+  }
+  simulator::note_call = [](const char* function, cudaError_t error, const std::string& why) {
+    of_process().note_call(function, error, why);
+  };
+  std::atexit([] { of_process().end(); });
+  write();
+}
+
+void Session::end() {
+  const std::lock_guard<std::recursive_mutex> of_runtime(state().mutex);
+  process_.synchronised = !has_unwaited_kernels();
+  for (size_t device = 0; device < state().devices.size(); ++device) {
+    drain_device(static_cast<int>(device));
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  process_.ended = true;
+  write();
+}
+
+void Session::write() const {
+  const std::string path = folder_ + "/" + std::to_string(getpid()) + ".json";
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  std::vector<Finding> findings = findings_;
+  for (Finding& race : races_of_program_.findings()) findings.push_back(std::move(race));
+  for (Finding& use : uses_of_program_.findings()) findings.push_back(std::move(use));
+  for (Finding& one : barriers_of_program_.findings()) findings.push_back(std::move(one));
+  const std::string text = json_of(of_program_.kernels(), findings, process_);
+  if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
+      std::fclose(file) == 0) {
+    return;
+  }
+  std::fprintf(stderr, "kernkit: %s cannot be written\n", path.c_str());
+}
+
+std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module,
+                                      const std::string& name, dim3 grid, dim3 block,
+                                      size_t dynamic_shared_bytes, bool whole,
+                                      const KnownWork* dependent) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const bool knows_writes = whole && !init_ledgers_.empty();
+  if (!knows_writes) Written::of_process().forget();
+  if (ledgers_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !knows_writes) {
+    return nullptr;
+  }
+  if (kernel.watched == nullptr) kernel.watched = std::make_shared<WatchedKernel>(kernel, module);
+  auto tools = std::make_unique<Tools>();
+  if (!ledgers_.empty()) {
+    const LaunchShape shape{uint64_t{block.x} * block.y * block.z, dynamic_shared_bytes, 1};
+    tools->all.push_back(std::make_unique<Counts>(*kernel.watched, name, shape, ledgers_));
+  }
+  if (!race_ledgers_.empty()) {
+    tools->all.push_back(std::make_unique<SharedRaces>(*kernel.watched, race_ledgers_));
+    tools->all.push_back(
+        std::make_unique<GlobalRaces>(kernel.watched, name, race_ledgers_, grid, block, dependent));
+  }
+  if (knows_writes) {
+    tools->all.push_back(std::make_unique<InitWatch>(*kernel.watched, init_ledgers_));
+  }
+  if (!sync_ledgers_.empty()) tools->all.push_back(std::make_unique<EndedThreads>(sync_ledgers_));
+  return tools;
+}
+
+// What compute-sanitizer has no tool of its own for, such as a trap, its memcheck reports.
+void Session::note(const std::string& kernel, const PtxResult& result) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (folder_.empty()) return;
+  if (!result.sentence.empty()) {
+    const std::string tool = result.tool;
+    findings_.push_back({tool == "program" ? "memcheck" : tool, kernel, result.sentence});
+    process_.stopped.push_back(result.sentence);
+  }
+  const size_t found =
+      findings_.size() + races_of_program_.findings().size() + uses_of_program_.findings().size();
+  if (found == written_) return;
+  written_ = found;
+  write();  // the process may not come to its end
+}
+
+void Session::note_call(const char* function, cudaError_t error, const std::string& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (why.empty() && !process_.stopped.empty()) {
+    ++process_.not_run;
+  } else {
+    findings_.push_back({"memcheck", "",
+                         std::string("Program hit ") + cudaGetErrorName(error) + " (error " +
+                             std::to_string(static_cast<int>(error)) + ") due to \"" +
+                             cudaGetErrorString(error) + "\" on CUDA API call to " + function +
+                             (why.empty() ? "" : ": ") + why});
+  }
+  write();
+}
+
+}  // namespace ptx
+
+void begin_session() { (void)ptx::Session::of_process(); }
+
+namespace {
+
+template <class T, class OfTool>
+std::vector<T> findings_as(const OfTool& ledger) {
+  std::vector<T> all;
+  for (const ptx::Finding& finding : ledger.findings()) {
+    all.push_back({finding.sentence, finding.count});
+  }
+  return all;
+}
+
+}  // namespace
+
+struct Counting::State {
+  ptx::Ledger ledger;
+};
+
+Counting::Counting() : state_(std::make_unique<State>()) {
+  ptx::Session::of_process().add(&state_->ledger);
+}
+Counting::~Counting() { ptx::Session::of_process().remove(&state_->ledger); }
+
+std::vector<KernelCounters> Counting::kernels() const {
+  (void)cudaDeviceSynchronize();  // what failed is the caller's to ask for
+  return state_->ledger.kernels();
+}
+
+KernelCounters Counting::kernel() const {
+  std::vector<KernelCounters> all = kernels();
+  if (all.size() == 1) return std::move(all[0]);
+  throw std::logic_error("Counting::kernel(): expected one kernel that ran, got " +
+                         std::to_string(all.size()));
+}
+
+struct RaceCheck::State {
+  explicit State(RaceLevel level) : ledger(level) {}
+  ptx::RaceLedger ledger;
+};
+
+RaceCheck::RaceCheck(RaceLevel level) : state_(std::make_unique<State>(level)) {
+  ptx::CallRaces::keep();
+  ptx::Session::of_process().add(&state_->ledger);
+}
+RaceCheck::~RaceCheck() {
+  ptx::Session::of_process().remove(&state_->ledger);
+  if (ptx::Session::of_process().race_ledgers().empty()) ptx::CallRaces::forget();
+}
+
+std::vector<Race> RaceCheck::races() const { return findings_as<Race>(state_->ledger); }
+
+struct InitCheck::State {
+  ptx::InitLedger ledger;
+};
+
+InitCheck::InitCheck() : state_(std::make_unique<State>()) {
+  ptx::Written::of_process().keep();
+  ptx::Session::of_process().add(&state_->ledger);
+}
+InitCheck::~InitCheck() { ptx::Session::of_process().remove(&state_->ledger); }
+
+std::vector<UndefinedUse> InitCheck::uses() const {
+  return findings_as<UndefinedUse>(state_->ledger);
+}
+
+}  // namespace kernkit::simulator

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session: which tools are on. A test switches them on, see kernkit/simulator/counters.h and
+// racecheck.h, and for a whole program the environment does: KERNKIT_TOOLS, as in
+// "counters,memcheck", and KERNKIT_TOOLS_FOLDER, where each process leaves a file when it ends.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ptx/machine/block.h"
+#include "ptx/machine/grid.h"
+#include "ptx/machine/tool_hooks.h"
+#include "tools/counts.h"
+#include "tools/ended_threads.h"
+#include "tools/findings.h"
+#include "tools/happens_before.h"
+#include "tools/report.h"
+
+namespace kernkit::simulator::ptx {
+
+class Session {
+ public:
+  static Session& of_process();
+
+  template <class T>
+  void add(T* ledger) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    of(ledger).push_back(ledger);
+  }
+  template <class T>
+  void remove(T* ledger) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto& all = of(ledger);
+    all.erase(std::remove(all.begin(), all.end(), ledger), all.end());
+  }
+  /// The tools of a launch, of which not all blocks may run; null where none is on. The kernel
+  /// that then runs is the watched one. `dependent`: see GlobalRaces.
+  std::unique_ptr<Watch> begin(const Kernel& kernel, const Module& module, const std::string& name,
+                               dim3 grid, dim3 block, size_t dynamic_shared_bytes, bool whole,
+                               const KnownWork* dependent);
+  /// Those that races are told.
+  std::vector<RaceLedger*> race_ledgers() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return race_ledgers_;
+  }
+  /// What the launch did wrong counts as found by the tool that it is of.
+  void note(const std::string& kernel, const PtxResult& result);
+  /// A call of the host returned an error.
+  void note_call(const char* function, cudaError_t error, const std::string& why);
+
+ private:
+  Session();
+  /// At the end of the process: what streams have left runs, and all is written.
+  void end();
+  void write() const;
+  std::vector<Ledger*>& of(Ledger*) { return ledgers_; }
+  std::vector<RaceLedger*>& of(RaceLedger*) { return race_ledgers_; }
+  std::vector<InitLedger*>& of(InitLedger*) { return init_ledgers_; }
+  std::vector<SyncLedger*>& of(SyncLedger*) { return sync_ledgers_; }
+
+  mutable std::mutex mutex_;
+  std::vector<Ledger*> ledgers_;
+  std::vector<RaceLedger*> race_ledgers_;
+  std::vector<InitLedger*> init_ledgers_;
+  std::vector<SyncLedger*> sync_ledgers_;
+  std::string folder_;  // "": nothing is written
+  ProcessState process_;
+  size_t written_ = 0;  // findings that were written
+  Ledger of_program_;
+  RaceLedger races_of_program_;
+  InitLedger uses_of_program_;
+  SyncLedger barriers_of_program_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Written: which bytes of memory that cudaMalloc() gave somebody wrote: a kernel, a copy, a fill.
+// Memory that is not known counts as written.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+namespace kernkit::simulator::ptx {
+
+/// A piece of memory, with a bit for each byte that was written. Without bits all were.
+struct WrittenPiece {
+  uint64_t begin = 1, end = 0;
+  uint64_t* bits = nullptr;
+
+  bool holds(uint64_t address, uint32_t bytes) const {
+    return address >= begin && address < end && end - address >= bytes;
+  }
+  /// Of up to 32 bytes that lie in one word of bits, those that nobody wrote.
+  uint32_t undefined(uint64_t address, uint32_t bytes) const {
+    if (bits == nullptr) return 0;
+    const uint64_t at = address - begin;
+    const uint64_t word = __atomic_load_n(&bits[at / 64], __ATOMIC_RELAXED);
+    return static_cast<uint32_t>(~word >> at % 64 & ((uint64_t{1} << bytes) - 1));
+  }
+  void write(uint64_t address, uint32_t bytes) const {
+    if (bits == nullptr || undefined(address, bytes) == 0) return;
+    const uint64_t at = address - begin;
+    __atomic_fetch_or(&bits[at / 64], ((uint64_t{1} << bytes) - 1) << at % 64, __ATOMIC_RELAXED);
+  }
+};
+
+class Written {
+ public:
+  static Written& of_process();
+
+  /// From here on it is kept, of memory that is allocated from here on.
+  void keep();
+  /// The piece around an address, or between two of them.
+  WrittenPiece piece_around(uint64_t address) const;
+  /// After a kernel that nobody watched: all is written.
+  void forget() { pieces_.clear(); }
+
+ private:
+  struct Bits {
+    uint64_t end;
+    std::unique_ptr<uint64_t, void (*)(void*)> words;
+  };
+  void allocate(uint64_t address, uint64_t bytes);
+  void copy(uint64_t to, uint64_t from, uint64_t bytes);
+  void fill(uint64_t to, uint64_t bytes);
+
+  std::map<uint64_t, Bits> pieces_;
+  friend struct WrittenSteps;
+};
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/shared_races.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ptx/machine/fault.h"
+#include "schedule/schedule.h"
+#include "tools/accesses.h"
+#include "tools/vector_clocks.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+const char* const kVerbs[] = {"", "loads", "stores", "updates", "copies"};
+const char* const kPast[] = {"", "loaded", "stored", "updated", "copied"};
+
+}  // namespace
+
+class SharedRaces::OfBlock : public BlockWatch {
+  struct Seen {
+    uint32_t time = 0;  // 0: never
+    uint32_t operation = 0;
+    uint8_t warp = 0, lane = 0;
+    bool ordered = false;  // an atomic, or what is as good as one
+  };
+
+  // Of a byte. More readers than one are in a list of its own.
+  struct Cell {
+    Seen written, read;
+    uint32_t same_writers = 0;  // warps that since wrote what was there
+    uint32_t readers = 0;       // a number of a list; 0: none
+  };
+
+ public:
+  OfBlock(SharedRaces& all, Block& block)
+      : all_(all),
+        block_(block),
+        of_lanes_(wants_lanes(all.ledgers_)),
+        cells_(block.shared.size()),
+        old_(size_t{32} * kMostBytes) {}
+  ~OfBlock() override { races_.tell(all_.ledgers_); }
+
+  void starts() override {
+    clocks_ = {};
+    if (of_lanes_) clocks_.watch_lanes();
+    std::fill(cells_.begin(), cells_.end(), Cell{});
+    readers_.assign(1, {});
+    number_ =
+        block_.index.x + uint64_t{block_.launch.grid.x} *
+                             (block_.index.y + uint64_t{block_.launch.grid.y} * block_.index.z);
+  }
+  void meets(const Warp& warp, uint32_t lanes) override { clocks_.meet(warp.number, lanes); }
+  void arrives(const Warp& warp, uint32_t barrier, bool only) override {
+    clocks_.arrive(warp.number, barrier, only);
+  }
+  void opens(uint32_t barrier) override { clocks_.open(barrier); }
+
+  // What a store changes is known when it is done.
+  void before(Warp& warp, const Operation& operation) override {
+    touched_.lanes = 0;
+    if (all_.watched_.accesses[operation.number] == AccessKind::kNone) return;
+    Touched touched[kMostTouched];
+    const int count = find_touched(warp, operation, touched);
+    for (int i = 0; i < count; ++i) {
+      if (touched[i].space == Space::kShared) touched_ = touched[i];
+    }
+    for (uint32_t left = touched_.lanes; left != 0; left &= left - 1) {
+      const int lane = __builtin_ctz(left);
+      const uint64_t at = touched_.at[lane];
+      if (at > cells_.size() || cells_.size() - at < operation.bytes) {
+        touched_.lanes &= ~kLane[lane];  // a fault
+      } else {
+        std::memcpy(&old_[lane * kMostBytes], &block_.shared[at], operation.bytes);
+      }
+    }
+  }
+
+  void after(Warp& warp, const Operation& operation) override {
+    const AccessKind kind = all_.watched_.accesses[operation.number];
+    if (of_lanes_ && touched_.lanes != 0) clocks_.tick(warp.number);
+    for (uint32_t left = touched_.lanes; left != 0; left &= left - 1) {
+      const int lane = __builtin_ctz(left);
+      const uint64_t at = touched_.at[lane];
+      const bool loads = kind == AccessKind::kLoad;
+      const bool ordered = all_.watched_.ordered[operation.number] != Reach::kNone;
+      if (ordered && (loads || kind == AccessKind::kAtomic)) clocks_.hear(warp.number, at);
+      const Seen now{clocks_.time(warp.number), operation.number, static_cast<uint8_t>(warp.number),
+                     static_cast<uint8_t>(lane), ordered};
+      const unsigned char* old = &old_[lane * kMostBytes];
+      bool reported = false;
+      for (uint32_t i = 0; i < operation.bytes; ++i) {
+        const bool changes = kind == AccessKind::kCopy || old[i] != block_.shared[at + i];
+        Cell& cell = cells_[at + i];
+        reported = loads     ? load(&cell, now, at + i, reported)
+                   : changes ? store(&cell, now, at + i, reported)
+                             : keep(&cell, now, reported);
+      }
+      if (ordered && !loads) clocks_.say(warp.number, at);
+    }
+  }
+
+ private:
+  static constexpr size_t kMostBytes = 32;  // of a lane
+
+  bool races(const Seen& before, const Seen& now) const {
+    if (before.time == 0 || (before.ordered && now.ordered)) return false;
+    if (before.warp == now.warp && before.time == now.time) return false;  // one instruction
+    return !is_before(before, now);
+  }
+  bool is_before(const Seen& before, const Seen& now) const {
+    return before.warp == now.warp
+               ? clocks_.lane_knows(now.warp, now.lane, before.lane, before.time)
+               : clocks_.knows(now.warp, before.warp, before.time);
+  }
+  bool load(Cell* cell, const Seen& now, uint64_t at, bool reported) {
+    const bool wrote_the_same = (cell->same_writers >> now.warp & 1) != 0;
+    if (!reported && !wrote_the_same && races(cell->written, now)) {
+      reported = report(cell->written, now, at);
+    }
+    if (cell->readers != 0) {
+      add_reader(cell->readers, now);
+    } else if (cell->read.time == 0 || is_before(cell->read, now)) {
+      cell->read = now;
+    } else {
+      cell->readers = static_cast<uint32_t>(readers_.size());
+      readers_.emplace_back(kMostWarps * (of_lanes_ ? 2 : 1));
+      add_reader(cell->readers, cell->read);
+      add_reader(cell->readers, now);
+    }
+    return reported;
+  }
+  // Of each warp the first lane that nothing orders with later ones, and the last.
+  void add_reader(uint32_t readers, const Seen& now) {
+    std::vector<Seen>& all = readers_[readers];
+    Seen& first = all[now.warp];
+    (first.time == 0 || is_before(first, now) ? first : all[kMostWarps + now.warp]) = now;
+  }
+  bool store(Cell* cell, const Seen& now, uint64_t at, bool reported) {
+    if (!reported && races(cell->written, now)) reported = report(cell->written, now, at);
+    if (!reported && races(cell->read, now)) reported = report(cell->read, now, at);
+    if (cell->readers != 0) {
+      for (const Seen& one : readers_[cell->readers]) {
+        if (!reported && races(one, now)) reported = report(one, now, at);
+      }
+    }
+    *cell = {};
+    cell->written = now;
+    return reported;
+  }
+  static bool keep(Cell* cell, const Seen& now, bool reported) {
+    cell->same_writers |= 1u << now.warp;
+    return reported;
+  }
+
+  std::string does(const char* const* verbs, const Seen& seen) const {
+    const AccessKind kind = all_.watched_.accesses[seen.operation];
+    const Operation& operation = all_.watched_.kernel.code[seen.operation];
+    return verbs[static_cast<int>(kind)] + std::string("%") + line_text(block_, operation);
+  }
+  // True: it is known.
+  bool report(const Seen& before, const Seen& now, uint64_t at) {
+    std::string first = does(kPast, before), second = does(kVerbs, now);
+    const bool of_lanes = before.warp == now.warp;
+    Found& race =
+        (of_lanes ? races_.of_lanes : races_.of_warps)[{block_.launch.name, first, second}];
+    ++race.count;
+    if (race.count > 1 && race.block <= number_) return true;
+    const auto thread = [](const Seen& seen) { return 32u * seen.warp + seen.lane; };
+    second.replace(second.find('%'), 1, " byte " + std::to_string(at) + " of shared memory");
+    first.replace(first.find('%'), 1, "");
+    race.block = number_;
+    race.sentence = place_text(block_, thread(now)) + second + ", which thread " +
+                    thread_text(block_, thread(before)) + " " + first + unordered_text(of_lanes);
+    return true;
+  }
+
+  SharedRaces& all_;
+  Block& block_;
+  const bool of_lanes_;  // it looks for those, too
+  Clocks clocks_;
+  std::vector<Cell> cells_;
+  std::vector<std::vector<Seen>> readers_{1};
+  std::vector<unsigned char> old_;  // what was where lanes store
+  Touched touched_;
+  uint64_t number_ = 0;  // of the block
+  RacesFound races_;
+};
+
+std::unique_ptr<BlockWatch> SharedRaces::of(Block& block) {
+  return std::make_unique<OfBlock>(*this, block);
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// SharedRaces: accesses of two warps to a byte of shared memory, one of which changes it, with
+// nothing that orders them. Those of one warp count as ordered.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ptx/machine/block.h"
+#include "ptx/machine/tool_hooks.h"
+#include "tools/findings.h"
+#include "tools/instrumented_kernel.h"
+
+namespace kernkit::simulator::ptx {
+
+class SharedRaces : public Watch {
+ public:
+  SharedRaces(const WatchedKernel& watched, std::vector<RaceLedger*> ledgers)
+      : watched_(watched), ledgers_(std::move(ledgers)) {}
+  std::unique_ptr<BlockWatch> of(Block& block) override;
+
+ private:
+  class OfBlock;
+  const WatchedKernel& watched_;
+  std::vector<RaceLedger*> ledgers_;
+};
+
+}  // namespace kernkit::simulator::ptx

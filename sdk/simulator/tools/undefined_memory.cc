@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/undefined_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ptx/machine/window.h"
+#include "ptx/semantics/access.h"
+#include "ptx/semantics/matrix.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+constexpr const char* kStores = "stores undefined bits to ";
+constexpr const char* kUpdates = "updates by undefined bits ";
+
+bool any_of(const uint8_t* bits, uint32_t bytes) {
+  uint64_t words[4] = {};
+  std::memcpy(words, bits, bytes);
+  return (words[0] | words[1] | words[2] | words[3]) != 0;
+}
+
+}  // namespace
+
+void UndefinedMemory::Bits::start() {
+  if (!changed) return;
+  std::fill(bits.begin(), bits.end(), static_cast<uint8_t>(0xff));
+  std::fill(origins.begin(), origins.end(), 0u);
+  changed = false;
+}
+
+UndefinedMemory::UndefinedMemory(Block& block, UndefinedUses* uses)
+    : block_(block),
+      uses_(*uses),
+      has_frames_(!block.launch.kernel.functions.empty()),
+      pieces_(block.launch.kernel.code.size()),
+      pending_(block.warps.size()) {
+  const auto sized = [](size_t bytes) {
+    Bits all;
+    all.bits.resize(bytes);
+    all.origins.resize((bytes + 3) / 4);
+    return all;
+  };
+  shared_ = sized(block.shared.size());
+  const size_t bytes = has_frames_ ? 0 : size_t{32} * block.launch.kernel.local_bytes;
+  local_.assign(block.warps.size(), sized(bytes));
+}
+
+void UndefinedMemory::start() {
+  shared_.start();
+  std::fill_n(shared_.bits.data() + block_.launch.kernel.reserved_begin,
+              block_.launch.kernel.reserved_bytes, static_cast<uint8_t>(0));
+  for (Bits& one : local_) one.start();
+  for (Pending& one : pending_) {
+    one.bits.clear();
+    one.origins.clear();
+  }
+}
+
+// Null: it counts as written, or the access is a fault.
+UndefinedMemory::Bits* UndefinedMemory::bits_of(Space space, const Warp& warp, int lane,
+                                                uint64_t at, uint32_t bytes, uint64_t* index) {
+  if (space != Space::kShared && (space != Space::kLocal || has_frames_)) return nullptr;
+  const uint64_t size =
+      space == Space::kShared ? shared_.bits.size() : block_.launch.kernel.local_bytes;
+  if (at > size || size - at < bytes) return nullptr;
+  if (space == Space::kShared) {
+    *index = at;
+    return &shared_;
+  }
+  *index = static_cast<uint64_t>(lane) * size + at;
+  return &local_[warp.number];
+}
+
+const WrittenPiece& UndefinedMemory::piece(const Operation& operation, uint64_t address,
+                                           uint32_t bytes) {
+  WrittenPiece& last = pieces_[operation.number];
+  if (!last.holds(address, bytes)) last = Written::of_process().piece_around(address);
+  static const WrittenPiece none;
+  return last.holds(address, bytes) && address % bytes == 0 ? last : none;
+}
+
+bool UndefinedMemory::read(const Warp& warp, const Operation& operation, Space space, int lane,
+                           uint64_t at, uint32_t bytes, Lane* to) {
+  if (space == Space::kGlobal) {
+    const uint32_t undefined = piece(operation, at, bytes).undefined(at, bytes);
+    if (undefined == 0) return false;
+    for (uint32_t i = 0; i < bytes; ++i) to->bits[i] = (undefined >> i & 1) != 0 ? 0xff : 0;
+    const auto first = static_cast<uint64_t>(__builtin_ctz(undefined));
+    to->origin = uses_.origin(warp, lane, operation, space, at + first);
+    return true;
+  }
+  uint64_t index = 0;
+  const Bits* all = bits_of(space, warp, lane, at, bytes, &index);
+  if (all == nullptr || !any_of(&all->bits[index], bytes)) return false;
+  std::memcpy(to->bits, &all->bits[index], bytes);
+  uint32_t first = 0;
+  while (to->bits[first] == 0) ++first;
+  to->origin = all->origins[(index + first) / 4];
+  if (to->origin == 0) to->origin = uses_.origin(warp, lane, operation, space, at + first);
+  return true;
+}
+
+void UndefinedMemory::write(const Warp& warp, const Operation& operation, Space space, int lane,
+                            uint64_t at, uint32_t bytes, const Lane& from, const char* what) {
+  const bool any = any_of(from.bits, bytes);
+  if (space == Space::kGlobal) {
+    uint32_t first = 0;
+    while (any && from.bits[first] == 0) ++first;
+    if (any) uses_.add_at(warp, lane, operation, what, from.origin, at + first);
+    piece(operation, at, bytes).write(at, bytes);
+    return;
+  }
+  uint64_t index = 0;
+  Bits* all = bits_of(space, warp, lane, at, bytes, &index);
+  if (all == nullptr) return;
+  all->changed = true;
+  std::memcpy(&all->bits[index], from.bits, bytes);
+  for (uint64_t i = index; any && i < index + bytes; ++i) all->origins[i / 4] = from.origin;
+}
+
+void UndefinedMemory::load(const BitPlan& plan, Warp& warp, const Operation& operation,
+                           UndefinedBits* bits) {
+  Touched touched[kMostTouched];
+  Lane lanes[32];
+  uint32_t found = 0;
+  const int count = find_touched(warp, operation, touched);
+  for (int i = 0; i < count; ++i) {
+    const Touched& one = touched[i];
+    each_of(one.lanes, [&](int l) {
+      const bool any = read(warp, operation, one.space, l, one.at[l], operation.bytes, &lanes[l]);
+      found |= any ? kLane[l] : 0;
+    });
+  }
+  const uint32_t size = operation.bytes / operation.count;
+  for (uint32_t k = 0; k < operation.count; ++k) {
+    const uint32_t to = operation.list[k];
+    if (to == kNone) continue;
+    Undefined result;
+    each_of(found, [&](int l) {
+      const unsigned char* own = &lanes[l].bits[size_t{k} * size];
+      std::memcpy(&result.bits[l], own, size);
+      const bool top = (own[size - 1] & 0x80) != 0;
+      if (plan.is_signed && top) result.bits[l] |= UINT64_MAX << (8 * size - 1);
+      result.bits[l] &= bits->ones(to);
+      result.origins[l] = lanes[l].origin;
+    });
+    bits->write(warp, to, result);
+  }
+}
+
+void UndefinedMemory::store(Warp& warp, const Operation& operation, UndefinedBits* bits) {
+  Touched touched[kMostTouched];
+  Lane lanes[32];
+  const uint32_t size = operation.bytes / operation.count;
+  each_of(warp.mask, [&](int l) { std::memset(&lanes[l], 0, sizeof(Lane)); });
+  for (uint32_t k = 0; k < operation.count; ++k) {
+    if (!bits->any(operation.list[k])) continue;
+    Undefined one;
+    bits->read(operation.list[k], &one);
+    each_of(warp.mask, [&](int l) {
+      if (one.bits[l] == 0) return;
+      std::memcpy(&lanes[l].bits[size_t{k} * size], &one.bits[l], size);
+      lanes[l].origin = one.origins[l];
+    });
+  }
+  const int count = find_touched(warp, operation, touched);
+  for (int i = 0; i < count; ++i) {
+    const Touched& one = touched[i];
+    each_of(one.lanes, [&](int l) {
+      write(warp, operation, one.space, l, one.at[l], operation.bytes, lanes[l], kStores);
+    });
+  }
+}
+
+// Lane by lane, as lanes may update one place.
+void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& operation,
+                             UndefinedBits* bits) {
+  Undefined operand, result;
+  for (const uint32_t source : plan.sources) {
+    if (!bits->any(source)) continue;
+    Undefined one;
+    bits->read(source, &one);
+    operand.add(one, warp.mask);
+  }
+  Touched touched[kMostTouched];
+  const int count = find_touched(warp, operation, touched);
+  for (int i = 0; i < count; ++i) {
+    const Touched& one = touched[i];
+    each_of(one.lanes, [&](int l) {
+      Lane now{}, next{};
+      const bool any = read(warp, operation, one.space, l, one.at[l], operation.bytes, &now);
+      if (any) std::memcpy(&result.bits[l], now.bits, operation.bytes);
+      result.origins[l] = now.origin;
+      const bool depends = (any && !plan.exchanges) || operand.bits[l] != 0;
+      if (plan.exchanges) {
+        std::memcpy(next.bits, &operand.bits[l], operation.bytes);
+      } else if (depends) {
+        std::memset(next.bits, 0xff, operation.bytes);
+      }
+      next.origin = operand.bits[l] != 0 ? operand.origins[l] : now.origin;
+      write(warp, operation, one.space, l, one.at[l], operation.bytes, next, kUpdates);
+    });
+  }
+  for (const uint32_t to : plan.results) bits->write(warp, to, result);
+}
+
+// What is copied is known now, and there when the lane has waited for it.
+void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
+  const Operation source = source_of(operation);
+  const uint32_t bytes = operation.bytes, mask = warp.mask;
+  alignas(64) uint64_t from[32], to[32];
+  read_addresses(warp, source, from);
+  read_addresses(warp, operation, to);
+  const auto* sizes = operation.b != kNone ? warp.lanes<uint32_t>(operation.b) : nullptr;
+  Pending& pending = pending_[warp.number];
+  each_of(mask, [&](int l) {
+    if (to[l] % bytes != 0 || to[l] > shared_.bits.size() || shared_.bits.size() - to[l] < bytes) {
+      return;
+    }
+    const uint32_t size = sizes != nullptr ? std::min(sizes[l], bytes) : bytes;
+    Lane one{};
+    // All of what it would copy, so that it lies in one word.
+    const bool any = size != 0 && read(warp, operation, Space::kGlobal, l, from[l], bytes, &one);
+    pending.bits.add(l, &shared_.bits[to[l]], one.bits, bytes, size);
+    shared_.changed = true;
+    if (!any) return;
+    uint32_t origins[4];
+    std::fill_n(origins, 4, one.origin);
+    pending.origins.add(l, reinterpret_cast<unsigned char*>(&shared_.origins[to[l] / 4]),
+                        reinterpret_cast<const unsigned char*>(origins), bytes, bytes);
+  });
+}
+
+void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& operation) {
+  Pending& pending = pending_[warp.number];
+  if (plan.rule == BitRule::kReturn) {
+    if (operation.bytes == 0) return;
+    const Lane defined{};
+    const auto at = static_cast<uint64_t>(operation.offset >> 48 & 0xffff);
+    each_of(warp.mask, [&](int l) {
+      write(warp, operation, Space::kLocal, l, at, operation.bytes, defined, kStores);
+    });
+    return;
+  }
+  const bool all = plan.rule == BitRule::kWaitAll;
+  if (all || plan.rule == BitRule::kCommit) {
+    pending.bits.commit(warp.mask);
+    pending.origins.commit(warp.mask);
+  }
+  if (plan.rule == BitRule::kCommit) return;
+  const uint64_t left = all ? 0 : static_cast<uint64_t>(operation.offset);
+  pending.bits.wait(warp.mask, left);
+  pending.origins.wait(warp.mask, left);
+}
+
+// Lanes have the addresses of rows, and two elements of each matrix, see matrix.cc.
+void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& operation,
+                             UndefinedBits* bits) {
+  if (warp.mask != Warp::kAll) return;  // a fault
+  Touched touched[kMostTouched];
+  Lane rows[32] = {};
+  const int count = find_touched(warp, operation, touched);
+  const auto each_row = [&](const auto& visit) {
+    for (int i = 0; i < count; ++i) {
+      each_of(touched[i].lanes, [&](int l) { visit(touched[i].space, l, touched[i].at[l]); });
+    }
+  };
+  const auto element = [&](uint32_t m, uint32_t l, uint32_t i, Lane** row) {
+    const uint32_t across = l / 4, along = l % 4 * 2 + i;
+    *row = &rows[8 * m + (plan.transposes ? along : across)];
+    return &(*row)->bits[size_t{2} * (plan.transposes ? across : along)];
+  };
+  if (!plan.stores) {
+    each_row([&](Space space, int l, uint64_t at) {
+      if (!read(warp, operation, space, l, at, operation.bytes, &rows[l])) rows[l] = {};
+    });
+  }
+  for (uint32_t m = 0; m < operation.count; ++m) {
+    const uint32_t at = operation.list[m];
+    if (at == kNone) continue;
+    Undefined all;
+    if (plan.stores) bits->read(at, &all);
+    for (uint32_t l = 0; l < 32; ++l) {
+      for (uint32_t i = 0; i < 2; ++i) {
+        Lane* row = nullptr;
+        uint8_t* of_row = element(m, l, i, &row);
+        uint16_t half = static_cast<uint16_t>(all.bits[l] >> 16 * i);
+        if (plan.stores) {
+          std::memcpy(of_row, &half, 2);
+          if (half != 0) row->origin = all.origins[l];
+          continue;
+        }
+        std::memcpy(&half, of_row, 2);
+        all.bits[l] |= uint64_t{half} << 16 * i;
+        if (half != 0) all.origins[l] = row->origin;
+      }
+    }
+    if (!plan.stores) bits->write(warp, at, all);
+  }
+  if (!plan.stores) return;
+  each_row([&](Space space, int l, uint64_t at) {
+    write(warp, operation, space, l, at, operation.bytes, rows[l], kStores);
+  });
+}
+
+// See each_access() of wmma.cc.
+void UndefinedMemory::fragment(const BitPlan& plan, Warp& warp, const Operation& operation,
+                               UndefinedBits* bits) {
+  if (warp.mask != Warp::kAll) return;  // a fault
+  const Fragment f = Fragment::of(operation.target);
+  Undefined all[8];
+  for (uint32_t r = 0; plan.stores && r < f.registers(); ++r)
+    bits->read(operation.list[r], &all[r]);
+  for (uint32_t access = 0; access < f.accesses(); ++access) {
+    alignas(64) uint64_t addresses[32];
+    read_addresses(warp, operation, access, addresses);
+    const uint32_t number = access * f.at_once();
+    Undefined& one = all[number / f.of_register()];
+    const uint32_t shift = 8 * operation.bytes * (number % f.of_register());
+    for (int l = 0; l < 32; ++l) {
+      const Located place = operation.space == Space::kGeneric
+                                ? located(addresses[l])
+                                : Located{operation.space, addresses[l]};
+      Lane lane{};
+      uint64_t held = one.bits[l] >> shift;
+      if (plan.stores) {
+        std::memcpy(lane.bits, &held, operation.bytes);
+        lane.origin = one.origins[l];
+        write(warp, operation, place.space, l, place.at, operation.bytes, lane, kStores);
+      } else if (read(warp, operation, place.space, l, place.at, operation.bytes, &lane)) {
+        held = 0;
+        std::memcpy(&held, lane.bits, operation.bytes);
+        one.bits[l] |= held << shift;
+        one.origins[l] = lane.origin;
+      }
+    }
+  }
+  for (uint32_t r = 0; !plan.stores && r < operation.count; ++r) {
+    bits->write(warp, operation.list[r], all[r % f.registers()]);
+  }
+}
+
+void UndefinedMemory::access(const BitPlan& plan, Warp& warp, const Operation& operation,
+                             UndefinedBits* bits) {
+  switch (plan.rule) {
+    case BitRule::kLoad: return load(plan, warp, operation, bits);
+    case BitRule::kStore: return store(warp, operation, bits);
+    case BitRule::kAtomic: return update(plan, warp, operation, bits);
+    case BitRule::kMatrix: return matrix(plan, warp, operation, bits);
+    case BitRule::kFragment: return fragment(plan, warp, operation, bits);
+    default: return copy(warp, operation);
+  }
+}
+
+}  // namespace kernkit::simulator::ptx

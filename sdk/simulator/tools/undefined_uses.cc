@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/undefined_uses.h"
+
+#include "ptx/machine/fault.h"
+#include "schedule/schedule.h"
+
+namespace kernkit::simulator::ptx {
+
+void UndefinedUses::start() {
+  const dim3 grid = block_.launch.grid;
+  number_ =
+      block_.index.x + uint64_t{grid.x} * (block_.index.y + uint64_t{grid.y} * block_.index.z);
+  places_.clear();
+}
+
+uint32_t UndefinedUses::add_origin(const Warp& warp, int lane, const Operation& operation,
+                                   const Place& place) {
+  const uint32_t thread = 32 * warp.number + static_cast<uint32_t>(lane);
+  const uint32_t number = 1 + operation.number * kThreads + thread;
+  places_[number] = place;
+  return number;
+}
+
+uint32_t UndefinedUses::origin(const Warp& warp, int lane, const Operation& operation, Space space,
+                               uint64_t at) {
+  return add_origin(warp, lane, operation, {space, at, false});
+}
+
+uint32_t UndefinedUses::origin_of_lane(const Warp& warp, int lane, const Operation& operation,
+                                       uint32_t from) {
+  return add_origin(warp, lane, operation, {Space::kGeneric, from, true});
+}
+
+std::string UndefinedUses::line(uint32_t operation) const {
+  const std::string& place = watched_.lines[watched_.line_of[operation]].place;
+  return place.empty() ? "" : " (" + place + ")";
+}
+
+std::string UndefinedUses::byte_text(uint64_t address) const {
+  const Range range = block_.launch.memory.range_of(address);
+  if (range.begin > range.end) return "global memory";
+  return "byte " + std::to_string(address - range.begin) + " of " +
+         std::to_string(range.end - range.begin) + " bytes of global memory";
+}
+
+std::string UndefinedUses::origin_text(uint32_t origin) const {
+  if (origin == 0) return "of a register that nobody wrote";
+  const auto found = places_.find(origin);
+  if (found == places_.end()) return "";
+  const auto& [space, at, is_lane] = found->second;
+  if (is_lane) {
+    return "from lane " + std::to_string(at) + ", which takes no part in the shuffle" +
+           line((origin - 1) / kThreads);
+  }
+  const std::string where =
+      space == Space::kShared  ? "byte " + std::to_string(at) + " of shared memory"
+      : space == Space::kLocal ? "byte " + std::to_string(at) + " of local memory"
+                               : byte_text(at);
+  return "from " + where + ", which nobody wrote" + line((origin - 1) / kThreads);
+}
+
+void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, const char* what,
+                        uint32_t origin, const uint64_t* address) {
+  const uint32_t read = origin == 0 ? kNone : (origin - 1) / kThreads;
+  Found& found = all_[{operation.number, what, read}];
+  ++found.count;
+  if (found.count > 1 && found.block <= number_) return;
+  found.block = number_;
+  found.sentence = place_text(block_, 32 * warp.number + static_cast<uint32_t>(lane)) + what +
+                   (address != nullptr ? byte_text(*address) : "") + line(operation.number) + ", " +
+                   origin_text(origin);
+}
+void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, const char* what,
+                        uint32_t origin) {
+  add(warp, lane, operation, what, origin, nullptr);
+}
+void UndefinedUses::add_at(const Warp& warp, int lane, const Operation& operation, const char* what,
+                           uint32_t origin, uint64_t address) {
+  add(warp, lane, operation, what, origin, &address);
+}
+
+void UndefinedUses::tell(const std::vector<InitLedger*>& ledgers) const {
+  for (const auto& [key, found] : all_) {
+    const auto& [operation, what, read] = key;
+    const FindingLedger::Pair pair{block_.launch.name, what + line(operation),
+                                   read == kNone ? "" : line(read)};
+    for (InitLedger* ledger : ledgers) ledger->add(pair, found);
+  }
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// UndefinedUses: what a block did with undefined bits, and where these came from.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/machine/block.h"
+#include "tools/findings.h"
+#include "tools/instrumented_kernel.h"
+
+namespace kernkit::simulator::ptx {
+
+class UndefinedUses {
+ public:
+  UndefinedUses(const Block& block, const WatchedKernel& watched)
+      : block_(block), watched_(watched) {}
+
+  void start();
+  /// The origin of what a lane reads there, which nobody wrote: a place as its space counts it.
+  uint32_t origin(const Warp& warp, int lane, const Operation& operation, Space space, uint64_t at);
+  /// The origin of what a lane takes, by a shuffle, from a lane that takes no part in the shuffle.
+  uint32_t origin_of_lane(const Warp& warp, int lane, const Operation& operation, uint32_t from);
+  /// `what`: "branches by undefined bits", a text that stays.
+  void add(const Warp& warp, int lane, const Operation& operation, const char* what,
+           uint32_t origin);
+  /// Likewise, and names the byte of global memory behind it.
+  void add_at(const Warp& warp, int lane, const Operation& operation, const char* what,
+              uint32_t origin, uint64_t address);
+  void tell(const std::vector<InitLedger*>& ledgers) const;
+
+ private:
+  struct Place {
+    Space space;
+    uint64_t at;   // as the space counts, or the number of a lane
+    bool is_lane;  // of the warp
+  };
+  uint32_t add_origin(const Warp& warp, int lane, const Operation& operation, const Place& place);
+  std::string byte_text(uint64_t address) const;
+  std::string origin_text(uint32_t origin) const;
+  std::string line(uint32_t operation) const;
+  void add(const Warp& warp, int lane, const Operation& operation, const char* what,
+           uint32_t origin, const uint64_t* address);
+
+  static constexpr uint32_t kThreads = 1024;  // of a block
+  const Block& block_;
+  const WatchedKernel& watched_;
+  uint64_t number_ = 0;  // of the block
+  std::unordered_map<uint32_t, Place> places_;
+  // By the operation, what it does, and the operation that read first.
+  std::map<std::tuple<uint32_t, const char*, uint32_t>, Found> all_;
+};
+
+}  // namespace kernkit::simulator::ptx
