@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA on the CPU, for tests on machines without CUDA; built by whoever uses it, with their flags:
+# The CUDA simulator in the tests of a library (targets: sdk/simulator/CMakeLists.txt):
 #
-#   kernkit::simulator              its runtime, in place of NVIDIA's
-#   kernkit::simulator_fibers               and headers with which .cu files are C++ files
-#   kernkit::simulator_main          a main() for tests that find their devices on the CPU
-#   kernkit_add_on_fibers(mylib)     mylib_on_fibers: the library's ops, .cu files included,
-#                                      compiled for the CPU, as objects for tests to link; without
-#                                      those that are GPU_ONLY
+#   kernkit_add_on_fibers(mylib)       mylib_on_fibers: the library's ops, .cu files included, compiled
+#                                      for the CPU, as objects for tests to link; without those that
+#                                      are GPU_ONLY
 #   kernkit_add_contract_test(mylib contract_test.cc)
-#                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked with these
-#                                      objects, or the library's own where no op has a .cu file, or all run by PTX
-#   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of all ops once more, as mylib_cuda_test, and of one as
-#                                      <op>_cuda_test: on these objects, with KERNKIT_ON_FIBERS defined;
-#                                      the files' KERNKIT_TEST_CONTRACT lines are tried there; as
-#                                      mylib_ptx_test by PTX, where the part ptx and nvcc are
+#                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked with
+#                                      these objects, or with the library's own where no op has a .cu
+#                                      file or all ops run by PTX
+#   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of all ops a second time, as mylib_cuda_test, and
+#                                      of one op as <op>_cuda_test: linked with these objects, with
+#                                      KERNKIT_ON_FIBERS defined and the files' KERNKIT_TEST_CONTRACT
+#                                      lines; as mylib_ptx_test by PTX, where the component ptx and nvcc
+#                                      are installed
 include_guard(GLOBAL)
 
 set(_kernkit_sdk_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
@@ -27,6 +26,8 @@ set_target_properties(kernkit_simulator PROPERTIES
 
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitSimulatorPtx.cmake" OPTIONAL)
 include("${_kernkit_sdk_dir}/on_gpu/on_gpu.cmake" OPTIONAL)
+unset(_kernkit_simulator_dir)
+unset(_kernkit_sdk_dir)
 
 # The library's ops, but for those that are GPU_ONLY, or whose CUDA tests run by PTX.
 function(_kernkit_ops_on_cpu library out)
@@ -150,5 +151,32 @@ the CUDA tests ran kernels as the C++ compiler compiled them: stores out of boun
   endif()
 endfunction()
 
-unset(_kernkit_simulator_dir)
-unset(_kernkit_sdk_dir)
+
+# Former names, for one release; `kernkit update` rewrites them.
+add_library(kernkit::cuda_on_cpu_runtime ALIAS kernkit_simulator)
+add_library(kernkit::cuda_on_cpu ALIAS kernkit_simulator_fibers)
+add_library(kernkit::cuda_on_cpu_main ALIAS kernkit_simulator_main)
+if(TARGET kernkit_simulator_ptx)
+  add_library(kernkit::cuda_on_ptx ALIAS kernkit_simulator_ptx)
+endif()
+
+function(kernkit_add_cuda_on_cpu library)
+  message(DEPRECATION "kernkit_add_cuda_on_cpu(${library}) is now kernkit_add_on_fibers(${library}), "
+    "and its target ${library}_on_fibers; `kernkit update` rewrites both")
+  kernkit_add_on_fibers(${library})
+  add_library(${library}_cuda_on_cpu INTERFACE)
+  target_link_libraries(${library}_cuda_on_cpu INTERFACE ${library}_on_fibers $<TARGET_OBJECTS:${library}_on_fibers>)
+endfunction()
+
+function(kernkit_add_on_ptx target)
+  message(DEPRECATION "kernkit_add_on_ptx(${target}) is now kernkit_add_simulated(${target}), and its target "
+    "${target}_simulated; `kernkit update` rewrites both")
+  kernkit_add_simulated(${target})
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    set_target_properties(${target}_simulated PROPERTIES OUTPUT_NAME ${target}_on_ptx)
+    add_custom_target(${target}_on_ptx DEPENDS ${target}_simulated)
+  else()
+    add_library(${target}_on_ptx ALIAS ${target}_simulated)
+  endif()
+endfunction()

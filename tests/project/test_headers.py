@@ -10,14 +10,15 @@ import pytest
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "sdk/include"
 SHIM = INCLUDE.parent / "simulator/shim"
-HEADERS = sorted(p.relative_to(INCLUDE) for p in INCLUDE.rglob("*.h"))
+SIMULATOR = INCLUDE.parent / "simulator/include"
+HEADERS = sorted(p.relative_to(folder) for folder in (INCLUDE, SIMULATOR) for p in folder.rglob("*.h"))
 # Testing, CUDA and host headers are not what a kernel's file includes.
-LIGHT = [h for h in HEADERS if h.parts[1] not in ("testing", "cuda", "host")]
+LIGHT = [h for h in HEADERS if h.parts[1] not in ("testing", "cuda", "cuda_on_cpu", "simulator", "host")]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
 def compile_text(compiler, flags, text, dlpack_include):
-    command = [compiler, *flags, "-I", INCLUDE, "-isystem", dlpack_include, "-"]
+    command = [compiler, *flags, "-I", INCLUDE, "-I", SIMULATOR, "-isystem", dlpack_include, "-"]
     command[1:1] = ["-isystem", cuda_include() or SHIM]
     return subprocess.run(command, input=text, capture_output=True, text=True)
 
@@ -27,12 +28,16 @@ def cuda_include():
     return pathlib.Path(nvcc).resolve().parents[1] / "include" if nvcc else None
 
 
+def text_of(header):
+    return next(folder / header for folder in (INCLUDE, SIMULATOR) if (folder / header).exists()).read_text()
+
+
 # Half of the time is that of headers which include GoogleTest.
 COMPILERS = re.compile(r"__clang__|__GNUC__|__has_\w+")
 MARKED = [pytest.param("g++", h, marks=[pytest.mark.all] * (h.parts[1] == "testing"), id=f"{h}-g++") for h in HEADERS]
 # clang++ has the same standard library. What g++ compiles alone, it does, unless a header asks which compiler it is.
 MARKED += [pytest.param("clang++", h, marks=pytest.mark.all, id=f"{h}-clang++")
-           for h in HEADERS if COMPILERS.search((INCLUDE / h).read_text())]  # fmt: skip
+           for h in HEADERS if COMPILERS.search(text_of(h))]  # fmt: skip
 
 
 def compile_headers(compiler, headers, dlpack_include):
@@ -122,7 +127,7 @@ def test_preprocessed_size(header, lines, dlpack_include):
 
 @pytest.mark.parametrize("header", HEADERS, ids=str)
 def test_macros_have_the_prefix(header):
-    names = re.findall(r"^#define +(\w+)", (INCLUDE / header).read_text(), re.MULTILINE)
+    names = re.findall(r"^#define +(\w+)", text_of(header), re.MULTILINE)
     assert all(name.startswith("KERNKIT_") for name in names)
 
 

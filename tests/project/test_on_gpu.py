@@ -25,7 +25,7 @@ add_library(main OBJECT)
 target_link_libraries(main PRIVATE kernkit::simulator_main PUBLIC GTest::gtest)
 _kernkit_add_gpu_programs(ops . test ops_on_fibers main)
 add_library(stand_in OBJECT main.cc)
-target_link_libraries(stand_in PRIVATE kernkit::simulator PUBLIC benchmark::benchmark)
+target_link_libraries(stand_in PRIVATE kernkit::simulator_fibers PUBLIC benchmark::benchmark)
 _kernkit_add_gpu_programs(ops . bench ops_on_fibers stand_in)
 """
 MAIN = """\

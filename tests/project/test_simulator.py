@@ -112,7 +112,7 @@ def test_needs_no_header_of_nvidia(root, dlpack_include):
     """g++ looks into /usr/local/include, where a toolkit may have put links to its headers."""
     text = '#include "kernkit/cuda/launch.h"\n#include "kernkit/simulator/runtime.h"\n'
     command = ["g++", "-std=c++17", "-M", "-x", "c++", "-", "-I", root / "sdk/include",
-               "-I", root / "sdk/simulator/shim", "-isystem", dlpack_include]  # fmt: skip
+               "-I", root / "sdk/simulator/include", "-I", root / "sdk/simulator/shim", "-isystem", dlpack_include]  # fmt: skip
     result = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     used = {path for path in result.stdout.split() if "cuda" in path.rsplit("/", 1)[-1]}
     assert used and all(path.startswith(str(root)) for path in used), used

@@ -249,7 +249,7 @@ def compiles(library, names, root, dlpack_include):
         paths = [path.replace("swish", name) for name in names]
         lines += [f'#include "{path}"' for path in paths if (library / path).exists()]
     (library / "all.cc").write_text("\n".join([*lines, ""]))
-    folders = [library, library / "kernels", root / "sdk/simulator/shim", root / "sdk/include", dlpack_include]
+    folders = [library, library / "kernels", root / "sdk/simulator/shim", root / "sdk/simulator/include", root / "sdk/include", dlpack_include]
     macros = ["COMPILED", "CONTRACT_COMPILED", "ON_FIBERS", "WITH_CUDA"]
     command = ["g++", "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
                "-Wno-unknown-pragmas", *(f"-DKERNKIT_{macro}" for macro in macros),
@@ -352,7 +352,7 @@ def test_macros_of_the_compilers_are_known(root, dlpack_include):
                "kernkit/function.h", "kernkit/testing/contract.h", "kernkit/testing/benchmark.h",
                "kernkit/testing/list.h", "kernkit/testing/sweep.h", "kernkit/testing/test_device.h",
                "kernkit_simulator/translation_unit.h", "kernkit/cuda/elementwise.cuh"]  # fmt: skip
-    folders = [root / "sdk/simulator/shim", root / "sdk/include", dlpack_include]
+    folders = [root / "sdk/simulator/shim", root / "sdk/simulator/include", root / "sdk/include", dlpack_include]
     command = ["g++", "-std=c++17", "-dM", "-E", "-x", "c++", "-DKERNKIT_ON_FIBERS", "-DKERNKIT_WITH_CUDA",
                *(f"-I{folder}" for folder in folders), "-"]  # fmt: skip
     text = "".join(f'#include "{header}"\n' for header in headers)

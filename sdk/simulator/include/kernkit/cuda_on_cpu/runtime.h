@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The former name of kernkit/simulator/runtime.h, for one release.
+#pragma once
+
+#include "kernkit/cuda_on_cpu/deprecated.h"
+#include "kernkit/simulator/runtime.h"
