@@ -259,7 +259,7 @@ def test_gpu_only_where_its_ptx_runs(project, tmp_path):
     run("cmake", "--build", build, "--target", "ops_ptx_test")
     said = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
     assert re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", said) and "100% tests passed" in said
-    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:15): it is not known" in said
+    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:15): unsupported instruction" in said
 
 
 def links_the_machine(program):
@@ -301,7 +301,7 @@ def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
     run("cmake", "--build", build, "--target", "ops_ptx_test")
     said = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
     assert "100% tests passed" in said and re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", said)
-    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:9): it is not known" in said
+    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:9): unsupported instruction" in said
 
     kernel.write_text(right)
     build = built("ops_cuda_test", "alone", options=(*options, "-DKERNKIT_TESTS_ON_PTX=OFF"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each form of an instruction that the PTX machine knows has a test. forms.txt lists them: "add.s32
-PtxInteger.Arithmetic". `python tests/project/test_ptx_forms.py` writes the list anew."""
+"""Each form of an instruction that tests run is in forms.txt, "add.s32 PtxInteger.Arithmetic", and each row of the
+instruction table is on a page. `python tests/project/test_ptx_forms.py` writes the list and the page anew."""
 
 import os
 import pathlib
@@ -13,18 +13,26 @@ from cuda_tools import tool
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "sdk/simulator/tests/ptx/forms.txt"
+PAGE = ROOT / "docs/instructions.md"
 PROGRAM = ROOT / "build/release/bin/ptx_test"
 WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxInit")  # tests of what the machine does not know, or of faults
-MACHINE = ("PtxGrid", "PtxCounters", "PtxRaces")  # tests of what no GPU shows
+MACHINE = ("PtxInstructionTable", "PtxGrid", "PtxCounters", "PtxRaces")  # tests of what no GPU shows
 
 
 def listed():
     return dict(line.split() for line in LIST.read_text().splitlines() if not line.startswith("#"))
 
 
+def table():
+    """{title of a section: its rows, [(mnemonic, modifiers)]} of the instruction table."""
+    text = re.sub(r'"\s+"', "", (ROOT / "sdk/simulator/ptx/isa/instructions.cc").read_text())
+    sections = re.findall(r"^// ([^\n]*)\nconstexpr Instruction \w+\[\] = \{\n(.*?)^\};", text, re.M | re.S)
+    return {title: re.findall(r'Instruction\("(\w+)",\s*"([^"]*)"', rows) for title, rows in sections}
+
+
 def known():
-    """The names of the instructions that the decoder knows."""
-    return set(re.findall(r'^ *\{"(\w+)", \w+\},$', (ROOT / "sdk/simulator/ptx/semantics/instructions.cc").read_text(), re.M))
+    """The mnemonics of the instruction table."""
+    return {name for rows in table().values() for name, _ in rows}
 
 
 def forms_of(ptx):
@@ -48,7 +56,7 @@ def ran(texts):
 
 def run_tests(folder):
     path = folder / "forms"
-    done = subprocess.run([PROGRAM, "--gtest_brief=1"], capture_output=True, text=True,
+    done = subprocess.run([PROGRAM, "--gtest_brief=1", "--gtest_filter=-PtxInstructionTable.*"], capture_output=True, text=True,
                           env={**os.environ, "KERNKIT_PTX_FORMS": str(path), "KERNKIT_PTX_TEXTS": str(folder)})  # fmt: skip
     assert done.returncode == 0, done.stdout
     forms = {}
@@ -59,10 +67,22 @@ def run_tests(folder):
     return forms
 
 
-def test_each_instruction_of_the_decoder_is_listed():
-    names = known()
-    assert len(names) > 80
-    assert names - {form.split(".")[0] for form in listed()} == set()
+def page_of_the_table():
+    """The part of docs/instructions.md that lists the table."""
+    lines = []
+    for title, rows in table().items():
+        lines += [f"## {title}", "", "| instruction | modifiers |", "|---|---|"]
+        for name, modifiers in rows:
+            items = [f"`{item}`".replace("|", "\\|") for item in modifiers.split()]
+            lines.append(f"| `{name}` | {' '.join(items)} |".replace("  |", " |"))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def test_the_page_lists_the_instruction_table():
+    assert len(known()) > 80
+    start, table_start, rest = PAGE.read_text().partition("\n## ")
+    assert table_start + rest == "\n" + page_of_the_table(), "python tests/project/test_ptx_forms.py writes it anew"
 
 
 @pytest.mark.all
@@ -154,6 +174,7 @@ def test_ten_million_random_values():
 
 
 if __name__ == "__main__":
+    PAGE.write_text(PAGE.read_text().partition("\n## ")[0] + "\n" + page_of_the_table())
     with tempfile.TemporaryDirectory() as folder:
         found = run_tests(pathlib.Path(folder))
     of_gpu = {form: [test for test in tests if not test.startswith(MACHINE)] or tests for form, tests in found.items()}

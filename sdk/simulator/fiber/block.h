@@ -21,14 +21,14 @@ struct CudaThread {
   CudaThread* next;
   const char* waits_at;  // null: runs or may run
   bool ended;
-  const void* frame;       // of the kernel's caller
-  const CodePlace* place;  // at lanes_here()
-  unsigned lanes;          // that came there
-  unsigned passed_over;    // so often others went on instead
+  const void* frame;      // of the kernel's caller
+  const CallSite* place;  // at lanes_here()
+  unsigned lanes;         // that came there
+  unsigned passed_over;   // so often others went on instead
 };
 
 /// Lanes of a warp that are at the same function with the same mask.
-struct Meeting {
+struct WarpRendezvous {
   const char* function;
   unsigned mask;
   unsigned arrived;
@@ -36,12 +36,12 @@ struct Meeting {
   bool complete;
   WarpValues values;
   CudaThread* waiting;
-  Meeting* next;
+  WarpRendezvous* next;
 };
 
 struct WarpState {
   unsigned live;
-  Meeting* meetings;
+  WarpRendezvous* meetings;
   CudaThread* here;  // at lanes_here()
 };
 
@@ -55,7 +55,7 @@ class Block {
   int meet(Barrier kind, int predicate);
   void meet(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
   void spin();
-  unsigned lanes_here(const char* function, const CodePlace& place);
+  unsigned lanes_here(const char* function, const CallSite& place);
   /// Says what is wrong; halt() must follow, when no temporary is left that would leak.
   void refuse(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
   [[noreturn]] void halt();
@@ -77,7 +77,7 @@ class Block {
   void push(CudaThread* thread);
   void open_barrier();
   void leave(CudaThread* thread);
-  void complete(Meeting* meeting);
+  void complete(WarpRendezvous* meeting);
   bool nobody_else_comes();
   std::string deadlock() const;
 
@@ -106,8 +106,8 @@ class Block {
   int barrier_result_ = 0;
   unsigned rounds_ = 0;
   unsigned spins_ = 0;
-  Meeting* free_meetings_ = nullptr;
-  std::vector<Meeting*> meetings_;
+  WarpRendezvous* free_meetings_ = nullptr;
+  std::vector<WarpRendezvous*> meetings_;
   char barriers_[2] = {};  // for the race detector
 };
 

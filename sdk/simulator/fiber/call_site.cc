@@ -5,9 +5,9 @@
 
 namespace kernkit::simulator {
 
-CodePlace::CodePlace(int line, const void* outermost) : line_(line) {
+CallSite::CallSite(int line, const void* outermost) : line_(line) {
   struct Walk {
-    CodePlace* place;
+    CallSite* place;
     uint64_t outermost;
   } walk = {this, reinterpret_cast<uintptr_t>(outermost)};
   _Unwind_Backtrace(
@@ -20,7 +20,7 @@ CodePlace::CodePlace(int line, const void* outermost) : line_(line) {
       &walk);
 }
 
-void CodePlace::add(uint64_t address) {
+void CallSite::add(uint64_t address) {
   if (depth_ < kMost) {
     calls_[depth_++] = address;
   } else {
@@ -28,7 +28,7 @@ void CodePlace::add(uint64_t address) {
   }
 }
 
-int CodePlace::compare(const CodePlace& other) const {
+int CallSite::compare(const CallSite& other) const {
   if (line_ != other.line_) return line_ < other.line_ ? -1 : 1;
   for (unsigned i = 1; i <= depth_ && i <= other.depth_; ++i) {
     const uint64_t mine = calls_[depth_ - i], its = other.calls_[other.depth_ - i];

@@ -6,17 +6,17 @@
 namespace kernkit::simulator {
 
 /// Where a kernel is: a line, and the addresses of its calls in the object code.
-class CodePlace {
+class CallSite {
  public:
   /// Of the caller, in a kernel whose caller has the frame `outermost` on this stack.
-  CodePlace(int line, const void* outermost);
+  CallSite(int line, const void* outermost);
 
-  bool operator==(const CodePlace& other) const { return compare(other) == 0; }
+  bool operator==(const CallSite& other) const { return compare(other) == 0; }
   /// Comes before the other in the code, as far as that is known.
-  bool operator<(const CodePlace& other) const { return compare(other) < 0; }
+  bool operator<(const CallSite& other) const { return compare(other) < 0; }
 
  private:
-  int compare(const CodePlace& other) const;
+  int compare(const CallSite& other) const;
   void add(uint64_t address);
 
   static constexpr unsigned kMost = 16;  // more are mixed into the last one

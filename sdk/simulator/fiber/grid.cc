@@ -68,9 +68,9 @@ void Grid::release(void* memory) {
 }
 
 std::string Grid::endless(unsigned waiting) {
-  std::string circle = schedule_.circle();
+  std::string circle = schedule_.livelock_report();
   if (!circle.empty()) return circle;
-  if (waiting == 0 || !schedule_.stands_still()) return "";
+  if (waiting == 0 || !schedule_.is_stalled()) return "";
   return "does not end: " + std::to_string(waiting) + " threads of the block wait in a loop";
 }
 

@@ -74,13 +74,13 @@ void Block::leave(CudaThread* thread) {
   const unsigned lane = thread->number % 32;
   WarpState& warp = warps_[thread->number / 32];
   warp.live &= ~(1u << lane);
-  for (Meeting* meeting = warp.meetings; meeting != nullptr; meeting = meeting->next) {
+  for (WarpRendezvous* meeting = warp.meetings; meeting != nullptr; meeting = meeting->next) {
     if (meeting->complete || (meeting->mask >> lane & 1) == 0) continue;
     if ((meeting->mask & warp.live & ~meeting->arrived) == 0) complete(meeting);
   }
 }
 
-void Block::complete(Meeting* meeting) {
+void Block::complete(WarpRendezvous* meeting) {
   meeting->complete = true;
   meeting->values.lanes = meeting->arrived;
   wake(meeting->waiting);
@@ -96,7 +96,7 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
            " lacks the calling lane " + std::to_string(lane));
     halt();
   }
-  Meeting* meeting = warp.meetings;
+  WarpRendezvous* meeting = warp.meetings;
   while (meeting != nullptr && (meeting->complete || meeting->mask != mask ||
                                 std::strcmp(meeting->function, function) != 0)) {
     // Each would wait for the other.
@@ -111,7 +111,7 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
   if (meeting == nullptr) {
     meeting = free_meetings_;
     if (meeting == nullptr) {
-      meeting = new Meeting;
+      meeting = new WarpRendezvous;
       meetings_.push_back(meeting);
     } else {
       free_meetings_ = meeting->next;
@@ -138,14 +138,14 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
   if (orders) race_acquire(meeting);
   *out = meeting->values;
   if (--meeting->left != 0) return;
-  Meeting** link = &warp.meetings;
+  WarpRendezvous** link = &warp.meetings;
   while (*link != meeting) link = &(*link)->next;
   *link = meeting->next;
   meeting->next = free_meetings_;
   free_meetings_ = meeting;
 }
 
-unsigned Block::lanes_here(const char* function, const CodePlace& place) {
+unsigned Block::lanes_here(const char* function, const CallSite& place) {
   CudaThread* thread = running_;
   WarpState& warp = warps_[thread->number / 32];
   thread->place = &place;
@@ -164,7 +164,7 @@ bool Block::nobody_else_comes() {
   bool any = false;
   for (WarpState& warp : warps_) {
     CudaThread* const all = std::exchange(warp.here, nullptr);
-    const CodePlace* first = nullptr;
+    const CallSite* first = nullptr;
     for (CudaThread* thread = all; thread != nullptr; thread = thread->next) {
       if (first == nullptr || *thread->place < *first) first = thread->place;
       thread->lanes = 0;
@@ -204,7 +204,7 @@ unsigned lane_id() {
 unsigned lanes_here(const char* function, int line) {
   const RaceIgnored bookkeeping;
   Block& block = block_of(function);
-  return block.lanes_here(function, CodePlace(line, block.running()->frame));
+  return block.lanes_here(function, CallSite(line, block.running()->frame));
 }
 
 void step() { steps_passed.add(); }

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "libcudart/device_properties.h"
-#include "ptx/decode/kernel.h"
+#include "ptx/machine/kernel.h"
 #include "ptx/modules.h"
 #include "runtime/device_attributes.h"
 #include "runtime/state.h"

@@ -62,7 +62,7 @@ Loaded& loaded(const DeviceModule& module) {
     try {
       one.image = std::make_unique<Image>(ptx::ptx_for(module.fat_binary, module.capability),
                                           *module.managed);
-    } catch (const ptx::Refusal& refusal) {
+    } catch (const ptx::UnsupportedPtx& refusal) {
       one.refusal = refusal.what();
     }
   }
@@ -165,7 +165,7 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
   const std::unique_ptr<ptx::Watch> watch = session.begin(
       kernel, image.module(), name, launch.grid, launch.block, launch.shared_memory,
       sample(launch.grid, settings) == 0, launch.overlaps_previous ? &known : nullptr);
-  const ptx::Launch of_grid{watch != nullptr ? kernel.watched->kernel : kernel,
+  const ptx::Launch of_grid{watch != nullptr ? kernel.instrumented->kernel : kernel,
                             image.module(),
                             launch.kernel,
                             launch.grid,
@@ -177,7 +177,7 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
                             image.grid_barrier(),
                             heap_of(module.device),
                             watch.get(),
-                            kernel.watched.get()};
+                            kernel.instrumented.get()};
   const ptx::PtxResult result = ptx::run_grid(of_grid, launch.cooperative, settings);
   session.note(name, result);
   *error = result.error;
@@ -209,7 +209,7 @@ cudaError_t read_ptx(KernelInfo* kernel) {
   std::string why = module.refusal;
   try {
     if (module.image != nullptr) read(*module.image, kernel->mangled, &kernel->ptx);
-  } catch (const ptx::Refusal& refusal) {
+  } catch (const ptx::UnsupportedPtx& refusal) {
     why = refusal.what();
   }
   if (why.empty()) {

@@ -172,7 +172,7 @@ cudaError_t enqueue(cudaStream_t stream, GraphNode node) {
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
   const bool on_host = node.kind == NodeKind::kHost;
-  if (name_work != nullptr && !on_host) node.work = name_work(std::move(node.work), stream);
+  if (on_enqueue != nullptr && !on_host) node.work = on_enqueue(std::move(node.work), stream);
   if (CapturePoint* point = captured(stream)) {
     add_node(point, std::move(node));
   } else if (node.graph.empty()) {

@@ -203,7 +203,7 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
 
 /// Set by a tool: receives a call that returned an error, and the reason.
 inline void (*note_call)(const char* function, cudaError_t error, const std::string& why) = nullptr;
-inline Work (*name_work)(Work work, cudaStream_t stream) = nullptr;  // of a tool: with its call
+inline Work (*on_enqueue)(Work work, cudaStream_t stream) = nullptr;  // of a tool: with its call
 /// Gives work to a stream, or captures it as a node of this kind.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind = NodeKind::kEmpty);
 cudaError_t enqueue(cudaStream_t stream, GraphNode node);

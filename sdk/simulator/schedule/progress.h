@@ -31,9 +31,9 @@ inline constexpr double kCircles = 15;
 
 /// For how long a count has stood still, as who asks often sees it. Of the time between two
 /// questions no more than `most` counts: a process that was stopped meanwhile could not go on.
-class Standstill {
+class StallTimer {
  public:
-  explicit Standstill(double most) : most_(most) {}
+  explicit StallTimer(double most) : most_(most) {}
   /// Seconds.
   double of(uint64_t count) {
     const Clock::time_point now = Clock::now();

@@ -43,7 +43,7 @@ uint64_t Schedule::random() {
   return x ^ (x >> 31);
 }
 
-std::string Schedule::circle() {
+std::string Schedule::livelock_report() {
   const double longest = kCircles * settings_.watchdog;
   if (threads_.of(threads_passed.count()) <= longest) return "";
   char text[128];
@@ -53,7 +53,7 @@ std::string Schedule::circle() {
   return text;
 }
 
-bool Schedule::stands_still() {
+bool Schedule::is_stalled() {
   return all_.of(threads_passed.count() + steps_passed.count()) > settings_.watchdog;
 }
 

@@ -47,10 +47,10 @@ class Schedule {
 
   // To be asked now and then.
   /// "" or that its threads go on and do not end.
-  std::string circle();
+  std::string livelock_report();
   /// Whether for longer than the watchdog has patience nothing brought the kernel nearer to its
   /// end.
-  bool stands_still();
+  bool is_stalled();
 
   /// A sentence about the launch, with the seed that shows it again.
   std::string with_seed(std::string sentence) const;
@@ -60,7 +60,7 @@ class Schedule {
   Settings settings_;
   uint64_t random_;
   BlockOrder order_;
-  Standstill all_, threads_;
+  StallTimer all_, threads_;
 };
 
 }  // namespace kernkit::simulator

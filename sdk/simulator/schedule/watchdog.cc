@@ -18,7 +18,7 @@ std::atomic<double> patience{0};   // seconds; 0: no kernel runs
 char running[256];
 
 void watch() {
-  Standstill all(0.2), threads(0.2);
+  StallTimer all(0.2), threads(0.2);
   for (;;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const double most = patience;

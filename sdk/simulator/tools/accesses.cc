@@ -37,7 +37,7 @@ int split(const Operation& operation, const uint64_t (&addresses)[32], uint32_t 
 
 int find_touched(Warp& warp, const Operation& operation, Touched* all) {
   alignas(64) uint64_t addresses[32];
-  if (operation.members != kNone && operation.a != kNone) {  // wmma
+  if (operation.members != kNone && operation.src0 != kNone) {  // wmma
     const int accesses = static_cast<int>(Fragment::of(operation.target).accesses());
     for (int i = 0; i < accesses; ++i) {
       read_addresses(warp, operation, static_cast<uint32_t>(i), addresses);
@@ -53,16 +53,16 @@ int find_touched(Warp& warp, const Operation& operation, Touched* all) {
 Operation source_of(const Operation& copy) {
   Operation source = copy;
   source.space = Space::kGlobal;
-  source.address = copy.a;
+  source.address = copy.src0;
   source.address_size = 8;
   source.offset = static_cast<int32_t>(copy.target);
   return source;
 }
 
 uint32_t lanes_that_load(Warp& warp, const Operation& copy) {
-  if (copy.b == kNone) return warp.mask;
+  if (copy.src1 == kNone) return warp.mask;
   uint32_t lanes = 0;
-  const auto* sizes = warp.lanes<uint32_t>(copy.b);
+  const auto* sizes = warp.lanes<uint32_t>(copy.src1);
   for (int l = 0; l < 32; ++l) lanes |= sizes[l] != 0 ? kLane[l] : 0;
   return lanes & warp.mask;
 }

@@ -71,7 +71,7 @@ void CallRaces::keep() {
   keep_order();
   if (told_before_races != nullptr) return;
   told_before_races = std::exchange(tell_memory, note_races);
-  name_work = named;
+  on_enqueue = named;
 }
 
 void CallRaces::forget() {
@@ -93,7 +93,7 @@ void CallRaces::touch(CallAccess access, const void* at, size_t bytes) {
   const bool is_allocated = begin >= range_.begin && begin < range_.end;
   if (!is_allocated && (ptx_device_of == nullptr || ptx_device_of(at) < 0)) return;
   const uint32_t seen =
-      GlobalCells::with_lane(cells_.add({launch_, access, 0, 0, 0, Reach::kNone}), 0);
+      GlobalCells::with_lane(cells_.add({launch_, access, 0, 0, 0, ThreadScope::kNone}), 0);
   cells_.each(begin, begin + bytes,
               [&](GlobalCell* cell, uint64_t address) { touch(cell, seen, address); });
 }
@@ -121,7 +121,7 @@ bool CallRaces::races(uint32_t seen) const {
 
 void CallRaces::report(uint32_t seen, uint32_t seen_now, uint64_t address) {
   if (!reported_.insert(seen >> 5).second) return;
-  const Instruction &before = cells_.instruction(seen), &now = cells_.instruction(seen_now);
+  const AccessRecord &before = cells_.instruction(seen), &now = cells_.instruction(seen_now);
   const std::string what = cells_.does(now), other = cells_.launch(before.launch).kernel;
   Found& race = races_.of_warps[{name_, other + ": " + cells_.did(before), what}];
   if (race.count++ != 0) return;

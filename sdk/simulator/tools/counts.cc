@@ -66,7 +66,7 @@ class Counts::OfBlock : public BlockWatch {
     Counters& counters = of_operations_[operation.number];
     ++counters.steps;
     counters.of_lanes += static_cast<uint64_t>(__builtin_popcount(warp.mask));
-    const AccessKind access = all_.watched_.accesses[operation.number];
+    const AccessKind access = all_.instrumented_.kernel.origins[operation.number].access;
     if (access == AccessKind::kNone) return;
     Touched touched[kMostTouched];
     const int count = find_touched(warp, operation, touched);
@@ -117,29 +117,31 @@ class Counts::OfBlock : public BlockWatch {
   UniqueSectors unique_;
 };
 
-Counts::Counts(const WatchedKernel& watched, std::string kernel, const LaunchShape& shape,
-               std::vector<Ledger*> ledgers)
-    : watched_(watched),
+Counts::Counts(const InstrumentedKernel& instrumented, std::string kernel, const LaunchShape& shape,
+               std::vector<CounterTotals*> totals)
+    : instrumented_(instrumented),
       kernel_(std::move(kernel)),
       shape_(shape),
-      ledgers_(std::move(ledgers)),
-      of_operations_(watched.kernel.code.size()) {}
+      totals_(std::move(totals)),
+      of_operations_(instrumented.kernel.code.size()) {}
 
 Counts::~Counts() {
-  for (Ledger* ledger : ledgers_) ledger->add(kernel_, shape_, watched_, of_operations_, unique_);
+  for (CounterTotals* total : totals_)
+    total->add(kernel_, shape_, instrumented_, of_operations_, unique_);
 }
 
 std::unique_ptr<BlockWatch> Counts::of(Block&) { return std::make_unique<OfBlock>(*this); }
 
-void Ledger::add(const std::string& kernel, const LaunchShape& shape, const WatchedKernel& watched,
-                 const std::vector<Counters>& of_operations, const UniqueSectors& unique) {
+void CounterTotals::add(const std::string& kernel, const LaunchShape& shape,
+                        const InstrumentedKernel& instrumented,
+                        const std::vector<Counters>& of_operations, const UniqueSectors& unique) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& entry = entries_[kernel];
   ++entry.launches;
   ++entry.shapes[{shape.threads, shape.dynamic_shared_bytes}];
   for (size_t i = 0; i < of_operations.size(); ++i) {
     if (of_operations[i].steps == 0) continue;
-    const Line& line = watched.lines[watched.line_of[i]];
+    const Line& line = instrumented.lines[instrumented.line_of[i]];
     add_traffic(&entry.counters, of_operations[i]);
     add_traffic(&entry.lines[{line.file, line.line, line.place}], of_operations[i]);
   }
@@ -152,7 +154,7 @@ void Ledger::add(const std::string& kernel, const LaunchShape& shape, const Watc
   entry.unique_sectors += any.size();
 }
 
-std::vector<KernelCounters> Ledger::kernels() const {
+std::vector<KernelCounters> CounterTotals::kernels() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<KernelCounters> all;
   for (const auto& [name, entry] : entries_) {

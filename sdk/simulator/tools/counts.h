@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts: what the operations of a launch did, and a ledger of many launches.
+// Counts: what the operations of a launch did, and a total of many launches.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ struct UniqueSectors {
 };
 
 /// What launches of kernels did, by the kernels' names and their lines.
-class Ledger {
+class CounterTotals {
  public:
   struct Entry {
     uint64_t launches = 0, unique_sectors = 0;
@@ -31,8 +31,9 @@ class Ledger {
     std::map<std::pair<uint64_t, uint64_t>, uint64_t> shapes;  // as LaunchShape
   };
 
-  void add(const std::string& kernel, const LaunchShape& shape, const WatchedKernel& watched,
-           const std::vector<Counters>& of_operations, const UniqueSectors& unique);
+  void add(const std::string& kernel, const LaunchShape& shape,
+           const InstrumentedKernel& instrumented, const std::vector<Counters>& of_operations,
+           const UniqueSectors& unique);
   std::vector<KernelCounters> kernels() const;
 
  private:
@@ -40,21 +41,21 @@ class Ledger {
   std::map<std::string, Entry> entries_;
 };
 
-/// Counts a launch, and puts that into ledgers when it ends.
+/// Counts a launch, and puts that into totals when it ends.
 class Counts : public Watch {
  public:
-  Counts(const WatchedKernel& watched, std::string kernel, const LaunchShape& shape,
-         std::vector<Ledger*> ledgers);
+  Counts(const InstrumentedKernel& instrumented, std::string kernel, const LaunchShape& shape,
+         std::vector<CounterTotals*> totals);
   ~Counts() override;
   std::unique_ptr<BlockWatch> of(Block& block) override;
 
  private:
   class OfBlock;
 
-  const WatchedKernel& watched_;
+  const InstrumentedKernel& instrumented_;
   std::string kernel_;
   LaunchShape shape_;
-  std::vector<Ledger*> ledgers_;
+  std::vector<CounterTotals*> totals_;
   std::mutex mutex_;
   std::vector<Counters> of_operations_;
   UniqueSectors unique_;

@@ -45,12 +45,12 @@ class Following {
 
   void run() {
     switch (plan_.rule) {
-      case BitRule::kMoved: return move();
-      case BitRule::kShuffle: return shuffle();
-      case BitRule::kProduct: return multiply();
-      case BitRule::kWarp:
-      case BitRule::kVote:
-      case BitRule::kBallot: return of_warp();
+      case Definedness::kMoved: return move();
+      case Definedness::kShuffle: return shuffle();
+      case Definedness::kProduct: return multiply();
+      case Definedness::kWarp:
+      case Definedness::kVote:
+      case Definedness::kBallot: return of_warp();
       default: break;
     }
     Undefined result;
@@ -80,30 +80,30 @@ class Following {
       each_of(warp_.mask, [&](int l) { all[l] = rule(all[l]) & ones; });
     };
     switch (plan_.rule) {
-      case BitRule::kEach: return;
-      case BitRule::kUpwards: return each([](uint64_t x) { return x | (0 - x); });
-      case BitRule::kHalves:
+      case Definedness::kEach: return;
+      case Definedness::kUpwards: return each([](uint64_t x) { return x | (0 - x); });
+      case Definedness::kHalves:
         return each([](uint64_t x) {
           return ((x & 0xffff) != 0 ? 0xffffu : 0u) | ((x & 0xffff0000) != 0 ? 0xffff0000u : 0u);
         });
-      case BitRule::kWidens:
+      case Definedness::kWidens:
         return each([](uint64_t x) {
           return ((x & 0xff) != 0 ? 0xffffu : 0u) | ((x & 0xff00) != 0 ? 0xffff0000u : 0u);
         });
-      case BitRule::kNarrows: return narrow(to, all);
-      case BitRule::kAnd:
-      case BitRule::kOr: return combine(plan_.rule == BitRule::kAnd, all);
-      case BitRule::kTable: return look_up(all);
-      case BitRule::kSelect: return select(all);
-      case BitRule::kCompare: return compare(to, all);
+      case Definedness::kNarrows: return narrow(to, all);
+      case Definedness::kAnd:
+      case Definedness::kOr: return combine(plan_.rule == Definedness::kAnd, all);
+      case Definedness::kTable: return look_up(all);
+      case Definedness::kSelect: return select(all);
+      case Definedness::kCompare: return compare(to, all);
       default: return each([](uint64_t x) { return x != 0 ? UINT64_MAX : 0; });
     }
   }
 
   void narrow(uint32_t to, uint64_t* all) {
     Undefined upper, lower;
-    bits_.read(operation_.a, &upper);
-    bits_.read(operation_.b, &lower);
+    bits_.read(operation_.src0, &upper);
+    bits_.read(operation_.src1, &lower);
     const uint32_t half = 4 * bits_.size(to);
     const uint64_t ones = (uint64_t{1} << half) - 1;
     each_of(warp_.mask, [&](int l) {
@@ -114,8 +114,8 @@ class Following {
   // A zero, or of `or` a one, that is defined decides.
   void combine(bool is_and, uint64_t* all) {
     Source a, b;
-    take(operation_.a, &a);
-    take(operation_.b, &b);
+    take(operation_.src0, &a);
+    take(operation_.src1, &b);
     each_of(warp_.mask, [&](int l) {
       const uint64_t x = is_and ? a.values[l] : ~a.values[l],
                      y = is_and ? b.values[l] : ~b.values[l];
@@ -126,7 +126,7 @@ class Following {
   // Each bit whose value depends on an undefined one.
   void look_up(uint64_t* all) {
     Source sources[3];
-    const uint32_t registers[] = {operation_.a, operation_.b, operation_.c};
+    const uint32_t registers[] = {operation_.src0, operation_.src1, operation_.src2};
     for (int i = 0; i < 3; ++i) take(registers[i], &sources[i]);
     each_of(warp_.mask, [&](int l) {
       uint64_t ever = 0, always = UINT64_MAX;
@@ -150,9 +150,9 @@ class Following {
 
   void select(uint64_t* all) {
     Source a, b, which;
-    take(operation_.a, &a);
-    take(operation_.b, &b);
-    take(operation_.c, &which);
+    take(operation_.src0, &a);
+    take(operation_.src1, &b);
+    take(operation_.src2, &which);
     each_of(warp_.mask, [&](int l) {
       const uint64_t x = a.undefined.bits[l], y = b.undefined.bits[l];
       const bool first = (which.values[l] != 0) != operation_.negated;
@@ -179,15 +179,15 @@ class Following {
   // What it is combined with may decide alone; that is only known of the predicate's own value.
   void compare(uint32_t to, uint64_t* all) {
     Source a, b, with;
-    take(operation_.a, &a);
-    take(operation_.b, &b);
-    const uint32_t bytes = bits_.size(operation_.a);
+    take(operation_.src0, &a);
+    take(operation_.src1, &b);
+    const uint32_t bytes = bits_.size(operation_.src0);
     const uint64_t sign = plan_.is_signed ? uint64_t{1} << (8 * bytes - 1) : 0;
-    if (operation_.c != kNone) take(operation_.c, &with);
+    if (operation_.src2 != kNone) take(operation_.src2, &with);
     const unsigned how = operation_.mode >> kCombinedBits & 3;
     each_of(warp_.mask, [&](int l) {
       bool undefined = compared(a, b, l, sign) < 0;
-      if (operation_.c != kNone) {
+      if (operation_.src2 != kNone) {
         const bool value = (with.values[l] != 0) != operation_.negated;
         const bool decides = (how == 1 && !value) || (how == 2 && value);
         undefined = with.undefined.bits[l] != 0 || (undefined && !decides);
@@ -229,7 +229,7 @@ class Following {
   void run_on(const Operation& other) {
     unsigned char* const registers = warp_.registers;
     warp_.registers = places_;
-    warp_.block->launch.watched->runs[operation_.number](warp_, other);
+    warp_.block->launch.instrumented->runs[operation_.number](warp_, other);
     warp_.registers = registers;
   }
 
@@ -245,9 +245,9 @@ class Following {
       (is_data ? data : control).add(source.undefined, warp_.mask);
       *at = kPlace * place++;
     };
-    uint32_t* const sources[] = {&other.a, &other.b, &other.c, &other.e};
+    uint32_t* const sources[] = {&other.src0, &other.src1, &other.src2, &other.src3};
     for (unsigned i = 0; i < 4; ++i) place_one(sources[i], (plan_.data >> i & 1) != 0);
-    const bool packs = operation_.count != 0 && operation_.to != kNone;
+    const bool packs = operation_.count != 0 && operation_.dst != kNone;
     std::vector<std::pair<uint32_t, uint32_t>> results;  // registers, places
     for (uint32_t i = 0; i < operation_.count; ++i) {
       if (packs) {
@@ -257,10 +257,10 @@ class Following {
         other.list[i] = kPlace * place++;
       }
     }
-    if (other.to != kNone) {
-      results.emplace_back(other.to, place);
-      if (bits_.size(other.to) == 0) std::memset(places_ + size_t{place} * kPlace, 0, 4);
-      other.to = kPlace * place++;
+    if (other.dst != kNone) {
+      results.emplace_back(other.dst, place);
+      if (bits_.size(other.dst) == 0) std::memset(places_ + size_t{place} * kPlace, 0, 4);
+      other.dst = kPlace * place++;
     }
     run_on(other);
     for (const auto& one : results) {
@@ -283,18 +283,18 @@ class Following {
   void shuffle() {
     Operation other = operation_;
     Source a, b, c;
-    take(operation_.a, &a);
-    take(operation_.b, &b);
-    take(operation_.c, &c);
+    take(operation_.src0, &a);
+    take(operation_.src1, &b);
+    take(operation_.src2, &c);
     Undefined where = b.undefined;
     where.add(c.undefined, warp_.mask);
     put(1, 4, b.values);
     put(2, 4, c.values);
-    other.a = 0;
-    other.b = kPlace;
-    other.c = 2 * kPlace;
-    other.to = 3 * kPlace;
-    if (other.to_predicate != kNone) other.to_predicate = 4 * kPlace;
+    other.src0 = 0;
+    other.src1 = kPlace;
+    other.src2 = 2 * kPlace;
+    other.dst = 3 * kPlace;
+    if (other.dst_predicate != kNone) other.dst_predicate = 4 * kPlace;
     Values lanes;
     for (unsigned l = 0; l < 32; ++l) lanes[l] = l;
     put(0, 4, lanes);
@@ -304,20 +304,20 @@ class Following {
     each_of(warp_.mask, [&](int l) {
       const auto from = static_cast<uint32_t>(lanes[l]);
       const bool lost = where.bits[l] != 0, is_idle = (warp_.mask & kLane[from]) == 0;
-      result.bits[l] = lost || is_idle ? bits_.ones(operation_.to) : a.undefined.bits[from];
+      result.bits[l] = lost || is_idle ? bits_.ones(operation_.dst) : a.undefined.bits[from];
       result.origins[l] = lost      ? where.origins[l]
                           : is_idle ? uses_.origin_of_lane(warp_, l, operation_, from)
                                     : a.undefined.origins[from];
       where.bits[l] = lost ? 1 : 0;
     });
-    bits_.write(warp_, operation_.to, result);
-    bits_.write(warp_, operation_.to_predicate, where);
+    bits_.write(warp_, operation_.dst, result);
+    bits_.write(warp_, operation_.dst_predicate, where);
   }
 
   // All lanes have the same result, or bits of it each from a lane.
   void of_warp() {
     Source a;
-    take(operation_.a, &a);
+    take(operation_.src0, &a);
     uint32_t lanes = 0, yes = 0, no = 0;
     uint64_t any = 0;
     each_of(warp_.mask, [&](int l) {
@@ -327,11 +327,11 @@ class Following {
         ((a.values[l] != 0) != operation_.negated ? yes : no) |= kLane[l];
       }
     });
-    const bool decided = plan_.rule == BitRule::kVote && is_decided(yes, no);
+    const bool decided = plan_.rule == Definedness::kVote && is_decided(yes, no);
     for (const uint32_t to : plan_.results) {
-      const uint64_t bits = lanes == 0 || decided            ? 0
-                            : plan_.rule == BitRule::kBallot ? lanes
-                                                             : bits_.ones(to);
+      const uint64_t bits = lanes == 0 || decided                ? 0
+                            : plan_.rule == Definedness::kBallot ? lanes
+                                                                 : bits_.ones(to);
       Undefined result;
       each_of(warp_.mask, [&](int l) {
         result.bits[l] = bits;
@@ -409,8 +409,8 @@ class Following {
 void follow(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits,
             UndefinedUses* uses) {
   // A lane may read the register of a lane that takes no part.
-  bool any = plan.rule == BitRule::kShuffle && warp.mask != Warp::kAll;
-  if (plan.rule != BitRule::kNone) {
+  bool any = plan.rule == Definedness::kShuffle && warp.mask != Warp::kAll;
+  if (plan.rule != Definedness::kNone) {
     for (const uint32_t source : plan.sources) any |= bits->any(source);
   }
   if (any) return Following(plan, warp, operation, bits, uses).run();

@@ -7,51 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "ptx/decode/kernel.h"
+#include "ptx/machine/kernel.h"
 #include "tools/undefined_bits.h"
 
 namespace kernkit::simulator::ptx {
 
 class UndefinedUses;
 
-enum class BitRule : uint8_t {
-  kAll,      // any source bit: all of each result
-  kHalves,   // likewise, of each half of 16 bits
-  kUpwards,  // from the lowest one on: of sums and products
-  kEach,     // bit by bit: of xor, not, mov
-  kAnd,      // bit by bit, as the other source's zeros allow
-  kOr,       // as its ones allow
-  kTable,    // lop3
-  kMoved,    // as the operation moves the bits of its data
-  kSelect,   // of the source that the predicate takes
-  kCompare,  // where no value that the bits may have changes the result
-  kNarrows,  // two sources: the halves of the result
-  kWidens,   // halves of the source: those of the result
-  kShuffle,  // lanes' bits
-  kBallot,   // a predicate's lanes: bits
-  kVote,     // where no lane decides that is defined
-  kWarp,     // any lane's bit: all
-  kProduct,  // of rows and columns
-  kNone,     // the results are defined
-  // Accesses.
-  kLoad,
-  kStore,
-  kAtomic,
-  kMatrix,    // ldmatrix, stmatrix
-  kFragment,  // wmma.load, wmma.store
-  kCopy,      // cp.async
-  // Others that change memory.
-  kCommit,
-  kWait,
-  kWaitAll,
-  kReturn,  // a function of the device, by local memory
-};
-
 /// Of a comparison of integers.
 enum class Order : uint8_t { kNone, kEqual, kLess, kLessEqual, kGreater, kGreaterEqual };
 
 struct BitPlan {
-  BitRule rule = BitRule::kAll;
+  Definedness rule = Definedness::kAll;
   uint8_t data = 0;  // of kMoved: which of a, b, c, e
   Order order = Order::kNone;
   bool is_signed = false;

@@ -28,7 +28,8 @@ uint32_t GlobalCells::begin(LaunchSeen launch) {
 
 uint64_t GlobalCells::ended_before(const WorkId& work, uint64_t previous) const {
   const auto is_previous = [&](const LaunchSeen& one) {
-    return one.work.stream == work.stream && one.work.number == previous && one.watched != nullptr;
+    return one.work.stream == work.stream && one.work.number == previous &&
+           one.instrumented != nullptr;
   };
   const auto kernel = std::find_if(launches_.begin(), launches_.end(), is_previous);
   if (kernel == launches_.end()) return previous;  // a copy or an event, which it waits for
@@ -51,7 +52,7 @@ void GlobalCells::forget_accesses() {
   last_ = nullptr;
 }
 
-uint32_t GlobalCells::add(const Instruction& instruction) {
+uint32_t GlobalCells::add(const AccessRecord& instruction) {
   if (instructions_.size() == kMostInstructions) forget_accesses();  // of one launch
   instructions_.push_back(instruction);
   return static_cast<uint32_t>(instructions_.size() - 1);
@@ -80,38 +81,38 @@ void GlobalCells::forget(uint64_t begin, uint64_t end) {
 }
 
 // By AccessKind and by CallAccess.
-std::string GlobalCells::does(const Instruction& one) const {
+std::string GlobalCells::does(const AccessRecord& one) const {
   static const char* const kVerbs[] = {"", "loads%", "stores%", "updates%", "loads%"};
   static const char* const kOfCalls[] = {"loads%", "stores%", "frees%", "allocates%"};
   return verb_text(one, kVerbs, kOfCalls);
 }
-std::string GlobalCells::did(const Instruction& one) const {
+std::string GlobalCells::did(const AccessRecord& one) const {
   static const char* const kVerbs[] = {"", "loaded", "stored", "updated", "loaded"};
   static const char* const kOfCalls[] = {"loaded", "stored", "freed", "allocated"};
   return verb_text(one, kVerbs, kOfCalls);
 }
-std::string GlobalCells::verb_text(const Instruction& one, const char* const* verbs,
+std::string GlobalCells::verb_text(const AccessRecord& one, const char* const* verbs,
                                    const char* const* of_calls) const {
-  const WatchedKernel* watched = launch(one.launch).watched.get();
-  if (watched == nullptr) return of_calls[one.operation];
-  const std::string& place = watched->lines[watched->line_of[one.operation]].place;
-  const AccessKind kind = watched->accesses[one.operation];
+  const InstrumentedKernel* instrumented = launch(one.launch).instrumented.get();
+  if (instrumented == nullptr) return of_calls[one.operation];
+  const std::string& place = instrumented->lines[instrumented->line_of[one.operation]].place;
+  const AccessKind kind = instrumented->kernel.origins[one.operation].access;
   return verbs[static_cast<int>(kind)] + (place.empty() ? "" : " (" + place + ")");
 }
 std::string GlobalCells::thread_text(uint32_t seen) const {
-  const Instruction& one = instruction(seen);
+  const AccessRecord& one = instruction(seen);
   return "thread " + index_text(index_of(32u * one.warp + (seen & 31), launch(one.launch).block));
 }
-std::string GlobalCells::block_text(const Instruction& one) const {
+std::string GlobalCells::block_text(const AccessRecord& one) const {
   return "block " + index_text(index_of(one.block, launch(one.launch).grid)) + ", ";
 }
 std::string GlobalCells::place_text(uint32_t seen) const {
   return block_text(instruction(seen)) + thread_text(seen);
 }
-std::string GlobalCells::past_text(uint32_t seen, const Instruction& now) const {
-  const Instruction& one = instruction(seen);
+std::string GlobalCells::past_text(uint32_t seen, const AccessRecord& now) const {
+  const AccessRecord& one = instruction(seen);
   const LaunchSeen& other = launch(one.launch);
-  if (other.watched == nullptr) return other.kernel + " " + did(one);
+  if (other.instrumented == nullptr) return other.kernel + " " + did(one);
   const bool same = one.launch == now.launch;
   return (same ? "" : other.kernel + ", ") +
          (same && one.block == now.block ? "" : block_text(one)) + thread_text(seen) + " " +

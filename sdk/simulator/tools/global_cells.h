@@ -25,18 +25,18 @@ inline void hear(Known* to, const Known& from) {
 }
 
 /// An instruction that a warp ran.
-struct Instruction {
+struct AccessRecord {
   uint32_t launch, operation;
   uint64_t block;
   uint32_t time;
   uint8_t warp;
-  Reach ordered;
+  ThreadScope ordered;
 };
 
 /// Of a kernel, or of a call of the runtime, which has nothing but a name and work.
 struct LaunchSeen {
   std::string kernel;
-  std::shared_ptr<const WatchedKernel> watched;
+  std::shared_ptr<const InstrumentedKernel> instrumented;
   WorkId work;
   dim3 grid, block;
   // Numbers of work in its stream: the one before it, and the last that had ended when it began. A
@@ -70,11 +70,11 @@ class GlobalCells {
   /// The number of the last work of a stream that had ended when a programmatic dependent launch
   /// began, as far as that follows from the kernel before the launch, `previous`.
   uint64_t ended_before(const WorkId& work, uint64_t previous) const;
-  uint32_t add(const Instruction& instruction);
+  uint32_t add(const AccessRecord& instruction);
   static uint32_t with_lane(uint32_t instruction, int lane) {
     return instruction << 5 | static_cast<uint32_t>(lane);
   }
-  const Instruction& instruction(uint32_t seen) const { return instructions_[seen >> 5]; }
+  const AccessRecord& instruction(uint32_t seen) const { return instructions_[seen >> 5]; }
   GlobalCell& at(uint64_t address) {
     if (last_ == nullptr || address / kPage != last_number_) find(address / kPage);
     return last_[address % kPage];
@@ -98,11 +98,11 @@ class GlobalCells {
   void forget();
 
   // Of a race's sentence. A % in a verb stands for the bytes.
-  std::string does(const Instruction& one) const;  // "stores% (k.cu:5)"
-  std::string did(const Instruction& one) const;   // "stored (k.cu:5)"
-  std::string place_text(uint32_t seen) const;     // "block [0, 0, 0], thread [3, 0, 0]"
+  std::string does(const AccessRecord& one) const;  // "stores% (k.cu:5)"
+  std::string did(const AccessRecord& one) const;   // "stored (k.cu:5)"
+  std::string place_text(uint32_t seen) const;      // "block [0, 0, 0], thread [3, 0, 0]"
   /// "writes, block [0, 0, 0], thread [0, 0, 0] stored (k.cu:5)", as far as `now` has another one.
-  std::string past_text(uint32_t seen, const Instruction& now) const;
+  std::string past_text(uint32_t seen, const AccessRecord& now) const;
 
  private:
   static constexpr uint64_t kPage = 4096;
@@ -114,13 +114,13 @@ class GlobalCells {
   };
   void find(uint64_t page);
   void forget_accesses();
-  std::string verb_text(const Instruction& one, const char* const* verbs,
+  std::string verb_text(const AccessRecord& one, const char* const* verbs,
                         const char* const* of_calls) const;
   std::string thread_text(uint32_t seen) const;
-  std::string block_text(const Instruction& one) const;
+  std::string block_text(const AccessRecord& one) const;
 
   std::vector<LaunchSeen> launches_;
-  std::vector<Instruction> instructions_{1};
+  std::vector<AccessRecord> instructions_{1};
   std::unordered_map<uint64_t, Page> pages_;
   std::vector<std::unique_ptr<GlobalCell[]>> spare_;  // of pages that were forgotten
   size_t pages_with_cells_ = 0;

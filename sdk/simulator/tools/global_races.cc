@@ -14,7 +14,7 @@ namespace kernkit::simulator::ptx {
 class GlobalRaces::OfBlock : public BlockWatch {
  public:
   OfBlock(GlobalRaces& all, Block& block)
-      : all_(all), block_(block), watched_(*all.cells_.launch(all.launch_).watched) {}
+      : all_(all), block_(block), instrumented_(*all.cells_.launch(all.launch_).instrumented) {}
   ~OfBlock() override { end_block(); }
 
   void starts() override {
@@ -50,10 +50,11 @@ class GlobalRaces::OfBlock : public BlockWatch {
   void before(Warp& warp, const Operation& operation) override {
     touched_.clear();
     old_.clear();
-    AccessKind kind = watched_.accesses[operation.number];
-    if (watched_.fences[operation.number] != Reach::kNone) fence(warp, operation);
+    AccessKind kind = instrumented_.kernel.origins[operation.number].access;
+    if (instrumented_.kernel.origins[operation.number].fence_scope() != ThreadScope::kNone)
+      fence(warp, operation);
     if (kind == AccessKind::kNone) {
-      if (all_.may_overlap_) note(watched_.grid_steps[operation.number], warp.number);
+      if (all_.may_overlap_) note(instrumented_.kernel.origins[operation.number], warp.number);
       return;
     }
     const uint32_t mask = warp.mask;
@@ -73,17 +74,17 @@ class GlobalRaces::OfBlock : public BlockWatch {
   // What a store changes is known when it is done.
   void after(Warp& warp, const Operation& operation) override {
     if (touched_.empty()) return;
-    const AccessKind kind = watched_.accesses[operation.number];
+    const AccessKind kind = instrumented_.kernel.origins[operation.number].access;
     const bool loads = kind == AccessKind::kLoad || kind == AccessKind::kCopy;
-    const Reach ordered = watched_.ordered[operation.number];
-    if (ordered != Reach::kNone && kind != AccessKind::kStore) hear_at(warp.number, ordered);
+    const ThreadScope ordered = instrumented_.kernel.origins[operation.number].ordered_scope();
+    if (ordered != ThreadScope::kNone && kind != AccessKind::kStore) hear_at(warp.number, ordered);
     if (all_.of_lanes_) clocks_.tick(warp.number);
-    const Instruction now{all_.launch_,
-                          operation.number,
-                          number_,
-                          clocks_.time(warp.number),
-                          static_cast<uint8_t>(warp.number),
-                          ordered};
+    const AccessRecord now{all_.launch_,
+                           operation.number,
+                           number_,
+                           clocks_.time(warp.number),
+                           static_cast<uint8_t>(warp.number),
+                           ordered};
     const uint32_t instruction = all_.cells_.add(now);
     const unsigned char* old = old_.data();
     for (const Lane& one : touched_) {
@@ -99,7 +100,7 @@ class GlobalRaces::OfBlock : public BlockWatch {
       }
       old += operation.bytes;
     }
-    if (ordered != Reach::kNone && !loads) say_at(warp.number, ordered);
+    if (ordered != ThreadScope::kNone && !loads) say_at(warp.number, ordered);
   }
 
  private:
@@ -134,11 +135,11 @@ class GlobalRaces::OfBlock : public BlockWatch {
 
   // The end of earlier work that a launch may overlap is an entry of a warp's `known`, so that
   // barriers, fences and atomics pass the entry on.
-  void note(GridStep step, unsigned warp) {
-    if (step == GridStep::kWaits) {
+  void note(const Origin& origin, unsigned warp) {
+    if (origin.has_effect(Effect::kWaitsForGrids)) {
       warps_[warp].known[kEarlierWork] = 1;
       waits_ = true;
-    } else if (step == GridStep::kTriggers && !knows_earlier_work(warp)) {
+    } else if (origin.has_effect(Effect::kReleasesGrids) && !knows_earlier_work(warp)) {
       triggers_first_ = true;
     }
   }
@@ -154,40 +155,43 @@ class GlobalRaces::OfBlock : public BlockWatch {
   }
 
   void fence(const Warp& warp, const Operation& operation) {
-    if (watched_.fences[operation.number] != Reach::kDevice) return;
+    if (instrumented_.kernel.origins[operation.number].fence_scope() != ThreadScope::kDevice)
+      return;
     OfWarp& one = warps_[warp.number];
     one.fenced = one.known;
     const Clock& clock = clocks_.clock(warp.number);
     for (unsigned w = 0; w < block_.warps.size(); ++w) one.fenced[key_of(number_, w)] = clock.of[w];
     clocks_.tick(warp.number);
   }
-  void hear_at(unsigned warp, Reach reach) {
+  void hear_at(unsigned warp, ThreadScope reach) {
     for (const Lane& one : touched_) {
       clocks_.hear(warp, one.address);
-      const auto found = reach == Reach::kDevice ? all_.said_.find(one.address) : all_.said_.end();
+      const auto found =
+          reach == ThreadScope::kDevice ? all_.said_.find(one.address) : all_.said_.end();
       if (found != all_.said_.end()) hear(&warps_[warp].known, found->second);
     }
   }
-  void say_at(unsigned warp, Reach reach) {
+  void say_at(unsigned warp, ThreadScope reach) {
     for (const Lane& one : touched_) {
       clocks_.say(warp, one.address);
-      if (reach == Reach::kDevice && !warps_[warp].fenced.empty()) {
+      if (reach == ThreadScope::kDevice && !warps_[warp].fenced.empty()) {
         hear(&all_.said_[one.address], warps_[warp].fenced);
       }
     }
   }
 
-  bool races(uint32_t seen, const Instruction& now) const {
+  bool races(uint32_t seen, const AccessRecord& now) const {
     if (seen == 0) return false;
-    const Instruction& before = all_.cells_.instruction(seen);
-    const bool both_ordered = before.ordered == Reach::kDevice && now.ordered == Reach::kDevice;
+    const AccessRecord& before = all_.cells_.instruction(seen);
+    const bool both_ordered =
+        before.ordered == ThreadScope::kDevice && now.ordered == ThreadScope::kDevice;
     if (before.launch != now.launch) {
       if (both_ordered) return false;
       const WorkId& work = all_.cells_.launch(before.launch).work;
       return !is_before(work) || (may_run(work) && !knows_earlier_work(now.warp));
     }
     if (before.block == now.block) {
-      if (before.ordered != Reach::kNone && now.ordered != Reach::kNone) return false;
+      if (before.ordered != ThreadScope::kNone && now.ordered != ThreadScope::kNone) return false;
       if (before.warp == now.warp) {
         return before.time != now.time &&
                !clocks_.lane_knows(now.warp, lane_, seen & 31, before.time);
@@ -202,7 +206,7 @@ class GlobalRaces::OfBlock : public BlockWatch {
   bool may_run(const WorkId& work) const {
     return all_.may_overlap_ && all_.cells_.launch(all_.launch_).may_run_with(work);
   }
-  bool load(GlobalCell* cell, const Instruction& now, uint32_t seen, uint64_t at, bool reported) {
+  bool load(GlobalCell* cell, const AccessRecord& now, uint32_t seen, uint64_t at, bool reported) {
     if (!reported && !cell->written_alike && races(cell->written, now)) {
       reported = report(cell->written, now, seen, at);
     }
@@ -215,7 +219,7 @@ class GlobalRaces::OfBlock : public BlockWatch {
     }
     return reported;
   }
-  bool store(GlobalCell* cell, const Instruction& now, uint32_t seen, uint64_t at, bool reported) {
+  bool store(GlobalCell* cell, const AccessRecord& now, uint32_t seen, uint64_t at, bool reported) {
     for (const uint32_t before : {cell->written, cell->first_read, cell->last_read}) {
       if (!reported && races(before, now)) reported = report(before, now, seen, at);
     }
@@ -223,17 +227,17 @@ class GlobalRaces::OfBlock : public BlockWatch {
     cell->written = seen;
     return reported;
   }
-  bool keep(GlobalCell* cell, const Instruction& now, uint32_t seen, bool reported) {
+  bool keep(GlobalCell* cell, const AccessRecord& now, uint32_t seen, bool reported) {
     cell->written_alike = races(cell->written, now);
     if (!cell->written_alike) cell->written = seen;
     return reported;
   }
 
   // True: it is known.
-  bool report(uint32_t seen, const Instruction& now, uint32_t seen_now, uint64_t at) {
+  bool report(uint32_t seen, const AccessRecord& now, uint32_t seen_now, uint64_t at) {
     const GlobalCells& cells = all_.cells_;
     const LaunchSeen& launch = cells.launch(now.launch);
-    const Instruction& before = cells.instruction(seen);
+    const AccessRecord& before = cells.instruction(seen);
     const std::string what = cells.does(now), other = cells.launch(before.launch).kernel;
     const bool of_lanes =
         before.launch == now.launch && before.block == now.block && before.warp == now.warp;
@@ -252,7 +256,7 @@ class GlobalRaces::OfBlock : public BlockWatch {
 
   GlobalRaces& all_;
   Block& block_;
-  const WatchedKernel& watched_;
+  const InstrumentedKernel& instrumented_;
   Clocks clocks_;
   std::map<uint32_t, Barrier> barriers_;
   OfWarp warps_[kMostWarps];
@@ -265,13 +269,13 @@ class GlobalRaces::OfBlock : public BlockWatch {
   unsigned lane_ = 0;    // whose access it is
 };
 
-GlobalRaces::GlobalRaces(std::shared_ptr<const WatchedKernel> watched, std::string kernel,
+GlobalRaces::GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented, std::string kernel,
                          std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block,
                          const KnownWork* dependent)
     : ledgers_(std::move(ledgers)),
       of_lanes_(wants_lanes(ledgers_)),
       cells_(GlobalCells::of_process()) {
-  LaunchSeen launch{std::move(kernel), std::move(watched), work_now(), grid, block};
+  LaunchSeen launch{std::move(kernel), std::move(instrumented), work_now(), grid, block};
   launch.previous = previous_work();
   if (dependent != nullptr && launch.work.stream != nullptr) {
     const auto known = dependent->find(launch.work.stream);

@@ -19,7 +19,7 @@ namespace kernkit::simulator::ptx {
 class GlobalRaces : public Watch {
  public:
   /// `dependent`: of a programmatic dependent launch, what its maker knew of streams; else null.
-  GlobalRaces(std::shared_ptr<const WatchedKernel> watched, std::string kernel,
+  GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented, std::string kernel,
               std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block, const KnownWork* dependent);
   ~GlobalRaces() override;
   std::unique_ptr<BlockWatch> of(Block& block) override;

@@ -15,7 +15,7 @@ namespace kernkit::simulator::ptx {
 class InitWatch::OfBlock : public BlockWatch {
  public:
   OfBlock(InitWatch& all, Block& block)
-      : all_(all), block_(block), uses_(block, all.watched_), memory_(block, &uses_) {
+      : all_(all), block_(block), uses_(block, all.instrumented_), memory_(block, &uses_) {
     for (size_t i = 0; i < block.warps.size(); ++i) registers_.emplace_back(block.launch.kernel);
   }
   ~OfBlock() override { uses_.tell(all_.ledgers_); }
@@ -31,22 +31,22 @@ class InitWatch::OfBlock : public BlockWatch {
     UndefinedBits& bits = registers_[warp.number];
     use(warp, operation, operation.guard, warp.active, kBranches);
     switch (plan.rule) {
-      case BitRule::kLoad:
-      case BitRule::kStore:
-      case BitRule::kAtomic:
-      case BitRule::kMatrix:
-      case BitRule::kFragment:
-      case BitRule::kCopy: {
-        const char* what = plan.rule == BitRule::kAtomic                ? kUpdates
-                           : plan.stores || plan.rule == BitRule::kCopy ? kStores
-                                                                        : kLoads;
+      case Definedness::kLoad:
+      case Definedness::kStore:
+      case Definedness::kAtomic:
+      case Definedness::kMatrix:
+      case Definedness::kFragment:
+      case Definedness::kCopy: {
+        const char* what = plan.rule == Definedness::kAtomic                ? kUpdates
+                           : plan.stores || plan.rule == Definedness::kCopy ? kStores
+                                                                            : kLoads;
         for (const uint32_t at : plan.where) use(warp, operation, at, warp.mask, what);
         return memory_.access(plan, warp, operation, &bits);
       }
-      case BitRule::kCommit:
-      case BitRule::kWait:
-      case BitRule::kWaitAll:
-      case BitRule::kReturn: return memory_.change(plan, warp, operation);
+      case Definedness::kCommit:
+      case Definedness::kWait:
+      case Definedness::kWaitAll:
+      case Definedness::kReturn: return memory_.change(plan, warp, operation);
       default: break;
     }
     for (const uint32_t at : plan.where) use(warp, operation, at, warp.mask, kMeets);
@@ -56,19 +56,19 @@ class InitWatch::OfBlock : public BlockWatch {
   void decides(Warp& warp, const Operation& operation, uint32_t lanes) override {
     use(warp, operation, operation.guard, warp.active, kBranches);
     switch (operation.flow) {
-      case Flow::kTable: return use(warp, operation, operation.a, lanes, kBranches);
-      case Flow::kCall: return use(warp, operation, operation.a, lanes, kCalls);
+      case Flow::kTable: return use(warp, operation, operation.src0, lanes, kBranches);
+      case Flow::kCall: return use(warp, operation, operation.src0, lanes, kCalls);
       case Flow::kReturn:  // its registers are those of the caller again
         for (const Slot& slot : block_.launch.kernel.slots) {
           registers_[warp.number].define(slot.at, lanes, warp.live);
         }
         return;
-      case Flow::kMeet: return use(warp, operation, operation.members, lanes, kMeets);
+      case Flow::kWarpSync: return use(warp, operation, operation.members, lanes, kMeets);
       case Flow::kBarrier:
-        for (const uint32_t at : {operation.a, operation.b, operation.c}) {
+        for (const uint32_t at : {operation.src0, operation.src1, operation.src2}) {
           use(warp, operation, at, lanes, kWaits);
         }
-        for (const uint32_t at : {operation.to, operation.to_predicate}) {
+        for (const uint32_t at : {operation.dst, operation.dst_predicate}) {
           if (at != kNone) registers_[warp.number].define(at, lanes, warp.live);
         }
         return;
@@ -105,9 +105,9 @@ class InitWatch::OfBlock : public BlockWatch {
   UndefinedMemory memory_;
 };
 
-InitWatch::InitWatch(const WatchedKernel& watched, std::vector<InitLedger*> ledgers)
-    : plans_(watched.bit_plans), watched_(watched), ledgers_(std::move(ledgers)) {
-  if (plans_.empty()) watched.bit_plans = plans_of(watched.kernel);
+InitWatch::InitWatch(const InstrumentedKernel& instrumented, std::vector<InitLedger*> ledgers)
+    : plans_(instrumented.bit_plans), instrumented_(instrumented), ledgers_(std::move(ledgers)) {
+  if (plans_.empty()) instrumented.bit_plans = plans_of(instrumented.kernel);
 }
 
 std::unique_ptr<BlockWatch> InitWatch::of(Block& block) {

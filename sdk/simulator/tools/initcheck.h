@@ -17,13 +17,13 @@ namespace kernkit::simulator::ptx {
 
 class InitWatch : public Watch {
  public:
-  InitWatch(const WatchedKernel& watched, std::vector<InitLedger*> ledgers);
+  InitWatch(const InstrumentedKernel& instrumented, std::vector<InitLedger*> ledgers);
   std::unique_ptr<BlockWatch> of(Block& block) override;
 
  private:
   class OfBlock;
   const std::vector<BitPlan>& plans_;
-  const WatchedKernel& watched_;
+  const InstrumentedKernel& instrumented_;
   std::vector<InitLedger*> ledgers_;
 };
 

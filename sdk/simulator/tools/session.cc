@@ -87,7 +87,7 @@ Session::Session() {
   const char* folder = std::getenv("KERNKIT_TOOLS_FOLDER");
   if (folder == nullptr) return;
   folder_ = folder;
-  if (is_asked_for("counters")) ledgers_.push_back(&of_program_);
+  if (is_asked_for("counters")) totals_.push_back(&of_program_);
   if (is_asked_for("racecheck")) {
     CallRaces::keep();
     if (is_warn(std::getenv("KERNKIT_RACECHECK_DETECT_LEVEL")))
@@ -141,22 +141,23 @@ std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool knows_writes = whole && !init_ledgers_.empty();
   if (!knows_writes) Written::of_process().forget();
-  if (ledgers_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !knows_writes) {
+  if (totals_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !knows_writes) {
     return nullptr;
   }
-  if (kernel.watched == nullptr) kernel.watched = std::make_shared<WatchedKernel>(kernel, module);
+  if (kernel.instrumented == nullptr)
+    kernel.instrumented = std::make_shared<InstrumentedKernel>(kernel, module);
   auto tools = std::make_unique<Tools>();
-  if (!ledgers_.empty()) {
+  if (!totals_.empty()) {
     const LaunchShape shape{uint64_t{block.x} * block.y * block.z, dynamic_shared_bytes, 1};
-    tools->all.push_back(std::make_unique<Counts>(*kernel.watched, name, shape, ledgers_));
+    tools->all.push_back(std::make_unique<Counts>(*kernel.instrumented, name, shape, totals_));
   }
   if (!race_ledgers_.empty()) {
-    tools->all.push_back(std::make_unique<SharedRaces>(*kernel.watched, race_ledgers_));
-    tools->all.push_back(
-        std::make_unique<GlobalRaces>(kernel.watched, name, race_ledgers_, grid, block, dependent));
+    tools->all.push_back(std::make_unique<SharedRaces>(*kernel.instrumented, race_ledgers_));
+    tools->all.push_back(std::make_unique<GlobalRaces>(kernel.instrumented, name, race_ledgers_,
+                                                       grid, block, dependent));
   }
   if (knows_writes) {
-    tools->all.push_back(std::make_unique<InitWatch>(*kernel.watched, init_ledgers_));
+    tools->all.push_back(std::make_unique<InitWatch>(*kernel.instrumented, init_ledgers_));
   }
   if (!sync_ledgers_.empty()) tools->all.push_back(std::make_unique<EndedThreads>(sync_ledgers_));
   return tools;
@@ -199,9 +200,9 @@ void begin_session() { (void)ptx::Session::of_process(); }
 namespace {
 
 template <class T, class OfTool>
-std::vector<T> findings_as(const OfTool& ledger) {
+std::vector<T> findings_as(const OfTool& total) {
   std::vector<T> all;
-  for (const ptx::Finding& finding : ledger.findings()) {
+  for (const ptx::Finding& finding : total.findings()) {
     all.push_back({finding.sentence, finding.count});
   }
   return all;
@@ -210,17 +211,17 @@ std::vector<T> findings_as(const OfTool& ledger) {
 }  // namespace
 
 struct Counting::State {
-  ptx::Ledger ledger;
+  ptx::CounterTotals total;
 };
 
 Counting::Counting() : state_(std::make_unique<State>()) {
-  ptx::Session::of_process().add(&state_->ledger);
+  ptx::Session::of_process().add(&state_->total);
 }
-Counting::~Counting() { ptx::Session::of_process().remove(&state_->ledger); }
+Counting::~Counting() { ptx::Session::of_process().remove(&state_->total); }
 
 std::vector<KernelCounters> Counting::kernels() const {
   (void)cudaDeviceSynchronize();  // what failed is the caller's to ask for
-  return state_->ledger.kernels();
+  return state_->total.kernels();
 }
 
 KernelCounters Counting::kernel() const {
@@ -231,33 +232,33 @@ KernelCounters Counting::kernel() const {
 }
 
 struct RaceCheck::State {
-  explicit State(RaceLevel level) : ledger(level) {}
-  ptx::RaceLedger ledger;
+  explicit State(RaceLevel level) : total(level) {}
+  ptx::RaceLedger total;
 };
 
 RaceCheck::RaceCheck(RaceLevel level) : state_(std::make_unique<State>(level)) {
   ptx::CallRaces::keep();
-  ptx::Session::of_process().add(&state_->ledger);
+  ptx::Session::of_process().add(&state_->total);
 }
 RaceCheck::~RaceCheck() {
-  ptx::Session::of_process().remove(&state_->ledger);
+  ptx::Session::of_process().remove(&state_->total);
   if (ptx::Session::of_process().race_ledgers().empty()) ptx::CallRaces::forget();
 }
 
-std::vector<Race> RaceCheck::races() const { return findings_as<Race>(state_->ledger); }
+std::vector<Race> RaceCheck::races() const { return findings_as<Race>(state_->total); }
 
 struct InitCheck::State {
-  ptx::InitLedger ledger;
+  ptx::InitLedger total;
 };
 
 InitCheck::InitCheck() : state_(std::make_unique<State>()) {
   ptx::Written::of_process().keep();
-  ptx::Session::of_process().add(&state_->ledger);
+  ptx::Session::of_process().add(&state_->total);
 }
-InitCheck::~InitCheck() { ptx::Session::of_process().remove(&state_->ledger); }
+InitCheck::~InitCheck() { ptx::Session::of_process().remove(&state_->total); }
 
 std::vector<UndefinedUse> InitCheck::uses() const {
-  return findings_as<UndefinedUse>(state_->ledger);
+  return findings_as<UndefinedUse>(state_->total);
 }
 
 }  // namespace kernkit::simulator

@@ -26,18 +26,18 @@ class Session {
   static Session& of_process();
 
   template <class T>
-  void add(T* ledger) {
+  void add(T* total) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    of(ledger).push_back(ledger);
+    of(total).push_back(total);
   }
   template <class T>
-  void remove(T* ledger) {
+  void remove(T* total) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    auto& all = of(ledger);
-    all.erase(std::remove(all.begin(), all.end(), ledger), all.end());
+    auto& all = of(total);
+    all.erase(std::remove(all.begin(), all.end(), total), all.end());
   }
   /// The tools of a launch, of which not all blocks may run; null where none is on. The kernel
-  /// that then runs is the watched one. `dependent`: see GlobalRaces.
+  /// that then runs is the instrumented one. `dependent`: see GlobalRaces.
   std::unique_ptr<Watch> begin(const Kernel& kernel, const Module& module, const std::string& name,
                                dim3 grid, dim3 block, size_t dynamic_shared_bytes, bool whole,
                                const KnownWork* dependent);
@@ -56,20 +56,20 @@ class Session {
   /// At the end of the process: what streams have left runs, and all is written.
   void end();
   void write() const;
-  std::vector<Ledger*>& of(Ledger*) { return ledgers_; }
+  std::vector<CounterTotals*>& of(CounterTotals*) { return totals_; }
   std::vector<RaceLedger*>& of(RaceLedger*) { return race_ledgers_; }
   std::vector<InitLedger*>& of(InitLedger*) { return init_ledgers_; }
   std::vector<SyncLedger*>& of(SyncLedger*) { return sync_ledgers_; }
 
   mutable std::mutex mutex_;
-  std::vector<Ledger*> ledgers_;
+  std::vector<CounterTotals*> totals_;
   std::vector<RaceLedger*> race_ledgers_;
   std::vector<InitLedger*> init_ledgers_;
   std::vector<SyncLedger*> sync_ledgers_;
   std::string folder_;  // "": nothing is written
   ProcessState process_;
   size_t written_ = 0;  // findings that were written
-  Ledger of_program_;
+  CounterTotals of_program_;
   RaceLedger races_of_program_;
   InitLedger uses_of_program_;
   SyncLedger barriers_of_program_;

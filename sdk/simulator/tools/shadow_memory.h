@@ -39,7 +39,7 @@ class Written {
   void keep();
   /// The piece around an address, or between two of them.
   WrittenPiece piece_around(uint64_t address) const;
-  /// After a kernel that nobody watched: all is written.
+  /// After a kernel that nobody instrumented: all is written.
   void forget() { pieces_.clear(); }
 
  private:

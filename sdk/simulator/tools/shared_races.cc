@@ -59,7 +59,7 @@ class SharedRaces::OfBlock : public BlockWatch {
   // What a store changes is known when it is done.
   void before(Warp& warp, const Operation& operation) override {
     touched_.lanes = 0;
-    if (all_.watched_.accesses[operation.number] == AccessKind::kNone) return;
+    if (all_.instrumented_.kernel.origins[operation.number].access == AccessKind::kNone) return;
     Touched touched[kMostTouched];
     const int count = find_touched(warp, operation, touched);
     for (int i = 0; i < count; ++i) {
@@ -77,13 +77,14 @@ class SharedRaces::OfBlock : public BlockWatch {
   }
 
   void after(Warp& warp, const Operation& operation) override {
-    const AccessKind kind = all_.watched_.accesses[operation.number];
+    const AccessKind kind = all_.instrumented_.kernel.origins[operation.number].access;
     if (of_lanes_ && touched_.lanes != 0) clocks_.tick(warp.number);
     for (uint32_t left = touched_.lanes; left != 0; left &= left - 1) {
       const int lane = __builtin_ctz(left);
       const uint64_t at = touched_.at[lane];
       const bool loads = kind == AccessKind::kLoad;
-      const bool ordered = all_.watched_.ordered[operation.number] != Reach::kNone;
+      const bool ordered =
+          all_.instrumented_.kernel.origins[operation.number].ordered_scope() != ThreadScope::kNone;
       if (ordered && (loads || kind == AccessKind::kAtomic)) clocks_.hear(warp.number, at);
       const Seen now{clocks_.time(warp.number), operation.number, static_cast<uint8_t>(warp.number),
                      static_cast<uint8_t>(lane), ordered};
@@ -154,8 +155,8 @@ class SharedRaces::OfBlock : public BlockWatch {
   }
 
   std::string does(const char* const* verbs, const Seen& seen) const {
-    const AccessKind kind = all_.watched_.accesses[seen.operation];
-    const Operation& operation = all_.watched_.kernel.code[seen.operation];
+    const AccessKind kind = all_.instrumented_.kernel.origins[seen.operation].access;
+    const Operation& operation = all_.instrumented_.kernel.code[seen.operation];
     return verbs[static_cast<int>(kind)] + std::string("%") + line_text(block_, operation);
   }
   // True: it is known.

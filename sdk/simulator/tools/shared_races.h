@@ -15,13 +15,13 @@ namespace kernkit::simulator::ptx {
 
 class SharedRaces : public Watch {
  public:
-  SharedRaces(const WatchedKernel& watched, std::vector<RaceLedger*> ledgers)
-      : watched_(watched), ledgers_(std::move(ledgers)) {}
+  SharedRaces(const InstrumentedKernel& instrumented, std::vector<RaceLedger*> ledgers)
+      : instrumented_(instrumented), ledgers_(std::move(ledgers)) {}
   std::unique_ptr<BlockWatch> of(Block& block) override;
 
  private:
   class OfBlock;
-  const WatchedKernel& watched_;
+  const InstrumentedKernel& instrumented_;
   std::vector<RaceLedger*> ledgers_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ptx/decode/kernel.h"
+#include "ptx/machine/kernel.h"
 
 namespace kernkit::simulator::ptx {
 

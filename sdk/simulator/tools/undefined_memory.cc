@@ -212,7 +212,7 @@ void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
   alignas(64) uint64_t from[32], to[32];
   read_addresses(warp, source, from);
   read_addresses(warp, operation, to);
-  const auto* sizes = operation.b != kNone ? warp.lanes<uint32_t>(operation.b) : nullptr;
+  const auto* sizes = operation.src1 != kNone ? warp.lanes<uint32_t>(operation.src1) : nullptr;
   Pending& pending = pending_[warp.number];
   each_of(mask, [&](int l) {
     if (to[l] % bytes != 0 || to[l] > shared_.bits.size() || shared_.bits.size() - to[l] < bytes) {
@@ -234,7 +234,7 @@ void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
 
 void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& operation) {
   Pending& pending = pending_[warp.number];
-  if (plan.rule == BitRule::kReturn) {
+  if (plan.rule == Definedness::kReturn) {
     if (operation.bytes == 0) return;
     const Lane defined{};
     const auto at = static_cast<uint64_t>(operation.offset >> 48 & 0xffff);
@@ -243,12 +243,12 @@ void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& o
     });
     return;
   }
-  const bool all = plan.rule == BitRule::kWaitAll;
-  if (all || plan.rule == BitRule::kCommit) {
+  const bool all = plan.rule == Definedness::kWaitAll;
+  if (all || plan.rule == Definedness::kCommit) {
     pending.bits.commit(warp.mask);
     pending.origins.commit(warp.mask);
   }
-  if (plan.rule == BitRule::kCommit) return;
+  if (plan.rule == Definedness::kCommit) return;
   const uint64_t left = all ? 0 : static_cast<uint64_t>(operation.offset);
   pending.bits.wait(warp.mask, left);
   pending.origins.wait(warp.mask, left);
@@ -344,11 +344,11 @@ void UndefinedMemory::fragment(const BitPlan& plan, Warp& warp, const Operation&
 void UndefinedMemory::access(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
   switch (plan.rule) {
-    case BitRule::kLoad: return load(plan, warp, operation, bits);
-    case BitRule::kStore: return store(warp, operation, bits);
-    case BitRule::kAtomic: return update(plan, warp, operation, bits);
-    case BitRule::kMatrix: return matrix(plan, warp, operation, bits);
-    case BitRule::kFragment: return fragment(plan, warp, operation, bits);
+    case Definedness::kLoad: return load(plan, warp, operation, bits);
+    case Definedness::kStore: return store(warp, operation, bits);
+    case Definedness::kAtomic: return update(plan, warp, operation, bits);
+    case Definedness::kMatrix: return matrix(plan, warp, operation, bits);
+    case Definedness::kFragment: return fragment(plan, warp, operation, bits);
     default: return copy(warp, operation);
   }
 }

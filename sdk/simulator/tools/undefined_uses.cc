@@ -32,7 +32,7 @@ uint32_t UndefinedUses::origin_of_lane(const Warp& warp, int lane, const Operati
 }
 
 std::string UndefinedUses::line(uint32_t operation) const {
-  const std::string& place = watched_.lines[watched_.line_of[operation]].place;
+  const std::string& place = instrumented_.lines[instrumented_.line_of[operation]].place;
   return place.empty() ? "" : " (" + place + ")";
 }
 

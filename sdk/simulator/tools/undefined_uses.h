@@ -17,8 +17,8 @@ namespace kernkit::simulator::ptx {
 
 class UndefinedUses {
  public:
-  UndefinedUses(const Block& block, const WatchedKernel& watched)
-      : block_(block), watched_(watched) {}
+  UndefinedUses(const Block& block, const InstrumentedKernel& instrumented)
+      : block_(block), instrumented_(instrumented) {}
 
   void start();
   /// The origin of what a lane reads there, which nobody wrote: a place as its space counts it.
@@ -48,7 +48,7 @@ class UndefinedUses {
 
   static constexpr uint32_t kThreads = 1024;  // of a block
   const Block& block_;
-  const WatchedKernel& watched_;
+  const InstrumentedKernel& instrumented_;
   uint64_t number_ = 0;  // of the block
   std::unordered_map<uint32_t, Place> places_;
   // By the operation, what it does, and the operation that read first.

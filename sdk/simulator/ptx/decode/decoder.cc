@@ -3,7 +3,9 @@
 #include "ptx/decode/decoder.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "ptx/decode/variable_addresses.h"
 #include "ptx/parser/parser.h"
 #include "ptx/parser/unsupported.h"
 #include "ptx/simd/steps.h"
@@ -34,12 +36,12 @@ Decoder::Decoder(const Module& module, const Function& kernel, const Addresses& 
 Kernel Decoder::decode() {
   open(true);
   for (const Variable& variable : function_.parameters) {
-    Meaning meaning;
-    meaning.space = Space::kParam;
-    meaning.is_parameter = true;
-    meaning.address = place_in(&kernel_.parameter_bytes, variable);
-    scopes_.back().names[variable.name] = meaning;
-    kernel_.parameters.push_back({static_cast<uint32_t>(meaning.address), variable.size});
+    Symbol symbol;
+    symbol.space = Space::kParam;
+    symbol.is_parameter = true;
+    symbol.address = place_in(&kernel_.parameter_bytes, variable);
+    scopes_.back().names[variable.name] = symbol;
+    kernel_.parameters.push_back({static_cast<uint32_t>(symbol.address), variable.size});
   }
   decode_function(function_);
   close();
@@ -54,7 +56,7 @@ Kernel Decoder::decode() {
   for (Constant& constant : kernel_.constants) {
     if (is_dynamic(constant.variable)) constant.bits += shared;
   }
-  find_variables(derived_, registers_.count(), &kernel_);
+  find_variables(registers_.count(), &kernel_);
   registers_.place(&kernel_);
   for (Operation& one : kernel_.code) one.run = fastest(one.run);
   return std::move(kernel_);
@@ -78,10 +80,10 @@ void Decoder::decode_called(uint32_t number) {
   called_ = {&function};
   open(true);
   const auto place = [&](const Variable& variable) {
-    if (variable.space != "param") throw Refusal("parameters in registers are not known");
-    const Meaning meaning = local_variable(variable);
-    scopes_.back().names[variable.name] = meaning;
-    return Parameter{static_cast<uint32_t>(meaning.address), variable.size};
+    if (variable.space != "param") throw UnsupportedPtx("unsupported parameter in a register");
+    const Symbol symbol = local_variable(variable);
+    scopes_.back().names[variable.name] = symbol;
+    return Parameter{static_cast<uint32_t>(symbol.address), variable.size};
   };
   for (const Variable& one : function.results) {
     kernel_.functions[number].results.push_back(place(one));
@@ -109,7 +111,7 @@ void Decoder::close() {
   scopes_.pop_back();
   const auto number_of = [&](const Jump& jump) {
     if (const uint32_t* label = scope.labels.find(jump.label)) return *label;
-    if (scope.is_function) throw Refusal("the label " + jump.label + " is nowhere");
+    if (scope.is_function) throw UnsupportedPtx("undefined label " + jump.label);
     return kNone;
   };
   for (const Jump& jump : scope.jumps) {
@@ -122,7 +124,8 @@ void Decoder::close() {
   }
   for (const Jump& jump : scope.tables) {  // a table's labels, each for the place in its table
     const uint32_t target = number_of(jump);
-    if (target == kNone) throw Refusal("the label " + jump.label + " is not beside its table");
+    if (target == kNone)
+      throw UnsupportedPtx("the label " + jump.label + " is outside the scope of its table");
     kernel_.tables[jump.from].push_back(target);
   }
 }
@@ -147,11 +150,11 @@ void Decoder::decode_statement(const Statement& statement) {
       if (statement.count != 0) {
         scopes_.back().families.push_back({statement.name, statement.count, statement.type});
       } else {
-        Meaning meaning;
-        meaning.is_register = true;
-        meaning.type = statement.type;
-        meaning.number = registers_.add(statement.type);
-        scopes_.back().names[statement.name] = meaning;
+        Symbol symbol;
+        symbol.is_register = true;
+        symbol.type = statement.type;
+        symbol.number = registers_.add(statement.type);
+        scopes_.back().names[statement.name] = symbol;
       }
       return;
     case Statement::kVariable: return declare(statement.variable);
@@ -165,60 +168,94 @@ uint32_t Decoder::place_in(uint32_t* bytes, const Variable& variable) const {
   return at;
 }
 
-Meaning Decoder::local_variable(const Variable& variable) {
-  Meaning meaning;
-  meaning.type = variable.type;
-  meaning.space = Space::kLocal;
-  meaning.is_parameter = variable.space == "param";
-  meaning.in_frame = decoded_ != kNone;
-  meaning.address = place_in(
-      meaning.in_frame ? &kernel_.functions[decoded_].frame_bytes : &kernel_.local_bytes, variable);
-  return meaning;
+Symbol Decoder::local_variable(const Variable& variable) {
+  Symbol symbol;
+  symbol.type = variable.type;
+  symbol.space = Space::kLocal;
+  symbol.is_parameter = variable.space == "param";
+  symbol.in_frame = decoded_ != kNone;
+  symbol.address = place_in(
+      symbol.in_frame ? &kernel_.functions[decoded_].frame_bytes : &kernel_.local_bytes, variable);
+  return symbol;
 }
 
 void Decoder::declare(const Variable& variable) {
-  Meaning meaning;
-  meaning.type = variable.type;
+  Symbol symbol;
+  symbol.type = variable.type;
   if (variable.space == "shared") {
-    place_shared(variable, &meaning);
+    place_shared(variable, &symbol);
   } else if (variable.space == "local" || variable.space == "param") {
-    meaning = local_variable(variable);
+    symbol = local_variable(variable);
   } else {
-    throw Refusal("a variable of the module, " + variable.name + ", is declared in a function");
+    throw UnsupportedPtx("variable " + variable.name + ": unsupported space ." + variable.space +
+                         " in a function");
   }
-  scopes_.back().names[variable.name] = meaning;
+  scopes_.back().names[variable.name] = symbol;
 }
 
 void Decoder::decode_instruction(const Statement& statement) {
   statement_ = &statement;
-  used_.assign(statement.modifiers.size(), false);
   operation = {};
   if (!statement.guard.empty()) {
-    const Meaning* guard = find(statement.guard);
-    if (guard == nullptr || guard->type != Type::kPred) refuse("no predicate " + statement.guard);
+    const Symbol* guard = find(statement.guard);
+    if (guard == nullptr || guard->type != Type::kPred)
+      refuse("guard " + statement.guard + ": expected a predicate");
     operation.guard = guard->number;
     operation.guard_negated = statement.guard_negated;
   }
-  const Family family = family_of(statement.name);
-  if (family == nullptr && uses_texture(statement.name)) {
+  FoundInstruction found = find_instruction(statement.name, statement.modifiers);
+  if (!found.is_known && uses_texture(statement.name)) {
     refuse("textures and surfaces are not supported: load the data from memory of cudaMalloc()");
   }
-  if (family == nullptr) refuse("it is not known");
-  operation.run = family(*this);
-  if (operation.run == nullptr) refuse("this form of it is not known");
+  if (!found.is_known) refuse("unsupported instruction");
+  if (!found.unsupported.empty()) refuse("unsupported modifier ." + found.unsupported);
+  if (found.row == nullptr) refuse("unsupported form of " + statement.name);
+  instruction_ = found.row;
+  used_ = std::move(found.ignored);
+  operation.run = instruction_->semantics(*this);
+  if (operation.run == nullptr) refuse("unsupported form of " + statement.name);
   for (size_t i = 0; i < used_.size(); ++i) {
-    if (!used_[i]) refuse("." + statement.modifiers[i] + " is not known there");
+    if (!used_[i]) refuse("unsupported modifier ." + statement.modifiers[i]);
+  }
+  if (operation.bytes != 0 && instruction_->access == AccessKind::kNone &&
+      instruction_->effect != Effect::kCall) {
+    refuse("the instruction table lists no access to memory for this form");
   }
   emit();
+}
+
+// What the modifiers of the statement at hand mean for memory, and their last type.
+Origin Decoder::origin() const {
+  static constexpr std::pair<const char*, Ordering> kOrderings[] = {
+      {"volatile", Ordering::kVolatile}, {"mmio", Ordering::kVolatile},
+      {"relaxed", Ordering::kRelaxed},   {"acquire", Ordering::kAcquire},
+      {"release", Ordering::kRelease},   {"acq_rel", Ordering::kAcquireRelease}};
+  Origin origin;
+  if (statement_ == nullptr) return origin;
+  origin.line = statement_->line;
+  origin.opcode = statement_->opcode();
+  origin.instruction = instruction_;
+  bool is_constant = false;
+  for (const std::string& modifier : statement_->modifiers) {
+    for (const auto& [name, ordering] : kOrderings) {
+      if (modifier == name) origin.ordering = ordering;
+    }
+    if (modifier == "cta") origin.scope = ThreadScope::kBlock;
+    if (modifier == "cv") origin.is_uncached = true;
+    if (modifier == "const") is_constant = true;
+    const Type type = type_named(modifier);
+    if (type != Type::kNone) origin.type = type;
+  }
+  const bool is_memory = operation.bytes != 0 && operation.space != Space::kParam && !is_constant;
+  if (is_memory && instruction_ != nullptr) origin.access = instruction_->access;
+  return origin;
 }
 
 uint32_t Decoder::emit() {
   const auto number = static_cast<uint32_t>(kernel_.code.size());
   operation.number = number;
   kernel_.code.push_back(operation);
-  derived_.push_back(statement_ == nullptr ? Derived::kFromNone : derived_by(statement_->name));
-  kernel_.origins.push_back(statement_ == nullptr ? Origin{}
-                                                  : Origin{statement_->line, statement_->opcode()});
+  kernel_.origins.push_back(origin());
   return number;
 }
 
@@ -231,7 +268,7 @@ void Decoder::branch(size_t label) {
 
 void Decoder::branch_by_table() {
   operation.flow = Flow::kTable;
-  operation.a = from(0, Type::kU32);
+  operation.src0 = from(0, Type::kU32);
   operation.target = static_cast<uint32_t>(kernel_.tables.size());
   const std::string& name = operand(1).name;
   kernel_.tables.emplace_back();
@@ -244,7 +281,7 @@ void Decoder::branch_by_table() {
     }
     if (scope->is_function) break;
   }
-  refuse("no table " + name);
+  refuse("undefined table of labels " + name);
 }
 
 void Decoder::leave_function() {
@@ -260,7 +297,7 @@ void Decoder::call() {
   const auto found = module_.functions.find(callee.name);
   if (found == module_.functions.end()) return call_with_frame(nullptr);
   const Function& function = found->second;
-  if (!function.has_body) refuse("the function " + callee.name + " is not known");
+  if (!function.has_body) refuse("undefined function " + callee.name);
   if (std::find(called_.begin(), called_.end(), &function) != called_.end()) {
     return call_with_frame(&function);
   }
@@ -272,7 +309,7 @@ const Prototype& Decoder::prototype(const std::string& name) const {
     if (const Prototype* known = scope->prototypes.find(name)) return *known;
     if (scope->is_function) break;
   }
-  refuse("no prototype " + name);
+  refuse("undefined prototype " + name);
 }
 
 // The number of a function among those that have frames.
@@ -298,11 +335,11 @@ void Decoder::call_with_frame(const Function* function) {
   const auto places = [&](const Operand& list) {
     std::vector<uint32_t> all;
     for (const Operand& one : list.parts) {
-      const Meaning& meaning = meaning_of(one);
-      if (meaning.is_register || meaning.space != Space::kLocal) {
-        refuse("parameters in registers are not known");
+      const Symbol& symbol = symbol_of(one);
+      if (symbol.is_register || symbol.space != Space::kLocal) {
+        refuse("unsupported parameter in a register");
       }
-      all.push_back(static_cast<uint32_t>(meaning.address));
+      all.push_back(static_cast<uint32_t>(symbol.address));
     }
     return all;
   };
@@ -314,7 +351,7 @@ void Decoder::call_with_frame(const Function* function) {
     shape = {sizes_of(function->results), sizes_of(function->parameters)};
     site.function = with_frame(*function);
   } else {
-    operation.a = from(callee, Type::kU64);
+    operation.src0 = from(callee, Type::kU64);
     shape = prototype(operand(next).name);
     for (const auto& [name, one] : module_.functions) {
       const Prototype its{sizes_of(one.results), sizes_of(one.parameters)};
@@ -324,7 +361,7 @@ void Decoder::call_with_frame(const Function* function) {
   }
   if (shape.results.size() != site.results.size() ||
       shape.parameters.size() != site.parameters.size()) {
-    refuse("the call does not fit the function " + callee.name);
+    refuse("the arguments do not match the parameters of function " + callee.name);
   }
   operation.flow = Flow::kCall;
   operation.target = static_cast<uint32_t>(kernel_.calls.size());
@@ -336,13 +373,14 @@ void Decoder::inline_call(const Function& function) {
   Scope names;
   const auto bind = [&](const std::vector<Variable>& formal, const Operand* actual) {
     const size_t count = actual != nullptr ? actual->parts.size() : 0;
-    if (formal.size() != count) refuse("the call does not fit the function " + function.name);
+    if (formal.size() != count)
+      refuse("the arguments do not match the parameters of function " + function.name);
     for (size_t i = 0; i < count; ++i) {
-      const Meaning& meaning = meaning_of(actual->parts[i]);
-      if (meaning.is_register || formal[i].space != "param") {
-        refuse("parameters in registers are not known");
+      const Symbol& symbol = symbol_of(actual->parts[i]);
+      if (symbol.is_register || formal[i].space != "param") {
+        refuse("unsupported parameter in a register");
       }
-      names.names[formal[i].name] = meaning;
+      names.names[formal[i].name] = symbol;
     }
   };
   const size_t last = has_results ? 2 : 1;
@@ -351,6 +389,7 @@ void Decoder::inline_call(const Function& function) {
 
   const Statement* const call_site = statement_;
   const std::vector<bool> used = used_;
+  const Instruction* const instruction = instruction_;
   uint32_t skip = kNone;  // a branch past the function
   if (operation.guard != kNone) {
     operation.flow = Flow::kBranch;
@@ -367,6 +406,7 @@ void Decoder::inline_call(const Function& function) {
   if (skip != kNone) kernel_.code[skip].target = static_cast<uint32_t>(kernel_.code.size());
   statement_ = call_site;
   used_ = used;
+  instruction_ = instruction;
   operation = {};
 }
 
@@ -376,7 +416,7 @@ std::string Decoder::where() const {
 }
 
 void Decoder::refuse(std::string_view why) const {
-  throw Refusal(statement_->opcode() + " (" + where() + "): " + std::string(why));
+  throw UnsupportedPtx(statement_->opcode() + " (" + where() + "): " + std::string(why));
 }
 
 }  // namespace kernkit::simulator::ptx

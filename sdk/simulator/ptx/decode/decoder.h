@@ -8,10 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ptx/decode/derived.h"
-#include "ptx/decode/kernel.h"
 #include "ptx/decode/registers.h"
 #include "ptx/decode/scope.h"
+#include "ptx/machine/kernel.h"
 #include "ptx/parser/module.h"
 
 namespace kernkit::simulator::ptx {
@@ -27,7 +26,7 @@ class Addresses {
 class Decoder {
  public:
   Decoder(const Module& module, const Function& kernel, const Addresses& addresses);
-  /// Throws a Refusal for what is not known.
+  /// Throws a UnsupportedPtx for what is not known.
   Kernel decode();
 
   // For a family of instructions: about the one at hand. What none of them asks for is refused.
@@ -40,7 +39,6 @@ class Decoder {
   std::string_view one_of(std::initializer_list<std::string_view> modifiers);
   /// The next modifier, which must be one of these: of those that stand there more than once.
   std::string_view next_of(std::initializer_list<std::string_view> modifiers);
-  void ignore(std::initializer_list<std::string_view> modifiers);
   /// The next modifier that is a type.
   Type type();
   size_t operands() const { return statement_->operands.size(); }
@@ -87,17 +85,18 @@ class Decoder {
   uint32_t with_frame(const Function& function);
   uint32_t frame();
   const Prototype& prototype(const std::string& name) const;
-  Meaning local_variable(const Variable& variable);
+  Symbol local_variable(const Variable& variable);
   void declare(const Variable& variable);
   void open(bool is_function);
   void close();
   uint32_t emit();
-  const Meaning* find(const std::string& name);
-  const Meaning& meaning_of(const Operand& operand);
-  const Meaning* module_variable(const std::string& name);
+  Origin origin() const;
+  const Symbol* find(const std::string& name);
+  const Symbol& symbol_of(const Operand& operand);
+  const Symbol* module_variable(const std::string& name);
   uint32_t special(const std::string& name);
   uint32_t place_in(uint32_t* bytes, const Variable& variable) const;
-  void place_shared(const Variable& variable, Meaning* meaning);
+  void place_shared(const Variable& variable, Symbol* symbol);
   bool is_dynamic(uint32_t variable) const;
   std::string where() const;
 
@@ -112,17 +111,13 @@ class Decoder {
   std::vector<const Function*> called_;  // the innermost last
   std::vector<const Function*> framed_;  // those of kernel_.functions
   uint32_t decoded_ = kNone;             // the one of them that is decoded; kNone: the kernel
-  Names<Meaning> module_names_;
+  StringMap<Symbol> module_names_;
   const Statement* statement_ = nullptr;
-  std::vector<bool> used_;        // modifiers
-  std::vector<Derived> derived_;  // of the operations
+  std::vector<bool> used_;                    // modifiers
+  const Instruction* instruction_ = nullptr;  // the row of the statement at hand
 };
 
-/// Decodes a family of instructions; null: not known.
-using Family = Run (*)(Decoder& decoder);
 /// The operation's `to` becomes `a` and the offset: of the family of addresses.
 void add_offset(Warp& warp, const Operation& operation);
-/// Null for a name that is not known.
-Family family_of(std::string_view name);
 
 }  // namespace kernkit::simulator::ptx

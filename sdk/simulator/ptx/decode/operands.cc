@@ -18,6 +18,13 @@ constexpr uint32_t kDynamicAlignment = 16;  // the least, as ptxas has it
 constexpr const char* kReserved = "%reserved_smem_offset_1";
 constexpr uint32_t kReservedBytes = 512;
 
+std::string size_text(Type type) {
+  return type == Type::kPred ? "a predicate" : std::to_string(8 * register_size(type)) + " bits";
+}
+std::string size_message(const std::string& operand, Type expected, Type found) {
+  return "operand " + operand + ": expected " + size_text(expected) + ", found " + size_text(found);
+}
+
 }  // namespace
 
 bool Decoder::has(std::string_view modifier) {
@@ -47,17 +54,6 @@ std::string_view Decoder::next_of(std::initializer_list<std::string_view> modifi
   return "";
 }
 
-void Decoder::ignore(std::initializer_list<std::string_view> modifiers) {
-  for (const std::string_view modifier : modifiers) {
-    for (size_t i = 0; i < used_.size(); ++i) {
-      const std::string& one = statement_->modifiers[i];
-      const bool is_prefix =
-          modifier.back() == ':' && one.compare(0, modifier.size(), modifier) == 0;
-      if (one == modifier || is_prefix) used_[i] = true;
-    }
-  }
-}
-
 Type Decoder::type() {
   for (size_t i = 0; i < used_.size(); ++i) {
     const Type type = used_[i] ? Type::kNone : type_named(statement_->modifiers[i]);
@@ -65,21 +61,22 @@ Type Decoder::type() {
     used_[i] = true;
     return type;
   }
-  refuse("it has no type that is known");
+  refuse("expected a type");
 }
 
 void Decoder::need_operands(size_t count) const {
-  if (operands() != count) refuse("it has " + std::to_string(count) + " operands");
+  if (operands() != count)
+    refuse("expected " + std::to_string(count) + " operands, found " + std::to_string(operands()));
 }
 
 const Operand& Decoder::operand(size_t i) const {
-  if (i >= operands()) refuse("it has too few operands");
+  if (i >= operands()) refuse("too few operands: found " + std::to_string(operands()));
   return statement_->operands[i];
 }
 
-const Meaning* Decoder::find(const std::string& name) {
+const Symbol* Decoder::find(const std::string& name) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    if (const Meaning* known = scope->names.find(name)) return known;
+    if (const Symbol* known = scope->names.find(name)) return known;
     for (const RegisterFamily& family : scope->families) {
       const size_t size = family.prefix.size();
       if (name.size() <= size || name.compare(0, size, family.prefix) != 0) continue;
@@ -87,33 +84,32 @@ const Meaning* Decoder::find(const std::string& name) {
       char* end = nullptr;
       const long number = std::strtol(name.c_str() + size, &end, 10);
       if (*end != '\0' || number >= family.count) continue;
-      Meaning meaning;
-      meaning.is_register = true;
-      meaning.type = family.type;
-      meaning.number = registers_.add(family.type);
-      return &(scope->names[name] = meaning);
+      Symbol symbol;
+      symbol.is_register = true;
+      symbol.type = family.type;
+      symbol.number = registers_.add(family.type);
+      return &(scope->names[name] = symbol);
     }
     if (scope->is_function) break;
   }
   return nullptr;
 }
 
-const Meaning* Decoder::module_variable(const std::string& name) {
-  if (const Meaning* known = module_names_.find(name)) return known;
+const Symbol* Decoder::module_variable(const std::string& name) {
+  if (const Symbol* known = module_names_.find(name)) return known;
   for (const Variable& variable : module_.variables) {
     if (variable.name != name) continue;
-    Meaning meaning;
-    meaning.type = variable.type;
+    Symbol symbol;
+    symbol.type = variable.type;
     if (variable.space == "shared") {
-      place_shared(variable, &meaning);
+      place_shared(variable, &symbol);
     } else {
-      meaning.space = Space::kGlobal;
-      if (!addresses_.find(name, &meaning.address))
-        refuse("the variable " + name + " is not known");
-      meaning.variable = static_cast<uint32_t>(kernel_.variables.size());
-      kernel_.variables.push_back({KernelVariable::kGlobal, name, meaning.address, variable.size});
+      symbol.space = Space::kGlobal;
+      if (!addresses_.find(name, &symbol.address)) refuse("unknown variable " + name);
+      symbol.variable = static_cast<uint32_t>(kernel_.variables.size());
+      kernel_.variables.push_back({KernelVariable::kGlobal, name, symbol.address, variable.size});
     }
-    return &(module_names_[name] = meaning);
+    return &(module_names_[name] = symbol);
   }
   if (name != kReserved) return nullptr;
   Variable reserved;
@@ -122,49 +118,50 @@ const Meaning* Decoder::module_variable(const std::string& name) {
   reserved.type = Type::kB8;
   reserved.alignment = kDynamicAlignment;
   reserved.size = kernel_.reserved_bytes = kReservedBytes;
-  Meaning meaning;
-  meaning.type = reserved.type;
-  place_shared(reserved, &meaning);
-  kernel_.reserved_begin = static_cast<uint32_t>(meaning.address);
-  return &(module_names_[name] = meaning);
+  Symbol symbol;
+  symbol.type = reserved.type;
+  place_shared(reserved, &symbol);
+  kernel_.reserved_begin = static_cast<uint32_t>(symbol.address);
+  return &(module_names_[name] = symbol);
 }
 
-void Decoder::place_shared(const Variable& variable, Meaning* meaning) {
+void Decoder::place_shared(const Variable& variable, Symbol* symbol) {
   const bool dynamic = variable.size == 0;
-  meaning->space = Space::kShared;
+  symbol->space = Space::kShared;
   if (dynamic) {
     dynamic_alignment_ = std::max({dynamic_alignment_, kDynamicAlignment, variable.alignment});
   } else {
-    meaning->address = place_in(&kernel_.shared_bytes, variable);
+    symbol->address = place_in(&kernel_.shared_bytes, variable);
   }
-  meaning->variable = static_cast<uint32_t>(kernel_.variables.size());
+  symbol->variable = static_cast<uint32_t>(kernel_.variables.size());
   kernel_.variables.push_back({dynamic ? KernelVariable::kDynamic : KernelVariable::kShared,
-                               variable.name, meaning->address, variable.size});
+                               variable.name, symbol->address, variable.size});
 }
 
 bool Decoder::is_dynamic(uint32_t variable) const {
   return variable != kNone && kernel_.variables[variable].kind == KernelVariable::kDynamic;
 }
 
-const Meaning& Decoder::meaning_of(const Operand& operand) {
+const Symbol& Decoder::symbol_of(const Operand& operand) {
   if (operand.kind != Operand::kName) refuse("expected a name");
-  const Meaning* meaning = find(operand.name);
-  if (meaning == nullptr) meaning = module_variable(operand.name);
-  if (meaning == nullptr) refuse("the name " + operand.name + " is not known");
-  return *meaning;
+  const Symbol* symbol = find(operand.name);
+  if (symbol == nullptr) symbol = module_variable(operand.name);
+  if (symbol == nullptr) refuse("unknown name " + operand.name);
+  return *symbol;
 }
 
 Type Decoder::type_of_register(const Operand& operand) {
-  const Meaning* meaning = operand.kind == Operand::kName ? find(operand.name) : nullptr;
-  return meaning != nullptr && meaning->is_register ? meaning->type : Type::kNone;
+  const Symbol* symbol = operand.kind == Operand::kName ? find(operand.name) : nullptr;
+  return symbol != nullptr && symbol->is_register ? symbol->type : Type::kNone;
 }
 
 uint32_t Decoder::to(const Operand& operand, Type type) {
-  const Meaning& meaning = meaning_of(operand);
-  if (!meaning.is_register || register_size(meaning.type) != register_size(type)) {
-    refuse("the register " + operand.name + " is not of the size that it needs");
+  const Symbol& symbol = symbol_of(operand);
+  if (!symbol.is_register || register_size(symbol.type) != register_size(type)) {
+    refuse(symbol.is_register ? size_message(operand.name, type, symbol.type)
+                              : "operand " + operand.name + ": expected a register");
   }
-  return meaning.number;
+  return symbol.number;
 }
 
 uint32_t Decoder::special(const std::string& name) {
@@ -196,7 +193,7 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
   switch (operand.kind) {
     case Operand::kInteger:
       if (type == Type::kPred) return registers_.constant(operand.bits != 0, 0, &kernel_);
-      if (type == Type::kF32 || type == Type::kF64) refuse("expected a number with a point");
+      if (type == Type::kF32 || type == Type::kF64) refuse("expected a floating-point literal");
       return constant(operand.bits, type);
     case Operand::kFloat:
     case Operand::kDouble: {
@@ -211,19 +208,19 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
       }
       uint64_t bits = 0;
       const uint32_t size = size_of(type);
-      if (size != 4 && size != 8) refuse("a number with a point does not fit its type");
+      if (size != 4 && size != 8) refuse("a floating-point literal does not fit the type");
       const bool same = size == (operand.kind == Operand::kFloat ? 4u : 8u);
       if (same) return constant(operand.bits, type);
       std::memcpy(&bits, size == 4 ? static_cast<void*>(&narrow) : &value, size);
       return constant(bits, type);
     }
     case Operand::kName: break;
-    default: refuse("an operand of another kind is needed");
+    default: refuse("unsupported kind of operand");
   }
-  if (operand.negated) refuse("a negation is not known there");
+  if (operand.negated) refuse("unsupported negation of an operand");
   if (type_of_special(operand.name) != Type::kNone) {
     if (register_size(type_of_special(operand.name)) != register_size(type)) {
-      refuse(operand.name + " is not of the size that it needs");
+      refuse(size_message(operand.name, type, type_of_special(operand.name)));
     }
     return special(operand.name);
   }
@@ -231,38 +228,38 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
   const uint32_t function =
       find(operand.name) == nullptr ? module_.function_number(operand.name) : 0;
   if (function != 0 && size == 8) return constant(address_of_function(function), type);
-  const Meaning& meaning = meaning_of(operand);
-  if (meaning.is_register) return to(operand, type);
-  const bool fits = size == 8 || (size == 4 && meaning.space != Space::kGlobal);
-  if (!fits) refuse("the address of " + operand.name + " does not fit its type");
-  uint64_t bits = meaning.address;
-  if (meaning.is_parameter) bits += meaning.space == Space::kParam ? kParamWindow : kLocalWindow;
-  if (meaning.in_frame) {
-    if (size != 8) refuse("the address of " + operand.name + " does not fit its type");
+  const Symbol& symbol = symbol_of(operand);
+  if (symbol.is_register) return to(operand, type);
+  const bool fits = size == 8 || (size == 4 && symbol.space != Space::kGlobal);
+  if (!fits) refuse("operand " + operand.name + ": the address does not fit the type");
+  uint64_t bits = symbol.address;
+  if (symbol.is_parameter) bits += symbol.space == Space::kParam ? kParamWindow : kLocalWindow;
+  if (symbol.in_frame) {
+    if (size != 8) refuse("operand " + operand.name + ": the address does not fit the type");
     const Operation held = operation;
     operation = {};
     operation.run = add_offset;
-    operation.a = frame();
-    operation.to = registers_.add(Type::kU64);
+    operation.src0 = frame();
+    operation.dst = registers_.add(Type::kU64);
     operation.offset = static_cast<int64_t>(bits);
-    const uint32_t number = operation.to;
+    const uint32_t number = operation.dst;
     emit();
     operation = held;
     return number;
   }
-  return registers_.constant(bits, size, &kernel_, meaning.variable);
+  return registers_.constant(bits, size, &kernel_, symbol.variable);
 }
 
 void Decoder::take(Type type) {
-  operation.to = to(0, type);
-  if (operands() > 1) operation.a = from(1, type);
-  if (operands() > 2) operation.b = from(2, type);
-  if (operands() > 3) operation.c = from(3, type);
+  operation.dst = to(0, type);
+  if (operands() > 1) operation.src0 = from(1, type);
+  if (operands() > 2) operation.src1 = from(2, type);
+  if (operands() > 3) operation.src2 = from(3, type);
 }
 
 void Decoder::take(std::initializer_list<Type> types) {
-  uint32_t* const sources[] = {&operation.a, &operation.b, &operation.c, &operation.e};
-  operation.to = to(0, *types.begin());
+  uint32_t* const sources[] = {&operation.src0, &operation.src1, &operation.src2, &operation.src3};
+  operation.dst = to(0, *types.begin());
   for (size_t i = 1; i < types.size(); ++i) *sources[i - 1] = from(i, types.begin()[i]);
 }
 
@@ -279,11 +276,11 @@ uint32_t Decoder::predicate_from(size_t i) {
 }
 
 uint64_t Decoder::local_place(const Operand& operand) {
-  const Meaning& meaning = meaning_of(operand);
-  if (meaning.is_register || meaning.space != Space::kLocal)
-    refuse("parameters in registers are not known");
-  if (meaning.in_frame) operation.address = frame();
-  return meaning.address;
+  const Symbol& symbol = symbol_of(operand);
+  if (symbol.is_register || symbol.space != Space::kLocal)
+    refuse("unsupported parameter in a register");
+  if (symbol.in_frame) operation.address = frame();
+  return symbol.address;
 }
 
 Space Decoder::space() {
@@ -304,24 +301,25 @@ void Decoder::address(size_t i, Space space) {
   if (where.name.empty()) return;
   Operand base = where;
   base.kind = Operand::kName;
-  const Meaning& meaning = meaning_of(base);
-  if (meaning.is_register) {
-    operation.address_size = static_cast<uint8_t>(register_size(meaning.type));
-    if (operation.address_size < 4) refuse("an address in a register of that size");
-    operation.address = meaning.number;
+  const Symbol& symbol = symbol_of(base);
+  if (symbol.is_register) {
+    operation.address_size = static_cast<uint8_t>(register_size(symbol.type));
+    if (operation.address_size < 4)
+      refuse("operand " + where.name + ": expected a register of 32 or 64 bits for an address");
+    operation.address = symbol.number;
     // Of the kernel, or of a function, whose parameters lie in local memory.
     if (space == Space::kParam) operation.space = Space::kGeneric;
     return;
   }
-  operation.space = meaning.space;
-  operation.offset += static_cast<int64_t>(meaning.address);
-  operation.variable = meaning.variable;
-  if (meaning.in_frame) {
+  operation.space = symbol.space;
+  operation.offset += static_cast<int64_t>(symbol.address);
+  operation.variable = symbol.variable;
+  if (symbol.in_frame) {
     operation.address = frame();
     operation.address_size = 8;
   }
-  if (is_dynamic(meaning.variable)) {
-    operation.address = registers_.constant(0, 4, &kernel_, meaning.variable);
+  if (is_dynamic(symbol.variable)) {
+    operation.address = registers_.constant(0, 4, &kernel_, symbol.variable);
     operation.address_size = 4;
   }
 }

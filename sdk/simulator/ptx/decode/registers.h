@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "ptx/decode/kernel.h"
+#include "ptx/machine/kernel.h"
 #include "ptx/parser/type.h"
 
 namespace kernkit::simulator::ptx {

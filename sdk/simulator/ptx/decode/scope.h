@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "ptx/decode/operation.h"
+#include "ptx/machine/operation.h"
 #include "ptx/parser/string_map.h"
 #include "ptx/parser/type.h"
 
 namespace kernkit::simulator::ptx {
 
 /// A register, or a variable that has an address.
-struct Meaning {
+struct Symbol {
   bool is_register = false;
   Type type = Type::kNone;
   uint32_t number = 0;  // of a register
@@ -44,11 +44,11 @@ struct Prototype {
 };
 
 struct Scope {
-  Names<Meaning> names;
+  StringMap<Symbol> names;
   std::vector<RegisterFamily> families;
-  Names<uint32_t> labels;
-  Names<std::vector<std::string>> targets;  // .branchtargets
-  Names<Prototype> prototypes;
+  StringMap<uint32_t> labels;
+  StringMap<std::vector<std::string>> targets;  // .branchtargets
+  StringMap<Prototype> prototypes;
   std::vector<Jump> jumps;  // to labels not yet seen
   std::vector<Jump> tables;
   bool is_function = false;  // names of scopes around it are not seen

@@ -13,14 +13,15 @@ Function* function_of(const char* library, const char* name) {
   void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   void* function = handle != nullptr ? dlsym(handle, name) : nullptr;
   if (function == nullptr) {
-    throw Refusal(std::string("its PTX is compressed, and ") + library +
-                  " is not there to read it: install it, or build with nvcc's --no-compress");
+    throw UnsupportedPtx(
+        std::string("its PTX is compressed, and ") + library +
+        " is not there to read it: install it, or build with nvcc's --no-compress");
   }
   return reinterpret_cast<Function*>(function);
 }
 
 std::string checked(std::string text, bool right) {
-  if (!right) throw Refusal("its PTX is damaged: it cannot be decompressed");
+  if (!right) throw UnsupportedPtx("its PTX is damaged: it cannot be decompressed");
   return text;
 }
 

@@ -7,7 +7,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// `whole` bytes; each throws a Refusal where the library is missing or the data is wrong.
+/// `whole` bytes; each throws a UnsupportedPtx where the library is missing or the data is wrong.
 std::string decompress_zstd(const unsigned char* data, size_t size, size_t whole);
 std::string decompress_lz4(const unsigned char* data, size_t size, size_t whole);
 

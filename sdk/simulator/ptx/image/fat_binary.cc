@@ -65,7 +65,7 @@ std::string ptx_of(const FatEntry& entry) {
   } else if ((entry.flags & kLz4) != 0) {
     text = decompress_lz4(entry.code, entry.size, entry.whole);
   } else {
-    throw Refusal(
+    throw UnsupportedPtx(
         "its PTX is compressed in a way that is not known: build with nvcc's "
         "--no-compress");
   }
@@ -81,9 +81,9 @@ std::string ptx_for(const void* wrapper, int capability) {
     if (best == nullptr || entry.capability > best->capability) best = &entry;
   }
   if (best != nullptr) return ptx_of(*best);
-  throw Refusal("nvcc was not told to keep PTX for a device of compute capability " +
-                std::to_string(capability / 10) + "." + std::to_string(capability % 10) +
-                ": add one to CMAKE_CUDA_ARCHITECTURES without -real");
+  throw UnsupportedPtx("the program has no PTX for a device of compute capability " +
+                       std::to_string(capability / 10) + "." + std::to_string(capability % 10) +
+                       ": add one to CMAKE_CUDA_ARCHITECTURES without -real");
 }
 
 }  // namespace kernkit::simulator::ptx

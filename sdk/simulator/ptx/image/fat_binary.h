@@ -21,10 +21,10 @@ struct FatEntry {
 
 /// The entries behind a registered __fatBinC_Wrapper_t; none where it is another thing.
 std::vector<FatEntry> entries_of(const void* wrapper);
-/// The PTX of an entry, decompressed. Throws a Refusal where that cannot be done.
+/// The PTX of an entry, decompressed. Throws a UnsupportedPtx where that cannot be done.
 std::string ptx_of(const FatEntry& entry);
 /// The PTX for a device: of the highest compute capability that is not above the device's. Throws
-/// a Refusal where there is none.
+/// a UnsupportedPtx where there is none.
 std::string ptx_for(const void* wrapper, int capability);
 
 }  // namespace kernkit::simulator::ptx

@@ -110,15 +110,15 @@ std::string Image::place_of(uint64_t address) const {
 
 const Kernel& Image::kernel(const std::string& name) {
   if (const Kernel* known = kernels_.find(name)) return *known;
-  if (const std::string* refused = refused_.find(name)) throw Refusal(*refused);
+  if (const std::string* refused = refused_.find(name)) throw UnsupportedPtx(*refused);
   const auto function = module_->functions.find(name);
   if (function == module_->functions.end() || !function->second.has_body) {
-    throw Refusal("its PTX is not in the module");
+    throw UnsupportedPtx("the module has no PTX of the kernel");
   }
   try {
     Kernel kernel = Decoder(*module_, function->second, *this).decode();
     return kernels_[name] = std::move(kernel);
-  } catch (const Refusal& refusal) {
+  } catch (const UnsupportedPtx& refusal) {
     refused_[name] = refusal.what();
     throw;
   }

@@ -19,7 +19,7 @@ class Image : public Addresses {
   Image(std::string ptx, const std::map<std::string, void*>& managed);
 
   const Module& module() const { return *module_; }
-  /// Decoded at its first use. Throws a Refusal when it cannot run.
+  /// Decoded at its first use. Throws a UnsupportedPtx when it cannot run.
   const Kernel& kernel(const std::string& name);
   /// Bytes of all its constants.
   size_t constant_bytes() const { return constant_bytes_; }
@@ -52,8 +52,8 @@ class Image : public Addresses {
   size_t constant_bytes_ = 0;
   std::unique_ptr<unsigned char[]> memory_;
   unsigned char* at_ = nullptr;
-  Names<Kernel> kernels_;
-  Names<std::string> refused_;  // and why
+  StringMap<Kernel> kernels_;
+  StringMap<std::string> refused_;  // and why
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -158,8 +158,8 @@ bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint3
               " threads; expected a multiple of 32");
   }
   barrier.count = std::max(barrier.count, count);
-  if (operation.c != kNone) {
-    const uint32_t bits = warp.predicate(operation.c);
+  if (operation.src2 != kNone) {
+    const uint32_t bits = warp.predicate(operation.src2);
     const uint32_t true_ones = (operation.negated ? ~bits : bits) & lanes;
     barrier.true_predicates += static_cast<unsigned>(__builtin_popcount(true_ones));
   }
@@ -205,11 +205,11 @@ void Block::leave_barrier(uint32_t number) {
       const bool all = barrier.true_predicates == barrier.arrived;
       const bool result = operation.mode == 3 ? all : barrier.true_predicates != 0;
       if (operation.mode == 2) {
-        auto* counts = warp.results<uint32_t>(operation.to);
+        auto* counts = warp.results<uint32_t>(operation.dst);
         for (int l = 0; l < 32; ++l) counts[l] = barrier.true_predicates;
-        warp.keep<uint32_t>(operation.to);
-      } else if (operation.to_predicate != kNone) {
-        warp.set_predicate(operation.to_predicate, result ? Warp::kAll : 0);
+        warp.keep<uint32_t>(operation.dst);
+      } else if (operation.dst_predicate != kNone) {
+        warp.set_predicate(operation.dst_predicate, result ? Warp::kAll : 0);
       }
       part.state = Part::kReady;
       ++part.pc;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "ptx/decode/kernel.h"
 #include "ptx/machine/heap.h"
+#include "ptx/machine/kernel.h"
 #include "ptx/machine/memory.h"
 #include "ptx/machine/tool_hooks.h"
 #include "ptx/machine/warp.h"
@@ -30,7 +30,7 @@ struct Launch {
   unsigned char* grid_barrier;  // for cooperative groups, which find it by %envreg1 and 2
   Heap& heap;
   Watch* watch = nullptr;  // of tools, and their kernel
-  const WatchedKernel* watched = nullptr;
+  const InstrumentedKernel* instrumented = nullptr;
 };
 
 /// A barrier at which threads arrived, until it opens. Threads that ended are left out. A count is

@@ -75,7 +75,7 @@ void Warp::call(const Operation& operation, uint32_t lanes_here) {
     const int lane = __builtin_ctz(left);
     uint32_t number = known;
     if (known == kNone) {
-      const uint64_t address = lanes<uint64_t>(operation.a)[lane];
+      const uint64_t address = lanes<uint64_t>(operation.src0)[lane];
       for (number = 0; number < kernel.functions.size(); ++number) {
         if (address_of_function(kernel.functions[number].number) == address) break;
       }

@@ -29,18 +29,15 @@ constexpr bool kStoresInOrder = true;  // other processors see them so, and load
 constexpr bool kStoresInOrder = false;
 #endif
 
-// Whether no block sees what another one does, unless by a race: then its results do not depend on
-// when others run.
-bool is_for_itself(const Origin& origin) {
-  const std::string& opcode = origin.opcode;
-  const auto begins = [&](const char* text) { return opcode.rfind(text, 0) == 0; };
-  const auto has = [&](const char* text) { return opcode.find(text) != std::string::npos; };
-  if (begins("atom") || begins("red.")) return has(".shared");
-  if (begins("membar") || begins("fence")) return has(".cta");
-  for (const char* ordered : {".volatile", ".relaxed", ".acquire", ".release", ".mmio", ".cv"}) {
-    if (has(ordered) && !has(".shared")) return false;
-  }
-  return !begins("call");  // it may print, or allocate
+// Whether no block depends on memory that another block writes, except by a race: then the results
+// do not depend on the order of the blocks.
+bool is_independent(const Kernel& kernel, const Operation& operation) {
+  const Origin& origin = kernel.origins[operation.number];
+  const bool is_shared = operation.space == Space::kShared;
+  if (origin.access == AccessKind::kAtomic) return is_shared;
+  if (origin.has_effect(Effect::kFence)) return origin.scope == ThreadScope::kBlock;
+  if (origin.has_effect(Effect::kCall)) return false;  // the function may print or allocate
+  return is_shared || (origin.ordering == Ordering::kWeak && !origin.is_uncached);
 }
 
 // The processor's default floating-point mode, as long as the object lives: a program may have set
@@ -93,8 +90,10 @@ class GridRun {
     const uint64_t work = schedule_.runs() * count(launch_.block) * launch_.kernel.code.size();
     if (launch_.watch != nullptr && launch_.watch->needs_order()) return 1;
     if (work < kLarge || (settings_.seed != 0 && !settings_.spreads)) return 1;
-    const std::vector<Origin>& origins = launch_.kernel.origins;
-    each_for_itself_ = std::all_of(origins.begin(), origins.end(), is_for_itself);
+    const std::vector<Operation>& code = launch_.kernel.code;
+    each_for_itself_ = std::all_of(code.begin(), code.end(), [&](const Operation& operation) {
+      return is_independent(launch_.kernel, operation);
+    });
     // Nor does what tools say: with one, blocks that see each other run in their order.
     const bool is_ordered = settings_.seed != 0 || launch_.watch != nullptr || !kStoresInOrder;
     if (is_ordered && !each_for_itself_) return 1;
@@ -154,9 +153,9 @@ class GridRun {
 
   void look_whether_it_ends(const Block& block) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::string text = schedule_.circle();
-    const bool stands_still = schedule_.stands_still();
-    if (text.empty() && !stands_still) return;
+    std::string text = schedule_.livelock_report();
+    const bool is_stalled = schedule_.is_stalled();
+    if (text.empty() && !is_stalled) return;
     if (text.empty()) {
       char still[128];
       std::snprintf(still, sizeof(still),

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ptx/decode/kernel.h"
+#include "ptx/machine/kernel.h"
 #include "ptx/machine/warp.h"
 #include "ptx/parser/type.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "ptx/decode/operation.h"
+#include "ptx/machine/operation.h"
 
 namespace kernkit::simulator::ptx {
 

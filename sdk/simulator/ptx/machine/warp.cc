@@ -94,7 +94,7 @@ void Warp::branch(const Operation& operation, uint32_t taken) {
 
 void Warp::branch_by_table(const Operation& operation, uint32_t taken) {
   const std::vector<uint32_t>& table = block->launch.kernel.tables[operation.target];
-  const uint32_t* entries = lanes<uint32_t>(operation.a);
+  const uint32_t* entries = lanes<uint32_t>(operation.src0);
   suspend(Part::kReady, active & ~taken, pc + 1);
   while (taken != 0) {
     const uint32_t entry = entries[__builtin_ctz(taken)];
@@ -162,7 +162,8 @@ void Warp::meet(const Operation& operation, uint32_t lanes_here) {
     mask = group;
     operation.run(*this, operation);
     steps_passed.add();
-    if (block->watch != nullptr && operation.mode == kOnlyMeets) block->watch->meets(*this, group);
+    if (block->watch != nullptr && operation.mode == kOnlySynchronises)
+      block->watch->meets(*this, group);
     complete |= group;
   }
   if (parts.empty()) {
@@ -180,10 +181,10 @@ void Warp::wait_at_barrier(const Operation& operation, uint32_t lanes_here) {
   active = 0;
   while (lanes_here != 0) {
     const int first = __builtin_ctz(lanes_here);
-    const uint32_t number = lanes<uint32_t>(operation.a)[first];
-    const uint32_t count = operation.b != kNone ? lanes<uint32_t>(operation.b)[first] : 0;
+    const uint32_t number = lanes<uint32_t>(operation.src0)[first];
+    const uint32_t count = operation.src1 != kNone ? lanes<uint32_t>(operation.src1)[first] : 0;
     uint32_t group = 0;
-    const auto* numbers = lanes<uint32_t>(operation.a);
+    const auto* numbers = lanes<uint32_t>(operation.src0);
     for (int l = 0; l < 32; ++l) group |= numbers[l] == number ? kLane[l] : 0;
     group &= lanes_here;
     lanes_here &= ~group;
@@ -215,7 +216,7 @@ void Warp::turn_of_another() {
 bool Warp::meet_across_places() {
   const Operation* code = block->launch.kernel.code.data();
   const auto only_meets = [&](const Part& part) {
-    return part.state == Part::kMeets && code[part.pc].mode == kOnlyMeets;
+    return part.state == Part::kMeets && code[part.pc].mode == kOnlySynchronises;
   };
   const auto members_of = [&](const Part& part) {
     return lanes<uint32_t>(code[part.pc].members)[__builtin_ctz(part.mask)];
@@ -275,7 +276,7 @@ Warp::Stop Warp::run() {
       case Flow::kCall: call(operation, here); break;
       case Flow::kReturn: leave_function(here); break;
       case Flow::kExit: exit(here); break;
-      case Flow::kMeet: here != 0 ? meet(operation, here) : void(++pc); break;
+      case Flow::kWarpSync: here != 0 ? meet(operation, here) : void(++pc); break;
       case Flow::kBarrier: here != 0 ? wait_at_barrier(operation, here) : void(++pc); break;
       case Flow::kYield:
         ++pc;

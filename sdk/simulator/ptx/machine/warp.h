@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "kernkit/base/inline.h"
-#include "ptx/decode/operation.h"
 #include "ptx/machine/async_copies.h"
+#include "ptx/machine/operation.h"
 #include "ptx/machine/range.h"
-#include "ptx/simd/target.h"
+#include "ptx/machine/simd_target.h"
 
 namespace kernkit::simulator::ptx {
 
@@ -27,7 +27,7 @@ alignas(64) inline constexpr uint32_t kLane[32] = {
     1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
     1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
 
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 
 /// Puts results of the lanes of a mask where they belong.
 template <class X>
@@ -35,7 +35,7 @@ __attribute__((noinline)) void keep_some(X* all, const X* some, uint32_t mask) {
   for (int l = 0; l < 32; ++l) all[l] = (mask & kLane[l]) != 0 ? some[l] : all[l];
 }
 
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 
 struct Part {
   enum State : uint8_t { kReady, kMeets, kWaits } state;

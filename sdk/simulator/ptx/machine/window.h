@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernkit/base/inline.h"
-#include "ptx/decode/operation.h"
+#include "ptx/machine/operation.h"
 
 namespace kernkit::simulator::ptx {
 

@@ -107,8 +107,8 @@ std::string_view Lexer::skip_braces(int* first_line) {
 }
 
 void Lexer::refuse(const std::string& what) const {
-  throw Refusal("line " + std::to_string(token_.line) + " of the PTX: " + what + ", got '" +
-                (ended() ? "the end" : std::string(token_.text)) + "'");
+  throw UnsupportedPtx("line " + std::to_string(token_.line) + " of the PTX: " + what + ", got '" +
+                       (ended() ? "the end" : std::string(token_.text)) + "'");
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads PTX text; throws a Refusal where it is no PTX.
+// Reads PTX text; throws a UnsupportedPtx where it is no PTX.
 #pragma once
 
 #include <memory>

@@ -9,7 +9,7 @@
 namespace kernkit::simulator::ptx {
 
 template <class Value>
-class Names {
+class StringMap {
  public:
   /// Null for a name that is not there.
   const Value* find(const std::string& name) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refusal: why a kernel cannot run here. It is said when the kernel is launched.
+// UnsupportedPtx: why a kernel cannot run here. It is said when the kernel is launched.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace kernkit::simulator::ptx {
 
-class Refusal : public std::runtime_error {
+class UnsupportedPtx : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

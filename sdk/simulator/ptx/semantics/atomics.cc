@@ -3,8 +3,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/access.h"
-#include "ptx/semantics/instructions.h"
 #include "ptx/semantics/type_dispatch.h"
 #include "schedule/progress.h"
 
@@ -96,8 +97,8 @@ void update(Warp& warp, const Operation& operation) {
                                   std::conditional_t<sizeof(X) == 4, uint32_t, uint16_t>>;
   Places places;
   find_places(warp, operation, sizeof(X), Touch::kUpdates, &places);
-  const X* b = warp.lanes<X>(operation.b);
-  const X* c = operation.c != kNone ? warp.lanes<X>(operation.c) : b;
+  const X* b = warp.lanes<X>(operation.src1);
+  const X* c = operation.src2 != kNone ? warp.lanes<X>(operation.src2) : b;
   bool changed = false;
   for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
@@ -111,7 +112,7 @@ void update(Warp& warp, const Operation& operation) {
     } while (!__atomic_compare_exchange_n(there, &before, after, true, __ATOMIC_SEQ_CST,
                                           __ATOMIC_SEQ_CST));
     changed |= before != after;
-    if (operation.to != kNone) warp.lanes<Bits>(operation.to)[lane] = before;
+    if (operation.dst != kNone) warp.lanes<Bits>(operation.dst)[lane] = before;
   }
   if (changed) steps_passed.add();
 }
@@ -159,7 +160,6 @@ Run addition(Decoder& d, Type type) {
 
 // atom d, [a], b{, c}; red [a], b
 Run atom(Decoder& d) {
-  d.ignore({"relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys", "L2::"});
   const bool returns = d.name() == "atom";
   const Space space = d.space();
   const std::string_view what =
@@ -168,10 +168,10 @@ Run atom(Decoder& d) {
   d.operation.bytes = static_cast<uint8_t>(size_of(type));
   const size_t first = returns ? 1 : 0;
   d.need_operands(first + (what == "cas" ? 3 : 2));
-  if (returns && d.operand(0).kind != Operand::kNothing) d.operation.to = d.to(0, type);
+  if (returns && d.operand(0).kind != Operand::kNothing) d.operation.dst = d.to(0, type);
   d.address(first, space);
-  d.operation.b = d.from(first + 1, type);
-  if (what == "cas") d.operation.c = d.from(first + 2, type);
+  d.operation.src1 = d.from(first + 1, type);
+  if (what == "cas") d.operation.src2 = d.from(first + 2, type);
   if (what == "add") return addition(d, type);
   if (what == "exch") return of_any_bits<Exch>(type);
   if (what == "cas") return of_any_bits<Cas>(type);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Logic and Shift Instructions", and the integer instructions that look at bits.
 #include "ptx/simd/bits.h"
-#include "ptx/semantics/instructions.h"
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"
 
 namespace kernkit::simulator::ptx {
@@ -31,10 +32,10 @@ struct Insertion {
 
 // Of predicates.
 void logic_of_predicates(Warp& warp, const Operation& operation) {
-  const uint32_t a = warp.predicate(operation.a);
-  const uint32_t b = operation.b != kNone ? warp.predicate(operation.b) : 0;
+  const uint32_t a = warp.predicate(operation.src0);
+  const uint32_t b = operation.src1 != kNone ? warp.predicate(operation.src1) : 0;
   const uint32_t results[] = {a & b, a | b, a ^ b, ~a};
-  warp.set_predicate(operation.to, results[operation.mode]);
+  warp.set_predicate(operation.dst, results[operation.mode]);
 }
 
 Run count(Decoder& d, Type type) {
@@ -129,10 +130,12 @@ Run bfind(Decoder& d) {
   return d.has("shiftamt") ? of_integer<Counting<Bfind<true>>>(type)
                            : of_integer<Counting<Bfind<false>>>(type);
 }
+// [brev]
 Run brev(Decoder& d) {
   const Type type = d.type();
   d.take(type);
   return of_bits<Unary<Brev>>(type);
 }
+// [/brev]
 
 }  // namespace kernkit::simulator::ptx

@@ -4,11 +4,12 @@
 #include <cstdio>
 #include <cstring>
 
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/machine/block.h"
 #include "ptx/machine/fault.h"
 #include "ptx/machine/printf.h"
 #include "ptx/machine/window.h"
-#include "ptx/semantics/instructions.h"
 #include "ptx/semantics/type_dispatch.h"
 
 namespace kernkit::simulator::ptx {
@@ -89,11 +90,12 @@ void give_back(Warp& warp, const Operation& operation) {
 void take_places(Decoder& d, size_t callee, size_t parameters, uint8_t result_bytes = 0) {
   const auto take = [&](int which, const Operand& one) {
     const uint64_t place = d.local_place(one);
-    if (place > 0x7fff) d.refuse("its parameters lie too far away");
+    if (place > 0x7fff)
+      d.refuse("parameters are more than 32767 bytes from the start of the frame");
     d.operation.offset |= static_cast<int64_t>(place << 16 * which);
   };
   const std::vector<Operand>& all = d.operand(callee + 1).parts;
-  if (all.size() < parameters) d.refuse("it has too few parameters");
+  if (all.size() < parameters) d.refuse("too few parameters");
   for (size_t i = 0; i < parameters; ++i) take(static_cast<int>(i), all[i]);
   if (result_bytes == 0 || callee == 0 || d.operand(0).parts.empty()) return;
   take(kResult, d.operand(0).parts[0]);
@@ -103,7 +105,6 @@ void take_places(Decoder& d, size_t callee, size_t parameters, uint8_t result_by
 }  // namespace
 
 Run call(Decoder& d) {
-  d.ignore({"uni"});
   const size_t callee = d.operand(0).kind == Operand::kVector ? 1 : 0;
   const std::string& name = d.operand(callee).name;
   if (name == "vprintf") {

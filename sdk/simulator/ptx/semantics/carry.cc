@@ -4,7 +4,8 @@
 // borrowed. Code that nvcc generates for division of 128 bits adds that 1.
 #include <type_traits>
 
-#include "ptx/semantics/instructions.h"
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"
 
 namespace kernkit::simulator::ptx {
@@ -23,12 +24,12 @@ std::make_unsigned_t<X> product(X a, X b, bool high) {
 template <class X>
 void carry_lanes(Warp& warp, const Operation& operation) {
   using U = std::make_unsigned_t<X>;
-  const X *a = warp.lanes<X>(operation.a), *b = warp.lanes<X>(operation.b);
-  const X* c = operation.c != kNone ? warp.lanes<X>(operation.c) : b;
+  const X *a = warp.lanes<X>(operation.src0), *b = warp.lanes<X>(operation.src1);
+  const X* c = operation.src2 != kNone ? warp.lanes<X>(operation.src2) : b;
   const uint32_t without = operation.mode == kSubtracts ? Warp::kAll : 0;
-  const uint32_t before = operation.e != kNone ? warp.predicate(operation.e) : without;
+  const uint32_t before = operation.src3 != kNone ? warp.predicate(operation.src3) : without;
   uint32_t after = 0;
-  U* d = warp.results<U>(operation.to);
+  U* d = warp.results<U>(operation.dst);
   for (int l = 0; l < 32; ++l) {
     const U carry = (before & kLane[l]) != 0 ? 1 : 0;
     const bool multiplies = operation.mode == kLowProduct || operation.mode == kHighProduct;
@@ -39,8 +40,8 @@ void carry_lanes(Warp& warp, const Operation& operation) {
     after |= sum < x || (carry != 0 && sum == static_cast<U>(~U{0})) ? kLane[l] : 0;
     d[l] = sum + carry;
   }
-  warp.keep<U>(operation.to);
-  if (operation.to_predicate != kNone) warp.set_predicate(operation.to_predicate, after);
+  warp.keep<U>(operation.dst);
+  if (operation.dst_predicate != kNone) warp.set_predicate(operation.dst_predicate, after);
 }
 
 }  // namespace
@@ -59,8 +60,8 @@ Run carry(Decoder& d) {
   const Type type = d.type();
   d.need_operands(is_product ? 4 : 3);
   d.take(type);
-  if (name.back() == 'c') d.operation.e = d.carry();
-  if (gives) d.operation.to_predicate = d.carry();
+  if (name.back() == 'c') d.operation.src3 = d.carry();
+  if (gives) d.operation.dst_predicate = d.carry();
   switch (type) {
     case Type::kU32: return carry_lanes<uint32_t>;
     case Type::kS32: return carry_lanes<int32_t>;

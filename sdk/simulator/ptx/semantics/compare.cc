@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Comparison and Selection Instructions": setp and set.
 #include "ptx/simd/compare.h"
-#include "ptx/semantics/instructions.h"
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"
 
 namespace kernkit::simulator::ptx {
@@ -14,17 +15,17 @@ template <class X>
 void set_packed(Warp& warp, const Operation& operation) {
   const uint32_t low = combined(warp, operation, compared_halves<X, 2, 0>(warp, operation));
   const uint32_t high = combined(warp, operation, compared_halves<X, 2, 1>(warp, operation));
-  if (operation.to != kNone) warp.set_predicate(operation.to, low);
-  if (operation.to_predicate != kNone) warp.set_predicate(operation.to_predicate, high);
+  if (operation.dst != kNone) warp.set_predicate(operation.dst, low);
+  if (operation.dst_predicate != kNone) warp.set_predicate(operation.dst_predicate, high);
 }
 // set: all bits, or 1.0 (operation.offset), where it holds; R: the register's bits.
 template <class R>
 void put_in_register(Warp& warp, const Operation& operation, uint32_t compared) {
   const uint32_t bits = combined(warp, operation, compared);
-  R* d = warp.results<R>(operation.to);
+  R* d = warp.results<R>(operation.dst);
   const auto yes = static_cast<R>(operation.offset);
   each_lane([&](int l) { d[l] = (bits & kLane[l]) != 0 ? yes : R{0}; });
-  warp.keep<R>(operation.to);
+  warp.keep<R>(operation.dst);
 }
 template <class R, class X, bool kFlushes>
 void set_register(Warp& warp, const Operation& operation) {
@@ -35,12 +36,12 @@ template <class H>
 void set_register_of_pairs(Warp& warp, const Operation& operation) {
   const uint32_t low = combined(warp, operation, compared_halves<H, 2, 0>(warp, operation));
   const uint32_t high = combined(warp, operation, compared_halves<H, 2, 1>(warp, operation));
-  auto* d = warp.results<uint32_t>(operation.to);
+  auto* d = warp.results<uint32_t>(operation.dst);
   const auto yes = static_cast<uint32_t>(operation.offset);
   each_lane([&](int l) {
     d[l] = ((low & kLane[l]) != 0 ? yes : 0) | ((high & kLane[l]) != 0 ? yes << 16 : 0);
   });
-  warp.keep<uint32_t>(operation.to);
+  warp.keep<uint32_t>(operation.dst);
 }
 template <class H>
 void set_predicates_of_halves(Warp& warp, const Operation& operation) {
@@ -116,12 +117,12 @@ void read_comparison(Decoder& d, size_t with) {
     d.operation.mode = static_cast<uint8_t>(how);
     found = true;
   }
-  if (!found) d.refuse("it has no comparison that is known");
+  if (!found) d.refuse("expected a comparison, such as .lt");
   const std::string_view combined = d.one_of({"and", "or", "xor"});
   d.need_operands(combined.empty() ? with : with + 1);
   if (combined.empty()) return;
   d.operation.mode |= (combined == "and" ? 1 : combined == "or" ? 2 : 3) << kCombined;
-  d.operation.c = d.predicate_from(with);
+  d.operation.src2 = d.predicate_from(with);
 }
 
 }  // namespace
@@ -131,12 +132,12 @@ Run setp(Decoder& d) {
   read_comparison(d, 3);
   const Type type = d.type();
   const Operand& to = d.operand(0);
-  if (to.kind == Operand::kName) d.operation.to = d.to(to, Type::kPred);
+  if (to.kind == Operand::kName) d.operation.dst = d.to(to, Type::kPred);
   if (!to.parts.empty() && to.parts[0].kind == Operand::kName) {
-    d.operation.to_predicate = d.to(to.parts[0], Type::kPred);
+    d.operation.dst_predicate = d.to(to.parts[0], Type::kPred);
   }
-  d.operation.a = d.from(1, type);
-  d.operation.b = d.from(2, type);
+  d.operation.src0 = d.from(1, type);
+  d.operation.src1 = d.from(2, type);
   if (type == Type::kF16x2) return set_packed<Half>;
   if (type == Type::kBF16x2) return set_packed<BHalf>;
   return of_type<Predicates>(type, d.has("ftz"));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Control Flow Instructions" and "Parallel Synchronization": what the warp itself does.
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/machine/fault.h"
-#include "ptx/semantics/instructions.h"
 #include "ptx/semantics/type_dispatch.h"
 
 namespace kernkit::simulator::ptx {
@@ -15,17 +16,16 @@ void stop_kernel(Warp& warp, const Operation& operation) {
 Run barrier_of_block(Decoder& d) {
   Operation& operation = d.operation;
   operation.flow = Flow::kBarrier;
-  d.ignore({"cta", "aligned"});
   if (d.has("sync")) {
-    operation.a = d.from(0, Type::kU32);
-    if (d.operands() == 2) operation.b = d.from(1, Type::kU32);
+    operation.src0 = d.from(0, Type::kU32);
+    if (d.operands() == 2) operation.src1 = d.from(1, Type::kU32);
     return d.operands() <= 2 ? nothing : nullptr;
   }
   if (d.has("arrive")) {
     operation.mode = 1;
     d.need_operands(2);
-    operation.a = d.from(0, Type::kU32);
-    operation.b = d.from(1, Type::kU32);
+    operation.src0 = d.from(0, Type::kU32);
+    operation.src1 = d.from(1, Type::kU32);
     return nothing;
   }
   if (!d.has("red")) return nullptr;
@@ -34,43 +34,39 @@ Run barrier_of_block(Decoder& d) {
   operation.mode = what == "popc" ? 2 : what == "and" ? 3 : 4;
   const Type type = d.type();
   if (type == Type::kPred) {
-    operation.to_predicate = d.to(0, type);
+    operation.dst_predicate = d.to(0, type);
   } else {
-    operation.to = d.to(0, type);
+    operation.dst = d.to(0, type);
   }
-  operation.a = d.from(1, Type::kU32);
+  operation.src0 = d.from(1, Type::kU32);
   const size_t last = d.operands() - 1;
-  if (last == 3) operation.b = d.from(2, Type::kU32);
-  operation.c = d.predicate_from(last);
+  if (last == 3) operation.src1 = d.from(2, Type::kU32);
+  operation.src2 = d.predicate_from(last);
   return last == 2 || last == 3 ? nothing : nullptr;
 }
 
 // Of a cluster of one block: who arrives goes on, who waits meets the others.
 Run barrier_of_cluster(Decoder& d) {
-  d.ignore({"aligned", "acquire", "release", "relaxed"});
   d.need_operands(0);
   if (d.has("arrive")) return nothing;
   if (!d.has("wait")) return nullptr;
   d.operation.flow = Flow::kBarrier;
-  d.operation.a = d.constant(16, Type::kU32);
+  d.operation.src0 = d.constant(16, Type::kU32);
   return nothing;
 }
 
 }  // namespace
 
 Run bra(Decoder& d) {
-  d.ignore({"uni"});
   d.branch(0);
   return nothing;
 }
 Run brx(Decoder& d) {
-  d.ignore({"uni"});
   if (!d.has("idx")) return nullptr;
   d.branch_by_table();
   return nothing;
 }
 Run ret(Decoder& d) {
-  d.ignore({"uni"});
   d.leave_function();
   return nothing;
 }
@@ -84,14 +80,13 @@ Run bar(Decoder& d) {
   if (d.has("cluster")) return barrier_of_cluster(d);
   if (!d.has("warp")) return barrier_of_block(d);
   if (!d.has("sync")) return nullptr;
-  d.operation.flow = Flow::kMeet;
+  d.operation.flow = Flow::kWarpSync;
   d.operation.members = d.from(0, Type::kU32);
-  d.operation.mode = kOnlyMeets;
+  d.operation.mode = kOnlySynchronises;
   return nothing;
 }
 
 Run nanosleep(Decoder& d) {
-  d.ignore({"u32"});
   d.operation.flow = Flow::kYield;
   return nothing;
 }
@@ -102,14 +97,9 @@ void meet_blocks(Warp&, const Operation&) {
 }
 Run fence(Decoder& d) {
   const bool in_block = d.has("cta");
-  d.ignore({"cta", "gl", "sys", "sc", "acq_rel", "acquire", "release", "cluster", "gpu"});
   return in_block ? nothing : meet_blocks;
 }
 // What says only how to be quick.
-Run hint(Decoder& d) {
-  d.ignore({"launch_dependents", "wait", "global", "local", "L1", "L2", "L2::", "evict_last",
-            "uniform"});
-  return nothing;
-}
+Run hint(Decoder&) { return nothing; }
 
 }  // namespace kernkit::simulator::ptx

@@ -2,8 +2,9 @@
 // PTX ISA: cvt. The usual forms have loops of their own; the others go by way of the widest integer
 // or of double precision, lane by lane (convert_lane.cc).
 #include "ptx/simd/convert.h"
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/convert_lane.h"
-#include "ptx/semantics/instructions.h"
 #include "ptx/semantics/type_dispatch.h"
 
 namespace kernkit::simulator::ptx {
@@ -78,8 +79,8 @@ Run cvt(Decoder& d) {
   d.need_operands(2);
   if (is_pair(to) || is_pair(from)) {
     const bool widens = how == "rn" && to == Type::kF16x2;
-    d.operation.to = d.to(0, to);
-    d.operation.a = d.from(1, from);
+    d.operation.dst = d.to(0, to);
+    d.operation.src0 = d.from(1, from);
     if (!widens) return nullptr;
     return from == Type::kE4M3x2 ? widen_e4m3x2 : from == Type::kE5M2x2 ? widen_e5m2x2 : nullptr;
   }

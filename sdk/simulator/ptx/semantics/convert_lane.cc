@@ -170,8 +170,8 @@ uint64_t lane_bits(Warp& warp, uint32_t at, uint32_t size, int lane) {
 
 template <class Small>
 void narrow_two(Warp& warp, const Operation& operation) {
-  const float *a = warp.lanes<float>(operation.a), *b = warp.lanes<float>(operation.b);
-  auto* d = warp.results<uint16_t>(operation.to);
+  const float *a = warp.lanes<float>(operation.src0), *b = warp.lanes<float>(operation.src1);
+  auto* d = warp.results<uint16_t>(operation.dst);
   Small largest;
   largest.bits = static_cast<uint8_t>(Small::kMax);
   const auto most = static_cast<float>(largest);
@@ -181,19 +181,19 @@ void narrow_two(Warp& warp, const Operation& operation) {
     return static_cast<uint32_t>(x != x ? 0x7f : Small(limited).bits);
   };
   each_lane([&](int l) { d[l] = static_cast<uint16_t>(one(a[l]) << 8 | one(b[l])); });
-  warp.keep<uint16_t>(operation.to);
+  warp.keep<uint16_t>(operation.dst);
 }
 template <class Small>
 void widen_two(Warp& warp, const Operation& operation) {
-  const auto* a = warp.lanes<uint16_t>(operation.a);
-  auto* d = warp.results<uint32_t>(operation.to);
+  const auto* a = warp.lanes<uint16_t>(operation.src0);
+  auto* d = warp.results<uint32_t>(operation.dst);
   const auto one = [](uint32_t bits) {
     Small small;
     small.bits = static_cast<uint8_t>(bits);
     return uint32_t{Half::from(static_cast<float>(small)).bits};
   };
   each_lane([&](int l) { d[l] = one(a[l] >> 8) << 16 | one(a[l] & 255u); });
-  warp.keep<uint32_t>(operation.to);
+  warp.keep<uint32_t>(operation.dst);
 }
 
 }  // namespace
@@ -231,7 +231,7 @@ void convert_lanes(Warp& warp, const Operation& operation) {
   for (int l = 0; l < 32; ++l) {
     if ((warp.mask & kLane[l]) == 0) continue;
     // Behind the type's bits a wider register has zeros, or the sign.
-    const uint64_t result = convert(c, lane_bits(warp, operation.a, c.from_size, l));
+    const uint64_t result = convert(c, lane_bits(warp, operation.src0, c.from_size, l));
     uint64_t bits = result;
     const uint32_t width = 8 * size_of(c.to);
     if (width < 64) {
@@ -239,7 +239,7 @@ void convert_lanes(Warp& warp, const Operation& operation) {
       bits = is_signed(c.to) ? static_cast<uint64_t>(static_cast<int64_t>(bits) >> (64 - width))
                              : bits >> (64 - width);
     }
-    std::memcpy(warp.registers + operation.to + static_cast<size_t>(l) * c.to_size, &bits,
+    std::memcpy(warp.registers + operation.dst + static_cast<size_t>(l) * c.to_size, &bits,
                 c.to_size);
   }
 }

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/access.h"
-#include "ptx/semantics/instructions.h"
 #include "ptx/semantics/type_dispatch.h"
 
 namespace kernkit::simulator::ptx {
@@ -27,13 +28,13 @@ void copy_lanes(Warp& warp, const Operation& operation) {
   find_places(warp, operation, bytes, Touch::kStores, &to);
   Operation source = operation;
   source.space = Space::kGlobal;
-  source.address = operation.a;
+  source.address = operation.src0;
   source.address_size = 8;
   source.offset = static_cast<int32_t>(operation.target);
   source.variable = kNone;
   uint32_t sizes[32], whole = 0;
   for (int lane = 0; lane < 32; ++lane) {
-    sizes[lane] = operation.b == kNone ? bytes : warp.lanes<uint32_t>(operation.b)[lane];
+    sizes[lane] = operation.src1 == kNone ? bytes : warp.lanes<uint32_t>(operation.src1)[lane];
     sizes[lane] = std::min(sizes[lane], bytes);
     whole |= sizes[lane] == bytes ? all & kLane[lane] : 0;
   }
@@ -75,14 +76,13 @@ Run cp(Decoder& d) {
   }
   const bool to_shared = d.has("shared") || d.has("shared::cta");
   if (d.one_of({"ca", "cg"}).empty() || !to_shared || !d.has("global")) return nullptr;
-  d.ignore({"L2::"});
   if (d.operands() != 3 && d.operands() != 4) return nullptr;
   d.address(1, Space::kGlobal);
   if (d.operation.address_size != 8 ||
       d.operation.offset != static_cast<int32_t>(d.operation.offset)) {
     return nullptr;
   }
-  d.operation.a = d.operation.address;
+  d.operation.src0 = d.operation.address;
   d.operation.target = static_cast<uint32_t>(d.operation.offset);
   d.operation.address = kNone;
   d.operation.address_size = 0;
@@ -90,7 +90,7 @@ Run cp(Decoder& d) {
   const uint64_t bytes = d.operand(2).bits;
   if (bytes != 4 && bytes != 8 && bytes != 16) return nullptr;
   d.operation.bytes = static_cast<uint8_t>(bytes);
-  if (d.operands() == 4) d.operation.b = d.from(3, Type::kU32);
+  if (d.operands() == 4) d.operation.src1 = d.from(3, Type::kU32);
   return copy_lanes;
 }
 

@@ -2,7 +2,8 @@
 // PTX ISA, "Half Precision Floating-Point Instructions", and the same of .bf16.
 #include "ptx/semantics/half.h"
 
-#include "ptx/semantics/instructions.h"
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"
 #include "ptx/simd/half.h"
 
@@ -26,7 +27,6 @@ Run arithmetic(Type type, bool saturates) {
 Run half_arithmetic(Decoder& d, Type type) {
   if (of_half<Unary<Neg>>(type) == nullptr) return nullptr;
   const std::string_view name = d.name();
-  d.ignore({"rn"});
   d.need_operands(name == "fma" ? 4 : name == "abs" || name == "neg" ? 2 : 3);
   d.take(type);
   const bool may_saturate = name == "add" || name == "sub" || name == "mul" || name == "fma";

@@ -6,7 +6,7 @@
 #include "ptx/semantics/real.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 
 struct Half {
   uint16_t bits;
@@ -24,5 +24,5 @@ struct BHalf {
   float value() const { return kernkit::detail::bfloat16_to_float(bits); }
 };
 
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

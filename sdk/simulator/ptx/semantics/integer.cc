@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Integer Arithmetic Instructions".
 #include "ptx/simd/integer.h"
-#include "ptx/semantics/instructions.h"
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"
 
 namespace kernkit::simulator::ptx {

@@ -4,7 +4,8 @@
 #include <cstdlib>
 #include <type_traits>
 
-#include "ptx/semantics/instructions.h"
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"
 
 namespace kernkit::simulator::ptx {
@@ -113,13 +114,13 @@ Run dot_of(std::string_view name, std::string_view half) {
 
 template <class X>
 void test_lanes(Warp& warp, const Operation& operation) {
-  const X* a = warp.lanes<X>(operation.a);
+  const X* a = warp.lanes<X>(operation.src0);
   uint32_t bits = 0;
   for (int l = 0; l < 32; ++l) {
     const int kind = std::fpclassify(a[l]);
     bits |= (operation.mode >> kind & 1) != 0 ? kLane[l] : 0;
   }
-  warp.set_predicate(operation.to, bits);
+  warp.set_predicate(operation.dst, bits);
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
+#include "ptx/machine/simd_target.h"
 #include "ptx/machine/warp.h"
-#include "ptx/simd/target.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 
 /// Registers are the same or apart, so that no lane sees what another one's step stored.
 template <int kCount = 32, class Step>
@@ -26,30 +26,30 @@ inline void nothing(Warp&, const Operation&) {}
 // Kept: what a register of the results holds; kCount numbers D are in those of a warp.
 template <class Op, class D, class A, class Kept = D, int kCount = 32>
 void unary(Warp& warp, const Operation& operation) {
-  const A* a = warp.lanes<A>(operation.a);
-  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.to));
+  const A* a = warp.lanes<A>(operation.src0);
+  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.dst));
   each_lane<kCount>([&](int l) { d[l] = Op::of(a[l]); });
-  warp.keep<Kept>(operation.to);
+  warp.keep<Kept>(operation.dst);
 }
 
 template <class Op, class D, class A, class B = A, class Kept = D, int kCount = 32>
 void binary(Warp& warp, const Operation& operation) {
-  const A* a = warp.lanes<A>(operation.a);
-  const B* b = warp.lanes<B>(operation.b);
-  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.to));
+  const A* a = warp.lanes<A>(operation.src0);
+  const B* b = warp.lanes<B>(operation.src1);
+  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.dst));
   each_lane<kCount>([&](int l) { d[l] = Op::of(a[l], b[l]); });
-  warp.keep<Kept>(operation.to);
+  warp.keep<Kept>(operation.dst);
 }
 
 template <class Op, class D, class A, class B = A, class C = D, class Kept = D, int kCount = 32>
 void ternary(Warp& warp, const Operation& operation) {
-  const A* a = warp.lanes<A>(operation.a);
-  const B* b = warp.lanes<B>(operation.b);
-  const C* c = warp.lanes<C>(operation.c);
-  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.to));
+  const A* a = warp.lanes<A>(operation.src0);
+  const B* b = warp.lanes<B>(operation.src1);
+  const C* c = warp.lanes<C>(operation.src2);
+  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.dst));
   each_lane<kCount>([&](int l) { d[l] = Op::of(a[l], b[l], c[l]); });
-  warp.keep<Kept>(operation.to);
+  warp.keep<Kept>(operation.dst);
 }
 
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Data Movement": ld and st, of up to four or eight numbers.
-#include "ptx/semantics/instructions.h"
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"
 #include "ptx/simd/memory.h"
 
@@ -47,14 +48,6 @@ Run of_memory(Type type, uint32_t size) {
   }
 }
 
-// Blocks that see each other's memory run on one processor, or on several that keep the order of
-// stores (grid.cc): what orders it, or says how it is cached, changes nothing.
-void ignore_order(Decoder& d) {
-  d.ignore({"relaxed", "acquire", "release", "weak", "volatile", "cta",  "cluster",
-            "gpu",     "sys",     "mmio",    "nc",   "ca",       "cg",   "cs",
-            "cv",      "lu",      "wb",      "wt",   "unified",  "L1::", "L2::"});
-}
-
 struct Shape {
   uint32_t size = 0;  // of the registers
   Type type = Type::kNone;
@@ -69,7 +62,9 @@ Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
   const size_t count = vector.empty() ? 1 : static_cast<size_t>(vector[1] - '0');
   const std::vector<Operand> one = {operand};
   const std::vector<Operand>& parts = operand.kind == Operand::kVector ? operand.parts : one;
-  if (parts.size() != count) d.refuse("it needs " + std::to_string(count) + " registers");
+  if (parts.size() != count)
+    d.refuse("expected " + std::to_string(count) + " registers, found " +
+             std::to_string(parts.size()));
   for (const Operand& part : parts) {
     const Type type = d.type_of_register(part);
     if (type != Type::kNone) shape.size = register_size(type);
@@ -80,7 +75,8 @@ Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
     if (part.kind == Operand::kNothing && loads) continue;
     const Type type = d.type_of_register(part);
     const Type of_part = type != Type::kNone ? type : shape.type;
-    if (register_size(of_part) != shape.size) d.refuse("its registers differ in size");
+    if (register_size(of_part) != shape.size)
+      d.refuse("the registers of the vector differ in size");
     slot = loads ? d.to(part, of_part) : d.from(part, of_part);
   }
   operation.bytes = static_cast<uint8_t>(count * size_of(shape.type));
@@ -91,7 +87,6 @@ Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
 
 Run load(Decoder& d) {
   d.need_operands(2);
-  ignore_order(d);
   const Space space = d.space();
   const Shape shape = read_registers(d, d.operand(0), true);
   d.address(1, space);
@@ -100,7 +95,6 @@ Run load(Decoder& d) {
 
 Run store(Decoder& d) {
   d.need_operands(2);
-  ignore_order(d);
   const Space space = d.space();
   const Shape shape = read_registers(d, d.operand(1), false);
   d.address(0, space);

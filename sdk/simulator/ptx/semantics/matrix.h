@@ -11,6 +11,9 @@
 
 namespace kernkit::simulator::ptx {
 
+/// The mode of an ldmatrix or stmatrix with .trans.
+inline constexpr uint8_t kIsTransposed = 1;
+
 enum class Element : uint8_t { kF16, kBF16, kTF32, kE4M3, kE5M2, kS8, kU8, kF32, kS32, kNone };
 
 /// In a register.

@@ -2,9 +2,10 @@
 // PTX ISA: mov, which also packs and unpacks, cvta and isspacep.
 #include <chrono>
 
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/machine/fault.h"
 #include "ptx/machine/window.h"
-#include "ptx/semantics/instructions.h"
 #include "ptx/semantics/type_dispatch.h"
 #include "ptx/simd/move.h"
 
@@ -15,7 +16,7 @@ using namespace move_steps;  // NOLINT(build/namespaces): its own steps
 
 // A cluster is of one block: an address of shared memory is the same there.
 void map_to_rank(Warp& warp, const Operation& operation) {
-  const auto* ranks = warp.lanes<uint32_t>(operation.b);
+  const auto* ranks = warp.lanes<uint32_t>(operation.src1);
   for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
     if (ranks[lane] == 0) continue;
@@ -27,7 +28,7 @@ void map_to_rank(Warp& warp, const Operation& operation) {
 }
 
 void move_predicate(Warp& warp, const Operation& operation) {
-  warp.set_predicate(operation.to, warp.predicate(operation.a));
+  warp.set_predicate(operation.dst, warp.predicate(operation.src0));
 }
 
 Run move_of_size(uint32_t size) {
@@ -69,10 +70,10 @@ Run move_pieces(Decoder& d, Type type, bool packs) {
     if (one.kind != Operand::kNothing) slot = packs ? d.from(one, piece) : d.to(one, piece);
   }
   if (packs) {
-    d.operation.to = d.to(0, type);
+    d.operation.dst = d.to(0, type);
     return of_pieces<Pack>(whole, pieces.size());
   }
-  d.operation.a = d.from(1, type);
+  d.operation.src0 = d.from(1, type);
   return of_pieces<Unpack>(whole, pieces.size());
 }
 
@@ -81,16 +82,16 @@ template <class X>
 void read_clock(Warp& warp, const Operation& operation) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   const auto value = static_cast<X>(std::chrono::nanoseconds(now).count());
-  X* d = warp.results<X>(operation.to);
+  X* d = warp.results<X>(operation.dst);
   each_lane([&](int l) { d[l] = value; });
-  warp.keep<X>(operation.to);
+  warp.keep<X>(operation.dst);
 }
 
 void is_in_window(Warp& warp, const Operation& operation) {
-  const auto* a = warp.lanes<uint64_t>(operation.a);
+  const auto* a = warp.lanes<uint64_t>(operation.src0);
   uint32_t bits = 0;
   for (int l = 0; l < 32; ++l) bits |= (a[l] >> kWindowShift == operation.mode ? 1u : 0u) << l;
-  warp.set_predicate(operation.to, bits);
+  warp.set_predicate(operation.dst, bits);
 }
 
 uint64_t window_of(std::string_view space) {
@@ -107,13 +108,13 @@ Run mov(Decoder& d) {
   d.need_operands(2);
   if (d.operand(0).kind == Operand::kVector) return move_pieces(d, type, false);
   if (d.operand(1).kind == Operand::kVector) return move_pieces(d, type, true);
-  d.operation.to = d.to(0, type);
+  d.operation.dst = d.to(0, type);
   const std::string& name = d.operand(1).name;
   if (name == "%clock64" || name == "%globaltimer")
     return size_of(type) == 8 ? read_clock<uint64_t> : nullptr;
   if (name == "%clock" || name == "%globaltimer_lo")
     return size_of(type) == 4 ? read_clock<uint32_t> : nullptr;
-  d.operation.a = d.from(1, type);
+  d.operation.src0 = d.from(1, type);
   return type == Type::kPred ? move_predicate : move_of_size(register_size(type));
 }
 

@@ -4,7 +4,8 @@
 
 #include <cfenv>
 
-#include "ptx/semantics/instructions.h"
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"
 #include "ptx/simd/real.h"
 

@@ -9,10 +9,10 @@
 #include <limits>
 
 #include "kernkit/float.h"
-#include "ptx/simd/target.h"
+#include "ptx/machine/simd_target.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 
 using kernkit::detail::bit_cast;
 
@@ -77,5 +77,5 @@ inline float narrow(double x) {
   return x > 0 ? (too_high ? down : near) : (too_low ? up : near);
 }
 
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -5,12 +5,12 @@
 
 #include <utility>
 
+#include "ptx/machine/simd_target.h"
 #include "ptx/machine/window.h"
 #include "ptx/semantics/access.h"
-#include "ptx/simd/target.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 
 struct Row {
   uintptr_t first;  // the place of lane 0, which need not run
@@ -79,5 +79,5 @@ inline bool find_row(Warp& warp, const Operation& operation, uint32_t size, Touc
   return one >= begin && one < end && other < end && end - other >= size;
 }
 
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -7,7 +7,7 @@
 #include "ptx/semantics/lanes.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 
 // packed: two numbers of 16 bits in each register.
 template <class Op>
@@ -82,5 +82,5 @@ Run of_real(Type type, bool flushes) {
   return flushes ? Flushed::template of<float> : Form::template of<float>;
 }
 
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

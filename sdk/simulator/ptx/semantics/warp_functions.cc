@@ -5,7 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "ptx/semantics/instructions.h"
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/real.h"
 #include "ptx/semantics/type_dispatch.h"
 #include "ptx/simd/shuffle.h"
@@ -17,46 +18,47 @@ using namespace shuffle_steps;  // NOLINT(build/namespaces): its own steps
 
 template <class X>
 void put_in_all(Warp& warp, const Operation& operation, X value) {
-  X* d = warp.results<X>(operation.to);
+  X* d = warp.results<X>(operation.dst);
   each_lane([&](int l) { d[l] = value; });
-  warp.keep<X>(operation.to);
+  warp.keep<X>(operation.dst);
 }
 
 enum Vote : uint8_t { kBallot, kAny, kEvery, kUniform };
 
 void count_votes(Warp& warp, const Operation& operation) {
-  const uint32_t all = warp.predicate(operation.a);
+  const uint32_t all = warp.predicate(operation.src0);
   const uint32_t yes = (operation.negated ? ~all : all) & warp.mask;
   switch (operation.mode) {
     case kBallot: return put_in_all<uint32_t>(warp, operation, yes);
-    case kAny: return warp.set_predicate(operation.to, yes != 0 ? Warp::kAll : 0);
-    case kEvery: return warp.set_predicate(operation.to, yes == warp.mask ? Warp::kAll : 0);
-    default: return warp.set_predicate(operation.to, yes == 0 || yes == warp.mask ? Warp::kAll : 0);
+    case kAny: return warp.set_predicate(operation.dst, yes != 0 ? Warp::kAll : 0);
+    case kEvery: return warp.set_predicate(operation.dst, yes == warp.mask ? Warp::kAll : 0);
+    default:
+      return warp.set_predicate(operation.dst, yes == 0 || yes == warp.mask ? Warp::kAll : 0);
   }
 }
 
 template <class X>
 void match_any(Warp& warp, const Operation& operation) {
-  const X* a = warp.lanes<X>(operation.a);
+  const X* a = warp.lanes<X>(operation.src0);
   uint32_t same[32];
   for (int l = 0; l < 32; ++l) {
     same[l] = 0;
     for (int k = 0; k < 32; ++k) same[l] |= a[k] == a[l] ? kLane[k] : 0;
   }
-  auto* d = warp.results<uint32_t>(operation.to);
+  auto* d = warp.results<uint32_t>(operation.dst);
   for (int l = 0; l < 32; ++l) d[l] = same[l] & warp.mask;
-  warp.keep<uint32_t>(operation.to);
+  warp.keep<uint32_t>(operation.dst);
 }
 template <class X>
 void match_all(Warp& warp, const Operation& operation) {
-  const X* a = warp.lanes<X>(operation.a);
+  const X* a = warp.lanes<X>(operation.src0);
   const X first = a[__builtin_ctz(warp.mask)];
   uint32_t same = 0;
   for (int l = 0; l < 32; ++l) same |= a[l] == first ? kLane[l] : 0;
   const bool all = (warp.mask & ~same) == 0;
   put_in_all<uint32_t>(warp, operation, all ? warp.mask : 0);
-  if (operation.to_predicate != kNone) {
-    warp.set_predicate(operation.to_predicate, all ? Warp::kAll : 0);
+  if (operation.dst_predicate != kNone) {
+    warp.set_predicate(operation.dst_predicate, all ? Warp::kAll : 0);
   }
 }
 
@@ -90,7 +92,7 @@ struct Xor {
 
 template <class Op, class X>
 void reduce(Warp& warp, const Operation& operation) {
-  const X* a = warp.lanes<X>(operation.a);
+  const X* a = warp.lanes<X>(operation.src0);
   X result = a[__builtin_ctz(warp.mask)];
   for (uint32_t left = warp.mask & (warp.mask - 1); left != 0; left &= left - 1) {
     result = Op::of(result, a[__builtin_ctz(left)]);
@@ -101,7 +103,7 @@ void reduce(Warp& warp, const Operation& operation) {
 // .NaN: one of them decides; else it is left out. .abs: of magnitudes.
 template <bool kLeast, bool kNan, bool kMagnitudes>
 void reduce_floats(Warp& warp, const Operation& operation) {
-  const float* a = warp.lanes<float>(operation.a);
+  const float* a = warp.lanes<float>(operation.src0);
   float result = canonical(std::numeric_limits<float>::quiet_NaN());
   bool any_nan = false;
   for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
@@ -126,20 +128,20 @@ void put_mask(Warp& warp, const Operation& operation) {
 }
 void elect_first(Warp& warp, const Operation& operation) {
   const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(warp.mask));
-  if (operation.to != kNone) put_in_all<uint32_t>(warp, operation, lane);
-  warp.set_predicate(operation.to_predicate, kLane[lane]);
+  if (operation.dst != kNone) put_in_all<uint32_t>(warp, operation, lane);
+  warp.set_predicate(operation.dst_predicate, kLane[lane]);
 }
 
 void meet_at(Decoder& d, size_t mask) {
   d.need_operands(mask + 1);
-  if (!d.has("sync")) d.refuse("it is not known without .sync");
-  d.operation.flow = Flow::kMeet;
+  if (!d.has("sync")) d.refuse("expected .sync");
+  d.operation.flow = Flow::kWarpSync;
   d.operation.members = d.from(mask, Type::kU32);
 }
 void take_predicate(Decoder& d) {
   const Operand& to = d.operand(0);
   if (!to.parts.empty() && to.parts[0].kind != Operand::kNothing) {
-    d.operation.to_predicate = d.to(to.parts[0], Type::kPred);
+    d.operation.dst_predicate = d.to(to.parts[0], Type::kPred);
   }
 }
 
@@ -166,8 +168,8 @@ Run vote(Decoder& d) {
                      : what == "any"  ? kAny
                      : what == "all"  ? kEvery
                                       : kUniform;
-  d.operation.to = d.to(0, d.type());
-  d.operation.a = d.predicate_from(1);
+  d.operation.dst = d.to(0, d.type());
+  d.operation.src0 = d.predicate_from(1);
   meet_at(d, 2);
   return count_votes;
 }
@@ -176,8 +178,8 @@ Run match(Decoder& d) {
   const std::string_view how = d.one_of({"any", "all"});
   const Type type = d.type();
   take_predicate(d);
-  d.operation.to = d.to(0, Type::kB32);
-  d.operation.a = d.from(1, type);
+  d.operation.dst = d.to(0, Type::kB32);
+  d.operation.src0 = d.from(1, type);
   meet_at(d, 2);
   if (how.empty() || size_of(type) < 4) return nullptr;
   const bool wide = size_of(type) == 8;
@@ -188,8 +190,8 @@ Run match(Decoder& d) {
 Run redux(Decoder& d) {
   const std::string_view what = d.one_of({"add", "min", "max", "and", "or", "xor"});
   const Type type = d.type();
-  d.operation.to = d.to(0, type);
-  d.operation.a = d.from(1, type);
+  d.operation.dst = d.to(0, type);
+  d.operation.src0 = d.from(1, type);
   meet_at(d, 2);
   const bool is_s32 = type == Type::kS32;
   if (type == Type::kF32) {
@@ -206,15 +208,15 @@ Run redux(Decoder& d) {
 }
 
 Run activemask(Decoder& d) {
-  d.operation.to = d.to(0, d.type());
+  d.operation.dst = d.to(0, d.type());
   return put_mask;
 }
 
 // elect.sync d|p, mask
 Run elect(Decoder& d) {
   take_predicate(d);
-  if (d.operation.to_predicate == kNone) return nullptr;
-  if (d.operand(0).kind == Operand::kName) d.operation.to = d.to(0, Type::kB32);
+  if (d.operation.dst_predicate == kNone) return nullptr;
+  if (d.operand(0).kind == Operand::kName) d.operation.dst = d.to(0, Type::kB32);
   meet_at(d, 1);
   return elect_first;
 }

@@ -4,9 +4,10 @@
 #include <cstring>
 #include <vector>
 
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
 #include "ptx/semantics/access.h"
 #include "ptx/semantics/fragments.h"
-#include "ptx/semantics/instructions.h"
 
 namespace kernkit::simulator::ptx {
 
@@ -17,7 +18,7 @@ void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uin
   const uint32_t first_row = block % (f.rows / 8u) * 8;
   const uint32_t first_column =
       block / (f.rows / 8u) * 4 * f.neighbours() + element % f.neighbours();
-  const auto* strides = warp.lanes<uint32_t>(operation.a);
+  const auto* strides = warp.lanes<uint32_t>(operation.src0);
   for (uint32_t lane = 0; lane < 32; ++lane) {
     uint64_t row = first_row + lane / 4, column = first_column + lane % 4 * f.neighbours();
     if (f.by_columns) std::swap(row, column);
@@ -107,7 +108,7 @@ Run access(Decoder& d, bool stores) {
       static_cast<uint8_t>(f.is_of_c ? f.registers() : registers_of_factor(p, which == "a"));
   const std::vector<uint32_t> all = registers_of(d, stores ? 1 : 0, operation.count, !stores);
   std::copy(all.begin(), all.end(), operation.list);
-  operation.a = d.from(2, Type::kU32);
+  operation.src0 = d.from(2, Type::kU32);
   d.address(stores ? 0 : 1, space);
   operation.target = f.packed();
   operation.bytes = static_cast<uint8_t>(4 / f.of_register() * f.at_once());

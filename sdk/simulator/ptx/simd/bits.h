@@ -8,7 +8,7 @@
 #include "ptx/semantics/lanes.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace bit_steps {
 
 template <class X>
@@ -151,9 +151,9 @@ struct Brev {
 
 // Any function of three bits: bit 4a + 2b + c of the table.
 inline void lop3_lanes(Warp& warp, const Operation& operation) {
-  const auto *a = warp.lanes<uint32_t>(operation.a), *b = warp.lanes<uint32_t>(operation.b),
-             *c = warp.lanes<uint32_t>(operation.c);
-  auto* d = warp.results<uint32_t>(operation.to);
+  const auto *a = warp.lanes<uint32_t>(operation.src0), *b = warp.lanes<uint32_t>(operation.src1),
+             *c = warp.lanes<uint32_t>(operation.src2);
+  auto* d = warp.results<uint32_t>(operation.dst);
   uint32_t has[8];
   for (int k = 0; k < 8; ++k) has[k] = (operation.mode >> k & 1) != 0 ? UINT32_MAX : 0;
   each_lane([&](int l) {
@@ -162,19 +162,19 @@ inline void lop3_lanes(Warp& warp, const Operation& operation) {
            (has[3] & ~x & y & z) | (has[4] & x & ~y & ~z) | (has[5] & x & ~y & z) |
            (has[6] & x & y & ~z) | (has[7] & x & y & z);
   });
-  warp.keep<uint32_t>(operation.to);
+  warp.keep<uint32_t>(operation.dst);
 }
 
 template <class X>
 void insert(Warp& warp, const Operation& operation) {
-  const X *a = warp.lanes<X>(operation.a), *b = warp.lanes<X>(operation.b);
-  const auto *position = warp.lanes<uint32_t>(operation.c),
-             *length = warp.lanes<uint32_t>(operation.e);
-  X* d = warp.results<X>(operation.to);
+  const X *a = warp.lanes<X>(operation.src0), *b = warp.lanes<X>(operation.src1);
+  const auto *position = warp.lanes<uint32_t>(operation.src2),
+             *length = warp.lanes<uint32_t>(operation.src3);
+  X* d = warp.results<X>(operation.dst);
   each_lane([&](int l) { d[l] = Bfi::of(a[l], b[l], position[l], length[l]); });
-  warp.keep<X>(operation.to);
+  warp.keep<X>(operation.dst);
 }
 
 }  // namespace bit_steps
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -4,14 +4,13 @@
 
 #include <type_traits>
 
+#include "ptx/isa/comparison.h"
 #include "ptx/semantics/half.h"
 #include "ptx/semantics/lanes.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace compare_steps {
-
-enum Comparison : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kNum, kNan };
 
 template <Comparison kHow, class V>
 bool holds(V a, V b) {
@@ -56,24 +55,20 @@ uint32_t compare(Comparison how, const X* a, const X* b) {
   return how == kNum ? ~unordered : unordered;
 }
 
-// An operation's mode: the comparison, whether it also holds for a NaN, and how the result is
-// combined with a predicate: not, and, or, xor.
-constexpr uint8_t kUnordered = 8;
-constexpr int kCombined = 4;
-
 template <bool kFlushes, class X>
 uint32_t compared(uint8_t mode, const X* a, const X* b) {
-  const uint32_t bits = compare<kFlushes>(static_cast<Comparison>(mode & 7), a, b);
+  const uint32_t bits = compare<kFlushes>(static_cast<Comparison>(mode & kComparison), a, b);
   return (mode & kUnordered) != 0 ? bits | compare<false>(kNan, a, b) : bits;
 }
 template <class X, bool kFlushes>
 uint32_t compared(Warp& warp, const Operation& operation) {
-  return compared<kFlushes>(operation.mode, warp.lanes<X>(operation.a), warp.lanes<X>(operation.b));
+  return compared<kFlushes>(operation.mode, warp.lanes<X>(operation.src0),
+                            warp.lanes<X>(operation.src1));
 }
 // Of 16 bits each kStride-th, as floats: these are compared in one place.
 template <class H, int kStride, int kFirst>
 uint32_t compared_halves(Warp& warp, const Operation& operation) {
-  const H *a = warp.lanes<H>(operation.a), *b = warp.lanes<H>(operation.b);
+  const H *a = warp.lanes<H>(operation.src0), *b = warp.lanes<H>(operation.src1);
   alignas(64) float wide[2][32];
   each_lane([&](int l) { wide[0][l] = a[kStride * l + kFirst].value(); });
   each_lane([&](int l) { wide[1][l] = b[kStride * l + kFirst].value(); });
@@ -82,7 +77,7 @@ uint32_t compared_halves(Warp& warp, const Operation& operation) {
 inline uint32_t combined(Warp& warp, const Operation& operation, uint32_t bits) {
   const int how = operation.mode >> kCombined;
   if (how == 0) return bits;
-  const uint32_t other = warp.predicate(operation.c);
+  const uint32_t other = warp.predicate(operation.src2);
   const uint32_t c = operation.negated ? ~other : other;
   return how == 1 ? bits & c : how == 2 ? bits | c : bits ^ c;
 }
@@ -90,8 +85,8 @@ inline uint32_t combined(Warp& warp, const Operation& operation, uint32_t bits) 
 inline void set_both_predicates(Warp& warp, const Operation& operation, uint32_t bits) {
   const uint32_t first = combined(warp, operation, bits);
   const uint32_t second = combined(warp, operation, ~bits);
-  if (operation.to != kNone) warp.set_predicate(operation.to, first);
-  if (operation.to_predicate != kNone) warp.set_predicate(operation.to_predicate, second);
+  if (operation.dst != kNone) warp.set_predicate(operation.dst, first);
+  if (operation.dst_predicate != kNone) warp.set_predicate(operation.dst_predicate, second);
 }
 template <class X, bool kFlushes>
 void set_predicates(Warp& warp, const Operation& operation) {
@@ -99,5 +94,5 @@ void set_predicates(Warp& warp, const Operation& operation) {
 }
 
 }  // namespace compare_steps
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -6,7 +6,7 @@
 #include "ptx/semantics/lanes.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace convert_steps {
 
 template <class D>
@@ -42,7 +42,7 @@ struct ToTF32 {
 // cvt.rn.f16x2.f32 d, a, b: a is the upper half.
 template <class H, bool kRelu>
 void narrow_two(Warp& warp, const Operation& operation) {
-  const uint32_t sources[] = {operation.a, operation.b};
+  const uint32_t sources[] = {operation.src0, operation.src1};
   alignas(64) uint32_t halves[2][32];
   for (int k = 0; k < 2; ++k) {
     const float* x = warp.lanes<float>(sources[k]);
@@ -50,11 +50,11 @@ void narrow_two(Warp& warp, const Operation& operation) {
       halves[k][l] = H::from(kRelu && !(x[l] > 0) && x[l] == x[l] ? 0.0f : x[l]).bits;
     });
   }
-  auto* d = warp.results<uint32_t>(operation.to);
+  auto* d = warp.results<uint32_t>(operation.dst);
   each_lane([&](int l) { d[l] = halves[0][l] << 16 | halves[1][l]; });
-  warp.keep<uint32_t>(operation.to);
+  warp.keep<uint32_t>(operation.dst);
 }
 
 }  // namespace convert_steps
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -6,7 +6,7 @@
 #include "ptx/semantics/lanes.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace half_steps {
 
 // A sum of two of them, rounded to float, rounds as if it were rounded once: float has more than
@@ -93,5 +93,5 @@ struct Relu {
 };
 
 }  // namespace half_steps
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

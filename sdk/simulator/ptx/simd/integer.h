@@ -7,7 +7,7 @@
 #include "ptx/semantics/lanes.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace integer_steps {
 
 /// Arithmetic that wraps.
@@ -114,5 +114,5 @@ struct Abs {
 };
 
 }  // namespace integer_steps
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -10,7 +10,7 @@
 #include "ptx/simd/steps.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace {
 
 namespace bits = bit_steps;
@@ -126,5 +126,5 @@ Steps integers() {
   return {kSteps, std::size(kSteps)};
 }
 
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

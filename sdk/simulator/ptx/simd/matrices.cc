@@ -5,12 +5,12 @@
 #include "ptx/simd/steps.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 
 Steps matrices() {
   static constexpr Run kSteps[] = {matrix_steps::multiply_floats};
   return {kSteps, std::size(kSteps)};
 }
 
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -8,14 +8,14 @@
 #include <limits>
 
 #include "kernkit/types/small_float.h"
-#include "ptx/decode/kernel.h"
 #include "ptx/machine/block.h"
+#include "ptx/machine/kernel.h"
 #include "ptx/semantics/half.h"
 #include "ptx/semantics/lanes.h"
 #include "ptx/semantics/matrix.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace matrix_steps {
 
 constexpr uint32_t kMostRows = 32, kMostDepth = 32, kMostElements = 256;  // of C, of a wmma
@@ -170,5 +170,5 @@ inline void multiply_integers(Warp& warp, const Operation& operation) {
 }
 
 }  // namespace matrix_steps
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -9,7 +9,7 @@
 #include "ptx/semantics/strided_access.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace memory_steps {
 
 // M: in memory; R: in a register, which may be wider.
@@ -93,5 +93,5 @@ void store_lanes(Warp& warp, const Operation& operation) {
 }
 
 }  // namespace memory_steps
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

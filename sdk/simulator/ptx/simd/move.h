@@ -5,7 +5,7 @@
 #include "ptx/semantics/lanes.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace move_steps {
 
 struct Same {
@@ -26,15 +26,15 @@ void pack(Warp& warp, const Operation& operation) {
       whole[l] |= static_cast<Whole>(static_cast<Whole>(piece[l] & kMask) << (kBits * k));
     });
   }
-  Whole* d = warp.results<Whole>(operation.to);
+  Whole* d = warp.results<Whole>(operation.dst);
   each_lane([&](int l) { d[l] = whole[l]; });
-  warp.keep<Whole>(operation.to);
+  warp.keep<Whole>(operation.dst);
 }
 // mov.b32 {low, high}, a
 template <class Whole, class Piece, int kBits = 8 * sizeof(Piece)>
 void unpack(Warp& warp, const Operation& operation) {
   constexpr Whole kMask = static_cast<Whole>(~uint64_t{0} >> (64 - kBits));
-  const Whole* a = warp.lanes<Whole>(operation.a);
+  const Whole* a = warp.lanes<Whole>(operation.src0);
   for (int k = 0; k < operation.count; ++k) {
     if (operation.list[k] == kNone) continue;
     Piece* d = warp.results<Piece>(operation.list[k]);
@@ -45,22 +45,22 @@ void unpack(Warp& warp, const Operation& operation) {
 
 template <class X>
 void select(Warp& warp, const Operation& operation) {
-  const uint32_t all = warp.predicate(operation.c);
+  const uint32_t all = warp.predicate(operation.src2);
   const uint32_t chosen = operation.negated ? ~all : all;
-  const X *a = warp.lanes<X>(operation.a), *b = warp.lanes<X>(operation.b);
-  X* d = warp.results<X>(operation.to);
+  const X *a = warp.lanes<X>(operation.src0), *b = warp.lanes<X>(operation.src1);
+  X* d = warp.results<X>(operation.dst);
   each_lane([&](int l) { d[l] = (chosen & kLane[l]) != 0 ? a[l] : b[l]; });
-  warp.keep<X>(operation.to);
+  warp.keep<X>(operation.dst);
 }
 
 inline void offset(Warp& warp, const Operation& operation) {
-  const auto* a = warp.lanes<uint64_t>(operation.a);
-  auto* d = warp.results<uint64_t>(operation.to);
+  const auto* a = warp.lanes<uint64_t>(operation.src0);
+  auto* d = warp.results<uint64_t>(operation.dst);
   const auto offset = static_cast<uint64_t>(operation.offset);
   each_lane([&](int l) { d[l] = a[l] + offset; });
-  warp.keep<uint64_t>(operation.to);
+  warp.keep<uint64_t>(operation.dst);
 }
 
 }  // namespace move_steps
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

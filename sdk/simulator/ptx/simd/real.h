@@ -6,7 +6,7 @@
 #include "ptx/semantics/real.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace real_steps {
 
 struct Add {
@@ -114,5 +114,5 @@ struct Saturated {
 };
 
 }  // namespace real_steps
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -5,7 +5,7 @@
 #include "ptx/simd/steps.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace {
 
 namespace real = real_steps;
@@ -39,5 +39,5 @@ Steps reals() {
   return {kSteps, std::size(kSteps)};
 }
 
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

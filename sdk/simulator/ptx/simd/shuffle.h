@@ -7,7 +7,7 @@
 #include "ptx/semantics/lanes.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace shuffle_steps {
 
 enum Shuffle : uint8_t { kUp, kDown, kXor, kIndex };
@@ -55,19 +55,19 @@ void shuffle_lanes(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint
 
 template <Shuffle kHow>
 void shuffle(Warp& warp, const Operation& operation) {
-  const auto *a = warp.lanes<uint32_t>(operation.a), *b = warp.lanes<uint32_t>(operation.b),
-             *c = warp.lanes<uint32_t>(operation.c);
+  const auto *a = warp.lanes<uint32_t>(operation.src0), *b = warp.lanes<uint32_t>(operation.src1),
+             *c = warp.lanes<uint32_t>(operation.src2);
   alignas(64) uint32_t values[32];
   uint32_t in_range = 0;
   if (!shuffle_whole<kHow>(a, b, c, values, &in_range)) {
     shuffle_lanes<kHow>(a, b, c, values, &in_range);
   }
-  auto* d = warp.results<uint32_t>(operation.to);
+  auto* d = warp.results<uint32_t>(operation.dst);
   each_lane([&](int l) { d[l] = values[l]; });
-  warp.keep<uint32_t>(operation.to);
-  if (operation.to_predicate != kNone) warp.set_predicate(operation.to_predicate, in_range);
+  warp.keep<uint32_t>(operation.dst);
+  if (operation.dst_predicate != kNone) warp.set_predicate(operation.dst_predicate, in_range);
 }
 
 }  // namespace shuffle_steps
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include "ptx/decode/operation.h"
-#include "ptx/simd/target.h"
+#include "ptx/machine/operation.h"
+#include "ptx/machine/simd_target.h"
 
 namespace kernkit::simulator::ptx {
 
@@ -15,12 +15,12 @@ struct Steps {
 };
 
 // Each compiled in both ways, with the same steps in the same order.
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 Steps integers();
 Steps reals();
 Steps of_warps();
 Steps matrices();
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 
 /// A step as this processor does it fastest; of one that has one way only, that. KERNKIT_PTX_AVX2=0
 /// in the environment: as every processor does it.

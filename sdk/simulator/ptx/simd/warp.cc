@@ -6,7 +6,7 @@
 #include "ptx/simd/steps.h"
 
 namespace kernkit::simulator::ptx {
-inline namespace KERNKIT_PTX_WAY {
+inline namespace KERNKIT_PTX_TARGET {
 namespace {
 
 namespace half = half_steps;
@@ -31,5 +31,5 @@ Steps of_warps() {
   return {kSteps, std::size(kSteps)};
 }
 
-}  // namespace KERNKIT_PTX_WAY
+}  // namespace KERNKIT_PTX_TARGET
 }  // namespace kernkit::simulator::ptx

@@ -138,7 +138,7 @@ TEST_F(Variables, NeedPtxForTheDevice) {
   void* address = nullptr;
   EXPECT_EQ(cudaGetSymbolAddress(&address, all_.calls), cudaErrorInvalidSymbol);
   EXPECT_EQ(runtime_->faults().at(0),
-            "variable _ZN7kernkit5callsE cannot be reached: nvcc was not told to keep PTX for a "
+            "variable _ZN7kernkit5callsE cannot be reached: the program has no PTX for a "
             "device of compute capability 7.5: add one to CMAKE_CUDA_ARCHITECTURES without -real");
 }
 

@@ -266,6 +266,7 @@ TEST_F(PtxConvert, ArithmeticOf16Bits) {
     });
   };
   check_format("f16", 5, 10);
+  check_format("bf16", 8, 7);
   // A sum whose exact value needs more than the 64 bits of long double is rounded twice there; none
   // of these is.
   check("fma.rn.f16 %d, %a, %b, %c", {"f16", "f16", "f16", "f16"},

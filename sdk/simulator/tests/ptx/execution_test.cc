@@ -229,6 +229,15 @@ TEST_F(PtxExecution, Barriers) {
                  "64; ld.shared.u32 %r, [there];\nend:"),
           {});
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 32 ? 5u : 77u) << i;
+  // The same by `barrier`, which lanes of a warp may reach apart.
+  r = run(kernel(".shared .u32 there; setp.lt.u32 %p1, %i, 20; barrier.red.popc.u32 %r, 0, %p1;\n"
+                 "setp.lt.u32 %p2, %i, 64; barrier.red.and.pred %p3, 0, %p2;\n"
+                 "barrier.red.or.pred %p4, 0, !%p2; @%p3 add.u32 %r, %r, 100;\n"
+                 "@%p4 add.u32 %r, %r, 1000; setp.lt.u32 %p1, %i, 32; @!%p1 bra waits;\n"
+                 "st.shared.u32 [there], 77; barrier.arrive 1, 64; bra.uni end;\n"
+                 "waits: barrier.sync 1, 64; ld.shared.u32 %r, [there];\nend:"),
+          {});
+  for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 32 ? 120u : 77u) << i;
 }
 
 TEST_F(PtxExecution, WarpFunctions) {
@@ -294,6 +303,8 @@ TEST_F(PtxExecution, WarpFunctions) {
   check_each("sub.s32 %x2, %i, 5; redux.sync.min.s32 %r, %x2, -1;",
              [](uint32_t) { return static_cast<uint32_t>(-5); });
   check_each("redux.sync.xor.b32 %r, %i, -1;", [](uint32_t) { return 0u; });
+  check_each("or.b32 %x2, %i, 64; redux.sync.and.b32 %r, %x2, -1;", [](uint32_t) { return 64u; });
+  check_each("redux.sync.or.b32 %r, %i, -1;", [](uint32_t) { return 31u; });
   check_each("elect.sync %x2|%p1, -1; selp.u32 %r, 100, 0, %p1; add.u32 %r, %r, %x2;",
              [](uint32_t i) { return i == 0 ? 100u : 0u; });
   // Groups of four, each with a mask of its own.
@@ -353,6 +364,11 @@ TEST_F(PtxExecution, Atomics) {
       "again: ld.volatile.global.u32 %x3, [%first]; add.u32 %x4, %x3, 2; "
       "atom.cas.b32 %x2, [%first], %x3, %x4; setp.ne.u32 %p1, %x2, %x3; @%p1 bra again;",
       {1}, 513);
+  check_one("red.global.max.s32 [%first], %i;", {static_cast<uint32_t>(-5)}, 255);
+  check_one("red.global.or.b32 [%first], %i;", {0}, 255);
+  check_one("red.global.inc.u32 [%first], 99;", {0}, 256 % 100);
+  check_one("{ .reg .b32 h; mov.b32 h, 0x3c003c00; red.global.add.noftz.f16x2 [%first], h; }", {0},
+            0x5c005c00);
   check_one("atom.global.inc.u32 %x2, [%first], 99;", {0}, 256 % 100);
   check_one("atom.global.dec.u32 %x2, [%first], 99;", {0}, 44);
   check_one("{ .reg .f32 f; atom.global.add.f32 f, [%first], 0f3F800000; }", {0}, 0x43800000);

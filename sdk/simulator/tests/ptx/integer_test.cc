@@ -64,6 +64,9 @@ TEST_F(PtxInteger, Arithmetic) {
       },
       3);
   check_all(
+      "mad.hi", {16, 32}, [](Int128 a, Int128 b, Int128 c, unsigned n) { return (a * b >> n) + c; },
+      3);
+  check_all(
       "mad.wide", {16, 32}, [](Int128 a, Int128 b, Int128 c, unsigned) { return a * b + c; }, 3, 2);
   check_all("min", all, [](Int128 a, Int128 b, Int128, unsigned) { return a < b ? a : b; });
   check_all("max", all, [](Int128 a, Int128 b, Int128, unsigned) { return a > b ? a : b; });

@@ -66,9 +66,10 @@ class PtxSteps : public ::testing::Test {
       ++others_;
       for (int trial = 0; trial < 300; ++trial) {
         Operation operation;
-        uint32_t* const places[] = {&operation.a,       &operation.b,       &operation.c,
-                                    &operation.e,       &operation.to,      &operation.to_predicate,
-                                    &operation.list[0], &operation.list[1], &operation.address};
+        uint32_t* const places[] = {
+            &operation.src0,    &operation.src1,    &operation.src2,
+            &operation.src3,    &operation.dst,     &operation.dst_predicate,
+            &operation.list[0], &operation.list[1], &operation.address};
         for (uint32_t k = 0; k < kRegisters; ++k) *places[k] = k * kRegister;
         operation.mode = static_cast<uint8_t>(random_());
         operation.negated = random_() % 2 == 0;

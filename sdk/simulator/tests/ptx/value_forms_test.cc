@@ -214,6 +214,8 @@ TEST_F(PtxValueForms, LeastAndGreatestHalves) {
     check("max." + type + " %d, %a, %b", {type, type, type}, each(chosen(false)));
     check("abs." + type + " %d, %a", {type, type},
           each([](uint64_t a, uint64_t) { return a & 0x7fff; }));
+    check("neg." + type + " %d, %a", {type, type},
+          each([](uint64_t a, uint64_t) { return a ^ 0x8000; }));
   }
 }
 
@@ -254,6 +256,8 @@ TEST_F(PtxValueForms, Flushing) {
   });
   check("neg.f64 %d, %a", {"f64", "f64"},
         [](uint64_t a, uint64_t, uint64_t) { return a ^ 0x8000000000000000; });
+  check("abs.f64 %d, %a", {"f64", "f64"},
+        [](uint64_t a, uint64_t, uint64_t) { return a & 0x7fffffffffffffff; });
   check("mul.rn.f32 %d, %a, %b", {"f32", "f32", "f32"},
         [](uint64_t a, uint64_t b, uint64_t) { return bits(f32(a) * f32(b)); });
   check("add.rn.f64 %d, %a, %b", {"f64", "f64", "f64"},

@@ -2,7 +2,7 @@
 // The former names of the simulator's headers and namespace, for one release.
 #pragma once
 
-#pragma message( \
+#pragma message(                                                                                            \
     "kernkit/cuda_on_cpu/ is deprecated: include kernkit/simulator/ and use namespace kernkit::simulator; " \
     "`kernkit update` rewrites both")
 

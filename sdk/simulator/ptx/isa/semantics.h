@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of instructions, each in the file of its name.
+// The functions that decode the operands of instructions and choose what executes them, each in the
+// file of ptx/semantics/ that a comment names.
 #pragma once
 
-#include "ptx/decode/decoder.h"
+#include "ptx/isa/instruction.h"
+#include "ptx/parser/type.h"
 
 namespace kernkit::simulator::ptx {
 
-// integer.cc; floats go on to real.cc
+// integer.cc; floating-point types are passed on to real.cc
 Run add(Decoder& d);
 Run sub(Decoder& d);
 Run mul(Decoder& d);
@@ -20,7 +22,7 @@ Run neg(Decoder& d);
 
 // carry.cc
 Run carry(Decoder& d);
-// seldom.cc
+// integer_misc.cc
 Run mul24(Decoder& d);
 Run mad24(Decoder& d);
 Run sad(Decoder& d);

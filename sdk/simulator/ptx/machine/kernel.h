@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ptx/decode/operation.h"
+#include "ptx/machine/operation.h"
 #include "ptx/parser/module.h"
 
 namespace kernkit::simulator::ptx {
@@ -59,13 +59,40 @@ struct Slot {
   uint32_t at, size;  // bytes a lane; 0: a predicate
 };
 
-/// Where in the source an operation comes from.
+/// The order that the modifiers of an instruction give its access or fence.
+enum class Ordering : uint8_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcquireRelease };
+/// The threads that an ordered access or a fence is visible to.
+enum class ThreadScope : uint8_t { kNone, kBlock, kDevice };
+
+/// The instruction that an operation comes from.
 struct Origin {
   SourceLine line;
-  std::string opcode;
+  std::string opcode;                        // as the PTX has it; for messages
+  const Instruction* instruction = nullptr;  // null: the end of a kernel or function
+  Type type = Type::kNone;                   // the last type among the modifiers
+  AccessKind access = AccessKind::kNone;     // kNone for constants and parameters as well
+  Ordering ordering = Ordering::kWeak;
+  ThreadScope scope = ThreadScope::kDevice;
+  bool is_uncached = false;  // ld.cv
+
+  /// The scope of an access that other threads may wait for; kNone for a weak access.
+  ThreadScope ordered_scope() const {
+    return access == AccessKind::kAtomic || ordering != Ordering::kWeak ? scope
+                                                                        : ThreadScope::kNone;
+  }
+  /// The scope of a fence, or of an access that releases; kNone for other instructions.
+  ThreadScope fence_scope() const {
+    const bool releases = ordering == Ordering::kRelease || ordering == Ordering::kAcquireRelease;
+    return has_effect(Effect::kFence) || (access != AccessKind::kNone && releases)
+               ? scope
+               : ThreadScope::kNone;
+  }
+  bool has_effect(Effect effect) const {
+    return instruction != nullptr && instruction->effect == effect;
+  }
 };
 
-struct WatchedKernel;
+struct InstrumentedKernel;
 
 struct Kernel {
   std::string name;
@@ -88,7 +115,7 @@ struct Kernel {
   uint32_t frame_bytes = 0;  // of these the kernel's own
   uint32_t frame = kNone;    // the register of where the frame of a lane begins
   uint32_t parameter_bytes = 0;
-  mutable std::shared_ptr<WatchedKernel> watched;  // made at the first launch with a tool
+  mutable std::shared_ptr<InstrumentedKernel> instrumented;  // made at the first launch with a tool
 
   /// Of an operation, those of its list among them.
   template <class Visit>

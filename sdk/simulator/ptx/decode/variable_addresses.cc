@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ptx/decode/derived.h"
+#include "ptx/decode/variable_addresses.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -32,7 +32,7 @@ uint32_t joined(uint32_t a, uint32_t b) {
   return b == kUnknown || a == b ? a : kMixed;
 }
 
-uint32_t result_of(Derived derived, const Operation& operation,
+uint32_t result_of(AddressFlow flow, const Operation& operation,
                    const std::vector<uint32_t>& bases) {
   const auto base = [&](uint32_t at) { return base_of(bases, at); };
   const auto mixed_from = [&](std::initializer_list<uint32_t> sources, uint32_t otherwise) {
@@ -40,34 +40,29 @@ uint32_t result_of(Derived derived, const Operation& operation,
                                    [&](uint32_t at) { return has_address(base(at)); });
     return mixes ? kMixed : otherwise;
   };
-  switch (derived) {
-    case Derived::kFromNone:
+  switch (flow) {
+    case AddressFlow::kNone:
       // What an access loads is in no source of the operation.
       if (operation.address != kNone) return kOther;
-      return mixed_from({operation.a, operation.b, operation.c, operation.e}, kOther);
-    case Derived::kFromA: return base(operation.a);
-    case Derived::kFromDifference: return mixed_from({operation.b}, base(operation.a));
-    case Derived::kFromC: return mixed_from({operation.a, operation.b}, base(operation.c));
-    case Derived::kFromEither: return either(base(operation.a), base(operation.b));
-    case Derived::kFromBoth: return joined(base(operation.a), base(operation.b));
+      return mixed_from({operation.src0, operation.src1, operation.src2, operation.src3}, kOther);
+    case AddressFlow::kFirst: return base(operation.src0);
+    case AddressFlow::kDifference: return mixed_from({operation.src1}, base(operation.src0));
+    case AddressFlow::kThird:
+      return mixed_from({operation.src0, operation.src1}, base(operation.src2));
+    case AddressFlow::kEither: return either(base(operation.src0), base(operation.src1));
+    case AddressFlow::kSelected: return joined(base(operation.src0), base(operation.src1));
   }
   return kOther;
 }
 
-}  // namespace
-
-Derived derived_by(std::string_view name) {
-  const auto is = [&](std::initializer_list<std::string_view> names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  if (is({"mov", "cvta", "cvt"})) return Derived::kFromA;
-  if (name == "sub") return Derived::kFromDifference;
-  if (is({"add", "or", "xor"})) return Derived::kFromEither;
-  if (name == "mad") return Derived::kFromC;
-  return name == "selp" ? Derived::kFromBoth : Derived::kFromNone;
+AddressFlow flow_of(const Kernel& kernel, const Operation& operation) {
+  const Instruction* row = kernel.origins[operation.number].instruction;
+  return row != nullptr ? row->address_flow : AddressFlow::kNone;
 }
 
-void find_variables(const std::vector<Derived>& derived, size_t registers, Kernel* kernel) {
+}  // namespace
+
+void find_variables(size_t registers, Kernel* kernel) {
   if (kernel->variables.empty()) return;
   std::vector<uint32_t> bases(registers, kUnknown);
   for (const Constant& constant : kernel->constants) {
@@ -88,7 +83,7 @@ void find_variables(const std::vector<Derived>& derived, size_t registers, Kerne
   for (bool changed = true; changed;) {
     changed = false;
     for (const Operation& operation : kernel->code) {
-      changed |= join(operation.to, result_of(derived[operation.number], operation, bases));
+      changed |= join(operation.dst, result_of(flow_of(*kernel, operation), operation, bases));
     }
   }
   for (Operation& operation : kernel->code) {

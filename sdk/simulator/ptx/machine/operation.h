@@ -5,12 +5,9 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace kernkit::simulator::ptx {
+#include "ptx/isa/instruction.h"
 
-struct Warp;
-struct Operation;
-/// Does it for the lanes of the warp's mask.
-using Run = void (*)(Warp& warp, const Operation& operation);
+namespace kernkit::simulator::ptx {
 
 /// What it does to the order of operations.
 enum class Flow : uint8_t {
@@ -20,16 +17,16 @@ enum class Flow : uint8_t {
   kCall,
   kReturn,
   kExit,
-  kMeet,     // for lanes that come together: those of a mask
-  kBarrier,  // of the block
-  kYield,    // a good moment to let others run
+  kWarpSync,  // for lanes that come together: those of a mask
+  kBarrier,   // of the block
+  kYield,     // a good moment to let others run
 };
 
 enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kParam };
 
 inline constexpr uint32_t kNone = UINT32_MAX;
 /// The mode of a meeting at which lanes only wait for each other, wherever they are.
-inline constexpr uint8_t kOnlyMeets = 255;
+inline constexpr uint8_t kOnlySynchronises = 255;
 
 struct Operation {
   Run run = nullptr;
@@ -42,8 +39,8 @@ struct Operation {
   Space space = Space::kGeneric;
   uint8_t bytes = 0;  // that an access moves, together
   uint32_t guard = kNone;
-  uint32_t to = kNone, to_predicate = kNone;
-  uint32_t a = kNone, b = kNone, c = kNone, e = kNone;
+  uint32_t dst = kNone, dst_predicate = kNone;
+  uint32_t src0 = kNone, src1 = kNone, src2 = kNone, src3 = kNone;
   uint32_t members = kNone;  // of a meeting: the mask
   uint32_t address = kNone;
   uint32_t list[8] = {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
@@ -57,7 +54,8 @@ struct Operation {
 
   template <class Visit>
   void each_register(const Visit& visit) {
-    for (uint32_t* one : {&guard, &to, &to_predicate, &a, &b, &c, &e, &members, &address})
+    for (uint32_t* one :
+         {&guard, &dst, &dst_predicate, &src0, &src1, &src2, &src3, &members, &address})
       visit(one);
     for (uint32_t& one : list) visit(&one);
   }

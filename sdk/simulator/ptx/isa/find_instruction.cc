@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the row of the instruction table that matches a form.
+#include <iterator>
+#include <utility>
+
+#include "ptx/isa/instruction.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+// Sets of modifiers that rows name, "%int".
+constexpr std::pair<std::string_view, std::string_view> kSets[] = {
+    {"int", "u16|s16|u32|s32|u64|s64"},
+    {"signed", "s16|s32|s64"},
+    {"bits", "b16|b32|b64"},
+    {"any",
+     "b8|u8|s8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|e4m3x2|e5m2x2|b64|u64|s64|f64"},
+    {"rounding", "rn|rz|rm|rp"},
+    {"order", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"},
+    {"order_real", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"},
+    {"logic", "and|or|xor"},
+    {"scope", "cta|cluster|gpu|sys"},
+    {"space", "global|const|shared|shared::cta|local|param"},
+    {"cache", "L1::*|L2::*"},
+    {"atomic_order", "relaxed|acquire|release|acq_rel"},
+    {"set_result", "u16|s16|u32|s32|f16|bf16|f32|f16x2|bf16x2"},
+    {"mma_shape", "m16n8k4|m16n8k8|m16n8k16|m16n8k32|m8n8k16"},
+    {"wmma_shape", "m16n16k16|m8n32k16|m32n8k16|m16n16k8"},
+    {"factor", "f16|bf16|tf32|e4m3|e5m2|s8|u8"},
+    {"sum", "f16|f32|s32"},
+};
+
+// The part of a text before a separator, which is removed from the text together with that part.
+std::string_view take_until(std::string_view* text, char separator) {
+  const size_t end = std::min(text->find(separator), text->size());
+  const std::string_view part = text->substr(0, end);
+  text->remove_prefix(std::min(end + 1, text->size()));
+  return part;
+}
+
+// Whether alternatives such as "lo|%int|L2::*" have a modifier.
+bool have(std::string_view alternatives, std::string_view modifier) {
+  while (!alternatives.empty()) {
+    std::string_view one = take_until(&alternatives, '|');
+    if (one == modifier) return true;
+    if (one[0] == '%') {
+      for (const auto& [name, set] : kSets) {
+        if (name == one.substr(1) && have(set, modifier)) return true;
+      }
+    } else if (one.back() == '*') {
+      one.remove_suffix(1);
+      if (modifier.substr(0, one.size()) == one) return true;
+    }
+  }
+  return false;
+}
+
+struct Item {
+  std::string_view alternatives;
+  bool is_optional, is_ignored;
+  bool is_taken = false;
+};
+
+constexpr size_t kMostItems = 16;
+
+// The items of a row, "~cta? sync": how many there are.
+size_t read_items(std::string_view text, Item* items) {
+  size_t count = 0;
+  while (!text.empty()) {
+    std::string_view one = take_until(&text, ' ');
+    Item& item = items[count++];
+    item = {};
+    item.is_ignored = one[0] == '~';
+    if (item.is_ignored) one.remove_prefix(1);
+    item.is_optional = one.back() == '?';
+    if (item.is_optional) one.remove_suffix(1);
+    item.alternatives = one;
+  }
+  return count;
+}
+
+// Assigns each modifier from number `i` on to an item of its own.
+bool assign(const std::vector<std::string>& modifiers, size_t i, Item* items, size_t count,
+            std::vector<bool>* ignored) {
+  if (i == modifiers.size()) {
+    for (size_t k = 0; k < count; ++k) {
+      if (!items[k].is_taken && !items[k].is_optional) return false;
+    }
+    return true;
+  }
+  for (size_t k = 0; k < count; ++k) {
+    Item& item = items[k];
+    if (item.is_taken || !have(item.alternatives, modifiers[i])) continue;
+    item.is_taken = true;
+    (*ignored)[i] = item.is_ignored;
+    if (assign(modifiers, i + 1, items, count, ignored)) return true;
+    item.is_taken = false;
+  }
+  return false;
+}
+
+}  // namespace
+
+FoundInstruction find_instruction(std::string_view name,
+                                  const std::vector<std::string>& modifiers) {
+  FoundInstruction found;
+  std::vector<bool> ignored(modifiers.size()), is_known(modifiers.size());
+  const Sections all = sections();
+  for (const Section* section = all.begin; section != all.end; ++section) {
+    for (size_t r = 0; r < section->count; ++r) {
+      const Instruction& row = section->rows[r];
+      if (name != row.name) continue;
+      found.is_known = true;
+      Item items[kMostItems];
+      const size_t count = read_items(row.modifiers, items);
+      if (assign(modifiers, 0, items, count, &ignored)) {
+        found.row = &row;
+        found.ignored = std::move(ignored);
+        return found;
+      }
+      for (size_t i = 0; i < modifiers.size(); ++i) {
+        for (size_t k = 0; k < count; ++k) {
+          if (have(items[k].alternatives, modifiers[i])) is_known[i] = true;
+        }
+      }
+    }
+  }
+  for (size_t i = 0; i < modifiers.size() && found.unsupported.empty(); ++i) {
+    if (!is_known[i]) found.unsupported = modifiers[i];
+  }
+  return found;
+}
+
+}  // namespace kernkit::simulator::ptx

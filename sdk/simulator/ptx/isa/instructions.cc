@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instruction table: every form of a PTX instruction that the simulator executes. Titles are
+// those of sections of the PTX ISA, chapter "Instruction Set".
+#include <iterator>
+
+#include "ptx/isa/instruction.h"
+#include "ptx/isa/semantics.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+// Integer Arithmetic Instructions
+constexpr Instruction kIntegerArithmetic[] = {
+    Instruction("add", "%int", add).defines(Definedness::kUpwards).flows(AddressFlow::kEither),
+    Instruction("add", "sat s32", add).flows(AddressFlow::kEither),
+    Instruction("sub", "%int", sub).defines(Definedness::kUpwards).flows(AddressFlow::kDifference),
+    Instruction("sub", "sat s32", sub).flows(AddressFlow::kDifference),
+    Instruction("mul", "lo %int", mul).defines(Definedness::kUpwards),
+    Instruction("mul", "wide u16|s16|u32|s32", mul).defines(Definedness::kUpwards),
+    Instruction("mul", "hi %int", mul),
+    Instruction("mad", "lo %int", mad).defines(Definedness::kUpwards).flows(AddressFlow::kThird),
+    Instruction("mad", "wide u16|s16|u32|s32", mad)
+        .defines(Definedness::kUpwards)
+        .flows(AddressFlow::kThird),
+    Instruction("mad", "hi %int", mad).flows(AddressFlow::kThird),
+    Instruction("mul24", "lo|hi u32|s32", mul24),
+    Instruction("mad24", "lo|hi u32|s32", mad24),
+    Instruction("mad24", "hi sat s32", mad24),
+    Instruction("sad", "%int", sad),
+    Instruction("div", "%int", div),
+    Instruction("rem", "%int", rem),
+    Instruction("abs", "%signed", abs),
+    Instruction("neg", "%signed", neg).defines(Definedness::kUpwards),
+    Instruction("min", "%int", min),
+    Instruction("max", "%int", max),
+    Instruction("popc", "b32|b64", popc),
+    Instruction("clz", "b32|b64", clz),
+    Instruction("bfind", "shiftamt? u32|s32|u64|s64", bfind),
+    Instruction("fns", "b32", fns),
+    // [row]
+    Instruction("brev", "b32|b64", brev).moves(kFirstSource),
+    // [/row]
+    Instruction("bfe", "u32|s32|u64|s64", bfe).moves(kFirstSource),
+    Instruction("bfi", "b32|b64", bfi).moves(kFirstSource | kSecondSource),
+    Instruction("bmsk", "clamp|wrap b32", bmsk),
+    Instruction("dp4a", "u32|s32 u32|s32", dot),
+    Instruction("dp2a", "lo|hi u32|s32 u32|s32", dot),
+};
+
+// Extended-Precision Integer Arithmetic Instructions
+constexpr Instruction kExtendedPrecisionIntegerArithmetic[] = {
+    Instruction("add", "cc u32|s32|u64|s64", carry).flows(AddressFlow::kEither),
+    Instruction("addc", "cc? u32|s32|u64|s64", carry),
+    Instruction("sub", "cc u32|s32|u64|s64", carry).flows(AddressFlow::kDifference),
+    Instruction("subc", "cc? u32|s32|u64|s64", carry),
+    Instruction("mad", "lo|hi cc u32|s32|u64|s64", carry).flows(AddressFlow::kThird),
+    Instruction("madc", "lo|hi cc? u32|s32|u64|s64", carry),
+};
+
+// Floating-Point Instructions
+constexpr Instruction kFloatingPoint[] = {
+    Instruction("testp", "finite|infinite|number|notanumber|normal|subnormal f32|f64", testp),
+    Instruction("copysign", "f32|f64", copysign),
+    Instruction("add", "%rounding? ftz? sat? f32", add),
+    Instruction("add", "%rounding? f64", add),
+    Instruction("sub", "%rounding? ftz? sat? f32", sub),
+    Instruction("sub", "%rounding? f64", sub),
+    Instruction("mul", "%rounding? ftz? sat? f32", mul),
+    Instruction("mul", "%rounding? f64", mul),
+    Instruction("fma", "%rounding? ftz? sat? f32", fma),
+    Instruction("fma", "%rounding? f64", fma),
+    Instruction("div", "%rounding|approx|full ftz? f32", div),
+    Instruction("div", "%rounding f64", div),
+    Instruction("abs", "ftz? f32", abs),
+    Instruction("abs", "f64", abs),
+    Instruction("neg", "ftz? f32", neg),
+    Instruction("neg", "f64", neg),
+    Instruction("min", "ftz? NaN? f32", min),
+    Instruction("min", "f64", min),
+    Instruction("max", "ftz? NaN? f32", max),
+    Instruction("max", "f64", max),
+    Instruction("rcp", "%rounding|approx ftz? f32", rcp),
+    Instruction("rcp", "%rounding f64", rcp),
+    Instruction("rcp", "approx ftz f64", rcp),
+    Instruction("sqrt", "%rounding|approx ftz? f32", sqrt),
+    Instruction("sqrt", "%rounding f64", sqrt),
+    Instruction("rsqrt", "approx ftz? f32", rsqrt),
+    Instruction("rsqrt", "approx ftz? f64", rsqrt),
+    Instruction("sin", "approx ftz? f32", sin),
+    Instruction("cos", "approx ftz? f32", cos),
+    Instruction("lg2", "approx ftz? f32", lg2),
+    Instruction("ex2", "approx ftz? f32", ex2),
+    Instruction("tanh", "approx f32", tanh),
+};
+
+// Half Precision Floating-Point Instructions
+constexpr Instruction kHalfPrecisionFloatingPoint[] = {
+    Instruction("add", "~rn? sat? f16", add),
+    Instruction("add", "~rn? sat? f16x2", add).defines(Definedness::kHalves),
+    Instruction("add", "~rn? bf16", add),
+    Instruction("add", "~rn? bf16x2", add).defines(Definedness::kHalves),
+    Instruction("sub", "~rn? sat? f16", sub),
+    Instruction("sub", "~rn? sat? f16x2", sub).defines(Definedness::kHalves),
+    Instruction("sub", "~rn? bf16", sub),
+    Instruction("sub", "~rn? bf16x2", sub).defines(Definedness::kHalves),
+    Instruction("mul", "~rn? sat? f16", mul),
+    Instruction("mul", "~rn? sat? f16x2", mul).defines(Definedness::kHalves),
+    Instruction("mul", "~rn? bf16", mul),
+    Instruction("mul", "~rn? bf16x2", mul).defines(Definedness::kHalves),
+    Instruction("fma", "~rn? sat|relu? f16", fma),
+    Instruction("fma", "~rn? sat|relu? f16x2", fma).defines(Definedness::kHalves),
+    Instruction("fma", "~rn? relu? bf16", fma),
+    Instruction("fma", "~rn? relu? bf16x2", fma).defines(Definedness::kHalves),
+    Instruction("abs", "f16|bf16", abs),
+    Instruction("abs", "f16x2|bf16x2", abs).defines(Definedness::kHalves),
+    Instruction("neg", "f16|bf16", neg),
+    Instruction("neg", "f16x2|bf16x2", neg).defines(Definedness::kHalves),
+    Instruction("min", "NaN? f16|bf16", min),
+    Instruction("min", "NaN? f16x2|bf16x2", min).defines(Definedness::kHalves),
+    Instruction("max", "NaN? f16|bf16", max),
+    Instruction("max", "NaN? f16x2|bf16x2", max).defines(Definedness::kHalves),
+    Instruction("tanh", "approx f16|bf16", tanh),
+    Instruction("tanh", "approx f16x2|bf16x2", tanh).defines(Definedness::kHalves),
+    Instruction("ex2", "approx f16", ex2),
+    Instruction("ex2", "approx f16x2", ex2).defines(Definedness::kHalves),
+    Instruction("ex2", "approx ftz bf16", ex2),
+    Instruction("ex2", "approx ftz bf16x2", ex2).defines(Definedness::kHalves),
+};
+
+// Comparison and Selection Instructions
+constexpr Instruction kComparisonAndSelection[] = {
+    Instruction("setp", "%order %logic? %int|%bits", setp).defines(Definedness::kCompare),
+    Instruction("setp", "%order_real %logic? ftz? f32", setp).defines(Definedness::kCompare),
+    Instruction("setp", "%order_real %logic? f64|f16|bf16|f16x2|bf16x2", setp)
+        .defines(Definedness::kCompare),
+    Instruction("set", "%order %logic? %set_result %int|%bits", set).defines(Definedness::kCompare),
+    Instruction("set", "%order_real %logic? ftz? %set_result f32", set)
+        .defines(Definedness::kCompare),
+    Instruction("set", "%order_real %logic? %set_result f64|f16|bf16|f16x2|bf16x2", set)
+        .defines(Definedness::kCompare),
+    Instruction("selp", "%any", selp).defines(Definedness::kSelect).flows(AddressFlow::kSelected),
+    Instruction("slct", "%any s32", slct),
+    Instruction("slct", "ftz? %any f32", slct),
+};
+
+// Logic and Shift Instructions
+constexpr Instruction kLogicAndShift[] = {
+    Instruction("and", "%bits|pred", logic).defines(Definedness::kAnd),
+    Instruction("or", "%bits|pred", logic).defines(Definedness::kOr).flows(AddressFlow::kEither),
+    Instruction("xor", "%bits|pred", logic).defines(Definedness::kEach).flows(AddressFlow::kEither),
+    Instruction("not", "%bits|pred", logic).defines(Definedness::kEach),
+    Instruction("cnot", "%bits", cnot),
+    Instruction("lop3", "b32", lop3).defines(Definedness::kTable),
+    Instruction("shf", "l|r wrap|clamp b32", shf).moves(kFirstSource | kSecondSource),
+    Instruction("shl", "%bits", shl).moves(kFirstSource),
+    Instruction("shr", "%bits|%int", shr).moves(kFirstSource),
+};
+
+// Data Movement and Conversion Instructions
+constexpr Instruction kDataMovementAndConversion[] = {
+    Instruction("mov", "%any|pred", mov).moves(kFirstSource).flows(AddressFlow::kFirst),
+    Instruction("shfl", "sync up b32|u32|s32|f32", shfl)
+        .defines(Definedness::kShuffle)
+        .is("__shfl_up_sync"),
+    Instruction("shfl", "sync down b32|u32|s32|f32", shfl)
+        .defines(Definedness::kShuffle)
+        .is("__shfl_down_sync"),
+    Instruction("shfl", "sync bfly b32|u32|s32|f32", shfl)
+        .defines(Definedness::kShuffle)
+        .is("__shfl_xor_sync"),
+    Instruction("shfl", "sync idx b32|u32|s32|f32", shfl)
+        .defines(Definedness::kShuffle)
+        .is("__shfl_sync"),
+    Instruction("prmt", "b32", prmt).moves(kFirstSource | kSecondSource),
+    Instruction("ld",
+                "~weak|volatile|relaxed|acquire? ~mmio? ~%scope? %space? ~nc? ~ca|cg|cs|lu|cv? "
+                "~%cache? ~%cache? ~%cache? ~unified? v2|v4|v8? %any",
+                load)
+        .accesses(AccessKind::kLoad, Definedness::kLoad),
+    Instruction("ldu", "%space? v2|v4? %any", load).accesses(AccessKind::kLoad, Definedness::kLoad),
+    Instruction("st",
+                "~weak|volatile|relaxed|release? ~mmio? ~%scope? %space? ~wb|cg|cs|wt? ~%cache? "
+                "~%cache? ~%cache? v2|v4|v8? %any",
+                store)
+        .accesses(AccessKind::kStore, Definedness::kStore),
+    Instruction("prefetch", "~global|local? ~L1|L2|L2::*", hint),
+    Instruction("prefetchu", "~L1", hint),
+    Instruction("discard", "~global? ~L2", hint),
+    Instruction("isspacep", "global|shared|shared::cta|local", isspacep),
+    Instruction("cvta", "to? global|const|param|local|shared|shared::cta u64", cvta)
+        .defines(Definedness::kEach)
+        .flows(AddressFlow::kFirst),
+    Instruction("mapa", "u64", mapa),
+    Instruction("cvt", "%int|u8|s8 %int|u8|s8", cvt).moves(kFirstSource).flows(AddressFlow::kFirst),
+    Instruction("cvt", "sat %int|u8|s8 %int|u8|s8", cvt).flows(AddressFlow::kFirst),
+    Instruction("cvt", "rn relu? f16x2|bf16x2 f32", cvt)
+        .defines(Definedness::kNarrows)
+        .flows(AddressFlow::kFirst),
+    Instruction("cvt", "rn satfinite e4m3x2|e5m2x2 f32", cvt)
+        .defines(Definedness::kNarrows)
+        .flows(AddressFlow::kFirst),
+    Instruction("cvt", "rn f16x2 e4m3x2|e5m2x2", cvt)
+        .defines(Definedness::kWidens)
+        .flows(AddressFlow::kFirst),
+    Instruction("cvt", "rna|rn|rz tf32 f32", cvt).flows(AddressFlow::kFirst),
+    Instruction("cvt",
+                "%rounding|rni|rzi|rmi|rpi? ftz? sat? f16|bf16|f32|f64|%int|u8|s8 f16|bf16|f32|f64",
+                cvt)
+        .flows(AddressFlow::kFirst),
+};
+
+// Asynchronous Copy Instructions
+constexpr Instruction kAsynchronousCopy[] = {
+    Instruction("cp", "async ca|cg shared|shared::cta global ~L2::*? ~L2::*?", cp)
+        .accesses(AccessKind::kCopy, Definedness::kCopy),
+    Instruction("cp", "async commit_group", cp).defines(Definedness::kCommit),
+    Instruction("cp", "async wait_group", cp).defines(Definedness::kWait),
+    Instruction("cp", "async wait_all", cp).defines(Definedness::kWaitAll),
+};
+
+// Control Flow Instructions
+constexpr Instruction kControlFlow[] = {
+    Instruction("bra", "~uni?", bra),
+    Instruction("brx", "idx ~uni?", brx),
+    Instruction("call", "~uni?", call).defines(Definedness::kReturn).has(Effect::kCall),
+    Instruction("ret", "~uni?", ret),
+    Instruction("exit", "", exit),
+};
+
+// Parallel Synchronization and Communication Instructions
+constexpr Instruction kParallelSynchronizationAndCommunication[] = {
+    Instruction("bar", "~cta? sync ~aligned?", bar).is("__syncthreads"),
+    Instruction("barrier", "~cta? sync ~aligned?", bar),
+    Instruction("bar", "~cta? arrive ~aligned?", bar),
+    Instruction("bar", "~cta? red popc ~aligned? u32", bar).is("__syncthreads_count"),
+    Instruction("bar", "~cta? red and ~aligned? pred", bar).is("__syncthreads_and"),
+    Instruction("bar", "~cta? red or ~aligned? pred", bar).is("__syncthreads_or"),
+    Instruction("barrier", "~cta? arrive ~aligned?", bar),
+    Instruction("barrier", "~cta? red popc ~aligned? u32", bar),
+    Instruction("barrier", "~cta? red and ~aligned? pred", bar),
+    Instruction("barrier", "~cta? red or ~aligned? pred", bar),
+    Instruction("bar", "warp sync", bar).is("__syncwarp"),
+    Instruction("barrier", "cluster arrive ~release|relaxed? ~aligned?", bar),
+    Instruction("barrier", "cluster wait ~acquire? ~aligned?", bar),
+    Instruction("membar", "~cta|gl|sys", fence).has(Effect::kFence),
+    Instruction("fence", "~sc|acq_rel|acquire|release? ~%scope", fence).has(Effect::kFence),
+    Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? add u32|s32|u64|s64|f32|f64",
+                atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? add noftz f16|bf16|f16x2|bf16x2",
+                atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? min|max u32|s32|u64|s64", atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? inc|dec u32", atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? and|or|xor b32|b64", atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? exch b16|b32|b64", atom)
+        .accesses(AccessKind::kAtomic, Definedness::kExchange),
+    Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? cas b16|b32|b64", atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("red", "~%atomic_order? ~%scope? %space? ~L2::*? add u32|s32|u64|s64|f32|f64", atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("red", "~%atomic_order? ~%scope? %space? ~L2::*? add noftz f16|bf16|f16x2|bf16x2",
+                atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("red", "~%atomic_order? ~%scope? %space? ~L2::*? min|max u32|s32|u64|s64", atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("red", "~%atomic_order? ~%scope? %space? ~L2::*? inc|dec u32", atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("red", "~%atomic_order? ~%scope? %space? ~L2::*? and|or|xor b32|b64", atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("vote", "sync ballot b32", vote).defines(Definedness::kBallot).is("__ballot_sync"),
+    Instruction("vote", "sync any pred", vote).defines(Definedness::kVote).is("__any_sync"),
+    Instruction("vote", "sync all pred", vote).defines(Definedness::kVote).is("__all_sync"),
+    Instruction("vote", "sync uni pred", vote).defines(Definedness::kVote),
+    Instruction("match", "any sync b32|b64", match)
+        .defines(Definedness::kWarp)
+        .is("__match_any_sync"),
+    Instruction("match", "all sync b32|b64", match)
+        .defines(Definedness::kWarp)
+        .is("__match_all_sync"),
+    Instruction("activemask", "b32", activemask),
+    Instruction("redux", "sync add u32|s32", redux)
+        .defines(Definedness::kWarp)
+        .is("__reduce_add_sync"),
+    Instruction("redux", "sync min u32|s32", redux)
+        .defines(Definedness::kWarp)
+        .is("__reduce_min_sync"),
+    Instruction("redux", "sync max u32|s32", redux)
+        .defines(Definedness::kWarp)
+        .is("__reduce_max_sync"),
+    Instruction("redux", "sync min abs? NaN? f32", redux)
+        .defines(Definedness::kWarp)
+        .is("__reduce_min_sync"),
+    Instruction("redux", "sync max abs? NaN? f32", redux)
+        .defines(Definedness::kWarp)
+        .is("__reduce_max_sync"),
+    Instruction("redux", "sync and b32", redux).defines(Definedness::kWarp).is("__reduce_and_sync"),
+    Instruction("redux", "sync or b32", redux).defines(Definedness::kWarp).is("__reduce_or_sync"),
+    Instruction("redux", "sync xor b32", redux).defines(Definedness::kWarp).is("__reduce_xor_sync"),
+    Instruction("griddepcontrol", "~wait", hint).has(Effect::kWaitsForGrids),
+    Instruction("griddepcontrol", "~launch_dependents", hint).has(Effect::kReleasesGrids),
+    Instruction("elect", "sync", elect),
+};
+
+// Warp Level Matrix Multiply-Accumulate Instructions
+constexpr Instruction kWarpLevelMatrixMultiplyAccumulate[] = {
+    Instruction("wmma",
+                "load a|b|c sync aligned row|col %wmma_shape %space? f16|bf16|tf32|s8|u8|f32|s32",
+                wmma)
+        .accesses(AccessKind::kLoad, Definedness::kFragment),
+    Instruction("wmma", "store d sync aligned row|col %wmma_shape %space? f16|f32|s32", wmma)
+        .accesses(AccessKind::kStore, Definedness::kFragment),
+    Instruction("wmma", "mma sync aligned row|col row|col %wmma_shape satfinite? %sum %sum", wmma)
+        .defines(Definedness::kProduct),
+    Instruction("wmma",
+                "mma sync aligned row|col row|col %wmma_shape satfinite? %sum %factor %factor %sum",
+                wmma)
+        .defines(Definedness::kProduct),
+    Instruction("mma", "sync aligned %mma_shape row col satfinite? %sum %factor %factor %sum", mma)
+        .defines(Definedness::kProduct),
+    Instruction("ldmatrix", "sync aligned m8n8 x1|x2|x4 trans? %space? b16", ldmatrix)
+        .accesses(AccessKind::kLoad, Definedness::kMatrix),
+    Instruction("stmatrix", "sync aligned m8n8 x1|x2|x4 trans? %space? b16", stmatrix)
+        .accesses(AccessKind::kStore, Definedness::kMatrix),
+};
+
+// Miscellaneous Instructions
+constexpr Instruction kMiscellaneous[] = {
+    Instruction("trap", "", trap),
+    Instruction("nanosleep", "~u32", nanosleep),
+};
+
+constexpr Section kSections[] = {
+    {"Integer Arithmetic Instructions", kIntegerArithmetic, std::size(kIntegerArithmetic)},
+    {"Extended-Precision Integer Arithmetic Instructions", kExtendedPrecisionIntegerArithmetic,
+     std::size(kExtendedPrecisionIntegerArithmetic)},
+    {"Floating-Point Instructions", kFloatingPoint, std::size(kFloatingPoint)},
+    {"Half Precision Floating-Point Instructions", kHalfPrecisionFloatingPoint,
+     std::size(kHalfPrecisionFloatingPoint)},
+    {"Comparison and Selection Instructions", kComparisonAndSelection,
+     std::size(kComparisonAndSelection)},
+    {"Logic and Shift Instructions", kLogicAndShift, std::size(kLogicAndShift)},
+    {"Data Movement and Conversion Instructions", kDataMovementAndConversion,
+     std::size(kDataMovementAndConversion)},
+    {"Asynchronous Copy Instructions", kAsynchronousCopy, std::size(kAsynchronousCopy)},
+    {"Control Flow Instructions", kControlFlow, std::size(kControlFlow)},
+    {"Parallel Synchronization and Communication Instructions",
+     kParallelSynchronizationAndCommunication, std::size(kParallelSynchronizationAndCommunication)},
+    {"Warp Level Matrix Multiply-Accumulate Instructions", kWarpLevelMatrixMultiplyAccumulate,
+     std::size(kWarpLevelMatrixMultiplyAccumulate)},
+    {"Miscellaneous Instructions", kMiscellaneous, std::size(kMiscellaneous)},
+};
+
+// A row that accesses memory has a rule for the definedness of memory, so that no tool misses it.
+constexpr bool is_rule_of_access(Definedness rule) {
+  return rule >= Definedness::kLoad && rule <= Definedness::kCopy;
+}
+constexpr bool accesses_have_rules() {
+  for (const Section& section : kSections) {
+    for (size_t i = 0; i < section.count; ++i) {
+      const Instruction& row = section.rows[i];
+      if ((row.access != AccessKind::kNone) != is_rule_of_access(row.definedness)) return false;
+    }
+  }
+  return true;
+}
+static_assert(accesses_have_rules());
+
+}  // namespace
+
+Sections sections() { return {std::begin(kSections), std::end(kSections)}; }
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instruction table against the list of forms that tests run, and against itself.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "ptx/isa/instruction.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+std::vector<const Instruction*> rows() {
+  std::vector<const Instruction*> all;
+  const Sections table = sections();
+  for (const Section* section = table.begin; section != table.end; ++section) {
+    for (size_t i = 0; i < section->count; ++i) all.push_back(&section->rows[i]);
+  }
+  return all;
+}
+
+std::string text_of(const Instruction& row) { return std::string(row.name) + " " + row.modifiers; }
+
+FoundInstruction find(const std::string& form) {
+  std::vector<std::string> words;
+  std::istringstream stream(form);
+  for (std::string word; std::getline(stream, word, '.');) words.push_back(word);
+  return find_instruction(words.at(0), {words.begin() + 1, words.end()});
+}
+
+std::vector<std::string> tested_forms() {
+  std::ifstream file(KERNKIT_PTX_FORMS_LIST);
+  std::vector<std::string> forms;
+  for (std::string line; std::getline(file, line);) {
+    if (line[0] != '#') forms.push_back(line.substr(0, line.find(' ')));
+  }
+  return forms;
+}
+
+TEST(PtxInstructionTable, HasEachFormThatTestsRun) {
+  const std::vector<std::string> forms = tested_forms();
+  EXPECT_GT(forms.size(), 1000u);
+  for (const std::string& form : forms) EXPECT_NE(find(form).row, nullptr) << form;
+}
+
+TEST(PtxInstructionTable, EachRowHasAFormThatTestsRun) {
+  std::set<const Instruction*> found;
+  for (const std::string& form : tested_forms()) found.insert(find(form).row);
+  for (const Instruction* row : rows()) EXPECT_EQ(found.count(row), 1u) << text_of(*row);
+}
+
+TEST(PtxInstructionTable, RowsDiffer) {
+  std::set<std::string> texts;
+  for (const Instruction* row : rows())
+    EXPECT_TRUE(texts.insert(text_of(*row)).second) << text_of(*row);
+}
+
+TEST(PtxInstructionTable, AccessesAreListed) {
+  for (const Instruction* row : rows()) {
+    const std::string name = row->name;
+    const std::string text = text_of(*row);
+    const AccessKind access = row->access;
+    if (name == "ld" || name == "ldu" || name == "ldmatrix") {
+      EXPECT_EQ(access, AccessKind::kLoad) << text;
+    } else if (name == "st" || name == "stmatrix") {
+      EXPECT_EQ(access, AccessKind::kStore) << text;
+    } else if (name == "atom" || name == "red") {
+      EXPECT_EQ(access, AccessKind::kAtomic) << text;
+    } else if (name != "wmma" && name != "cp") {
+      EXPECT_EQ(access, AccessKind::kNone) << text;
+    }
+  }
+  EXPECT_EQ(find("wmma.load.a.sync.aligned.row.m16n16k16.f16").row->access, AccessKind::kLoad);
+  EXPECT_EQ(find("wmma.store.d.sync.aligned.row.m16n16k16.f32").row->access, AccessKind::kStore);
+  EXPECT_EQ(find("cp.async.ca.shared.global").row->access, AccessKind::kCopy);
+  EXPECT_EQ(find("cp.async.wait_all").row->access, AccessKind::kNone);
+}
+
+TEST(PtxInstructionTable, ReportsWhatIsUnsupported) {
+  EXPECT_FALSE(find("wgmma.fence.sync.aligned").is_known);
+  EXPECT_TRUE(find("add.approx.f64").is_known);
+  EXPECT_EQ(find("add.approx.f64").unsupported, "approx");
+  // Each modifier is one of add, but no row has both.
+  EXPECT_EQ(find("add.sat.u32").row, nullptr);
+  EXPECT_EQ(find("add.sat.u32").unsupported, "");
+  // One modifier of each item.
+  EXPECT_EQ(find("add.u32.u32").row, nullptr);
+  EXPECT_EQ(find("shl").row, nullptr);
+}
+
+TEST(PtxInstructionTable, AssignsModifiersWhateverTheirOrder) {
+  const FoundInstruction found = find("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
+  ASSERT_NE(found.row, nullptr);
+  EXPECT_EQ(found.row->definedness, Definedness::kProduct);
+  EXPECT_EQ(find("atom.add.release.gpu.u32").row, find("atom.release.gpu.add.u32").row);
+  EXPECT_EQ(find("atom.exch.b32").row->definedness, Definedness::kExchange);
+  EXPECT_EQ(find("ld.global.nc.L1::no_allocate.L2::128B.v4.u32").ignored,
+            (std::vector<bool>{false, true, true, true, false, false}));
+}
+
+}  // namespace
+}  // namespace kernkit::simulator::ptx
