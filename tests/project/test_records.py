@@ -93,37 +93,27 @@ def sizes(processor):
 
 def test_scale_in_ten_sizes_is_as_fast_as_a_copy_from_c_and_as_numpy_from_python():
     """The copy is memcpy or the best non-temporal one, whichever takes less time."""
-    found = sizes("intel_6_167")
-    assert list(found) == TEN_SIZES
-    assert {size: cell["of_copy"] for size, cell in found.items() if size >= 256 * KIB and cell["of_copy"] < 0.93} == {}
-    assert {size: cell["of_numpy"] for size, cell in found.items() if cell["of_numpy"] < 0.97} == {}
+    for processor, largest in (("intel_6_167", 512 * MIB), ("amd_25_17", 4 * MIB)):  # AMD: docs/limits.md
+        found = sizes(processor)
+        assert list(found) == TEN_SIZES
+        beside_copies = {size: cell["of_copy"] for size, cell in found.items() if 256 * KIB <= size <= largest}
+        assert min(beside_copies.values()) >= 0.93
+        assert min(cell["of_numpy"] for cell in found.values()) >= 0.97
 
 
 def test_the_page_has_the_ten_sizes():
     page = (CPU.parents[2] / "docs/benchmarking.md").read_text()
-    for size, cell in sizes("intel_6_167").items():
+    for size, cell in [*sizes("intel_6_167").items(), *sizes("amd_25_17").items()]:
         of = [f"{cell[name]:.2f}" for name in ("of_copy", "of_memcpy", "of_streaming", "of_numpy")]
         name = f"{size // KIB} KiB" if size < MIB else f"{size // MIB} MiB"
         assert f"| {name} | {' | '.join(of)} |" in page.splitlines()
 
 
-@pytest.mark.skip(reason="not shown: no AMD processor was at hand after loops began at a cache line of the output")
-def test_scale_in_ten_sizes_on_amd():
-    assert list(sizes("amd_25_17")) == TEN_SIZES
-
-
-def test_softmax_beyond_the_caches_on_intel():
+@pytest.mark.parametrize("processor", ["intel_6_167", "amd_25_17"])
+def test_softmax_beyond_the_caches(processor):
     """Into a tensor that exists, on one thread and on two."""
-    found = {cell["threads"]: cell["torch_into_by_kernkit"] for cell in cells("softmax_intel_6_167.jsonl")}
+    found = {cell["threads"]: cell["torch_into_by_kernkit"] for cell in cells(f"softmax_{processor}.jsonl")}
     assert list(found) == ["one", "all"] and min(found.values()) >= 1.0
-
-
-@pytest.mark.skip(
-    reason="not shown: .50, and .88 on one thread, before the results of rows streamed; no AMD processor was at hand since"
-)
-def test_nor_is_softmax_beyond_the_caches_into_a_tensor_that_is_there():
-    (cell,) = (cell for cell in cells("row_kernels_amd_25_17.jsonl") if tuple(cell.values())[:5] == BEYOND_CACHES)
-    assert cell["torch_into_by_kernkit"] >= 0.85
 
 
 @pytest.mark.skip(
