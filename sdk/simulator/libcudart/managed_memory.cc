@@ -26,8 +26,7 @@ const Allocation* managed_allocation(const void* address) {
 
 bool is_managed_variable(const void* address) {
   cudaPointerAttributes attributes{};
-  return is_ptx_variable != nullptr && is_ptx_variable(address, &attributes) &&
-         attributes.type == cudaMemoryTypeManaged;
+  return is_variable(address, &attributes) && attributes.type == cudaMemoryTypeManaged;
 }
 
 // Whether all bytes are of one managed allocation, or of managed variables.

@@ -2,6 +2,7 @@
 // Which sanitizers this is compiled with, and what they ask of who switches stacks.
 #pragma once
 
+#include "hooks.h"
 #include "kernkit/testing/closed_memory.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(KERNKIT_SIMULATOR_TSAN)
@@ -38,14 +39,6 @@ namespace kernkit::simulator {
 
 using testing::close_memory, testing::open_memory;
 
-/// Tells a tool of the order of work, where one is on: see ptx/tools/order.h.
-enum class OrderStep { kAcquire, kRelease, kEnters, kLeaves, kBegins };
-inline void tell_nobody(OrderStep, const void*) {}
-inline void (*tell_order)(OrderStep, const void* what) = tell_nobody;
-/// Likewise of memory of devices; kBegins, kEnds: as a stream has it. See ptx/tools/written.h.
-enum class MemoryStep { kAllocated, kFreed, kCopied, kFilled, kBegins, kEnds };
-inline void (*tell_memory)(MemoryStep, const void* at, size_t bytes,
-                           const void* from) = [](MemoryStep, const void*, size_t, const void*) {};
 #if defined(KERNKIT_TSAN)
 inline constexpr bool kRaceDetector = true;
 /// Everything before a release at an address happened before what follows an acquire there.
@@ -86,15 +79,15 @@ class RaceContext {
 };
 #else
 inline constexpr bool kRaceDetector = false;
-inline void race_acquire(void* address) { tell_order(OrderStep::kAcquire, address); }
-inline void race_release(void* address) { tell_order(OrderStep::kRelease, address); }
+inline void race_acquire(void* address) { runtime_hooks.order(OrderStep::kAcquire, address); }
+inline void race_release(void* address) { runtime_hooks.order(OrderStep::kRelease, address); }
 struct RaceIgnored {
   RaceIgnored() {}  // so that none is an unused variable
 };
 using RaceSeen = RaceIgnored;
 struct RaceContext {
-  RaceContext() { tell_order(OrderStep::kEnters, nullptr); }
-  ~RaceContext() { tell_order(OrderStep::kLeaves, nullptr); }
+  RaceContext() { runtime_hooks.order(OrderStep::kEnters, nullptr); }
+  ~RaceContext() { runtime_hooks.order(OrderStep::kLeaves, nullptr); }
 };
 #endif
 

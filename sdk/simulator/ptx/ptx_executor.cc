@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime calls to execute kernels that nvcc compiled, see runtime/ptx.h.
+// The executor for kernels that nvcc compiled: they run by their PTX.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -7,25 +7,23 @@
 #include <tuple>
 #include <utility>
 
+#include "executor.h"
+#include "hooks.h"
+#include "kernkit/simulator/runtime.h"
 #include "ptx/image/fat_binary.h"
 #include "ptx/image/image.h"
 #include "ptx/machine/grid.h"
+#include "ptx/machine/instrumented_kernel.h"
 #include "ptx/modules.h"
 #include "ptx/parser/unsupported.h"
-#include "runtime/ptx.h"
-#include "runtime/ranges.h"
-#include "runtime/state.h"
-#include "tools/instrumented_kernel.h"
-#include "tools/session.h"
 
-// So that the linker takes this file, see KernkitSimulator.cmake.
+// So that the linker takes this file, see ptx/CMakeLists.txt.
 extern "C" void kernkit_simulator_ptx() {}
 
 namespace kernkit::simulator {
 namespace {
 
 using ptx::Image;
-using ptx::Range;
 
 struct Loaded {
   std::unique_ptr<Image> image;
@@ -75,56 +73,20 @@ Loaded& loaded(const DeviceModule& module) {
 }
 
 // Allocations of the runtime, and the module's variables.
-class MemoryOfDevice : public ptx::DeviceMemory {
+class MemoryOfModule : public DeviceMemory {
  public:
-  explicit MemoryOfDevice(const Image& image) : image_(image) {}
+  explicit MemoryOfModule(const Image& image) : image_(image) {}
 
   Range range_of(uint64_t address) const override {
     const Range variable = image_.range_of(address);
-    if (variable.begin < variable.end) return variable;
-    const auto found = around(address);
-    if (found == state().allocations.end() || !found->second.live) return {};
-    const auto begin = reinterpret_cast<uint64_t>(found->first);
-    Range range{begin, begin + found->second.size};
-    if (address >= range.end) return {};
-    for (const auto& [memory, size] : found->second.closed) {
-      const auto first = reinterpret_cast<uint64_t>(memory);
-      if (address >= first && address < first + size) return {};
-      if (first + size <= address) range.begin = std::max(range.begin, first + size);
-      if (first > address) range.end = std::min(range.end, first);
-    }
-    return range;
+    return variable.begin < variable.end ? variable : allocated_memory().range_of(address);
   }
-
   std::string place_of(uint64_t address) const override {
     const std::string variable = image_.place_of(address);
-    if (!variable.empty()) return variable;
-    const std::string freed = freed_text(reinterpret_cast<const void*>(address));
-    const auto found = around(address);
-    if (found == state().allocations.end()) {
-      return freed.empty() ? "that are in no allocation" : "at " + freed;
-    }
-    const auto begin = reinterpret_cast<uint64_t>(found->first);
-    const uint64_t size = found->second.size;
-    const std::string allocation = " an allocation of " + bytes_text(size);
-    if (address < begin + size) {
-      return "at byte " + std::to_string(address - begin) + " of" + allocation +
-             (!found->second.live ? " that its graph has not allocated or has freed"
-                                  : " that is closed there");
-    }
-    if (!freed.empty()) return "at " + freed;
-    constexpr uint64_t kNear = 1 << 20;
-    if (address - begin - size > kNear) return "that are in no allocation";
-    return bytes_text(address - begin - size) + " behind" + allocation;
+    return variable.empty() ? allocated_memory().place_of(address) : variable;
   }
 
  private:
-  static std::map<void*, Allocation>::const_iterator around(uint64_t address) {
-    const auto& all = state().allocations;
-    auto found = all.upper_bound(reinterpret_cast<void*>(address));
-    return found == all.begin() ? all.end() : std::prev(found);
-  }
-
   const Image& image_;
 };
 
@@ -138,7 +100,7 @@ std::vector<unsigned char> parameters_of(const ptx::Kernel& kernel, const CudaLa
   return bytes;
 }
 
-void read(Image& image, const std::string& name, PtxAttributes* attributes) {
+void read(Image& image, const std::string& name, KernelAttributes* attributes) {
   const ptx::Kernel& kernel = image.kernel(name);
   attributes->sizes.clear();
   for (const ptx::Parameter& parameter : kernel.parameters) {
@@ -152,20 +114,22 @@ void read(Image& image, const std::string& name, PtxAttributes* attributes) {
   attributes->capability = image.module().capability;
 }
 
-// `known`: what the launching thread knew of streams.
 std::string run(const DeviceModule& module, const std::string& mangled, const CudaLaunch& launch,
-                const ptx::KnownWork& known, cudaError_t* error) {
-  const Settings& settings = state().settings;
+                const std::shared_ptr<void>& known_work, cudaError_t* error) {
+  const Settings& settings = execution_settings();
   Image& image = *loaded(module).image;
   const ptx::Kernel& kernel = image.kernel(mangled);
   const std::vector<unsigned char> parameters = parameters_of(kernel, launch);
-  const MemoryOfDevice memory(image);
+  const MemoryOfModule memory(image);
   const std::string& name = launch.kernel.empty() ? mangled : launch.kernel;
-  ptx::Session& session = ptx::Session::of_process();
-  const std::unique_ptr<ptx::Watch> watch = session.begin(
-      kernel, image.module(), name, launch.grid, launch.block, launch.shared_memory,
-      sample(launch.grid, settings) == 0, launch.overlaps_previous ? &known : nullptr);
-  const ptx::Launch of_grid{watch != nullptr ? kernel.instrumented->kernel : kernel,
+  std::unique_ptr<ptx::LaunchHooks> hooks;
+  if (ptx::tools != nullptr) {
+    const bool runs_all_blocks = sample(launch.grid, settings) == 0;
+    hooks = ptx::tools->begin({kernel, image.module(), name, launch.grid, launch.block,
+                               launch.shared_memory, runs_all_blocks},
+                              known_work);
+  }
+  const ptx::Launch of_grid{hooks != nullptr ? kernel.instrumented->kernel : kernel,
                             image.module(),
                             launch.kernel,
                             launch.grid,
@@ -176,12 +140,113 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
                             settings.poison,
                             image.grid_barrier(),
                             heap_of(module.device),
-                            watch.get(),
+                            hooks.get(),
                             kernel.instrumented.get()};
   const ptx::PtxResult result = ptx::run_grid(of_grid, launch.cooperative, settings);
-  session.note(name, result);
+  if (ptx::tools != nullptr) ptx::tools->end(name, result.sentence, result.tool);
   *error = result.error;
   return result.sentence;
+}
+
+bool managed_around(const void* address, VariableRange* variable) {
+  for (const auto& [module, managed] : all_managed()) {
+    for (const auto& [name, memory] : managed) {
+      *variable = {static_cast<const char*>(memory), all_variables().at(memory).size};
+      if (address >= variable->begin && address < variable->begin + variable->size) return true;
+    }
+  }
+  return false;
+}
+
+// The device of the variable that an address is in; -1 for other memory.
+int device_of_variable(const void* address) {
+  for (const auto& [key, of_device] : all_loaded()) {
+    if (of_device.image != nullptr && of_device.image->holds(address)) return std::get<1>(key);
+  }
+  return -1;
+}
+
+class PtxExecutor : public KernelExecutor {
+ public:
+  bool runs(const KernelInfo& kernel) const override {
+    return kernel.invoke == nullptr && kernel.module != nullptr;
+  }
+
+  std::string read_attributes(KernelInfo* kernel) override {
+    const Loaded& module = loaded(module_here(kernel->module));
+    if (module.image == nullptr) return module.refusal;
+    try {
+      read(*module.image, kernel->mangled, &kernel->attributes);
+    } catch (const ptx::UnsupportedPtx& refusal) {
+      return refusal.what();
+    }
+    kernel->sizes = kernel->attributes.sizes;
+    return "";
+  }
+
+  GridRun prepare(const KernelInfo& kernel, const CudaLaunch& launch) override {
+    std::shared_ptr<void> known_work;
+    if (launch.overlaps_previous && ptx::tools != nullptr) known_work = ptx::tools->known_work();
+    return [module = module_here(kernel.module), mangled = kernel.mangled, launch, known_work](
+               cudaError_t* error) { return run(module, mangled, launch, known_work, error); };
+  }
+
+  void unload(void** module) override {
+    managed_generation(*module) = 0;
+    auto& all = all_loaded();
+    for (auto one = all.begin(); one != all.end();) {
+      one = std::get<0>(one->first) == *module ? all.erase(one) : std::next(one);
+    }
+    auto& variables = all_variables();
+    for (auto one = variables.begin(); one != variables.end();) {
+      one = one->second.module == module ? variables.erase(one) : std::next(one);
+    }
+    for (auto [name, memory] : all_managed()[module]) std::free(memory);
+    all_managed().erase(module);
+  }
+
+  void register_variable(void** module, const void* symbol, const char* name,
+                         size_t size) override {
+    all_variables()[symbol] = {module, name, size};
+  }
+
+  void* register_managed(void** module, const char* name, size_t size) override {
+    void*& memory = all_managed()[module][name];
+    if (memory == nullptr) memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
+    std::memset(memory, 0, size);
+    all_variables()[memory] = {module, name, size};
+    return memory;
+  }
+
+  void begin_managed_variables(void** module) override {
+    if (!all_managed()[module].empty()) (void)loaded(module_here(module));
+  }
+
+  bool owns(const void* address, cudaPointerAttributes* attributes) const override {
+    attributes->type = cudaMemoryTypeManaged;
+    attributes->device = execution_context().device;
+    VariableRange managed{};
+    if (managed_around(address, &managed)) return true;
+    const int device = device_of_variable(address);
+    attributes->type = device >= 0 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+    attributes->device = device;  // of other memory -1
+    return device >= 0;
+  }
+
+  bool find_variable(const void* address, VariableRange* variable) const override {
+    for (const auto& [key, of_device] : all_loaded()) {
+      if (of_device.image == nullptr || !of_device.image->holds(address)) continue;
+      const Range range = of_device.image->range_of(reinterpret_cast<uint64_t>(address));
+      *variable = {reinterpret_cast<const char*>(range.begin), range.end - range.begin};
+      return range.begin < range.end;
+    }
+    return managed_around(address, variable);
+  }
+};
+
+// Before the constructors in which modules register their variables.
+__attribute__((constructor(101))) void register_ptx_executor() {
+  register_executor(new PtxExecutor);  // lives until the process ends
 }
 
 }  // namespace
@@ -193,53 +258,18 @@ ptx::Heap& heap_of(int device) {
   };
   static auto& all = *new std::map<int, OfDevice>;
   OfDevice& one = all[device];
-  if (one.generation != state().generation) {
-    one = {std::make_unique<ptx::Heap>(), state().generation};
+  const unsigned long generation = execution_context().generation;
+  if (one.generation != generation) {
+    one.heap = std::make_unique<ptx::Heap>();
+    one.generation = generation;
   }
   return *one.heap;
 }
 
 DeviceModule module_here(void** module) {
-  return {*module, thread_state().device, current_device().compute_capability, state().generation,
+  const ExecutionContext context = execution_context();
+  return {*module, context.device, context.compute_capability, context.generation,
           &all_managed()[module]};
-}
-
-cudaError_t read_ptx(KernelInfo* kernel) {
-  const Loaded& module = loaded(module_here(kernel->module));
-  std::string why = module.refusal;
-  try {
-    if (module.image != nullptr) read(*module.image, kernel->mangled, &kernel->ptx);
-  } catch (const ptx::UnsupportedPtx& refusal) {
-    why = refusal.what();
-  }
-  if (why.empty()) {
-    kernel->sizes = kernel->ptx.sizes;
-    return cudaSuccess;
-  }
-  note_fault(kernel->name + " cannot run: " + why);
-  return cudaErrorNotSupported;
-}
-
-GridRun ptx_run(const KernelInfo& kernel, const CudaLaunch& launch) {
-  ptx::KnownWork known = launch.overlaps_previous ? ptx::known_work() : ptx::KnownWork{};
-  return [module = module_here(kernel.module), mangled = kernel.mangled, launch,
-          known = std::move(known)](cudaError_t* error) {
-    return run(module, mangled, launch, known, error);
-  };
-}
-
-void forget_ptx(void** module) {
-  managed_generation(*module) = 0;
-  auto& all = all_loaded();
-  for (auto one = all.begin(); one != all.end();) {
-    one = std::get<0>(one->first) == *module ? all.erase(one) : std::next(one);
-  }
-  auto& variables = all_variables();
-  for (auto one = variables.begin(); one != variables.end();) {
-    one = one->second.module == module ? variables.erase(one) : std::next(one);
-  }
-  for (auto [name, memory] : all_managed()[module]) std::free(memory);
-  all_managed().erase(module);
 }
 
 std::string ptx_variable(const DeviceModule& module, const std::string& name, void** address,
@@ -258,67 +288,6 @@ bool may_have_kernel(const DeviceModule& module, const std::string& name) {
 const VariableInfo* variable_of(const void* symbol) {
   const auto found = all_variables().find(symbol);
   return found != all_variables().end() ? &found->second : nullptr;
-}
-
-void register_variable(void** module, const void* symbol, const char* name, size_t size) {
-  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  all_variables()[symbol] = {module, name, size};
-}
-
-void* register_managed(void** module, const char* name, size_t size) {
-  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  void*& memory = all_managed()[module][name];
-  if (memory == nullptr) memory = std::aligned_alloc(256, (size + 255) / 256 * 256);
-  std::memset(memory, 0, size);
-  all_variables()[memory] = {module, name, size};
-  return memory;
-}
-
-void begin_managed_variables(void** module) {
-  if (state().devices.empty() || state().modules.count(module) == 0) return;
-  if (!all_managed()[module].empty()) (void)loaded(module_here(module));
-}
-
-namespace {
-
-bool managed_around(const void* address, VariableRange* variable) {
-  for (const auto& [module, managed] : all_managed()) {
-    for (const auto& [name, memory] : managed) {
-      *variable = {static_cast<const char*>(memory), all_variables().at(memory).size};
-      if (address >= variable->begin && address < variable->begin + variable->size) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
-bool is_ptx_variable(const void* address, cudaPointerAttributes* attributes) {
-  attributes->type = cudaMemoryTypeManaged;
-  attributes->device = thread_state().device;
-  VariableRange managed{};
-  if (managed_around(address, &managed)) return true;
-  const int device = ptx_device_of(address);
-  attributes->type = device >= 0 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-  attributes->device = device;  // of other memory -1
-  return device >= 0;
-}
-
-bool ptx_variable_around(const void* address, VariableRange* variable) {
-  for (const auto& [key, of_device] : all_loaded()) {
-    if (of_device.image == nullptr || !of_device.image->holds(address)) continue;
-    const Range range = of_device.image->range_of(reinterpret_cast<uint64_t>(address));
-    *variable = {reinterpret_cast<const char*>(range.begin), range.end - range.begin};
-    return range.begin < range.end;
-  }
-  return managed_around(address, variable);
-}
-
-int ptx_device_of(const void* address) {
-  for (const auto& [key, of_device] : all_loaded()) {
-    if (of_device.image != nullptr && of_device.image->holds(address)) return std::get<1>(key);
-  }
-  return -1;
 }
 
 }  // namespace kernkit::simulator

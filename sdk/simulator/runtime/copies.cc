@@ -12,7 +12,7 @@ namespace {
 void copy(void* to, const void* from, size_t size) {
   const RaceSeen of_device;
   if (size != 0) std::memmove(to, from, size);
-  tell_memory(MemoryStep::kCopied, to, size, from);
+  runtime_hooks.memory(MemoryStep::kCopied, to, size, from);
 }
 void fill(char* pointer, unsigned value, size_t element_size, size_t size) {
   const RaceSeen of_device;
@@ -20,12 +20,13 @@ void fill(char* pointer, unsigned value, size_t element_size, size_t size) {
   for (size_t at = 0; element_size != 1 && at < size; at += element_size) {
     std::memcpy(pointer + at, &value, element_size);
   }
-  tell_memory(MemoryStep::kFilled, pointer, size, nullptr);
+  runtime_hooks.memory(MemoryStep::kFilled, pointer, size, nullptr);
 }
 
 bool is_known(const void* address) {
+  cudaPointerAttributes attributes{};
   return allocation_of(address) != nullptr ||
-         (ptx_device_of != nullptr && ptx_device_of(address) >= 0);
+         (is_variable(address, &attributes) && attributes.type == cudaMemoryTypeDevice);
 }
 
 // From the first row's first byte to the last row's last one; SIZE_MAX where that is no number.

@@ -15,6 +15,7 @@ void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes,
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   KernelInfo& info = state().kernels[kernel];
   if (info.invoke != nullptr) return;
+  info.address = kernel;
   info.invoke = invoke;
   info.sizes.assign(sizes, sizes + count);
   const RaceIgnored bookkeeping;
@@ -27,11 +28,6 @@ KernelInfo* find_kernel(const void* kernel) {
   const bool known = found != state().kernels.end() &&
                      (found->second.invoke != nullptr || found->second.module != nullptr);
   return known ? &found->second : nullptr;
-}
-
-bool runs_by_ptx(const KernelInfo& kernel) {
-  return state().run_kernels && read_ptx != nullptr && kernel.invoke == nullptr &&
-         state().modules.count(kernel.module) != 0;
 }
 
 namespace {
@@ -69,18 +65,25 @@ std::string lack_of_ptx(const void* fat_binary, const ModuleInfo& code, int devi
 }  // namespace
 
 cudaError_t read_kernel(KernelInfo* kernel) {
+  KernelExecutor* executor = executor_of(*kernel);
+  if (executor == nullptr || kernel->module == nullptr) return cudaSuccess;
   const ModuleInfo& code = state().modules.at(kernel->module);
   const int device = current_device().compute_capability;
   const auto runs = [&](int capability) { return capability <= device; };
-  if (std::any_of(code.ptx.begin(), code.ptx.end(), runs)) return read_ptx(kernel);
   const RaceIgnored bookkeeping;
+  if (std::any_of(code.ptx.begin(), code.ptx.end(), runs)) {
+    const std::string why = executor->read_attributes(kernel);
+    if (why.empty()) return cudaSuccess;
+    note_fault(kernel->name + " cannot run: " + why);
+    return cudaErrorNotSupported;
+  }
   note_fault(kernel->name + " cannot run: " + lack_of_ptx(*kernel->module, code, device));
   return cudaErrorNoKernelImageForDevice;
 }
 
 int KernelInfo::max_dynamic_shared_memory() const {
   if (opted_in_shared_memory >= 0) return opted_in_shared_memory;
-  return std::max(0, 48 * 1024 - static_cast<int>(ptx.shared_bytes));
+  return std::max(0, 48 * 1024 - static_cast<int>(attributes.shared_bytes));
 }
 
 cudaError_t refuse_launch_by_address(const void* kernel) {
@@ -105,7 +108,7 @@ cudaError_t call_of_kernel(const char* function, const void* kernel, const Work&
       if (!is_code(kernel)) return cudaErrorInvalidDeviceFunction;
       info = &state().kernels[kernel];
     }
-    const cudaError_t unknown = runs_by_ptx(*info) ? read_kernel(info) : cudaSuccess;
+    const cudaError_t unknown = read_kernel(info);
     return unknown != cudaSuccess ? unknown : work(info);
   });
 }
@@ -114,8 +117,8 @@ cudaError_t call_of_kernel(const char* function, const void* kernel, const Work&
 
 // Registers are not known here, so threads and shared memory alone decide.
 size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory) {
-  if (threads > static_cast<size_t>(kernel.ptx.max_threads)) return 0;
-  shared_memory += kernel.ptx.shared_bytes;
+  if (threads > static_cast<size_t>(kernel.attributes.max_threads)) return 0;
+  shared_memory += kernel.attributes.shared_bytes;
   const Specification& limits = specification_of(current_device().compute_capability);
   const size_t by_threads = std::min(static_cast<size_t>(limits.max_threads_per_sm) / threads,
                                      static_cast<size_t>(limits.max_blocks_per_sm));
@@ -135,7 +138,7 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
   return call_of_kernel("cudaFuncSetAttribute", kernel, [&](KernelInfo* info) {
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     const int most = current_device().shared_memory_per_block_opt_in;
-    if (value < 0 || value > most - static_cast<int>(info->ptx.shared_bytes)) {
+    if (value < 0 || value > most - static_cast<int>(info->attributes.shared_bytes)) {
       return cudaErrorInvalidValue;
     }
     info->opted_in_shared_memory = value;
@@ -146,12 +149,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
   return call_of_kernel("cudaFuncGetAttributes", kernel, [&](KernelInfo* info) {
     const int device = current_device().compute_capability;
     *attributes = {};  // registers: 0, not known
-    attributes->sharedSizeBytes = info->ptx.shared_bytes;
-    attributes->constSizeBytes = info->ptx.constant_bytes;
-    attributes->localSizeBytes = info->ptx.local_bytes;
-    attributes->maxThreadsPerBlock = info->ptx.max_threads;
+    attributes->sharedSizeBytes = info->attributes.shared_bytes;
+    attributes->constSizeBytes = info->attributes.constant_bytes;
+    attributes->localSizeBytes = info->attributes.local_bytes;
+    attributes->maxThreadsPerBlock = info->attributes.max_threads;
     attributes->maxDynamicSharedSizeBytes = info->max_dynamic_shared_memory();
-    attributes->ptxVersion = info->ptx.capability != 0 ? info->ptx.capability : device;
+    attributes->ptxVersion =
+        info->attributes.capability != 0 ? info->attributes.capability : device;
     attributes->binaryVersion = device;
     return cudaSuccess;
   });
@@ -191,7 +195,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, con
     const Specification& limits = specification_of(current_device().compute_capability);
     const auto reserved = static_cast<size_t>(limits.reserved_shared_memory);
     *shared_memory =
-        std::min((opt_in + reserved) / count - reserved, opt_in) - info->ptx.shared_bytes;
+        std::min((opt_in + reserved) / count - reserved, opt_in) - info->attributes.shared_bytes;
     return cudaSuccess;
   });
 }

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "fiber/grid.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 #include "runtime/visibility.h"
@@ -52,7 +51,7 @@ cudaError_t check(const Request& request, const KernelInfo& kernel) {
   if (request.shared_memory > static_cast<size_t>(kernel.max_dynamic_shared_memory())) {
     return cudaErrorInvalidValue;
   }
-  if (volume(request.block) > static_cast<size_t>(kernel.ptx.max_threads)) {
+  if (volume(request.block) > static_cast<size_t>(kernel.attributes.max_threads)) {
     return cudaErrorLaunchOutOfResources;
   }
   const dim3 cluster = request.cluster;
@@ -108,20 +107,6 @@ void run(const CudaLaunch& launch, const GridRun& grid) {
   if (!sentence.empty()) fault(sentence, launch.device, error);
 }
 
-// Of a kernel that was compiled for the CPU.
-std::string run_grid(const CudaLaunch& launch, const void* kernel, CudaInvoke invoke,
-                     cudaError_t* error) {
-  Arguments arguments = launch.arguments;
-  std::vector<void*> addresses;
-  for (auto& bytes : arguments) addresses.push_back(bytes.data());
-  Grid grid(launch.kernel.empty() ? "kernel" : launch.kernel, kernel, invoke, addresses.data(),
-            launch.grid, launch.block, launch.shared_memory, launch.cooperative, state().settings);
-  const ClosedMemoryInvisible invisible;
-  std::string sentence = grid.run();
-  *error = grid.error();
-  return sentence;
-}
-
 Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
   Arguments copies;
   for (size_t i = 0; i < kernel.sizes.size(); ++i) {
@@ -138,9 +123,9 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
       request.stream->device != thread_state().device) {
     return cudaErrorInvalidResourceHandle;
   }
-  const bool by_ptx = runs_by_ptx(*info);
-  if (!by_ptx && !has_image(*info)) return cudaErrorNoKernelImageForDevice;
-  const cudaError_t unreadable = by_ptx ? read_kernel(info) : cudaSuccess;
+  KernelExecutor* const executor = executor_of(*info);
+  if (executor == nullptr && !has_image(*info)) return cudaErrorNoKernelImageForDevice;
+  const cudaError_t unreadable = read_kernel(info);
   if (unreadable != cudaSuccess) return unreadable;
   const cudaError_t refused = check(request, *info);
   if (refused != cudaSuccess) return refused;
@@ -155,14 +140,7 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
                     request.overlaps_previous,
                     knows(request.stream) && captured(request.stream) != nullptr,
                     copy_arguments(*info, arguments)};
-  GridRun grid;
-  if (by_ptx) {
-    grid = ptx_run(*info, record);
-  } else if (const CudaInvoke invoke = info->invoke) {
-    grid = [record, kernel, invoke](cudaError_t* failed) {
-      return run_grid(record, kernel, invoke, failed);
-    };
-  }
+  const GridRun grid = executor != nullptr ? executor->prepare(*info, record) : nullptr;
   const Work work = [record, grid] {
     if (state().run_kernels && grid) run(record, grid);
   };

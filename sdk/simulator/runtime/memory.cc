@@ -37,7 +37,7 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
   void* memory = take_memory(allocation);
   if (memory == nullptr) return cudaErrorMemoryAllocation;
   if (allocation.counted) count_allocated(allocation);
-  if (of_device) tell_memory(MemoryStep::kAllocated, memory, size, nullptr);
+  if (of_device) runtime_hooks.memory(MemoryStep::kAllocated, memory, size, nullptr);
   state().allocations[memory] = allocation;
   *pointer = memory;
   return cudaSuccess;
@@ -147,8 +147,8 @@ void begin_live(void* pointer, unsigned long number) {
   if (found == state().allocations.end()) return;
   const Allocation& allocation = found->second;
   found->second.live = true;
-  tell_memory(MemoryStep::kAllocated, pointer, allocation.size, nullptr);
-  tell_memory(MemoryStep::kBegins, pointer, allocation.size, nullptr);
+  runtime_hooks.memory(MemoryStep::kAllocated, pointer, allocation.size, nullptr);
+  runtime_hooks.memory(MemoryStep::kBegins, pointer, allocation.size, nullptr);
   const DeviceMemoryVisible visible;
   if (!allocation.sparse) std::memset(pointer, state().settings.poison, allocation.size);
 }
@@ -156,7 +156,7 @@ void begin_live(void* pointer, unsigned long number) {
 void end_live(void* pointer, unsigned long number) {
   const auto found = find(pointer, number);
   if (found == state().allocations.end()) return;
-  tell_memory(MemoryStep::kEnds, pointer, found->second.size, nullptr);
+  runtime_hooks.memory(MemoryStep::kEnds, pointer, found->second.size, nullptr);
   if (!found->second.of_graph) return release(found);
   found->second.live = false;
 }
@@ -175,7 +175,7 @@ cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<Me
   if (error != cudaSuccess || *pointer == nullptr) return error;
   if (!in_graph) {
     const auto begins = [p = *pointer, size] {
-      tell_memory(MemoryStep::kBegins, p, size, nullptr);
+      runtime_hooks.memory(MemoryStep::kBegins, p, size, nullptr);
     };
     return enqueue(stream, begins, NodeKind::kMemAlloc);
   }
@@ -357,7 +357,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     if (allocation != nullptr) {
       attributes->type = allocation->type;
       attributes->device = allocation->device;
-    } else if (is_ptx_variable == nullptr || !is_ptx_variable(pointer, attributes)) {
+    } else if (!is_variable(pointer, attributes)) {
       return cudaSuccess;
     }
     void* const address = const_cast<void*>(pointer);

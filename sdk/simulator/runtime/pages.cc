@@ -187,7 +187,7 @@ void* take_memory(const Allocation& allocation) {
 
 void give_back_memory(void* memory, const Allocation& allocation) {
   constexpr size_t kMostRecords = 4096;
-  tell_memory(MemoryStep::kFreed, memory, allocation.size, nullptr);
+  runtime_hooks.memory(MemoryStep::kFreed, memory, allocation.size, nullptr);
   if (allocation.registered) return;
   state().freed[memory] = {allocation.size, allocation.allocated_by, allocation.freed_by};
   if (state().freed.size() > kMostRecords) state().freed.erase(state().freed.begin());

@@ -38,7 +38,7 @@ void run_front(Queue& queue) {
   const DeviceMemoryVisible visible;
   const RaceContext of_stream;
   if (task.in_order) race_acquire(&queue.done);
-  tell_order(OrderStep::kBegins, task.in_order ? &queue : nullptr);
+  runtime_hooks.order(OrderStep::kBegins, task.in_order ? &queue : nullptr);
   task.work();
   if (task.in_order) race_release(&queue.done);
 }

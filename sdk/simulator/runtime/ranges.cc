@@ -52,7 +52,7 @@ Surroundings around(const void* address, bool captured) {
     }
   }
   VariableRange variable{};
-  if (ptx_variable_around != nullptr && ptx_variable_around(address, &variable)) {
+  if (find_variable(address, &variable)) {
     return {variable.begin, variable.size, "a variable", "", 0};
   }
   return around_freed(address);
@@ -94,7 +94,8 @@ std::string range_text(const MemoryRange& range, const Surroundings& all) {
 cudaError_t reject_argument(const std::string& what, cudaError_t error) {
   const std::string function = thread_state().function;
   note_fault(function + "(): " + what);
-  if (note_call != nullptr) note_call(function.c_str(), error, what);
+  if (runtime_hooks.call_failed != nullptr)
+    runtime_hooks.call_failed(function.c_str(), error, what);
   return error;
 }
 
@@ -141,7 +142,8 @@ bool is_still_there(const MemoryRange& range, const char* function, const char* 
                                  : " that was freed before the ") +
                            work + " ran";
   fault(std::string(function) + "(): " + what, device, cudaErrorIllegalAddress);
-  if (note_call != nullptr) note_call(function, cudaErrorIllegalAddress, what);
+  if (runtime_hooks.call_failed != nullptr)
+    runtime_hooks.call_failed(function, cudaErrorIllegalAddress, what);
   return false;
 }
 

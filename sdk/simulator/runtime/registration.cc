@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "platform/demangle.h"
-#include "runtime/ptx.h"
 #include "runtime/state.h"
 
 namespace kernkit::simulator {
@@ -68,7 +67,7 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void** handle) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   if (state().modules.count(handle) == 0) return;
-  if (forget_ptx != nullptr) forget_ptx(handle);
+  for (KernelExecutor* executor : executors()) executor->unload(handle);
   state().modules.erase(handle);
   delete handle;
 }
@@ -79,21 +78,30 @@ void __cudaRegisterFunction(void** handle, const char* function, char*, const ch
   info.mangled = name;
   info.name = demangle(name);
   info.sizes = argument_sizes(name);
+  info.address = function;
   info.module = handle;
   state().kernels[function] = info;
 }
 void __cudaRegisterVar(void** handle, char* variable, char*, const char* name, int, size_t size,
                        int, int) {
-  if (register_variable != nullptr) register_variable(handle, variable, name, size);
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  for (KernelExecutor* executor : executors()) {
+    executor->register_variable(handle, variable, name, size);
+  }
 }
 void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int,
                               size_t size, int, int) {
-  if (register_managed != nullptr) *pointer = register_managed(handle, name, size);
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  for (KernelExecutor* executor : executors()) {
+    void* const memory = executor->register_managed(handle, name, size);
+    if (memory != nullptr) *pointer = memory;
+  }
 }
 // Before the host's code uses a managed variable for the first time: it has its first value.
 char __cudaInitModule(void** handle) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
-  if (begin_managed_variables != nullptr) begin_managed_variables(handle);
+  if (state().devices.empty() || state().modules.count(handle) == 0) return 1;
+  for (KernelExecutor* executor : executors()) executor->begin_managed_variables(handle);
   return 1;
 }
 

@@ -65,8 +65,10 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   graphs.clear();
   execs.clear();
   for (auto& [function, kernel] : kernels) kernel.opted_in_shared_memory = -1;
-  if (begin_managed_variables == nullptr) return;
-  for (auto& [handle, module] : modules) begin_managed_variables(handle);
+  if (devices.empty()) return;
+  for (auto& [handle, module] : modules) {
+    for (KernelExecutor* executor : executors()) executor->begin_managed_variables(handle);
+  }
 }
 
 uint64_t State::random() {
@@ -118,7 +120,6 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   const int device = of_thread.device;
   const char* caller = std::exchange(of_thread.function, function);
   if (*caller == '\0') of_thread.entry = function;
-  if (begin_session != nullptr) begin_session();
   cudaError_t error = in_host_function() ? cudaErrorNotPermitted : injected(function);
   const bool runs = error == cudaSuccess;
   if (error == cudaSuccess && reach != Reach::kHost) {
@@ -137,8 +138,8 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   if (error != cudaSuccess && error != cudaErrorNotReady) of_thread.last_error = error;
   const bool launches = std::strncmp(function, "cudaLaunchK", 11) == 0 ||
                         std::strncmp(function, "cudaLaunchC", 11) == 0;
-  if (runs && error != cudaSuccess && launches && note_call != nullptr) {
-    note_call(function, error, "");
+  if (runs && error != cudaSuccess && launches && runtime_hooks.call_failed != nullptr) {
+    runtime_hooks.call_failed(function, error, "");
   }
   of_thread.function = caller;
   if (state().keeps_records) state().calls.push_back({function, error, device});
@@ -172,7 +173,8 @@ cudaError_t enqueue(cudaStream_t stream, GraphNode node) {
   const cudaError_t refused = refuse_work(stream);
   if (refused != cudaSuccess) return refused;
   const bool on_host = node.kind == NodeKind::kHost;
-  if (on_enqueue != nullptr && !on_host) node.work = on_enqueue(std::move(node.work), stream);
+  if (runtime_hooks.enqueued != nullptr && !on_host)
+    node.work = runtime_hooks.enqueued(std::move(node.work), stream);
   if (CapturePoint* point = captured(stream)) {
     add_node(point, std::move(node));
   } else if (node.graph.empty()) {

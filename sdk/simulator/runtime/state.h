@@ -13,12 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "fiber/grid.h"
+#include "executor.h"
+#include "hooks.h"
 #include "kernkit/simulator/runtime.h"
 #include "runtime/capture.h"
 #include "runtime/pool.h"
-#include "runtime/ptx.h"
 #include "runtime/queue.h"
+#include "schedule/schedule.h"
 
 struct CUgraph_st {
   std::vector<kernkit::simulator::GraphNode> nodes;
@@ -49,19 +50,6 @@ struct CUevent_st {
 };
 
 namespace kernkit::simulator {
-
-/// A kernel that nvcc registered or that was described.
-struct KernelInfo {
-  std::string mangled;
-  std::string name;           // as C++ writes it
-  std::vector<size_t> sizes;  // of the arguments; 0: unknown
-  CudaInvoke invoke = nullptr;
-  void** module = nullptr;
-  int opted_in_shared_memory = -1;  // by cudaFuncSetAttribute(); -1: not said
-  PtxAttributes ptx;
-  /// The most dynamic shared memory that a launch may ask for, in bytes.
-  int max_dynamic_shared_memory() const;
-};
 
 /// For which devices a fat binary has code.
 struct ModuleInfo {
@@ -169,8 +157,14 @@ const CudaDevice& current_device();
 std::string capability_text(int compute_capability);
 /// Null for a function of which it is not known how to call it.
 KernelInfo* find_kernel(const void* kernel);
-bool runs_by_ptx(const KernelInfo& kernel);
-/// Reads the PTX, for the current device, of a kernel that runs by its PTX. Reports why it cannot:
+/// The executor of a kernel; null if none runs the kernel.
+KernelExecutor* executor_of(const KernelInfo& kernel);
+const std::vector<KernelExecutor*>& executors();
+/// Whether an address is in a variable of a module; the kind of the variable and its device.
+bool is_variable(const void* address, cudaPointerAttributes* attributes);
+/// The variable around an address.
+bool find_variable(const void* address, VariableRange* variable);
+/// Reads the attributes of a kernel for the current device. Reports why the kernel cannot run:
 /// cudaErrorNoKernelImageForDevice without PTX for the device.
 cudaError_t read_kernel(KernelInfo* kernel);
 /// Says so, of a kernel whose address was cast to void*.
@@ -201,9 +195,6 @@ enum class Reach {
 /// Runs a function of the runtime: records it, fails when a test wants that, keeps its error.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
-/// Set by a tool: receives a call that returned an error, and the reason.
-inline void (*note_call)(const char* function, cudaError_t error, const std::string& why) = nullptr;
-inline Work (*on_enqueue)(Work work, cudaStream_t stream) = nullptr;  // of a tool: with its call
 /// Gives work to a stream, or captures it as a node of this kind.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind = NodeKind::kEmpty);
 cudaError_t enqueue(cudaStream_t stream, GraphNode node);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/accesses.h"
 
+#include "ptx/machine/access.h"
 #include "ptx/machine/window.h"
-#include "ptx/semantics/access.h"
-#include "ptx/semantics/matrix.h"
+#include "ptx/simd/fragment_layout.h"
 
 namespace kernkit::simulator::ptx {
 

@@ -11,7 +11,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-decltype(tell_memory) told_before_races = nullptr;
+decltype(RuntimeHooks::memory) told_before_races = nullptr;
 thread_local const CallOnStream* call_that_runs = nullptr;
 
 unsigned number_of(cudaStream_t stream) {
@@ -70,8 +70,8 @@ void note_races(MemoryStep step, const void* at, size_t bytes, const void* from)
 void CallRaces::keep() {
   keep_order();
   if (told_before_races != nullptr) return;
-  told_before_races = std::exchange(tell_memory, note_races);
-  on_enqueue = named;
+  told_before_races = std::exchange(runtime_hooks.memory, note_races);
+  runtime_hooks.enqueued = named;
 }
 
 void CallRaces::forget() {
@@ -91,7 +91,9 @@ void CallRaces::touch(CallAccess access, const void* at, size_t bytes) {
   const auto begin = reinterpret_cast<uint64_t>(at);
   range_ = range_around(begin);
   const bool is_allocated = begin >= range_.begin && begin < range_.end;
-  if (!is_allocated && (ptx_device_of == nullptr || ptx_device_of(at) < 0)) return;
+  cudaPointerAttributes attributes{};
+  const bool is_of_device = is_variable(at, &attributes) && attributes.type == cudaMemoryTypeDevice;
+  if (!is_allocated && !is_of_device) return;
   const uint32_t seen =
       GlobalCells::with_lane(cells_.add({launch_, access, 0, 0, 0, ThreadScope::kNone}), 0);
   cells_.each(begin, begin + bytes,

@@ -49,7 +49,7 @@ void add_traffic(Counters* to, const Counters& more) {
 
 }  // namespace
 
-class Counts::OfBlock : public BlockWatch {
+class Counts::OfBlock : public BlockHooks {
  public:
   explicit OfBlock(Counts& all) : all_(all), of_operations_(all.of_operations_.size()) {}
   ~OfBlock() override {
@@ -130,7 +130,7 @@ Counts::~Counts() {
     total->add(kernel_, shape_, instrumented_, of_operations_, unique_);
 }
 
-std::unique_ptr<BlockWatch> Counts::of(Block&) { return std::make_unique<OfBlock>(*this); }
+std::unique_ptr<BlockHooks> Counts::of(Block&) { return std::make_unique<OfBlock>(*this); }
 
 void CounterTotals::add(const std::string& kernel, const LaunchShape& shape,
                         const InstrumentedKernel& instrumented,

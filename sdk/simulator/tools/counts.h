@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "hooks.h"
 #include "kernkit/simulator/counters.h"
-#include "ptx/machine/tool_hooks.h"
-#include "tools/instrumented_kernel.h"
+#include "ptx/machine/instrumented_kernel.h"
 #include "tools/traffic.h"
 
 namespace kernkit::simulator::ptx {
@@ -42,12 +42,12 @@ class CounterTotals {
 };
 
 /// Counts a launch, and puts that into totals when it ends.
-class Counts : public Watch {
+class Counts : public LaunchHooks {
  public:
   Counts(const InstrumentedKernel& instrumented, std::string kernel, const LaunchShape& shape,
          std::vector<CounterTotals*> totals);
   ~Counts() override;
-  std::unique_ptr<BlockWatch> of(Block& block) override;
+  std::unique_ptr<BlockHooks> of(Block& block) override;
 
  private:
   class OfBlock;

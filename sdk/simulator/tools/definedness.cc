@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "ptx/machine/block.h"
-#include "ptx/semantics/matrix.h"
-#include "tools/instrumented_kernel.h"
+#include "ptx/machine/instrumented_kernel.h"
+#include "ptx/simd/fragment_layout.h"
 #include "tools/undefined_uses.h"
 
 namespace kernkit::simulator::ptx {

@@ -3,7 +3,7 @@
 #include <initializer_list>
 
 #include "ptx/isa/comparison.h"
-#include "ptx/semantics/matrix.h"
+#include "ptx/simd/fragment_layout.h"
 #include "tools/definedness.h"
 
 namespace kernkit::simulator::ptx {

@@ -9,7 +9,7 @@
 
 namespace kernkit::simulator::ptx {
 
-class EndedThreads::OfBlock : public BlockWatch {
+class EndedThreads::OfBlock : public BlockHooks {
  public:
   OfBlock(EndedThreads& all, Block& block) : all_(all), block_(block) {}
   ~OfBlock() override {
@@ -57,7 +57,7 @@ class EndedThreads::OfBlock : public BlockWatch {
   std::map<std::string, Found> found_;  // by the barrier's line
 };
 
-std::unique_ptr<BlockWatch> EndedThreads::of(Block& block) {
+std::unique_ptr<BlockHooks> EndedThreads::of(Block& block) {
   return std::make_unique<OfBlock>(*this, block);
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/machine/tool_hooks.h"
+#include "hooks.h"
 #include "tools/findings.h"
 
 namespace kernkit::simulator::ptx {
@@ -16,10 +16,10 @@ struct SyncLedger : FindingLedger {
   SyncLedger() : FindingLedger("synccheck") {}
 };
 
-class EndedThreads : public Watch {
+class EndedThreads : public LaunchHooks {
  public:
   explicit EndedThreads(std::vector<SyncLedger*> ledgers) : ledgers_(std::move(ledgers)) {}
-  std::unique_ptr<BlockWatch> of(Block& block) override;
+  std::unique_ptr<BlockHooks> of(Block& block) override;
 
  private:
   class OfBlock;

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "ptx/machine/block.h"
+#include "ptx/machine/instrumented_kernel.h"
 #include "ptx/machine/range.h"
 #include "tools/happens_before.h"
-#include "tools/instrumented_kernel.h"
 
 namespace kernkit::simulator::ptx {
 

@@ -11,7 +11,7 @@
 
 namespace kernkit::simulator::ptx {
 
-class GlobalRaces::OfBlock : public BlockWatch {
+class GlobalRaces::OfBlock : public BlockHooks {
  public:
   OfBlock(GlobalRaces& all, Block& block)
       : all_(all), block_(block), instrumented_(*all.cells_.launch(all.launch_).instrumented) {}
@@ -288,7 +288,7 @@ GlobalRaces::GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
 }
 GlobalRaces::~GlobalRaces() { races_.tell(ledgers_); }
 
-std::unique_ptr<BlockWatch> GlobalRaces::of(Block& block) {
+std::unique_ptr<BlockHooks> GlobalRaces::of(Block& block) {
   return std::make_unique<OfBlock>(*this, block);
 }
 

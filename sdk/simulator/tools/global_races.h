@@ -8,21 +8,21 @@
 #include <string>
 #include <vector>
 
+#include "hooks.h"
 #include "ptx/machine/block.h"
-#include "ptx/machine/tool_hooks.h"
+#include "ptx/machine/instrumented_kernel.h"
 #include "tools/findings.h"
 #include "tools/global_cells.h"
-#include "tools/instrumented_kernel.h"
 
 namespace kernkit::simulator::ptx {
 
-class GlobalRaces : public Watch {
+class GlobalRaces : public LaunchHooks {
  public:
   /// `dependent`: of a programmatic dependent launch, what its maker knew of streams; else null.
   GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented, std::string kernel,
               std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block, const KnownWork* dependent);
   ~GlobalRaces() override;
-  std::unique_ptr<BlockWatch> of(Block& block) override;
+  std::unique_ptr<BlockHooks> of(Block& block) override;
   bool needs_order() const override { return true; }
 
  private:

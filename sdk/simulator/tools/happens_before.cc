@@ -119,9 +119,9 @@ void note(OrderStep step, const void* what) {
 
 }  // namespace
 
-void keep_order() { tell_order = note; }
+void keep_order() { runtime_hooks.order = note; }
 void forget_order() {
-  tell_order = tell_nobody;
+  runtime_hooks.order = ignore_order;
   actors() = std::vector<Actor>(1);
   const std::lock_guard<std::mutex> lock(order().mutex);
   order().places.clear();

@@ -5,14 +5,14 @@
 #include <cstring>
 
 #include "ptx/machine/window.h"
-#include "ptx/semantics/matrix.h"
+#include "ptx/simd/fragment_layout.h"
 #include "tools/accesses.h"
 #include "tools/undefined_memory.h"
 #include "tools/undefined_uses.h"
 
 namespace kernkit::simulator::ptx {
 
-class InitWatch::OfBlock : public BlockWatch {
+class InitWatch::OfBlock : public BlockHooks {
  public:
   OfBlock(InitWatch& all, Block& block)
       : all_(all), block_(block), uses_(block, all.instrumented_), memory_(block, &uses_) {
@@ -105,12 +105,22 @@ class InitWatch::OfBlock : public BlockWatch {
   UndefinedMemory memory_;
 };
 
-InitWatch::InitWatch(const InstrumentedKernel& instrumented, std::vector<InitLedger*> ledgers)
-    : plans_(instrumented.bit_plans), instrumented_(instrumented), ledgers_(std::move(ledgers)) {
-  if (plans_.empty()) instrumented.bit_plans = plans_of(instrumented.kernel);
+namespace {
+
+const std::vector<BitPlan>& plans_for(const InstrumentedKernel& instrumented) {
+  if (instrumented.definedness == nullptr) {
+    instrumented.definedness =
+        std::make_shared<std::vector<BitPlan>>(plans_of(instrumented.kernel));
+  }
+  return *static_cast<const std::vector<BitPlan>*>(instrumented.definedness.get());
 }
 
-std::unique_ptr<BlockWatch> InitWatch::of(Block& block) {
+}  // namespace
+
+InitWatch::InitWatch(const InstrumentedKernel& instrumented, std::vector<InitLedger*> ledgers)
+    : plans_(plans_for(instrumented)), instrumented_(instrumented), ledgers_(std::move(ledgers)) {}
+
+std::unique_ptr<BlockHooks> InitWatch::of(Block& block) {
   return std::make_unique<OfBlock>(*this, block);
 }
 

@@ -7,18 +7,18 @@
 #include <utility>
 #include <vector>
 
+#include "hooks.h"
 #include "ptx/machine/block.h"
-#include "ptx/machine/tool_hooks.h"
+#include "ptx/machine/instrumented_kernel.h"
 #include "tools/definedness.h"
 #include "tools/findings.h"
-#include "tools/instrumented_kernel.h"
 
 namespace kernkit::simulator::ptx {
 
-class InitWatch : public Watch {
+class InitWatch : public LaunchHooks {
  public:
   InitWatch(const InstrumentedKernel& instrumented, std::vector<InitLedger*> ledgers);
-  std::unique_ptr<BlockWatch> of(Block& block) override;
+  std::unique_ptr<BlockHooks> of(Block& block) override;
 
  private:
   class OfBlock;

@@ -11,7 +11,6 @@
 
 #include "kernkit/simulator/initcheck.h"
 #include "kernkit/simulator/racecheck.h"
-#include "runtime/ptx.h"
 #include "runtime/queue.h"
 #include "runtime/state.h"
 #include "tools/copy_races.h"
@@ -19,6 +18,9 @@
 #include "tools/initcheck.h"
 #include "tools/shadow_memory.h"
 #include "tools/shared_races.h"
+
+// So that the linker takes this file, see ptx/CMakeLists.txt.
+extern "C" void kernkit_simulator_tools() {}
 
 namespace kernkit::simulator {
 namespace ptx {
@@ -32,7 +34,7 @@ bool is_asked_for(const char* tool) {
 
 bool is_warn(const char* level) { return level != nullptr && std::string(level) == "warn"; }
 
-class ToolsOfBlock : public BlockWatch {
+class HooksOfBlock : public BlockHooks {
  public:
   void starts() override {
     for (auto& tool : all) tool->starts();
@@ -55,28 +57,26 @@ class ToolsOfBlock : public BlockWatch {
   void opens(uint32_t barrier) override {
     for (auto& tool : all) tool->opens(barrier);
   }
-  std::vector<std::unique_ptr<BlockWatch>> all;
+  std::vector<std::unique_ptr<BlockHooks>> all;
 };
 
-struct Tools : Watch {
-  std::unique_ptr<BlockWatch> of(Block& block) override {
+struct HooksOfLaunch : LaunchHooks {
+  std::unique_ptr<BlockHooks> of(Block& block) override {
     if (all.size() == 1) return all[0]->of(block);
-    auto tools = std::make_unique<ToolsOfBlock>();
+    auto tools = std::make_unique<HooksOfBlock>();
     for (auto& tool : all) tools->all.push_back(tool->of(block));
     return tools;
   }
   bool needs_order() const override {
     return std::any_of(all.begin(), all.end(), [](auto& tool) { return tool->needs_order(); });
   }
-  std::vector<std::unique_ptr<Watch>> all;
+  std::vector<std::unique_ptr<LaunchHooks>> all;
 };
 
 }  // namespace
 
-// A program's memory and streams are seen from the start.
-__attribute__((constructor)) void begin_session() {
-  if (std::getenv("KERNKIT_TOOLS_FOLDER") != nullptr) Session::of_process();
-}
+// Before other constructors, so that a program's memory and streams are seen from the start.
+__attribute__((constructor(101))) void begin_session() { tools = &Session::of_process(); }
 
 Session& Session::of_process() {
   static auto& session = *new Session;  // launches may come until the process ends
@@ -101,14 +101,14 @@ Session::Session() {
   if (is_asked_for("synccheck") && is_warn(std::getenv("KERNKIT_SYNCCHECK_DETECT_LEVEL"))) {
     sync_ledgers_.push_back(&barriers_of_program_);
   }
-  simulator::note_call = [](const char* function, cudaError_t error, const std::string& why) {
+  runtime_hooks.call_failed = [](const char* function, cudaError_t error, const std::string& why) {
     of_process().note_call(function, error, why);
   };
-  std::atexit([] { of_process().end(); });
+  std::atexit([] { of_process().end_process(); });
   write();
 }
 
-void Session::end() {
+void Session::end_process() {
   const std::lock_guard<std::recursive_mutex> of_runtime(state().mutex);
   process_.synchronised = !has_unwaited_kernels();
   for (size_t device = 0; device < state().devices.size(); ++device) {
@@ -134,43 +134,49 @@ void Session::write() const {
   std::fprintf(stderr, "kernkit: %s cannot be written\n", path.c_str());
 }
 
-std::unique_ptr<Watch> Session::begin(const Kernel& kernel, const Module& module,
-                                      const std::string& name, dim3 grid, dim3 block,
-                                      size_t dynamic_shared_bytes, bool whole,
-                                      const KnownWork* dependent) {
+std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
+                                            const std::shared_ptr<void>& known_work) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const bool knows_writes = whole && !init_ledgers_.empty();
+  const bool knows_writes = launch.runs_all_blocks && !init_ledgers_.empty();
   if (!knows_writes) Written::of_process().forget();
   if (totals_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !knows_writes) {
     return nullptr;
   }
-  if (kernel.instrumented == nullptr)
-    kernel.instrumented = std::make_shared<InstrumentedKernel>(kernel, module);
-  auto tools = std::make_unique<Tools>();
+  const Kernel& kernel = launch.kernel;
+  if (kernel.instrumented == nullptr) {
+    kernel.instrumented = std::make_shared<InstrumentedKernel>(kernel, launch.module);
+  }
+  auto hooks = std::make_unique<HooksOfLaunch>();
   if (!totals_.empty()) {
-    const LaunchShape shape{uint64_t{block.x} * block.y * block.z, dynamic_shared_bytes, 1};
-    tools->all.push_back(std::make_unique<Counts>(*kernel.instrumented, name, shape, totals_));
+    const LaunchShape shape{count(launch.block), launch.dynamic_shared_bytes, 1};
+    hooks->all.push_back(
+        std::make_unique<Counts>(*kernel.instrumented, launch.name, shape, totals_));
   }
   if (!race_ledgers_.empty()) {
-    tools->all.push_back(std::make_unique<SharedRaces>(*kernel.instrumented, race_ledgers_));
-    tools->all.push_back(std::make_unique<GlobalRaces>(kernel.instrumented, name, race_ledgers_,
-                                                       grid, block, dependent));
+    hooks->all.push_back(std::make_unique<SharedRaces>(*kernel.instrumented, race_ledgers_));
+    hooks->all.push_back(std::make_unique<GlobalRaces>(
+        kernel.instrumented, launch.name, race_ledgers_, launch.grid, launch.block,
+        static_cast<const KnownWork*>(known_work.get())));
   }
   if (knows_writes) {
-    tools->all.push_back(std::make_unique<InitWatch>(*kernel.instrumented, init_ledgers_));
+    hooks->all.push_back(std::make_unique<InitWatch>(*kernel.instrumented, init_ledgers_));
   }
-  if (!sync_ledgers_.empty()) tools->all.push_back(std::make_unique<EndedThreads>(sync_ledgers_));
-  return tools;
+  if (!sync_ledgers_.empty()) hooks->all.push_back(std::make_unique<EndedThreads>(sync_ledgers_));
+  return hooks;
 }
 
 // What compute-sanitizer has no tool of its own for, such as a trap, its memcheck reports.
-void Session::note(const std::string& kernel, const PtxResult& result) {
+std::shared_ptr<void> Session::known_work() const {
+  return std::make_shared<KnownWork>(ptx::known_work());
+}
+
+void Session::end(const std::string& kernel, const std::string& sentence, const char* tool_name) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (folder_.empty()) return;
-  if (!result.sentence.empty()) {
-    const std::string tool = result.tool;
-    findings_.push_back({tool == "program" ? "memcheck" : tool, kernel, result.sentence});
-    process_.stopped.push_back(result.sentence);
+  if (!sentence.empty()) {
+    const std::string tool = tool_name;
+    findings_.push_back({tool == "program" ? "memcheck" : tool, kernel, sentence});
+    process_.stopped.push_back(sentence);
   }
   const size_t found =
       findings_.size() + races_of_program_.findings().size() + uses_of_program_.findings().size();
@@ -194,8 +200,6 @@ void Session::note_call(const char* function, cudaError_t error, const std::stri
 }
 
 }  // namespace ptx
-
-void begin_session() { (void)ptx::Session::of_process(); }
 
 namespace {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "hooks.h"
 #include "ptx/machine/block.h"
 #include "ptx/machine/grid.h"
-#include "ptx/machine/tool_hooks.h"
 #include "tools/counts.h"
 #include "tools/ended_threads.h"
 #include "tools/findings.h"
@@ -21,7 +21,7 @@
 
 namespace kernkit::simulator::ptx {
 
-class Session {
+class Session : public Tools {
  public:
   static Session& of_process();
 
@@ -38,23 +38,23 @@ class Session {
   }
   /// The tools of a launch, of which not all blocks may run; null where none is on. The kernel
   /// that then runs is the instrumented one. `dependent`: see GlobalRaces.
-  std::unique_ptr<Watch> begin(const Kernel& kernel, const Module& module, const std::string& name,
-                               dim3 grid, dim3 block, size_t dynamic_shared_bytes, bool whole,
-                               const KnownWork* dependent);
+  std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
+                                     const std::shared_ptr<void>& known_work) override;
+  std::shared_ptr<void> known_work() const override;
   /// Those that races are told.
   std::vector<RaceLedger*> race_ledgers() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return race_ledgers_;
   }
   /// What the launch did wrong counts as found by the tool that it is of.
-  void note(const std::string& kernel, const PtxResult& result);
+  void end(const std::string& kernel, const std::string& sentence, const char* tool) override;
   /// A call of the host returned an error.
   void note_call(const char* function, cudaError_t error, const std::string& why);
 
  private:
   Session();
   /// At the end of the process: what streams have left runs, and all is written.
-  void end();
+  void end_process();
   void write() const;
   std::vector<CounterTotals*>& of(CounterTotals*) { return totals_; }
   std::vector<RaceLedger*>& of(RaceLedger*) { return race_ledgers_; }

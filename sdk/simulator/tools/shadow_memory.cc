@@ -23,7 +23,7 @@ struct WrittenSteps {
       default: return;
     }
   }
-  static inline decltype(tell_memory) before = nullptr;  // who was told before
+  static inline decltype(RuntimeHooks::memory) before = nullptr;  // who was told before
 };
 
 Written& Written::of_process() {
@@ -33,7 +33,7 @@ Written& Written::of_process() {
 
 void Written::keep() {
   if (WrittenSteps::before != nullptr) return;
-  WrittenSteps::before = std::exchange(tell_memory, WrittenSteps::note);
+  WrittenSteps::before = std::exchange(runtime_hooks.memory, WrittenSteps::note);
 }
 
 WrittenPiece Written::piece_around(uint64_t address) const {

@@ -17,7 +17,7 @@ const char* const kPast[] = {"", "loaded", "stored", "updated", "copied"};
 
 }  // namespace
 
-class SharedRaces::OfBlock : public BlockWatch {
+class SharedRaces::OfBlock : public BlockHooks {
   struct Seen {
     uint32_t time = 0;  // 0: never
     uint32_t operation = 0;
@@ -188,7 +188,7 @@ class SharedRaces::OfBlock : public BlockWatch {
   RacesFound races_;
 };
 
-std::unique_ptr<BlockWatch> SharedRaces::of(Block& block) {
+std::unique_ptr<BlockHooks> SharedRaces::of(Block& block) {
   return std::make_unique<OfBlock>(*this, block);
 }
 

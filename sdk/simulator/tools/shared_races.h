@@ -6,18 +6,18 @@
 #include <memory>
 #include <vector>
 
+#include "hooks.h"
 #include "ptx/machine/block.h"
-#include "ptx/machine/tool_hooks.h"
+#include "ptx/machine/instrumented_kernel.h"
 #include "tools/findings.h"
-#include "tools/instrumented_kernel.h"
 
 namespace kernkit::simulator::ptx {
 
-class SharedRaces : public Watch {
+class SharedRaces : public LaunchHooks {
  public:
   SharedRaces(const InstrumentedKernel& instrumented, std::vector<RaceLedger*> ledgers)
       : instrumented_(instrumented), ledgers_(std::move(ledgers)) {}
-  std::unique_ptr<BlockWatch> of(Block& block) override;
+  std::unique_ptr<BlockHooks> of(Block& block) override;
 
  private:
   class OfBlock;

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ptx/machine/access.h"
 #include "ptx/machine/window.h"
-#include "ptx/semantics/access.h"
-#include "ptx/semantics/matrix.h"
+#include "ptx/simd/fragment_layout.h"
 
 namespace kernkit::simulator::ptx {
 namespace {

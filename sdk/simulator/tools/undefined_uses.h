@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ptx/machine/block.h"
+#include "ptx/machine/instrumented_kernel.h"
 #include "tools/findings.h"
-#include "tools/instrumented_kernel.h"
 
 namespace kernkit::simulator::ptx {
 

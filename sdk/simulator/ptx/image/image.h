@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "device_memory.h"
 #include "ptx/decode/decoder.h"
-#include "ptx/machine/memory.h"
 #include "ptx/parser/module.h"
 
 namespace kernkit::simulator::ptx {

@@ -64,12 +64,12 @@ Block::Block(const Launch& its_launch)
     for (const SpecialRegister& special : kernel.specials) set_special(warp, special);
     order_.push_back(i);
   }
-  if (launch.watch != nullptr) watch = launch.watch->of(*this);
+  if (launch.hooks != nullptr) hooks = launch.hooks->of(*this);
 }
 
 void Block::start(uint3 its_index, uint64_t random) {
   index = its_index;
-  if (watch != nullptr) watch->starts();
+  if (hooks != nullptr) hooks->starts();
   // Another byte than global memory has.
   std::fill(shared.begin(), shared.end(), static_cast<unsigned char>(launch.poison ^ 0x5a));
   std::fill_n(shared.data() + launch.kernel.reserved_begin, launch.kernel.reserved_bytes,
@@ -138,7 +138,7 @@ bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint3
     barrier.count = count;
     in_use_ |= kLane[number];
   }
-  if (watch != nullptr) watch->arrives(warp, number, operation.mode == 1);
+  if (hooks != nullptr) hooks->arrives(warp, number, operation.mode == 1);
   const Kernel& kernel = launch.kernel;
   const bool arrives = operation.mode == 1 || barrier.first->mode == 1;
   if (barrier.first->mode != operation.mode && !arrives) {
@@ -196,7 +196,7 @@ void Block::end(Warp& warp, uint32_t lanes) {
 // Mode of a barrier: 0 plain, 1 arrives only, 2 popc, 3 and, 4 or.
 void Block::leave_barrier(uint32_t number) {
   Barrier& barrier = barriers_[number];
-  if (watch != nullptr) watch->opens(number);
+  if (hooks != nullptr) hooks->opens(number);
   for (Warp& warp : warps) {
     for (Part& part : warp.parts) {
       if (part.state != Part::kWaits || part.barrier != number) continue;

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "device_memory.h"
+#include "hooks.h"
 #include "ptx/machine/heap.h"
 #include "ptx/machine/kernel.h"
-#include "ptx/machine/memory.h"
-#include "ptx/machine/tool_hooks.h"
 #include "ptx/machine/warp.h"
 
 namespace kernkit::simulator::ptx {
@@ -29,7 +29,7 @@ struct Launch {
   unsigned char poison;
   unsigned char* grid_barrier;  // for cooperative groups, which find it by %envreg1 and 2
   Heap& heap;
-  Watch* watch = nullptr;  // of tools, and their kernel
+  LaunchHooks* hooks = nullptr;  // of tools, whose kernel is the instrumented one
   const InstrumentedKernel* instrumented = nullptr;
 };
 
@@ -72,7 +72,7 @@ struct Block {
   unsigned threads;
   std::vector<unsigned char> shared;
   std::vector<Warp> warps;
-  std::unique_ptr<BlockWatch> watch;
+  std::unique_ptr<BlockHooks> hooks;
 
  private:
   unsigned expected(unsigned count) const;

@@ -88,14 +88,14 @@ class GridRun {
 
   unsigned processors() {
     const uint64_t work = schedule_.runs() * count(launch_.block) * launch_.kernel.code.size();
-    if (launch_.watch != nullptr && launch_.watch->needs_order()) return 1;
+    if (launch_.hooks != nullptr && launch_.hooks->needs_order()) return 1;
     if (work < kLarge || (settings_.seed != 0 && !settings_.spreads)) return 1;
     const std::vector<Operation>& code = launch_.kernel.code;
     each_for_itself_ = std::all_of(code.begin(), code.end(), [&](const Operation& operation) {
       return is_independent(launch_.kernel, operation);
     });
     // Nor does what tools say: with one, blocks that see each other run in their order.
-    const bool is_ordered = settings_.seed != 0 || launch_.watch != nullptr || !kStoresInOrder;
+    const bool is_ordered = settings_.seed != 0 || launch_.hooks != nullptr || !kStoresInOrder;
     if (is_ordered && !each_for_itself_) return 1;
     return std::max(1u, std::thread::hardware_concurrency());
   }

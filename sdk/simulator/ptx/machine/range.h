@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Range and Window: memory that a kernel may touch.
+// Window: memory that a kernel counts from 0 on.
 #pragma once
 
 #include <cstdint>
 
+#include "device_memory.h"
 #include "kernkit/base/inline.h"
 
 namespace kernkit::simulator::ptx {
-
-/// By addresses of the process.
-struct Range {
-  uint64_t begin = 1, end = 0;  // none
-};
 
 /// Memory that a kernel counts from 0 on. That of lane l begins `l * bytes_of_lane` behind `begin`.
 struct Window {

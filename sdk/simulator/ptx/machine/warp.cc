@@ -162,8 +162,8 @@ void Warp::meet(const Operation& operation, uint32_t lanes_here) {
     mask = group;
     operation.run(*this, operation);
     steps_passed.add();
-    if (block->watch != nullptr && operation.mode == kOnlySynchronises)
-      block->watch->meets(*this, group);
+    if (block->hooks != nullptr && operation.mode == kOnlySynchronises)
+      block->hooks->meets(*this, group);
     complete |= group;
   }
   if (parts.empty()) {
@@ -229,7 +229,7 @@ bool Warp::meet_across_places() {
       if (only_meets(part) && members_of(part) == members) there |= part.mask;
     }
     if ((members & live & ~there) != 0) continue;
-    if (block->watch != nullptr) block->watch->meets(*this, there);
+    if (block->hooks != nullptr) block->hooks->meets(*this, there);
     for (Part& part : parts) {
       if (!only_meets(part) || members_of(part) != members) continue;
       part.state = Part::kReady;
@@ -260,7 +260,7 @@ void Warp::run_straight(const Operation* code) {
 
 Warp::Stop Warp::run() {
   const Operation* code = block->launch.kernel.code.data();
-  BlockWatch* const watch = block->watch.get();
+  BlockHooks* const hooks = block->hooks.get();
   if (active == 0) pick();
   int turn = kTurn;
   while (active != 0) {
@@ -268,7 +268,7 @@ Warp::Stop Warp::run() {
     const Operation& operation = code[pc];
     const uint32_t here = lanes_of(operation);
     const uint32_t before = pc;
-    if (watch != nullptr && operation.flow != Flow::kNext) watch->decides(*this, operation, here);
+    if (hooks != nullptr && operation.flow != Flow::kNext) hooks->decides(*this, operation, here);
     switch (operation.flow) {
       case Flow::kNext: break;  // where another part is
       case Flow::kBranch: branch(operation, here); break;

@@ -5,7 +5,7 @@
 
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
-#include "ptx/semantics/access.h"
+#include "ptx/machine/access.h"
 #include "ptx/semantics/type_dispatch.h"
 #include "schedule/progress.h"
 

@@ -8,8 +8,8 @@
 #include "ptx/isa/semantics.h"
 #include "ptx/machine/block.h"
 #include "ptx/machine/fault.h"
-#include "ptx/machine/printf.h"
 #include "ptx/machine/window.h"
+#include "ptx/semantics/printf.h"
 #include "ptx/semantics/type_dispatch.h"
 
 namespace kernkit::simulator::ptx {

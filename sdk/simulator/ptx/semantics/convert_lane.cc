@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "kernkit/types/small_float.h"
-#include "ptx/semantics/half.h"
-#include "ptx/semantics/lanes.h"
+#include "ptx/simd/half_formats.h"
+#include "ptx/simd/lanes.h"
 
 namespace kernkit::simulator::ptx {
 namespace {

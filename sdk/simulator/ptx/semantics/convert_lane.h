@@ -4,7 +4,7 @@
 
 #include "ptx/machine/warp.h"
 #include "ptx/parser/type.h"
-#include "ptx/semantics/real.h"
+#include "ptx/simd/real_formats.h"
 
 namespace kernkit::simulator::ptx {
 

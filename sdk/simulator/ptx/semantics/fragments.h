@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ptx/decode/decoder.h"
-#include "ptx/semantics/matrix.h"
+#include "ptx/simd/fragment_layout.h"
 
 namespace kernkit::simulator::ptx {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Half Precision Floating-Point Instructions", and the same of .bf16.
-#include "ptx/semantics/half.h"
+#include "ptx/simd/half_formats.h"
 
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions": ldmatrix, stmatrix and mma.
-#include "ptx/semantics/matrix.h"
+#include "ptx/simd/fragment_layout.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,8 +11,8 @@
 
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
+#include "ptx/machine/access.h"
 #include "ptx/machine/fault.h"
-#include "ptx/semantics/access.h"
 #include "ptx/semantics/fragments.h"
 #include "ptx/simd/matrix.h"
 

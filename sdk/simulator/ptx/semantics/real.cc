@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Floating-Point Instructions", of 32 and 64 bits.
-#include "ptx/semantics/real.h"
+#include "ptx/simd/real_formats.h"
 
 #include <cfenv>
 

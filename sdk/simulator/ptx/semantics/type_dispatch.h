@@ -3,8 +3,8 @@
 #pragma once
 
 #include "ptx/decode/decoder.h"
-#include "ptx/semantics/half.h"
-#include "ptx/semantics/lanes.h"
+#include "ptx/simd/half_formats.h"
+#include "ptx/simd/lanes.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

@@ -7,8 +7,8 @@
 
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
-#include "ptx/semantics/real.h"
 #include "ptx/semantics/type_dispatch.h"
+#include "ptx/simd/real_formats.h"
 #include "ptx/simd/shuffle.h"
 
 namespace kernkit::simulator::ptx {

@@ -6,7 +6,7 @@
 
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
-#include "ptx/semantics/access.h"
+#include "ptx/machine/access.h"
 #include "ptx/semantics/fragments.h"
 
 namespace kernkit::simulator::ptx {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "ptx/semantics/lanes.h"
+#include "ptx/simd/lanes.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

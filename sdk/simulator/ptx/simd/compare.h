@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "ptx/isa/comparison.h"
-#include "ptx/semantics/half.h"
-#include "ptx/semantics/lanes.h"
+#include "ptx/simd/half_formats.h"
+#include "ptx/simd/lanes.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

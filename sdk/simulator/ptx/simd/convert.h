@@ -2,8 +2,8 @@
 // The usual forms of cvt on 32 lanes.
 #pragma once
 
-#include "ptx/semantics/half.h"
-#include "ptx/semantics/lanes.h"
+#include "ptx/simd/half_formats.h"
+#include "ptx/simd/lanes.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

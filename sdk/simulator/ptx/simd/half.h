@@ -2,8 +2,8 @@
 // Arithmetic on 32 or 64 numbers of 16 bits.
 #pragma once
 
-#include "ptx/semantics/half.h"
-#include "ptx/semantics/lanes.h"
+#include "ptx/simd/half_formats.h"
+#include "ptx/simd/lanes.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

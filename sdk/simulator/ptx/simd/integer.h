@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "ptx/semantics/lanes.h"
+#include "ptx/simd/lanes.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

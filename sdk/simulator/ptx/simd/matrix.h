@@ -10,9 +10,9 @@
 #include "kernkit/types/small_float.h"
 #include "ptx/machine/block.h"
 #include "ptx/machine/kernel.h"
-#include "ptx/semantics/half.h"
-#include "ptx/semantics/lanes.h"
-#include "ptx/semantics/matrix.h"
+#include "ptx/simd/fragment_layout.h"
+#include "ptx/simd/half_formats.h"
+#include "ptx/simd/lanes.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "ptx/semantics/lanes.h"
-#include "ptx/semantics/strided_access.h"
+#include "ptx/simd/lanes.h"
+#include "ptx/simd/strided_access.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

@@ -2,7 +2,7 @@
 // mov, which also packs and unpacks, selp and cvta on 32 lanes.
 #pragma once
 
-#include "ptx/semantics/lanes.h"
+#include "ptx/simd/lanes.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

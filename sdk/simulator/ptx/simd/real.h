@@ -2,8 +2,8 @@
 // Arithmetic on 32 lanes in single and double precision, rounded to nearest.
 #pragma once
 
-#include "ptx/semantics/lanes.h"
-#include "ptx/semantics/real.h"
+#include "ptx/simd/lanes.h"
+#include "ptx/simd/real_formats.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

@@ -175,13 +175,13 @@ TEST_F(PtxRaces, OfEachBlockForItself) {
 }
 
 TEST_F(PtxRaces, OnlyWhileItLives) {
-  const auto told = tell_order;
+  const auto told = runtime_hooks.order;
   {
     const RaceCheck check;
     { const RaceCheck second; }
-    EXPECT_NE(tell_order, tell_nobody);
+    EXPECT_NE(runtime_hooks.order, ignore_order);
   }
-  EXPECT_EQ(tell_order, told);  // the runtime's work costs what it did
+  EXPECT_EQ(runtime_hooks.order, told);  // the runtime's work costs what it did
   EXPECT_EQ(races("ret;"), "none");
 }
 

@@ -2,11 +2,11 @@
 // InstrumentedKernel: a kernel whose operations come to a tool before and after they run.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ptx/machine/kernel.h"
-#include "tools/definedness.h"
 
 namespace kernkit::simulator::ptx {
 
@@ -23,8 +23,8 @@ struct InstrumentedKernel {
   std::vector<Line> lines;
   // Of each operation:
   std::vector<Run> runs;
-  std::vector<uint32_t> line_of;           // a number of `lines`
-  mutable std::vector<BitPlan> bit_plans;  // made at the first launch with InitWatch
+  std::vector<uint32_t> line_of;              // a number of `lines`
+  mutable std::shared_ptr<void> definedness;  // made by initcheck at its first launch
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernkit/float.h"
-#include "ptx/semantics/real.h"
+#include "ptx/simd/real_formats.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

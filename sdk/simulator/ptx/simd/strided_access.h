@@ -5,9 +5,9 @@
 
 #include <utility>
 
+#include "ptx/machine/access.h"
 #include "ptx/machine/simd_target.h"
 #include "ptx/machine/window.h"
-#include "ptx/semantics/access.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

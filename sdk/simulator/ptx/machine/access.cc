@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ptx/semantics/access.h"
+#include "ptx/machine/access.h"
 
 #include <algorithm>
 
@@ -7,7 +7,6 @@
 #include "ptx/machine/block.h"
 #include "ptx/machine/fault.h"
 #include "ptx/machine/window.h"
-#include "ptx/semantics/lanes.h"
 
 namespace kernkit::simulator::ptx {
 namespace {
@@ -114,13 +113,13 @@ void read_addresses(Warp& warp, const Operation& operation, uint64_t* to) {
   const auto offset = static_cast<uint64_t>(operation.offset);
   if (operation.address_size == 8) {
     const auto* base = warp.lanes<uint64_t>(operation.address);
-    each_lane([&](int l) { to[l] = base[l] + offset; });
+    for (int l = 0; l < 32; ++l) to[l] = base[l] + offset;
   } else if (operation.address_size == 4) {
     const auto* base = warp.lanes<uint32_t>(operation.address);
     const auto small = static_cast<uint32_t>(offset);
-    each_lane([&](int l) { to[l] = base[l] + small; });
+    for (int l = 0; l < 32; ++l) to[l] = base[l] + small;
   } else {
-    each_lane([&](int l) { to[l] = offset; });
+    for (int l = 0; l < 32; ++l) to[l] = offset;
   }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ptx/machine/printf.h"
+#include "ptx/semantics/printf.h"
 
 #include <cstdio>
 #include <cstring>
 
-#include "ptx/semantics/access.h"
+#include "ptx/machine/access.h"
 
 namespace kernkit::simulator::ptx {
 namespace {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/instrumented_kernel.h"
+#include "ptx/machine/instrumented_kernel.h"
 
 #include <map>
 #include <tuple>
 
+#include "hooks.h"
 #include "ptx/machine/block.h"
-#include "ptx/machine/tool_hooks.h"
 
 namespace kernkit::simulator::ptx {
 namespace {
 
 void run_instrumented(Warp& warp, const Operation& operation) {
   const Block& block = *warp.block;
-  block.watch->before(warp, operation);
+  block.hooks->before(warp, operation);
   block.launch.instrumented->runs[operation.number](warp, operation);
-  block.watch->after(warp, operation);
+  block.hooks->after(warp, operation);
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeviceMemory: which memory of the process a kernel may access.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace kernkit::simulator {
+
+/// Addresses of the process, from `begin` to before `end`; empty by default.
+struct Range {
+  uint64_t begin = 1, end = 0;
+};
+
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  /// The accessible memory around an address; empty for an address that is not accessible.
+  virtual Range range_of(uint64_t address) const = 0;
+  /// Where an address is that is not accessible: "4 bytes behind an allocation of 400 bytes".
+  virtual std::string place_of(uint64_t address) const = 0;
+};
+
+}  // namespace kernkit::simulator

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executors of the process, and what they need of the runtime.
+#include <algorithm>
+
+#include "executor.h"
+#include "runtime/ranges.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+namespace {
+
+// Never destroyed, as the runtime's state.
+std::vector<KernelExecutor*>& all_executors() {
+  static auto& all = *new std::vector<KernelExecutor*>{fiber_executor()};
+  return all;
+}
+
+std::map<void*, Allocation>::const_iterator around(uint64_t address) {
+  const auto& all = state().allocations;
+  auto found = all.upper_bound(reinterpret_cast<void*>(address));
+  return found == all.begin() ? all.end() : std::prev(found);
+}
+
+class AllocatedMemory : public DeviceMemory {
+ public:
+  Range range_of(uint64_t address) const override {
+    const auto found = around(address);
+    if (found == state().allocations.end() || !found->second.live) return {};
+    const auto begin = reinterpret_cast<uint64_t>(found->first);
+    Range range{begin, begin + found->second.size};
+    if (address >= range.end) return {};
+    for (const auto& [memory, size] : found->second.closed) {
+      const auto first = reinterpret_cast<uint64_t>(memory);
+      if (address >= first && address < first + size) return {};
+      if (first + size <= address) range.begin = std::max(range.begin, first + size);
+      if (first > address) range.end = std::min(range.end, first);
+    }
+    return range;
+  }
+
+  std::string place_of(uint64_t address) const override {
+    const std::string freed = freed_text(reinterpret_cast<const void*>(address));
+    const auto found = around(address);
+    if (found == state().allocations.end()) {
+      return freed.empty() ? "that are in no allocation" : "at " + freed;
+    }
+    const auto begin = reinterpret_cast<uint64_t>(found->first);
+    const uint64_t size = found->second.size;
+    const std::string allocation = " an allocation of " + bytes_text(size);
+    if (address < begin + size) {
+      return "at byte " + std::to_string(address - begin) + " of" + allocation +
+             (!found->second.live ? " that its graph has not allocated or has freed"
+                                  : " that is closed there");
+    }
+    if (!freed.empty()) return "at " + freed;
+    constexpr uint64_t kNear = 1 << 20;
+    if (address - begin - size > kNear) return "that are in no allocation";
+    return bytes_text(address - begin - size) + " behind" + allocation;
+  }
+};
+
+}  // namespace
+
+void register_executor(KernelExecutor* executor) { all_executors().push_back(executor); }
+const std::vector<KernelExecutor*>& executors() { return all_executors(); }
+
+KernelExecutor* executor_of(const KernelInfo& kernel) {
+  // The code of a kernel that a module holds is read only where kernels run.
+  const bool is_in_module = kernel.invoke == nullptr;
+  if (is_in_module && (!state().run_kernels || state().modules.count(kernel.module) == 0)) {
+    return nullptr;
+  }
+  for (KernelExecutor* executor : all_executors()) {
+    if (executor->runs(kernel)) return executor;
+  }
+  return nullptr;
+}
+
+bool is_variable(const void* address, cudaPointerAttributes* attributes) {
+  return std::any_of(all_executors().begin(), all_executors().end(),
+                     [&](KernelExecutor* executor) { return executor->owns(address, attributes); });
+}
+
+bool find_variable(const void* address, VariableRange* variable) {
+  return std::any_of(all_executors().begin(), all_executors().end(), [&](KernelExecutor* executor) {
+    return executor->find_variable(address, variable);
+  });
+}
+
+ExecutionContext execution_context() {
+  return {thread_state().device, current_device().compute_capability, state().generation};
+}
+const Settings& execution_settings() { return state().settings; }
+const DeviceMemory& allocated_memory() {
+  static const AllocatedMemory memory;
+  return memory;
+}
+std::recursive_mutex& runtime_mutex() { return state().mutex; }
+
+}  // namespace kernkit::simulator
