@@ -39,7 +39,7 @@ kernkit_switch_stack:
 namespace kernkit::simulator {
 namespace {
 
-#if defined(KERNKIT_ASAN) || defined(KERNKIT_TSAN)
+#if defined(KERNKIT_SIMULATOR_ASAN) || defined(KERNKIT_TSAN)
 constexpr size_t kStackSize = size_t{256} * 1024;
 #else
 constexpr size_t kStackSize = size_t{64} * 1024;
@@ -65,7 +65,7 @@ Fiber::Fiber() {
 }
 
 Fiber::~Fiber() {
-  open_memory(memory_, page_size() + kStackSize);
+  unpoison_memory(memory_, page_size() + kStackSize);
 #if defined(KERNKIT_TSAN)
   if (race_fiber_ != nullptr) __tsan_destroy_fiber(race_fiber_);
 #endif
@@ -76,10 +76,10 @@ void Fiber::start(Entry entry, void* argument) {
   entry_ = entry;
   argument_ = argument;
   unsigned char* stack = memory_ + page_size();
-#if defined(KERNKIT_ASAN)
+#if defined(KERNKIT_SIMULATOR_ASAN)
   // Functions that have ended left nothing behind, but for the outermost ones.
   const size_t used = finished_ ? 4096 : kStackSize;
-  open_memory(stack + kStackSize - used, used);
+  unpoison_memory(stack + kStackSize - used, used);
   finished_ = false;
   fake_stack_ = nullptr;
 #endif
@@ -122,12 +122,12 @@ void Fiber::run() {
 
 // On the fiber's stack, after a switch to it and before one from it.
 void Fiber::switch_in() {
-#if defined(KERNKIT_ASAN)
+#if defined(KERNKIT_SIMULATOR_ASAN)
   __sanitizer_finish_switch_fiber(fake_stack_, &resumer_bottom_, &resumer_size_);
 #endif
 }
 void Fiber::switch_out() {
-#if defined(KERNKIT_ASAN)
+#if defined(KERNKIT_SIMULATOR_ASAN)
   __sanitizer_start_switch_fiber(&fake_stack_, resumer_bottom_, resumer_size_);
 #endif
 #if defined(KERNKIT_TSAN)
@@ -136,7 +136,7 @@ void Fiber::switch_out() {
 }
 
 void Fiber::resume() {
-#if defined(KERNKIT_ASAN)
+#if defined(KERNKIT_SIMULATOR_ASAN)
   __sanitizer_start_switch_fiber(&resumer_fake_stack_, memory_ + page_size(), kStackSize);
 #endif
 #if defined(KERNKIT_TSAN)
@@ -149,7 +149,7 @@ void Fiber::resume() {
 #else
   swapcontext(&resumer_, &context_);
 #endif
-#if defined(KERNKIT_ASAN)
+#if defined(KERNKIT_SIMULATOR_ASAN)
   __sanitizer_finish_switch_fiber(resumer_fake_stack_, nullptr, nullptr);
 #endif
 }

@@ -58,7 +58,7 @@ class Fiber {
   ucontext_t context_;
   ucontext_t resumer_;
 #endif
-#if defined(KERNKIT_ASAN)
+#if defined(KERNKIT_SIMULATOR_ASAN)
   void* fake_stack_ = nullptr;
   void* resumer_fake_stack_ = nullptr;
   const void* resumer_bottom_ = nullptr;

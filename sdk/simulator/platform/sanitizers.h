@@ -2,8 +2,9 @@
 // Which sanitizers this is compiled with, and what they ask of who switches stacks.
 #pragma once
 
+#include <cstddef>
+
 #include "hooks.h"
-#include "kernkit/testing/closed_memory.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(KERNKIT_SIMULATOR_TSAN)
 #define KERNKIT_TSAN 1
@@ -13,12 +14,26 @@
 #endif
 #endif
 
-// Source of the declarations: sanitizer/common_interface_defs.h, tsan_interface.h.
-#if defined(KERNKIT_ASAN)
+#if defined(__SANITIZE_ADDRESS__)
+#define KERNKIT_SIMULATOR_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KERNKIT_SIMULATOR_ASAN 1
+#endif
+#endif
+
+// Source of the declarations: sanitizer/asan_interface.h, common_interface_defs.h,
+// tsan_interface.h.
+#if defined(KERNKIT_SIMULATOR_ASAN)
+#define KERNKIT_SIMULATOR_NO_ASAN __attribute__((no_sanitize("address")))
 extern "C" {
+void __asan_poison_memory_region(const volatile void* memory, size_t size);
+void __asan_unpoison_memory_region(const volatile void* memory, size_t size);
 void __sanitizer_start_switch_fiber(void** fake_stack, const void* bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void* fake_stack, const void** bottom, size_t* size);
 }
+#else
+#define KERNKIT_SIMULATOR_NO_ASAN
 #endif
 #if defined(KERNKIT_TSAN)
 extern "C" {
@@ -37,7 +52,19 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 
 namespace kernkit::simulator {
 
-using testing::close_memory, testing::open_memory;
+/// From here on AddressSanitizer reports an access to this memory, and no longer. It records for
+/// each 8 bytes how many of the first are accessible: where poisoned memory ends between two
+/// multiples of 8, up to 7 bytes before its end stay accessible.
+inline void poison_memory([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
+#if defined(KERNKIT_SIMULATOR_ASAN)
+  __asan_poison_memory_region(memory, size);
+#endif
+}
+inline void unpoison_memory([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
+#if defined(KERNKIT_SIMULATOR_ASAN)
+  __asan_unpoison_memory_region(memory, size);
+#endif
+}
 
 #if defined(KERNKIT_TSAN)
 inline constexpr bool kRaceDetector = true;
@@ -93,8 +120,8 @@ struct RaceContext {
 
 /// Of `capacity` bytes, only the first `size` may be touched.
 inline void limit_allocation(void* memory, size_t size, size_t capacity) {
-  open_memory(memory, size);
-  close_memory(static_cast<char*>(memory) + size, capacity - size);
+  unpoison_memory(memory, size);
+  poison_memory(static_cast<char*>(memory) + size, capacity - size);
 }
 
 }  // namespace kernkit::simulator

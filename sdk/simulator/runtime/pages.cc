@@ -25,7 +25,7 @@ size_t page() {
 // Behind the last byte. Not more is told to AddressSanitizer, which writes a byte for each eight.
 size_t rest_of_page(size_t size) { return round_up(size, page()) - size; }
 
-#if defined(KERNKIT_ASAN) || defined(KERNKIT_TSAN)
+#if defined(KERNKIT_SIMULATOR_ASAN) || defined(KERNKIT_TSAN)
 constexpr bool kReserves = false;  // the sanitizers follow the C library's memory
 #else
 constexpr bool kReserves = true;
@@ -133,14 +133,14 @@ void* take_pages(size_t size) {
   auto* first = static_cast<char*>(memory);
   mprotect(first, page(), PROT_NONE);
   mprotect(first + whole - page(), page(), PROT_NONE);
-  close_memory(first + page() + size, rest_of_page(size));
+  poison_memory(first + page() + size, rest_of_page(size));
   return first + page();
 }
 
 void give_back_pages(char* memory, size_t size) {
   const size_t whole = round_up(size, page()) + 2 * page();
   char* first = memory - page();
-  open_memory(memory + size, rest_of_page(size));
+  unpoison_memory(memory + size, rest_of_page(size));
   if (!is_reserved(memory)) {
     munmap(first, whole);
     return;

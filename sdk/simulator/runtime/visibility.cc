@@ -12,14 +12,14 @@ int living = 0;
 void show(bool visible) {
   for (const auto& [pointer, allocation] : state().allocations) {
     if (allocation.type != cudaMemoryTypeDevice || allocation.sparse) continue;
-    (visible ? open_memory : close_memory)(pointer, allocation.size);
+    (visible ? unpoison_memory : poison_memory)(pointer, allocation.size);
   }
 }
 
 void close_to_kernels(bool close) {
   for (const auto& [pointer, allocation] : state().allocations) {
     for (const auto& [memory, size] : allocation.closed) {
-      (close ? close_memory : open_memory)(memory, size);
+      (close ? poison_memory : unpoison_memory)(memory, size);
     }
   }
 }

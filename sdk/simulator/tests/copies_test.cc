@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "kernkit/base/asan.h"
 #include "kernkit/simulator/runtime.h"
+#include "sanitizers.h"
 
 namespace kernkit::simulator {
 namespace {
@@ -165,7 +165,7 @@ TEST_F(CudaCopies, WhatCannotBeFreed) {
 // Memory that the host's malloc() returns never has an address that cudaFree() took back, so that
 // the host's side of a copy is checked too.
 TEST_F(CudaCopies, FreedMemoryIsNoMemoryOfTheHost) {
-#if defined(KERNKIT_ASAN) || defined(__SANITIZE_THREAD__)
+#if defined(TEST_WITH_ASAN) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "AddressSanitizer reports it itself";
 #endif
   char* other = nullptr;

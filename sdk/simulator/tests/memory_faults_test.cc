@@ -2,7 +2,6 @@
 // What kernels do wrong with memory: each has a fault. AddressSanitizer sees those that touch what
 // is not theirs.
 #include "faults_fixture.h"
-#include "kernkit/cuda/dynamic_shared.h"
 #include "sanitizers.h"
 
 namespace faulty {
@@ -12,7 +11,7 @@ __global__ void past_the_end(float* x, int n) {
   if (i <= n) x[i] = 1;
 }
 __global__ void past_shared(float* x) {
-  float* memory = kernkit::cuda::dynamic_shared<float>();
+  float* memory = static_cast<float*>(kernkit::simulator::dynamic_shared_memory());
   memory[threadIdx.x] = 1;
   x[threadIdx.x] = memory[threadIdx.x];
 }
@@ -39,7 +38,7 @@ __global__ void unwritten_shared(int* x, int n) {
   x[threadIdx.x] = tile[63 - threadIdx.x];
 }
 __global__ void unwritten_dynamic(int* x) {
-  x[threadIdx.x] = kernkit::cuda::dynamic_shared<int>()[threadIdx.x];
+  x[threadIdx.x] = static_cast<int*>(kernkit::simulator::dynamic_shared_memory())[threadIdx.x];
 }
 __global__ void unwritten_global(int* x, const int* y) { x[threadIdx.x] = y[threadIdx.x]; }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "device_memory.h"
-#include "kernkit/base/inline.h"
+#include "platform/inline.h"
 
 namespace kernkit::simulator::ptx {
 
@@ -15,7 +15,9 @@ struct Window {
   uint64_t bytes = 0;
   int64_t bytes_of_lane = 0;
 
-  KERNKIT_INLINE unsigned char* of(int lane) const { return begin + bytes_of_lane * lane; }
+  KERNKIT_SIMULATOR_INLINE unsigned char* of(int lane) const {
+    return begin + bytes_of_lane * lane;
+  }
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernkit/base/inline.h"
+#include "platform/inline.h"
 #include "ptx/machine/async_copies.h"
 #include "ptx/machine/operation.h"
 #include "ptx/machine/range.h"
@@ -76,24 +76,24 @@ struct alignas(64) Warp {
 
   // Inlined, so that each way to compile loops has its own.
   template <class T>
-  KERNKIT_INLINE T* lanes(uint32_t at) {
+  KERNKIT_SIMULATOR_INLINE T* lanes(uint32_t at) {
     return static_cast<T*>(__builtin_assume_aligned(registers + at, 64));
   }
-  KERNKIT_INLINE uint32_t& predicate(uint32_t at) const {
+  KERNKIT_SIMULATOR_INLINE uint32_t& predicate(uint32_t at) const {
     return *reinterpret_cast<uint32_t*>(registers + at);
   }
-  KERNKIT_INLINE void set_predicate(uint32_t at, uint32_t bits) {
+  KERNKIT_SIMULATOR_INLINE void set_predicate(uint32_t at, uint32_t bits) {
     uint32_t& all = predicate(at);
     all = (all & ~mask) | (bits & mask);
   }
   /// Where to put results: keep() then puts those of lanes that run where they belong.
   template <class T>
-  KERNKIT_INLINE T* results(uint32_t at) {
+  KERNKIT_SIMULATOR_INLINE T* results(uint32_t at) {
     if (mask == kAll) return lanes<T>(at);
     return static_cast<T*>(__builtin_assume_aligned(&scratch[0], 64));
   }
   template <class T>
-  KERNKIT_INLINE void keep(uint32_t at) {
+  KERNKIT_SIMULATOR_INLINE void keep(uint32_t at) {
     using Bits = std::conditional_t<sizeof(T) == 2, uint16_t,
                                     std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
     if (mask == kAll) return;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "kernkit/base/inline.h"
+#include "platform/inline.h"
 #include "ptx/machine/operation.h"
 
 namespace kernkit::simulator::ptx {
@@ -23,7 +23,7 @@ struct Located {
   Space space;
   uint64_t at;
 };
-KERNKIT_INLINE Located located(uint64_t address) {
+KERNKIT_SIMULATOR_INLINE Located located(uint64_t address) {
   switch (address >> kWindowShift) {
     case kSharedWindow >> kWindowShift: return {Space::kShared, address & kInWindow};
     case kLocalWindow >> kWindowShift: return {Space::kLocal, address & kInWindow};

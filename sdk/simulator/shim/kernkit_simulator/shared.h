@@ -4,9 +4,14 @@
 // is in front of both, and which nobody may touch under AddressSanitizer.
 #pragma once
 
-#include "kernkit/base/asan.h"
-
-#if defined(KERNKIT_ASAN)
+#if defined(__SANITIZE_ADDRESS__)
+#define KERNKIT_SIMULATOR_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KERNKIT_SIMULATOR_ASAN 1
+#endif
+#endif
+#if defined(KERNKIT_SIMULATOR_ASAN)
 #define KERNKIT_SHARED_GUARD __attribute__((used, aligned(8), abi_tag("kernkit_guard")))
 #define KERNKIT_SHARED_GUARD_SIZE 128
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the CPU 16 blocks run at the start of a large grid, at its end and around every eighth.
-#include "../../../../tests/gpu/parts.h"
+#include "../gpu/parts.h"
 
 #include <algorithm>
 
