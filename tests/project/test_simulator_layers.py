@@ -37,7 +37,7 @@ def circles(includes):
         for other in included:
             if other in includes and layer_of(other) != layer_of(name):
                 below[layer_of(name)].add(layer_of(other))
-    return sorted((a, b) for a in below for b in below[a] if a < b and a in below[b])
+    return sorted((a, b) for a in below for b in below[a] if a < b and a in below.get(b, ()))
 
 
 def test_no_two_folders_include_each_other(includes):
