@@ -25,7 +25,7 @@ import tempfile
 from typing import Any, Dict, Iterator, List, Optional
 
 from .cli import Refusal
-from .library import files, git, names, parts, rendered, rendering, seal
+from .library import files, former_names, git, names, parts, rendered, rendering, seal
 from .library.record import RECORD, SEALED, Started, read_record
 from .remove import take_out
 from .sdk import version
@@ -319,6 +319,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not conflicts:
         print(f"{started.name} has kernkit {ours.version}; git show --stat -m --first-parent "
               "lists what changed, ./kk test says whether it works")  # fmt: skip
+        if changed := former_names.rewrite(library):
+            print("former names of kernkit were replaced in " + ", ".join(changed) +
+                  "; git diff shows the changes, git commit -a keeps them")  # fmt: skip
         return 0
     print(f"both you and the template changed:\n{conflicts}\n"
           "edit these, git add and git commit them; or git merge --abort")  # fmt: skip

@@ -346,3 +346,28 @@ def test_without_another_kernkit_kk_says_which_it_needs(library):
     assert said.startswith("kk: no other kernkit than this library's copy is installed; type: "
                            "./kk update --from WHERE, a checkout")  # fmt: skip
     assert "--from needs a kernkit: a checkout of its" in kk_update(library, "--from", code=1)
+
+
+def test_former_names_are_replaced(library, newer):
+    """In files of the library's authors, not in the copy of the SDK."""
+    (library / "tests/mine_test.cc").write_text(
+        '#include "kernkit/cuda_on_cpu/runtime.h"\n#if defined(KERNKIT_CUDA_ON_CPU)\n'
+        "kernkit::cuda_on_cpu::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\n"
+    )
+    (library / "tests/CMakeLists.txt").write_text(
+        "kernkit_add_cuda_on_cpu(fast_ops)\nkernkit_add_on_ptx(fast_ops_objects)\n"
+        "target_link_libraries(a PRIVATE fast_ops_cuda_on_cpu kernkit::cuda_on_cpu kernkit::cuda_on_ptx)\n"
+    )
+    (library / "notes.md").write_text("kernkit::cuda_on_cpu\n")
+    commit(library)
+    run(library)
+    assert (library / "tests/mine_test.cc").read_text() == (
+        '#include "kernkit/simulator/runtime.h"\n#if defined(KERNKIT_ON_FIBERS)\n'
+        "kernkit::simulator::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\n"
+    )
+    assert (library / "tests/CMakeLists.txt").read_text() == (
+        "kernkit_add_on_fibers(fast_ops)\nkernkit_add_simulated(fast_ops_objects)\n"
+        "target_link_libraries(a PRIVATE fast_ops_on_fibers kernkit::simulator_fibers kernkit::simulator_ptx)\n"
+    )
+    assert (library / "notes.md").read_text() == "kernkit::cuda_on_cpu\n"
+    assert sorted(git(library, "diff", "--name-only").split()) == ["tests/CMakeLists.txt", "tests/mine_test.cc"]

@@ -58,7 +58,7 @@ PARTS: Tuple[Part, ...] = (
     Part("starting", NEVER, "what starts a library; what an installed kernkit and its repository need",
          ("python/kernkit/driver/repository.py", "python/kernkit/new.py", "python/kernkit/update.py", "python/kernkit/cmakedir.py",
           "python/kernkit/env.py",
-          "python/kernkit/library/rendering.py", "python/kernkit/library/rendered.py", "python/kernkit/library/parts.py",
+          "python/kernkit/library/former_names.py", "python/kernkit/library/rendering.py", "python/kernkit/library/rendered.py", "python/kernkit/library/parts.py",
           "python/kernkit/benchmarks/summary.py", "cmake/wheel/*", "cmake/KernkitInstall.cmake", "cmake/kernkitConfig.cmake")),
     Part("command_line", ALWAYS, "the command line", ("python/*",)),
     Part("bindings", ALWAYS, "the Python package of a library", ("cmake/KernkitPackage.cmake",)),
