@@ -15,7 +15,7 @@ from kernkit.schema import TYPES, SchemaError, parse
 @pytest.fixture(scope="module")
 def cases(root):
     """The text of the C++ tests, with its string literals joined."""
-    text = (root / "tests/sdk/shapes/reader_test.cc").read_text()
+    text = (root / "tests/sdk/schema/shape_line_test.cc").read_text()
     return re.sub(r'"\s*\n\s*"', "", text)
 
 
@@ -27,7 +27,7 @@ def test_what_the_compiler_reads_is_read(cases):
 
 
 def test_what_the_compiler_refuses_is_refused_for_the_same_reason(cases):
-    bad = re.findall(r'Bad\{\s*"([^"]*)",\s*E::k(\w+)', cases)
+    bad = re.findall(r'BadShape\{\s*"([^"]*)",\s*S::k(\w+)', cases)
     assert len(bad) > 30
     for line, error in bad:
         with pytest.raises(SchemaError) as caught:
@@ -37,7 +37,7 @@ def test_what_the_compiler_refuses_is_refused_for_the_same_reason(cases):
 
 
 def test_the_sentences_are_the_compilers(root):
-    text = (root / "sdk/include/kernkit/shapes/sentences.h").read_text()
+    text = (root / "sdk/include/kernkit/schema/diagnostics.h").read_text()
     text = re.sub(r'"\s*\n\s*"', "", text)
     said = dict(re.findall(r'Error != E::k(\w+),\s*"kernkit schema: ([^"]*)"', text))
     assert said == SENTENCES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes and dtypes of a schema line, as kernkit/shapes/reader.h reads them (docs/shapes.md).
+"""The shapes and dtypes of a schema line, as kernkit/schema/parser.h parses them (docs/shapes.md).
 
 "..." is one run of any sizes, the same in every tensor. "each..." is such a run with a promise: the op computes each index of
 the run alone, so that one call with a batch gives what a call for each item gives.
@@ -11,7 +11,7 @@ from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from ..schema import RESERVED, Op, SchemaError, Value, is_dtype, is_int
 
-# As in kernkit/shapes/sentences.h.
+# As in kernkit/schema/diagnostics.h.
 SENTENCES = {
     "NoTensor": "only a Tensor has a shape or a dtype",
     "AliasOfResult": "a result with a shape is new memory, and an alias is an argument's: leave out the shape or the alias",
@@ -20,9 +20,9 @@ SENTENCES = {
     "Unclosed": "expected ',' or ']' behind a size",
     "TwoRuns": "a shape has '...' once",
     "NotAnInt": "a size has the name of a parameter that is no int",
-    "Asked": "'?' stands behind a name, in the shape of a Tensor(out!)",
+    "CallerSized": "'?' stands behind a name, in the shape of a Tensor(out!)",
     "Unbound": "no required input binds this name: write it alone (n) or times a number (2*n) once",
-    "Unsaid": "the inputs do not say what this name of an output's size is",
+    "UnknownSize": "the inputs do not say what this name of an output's size is",
     "AnyOfOutput": "_ is for inputs; an output's size must follow from them",
     "NoRun": "no required input says what '...' is",
     "Dtype": "behind ':' stands a dtype, or the name of a tensor that is read or of a ScalarType "
@@ -30,7 +30,7 @@ SENTENCES = {
              "returned, ? as well",
     "Reserved": "a name of a size that begins with two underscores is reserved",
     "TooMany": "more than 32 names, 128 sizes or 256 parts of expressions",
-    "NothingAlike": "there is no tensor whose dtype this output could have: write one behind ':'",
+    "NoDtypeSource": "there is no tensor whose dtype this output could have: write one behind ':'",
 }  # fmt: skip
 
 MOST_NAMES, MOST_SIZES, MOST_NODES = 32, 128, 256
@@ -78,7 +78,7 @@ class _Limits:
 
 
 class _Sizes:
-    """Reads the text between the brackets of one shape, as kernkit/shapes/sizes.h does."""
+    """Reads the text between the brackets of one shape, as kernkit/schema/size_parser.h does."""
 
     def __init__(self, text: str, limits: _Limits) -> None:
         self.text = text
@@ -126,7 +126,7 @@ class _Sizes:
         name, factor = self.scaled(node)
         asked = bool(self.eats("?"))
         if asked and (not name or factor != 1):
-            raise SchemaError(SENTENCES["Asked"])
+            raise SchemaError(SENTENCES["CallerSized"])
         assert begin < self.position
         return Size("scaled" if name else "sum", node.text, node.python, tuple(self.names),
                     name, factor, asked, tuple(self.divisions), self.has_run)  # fmt: skip
@@ -297,20 +297,20 @@ class Shapes:
         is_output = self.is_output(value)
         for size in self.of(value) or []:
             if size.is_asked and not value.is_only_written:
-                raise SchemaError(SENTENCES["Asked"])
+                raise SchemaError(SENTENCES["CallerSized"])
             if size.kind == "any" and is_output:
                 raise SchemaError(SENTENCES["AnyOfOutput"])
             if self.run_of is None and (size.has_run or (size.kind == "run" and is_output)):
                 raise SchemaError(SENTENCES["NoRun"])
             matters = size.kind == "sum" or (size.kind == "scaled" and is_output)
             if matters and not all(map(self.is_sure, size.names)):
-                raise SchemaError(SENTENCES["Unsaid" if is_output else "Unbound"])
+                raise SchemaError(SENTENCES["UnknownSize" if is_output else "Unbound"])
 
     def _check_dtype(self, value: Value) -> None:
         is_output = self.is_output(value)
         if not value.dtype:
             if is_output and value.shape is not None and not value.is_list and self.like is None:
-                raise SchemaError(SENTENCES["NothingAlike"])
+                raise SchemaError(SENTENCES["NoDtypeSource"])
             return
         if value.dtype == "?" and is_output:
             return

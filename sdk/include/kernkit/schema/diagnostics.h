@@ -3,13 +3,13 @@
 // wrong.
 #pragma once
 
-#include "kernkit/shapes/line.h"
+#include "kernkit/schema/shape_line.h"
 
-namespace kernkit::shapes {
+namespace kernkit::schema {
 
 /// Position counts characters of the schema line from 0; compilers print it with the message.
 template <ShapeError Error, int Position>
-struct Sentences {
+struct ShapeDiagnostics {
   using E = ShapeError;
   static_assert(Error != E::kNoTensor, "kernkit schema: only a Tensor has a shape or a dtype");
   static_assert(Error != E::kAliasOfResult,
@@ -23,12 +23,12 @@ struct Sentences {
   static_assert(Error != E::kTwoRuns, "kernkit schema: a shape has '...' once");
   static_assert(Error != E::kNotAnInt,
                 "kernkit schema: a size has the name of a parameter that is no int");
-  static_assert(Error != E::kAsked,
+  static_assert(Error != E::kCallerSized,
                 "kernkit schema: '?' stands behind a name, in the shape of a Tensor(out!)");
   static_assert(Error != E::kUnbound,
                 "kernkit schema: no required input binds this name: write it alone (n) or times a "
                 "number (2*n) once");
-  static_assert(Error != E::kUnsaid,
+  static_assert(Error != E::kUnknownSize,
                 "kernkit schema: the inputs do not say what this name of an output's size is");
   static_assert(Error != E::kAnyOfOutput,
                 "kernkit schema: _ is for inputs; an output's size must follow from them");
@@ -38,7 +38,7 @@ struct Sentences {
       "kernkit schema: behind ':' stands a dtype, or the name of a tensor that is read or "
       "of a ScalarType parameter; behind one that may be None, 'or' and another; of what "
       "is written or returned, ? as well");
-  static_assert(Error != E::kNothingAlike,
+  static_assert(Error != E::kNoDtypeSource,
                 "kernkit schema: there is no tensor whose dtype this output could have: write one "
                 "behind ':'");
   static_assert(Error != E::kReserved,
@@ -48,4 +48,4 @@ struct Sentences {
   static constexpr bool kOk = Error == E::kNone;
 };
 
-}  // namespace kernkit::shapes
+}  // namespace kernkit::schema

@@ -5,11 +5,11 @@
 #include "kernkit/schema/lexer.h"
 #include "kernkit/types/dtype.h"
 
-namespace kernkit::shapes {
+namespace kernkit::schema {
 
 constexpr int word_size(const char* text, int begin) {
   int size = 0;
-  while (schema::detail::is_name_char(text[begin + size])) ++size;
+  while (detail::is_name_char(text[begin + size])) ++size;
   return size;
 }
 
@@ -28,11 +28,11 @@ constexpr DLDataType dtype_at(const char* text, int begin, int size) {
   return parse_dtype(text + begin, static_cast<size_t>(size), &dtype) ? dtype : DLDataType{};
 }
 
-/// The parameter of that name, or -1. Of a schema::Schema or Signature.
+/// The parameter of that name, or -1. Of a Schema or Signature.
 template <class Schema>
 constexpr int param_at(const char* text, const Schema& line, int begin, int size) {
   for (int i = 0; i < line.num_params; ++i) {
-    const schema::Span name = line.params[i].name;
+    const Span name = line.params[i].name;
     int same = 0;
     while (same < size && same < name.size && text[name.begin + same] == text[begin + same]) ++same;
     if (same == size && same == name.size) return i;
@@ -40,4 +40,4 @@ constexpr int param_at(const char* text, const Schema& line, int begin, int size
   return -1;
 }
 
-}  // namespace kernkit::shapes
+}  // namespace kernkit::schema
