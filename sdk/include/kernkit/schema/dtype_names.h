@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words behind ':' in a schema line, as in "out_type or bfloat16".
+// Names of dtypes after ':' in a schema line, as in "out_type or bfloat16".
 #pragma once
 
 #include "kernkit/schema/lexer.h"
@@ -13,7 +13,7 @@ constexpr int word_size(const char* text, int begin) {
   return size;
 }
 
-/// Where the word behind "or" begins.
+/// The position of the word after "or".
 constexpr int next_word(const char* text, int begin, int size) {
   int at = begin + size;
   while (text[at] == ' ') ++at;
@@ -28,7 +28,7 @@ constexpr DLDataType dtype_at(const char* text, int begin, int size) {
   return parse_dtype(text + begin, static_cast<size_t>(size), &dtype) ? dtype : DLDataType{};
 }
 
-/// The parameter of that name, or -1. Of a Schema or Signature.
+/// The index of the parameter of that name, or -1. Schema is a Schema or a Signature.
 template <class Schema>
 constexpr int param_at(const char* text, const Schema& line, int begin, int size) {
   for (int i = 0; i < line.num_params; ++i) {

@@ -133,7 +133,7 @@ class ShapeBinder : private Lexer {
       if (!is(word(), "or") || is_last) fail(ShapeError::kDtype, span.begin);
     }
   }
-  /// `is_last`: it is never None, so that nothing may stand behind "or".
+  /// Sets `is_last` for a value that is never None, which no "or" may follow.
   constexpr bool names_dtype(Span span, bool* is_last) const {
     if (dtype_at(text_, span.begin, span.size).bits != 0) return true;
     const int of = param_at(text_, schema_, span.begin, span.size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of a line's shapes: unrolled at compile time, with no state but what the tensors say.
+// Checks of a call against the shapes of its line, unrolled at compile time.
 #pragma once
 
 #include <utility>
@@ -190,7 +190,7 @@ class Checks : private kernkit::detail::Op<Line> {
       const DLTensor* like = values[kLine.like].tensor;
       return each<V>(values, [like](const DLTensor* x) {
         if constexpr (kSchema.params[kLine.like].is_list) {
-          if (like == nullptr) return true;  // nothing says it
+          if (like == nullptr) return true;  // an empty list determines no dtype
         }
         const bool is_alike = kValue<V>.dtype.size > 0 || x->dtype == like->dtype;
         return is_alike && x->device == like->device;
@@ -207,13 +207,13 @@ class Checks : private kernkit::detail::Op<Line> {
       return kDtype;
     } else {
       constexpr int kParam = param_at(Line::kSchema, kSchema, Begin, kSize);
-      const CallValue& said = values[kParam];
+      const CallValue& source = values[kParam];
       if constexpr (kSchema.params[kParam].is_optional) {
-        if (said.tensor == nullptr && said.dtype.bits == 0) {
+        if (source.tensor == nullptr && source.dtype.bits == 0) {
           return line_dtype<next_word(Line::kSchema, Begin, kSize)>(values);
         }
       }
-      return said.tensor != nullptr ? said.tensor->dtype : said.dtype;
+      return source.tensor != nullptr ? source.tensor->dtype : source.dtype;
     }
   }
 };

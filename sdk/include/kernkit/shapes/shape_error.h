@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// throw_shape_error(): the sentences about arguments that are not as their line says.
+// throw_shape_error(): the messages for arguments that do not match their schema line.
 #pragma once
 
 #include "kernkit/shapes/call_values.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LineSizes: what the sizes of a line are in one call, at run time, for the sentences about it.
+// LineSizes: evaluates the sizes of a line for one call, at run time, for messages.
 #pragma once
 
 #include "kernkit/error.h"
@@ -26,7 +26,7 @@ class KERNKIT_LOCAL LineSizes {
     const Value& value = line_.values[v];
     return value.run < 0 ? x->ndim == value.count : x->ndim >= value.rank();
   }
-  /// Whether a call says what the name is. Its multiple need not divide.
+  /// Whether the call determines the name. The factor need not divide the size.
   [[gnu::cold]] bool is_bound(const Name& name) const {
     if (name.is_parameter) return true;
     const DLTensor* x = name.value < 0 ? nullptr : values_[name.value].tensor;

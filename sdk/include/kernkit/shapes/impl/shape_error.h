@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentences about arguments that are not as their line says.
+// Messages for arguments that do not match their schema line.
 #pragma once
 
 #include "kernkit/error.h"
@@ -81,8 +81,8 @@ class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
       if (size.kind == SizeKind::kAny) continue;
       if (size.kind == SizeKind::kRun) {
         if (!has_run_tensor()) continue;
-        const DLTensor* says = values_[line_.run_of].tensor;
-        if (run_of(x, value) == run_of(says, line_.values[line_.run_of])) continue;
+        const DLTensor* source = values_[line_.run_of].tensor;
+        if (run_of(x, value) == run_of(source, line_.values[line_.run_of])) continue;
         return shape(v, x, name);
       }
       int64_t wanted = 0;
@@ -117,9 +117,9 @@ class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
         text() << " is not supported; expected " << wanted;
         return kind::TypeError;
       }
-      const CallValue& said = values_[param_at(line_.text, line_.schema, word.begin, word.size)];
-      if (said.tensor != nullptr || said.dtype.bits != 0) {
-        const DLDataType dtype = said.tensor != nullptr ? said.tensor->dtype : said.dtype;
+      const CallValue& source = values_[param_at(line_.text, line_.schema, word.begin, word.size)];
+      if (source.tensor != nullptr || source.dtype.bits != 0) {
+        const DLDataType dtype = source.tensor != nullptr ? source.tensor->dtype : source.dtype;
         if (x->dtype == dtype) return nullptr;
         write(text() << " does not match ", word) << " (" << dtype << ")";
         return kind::TypeError;
@@ -153,8 +153,8 @@ class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
     for (int i = 0; i < value.count; ++i) {
       const Size& size = line_.sizes[value.first + i];
       if (size.kind == SizeKind::kRun && line_.run_of != v && has_run_tensor()) {
-        const DLTensor* says = values_[line_.run_of].tensor;
-        text_ << separator << "... = " << run_of(says, line_.values[line_.run_of]);
+        const DLTensor* source = values_[line_.run_of].tensor;
+        text_ << separator << "... = " << run_of(source, line_.values[line_.run_of]);
         write(text_ << " (bound by ", line_.schema.params[line_.run_of].name) << ")";
         separator = ", ";
       }
