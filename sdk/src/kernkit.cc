@@ -37,10 +37,10 @@
 #if __has_include("kernkit/cpu/impl/rows.h")  // of a part that a library may lack
 #include "kernkit/cpu/impl/rows.h"
 #endif
-#if __has_include("kernkit/shapes/impl/refusal.h")  // of a part that a library may lack
-#include "kernkit/shapes/impl/refusal.h"
+#if __has_include("kernkit/shapes/impl/shape_error.h")  // in an optional component
+#include "kernkit/shapes/impl/shape_error.h"
 #endif
-#if __has_include("kernkit/shapes/impl/results.h")  // of the same part
+#if __has_include("kernkit/shapes/impl/results.h")  // in the same component
 #include "kernkit/shapes/impl/results.h"
 #endif
 

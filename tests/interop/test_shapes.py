@@ -8,39 +8,39 @@ import subprocess
 
 import compiled
 import pytest
-from kernkit.frameworks.shapes import SENTENCES, Shapes
+from kernkit.frameworks.shapes import DIAGNOSTICS, Shapes
 from kernkit.schema import TYPES, SchemaError, parse
 
 
 @pytest.fixture(scope="module")
 def cases(root):
     """The text of the C++ tests, with its string literals joined."""
-    text = (root / "tests/sdk/shapes/reader_test.cc").read_text()
+    text = (root / "tests/sdk/schema/shape_line_test.cc").read_text()
     return re.sub(r'"\s*\n\s*"', "", text)
 
 
 def test_what_the_compiler_reads_is_read(cases):
-    lines = re.findall(r'\n\s*"(\([^"]* -> [^"]*)"[,)]', cases)
+    lines = re.findall(r'\n\s*"(\([^"]* -> [^"]*)"[,)]', cases.partition("struct BadShape")[0])
     assert len(lines) == 16
     for line in lines:
         Shapes(parse("op" + line))
 
 
 def test_what_the_compiler_refuses_is_refused_for_the_same_reason(cases):
-    bad = re.findall(r'Bad\{\s*"([^"]*)",\s*E::k(\w+)', cases)
+    bad = re.findall(r'BadShape\{\s*"([^"]*)",\s*S::k(\w+)', cases)
     assert len(bad) > 30
     for line, error in bad:
         with pytest.raises(SchemaError) as caught:
             Shapes(parse("op" + line))
         # An empty dtype is refused where the line is read.
-        assert str(caught.value) == SENTENCES[error] or ": )" in line, line
+        assert str(caught.value) == DIAGNOSTICS[error] or ": )" in line, line
 
 
-def test_the_sentences_are_the_compilers(root):
-    text = (root / "sdk/include/kernkit/shapes/sentences.h").read_text()
+def test_the_diagnostics_are_the_compilers(root):
+    text = (root / "sdk/include/kernkit/schema/diagnostics.h").read_text()
     text = re.sub(r'"\s*\n\s*"', "", text)
     said = dict(re.findall(r'Error != E::k(\w+),\s*"kernkit schema: ([^"]*)"', text))
-    assert said == SENTENCES
+    assert said == DIAGNOSTICS
 
 
 # Lines that one of the readers accepted alone.

@@ -5,18 +5,18 @@
 #include <string>
 
 #include "kernkit/schema/parser.h"
-#include "kernkit/shapes/reader.h"
 
 namespace {
 
 using kernkit::schema::Param;
+using kernkit::schema::ParsedLine;
 using kernkit::schema::Span;
 
 std::string text(const std::string& line, Span span) {
   return line.substr(static_cast<size_t>(span.begin), static_cast<size_t>(span.size));
 }
 
-void print(const std::string& line, const Param& param, const kernkit::shapes::Value& value) {
+void print(const std::string& line, const Param& param, const kernkit::schema::Value& value) {
   std::cout << "|" << static_cast<int>(param.type) << param.is_list << param.is_optional
             << param.is_written << param.is_only_written << param.is_alias << " "
             << text(line, param.name) << "=" << text(line, param.default_source) << " "
@@ -24,14 +24,14 @@ void print(const std::string& line, const Param& param, const kernkit::shapes::V
 }
 
 void read(const std::string& line) {
-  const kernkit::schema::Schema schema = kernkit::schema::parse(line.c_str());
+  const auto parsed = std::make_unique<ParsedLine>(kernkit::schema::parse_line(line.c_str()));
+  const kernkit::schema::Schema& schema = parsed->schema;
+  const kernkit::schema::ShapeLine* shapes = &parsed->shapes;
   if (schema.error != kernkit::schema::ParseError::kNone) {
     std::cout << "rejected\n";
     return;
   }
-  auto shapes = std::make_unique<kernkit::shapes::ShapeLine>();
-  if (schema.has_shapes) *shapes = kernkit::shapes::read_shapes(line.c_str(), schema);
-  if (shapes->error != kernkit::shapes::ShapeError::kNone) {
+  if (shapes->error != kernkit::schema::ShapeError::kNone) {
     std::cout << "rejected\n";
     return;
   }
@@ -43,10 +43,10 @@ void read(const std::string& line) {
   }
   if (schema.has_shapes) std::cout << "|" << shapes->run_of << " " << shapes->like;
   for (int i = 0; i < shapes->num_names; ++i) {
-    const kernkit::shapes::Name& name = shapes->names[i];
+    const kernkit::schema::Name& name = shapes->names[i];
     if (name.is_parameter || name.value < 0) continue;
     std::cout << "|" << text(line, name.text) << " " << name.value << " " << name.place << " "
-              << name.factor << " " << name.is_sure;
+              << name.factor << " " << name.is_always_bound;
   }
   std::cout << "\n";
 }

@@ -1,4 +1,4 @@
-// expect: '?' stands behind a name, in the shape of a Tensor(out!)
+// expect: '?' may only follow a name, in the shape of a Tensor(out!)
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/shapes/export.h"
 

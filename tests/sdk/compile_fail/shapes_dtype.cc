@@ -1,4 +1,4 @@
-// expect: behind ':' stands a dtype, or the name of a tensor that is read or
+// expect: expected after ':' a dtype, or the name of a tensor that is read or
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/shapes/export.h"
 

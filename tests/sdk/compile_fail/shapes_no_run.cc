@@ -1,4 +1,4 @@
-// expect: no required input says what '...' is
+// expect: no required input determines '...'
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/shapes/export.h"
 

@@ -1,4 +1,4 @@
-// expect: Sentences<kernkit::shapes::ShapeError::kUnsaid, 16>
+// expect: ShapeDiagnostics<kernkit::schema::ShapeError::kUnknownSize, 16>
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/shapes/export.h"
 

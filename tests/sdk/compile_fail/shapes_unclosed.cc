@@ -1,4 +1,4 @@
-// expect: behind a size
+// expect: after a size
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/shapes/export.h"
 

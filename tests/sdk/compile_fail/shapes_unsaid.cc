@@ -1,4 +1,4 @@
-// expect: the inputs do not say what this name of an output's size is
+// expect: no input determines this name of an output's size
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/shapes/export.h"
 

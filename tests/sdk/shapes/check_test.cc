@@ -93,17 +93,17 @@ namespace kernkit {
 namespace {
 
 template <class T = float>
-struct Given {
+struct TensorArgument {
   HostTensor<T> tensor;
   KernkitAny any;
-  explicit Given(const std::vector<int64_t>& shape)
+  explicit TensorArgument(const std::vector<int64_t>& shape)
       : tensor(shape), any(pointer(kKernkitDLTensorPtr, tensor.dl())) {}
 };
 template <class T = float, class U = T>
 std::string call(KernkitFunction f, const std::vector<int64_t>& first,
                  const std::vector<int64_t>& second) {
-  const Given<T> a(first);
-  const Given<U> b(second);
+  const TensorArgument<T> a(first);
+  const TensorArgument<U> b(second);
   return seen(f, {a.any, b.any});
 }
 
@@ -168,11 +168,11 @@ TEST(Shapes, DotsAloneAreTheShapeOfAnother) {
 // Each line lacks one of the conditions under which an output is compared with the first input as a
 // whole.
 TEST(Shapes, DotsAreNoMoreThanTheLineSays) {
-  const Given<float> x({2, 3});
-  const Given<double> wide({2, 3});
+  const TensorArgument<float> x({2, 3});
+  const TensorArgument<double> wide({2, 3});
   // Tensors that are read have their own dtypes.
   EXPECT_EQ(seen(__tvm_ffi_shaped_updated, {x.any, wide.any, wide.any}), "ran;");
-  const Given<float> other({2, 4});
+  const TensorArgument<float> other({2, 4});
   EXPECT_EQ(seen(__tvm_ffi_shaped_updated, {x.any, other.any, wide.any}),
             "ValueError: shaped_updated(): y: shape [2, 4] does not match x ([2, 3])");
   EXPECT_EQ(call(__tvm_ffi_shaped_longer, {2, 3, 1}, {2, 3}), "ran;");
@@ -183,7 +183,7 @@ TEST(Shapes, DotsAreNoMoreThanTheLineSays) {
   EXPECT_EQ((call<int8_t, float>(__tvm_ffi_shaped_typed_dots, {2, 4}, {2, 3})).substr(0, 10),
             "ValueError");
   EXPECT_EQ((call<double, float>(__tvm_ffi_shaped_any_type, {2, 3}, {2, 3})), "ran;");
-  const Given<float> vector({5});
+  const TensorArgument<float> vector({5});
   EXPECT_EQ(seen(__tvm_ffi_shaped_by_second, {x.any, vector.any, wide.any}), "ran;");
   EXPECT_EQ(call(__tvm_ffi_shaped_reduced, {2, 3}, {2, 3, 9}), "ran;");
   EXPECT_EQ(call(__tvm_ffi_shaped_reduced, {2, 3, 9}, {2, 3, 9}).substr(0, 10), "ValueError");
@@ -210,9 +210,9 @@ TEST(Shapes, DotsAreOneRunOfSizes) {
 }
 
 std::string quantise(int64_t group, const std::vector<int64_t>& scales) {
-  const Given<int8_t> q({3, 8});
-  const Given<float> s(scales);
-  const Given<float> x({3, 8});
+  const TensorArgument<int8_t> q({3, 8});
+  const TensorArgument<float> s(scales);
+  const TensorArgument<float> x({3, 8});
   return seen(__tvm_ffi_shaped_quantised, {q.any, s.any, x.any, integer(group)});
 }
 TEST(Shapes, MayHaveIntParameters) {
@@ -227,11 +227,11 @@ TEST(Shapes, MayHaveIntParameters) {
 }
 
 TEST(Shapes, OfAnOptionalTensorAreCheckedIfItIsGiven) {
-  const Given<float> x({3, 8});
-  const Given<float> w({8, 5});
-  const Given<float> short_w({7, 5});
-  const Given<float> b({5});
-  const Given<float> short_b({4});
+  const TensorArgument<float> x({3, 8});
+  const TensorArgument<float> w({8, 5});
+  const TensorArgument<float> short_w({7, 5});
+  const TensorArgument<float> b({5});
+  const TensorArgument<float> short_b({4});
   const auto f = __tvm_ffi_shaped_weighted;
   EXPECT_EQ(seen(f, {x.any, x.any}), "ran;");
   EXPECT_EQ(seen(f, {x.any, x.any, w.any, b.any}), "ran;");
@@ -248,8 +248,8 @@ TEST(Shapes, OfAnOptionalTensorAreCheckedIfItIsGiven) {
 
 TEST(Shapes, MayBeRounded) {
   const auto run = [](const std::vector<int64_t>& y, const std::vector<int64_t>& x, int64_t k) {
-    const Given<float> a(y);
-    const Given<float> b(x);
+    const TensorArgument<float> a(y);
+    const TensorArgument<float> b(x);
     return seen(__tvm_ffi_shaped_rounded, {a.any, b.any, integer(k)});
   };
   EXPECT_EQ(run({8, 3 + 6}, {5, 2, 3}, 4).substr(0, 10), "ValueError");
@@ -263,8 +263,8 @@ TEST(Shapes, MayBeRounded) {
 }
 
 TEST(Shapes, OfRankNoneAreOfAScalar) {
-  const Given<float> one({});
-  const Given<float> vector({1});
+  const TensorArgument<float> one({});
+  const TensorArgument<float> vector({1});
   EXPECT_EQ(seen(__tvm_ffi_shaped_scalar, {one.any}), "ran;");
   EXPECT_EQ(seen(__tvm_ffi_shaped_scalar, {vector.any}),
             "ValueError: shaped_scalar(): x: shape [1] does not match []");
@@ -273,8 +273,8 @@ TEST(Shapes, OfRankNoneAreOfAScalar) {
 TEST(ShapeDtypes, AreCheckedAsTheLineSays) {
   EXPECT_EQ((call<float, double>(__tvm_ffi_shaped_silu, {3, 4}, {3, 8})),
             "TypeError: shaped_silu(): y: dtype float32 does not match x (float64)");
-  const Given<float> x({3});
-  const Given<double> y({3});
+  const TensorArgument<float> x({3});
+  const TensorArgument<double> y({3});
   KernkitAny float64{};
   float64.type_index = kKernkitDataType;
   float64.v.dtype = dl_float64;
@@ -287,16 +287,16 @@ TEST(ShapeDtypes, AreCheckedAsTheLineSays) {
             "TypeError: shaped_typed(): y: dtype float32 does not match t (float64)");
   EXPECT_EQ(seen(f, {x.any, x.any, y.any}),
             "TypeError: shaped_typed(): z: dtype float64 does not match x (float32)");
-  const Given<float> q({3, 8});
+  const TensorArgument<float> q({3, 8});
   EXPECT_EQ(seen(__tvm_ffi_shaped_quantised, {q.any, q.any, q.any, integer(1)}),
             "TypeError: shaped_quantised(): q: dtype float32 is not supported; expected int8");
 }
 
 // A line with "..." or with a list requires dtype and device as a line with "n, d" does.
 TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
-  const Given<float> x({2, 3});
-  const Given<double> wide({2, 3});
-  const Given<float> vector({5});
+  const TensorArgument<float> x({2, 3});
+  const TensorArgument<double> wide({2, 3});
+  const TensorArgument<float> vector({5});
   EXPECT_EQ(seen(__tvm_ffi_shaped_by_second, {wide.any, vector.any, wide.any}),
             "TypeError: shaped_by_second(): y: dtype float64 does not match x (float32)");
   std::vector<KernkitAny> floats = {x.any, x.any};
@@ -307,37 +307,39 @@ TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
   EXPECT_EQ(seen(__tvm_ffi_shaped_total, {x.any, array_of(nothing)}),
             "ValueError: shaped_total(): xs: is empty; its first tensor says what ... is");
   // An empty list that binds nothing has no dtype to compare with.
-  EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {Given<double>({3}).any, array_of(nothing)}),
-            "ran;");
-  EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {Given<double>({4}).any, array_of(nothing)}),
-            "ValueError: shaped_of_any_list(): y: shape [4] does not match [3]");
-  EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {Given<double>({3}).any, array_of(floats)}),
+  EXPECT_EQ(
+      seen(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({3}).any, array_of(nothing)}),
+      "ran;");
+  EXPECT_EQ(
+      seen(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({4}).any, array_of(nothing)}),
+      "ValueError: shaped_of_any_list(): y: shape [4] does not match [3]");
+  EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({3}).any, array_of(floats)}),
             "TypeError: shaped_of_any_list(): y: dtype float64 does not match xs (float32)");
   // A dtype in the line takes the place of the first input's, but not its device.
-  Given<int8_t> on_gpu({2, 3});
+  TensorArgument<int8_t> on_gpu({2, 3});
   on_gpu.tensor.dl()->device = {kDLCUDA, 1};
   EXPECT_EQ(seen(__tvm_ffi_shaped_typed_dots, {on_gpu.any, x.any}),
             "ValueError: shaped_typed_dots(): y: device cuda:1 does not match x (cpu)");
-  Given<float> list_on_gpu({2, 3});
+  TensorArgument<float> list_on_gpu({2, 3});
   list_on_gpu.tensor.dl()->device = {kDLCUDA, 1};
   EXPECT_EQ(seen(__tvm_ffi_shaped_total, {list_on_gpu.any, array_of(floats)}),
             "ValueError: shaped_total(): y: device cuda:1 does not match xs (cpu)");
 }
 
 TEST(ShapeDevices, OfWhatIsWrittenAreTheFirstInputs) {
-  Given<float> y({3, 4});
-  Given<float> x({3, 8});
+  TensorArgument<float> y({3, 4});
+  TensorArgument<float> x({3, 8});
   x.tensor.dl()->device = {kDLCUDA, 1};
   EXPECT_EQ(seen(__tvm_ffi_shaped_silu, {y.any, x.any}),
             "ValueError: shaped_silu(): y: device cpu does not match x (cuda:1)");
 }
 
 TEST(Shapes, OfAMissingTensorBindNothing) {
-  const Given<float> x({3});
-  const Given<float> w({3, 2});
-  const Given<float> two({2});
-  const Given<float> five({5});
-  const Given<float> seven({7});
+  const TensorArgument<float> x({3});
+  const TensorArgument<float> w({3, 2});
+  const TensorArgument<float> two({2});
+  const TensorArgument<float> five({5});
+  const TensorArgument<float> seven({7});
   const auto f = __tvm_ffi_shaped_chosen;
   EXPECT_EQ(seen(f, {x.any, none(), none(), none()}), "ran;");
   EXPECT_EQ(seen(f, {x.any, none(), two.any, five.any}), "ran;");
@@ -348,7 +350,7 @@ TEST(Shapes, OfAMissingTensorBindNothing) {
             "ValueError: shaped_chosen(): j: shape [5] does not match [2 * k + n] with k = 2 "
             "(bound by w), n = 3 (bound by x)");
   // A size that cannot be computed is not the error.
-  const Given<double> wrong({5});
+  const TensorArgument<double> wrong({5});
   EXPECT_EQ(seen(f, {x.any, none(), two.any, wrong.any}),
             "TypeError: shaped_chosen(): j: dtype float64 does not match x (float32)");
   EXPECT_EQ(seen(f, {x.any, none(), w.any, five.any}),
@@ -356,9 +358,9 @@ TEST(Shapes, OfAMissingTensorBindNothing) {
 }
 
 TEST(Shapes, OfAnEmptyListBindNothing) {
-  const Given<float> x({3});
-  const Given<float> y({3, 2});
-  const Given<float> wide({2, 9});
+  const TensorArgument<float> x({3});
+  const TensorArgument<float> y({3, 2});
+  const TensorArgument<float> wide({2, 9});
   std::vector<KernkitAny> nothing;
   std::vector<KernkitAny> one = {y.any};
   const auto f = __tvm_ffi_shaped_listed;
@@ -367,7 +369,7 @@ TEST(Shapes, OfAnEmptyListBindNothing) {
   EXPECT_EQ(seen(f, {x.any, array_of(one), wide.any}), "ran;");
   EXPECT_EQ(seen(f, {x.any, array_of(one), y.any}).substr(0, 57),
             "ValueError: shaped_listed(): z: shape [3, 2] does not mat");
-  const Given<float> scalar({});
+  const TensorArgument<float> scalar({});
   EXPECT_EQ(seen(__tvm_ffi_shaped_summed_last, {scalar.any, array_of(nothing)}),
             "ValueError: shaped_summed_last(): w: shape [] does not match [..., d]");
   EXPECT_EQ(seen(__tvm_ffi_shaped_summed_last, {y.any, array_of(nothing)}),
@@ -375,9 +377,9 @@ TEST(Shapes, OfAnEmptyListBindNothing) {
 }
 
 TEST(Shapes, OfAListAreThoseOfEachElement) {
-  const Given<float> y({3, 4});
-  const Given<float> a({3, 4});
-  const Given<float> b({3, 5});
+  const TensorArgument<float> y({3, 4});
+  const TensorArgument<float> a({3, 4});
+  const TensorArgument<float> b({3, 5});
   const auto f = __tvm_ffi_shaped_summed;
   const auto list = [](std::vector<KernkitAny>& items) {
     KernkitSeqCell cell{};

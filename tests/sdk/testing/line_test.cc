@@ -70,7 +70,7 @@ void normalised(TensorView y, TensorView x) {
 
 // Results that are no new memory, where `how` is not 0.
 Tensor kept;
-Tensor given_back(Tensor x, int64_t how) {
+Tensor values_back(Tensor x, int64_t how) {
   Tensor y = alloc_tensor(x.sizes(), x.dtype(), x.device());
   memcpy(y.data_ptr(), x.read_only_view().data_ptr(), kernkit::GetDataSize(x.read_only_view()));
   kept = how == 2 ? y : Tensor();
@@ -107,8 +107,8 @@ KERNKIT_EXPORT(line_of_sum, "(Tensor(out!) y[each...], Tensor x[each...]) -> ()"
 KERNKIT_EXPORT(line_of_largest, "(Tensor(out!) y[each...], Tensor x[each...]) -> ()", "",
                normalised<true>)
 KERNKIT_EXPORT(line_any_sum, "(Tensor(out!) y[...], Tensor x[...]) -> ()", "", normalised<false>)
-KERNKIT_EXPORT(line_back, "(Tensor x[...], int how=0) -> Tensor y[...]", "", given_back)
-KERNKIT_EXPORT(line_any_back, "(Tensor x, int how=0) -> Tensor", "", given_back)
+KERNKIT_EXPORT(line_back, "(Tensor x[...], int how=0) -> Tensor y[...]", "", values_back)
+KERNKIT_EXPORT(line_any_back, "(Tensor x, int how=0) -> Tensor", "", values_back)
 KERNKIT_EXPORT(line_twice, "(Tensor x[...], int how=0) -> (Tensor y[...], Tensor z[...])", "",
                twice)
 KERNKIT_EXPORT(line_borrowed, "(Tensor[] xs[...], int which=-1) -> Tensor y[...]", "", borrowed)

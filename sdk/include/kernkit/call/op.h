@@ -41,7 +41,9 @@ struct First {
 /// Line is the struct that KERNKIT_EXPORT makes: kName, kSchema, kWhere.
 template <class Line>
 struct Op {
-  static constexpr schema::Schema kSchema = schema::parse(Line::kSchema);  // 3 KB: not at run time
+  // 20 KB, used at compile time only.
+  static constexpr schema::ParsedLine kParsed = schema::parse_line(Line::kSchema);
+  static constexpr schema::Schema kSchema = kParsed.schema;
   static constexpr First<schema::Param, kSchema.num_params> kParams{kSchema.params};
   static constexpr First<schema::Param, kSchema.num_returns> kReturns{kSchema.returns};
   static constexpr auto kNames = terminate_names(Line::kSchema, kSchema);

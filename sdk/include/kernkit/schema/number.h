@@ -56,7 +56,7 @@ class BigNatural {
     while (size_ > 0 && words_[size_ - 1] == 0) --size_;
     return rest != 0;
   }
-  /// *this * 2^exponent; `more` says that *this was cut short.
+  /// *this * 2^exponent; `more` is true where digits were dropped.
   constexpr double to_double(int exponent, bool more) const {
     const int low = size_ > 3 ? size_ - 3 : 0;  // three words have 65 bits at least
     kernkit::detail::Uint128 top = 0;
@@ -100,7 +100,7 @@ constexpr double scale_by_ten(BigNatural digits, int exponent) {
   return digits.to_double(binary, more);
 }
 
-/// The number behind 'e', cut to ±99999. False when it is none.
+/// The number after 'e', clamped to ±99999. False for an invalid number.
 constexpr bool parse_exponent(const char* text, int size, int* out) {
   int i = size > 1 && (text[0] == '+' || text[0] == '-') ? 1 : 0;
   int value = 0;
@@ -135,7 +135,7 @@ constexpr bool parse_float(const char* text, int size, double* out) {
   }
   detail::BigNatural digits;
   int count = 0;        // of digits
-  int significant = 0;  // of digits behind the leading zeros
+  int significant = 0;  // number of digits after the leading zeros
   int exponent = 0;
   bool point = false;
   for (; i < size && text[i] != 'e' && text[i] != 'E'; ++i) {

@@ -1,37 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// parse(): reads a schema line, at compile time.
+// parse_line(): the one parser of schema lines, with shapes and dtypes, for use at compile time.
 #pragma once
 
-#include "kernkit/schema/lexer.h"
-#include "kernkit/schema/number.h"
-#include "kernkit/schema/schema.h"
+#include "kernkit/schema/shape_binder.h"
+#include "kernkit/schema/size_parser.h"
 #include "kernkit/types/dtype.h"
+
+namespace kernkit::schema {
+
+/// A schema line. `shapes` is valid where schema.error is ParseError::kNone.
+struct ParsedLine {
+  Schema schema;
+  ShapeLine shapes;
+};
+
+}  // namespace kernkit::schema
 
 namespace kernkit::schema::detail {
 
-class Parser : private Lexer {
+class Parser : private SizeParser {
  public:
-  using Lexer::Lexer;
+  using SizeParser::SizeParser;
 
-  constexpr Schema parse() {
-    if (!eat('(')) return fail(ParseError::kOpenParenthesis);
-    if (!params()) return schema_;
-    if (!eat('-') || text_[pos_] != '>') return fail(ParseError::kArrow);
-    ++pos_;
-    if (!returns()) return schema_;
-    skip_space();
-    if (text_[pos_] != '\0') return fail(ParseError::kTrailing);
-    return schema_;
+  constexpr ParsedLine parse() {
+    if (line() && schema_.has_shapes && has_valid_shapes()) {
+      ShapeBinder(text_, schema_, &line_).bind_and_check();
+    }
+    return {schema_, line_};
   }
 
  private:
-  constexpr Schema fail(ParseError error, int position = -1) {
+  constexpr bool line() {
+    if (!eat('(')) return fail(ParseError::kOpenParenthesis);
+    if (!params()) return false;
+    if (!eat('-') || text_[pos_] != '>') return fail(ParseError::kArrow);
+    ++pos_;
+    if (!returns()) return false;
+    skip_space();
+    return text_[pos_] == '\0' || fail(ParseError::kTrailing);
+  }
+  constexpr bool fail(ParseError error, int position = -1) {
     if (schema_.error == ParseError::kNone) {
       skip_space();
       schema_.error = error;
       schema_.position = position < 0 ? pos_ : position;
     }
-    return schema_;
+    return false;
   }
 
   // Tensor, Tensor(a!), Tensor?, int[], int[]?
@@ -40,7 +54,7 @@ class Parser : private Lexer {
     for (const TypeName& entry : kTypeNames) {
       if (is(name, entry.name)) param->type = entry.type;
     }
-    if (param->type == Type::kNone) return fail(ParseError::kType, name.begin), false;
+    if (param->type == Type::kNone) return fail(ParseError::kType, name.begin);
     if (text_[pos_] == '(') {
       ++pos_;
       const Span letter = word();
@@ -48,12 +62,12 @@ class Parser : private Lexer {
       param->is_written = eat('!');
       param->is_only_written = param->is_written && is(letter, "out");
       if (letter.size == 0 || !eat(')') || param->type != Type::kTensor) {
-        return fail(ParseError::kAlias), false;
+        return fail(ParseError::kAlias);
       }
     }
     if (text_[pos_] == '[') {
       ++pos_;
-      if (!eat(']')) return fail(ParseError::kList), false;
+      if (!eat(']')) return fail(ParseError::kList);
       param->is_list = true;
     }
     if (text_[pos_] == '?') {
@@ -66,19 +80,64 @@ class Parser : private Lexer {
   // y[n, 2*d]: int8
   constexpr bool name(Param* param, bool is_result) {
     param->name = word();
-    const bool has_shape = text_[pos_] == '[';
-    while (has_shape && text_[pos_] != '\0' && text_[pos_++] != ']') continue;
+    Value& value = line_.values[schema_.num_params + (is_result ? schema_.num_returns : 0)];
+    const int annotation = pos_;
+    value.has_shape = text_[pos_] == '[';
+    if (value.has_shape) shape(&value);
     const bool has_dtype = eat(':');
-    while (has_dtype && (is_name_char(text_[pos_]) || text_[pos_] == ' ' || text_[pos_] == '?'))
-      ++pos_;
-    schema_.has_shapes |= has_shape || has_dtype;
-    const bool may_be_empty = is_result && !has_shape && !has_dtype;
+    if (has_dtype) dtype(&value);
+    schema_.has_shapes |= value.has_shape || has_dtype;
+    if ((value.has_shape || value.dtype.size > 0) && param->type != Type::kTensor) {
+      fail_shape(ShapeError::kNoTensor, annotation);
+    }
+    if (value.has_shape && param->is_alias && is_result) {
+      fail_shape(ShapeError::kAliasOfResult, annotation);
+    }
+    const bool may_be_empty = is_result && !value.has_shape && !has_dtype;
     const int begin = param->name.begin;
     if (is_digit(text_[begin]) || (param->name.size == 0 && !may_be_empty)) {
-      return fail(ParseError::kName, begin), false;
+      return fail(ParseError::kName, begin);
     }
-    if (is_reserved(param->name)) return fail(ParseError::kReservedName, begin), false;
+    if (is_reserved(param->name)) return fail(ParseError::kReservedName, begin);
     return true;
+  }
+
+  // [], [n, 2*d]; parsing continues after ']' where the sizes are invalid.
+  constexpr void shape(Value* value) {
+    const int begin = pos_++;
+    value->first = line_.num_sizes;
+    if (has_valid_shapes() && !eat(']')) sizes(value);
+    if (has_valid_shapes()) return;
+    pos_ = begin;
+    while (text_[pos_] != '\0' && text_[pos_++] != ']') continue;
+  }
+  constexpr void sizes(Value* value) {
+    do {
+      if (line_.num_sizes == kMaxSizes) {
+        fail_shape(ShapeError::kTooMany, pos_);
+        return;
+      }
+      const Size size = this->size();
+      if (!has_valid_shapes()) return;
+      if (size.kind == SizeKind::kRun) {
+        if (value->run >= 0) fail_shape(ShapeError::kTwoRuns, size.text.begin);
+        value->run = value->count;
+      }
+      line_.sizes[line_.num_sizes++] = size;
+      ++value->count;
+    } while (eat(','));
+    if (!eat(']')) fail_shape(ShapeError::kUnclosed, pos_);
+  }
+  // int8, out_type or bfloat16, ?
+  constexpr void dtype(Value* value) {
+    skip_space();
+    const int begin = pos_;
+    int end = begin;
+    for (; is_name_char(text_[pos_]) || text_[pos_] == ' ' || text_[pos_] == '?'; ++pos_) {
+      if (text_[pos_] != ' ') end = pos_ + 1;
+    }
+    value->dtype = {begin, end - begin};
+    if (end == begin) fail_shape(ShapeError::kDtype, begin);
   }
 
   // None, True, 3, -0.5e-3, inf, 'text', "text", float32; it must suit the type.
@@ -126,22 +185,22 @@ class Parser : private Lexer {
   }
 
   constexpr bool param() {
-    if (schema_.num_params == kMaxParams) return fail(ParseError::kTooMany), false;
+    if (schema_.num_params == kMaxParams) return fail(ParseError::kTooMany);
     Param param;
     if (!type(&param)) return false;
     if (!name(&param, false)) return false;
     for (int i = 0; i < schema_.num_params; ++i) {
       if (same(schema_.params[i].name, param.name)) {
-        return fail(ParseError::kDuplicateName, param.name.begin), false;
+        return fail(ParseError::kDuplicateName, param.name.begin);
       }
     }
     if (eat('=')) {
       skip_space();
       const int begin = pos_;
-      if (!default_value(&param)) return fail(ParseError::kDefault, begin), false;
+      if (!default_value(&param)) return fail(ParseError::kDefault, begin);
       param.default_source = {begin, pos_ - begin};
     } else if (schema_.num_required < schema_.num_params) {
-      return fail(ParseError::kDefaultOrder, param.name.begin), false;
+      return fail(ParseError::kDefaultOrder, param.name.begin);
     } else {
       ++schema_.num_required;
     }
@@ -153,7 +212,7 @@ class Parser : private Lexer {
     do {
       if (!param()) return false;
     } while (eat(','));
-    return eat(')') || (fail(ParseError::kSeparator), false);
+    return eat(')') || fail(ParseError::kSeparator);
   }
 
   // (), one type, or (type, type); each may have a name.
@@ -163,15 +222,15 @@ class Parser : private Lexer {
     do {
       if (!result()) return false;
     } while (eat(','));
-    return eat(')') || (fail(ParseError::kReturns), false);
+    return eat(')') || fail(ParseError::kReturns);
   }
   constexpr bool result() {
-    if (schema_.num_returns == kMaxReturns) return fail(ParseError::kTooMany), false;
+    if (schema_.num_returns == kMaxReturns) return fail(ParseError::kTooMany);
     Param* param = &schema_.returns[schema_.num_returns];
     if (!type(param) || !name(param, true)) return false;
     for (int i = 0; i < schema_.num_returns; ++i) {
       if (param->name.size > 0 && same(schema_.returns[i].name, param->name)) {
-        return fail(ParseError::kDuplicateName, param->name.begin), false;
+        return fail(ParseError::kDuplicateName, param->name.begin);
       }
     }
     ++schema_.num_returns;
@@ -185,7 +244,10 @@ class Parser : private Lexer {
 
 namespace kernkit::schema {
 
-/// Reads a schema line. What is wrong with it stands in `error` and `position`.
-constexpr Schema parse(const char* text) { return detail::Parser(text).parse(); }
+/// Parses a schema line. Reports errors in `error` and `position` of its two parts.
+constexpr ParsedLine parse_line(const char* text) { return detail::Parser(text).parse(); }
+
+/// The parameters and results of a line.
+constexpr Schema parse(const char* text) { return parse_line(text).schema; }
 
 }  // namespace kernkit::schema

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a schema line says: "(Tensor(a!) y, Tensor x, float factor=1.0) -> ()".
+// Schema: the parameters and results of a schema line, "(Tensor(a!) y, Tensor x, float factor=1.0)
+// -> ()".
 //
 // The notation is PyTorch's, without the op's name. Source: the README of PyTorch's native
 // functions, sections "func" and "Annotations". PyTorch has no word for three of the types:
@@ -44,7 +45,7 @@ struct Span {
   int size = 0;
 };
 
-/// What stands behind '='.
+/// Kind of the default after '='.
 enum class DefaultKind : uint8_t { kAbsent, kNone, kBool, kInt, kFloat, kStr, kScalarType };
 
 struct Param {
@@ -86,7 +87,7 @@ inline constexpr int kMaxReturns = 8;
 struct Schema {
   ParseError error = ParseError::kNone;
   int position = 0;         // of the error, counted from 0
-  bool has_shapes = false;  // y[n, d], y: int8: read by kernkit/shapes/export.h
+  bool has_shapes = false;  // y[n, d], y: int8; ParsedLine::shapes is in use
   int num_params = 0;
   int num_required = 0;  // parameters before the first default
   int num_returns = 0;
@@ -94,7 +95,7 @@ struct Schema {
   Param returns[kMaxReturns];
 };
 
-/// What a schema says, without the places that it leaves empty.
+/// Non-owning view of the parameters and results in use.
 struct Signature {
   int num_params;
   int num_required;

@@ -2,10 +2,13 @@
 // The arithmetic of sizes: int64, where overflow and what does not divide make no size.
 #pragma once
 
-#include "kernkit/shapes/line.h"
+#include "kernkit/schema/shape_line.h"
 #include "kernkit/tensor.h"
 
 namespace kernkit::shapes {
+
+using schema::NodeKind;
+using schema::Value;
 
 /// left op right; false where there is no such size.
 [[gnu::always_inline]] inline bool apply(NodeKind kind, int64_t left, int64_t right, int64_t* out) {

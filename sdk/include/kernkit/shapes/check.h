@@ -1,31 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of a line's shapes: unrolled at compile time, with no state but what the tensors say.
+// Checks of a call against the shapes of its line, unrolled at compile time.
 #pragma once
 
 #include <utility>
 
 #include "kernkit/call/op.h"
 #include "kernkit/memory/overlap.h"
+#include "kernkit/schema/dtype_names.h"
 #include "kernkit/shapes/arithmetic.h"
-#include "kernkit/shapes/given.h"
-#include "kernkit/shapes/reader.h"
-#include "kernkit/shapes/words.h"
+#include "kernkit/shapes/call_values.h"
 
 namespace kernkit::shapes {
+
+using schema::dtype_at;
+using schema::Name;
+using schema::next_word;
+using schema::Node;
+using schema::NodeKind;
+using schema::param_at;
+using schema::ShapeLine;
+using schema::Size;
+using schema::SizeKind;
+using schema::Value;
+using schema::word_size;
 
 /// What is known of the line of an op at compile time.
 template <class Line>
 class Checks : private kernkit::detail::Op<Line> {
  public:
   using kernkit::detail::Op<Line>::kSchema;  // nvcc takes no reference to it
-  static constexpr ShapeLine kLine = read_shapes(Line::kSchema, kSchema);
+  static constexpr ShapeLine kLine = kernkit::detail::Op<Line>::kParsed.shapes;
 
   /// Whether the arguments are as the line says. All of them, so that what one tensor binds is read
   /// where it lies.
   template <size_t... V>
-  KERNKIT_ACCESSOR static bool fit(const Given* given, std::index_sequence<V...>) {
-    return (has_rank<V>(given) && ...) && (has_sizes<V>(given) && ...) &&
-           (has_dtype<V>(given) && ...);
+  KERNKIT_ACCESSOR static bool fit(const CallValue* values, std::index_sequence<V...>) {
+    return (has_rank<V>(values) && ...) && (has_sizes<V>(values) && ...) &&
+           (has_dtype<V>(values) && ...);
   }
 
  private:
@@ -38,18 +49,18 @@ class Checks : private kernkit::detail::Op<Line> {
 
   /// Calls test(tensor) for a tensor, for all of a list, for none where there is none.
   template <size_t V, class Test>
-  KERNKIT_ACCESSOR static bool each(const Given* given, const Test& test) {
+  KERNKIT_ACCESSOR static bool each(const CallValue* values, const Test& test) {
     constexpr schema::Param kParam = kSchema.params[V];
     if constexpr (kParam.is_list) {
-      if (given[V].list == nullptr) return true;
-      for (const TensorView x : *given[V].list) {
+      if (values[V].list == nullptr) return true;
+      for (const TensorView x : *values[V].list) {
         if (!test(x.get())) return false;
       }
       return true;
     } else if constexpr (kParam.is_optional) {
-      return given[V].tensor == nullptr || test(given[V].tensor);
+      return values[V].tensor == nullptr || test(values[V].tensor);
     } else {
-      return test(given[V].tensor);
+      return test(values[V].tensor);
     }
   }
 
@@ -61,13 +72,13 @@ class Checks : private kernkit::detail::Op<Line> {
            kLine.values[kLine.like].is_all_run();
   }
   template <size_t V>
-  KERNKIT_ACCESSOR static bool has_rank(const Given* given) {
+  KERNKIT_ACCESSOR static bool has_rank(const CallValue* values) {
     if constexpr (!kValue<V>.has_shape) return true;
     if constexpr (kSchema.params[V].is_list && !kSchema.params[V].is_optional && kLine.binds(V)) {
-      if (given[V].tensor == nullptr) return false;
+      if (values[V].tensor == nullptr) return false;
     }
     if constexpr (kValue<V>.is_all_run()) return true;
-    return each<V>(given, [](const DLTensor* x) {
+    return each<V>(values, [](const DLTensor* x) {
       return kHasRun<V> ? x->ndim >= kRank<V> : x->ndim == kRank<V>;
     });
   }
@@ -77,50 +88,51 @@ class Checks : private kernkit::detail::Op<Line> {
   }
   /// Whether the call has the tensor or the parameter that binds the name.
   template <int N>
-  KERNKIT_ACCESSOR static bool is_bound(const Given* given) {
+  KERNKIT_ACCESSOR static bool is_bound(const CallValue* values) {
     constexpr Name kName = kLine.names[N];
     constexpr schema::Param kBinder = kSchema.params[kName.value];
     if constexpr (kName.is_parameter || (!kBinder.is_optional && !kBinder.is_list)) return true;
-    return given[kName.value].tensor != nullptr;
+    return values[kName.value].tensor != nullptr;
   }
   /// The same for all names of an expression.
   template <int N>
-  KERNKIT_ACCESSOR static bool is_known(const Given* given) {
+  KERNKIT_ACCESSOR static bool is_known(const CallValue* values) {
     constexpr Node kNode = kLine.nodes[N];
-    if constexpr (kNode.kind == NodeKind::kName) return is_bound<kNode.left>(given);
+    if constexpr (kNode.kind == NodeKind::kName) return is_bound<kNode.left>(values);
     if constexpr (kNode.kind >= NodeKind::kAdd) {
-      return is_known<kNode.left>(given) && is_known<kNode.right>(given);
+      return is_known<kNode.left>(values) && is_known<kNode.right>(values);
     }
     return true;
   }
 
   template <int N>
-  KERNKIT_ACCESSOR static bool evaluate(const Given* given, int64_t* out) {
+  KERNKIT_ACCESSOR static bool evaluate(const CallValue* values, int64_t* out) {
     constexpr Node kNode = kLine.nodes[N];
     if constexpr (kNode.kind == NodeKind::kNumber) {
       *out = kNode.number;
     } else if constexpr (kNode.kind == NodeKind::kName) {
       constexpr Name kName = kLine.names[kNode.left];
       if constexpr (kName.is_parameter) {
-        *out = given[kName.value].number;
+        *out = values[kName.value].number;
       } else {
         // As a positive number: a multiple of it is checked where it is bound.
-        const auto size = static_cast<uint64_t>(at(given[kName.value].tensor, kName.place));
+        const auto size = static_cast<uint64_t>(at(values[kName.value].tensor, kName.place));
         *out = static_cast<int64_t>(size / static_cast<uint64_t>(kName.factor));
       }
     } else if constexpr (kNode.kind == NodeKind::kNumel) {
-      return checked_product(run_of(given[kLine.run_of].tensor, kLine.values[kLine.run_of]), out);
+      return checked_product(run_of(values[kLine.run_of].tensor, kLine.values[kLine.run_of]), out);
     } else {
       int64_t left = 0;
       int64_t right = 0;
-      const bool known = evaluate<kNode.left>(given, &left) && evaluate<kNode.right>(given, &right);
+      const bool known =
+          evaluate<kNode.left>(values, &left) && evaluate<kNode.right>(values, &right);
       return known && apply(kNode.kind, left, right, out);
     }
     return true;
   }
 
   template <size_t V, int I>
-  KERNKIT_ACCESSOR static bool has_size(const Given* given, const DLTensor* x) {
+  KERNKIT_ACCESSOR static bool has_size(const CallValue* values, const DLTensor* x) {
     constexpr Size kSize = kLine.sizes[kValue<V>.first + I];
     constexpr bool kIsList = kSchema.params[V].is_list;
     if constexpr (kSize.kind == SizeKind::kAny) return true;
@@ -129,7 +141,7 @@ class Checks : private kernkit::detail::Op<Line> {
         return true;
       if constexpr (kLine.run_of >= 0) {
         return run_of(x, kValue<V>) ==
-               run_of(given[kLine.run_of].tensor, kLine.values[kLine.run_of]);
+               run_of(values[kLine.run_of].tensor, kLine.values[kLine.run_of]);
       }
     }
     if constexpr (kSize.kind == SizeKind::kScaled) {
@@ -139,45 +151,46 @@ class Checks : private kernkit::detail::Op<Line> {
       if constexpr (kBinds && !kIsList) return at(x, kName.place) % kSize.factor == 0;
     }
     if constexpr (kSize.kind == SizeKind::kScaled || kSize.kind == SizeKind::kSum) {
-      if (!is_known<kSize.node>(given)) return true;
+      if (!is_known<kSize.node>(values)) return true;
       int64_t wanted = 0;
-      return evaluate<kSize.node>(given, &wanted) && at(x, kValue<V>.place(I)) == wanted;
+      return evaluate<kSize.node>(values, &wanted) && at(x, kValue<V>.place(I)) == wanted;
     }
   }
   template <size_t V, int... I>
-  KERNKIT_ACCESSOR static bool each_size(const Given* given, std::integer_sequence<int, I...>) {
-    return each<V>(given, [given](const DLTensor* x) {
-      (void)given;
+  KERNKIT_ACCESSOR static bool each_size(const CallValue* values,
+                                         std::integer_sequence<int, I...>) {
+    return each<V>(values, [values](const DLTensor* x) {
+      (void)values;
       (void)x;
-      return (has_size<V, I>(given, x) && ...);
+      return (has_size<V, I>(values, x) && ...);
     });
   }
   template <size_t V>
-  KERNKIT_ACCESSOR static bool has_sizes(const Given* given) {
+  KERNKIT_ACCESSOR static bool has_sizes(const CallValue* values) {
     if constexpr (is_like_first(V)) {
-      return each<V>(given, [given](const DLTensor* x) {
-        return kernkit::detail::is_like(x, given[kLine.like].tensor);
+      return each<V>(values, [values](const DLTensor* x) {
+        return kernkit::detail::is_like(x, values[kLine.like].tensor);
       });
     }
-    return each_size<V>(given, std::make_integer_sequence<int, kLine.values[V].count>());
+    return each_size<V>(values, std::make_integer_sequence<int, kLine.values[V].count>());
   }
 
   /// Dtypes that stand in the line, and of an output what the first input has.
   template <size_t V>
-  KERNKIT_ACCESSOR static bool has_dtype(const Given* given) {
+  KERNKIT_ACCESSOR static bool has_dtype(const CallValue* values) {
     constexpr bool kIsOutput = kSchema.params[V].is_only_written;
     if constexpr (kValue<V>.dtype.size > 0) {
       if constexpr (Line::kSchema[kValue<V>.dtype.begin] != '?') {
-        const DLDataType wanted = said_dtype<kValue<V>.dtype.begin>(given);
-        if (!each<V>(given, [wanted](const DLTensor* x) { return x->dtype == wanted; }))
+        const DLDataType wanted = line_dtype<kValue<V>.dtype.begin>(values);
+        if (!each<V>(values, [wanted](const DLTensor* x) { return x->dtype == wanted; }))
           return false;
       }
     }
     if constexpr (kValue<V>.has_shape && kIsOutput && kLine.like >= 0 && !is_like_first(V)) {
-      const DLTensor* like = given[kLine.like].tensor;
-      return each<V>(given, [like](const DLTensor* x) {
+      const DLTensor* like = values[kLine.like].tensor;
+      return each<V>(values, [like](const DLTensor* x) {
         if constexpr (kSchema.params[kLine.like].is_list) {
-          if (like == nullptr) return true;  // nothing says it
+          if (like == nullptr) return true;  // an empty list determines no dtype
         }
         const bool is_alike = kValue<V>.dtype.size > 0 || x->dtype == like->dtype;
         return is_alike && x->device == like->device;
@@ -187,20 +200,20 @@ class Checks : private kernkit::detail::Op<Line> {
   }
   /// Of the words "x or y" from the one at Begin on.
   template <int Begin>
-  KERNKIT_ACCESSOR static DLDataType said_dtype(const Given* given) {
+  KERNKIT_ACCESSOR static DLDataType line_dtype(const CallValue* values) {
     constexpr int kSize = word_size(Line::kSchema, Begin);
     constexpr DLDataType kDtype = dtype_at(Line::kSchema, Begin, kSize);
     if constexpr (kDtype.bits != 0) {
       return kDtype;
     } else {
       constexpr int kParam = param_at(Line::kSchema, kSchema, Begin, kSize);
-      const Given& said = given[kParam];
+      const CallValue& source = values[kParam];
       if constexpr (kSchema.params[kParam].is_optional) {
-        if (said.tensor == nullptr && said.dtype.bits == 0) {
-          return said_dtype<next_word(Line::kSchema, Begin, kSize)>(given);
+        if (source.tensor == nullptr && source.dtype.bits == 0) {
+          return line_dtype<next_word(Line::kSchema, Begin, kSize)>(values);
         }
       }
-      return said.tensor != nullptr ? said.tensor->dtype : said.dtype;
+      return source.tensor != nullptr ? source.tensor->dtype : source.dtype;
     }
   }
 };

@@ -3,25 +3,25 @@
 #pragma once
 
 #include "kernkit/export.h"
+#include "kernkit/schema/diagnostics.h"
 #include "kernkit/shapes/check.h"
-#include "kernkit/shapes/refusal.h"
 #include "kernkit/shapes/results.h"
-#include "kernkit/shapes/sentences.h"
+#include "kernkit/shapes/shape_error.h"
 #include "kernkit/shapes/xla.h"
 
 namespace kernkit::shapes {
 
 template <class Line, class... Plain>
-[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL void refuse_call(Plain... arguments) {
-  const Given all[] = {given(arguments)..., {}};
-  refuse(SaidLineOf<Line, Checks<Line>>::line(), all);
+[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL void throw_mismatch(Plain... arguments) {
+  const CallValue all[] = {call_value(arguments)..., {}};
+  throw_shape_error(LineViewOf<Line, Checks<Line>>::line(), all);
 }
 
 template <class Line, class... Plain>
 KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
-  const Given all[] = {given(arguments)..., {}};
+  const CallValue all[] = {call_value(arguments)..., {}};
   if (!KERNKIT_USUALLY(Checks<Line>::fit(all, std::index_sequence_for<Plain...>()))) {
-    refuse_call<Line>(arguments...);
+    throw_mismatch<Line>(arguments...);
   }
 }
 
@@ -29,14 +29,14 @@ template <class Line, class Tuple, class... Plain, size_t... I>
 [[gnu::noinline]] KERNKIT_LOCAL void check_tuple(const Tuple& results, std::index_sequence<I...>,
                                                  Plain... arguments) {
   using std::get;
-  const Given all[] = {given(arguments)..., {}};
+  const CallValue all[] = {call_value(arguments)..., {}};
   check_results<Line, Checks<Line>>(all, get<I>(results)...);
 }
 
 template <class Line, class R, class... Plain>
 KERNKIT_ACCESSOR inline void check_result(const R& result, Plain... arguments) {
   if constexpr (std::is_same_v<R, Tensor>) {
-    const Given all[] = {given(arguments)..., {}};
+    const CallValue all[] = {call_value(arguments)..., {}};
     check_results<Line, Checks<Line>>(all, result);
   } else if constexpr (kIsTuple<R>) {
     check_tuple<Line>(result, std::make_index_sequence<std::tuple_size<R>::value>(), arguments...);
@@ -55,8 +55,8 @@ KERNKIT_ACCESSOR inline void check_result(const R& result, Plain... arguments) {
 /// calls `f` in C++ passes no line: its own checks stay.
 template <class Line>
 struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>> {
-  static constexpr bool kOk = shapes::Sentences<shapes::Checks<Line>::kLine.error,
-                                                shapes::Checks<Line>::kLine.position>::kOk;
+  static constexpr bool kOk = schema::ShapeDiagnostics<shapes::Checks<Line>::kLine.error,
+                                                       shapes::Checks<Line>::kLine.position>::kOk;
 
   template <class... Held>
   KERNKIT_ACCESSOR static void check(const Held&... held) {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "kernkit/owning_tensor.h"
-#include "kernkit/shapes/given.h"
-#include "kernkit/shapes/said_line.h"
+#include "kernkit/shapes/call_values.h"
+#include "kernkit/shapes/line_view.h"
 
 namespace kernkit::shapes {
 
@@ -30,15 +30,15 @@ const Tensor* tensor_of(const T&) {
 /// Throws RuntimeError for a result with a shape in the line that shares memory with an
 /// argument or with another result, or that the op keeps. `results` has one for each result.
 void check_new(const schema::Signature& schema, const char* text, const Value* results,
-               const Tensor* const* tensors, const Given* given);
+               const Tensor* const* tensors, const CallValue* values);
 
 template <class Line, class Checks, class... Result>
-KERNKIT_LOCAL void check_results(const Given* given, const Result&... result) {
+KERNKIT_LOCAL void check_results(const CallValue* values, const Result&... result) {
   constexpr int kParams = Checks::kSchema.num_params;
   static constexpr kernkit::detail::First<Value, Checks::kSchema.num_returns> kValues{
       Checks::kLine.values + kParams};
   const Tensor* const tensors[] = {tensor_of(result)..., nullptr};
-  check_new(kernkit::detail::Op<Line>::signature(), Line::kSchema, kValues.at, tensors, given);
+  check_new(kernkit::detail::Op<Line>::signature(), Line::kSchema, kValues.at, tensors, values);
 }
 
 }  // namespace kernkit::shapes

@@ -78,7 +78,7 @@ template <class Line, KernkitFunction Function>
     if constexpr (Arguments::kReturns > 0) {
       const auto run = [&] {
         const int code = Function(nullptr, from.arguments, Arguments::kCount, &result);
-        if (code == 0) give_to_xla(&result, from.results(), Arguments::kReturns);
+        if (code == 0) copy_to_xla(&result, from.results(), Arguments::kReturns);
         return code;
       };
       if (is_cpu(device)) return run();

@@ -25,7 +25,7 @@ enum class XlaFault : uint8_t {
 };
 
 /// TypeError, for parameter `name`; `got` is how many, or which dtype.
-[[noreturn, gnu::cold]] void refuse_from_xla(XlaFault fault, const char* name, int64_t got = 0);
+[[noreturn, gnu::cold]] void throw_xla_error(XlaFault fault, const char* name, int64_t got = 0);
 
 /// A str or a ScalarType, copied to `memory` to have a NUL behind it; or a Device. ValueError for a
 /// NUL in it, or a name of no device.
@@ -44,9 +44,9 @@ class XlaArguments {
 
   /// Throws as these functions do.
   KERNKIT_ACCESSOR XlaArguments(const KernkitXlaCallFrame& frame, DLDevice device) {
-    if constexpr (!kXlaLine<Line>.is_possible) refuse_from_xla(XlaFault::kLine, "", 0);
+    if constexpr (!kXlaLine<Line>.is_possible) throw_xla_error(XlaFault::kLine, "", 0);
     if (!KERNKIT_USUALLY(frame.attributes.size == kXlaLine<Line>.num_attributes)) {
-      refuse_from_xla(XlaFault::kAttributes, "", frame.attributes.size);
+      throw_xla_error(XlaFault::kAttributes, "", frame.attributes.size);
     }
     if constexpr (kXlaLine<Line>.has_given) {
       arguments[kCount] = scalar<schema::Type::kInt>(frame.attributes, 0, kGivenForXla);
@@ -56,10 +56,10 @@ class XlaArguments {
       set_tensor(frame.rets, next_ret_++, device, "a result", &tensors_[kCount + i]);
     }
     if (!KERNKIT_USUALLY(frame.args.size == next_arg_)) {
-      refuse_from_xla(XlaFault::kOperands, "", frame.args.size);
+      throw_xla_error(XlaFault::kOperands, "", frame.args.size);
     }
     if (!KERNKIT_USUALLY(frame.rets.size == next_ret_)) {
-      refuse_from_xla(XlaFault::kResults, "", frame.rets.size);
+      throw_xla_error(XlaFault::kResults, "", frame.rets.size);
     }
   }
 
@@ -91,7 +91,7 @@ class XlaArguments {
       constexpr int kPlace = kXlaLine<Line>.places[I];
       if constexpr (kXlaLine<Line>.is_text(kParam.type)) {
         if (frame.attributes.types[kPlace] != kKernkitXlaAttributeString) {
-          refuse_from_xla(XlaFault::kAttribute, name);
+          throw_xla_error(XlaFault::kAttribute, name);
         }
         const auto& text = *static_cast<const KernkitXlaText*>(frame.attributes.values[kPlace]);
         arguments[I] = text_from_xla(text, kParam.type, name, &texts_.all[kXlaLine<Line>.texts[I]]);
@@ -107,7 +107,7 @@ class XlaArguments {
         const void* written = kParam.is_written ? tensor.data : nullptr;
         set_tensor(frame.args, next_arg_++, device, name, &tensor);
         if (kParam.is_written && !KERNKIT_USUALLY(tensor.data == written)) {
-          refuse_from_xla(XlaFault::kAlias, name, 0);
+          throw_xla_error(XlaFault::kAlias, name, 0);
         }
       }
       arguments[I].type_index = kKernkitDLTensorPtr;
@@ -118,11 +118,11 @@ class XlaArguments {
   KERNKIT_ACCESSOR static void set_tensor(const KernkitXlaBuffers& from, int place, DLDevice device,
                                           const char* name, DLTensor* to) {
     if (!KERNKIT_USUALLY(place < from.size && from.types[place] == kKernkitXlaBuffer)) {
-      refuse_from_xla(XlaFault::kBuffer, name);
+      throw_xla_error(XlaFault::kBuffer, name);
     }
     const auto& array = *static_cast<const KernkitXlaArray*>(from.buffers[place]);
     const DLDataType dtype = dtype_of_xla(array.dtype);
-    if (!KERNKIT_USUALLY(dtype.bits != 0)) refuse_from_xla(XlaFault::kDType, name, array.dtype);
+    if (!KERNKIT_USUALLY(dtype.bits != 0)) throw_xla_error(XlaFault::kDType, name, array.dtype);
     *to = {array.data, device, static_cast<int32_t>(array.rank), dtype, array.dims, nullptr, 0};
   }
 
@@ -136,7 +136,7 @@ class XlaArguments {
     const auto* value = static_cast<const KernkitXlaScalar*>(from.values[place]);
     const bool is_scalar = from.types[place] == kKernkitXlaAttributeScalar;
     if (!KERNKIT_USUALLY(is_scalar && value->dtype == kDType)) {
-      refuse_from_xla(XlaFault::kAttribute, name);
+      throw_xla_error(XlaFault::kAttribute, name);
     }
     KernkitAny any = {};
     if constexpr (Type == schema::Type::kFloat) {

@@ -44,7 +44,7 @@ struct XlaGpuMemory {
 
 /// Copies the tensors that the op returned into XLA's buffers, and releases them. RuntimeError for
 /// a tensor of another shape, dtype or device than the line's, for which XLA has allocated.
-KERNKIT_LOCAL inline void give_to_xla(KernkitAny* returned, const DLTensor* buffers,
+KERNKIT_LOCAL inline void copy_to_xla(KernkitAny* returned, const DLTensor* buffers,
                                       int32_t count) {
   const kernkit::detail::ObjectRef held = kernkit::detail::ObjectRef::adopt(returned->v.object);
   const KernkitAny all = *returned;

@@ -3,8 +3,8 @@
 // GTest and kernkit::host.
 #pragma once
 
-#include "kernkit/shapes/reader.h"
-#include "kernkit/shapes/refusal.h"
+#include "kernkit/schema/parser.h"
+#include "kernkit/shapes/shape_error.h"
 #include "kernkit/testing/contract.h"
 
 #if defined(KERNKIT_CONTRACT_COMPILED)
@@ -58,29 +58,30 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
   return any.type_index == kKernkitTensor ? AnyView(any).cast<TensorView>().get() : nullptr;
 }
 
-/// shapes::refuse() by a line that is read at run time.
-[[noreturn]] inline void refuse(const char* text, const shapes::Given* given) {
-  const schema::Schema line = schema::parse(text);
-  const shapes::ShapeLine read = shapes::read_shapes(text, line);
+/// shapes::throw_shape_error() by a line that is read at run time.
+[[noreturn]] inline void throw_shape_error(const char* text, const shapes::CallValue* values) {
+  const schema::ParsedLine parsed = schema::parse_line(text);
+  const schema::Schema& line = parsed.schema;
+  const schema::ShapeLine& read = parsed.shapes;
   const schema::Signature schema = {line.num_params, line.num_required, line.num_returns,
                                     line.params, line.returns};
-  shapes::refuse({text, schema, read.names, read.sizes, read.nodes, read.values, read.num_names,
-                  read.run_of, read.like},
-                 given);
+  shapes::throw_shape_error({text, schema, read.names, read.sizes, read.nodes, read.values,
+                             read.num_names, read.run_of, read.like},
+                            values);
 }
 
 /// "" or what the line says of its results and the op gave otherwise.
 inline std::string other_results(const Contract& contract, Call& call, const Outcome& outcome) {
   const NamedResults results(contract.callee());
   if (results.which.empty()) return "";
-  std::vector<shapes::Given> given(results.which.size() + contract.callee().num_params() + 1);
+  std::vector<shapes::CallValue> values(results.which.size() + contract.callee().num_params() + 1);
   for (size_t k = 0; k < results.which.size(); ++k) {
-    given[k].tensor = result_of(outcome, results.which[k]);
-    if (given[k].tensor == nullptr) return "it gives no tensor where the line says one";
+    values[k].tensor = result_of(outcome, results.which[k]);
+    if (values[k].tensor == nullptr) return "it gives no tensor where the line says one";
   }
   std::vector<DLTensor> tensors(call.arguments.size());
   for (size_t i = 0; i < contract.callee().num_params(); ++i) {
-    shapes::Given& one = given[results.which.size() + i];
+    shapes::CallValue& one = values[results.which.size() + i];
     const schema::Param& param = contract.callee().param(i);
     const KernkitAny& value = call.arguments[i].value.get();
     const bool is_left_out = i >= contract.given();
@@ -99,7 +100,7 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
   // Tensors, and of a list its first.
   for (const size_t i : contract.tensors()) {
     const Argument& argument = call.arguments[i];
-    shapes::Given& one = given[results.which.size() + contract.parameter_of(i)];
+    shapes::CallValue& one = values[results.which.size() + contract.parameter_of(i)];
     if (one.tensor != nullptr) continue;
     DLTensor& tensor = tensors[i];
     tensor.shape = const_cast<int64_t*>(argument.shape.data());
@@ -109,7 +110,7 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
     one.tensor = &tensor;
   }
   try {
-    refuse(results.line.c_str(), given.data());
+    throw_shape_error(results.line.c_str(), values.data());
   } catch (const Error& error) {
     const std::string text = error.message();
     return text == "the arguments do not match the schema line" ? "" : text;  // all of them do
@@ -200,9 +201,8 @@ inline std::string batch_differs(const Contract& contract, Place& place) {
 /// What a line promises of each...: one call with a batch gives what a call for each item gives.
 inline void items_are_computed_alone(const Contract& contract, Verdict* verdict) {
   const schema::Schema& schema = contract.callee().schema();
-  const shapes::ShapeLine line =
-      shapes::read_shapes(contract.callee().schema_text().c_str(), schema);
-  if (line.error != shapes::ShapeError::kNone || !line.is_each()) return;
+  const schema::ShapeLine line = schema::parse_line(contract.callee().schema_text().c_str()).shapes;
+  if (line.error != schema::ShapeError::kNone || !line.is_each()) return;
   for (int v = 0; v < schema.num_params + schema.num_returns; ++v) {
     const bool is_param = v < schema.num_params;
     const schema::Param& value =

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes and dtypes of a schema line, as kernkit/shapes/reader.h reads them (docs/shapes.md).
+"""The shapes and dtypes of a schema line, as kernkit/schema/parser.h parses them (docs/shapes.md).
 
 "..." is one run of any sizes, the same in every tensor. "each..." is such a run with a promise: the op computes each index of
 the run alone, so that one call with a batch gives what a call for each item gives.
@@ -11,26 +11,26 @@ from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from ..schema import RESERVED, Op, SchemaError, Value, is_dtype, is_int
 
-# As in kernkit/shapes/sentences.h.
-SENTENCES = {
+# As in kernkit/schema/diagnostics.h.
+DIAGNOSTICS = {
     "NoTensor": "only a Tensor has a shape or a dtype",
     "AliasOfResult": "a result with a shape is new memory, and an alias is an argument's: leave out the shape or the alias",
     "Size": "expected a size: a number, a name, _, ..., or an expression of them with "
             "+ - * / ( ) ceil_div(a, b) round_up(a, b) numel(...)",
-    "Unclosed": "expected ',' or ']' behind a size",
+    "Unclosed": "expected ',' or ']' after a size",
     "TwoRuns": "a shape has '...' once",
     "NotAnInt": "a size has the name of a parameter that is no int",
-    "Asked": "'?' stands behind a name, in the shape of a Tensor(out!)",
+    "CallerSized": "'?' may only follow a name, in the shape of a Tensor(out!)",
     "Unbound": "no required input binds this name: write it alone (n) or times a number (2*n) once",
-    "Unsaid": "the inputs do not say what this name of an output's size is",
+    "UnknownSize": "no input determines this name of an output's size",
     "AnyOfOutput": "_ is for inputs; an output's size must follow from them",
-    "NoRun": "no required input says what '...' is",
-    "Dtype": "behind ':' stands a dtype, or the name of a tensor that is read or of a ScalarType "
-             "parameter; behind one that may be None, 'or' and another; of what is written or "
-             "returned, ? as well",
+    "NoRun": "no required input determines '...'",
+    "Dtype": "expected after ':' a dtype, or the name of a tensor that is read or of a ScalarType "
+             "parameter; after a parameter that may be None, 'or' and a second name; for an "
+             "output, ? is allowed as well",
     "Reserved": "a name of a size that begins with two underscores is reserved",
     "TooMany": "more than 32 names, 128 sizes or 256 parts of expressions",
-    "NothingAlike": "there is no tensor whose dtype this output could have: write one behind ':'",
+    "NoDtypeSource": "there is no tensor whose dtype this output could have: write one after ':'",
 }  # fmt: skip
 
 MOST_NAMES, MOST_SIZES, MOST_NODES = 32, 128, 256
@@ -74,11 +74,11 @@ class _Limits:
 
     def check(self) -> None:
         if len(self.names) > MOST_NAMES or self.num_sizes > MOST_SIZES or self.num_nodes > MOST_NODES:
-            raise SchemaError(SENTENCES["TooMany"])
+            raise SchemaError(DIAGNOSTICS["TooMany"])
 
 
 class _Sizes:
-    """Reads the text between the brackets of one shape, as kernkit/shapes/sizes.h does."""
+    """Reads the text between the brackets of one shape, as kernkit/schema/size_parser.h does."""
 
     def __init__(self, text: str, limits: _Limits) -> None:
         self.text = text
@@ -105,7 +105,7 @@ class _Sizes:
             self.limits.num_sizes += 1
             self.limits.check()
         if self.text[self.position :].strip(" "):
-            raise SchemaError(SENTENCES["Unclosed"])
+            raise SchemaError(DIAGNOSTICS["Unclosed"])
         return sizes
 
     def size(self) -> Size:
@@ -126,7 +126,7 @@ class _Sizes:
         name, factor = self.scaled(node)
         asked = bool(self.eats("?"))
         if asked and (not name or factor != 1):
-            raise SchemaError(SENTENCES["Asked"])
+            raise SchemaError(DIAGNOSTICS["CallerSized"])
         assert begin < self.position
         return Size("scaled" if name else "sum", node.text, node.python, tuple(self.names),
                     name, factor, asked, tuple(self.divisions), self.has_run)  # fmt: skip
@@ -176,13 +176,13 @@ class _Sizes:
         self.eats(word or "?")
         if word[:1].isdigit():
             if not is_int(word):
-                raise SchemaError(SENTENCES["Size"])
+                raise SchemaError(DIAGNOSTICS["Size"])
             return self.added(word, str(int(word)), "number", int(word))
         if not word.isidentifier() or word == "_":
-            raise SchemaError(SENTENCES["Size"])
+            raise SchemaError(DIAGNOSTICS["Size"])
         if not self.eats("("):
             if word.startswith(RESERVED):
-                raise SchemaError(SENTENCES["Reserved"])
+                raise SchemaError(DIAGNOSTICS["Reserved"])
             self.names.append(word)
             self.limits.names.add(word)
             return self.added(word, word, "name")
@@ -192,7 +192,7 @@ class _Sizes:
             self.has_run = True
             return self.added("numel(...)", "__numel(__run)")
         if word not in ("ceil_div", "round_up"):
-            raise SchemaError(SENTENCES["Size"])
+            raise SchemaError(DIAGNOSTICS["Size"])
         left = self.sum()
         self.needs(",")
         right = self.sum()
@@ -202,15 +202,15 @@ class _Sizes:
 
     def needs(self, token: str) -> None:
         if not self.eats(token):
-            raise SchemaError(SENTENCES["Size"])
+            raise SchemaError(DIAGNOSTICS["Size"])
 
 
 @dataclasses.dataclass(frozen=True)
 class Binder:
-    """A size of a tensor that says what a name is."""
+    """The size of a tensor that determines a name."""
 
     value: Value
-    place: int  # behind "...", counted from the end: -1
+    place: int  # after "...", counted from the end: -1
     factor: int
     is_sure: bool  # in every call
 
@@ -225,11 +225,11 @@ class Shapes:
         limits = _Limits()
         for value in self.values:
             if value.dtype == "":
-                raise SchemaError(SENTENCES["Dtype"])
+                raise SchemaError(DIAGNOSTICS["Dtype"])
             if (value.shape is not None or value.dtype) and value.type != "Tensor":
-                raise SchemaError(SENTENCES["NoTensor"])
+                raise SchemaError(DIAGNOSTICS["NoTensor"])
             if value.shape is not None and value.is_alias and any(value is result for result in op.results):
-                raise SchemaError(SENTENCES["AliasOfResult"])
+                raise SchemaError(DIAGNOSTICS["AliasOfResult"])
             self.sizes[id(value)] = None if value.shape is None else _Sizes(value.shape, limits).read()
         self.ints = {v.name for v in op.parameters if self._is_int(v)}
         self.binders: Dict[str, Binder] = {}
@@ -269,9 +269,9 @@ class Shapes:
         for value in self.values:
             sizes = self.of(value) or []
             if [size.kind for size in sizes].count("run") > 1:
-                raise SchemaError(SENTENCES["TwoRuns"])
+                raise SchemaError(DIAGNOSTICS["TwoRuns"])
             if any(name in others for size in sizes for name in size.names):
-                raise SchemaError(SENTENCES["NotAnInt"])
+                raise SchemaError(DIAGNOSTICS["NotAnInt"])
 
     def _groups(self) -> Iterator[Tuple[int, Value]]:
         tensors = [v for v in self.op.parameters if v.type == "Tensor"]
@@ -297,20 +297,20 @@ class Shapes:
         is_output = self.is_output(value)
         for size in self.of(value) or []:
             if size.is_asked and not value.is_only_written:
-                raise SchemaError(SENTENCES["Asked"])
+                raise SchemaError(DIAGNOSTICS["CallerSized"])
             if size.kind == "any" and is_output:
-                raise SchemaError(SENTENCES["AnyOfOutput"])
+                raise SchemaError(DIAGNOSTICS["AnyOfOutput"])
             if self.run_of is None and (size.has_run or (size.kind == "run" and is_output)):
-                raise SchemaError(SENTENCES["NoRun"])
+                raise SchemaError(DIAGNOSTICS["NoRun"])
             matters = size.kind == "sum" or (size.kind == "scaled" and is_output)
             if matters and not all(map(self.is_sure, size.names)):
-                raise SchemaError(SENTENCES["Unsaid" if is_output else "Unbound"])
+                raise SchemaError(DIAGNOSTICS["UnknownSize" if is_output else "Unbound"])
 
     def _check_dtype(self, value: Value) -> None:
         is_output = self.is_output(value)
         if not value.dtype:
             if is_output and value.shape is not None and not value.is_list and self.like is None:
-                raise SchemaError(SENTENCES["NothingAlike"])
+                raise SchemaError(DIAGNOSTICS["NoDtypeSource"])
             return
         if value.dtype == "?" and is_output:
             return
@@ -325,7 +325,7 @@ class Shapes:
                 is_right = (is_dtype(word) or word in parameters) and may_be_none == (i + 1 < len(words)) or (
                     may_be_none and i + 1 == len(words))
             if not is_right:
-                raise SchemaError(SENTENCES["Dtype"])
+                raise SchemaError(DIAGNOSTICS["Dtype"])
 
     def asked(self, value: Value) -> List[str]:
         """The names of its sizes that the caller of the functional form passes: no input binds them."""

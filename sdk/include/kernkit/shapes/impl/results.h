@@ -46,14 +46,14 @@ KERNKIT_COLD bool shares(const Tensor& result, const DLTensor* other) {
 }  // namespace detail
 
 KERNKIT_COLD void check_new(const schema::Signature& schema, const char* text, const Value* results,
-                            const Tensor* const* tensors, const Given* given) {
+                            const Tensor* const* tensors, const CallValue* values) {
   for (int r = 0; r < schema.num_returns; ++r) {
     if (tensors[r] == nullptr || !results[r].has_shape) continue;
     const Tensor& result = *tensors[r];
     for (int v = 0; v < schema.num_params; ++v) {
-      bool is_shared = detail::shares(result, given[v].tensor);
-      for (size_t i = 0; given[v].list != nullptr && i < given[v].list->size(); ++i) {
-        is_shared |= detail::shares(result, (*given[v].list)[i].get());
+      bool is_shared = detail::shares(result, values[v].tensor);
+      for (size_t i = 0; values[v].list != nullptr && i < values[v].list->size(); ++i) {
+        is_shared |= detail::shares(result, (*values[v].list)[i].get());
       }
       if (is_shared) detail::throw_shared(text, schema.returns[r], schema.params[v], "argument");
     }

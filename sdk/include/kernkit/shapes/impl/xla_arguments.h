@@ -8,7 +8,7 @@
 
 namespace kernkit::shapes {
 
-[[noreturn, gnu::cold]] KERNKIT_LOCAL inline void refuse_from_xla(XlaFault fault, const char* name,
+[[noreturn, gnu::cold]] KERNKIT_LOCAL inline void throw_xla_error(XlaFault fault, const char* name,
                                                                   int64_t got) {
   Message text;
   switch (fault) {

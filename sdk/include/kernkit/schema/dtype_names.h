@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words behind ':' in a schema line, as in "out_type or bfloat16".
+// Names of dtypes after ':' in a schema line, as in "out_type or bfloat16".
 #pragma once
 
 #include "kernkit/schema/lexer.h"
 #include "kernkit/types/dtype.h"
 
-namespace kernkit::shapes {
+namespace kernkit::schema {
 
 constexpr int word_size(const char* text, int begin) {
   int size = 0;
-  while (schema::detail::is_name_char(text[begin + size])) ++size;
+  while (detail::is_name_char(text[begin + size])) ++size;
   return size;
 }
 
-/// Where the word behind "or" begins.
+/// The position of the word after "or".
 constexpr int next_word(const char* text, int begin, int size) {
   int at = begin + size;
   while (text[at] == ' ') ++at;
@@ -28,11 +28,11 @@ constexpr DLDataType dtype_at(const char* text, int begin, int size) {
   return parse_dtype(text + begin, static_cast<size_t>(size), &dtype) ? dtype : DLDataType{};
 }
 
-/// The parameter of that name, or -1. Of a schema::Schema or Signature.
+/// The index of the parameter of that name, or -1. Schema is a Schema or a Signature.
 template <class Schema>
 constexpr int param_at(const char* text, const Schema& line, int begin, int size) {
   for (int i = 0; i < line.num_params; ++i) {
-    const schema::Span name = line.params[i].name;
+    const Span name = line.params[i].name;
     int same = 0;
     while (same < size && same < name.size && text[name.begin + same] == text[begin + same]) ++same;
     if (same == size && same == name.size) return i;
@@ -40,4 +40,4 @@ constexpr int param_at(const char* text, const Schema& line, int begin, int size
   return -1;
 }
 
-}  // namespace kernkit::shapes
+}  // namespace kernkit::schema

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compile errors of the shapes in a schema line: one static_assert for each thing that can be
-// wrong.
+// Compile errors for the shapes in a schema line: one static_assert per ShapeError.
 #pragma once
 
-#include "kernkit/shapes/line.h"
+#include "kernkit/schema/shape_line.h"
 
-namespace kernkit::shapes {
+namespace kernkit::schema {
 
 /// Position counts characters of the schema line from 0; compilers print it with the message.
 template <ShapeError Error, int Position>
-struct Sentences {
+struct ShapeDiagnostics {
   using E = ShapeError;
   static_assert(Error != E::kNoTensor, "kernkit schema: only a Tensor has a shape or a dtype");
   static_assert(Error != E::kAliasOfResult,
@@ -19,28 +18,28 @@ struct Sentences {
       Error != E::kSize,
       "kernkit schema: expected a size: a number, a name, _, ..., or an expression of them with "
       "+ - * / ( ) ceil_div(a, b) round_up(a, b) numel(...)");
-  static_assert(Error != E::kUnclosed, "kernkit schema: expected ',' or ']' behind a size");
+  static_assert(Error != E::kUnclosed, "kernkit schema: expected ',' or ']' after a size");
   static_assert(Error != E::kTwoRuns, "kernkit schema: a shape has '...' once");
   static_assert(Error != E::kNotAnInt,
                 "kernkit schema: a size has the name of a parameter that is no int");
-  static_assert(Error != E::kAsked,
-                "kernkit schema: '?' stands behind a name, in the shape of a Tensor(out!)");
+  static_assert(Error != E::kCallerSized,
+                "kernkit schema: '?' may only follow a name, in the shape of a Tensor(out!)");
   static_assert(Error != E::kUnbound,
                 "kernkit schema: no required input binds this name: write it alone (n) or times a "
                 "number (2*n) once");
-  static_assert(Error != E::kUnsaid,
-                "kernkit schema: the inputs do not say what this name of an output's size is");
+  static_assert(Error != E::kUnknownSize,
+                "kernkit schema: no input determines this name of an output's size");
   static_assert(Error != E::kAnyOfOutput,
                 "kernkit schema: _ is for inputs; an output's size must follow from them");
-  static_assert(Error != E::kNoRun, "kernkit schema: no required input says what '...' is");
+  static_assert(Error != E::kNoRun, "kernkit schema: no required input determines '...'");
   static_assert(
       Error != E::kDtype,
-      "kernkit schema: behind ':' stands a dtype, or the name of a tensor that is read or "
-      "of a ScalarType parameter; behind one that may be None, 'or' and another; of what "
-      "is written or returned, ? as well");
-  static_assert(Error != E::kNothingAlike,
+      "kernkit schema: expected after ':' a dtype, or the name of a tensor that is read or of a "
+      "ScalarType parameter; after a parameter that may be None, 'or' and a second name; for an "
+      "output, ? is allowed as well");
+  static_assert(Error != E::kNoDtypeSource,
                 "kernkit schema: there is no tensor whose dtype this output could have: write one "
-                "behind ':'");
+                "after ':'");
   static_assert(Error != E::kReserved,
                 "kernkit schema: a name of a size that begins with two underscores is reserved");
   static_assert(Error != E::kTooMany,
@@ -48,4 +47,4 @@ struct Sentences {
   static constexpr bool kOk = Error == E::kNone;
 };
 
-}  // namespace kernkit::shapes
+}  // namespace kernkit::schema

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// SaidSizes: what the sizes of a line are in one call, at run time, for the sentences about it.
+// LineSizes: evaluates the sizes of a line for one call, at run time, for messages.
 #pragma once
 
 #include "kernkit/error.h"
 #include "kernkit/shapes/arithmetic.h"
-#include "kernkit/shapes/given.h"
-#include "kernkit/shapes/said_line.h"
+#include "kernkit/shapes/call_values.h"
+#include "kernkit/shapes/line_view.h"
 
 namespace kernkit::shapes::detail {
 
-class KERNKIT_LOCAL SaidSizes {
+using schema::Span;
+
+class KERNKIT_LOCAL LineSizes {
  public:
-  SaidSizes(const SaidLine& line, const Given* given) : line_(line), given_(given) {}
+  LineSizes(const LineView& line, const CallValue* values) : line_(line), values_(values) {}
 
  protected:
   Message& write(Message& out, Span span) const {
@@ -24,29 +26,29 @@ class KERNKIT_LOCAL SaidSizes {
     const Value& value = line_.values[v];
     return value.run < 0 ? x->ndim == value.count : x->ndim >= value.rank();
   }
-  /// Whether a call says what the name is. Its multiple need not divide.
-  [[gnu::cold]] bool is_given(const Name& name) const {
+  /// Whether the call determines the name. The factor need not divide the size.
+  [[gnu::cold]] bool is_bound(const Name& name) const {
     if (name.is_parameter) return true;
-    const DLTensor* x = name.value < 0 ? nullptr : given_[name.value].tensor;
+    const DLTensor* x = name.value < 0 ? nullptr : values_[name.value].tensor;
     return x != nullptr && has_rank(name.value, x);
   }
   /// Whether a call has the tensor that "..." is of, with its rank.
-  [[gnu::cold]] bool is_run_given() const {
-    const DLTensor* x = line_.run_of < 0 ? nullptr : given_[line_.run_of].tensor;
+  [[gnu::cold]] bool has_run_tensor() const {
+    const DLTensor* x = line_.run_of < 0 ? nullptr : values_[line_.run_of].tensor;
     return x != nullptr && has_rank(line_.run_of, x);
   }
   /// The same for each name and "..." of an expression.
   [[gnu::cold]] bool is_known(int n) const {
     const Node& node = line_.nodes[n];
     if (node.kind == NodeKind::kNumber) return true;
-    if (node.kind == NodeKind::kName) return is_given(line_.names[node.left]);
-    if (node.kind == NodeKind::kNumel) return is_run_given();
+    if (node.kind == NodeKind::kName) return is_bound(line_.names[node.left]);
+    if (node.kind == NodeKind::kNumel) return has_run_tensor();
     return is_known(node.left) && is_known(node.right);
   }
   [[gnu::cold]] bool value_of(const Name& name, int64_t* out) const {
-    if (!is_given(name)) return false;
+    if (!is_bound(name)) return false;
     *out =
-        name.is_parameter ? given_[name.value].number : at(given_[name.value].tensor, name.place);
+        name.is_parameter ? values_[name.value].number : at(values_[name.value].tensor, name.place);
     const bool divides = *out % name.factor == 0;
     *out /= name.factor;
     return divides;
@@ -57,7 +59,7 @@ class KERNKIT_LOCAL SaidSizes {
     if (node.kind == NodeKind::kNumber) return true;
     if (node.kind == NodeKind::kName) return value_of(line_.names[node.left], out);
     if (node.kind == NodeKind::kNumel) {
-      return checked_product(run_of(given_[line_.run_of].tensor, line_.values[line_.run_of]), out);
+      return checked_product(run_of(values_[line_.run_of].tensor, line_.values[line_.run_of]), out);
     }
     int64_t left = 0;
     int64_t right = 0;
@@ -65,8 +67,8 @@ class KERNKIT_LOCAL SaidSizes {
            apply(node.kind, left, right, out);
   }
 
-  const SaidLine& line_;
-  const Given* given_;
+  const LineView& line_;
+  const CallValue* values_;
 };
 
 }  // namespace kernkit::shapes::detail

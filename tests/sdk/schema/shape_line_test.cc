@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grammar of shapes, and what in a line cannot be known.
-#include "kernkit/shapes/reader.h"
+// Shapes and dtypes of a schema line, and their errors.
+#include "kernkit/schema/parser.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "kernkit/schema/parser.h"
-
-namespace kernkit::shapes {
+namespace kernkit::schema {
 namespace {
 
-ShapeLine read(const char* text) { return read_shapes(text, schema::parse(text)); }
+ShapeLine read(const char* text) { return parse_line(text).shapes; }
 
 constexpr char kSilu[] = "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()";
-constexpr ShapeLine kRead = read_shapes(kSilu, schema::parse(kSilu));
+constexpr ShapeLine kRead = parse_line(kSilu).shapes;
 static_assert(kRead.error == ShapeError::kNone && kRead.num_names == 2);
 
 TEST(ShapeLine, EachIsAPromiseOfAllRuns) {
@@ -56,8 +54,8 @@ TEST(ShapeLine, NamesAreBoundByTheFirstRequiredInput) {
 // Ops of vLLM, SGLang and FlashInfer, whose own shape functions or wrappers these lines say.
 class Census : public ::testing::TestWithParam<const char*> {};
 TEST_P(Census, IsRead) {
-  const schema::Schema schema = schema::parse(GetParam());
-  ASSERT_EQ(schema.error, schema::ParseError::kNone) << schema.position;
+  const Schema schema = parse(GetParam());
+  ASSERT_EQ(schema.error, ParseError::kNone) << schema.position;
   EXPECT_TRUE(schema.has_shapes);
   const ShapeLine line = read(GetParam());
   EXPECT_EQ(line.error, ShapeError::kNone)
@@ -113,60 +111,63 @@ INSTANTIATE_TEST_SUITE_P(
         "Tensor(out!) "
         "v_merged[n, h, d], Tensor(out!) s_merged[n, h]: float32) -> ()"));
 
-struct Bad {
+struct BadShape {
   const char* line;
   ShapeError error;
   int position;
 };
-void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.line; }
+void PrintTo(const BadShape& bad, std::ostream* out) { *out << bad.line; }
 
-class BadShapes : public ::testing::TestWithParam<Bad> {};
+class BadShapes : public ::testing::TestWithParam<BadShape> {};
 TEST_P(BadShapes, SaysWhatAndWhere) {
-  ASSERT_EQ(schema::parse(GetParam().line).error, schema::ParseError::kNone);
+  ASSERT_EQ(parse(GetParam().line).error, ParseError::kNone);
   const ShapeLine line = read(GetParam().line);
   EXPECT_EQ(line.error, GetParam().error) << static_cast<int>(line.error);
   EXPECT_EQ(line.position, GetParam().position);
 }
-using E = ShapeError;
+using S = ShapeError;
 INSTANTIATE_TEST_SUITE_P(
     ShapeLine, BadShapes,
-    ::testing::Values(
-        Bad{"(int n[3]) -> ()", E::kNoTensor, 6}, Bad{"(int n: float32) -> ()", E::kNoTensor, 6},
-        Bad{"(Tensor x[n,]) -> ()", E::kSize, 12}, Bad{"(Tensor x[2n]) -> ()", E::kSize, 10},
-        Bad{"(Tensor x[n + ]) -> ()", E::kSize, 14}, Bad{"(Tensor x[(n]) -> ()", E::kSize, 12},
-        Bad{"(Tensor x[min(n, 2)]) -> ()", E::kSize, 10},
-        Bad{"(Tensor x[_ + 1]) -> ()", E::kUnclosed, 12},
-        Bad{"(Tensor x[n 2]) -> ()", E::kUnclosed, 12},
-        Bad{"(Tensor x[n, _ * 2]) -> ()", E::kUnclosed, 15},
-        Bad{"(Tensor x[..., ...]) -> ()", E::kTwoRuns, 15},
-        Bad{"(Tensor x[x]) -> ()", E::kNotAnInt, 10},
-        Bad{"(Tensor x[f], float f) -> ()", E::kNotAnInt, 10},
-        Bad{"(Tensor x[k], int? k) -> ()", E::kNotAnInt, 10},
-        Bad{"(Tensor x[n?]) -> ()", E::kAsked, 10},
-        Bad{"(Tensor x) -> Tensor y[n?]", E::kAsked, 23},
-        Bad{"(Tensor(a) x[n]) -> Tensor(a) y[n]", E::kAliasOfResult, 31},
-        Bad{"(Tensor(a!) x[n]) -> Tensor(a!) y[n]", E::kAliasOfResult, 33},
-        Bad{"(Tensor(out!) y[2*n?], Tensor x) -> ()", E::kAsked, 16},
-        Bad{"(Tensor x[n * m], Tensor y[n]) -> ()", E::kUnbound, 14},
-        Bad{"(Tensor x[n + 1]) -> ()", E::kUnbound, 10},
-        Bad{"(Tensor? w[n], Tensor x[n + 1]) -> ()", E::kUnbound, 24},
-        Bad{"(Tensor(out!) y[k], Tensor x[n]) -> ()", E::kUnsaid, 16},
-        Bad{"(Tensor x[n], Tensor? w[k]) -> Tensor y[n, k]", E::kUnsaid, 43},
-        Bad{"(Tensor(out!) y[n*m], Tensor x[n]) -> ()", E::kUnsaid, 18},
-        Bad{"(Tensor(out!) y[_], Tensor x[n]) -> ()", E::kAnyOfOutput, 16},
-        Bad{"(Tensor(out!) y[...], Tensor x[n]) -> ()", E::kNoRun, 16},
-        Bad{"(Tensor(out!) y[numel(...)], Tensor? x[...]) -> ()", E::kNoRun, 16},
-        Bad{"(Tensor x[n]: double) -> ()", E::kDtype, 14},
-        Bad{"(Tensor x[n]: ?) -> ()", E::kDtype, 14},
-        Bad{"(Tensor x[n], int t) -> Tensor y[n]: t", E::kDtype, 37},
-        Bad{"(Tensor x[n]) -> Tensor y[n]: x or float32", E::kDtype, 30},
-        Bad{"(Tensor x[n], ScalarType? t) -> Tensor y[n]: t or", E::kDtype, 49},
-        Bad{"(Tensor x[n]: ) -> ()", E::kDtype, 14},
-        Bad{"(int n) -> Tensor y[n]", E::kNothingAlike, 18},
-        Bad{"(Tensor(out!) y[n, k?, 1], int n) -> ()", E::kNothingAlike, 14}));
+    ::testing::Values(BadShape{"(int n[3]) -> ()", S::kNoTensor, 6},
+                      BadShape{"(int n: float32) -> ()", S::kNoTensor, 6},
+                      BadShape{"(Tensor x[n,]) -> ()", S::kSize, 12},
+                      BadShape{"(Tensor x[2n]) -> ()", S::kSize, 10},
+                      BadShape{"(Tensor x[n + ]) -> ()", S::kSize, 14},
+                      BadShape{"(Tensor x[(n]) -> ()", S::kSize, 12},
+                      BadShape{"(Tensor x[min(n, 2)]) -> ()", S::kSize, 10},
+                      BadShape{"(Tensor x[_ + 1]) -> ()", S::kUnclosed, 12},
+                      BadShape{"(Tensor x[n 2]) -> ()", S::kUnclosed, 12},
+                      BadShape{"(Tensor x[n, _ * 2]) -> ()", S::kUnclosed, 15},
+                      BadShape{"(Tensor x[..., ...]) -> ()", S::kTwoRuns, 15},
+                      BadShape{"(Tensor x[x]) -> ()", S::kNotAnInt, 10},
+                      BadShape{"(Tensor x[f], float f) -> ()", S::kNotAnInt, 10},
+                      BadShape{"(Tensor x[k], int? k) -> ()", S::kNotAnInt, 10},
+                      BadShape{"(Tensor x[n?]) -> ()", S::kCallerSized, 10},
+                      BadShape{"(Tensor x) -> Tensor y[n?]", S::kCallerSized, 23},
+                      BadShape{"(Tensor(a) x[n]) -> Tensor(a) y[n]", S::kAliasOfResult, 31},
+                      BadShape{"(Tensor(a!) x[n]) -> Tensor(a!) y[n]", S::kAliasOfResult, 33},
+                      BadShape{"(Tensor(out!) y[2*n?], Tensor x) -> ()", S::kCallerSized, 16},
+                      BadShape{"(Tensor x[n * m], Tensor y[n]) -> ()", S::kUnbound, 14},
+                      BadShape{"(Tensor x[n + 1]) -> ()", S::kUnbound, 10},
+                      BadShape{"(Tensor? w[n], Tensor x[n + 1]) -> ()", S::kUnbound, 24},
+                      BadShape{"(Tensor(out!) y[k], Tensor x[n]) -> ()", S::kUnknownSize, 16},
+                      BadShape{"(Tensor x[n], Tensor? w[k]) -> Tensor y[n, k]", S::kUnknownSize,
+                               43},
+                      BadShape{"(Tensor(out!) y[n*m], Tensor x[n]) -> ()", S::kUnknownSize, 18},
+                      BadShape{"(Tensor(out!) y[_], Tensor x[n]) -> ()", S::kAnyOfOutput, 16},
+                      BadShape{"(Tensor(out!) y[...], Tensor x[n]) -> ()", S::kNoRun, 16},
+                      BadShape{"(Tensor(out!) y[numel(...)], Tensor? x[...]) -> ()", S::kNoRun, 16},
+                      BadShape{"(Tensor x[n]: double) -> ()", S::kDtype, 14},
+                      BadShape{"(Tensor x[n]: ?) -> ()", S::kDtype, 14},
+                      BadShape{"(Tensor x[n], int t) -> Tensor y[n]: t", S::kDtype, 37},
+                      BadShape{"(Tensor x[n]) -> Tensor y[n]: x or float32", S::kDtype, 30},
+                      BadShape{"(Tensor x[n], ScalarType? t) -> Tensor y[n]: t or", S::kDtype, 49},
+                      BadShape{"(Tensor x[n]: ) -> ()", S::kDtype, 14},
+                      BadShape{"(int n) -> Tensor y[n]", S::kNoDtypeSource, 18},
+                      BadShape{"(Tensor(out!) y[n, k?, 1], int n) -> ()", S::kNoDtypeSource, 14}));
 
 // The four signatures of that census that no shape fits: what their results are hangs on a value.
-class Resists : public ::testing::TestWithParam<Bad> {};
+class Resists : public ::testing::TestWithParam<BadShape> {};
 TEST_P(Resists, IsRefused) {
   const ShapeLine line = read(GetParam().line);
   EXPECT_EQ(line.error, GetParam().error) << static_cast<int>(line.error);
@@ -175,17 +176,19 @@ INSTANTIATE_TEST_SUITE_P(
     ShapeLine, Resists,
     ::testing::Values(
         // marlin_gemm: a's dtype if that is a half, otherwise b_scales'
-        Bad{"(Tensor a[m, k], Tensor b_scales[_, n]) -> Tensor y[m, n]: a or b_scales", E::kDtype,
-            0},
+        BadShape{"(Tensor a[m, k], Tensor b_scales[_, n]) -> Tensor y[m, n]: a or b_scales",
+                 S::kDtype, 0},
         // scaled_fp4_quant: rounded up, and packed, if a bool says so
-        Bad{"(Tensor x[m, n], bool swizzled) -> (Tensor y[m, n/2]: uint8, Tensor s[m*swizzled, "
+        BadShape{
+            "(Tensor x[m, n], bool swizzled) -> (Tensor y[m, n/2]: uint8, Tensor s[m*swizzled, "
             "n/16]: "
             "uint8)",
-            E::kNotAnInt, 0},
+            S::kNotAnInt, 0},
         // sampling_from_logits: the rows of indices if they are given, otherwise of logits
-        Bad{"(Tensor logits[_, v], Tensor? indices[n]) -> Tensor y[n]: int32", E::kUnsaid, 0},
+        BadShape{"(Tensor logits[_, v], Tensor? indices[n]) -> Tensor y[n]: int32", S::kUnknownSize,
+                 0},
         // segment_packbits: the size is the last element of a tensor
-        Bad{"(Tensor x[_], Tensor indptr[b]) -> Tensor y[indptr]: uint8", E::kNotAnInt, 0}));
+        BadShape{"(Tensor x[_], Tensor indptr[b]) -> Tensor y[indptr]: uint8", S::kNotAnInt, 0}));
 
 }  // namespace
-}  // namespace kernkit::shapes
+}  // namespace kernkit::schema

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Given: what a call gives for a parameter, as far as the line's shapes need it.
+// CallValue: what a call gives for a parameter, as far as the line's shapes need it.
 #pragma once
 
 #include "kernkit/list.h"
@@ -7,7 +7,7 @@
 
 namespace kernkit::shapes {
 
-struct Given {
+struct CallValue {
   const DLTensor* tensor = nullptr;  // of a list, the first; null: None, or an empty list
   const ListView<TensorView>* list = nullptr;
   int64_t number = 0;
@@ -34,11 +34,11 @@ auto plain(const Optional<T>& x) -> decltype(x.has_value(), plain(*x)) {
   return x.has_value() ? plain(*x) : decltype(plain(*x)){};
 }
 
-KERNKIT_ACCESSOR inline Given given(const DLTensor* x) { return {x, nullptr, 0, {}}; }
-KERNKIT_ACCESSOR inline Given given(int64_t x) { return {nullptr, nullptr, x, {}}; }
-KERNKIT_ACCESSOR inline Given given(DLDataType x) { return {nullptr, nullptr, 0, x}; }
-KERNKIT_ACCESSOR inline Given given(Nothing) { return {}; }
-inline Given given(const ListView<TensorView>* x) {
+KERNKIT_ACCESSOR inline CallValue call_value(const DLTensor* x) { return {x, nullptr, 0, {}}; }
+KERNKIT_ACCESSOR inline CallValue call_value(int64_t x) { return {nullptr, nullptr, x, {}}; }
+KERNKIT_ACCESSOR inline CallValue call_value(DLDataType x) { return {nullptr, nullptr, 0, x}; }
+KERNKIT_ACCESSOR inline CallValue call_value(Nothing) { return {}; }
+inline CallValue call_value(const ListView<TensorView>* x) {
   const bool has_first = x != nullptr && !x->empty();
   return {has_first ? (*x)[0].get() : nullptr, x, 0, {}};
 }

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// SizeReader: reads one size of a shape, as in "n", "2*d", "ceil_div(n, 8) + 1", at compile time.
+// SizeParser: parses one size of a shape, as in "n", "2*d", "ceil_div(n, 8) + 1".
 #pragma once
 
 #include "kernkit/schema/lexer.h"
 #include "kernkit/schema/number.h"
-#include "kernkit/shapes/line.h"
-#include "kernkit/shapes/words.h"
+#include "kernkit/schema/shape_line.h"
 
-namespace kernkit::shapes {
+namespace kernkit::schema::detail {
 
-class SizeReader : protected schema::detail::Lexer {
+class SizeParser : protected Lexer {
  protected:
-  constexpr SizeReader(const char* text, const schema::Schema& schema)
-      : Lexer(text), schema_(schema) {}
+  using Lexer::Lexer;
 
-  constexpr bool fail(ShapeError error, int position) {
+  constexpr bool fail_shape(ShapeError error, int position) {
     if (line_.error == ShapeError::kNone) {
       line_.error = error;
       line_.position = position;
     }
     return false;
   }
-  constexpr bool ok() const { return line_.error == ShapeError::kNone; }
+  constexpr bool has_valid_shapes() const { return line_.error == ShapeError::kNone; }
 
   constexpr bool eat_dots() {
     skip_space();
@@ -49,33 +47,32 @@ class SizeReader : protected schema::detail::Lexer {
     result.text.begin = pos_;
     if (eat_dots()) {
       result.kind = SizeKind::kRun;
-    } else if (text_[pos_] == '_' && !schema::detail::is_name_char(text_[pos_ + 1])) {
+    } else if (text_[pos_] == '_' && !is_name_char(text_[pos_ + 1])) {
       ++pos_;
       result.kind = SizeKind::kAny;
     } else {
       result.node = sum();
-      if (ok()) find_scaled(&result);
+      if (has_valid_shapes()) find_scaled(&result);
     }
     result.text.size = pos_ - result.text.begin;
-    result.is_asked = eat('?');
-    if (result.is_asked && (result.kind != SizeKind::kScaled || result.factor != 1)) {
-      fail(ShapeError::kAsked, result.text.begin);
+    result.is_caller_sized = eat('?');
+    if (result.is_caller_sized && (result.kind != SizeKind::kScaled || result.factor != 1)) {
+      fail_shape(ShapeError::kCallerSized, result.text.begin);
     }
     return result;
   }
 
-  const schema::Schema& schema_;
   ShapeLine line_;
 
  private:
   constexpr int add(NodeKind kind, int position, int left = 0, int right = 0, int64_t number = 0) {
-    if (line_.num_nodes == kMostNodes) return fail(ShapeError::kTooMany, position), 0;
+    if (line_.num_nodes == kMaxNodes) return fail_shape(ShapeError::kTooMany, position), 0;
     line_.nodes[line_.num_nodes] = {kind, left, right, number, position};
     return line_.num_nodes++;
   }
   constexpr int sum() {
     int left = product();
-    while (ok()) {
+    while (has_valid_shapes()) {
       const int at = pos_;
       if (eat('+')) {
         left = add(NodeKind::kAdd, at, left, product());
@@ -89,7 +86,7 @@ class SizeReader : protected schema::detail::Lexer {
   }
   constexpr int product() {
     int left = atom();
-    while (ok()) {
+    while (has_valid_shapes()) {
       const int at = pos_;
       if (eat('*')) {
         left = add(NodeKind::kMultiply, at, left, atom());
@@ -104,51 +101,42 @@ class SizeReader : protected schema::detail::Lexer {
   constexpr int atom() {
     if (eat('(')) {
       const int inner = sum();
-      if (ok() && !eat(')')) fail(ShapeError::kSize, pos_);
+      if (has_valid_shapes() && !eat(')')) fail_shape(ShapeError::kSize, pos_);
       return inner;
     }
     const Span span = word();
     const char first = text_[span.begin];
     if (span.size > 0 && first >= '0' && first <= '9') {
       int64_t number = 0;
-      if (!schema::parse_int(text_ + span.begin, span.size, &number))
-        fail(ShapeError::kSize, span.begin);
+      if (!parse_int(text_ + span.begin, span.size, &number))
+        fail_shape(ShapeError::kSize, span.begin);
       return add(NodeKind::kNumber, span.begin, 0, 0, number);
     }
     if (span.size > 0 && eat('(')) return function(span);
-    if (span.size == 0 || is(span, "_")) return fail(ShapeError::kSize, span.begin), 0;
-    if (is_reserved(span)) return fail(ShapeError::kReserved, span.begin), 0;
+    if (span.size == 0 || is(span, "_")) return fail_shape(ShapeError::kSize, span.begin), 0;
+    if (is_reserved(span)) return fail_shape(ShapeError::kReserved, span.begin), 0;
     return add(NodeKind::kName, span.begin, name(span));
   }
   constexpr int function(Span span) {
     if (is(span, "numel")) {
-      if (!eat_dots() || !eat(')')) fail(ShapeError::kSize, pos_);
+      if (!eat_dots() || !eat(')')) fail_shape(ShapeError::kSize, pos_);
       return add(NodeKind::kNumel, span.begin);
     }
     const bool is_ceil = is(span, "ceil_div");
-    if (!is_ceil && !is(span, "round_up")) return fail(ShapeError::kSize, span.begin), 0;
+    if (!is_ceil && !is(span, "round_up")) return fail_shape(ShapeError::kSize, span.begin), 0;
     const int left = sum();
-    if (ok() && !eat(',')) fail(ShapeError::kSize, pos_);
-    const int right = ok() ? sum() : 0;
-    if (ok() && !eat(')')) fail(ShapeError::kSize, pos_);
+    if (has_valid_shapes() && !eat(',')) fail_shape(ShapeError::kSize, pos_);
+    const int right = has_valid_shapes() ? sum() : 0;
+    if (has_valid_shapes() && !eat(')')) fail_shape(ShapeError::kSize, pos_);
     return add(is_ceil ? NodeKind::kCeilDiv : NodeKind::kRoundUp, span.begin, left, right);
   }
-  /// Of a name that is met: its number.
+  /// The index of a name, which is added at its first occurrence.
   constexpr int name(Span span) {
     for (int i = 0; i < line_.num_names; ++i) {
       if (same(line_.names[i].text, span)) return i;
     }
-    if (line_.num_names == kMostNames) return fail(ShapeError::kTooMany, span.begin), 0;
-    Name& added = line_.names[line_.num_names];
-    added.text = span;
-    added.value = param_at(text_, schema_, span.begin, span.size);
-    added.is_parameter = added.is_sure = added.value >= 0;
-    if (added.is_parameter) {
-      const schema::Param& param = schema_.params[added.value];
-      if (param.type != schema::Type::kInt || param.is_list || param.is_optional) {
-        fail(ShapeError::kNotAnInt, span.begin);
-      }
-    }
+    if (line_.num_names == kMaxNames) return fail_shape(ShapeError::kTooMany, span.begin), 0;
+    line_.names[line_.num_names].text = span;
     return line_.num_names++;
   }
   constexpr void find_scaled(Size* size) const {
@@ -169,4 +157,4 @@ class SizeReader : protected schema::detail::Lexer {
   }
 };
 
-}  // namespace kernkit::shapes
+}  // namespace kernkit::schema::detail

@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentences about arguments that are not as their line says.
+// Messages for arguments that do not match their schema line.
 #pragma once
 
 #include "kernkit/error.h"
-#include "kernkit/shapes/impl/said_sizes.h"
-#include "kernkit/shapes/refusal.h"
-#include "kernkit/shapes/words.h"
+#include "kernkit/schema/dtype_names.h"
+#include "kernkit/shapes/impl/line_sizes.h"
+#include "kernkit/shapes/shape_error.h"
 
 namespace kernkit::shapes {
+
+using schema::dtype_at;
+using schema::next_word;
+using schema::param_at;
+using schema::SizeKind;
+using schema::Span;
+using schema::word_size;
 
 namespace detail {
 
 /// A call, to be compared with its line once more. The function for a rule writes the sentence and
 /// returns the error's kind, or null. None throws: each one that an exception leaves takes time.
-class KERNKIT_LOCAL Refused : private SaidSizes {
+class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
  public:
-  Refused(const SaidLine& line, const Given* given, Message* text)
-      : SaidSizes(line, given), text_(*text) {}
+  ShapeMismatch(const LineView& line, const CallValue* values, Message* text)
+      : LineSizes(line, values), text_(*text) {}
 
-  [[gnu::cold]] const char* say() const {
-    using Rule = const char* (Refused::*)(int, const DLTensor*, const char*) const;
-    for (const Rule rule : {&Refused::rank, &Refused::sizes, &Refused::dtype, &Refused::device}) {
+  [[gnu::cold]] const char* describe() const {
+    using Rule = const char* (ShapeMismatch::*)(int, const DLTensor*, const char*) const;
+    for (const Rule rule : {&ShapeMismatch::rank, &ShapeMismatch::sizes, &ShapeMismatch::dtype,
+                            &ShapeMismatch::device}) {
       for (const bool outputs : {false, true}) {
         for (int v = 0; v < line_.schema.num_params; ++v) {
           if (line_.schema.params[v].is_only_written != outputs) continue;
@@ -36,18 +44,18 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
   template <class Rule>
   [[gnu::cold]] const char* each(int v, Rule rule) const {
     const schema::Param& param = line_.schema.params[v];
-    const Given& given = given_[v];
-    if (param.is_list && given.list != nullptr) {
-      if (rule == &Refused::rank && given.list->empty()) return empty(v);
-      for (size_t i = 0; i < given.list->size(); ++i) {
+    const CallValue& value = values_[v];
+    if (param.is_list && value.list != nullptr) {
+      if (rule == &ShapeMismatch::rank && value.list->empty()) return empty(v);
+      for (size_t i = 0; i < value.list->size(); ++i) {
         Message name;
         write(name, param.name) << "[" << i << "]";
-        const DLTensor* x = (*given.list)[i].get();
+        const DLTensor* x = (*value.list)[i].get();
         if (const char* kind = (this->*rule)(v, x, name.c_str())) return kind;
       }
-    } else if (given.tensor != nullptr) {
+    } else if (value.tensor != nullptr) {
       Message name;
-      return (this->*rule)(v, given.tensor, write(name, param.name).c_str());
+      return (this->*rule)(v, value.tensor, write(name, param.name).c_str());
     }
     return nullptr;
   }
@@ -72,9 +80,9 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
       const Size& size = line_.sizes[value.first + i];
       if (size.kind == SizeKind::kAny) continue;
       if (size.kind == SizeKind::kRun) {
-        if (!is_run_given()) continue;
-        const DLTensor* says = given_[line_.run_of].tensor;
-        if (run_of(x, value) == run_of(says, line_.values[line_.run_of])) continue;
+        if (!has_run_tensor()) continue;
+        const DLTensor* source = values_[line_.run_of].tensor;
+        if (run_of(x, value) == run_of(source, line_.values[line_.run_of])) continue;
         return shape(v, x, name);
       }
       int64_t wanted = 0;
@@ -87,7 +95,7 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
   // The tensor whose dtype and device an output has; null where there is none.
   const DLTensor* like(int v) const {
     const bool has = line_.values[v].has_shape && line_.schema.params[v].is_only_written;
-    return has && line_.like >= 0 ? given_[line_.like].tensor : nullptr;
+    return has && line_.like >= 0 ? values_[line_.like].tensor : nullptr;
   }
   [[gnu::cold]] const char* dtype(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
@@ -109,9 +117,9 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
         text() << " is not supported; expected " << wanted;
         return kind::TypeError;
       }
-      const Given& said = given_[param_at(line_.text, line_.schema, word.begin, word.size)];
-      if (said.tensor != nullptr || said.dtype.bits != 0) {
-        const DLDataType dtype = said.tensor != nullptr ? said.tensor->dtype : said.dtype;
+      const CallValue& source = values_[param_at(line_.text, line_.schema, word.begin, word.size)];
+      if (source.tensor != nullptr || source.dtype.bits != 0) {
+        const DLDataType dtype = source.tensor != nullptr ? source.tensor->dtype : source.dtype;
         if (x->dtype == dtype) return nullptr;
         write(text() << " does not match ", word) << " (" << dtype << ")";
         return kind::TypeError;
@@ -132,26 +140,26 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
   [[gnu::cold]] const char* shape(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
     text_ << name << ": shape " << TensorView(x).sizes() << " does not match ";
-    if (value.is_all_run() && is_run_given() && line_.values[line_.run_of].is_all_run()) {
+    if (value.is_all_run() && has_run_tensor() && line_.values[line_.run_of].is_all_run()) {
       write(text_, line_.schema.params[line_.run_of].name)
-          << " (" << TensorView(given_[line_.run_of].tensor).sizes() << ")";
+          << " (" << TensorView(values_[line_.run_of].tensor).sizes() << ")";
       return kind::ValueError;
     }
     text_ << "[";
     for (int i = 0; i < value.count; ++i) write_size(i > 0 ? ", " : "", value.first + i);
     text_ << "]";
     const char* separator = " with ";
-    bool is_said[kMostNames] = {};
+    bool is_written[schema::kMaxNames] = {};
     for (int i = 0; i < value.count; ++i) {
       const Size& size = line_.sizes[value.first + i];
-      if (size.kind == SizeKind::kRun && line_.run_of != v && is_run_given()) {
-        const DLTensor* says = given_[line_.run_of].tensor;
-        text_ << separator << "... = " << run_of(says, line_.values[line_.run_of]);
+      if (size.kind == SizeKind::kRun && line_.run_of != v && has_run_tensor()) {
+        const DLTensor* source = values_[line_.run_of].tensor;
+        text_ << separator << "... = " << run_of(source, line_.values[line_.run_of]);
         write(text_ << " (bound by ", line_.schema.params[line_.run_of].name) << ")";
         separator = ", ";
       }
       if (size.kind != SizeKind::kAny && size.kind != SizeKind::kRun) {
-        write_names(size.node, v, is_said, &separator);
+        write_names(size.node, v, is_written, &separator);
       }
     }
     return kind::ValueError;
@@ -166,17 +174,17 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
       text_ << (is_operator ? " " : "") << c << (is_operator || c == ',' ? " " : "");
     }
   }
-  [[gnu::cold]] void write_names(int n, int v, bool* is_said, const char** separator) const {
+  [[gnu::cold]] void write_names(int n, int v, bool* is_written, const char** separator) const {
     const Node& node = line_.nodes[n];
     if (node.kind >= NodeKind::kAdd) {
-      write_names(node.left, v, is_said, separator);
-      write_names(node.right, v, is_said, separator);
+      write_names(node.left, v, is_written, separator);
+      write_names(node.right, v, is_written, separator);
     }
-    if (node.kind != NodeKind::kName || is_said[node.left]) return;
+    if (node.kind != NodeKind::kName || is_written[node.left]) return;
     const Name& name = line_.names[node.left];
     int64_t number = 0;
     if (!value_of(name, &number)) return;
-    is_said[node.left] = true;
+    is_written[node.left] = true;
     write(text_ << *separator, name.text) << " = " << number;
     *separator = ", ";
     if (name.is_parameter || name.value == v) return;
@@ -188,9 +196,9 @@ class KERNKIT_LOCAL Refused : private SaidSizes {
 
 }  // namespace detail
 
-KERNKIT_COLD void refuse(const SaidLine& line, const Given* given) {
+KERNKIT_COLD void throw_shape_error(const LineView& line, const CallValue* values) {
   auto* text = new Message;
-  const char* kind = detail::Refused(line, given, text).say();
+  const char* kind = detail::ShapeMismatch(line, values, text).describe();
   throw Error(kind, text);
 }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// refuse(): the sentences about arguments that are not as their line says.
+// throw_shape_error(): the messages for arguments that do not match their schema line.
 #pragma once
 
-#include "kernkit/shapes/given.h"
-#include "kernkit/shapes/said_line.h"
+#include "kernkit/shapes/call_values.h"
+#include "kernkit/shapes/line_view.h"
 
 namespace kernkit::shapes {
 
 /// Throws the Error for the first argument that is not: of the tensors that are read, then of those
 /// that are written only. ValueError for a shape or a device, TypeError for a dtype. Compares
 /// once more, so that a call that passes pays nothing for the words.
-[[noreturn, gnu::cold]] void refuse(const SaidLine& line, const Given* given);
+[[noreturn, gnu::cold]] void throw_shape_error(const LineView& line, const CallValue* values);
 
 }  // namespace kernkit::shapes
 
 #if !defined(KERNKIT_COMPILED)
-#include "kernkit/shapes/impl/refusal.h"
+#include "kernkit/shapes/impl/shape_error.h"
 #endif

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// SaidLine: a line and its shapes as the compiler has read them, for the sentences about a call.
+// LineView: a line and its shapes as the compiler has read them, for the sentences about a call.
 #pragma once
 
 #include "kernkit/call/op.h"
-#include "kernkit/shapes/line.h"
+#include "kernkit/schema/shape_line.h"
 
 namespace kernkit::shapes {
 
+using schema::Name;
+using schema::Node;
+using schema::Size;
+using schema::Value;
+
 /// As much of schema::Schema and ShapeLine as the line fills.
-struct SaidLine {
+struct LineView {
   const char* text;
   schema::Signature schema;
   const Name* names;
@@ -23,7 +28,7 @@ struct SaidLine {
 /// Checks is the Checks<Line> of check.h, by its name each time: nvcc takes no reference to its
 /// line.
 template <class Line, class Checks>
-struct SaidLineOf {
+struct LineViewOf {
   template <class T, size_t N>
   using First = kernkit::detail::First<T, N>;
   static constexpr First<Name, Checks::kLine.num_names> kNames{Checks::kLine.names};
@@ -31,7 +36,7 @@ struct SaidLineOf {
   static constexpr First<Node, Checks::kLine.num_nodes> kNodes{Checks::kLine.nodes};
   static constexpr First<Value, Checks::kSchema.num_params> kValues{Checks::kLine.values};
 
-  static SaidLine line() {
+  static LineView line() {
     constexpr int kNumNames = Checks::kLine.num_names;
     constexpr int kRunOf = Checks::kLine.run_of;
     constexpr int kLike = Checks::kLine.like;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // ShapeLine: the shapes and dtypes of a schema line, as "(Tensor(out!) y[n, d], Tensor x[n, 2*d])".
 //
-// The grammar stands in docs/shapes.md. Values are numbered as in the line: parameters, then
+// docs/shapes.md has the grammar. Values are numbered as in the line: parameters, then
 // results.
 #pragma once
 
 #include "kernkit/schema/schema.h"
 
-namespace kernkit::shapes {
-
-using schema::Span;
+namespace kernkit::schema {
 
 enum class ShapeError : uint8_t {
   kNone,
@@ -19,13 +17,13 @@ enum class ShapeError : uint8_t {
   kUnclosed,
   kTwoRuns,
   kNotAnInt,
-  kAsked,
+  kCallerSized,
   kUnbound,
-  kUnsaid,
+  kUnknownSize,
   kAnyOfOutput,
   kNoRun,
   kDtype,
-  kNothingAlike,
+  kNoDtypeSource,
   kReserved,
   kTooMany,
 };
@@ -33,7 +31,7 @@ enum class ShapeError : uint8_t {
 enum class NodeKind : uint8_t {
   kNumber,
   kName,
-  kNumel,  // of the run of sizes that "..." stands for
+  kNumel,  // product of the sizes of "..."
   kAdd,
   kSubtract,
   kMultiply,
@@ -42,7 +40,7 @@ enum class NodeKind : uint8_t {
   kRoundUp,
 };
 
-/// A part of an expression. Operands stand in front of their operation.
+/// A node of an expression tree. Operands precede their operation.
 struct Node {
   NodeKind kind = NodeKind::kNumber;
   int left = 0;  // kName: which name
@@ -60,8 +58,8 @@ enum class SizeKind : uint8_t {
 
 struct Size {
   SizeKind kind = SizeKind::kSum;
-  bool is_asked = false;  // k?: the caller of the functional form says it
-  bool is_each = false;   // each...: the op computes each index of the run alone
+  bool is_caller_sized = false;  // k?: the caller of the functional form passes the size
+  bool is_each = false;          // each...: the op computes each index of the run alone
   int node = 0;
   int name = 0;        // kScaled
   int64_t factor = 1;  // kScaled
@@ -72,9 +70,9 @@ struct Size {
 struct Name {
   Span text;
   bool is_parameter = false;
-  bool is_sure = false;  // bound in every call, so that an output may have it
-  int value = -1;        // the parameter, or the tensor
-  int place = 0;         // of the size in the tensor; behind "...", counted from the end: -1
+  bool is_always_bound = false;  // bound in every call, so that an output may have it
+  int value = -1;                // the parameter, or the tensor
+  int place = 0;  // index of the size in the tensor; after "...", counted from the end: -1
   int64_t factor = 1;
 };
 
@@ -92,10 +90,10 @@ struct Value {
   constexpr int place(int i) const { return run < 0 || i < run ? i : i - count; }
 };
 
-inline constexpr int kMostNames = 32;
-inline constexpr int kMostSizes = 128;
-inline constexpr int kMostNodes = 256;
-inline constexpr int kMostValues = schema::kMaxParams + schema::kMaxReturns;
+inline constexpr int kMaxNames = 32;
+inline constexpr int kMaxSizes = 128;
+inline constexpr int kMaxNodes = 256;
+inline constexpr int kMaxValues = kMaxParams + kMaxReturns;
 
 struct ShapeLine {
   ShapeError error = ShapeError::kNone;
@@ -103,14 +101,14 @@ struct ShapeLine {
   int num_names = 0;
   int num_sizes = 0;
   int num_nodes = 0;
-  int run_of = -1;  // the tensor that says what "..." is
-  int like = -1;    // the tensor whose dtype and device an output has that says none
-  Name names[kMostNames];
-  Size sizes[kMostSizes];
-  Node nodes[kMostNodes];
-  Value values[kMostValues];
+  int run_of = -1;  // tensor that determines "...", or -1
+  int like = -1;    // tensor whose dtype and device are the default of outputs, or -1
+  Name names[kMaxNames];
+  Size sizes[kMaxSizes];
+  Node nodes[kMaxNodes];
+  Value values[kMaxValues];
 
-  /// Whether tensor v says what a name or "..." is.
+  /// Whether tensor v determines a name or "...".
   constexpr bool binds(int v) const {
     for (int i = 0; i < num_names; ++i) {
       if (!names[i].is_parameter && names[i].value == v) return true;
@@ -129,4 +127,4 @@ struct ShapeLine {
   }
 };
 
-}  // namespace kernkit::shapes
+}  // namespace kernkit::schema
