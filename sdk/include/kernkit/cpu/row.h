@@ -7,10 +7,11 @@
 #include "kernkit/cpu/loops.h"
 #include "kernkit/cpu/reduction.h"
 #include "kernkit/cpu/row_block.h"
+#include "kernkit/cpu/row_log.h"
+#include "kernkit/cpu/row_pass.h"
 #include "kernkit/cpu/row_scratch.h"
 #include "kernkit/cpu/row_singly.h"
 #include "kernkit/cpu/row_streams.h"
-#include "kernkit/memory/row_writes.h"
 
 namespace kernkit::cpu {
 
@@ -19,9 +20,7 @@ namespace detail {
 /// The body used a value whose memory it had overwritten.
 struct RowValueWasOverwritten {};
 
-[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL inline void row_value_was_overwritten() {
-  throw RowValueWasOverwritten{};
-}
+[[noreturn]] KERNKIT_LOCAL void row_value_was_overwritten();
 
 }  // namespace detail
 
@@ -50,19 +49,22 @@ class Row {
   /// memory for each call in a row. rows() throws MemoryError where the system has none.
   template <class Op, class... In>
   KERNKIT_INLINE auto keep(const Op& op, const In&... in) const {
-    return keep_of(op, read(in)...);
+    begin_pass(in...);
+    return keep_of(op, at(in)...);
   }
 
   /// The sum of op(in[i]...) in the type that op returns; 0 of an empty row.
   template <class Op, class... In>
   KERNKIT_INLINE auto sum(const Op& op, const In&... in) const {
-    return reduce<detail::Sum, void>(op, nullptr, read(in)...);
+    begin_pass(in...);
+    return reduce<detail::Sum, void>(op, nullptr, at(in)...);
   }
 
   /// The largest op(in[i]...): NaN where one is, -infinity of an empty row.
   template <class Op, class... In>
   KERNKIT_INLINE auto max(const Op& op, const In&... in) const {
-    return reduce<detail::Max, void>(op, nullptr, read(in)...);
+    begin_pass(in...);
+    return reduce<detail::Max, void>(op, nullptr, at(in)...);
   }
 
   /// *at = value, rounded.
@@ -77,7 +79,8 @@ class Row {
   template <class Op, class Out, class... In>
   KERNKIT_INLINE kernkit::detail::RowInMemory<Out> map(const Op& op, Out* out,
                                                        const In&... in) const {
-    map_of(op, out, streams_->next(out), read(in)...);
+    begin_pass(in...);
+    map_of(op, out, streams_->next(out), at(in)...);
     writes_.add(out, d_);
     return load(static_cast<const Out*>(out));
   }
@@ -85,21 +88,34 @@ class Row {
   /// Both: out[i] = op(in[i]...), and the sum of these before they are rounded.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE auto map_sum(const Op& op, Out* out, const In&... in) const {
-    const auto sum = reduce<detail::Sum, Out>(op, out, read(in)...);
+    begin_pass(in...);
+    const auto sum = reduce<detail::Sum, Out>(op, out, at(in)...);
     writes_.add(out, d_);
     return sum;
   }
 
  private:
   template <class T>
-  KERNKIT_INLINE const T* read(const T* in) const {
-    streams_->read(in);
+  KERNKIT_INLINE static const T* at(const T* in) {
     return in;
   }
   template <class T>
-  KERNKIT_INLINE const T* read(const kernkit::detail::RowInMemory<T>& in) const {
-    if (__builtin_expect(!writes_.unchanged(in, d_), 0)) detail::row_value_was_overwritten();
-    return read(in.at);
+  KERNKIT_INLINE static const T* at(const kernkit::detail::RowInMemory<T>& in) {
+    return in.at;
+  }
+  template <class T>
+  KERNKIT_INLINE bool is_overwritten(const T*) const {
+    return false;
+  }
+  template <class T>
+  KERNKIT_INLINE bool is_overwritten(const kernkit::detail::RowInMemory<T>& in) const {
+    return writes_.changed(in, d_);
+  }
+  /// Before a pass over the inputs.
+  template <class... In>
+  KERNKIT_INLINE void begin_pass(const In&... in) const {
+    streams_->read(at(in)...);
+    if (__builtin_expect((is_overwritten(in) || ...), 0)) detail::row_value_was_overwritten();
   }
   template <class Op, class... In>
   KERNKIT_INLINE auto keep_of(const Op& op, const In*... in) const {
@@ -109,32 +125,32 @@ class Row {
     return static_cast<const R*>(kept);
   }
 
-  // Where results stream, parts of the row are made in the first cache. An instruction for that
-  // here would keep g++ from holding sums of other passes in registers.
   template <class Op, class Out, class... In>
-  KERNKIT_FLATTENED void map_of(const Op& op, Out* out, bool streaming, const In*... in) const {
+  KERNKIT_INLINE void map_of(const Op& op, Out* out, bool streaming, const In*... in) const {
     if constexpr (kSingly<Out, In...>) {
       detail::map_singly(op, d_, out, in...);
     } else {
-      constexpr int64_t kPart = detail::RowPart::kBytes / sizeof(Out);
-      const int64_t whole = d_ & -int64_t{detail::kBlock};
-      detail::LastResult<Out> last;
-      if (whole != d_) map_block(op, last.at, detail::LastBlock<In>().of(in, d_)...);
-      detail::RowPart part;
-      const int64_t step = streaming ? kPart : whole;
-      for (int64_t begin = 0; begin < whole; begin += step) {
-        Out* const to = streaming ? reinterpret_cast<Out*>(part.bytes) : out + begin;
-        const int64_t count = whole - begin < step ? whole - begin : step;
-        for (int64_t i = 0; i < count; i += detail::kBlock) {
-          map_block(op, to + i, (in + begin + i)...);
-        }
-        if (streaming) {
-          detail::stream_part<kSet != InstructionSet::kBaseline>(
-              out + begin, part, static_cast<size_t>(count) * sizeof(Out));
-        }
-      }
-      if (whole != d_) last.store(out, d_);
+      map_blocks(op, out, streaming, detail::LastBlock<In>().row(in, d_)...);
     }
+  }
+
+  // Each block is compiled once, also for the end of a row and for a row that streams. Instructions
+  // that stream are compiled elsewhere: here they would keep g++ from holding sums of other passes
+  // in registers.
+  template <class Op, class Out, class... In>
+  KERNKIT_FLATTENED void map_blocks(const Op& op, Out* out, bool streaming, const In*... in) const {
+    detail::RowPass pass;
+    detail::LastResult<Out> last;
+    const bool several = streaming || d_ % detail::kBlock != 0;
+    int64_t first = 0, count = d_;
+    Out* to = out;
+    if (several) {
+      pass.begin(out, d_, sizeof(Out), last.at, streaming, kSet != InstructionSet::kBaseline);
+    }
+    do {
+      if (several) first = pass.first(), count = pass.count(), to = static_cast<Out*>(pass.to());
+      for (int64_t i = 0; i < count; i += detail::kBlock) map_block(op, to + i, (in + first + i)...);
+    } while (several && pass.next());
   }
 
   /// 16-bit floats have no vector loops for processors before AVX2: they would take a third of the
@@ -225,7 +241,7 @@ class Row {
   int64_t d_;
   detail::RowScratch* scratch_;
   detail::RowStreams* streams_;
-  mutable kernkit::detail::RowWrites writes_;
+  mutable detail::RowLog writes_;
 };
 
 }  // namespace kernkit::cpu
