@@ -139,18 +139,32 @@ class Row {
   // in registers.
   template <class Op, class Out, class... In>
   KERNKIT_FLATTENED void map_blocks(const Op& op, Out* out, bool streaming, const In*... in) const {
+    constexpr int64_t kBlock = detail::kBlock;
+    const int64_t whole = d_ & -kBlock;
+    const bool ragged = whole != d_;
     detail::RowPass pass;
     detail::LastResult<Out> last;
-    const bool several = streaming || d_ % detail::kBlock != 0;
-    int64_t first = 0, count = d_;
+    // The last block is computed first, since the row may be written in place, and stored at the
+    // end.
+    int64_t first = 0, count = whole;
     Out* to = out;
-    if (several) {
-      pass.begin(out, d_, sizeof(Out), last.at, streaming, kSet != InstructionSet::kBaseline);
+    if (ragged) first = d_ < kBlock ? 0 : d_ - kBlock, count = kBlock, to = last.at;
+    if (streaming) {
+      pass.begin(out, whole, sizeof(Out), kSet != InstructionSet::kBaseline);
+      if (!ragged) count = pass.next(), to = static_cast<Out*>(pass.to());
     }
-    do {
-      if (several) first = pass.first(), count = pass.count(), to = static_cast<Out*>(pass.to());
-      for (int64_t i = 0; i < count; i += detail::kBlock) map_block(op, to + i, (in + first + i)...);
-    } while (several && pass.next());
+    for (bool again = ragged;;) {
+      for (int64_t i = 0; i < count; i += kBlock) map_block(op, to + i, (in + first + i)...);
+      if (streaming) {
+        count = pass.next();
+        if (count == 0) break;
+        first = pass.first(), to = static_cast<Out*>(pass.to());
+      } else {
+        if (!again) break;
+        again = false, first = 0, count = whole, to = out;
+      }
+    }
+    if (ragged) last.store(out, d_);
   }
 
   /// 16-bit floats have no vector loops for processors before AVX2: they would take a third of the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the blocks of a map() over a row come from and go to, where the row is not made in one run.
+// Results of a map() over a row on their way past the caches.
 #pragma once
 
 #include "kernkit/base/cold.h"
@@ -7,43 +7,31 @@
 
 namespace kernkit::cpu::detail {
 
-/// The runs of blocks of a map() that streams, or whose row has a part of a block at its end. The
-/// last block, which may overlap the block before, is computed first, since the row may be written
-/// in place, and is stored at the end. Results that stream are made in the first cache, a part of
-/// the row at a time.
-///
-/// Without the types of elements: compiled once, so that a kernel compiles each block once.
+/// The parts of a row whose results stream: they are made in the first cache and go past the caches
+/// from there. Without the types of elements: compiled once for all kernels.
 class RowPass {
  public:
-  /// The most bytes of a run that streams.
-  static constexpr size_t kPart = 2048;
-
-  // Leaves the parts uninitialised.
+  // Leaves the memory of a part uninitialised.
   KERNKIT_INLINE RowPass() {}
 
-  /// The first run of a row of d elements of `size` bytes at `out`. `last`: memory of a block.
-  /// `avx`: whether stores have 32 bytes.
-  KERNKIT_LOCAL void begin(void* out, int64_t d, size_t size, void* last,
-                                             bool streaming, bool avx);
-  /// Stores the results of this run where they belong. Returns whether another run follows.
-  KERNKIT_LOCAL bool next();
+  /// A pass over d elements of `size` bytes at `out`. `avx`: whether stores have 32 bytes.
+  KERNKIT_LOCAL void begin(void* out, int64_t d, size_t size, bool avx);
+  /// Stores the part that was made. Returns the elements of the next part, 0 after the last part.
+  KERNKIT_LOCAL int64_t next();
 
-  /// The run: `count` elements from number `first` on, a multiple of blocks, and the memory for
-  /// their results.
+  /// The number of the part's first element.
   int64_t first() const { return first_; }
-  int64_t count() const { return count_; }
-  void* to() const { return to_; }
+  /// The memory for the results of the part.
+  void* to() { return bytes_; }
 
  private:
-  bool next_run(int64_t first);
+  static constexpr size_t kBytes = 2048;
 
-  void* to_;
-  int64_t first_, count_;
-  unsigned char *out_, *last_;
-  int64_t d_;
+  int64_t first_, count_, d_;
+  unsigned char* out_;
   size_t size_;
-  bool streaming_, avx_;
-  alignas(64) unsigned char part_[kPart];
+  bool avx_;
+  alignas(64) unsigned char bytes_[kBytes];
 };
 
 }  // namespace kernkit::cpu::detail
