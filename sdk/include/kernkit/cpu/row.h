@@ -12,6 +12,7 @@
 #include "kernkit/cpu/row_scratch.h"
 #include "kernkit/cpu/row_singly.h"
 #include "kernkit/cpu/row_streams.h"
+#include "kernkit/memory/row_writes.h"
 
 namespace kernkit::cpu {
 
@@ -35,13 +36,15 @@ struct RowValueWasOverwritten {};
 template <InstructionSet kSet>
 class Row {
  public:
-  KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch, detail::RowStreams* streams)
-      : d_(d), scratch_(scratch), streams_(streams) {}
+  KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch, detail::RowStreams* streams,
+                     detail::RowLog* log)
+      : d_(d), scratch_(scratch), streams_(streams), log_(log) {}
+  KERNKIT_INLINE void end() const { streams_->end_row(streamed_); }
 
   /// in[0 ... d) as it is now. On CUDA a row of up to 64 KiB is in registers from here on.
   template <class T>
   KERNKIT_INLINE kernkit::detail::RowInMemory<T> load(const T* in) const {
-    return {in, writes_.count()};
+    return {in, writes_};
   }
 
   /// The op(in[i]...), not rounded, for several passes: made once, in memory of this thread that
@@ -71,7 +74,7 @@ class Row {
   template <class T, class R>
   KERNKIT_INLINE void put(T* at, R value) const {
     *at = T(static_cast<compute_t<T>>(value));
-    writes_.add(at, 1);
+    written(at, 1);
   }
 
   /// out[i] = op(in[i]...), rounded once. `out` may be one of the inputs. Returns what it wrote, as
@@ -80,8 +83,8 @@ class Row {
   KERNKIT_INLINE kernkit::detail::RowInMemory<Out> map(const Op& op, Out* out,
                                                        const In&... in) const {
     begin_pass(in...);
-    map_of(op, out, streams_->next(out), at(in)...);
-    writes_.add(out, d_);
+    map_of(op, out, streams_->next(streamed_, out), at(in)...);
+    written(out, d_);
     return load(static_cast<const Out*>(out));
   }
 
@@ -90,7 +93,7 @@ class Row {
   KERNKIT_INLINE auto map_sum(const Op& op, Out* out, const In&... in) const {
     begin_pass(in...);
     const auto sum = reduce<detail::Sum, Out>(op, out, at(in)...);
-    writes_.add(out, d_);
+    written(out, d_);
     return sum;
   }
 
@@ -109,12 +112,23 @@ class Row {
   }
   template <class T>
   KERNKIT_INLINE bool is_overwritten(const kernkit::detail::RowInMemory<T>& in) const {
-    return writes_.changed(in, d_);
+    return in.since != writes_ &&
+           log_->changed(writes_, address(in.at), address(in.at + d_), in.since);
+  }
+  template <class T>
+  KERNKIT_INLINE static uintptr_t address(const T* at) {
+    return reinterpret_cast<uintptr_t>(at);
+  }
+  /// out[0 ... d) is written.
+  template <class T>
+  KERNKIT_INLINE void written(const T* out, int64_t d) const {
+    log_->add(writes_, address(out), address(out + d));
+    ++writes_;
   }
   /// Before a pass over the inputs.
   template <class... In>
   KERNKIT_INLINE void begin_pass(const In&... in) const {
-    streams_->read(at(in)...);
+    streams_->read(streamed_, at(in)...);
     if (__builtin_expect((is_overwritten(in) || ...), 0)) detail::row_value_was_overwritten();
   }
   template <class Op, class... In>
@@ -255,7 +269,9 @@ class Row {
   int64_t d_;
   detail::RowScratch* scratch_;
   detail::RowStreams* streams_;
-  mutable detail::RowLog writes_;
+  detail::RowLog* log_;
+  mutable detail::RowStreams::Row streamed_;
+  mutable int writes_ = 0;
 };
 
 }  // namespace kernkit::cpu

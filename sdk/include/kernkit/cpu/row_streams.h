@@ -23,18 +23,22 @@ class RowStreams {
     learning_ = known == kUnknown;
     bits_ = learning_ ? 0 : static_cast<unsigned>(known);
   }
-  KERNKIT_INLINE void begin_row() { maps_ = reads_ = 0; }
-  KERNKIT_INLINE void end_row() {
-    if (__builtin_expect(learning_, 0)) end_learning();
+  /// What a row has read and written so far. Not a member: a compiler keeps it in registers, or
+  /// knows it.
+  struct Row {
+    unsigned maps = 0, reads = 0;
+  };
+  KERNKIT_INLINE void end_row(const Row& row) {
+    if (__builtin_expect(learning_, 0)) end_learning(row.maps, row.reads);
   }
   /// The body reads the rows at `in`.
   template <class... In>
-  KERNKIT_INLINE void read(const In*... in) {
-    ((ins_[reads_++ % kReads] = in), ...);
+  KERNKIT_INLINE void read(Row& row, const In*... in) {
+    ((ins_[row.reads++ % kReads] = in), ...);
   }
   /// Whether the next map() streams, whose results belong at `out`.
-  KERNKIT_INLINE bool next(const void* out) {
-    const unsigned k = maps_++;
+  KERNKIT_INLINE bool next(Row& row, const void* out) {
+    const unsigned k = row.maps++;
     outs_[k % kMaps] = out;
     return (bits_ >> k % 32 & 1) != 0;
   }
@@ -42,11 +46,10 @@ class RowStreams {
  private:
   static constexpr unsigned kMaps = 4, kReads = 8;
 
-  KERNKIT_LOCAL void end_learning();
+  KERNKIT_LOCAL void end_learning(unsigned maps, unsigned reads);
 
   int* shared_;
   unsigned bits_;  // 0 while learning
-  unsigned maps_ = 0, reads_ = 0;  // of this row
   bool learning_;
   const void* outs_[kMaps];
   const void* ins_[kReads];

@@ -8,9 +8,12 @@ namespace kernkit::cpu::detail {
 
 /// The newest entry that `write` covers makes room, or else the two oldest entries become one
 /// entry, from the first byte of both to the last.
-__attribute__((noinline)) KERNKIT_COLD void RowLog::replace(const kernkit::detail::RowWrite& write) {
+__attribute__((noinline)) KERNKIT_COLD void RowLog::replace(const Entry& write) {
+  const auto covered = [&write](const Entry& entry) {
+    return write.begin <= entry.begin && entry.end <= write.end;
+  };
   int gone = kEntries - 1;
-  while (gone >= 0 && !write.covers(entries_[gone])) --gone;
+  while (gone >= 0 && !covered(entries_[gone])) --gone;
   if (gone < 0) {
     gone = 0;
     if (entries_[0].begin < entries_[1].begin) entries_[1].begin = entries_[0].begin;
@@ -20,9 +23,11 @@ __attribute__((noinline)) KERNKIT_COLD void RowLog::replace(const kernkit::detai
   entries_[kEntries - 1] = write;
 }
 
-__attribute__((noinline)) KERNKIT_COLD bool RowLog::changed(uintptr_t from, uintptr_t to, int since) const {
-  for (int k = 0; k < kEntries && k < count_; ++k) {
-    if (entries_[k].number > since && entries_[k].overlaps(from, to)) return true;
+__attribute__((noinline)) KERNKIT_COLD bool RowLog::changed(int count, uintptr_t from, uintptr_t to,
+                                                            int since) const {
+  for (int k = 0; k < kEntries && k < count; ++k) {
+    const Entry& entry = entries_[k];
+    if (entry.number > since && entry.begin < to && from < entry.end) return true;
   }
   return false;
 }

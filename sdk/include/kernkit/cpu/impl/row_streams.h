@@ -7,12 +7,12 @@
 namespace kernkit::cpu::detail {
 
 /// No result streams of a body that reads or writes more rows than are recorded.
-__attribute__((noinline)) KERNKIT_COLD void RowStreams::end_learning() {
+__attribute__((noinline)) KERNKIT_COLD void RowStreams::end_learning(unsigned maps, unsigned reads) {
   learning_ = false;
-  if (maps_ <= kMaps && reads_ <= kReads) {
-    for (unsigned k = 0; k < maps_; ++k) {
+  if (maps <= kMaps && reads <= kReads) {
+    for (unsigned k = 0; k < maps; ++k) {
       bool is_read = false;
-      for (unsigned i = 0; i < reads_; ++i) is_read = is_read || ins_[i] == outs_[k];
+      for (unsigned i = 0; i < reads; ++i) is_read = is_read || ins_[i] == outs_[k];
       if (!is_read) bits_ |= 1U << k;
     }
   }
