@@ -42,7 +42,9 @@ KERNKIT_LOCAL inline RowLoops::Loop best_row_loop(const RowLoops& loops) {
                              << " bytes for the kept values of a row";
 }
 
-[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_COLD void row_value_was_overwritten() { throw RowValueWasOverwritten{}; }
+[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_COLD void row_value_was_overwritten() {
+  throw RowValueWasOverwritten{};
+}
 
 KERNKIT_COLD void run_rows(const RowLoops& loops, const void* body, int64_t n, int64_t d,
                            size_t bytes) {
