@@ -253,6 +253,28 @@ TEST(CpuRowStreams, LaterRowsUseTheFirst) {
   EXPECT_FALSE((Streams{other, {}}.next(&y))) << "began before the first row ended";
 }
 
+// Results that stream reach the output a part at a time, which the op sees: elements of an earlier
+// block of the same part are not there yet.
+TEST(CpuRow, StreamsFromTheSecondRowOn) {
+  constexpr int64_t kD = 256;
+  detail::chosen_machine().threading_bytes = size_t{1} << 40;
+  detail::chosen_machine().streaming = kPastCaches;
+  for (const bool streaming : {false, true}) {
+    detail::chosen_machine().streaming_bytes = streaming ? 1 : size_t{1} << 40;
+    HostTensor<double> x({kD}), y({2 * kD});
+    for (double& v : y) v = 0;
+    for (int64_t i = 0; i < kD; ++i) x[i] = static_cast<double>(i);
+    rows(2, kD, 1024, [&, y = y.begin()](const auto& row, int64_t r) {
+      const volatile double* const first = y + r * kD;
+      row.map([first](double v) { return v < 64 ? 7 : *first; }, y + r * kD,
+              static_cast<const double*>(x.begin()));
+    });
+    EXPECT_EQ(y[64], 7);
+    EXPECT_EQ(y[kD + 64], streaming ? 0 : 7);
+  }
+  detail::chosen_machine() = detail::find_machine();
+}
+
 // Whether a thread other than the caller's takes one of two rows that have so many bytes. A row of
 // the caller waits for the other one, for `patience` at most.
 bool has_help(size_t bytes, std::chrono::milliseconds patience) {
