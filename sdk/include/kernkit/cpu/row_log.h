@@ -27,7 +27,7 @@ class RowLog {
   }
 
   /// Whether a write after number `since` changed one of the bytes [from, to).
-  KERNKIT_LOCAL bool changed(int count, uintptr_t from, uintptr_t to, int since) const;
+  KERNKIT_LOCAL bool changed(int count, uintptr_t from, uintptr_t to, int since) const noexcept;
 
  private:
   static constexpr int kEntries = 6;
@@ -36,7 +36,7 @@ class RowLog {
     uintptr_t begin, end;
     int number;
   };
-  KERNKIT_LOCAL void replace(const Entry& write);
+  KERNKIT_LOCAL void replace(const Entry& write) noexcept;
 
   Entry entries_[kEntries];  // the oldest first
 };

@@ -15,9 +15,9 @@ class RowPass {
   KERNKIT_INLINE RowPass() {}
 
   /// A pass over d elements of `size` bytes at `out`. `avx`: whether stores have 32 bytes.
-  KERNKIT_LOCAL void begin(void* out, int64_t d, size_t size, bool avx);
+  KERNKIT_LOCAL void begin(void* out, int64_t d, size_t size, bool avx) noexcept;
   /// Stores the part that was made. Returns the elements of the next part, 0 after the last part.
-  KERNKIT_LOCAL int64_t next();
+  KERNKIT_LOCAL int64_t next() noexcept;
 
   /// The number of the part's first element.
   int64_t first() const { return first_; }

@@ -47,7 +47,7 @@ class RowScratch {
   };
 
   KERNKIT_LOCAL void take(int64_t mine, size_t d, size_t size);
-  KERNKIT_LOCAL void release();
+  KERNKIT_LOCAL void release() noexcept;
 
   Block* blocks_ = nullptr;
   int64_t count_ = 0;

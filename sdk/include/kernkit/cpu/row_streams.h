@@ -46,7 +46,7 @@ class RowStreams {
  private:
   static constexpr unsigned kMaps = 4, kReads = 8;
 
-  KERNKIT_LOCAL void end_learning(unsigned maps, unsigned reads);
+  KERNKIT_LOCAL void end_learning(unsigned maps, unsigned reads) noexcept;
 
   int* shared_;
   unsigned bits_;  // 0 while learning

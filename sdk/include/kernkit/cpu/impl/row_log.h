@@ -8,7 +8,7 @@ namespace kernkit::cpu::detail {
 
 /// The newest entry that `write` covers makes room, or else the two oldest entries become one
 /// entry, from the first byte of both to the last.
-__attribute__((noinline)) KERNKIT_COLD void RowLog::replace(const Entry& write) {
+__attribute__((noinline)) KERNKIT_COLD void RowLog::replace(const Entry& write) noexcept {
   const auto covered = [&write](const Entry& entry) {
     return write.begin <= entry.begin && entry.end <= write.end;
   };
@@ -24,7 +24,7 @@ __attribute__((noinline)) KERNKIT_COLD void RowLog::replace(const Entry& write) 
 }
 
 __attribute__((noinline)) KERNKIT_COLD bool RowLog::changed(int count, uintptr_t from, uintptr_t to,
-                                                            int since) const {
+                                                            int since) const noexcept {
   for (int k = 0; k < kEntries && k < count; ++k) {
     const Entry& entry = entries_[k];
     if (entry.number > since && entry.begin < to && from < entry.end) return true;

@@ -19,7 +19,7 @@ KERNKIT_LOCAL inline void stream_bytes(unsigned char* to, const unsigned char* f
 }
 
 __attribute__((noinline)) KERNKIT_COLD void RowPass::begin(void* out, int64_t d, size_t size,
-                                                           bool avx) {
+                                                           bool avx) noexcept {
   first_ = count_ = 0;
   d_ = d;
   out_ = static_cast<unsigned char*>(out);
@@ -27,7 +27,7 @@ __attribute__((noinline)) KERNKIT_COLD void RowPass::begin(void* out, int64_t d,
   avx_ = avx;
 }
 
-__attribute__((noinline)) KERNKIT_COLD int64_t RowPass::next() {
+__attribute__((noinline)) KERNKIT_COLD int64_t RowPass::next() noexcept {
   unsigned char* const to = out_ + static_cast<size_t>(first_) * size_;
   const size_t bytes = static_cast<size_t>(count_) * size_;
   if (avx_) {

@@ -26,7 +26,7 @@ __attribute__((noinline)) KERNKIT_COLD void RowScratch::take(int64_t mine, size_
   blocks_[mine] = {memory, bytes};
 }
 
-__attribute__((noinline)) KERNKIT_COLD void RowScratch::release() {
+__attribute__((noinline)) KERNKIT_COLD void RowScratch::release() noexcept {
   for (int64_t i = 0; i < count_; ++i) free(blocks_[i].memory);
   free(blocks_);
 }

@@ -8,7 +8,7 @@ namespace kernkit::cpu::detail {
 
 /// No result streams of a body that reads or writes more rows than are recorded.
 __attribute__((noinline)) KERNKIT_COLD void RowStreams::end_learning(unsigned maps,
-                                                                     unsigned reads) {
+                                                                     unsigned reads) noexcept {
   learning_ = false;
   if (maps <= kMaps && reads <= kReads) {
     for (unsigned k = 0; k < maps; ++k) {
