@@ -13,8 +13,8 @@ OF_A_LIBRARY = ["-DKERNKIT_COMPILED", "-fno-trapping-math", "-fno-math-errno",
 
 
 @pytest.mark.all
-def test_a_row_kernel_compiles_in_about_the_time_on_tvm_ffis_headers(root, dlpack_include, tmp_path):
-    """Processor seconds of g++, the lesser of two. The peer has plain loops, kernkit has loops for
+def test_a_row_kernel_compiles_in_less_time_than_on_tvm_ffis_headers(root, dlpack_include, tmp_path):
+    """Processor seconds of g++, the least of three. The peer has plain loops, kernkit has loops for
     three instruction sets."""
 
     def seconds(files, *more):
@@ -29,7 +29,7 @@ def test_a_row_kernel_compiles_in_about_the_time_on_tvm_ffis_headers(root, dlpac
             total += used
         return total
 
-    rounds = [(seconds(OURS, *OF_A_LIBRARY), seconds(PEERS)) for _ in range(2)]
+    rounds = [(seconds(OURS, *OF_A_LIBRARY), seconds(PEERS)) for _ in range(3)]
     ours, theirs = (min(side) for side in zip(*rounds))
     print(f"rms_norm takes {ours:.2f} s, on tvm-ffi's headers {theirs:.2f} s: {ours / theirs:.2f}")
-    assert ours / theirs < 1.2
+    assert ours / theirs < 1.0

@@ -195,20 +195,28 @@ TYPED_TEST(CpuRows, StreamedResultsAreReadBack) {
   }
 }
 
+// RowStreams as one row uses them.
+struct Streams {
+  detail::RowStreams& of_all;
+  detail::RowStreams::Row row;
+  void read(const void* in) { of_all.read(row, in); }
+  bool next(const void* out) { return of_all.next(row, out); }
+  void end() { of_all.end_row(row); }
+};
+
 // Bits of RowStreams after a first row whose body is `row`.
 template <class Row>
 int streams_after(const Row& row) {
   int bits = detail::RowStreams::kUnknown;
   detail::RowStreams streams(&bits);
-  streams.begin_row();
-  row(streams);
-  streams.end_row();
+  Streams of_row{streams, {}};
+  row(of_row);
+  of_row.end();
   return bits;
 }
 
 TEST(CpuRowStreams, ResultsThatTheBodyDoesNotRead) {
   char x = 0, y = 0, z = 0;
-  using Streams = detail::RowStreams;
   EXPECT_EQ(streams_after([&](Streams& s) { s.read(&x), s.next(&y); }), 1);
   EXPECT_EQ(streams_after([&](Streams& s) { s.read(&x), s.next(&x); }), 0) << "in place";
   EXPECT_EQ(streams_after([&](Streams& s) { s.next(&x), s.read(&x); }), 0) << "read later";
@@ -228,23 +236,43 @@ TEST(CpuRowStreams, LaterRowsUseTheFirst) {
   int bits = detail::RowStreams::kUnknown;
   detail::RowStreams streams(&bits), other(&bits);
   for (const bool first : {true, false}) {
-    streams.begin_row();
-    streams.read(&x);
-    EXPECT_FALSE(streams.next(&x)) << "in place";
-    EXPECT_EQ(streams.next(&y), !first);
-    EXPECT_EQ(streams.next(&z), !first);
-    streams.end_row();
+    Streams row{streams, {}};
+    row.read(&x);
+    EXPECT_FALSE(row.next(&x)) << "in place";
+    EXPECT_EQ(row.next(&y), !first);
+    EXPECT_EQ(row.next(&z), !first);
+    row.end();
   }
   EXPECT_EQ(bits, 6);
   detail::RowStreams off(nullptr);
-  off.begin_row();
-  EXPECT_FALSE(off.next(&y));
+  EXPECT_FALSE((Streams{off, {}}.next(&y)));
   detail::RowStreams next_thread(&bits);
-  next_thread.begin_row();
-  EXPECT_FALSE(next_thread.next(&x));
-  EXPECT_TRUE(next_thread.next(&y));
-  other.begin_row();
-  EXPECT_FALSE(other.next(&y)) << "began before the first row ended";
+  Streams row{next_thread, {}};
+  EXPECT_FALSE(row.next(&x));
+  EXPECT_TRUE(row.next(&y));
+  EXPECT_FALSE((Streams{other, {}}.next(&y))) << "began before the first row ended";
+}
+
+// Results that stream reach the output a part at a time, which the op sees: elements of an earlier
+// block of the same part are not there yet.
+TEST(CpuRow, StreamsFromTheSecondRowOn) {
+  constexpr int64_t kD = 256;
+  detail::chosen_machine().threading_bytes = size_t{1} << 40;
+  detail::chosen_machine().streaming = kPastCaches;
+  for (const bool streaming : {false, true}) {
+    detail::chosen_machine().streaming_bytes = streaming ? 1 : size_t{1} << 40;
+    HostTensor<double> x({kD}), y({2 * kD});
+    for (double& v : y) v = 0;
+    for (int64_t i = 0; i < kD; ++i) x[i] = static_cast<double>(i);
+    rows(2, kD, 1024, [&, y = y.begin()](const auto& row, int64_t r) {
+      const volatile double* const first = y + r * kD;
+      row.map([first](double v) { return v < 64 ? 7 : *first; }, y + r * kD,
+              static_cast<const double*>(x.begin()));
+    });
+    EXPECT_EQ(y[64], 7);
+    EXPECT_EQ(y[kD + 64], streaming ? 0 : 7);
+  }
+  detail::chosen_machine() = detail::find_machine();
 }
 
 // Whether a thread other than the caller's takes one of two rows that have so many bytes. A row of

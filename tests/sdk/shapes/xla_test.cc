@@ -253,6 +253,7 @@ TEST(Xla, PassesDevicesByName) {
   EXPECT_EQ(with("cpu"), "cpu;");
   EXPECT_EQ(with("cpu:0"), "cpu;");
   EXPECT_EQ(with("cuda"), "cuda:0;");
+  EXPECT_EQ(with("cuda:9"), "cuda:9;");
   EXPECT_EQ(with("cuda:12"), "cuda:12;");
   EXPECT_EQ(with("cuda_host:3"), "cuda_host:3;");
   for (const char* wrong : {"", ":", "cud", "cuda_", "cuda:x", "cuda:1x", "cuda:-1", "cuda:99999",

@@ -13,10 +13,11 @@
 
 // A large function that flattened functions alone call, such as loops of KERNKIT_VECTORISED, which
 // inline it. g++ optimises a function that is always inlined at every level of calls anew, each
-// time with all that it calls, and a plain function once.
+// time with all that it calls, and a plain function once. No clone for constant arguments: g++ does
+// not flatten clones that are large, and their code would be that of the least processor.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__NO_INLINE__) && !defined(__CUDACC__)
-#define KERNKIT_FLATTENED inline
+#define KERNKIT_FLATTENED __attribute__((noclone)) inline
 #else
 #define KERNKIT_FLATTENED KERNKIT_INLINE
 #endif

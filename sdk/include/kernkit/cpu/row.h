@@ -7,6 +7,8 @@
 #include "kernkit/cpu/loops.h"
 #include "kernkit/cpu/reduction.h"
 #include "kernkit/cpu/row_block.h"
+#include "kernkit/cpu/row_log.h"
+#include "kernkit/cpu/row_pass.h"
 #include "kernkit/cpu/row_scratch.h"
 #include "kernkit/cpu/row_singly.h"
 #include "kernkit/cpu/row_streams.h"
@@ -19,9 +21,7 @@ namespace detail {
 /// The body used a value whose memory it had overwritten.
 struct RowValueWasOverwritten {};
 
-[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL inline void row_value_was_overwritten() {
-  throw RowValueWasOverwritten{};
-}
+[[noreturn]] KERNKIT_LOCAL void row_value_was_overwritten();
 
 }  // namespace detail
 
@@ -36,13 +36,15 @@ struct RowValueWasOverwritten {};
 template <InstructionSet kSet>
 class Row {
  public:
-  KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch, detail::RowStreams* streams)
-      : d_(d), scratch_(scratch), streams_(streams) {}
+  KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch, detail::RowStreams* streams,
+                     detail::RowLog* log)
+      : d_(d), scratch_(scratch), streams_(streams), log_(log) {}
+  KERNKIT_INLINE void end() const { streams_->end_row(streamed_); }
 
   /// in[0 ... d) as it is now. On CUDA a row of up to 64 KiB is in registers from here on.
   template <class T>
   KERNKIT_INLINE kernkit::detail::RowInMemory<T> load(const T* in) const {
-    return {in, writes_.count()};
+    return {in, writes_};
   }
 
   /// The op(in[i]...), not rounded, for several passes: made once, in memory of this thread that
@@ -50,26 +52,29 @@ class Row {
   /// memory for each call in a row. rows() throws MemoryError where the system has none.
   template <class Op, class... In>
   KERNKIT_INLINE auto keep(const Op& op, const In&... in) const {
-    return keep_of(op, read(in)...);
+    begin_pass(in...);
+    return keep_of(op, at(in)...);
   }
 
   /// The sum of op(in[i]...) in the type that op returns; 0 of an empty row.
   template <class Op, class... In>
   KERNKIT_INLINE auto sum(const Op& op, const In&... in) const {
-    return reduce<detail::Sum, void>(op, nullptr, read(in)...);
+    begin_pass(in...);
+    return reduce<detail::Sum, void>(op, nullptr, at(in)...);
   }
 
   /// The largest op(in[i]...): NaN where one is, -infinity of an empty row.
   template <class Op, class... In>
   KERNKIT_INLINE auto max(const Op& op, const In&... in) const {
-    return reduce<detail::Max, void>(op, nullptr, read(in)...);
+    begin_pass(in...);
+    return reduce<detail::Max, void>(op, nullptr, at(in)...);
   }
 
   /// *at = value, rounded.
   template <class T, class R>
   KERNKIT_INLINE void put(T* at, R value) const {
     *at = T(static_cast<compute_t<T>>(value));
-    writes_.add(at, 1);
+    written(at, 1);
   }
 
   /// out[i] = op(in[i]...), rounded once. `out` may be one of the inputs. Returns what it wrote, as
@@ -77,29 +82,54 @@ class Row {
   template <class Op, class Out, class... In>
   KERNKIT_INLINE kernkit::detail::RowInMemory<Out> map(const Op& op, Out* out,
                                                        const In&... in) const {
-    map_of(op, out, streams_->next(out), read(in)...);
-    writes_.add(out, d_);
+    begin_pass(in...);
+    map_of(op, out, streams_->next(streamed_, out), at(in)...);
+    written(out, d_);
     return load(static_cast<const Out*>(out));
   }
 
   /// Both: out[i] = op(in[i]...), and the sum of these before they are rounded.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE auto map_sum(const Op& op, Out* out, const In&... in) const {
-    const auto sum = reduce<detail::Sum, Out>(op, out, read(in)...);
-    writes_.add(out, d_);
+    begin_pass(in...);
+    const auto sum = reduce<detail::Sum, Out>(op, out, at(in)...);
+    written(out, d_);
     return sum;
   }
 
  private:
   template <class T>
-  KERNKIT_INLINE const T* read(const T* in) const {
-    streams_->read(in);
+  KERNKIT_INLINE static const T* at(const T* in) {
     return in;
   }
   template <class T>
-  KERNKIT_INLINE const T* read(const kernkit::detail::RowInMemory<T>& in) const {
-    if (__builtin_expect(!writes_.unchanged(in, d_), 0)) detail::row_value_was_overwritten();
-    return read(in.at);
+  KERNKIT_INLINE static const T* at(const kernkit::detail::RowInMemory<T>& in) {
+    return in.at;
+  }
+  template <class T>
+  KERNKIT_INLINE bool is_overwritten(const T*) const {
+    return false;
+  }
+  template <class T>
+  KERNKIT_INLINE bool is_overwritten(const kernkit::detail::RowInMemory<T>& in) const {
+    return in.since != writes_ &&
+           log_->changed(writes_, address(in.at), address(in.at + d_), in.since);
+  }
+  template <class T>
+  KERNKIT_INLINE static uintptr_t address(const T* at) {
+    return reinterpret_cast<uintptr_t>(at);
+  }
+  /// out[0 ... d) is written.
+  template <class T>
+  KERNKIT_INLINE void written(const T* out, int64_t d) const {
+    log_->add(writes_, address(out), address(out + d));
+    ++writes_;
+  }
+  /// Before a pass over the inputs.
+  template <class... In>
+  KERNKIT_INLINE void begin_pass(const In&... in) const {
+    streams_->read(streamed_, at(in)...);
+    if (__builtin_expect((is_overwritten(in) || ...), 0)) detail::row_value_was_overwritten();
   }
   template <class Op, class... In>
   KERNKIT_INLINE auto keep_of(const Op& op, const In*... in) const {
@@ -109,32 +139,46 @@ class Row {
     return static_cast<const R*>(kept);
   }
 
-  // Where results stream, parts of the row are made in the first cache. An instruction for that
-  // here would keep g++ from holding sums of other passes in registers.
   template <class Op, class Out, class... In>
-  KERNKIT_FLATTENED void map_of(const Op& op, Out* out, bool streaming, const In*... in) const {
+  KERNKIT_INLINE void map_of(const Op& op, Out* out, bool streaming, const In*... in) const {
     if constexpr (kSingly<Out, In...>) {
       detail::map_singly(op, d_, out, in...);
     } else {
-      constexpr int64_t kPart = detail::RowPart::kBytes / sizeof(Out);
-      const int64_t whole = d_ & -int64_t{detail::kBlock};
-      detail::LastResult<Out> last;
-      if (whole != d_) map_block(op, last.at, detail::LastBlock<In>().of(in, d_)...);
-      detail::RowPart part;
-      const int64_t step = streaming ? kPart : whole;
-      for (int64_t begin = 0; begin < whole; begin += step) {
-        Out* const to = streaming ? reinterpret_cast<Out*>(part.bytes) : out + begin;
-        const int64_t count = whole - begin < step ? whole - begin : step;
-        for (int64_t i = 0; i < count; i += detail::kBlock) {
-          map_block(op, to + i, (in + begin + i)...);
-        }
-        if (streaming) {
-          detail::stream_part<kSet != InstructionSet::kBaseline>(
-              out + begin, part, static_cast<size_t>(count) * sizeof(Out));
-        }
-      }
-      if (whole != d_) last.store(out, d_);
+      map_blocks(op, out, streaming, detail::LastBlock<In>().row(in, d_)...);
     }
+  }
+
+  // Each block is compiled once, also for the end of a row and for a row that streams. Instructions
+  // that stream are compiled elsewhere: here they would keep g++ from holding sums of other passes
+  // in registers.
+  template <class Op, class Out, class... In>
+  KERNKIT_FLATTENED void map_blocks(const Op& op, Out* out, bool streaming, const In*... in) const {
+    constexpr int64_t kBlock = detail::kBlock;
+    const int64_t whole = d_ & -kBlock;
+    const bool ragged = whole != d_;
+    detail::RowPass pass;
+    detail::LastResult<Out> last;
+    // The last block is computed first, since the row may be written in place, and stored at the
+    // end.
+    int64_t first = 0, count = whole;
+    Out* to = out;
+    if (ragged) first = d_ < kBlock ? 0 : d_ - kBlock, count = kBlock, to = last.at;
+    if (streaming) {
+      pass.begin(out, whole, sizeof(Out), kSet != InstructionSet::kBaseline);
+      if (!ragged) count = pass.next(), to = static_cast<Out*>(pass.to());
+    }
+    for (bool again = ragged;;) {
+      for (int64_t i = 0; i < count; i += kBlock) map_block(op, to + i, (in + first + i)...);
+      if (streaming) {
+        count = pass.next();
+        if (count == 0) break;
+        first = pass.first(), to = static_cast<Out*>(pass.to());
+      } else {
+        if (!again) break;
+        again = false, first = 0, count = whole, to = out;
+      }
+    }
+    if (ragged) last.store(out, d_);
   }
 
   /// 16-bit floats have no vector loops for processors before AVX2: they would take a third of the
@@ -225,7 +269,9 @@ class Row {
   int64_t d_;
   detail::RowScratch* scratch_;
   detail::RowStreams* streams_;
-  mutable kernkit::detail::RowWrites writes_;
+  detail::RowLog* log_;
+  mutable detail::RowStreams::Row streamed_;
+  mutable int writes_ = 0;
 };
 
 }  // namespace kernkit::cpu

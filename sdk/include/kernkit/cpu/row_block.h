@@ -96,11 +96,16 @@ struct LastBlock {
     if (__builtin_expect(d >= kBlock, 1)) return in + d - kBlock;
     return short_row(in, d);
   }
+  /// The same of a whole row: of a row shorter than a block, a copy in a block.
+  KERNKIT_INLINE const T* row(const T* in, int64_t d) {
+    if (__builtin_expect(d >= kBlock, 1)) return in;
+    return short_row(in, d);
+  }
 
  private:
   // Compiled once for all instruction sets.
   __attribute__((noinline)) KERNKIT_LOCAL const T* short_row(const T* in, int64_t d) {
-    for (int64_t i = 0, first = kBlock - d; i < kBlock; ++i) {
+    for (int64_t i = 0, first = kBlock - d; d > 0 && i < kBlock; ++i) {
       part[i] = in[i < first ? 0 : i - first];
       asm volatile("");  // not vectorised
     }

@@ -2,8 +2,8 @@
 // The memory in which a thread keeps what an op made of a row.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "kernkit/base/cold.h"
 #include "kernkit/base/inline.h"
@@ -47,34 +47,15 @@ class RowScratch {
   };
 
   KERNKIT_LOCAL void take(int64_t mine, size_t d, size_t size);
-  KERNKIT_LOCAL void release();
+  KERNKIT_LOCAL void release() noexcept;
 
   Block* blocks_ = nullptr;
   int64_t count_ = 0;
   int64_t taken_ = 0;  // by the current row
 };
 
-__attribute__((noinline)) inline void RowScratch::take(int64_t mine, size_t d, size_t size) {
-  constexpr size_t kLine = 64;
-  if (d > (SIZE_MAX - kLine) / size) throw NoRowMemory{SIZE_MAX};
-  const size_t bytes = (d * size + kLine - 1) / kLine * kLine;
-  if (mine == count_) {
-    const size_t more = (static_cast<size_t>(count_) + 1) * sizeof(Block);
-    auto* blocks = static_cast<Block*>(realloc(blocks_, more));
-    if (blocks == nullptr) throw NoRowMemory{more};
-    blocks_ = blocks;
-    blocks_[count_++] = {nullptr, 0};
-  }
-  free(blocks_[mine].memory);
-  blocks_[mine] = {nullptr, 0};
-  void* memory = aligned_alloc(kLine, bytes);
-  if (memory == nullptr && bytes != 0) throw NoRowMemory{bytes};
-  blocks_[mine] = {memory, bytes};
-}
-
-__attribute__((noinline)) inline void RowScratch::release() {
-  for (int64_t i = 0; i < count_; ++i) free(blocks_[i].memory);
-  free(blocks_);
-}
-
 }  // namespace kernkit::cpu::detail
+
+#if !defined(KERNKIT_COMPILED)
+#include "kernkit/cpu/impl/row_scratch.h"
+#endif

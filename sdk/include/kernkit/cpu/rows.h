@@ -23,11 +23,12 @@ struct RowsOf {
     const Body& of_row = *static_cast<const Body*>(body);
     RowScratch scratch;
     RowStreams row_streams(streams);
+    RowLog log;
     for (int64_t r = begin; r < end; ++r) {
       scratch.begin_row();
-      row_streams.begin_row();
-      of_row(Row<kSet>(d, &scratch, &row_streams), r);
-      row_streams.end_row();
+      const Row<kSet> row(d, &scratch, &row_streams, &log);
+      of_row(row, r);
+      row.end();
     }
   }
   KERNKIT_VECTORISED_ROWS static void baseline(const void* body, int64_t d, int64_t begin,

@@ -165,6 +165,28 @@ TEST_F(PtxExecution, VariablesOfTheModule) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], 10 * (i % 4 + 1) + 0x04030201);
 }
 
+// A number of the other size becomes a number of the variable's type.
+TEST_F(PtxExecution, FirstValuesOfFloats) {
+  const std::string before =
+      ".global .align 4 .f32 single[2] = {0f3FC00000, 0fC0000000};\n"
+      ".global .align 8 .f64 wide[2] = {0d3FF8000000000001, 0f40100000};\n";
+  const auto load = [&](const std::string& which) {
+    return run(
+        kernel("and.b32 %x2, %i, 1; mul.wide.u32 %y1, %x2, 4; mov.u64 %y2, single; "
+               "add.u64 %y2, %y2, %y1;\nmov.u64 %y3, wide; mad.wide.u32 %y3, %x2, 8, %y3;\n" +
+                   which,
+               before),
+        {});
+  };
+  const auto singles = load("ld.global.u32 %r, [%y2];");
+  const auto lower = load("ld.global.u32 %r, [%y3];"), upper = load("ld.global.u32 %r, [%y3+4];");
+  for (uint32_t i = 0; i < 64; ++i) {
+    ASSERT_EQ(singles[i], i % 2 == 0 ? 0x3fc00000 : 0xc0000000);
+    ASSERT_EQ(lower[i], i % 2 == 0 ? 1 : 0);
+    ASSERT_EQ(upper[i], i % 2 == 0 ? 0x3ff80000 : 0x40020000);  // 1.5 and 2.25
+  }
+}
+
 // Lanes that take different ways, loops of different lengths, a table of branches.
 TEST_F(PtxExecution, Divergence) {
   const auto r = run(

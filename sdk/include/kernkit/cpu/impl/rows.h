@@ -2,6 +2,10 @@
 // The choice of a loop over rows, its threads and its errors.
 #pragma once
 
+#include "kernkit/cpu/impl/row_log.h"
+#include "kernkit/cpu/impl/row_pass.h"
+#include "kernkit/cpu/impl/row_scratch.h"
+#include "kernkit/cpu/impl/row_streams.h"
 #include "kernkit/cpu/parallel.h"
 #include "kernkit/cpu/rows.h"
 #include "kernkit/error.h"
@@ -36,6 +40,10 @@ KERNKIT_LOCAL inline RowLoops::Loop best_row_loop(const RowLoops& loops) {
   }
   KERNKIT_THROW(MemoryError) << "row.keep(): the system has no memory of " << failure.missing_bytes
                              << " bytes for the kept values of a row";
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] KERNKIT_COLD void row_value_was_overwritten() {
+  throw RowValueWasOverwritten{};
 }
 
 KERNKIT_COLD void run_rows(const RowLoops& loops, const void* body, int64_t n, int64_t d,

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The writes of a row's body, compared with values that came from memory before.
+#pragma once
+
+#include "kernkit/cpu/row_log.h"
+
+namespace kernkit::cpu::detail {
+
+/// The newest entry that `write` covers makes room, or else the two oldest entries become one
+/// entry, from the first byte of both to the last.
+__attribute__((noinline)) KERNKIT_COLD void RowLog::replace(const Entry& write) noexcept {
+  const auto covered = [&write](const Entry& entry) {
+    return write.begin <= entry.begin && entry.end <= write.end;
+  };
+  int gone = kEntries - 1;
+  while (gone >= 0 && !covered(entries_[gone])) --gone;
+  if (gone < 0) {
+    gone = 0;
+    if (entries_[0].begin < entries_[1].begin) entries_[1].begin = entries_[0].begin;
+    if (entries_[0].end > entries_[1].end) entries_[1].end = entries_[0].end;
+  }
+  for (int k = gone; k + 1 < kEntries; ++k) entries_[k] = entries_[k + 1];
+  entries_[kEntries - 1] = write;
+}
+
+__attribute__((noinline)) KERNKIT_COLD bool RowLog::changed(int count, uintptr_t from, uintptr_t to,
+                                                            int since) const noexcept {
+  for (int k = 0; k < kEntries && k < count; ++k) {
+    const Entry& entry = entries_[k];
+    if (entry.number > since && entry.begin < to && from < entry.end) return true;
+  }
+  return false;
+}
+
+}  // namespace kernkit::cpu::detail
