@@ -12,7 +12,7 @@
 #   SEPARABLE            its .cu files call __device__ functions of each other (nvcc -rdc=true)
 #   SOURCES              more .cc and .cu files of the op, by their path in its folder
 #   INCLUDE_DIRECTORIES  for the op's files
-#   LIBRARIES, OPTIONS   of its CUDA half: what it links, and what nvcc is told besides; of an op that is
+#   LIBRARIES, OPTIONS   of its CUDA implementation: what it links, and what nvcc is told besides; of an op that is
 #                        CPU_ONLY those of its C++ files, which may call CUDA with LIBRARIES CUDA::cudart_static
 #   ARCHITECTURES        machine code for these besides the library's, such as 90a and 100a, whose
 #                        instructions no later device has, or 100f, for its family; not 100f where the library has
@@ -165,7 +165,7 @@ function(kernkit_add_kernel library op)
   endif()
   foreach(word IN ITEMS GPU_ONLY SEPARABLE ARCHITECTURES)
     if(arg_CPU_ONLY AND arg_${word})
-      message(FATAL_ERROR "${call}: CPU_ONLY and ${word} exclude each other; CPU_ONLY leaves no CUDA half")
+      message(FATAL_ERROR "${call}: CPU_ONLY and ${word} exclude each other; CPU_ONLY leaves no CUDA implementation")
     endif()
   endforeach()
   if(NOT arg_DIR)
@@ -183,14 +183,14 @@ function(kernkit_add_kernel library op)
     if(NOT EXISTS "${source}")
       set(hint "")
       if(name STREQUAL "${op}.cu")
-        set(hint "; an op without a CUDA half is ${call} with CPU_ONLY")
+        set(hint "; an op without a CUDA implementation is ${call} with CPU_ONLY")
       endif()
       message(FATAL_ERROR "${call}: ${source} is missing${hint}")
     endif()
     if(NOT source MATCHES "[.](cc|cu)$")
       message(FATAL_ERROR "${call}: ${source} is neither .cc nor .cu")
     elseif(arg_CPU_ONLY AND source MATCHES "[.]cu$")
-      message(FATAL_ERROR "${call}: ${source} needs a CUDA half, and the op is CPU_ONLY")
+      message(FATAL_ERROR "${call}: ${source} needs a CUDA implementation, and the op is CPU_ONLY")
     endif()
   endforeach()
   set(folders "")

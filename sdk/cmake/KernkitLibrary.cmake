@@ -161,7 +161,7 @@ function(_kernkit_check_float_options target)
       message(FATAL_ERROR "kernkit: ${place} has ${CMAKE_MATCH_2}, which links start-up code that flushes "
         "subnormals to zero for all code in the process that loads ${target}. Remove it there. For the "
         "arithmetic of one op use OPTIONS: kernkit_add_kernel(${target} <op> ... OPTIONS -ffast-math) where the op "
-        "is CPU_ONLY, or OPTIONS --use_fast_math for a CUDA half.")
+        "is CPU_ONLY, or OPTIONS --use_fast_math for a CUDA implementation.")
     endif()
   endforeach()
 endfunction()

@@ -97,7 +97,7 @@ def test_planted_faults(program):
 
 
 def test_there_are_enough_faults():
-    assert len(FAULTS) > 70  # as docs/counters.md says
+    assert len(FAULTS) > 70  # as docs/tools.md says
     assert {tool_of for _, tools, *_ in FAULTS.values() for tool_of in tools} == set(sanitize.TOOLS)
 
 
