@@ -14,8 +14,8 @@ namespace kernkit::detail {
 /// RuntimeError: `what` can only be made by a host.
 [[noreturn, gnu::cold]] void throw_no_host(const char* what);
 
-// The four below throw RuntimeError when there is no host, and what the host says when it refuses;
-// *result is then as it was.
+// The following four functions throw RuntimeError without a host, and the host's error. On an error
+// *result is unchanged.
 
 /// Makes a String of the host.
 void set_string(KernkitAny* result, const char* data, size_t size);
@@ -36,7 +36,7 @@ void set_ints(KernkitAny* result, ShapeView values, const char* constructor = "f
 /// Gives the references of values back.
 void release_items(const KernkitAny* items, int32_t size) noexcept;
 
-/// Values on their way into an Array. Releases them, be it that a later one could not be made.
+/// Values of a new Array. Releases them, also when creating a later value throws.
 template <int32_t kSize>
 struct Items {
   KernkitAny at[kSize] = {};

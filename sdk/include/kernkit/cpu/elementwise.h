@@ -78,7 +78,7 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
   const Machine* const here = __atomic_load_n(&known_machine, __ATOMIC_ACQUIRE);
   const size_t bytes = (sizeof(Out) + ... + sizeof(In)) * static_cast<size_t>(n);
   // What run_loop() would choose, with none of its stores, which wait for those of the loop before.
-  if (here != nullptr && bytes < here->asking_bytes && bytes < here->streaming_bytes &&
+  if (here != nullptr && bytes < here->prefetching_bytes && bytes < here->streaming_bytes &&
       bytes < here->threading_bytes && in_whole_lines(n, out, bytes)) {
     return kLoops[static_cast<int>(here->instruction_set)](&op, n, 0, out, inputs);
   }

@@ -4,7 +4,7 @@
 
 #include "kernkit/base/cold.h"
 #include "kernkit/base/inline.h"
-#include "kernkit/cpu/traffic.h"
+#include "kernkit/cpu/memory_hints.h"
 
 namespace kernkit::cpu::detail {
 

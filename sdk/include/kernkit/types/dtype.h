@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLDataType: constants, the C++ type behind each, equality, size, name and parsing.
+// DLDataType: constants, their C++ types, equality, size, name and parsing.
 #pragma once
 
 #include <stddef.h>
