@@ -12,8 +12,8 @@
 #   SEPARABLE            its .cu files call __device__ functions of each other (nvcc -rdc=true)
 #   SOURCES              more .cc and .cu files of the op, by their path in its folder
 #   INCLUDE_DIRECTORIES  for the op's files
-#   LIBRARIES, OPTIONS   of its CUDA implementation: what it links, and what nvcc is told besides; of an op that is
-#                        CPU_ONLY those of its C++ files, which may call CUDA with LIBRARIES CUDA::cudart_static
+#   LIBRARIES, OPTIONS   link libraries and nvcc options of the CUDA implementation; with CPU_ONLY,
+#                        those of the C++ files, which may call CUDA with LIBRARIES CUDA::cudart_static
 #   ARCHITECTURES        machine code for these besides the library's, such as 90a and 100a, whose
 #                        instructions no later device has, or 100f, for its family; not 100f where the library has
 #                        machine code for 100
@@ -160,7 +160,7 @@ function(kernkit_add_kernel library op)
     message(FATAL_ERROR "${call}: there is no library ${library}; call kernkit_add_library(${library}) first")
   endif()
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "${call}: \"${arg_UNPARSED_ARGUMENTS}\" is no word that it knows; the first "
+    message(FATAL_ERROR "${call}: \"${arg_UNPARSED_ARGUMENTS}\" is not an option; the first "
       "lines of ${CMAKE_CURRENT_FUNCTION_LIST_FILE} list them")
   endif()
   foreach(word IN ITEMS GPU_ONLY SEPARABLE ARCHITECTURES)

@@ -1,4 +1,4 @@
-// expect: expected '->' behind the parameters
+// expect: expected '->' after the parameters
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/export.h"
 

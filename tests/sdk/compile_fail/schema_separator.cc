@@ -1,4 +1,4 @@
-// expect: expected ',' or ')' behind a parameter
+// expect: expected ',' or ')' after a parameter
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/export.h"
 

@@ -1,4 +1,4 @@
-// expect: text behind the results
+// expect: text after the results
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/export.h"
 

@@ -161,7 +161,7 @@ struct Result<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
   }
   template <size_t... I>
   static void set_each(KernkitAny* items, T& value, std::index_sequence<I...>) {
-    using std::get;  // unqualified: <tuple> may be included behind this header
+    using std::get;  // unqualified: <tuple> may be included after this header
     (Result<std::tuple_element_t<I, T>>::set(&items[I], std::move(get<I>(value))), ...);
   }
   static void set(KernkitAny* result, T&& value) {

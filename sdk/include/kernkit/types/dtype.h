@@ -87,7 +87,7 @@ inline constexpr bool kHasDType<T, std::void_t<decltype(DTypeOf<T>::value)>> = t
 template <class T>
 constexpr DLDataType find_dtype() {
   static_assert(kHasDType<T>,
-                "kernkit: no dtype is known for this type; specialise kernkit::DTypeOf for it");
+                "kernkit: this type has no dtype; specialise kernkit::DTypeOf for it");
   if constexpr (kHasDType<T>) return DTypeOf<T>::value;
   return {};
 }
