@@ -72,9 +72,9 @@ double time_of(const std::function<void(cudaStream_t)>& launch, Caches caches);
 /// of so many bytes; measured once per process.
 double copy_rate(int64_t bytes, Caches caches);
 
-/// One row: says why it cannot run, verifies, times, counts. `arrays` of `bytes` each are what the
-/// op touches. `prepare` is called once, with the row's memory still to be allocated, and returns
-/// what is timed; it throws what makes the row invalid.
+/// Runs one row: reports why the row cannot run, verifies, measures, counts. The op accesses
+/// `arrays` arrays of `bytes`. `prepare` is called once, with the row's memory still to be
+/// allocated, and returns what is timed; it throws what makes the row invalid.
 void run(benchmark::State& state, int arrays, Caches caches,
          const std::function<std::function<void(cudaStream_t)>(int64_t bytes)>& prepare);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every CPU benchmark of an elementwise op shares: sizes, data, the check before the time.
+// The harness of CPU benchmarks of elementwise ops: sizes, data, verification before timing.
 //
 // Rows are named <op>/<dtype>/<whose>/bytes:<of one array>. One thread, on one processor; with
 // KERNKIT_BENCH_THREADS=all as many as the op takes by itself, and <whose> is kernkit-threads.
@@ -31,7 +31,7 @@ inline constexpr int64_t kSizes[] = {4 << 10,  64 << 10, 1 << 20,  4 << 20,
 
 using testing::all_threads;
 
-/// The largest of the sizes of which four arrays fit into the memory that nobody uses.
+/// The largest size of which four arrays fit into free memory [bytes].
 inline int64_t largest_size() {
   const int64_t available = static_cast<int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   int64_t largest = kSizes[0];
@@ -39,9 +39,8 @@ inline int64_t largest_size() {
   return largest;
 }
 
-/// Memory that every row of the process uses, so that none has luckier pages than another: array 0
-/// is the output. At page boundaries, and there when it is touched; nullptr when the machine has
-/// not got as much.
+/// Page-aligned memory that all rows of the process share, so that all rows have the same pages.
+/// Array 0 is the output. Null without enough memory.
 inline unsigned char* array(int which, int64_t bytes) {
   struct Free {
     void operator()(unsigned char* memory) const { free(memory); }
@@ -75,7 +74,7 @@ void repeat(const std::vector<T>& period, unsigned char* to, int64_t bytes) {
   }
 }
 
-/// Whether the memory repeats the period.
+/// True if the memory repeats the period.
 template <class T>
 bool repeats(const std::vector<T>& period, const unsigned char* memory, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += kPeriod) {
@@ -85,7 +84,7 @@ bool repeats(const std::vector<T>& period, const unsigned char* memory, int64_t 
   return true;
 }
 
-/// A contiguous tensor in memory of others.
+/// A contiguous tensor over borrowed memory.
 template <class T>
 class Borrowed {
  public:
@@ -106,15 +105,14 @@ class Borrowed {
   DLTensor dl_{};
 };
 
-/// The row and size whose inputs and verified output are in the arrays, and how many rows there
-/// are.
+/// The row and size whose inputs and verified output are in the arrays, and the number of rows.
 inline std::pair<int, int64_t> verified{-1, 0};
 inline int number_of_rows = 0;
 
-/// One row: random inputs, a poisoned output, `call(n, out, in...)`, or what that returns to be
-/// called, such as with tensors that are there before the time; the comparison with `op` of each
-/// element; only then the time. While Google Benchmark looks for a number of iterations it
-/// calls again, with nothing in between: `row` says that this is known to be right.
+/// Runs one row: fills random inputs and a poisoned output, runs `call(n, out, in...)` or the
+/// function that it returns, compares every element with `op`, and only then measures the time.
+/// Google Benchmark calls run() again to find the number of iterations: a `row` that is verified is
+/// not checked again.
 template <class T, int kInputs, class Op, class Call>
 void run(benchmark::State& state, int row, const Op& op, const Call& call) {
   static_assert(kInputs == 1 || kInputs == 2);
@@ -165,7 +163,7 @@ void run(benchmark::State& state, int row, const Op& op, const Call& call) {
   state.SetBytesProcessed(state.iterations() * bytes * (kInputs + 1));
 }
 
-/// Beyond this a repetition takes long, and differs little from the next.
+/// Larger arrays take long, and their repetitions differ little.
 inline constexpr int64_t kRepeatedSize = 16 << 20;
 
 /// Registers <name>/bytes:... for all sizes, and `another` where it is one.
@@ -194,7 +192,7 @@ void add_rows(const char* name, const char* whose, Op op, Call call) {
   add_sizes<T, kInputs>(row.c_str(), op, call);
 }
 
-/// The peer that has no library: a loop, compiled with the kernels' flags.
+/// The peer without a library: a loop, compiled with the kernels' flags.
 template <class Op, class T, class... In>
 void plain_loop(const Op& op, int64_t n, T* out, const In*... in) {
 #if defined(__clang__)

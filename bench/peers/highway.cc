@@ -3,7 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "highway.cc"
 #include <hwy/foreach_target.h>
-// Behind it, as Highway wants it.
+// Highway requires this include after foreach_target.h.
 #include <hwy/highway.h>
 
 #include "peers.h"

@@ -24,7 +24,7 @@ void highway_scale(int64_t n, float* y, const float* x, float factor);
 void highway_add(int64_t n, float* z, const float* x, const float* y);
 #endif
 
-/// A row for each peer that is missing, which says why.
+/// Adds a row with the reason for every missing peer.
 inline void add_missing_peers() {
   [[maybe_unused]] const auto add = [](const char* name, const char* reason) {
     benchmark::RegisterBenchmark(

@@ -69,7 +69,7 @@ def compile_all(found, files, build):
 
 
 def lines(found, files, build):
-    """Of what the preprocessor makes of them."""
+    """The number of lines after preprocessing."""
     total = 0
     for file in files:
         command = [word for word in without_dependencies(found[file]) if word != "-c"]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From an edited file to its first call in the same process, by tvm_ffi's own loader: a file of
-kernkit through load(), the same kernel through load_inline(). Every time anew; the build folder is
-empty. "kernkit" has the SDK's cold half from before, as docs/edit-to-call.md does it,
-"kernkit-alone" compiles all. A CUDA file is called with CPU tensors, which it refuses, so that no
-GPU is needed.
+kernkit through load(), the same kernel through load_inline(). Every measurement starts with an empty
+build folder. "kernkit" uses precompiled cold code of the SDK, as in docs/edit-to-call.md;
+"kernkit-alone" compiles all code. A CUDA file is called with CPU tensors, which it rejects, so that
+no GPU is needed.
 """
 
 import os
@@ -68,7 +68,7 @@ def call(lib, kind):
 
 
 def sample(rows, name, load, kind):
-    """Nanoseconds, or None where there is no time: the row says why."""
+    """Nanoseconds, or None without a measurement: the row has the reason."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             start, lib = load(kind, pathlib.Path(folder))

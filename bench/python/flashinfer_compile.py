@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nvcc takes for each file of FlashInfer's that includes tvm-ffi's headers, with kernkit's headers
+"""Compile times of FlashInfer's files that include tvm-ffi's headers by nvcc, with kernkit's headers
 of those names and with tvm-ffi's own, one after the other:
 
     python bench/python/flashinfer_compile.py FOLDER_OF_THE_UNPACKED_WHEEL RECORD.jsonl [--how HOW] [--until 05:15]
@@ -53,7 +53,7 @@ def refused(said):
 
 
 def made_of(csrc, flags, file, how, limit):
-    """(seconds, bytes of the object, kernels, the device's code), or None where nvcc refuses the file. A step of
+    """(seconds, bytes of the object, kernels, the device's code), or None if nvcc rejects the file. A step of
     nvcc's may take `limit`."""
     until = [] if how == "whole" else ["-fdevice-syntax-only", "-Xcompiler", "-O0"]
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The greatest errors of the kernels of rows on the CPU, ours and eager PyTorch's, as a table for
 docs/rows-and-math.md. The exact result is that of the same rounded inputs in float64, of float64 itself in
-x87's 64 bits. PyTorch has no rms_norm of float8: beside it stands what its users write, F.rms_norm, its largest
+x87's 64 bits. PyTorch has no rms_norm of float8: the peer is the code of its users, F.rms_norm, the largest
 magnitude and a division. A result that is normal
 in the dtype counts in units of its last place (of the dtype, at the exact result), another by its absolute
 error. Inputs: 64 rows of 4096 and 64 of 1000, x and r of N(0, 1) and of N(3, 10), weight and bias of N(0, 1),
@@ -25,7 +25,7 @@ OPS = {
     "softmax": ("torch.softmax(x, -1)", "lib.softmax(y, x)"),
     "gelu_and_mul": ("F.gelu(x) * r", "lib.gelu_and_mul(y, torch.cat([x, r], -1))"),
 }
-# Of float64, by NumPy in its widest float: PyTorch has no wider one than what is looked at.
+# Formulas for float64 in NumPy's widest float: PyTorch has no wider type than float64.
 WIDE = {
     "rms_norm": "x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * w",
     "fused_add_rms_norm": "(x + r) / np.sqrt(((x + r) ** 2).mean(-1, keepdims=True) + 1e-6) * w",
@@ -98,7 +98,7 @@ def measure(torch, lib, dtype):
 
 
 def measure_fp8(torch, lib, dtype):
-    """Of rms_norm_fp8: what it writes, which its scale has divided, and the scale."""
+    """The errors of rms_norm_fp8's output, divided by its scale, and of the scale."""
     found, fp8 = {}, torch.float8_e4m3fn
 
     def quantized(norm):

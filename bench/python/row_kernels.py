@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of rows as one calls them from Python, beside eager PyTorch: norms, softmax, a gate. Rows
-are named from Python/<op>/<dtype>/<whose>/n:<rows>/d:<columns>[/strided]; behind them, for each op,
-PyTorch's time by ours: the geometric mean, and the least one.
+"""Row kernels called from Python, compared with eager PyTorch: norms, softmax, a gate. Rows
+are named from Python/<op>/<dtype>/<whose>/n:<rows>/d:<columns>[/strided]; then, for each op,
+PyTorch's time divided by kernkit's: the geometric mean, and the least one.
 
-Ours write into a tensor that is there; PyTorch's make one, as its users call them. With
+kernkit writes into a preallocated tensor; PyTorch allocates its result, as in its users' calls. With
 OMP_NUM_THREADS=1 in the environment both have one thread: from Python on one thread/<op>/...
 With TORCH_COMPILE=1 what torch.compile makes of PyTorch's, for the very shape, stands beside them;
 that takes some 10 s for each. Strided rows lie 64 elements apart.
@@ -35,7 +35,7 @@ DTYPES = ["float32", "bfloat16", "float16"]
 SHAPES = [(2048, 128), (256, 1000), (256, 1024), (64, 4096), (63, 4099), (16, 16384), (4096, 4096)]
 GAP = 64
 REST = 0.012  # seconds
-# What PyTorch writes into a tensor that is there.
+# PyTorch's calls that write into a preallocated tensor.
 INTO = {"softmax": "torch.softmax(x, -1, out=out)"}
 
 
@@ -108,7 +108,7 @@ def measure(rows, libraries, op, dtype, n, d, strided, ratios):
              "y": y, "s": s, "d": d, "out": torch.empty_like(y)}  # fmt: skip
     wanted = eval(theirs, names)
     exec(ours, names)
-    # Of 16 bits PyTorch rounds in between, as ours does not.
+    # PyTorch rounds intermediate results of 16-bit floats, kernkit does not.
     digits = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}[dtype]
     if not torch.allclose(y.double(), wanted.double(), rtol=digits, atol=digits):
         return rows.fail(f"{START}/{op}/{dtype}/kernkit/{tail}", "the result is wrong")

@@ -57,7 +57,7 @@ struct FusedAddRmsNorm {
 void fused_add_rms_norm(TensorView y, TensorView sum, TensorView x, TensorView residual,
                         const Optional<TensorView>& weight, double eps);
 
-/// The CUDA half: arguments are checked and not empty. Defined in fused_add_rms_norm.cu.
+/// The CUDA implementation: arguments are checked and not empty. Defined in fused_add_rms_norm.cu.
 void fused_add_rms_norm_cuda(TensorView y, TensorView sum, TensorView x, TensorView residual,
                              const Optional<TensorView>& weight, double eps);
 

@@ -34,7 +34,7 @@ struct GeluAndMul {
 /// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void gelu_and_mul(TensorView y, TensorView x);
 
-/// The CUDA half: arguments are checked and not empty. Defined in gelu_and_mul.cu.
+/// The CUDA implementation: arguments are checked and not empty. Defined in gelu_and_mul.cu.
 void gelu_and_mul_cuda(TensorView y, TensorView x);
 
 }  // namespace kernkit::kernels

@@ -59,7 +59,7 @@ struct LayerNorm {
 void layer_norm(TensorView y, TensorView x, const Optional<TensorView>& weight,
                 const Optional<TensorView>& bias, double eps);
 
-/// The CUDA half: arguments are checked and not empty. Defined in layer_norm.cu.
+/// The CUDA implementation: arguments are checked and not empty. Defined in layer_norm.cu.
 void layer_norm_cuda(TensorView y, TensorView x, const Optional<TensorView>& weight,
                      const Optional<TensorView>& bias, double eps);
 

@@ -50,7 +50,7 @@ struct RmsNorm {
 /// ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void rms_norm(TensorView y, TensorView x, const Optional<TensorView>& weight, double eps);
 
-/// The CUDA half: arguments are checked and not empty. Defined in rms_norm.cu.
+/// The CUDA implementation: arguments are checked and not empty. Defined in rms_norm.cu.
 void rms_norm_cuda(TensorView y, TensorView x, const Optional<TensorView>& weight, double eps);
 
 }  // namespace kernkit::kernels

@@ -56,7 +56,7 @@ struct RmsNormFp8 {
 /// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void rms_norm_fp8(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps);
 
-/// The CUDA half: arguments are checked and not empty. Defined in rms_norm_fp8.cu.
+/// The CUDA implementation: arguments are checked and not empty. Defined in rms_norm_fp8.cu.
 void rms_norm_fp8_cuda(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps);
 
 }  // namespace kernkit::kernels

@@ -42,7 +42,7 @@ struct Softmax {
 /// (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void softmax(TensorView y, TensorView x);
 
-/// The CUDA half: arguments are checked and not empty. Defined in softmax.cu.
+/// The CUDA implementation: arguments are checked and not empty. Defined in softmax.cu.
 void softmax_cuda(TensorView y, TensorView x);
 
 }  // namespace kernkit::kernels

@@ -12,7 +12,7 @@ set(_kernkit_dlpack_dirs "${DLPACK_INCLUDE_DIR}")
 set(_kernkit_find_tvm_ffi "import importlib.util as u; s = u.find_spec('tvm_ffi'); \
 print(s.submodule_search_locations[0] + '/include' if s else '', end='')")
 if(NOT DLPACK_INCLUDE_DIR)
-  # No version is asked for: the package's own version file is wrong in several releases.
+  # Requires no version: the package's own version file is wrong in several releases.
   find_package(dlpack CONFIG QUIET)
   if(TARGET dlpack::dlpack)
     get_target_property(_kernkit_dirs dlpack::dlpack INTERFACE_INCLUDE_DIRECTORIES)

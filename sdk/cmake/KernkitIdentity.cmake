@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a library's file says of itself: a text in section .kernkit, which kernkit_identity() returns, without
+# The identity of a library: a text in section .kernkit, which kernkit_identity() returns, without
 # times and folders. Before each link this file runs as a script; another commit makes another source.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(commit "$ENV{KERNKIT_COMMIT}")

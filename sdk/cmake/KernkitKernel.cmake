@@ -12,8 +12,8 @@
 #   SEPARABLE            its .cu files call __device__ functions of each other (nvcc -rdc=true)
 #   SOURCES              more .cc and .cu files of the op, by their path in its folder
 #   INCLUDE_DIRECTORIES  for the op's files
-#   LIBRARIES, OPTIONS   of its CUDA half: what it links, and what nvcc is told besides; of an op that is
-#                        CPU_ONLY those of its C++ files, which may call CUDA with LIBRARIES CUDA::cudart_static
+#   LIBRARIES, OPTIONS   link libraries and nvcc options of the CUDA implementation; with CPU_ONLY,
+#                        those of the C++ files, which may call CUDA with LIBRARIES CUDA::cudart_static
 #   ARCHITECTURES        machine code for these besides the library's, such as 90a and 100a, whose
 #                        instructions no later device has, or 100f, for its family; not 100f where the library has
 #                        machine code for 100
@@ -21,7 +21,7 @@
 # kernkit_find_cutlass() makes the target kernkit::cutlass, for LIBRARIES.
 include_guard(GLOBAL)
 
-# What tells a source file from others: its folder's name and its own, as in gemm/gemm.
+# A source file's unique name: the names of its folder and of the file, as in gemm/gemm.
 function(_kernkit_name_of_source source out)
   cmake_path(GET source PARENT_PATH dir)
   cmake_path(GET dir FILENAME dir)
@@ -29,7 +29,7 @@ function(_kernkit_name_of_source source out)
   set(${out} "${dir}/${stem}" PARENT_SCOPE)
 endfunction()
 
-# A regular expression for the objects of these source files, those for the CPU as well.
+# A regular expression for the objects of these source files, including the objects for the CPU.
 function(_kernkit_objects_of sources out)
   # One expression in place of _kernkit_name_of_source() for each: of thirty ops each program leaves out ninety.
   list(TRANSFORM sources REPLACE "^.*/([^/]+/[^/]+)[.][^.]*$" "\\1" OUTPUT_VARIABLE names)
@@ -38,14 +38,14 @@ function(_kernkit_objects_of sources out)
   set(${out} "/(${names})(_cuda)?[.](cc|cu)[.]o$" PARENT_SCOPE)
 endfunction()
 
-# nvcc's options for machine code of these, 90 or 90-real.
+# nvcc's options for machine code of these architectures, 90 or 90-real.
 function(_kernkit_machine_code_for architectures out)
   list(TRANSFORM architectures REPLACE "-(real|virtual)$" "")
   list(TRANSFORM architectures REPLACE "(.+)" "-gencode=arch=compute_\\1,code=sm_\\1")
   set(${out} "${architectures}" PARENT_SCOPE)
 endfunction()
 
-# The options by which CMake names these architectures to nvcc; "" for lists that it does not know.
+# The options by which CMake names these architectures to nvcc; "" for unsupported lists.
 function(_kernkit_options_for_architectures architectures out)
   set(options "")
   if(architectures MATCHES "^(all|all-major)$")
@@ -65,7 +65,7 @@ function(_kernkit_options_for_architectures architectures out)
   set(${out} "${options}" PARENT_SCOPE)
 endfunction()
 
-# How to mend lists that have an architecture as 100, and with its family as 100f; "" where they have none.
+# The correction for lists with both 100 and its family 100f; "" for other lists.
 function(_kernkit_fix_for_family own library out)
   set(${out} "" PARENT_SCOPE)
   set(both ${own} ${library})
@@ -160,12 +160,12 @@ function(kernkit_add_kernel library op)
     message(FATAL_ERROR "${call}: there is no library ${library}; call kernkit_add_library(${library}) first")
   endif()
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "${call}: \"${arg_UNPARSED_ARGUMENTS}\" is no word that it knows; the first "
+    message(FATAL_ERROR "${call}: \"${arg_UNPARSED_ARGUMENTS}\" is not an option; the first "
       "lines of ${CMAKE_CURRENT_FUNCTION_LIST_FILE} list them")
   endif()
   foreach(word IN ITEMS GPU_ONLY SEPARABLE ARCHITECTURES)
     if(arg_CPU_ONLY AND arg_${word})
-      message(FATAL_ERROR "${call}: CPU_ONLY and ${word} exclude each other; CPU_ONLY leaves no CUDA half")
+      message(FATAL_ERROR "${call}: CPU_ONLY and ${word} exclude each other; CPU_ONLY leaves no CUDA implementation")
     endif()
   endforeach()
   if(NOT arg_DIR)
@@ -183,14 +183,14 @@ function(kernkit_add_kernel library op)
     if(NOT EXISTS "${source}")
       set(hint "")
       if(name STREQUAL "${op}.cu")
-        set(hint "; an op without a CUDA half is ${call} with CPU_ONLY")
+        set(hint "; an op without a CUDA implementation is ${call} with CPU_ONLY")
       endif()
       message(FATAL_ERROR "${call}: ${source} is missing${hint}")
     endif()
     if(NOT source MATCHES "[.](cc|cu)$")
       message(FATAL_ERROR "${call}: ${source} is neither .cc nor .cu")
     elseif(arg_CPU_ONLY AND source MATCHES "[.]cu$")
-      message(FATAL_ERROR "${call}: ${source} needs a CUDA half, and the op is CPU_ONLY")
+      message(FATAL_ERROR "${call}: ${source} needs a CUDA implementation, and the op is CPU_ONLY")
     endif()
   endforeach()
   set(folders "")
@@ -271,7 +271,7 @@ s = u.find_spec('cutlass_library'); print(s.submodule_search_locations[0] + '/so
   target_include_directories(kernkit_cutlass SYSTEM INTERFACE "${dir}/include" "${dir}/tools/util/include")
 endfunction()
 
-# Run when a library's folder is done: an op beside the others that no line adds was forgotten.
+# Runs at the end of a library's folder: reports ops that no kernkit_add_kernel() adds.
 function(_kernkit_check_ops)
   get_property(added GLOBAL PROPERTY KERNKIT_EXPORT_FILES)
   file(GLOB found "${CMAKE_CURRENT_SOURCE_DIR}/*/*_export.cc")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The functions with which a kernel library is put together:
+# Functions that build a kernel library:
 #
-#   kernkit_find_cuda()                 look for a CUDA compiler, as KERNKIT_CUDA asks
+#   kernkit_find_cuda()                 finds a CUDA compiler according to KERNKIT_CUDA
 #   kernkit_add_library(mylib)          a library that exports ops and nothing else
-#   kernkit_add_kernel(mylib scale)     its op from scale/scale.cc, scale_export.cc, scale.cu; what
-#                                       else it takes stands in KernkitKernel.cmake
+#   kernkit_add_kernel(mylib scale)     its op from scale/scale.cc, scale_export.cc, scale.cu; other
+#                                       arguments: KernkitKernel.cmake
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaWheel.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitIdentity.cmake")
@@ -51,7 +51,7 @@ endfunction()
 
 # A macro, because enable_language() must run in the caller's scope. Every architecture from Ampere
 # to consumer Blackwell as machine code, and PTX of the first and the last for those between and
-# beyond; or what CMAKE_CUDA_ARCHITECTURES says, or the environment's CUDAARCHS.
+# beyond; or CMAKE_CUDA_ARCHITECTURES, or CUDAARCHS of the environment.
 macro(kernkit_find_cuda)
   if(NOT "${KERNKIT_CUDA}" MATCHES "^(AUTO|ON|OFF|)$")
     message(FATAL_ERROR "kernkit: KERNKIT_CUDA is \"${KERNKIT_CUDA}\"; use AUTO, ON or OFF")
@@ -74,7 +74,7 @@ macro(kernkit_find_cuda)
     if(_kernkit_nvcc)
       _kernkit_try_cuda_compiler("${_kernkit_nvcc}")
       if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT "$ENV{CUDAARCHS}" STREQUAL "")
-        set(CMAKE_CUDA_ARCHITECTURES "$ENV{CUDAARCHS}" CACHE STRING "As CUDAARCHS said")
+        set(CMAKE_CUDA_ARCHITECTURES "$ENV{CUDAARCHS}" CACHE STRING "From CUDAARCHS")
       elseif(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
         set(CMAKE_CUDA_ARCHITECTURES 80 90-real 100-real 120)
       endif()
@@ -95,7 +95,7 @@ macro(kernkit_find_cuda)
   endif()
 endmacro()
 
-# How a path stands in nvcc's -Xcompiler, whose words it splits at commas and hands to a shell.
+# Quotes a path for nvcc's -Xcompiler, which splits its argument at commas and passes it to a shell.
 function(_kernkit_path_for_nvcc path out)
   string(REPLACE "," "\\," path "${path}")
   set(${out} "\"${path}\"" PARENT_SCOPE)
@@ -161,7 +161,7 @@ function(_kernkit_check_float_options target)
       message(FATAL_ERROR "kernkit: ${place} has ${CMAKE_MATCH_2}, which links start-up code that flushes "
         "subnormals to zero for all code in the process that loads ${target}. Remove it there. For the "
         "arithmetic of one op use OPTIONS: kernkit_add_kernel(${target} <op> ... OPTIONS -ffast-math) where the op "
-        "is CPU_ONLY, or OPTIONS --use_fast_math for a CUDA half.")
+        "is CPU_ONLY, or OPTIONS --use_fast_math for a CUDA implementation.")
     endif()
   endforeach()
 endfunction()

@@ -63,7 +63,7 @@ function(kernkit_add_on_fibers library)
       set_property(SOURCE "${source}" TARGET_DIRECTORY ${target} PROPERTY INCLUDE_DIRECTORIES ${folders})
     endforeach()
   endforeach()
-  # Says what may help, after what the compiler says.
+  # Prints a hint after the compiler's errors.
   set(launcher sh "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compile_on_cpu.sh" ${library} ${CMAKE_CXX_COMPILER_LAUNCHER})
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher}")
   target_compile_definitions(${target} PUBLIC KERNKIT_COMPILED KERNKIT_WITH_CUDA)

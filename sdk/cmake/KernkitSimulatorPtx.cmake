@@ -58,8 +58,8 @@ function(kernkit_add_simulated target)
   endif()
 endfunction()
 
-# Whether a .cu file among these shows that CUDA on the CPU cannot compile it: the op is then as one that
-# says GPU_ONLY. Comments do not count, nor files that have a half for each compiler.
+# Finds .cu files with code that only nvcc compiles: the op is then treated as GPU_ONLY. Ignores comments,
+# and files with conditional code for both compilers.
 function(_kernkit_find_code_of_nvcc out)
   set(${out} "" PARENT_SCOPE)
   foreach(source IN LISTS ARGN)
@@ -140,12 +140,12 @@ function(_kernkit_run_on_ptx program library needed)
   endforeach()
 endfunction()
 
-# A kernel that the machine refuses, by an instruction and its line, is no failure.
+# A kernel with an unsupported instruction is skipped, not failed.
 set(_kernkit_skipped_by_ptx PROPERTIES SKIP_REGULAR_EXPRESSION "  SKIPPED |kernkit: .* cannot run: ")
 set(_kernkit_skipped_by_ptx "${_kernkit_skipped_by_ptx}" CACHE INTERNAL "")
 
-# Links a program of contracts with what nvcc compiled, if all ops run by PTX: then says what compiles it, and
-# the properties of its tests.
+# Links a program of contracts with what nvcc compiled, if all ops run by PTX. Returns the compiler and the properties of
+# its tests.
 function(_kernkit_link_contracts_on_ptx program library objects properties)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   foreach(op IN LISTS ops)

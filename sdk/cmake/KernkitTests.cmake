@@ -3,11 +3,11 @@
 #
 #   kernkit_add_tests(mylib DIR)        a GoogleTest program mylib_test of all ops, and <op>_test of one
 #   kernkit_add_benchmarks(mylib DIR)   a Google Benchmark program <op>_bench of each op that has one
-# Programs of one op are linked where they are asked for, of objects that all programs share.
+# Programs of one op are linked on request, from objects that all programs share.
 include_guard(GLOBAL)
 
-# The library's ops of which no code is needed by an op's program, compiled from this file: none of
-# their headers is included, as the files stand when CMake runs.
+# The library's ops whose code an op's program, compiled from this file, does not need: the file includes
+# none of their headers when CMake runs.
 function(_kernkit_other_ops library op file out)
   get_target_property(others ${library}_objects KERNKIT_OPS)
   get_target_property(root ${library}_objects SOURCE_DIR)
@@ -102,7 +102,7 @@ function(_kernkit_add_usage objects)
 endfunction()
 
 # Compiles the folder's <op>_<source>.cc once, as <library>_<program>_files, and adds a program <op>_<program>
-# of each, linked where it is asked for; in `optional` those that need not be there.
+# for every op, linked on request. `optional`: ops that may lack the file.
 function(_kernkit_add_programs library dir source program objects optional out)
   get_filename_component(dir "${dir}" ABSOLUTE)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
@@ -172,8 +172,8 @@ function(_kernkit_name_of_all library program out)
   set(${out} ${library}_${program} PARENT_SCOPE)
 endfunction()
 
-# <library>_<program>, which has the tests of these programs, links what all need and is what ctest knows.
-# Behind them may stand properties of the tests.
+# <library>_<program>, which has the tests of these programs, links all their libraries and is the program of ctest.
+# Further arguments are properties of the tests.
 function(_kernkit_add_program_of_all library program programs others objects usage contract)
   _kernkit_name_of_all(${library} ${program} all)
   set(files ${library}_${program}_files)

@@ -5,12 +5,12 @@
 #endif
 
 #include "kernkit/call/impl/argument.h"
-#include "kernkit/call/impl/call_again.h"
 #include "kernkit/call/impl/list_items.h"
 #include "kernkit/call/impl/metadata.h"
 #include "kernkit/call/impl/op.h"
 #include "kernkit/call/impl/result.h"
-#include "kernkit/checks/impl/refusal.h"
+#include "kernkit/call/impl/slow_arguments.h"
+#include "kernkit/checks/impl/expect_failure.h"
 #include "kernkit/cpu/impl/elementwise.h"
 #include "kernkit/cpu/impl/machine.h"
 #include "kernkit/cpu/impl/parallel.h"

@@ -26,9 +26,9 @@ SENTINEL_TEXTS = {
     "author": "template library author",
 }
 LICENCE_LINE = re.compile(rb"^(#|//) SPDX-License-Identifier: Apache-2.0\n", re.MULTILINE)
-# A line that says which answers the next lines are for: "//@ if cuda", "#@ else", "<!--@ end -->".
+# A line that selects the answers for which the next lines are kept: "//@ if cuda", "#@ else", "<!--@ end -->".
 CONDITION = re.compile(rb"^\s*(?:(?://|#)@ (if|else|end) ?(\w*)|<!--@ (if|else|end) ?(\w*) -->)$")
-# How those lines stand that would spoil the template as it builds.
+# Lines that are commented out so that the template itself builds.
 COMMENTED = re.compile(rb"^(\s*)(?://|#): ?")
 SDK = os.path.join("third_party", "kernkit")
 DLPACK = os.path.join("third_party", "dlpack", "include")
@@ -79,7 +79,7 @@ def substitute(text: bytes, answers: dict) -> bytes:
 
 
 def license_lines(text: bytes, licence: str) -> bytes:
-    """The line at the top of a source, and pyproject.toml's, say the library's licence."""
+    """Replaces the licence at the top of a source and in pyproject.toml by the library's."""
     line = b"" if licence == "none" else b"\\1 SPDX-License-Identifier: %s\n" % licence.encode()
     text = text.replace(b'\nlicense = "Apache-2.0"\n', b'\nlicense = "%s"\n' % licence.encode())
     return LICENCE_LINE.sub(line, text, count=1)
@@ -134,7 +134,7 @@ def adapt(answers: dict) -> None:
 
 
 def load_tool(path: str):
-    """A module of the SDK's that stands alone."""
+    """Loads a module of the SDK that imports no other module of the SDK."""
     name = os.path.basename(path)
     spec = importlib.util.spec_from_file_location(name, os.path.join(SDK, "python", "kernkit", path + ".py"))
     module = importlib.util.module_from_spec(spec)

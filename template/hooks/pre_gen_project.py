@@ -41,8 +41,8 @@ CPP_WORDS = """
     volatile wchar_t while xor xor_eq
 """.split()
 
-# Macros of the C library, the compilers and CUDA in what the sources include; of those in capitals
-# only the shortest, since every other name in capitals is refused.
+# Macros of the C library, the compilers and CUDA in what the sources include; of names in capitals
+# only the shortest, since all longer names in capitals are rejected.
 CPP_MACROS = """
     EIO EOF NAN alloca assert assert_perror errno isascii issubnormal linux major makedev math_errhandling minor
     offsetof sigmask stderr stdin stdout strdupa strndupa toascii unix va_arg va_copy va_end va_start

@@ -114,7 +114,7 @@ TYPED_TEST(GpuEveryValue, OnBothPaths) {
   const auto n = static_cast<int64_t>(x.size());
   Case<TypeParam> c(std::move(x), std::move(y));
   ASSERT_EQ(c.run(n), "") << "16-byte packs";
-  ASSERT_EQ(c.run(n, 1, 1, 1), "") << "packs behind an odd element";
+  ASSERT_EQ(c.run(n, 1, 1, 1), "") << "packs after an odd element";
   ASSERT_EQ(c.run(n, 1, 0, 2), "") << "element by element";
 }
 

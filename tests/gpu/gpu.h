@@ -54,7 +54,7 @@ class GpuTest : public ::testing::Test {
     EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
     EXPECT_EQ(device, 0) << "the test left another device current";
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "an asynchronous error";
-    EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "an error that was left behind";
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "an error that is still pending";
   }
 };
 
@@ -102,7 +102,7 @@ class DeviceTensor {
   DeviceTensor(const DeviceTensor&) = delete;
   DeviceTensor& operator=(const DeviceTensor&) = delete;
 
-  /// n elements, the first one `first` elements behind a 256-byte boundary. Overwrites everything.
+  /// n elements, the first one `first` elements after a 256-byte boundary. Overwrites everything.
   void place(int64_t first, int64_t n, const Stream& stream) {
     const CUDADeviceGuard guard(dl_.device.device_id);
     n_ = n;

@@ -34,7 +34,7 @@ TYPED_TEST_SUITE(GpuTraffic, EveryOp, OpName);
 
 TYPED_TEST(GpuTraffic, EachByteOnce) {
   EXPECT_EQ(this->over(0, 0, 0), "");
-  EXPECT_EQ(this->over(1, 1, 1), "") << "packs behind an odd element";
+  EXPECT_EQ(this->over(1, 1, 1), "") << "packs after an odd element";
   EXPECT_EQ(this->over(1, 0, 2), "") << "element by element";
 }
 

@@ -186,7 +186,7 @@ def test_the_host_does_not_write_memory_of_a_gpu(ops):
 
 def test_requirements(ops):
     x = np.zeros(100, "float32")
-    start = (-x.ctypes.data // 4) % 16 + 1  # one element behind a multiple of 64
+    start = (-x.ctypes.data // 4) % 16 + 1  # one element after a multiple of 64
     view = x[start:][:9].reshape(3, 3)
     ops.import_versioned(take(view.__dlpack__(max_version=(1, 0))), 4, True)
     with pytest.raises(ValueError, match=r"data at 0x\w+4 is not aligned to 64 bytes$"):

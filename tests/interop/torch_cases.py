@@ -16,7 +16,7 @@ def normal(*shape):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(len(shape)))
 
 
-# Of tests/interop/frameworks.
+# The cases of tests/interop/frameworks.
 CASES = {
     "scale.functional": lambda: (normal(3, 4), 2.0),
     "scale.default": lambda: (normal(3, 4), normal(3, 4), 2.0),

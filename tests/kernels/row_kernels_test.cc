@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of rows, on the CPU and, their CUDA halves, run on the CPU, there compiled or by
+// The kernels of rows, on the CPU and, their CUDA implementations, run on the CPU, there compiled or by
 // their PTX: against the formula in long double. What every op must keep is tried at the end.
 #include <gtest/gtest.h>
 

@@ -148,14 +148,14 @@ def refused(said):
 
 def test_what_is_no_word_or_not_there_is_refused(project):
     add = "kernkit_add_kernel(ops plus "
-    assert '"SOURCE two.cu" is no word that it knows' in refused(project(f"{add}SOURCE two.cu)")).replace(";", " ")
+    assert '"SOURCE two.cu" is not an option' in refused(project(f"{add}SOURCE two.cu)")).replace(";", " ")
     for words in ("GPU_ONLY", "SEPARABLE", "ARCHITECTURES 90a"):
         said = refused(project(f"{add}CPU_ONLY {words})"))
-        assert f"CPU_ONLY and {words.split()[0]} exclude each other; CPU_ONLY leaves no CUDA half" in said
+        assert f"CPU_ONLY and {words.split()[0]} exclude each other; CPU_ONLY leaves no CUDA implementation" in said
     assert "plus/three.cu is missing" in refused(project(f"{add}SOURCES three.cu)"))
     assert "neither .cc nor .cu" in refused(project(f"{add}SOURCES plus.h)"))
     sources = ALL.replace("SEPARABLE", "")
-    assert "two.cu needs a CUDA half, and the op is CPU_ONLY" in refused(project(f"{add}CPU_ONLY {sources})"))
+    assert "two.cu needs a CUDA implementation, and the op is CPU_ONLY" in refused(project(f"{add}CPU_ONLY {sources})"))
     said = refused(project(f"{add}{ALL} INCLUDE_DIRECTORIES nothing)"))
     assert "kernkit_add_kernel(ops plus): the folder" in said and "nothing of INCLUDE_DIRECTORIES is missing" in said
 

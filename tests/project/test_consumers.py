@@ -157,7 +157,7 @@ def test_ops_that_no_line_adds_and_missing_files_are_reported(root, outside):
     assert "negate_export.cc exists, but no kernkit_add_kernel(... negate)" in configure(
         whole.replace(line, "")
     )
-    assert "negate.cu is missing; an op without a CUDA half is" in configure(
+    assert "negate.cu is missing; an op without a CUDA implementation is" in configure(
         whole.replace(" CPU_ONLY", "")
     )
     assert "there is no library nobody; call kernkit_add_library(nobody) first" in configure(

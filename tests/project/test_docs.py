@@ -45,7 +45,7 @@ def without_code(page):
 
 
 def anchors(page):
-    """Of the headings, as GitHub makes them."""
+    """The anchors of the headings, as GitHub generates them."""
     headings = re.findall("^#+ (.*)$", without_code(page), re.MULTILINE)
     return [re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings]
 
@@ -60,7 +60,7 @@ def test_links_exist(page):
 
 
 def test_messages_are_those_of_the_tests():
-    """Every message that a page quotes stands in a test, word by word; … is left open."""
+    """A test contains every message that a page quotes, word by word; … matches any text."""
     folders = [ROOT / "tests", ROOT / "sdk/simulator/tests"]
     patterns = ["*_test.cc", "test_*.py", "refused/*.cu"]
     tests = [path for folder in folders for pattern in patterns for path in folder.rglob(pattern)]
@@ -71,7 +71,7 @@ def test_messages_are_those_of_the_tests():
     for page in PAGES:
         for text in re.findall(r"`((?:\w+Error|kernkit|faulty::\w+): [^`]*)`", without_code(page)):
             if "Check failed" in text or "Unsupported dtype" in text:
-                continue  # what others say
+                continue  # messages of other projects
             quoted += 1
             for part in " ".join(text.split()).split("…"):
                 assert part in said, f"{page.name}: no test says: {part}"
@@ -83,7 +83,7 @@ READS = [r"getenv\(\"(\w+)\"", r"number_(?:of|from)\(\"([A-Z]\w+)\"", r"\bENV\{(
 
 
 def read_from_the_environment():
-    """The names of environment variables that stand in what a user runs."""
+    """The names of environment variables that a user's programs read."""
     found = set()
     for folder in ("sdk", "kernels", "bench", "template"):
         for file in (ROOT / folder).rglob("*"):
@@ -109,7 +109,7 @@ def test_every_environment_variable_is_in_the_table():
 def test_each_page_names_the_next():
     """In the order of README's table, to the glossary, which is last."""
     table = re.search(r"^\| question \|.*?\n\n", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[0]
-    order = [*re.findall(r"\(docs/([\w-]+\.md)\)", table), "words.md"]
+    order = [*re.findall(r"\(docs/([\w-]+\.md)\)", table), "glossary.md"]
     assert len(order) == len(set(order)) == len(list((ROOT / "docs").glob("*.md")))
     for page, following in zip(order, order[1:]):
         named = re.findall(r"^Next: \[[^]]+\]\(([\w-]+\.md)\)$", (ROOT / "docs" / page).read_text(), re.MULTILINE)

@@ -15,7 +15,7 @@ from commands import ENVIRONMENT, run
 FAULTS = pathlib.Path(__file__).parent.parent / "faults"
 TEMPLATE = "template/{{cookiecutter.library_name}}"
 
-# Of a folder of faults: the project in which they are planted, and its test programs.
+# For a folder of faults: the project in which they are planted, and its test programs.
 PROGRAMS = {
     "kernels": (
         ".",

@@ -120,7 +120,7 @@ def build(root, tmp_path_factory):
                         "KERNKIT_TEST_CONTRACT(late, example<float>(7), example<float>(7), cuda_only())\n",
         "alone/alone.h": "void alone();\n", "alone/alone.cc": '#include "alone.h"\nvoid alone() {}\n',
         "alone/alone_export.cc": export.format("alone", "() -> ()"),
-        "alone_test.cc": "#error \"an op that has no CUDA half\"\n",
+        "alone_test.cc": "#error \"an op that has no CUDA implementation\"\n",
     }  # fmt: skip
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

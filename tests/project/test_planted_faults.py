@@ -97,7 +97,7 @@ def test_planted_faults(program):
 
 
 def test_there_are_enough_faults():
-    assert len(FAULTS) > 70  # as docs/counters.md says
+    assert len(FAULTS) > 70  # as docs/tools.md says
     assert {tool_of for _, tools, *_ in FAULTS.values() for tool_of in tools} == set(sanitize.TOOLS)
 
 
@@ -112,11 +112,11 @@ def row(name, findings):
 
 
 def page(said):
-    """The page with its tables written anew, each behind its source's comment."""
+    """The page with its tables written anew, each after its source's comment."""
     text = PAGE.read_text()
     for source in SOURCES:
         rows = [row(name, said[name]) for name, fault in FAULTS.items() if fault[3] == source]
-        table = "\n".join(["| fault | reported by | the first one says |", "|---|---|---|", *rows])
+        table = "\n".join(["| fault | reported by | report of the first tool |", "|---|---|---|", *rows])
         text, count = re.subn(rf"(<!-- faults of {source} -->\n)(\|.*\n)*", lambda match: f"{match[1]}{table}\n", text)  # noqa: B023
         assert count == 1, source
     return text

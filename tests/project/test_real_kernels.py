@@ -144,7 +144,7 @@ def test_same_bits_without_avx2(root, runtime, groups, monkeypatch):
     check_bits(root, runtime, monkeypatch, sys.executable, "-B", root / KERNELS, groups)
 
 
-# Of 510 floats, 1.0 each.
+# The sum of 510 floats of 1.0.
 CALL = """
 import ctypes, sys
 runtime, library = ctypes.CDLL("libcudart.so.13"), ctypes.CDLL(sys.argv[1])

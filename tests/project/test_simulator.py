@@ -45,7 +45,7 @@ kernkit_add_contract_test(cpu_ops negate_contract_test.cc)
 
 @pytest.fixture(scope="module")
 def with_contracts(root, tmp_path_factory):
-    """The page's project with one more library, whose op has no CUDA half, and what is built of it."""
+    """The page's project with one more library, whose op has no CUDA implementation, and what is built of it."""
     source = tmp_path_factory.mktemp("on_cpu") / "source"
     shutil.copytree(root / "docs/examples/on_cpu", source)
     shutil.copytree(root / "tests/consumers/negate", source / "negate")
@@ -60,7 +60,7 @@ def with_contracts(root, tmp_path_factory):
 
 @pytest.mark.all
 def test_contracts(prefix, with_contracts):
-    """One line for an op on the GPU, and one for an op of a library that has no CUDA half."""
+    """One line for an op on the GPU, and one for an op of a library that has no CUDA implementation."""
     shift = run(build(with_contracts, prefix, target="contract_test"))
     negate = run(build(with_contracts, prefix, target="negate_contract_test"))
     assert "OK ] Contract/shift.Capture" in shift and "OK ] Contract/shift.ByteOffset" in shift

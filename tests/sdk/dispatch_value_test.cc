@@ -51,7 +51,7 @@ TEST(DispatchInt, Unsupported) {
   }
 }
 
-// Bytes of the index that is chosen for a tensor of these sizes and strides, which nobody reads.
+// Size of the index for a tensor of these sizes and strides [bytes]. The elements are not read.
 size_t index_bytes(std::vector<int64_t> sizes, std::vector<int64_t> strides = {}) {
   DLTensor tensor{};
   tensor.device = {kDLCPU, 0};

@@ -255,7 +255,7 @@ TEST_F(Export, ListsThatChangeDuringTheCall) {
   EXPECT_EQ(destroyed, 2) << "the call has let go";
 }
 
-// Of an Array nothing is copied or counted.
+// Elements of an Array are neither copied nor counted.
 TEST_F(Export, ArraysAreBorrowed) {
   KernkitAny items[] = {integer(1), integer(2)};
   const Object<KernkitSeqCell> array(kKernkitArray, {items, 2, 2, nullptr});

@@ -184,7 +184,7 @@ TEST_F(Export, NullsAndMalformedTexts) {
   EXPECT_EQ(seen(__tvm_ffi_octets, {pointer(kKernkitByteArrayPtr, &empty)}), "0;");
 }
 
-// Of every kind of object that a message describes.
+// One object of every kind that a message describes.
 TEST_F(Export, NullObjects) {
   const auto with = [](int32_t type_index) {
     const std::string text = error(__tvm_ffi_int32, {pointer(type_index, nullptr)});

@@ -104,7 +104,7 @@ TEST_F(Export, TensorFromOtherThings) {
   EXPECT_EQ(with(list.any()), expected + "a list of 2");
 }
 
-// What stands where a tensor should: null pointers, and DLTensors that nobody can read.
+// Invalid tensor arguments: null pointers, and DLTensors that cannot be read.
 TEST_F(Export, TensorWithoutObject) {
   EXPECT_EQ(error(__tvm_ffi_scale_vector, {x, pointer(kKernkitTensor, nullptr)}),
             "TypeError: scale_vector(): x: expected Tensor, got a null Tensor");
@@ -160,7 +160,7 @@ TEST_F(Export, TensorWithoutMemory) {
   EXPECT_EQ(error(__tvm_ffi_scale_vector,
                   {pointer(kKernkitDLTensorPtr, &tensor), pointer(kKernkitDLTensorPtr, good.dl())}),
             "ValueError: scale_vector(): y: data is null, shape is [3]");
-  // Of tensors without memory nobody says that they overlap.
+  // Tensors without memory do not overlap.
   tensor.byte_offset = 4;
   DLTensor other = tensor;
   other.byte_offset = 0;

@@ -122,7 +122,8 @@ TEST(Function, FailsWithoutAWord) {
   host_api::function_create.get()(
       nullptr, [](void*, const KernkitAny*, int32_t, KernkitAny*) { return -1; }, nullptr, &object);
   const Function silent = Function::adopt(static_cast<KernkitObject*>(object));
-  EXPECT_EQ(error_of([&] { silent(); }), "RuntimeError: a callback failed and did not say why");
+  EXPECT_EQ(error_of([&] { silent(); }),
+            "RuntimeError: a callback failed without an error message");
 }
 
 // What a caller passes, and what a callback returns, may be null where its type says otherwise.

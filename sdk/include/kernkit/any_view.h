@@ -32,8 +32,8 @@ class AnyValue {
   bool is() const {
     return try_cast<T>().has_value();
   }
-  /// The value as a T, or nothing where cast<T>() would throw. Meant for the unusual case: a
-  /// refusal costs an exception.
+  /// The value as a T, or nothing where cast<T>() would throw. A failing call costs an
+  /// exception.
   template <class T>
   Optional<T> try_cast() const {
     try {

@@ -53,9 +53,9 @@ KERNKIT_HOST_DEVICE KERNKIT_INLINE Out to_element(const Result& result) {
 
 }  // namespace detail
 
-/// The element that `op` makes of elements. An op written on compute types is called with those and
-/// its result is rounded once: `[](float x) { return 2 * x; }` serves float, float16 and bfloat16.
-/// An op that takes float16 itself, say, is called with the elements as they are.
+/// Applies `op` to elements. An op written on compute types gets compute types,
+/// and its result is rounded once: `[](float x) { return 2 * x; }` serves float, float16 and
+/// bfloat16. An op that takes float16 gets the elements unconverted.
 #if defined(__NVCC__)
 #pragma nv_exec_check_disable  // the op may be for the host alone, and so called there
 #endif

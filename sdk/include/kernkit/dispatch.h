@@ -33,7 +33,7 @@ template <class T>
 struct type_tag {
   using type = T;
 };
-/// The type behind a tag: `using T = type_of<decltype(tag)>;`
+/// The type of a tag: `using T = type_of<decltype(tag)>;`
 template <class Tag>
 using type_of = typename Tag::type;
 
@@ -72,7 +72,7 @@ void dispatch(types<T...>, DLDataType dtype, Function&& function,
               Where where = {__builtin_FILE(), __builtin_LINE()}) {
   const uint32_t key = dtype_key(dtype);
   bool found = false;
-  // Where a type has no dtype, that is said once, and `function` is not compiled for it.
+  // A type without a dtype gives one compile error: `function` is not compiled for the list.
   if constexpr ((detail::kHasDType<T> && ...)) {
     found = ((key == dtype_key(dtype_of<T>) && (function(type_tag<T>{}), true)) || ...);
   }

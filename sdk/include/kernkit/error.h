@@ -69,7 +69,7 @@ namespace detail {
 class Thrower {
  public:
   /// `otherwise` is the text when none is streamed. A constructor, since the commas of a braced
-  /// list would come apart when a macro of ours stands in the argument of another.
+  /// list would separate arguments when one macro is the argument of another.
   constexpr Thrower(const char* kind, const char* otherwise, Where where)
       : kind_(kind), otherwise_(otherwise), where_(where) {}
 
@@ -112,8 +112,7 @@ constexpr int compare(A a, B b) {
   }
 }
 
-/// What stands on each side of a comparison: the operand, or, when they are mixed, what compare()
-/// says and 0.
+/// The sides of a comparison: the operands, or compare()'s result and 0 for mixed signedness.
 template <class A, class B>
 constexpr decltype(auto) left(const A& a, [[maybe_unused]] const B& b) {
   if constexpr (kMixed<A, B>) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// KERNKIT_EXPECT(x): what a tensor argument must be.
+// KERNKIT_EXPECT(x): requirements of a tensor argument.
 #pragma once
 
 #include "kernkit/checks/dim.h"
-#include "kernkit/checks/refusal.h"
+#include "kernkit/checks/expect_failure.h"
 #include "kernkit/dispatch.h"
 #include "kernkit/memory/overlap.h"
 
 namespace kernkit {
 
-/// The checks. Each acts at once, throws kernkit::Error, and returns *this for the next one; no
-/// rule is kept, so none can be lost. Use it through KERNKIT_EXPECT.
+/// The checks. A check runs at once: it throws kernkit::Error or returns *this for the next check.
+/// Use the class through KERNKIT_EXPECT.
 class Expect {
  public:
   Expect(const TensorView& tensor, const char* expression, Where where)
@@ -19,7 +19,7 @@ class Expect {
   /// TypeError unless the dtype is one of the list's, e.g. `.dtype(floating{})`.
   template <class... T>
   Expect& dtype(types<T...>) {
-    // One load: g++ takes a DLDataType that is passed by value apart.
+    // One load: g++ splits a DLDataType that is passed by value.
     uint32_t key;
     memcpy(&key, &x_.get()->dtype, sizeof(key));
     if (!contains(types<T...>{}, key)) {
@@ -29,13 +29,13 @@ class Expect {
   }
   /// TypeError unless the dtype is this one.
   Expect& dtype(DLDataType wanted) {
-    if (x_.dtype() != wanted) refuse().dtype(wanted);
+    if (x_.dtype() != wanted) failure().dtype(wanted);
     return *this;
   }
 
   /// ValueError unless the tensor has n dimensions.
   Expect& rank(int32_t n) {
-    if (x_.ndim() != n) refuse().rank(n);
+    if (x_.ndim() != n) failure().rank(n);
     return *this;
   }
   /// ValueError unless the shape is this one: each entry an integer, a Dim or a multiple of one.
@@ -44,59 +44,61 @@ class Expect {
     int32_t i = 0;
     const bool fits = x_.ndim() == static_cast<int32_t>(sizeof...(D)) &&
                       (accepts(wanted, x_.sizes()[static_cast<size_t>(i++)]) && ...);
-    if (!fits) refuse().dims(false, {describe(wanted)...});
+    if (!fits) failure().dims(false, {describe(wanted)...});
     return *this;
   }
 
-  /// ValueError unless it is on this device; RuntimeError for CUDA in a library without it.
+  /// ValueError unless the tensor is on this device; RuntimeError for CUDA in a library without
+  /// CUDA.
   Expect& device(DLDevice wanted) {
     const bool possible = kWithCuda || !is_cuda(wanted);
-    if (x_.device() != wanted || !possible) refuse().device(device_name(wanted).c_str());
+    if (x_.device() != wanted || !possible) failure().device(device_name(wanted).c_str());
     return *this;
   }
   /// ValueError unless the tensor is in CPU memory.
   Expect& cpu() {
-    if (!is_cpu(x_.device())) refuse().device("cpu");
+    if (!is_cpu(x_.device())) failure().device("cpu");
     return *this;
   }
-  /// ValueError unless it is on a CUDA device; RuntimeError when this library has no CUDA.
+  /// ValueError unless the tensor is on a CUDA device; RuntimeError when this library has no CUDA.
   Expect& cuda() {
-    if (!kWithCuda || !is_cuda(x_.device())) refuse().device("cuda");
+    if (!kWithCuda || !is_cuda(x_.device())) failure().device("cuda");
     return *this;
   }
-  /// ValueError unless it is on the CPU or a CUDA device; RuntimeError for CUDA when this library
-  /// was built without it.
+  /// ValueError unless the tensor is on the CPU or a CUDA device; RuntimeError for CUDA when this
+  /// library was built without CUDA.
   Expect& cpu_or_cuda() {
     if (!is_cpu(x_.device()) && !(kWithCuda && is_cuda(x_.device())))
-      refuse().device("cpu or cuda");
+      failure().device("cpu or cuda");
     return *this;
   }
 
   /// same_dtype, same_device and same_shape in one: the usual check of an output.
   Expect& like(const TensorView& other) {
-    if (!detail::is_like(x_.get(), other.get())) refuse().differs(other, detail::Refusal::kFirst);
+    if (!detail::is_like(x_.get(), other.get()))
+      failure().differs(other, detail::ExpectFailure::kFirst);
     like_ = other.get();
     return *this;
   }
   /// TypeError unless both have one dtype.
   Expect& same_dtype(const TensorView& other) {
-    if (x_.dtype() != other.dtype()) refuse().differs(other, detail::Refusal::kDType);
+    if (x_.dtype() != other.dtype()) failure().differs(other, detail::ExpectFailure::kDType);
     return *this;
   }
   /// ValueError unless both are on one device.
   Expect& same_device(const TensorView& other) {
-    if (x_.device() != other.device()) refuse().differs(other, detail::Refusal::kDevice);
+    if (x_.device() != other.device()) failure().differs(other, detail::ExpectFailure::kDevice);
     return *this;
   }
   /// ValueError unless both have one shape.
   Expect& same_shape(const TensorView& other) {
-    if (x_.sizes() != other.sizes()) refuse().differs(other, detail::Refusal::kShape);
+    if (x_.sizes() != other.sizes()) failure().differs(other, detail::ExpectFailure::kShape);
     return *this;
   }
 
   /// ValueError unless the elements are dense in row-major order (see TensorView::is_contiguous).
   Expect& contiguous() {
-    if (!x_.is_contiguous()) refuse().layout("must be contiguous");
+    if (!x_.is_contiguous()) failure().layout("must be contiguous");
     contiguous_ = true;
     return *this;
   }
@@ -105,7 +107,7 @@ class Expect {
   Expect& last_dim_contiguous() {
     const int32_t last = x_.ndim() - 1;
     const bool fits = last < 0 || x_.size(last) <= 1 || x_.stride(last) == 1;
-    if (!fits && x_.numel() != 0) refuse().layout("the last dimension must be contiguous");
+    if (!fits && x_.numel() != 0) failure().layout("the last dimension must be contiguous");
     return *this;
   }
   /// ValueError unless the strides are these, in elements: each an integer, a Dim or a multiple of
@@ -116,19 +118,19 @@ class Expect {
     size_t i = 0;
     const bool fits =
         x_.ndim() == static_cast<int32_t>(sizeof...(D)) && (accepts_stride(wanted, i++) && ...);
-    if (!fits) refuse().dims(true, {describe(wanted)...});
+    if (!fits) failure().dims(true, {describe(wanted)...});
     return *this;
   }
   /// ValueError unless the first element's address, byte_offset included, is a multiple of `bytes`,
   /// a power of two. An empty tensor has no first element.
   Expect& aligned(size_t bytes) {
     const auto address = reinterpret_cast<uintptr_t>(x_.data_ptr());
-    if ((address & (bytes - 1)) != 0 && x_.numel() != 0) refuse().aligned(bytes);
+    if ((address & (bytes - 1)) != 0 && x_.numel() != 0) failure().aligned(bytes);
     return *this;
   }
   /// ValueError when there are more than n elements.
   Expect& numel_at_most(int64_t n) {
-    if (x_.numel() > n) refuse().numel(n);
+    if (x_.numel() > n) failure().numel(n);
     return *this;
   }
   /// ValueError when the tensors share memory, unless they are the same elements in the same
@@ -138,12 +140,12 @@ class Expect {
     if (KERNKIT_USUALLY(alike && contiguous_ && detail::same_or_apart(x_.get(), other.get()))) {
       return *this;
     }
-    if (detail::may_overlap(x_.get(), other.get(), true)) refuse().overlap(other, "partially ");
+    if (detail::may_overlap(x_.get(), other.get(), true)) failure().overlap(other, "partially ");
     return *this;
   }
   /// ValueError when the tensors share memory, or two elements of this one do.
   Expect& no_overlap(const TensorView& other) {
-    if (detail::may_overlap(x_.get(), other.get(), false)) refuse().overlap(other, "");
+    if (detail::may_overlap(x_.get(), other.get(), false)) failure().overlap(other, "");
     return *this;
   }
 
@@ -170,19 +172,19 @@ class Expect {
   }
 
   KERNKIT_ACCESSOR const char* name() const { return detail::name_or(x_, expression_); }
-  // Made on failure only, so that a check that passes keeps nothing in memory.
-  KERNKIT_ACCESSOR detail::Refusal refuse() const { return {x_.get(), name(), where_}; }
+  // Constructed on failure only: a check that passes stores nothing.
+  KERNKIT_ACCESSOR detail::ExpectFailure failure() const { return {x_.get(), name(), where_}; }
 
   TensorView x_;
   const char* expression_;
   Where where_;
-  // Facts that were found, so that a later check need not find them again.
+  // Results of earlier checks, which later checks use.
   const DLTensor* like_ = nullptr;
   bool contiguous_ = false;
 };
 
 }  // namespace kernkit
 
-/// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` The message names x as the
-/// schema line does, and otherwise as it is written here.
+/// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` The message has x's name from
+/// the schema line, or else the expression in the parentheses.
 #define KERNKIT_EXPECT(tensor) ::kernkit::Expect((tensor), #tensor, KERNKIT_HERE)

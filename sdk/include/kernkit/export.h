@@ -2,20 +2,20 @@
 // KERNKIT_EXPORT: makes a C++ function callable through the ABI. For <op>_export.cc files.
 #pragma once
 
-#include "kernkit/call/call_again.h"
 #include "kernkit/call/metadata.h"
 #include "kernkit/call/op.h"
 #include "kernkit/call/schema_check.h"
+#include "kernkit/call/slow_arguments.h"
 #include "kernkit/host_api/raise.h"
 
 namespace kernkit::detail {
 
-/// Parameters whose arguments are still to be read.
+/// Parameters whose arguments are not read yet.
 template <class... Params>
 struct Unread {};
 
-/// Reads them left to right, so that of two wrong arguments the first is reported, then calls the
-/// function. `self` is the exported function.
+/// Reads the arguments from left to right, so that the error names the first wrong argument, then
+/// calls the function. `self` is the exported function.
 template <class Line, class R, class... Params, class... Held>
 [[gnu::always_inline]] inline int read_and_call(Unread<>, R (*function)(Params...), KernkitFunction,
                                                 const KernkitAny*, int32_t, KernkitAny* result,
@@ -40,14 +40,15 @@ template <class Line, class First, class... Rest, class R, class... Params, clas
   constexpr size_t kIndex = sizeof...(Held);
   const char* name = Op<Line>::name(kIndex);
   const KernkitAny& any = Op<Line>::template argument<kIndex>(args, num_args);
-  if (is_rare<First>(any)) {
-    return call_again(self, Line::kName, name, args, num_args, kIndex, result, Line::kWhere);
+  if (is_slow_argument<First>(any)) {
+    return call_converted(self, Line::kName, name, args, num_args, kIndex, result, Line::kWhere);
   }
   return read_and_call<Line>(Unread<Rest...>(), function, self, args, num_args, result, held...,
-                             read_usual<First>(any, name));
+                             read_fast<First>(any, name));
 }
 
-/// Whether a function's types suit the line; that they do not is said where it is asked.
+/// True if a function's types suit the schema line. The static_assert of the caller reports a
+/// mismatch.
 template <class Line, class R, class... Params>
 inline constexpr bool kSuits =
     is_op_name<Line>() &&
@@ -103,12 +104,12 @@ __attribute__((weak, used, visibility("default"))) void* (
 ///     KERNKIT_EXPORT(scale, "(Tensor(a!) y, Tensor x, float factor=1.0) -> ()",
 ///                    "y = x * factor, elementwise.", kernkit::kernels::scale)
 ///
-/// The schema is in PyTorch's notation; argument.h, list.h and result.h say which C++ type goes
-/// with which. Argument names in messages are the schema's. A schema that does not parse or does
-/// not fit the function is a compile error. The function comes last, so that it may contain commas:
-/// `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>, __tvm_ffi__metadata_<name>,
-/// __tvm_ffi__doc_<name>. For tools that load no library, the line stands in section
-/// "kernkit_schema" as "name(schema)" and NUL, and the documentation, a string literal, in
+/// The schema is in PyTorch's notation; argument.h, list.h and result.h list the C++
+/// type for every schema type. Argument names in messages are the schema's. A schema that does not
+/// parse or does not fit the function is a compile error. The function comes last, so that it may
+/// contain commas: `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>, __tvm_ffi__metadata_<name>,
+/// __tvm_ffi__doc_<name>. For tools that load no library, section "kernkit_schema"
+/// holds the line as "name(schema)" and NUL, and the documentation, a string literal, in
 /// "kernkit_doc" as "name: doc" and NUL. The functions return both, so --gc-sections keeps them.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                              \
   namespace kernkit_export {                                                                     \

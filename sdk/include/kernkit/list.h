@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ListView: a list argument, read element by element. IntList: the integers behind a ShapeView.
+// ListView: a list argument, read element by element. IntList: a list of integers.
 #pragma once
 
 #include "kernkit/call/list_items.h"
@@ -41,7 +41,7 @@ class ListView {
   /// Unchecked, as of an array. A view among the elements is valid as long as the list is.
   T operator[](size_t i) const { return detail::read_element<T>(items_.data(), i, name_); }
 
-  /// For `for (const TensorView x : xs)`: an element is read where the iterator stands.
+  /// For `for (const TensorView x : xs)`: dereferencing reads the element.
   class Iterator {
    public:
     Iterator(const ListView& list, size_t i) : list_(&list), i_(i) {}

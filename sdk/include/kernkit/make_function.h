@@ -14,7 +14,7 @@ namespace detail {
 template <class F, class Signature>
 class Callback;
 
-/// The object behind a function that make_function() made.
+/// The state of a function that make_function() returned.
 template <class F, class R, class... Params>
 class Callback<F, R(Params...)> {
  public:
@@ -74,8 +74,9 @@ Function create_function(void* self, KernkitFunction call, void (*destroy)(void*
 
 /// A function that other code, such as a Python caller, can call: `function` is a lambda or another
 /// object with one operator(), whose parameters and result are those that an exported function may
-/// have. It is kept until the last owner is gone, and may be called from any thread. `name` stands
-/// in its error messages and must outlive it. Throws RuntimeError when there is no host.
+/// have. The function lives until its last owner releases it, and any thread may call it. Error
+/// messages contain `name`, which must outlive the function. Throws RuntimeError when there is no
+/// host.
 ///
 ///     make_function("square", [](double x) { return x * x; })
 template <class F>

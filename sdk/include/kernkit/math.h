@@ -14,8 +14,9 @@
 
 #include "kernkit/cpu/exp_log.h"
 
-// Of a body of rows: a .cu file compiles it for the device, a .cc file into each loop of the CPU.
-// (A call would stay one, since g++ shares a function among loops of several instruction sets.)
+// For functions that a body of rows() calls: a .cu file compiles them for the device, a .cc file
+// inlines them into the CPU's loops. (Otherwise g++ would share one function among loops of several
+// instruction sets, and call it.)
 #if defined(__CUDACC__)
 #define KERNKIT_DEVICE __device__ __forceinline__
 #else
@@ -170,7 +171,7 @@ KERNKIT_MATH double rsqrt(double x) {
 #endif
 }
 
-// Of double there are none, rather than ones that round to float.
+// No versions for double: a conversion to float would lose precision.
 double tanh(double x) = delete;
 double erf(double x) = delete;
 double gelu(double x) = delete;

@@ -16,7 +16,7 @@ KernkitAny own(const KernkitAny& any, const char* name);
 
 class Any;
 
-// Stands before the class, whose constructor asks which types have a Result.
+// Declared before the class: its constructor queries which types have a Result.
 template <>
 struct detail::Result<Any> {
   static constexpr bool fits(const schema::Param* returns, int n) {

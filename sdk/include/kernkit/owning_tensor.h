@@ -9,8 +9,8 @@ namespace kernkit {
 
 namespace detail {
 
-/// A new tensor object of the host over this tensor, which is consumed whatever happens. Throws
-/// RuntimeError when no host is in the process, and what the host says.
+/// Creates a tensor object of the host, which takes ownership of `tensor`, also on an error. Throws
+/// RuntimeError without a host in the process, and the host's error.
 KernkitObject* import_to_host(DLManagedTensorVersioned* tensor);
 
 /// True for CPU memory where the host has no framework's allocator: no argument of the call was a
@@ -23,13 +23,13 @@ bool is_own_memory(DLDevice device);
 }  // namespace detail
 
 /// Shares ownership of a tensor object that the host made. As a parameter of an exported function
-/// it is what a kernel takes when it keeps the tensor beyond the call; otherwise take a TensorView.
-/// As a result it goes to the caller, whose framework's tensor it becomes.
+/// it keeps the tensor alive after the call; otherwise take a TensorView. As a result it becomes a
+/// tensor of the caller's framework.
 ///
-/// A tensor object cannot say that it is read-only, DLPack can. A Tensor made by
-/// FromDLPackVersioned() keeps the producer's marks, as do its copies: a read-only one refuses to
-/// be written and is exported as read-only. The marks are lost where the bare object leaves, in
-/// detach() and as the result of an exported function; no argument comes with any.
+/// DLPack has a read-only flag, tensor objects have none. A Tensor made by FromDLPackVersioned()
+/// keeps the producer's flags, as do its copies: a read-only Tensor rejects writes and is exported
+/// as read-only. detach() and the result of an exported function lose the flags; arguments have
+/// none.
 class Tensor {
  public:
   /// Refers to no tensor. Its accessors throw InternalError.
@@ -55,8 +55,8 @@ class Tensor {
     return adopt(detail::import_to_host(detail::NDAllocation<Alloc>::make(
         std::move(alloc), shape, nullptr, dtype, device, std::forward<Args>(args)...)));
   }
-  /// The same with other strides, e.g. of a transposed layout. ValueError when they reach outside
-  /// of the shape's elements, since the allocator is asked for no more.
+  /// The same with other strides, e.g. of a transposed layout. ValueError when they exceed the
+  /// memory of the shape's elements, which is all that the allocator returns.
   template <class Alloc, class... Args>
   static Tensor FromNDAllocStrided(Alloc alloc, ShapeView shape, ShapeView strides,
                                    DLDataType dtype, DLDevice device, Args&&... args) {
@@ -76,7 +76,7 @@ class Tensor {
   /// A new owner for another library, which calls the deleter. The marks go with it. Throws
   /// RuntimeError when no host is in the process.
   DLManagedTensorVersioned* ToDLPackVersioned() const;
-  /// The same for DLPack before 1.0. ValueError for a read-only tensor: it could not be said.
+  /// The same for DLPack before 1.0. ValueError for a read-only tensor, which has no flag there.
   DLManagedTensor* ToDLPack() const;
 
   /// A new reference to an object of type index 70. `name` as in TensorView.
@@ -105,7 +105,8 @@ class Tensor {
   TensorView view() const {
     return TensorView(reinterpret_cast<const DLTensor*>(writable_object() + 1), name_);
   }
-  /// The host's object, borrowed; nothing about it says read-only, hence ValueError for such a one.
+  /// The host's object, borrowed. ValueError for a read-only tensor, because objects have no such
+  /// flag.
   KernkitObject* writable_object() const {
     if (__builtin_expect(!defined() || is_read_only(), 0)) {
       detail::throw_not_writable(object_.get(), name_);

@@ -27,7 +27,7 @@ namespace detail {
 /// a negative size, or more elements than int64 counts.
 [[gnu::pure]] int64_t dense_numel(const DLTensor* x) noexcept;
 [[gnu::pure]] bool is_contiguous_of_any_rank(const DLTensor* x) noexcept;
-/// `ndim` is x's, or another's that is known to be the same.
+/// Requires `ndim` equal to x->ndim.
 KERNKIT_ACCESSOR inline bool is_plain_vector(const DLTensor* x, int32_t ndim) {
   return KERNKIT_USUALLY(ndim == 1) &&
          KERNKIT_USUALLY(x->strides == nullptr || KERNKIT_USUALLY(x->strides[0] == 1));
@@ -47,7 +47,7 @@ KERNKIT_ACCESSOR inline bool has_sizes(const DLTensor* x) {
   return KERNKIT_USUALLY(static_cast<uintptr_t>(intptr_t{x->ndim}) <=
                          reinterpret_cast<uintptr_t>(x->shape));
 }
-/// Of the first element, byte_offset applied.
+/// The address of the first element, byte_offset applied.
 KERNKIT_ACCESSOR inline uintptr_t address_of(const DLTensor* x) {
   return reinterpret_cast<uintptr_t>(x->data) + static_cast<uintptr_t>(x->byte_offset);
 }
@@ -122,7 +122,7 @@ class TensorView {
   KERNKIT_ACCESSOR bool is_contiguous() const { return detail::is_contiguous(tensor_); }
   bool IsContiguous() const { return is_contiguous(); }
 
-  /// The argument's name, or null when nobody said.
+  /// The argument's name, or null if it has none.
   KERNKIT_ACCESSOR const char* name() const { return name_; }
   KERNKIT_ACCESSOR const DLTensor* get() const { return tensor_; }
 

@@ -16,8 +16,8 @@ struct Stream {
   void* stream;
 };
 
-// What this thread set. When tvm_ffi comes it is moved there, so that there is one table. Without a
-// destructor, so that it can be asked until the very end of a thread.
+// Streams and allocator of this thread. Moved to tvm_ffi when tvm_ffi is loaded, so that one table
+// exists. Without a destructor, so that queries work until the end of a thread.
 struct Environment {
   static constexpr int kMaxStreams = 64;
   Stream streams[kMaxStreams];
@@ -35,7 +35,7 @@ TvmFfi<decltype(set_stream)> tvm_set_stream("TVMFFIEnvSetStream");
 TvmFfi<decltype(get_allocator)> tvm_get_allocator("TVMFFIEnvGetDLPackManagedTensorAllocator");
 TvmFfi<decltype(set_allocator)> tvm_set_allocator("TVMFFIEnvSetDLPackManagedTensorAllocator");
 
-// What was set there in the meantime stands.
+// Streams that were set in tvm_ffi in the meantime keep their value.
 void move_streams() {
   for (const Stream& entry : mine) {
     if (tvm_get_stream.get()(entry.device_type, entry.device_id) == nullptr) {
@@ -46,10 +46,10 @@ void move_streams() {
 }
 
 void move_allocator() {
-  TensorAllocator everybodys = allocator_of_all.exchange(nullptr);
-  for (const TensorAllocator allocator : {everybodys, mine.allocator}) {
+  TensorAllocator global = allocator_of_all.exchange(nullptr);
+  for (const TensorAllocator allocator : {global, mine.allocator}) {
     if (allocator != nullptr && tvm_get_allocator.get()() == nullptr) {
-      tvm_set_allocator.get()(allocator, allocator == everybodys, nullptr);
+      tvm_set_allocator.get()(allocator, allocator == global, nullptr);
     }
   }
   mine.allocator = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the host, each of tvm_ffi's type. Each hands over to tvm_ffi once that is there,
-// so that what was found here before may be kept.
+// The functions of the host, with tvm_ffi's types. All forward to tvm_ffi after it is loaded, so
+// callers may keep their addresses.
 #pragma once
 
 #include "kernkit/host_api/host_api.h"

@@ -20,7 +20,7 @@ void delete_object(void* self, int flags) noexcept {
   if ((flags & kFree) != 0) std::free(self);
 }
 
-/// A new object with `tail` bytes behind it and one owner; null when memory is out.
+/// A new object with one owner, followed by `tail` bytes; null without memory.
 template <class T, class... Args>
 T* make_object(size_t tail, Args&&... args) noexcept {
   void* memory = std::malloc(sizeof(T) + tail);
@@ -66,7 +66,7 @@ struct ErrorObject {
   }
 };
 
-/// Str and Bytes; the content and a NUL stand behind it.
+/// Str and Bytes; followed by the content and a NUL.
 template <int32_t TypeIndex>
 struct TextObject {
   static constexpr int32_t kTypeIndex = TypeIndex;
@@ -101,7 +101,7 @@ struct FunctionObject {
   }
 };
 
-/// The items stand behind it.
+/// Followed by the items.
 struct ArrayObject {
   static constexpr int32_t kTypeIndex = kKernkitArray;
   KernkitObject header{};
@@ -124,7 +124,7 @@ struct ShapeObject {
   int64_t* sizes() { return reinterpret_cast<int64_t*>(this + 1); }
 };
 
-/// A tensor that came by DLPack, versioned or not. Strides that it lacks stand behind it.
+/// A tensor from DLPack, versioned or not. Followed by computed strides if the tensor has none.
 struct TensorObject {
   static constexpr int32_t kTypeIndex = kKernkitTensor;
   KernkitObject header{};

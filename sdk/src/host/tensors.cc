@@ -11,7 +11,7 @@
 namespace kernkit::host {
 namespace {
 
-// Where nobody set an allocator.
+// The allocator while none is set.
 struct UnsetAlloc : CPUNDAlloc {
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(is_cpu(tensor->device), RuntimeError)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether tvm_ffi is in the process. The runtime stands in for it, so it makes room when it comes.
+// Detects tvm_ffi in the process. The runtime replaces tvm_ffi and forwards to it after it is
+// loaded.
 #pragma once
 
 #include <atomic>

@@ -30,7 +30,7 @@ void time_silu_and_mul(benchmark::State& state) {
   kernkit::testing::TestTensor<T> y({n, d}, {}, quiet_nan<T>());
   fill_random(x);
   silu_and_mul(y.view("y"), x.view("x"));
-  // Of large tensors every 31st element, which is each column in some row.
+  // Checks every 31st element of large tensors, which covers all columns.
   if (!device.faults().empty() || first_wrong(y, x, d, y.size() < 1 << 20 ? 1 : 31) != -1) {
     state.SkipWithError("the result is wrong");
     return;

@@ -20,7 +20,7 @@ inline const Fault* all_faults = nullptr;
   static const bool added_##name = (all_faults = &fault_##name, true); \
   static void name(bool planted)
 
-/// Memory of the device, of which nobody wrote anything.
+/// Uninitialised memory of the device.
 template <class T = int>
 T* undefined(size_t count) {
   T* memory = nullptr;

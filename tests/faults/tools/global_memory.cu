@@ -203,7 +203,7 @@ __global__ void heap(int* y, bool freed, int index, int frees) {
 FAULT(use_of_freed_heap, "a kernel reads what it gave back by `free()`", "memcheck", "own") {
   heap<<<1, 1>>>(zeros(1), planted, 0, planted ? 0 : 1);
 }
-FAULT(heap_off_by_one, "a load behind what `malloc()` returned in a kernel", "memcheck", "own") {
+FAULT(heap_off_by_one, "a load past `malloc()`'s memory in a kernel", "memcheck", "own") {
   heap<<<1, 1>>>(zeros(1), false, planted ? 4 : 3, 1);
 }
 FAULT(double_free_in_a_kernel, "`free()` twice", "memcheck") {

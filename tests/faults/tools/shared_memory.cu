@@ -21,7 +21,7 @@ __global__ void reverse_early(int* y, bool planted) {
   if (!planted) __syncthreads();
   y[threadIdx.x] = tile[63 - threadIdx.x];  // early_barrier 2
 }
-FAULT(early_barrier, "a barrier before the store in the place of one behind it",
+FAULT(early_barrier, "a barrier before the store instead of after the store",
       "racecheck, initcheck") {
   reverse_early<<<1, 64>>>(zeros(64), planted);
 }
@@ -165,7 +165,7 @@ __global__ void copy_waits_for_another(int* y, const int* x, bool planted) {
   y[threadIdx.x] = tile[0][threadIdx.x];
   y[threadIdx.x] += tile[1][threadIdx.x];  // async_copy_of_a_later_group
 }
-FAULT(async_copy_of_a_later_group, "a wait that leaves the group out which is read", "initcheck") {
+FAULT(async_copy_of_a_later_group, "a wait that omits the group that is read", "initcheck") {
   copy_waits_for_another<<<1, 32>>>(zeros(32), zeros(32), planted);
 }
 
@@ -281,7 +281,7 @@ __global__ void sum_in_shared(int* y, bool planted) {
   __syncthreads();
   if (threadIdx.x == 0) *y = sum;  // sum_starts_undefined
 }
-FAULT(sum_starts_undefined, "a sum in shared memory that begins with what lies there",
+FAULT(sum_starts_undefined, "a sum in shared memory with an uninitialised initial value",
       "initcheck") {
   sum_in_shared<<<1, 64>>>(zeros(1), planted);
 }

@@ -67,7 +67,7 @@ KERNKIT_EXPORT(zeros_like, "(Tensor x) -> Tensor", "Zeros of the caller's framew
 KERNKIT_EXPORT(cpu_zeros, "(int[] shape, ScalarType dtype) -> Tensor", "Zeros.", cpu_zeros)
 KERNKIT_EXPORT(describe_view, "(Tensor x) -> str", "Accessors of a view.", describe_view)
 KERNKIT_EXPORT(describe_owned, "(Tensor x) -> str", "Accessors of a Tensor.", describe_owned)
-KERNKIT_EXPORT(address, "(Tensor x) -> int", "Of the first element.", address)
+KERNKIT_EXPORT(address, "(Tensor x) -> int", "The address of the first element.", address)
 KERNKIT_EXPORT(import_versioned, "(int managed, int alignment=0, bool contiguous=False) -> Tensor",
                "Imports.", import_versioned)
 KERNKIT_EXPORT(round_trip, "(int managed) -> int", "Imports and exports.", round_trip)

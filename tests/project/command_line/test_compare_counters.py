@@ -16,7 +16,7 @@ def kernel(name="scale", ptxas=None, **changed):
 
 @pytest.fixture
 def compare(tmp_path, capfd):
-    """Of two lists of kernels: the exit code and what was printed."""
+    """The exit code and the output for two lists of kernels."""
 
     def run(old, new, *options):
         for name, kernels in (("old", old), ("new", new)):

@@ -35,7 +35,7 @@ def library(template, environment, tmp_path_factory) -> pathlib.Path:
 
 
 def is_taken(path):
-    """Of a file of the template: whether a library that asks for no parts has it."""
+    """True if a library without components has this file of the template."""
     taken = {part.name for part in parts.PARTS if part.taken == parts.ALWAYS} | {parts.CORE}
     inside = path.startswith("third_party/kernkit/")
     return not inside or parts.part_of(path[len("third_party/kernkit/") :]) in taken

@@ -1,4 +1,4 @@
-// expect: no dtype is known for this type; specialise kernkit::DTypeOf for it
+// expect: this type has no dtype; specialise kernkit::DTypeOf for it
 // lines: 30
 // SPDX-License-Identifier: Apache-2.0
 #include <string>

@@ -1,4 +1,4 @@
-// expect: does not suit the parameter's type
+// expect: does not match the parameter's type
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/export.h"
 

@@ -42,14 +42,14 @@ void wanted(int64_t n, const Op& op, Out* out, const In*... in) {
   }
 }
 
-// Every instruction set that this machine has, and every way to move arrays.
+// An instruction set and memory hints. Sets that the processor lacks are skipped.
 struct Case {
   InstructionSet set;
-  unsigned ways;
+  unsigned hints;
 };
 const char* const kNames[] = {"Baseline", "Avx2", "Avx512", "Avx512Bf16"};
 
-// The float whose halves are two bfloat16, of which an op on bfloat16 makes any float.
+// Joins the bits of two bfloat16 to a float, so that an op on bfloat16 can return any float.
 struct Joined {
   float operator()(float high, float low) const {
     return testing::copy_bits<float>(testing::copy_bits<uint32_t>(high) |
@@ -58,7 +58,7 @@ struct Joined {
 };
 
 #if defined(__x86_64__)
-// This thread takes subnormal numbers for zeros, and makes zeros of them.
+// Flushes subnormal inputs and results of this thread to zero.
 class NoSubnormals {
  public:
   NoSubnormals() {
@@ -84,9 +84,9 @@ class CpuElementwise : public ::testing::TestWithParam<Case> {
     if (c.set > detail::find_machine().instruction_set) {
       GTEST_SKIP() << "this processor has no " << kNames[static_cast<int>(c.set)];
     }
-    const size_t large = c.ways != 0 ? 1 : SIZE_MAX;  // bytes
-    const unsigned asking = c.ways & (kAskForInputs | kAskForOutput);
-    detail::chosen_machine() = {c.set, asking, c.ways, large, large, SIZE_MAX};
+    const size_t large = c.hints != 0 ? 1 : SIZE_MAX;  // bytes
+    const unsigned prefetching = c.hints & (kPrefetchInputs | kPrefetchOutput);
+    detail::chosen_machine() = {c.set, prefetching, c.hints, large, large, SIZE_MAX};
   }
   void TearDown() override { detail::chosen_machine() = detail::find_machine(); }
 
@@ -335,7 +335,7 @@ TEST_P(CpuElementwise, OnThreads) {
   }
 }
 
-// Which way a loop went shows in the machine: run_loop() finds it and stores where it is.
+// run_loop() stores the address of the machine in known_machine; the inlined loop does not.
 bool starts_at_once(const Machine& known, int64_t n, float* y, const float* x) {
   detail::known_machine = &known;
   elementwise(n, kernels::Scale<float>{2}, y, x);
@@ -349,11 +349,11 @@ TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
     return starts_at_once(known, n, y.begin(), x.begin());
   };
   Machine plain = here;
-  plain.asking_bytes = plain.streaming_bytes = plain.threading_bytes = 2048;
+  plain.prefetching_bytes = plain.streaming_bytes = plain.threading_bytes = 2048;
   EXPECT_TRUE(at_once(plain, 128));
   EXPECT_FALSE(at_once(plain, 129)) << "no whole block";
   for (const auto member :
-       {&Machine::asking_bytes, &Machine::streaming_bytes, &Machine::threading_bytes}) {
+       {&Machine::prefetching_bytes, &Machine::streaming_bytes, &Machine::threading_bytes}) {
     Machine large = plain;
     large.*member = 1024;
     EXPECT_FALSE(at_once(large, 128)) << "large";
@@ -390,15 +390,15 @@ TEST(CpuElementwiseSizes, OpsThatWaitForMemory) {
   const Machine before = machine();
   alignas(64) static int in[64], out[64];
   const void* const inputs[] = {in, nullptr};
-  const auto ran = [&](InstructionSet wanted, unsigned asking, bool waits) {
-    detail::chosen_machine() = {wanted, asking, 0, 1, SIZE_MAX, SIZE_MAX};
+  const auto ran = [&](InstructionSet wanted, unsigned prefetching, bool waits) {
+    detail::chosen_machine() = {wanted, prefetching, 0, 1, SIZE_MAX, SIZE_MAX};
     detail::run_loop({kLoops, kElement, 1, waits}, 64, nullptr, out, inputs);
     return out[0];
   };
 #if KERNKIT_INSTRUCTION_SETS > 1
-  EXPECT_EQ(ran(InstructionSet::kAvx512, kAskForOutput | kHalfWidth, true), 1);
+  EXPECT_EQ(ran(InstructionSet::kAvx512, kPrefetchOutput | kHalfWidth, true), 1);
   EXPECT_EQ(ran(InstructionSet::kAvx512Bf16, kHalfWidth, true), 1);
-  EXPECT_EQ(ran(InstructionSet::kAvx512, kAskForOutput, true), 2);
+  EXPECT_EQ(ran(InstructionSet::kAvx512, kPrefetchOutput, true), 2);
   EXPECT_EQ(ran(InstructionSet::kAvx512, kHalfWidth, false), 2);
 #endif
   EXPECT_EQ(ran(InstructionSet::kBaseline, kHalfWidth, true), 0);
@@ -408,7 +408,7 @@ TEST(CpuElementwiseSizes, OpsThatWaitForMemory) {
 TEST(CpuElementwiseSizes, LongLoopsStartAtALineOfTheOutput) {
   const Machine& here = machine();
   Machine plain = here;
-  plain.asking_bytes = plain.streaming_bytes = plain.threading_bytes = SIZE_MAX;
+  plain.prefetching_bytes = plain.streaming_bytes = plain.threading_bytes = SIZE_MAX;
   alignas(64) static float x[4096 + 16], y[4096 + 16];
   EXPECT_TRUE(starts_at_once(plain, 4096, y, x + 4));
   EXPECT_FALSE(starts_at_once(plain, 4096, y + 4, x));
@@ -449,31 +449,32 @@ TEST(CpuElementwiseSizes, ThreadsShareLoopsByTheBytesOfAllArrays) {
 }
 
 std::string name_of(const ::testing::TestParamInfo<Case>& info) {
-  const unsigned ways = info.param.ways;
+  const unsigned hints = info.param.hints;
   return std::string(kNames[static_cast<int>(info.param.set)]) +
-         ((ways & kAskForInputs) != 0 ? "AskForInputs" : "") +
-         ((ways & kAskForOutput) != 0 ? "AskForOutput" : "") +
-         ((ways & kPastCaches) != 0 ? "PastCaches" : "") +
-         ((ways & kByPages) != 0 ? "ByPages" : "");
+         ((hints & kPrefetchInputs) != 0 ? "PrefetchInputs" : "") +
+         ((hints & kPrefetchOutput) != 0 ? "PrefetchOutput" : "") +
+         ((hints & kNonTemporal) != 0 ? "NonTemporal" : "") +
+         ((hints & kInterleavePages) != 0 ? "InterleavePages" : "");
 }
 
 std::vector<Case> cases() {
   std::vector<Case> cases;
   for (const auto set : {InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512,
                          InstructionSet::kAvx512Bf16}) {
-    for (const unsigned ways : {0u, 1u, 3u, 4u, 5u, 12u, 13u}) cases.push_back({set, ways});
+    for (const unsigned hints : {0u, 1u, 3u, 4u, 5u, 12u, 13u}) cases.push_back({set, hints});
   }
   return cases;
 }
-INSTANTIATE_TEST_SUITE_P(Ways, CpuElementwise, ::testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(MemoryHints, CpuElementwise, ::testing::ValuesIn(cases()), name_of);
 
-// Each row by the numbers that such a processor names itself with.
-TEST(CpuMachine, WaysOfAProcessor) {
+// Every row of the table, by cpuid's vendor and signature.
+TEST(CpuMachine, MemoryHintsOfAProcessor) {
   using detail::Processor;
   constexpr unsigned kGenu = 0x756e6547, kAuth = 0x68747541;
-  const auto ways = [](unsigned vendor, unsigned signature) {
-    const detail::Ways found = detail::ways_of(detail::processor_of(vendor, signature));
-    return std::tuple(found.asking, found.streaming, found.asking_level);
+  const auto hints = [](unsigned vendor, unsigned signature) {
+    const detail::MemoryHints found =
+        detail::memory_hints_of(detail::processor_of(vendor, signature));
+    return std::tuple(found.prefetching, found.streaming, found.prefetching_level);
   };
   const Processor cascade_lake = detail::processor_of(kGenu, 0x50657);
   EXPECT_EQ(cascade_lake.vendor, Processor::kIntel);
@@ -486,14 +487,14 @@ TEST(CpuMachine, WaysOfAProcessor) {
   EXPECT_EQ(detail::processor_of(kAuth, 0xa10f11).model, 17u);
   EXPECT_EQ(detail::processor_of(0, 0xa10f11).vendor, Processor::kOther);
 
-  EXPECT_EQ(ways(kGenu, 0x50657), std::tuple(3u, 3u, 2));
-  EXPECT_EQ(ways(kAuth, 0xa00f11), std::tuple(3u, 5u, 2));
+  EXPECT_EQ(hints(kGenu, 0x50657), std::tuple(3u, 3u, 2));
+  EXPECT_EQ(hints(kAuth, 0xa00f11), std::tuple(3u, 5u, 2));
   // Their vendors' other processors: measured on models 167 and 17.
-  EXPECT_EQ(ways(kGenu, 0xa0671), std::tuple(18u, 13u, 1));
-  EXPECT_EQ(ways(kGenu, 0x806f8), std::tuple(18u, 13u, 1));
-  EXPECT_EQ(ways(kAuth, 0xa10f11), std::tuple(0u, 4u, 2));
-  EXPECT_EQ(ways(kAuth, 0xb00f21), std::tuple(0u, 4u, 2));
-  EXPECT_EQ(ways(0, 0xa00f11), std::tuple(0u, 0u, 2)) << "a vendor of neither name";
+  EXPECT_EQ(hints(kGenu, 0xa0671), std::tuple(18u, 13u, 1));
+  EXPECT_EQ(hints(kGenu, 0x806f8), std::tuple(18u, 13u, 1));
+  EXPECT_EQ(hints(kAuth, 0xa10f11), std::tuple(0u, 4u, 2));
+  EXPECT_EQ(hints(kAuth, 0xb00f21), std::tuple(0u, 4u, 2));
+  EXPECT_EQ(hints(0, 0xa00f11), std::tuple(0u, 0u, 2)) << "a vendor of neither name";
 }
 
 // The processors and virtual machines of an Intel server share its third cache.
@@ -557,7 +558,8 @@ TEST(CpuMachine, LoopsAreLongFromTheSizeOfACacheOn) {
   const size_t first = size_of("0", size_t{32} << 10), second = size_of("2", size_t{1} << 20);
   const Machine found = detail::find_machine();
   const detail::Processor here = detail::this_processor();
-  EXPECT_EQ(found.asking_bytes, detail::ways_of(here).asking_level == 1 ? 2 * first : second);
+  EXPECT_EQ(found.prefetching_bytes,
+            detail::memory_hints_of(here).prefetching_level == 1 ? 2 * first : second);
   EXPECT_EQ(found.streaming_bytes,
             detail::streaming_bytes_of(here, size_of("3", size_t{32} << 20)));
 }

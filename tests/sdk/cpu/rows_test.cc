@@ -147,7 +147,7 @@ TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
         for (const size_t threading : {SIZE_MAX, size_t{1}}) {
           for (const size_t streaming : {SIZE_MAX, size_t{1}}) {
             detail::chosen_machine().threading_bytes = threading;
-            detail::chosen_machine().streaming = kPastCaches;
+            detail::chosen_machine().streaming = kNonTemporal;
             detail::chosen_machine().streaming_bytes = streaming;
             set_threads(threading == 1 ? 3 : 1);
             const std::vector<T> got = run<T>(norm, n, d, 0, x, weight);
@@ -172,7 +172,7 @@ TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
 TYPED_TEST(CpuRows, StreamedResultsAreReadBack) {
   using T = TypeParam;
   using C = compute_t<T>;
-  detail::chosen_machine().streaming = kPastCaches;
+  detail::chosen_machine().streaming = kNonTemporal;
   detail::chosen_machine().streaming_bytes = 1;
   const auto twice = [](C v) { return v + v; };
   for (const int64_t d : {64, 100, 1024, 5000}) {
@@ -258,7 +258,7 @@ TEST(CpuRowStreams, LaterRowsUseTheFirst) {
 TEST(CpuRow, StreamsFromTheSecondRowOn) {
   constexpr int64_t kD = 256;
   detail::chosen_machine().threading_bytes = size_t{1} << 40;
-  detail::chosen_machine().streaming = kPastCaches;
+  detail::chosen_machine().streaming = kNonTemporal;
   for (const bool streaming : {false, true}) {
     detail::chosen_machine().streaming_bytes = streaming ? 1 : size_t{1} << 40;
     HostTensor<double> x({kD}), y({2 * kD});

@@ -104,7 +104,7 @@ TEST_F(CudaAllocator, FreeingIsSilent) {
     x = pinned = Tensor();
     EXPECT_EQ(runtime.count("cudaFree") + runtime.count("cudaFreeHost"), 2u);
     EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
-    // Of an unloading driver nobody asks any more.
+    // No query follows an unloading driver.
     if (error == cudaErrorCudartUnloading) (void)cudaGetLastError();
   }
 }

@@ -56,7 +56,7 @@ struct Same {
   Wide operator()(Wide x, Wide) const { return x; }
 };
 
-// A place in memory that starts `offset` elements behind a 64-byte boundary, guarded on both sides.
+// A place in memory that starts `offset` elements after a 64-byte boundary, guarded on both sides.
 template <class T>
 struct Array : HostTensor<T> {
   explicit Array(int64_t n, int64_t offset = 0) : HostTensor<T>({n}, {offset, 0, false}) {

@@ -293,7 +293,7 @@ TEST_F(CudaLaunchTest, OwnErrorIsTheLaunchs) {
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
 
-// Somebody's earlier call failed and nobody asked: that is not this launch's fault, and stays.
+// An earlier call failed and its error is still pending: the launch does not report or clear it.
 TEST_F(CudaLaunchTest, PendingErrorIsNotBlamedOnTheLaunch) {
   runtime.plant(CudaFault::kPending, cudaErrorInvalidValue);
   EXPECT_EQ(launch_error({1, 1}), "nothing");
@@ -380,7 +380,7 @@ TEST_F(CudaLaunchTest, TwoThreadsTwoDevices) {
   }
 }
 
-// A device nobody asked about, from several threads at once.
+// The first query of a device, from several threads at once.
 TEST_F(CudaLaunchTest, PropertiesFromSeveralThreads) {
   CudaRuntime many(std::vector<CudaDevice>(40, CudaDevice{87, 20}));
   std::vector<std::thread> threads;

@@ -52,7 +52,7 @@ enum Fault {
   kOtherBitsInEachRun,
   kIgnoresDevice,
   kTakesAnyDevice,
-  // The CUDA half.
+  // The CUDA implementation.
   kWrongOnCuda,
   kHasNoCuda,
   kDefaultStream,
@@ -189,7 +189,7 @@ inline void mix(TensorView y, TensorView x, TensorView w, kernkit::Optional<Tens
         if (fault == kLeavesDevice) cudaSetDevice(x.device().device_id);
         return;
       } else {
-        KERNKIT_THROW(TypeError) << "x: dtype " << x.dtype() << " has no CUDA half";
+        KERNKIT_THROW(TypeError) << "x: dtype " << x.dtype() << " has no CUDA implementation";
       }
     }
     static int runs = 0;

@@ -9,5 +9,5 @@
 /// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void cumsum(kernkit::TensorView y, kernkit::TensorView x);
 
-/// The CUDA half: arguments are checked and not empty.
+/// The CUDA implementation: arguments are checked and not empty.
 void cumsum_cuda(kernkit::TensorView y, kernkit::TensorView x);

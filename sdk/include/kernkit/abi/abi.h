@@ -53,7 +53,7 @@ enum {
 };
 
 /* Header of every object: strong count in the low 32 bits, weak count in the high 32. The
- * object's own data (its cell) starts right behind it. */
+ * object's data (its cell) follows the header. */
 typedef struct KernkitObject {
   uint64_t ref_counts;
   int32_t type_index;
@@ -107,7 +107,8 @@ typedef struct KernkitErrorCell {
   KernkitObject* extra;
 } KernkitErrorCell;
 
-/* Every exported function: 0 is success, -1 says that an error stands in the host's slot. */
+/* The type of every exported function. Returns 0 on success, -1 with an error in the host's slot.
+ */
 typedef int (*KernkitFunction)(void* self, const KernkitAny* args, int32_t num_args,
                                KernkitAny* result);
 

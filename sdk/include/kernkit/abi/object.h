@@ -4,10 +4,10 @@
 
 #include "kernkit/abi/abi.h"
 
-/* The strong count stands in the low 32 bits, the weak count in the high 32, one weak for all
- * strong; as tvm-ffi's own C++ counts. */
+/* The low 32 bits hold the strong count, the high 32 bits the weak count. All strong references
+ * together hold one weak reference, as in tvm-ffi's C++. */
 
-/* One owner more. Safe from any thread. */
+/* Adds an owner. Safe from any thread. */
 static inline void KernkitObjectIncRef(KernkitObject* object) {
   __atomic_fetch_add(&object->ref_counts, (uint64_t)1, __ATOMIC_RELAXED);
 }

@@ -16,7 +16,7 @@ struct FixedText {
 
 namespace detail {
 
-// Writes and steps behind what was written; there must be room.
+// Appends `text` and returns the end of the written text. Requires enough space.
 [[gnu::cold]] constexpr char* append(char* out, const char* text) {
   while (*text != '\0') *out++ = *text++;
   return out;

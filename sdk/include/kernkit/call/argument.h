@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From one argument of the C ABI to one C++ parameter, checked.
+// Converts one argument of the C ABI to one C++ parameter, with checks.
 #pragma once
 
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace kernkit::detail {
 
-// Errors about an argument come from no line of the kernel; raise() puts the export line there.
+// Errors about an argument have no line of the kernel; raise() reports the line of the export.
 [[noreturn, gnu::cold]] void throw_argument_type(const char* name, const char* expected,
                                                  const KernkitAny& any);
 /// An int beyond 64 bits, rounded to the nearest double. ValueError for one beyond the largest.
@@ -18,17 +18,17 @@ namespace kernkit::detail {
 [[noreturn, gnu::cold]] void throw_out_of_range(const char* name, const KernkitAny& any,
                                                 int64_t min, uint64_t max);
 
-/// The type index, to be read behind the usual comparison: which then compares what lies in memory,
-/// and needs no register.
-inline int32_t type_index_again(const KernkitAny& any) {
+/// Loads the type index again. A comparison before this call can then use a memory operand and
+/// keeps no register.
+inline int32_t reloaded_type_index(const KernkitAny& any) {
   return __atomic_load_n(&any.type_index, __ATOMIC_RELAXED);
 }
 
-/// How a C++ parameter of type T is read.
-///   fits(param)      whether the schema type may be declared for it
-///   Held             what is kept during the call and converts to T
+/// Reads a C++ parameter of type T.
+///   fits(param)      true if the schema may declare the parameter with this type
+///   Held             the type that is kept during the call and converts to T
 ///   read(any, name)  the value; throws TypeError or ValueError, which name the argument
-///   read_usual(...)  where there is one: the same, but refuses what call_again.h calls rare
+///   read_fast(...)  optional: the same, but rejects the slow arguments of slow_arguments.h
 template <class T, class = void>
 struct Argument;
 
@@ -50,13 +50,13 @@ template <>
 struct Argument<TensorView> : PlainArgument<schema::Type::kTensor, TensorView> {
   static Held read(const KernkitAny& any, const char* name) {
     const KernkitAny object = referent(any);
-    return read_usual(object.type_index == kKernkitTensor ? object : any, name);
+    return read_fast(object.type_index == kKernkitTensor ? object : any, name);
   }
-  static Held read_usual(const KernkitAny& any, const char* name) {
-    // A framework's tensor arrives as an object, whose DLTensor stands behind its header.
+  static Held read_fast(const KernkitAny& any, const char* name) {
+    // A framework's tensor arrives as an object: a header, followed by the DLTensor.
     auto* address = static_cast<const char*>(any.v.ptr);
     const bool is_object = KERNKIT_USUALLY(any.type_index == kKernkitTensor);
-    const bool is_tensor = is_object || type_index_again(any) == kKernkitDLTensorPtr;
+    const bool is_tensor = is_object || reloaded_type_index(any) == kKernkitDLTensorPtr;
     if (!(is_tensor && KERNKIT_USUALLY(address != nullptr))) {
       throw_argument_type(name, "Tensor", any);
     }
@@ -85,11 +85,11 @@ struct Argument<T, std::enable_if_t<std::is_floating_point_v<T>>>
     : PlainArgument<schema::Type::kFloat, T> {
   static T read(const KernkitAny& any, const char* name) {
     if (any.type_index == kKernkitBigInt) return static_cast<T>(read_big_int(any, name));
-    return read_usual(any, name);
+    return read_fast(any, name);
   }
-  static T read_usual(const KernkitAny& any, const char* name) {
+  static T read_fast(const KernkitAny& any, const char* name) {
     if (__builtin_expect(any.type_index == kKernkitFloat, 1)) return static_cast<T>(any.v.f64);
-    const int32_t type_index = type_index_again(any);
+    const int32_t type_index = reloaded_type_index(any);
     if (type_index == kKernkitInt || type_index == kKernkitBool) return static_cast<T>(any.v.i64);
     throw_argument_type(name, "float", any);
   }
@@ -114,7 +114,7 @@ struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, 
     bool fits_in = any.type_index == kKernkitInt || any.type_index == kKernkitBool;
     if (__builtin_expect(!fits_in, 0)) {
       if (any.type_index != kKernkitBigInt || !is_sound(any)) throw_argument_type(name, "int", any);
-      // What lies above int64 comes as two words, least significant first.
+      // An integer above INT64_MAX arrives as two 64-bit words, least significant first.
       const auto* words = cell_of<int64_t>(any);
       fits_in = std::is_same_v<T, uint64_t> && words[0] == 2 && words[2] == 0;
       if (fits_in) return static_cast<T>(words[1]);

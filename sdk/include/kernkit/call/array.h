@@ -11,8 +11,8 @@ namespace kernkit {
 
 /// Owns its elements; copies share them until one of them is changed. As a parameter it is a copy
 /// of the caller's list (`Tensor[]`, `float[]`, and `int[]` as Array<int64_t>); where the call
-/// alone reads it, a ListView is cheaper. As a result it becomes a list. It goes with lists of
-/// lists, which a schema line cannot say, in KERNKIT_EXPORT_TYPED.
+/// alone reads it, a ListView is cheaper. As a result it becomes a list. Lists of
+/// lists, which a schema line cannot express, require KERNKIT_EXPORT_TYPED.
 template <class T>
 class Array {
  public:

@@ -8,8 +8,8 @@
 
 namespace kernkit::detail {
 
-// Where nvcc reads the file for the device, it needs the kernels that an exported function
-// launches, be it a template's, and none of what calls it, which takes time to read.
+// nvcc's device pass needs the kernels that an exported function launches, including templates. It
+// does not need the code of the call, which takes time to compile.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool kMakesCalls = false;
 #else
@@ -20,8 +20,8 @@ constexpr bool is_callable() {
   return kMakesCalls && kIsResult<std::decay_t<R>> && (kIsArgument<std::decay_t<Params>> && ...);
 }
 
-/// How the parameters of an export are read: each by Argument of its own type. Another class gives
-/// for a type T another type As<T>, whose Argument holds what converts to T.
+/// Reads every parameter of an export by the Argument of its own type. Another reading class maps a
+/// type T to a type As<T>, whose Argument holds a value that converts to T.
 struct ReadAsIs {
   template <class T>
   using As = T;
@@ -39,13 +39,13 @@ template <class Export, class R, class... Params, size_t... I>
     if (__builtin_expect(num_args != kCount, 0)) {
       throw_count({kCount, kCount, 0, nullptr, nullptr}, nullptr, num_args);
     }
-    size_t rare = 0;
-    if (((is_rare<ReadAs<Export, Params>>(args[I]) && ((rare = I), true)) || ...)) {
-      return call_again(self, Export::kName, argument_name(rare).text, args, num_args, rare, result,
-                        Export::kWhere);
+    size_t slow = 0;
+    if (((is_slow_argument<ReadAs<Export, Params>>(args[I]) && ((slow = I), true)) || ...)) {
+      return call_converted(self, Export::kName, argument_name(slow).text, args, num_args, slow,
+                            result, Export::kWhere);
     }
     ReadCall<R, Params...>{function, result,
-                           read_usual<ReadAs<Export, Params>>(args[I], kArgumentName<I>.text)...};
+                           read_fast<ReadAs<Export, Params>>(args[I], kArgumentName<I>.text)...};
     return 0;
   } catch (const Error& error) {
     return raise_error(Export::kName, error, Export::kWhere);
@@ -60,10 +60,10 @@ template <class Export, class R, class... Params>
                                              KernkitAny* result) noexcept {
   static_assert((kIsArgument<std::decay_t<Params>> && ...),
                 "kernkit: an exported function cannot take one of these C++ types (argument.h and "
-                "list.h say which it can)");
+                "list.h list the supported types)");
   static_assert(kIsResult<std::decay_t<R>>,
-                "kernkit: an exported function cannot return this C++ type (result.h says which it "
-                "can)");
+                "kernkit: an exported function cannot return this C++ type (result.h lists the "
+                "supported types)");
   if constexpr (is_callable<R, Params...>()) {
     return call_typed<Export>(std::index_sequence_for<Params...>(), function, self, args, num_args,
                               result);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ListItems: the elements behind a ListView, which stay as they are while it lives.
+// ListItems: the elements of a ListView, which do not change during its lifetime.
 #pragma once
 
 #include <utility>
@@ -18,15 +18,15 @@ inline KernkitAny read_list(const KernkitAny& any, const char* name, const char*
   return list;
 }
 
-/// Elements that are borrowed, or held: copies share what is held.
+/// Elements of a list, borrowed or owned. Copies share owned elements.
 class ListItems {
  public:
-  /// Borrowed.
+  /// Borrows the elements.
   ListItems(const KernkitAny* data, size_t size) : data_(data), size_(size) {}
-  /// Held: copied, and the objects among them counted. Throws std::bad_alloc.
+  /// Owns copies of the elements and references to their objects. Throws std::bad_alloc.
   static ListItems copy(const KernkitAny* data, size_t size);
-  /// Of an Array, which never changes, borrowed. A List may change while the call lasts, by what a
-  /// callback does, say, and then free its elements and the objects in it: they are held.
+  /// Borrows the elements of an Array, which never changes. Owns copies of a List's elements: a
+  /// callback may change the List during the call and free its elements.
   static ListItems of(const KernkitAny& list) {
     const auto* cell = cell_of<KernkitSeqCell>(list);
     const auto* data = static_cast<const KernkitAny*>(cell->data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exported op says of itself: documentation and signature, as text made by the host.
+// Documentation and signature of an exported op, as text objects of the host.
 #pragma once
 
 #include "kernkit/call/op.h"
@@ -9,7 +9,7 @@
 namespace kernkit::detail {
 
 /// {"type_schema": "<the host's form, as a string>", "schema": "<the line>", "arguments": [...]}.
-/// The last two hold what the host's form has no place for: names, defaults, what is written.
+/// The last two hold names, defaults and written tensors, which the host's form lacks.
 [[gnu::cold]] Message metadata_json(const schema::Signature& line, const char* text);
 
 /// `text` is the schema's, as in Line::kSchema.
@@ -24,7 +24,7 @@ int return_metadata(const char* text, KernkitAny* result) noexcept {
   }
 }
 
-/// The same of a line that is read when it is asked for.
+/// The same for a line that is parsed on the first query.
 [[gnu::cold]] int return_metadata_of(const char* text, const char* op, Where where,
                                      KernkitAny* result) noexcept;
 

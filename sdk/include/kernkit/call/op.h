@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Op: what the schema line says of one op, ready for use at run time.
+// Op: the schema line of one op, parsed at compile time for use at run time.
 #pragma once
 
 #include "kernkit/error.h"
@@ -7,7 +7,7 @@
 
 namespace kernkit::detail {
 
-/// The schema's text with a NUL behind each name and each default text, to make them C strings.
+/// The schema's text with a NUL after every name and default text, which makes them C strings.
 template <size_t N>
 constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Schema& schema) {
   FixedText<N> result{};

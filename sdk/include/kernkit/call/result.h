@@ -14,8 +14,8 @@ namespace kernkit::detail {
 /// RuntimeError: `what` can only be made by a host.
 [[noreturn, gnu::cold]] void throw_no_host(const char* what);
 
-// The four below throw RuntimeError when there is no host, and what the host says when it refuses;
-// *result is then as it was.
+// The following four functions throw RuntimeError without a host, and the host's error. On an error
+// *result is unchanged.
 
 /// Makes a String of the host.
 void set_string(KernkitAny* result, const char* data, size_t size);
@@ -36,7 +36,7 @@ void set_ints(KernkitAny* result, ShapeView values, const char* constructor = "f
 /// Gives the references of values back.
 void release_items(const KernkitAny* items, int32_t size) noexcept;
 
-/// Values on their way into an Array. Releases them, be it that a later one could not be made.
+/// Values of a new Array. Releases them, also when creating a later value throws.
 template <int32_t kSize>
 struct Items {
   KernkitAny at[kSize] = {};
@@ -161,7 +161,7 @@ struct Result<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
   }
   template <size_t... I>
   static void set_each(KernkitAny* items, T& value, std::index_sequence<I...>) {
-    using std::get;  // unqualified: <tuple> may be included behind this header
+    using std::get;  // unqualified: <tuple> may be included after this header
     (Result<std::tuple_element_t<I, T>>::set(&items[I], std::move(get<I>(value))), ...);
   }
   static void set(KernkitAny* result, T&& value) {

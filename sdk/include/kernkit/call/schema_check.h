@@ -36,7 +36,7 @@ struct SchemaLine {
   static_assert(Error != E::kDuplicateName,
                 "kernkit schema: two parameters have this name, or two results");
   static_assert(Error != E::kDefault,
-                "kernkit schema: the default after '=' does not suit the parameter's type");
+                "kernkit schema: the default after '=' does not match the parameter's type");
   static_assert(Error != E::kDefaultOrder,
                 "kernkit schema: a parameter without a default follows one that has a default");
   static_assert(Error != E::kSeparator, "kernkit schema: expected ',' or ')' after a parameter");
@@ -72,7 +72,7 @@ template <class Op, int Index, class InFunction>
 struct Parameter {
   static_assert(kIsArgument<InFunction>,
                 "kernkit schema: an exported function cannot take this C++ type (argument.h and "
-                "list.h say which it can)");
+                "list.h list the supported types)");
   static constexpr bool fits() {
     if constexpr (kIsArgument<InFunction>) {
       return Argument<InFunction>::fits(Op::kSchema.params[Index]);
@@ -88,8 +88,8 @@ struct Parameter {
 template <class Op, class InFunction>
 struct Results {
   static_assert(kIsResult<InFunction>,
-                "kernkit schema: an exported function cannot return this C++ type (result.h says "
-                "which it can)");
+                "kernkit schema: an exported function cannot return this C++ type (result.h lists "
+                "the supported types)");
   static constexpr bool fits() {
     if constexpr (kIsResult<InFunction>) {
       return Result<InFunction>::fits(Op::kSchema.returns, Op::kSchema.num_returns);

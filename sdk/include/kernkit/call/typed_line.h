@@ -54,8 +54,8 @@ constexpr char* append_result(char* out, size_t i) {
   return append_type(out, [](const schema::Param& param) { return Result<T>::fits(&param, 1); });
 }
 
-/// Of a function that takes Params, decayed, and returns R: its line, whose parameters are called
-/// argument_1, argument_2 and so on.
+/// The schema line of a function with the decayed parameter types Params and the result R. The
+/// parameters are named argument_1, argument_2 and so on.
 template <class R, class... Params>
 class TypedLine {
   using Results = Returned<R>;
@@ -82,7 +82,7 @@ class TypedLine {
  public:
   static constexpr size_t kLength = length();
 
-  /// The line behind an op's name, as it stands in section "kernkit_schema".
+  /// The op's name followed by the line, in the form of section "kernkit_schema".
   template <size_t N>
   static constexpr FixedText<N + kLength> behind(const char (&name)[N]) {
     FixedText<N + kLength> text{};

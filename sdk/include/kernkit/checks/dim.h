@@ -44,9 +44,9 @@ class Dim {
   friend struct ScaledDim;
 
   const char* name_;
-  // Mutable, since a multiple of a Dim, which may be const, settles what was only suggested.
+  // Mutable: a multiple of a const Dim may bind a size that was only suggested.
   mutable int64_t value_ = 0;
-  mutable const char* bound_by_ = nullptr;  // also says whether value_ means anything: 0 is a size
+  mutable const char* bound_by_ = nullptr;  // null while value_ is unset: 0 is a size
   mutable bool is_suggested_ = false;
 };
 

@@ -9,13 +9,13 @@
 
 namespace kernkit {
 
-/// Memory aligned to 64 bytes, a cache line and the widest vector register, not set to anything.
+/// Memory aligned to 64 bytes, a cache line and the widest vector register, uninitialised.
 /// `Tensor::FromNDAlloc(CPUNDAlloc(), {4, 8}, dl_float32, {kDLCPU, 0})`
 struct CPUNDAlloc {
   static constexpr size_t kAlignment = 64;
 
-  /// ValueError for another device. An empty tensor gets no data, nor does one whose memory is not
-  /// to be had, which FromNDAlloc() reports.
+  /// ValueError for another device. Sets `data` to null for an empty tensor, and without free
+  /// memory, which FromNDAlloc() reports.
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(is_cpu(tensor->device), ValueError)
         << "CPUNDAlloc: device " << tensor->device << " is not the CPU";
@@ -26,15 +26,15 @@ struct CPUNDAlloc {
 
  private:
 #if defined(KERNKIT_ASAN)
-  // Exactly as large as asked for, so that AddressSanitizer sees the first byte too many.
+  // Exactly `size` bytes, so that AddressSanitizer reports the first byte past the end.
   static void* allocate(size_t size) {
     void* data = nullptr;
     return posix_memalign(&data, kAlignment, size) == 0 ? data : nullptr;
   }
   static void release(void* data) { free(data); }
 #else
-  // glibc's aligned functions bypass its caches and cost 70 to 110 ns more than malloc (2.36). What
-  // malloc gave is noted in the 16 bytes at least that lie in front of the data.
+  // glibc's aligned functions bypass its caches and cost 70 to 110 ns more than malloc (2.36). The
+  // pointer of malloc is stored in the 16 bytes or more before the data.
   static void* allocate(size_t size) {
     void* block = malloc(size + kAlignment);
     if (block == nullptr) return nullptr;

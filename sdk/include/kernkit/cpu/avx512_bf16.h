@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of bfloat16 that an op makes of bfloat16, by AVX512_BF16 with the bits of pair_block().
+// Blocks of bfloat16 ops by AVX512_BF16, with the bits of pair_block().
 #pragma once
 
 #include "kernkit/cpu/reduced_blocks.h"
@@ -14,8 +14,8 @@ KERNKIT_INLINE BFloat16Pair pair_at(const bfloat16* in, int i) {
   return reinterpret_cast<const BFloat16Pair*>(in)[i];
 }
 
-/// The instruction takes subnormal numbers for zeros, so a block with zeros is looked at once more:
-/// by integers, since all instructions of a thread may be told to do that.
+/// The instruction flushes subnormal numbers to zero, so a block with zeros is checked for
+/// subnormal numbers by integer comparisons: a thread's floating-point mode may flush them, too.
 template <class Op, class... In>
 KERNKIT_AVX512 KERNKIT_INLINE void hardware_pair_block(const Op& op, bfloat16* out,
                                                        const In*... in) {
@@ -68,18 +68,19 @@ KERNKIT_AVX512 KERNKIT_INLINE void hardware_pair_block(const Op& op, bfloat16* o
   }
 }
 
-// As typed_loop(), which names no target and so cannot have what must be inlined by one that does.
+// The same loop as typed_loop(), which has no target attribute and so cannot inline a function with
+// one.
 template <class Op, class... In>
-KERNKIT_AVX512 KERNKIT_INLINE void hardware_loop(Op op, int64_t n, unsigned ways, bfloat16* out,
+KERNKIT_AVX512 KERNKIT_INLINE void hardware_loop(Op op, int64_t n, unsigned hints, bfloat16* out,
                                                  const In*... in) {
-  Stage<bfloat16> stage;
-  const bool staged = (ways & kPastCaches) != 0;
-  bfloat16* to = staged ? reinterpret_cast<bfloat16*>(stage.bytes) : out;
+  StagingBuffer<bfloat16> buffer;
+  const bool staged = (hints & kNonTemporal) != 0;
+  bfloat16* to = staged ? reinterpret_cast<bfloat16*>(buffer.bytes) : out;
   const int64_t step = staged ? 0 : kBlock;
   for (int64_t i = 0, done = 0; done < n; to += step) {
     hardware_pair_block(op, to, in + i...);
     done += kBlock;
-    i = end_block<true>(ways, stage, i, done, n, out, in...);
+    i = end_block<true>(hints, buffer, i, done, n, out, in...);
   }
 }
 

@@ -10,15 +10,15 @@ namespace kernkit::cpu {
 
 namespace detail {
 
-/// What is known of a loop without its types.
+/// The type-erased loops of an op.
 struct Loops {
   const Loop* by_set;   // [KERNKIT_INSTRUCTION_SETS], in the order of InstructionSet
   const size_t* sizes;  // [1 + inputs], bytes of an element: of the output, then of each input
   size_t inputs;
-  bool waits;  // for memory, by kWaits
+  bool waits;  // memory limits the op's speed (kWaits)
 };
 
-/// Whether an op declares that it takes less time than its elements take from the second cache.
+/// True if an op declares that it takes less time than loading its elements from the second cache.
 template <class Op>
 constexpr auto waits_of(int) -> decltype(Op::kWaitsForMemory) {
   return Op::kWaitsForMemory;
@@ -33,24 +33,25 @@ inline constexpr bool kWaits = waits_of<Op>(0) && (std::is_same_v<T, compute_t<T
 inline constexpr size_t kMaxInputs = 7;
 inline constexpr size_t kMaxSize = 16;  // bytes of an element
 
-// Arrays that are smaller in all stay where they are: an output that begins within a line costs
-// less time than a block that ends there, some 20 ns.
+// The least size of all arrays [bytes] for which blocks are aligned to the output's cache lines.
+// For smaller arrays the additional block takes more time, about 20 ns, than unaligned stores.
 inline constexpr size_t kAligningBytes = 16 << 10;
 
-/// Whether a loop can run over the arrays as they are, `bytes` in all.
+/// True if a loop can run over the whole arrays, `bytes` in all, without partial blocks.
 KERNKIT_INLINE bool in_whole_lines(int64_t n, const void* out, size_t bytes) {
   const auto past_line = bytes < kAligningBytes ? 0 : reinterpret_cast<uintptr_t>(out) % 64;
   return n % kBlock == 0 && past_line == 0;
 }
 
-// The part that all loops share, compiled once: which of them runs, and how it stores.
+// Chooses a loop and its memory hints. Shared by all ops and compiled once.
 void run_loop(const Loops& loops, int64_t n, const void* op, void* out, const void* const* in);
 
-// Below this the elements one by one take less time than a block with what it copies, some 40 ns.
+// Fewer elements than kFew are computed by the scalar loop, which then takes less time than a
+// temporary block with its copies, about 40 ns.
 template <class... T>
 inline constexpr int64_t kFew = (std::is_same_v<T, compute_t<T>> && ...) ? 32 : 8;
 
-// A few elements, one by one: the empty asm keeps a compiler from vectorising.
+// The scalar loop. The empty asm keeps a compiler from vectorising.
 template <class Op, class Out, class... In>
 KERNKIT_UNFUSED inline void scalar_loop(const Op& op, int64_t n, Out* out, const In*... in) {
   for (int64_t i = 0; i < n; ++i) {
@@ -78,7 +79,7 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
   const Machine* const here = __atomic_load_n(&known_machine, __ATOMIC_ACQUIRE);
   const size_t bytes = (sizeof(Out) + ... + sizeof(In)) * static_cast<size_t>(n);
   // What run_loop() would choose, with none of its stores, which wait for those of the loop before.
-  if (here != nullptr && bytes < here->asking_bytes && bytes < here->streaming_bytes &&
+  if (here != nullptr && bytes < here->prefetching_bytes && bytes < here->streaming_bytes &&
       bytes < here->threading_bytes && in_whole_lines(n, out, bytes)) {
     return kLoops[static_cast<int>(here->instruction_set)](&op, n, 0, out, inputs);
   }

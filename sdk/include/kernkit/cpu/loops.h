@@ -19,7 +19,8 @@ KERNKIT_INLINE void plain_block(const Op& op, Out* out, const In*... in) {
   for (int i = 0; i < kBlock; ++i) out[i] = apply_op<Out>(op, in[i]...);
 }
 
-/// Whether an op takes and makes compute types, some of the elements being T; all of them.
+/// True if an op takes and returns compute types and some element types are T (kWithSome), or all
+/// are T (kOnlyWith).
 template <class T, class Op, class Out, class... In>
 inline constexpr bool kWithSome = kernkit::detail::only_computes<Op, Out, In...>() &&
                                   (std::is_same_v<Out, T> || ... || std::is_same_v<In, T>);
@@ -29,11 +30,11 @@ inline constexpr bool kOnlyWith = kWithSome<T, Op, Out, In...> &&
 
 // The op is copied, so that no store to `out` can change it.
 template <InstructionSet kSet, class Op, class Out, class... In>
-KERNKIT_INLINE void typed_loop(Op op, int64_t n, unsigned ways, Out* out, const In*... in) {
-  if (kSet == InstructionSet::kBaseline) ways &= kPastCaches;
-  Stage<Out> stage;
-  const bool staged = (ways & kPastCaches) != 0;
-  Out* to = staged ? reinterpret_cast<Out*>(stage.bytes) : out;
+KERNKIT_INLINE void typed_loop(Op op, int64_t n, unsigned hints, Out* out, const In*... in) {
+  if (kSet == InstructionSet::kBaseline) hints &= kNonTemporal;
+  StagingBuffer<Out> buffer;
+  const bool staged = (hints & kNonTemporal) != 0;
+  Out* to = staged ? reinterpret_cast<Out*>(buffer.bytes) : out;
   const int64_t step = staged ? 0 : kBlock;
   for (int64_t i = 0, done = 0; done < n; to += step) {
     if constexpr (kOnlyWith<bfloat16, Op, Out, In...>) {
@@ -42,7 +43,7 @@ KERNKIT_INLINE void typed_loop(Op op, int64_t n, unsigned ways, Out* out, const 
       plain_block(op, to, in + i...);
     }
     done += kBlock;
-    i = end_block<kSet != InstructionSet::kBaseline>(ways, stage, i, done, n, out, in...);
+    i = end_block<kSet != InstructionSet::kBaseline>(hints, buffer, i, done, n, out, in...);
   }
 }
 
@@ -50,11 +51,11 @@ template <class Op, class Indices, class Out, class... In>
 struct LoopsOf;
 template <class Op, size_t... I, class Out, class... In>
 struct LoopsOf<Op, std::index_sequence<I...>, Out, In...> {
-#define KERNKIT_LOOP(name, loop, target)                                                          \
-  target KERNKIT_VECTORISED static void name(const void* op, int64_t n, unsigned ways, void* out, \
-                                             [[maybe_unused]] const void* const* in) {            \
-    loop(*static_cast<const Op*>(op), n, ways, static_cast<Out*>(out),                            \
-         static_cast<const In*>(in[I])...);                                                       \
+#define KERNKIT_LOOP(name, loop, target)                                                           \
+  target KERNKIT_VECTORISED static void name(const void* op, int64_t n, unsigned hints, void* out, \
+                                             [[maybe_unused]] const void* const* in) {             \
+    loop(*static_cast<const Op*>(op), n, hints, static_cast<Out*>(out),                            \
+         static_cast<const In*>(in[I])...);                                                        \
   }
   KERNKIT_LOOP(baseline, typed_loop<InstructionSet::kBaseline>, )
 #if KERNKIT_INSTRUCTION_SETS > 1

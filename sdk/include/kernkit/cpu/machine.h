@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CPU loops ask of the machine that runs them: its instructions and its caches.
+// The instruction sets and caches of the machine, for CPU loops.
 #pragma once
 
 #include <stddef.h>
 
 #include "kernkit/base/cold.h"
 
-// Code for more than the compiler was told to use is made for x86-64 only, by g++ and clang++.
+// Code for instruction sets beyond the compiler's target exists on x86-64 only, with g++ and
+// clang++.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__CUDACC__)
 #define KERNKIT_INSTRUCTION_SETS 4
 #else
@@ -16,60 +17,64 @@
 namespace kernkit::cpu {
 
 enum class InstructionSet {
-  kBaseline,  // what the compiler was told to use: SSE2 in a generic x86-64 build
+  kBaseline,  // the compiler's target: SSE2 in a generic x86-64 build
   kAvx2,      // with F16C
   kAvx512,    // F, BW, DQ and VL, with all of kAvx2
   kAvx512Bf16,
 };
 
-/// How a loop moves its arrays between itself and memory. No result depends on it.
-enum Way : unsigned {
-  kAskForInputs = 1,  // ahead of time
-  kAskForOutput = 2,  // ahead of time, in order to write it, which no processor does by itself
-  kPastCaches = 4,    // stores do not read the lines that they fill, nor keep them
-  kByPages = 8,       // past the caches, in turns between pages
-  kHalfWidth = 16,    // registers of 32 bytes at most, for an op that takes less time than memory
+/// Bit flags that choose how a loop loads and stores its arrays. Results do not depend on them.
+enum MemoryHint : unsigned {
+  kPrefetchInputs = 1,   // prefetches the inputs for reading
+  kPrefetchOutput = 2,   // prefetches the output for writing, which no hardware prefetcher does
+  kNonTemporal = 4,      // stores the output by non-temporal stores
+  kInterleavePages = 8,  // alternates non-temporal stores between four pages
+  kHalfWidth = 16,       // uses 32-byte registers if memory limits the op's speed
 };
 
-/// Sizes count the bytes that a loop reads and writes, all its arrays together.
+/// The processor's instruction set, and the sizes from which loops change how they access memory. A
+/// size is the sum over all arrays of a loop [bytes].
 struct Machine {
   InstructionSet instruction_set;
-  unsigned asking;     // ways of loops over asking_bytes or more: what they ask for
-  unsigned streaming;  // ways of loops over streaming_bytes or more, unless in place
-  size_t asking_bytes;
+  unsigned prefetching;  // hints for loops over prefetching_bytes or more
+  unsigned streaming;    // hints for loops over streaming_bytes or more, unless in place
+  size_t prefetching_bytes;
   size_t streaming_bytes;
-  size_t threading_bytes;  // from here on threads() share the work
+  size_t threading_bytes;  // least size of a loop that runs on several threads [bytes]
 };
 
-/// The machine that this is. The environment variable KERNKIT_INSTRUCTION_SET, read once, limits it
-/// to "baseline", "avx2" or "avx512": results do not depend on it, except for which NaN a NaN is.
+/// The machine on which the process runs. The environment variable KERNKIT_INSTRUCTION_SET, read
+/// once, limits the instruction set to "baseline", "avx2" or "avx512". Only the bits of a NaN
+/// depend on the instruction set.
 const Machine& machine() noexcept;
 
 namespace detail {
 
-/// The best set of a processor with F16C by the registers that the system saves (xgetbv), and by
-/// leaf 7 of cpuid: the second register of its subleaf 0, the first of its subleaf 1. On x86 only.
+/// The best instruction set of an x86 processor with F16C. `saved`: the registers that the
+/// operating system saves (xgetbv). `features`: ebx of cpuid leaf 7, subleaf 0. `more`: eax of
+/// subleaf 1.
 InstructionSet instruction_set_of(unsigned saved, unsigned features, unsigned more) noexcept;
 
-/// As the processor names itself.
+/// Vendor, family and model by cpuid.
 struct Processor {
   enum Vendor { kOther, kIntel, kAmd } vendor;
   unsigned family, model;
 };
-/// Of cpuid: the second register of leaf 0, the first of leaf 1.
+/// Decodes ebx of cpuid leaf 0 and eax of leaf 1.
 Processor processor_of(unsigned vendor, unsigned signature) noexcept;
 
-/// The ways that were measured to be fast on a processor, or on its vendor's; the plain loop for
-/// other vendors.
-struct Ways {
-  unsigned asking, streaming;
-  int asking_level;  // of the cache that the arrays exceed where a loop asks for them: 1 or 2
+/// The memory hints that were measured to be fast on a processor, or on its vendor's latest. No
+/// hints for other vendors.
+struct MemoryHints {
+  unsigned prefetching, streaming;
+  int prefetching_level;  // 1 or 2: loops prefetch arrays that exceed this cache
 };
-Ways ways_of(const Processor& processor) noexcept;
-/// From so many bytes of all arrays on a loop streams. `third_cache`: bytes.
+MemoryHints memory_hints_of(const Processor& processor) noexcept;
+/// The least size of a loop that uses non-temporal stores [bytes]. `third_cache` [bytes].
 size_t streaming_bytes_of(const Processor& processor, size_t third_cache) noexcept;
 
-// The same, to be changed by tests; and where it is, from the first such call on.
+// The machine() that tests may change. `known_machine` points to the same object after the first
+// call.
 Machine& chosen_machine() noexcept;
 KERNKIT_LOCAL inline const Machine* known_machine = nullptr;
 Machine find_machine() noexcept;

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "kernkit/apply.h"
-#include "kernkit/cpu/traffic.h"
+#include "kernkit/cpu/memory_hints.h"
 
 namespace kernkit::cpu::detail {
 
-/// Two bfloat16, taken apart by a shift and a mask in place of shuffles.
+/// Two bfloat16, split by a shift and a mask instead of shuffles.
 struct __attribute__((packed, may_alias)) BFloat16Pair {
   uint32_t bits;
   KERNKIT_INLINE float low() const { return kernkit::detail::bit_cast<float>(bits << 16); }
@@ -29,11 +29,12 @@ KERNKIT_INLINE void pair_block(const Op& op, bfloat16* out, const In*... in) {
 }
 
 #if KERNKIT_INSTRUCTION_SETS > 1
-// Converted from memory: from a register it costs a shuffle, twice the time on an EPYC of family
-// 25, model 1, where to memory costs twice the time of to a register.
+// float16 is converted with a memory source: a register source needs a shuffle, which doubles the
+// time on an EPYC of family 25, model 1. There, a memory destination takes twice the time of a
+// register.
 using Halves = uint16_t __attribute__((vector_size(16), aligned(2), may_alias));
 using Floats = float __attribute__((vector_size(32)));
-inline constexpr int kHalfBlock = 32;  // whose compute types stay in registers
+inline constexpr int kHalfBlock = 32;  // compute types of so many elements fit in registers
 
 template <class T>
 struct Widened {
@@ -75,17 +76,17 @@ KERNKIT_AVX2 KERNKIT_INLINE void half_block(const Op& op, Out* out, const Widene
 }
 
 template <class Op, class Out, class... In>
-KERNKIT_AVX2 KERNKIT_INLINE void half_loop(Op op, int64_t n, unsigned ways, Out* out,
+KERNKIT_AVX2 KERNKIT_INLINE void half_loop(Op op, int64_t n, unsigned hints, Out* out,
                                            const In*... in) {
-  Stage<Out> stage;
-  const bool staged = (ways & kPastCaches) != 0;
-  Out* to = staged ? reinterpret_cast<Out*>(stage.bytes) : out;
+  StagingBuffer<Out> buffer;
+  const bool staged = (hints & kNonTemporal) != 0;
+  Out* to = staged ? reinterpret_cast<Out*>(buffer.bytes) : out;
   const int64_t step = staged ? 0 : kBlock;
   for (int64_t i = 0, done = 0; done < n; to += step) {
     for (int64_t j = 0; j < kBlock; j += kHalfBlock)
       half_block(op, to + j, Widened<In>(in + i + j)...);
     done += kBlock;
-    i = end_block<true>(ways, stage, i, done, n, out, in...);
+    i = end_block<true>(hints, buffer, i, done, n, out, in...);
   }
 }
 #endif

@@ -10,7 +10,7 @@
 #include "kernkit/cpu/row_log.h"
 #include "kernkit/cpu/row_pass.h"
 #include "kernkit/cpu/row_scratch.h"
-#include "kernkit/cpu/row_singly.h"
+#include "kernkit/cpu/row_scalar.h"
 #include "kernkit/cpu/row_streams.h"
 #include "kernkit/memory/row_writes.h"
 
@@ -142,7 +142,7 @@ class Row {
   template <class Op, class Out, class... In>
   KERNKIT_INLINE void map_of(const Op& op, Out* out, bool streaming, const In*... in) const {
     if constexpr (kSingly<Out, In...>) {
-      detail::map_singly(op, d_, out, in...);
+      detail::map_scalar(op, d_, out, in...);
     } else {
       map_blocks(op, out, streaming, detail::LastBlock<In>().row(in, d_)...);
     }
@@ -236,8 +236,8 @@ class Row {
     static_assert(std::is_same_v<R, float> || std::is_same_v<R, double>,
                   "row: op makes float or double");
     if constexpr (kSingly<Out, In...>) {
-      const R result = detail::reduce_singly<Reduction>(op, d_, in...);
-      if constexpr (!std::is_void_v<Out>) detail::map_singly(op, d_, out, in...);
+      const R result = detail::reduce_scalar<Reduction>(op, d_, in...);
+      if constexpr (!std::is_void_v<Out>) detail::map_scalar(op, d_, out, in...);
       return result;
     } else {
       const int64_t whole = d_ & -int64_t{detail::kBlock};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernkit/base/cold.h"
-#include "kernkit/cpu/traffic.h"
+#include "kernkit/cpu/memory_hints.h"
 
 namespace kernkit::cpu::detail {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loops of all instruction sets share: how a compiler is told, and blocks.
+// Compiler attributes and the block size, shared by the loops of all instruction sets.
 //
-// The op has no target attribute: it is inlined into functions that have one, and what other code
-// calls of it stays free of their instructions. FMA is left out of AVX2: a * b + c rounds twice.
+// The op has no target attribute: it is inlined into functions with a target attribute, and copies
+// that other code calls contain no AVX instructions. KERNKIT_AVX2 excludes FMA: a * b + c rounds
+// twice.
 #pragma once
 
 #include <stdint.h>
@@ -10,8 +11,8 @@
 #include "kernkit/base/inline.h"
 #include "kernkit/cpu/machine.h"
 
-// Says that iterations do not depend on each other, so that a compiler vectorises without a check
-// for overlap; that check would send the in-place call down the scalar path.
+// Asserts that iterations are independent: the compiler vectorises without a check for overlap,
+// which would select the scalar path for an in-place call.
 #if defined(__clang__)
 #define KERNKIT_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -20,8 +21,8 @@
 #define KERNKIT_INDEPENDENT_ITERATIONS
 #endif
 
-// g++ unrolls when it is told; nvcc does not know how to pass that on. It makes scalar code of a
-// short loop, which it unrolls before it vectorises, unless it is told not to.
+// g++ unrolls on request; nvcc does not pass the pragma to g++. KERNKIT_NOT_UNROLLED keeps g++ from
+// unrolling a short loop before vectorisation, which would give scalar code.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define KERNKIT_UNROLLED _Pragma("GCC unroll 4")
 #define KERNKIT_NOT_UNROLLED _Pragma("GCC unroll 1")
@@ -52,9 +53,9 @@
 #define KERNKIT_VECTORISED __attribute__((flatten)) KERNKIT_LOCAL
 #define KERNKIT_VECTORISED_ROWS KERNKIT_VECTORISED
 #endif
-// A function that rounds a product before it is added to, so that a few elements have the bits of
-// many: g++ fuses where the compiler was told of FMA, such as by -march=native, unless
-// -ffp-contract=off, which no header can ask of a file. clang++ fuses when it reads the op.
+// A function that rounds products before additions, so that scalar and vectorised loops give the
+// same bits. With FMA enabled, such as by -march=native, g++ fuses unless -ffp-contract=off, which
+// a header cannot set for a file. clang++ decides about fusion in its front end.
 #if defined(__FP_FAST_FMAF) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 #define KERNKIT_UNFUSED \
   __attribute__((optimize("fp-contract=off"), flatten, noinline)) KERNKIT_LOCAL
@@ -66,11 +67,11 @@
 
 namespace kernkit::cpu::detail {
 
-/// Loops go in blocks of so many elements: the size is constant, so that a compiler unrolls them.
+/// Elements of a block. The size is constant, so that a compiler unrolls the loop over a block.
 inline constexpr int kBlock = 64;
 
-/// A loop without its types: out[i] = op(in[i]...) for i in [0, n), n a multiple of kBlock. `ways`:
-/// how it moves them, in bits of Way; past the caches only from the start of a line.
-using Loop = void (*)(const void* op, int64_t n, unsigned ways, void* out, const void* const* in);
+/// A type-erased loop: out[i] = op(in[i]...) for i in [0, n), n a multiple of kBlock. `hints`: bits
+/// of MemoryHint; kNonTemporal requires `out` at the start of a cache line.
+using Loop = void (*)(const void* op, int64_t n, unsigned hints, void* out, const void* const* in);
 
 }  // namespace kernkit::cpu::detail

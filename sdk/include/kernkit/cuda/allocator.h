@@ -21,7 +21,7 @@ inline void check_cuda_alloc(cudaError_t error, const char* call, size_t size, D
 }  // namespace detail
 
 /// Memory of the tensor's own GPU, whichever is current. cudaMalloc and cudaFree wait for the
-/// device and are refused under stream capture: a kernel allocates with alloc_tensor() instead.
+/// device and fail during stream capture: a kernel allocates with alloc_tensor() instead.
 struct CUDANDAlloc {
   /// ValueError when the device is not a GPU, MemoryError when it has no memory left, RuntimeError
   /// for what else CUDA reports. An empty tensor gets no data.

@@ -9,16 +9,16 @@
 namespace kernkit::cuda {
 
 /// Throws RuntimeError: "cudaSetDevice(1) failed: cudaErrorNoDevice: no CUDA-capable device is
-/// detected". Says more where more is known: that the error comes from earlier work, that the
-/// context is lost, which driver or architecture is here and which is needed. Clears the runtime's
-/// last error, so that nobody meets it a second time.
+/// detected". The message adds that the error comes from earlier work, that the context is lost, or
+/// which driver or architecture was found and which is required. Clears the runtime's last error,
+/// so that no later call reports the error again.
 [[noreturn, gnu::cold]] void throw_cuda_error(cudaError_t error, const char* call, Where where);
 
 inline void check(cudaError_t error, const char* call, Where where) {
   if (__builtin_expect(error != cudaSuccess, 0)) throw_cuda_error(error, call, where);
 }
 
-/// For destructors and deleters, which have nobody to tell: true when a call succeeded, or failed
+/// For destructors and deleters, which cannot throw: true when a call succeeded, or failed
 /// because the driver is unloading at the end of the process and has released everything itself.
 /// Clears the runtime's last error otherwise. Never throws.
 ///

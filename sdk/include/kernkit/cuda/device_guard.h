@@ -17,7 +17,7 @@ class CUDADeviceGuard {
     if (__builtin_expect(error != cudaSuccess, 0)) throw_set_device(error);
   }
   ~CUDADeviceGuard() {
-    // An error here has no one to go to.
+    // A destructor cannot report the error.
     if (previous_ != device_) (void)cuda::succeeded(cudaSetDevice(previous_));
   }
   CUDADeviceGuard(const CUDADeviceGuard&) = delete;

@@ -19,7 +19,7 @@ struct Packs {
   Pack<T, kWidth> packs[kPacks];
 };
 
-// `count` is how many packs the tile has; kFull says it has all of them.
+// `count`: packs of the tile. kFull: the tile has kPacks of them.
 template <bool kFull, int kWidth, int kPacks, class T>
 __device__ __forceinline__ Packs<T, kWidth, kPacks> load(const T* in, int count) {
   Packs<T, kWidth, kPacks> result;

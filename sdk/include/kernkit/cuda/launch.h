@@ -50,7 +50,7 @@ int64_t static_shared_memory(const void* kernel, int device);
                                                  int device);
 [[noreturn, gnu::cold]] void throw_launch_error(cudaError_t error, const LaunchConfig& config,
                                                 const void* kernel);
-/// True when the environment says KERNKIT_SYNC=1; read once.
+/// True if KERNKIT_SYNC=1 is set in the environment; read once.
 bool sync_each_launch();
 [[gnu::cold]] void synchronize(cudaStream_t stream, const LaunchConfig& config, const void* kernel,
                                const Argument* arguments, size_t count);
@@ -91,9 +91,9 @@ class Launch {
   /// kernel writes, does not compile.
   ///
   /// Throws ValueError when the device has no such grid, block or shared memory, RuntimeError with
-  /// the launch's own error; an error that an earlier call left behind is not touched. With
-  /// KERNKIT_SYNC=1 in the environment it waits for the kernel, unless the stream is captured, and
-  /// names it and its arguments when it failed.
+  /// the launch's own error; the error of an earlier call stays in place. With
+  /// KERNKIT_SYNC=1 in the environment the launch waits for the kernel, unless the stream is
+  /// captured, and the error names the kernel and its arguments.
   template <class... Params>
   void operator()(void (*kernel)(Params...), const LaunchConfig& config,
                   typename detail::Exactly<Params>::type... arguments) const {

@@ -12,7 +12,7 @@
 namespace kernkit::cuda {
 
 /// Blocks of a grid or a cluster, threads of a block. 64-bit, so that a number which is too large
-/// is seen and refused rather than cut off.
+/// is rejected instead of truncated.
 struct Extent {
   int64_t x, y, z;
 

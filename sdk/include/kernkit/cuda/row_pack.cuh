@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pack of a row, which may end inside it, or lie at any address.
+// A pack of a row. The row may end inside the pack, and the address may be unaligned.
 #pragma once
 
 #include "kernkit/cuda/pack.cuh"

@@ -9,7 +9,7 @@ namespace kernkit::cuda {
 
 namespace detail {
 
-// Of a block: a warp or a block of kThreads has a row, and four warps are in a block.
+// Rows of a block. A warp or a block of kThreads has one row; a block has at least four warps.
 template <int kThreads>
 inline constexpr int kRowsOf = kThreads < 128 ? 128 / kThreads : 1;
 

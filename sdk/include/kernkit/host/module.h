@@ -14,9 +14,9 @@ namespace kernkit {
 /// A function of a Module.
 class ModuleFunction {
  public:
-  /// Calls it: tensors (as TensorView, DLTensor* or Tensor), numbers, bools, text, nullptr for
-  /// None, whatever an AnyView or an Any can be made of; what is left out at the end takes its
-  /// default. Throws an Error of the kind and with the message of what the function refused.
+  /// Calls the function with tensors (as TensorView, DLTensor* or Tensor), numbers, bools, text,
+  /// nullptr for None, whatever an AnyView or an Any can be made of; omitted trailing arguments
+  /// take their defaults. Throws an Error with the kind and the message of the function's error.
   template <class... Args>
   Any operator()(const Args&... args) const {
     return call({AnyView(detail::pass(args))...});
@@ -29,7 +29,7 @@ class ModuleFunction {
   std::string schema() const;
   /// One or more sentences, or "".
   std::string doc() const;
-  /// What the library says of the function, as JSON, or "".
+  /// The library's metadata of the function as JSON, or "".
   std::string metadata() const;
 
  private:
@@ -51,12 +51,12 @@ class ModuleFunction {
 ///     module["scale"](y, x, 2.0);
 class Module {
  public:
-  /// Loads the library with its names to itself (RTLD_LOCAL). Throws RuntimeError when there is no
-  /// such file, when it cannot be loaded (with what the loader says), or when it exports no
+  /// Loads the library without publishing its symbols (RTLD_LOCAL). Throws RuntimeError if the file
+  /// does not exist, if loading fails (with the loader's message), or if the library exports no
   /// function.
   static Module load(const std::string& path);
 
-  /// Throws ValueError, which names the functions there are.
+  /// Throws ValueError with the exported names if no function has this name.
   ModuleFunction operator[](const std::string& name) const;
   /// All, by name.
   std::vector<ModuleFunction> functions() const;

@@ -50,8 +50,8 @@ struct DynamicTables {
   }
 };
 
-/// Names of the functions that the library behind a dlopen() handle itself defines and that begin
-/// with `prefix`, in the order of its table.
+/// Names of the functions that the library of a dlopen() handle defines and that begin with
+/// `prefix`, in the order of its table.
 inline std::vector<std::string> exported_functions(void* library, const std::string& prefix) {
   std::vector<std::string> names;
   link_map* map = nullptr;

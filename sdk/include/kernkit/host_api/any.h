@@ -7,7 +7,7 @@
 
 namespace kernkit::detail {
 
-/// What stands behind an object's header. `any` must hold an object whose cell this is.
+/// The cell that follows an object's header. `any` must hold an object whose cell this is.
 template <class Cell>
 const Cell* cell_of(const KernkitAny& any) {
   return reinterpret_cast<const Cell*>(any.v.object + 1);
@@ -26,9 +26,8 @@ inline KernkitAny referent(const KernkitAny& any) {
 /// Takes the object of such an argument over when it is of this type; otherwise gives null.
 KernkitObject* take_object(const KernkitAny& any, int32_t type_index);
 
-/// False for what no host passes: no object, text or function where the type index says that there
-/// is one, a size without data, more than a small str holds. (What a Tensor points to is not looked
-/// at.)
+/// False for values that no host passes: a null object, text or function, a size without data, or a
+/// small str that is too long. Does not read a Tensor's contents.
 bool is_sound(const KernkitAny& any);
 
 /// The text of a str argument, which lives as long as `any`. False when it is no str, or not sound.

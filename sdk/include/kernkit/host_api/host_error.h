@@ -21,10 +21,10 @@ class HostError : public Error {
 };
 
 namespace detail {
-/// Throws the error that stands in the host's slot as a HostError; with an empty slot, RuntimeError
-/// "<what> failed and did not say why".
+/// Throws the error in the host's slot as a HostError; with an empty slot, RuntimeError
+/// "<what> failed without an error message".
 [[noreturn, gnu::cold]] void throw_raised(const char* what);
-/// Throws it as an Error of its kind whose text is "<what>: <its text>".
+/// Throws the error in the host's slot as an Error of its kind, with the text "<what>: <its text>".
 [[noreturn, gnu::cold]] void throw_raised_as(const Message& what);
 }  // namespace detail
 

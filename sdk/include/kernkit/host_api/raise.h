@@ -16,7 +16,7 @@ Error& last_error();
 [[gnu::cold]] int raise(const char* name, const char* error_kind, const char* text,
                         Where where) noexcept;
 
-/// The same for a caught Error. `otherwise` is where it happened when the error does not say.
+/// The same for a caught Error. `otherwise` is the place of an error that has none.
 [[gnu::cold]] int raise_error(const char* name, const Error& error, Where otherwise) noexcept;
 
 /// To be called in a catch (...) block: raises what is being handled, whatever it is.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dispatch() says when a dtype is not in the list.
+// The error of dispatch() for a dtype that is not in the list.
 #pragma once
 
 #include "kernkit/dispatch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How wide an index must be, and what is said of a value that is not in the list.
+// The choice of an index width, and the error for a value that is not in the list.
 #pragma once
 
 #include "kernkit/dispatch_value.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the caller's framework is told what is current.
+// The current stream and allocator of the caller's framework.
 #pragma once
 
 #include "kernkit/env.h"
@@ -23,7 +23,7 @@ KERNKIT_COLD void* set_current_stream(DLDevice device, void* stream) {
 }
 
 KERNKIT_COLD StreamGuard::~StreamGuard() {
-  // It was set, so the host is there and knows the device.
+  // The constructor succeeded, so the host exists and supports the device.
   auto* set_stream = host_api::env_set_stream.get();
   (void)set_stream(static_cast<int32_t>(device_.device_type), device_.device_id, previous_,
                    nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of an element of a list.
+// Errors about elements of a list.
 #pragma once
 
 #include "kernkit/list.h"

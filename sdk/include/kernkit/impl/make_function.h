@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the host is asked for a function object.
+// Creates function objects of the host.
 #pragma once
 
 #include "kernkit/make_function.h"

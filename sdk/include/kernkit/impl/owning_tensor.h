@@ -122,7 +122,7 @@ KERNKIT_COLD DLManagedTensorVersioned* Tensor::ToDLPackVersioned() const {
 KERNKIT_COLD DLManagedTensor* Tensor::ToDLPack() const {
   KERNKIT_CHECK(!is_read_only(), ValueError)
       << (name_ != nullptr ? name_ : "tensor")
-      << ": is read-only, which DLPack before 1.0 cannot say; ToDLPackVersioned() does";
+      << ": is read-only, which DLPack before 1.0 cannot express; use ToDLPackVersioned()";
   get();
   auto* to_dlpack = detail::host_function_or_throw(host_api::tensor_to_dlpack);
   DLManagedTensor* out = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a TensorView prints, and what it refuses.
+// Printing of a TensorView, and the errors of its checks.
 #pragma once
 
 #include "kernkit/tensor.h"

@@ -47,8 +47,8 @@ constexpr bool is_address(DLDevice device) {
   }
 }
 
-/// True when the first element, byte_offset included, lies at a multiple of `alignment` bytes. On a
-/// device whose data is a handle the offset alone is looked at.
+/// True if the address of the first element, byte_offset included, is a multiple of `alignment`
+/// bytes. On a device whose data is a handle, only the offset is checked.
 inline bool IsAligned(const DLTensor& tensor, size_t alignment) {
   const auto base = is_address(tensor.device) ? reinterpret_cast<uintptr_t>(tensor.data) : 0;
   return (base + tensor.byte_offset) % alignment == 0;

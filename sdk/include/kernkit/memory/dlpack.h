@@ -12,8 +12,8 @@ inline constexpr uint64_t kReadOnly = 1;
 inline constexpr uint64_t kIsCopied = 2;
 inline constexpr uint64_t kSubbytePadded = 4;
 
-/// ValueError unless the major version is ours and every flag is one that kernkit keeps. Reads
-/// nothing else: behind another major version lies another layout.
+/// ValueError unless the major version is ours and every flag is one that kernkit keeps. Reads no
+/// other member: another major version has another layout.
 void check_version(const DLManagedTensorVersioned& tensor);
 
 /// TypeError for a dtype of no bits or lanes. ValueError for a negative rank or size, a missing
@@ -21,12 +21,12 @@ void check_version(const DLManagedTensorVersioned& tensor);
 /// to its dtype. Strides may be missing. An empty tensor needs no data.
 void check_tensor(const DLTensor& tensor);
 
-/// ValueError unless the tensor, checked before, is aligned to so many bytes (0: to any) and
-/// contiguous if it has to be.
+/// ValueError unless the tensor, checked before, has this alignment (0: any) and is contiguous if
+/// required.
 void check_wishes(const DLTensor& tensor, size_t require_alignment, bool require_contiguous);
 
-/// ValueError when elements lie at negative offsets or behind the last one that memory for this
-/// shape has. Strides may be missing. The sizes must have been checked.
+/// ValueError when elements have negative offsets or are past the end of memory for this shape.
+/// Strides may be missing. The sizes must have been checked.
 void check_strides(ShapeView shape, ShapeView strides);
 
 }  // namespace kernkit::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind Tensor::FromNDAlloc(): a DLPack tensor whose memory an allocator gave.
+// The implementation of Tensor::FromNDAlloc(): a DLPack tensor with memory of an allocator.
 #pragma once
 
 #include <stddef.h>
@@ -33,8 +33,8 @@ class NDAllocation {
   };
 
  public:
-  /// The new tensor; its deleter gives the memory back. Throws what the allocator throws, and
-  /// MemoryError when it gave nothing; then nothing is left behind.
+  /// Returns a new tensor, whose deleter frees the memory. Throws the allocator's exceptions, and
+  /// MemoryError if the allocator returns null. No memory leaks on an error.
   template <class... Args>
   static DLManagedTensorVersioned* make(Alloc&& alloc, ShapeView shape, const ShapeView* strides,
                                         DLDataType dtype, DLDevice device, Args&&... args) {
@@ -61,7 +61,7 @@ class NDAllocation {
       throw_no_memory(*tensor);
     }
   }
-  // Never throws, whatever FreeData does: it runs where nobody could catch it.
+  // Never throws, whatever FreeData does: no caller of a deleter can catch.
   ~NDAllocation() {
     try {
       alloc_.FreeData(&managed_.dl_tensor);

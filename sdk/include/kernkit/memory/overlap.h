@@ -8,8 +8,8 @@ namespace kernkit {
 
 namespace detail {
 
-/// True when device, rank, dtype and sizes agree. The first three are 16 bytes that stand side by
-/// side in a DLTensor.
+/// True when device, rank, dtype and sizes agree. In a DLTensor, device, ndim
+/// and dtype are adjacent (16 bytes): two 64-bit compares cover them.
 KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
   static_assert(offsetof(DLTensor, dtype) + sizeof(DLDataType) ==
                 offsetof(DLTensor, device) + 2 * sizeof(uint64_t));
@@ -23,9 +23,9 @@ KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
   return TensorView(a).sizes() == TensorView(b).sizes();
 }
 
-/// For tensors that are alike, the first of them contiguous: true when they are the same elements
-/// or share none; false when they overlap otherwise, and where the second is not contiguous. (Of a
-/// vector with a negative size it says nothing; numel() refuses that.)
+/// Requires is_like(a, b) and a contiguous `a`. True if the tensors have the same elements in the
+/// same order or share none; false if they overlap otherwise or `b` is not contiguous. (The result
+/// is undefined for a negative size, which numel() rejects.)
 KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b) {
   int64_t numel;
   if (is_plain_vector(b, a->ndim)) {

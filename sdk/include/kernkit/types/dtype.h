@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLDataType: constants, the C++ type behind each, equality, size, name and parsing.
+// DLDataType: constants, their C++ types, equality, size, name and parsing.
 #pragma once
 
 #include <stddef.h>
@@ -87,7 +87,7 @@ inline constexpr bool kHasDType<T, std::void_t<decltype(DTypeOf<T>::value)>> = t
 template <class T>
 constexpr DLDataType find_dtype() {
   static_assert(kHasDType<T>,
-                "kernkit: no dtype is known for this type; specialise kernkit::DTypeOf for it");
+                "kernkit: this type has no dtype; specialise kernkit::DTypeOf for it");
   if constexpr (kHasDType<T>) return DTypeOf<T>::value;
   return {};
 }

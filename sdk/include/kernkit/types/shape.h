@@ -18,7 +18,7 @@ class ShapeView {
   /// variable must not be made from one; an int64_t array is what a variable borrows from.
   constexpr ShapeView(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
   {
-    data_ = sizes.begin();  // not in an initializer, where g++ warns of what is said above
+    data_ = sizes.begin();  // an initializer would give g++'s warning from above
     size_ = sizes.size();
   }
   template <size_t N>
@@ -77,8 +77,8 @@ class StridesView {
       : strides_(strides), sizes_(sizes) {}
 
   constexpr size_t size() const { return sizes_.size(); }
-  /// Unchecked index. A computed stride wraps when the sizes behind it overflow int64; such a
-  /// tensor has no numel() and is refused there.
+  /// Unchecked index. A computed stride wraps if the following sizes overflow int64; numel()
+  /// rejects such a tensor.
   constexpr int64_t operator[](size_t i) const {
     if (strides_ != nullptr) return strides_[i];
     uint64_t stride = 1;

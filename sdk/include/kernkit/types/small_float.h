@@ -91,8 +91,8 @@ using float8_e4m3fn = SmallFloat<DTypeCode::kFloat8E4M3FN, 4, 3, 7, Specials::kN
 using float8_e4m3fnuz = SmallFloat<DTypeCode::kFloat8E4M3FNUZ, 4, 3, 8, Specials::kFnuz>;
 using float8_e5m2 = SmallFloat<DTypeCode::kFloat8E5M2, 5, 2, 15, Specials::kIeee>;
 using float8_e5m2fnuz = SmallFloat<DTypeCode::kFloat8E5M2FNUZ, 5, 2, 16, Specials::kFnuz>;
-/// One element in the low bits of a byte; in memory DLPack packs sub-byte elements unless its flag
-/// IS_SUBBYTE_TYPE_PADDED says otherwise.
+/// One element in the low bits of a byte; in memory DLPack packs sub-byte elements without its flag
+/// IS_SUBBYTE_TYPE_PADDED.
 using float6_e2m3fn = SmallFloat<DTypeCode::kFloat6E2M3FN, 2, 3, 1, Specials::kFinite>;
 using float6_e3m2fn = SmallFloat<DTypeCode::kFloat6E3M2FN, 3, 2, 3, Specials::kFinite>;
 using float4_e2m1fn = SmallFloat<DTypeCode::kFloat4E2M1FN, 2, 1, 1, Specials::kFinite>;

@@ -35,7 +35,7 @@ struct SiluAndMul {
 void silu_and_mul(kernkit::TensorView y, kernkit::TensorView x);
 
 //@ if cuda
-/// The CUDA half: arguments are checked and not empty. Defined in silu_and_mul.cu.
+/// The CUDA implementation: arguments are checked and not empty. Defined in silu_and_mul.cu.
 void silu_and_mul_cuda(kernkit::TensorView y, kernkit::TensorView x);
 
 //@ end

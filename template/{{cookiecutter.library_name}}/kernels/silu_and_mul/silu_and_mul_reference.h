@@ -18,8 +18,8 @@ inline constexpr int kDigits<kernkit::float16> = 11;
 template <>
 inline constexpr int kDigits<kernkit::bfloat16> = 8;
 
-/// How far a right result may be from the exact one. Relative: the last rounding, and in the
-/// arithmetic's type silu (3.4 units in the last place, says kernkit/math.h: 7 roundings) and the
+/// The tolerance of a correct result. Relative: the last rounding, and in the
+/// arithmetic's type silu (3.4 units in the last place, by kernkit/math.h: 7 roundings) and the
 /// product. Absolute: float16's smallest number, half of which the last
 /// rounding costs where results are subnormal; nothing of that size occurs in the other types.
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of an argument of the wrong type or size.
+// Errors about an argument of the wrong type or size.
 #pragma once
 
 #include "kernkit/call/argument.h"

@@ -6,7 +6,7 @@
 
 namespace kernkit::detail {
 
-/// A null object, which no element may be, is none: reading the element refuses it.
+/// False for a null object too: reading such an element throws.
 inline bool is_object(const KernkitAny& any) {
   return any.type_index >= kKernkitObject && any.v.object != nullptr;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults, and what is said of a wrong number of arguments.
+// Defaults, and errors about the number of arguments.
 #pragma once
 
 #include "kernkit/call/op.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which loop runs, over what is no whole block as well, and whether its results go past the caches.
+// Choice of a loop and its memory hints, and the elements outside whole blocks.
 #pragma once
 
 #include "kernkit/cpu/elementwise.h"
@@ -7,12 +7,12 @@
 
 namespace kernkit::cpu::detail {
 
-// A loop with its arrays, or a piece of them.
+// A loop with its arrays, or with a piece of its arrays.
 struct Work {
   Loop loop;
   const Loops* loops;
   const void* op;
-  unsigned ways;
+  unsigned hints;
   int64_t n;
   char* out;
   const char* in[kMaxInputs];
@@ -26,8 +26,8 @@ struct Work {
   const void* const* inputs() const { return reinterpret_cast<const void* const*>(in); }
 };
 
-// Fewer elements than a block, in a block whose rest repeats the first one: an op sees only what is
-// there.
+// Runs fewer elements than a block in a temporary block. Copies of the elements fill the block, so
+// that the op gets only values of the arrays.
 KERNKIT_COLD void run_part(const Work& work) {
   alignas(64) unsigned char blocks[kMaxInputs + 1][kBlock * kMaxSize];
   const void* in[kMaxInputs];
@@ -45,20 +45,20 @@ KERNKIT_COLD void run_part(const Work& work) {
   memcpy(work.out, blocks[kMaxInputs], count * work.loops->sizes[0]);
 }
 
-// Whole blocks, of which streaming ones begin at a line.
+// Runs whole blocks. With non-temporal stores they begin at a cache line.
 KERNKIT_COLD void run_blocks(const Work& work) {
-  work.loop(work.op, work.n, work.ways, work.out, work.inputs());
-  if ((work.ways & kPastCaches) != 0) end_streaming();
+  work.loop(work.op, work.n, work.hints, work.out, work.inputs());
+  if ((work.hints & kNonTemporal) != 0) end_streaming();
 }
 
-// Blocks begin at a line of the output, where its elements do: a store into two lines takes the
-// time of two. What is before and after them is computed by blocks that overlap them. Their results
-// are kept until nothing reads the inputs, since the output may be one of these.
+// Runs blocks that begin at a cache line of the output: a store across two lines takes the time of
+// two stores. Overlapping blocks compute the elements before and after. Their results are stored
+// after the last load of the inputs, since the output may be one of the inputs.
 KERNKIT_COLD void run_aligned(Work work, size_t bytes, size_t per_element, bool threading) {
   if (work.n < kBlock) return run_part(work);
   const size_t size = work.loops->sizes[0];
   const size_t to_line = (64 - reinterpret_cast<uintptr_t>(work.out) % 64) % 64;
-  const bool aligning = bytes >= kAligningBytes || (work.ways & kPastCaches) != 0;
+  const bool aligning = bytes >= kAligningBytes || (work.hints & kNonTemporal) != 0;
   const int64_t before = aligning && to_line % size == 0 ? static_cast<int64_t>(to_line / size) : 0;
   const int64_t whole = (work.n - before) & -int64_t{kBlock}, after = work.n - before - whole;
   alignas(64) unsigned char edge[kBlock * kMaxSize], last[kBlock * kMaxSize];
@@ -98,22 +98,22 @@ KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* 
     per_element += loops.sizes[1 + k];
     in_place |= in[k] == out;
   }
-  const size_t bytes = per_element * static_cast<size_t>(n);  // fits, for the arrays are there
-  // In place, the lines to be written are in the cache already: there is nothing to save.
+  const size_t bytes = per_element * static_cast<size_t>(n);  // no overflow: the arrays exist
+  // In place, the output's lines are in the cache already: non-temporal stores save nothing.
   const bool streaming = bytes >= here.streaming_bytes && !in_place && kMaxSize % out_size == 0 &&
                          reinterpret_cast<uintptr_t>(out) % out_size == 0;
-  const unsigned asking = bytes >= here.asking_bytes ? here.asking : 0;
-  const unsigned ways = streaming ? here.streaming : asking;
+  const unsigned prefetching = bytes >= here.prefetching_bytes ? here.prefetching : 0;
+  const unsigned hints = streaming ? here.streaming : prefetching;
   const bool narrow =
-      (ways & kHalfWidth) != 0 && loops.waits && here.instruction_set >= InstructionSet::kAvx512;
+      (hints & kHalfWidth) != 0 && loops.waits && here.instruction_set >= InstructionSet::kAvx512;
   const auto set = narrow ? InstructionSet::kAvx2 : here.instruction_set;
   const Loop loop = loops.by_set[static_cast<int>(set)];
   const bool threading = bytes >= here.threading_bytes;
-  if ((ways & kPastCaches) == 0 && !threading && in_whole_lines(n, out, bytes)) {
-    return loop(op, n, ways, out, in);
+  if ((hints & kNonTemporal) == 0 && !threading && in_whole_lines(n, out, bytes)) {
+    return loop(op, n, hints, out, in);
   }
 
-  Work work{loop, &loops, op, ways, n, static_cast<char*>(out), {}};
+  Work work{loop, &loops, op, hints, n, static_cast<char*>(out), {}};
   for (size_t k = 0; k < loops.inputs; ++k) work.in[k] = static_cast<const char*>(in[k]);
   run_aligned(work, bytes, per_element, threading);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What processor and system say that they can do, and the rules that were found by measurement.
+// Queries of the processor and the operating system, and thresholds found by measurement.
 #pragma once
 
 #include <fcntl.h>
@@ -75,37 +75,38 @@ KERNKIT_COLD Processor this_processor() noexcept {
 }
 
 // What was measured on one thread, as a multiple of the plain loop's speed:
-//   Intel, family 6, model 85 (Cascade Lake, 36 MiB): beyond the caches asking for the output
-//     gains, 1.1 times the best copy that does not; past them 0.7 at 32 MiB in all, 0.8 at 1 GiB,
-//     since a core holds too few of these stores in flight.
-//   Intel, family 6, model 167 (2 MiB and 480 MiB): past the caches by pages 1.4 at 64 MiB in all,
-//     1.7 from 128 MiB on, of which pages are 1.2 to 1.35 at 512 MiB; 0.4 at 32 MiB where the
-//     output is in a cache, changed. Asking for the output is 1.05 to 1.1 from 96 KiB to 2 MiB, in
-//     the first cache 0.65, and 1.0 beyond the second.
-//   AMD, family 25, model 1 (32 MiB): past the caches 1.25 to 1.5 from 32 MiB on, of which asking
-//     for inputs is 1.0 to 1.2; within the caches asking for both 1.1 with 16-bit floats, else 1.0.
-//   AMD, family 25, model 17 (32 MiB): past the caches 1.5 to 1.7 from 32 MiB on; asking for the
-//     output 0.7 to 0.85, also within the caches.
-// Another processor has the ways of its vendor's latest row, since streaming moves two thirds of
-// the bytes on each of them.
-KERNKIT_COLD Ways ways_of(const Processor& processor) noexcept {
+//   Intel, family 6, model 85 (Cascade Lake, 36 MiB): beyond the caches prefetching the output
+//     gains, 1.1 times the best copy without it; non-temporal stores 0.7 at 32 MiB in all, 0.8 at
+//     1 GiB, since a core has too few of these stores in flight.
+//   Intel, family 6, model 167 (2 MiB and 480 MiB): interleaved non-temporal stores 1.4 at 64 MiB
+//     in all, 1.7 from 128 MiB on, of which interleaving is 1.2 to 1.35 at 512 MiB; 0.4 at 32 MiB
+//     with the output modified in a cache. Prefetching the output is 1.05 to 1.1 from 96 KiB to
+//     2 MiB, 0.65 in the first cache, and 1.0 beyond the second.
+//   AMD, family 25, model 1 (32 MiB): non-temporal stores 1.25 to 1.5 from 32 MiB on, of which
+//     prefetching inputs is 1.0 to 1.2; within the caches prefetching both 1.1 with 16-bit floats,
+//     else 1.0.
+//   AMD, family 25, model 17 (32 MiB): non-temporal stores 1.5 to 1.7 from 32 MiB on;
+//     prefetching the output 0.7 to 0.85, also within the caches.
+// Another processor takes the hints of its vendor's latest row: non-temporal stores move two thirds
+// of the bytes on every processor.
+KERNKIT_COLD MemoryHints memory_hints_of(const Processor& processor) noexcept {
   constexpr unsigned kAny = ~0u;
-  constexpr unsigned kAskForBoth = kAskForInputs | kAskForOutput;
+  constexpr unsigned kPrefetchBoth = kPrefetchInputs | kPrefetchOutput;
   const struct {
     Processor processor;
-    Ways ways;
+    MemoryHints hints;
   } known[] = {
-      {{Processor::kIntel, 6, 85}, {kAskForBoth, kAskForBoth, 2}},
+      {{Processor::kIntel, 6, 85}, {kPrefetchBoth, kPrefetchBoth, 2}},
       {{Processor::kIntel, kAny, kAny},
-       {kAskForOutput | kHalfWidth, kAskForInputs | kPastCaches | kByPages, 1}},
-      {{Processor::kAmd, 25, 1}, {kAskForBoth, kAskForInputs | kPastCaches, 2}},
-      {{Processor::kAmd, kAny, kAny}, {0, kPastCaches, 2}},
+       {kPrefetchOutput | kHalfWidth, kPrefetchInputs | kNonTemporal | kInterleavePages, 1}},
+      {{Processor::kAmd, 25, 1}, {kPrefetchBoth, kPrefetchInputs | kNonTemporal, 2}},
+      {{Processor::kAmd, kAny, kAny}, {0, kNonTemporal, 2}},
   };
   for (const auto& row : known) {
     const Processor& of = row.processor;
     if (of.vendor == processor.vendor && (of.family == kAny || of.family == processor.family) &&
         (of.model == kAny || of.model == processor.model)) {
-      return row.ways;
+      return row.hints;
     }
   }
   return {0, 0, 2};
@@ -128,14 +129,15 @@ KERNKIT_COLD size_t cache_bytes(int level, size_t otherwise) noexcept {
   return number << (*unit == 'K' ? 10 : *unit == 'M' ? 20 : 0);
 }
 
-// A thread that sleeps needs some 50 us to come. Two threads on Cascade Lake: 1.0 times as fast at
+// A sleeping thread needs about 50 us to start. Two threads on Cascade Lake: 1.0 times as fast at
 // 1 MiB in all, 1.5 at 2 MiB, 1.7 at 8 MiB, 1.9 at 32 MiB and more; with another program on one of
 // the two processors 0.8, 0.94, 0.98 and 1.0.
 inline constexpr size_t kThreadingBytes = size_t{4} << 20;
 
-// An AMD processor shares its third cache with few others. An Intel server's is that of all its
-// processors, and of the virtual machines on them: on model 167, which reports 480 MiB, the plain
-// loop is at 0.7 of the best copy from 40 to 64 MiB in all, and at 0.55 to 0.65 beyond.
+// An AMD processor shares its third cache with few others. An Intel server shares
+// it among all processors, and among the virtual machines on them: on model 167, which reports 480
+// MiB, the plain loop is at 0.7 of the best copy from 40 to 64 MiB in all, and at 0.55 to 0.65
+// beyond.
 KERNKIT_COLD size_t streaming_bytes_of(const Processor& processor, size_t third_cache) noexcept {
   constexpr size_t kMostOfIntel = size_t{64} << 20;
   const bool limited = processor.vendor == Processor::kIntel && third_cache > kMostOfIntel;
@@ -144,13 +146,13 @@ KERNKIT_COLD size_t streaming_bytes_of(const Processor& processor, size_t third_
 
 KERNKIT_COLD Machine find_machine() noexcept {
   const Processor processor = this_processor();
-  const Ways ways = ways_of(processor);
-  // Twice the first cache: up to that, part of the arrays is there.
+  const MemoryHints hints = memory_hints_of(processor);
+  // Up to twice the first cache, part of the arrays is in that cache.
   const size_t first_cache = cache_bytes(1, size_t{32} << 10);
   return {wanted_instruction_set(),
-          ways.asking,
-          ways.streaming,
-          ways.asking_level == 1 ? 2 * first_cache : cache_bytes(2, size_t{1} << 20),
+          hints.prefetching,
+          hints.streaming,
+          hints.prefetching_level == 1 ? 2 * first_cache : cache_bytes(2, size_t{1} << 20),
           streaming_bytes_of(processor, cache_bytes(3, size_t{32} << 20)),
           kThreadingBytes};
 }

@@ -28,7 +28,8 @@ namespace detail {
 inline constexpr int kDefaultThreads = 8;  // more of them seldom make memory faster
 inline constexpr int kMaxThreads = 256;
 
-// What its threads do now. Lives on the stack of the caller, who waits for those that began.
+// The loop that the pool's threads run now, on the stack of the caller, which waits for active
+// threads.
 struct Job {
   Piece piece;
   const void* context;
@@ -37,16 +38,17 @@ struct Job {
   fenv_t environment;  // the caller's: rounding, and whether subnormal numbers are flushed
 };
 
-// Never freed, since its threads never end. A forked process has no threads and makes its own.
+// Never freed, since its threads never end. A forked process has no threads and creates its own
+// pool.
 struct Pool {
   pid_t process;
-  int callers = 0;  // atomic: threads that are in a loop. Only who finds none has the others help
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of all below
-  pthread_cond_t came = PTHREAD_COND_INITIALIZER;     // a job
-  pthread_cond_t left = PTHREAD_COND_INITIALIZER;     // the last helper
+  int callers = 0;  // atomic: threads in a loop. Only the first caller gets helpers
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards the members below
+  pthread_cond_t came = PTHREAD_COND_INITIALIZER;     // signalled for a new job
+  pthread_cond_t left = PTHREAD_COND_INITIALIZER;     // signalled when the last helper leaves
   Job* job = nullptr;
-  int seats = 0, helping = 0;  // atomic: threads the job has room for, and those that are at it
-  int helpers = 0;             // made, or failed to be made: nobody tries again
+  int seats = 0, helping = 0;  // atomic: free places of the job, active helpers
+  int helpers = 0;             // created, or failed to be created, which is not retried
 };
 
 KERNKIT_COLD int number_from(const char* variable) noexcept {
@@ -75,8 +77,8 @@ KERNKIT_COLD int& chosen_threads() noexcept {
   return chosen;
 }
 
-// A thread of ours sleeps in this library's code, so that must stay, also where the library was not
-// linked with -z nodelete.
+// Helpers sleep in this library's code, so the library must stay loaded, even if it was linked
+// without -z nodelete.
 KERNKIT_COLD bool keep_library() noexcept {
 #if defined(__GLIBC__)
   Dl_info info;
@@ -92,7 +94,7 @@ KERNKIT_COLD bool keep_library() noexcept {
 
 KERNKIT_COLD void work_on(Job& job, const Pool& pool, bool is_caller) noexcept {
   for (;;) {
-    // Another caller has work of its own for the processors: helpers make room.
+    // Another caller needs the processors: helpers return.
     if (!is_caller && __atomic_load_n(&pool.callers, __ATOMIC_RELAXED) > 1) return;
     const int64_t index = __atomic_fetch_add(&job.next, 1, __ATOMIC_RELAXED);
     if (index >= job.pieces) return;
@@ -100,7 +102,8 @@ KERNKIT_COLD void work_on(Job& job, const Pool& pool, bool is_caller) noexcept {
   }
 }
 
-// Lets the mutex go some 100 us for a number to be 0, or not: who sleeps needs longer to come.
+// Unlocks the mutex and spins for about 100 us until `number` is 0, or with `any` until it is not
+// 0: a sleeping thread takes longer to wake up.
 KERNKIT_COLD void stay_awake(Pool& pool, const int& number, bool any) noexcept {
   pthread_mutex_unlock(&pool.mutex);
   for (int i = 0; i < 4000 && (__atomic_load_n(&number, __ATOMIC_RELAXED) != 0) != any; ++i) {
@@ -131,12 +134,12 @@ KERNKIT_COLD void* help(void* pool_of_all) noexcept {
   }
 }
 
-// With the pool's mutex.
+// Requires the pool's mutex.
 KERNKIT_COLD void make_helpers(Pool& pool, int wanted) noexcept {
   if (pool.helpers >= wanted) return;
   if (!keep_library()) pool.helpers = kMaxThreads;
-  // Signals are for the program's own threads, but for those that an instruction raises where it
-  // stands: blocked, they would end the process without a call of its handler, or a sanitizer's.
+  // The program's own threads handle signals. Synchronous signals stay unblocked: a blocked one
+  // would end the process without a call of its handler or a sanitizer's.
   sigset_t blocked, before;
   sigfillset(&blocked);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {

@@ -51,7 +51,7 @@ KERNKIT_COLD void run_rows(const RowLoops& loops, const void* body, int64_t n, i
   const RowLoops::Loop loop = best_row_loop(loops);
   if (n <= 0) return;
   const Machine& here = machine();
-  const bool streaming = bytes >= here.streaming_bytes && (here.streaming & kPastCaches) != 0;
+  const bool streaming = bytes >= here.streaming_bytes && (here.streaming & kNonTemporal) != 0;
   int bits = RowStreams::kUnknown;
   int* const streams = streaming ? &bits : nullptr;
   RowFailure failure;

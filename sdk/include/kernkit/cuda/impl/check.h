@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a CUDA error says.
+// Messages of CUDA errors.
 #pragma once
 
 #include "kernkit/cuda/check.h"
@@ -7,8 +7,8 @@
 namespace kernkit::cuda {
 namespace detail {
 
-// Errors of a kernel that ran, reported by whatever call comes next. Source: driver_types.h, which
-// says of each that further work returns the same.
+// Errors of a kernel that ran, reported by a later call. Source: driver_types.h, which documents
+// that further work returns the same error.
 KERNKIT_COLD bool is_asynchronous(cudaError_t error) {
   switch (static_cast<int>(error)) {
     case 214:  // cudaErrorECCUncorrectable

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a device is asked for its properties.
+// Queries of a device's properties.
 #pragma once
 
 #include "kernkit/cuda/device_properties.h"

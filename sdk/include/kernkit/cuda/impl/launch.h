@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch says when it is refused or fails.
+// Messages of launches that are rejected or fail.
 #pragma once
 
 #include <cxxabi.h>
@@ -22,7 +22,8 @@ KERNKIT_COLD void throw_other_device(const DLTensor* x, const char* name, const 
                             << first->device << ")";
 }
 
-/// The kernel's name as in C++, without return type and parameters; "kernel" when nobody knows.
+/// The kernel's name as in C++, without return type and parameters; "kernel" if the name is
+/// unknown.
 KERNKIT_COLD void append_kernel(Message& text, const void* kernel) {
   const char* mangled = nullptr;
 #if CUDART_VERSION >= 12030

@@ -39,7 +39,7 @@ inline FindHost hand_over_host(void* library) {
       throw Error(text.substr(0, colon).c_str(), text.substr(colon + 2).c_str());
     }
   }
-  KERNKIT_THROW(RuntimeError) << name << "() failed and did not say why";
+  KERNKIT_THROW(RuntimeError) << name << "() failed without an error message";
 }
 
 /// The arguments as the library may have them: what the runtime made is made anew where tvm_ffi has
@@ -72,7 +72,7 @@ class AdaptedArguments {
   std::vector<Any> owned_;
 };
 
-/// The string behind `"key":"` of a JSON object, or "".
+/// The string value of `key` in a JSON object, or "".
 inline std::string json_string(const std::string& json, const std::string& key) {
   std::string value;
   size_t i = json.find("\"" + key + "\":\"");

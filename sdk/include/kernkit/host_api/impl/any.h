@@ -56,8 +56,7 @@ KERNKIT_COLD bool is_sound(const KernkitAny& any) {
   }
 }
 
-/// Characters or bytes, by their three types: within the KernkitAny, in an object, or behind a
-/// pointer.
+/// Characters or bytes of the three types: within the KernkitAny, in an object, or at a pointer.
 template <int32_t kSmall, int32_t kObject, int32_t kPointer>
 inline bool read_held(const KernkitAny& any, KernkitByteArray* out) {
   if (any.type_index == kSmall) {  // in place: not in a copy
@@ -82,7 +81,7 @@ KERNKIT_COLD bool read_text(const KernkitAny& any, KernkitByteArray* out) {
   return read_held<kKernkitSmallStr, kKernkitStr, kKernkitRawStr>(any, out);
 }
 
-/// What stands behind a type index that is_sound() looks at.
+/// The type's name, for the type indices that is_sound() checks.
 KERNKIT_COLD const char* name_of_type(int32_t type_index) {
   switch (type_index) {
     case kKernkitDLTensorPtr: return "DLTensor*";

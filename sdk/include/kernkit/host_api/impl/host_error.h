@@ -24,7 +24,7 @@ KERNKIT_COLD Error error_of_object(const KernkitObject* object) {
 KERNKIT_COLD ObjectRef take_raised(const char* what) {
   void* raised = nullptr;
   if (auto* take = host_api::error_move_from_raised.get()) take(&raised);
-  KERNKIT_CHECK(raised != nullptr, RuntimeError) << what << " failed and did not say why";
+  KERNKIT_CHECK(raised != nullptr, RuntimeError) << what << " failed without an error message";
   return ObjectRef::adopt(static_cast<KernkitObject*>(raised));
 }
 

@@ -40,7 +40,7 @@ inline bool reach(ShapeView sizes, const int64_t* strides, int64_t* low, int64_t
   return true;
 }
 
-/// Whether every byte has an address; on a device that has handles, a place behind the handle.
+/// True if every byte has an address, or on a device with handles an offset to the handle.
 inline bool is_addressable(const DLTensor& x, ShapeView sizes, bool dense, int64_t numel) {
   int64_t low = 0;
   int64_t high = numel;
@@ -54,7 +54,7 @@ inline bool is_addressable(const DLTensor& x, ShapeView sizes, bool dense, int64
   }
   uint64_t first = is_address(x.device) ? reinterpret_cast<uintptr_t>(x.data) : 0;
   uint64_t end = 0;
-  // Half of a packed element is reached through the byte it lies in.
+  // Packed elements are addressed by the byte that contains them.
   const uint64_t below = (uint64_t{0} - static_cast<uint64_t>(low) + 7) / 8;
   return !__builtin_add_overflow(first, x.byte_offset, &first) && below <= first &&
          !__builtin_add_overflow(first, static_cast<uint64_t>(high) / 8, &end);

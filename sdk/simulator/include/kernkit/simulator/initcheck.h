@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// InitCheck: use of uninitialised bits in kernels that nvcc compiled. See docs/counters.md.
+// InitCheck: use of uninitialised bits in kernels that nvcc compiled. See docs/tools.md.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RaceCheck: races of kernels that nvcc compiled, and of copies. See docs/counters.md.
+// RaceCheck: races of kernels that nvcc compiled, and of copies. See docs/tools.md.
 #pragma once
 
 #include <cstdint>

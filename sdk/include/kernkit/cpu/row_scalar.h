@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes over a row element by element, with the bits of the vectorised ones and little code: for
-// what can be neither kept nor hurried.
+// Scalar passes over a row, with the bits of the vectorised passes and little code: for rows
+// without scratch.
 #pragma once
 
 #include <type_traits>
@@ -13,9 +13,9 @@ namespace kernkit::cpu::detail {
 template <class Op, class... In>
 using result_of = std::decay_t<std::invoke_result_t<const Op&, compute_t<In>...>>;
 
-/// Blocks come in the order of Row's: the last one first, if it is not whole.
+/// Adds blocks in the order of Row: first the last block if it is partial.
 template <template <class> class Reduction, class Op, class... In>
-KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL auto reduce_singly(const Op& op, int64_t d,
+KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL auto reduce_scalar(const Op& op, int64_t d,
                                                                            const In*... in) {
   using R = result_of<Op, In...>;
   Reduction<R> lanes;
@@ -34,7 +34,7 @@ KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL auto reduce_singly(const
 }
 
 template <class Op, class Out, class... In>
-KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL void map_singly(const Op& op, int64_t d,
+KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL void map_scalar(const Op& op, int64_t d,
                                                                         Out* out, const In*... in) {
   for (int64_t i = 0; i < d; ++i) {
     out[i] = Out(static_cast<compute_t<Out>>(op(compute_t<In>(in[i])...)));

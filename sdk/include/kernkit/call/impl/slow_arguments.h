@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rare argument stands for.
+// Conversion of slow arguments, and the second call of the op.
 #pragma once
 
-#include "kernkit/call/call_again.h"
+#include "kernkit/call/slow_arguments.h"
 #include "kernkit/host_api/raise.h"
 #include "kernkit/schema/schema.h"
 
 namespace kernkit::detail {
 
-KERNKIT_COLD int call_again(KernkitFunction self, const char* op, const char* name,
-                            const KernkitAny* args, int32_t num_args, size_t i, KernkitAny* result,
-                            Where where) noexcept {
+KERNKIT_COLD int call_converted(KernkitFunction self, const char* op, const char* name,
+                                const KernkitAny* args, int32_t num_args, size_t i,
+                                KernkitAny* result, Where where) noexcept {
   try {
     KernkitAny changed[schema::kMaxParams];
     memcpy(changed, args, static_cast<size_t>(num_args) * sizeof(KernkitAny));
@@ -19,7 +19,7 @@ KERNKIT_COLD int call_again(KernkitFunction self, const char* op, const char* na
       changed[i].v.f64 = read_big_int(args[i], name);
     } else {
       changed[i] = referent(args[i]);
-      // What was moved away stands for nothing else.
+      // The object was moved out of its slot already.
       if (changed[i].type_index == args[i].type_index) throw_argument_type(name, "Tensor", args[i]);
     }
     return self(nullptr, changed, num_args, result);

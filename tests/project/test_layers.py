@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folders of kernkit/ are floors, and the pages that list them are right."""
+"""The folders of kernkit/ are layers, and the pages that list them are right."""
 
 import re
 
@@ -16,29 +16,29 @@ def headers(root):
 
 
 @pytest.fixture(scope="module")
-def floors(root):
+def layers(root):
     """The folders in the order of CONTRIBUTING's table, the lowest first."""
     return re.findall(r"^\| `(\w+)/` \|", (root / "CONTRIBUTING.md").read_text(), re.MULTILINE)
 
 
-def floor_of(header):
-    """None for the root, which is of no floor."""
+def layer_of(header):
+    """None for the root, which is in no layer."""
     folder, slash, _ = header.partition("/")
     return folder if slash and folder != "impl" else None
 
 
-def steps_up(headers, floors):
+def steps_up(headers, layers):
     """Each include by which a header of a folder reaches one of a folder above it, through the root as well."""
     found = []
     for header in sorted(headers):
-        if floor_of(header) is None:
+        if layer_of(header) is None:
             continue
         reached, below = {header}, [header]
         while below:
             here = below.pop()
             for included in headers[here]:
-                floor = floor_of(included)
-                if floor and floors.index(floor) > floors.index(floor_of(header)):
+                layer = layer_of(included)
+                if layer and layers.index(layer) > layers.index(layer_of(header)):
                     found.append(f"{header}: {here} includes {included}")
                 elif included not in reached:
                     reached.add(included)
@@ -46,8 +46,8 @@ def steps_up(headers, floors):
     return found
 
 
-def test_no_folder_reaches_one_above_it(headers, floors):
-    assert steps_up(headers, floors) == []
+def test_no_folder_reaches_one_above_it(headers, layers):
+    assert steps_up(headers, layers) == []
 
 
 @pytest.mark.parametrize(
@@ -59,17 +59,17 @@ def test_no_folder_reaches_one_above_it(headers, floors):
         ("impl/tensor.h", "cuda/stream.h", "schema/parser.h"),
     ],
 )
-def test_a_step_up_is_found(headers, floors, header, included, sentence):
+def test_a_step_up_is_found(headers, layers, header, included, sentence):
     planted = {**headers, header: [*headers[header], included]}
-    found = steps_up(planted, floors)
+    found = steps_up(planted, layers)
     if sentence == "schema/parser.h":  # which reaches no tensor
         assert found and not any(line.startswith(sentence) for line in found)
     else:
         assert sentence in found
 
 
-def test_contributing_lists_the_folders(headers, floors):
-    assert sorted(floors) == sorted({floor_of(header) for header in headers} - {None})
+def test_contributing_lists_the_folders(headers, layers):
+    assert sorted(layers) == sorted({layer_of(header) for header in headers} - {None})
 
 
 def test_the_page_of_headers_names_each_of_the_root(root, headers):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refusal: the sentences of KERNKIT_EXPECT.
+// ExpectFailure: the errors of KERNKIT_EXPECT.
 #pragma once
 
 #include <initializer_list>
@@ -16,7 +16,7 @@ struct WantedDim {
 };
 
 /// A tensor that failed a check. Each function throws the Error for one check.
-struct Refusal {
+struct ExpectFailure {
   const DLTensor* tensor;
   const char* name;
   Where where;
@@ -25,22 +25,22 @@ struct Refusal {
 
   [[noreturn, gnu::cold]] void dtype(DLDataType wanted) const;
   [[noreturn, gnu::cold]] void rank(int32_t wanted) const;
-  /// Of the shape, or of the strides.
+  /// The shape differs from `wanted`, or with `strides` the strides do.
   [[noreturn, gnu::cold]] void dims(bool strides, std::initializer_list<WantedDim> wanted) const;
   [[noreturn, gnu::cold]] void aligned(size_t bytes) const;
   [[noreturn, gnu::cold]] void numel(int64_t most) const;
   [[noreturn, gnu::cold]] void device(const char* wanted) const;
-  [[noreturn, gnu::cold]] void layout(const char* what) const;  // shape and strides behind it
+  [[noreturn, gnu::cold]] void layout(const char* what) const;  // followed by shape and strides
   [[noreturn, gnu::cold]] void overlap(TensorView other, const char* how) const;
 
   [[noreturn, gnu::cold]] void fail(const char* kind, Message& text) const;
   Message& text() const { return *new Message << name; }
-  enum Member { kDType, kDevice, kShape, kFirst };  // kFirst: of the others, the first that differs
+  enum Member { kDType, kDevice, kShape, kFirst };  // kFirst: the first that differs
   [[noreturn, gnu::cold]] void differs(TensorView other, Member member) const;
 };
 
 }  // namespace kernkit::detail
 
 #if !defined(KERNKIT_COMPILED)
-#include "kernkit/checks/impl/refusal.h"
+#include "kernkit/checks/impl/expect_failure.h"
 #endif

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentences of KERNKIT_EXPECT.
+// The messages of KERNKIT_EXPECT.
 #pragma once
 
-#include "kernkit/checks/refusal.h"
+#include "kernkit/checks/expect_failure.h"
 #include "kernkit/memory/overlap.h"
 
 namespace kernkit::detail {
 
-KERNKIT_COLD void Refusal::fail(const char* kind, Message& text) const {
+KERNKIT_COLD void ExpectFailure::fail(const char* kind, Message& text) const {
   throw Error(kind, &text, where);
 }
 
-KERNKIT_COLD void Refusal::dtype(DLDataType wanted) const {
+KERNKIT_COLD void ExpectFailure::dtype(DLDataType wanted) const {
   fail(kind::TypeError,
        text() << ": dtype " << x().dtype() << " is not supported; expected " << wanted);
 }
 
-KERNKIT_COLD void Refusal::rank(int32_t wanted) const {
+KERNKIT_COLD void ExpectFailure::rank(int32_t wanted) const {
   fail(kind::ValueError, text() << ": shape " << x().sizes() << " has rank " << x().ndim()
                                 << "; expected rank " << wanted);
 }
 
 // "x: shape [4] does not match [n] with n = 5 (bound by y)"
-KERNKIT_COLD void Refusal::dims(bool strides, std::initializer_list<WantedDim> wanted) const {
+KERNKIT_COLD void ExpectFailure::dims(bool strides, std::initializer_list<WantedDim> wanted) const {
   Message& text = this->text() << (strides ? ": strides " : ": shape ");
   strides ? text << x().strides() : text << x().sizes();
   text << " does not match [";
@@ -36,11 +36,11 @@ KERNKIT_COLD void Refusal::dims(bool strides, std::initializer_list<WantedDim> w
   text << "]";
   separator = " with ";
   for (const WantedDim& entry : wanted) {
-    bool said = entry.dim == nullptr || !entry.dim->is_bound();
+    bool is_printed = entry.dim == nullptr || !entry.dim->is_bound();
     for (const WantedDim* before = wanted.begin(); before != &entry; ++before) {
-      said |= before->dim == entry.dim;
+      is_printed |= before->dim == entry.dim;
     }
-    if (said) continue;
+    if (is_printed) continue;
     text << separator << entry.dim->name() << " = " << entry.dim->value();
     const char* by = entry.dim->bound_by();
     if (strcmp(by, name) != 0) text << " (bound by " << by << ")";
@@ -49,22 +49,22 @@ KERNKIT_COLD void Refusal::dims(bool strides, std::initializer_list<WantedDim> w
   fail(kind::ValueError, text);
 }
 
-KERNKIT_COLD void Refusal::layout(const char* what) const {
+KERNKIT_COLD void ExpectFailure::layout(const char* what) const {
   fail(kind::ValueError,
        text() << ": " << what << "; shape " << x().sizes() << " has strides " << x().strides());
 }
 
-KERNKIT_COLD void Refusal::aligned(size_t bytes) const {
+KERNKIT_COLD void ExpectFailure::aligned(size_t bytes) const {
   fail(kind::ValueError,
        text() << ": address " << x().data_ptr() << " is not aligned to " << bytes << " bytes");
 }
 
-KERNKIT_COLD void Refusal::numel(int64_t n) const {
+KERNKIT_COLD void ExpectFailure::numel(int64_t n) const {
   fail(kind::ValueError, text() << ": shape " << x().sizes() << " has " << x().numel()
                                 << " elements; at most " << n << " are supported");
 }
 
-KERNKIT_COLD void Refusal::device(const char* wanted) const {
+KERNKIT_COLD void ExpectFailure::device(const char* wanted) const {
   if (!kWithCuda && is_cuda(x().device()) && strcmp(wanted, "cpu") != 0) {
     fail(kind::RuntimeError, text() << ": is on " << x().device()
                                     << ", but this library was built without CUDA; rebuild it "
@@ -74,31 +74,32 @@ KERNKIT_COLD void Refusal::device(const char* wanted) const {
        text() << ": device " << x().device() << " is not supported; expected " << wanted);
 }
 
-KERNKIT_COLD void Refusal::differs(TensorView other, Member member) const {
+KERNKIT_COLD void ExpectFailure::differs(TensorView other, Member member) const {
   const bool one_dtype = x().dtype() == other.dtype(), one_device = x().device() == other.device();
   if (member == kFirst) member = !one_dtype ? kDType : !one_device ? kDevice : kShape;
   Message& text = this->text();
-  const auto tell = [&](const char* before, TensorView t, const char* after) {
+  const auto print = [&](const char* before, TensorView t, const char* after) {
     member == kDType    ? text << before << t.dtype() << after
     : member == kDevice ? text << before << t.device() << after
                         : text << before << t.sizes() << after;
   };
   const char* const names[] = {": dtype ", ": device ", ": shape "};
-  tell(names[member], x(), " does not match ");
+  print(names[member], x(), " does not match ");
   text << name_or(other, "the other tensor");
-  tell(" (", other, ")");
-  // Not by fail(): each function on its way takes an exception some 0.2 us.
+  print(" (", other, ")");
+  // Throws here, not in fail(): each frame that an exception unwinds takes about 0.2 us.
   throw Error(member == kDType ? kind::TypeError : kind::ValueError, &text, where);
 }
 
-KERNKIT_COLD void Refusal::overlap(TensorView other, const char* how) const {
-  // Of tensors without memory, or whose elements cannot be counted, nothing is known.
+KERNKIT_COLD void ExpectFailure::overlap(TensorView other, const char* how) const {
+  // numel() and data_ptr() throw for a tensor whose elements cannot be counted or that has no
+  // memory.
   for (const TensorView& t : {x(), other})
     if (t.numel() != 0) (void)t.data_ptr();
   if (may_overlap_itself(tensor)) layout("elements may share memory");
-  const bool surely = x().is_contiguous() && other.is_contiguous();
+  const bool is_certain = x().is_contiguous() && other.is_contiguous();
   fail(kind::ValueError,
-       text() << (surely ? ": " : ": may ") << how << (surely ? "overlaps " : "overlap ")
+       text() << (is_certain ? ": " : ": may ") << how << (is_certain ? "overlaps " : "overlap ")
               << name_or(other, "the other tensor") << " in memory (" << x() << " at "
               << x().data_ptr() << ", " << other << " at " << other.data_ptr() << ")");
 }
