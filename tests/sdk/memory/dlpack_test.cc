@@ -140,8 +140,8 @@ TEST_F(DLPack, ReadOnlyIsNotWritten) {
   EXPECT_EQ(error_of([&] { tensor.data_ptr(); }), text);
   EXPECT_EQ(error_of([&] { tensor.data<float>(); }), text);
   EXPECT_EQ(error_of([&] { tensor.ToDLPack(); }),
-            "ValueError: tensor: is read-only, which DLPack before 1.0 cannot say; "
-            "ToDLPackVersioned() does");
+            "ValueError: tensor: is read-only, which DLPack before 1.0 cannot express; "
+            "use ToDLPackVersioned()");
   EXPECT_EQ(tensor.const_data_ptr(), x.begin());
   EXPECT_EQ(tensor.data<const float>()[5], 4.0f);
   EXPECT_EQ(tensor.read_only_view().numel(), 6);
