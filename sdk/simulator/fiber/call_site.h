@@ -5,10 +5,10 @@
 
 namespace kernkit::simulator {
 
-/// Where a kernel is: a line, and the addresses of its calls in the object code.
+/// A position in a kernel: a line, and the return addresses of the active calls.
 class CallSite {
  public:
-  /// Of the caller, in a kernel whose caller has the frame `outermost` on this stack.
+  /// The call site of the caller. `outermost`: the frame of the kernel's caller on this stack.
   CallSite(int line, const void* outermost);
 
   bool operator==(const CallSite& other) const { return compare(other) == 0; }

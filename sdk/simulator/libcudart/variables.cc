@@ -28,7 +28,7 @@ cudaError_t find(const void* symbol, Place* place) {
   return cudaSuccess;
 }
 
-// Of the bytes from `offset` on.
+// Finds `size` bytes of a variable, from `offset` on.
 cudaError_t find(const void* symbol, size_t offset, size_t size, bool is_valid_kind, Place* place) {
   const cudaError_t error = find(symbol, place);
   if (error != cudaSuccess) return error;

@@ -6,7 +6,7 @@
 
 namespace kernkit::simulator {
 
-/// Of a variable such as KERNKIT_SEED, decimal or 0x...; `otherwise` where it is not set.
+/// The value of a variable such as KERNKIT_SEED, decimal or 0x...; `otherwise` if unset.
 inline unsigned number_of(const char* variable, unsigned otherwise) {
   const char* text = std::getenv(variable);
   return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 0)) : otherwise;

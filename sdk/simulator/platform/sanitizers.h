@@ -118,7 +118,7 @@ struct RaceContext {
 };
 #endif
 
-/// Of `capacity` bytes, only the first `size` may be touched.
+/// Makes the first `size` of `capacity` bytes accessible, and poisons the following bytes.
 inline void limit_allocation(void* memory, size_t size, size_t capacity) {
   unpoison_memory(memory, size);
   poison_memory(static_cast<char*>(memory) + size, capacity - size);

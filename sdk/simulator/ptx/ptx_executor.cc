@@ -31,24 +31,24 @@ struct Loaded {
   unsigned long generation = 0;
 };
 
-// Of each fat binary, device and compute capability; never destroyed, as the runtime's state.
+// By fat binary, device and compute capability. Never destroyed, like the runtime's state.
 std::map<std::tuple<const void*, int, int>, Loaded>& all_loaded() {
   static auto& all = *new std::map<std::tuple<const void*, int, int>, Loaded>;
   return all;
 }
 
-// By the addresses that the host's code names them by.
+// Variables by the addresses that the host uses for them.
 std::map<const void*, VariableInfo>& all_variables() {
   static auto& all = *new std::map<const void*, VariableInfo>;
   return all;
 }
-// Of each module the memory of its managed variables.
+// The memory of each module's managed variables.
 std::map<void**, std::map<std::string, void*>>& all_managed() {
   static auto& all = *new std::map<void**, std::map<std::string, void*>>;
   return all;
 }
 
-// The generation of each fat binary's managed variables, which its first device sets.
+// The generation in which a fat binary's managed variables were initialised, by its first device.
 unsigned long& managed_generation(const void* fat_binary) {
   static auto& all = *new std::map<const void*, unsigned long>;
   return all[fat_binary];

@@ -75,13 +75,13 @@ bool is_joined(const Capture& capture);
 
 // What cannot be done beside a capture invalidates it. Each says whether there is such a capture.
 
-/// Of calls that CUDA names potentially unsafe, in this thread.
+/// Whether a capture forbids potentially unsafe calls in this thread; invalidates that capture.
 bool refuse_unsafe_call();
-/// Of using the legacy stream, which waits for blocking streams and they for it.
+/// Whether a capture of a blocking stream forbids the legacy stream; invalidates that capture.
 bool refuse_legacy_stream(int device);
 /// The same, invalidating none.
 bool legacy_stream_is_unusable(int device);
-/// Of waiting for all of a device.
+/// Whether a capture forbids waiting for the device; invalidates that capture.
 bool refuse_device(int device);
 
 /// The nodes of a graph, those of graphs within it among them, in an order that keeps `after`.

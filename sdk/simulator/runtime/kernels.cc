@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of kernels.
+// Kernels: their descriptions, attributes and occupancy.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ cudaError_t refuse_launch_by_address(const void* kernel) {
 
 namespace {
 
-// Of a kernel that was given by its address alone, how to call it may become known later.
+// A kernel that is named by its address alone may be described later.
 template <class Work>
 cudaError_t call_of_kernel(const char* function, const void* kernel, const Work& work) {
   return call(function, Reach::kDevice, [&] {

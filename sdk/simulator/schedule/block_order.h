@@ -8,10 +8,9 @@ namespace kernkit::simulator {
 
 class BlockOrder {
  public:
-  /// Of `count` blocks all run, or `sample` of them: in groups at the start, at the end, and at
-  /// every eighth between.
+  /// All of `count` blocks run, or `sample` of them: groups at the start, the end and each eighth.
   BlockOrder(uint64_t count, uint64_t sample);
-  /// In another order than theirs.
+  /// Sets an order other than ascending.
   void mix(uint64_t first, uint64_t stride);
 
   uint64_t runs() const { return runs_; }

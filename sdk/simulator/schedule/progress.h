@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress: whether the running kernel goes on. The threads of a process that run kernels do so one
-// at a time.
+// Progress of the running kernel. The threads of a process run kernels one at a time.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 
 namespace kernkit::simulator {
 
-/// Counts what brings a kernel nearer to its end; another OS thread may read it.
+/// A counter of steps towards the end of a kernel; another OS thread may read the counter.
 class Progress {
  public:
   void add() {
@@ -21,16 +20,16 @@ class Progress {
  private:
   std::atomic<uint64_t> count_{0};
 };
-/// CUDA threads that began, or ended.
+/// CUDA threads that started or ended.
 inline Progress threads_passed;
-/// Lanes or threads that met, atomics that changed memory.
+/// Synchronisations of lanes or threads, and atomics that changed memory.
 inline Progress steps_passed;
 
-/// Threads that go on may do so in a circle: they have so many times as long to end.
+/// Threads that keep running may be in an endless loop: the limit is this many times as long.
 inline constexpr double kCircles = 15;
 
-/// For how long a count has stood still, as who asks often sees it. Of the time between two
-/// questions no more than `most` counts: a process that was stopped meanwhile could not go on.
+/// How long a counter has not changed, for a caller that queries often. At most `most` seconds
+/// count between two queries, because the process may have been stopped in between.
 class StallTimer {
  public:
   explicit StallTimer(double most) : most_(most) {}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedule: which blocks of a launch start when, and whether it goes on. Both ways to execute
-// kernels have it.
+// Schedule: the order in which blocks of a launch start, and stall detection, for both executors.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,24 +16,24 @@ namespace kernkit::simulator {
 struct Settings {
   unsigned seed = 0;            // 0: blocks and threads start in their order
   unsigned char poison = 0xcd;  // fills new memory
-  double watchdog = 20;         // seconds in which a kernel may stand still
-  uint64_t sampled_grid = 0;    // of a grid of more blocks than that only some run; 0: all
-  unsigned sampled_blocks = 0;  // so many
+  double watchdog = 20;         // time without progress until a kernel is stopped [s]
+  uint64_t sampled_grid = 0;    // larger grids run in part [blocks]; 0: all run in full
+  unsigned sampled_blocks = 0;  // blocks of such a grid that run
   bool spreads = false;         // blocks of PTX, see CudaRuntime::set_seed()
 };
 
 /// Threads of a block, or blocks of a grid.
 inline uint64_t count(dim3 size) { return uint64_t{size.x} * size.y * size.z; }
-/// So many blocks of the grid run; 0: all.
+/// The number of blocks of the grid that run; 0: all.
 uint64_t sample(dim3 grid, const Settings& settings);
 /// "[7, 0, 0]"
 std::string index_text(uint3 index);
-/// Of the thread or block of this number, x first.
+/// The index of the thread or block with this number; x varies fastest.
 uint3 index_of(uint64_t number, dim3 size);
 
 class Schedule {
  public:
-  /// Says on the standard error when not all blocks run.
+  /// Reports on the standard error if only some blocks run.
   Schedule(const std::string& kernel, dim3 grid, const Settings& settings);
 
   /// A number from the seed, another one each time; 0 without a seed.
@@ -45,14 +44,13 @@ class Schedule {
   /// The index of the next block.
   uint3 take() { return index_of(order_.take(), grid_); }
 
-  // To be asked now and then.
-  /// "" or that its threads go on and do not end.
+  // Called from time to time.
+  /// "" or a sentence that threads keep running without ending.
   std::string livelock_report();
-  /// Whether for longer than the watchdog has patience nothing brought the kernel nearer to its
-  /// end.
+  /// Whether the kernel made no progress for longer than the watchdog allows.
   bool is_stalled();
 
-  /// A sentence about the launch, with the seed that shows it again.
+  /// The sentence with the seed that reproduces the launch.
   std::string with_seed(std::string sentence) const;
 
  private:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watchdog: ends the process when a kernel that asks for nothing does not go on, see progress.h.
+// Watchdog: ends the process if a kernel that calls nothing makes no progress, see progress.h.
 #pragma once
 
 #include <string>
 
 namespace kernkit::simulator {
 
-/// While it lives, a kernel of this name runs; one at a time in the process. Who can be asked to
-/// stop was told to before, after `seconds` in which the kernel did not go on.
+/// Lives while a kernel of this name runs, one at a time in the process. An executor stops a kernel
+/// that it can stop after `seconds` without progress, which is earlier.
 class Watchdog {
  public:
   Watchdog(const std::string& kernel, double seconds);

@@ -56,7 +56,7 @@ const void* described(void (*kernel)(Params...)) {
   describe_kernel(address, invoke, kSizes, sizeof...(Params));
   return address;
 }
-/// Of an address that was cast there is nothing to make known.
+/// An address that was cast has no arguments to describe.
 inline const void* described(const void* kernel) { return kernel; }
 
 }  // namespace kernkit::simulator

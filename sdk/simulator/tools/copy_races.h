@@ -24,7 +24,7 @@ class CallRaces {
  public:
   /// From here on each has one.
   static void keep();
-  /// Of what was there, nothing is known. The next keep() begins anew.
+  /// Forgets all accesses. The next keep() starts without any.
   static void forget();
 
   CallRaces(const CallOnStream& call, std::vector<RaceLedger*> ledgers);

@@ -17,7 +17,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// What a warp knows of those of other blocks: by block and warp, see key_of(), the time.
+/// The vector clock of a warp for warps of other blocks: the time by block and warp, see key_of().
 using Known = std::map<uint64_t, uint32_t>;
 inline uint64_t key_of(uint64_t block, unsigned warp) { return block << 5 | warp; }
 inline void hear(Known* to, const Known& from) {
@@ -33,7 +33,7 @@ struct AccessRecord {
   ThreadScope ordered;
 };
 
-/// Of a kernel, or of a call of the runtime, which has nothing but a name and work.
+/// A launch, or a call of the runtime, which has a name and work only.
 struct LaunchSeen {
   std::string kernel;
   std::shared_ptr<const InstrumentedKernel> instrumented;
@@ -53,10 +53,10 @@ struct LaunchSeen {
 /// What a call of the runtime does to memory, in place of an instruction's operation.
 enum CallAccess : uint32_t { kCallLoads, kCallStores, kCallFrees, kCallAllocates };
 
-/// Of a byte. A number is that of an instruction and of a lane; 0: nobody.
+/// The accesses to one byte. A number identifies an instruction and a lane; 0: no access.
 struct GlobalCell {
   uint32_t written = 0, first_read = 0, last_read = 0;
-  bool written_alike = false;  // by others too, who stored what was there
+  bool written_alike = false;  // other threads stored the value that was already there
 };
 
 class GlobalCells {
@@ -97,7 +97,7 @@ class GlobalCells {
   /// Nobody touched any.
   void forget();
 
-  // Of a race's sentence. A % in a verb stands for the bytes.
+  // Parts of a race's sentence. A % in a verb is replaced by the bytes.
   std::string does(const AccessRecord& one) const;  // "stores% (k.cu:5)"
   std::string did(const AccessRecord& one) const;   // "stored (k.cu:5)"
   std::string place_text(uint32_t seen) const;      // "block [0, 0, 0], thread [3, 0, 0]"

@@ -48,7 +48,7 @@ WrittenPiece Written::piece_around(uint64_t address) const {
   return {begin, found.end, found.words.get()};
 }
 
-// Of the C library: pages of a large one exist when they are touched.
+// From the C library, whose large blocks have pages only where they are touched.
 void Written::allocate(uint64_t address, uint64_t bytes) {
   auto* words = static_cast<uint64_t*>(std::calloc((bytes + 63) / 64, sizeof(uint64_t)));
   if (words == nullptr) return;

@@ -17,7 +17,7 @@ struct WrittenPiece {
   bool holds(uint64_t address, uint32_t bytes) const {
     return address >= begin && address < end && end - address >= bytes;
   }
-  /// Of up to 32 bytes that lie in one word of bits, those that nobody wrote.
+  /// The uninitialised bytes, one bit each, of up to 32 bytes within one word of bits.
   uint32_t undefined(uint64_t address, uint32_t bytes) const {
     if (bits == nullptr) return 0;
     const uint64_t at = address - begin;
@@ -39,7 +39,7 @@ class Written {
   void keep();
   /// The piece around an address, or between two of them.
   WrittenPiece piece_around(uint64_t address) const;
-  /// After a kernel that nobody instrumented: all is written.
+  /// After a kernel without instrumentation: everything counts as written.
   void forget() { pieces_.clear(); }
 
  private:

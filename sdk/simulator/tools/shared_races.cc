@@ -25,7 +25,7 @@ class SharedRaces::OfBlock : public BlockHooks {
     bool ordered = false;  // an atomic, or what is as good as one
   };
 
-  // Of a byte. More readers than one are in a list of its own.
+  // The accesses to one byte. Several readers are in a list of their own.
   struct Cell {
     Seen written, read;
     uint32_t same_writers = 0;  // warps that since wrote what was there
@@ -131,7 +131,7 @@ class SharedRaces::OfBlock : public BlockHooks {
     }
     return reported;
   }
-  // Of each warp the first lane that nothing orders with later ones, and the last.
+  // Keeps, for each warp, the first reader that is unordered with later readers, and the last.
   void add_reader(uint32_t readers, const Seen& now) {
     std::vector<Seen>& all = readers_[readers];
     Seen& first = all[now.warp];

@@ -17,7 +17,8 @@ void each_of(uint32_t lanes, const Visit& visit) {
   for (uint32_t left = lanes; left != 0; left &= left - 1) visit(__builtin_ctz(left));
 }
 
-/// Of 32 lanes, each with up to 64 bits, and the number of an origin; 0: nobody wrote the register.
+/// The undefined bits of 32 lanes, up to 64 each, and the number of their origin; 0: an
+/// uninitialised register.
 struct Undefined {
   uint64_t bits[32] = {};
   uint32_t origins[32] = {};
@@ -37,7 +38,7 @@ class UndefinedBits {
   uint32_t lanes(uint32_t at, uint32_t among) const;
   void read(uint32_t at, Undefined* to) const;
   void write(const Warp& warp, uint32_t at, const Undefined& from);
-  /// Of lanes; `whole`: they are all that live.
+  /// Marks a register of some lanes as defined; `live`: all lanes that have not ended.
   void define(uint32_t at, uint32_t lanes, uint32_t live);
   /// All ones, as far as the register has bits.
   uint64_t ones(uint32_t at) const;

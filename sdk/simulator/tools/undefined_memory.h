@@ -19,9 +19,9 @@ class UndefinedMemory {
   UndefinedMemory(Block& block, UndefinedUses* uses);
 
   void start();
-  /// Of an operation that loads or stores, before it does.
+  /// Called before an operation that loads or stores.
   void access(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
-  /// Of one that changes memory otherwise.
+  /// Called before an operation that changes memory in another way.
   void change(const BitPlan& plan, Warp& warp, const Operation& operation);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoder: makes operations of the statements of a kernel. A function that is called is put in the
-// place of the call, unless it calls itself or is called by its address: then it has frames.
+// Decoder: turns the statements of a kernel into operations. A called function is inlined, unless
+// it is recursive or called by its address: then it has a frame for each call.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +15,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Where the variables of a module lie in memory.
+/// The addresses of a module's variables.
 class Addresses {
  public:
   virtual ~Addresses() = default;
@@ -26,10 +26,10 @@ class Addresses {
 class Decoder {
  public:
   Decoder(const Module& module, const Function& kernel, const Addresses& addresses);
-  /// Throws a UnsupportedPtx for what is not known.
+  /// Throws UnsupportedPtx for a form that is unsupported.
   Kernel decode();
 
-  // For a family of instructions: about the one at hand. What none of them asks for is refused.
+  // For semantics, about the instruction that is being decoded.
   Operation operation;
 
   std::string_view name() const { return statement_->name; }
@@ -47,7 +47,7 @@ class Decoder {
   /// The register that operand i names, of exactly the type's size.
   uint32_t to(size_t i, Type type) { return to(operand(i), type); }
   uint32_t to(const Operand& operand, Type type);
-  /// Likewise, or a register that holds the number or the address that it is.
+  /// Likewise; an immediate or an address becomes a register that holds the value.
   uint32_t from(size_t i, Type type) { return from(operand(i), type); }
   uint32_t from(const Operand& operand, Type type);
   /// A predicate, or its negation (`operation.negated`).
@@ -55,9 +55,9 @@ class Decoder {
   uint32_t constant(uint64_t bits, Type type);
   /// The predicate that is the carry of CC.
   uint32_t carry();
-  /// Those that there are of to, a, b and c, of one type.
+  /// Sets dst, src0, src1 and src2, as far as there are operands, all of one type.
   void take(Type type);
-  /// to, a, b, c, e, each of its type.
+  /// Sets dst and src0 to src3, each of its type.
   void take(std::initializer_list<Type> types);
   /// Sets the operation's list of registers of 32 bits: those it writes, then those it reads.
   void take_list(std::vector<uint32_t> registers);
@@ -67,7 +67,7 @@ class Decoder {
   Space space();
   /// kNone for what is no register.
   Type type_of_register(const Operand& operand);
-  /// Of a variable of the thread, as parameters of functions are; from `operation.address` on.
+  /// The offset of a local variable or of a function's parameter from `operation.address`.
   uint64_t local_place(const Operand& operand);
   void branch(size_t label);
   void branch_by_table();

@@ -307,7 +307,7 @@ void Decoder::address(size_t i, Space space) {
     if (operation.address_size < 4)
       refuse("operand " + where.name + ": expected a register of 32 or 64 bits for an address");
     operation.address = symbol.number;
-    // Of the kernel, or of a function, whose parameters lie in local memory.
+    // A parameter of the kernel, or of a function, whose parameters are in local memory.
     if (space == Space::kParam) operation.space = Space::kGeneric;
     return;
   }

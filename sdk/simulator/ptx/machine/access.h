@@ -14,7 +14,7 @@ struct Places {
   alignas(64) unsigned char* at[32];  // of lanes that run
 };
 
-/// Of all 32 lanes, as the instruction has them.
+/// The addresses of all 32 lanes, in the operation's space.
 void read_addresses(Warp& warp, const Operation& operation, uint64_t* to);
 /// `size` bytes for each lane.
 void find_places(Warp& warp, const Operation& operation, uint32_t size, Touch touch,

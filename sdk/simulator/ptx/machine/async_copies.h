@@ -14,7 +14,7 @@ class AsyncCopies {
  public:
   static constexpr uint32_t kMostBytes = 16;
 
-  /// Of `bytes` bytes the first `some` come from there, the rest is zero.
+  /// Adds a copy of `bytes` bytes: the first `some` come from `from`, the following bytes are zero.
   void add(int lane, unsigned char* to, const unsigned char* from, uint32_t bytes, uint32_t some) {
     Copy copy{to, groups_[lane], static_cast<uint8_t>(lane), static_cast<uint8_t>(bytes), {}};
     if (some != 0) std::memcpy(copy.value, from, some);

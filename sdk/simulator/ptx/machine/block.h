@@ -58,7 +58,7 @@ struct Block {
   void start(uint3 its_index, uint64_t random);
   /// Runs until all threads ended, or it is time for other blocks to run. Throws a Fault.
   Stop run();
-  /// Of lanes of a warp that came to a barrier; true: its last ones, and all have left it.
+  /// Lanes of a warp arrive at a barrier. Returns true if the barrier opened.
   bool arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
               uint32_t count);
   /// Lanes of a warp have ended: barriers may open that waited for them.

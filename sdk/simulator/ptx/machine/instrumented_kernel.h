@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// InstrumentedKernel: a kernel whose operations come to a tool before and after they run.
+// InstrumentedKernel: a kernel that calls hooks before and after each operation.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ struct InstrumentedKernel {
 
   Kernel kernel;
   std::vector<Line> lines;
-  // Of each operation:
+  // One entry for each operation:
   std::vector<Run> runs;
   std::vector<uint32_t> line_of;              // a number of `lines`
   mutable std::shared_ptr<void> definedness;  // made by initcheck at its first launch

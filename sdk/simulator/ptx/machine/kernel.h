@@ -117,7 +117,7 @@ struct Kernel {
   uint32_t parameter_bytes = 0;
   mutable std::shared_ptr<InstrumentedKernel> instrumented;  // made at the first launch with a tool
 
-  /// Of an operation, those of its list among them.
+  /// Visits every register of an operation, those in its list included.
   template <class Visit>
   void each_register(Operation* operation, const Visit& visit) {
     operation->each_register(visit);

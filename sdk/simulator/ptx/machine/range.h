@@ -9,7 +9,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Memory that a kernel counts from 0 on. That of lane l begins `l * bytes_of_lane` behind `begin`.
+/// Memory that a kernel addresses from 0. The memory of lane l starts at `begin + l *
+/// bytes_of_lane`.
 struct Window {
   unsigned char* begin = nullptr;
   uint64_t bytes = 0;

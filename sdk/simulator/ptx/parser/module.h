@@ -96,7 +96,7 @@ struct Module {
   std::map<int, std::string> files;
   int capability = 0;  // 80 for .target sm_80
 
-  /// Of a function that can be called, from 1 on; 0: there is none of this name.
+  /// The number of a function that can be called, from 1 on; 0 for an undefined name.
   uint32_t function_number(const std::string& name) const;
   /// "scale.cu:12", or "math.h:3 (inlined at row.h:7, scale.cu:12)" with every call site of inlined
   /// functions up to the kernel or the called function; "" without a .loc.

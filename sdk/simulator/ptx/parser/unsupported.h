@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UnsupportedPtx: why a kernel cannot run here. It is said when the kernel is launched.
+// UnsupportedPtx: why a kernel cannot run. The launch of the kernel reports the reason.
 #pragma once
 
 #include <stdexcept>

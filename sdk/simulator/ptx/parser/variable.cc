@@ -13,7 +13,7 @@ void append(std::vector<unsigned char>* bytes, uint64_t bits, uint32_t size) {
   bytes->insert(bytes->end(), raw, raw + size);
 }
 
-// Of a number in a list: a float may be written as a number of the other size.
+// The bits of a number in a list of initial values. A float may be written in the other size.
 uint64_t bits_of(const Operand& value, Type type) {
   if (value.kind == Operand::kFloat && type == Type::kF64) {
     float narrow;

@@ -45,7 +45,7 @@ Run barrier_of_block(Decoder& d) {
   return last == 2 || last == 3 ? nothing : nullptr;
 }
 
-// Of a cluster of one block: who arrives goes on, who waits meets the others.
+// A cluster has one block: arrive does not wait, and wait is a barrier of the block.
 Run barrier_of_cluster(Decoder& d) {
   d.need_operands(0);
   if (d.has("arrive")) return nothing;
@@ -99,7 +99,7 @@ Run fence(Decoder& d) {
   const bool in_block = d.has("cta");
   return in_block ? nothing : meet_blocks;
 }
-// What says only how to be quick.
+// Hints for speed, and steps of griddepcontrol, which tools read from the table.
 Run hint(Decoder&) { return nothing; }
 
 }  // namespace kernkit::simulator::ptx

@@ -11,7 +11,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Of the lanes whose mask it is: bytes at an offset from where their source begins.
+// Checks that lanes may read bytes at an offset from the start of their source.
 void find_source(Warp& warp, Operation source, uint32_t lanes, uint32_t at, uint32_t bytes,
                  Places* places) {
   if (lanes == 0) return;

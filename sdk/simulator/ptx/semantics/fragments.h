@@ -13,9 +13,10 @@ namespace kernkit::simulator::ptx {
 void begin_matrix(Decoder& d);
 /// The registers of operand i, of 32 bits each; kNone for _ among those that it writes.
 std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool writes);
-/// Of the next modifier, which must name one.
+/// The element type that the next modifier names. Throws if the modifier names none.
 Element next_element(Decoder& d);
-/// Of operands d, a, b, c; A and B come in so many registers, of which the first are used.
+/// Decodes operands d, a, b, c. A and B have `of_a` and `of_b` registers, of which the product uses
+/// the first.
 Run multiply_matrices(Decoder& d, const Product& product, uint32_t of_a, uint32_t of_b);
 
 }  // namespace kernkit::simulator::ptx

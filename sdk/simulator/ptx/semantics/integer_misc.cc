@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions of PTX ISA that are seldom needed: of 24 bits, of four bytes, and others.
+// Further integer instructions: mul24, mad24, sad, dp2a, dp4a, fns, slct; and testp.
 #include <cmath>
 #include <cstdlib>
 #include <type_traits>
@@ -57,7 +57,7 @@ struct Dot {
     return c;
   }
 };
-// Of the bits of a, from the one at b on, up or down, the one at place c.
+// fns: the position of the c-th set bit of a, counted from bit b, upwards or downwards.
 struct Fns {
   static uint32_t of(uint32_t mask, uint32_t base, int32_t offset) {
     if (base > 31) return UINT32_MAX;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forms: which loop an operation needs, by its type; null for a type that has none.
+// Type dispatch: the loop for an operation's type; null for an unsupported type.
 #pragma once
 
 #include "ptx/decode/decoder.h"
@@ -51,7 +51,7 @@ Run of_bits(Type type) {
   if (type == Type::kB64) return Form::template of<uint64_t>;
   return nullptr;
 }
-/// Of integers whose sign does not matter.
+/// The form for integers, where the result does not depend on the sign.
 template <class Form>
 Run of_unsigned(Type type) {
   switch (type) {

@@ -28,7 +28,7 @@ void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uin
 
 namespace {
 
-// Of each access, the places and where the elements are in registers.
+// Calls `visit` with the address and the register bytes of each element that a lane accesses.
 template <class Visit>
 void each_access(Warp& warp, const Operation& operation, Touch touch, const Visit& visit) {
   need_whole_warp(warp, operation);

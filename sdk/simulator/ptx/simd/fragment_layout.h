@@ -47,7 +47,7 @@ struct Product {
 
 /// Whether the tensor cores of compute capability 8.x have it.
 bool is_known(const Product& product);
-/// Of ldmatrix and stmatrix, the lanes that have the address of a row: 8 of each matrix.
+/// The lanes of ldmatrix and stmatrix that hold the address of a row: 8 for each matrix.
 inline uint32_t lanes_with_rows(const Operation& operation) {
   return Warp::kAll >> (32 - 8 * operation.count);
 }
@@ -68,8 +68,8 @@ struct Fragment {
   uint32_t at_once() const { return by_columns ? 1 : of_register(); }
   uint32_t accesses() const { return rows * columns / 32u / at_once(); }
 };
-/// Of an access, where the lanes touch memory: the operation's `a` is the distance of two rows, or
-/// columns, in elements.
+/// The addresses of one access of each lane. The operation's src0 is the distance of two rows, or
+/// columns [elements].
 void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uint64_t* to);
 
 /// All 32 lanes must be there.

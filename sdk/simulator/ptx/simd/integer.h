@@ -71,7 +71,7 @@ struct Mad {
     return Add::of<C>(static_cast<C>(Mul::of(a, b)), c);
   }
 };
-// Of 0 the ISA leaves the quotient open: it is what the hardware gives, all bits set.
+// Division by zero is unspecified in the ISA; the hardware sets all bits.
 struct Div {
   template <class X>
   static X of(X a, X b) {

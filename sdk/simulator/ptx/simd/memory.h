@@ -40,7 +40,7 @@ bool is_dense(const Warp& warp, const Operation& operation, const Row& row) {
   return sizeof(M) == sizeof(R) && row.stride == sizeof(M) && operation.count == 1 &&
          (warp.mask & (warp.mask + 1)) == 0;
 }
-// Of the lanes of such an access; a full warp's size is known to the compiler.
+// Copies the lanes of a dense access. For a full warp the size is a constant.
 template <class R>
 void copy_dense(const Warp& warp, void* to, const void* from) {
   if (warp.mask == Warp::kAll) {

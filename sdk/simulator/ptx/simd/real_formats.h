@@ -17,7 +17,7 @@ inline namespace KERNKIT_PTX_TARGET {
 using kernkit::detail::bit_cast;
 
 inline float canonical(float x) { return x != x ? bit_cast<float>(0x7fffffffu) : x; }
-// Of double precision the ISA leaves the bits of a NaN open.
+// The ISA does not specify the bits of a NaN of double precision.
 inline double canonical(double x) { return x != x ? std::numeric_limits<double>::quiet_NaN() : x; }
 
 /// .ftz: what is smaller than the smallest normal number is a zero of its sign.

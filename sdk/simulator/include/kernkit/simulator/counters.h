@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting: what kernels that nvcc compiled ask of memory, the same number in every run. Counted is
-// their PTX: machine code may join what PTX asks for in two steps. See docs/running-ptx.md.
+// Counting: memory traffic of kernels that nvcc compiled, the same in every run. The counters count
+// PTX instructions; machine code may merge two of them. See docs/tools.md.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,33 @@
 
 namespace kernkit::simulator {
 
-/// What warps asked of global memory. A request is an instruction of a warp.
+/// Traffic of warps to global memory. A request is one instruction of a warp.
 struct GlobalTraffic {
   uint64_t requests = 0;
-  uint64_t lanes = 0;           // that took part
-  uint64_t bytes = 0;           // that they asked for, together
-  uint64_t sectors = 0;         // of 32 bytes, that were moved
-  uint64_t fewest_sectors = 0;  // if a request's bytes lay one behind the other from its first on
-  uint64_t unique_sectors = 0;  // of a launch, however often it moved them; of a kernel only
+  uint64_t lanes = 0;           // active lanes, over all requests
+  uint64_t bytes = 0;           // requested by all lanes
+  uint64_t sectors = 0;         // sectors moved [32 bytes]
+  uint64_t fewest_sectors = 0;  // sectors if the bytes of each request were contiguous
+  uint64_t unique_sectors = 0;  // distinct sectors of a launch; only in the counters of a kernel
 
   uint64_t moved_bytes() const { return 32 * sectors; }
-  /// Of the sectors moved, as a share of those needed: 0 is best, a stride is 7 of 4-byte loads.
+  /// Sectors moved in excess, as a share of the sectors needed: 0 is best; 4-byte loads with a
+  /// large stride have 7.
   double excess() const {
     return fewest_sectors == 0 ? 0 : static_cast<double>(sectors) / fewest_sectors - 1;
   }
-  /// Requests over those that 16 bytes a lane take: 1 is best, scalar loads of float are 4.
+  /// Requests relative to accesses of 16 bytes a lane: 1 is best; scalar loads of float have 4.
   double requests_ratio() const { return bytes == 0 ? 0 : 512.0 * requests / bytes; }
 };
 
-/// What warps asked of shared memory: in a wavefront each of 32 banks gives one word of 4 bytes.
+/// Traffic of warps to shared memory. A wavefront reads at most one 4-byte word from each of 32
+/// banks.
 struct SharedTraffic {
   uint64_t requests = 0;
   uint64_t lanes = 0;
   uint64_t bytes = 0;
   uint64_t wavefronts = 0;
-  uint64_t fewest_wavefronts = 0;  // that as many words take
+  uint64_t fewest_wavefronts = 0;  // wavefronts without bank conflicts
 };
 
 struct LocalTraffic {
@@ -44,22 +46,22 @@ struct LocalTraffic {
 struct Counters {
   GlobalTraffic loads, stores, atomics;
   SharedTraffic shared_loads, shared_stores, shared_atomics;
-  LocalTraffic local;     // loads and stores of what has no register
-  uint64_t steps = 0;     // PTX instructions of warps but for branches, barriers and exits
-  uint64_t of_lanes = 0;  // lanes that took part in them: 32 of each where nothing diverges
+  LocalTraffic local;     // loads and stores of local memory
+  uint64_t steps = 0;     // PTX instructions of warps, except branches, barriers and exits
+  uint64_t of_lanes = 0;  // active lanes of these instructions: 32 each without divergence
 };
 
 struct LineCounters {
   /// "scale.cu:12", or "pack.h:3 (inlined at row.h:7, scale.cu:12)" with every call site; "" when
   /// unknown.
   std::string place;
-  std::string file;  // as nvcc knows it
+  std::string file;  // as in the PTX
   int line = 0;
   Counters counters;
 };
 
 struct LaunchShape {
-  uint64_t threads, dynamic_shared_bytes;  // of a block
+  uint64_t threads, dynamic_shared_bytes;  // for each block
   uint64_t launches;
 };
 
@@ -67,25 +69,25 @@ struct KernelCounters {
   std::string kernel;  // as C++ writes it
   uint64_t launches = 0;
   Counters counters;
-  uint64_t unique_sectors = 0;      // of a launch, whatever it did there; of all launches the sum
+  uint64_t unique_sectors = 0;      // distinct sectors of each launch, summed over the launches
   std::vector<LineCounters> lines;  // by file and line
   std::vector<LaunchShape> shapes;  // of the launches
 };
 
-/// What all launches of a kernel may do to global memory, for tensors of many sectors.
+/// Limits for the global traffic of all launches of a kernel, for tensors of many sectors.
 struct TrafficBudget {
-  uint64_t read, written;                 // bytes that lanes ask for, by the op's formula
-  int load_bytes = 16, store_bytes = 16;  // a lane
-  uint64_t arrays_read = 0;               // their bytes, where the op reads some of them again
+  uint64_t read, written;                 // bytes that lanes request, by the op's formula
+  int load_bytes = 16, store_bytes = 16;  // bytes of one access of a lane
+  uint64_t arrays_read = 0;  // bytes of the arrays, if the op reads some bytes twice; 0: `read`
 };
 
-/// "" or what is over the budget, and the line that has most of it. Loads and stores each may ask
-/// for 1.01 of their bytes, move 1.01 of the sectors needed, touch 1.01 of the arrays' sectors, and
-/// make 1.05 of the requests needed.
+/// "" or which limit is exceeded, and the line with the largest share. Loads and stores may each
+/// request 1.01 times their bytes, move 1.01 times the sectors needed, access 1.01 times the
+/// sectors of the arrays, and make 1.05 times the requests needed.
 std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budget);
 
-/// Counts what kernels do that are launched while it lives. A program that uses it links
-/// kernkit::simulator_ptx. Blocks that see each other's memory run on one processor then.
+/// Counts the traffic of kernels that are launched during its lifetime. The program links
+/// kernkit::simulator_ptx. Blocks that access each other's memory then run on one processor.
 class Counting {
  public:
   Counting();
@@ -93,9 +95,9 @@ class Counting {
   Counting(const Counting&) = delete;
   Counting& operator=(const Counting&) = delete;
 
-  /// Of each kernel that was launched since, by name: it waits for the current device.
+  /// The counters of each kernel launched so far, by name. Waits for the current device.
   std::vector<KernelCounters> kernels() const;
-  /// Of the only kernel; std::logic_error where none or several did.
+  /// The counters of the only kernel. Throws std::logic_error if none or several were launched.
   KernelCounters kernel() const;
 
  private:
@@ -103,7 +105,7 @@ class Counting {
   std::unique_ptr<State> state_;
 };
 
-/// The same of a call, which launches one kernel:
+/// The same for a call that launches one kernel:
 ///
 ///     EXPECT_EQ(over_budget({n * d * s, n * d * s}, [&] { softmax(y, x); }), "");
 template <class Call>

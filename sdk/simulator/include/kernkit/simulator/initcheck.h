@@ -9,13 +9,14 @@
 
 namespace kernkit::simulator {
 
-/// A branch, an address, or a store to global memory, that undefined bits decide or are stored by.
+/// A branch or an address that depends on undefined bits, or a store of undefined bits to global
+/// memory.
 struct UndefinedUse {
-  std::string sentence;  // with both lines, as the block of the lowest number had it
-  uint64_t count;        // how many lanes' uses these two lines had
+  std::string sentence;  // with both lines, for the block with the lowest number
+  uint64_t count;        // uses by lanes at these two lines
 };
 
-/// Watches allocations and kernels while it lives. The program links kernkit::simulator_ptx.
+/// Follows allocations and kernels during its lifetime. The program links kernkit::simulator_ptx.
 class InitCheck {
  public:
   InitCheck();
@@ -23,7 +24,7 @@ class InitCheck {
   InitCheck(const InitCheck&) = delete;
   InitCheck& operator=(const InitCheck&) = delete;
 
-  /// Each pair of lines, of the use and of what read first what nobody wrote, once.
+  /// One entry for each pair of lines: the use, and the first read of the uninitialised bits.
   std::vector<UndefinedUse> uses() const;
 
  private:

@@ -11,14 +11,14 @@ namespace kernkit::simulator {
 
 /// Two accesses of different warps, blocks, kernels or copies to one byte, one of which changes it.
 struct Race {
-  std::string sentence;  // with both lines, as the block of the lowest number had it
-  uint64_t count;        // how many accesses of lanes these two lines had
+  std::string sentence;  // with both lines, for the block with the lowest number
+  uint64_t count;        // accesses by lanes at these two lines
 };
 
-/// As compute-sanitizer has them: kWarn adds accesses of two lanes of a warp without __syncwarp().
+/// Levels as in compute-sanitizer: kWarn adds accesses of two lanes of a warp without __syncwarp().
 enum class RaceLevel { kWarn, kError };
 
-/// Watches kernels and copies while it lives. The program links kernkit::simulator_ptx.
+/// Follows kernels and copies during its lifetime. The program links kernkit::simulator_ptx.
 class RaceCheck {
  public:
   explicit RaceCheck(RaceLevel level = RaceLevel::kError);
@@ -26,7 +26,7 @@ class RaceCheck {
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;
 
-  /// Each pair of lines once.
+  /// One entry for each pair of lines.
   std::vector<Race> races() const;
 
  private:

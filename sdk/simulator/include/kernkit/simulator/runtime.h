@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaRuntime: CUDA on the CPU, with as many devices as the test asks for and none in the machine.
-// Link kernkit::simulator in place of NVIDIA's runtime.
+// CudaRuntime: the simulated CUDA runtime, with as many devices as a test requests. Link
+// kernkit::simulator in place of NVIDIA's runtime.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 
 namespace kernkit::simulator {
 
-/// A device of CUDA on the CPU.
+/// A simulated device.
 struct CudaDevice {
   int compute_capability = 90;  // sm_90
   int sm_count = 132;
@@ -22,27 +22,27 @@ struct CudaDevice {
   int max_grid[3] = {2147483647, 65535, 65535};
 };
 
-/// A call of the runtime.
+/// A call of the CUDA runtime.
 struct CudaCall {
   std::string function;  // "cudaSetDevice"
   cudaError_t result;
-  int device;  // current when it was made
+  int device;  // the current device at the call
 };
 
-/// A kernel launch: recorded when it was accepted.
+/// A kernel launch that the runtime accepted.
 struct CudaLaunch {
-  std::string kernel;  // as C++ writes it; "" in a program that was stripped
+  std::string kernel;  // as C++ writes it; "" in a stripped program
   dim3 grid;
   dim3 block;
   size_t shared_memory;  // dynamic, bytes
   cudaStream_t stream;
-  int device;  // current at the launch
+  int device;  // the current device at the launch
   dim3 cluster;
   bool cooperative;
   bool overlaps_previous;
   bool captured;  // became a node of a graph
-  // The bytes of each argument; none for a structure in a launch compiled by nvcc, which does not
-  // say its size.
+  // The bytes of each argument; none for a structure in a launch compiled by nvcc, whose code does
+  // not contain the size.
   std::vector<std::vector<unsigned char>> arguments;
 
   /// Argument `i`; std::out_of_range unless it has the size of T.
@@ -56,20 +56,19 @@ struct CudaLaunch {
   }
 };
 
-/// What work on a device left behind, see CudaRuntime::plant().
+/// An error that earlier work left on a device, see CudaRuntime::plant().
 enum class CudaFault {
-  kPending,  // a failed call's error that nobody asked for: only cudaGetLastError() returns it
-  kOnce,     // the next call that reaches the device returns it
-  kSticky,   // every later call that reaches the device returns it
+  kPending,  // the unread error of a failed call: only cudaGetLastError() returns the error
+  kOnce,     // the next call that reaches the device returns the error
+  kSticky,   // every later call that reaches the device returns the error
 };
 
-/// The runtime of this process as a test wants it. Constructing one starts anew: devices without
-/// memory in use, device 0 current in every thread, nothing recorded, nothing planted. Calls from
-/// several threads are recorded in some order.
+/// Controls the simulated runtime of this process. The constructor resets the runtime: devices
+/// without memory in use, device 0 current in every thread, no records, no planted errors. Calls
+/// from several threads are recorded in some order.
 ///
-/// Kernels do not run, unless run_kernels() says so. Memory of the devices is memory of this
-/// process; under AddressSanitizer the host may not touch it. Work on streams is done at once, or,
-/// with a seed, later.
+/// Kernels run only after run_kernels(true). Memory of the devices is memory of this process; under
+/// AddressSanitizer the host may not access it. Work on streams runs at once, or later with a seed.
 class CudaRuntime {
  public:
   explicit CudaRuntime(std::vector<CudaDevice> devices = {CudaDevice()});
@@ -77,51 +76,53 @@ class CudaRuntime {
   CudaRuntime(const CudaRuntime&) = delete;
   CudaRuntime& operator=(const CudaRuntime&) = delete;
 
-  /// The calls so far, in order; without cudaGetLastError, cudaGetErrorName and the like, and
-  /// without what nvcc's code calls to register its kernels.
+  /// The calls so far, in order, except cudaGetLastError, cudaGetErrorName and the like, and except
+  /// the calls by which nvcc's code registers kernels.
   std::vector<CudaCall> calls() const;
   /// How often `function` was called.
   size_t count(const std::string& function) const;
   std::vector<CudaLaunch> launches() const;
-  /// Forgets calls and launches, nothing else.
+  /// Deletes the records of calls and launches.
   void clear();
 
-  /// Lets the k-th call from now on (1: the next) of `function` fail with `error` and do nothing;
-  /// `function` "" is any function that calls() shows.
+  /// Makes the k-th call from now on (1: the next) of `function` fail with `error` without effect.
+  /// `function` "": any function that calls() records.
   void fail(const std::string& function, int k, cudaError_t error);
-  /// Leaves `error` behind in this thread (kPending) or on `device`.
+  /// Plants `error` in this thread (kPending) or on `device`.
   void plant(CudaFault fault, cudaError_t error, int device = 0);
-  /// What cudaDriverGetVersion() says; 0 without a driver.
+  /// Sets the result of cudaDriverGetVersion(); 0: no driver.
   void set_driver_version(int version);
-  /// From now on kernels that were compiled for the CPU run, on the CPU. A CUDA thread runs until
-  /// it waits for others; a block runs until it waits for another.
+  /// Whether kernels run from now on. A CUDA thread runs until it waits for other threads, a block
+  /// until it waits for another block.
   void run_kernels(bool run);
-  /// In which order blocks and threads run, and how far streams lag behind the host; 0: blocks and
-  /// threads start in their order, and streams do not lag.
-  /// A program with kernkit::simulator_main prints the seed where a test fails.
-  /// `spread`: of PTX, large grids whose blocks cannot see each other run on all processors.
+  /// Sets the seed for the order of blocks and threads and for the delay of streams; 0: blocks and
+  /// threads start in ascending order, and streams have no delay.
+  /// A program with kernkit::simulator_main prints the seed if a test fails.
+  /// `spread`: large PTX grids whose blocks do not access each other's memory run on all
+  /// processors.
   void set_seed(unsigned seed, bool spread = false);
   unsigned seed() const;
-  /// Of a grid of more than `grid` blocks only `blocks` run, at least 9: at its start, its end, and
-  /// every eighth between. For tensors of 2^32 elements: of allocations of 256 MiB and more only
-  /// what is touched exists, and it is zero, not filled with the poison. `grid` 0: all run, always.
+  /// Runs only `blocks` blocks, at least 9, of a grid of more than `grid` blocks: at its start, its
+  /// end and each eighth in between. For tensors of 2^32 elements: allocations of 256 MiB and more
+  /// occupy only the pages that are accessed, which are zero instead of poisoned. `grid` 0: all
+  /// blocks run.
   void sample_blocks(uint64_t grid, unsigned blocks);
-  /// What fills new memory: a result that changes with it was computed from memory that nobody
-  /// wrote. Shared memory is filled as well, with another byte.
+  /// Sets the byte that fills new memory: a result that changes with the byte depends on
+  /// uninitialised memory. Shared memory is filled with another byte.
   void set_poison(unsigned char byte);
-  /// For how long a kernel may stand still before it is stopped, or else the process: 20 seconds.
-  /// It goes on when a thread begins, ends, meets others at a barrier or a function of its warp, or
-  /// changes memory by an atomic; when none begins or ends, for 15 times as long.
-  /// As long may a function that cudaLaunchHostFunc() was given run while it is waited for.
+  /// Sets the time without progress after which a kernel, or else the process, is stopped; 20
+  /// seconds by default. Progress: a thread starts, ends, synchronises at a barrier or a warp
+  /// function, or changes memory by an atomic. Without a start or an end the limit is 15 times as
+  /// long. The same limit holds for a function of cudaLaunchHostFunc() while the host waits for it.
   void set_watchdog(double seconds);
-  /// What kernels did wrong: "scale: block [0, 0, 0], thread [7, 0, 0]: ...". It was written to
-  /// stderr as well, and further calls that reach the device return cudaErrorLaunchFailure.
+  /// Errors of kernels: "scale: block [0, 0, 0], thread [7, 0, 0]: ...". They were printed to
+  /// stderr, and further calls that reach the device return cudaErrorLaunchFailure.
   std::vector<std::string> faults() const;
-  /// How many races between CUDA threads ThreadSanitizer reported; 0 in a program built without it.
-  /// With it threads cost some hundred times as much: for small grids.
+  /// The number of races between CUDA threads that ThreadSanitizer reported; 0 in a program built
+  /// without it. Under ThreadSanitizer a CUDA thread takes some hundred times as long.
   size_t races() const;
 
-  /// What was created and not yet released: "2 allocations, 1 stream", "" when nothing.
+  /// Objects created and not released: "2 allocations, 1 stream"; "" for none.
   std::string live() const;
   /// Bytes of device memory in use by allocations, without what memory pools keep unused.
   size_t used_memory(int device = 0) const;
@@ -130,11 +131,11 @@ class CudaRuntime {
 }  // namespace kernkit::simulator
 
 extern "C" {
-/// From here on in the stream kernels may not touch these bytes of an allocation: AddressSanitizer
-/// reports it. (It knows of each 8 bytes how many of the first may be touched: where what is closed
-/// ends between two multiples of 8, up to 7 bytes in front of that stay open.) Copies and memsets
-/// may. Without AddressSanitizer nothing is closed.
+/// From this point of the stream on kernels may not access these bytes of an allocation, which
+/// AddressSanitizer reports. (It records for each 8 bytes how many of the first are accessible: if
+/// the range ends between two multiples of 8, up to 7 bytes before its end stay accessible.) Copies
+/// and memsets may access them. Without AddressSanitizer the call has no effect.
 void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream);
-/// From here on in the stream they may touch all of the allocation that `memory` lies in.
+/// From this point of the stream on kernels may access the whole allocation around `memory`.
 void kernkit_open_to_kernels(const void* memory, cudaStream_t stream);
 }
