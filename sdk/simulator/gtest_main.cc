@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// main() of a GoogleTest program whose tests find CUDA devices, two of them, on the CPU. Its
+// main() of a GoogleTest program in which tests find two simulated CUDA devices. Its
 // sources are those of a program that runs on a GPU.
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hooks: everything that tools attach to. RuntimeHooks follow the calls of the runtime, LaunchHooks
 // and BlockHooks the operations of a kernel. Without a tool no operation calls a hook: a kernel
-// runs instrumented only if a tool wants to see it.
+// runs instrumented only if a tool is on.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -41,7 +41,7 @@ struct Module;
 struct Operation;
 struct Warp;
 
-/// What a tool sees of the blocks that one OS thread runs, one block after the other.
+/// A tool's hooks for the blocks that one OS thread runs, one block after the other.
 class BlockHooks {
  public:
   virtual ~BlockHooks() = default;
@@ -60,7 +60,7 @@ class BlockHooks {
   virtual void opens(uint32_t /*barrier*/) {}
 };
 
-/// What a tool sees of a launch.
+/// A tool's hooks for a launch.
 class LaunchHooks {
  public:
   virtual ~LaunchHooks() = default;

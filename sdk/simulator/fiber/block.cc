@@ -53,7 +53,7 @@ Block::~Block() {
 
 void Block::run() {
   unsigned turns = 0;
-  unsigned idle_turns = 0;  // in which threads only asked whether to go on
+  unsigned idle_turns = 0;  // turns in which threads only checked whether they may continue
   unsigned idle_rounds = 0;
   uint64_t steps = 0;
   while (ended_ < size_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said about a block that cannot go on.
+// Reports about a block that cannot continue.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,7 +16,7 @@ void Block::refuse(const std::string& sentence, cudaError_t error) {
 }
 
 void Block::halt() {
-  const RaceSeen suspended;  // who has the fiber next must not be ignored
+  const RaceSeen suspended;  // the next user of the fiber must not be ignored
   for (;;) running_->fiber->suspend();
 }
 

@@ -12,7 +12,7 @@ class CallSite {
   CallSite(int line, const void* outermost);
 
   bool operator==(const CallSite& other) const { return compare(other) == 0; }
-  /// Comes before the other in the code, as far as that is known.
+  /// Whether this call site is before the other one, by line and return addresses.
   bool operator<(const CallSite& other) const { return compare(other) < 0; }
 
  private:

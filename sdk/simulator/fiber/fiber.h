@@ -51,7 +51,7 @@ class Fiber {
   bool finished_ = false;
   Entry entry_ = nullptr;
   void* argument_ = nullptr;
-  unsigned char* memory_ = nullptr;  // a page that nobody may touch, then the stack
+  unsigned char* memory_ = nullptr;  // an inaccessible page, then the stack
 #if defined(KERNKIT_OWN_SWITCH)
   void* pointer_ = nullptr;  // of the stack that does not run: the fiber's or its resumer's
 #else

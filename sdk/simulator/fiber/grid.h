@@ -46,7 +46,7 @@ class Grid {
   const dim3 grid, block;
   const size_t shared_memory;
   const Settings settings;
-  // For the race detector: what comes before every thread and behind them.
+  // For the race detector: orders what is before and after all threads.
   char begins = 0, ends = 0;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sanitizer calls when it reports: says which kernel, block and thread did it.
+// Functions that sanitizers call when they report: they print kernel, block and thread.
 #include <cstddef>
 #include <cstdio>
 

@@ -22,7 +22,7 @@ std::vector<Variable>& variables() {
   static auto& all = *new std::vector<Variable>;
   return all;
 }
-// What nobody may touch.
+// Inaccessible memory.
 std::vector<Variable>& guards() {
   static auto& all = *new std::vector<Variable>;
   return all;

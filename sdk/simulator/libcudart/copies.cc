@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory in rows, and what is said about memory, beside what kernel libraries call.
+// Memory in rows, and queries about memory, that whole programs call.
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 

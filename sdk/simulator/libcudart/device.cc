@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs ask of devices beside what kernel libraries do. Source of names and layouts:
+// Functions for devices that whole programs call. Source of names and layouts:
 // driver_types.h of CUDA 13.0; a test compares them.
 #include <cstdio>
 #include <cstring>

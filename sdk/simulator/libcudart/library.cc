@@ -28,7 +28,7 @@ struct CUlib_st {
   std::vector<unsigned char> bytes;  // of a fat binary around the text
   Wrapper wrapper{};
   void** module = nullptr;
-  std::map<std::string, char> kernels;  // whose addresses are their handles
+  std::map<std::string, char> kernels;  // their addresses are the handles
 };
 
 namespace kernkit::simulator {
@@ -91,7 +91,7 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 
 extern "C" {
 
-// Options of the compiler and of the library, which say nothing here, are not read.
+// Options of the compiler and of the library have no effect and are not read.
 cudaError_t cudaLibraryLoadData(CUlib_st** library, const void* code, void*, void**, unsigned,
                                 void*, void**, unsigned) {
   return call("cudaLibraryLoadData", Reach::kDevice, [&] { return load(library, code); });

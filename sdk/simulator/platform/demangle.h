@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the name of a kernel says.
+// Names of kernels, and the argument sizes that a mangled name contains.
 #pragma once
 
 #include <cstddef>

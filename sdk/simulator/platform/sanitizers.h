@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sanitizers this is compiled with, and what they ask of who switches stacks.
+// The sanitizers of this build, and what they require of code that switches stacks.
 #pragma once
 
 #include <cstddef>
@@ -85,7 +85,7 @@ struct RaceSeen {
   RaceSeen() { race_ignore(false); }
   ~RaceSeen() { race_ignore(true); }
 };
-/// While one lives, what runs is ignored, and somebody else, who knows what its maker did before.
+/// During its lifetime accesses are ignored, and happen after what its creator did before.
 class RaceContext {
  public:
   RaceContext() : caller_(__tsan_get_current_fiber()), own_(__tsan_create_fiber(0)) {

@@ -15,7 +15,7 @@ void each_symbol(const dl_phdr_info& module,
 
 /// The mangled name of the function that begins at this address, or "".
 std::string function_at(const void* address);
-/// Whether an address lies in the code of a module, which may have no names.
+/// Whether an address is in the code of a module; the module may have no symbols.
 bool is_code(const void* address);
 
 }  // namespace kernkit::simulator

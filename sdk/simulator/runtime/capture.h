@@ -56,7 +56,7 @@ struct Capture {
   std::vector<GraphNode> nodes;
 };
 
-/// Where a stream, or what an event recorded, stands in a capture; in none without `capture`.
+/// The position of a stream, or of a recorded event, in a capture; none without `capture`.
 struct CapturePoint {
   std::shared_ptr<Capture> capture;
   std::vector<size_t> nodes;  // what comes next waits for these
@@ -73,7 +73,7 @@ void end_capture(Capture* capture);
 /// Whether each of its nodes comes before what the origin does next.
 bool is_joined(const Capture& capture);
 
-// What cannot be done beside a capture invalidates it. Each says whether there is such a capture.
+// Calls that a capture forbids invalidate the capture. Each function returns whether there is one.
 
 /// Whether a capture forbids potentially unsafe calls in this thread; invalidates that capture.
 bool refuse_unsafe_call();

@@ -115,7 +115,7 @@ cudaError_t call_of_kernel(const char* function, const void* kernel, const Work&
 
 }  // namespace
 
-// Registers are not known here, so threads and shared memory alone decide.
+// The simulator counts no registers, so threads and shared memory alone decide.
 size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory) {
   if (threads > static_cast<size_t>(kernel.attributes.max_threads)) return 0;
   shared_memory += kernel.attributes.shared_bytes;
@@ -148,7 +148,7 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   return call_of_kernel("cudaFuncGetAttributes", kernel, [&](KernelInfo* info) {
     const int device = current_device().compute_capability;
-    *attributes = {};  // registers: 0, not known
+    *attributes = {};  // registers: 0, since they are not counted
     attributes->sharedSizeBytes = info->attributes.shared_bytes;
     attributes->constSizeBytes = info->attributes.constant_bytes;
     attributes->localSizeBytes = info->attributes.local_bytes;
@@ -164,7 +164,7 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   const KernelInfo* info = find_kernel(kernel);
   const RaceIgnored bookkeeping;
-  // Compiled for the CPU, a kernel is known from its first launch on only.
+  // A kernel that the C++ compiler compiled is described at its first launch.
   static auto& found = *new std::set<std::string>;
   const bool known = info != nullptr && !info->mangled.empty();
   *name = found.insert(known ? info->mangled : function_at(kernel)).first->c_str();

@@ -98,7 +98,7 @@ bool reaches_foreign_memory(const std::string& name, const Arguments& arguments,
   return false;
 }
 
-// On the device, later than the launch that asked for it.
+// Runs on the device, possibly later than the call that launched it.
 void run(const CudaLaunch& launch, const GridRun& grid) {
   const std::string name = launch.kernel.empty() ? "kernel" : launch.kernel;
   if (reaches_foreign_memory(name, launch.arguments, launch.device)) return;
@@ -171,7 +171,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 bloc
     return launch(request, kernel, arguments);
   });
 }
-// What nvcc makes of <<<>>>: the kernel's handle is its address, see __cudaGetKernel.
+// The call that nvcc compiles <<<>>> to: a kernel's handle is its address, see __cudaGetKernel.
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                size_t shared_memory, cudaStream_t stream) {
   return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments,

@@ -16,7 +16,7 @@ namespace {
 
 size_t round_up(size_t size, size_t to) { return (size + to - 1) / to * to; }
 
-// With a page before and behind it that nobody may touch.
+// With an inaccessible page before and after the memory.
 size_t page() {
   static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return size;

@@ -92,7 +92,7 @@ bool finish(int device, cudaStream_t stream, bool waits) {
       waits);
 }
 
-// Says why nothing of what is left will run, and forgets it, so that nobody waits for it again.
+// Reports why the remaining work cannot run, and drops the work, so that no call waits for it.
 void give_up(int device) {
   char what[160] = "work behind an event that no stream will reach";
   if (host_function_runs()) {

@@ -25,7 +25,7 @@ struct Task {
 /// A function of the host that runs.
 struct HostFunction {
   bool done = false;
-  char order = 0;  // for the race detector: what is before it and behind it
+  char order = 0;  // for the race detector: orders what is before and after
 };
 
 /// For each stream of a device the number of its last task that comes before something.

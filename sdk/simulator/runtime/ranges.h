@@ -18,7 +18,7 @@ inline std::string bytes_text(uint64_t bytes) {
 
 enum class Side {
   kDevice,  // memory that CUDA allocated, or a variable
-  kAny,     // likewise, or memory of the host that CUDA did not allocate, whose bounds are unknown
+  kAny,     // likewise, or other memory of the host, which has unknown bounds
 };
 
 /// One range that a call touches.

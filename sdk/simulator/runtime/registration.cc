@@ -19,7 +19,7 @@ T read(const unsigned char* from) {
 
 // A wrapper {magic, version, data, ...} points to a header {u32 magic, u16, u16 its size, u64 size
 // of what follows} and entries {u16 kind: 1 PTX, 2 machine code; u16; u32 its size; u64 size of the
-// code behind it; ...; at 28 u32 compute capability}.
+// code after it; ...; at 28 u32 compute capability}.
 ModuleInfo read_fat_binary(const void* wrapper) {
   constexpr uint32_t kWrapperMagic = 0x466243b1;
   constexpr uint32_t kMagic = 0xba55ed50;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaRuntime: what a test says to the runtime.
+// CudaRuntime: the interface for tests.
 #include <utility>
 
 #include "runtime/state.h"

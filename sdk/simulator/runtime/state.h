@@ -75,7 +75,7 @@ struct Allocation {
   std::pair<int, cudaStream_t> queue = {};
   std::shared_ptr<const unsigned> ended = nullptr;
   unsigned launches = 0;
-  // What kernels may not touch, see kernkit_close_to_kernels().
+  // Ranges that kernels may not access, see kernkit_close_to_kernels().
   std::vector<std::pair<const char*, size_t>> closed = {};
   // The functions of the runtime that the program called to allocate and to free the memory.
   const char* allocated_by = "";
@@ -155,7 +155,7 @@ State& state();
 const CudaDevice& current_device();
 /// "9.0" for 90.
 std::string capability_text(int compute_capability);
-/// Null for a function of which it is not known how to call it.
+/// Null for a function that was neither registered nor described.
 KernelInfo* find_kernel(const void* kernel);
 /// The executor of a kernel; null if none runs the kernel.
 KernelExecutor* executor_of(const KernelInfo& kernel);
@@ -167,14 +167,14 @@ bool find_variable(const void* address, VariableRange* variable);
 /// Reads the attributes of a kernel for the current device. Reports why the kernel cannot run:
 /// cudaErrorNoKernelImageForDevice without PTX for the device.
 cudaError_t read_kernel(KernelInfo* kernel);
-/// Says so, of a kernel whose address was cast to void*.
+/// Reports a kernel whose address was cast to void*.
 cudaError_t refuse_launch_by_address(const void* kernel);
-/// By threads and shared memory alone, that which the kernel has without being asked included.
+/// Resident blocks by threads and shared memory alone, the kernel's static shared memory included.
 size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory);
-/// Memory of the process that stands for the allocation's; null when there is none.
+/// Memory of the process for an allocation; null if there is none left.
 void* take_memory(const Allocation& allocation);
 void give_back_memory(void* memory, const Allocation& allocation);
-/// The allocation that an address lies in; null for other memory.
+/// The allocation around an address; null for other memory.
 const Allocation* allocation_of(const void* address);
 /// Whether an address is one of those that only allocations have: outside of these it is freed
 /// memory, or past an end. False for all where the C library allocates.
@@ -187,7 +187,7 @@ unsigned long thread_number();
 
 /// What a function does besides its work.
 enum class Reach {
-  kHost,    // asks or sets something in this process
+  kHost,    // queries or sets something in this process
   kDevice,  // reaches the current device: meets what is planted there
   kUnsafe,  // and is potentially unsafe while a stream is captured
 };
@@ -221,7 +221,7 @@ cudaError_t fill_elements(void* to, unsigned value, size_t element_size, const R
 cudaError_t refuse_work(cudaStream_t stream);
 /// Whether a host can wait for a stream, which a capture may forbid.
 cudaError_t refuse_waiting(cudaStream_t stream);
-/// What a call says that waited for a device.
+/// The error of a call that waited for a device.
 cudaError_t error_of_device(int device);
 /// Priorities of streams; a smaller number is a higher priority.
 inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;

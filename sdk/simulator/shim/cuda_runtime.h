@@ -19,7 +19,7 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-// Not always_inline: g++ refuses a call by an address that it cannot see through.
+// Not always_inline: g++ rejects a call by an address that it cannot resolve.
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
@@ -37,7 +37,7 @@ namespace kernkit::simulator {
 
 /// Calls a kernel, as one CUDA thread, with arguments given by address.
 using CudaInvoke = void (*)(const void* kernel, void** arguments);
-/// Makes a kernel known that no CUDA compiler registered: how to call it, sizes of its arguments.
+/// Describes a kernel that no CUDA compiler registered: how to call it, and its argument sizes.
 void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes, size_t count);
 
 template <class... Params, size_t... I>

@@ -8,7 +8,7 @@ namespace kernkit::simulator::ptx {
 
 struct Touched {
   Space space = Space::kGlobal;
-  uint32_t lanes = 0;  // whose addresses lie there
+  uint32_t lanes = 0;  // the lanes with addresses in this space
   uint64_t at[32];     // of windows what their space counts
 };
 

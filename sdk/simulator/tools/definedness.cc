@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ptx/isa/comparison.h"
 #include "ptx/machine/block.h"
 #include "ptx/machine/instrumented_kernel.h"
 #include "ptx/simd/fragment_layout.h"
@@ -160,7 +161,7 @@ class Following {
     });
   }
 
-  // Whether a comparison is undefined: -1 where it is not, else what it says.
+  // -1 if the comparison is undefined, else its result.
   int compared(const Source& a, const Source& b, int l, uint64_t sign) const {
     const uint64_t u = a.undefined.bits[l], v = b.undefined.bits[l];
     const uint64_t x = a.values[l] ^ sign, y = b.values[l] ^ sign;
@@ -176,7 +177,7 @@ class Following {
       default: return least >= other_most || most < other_least ? 1 : -1;
     }
   }
-  // What it is combined with may decide alone; that is only known of the predicate's own value.
+  // The predicate that it is combined with may decide the result alone.
   void compare(uint32_t to, uint64_t* all) {
     Source a, b, with;
     take(operation_.src0, &a);
@@ -395,7 +396,7 @@ class Following {
     }
   }
 
-  static constexpr unsigned kCombinedBits = 4;  // see steps/compare.h
+  static constexpr unsigned kCombinedBits = kCombined;
 
   const BitPlan& plan_;
   Warp& warp_;

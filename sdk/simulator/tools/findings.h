@@ -37,9 +37,9 @@ class FindingLedger {
 struct RaceLedger : FindingLedger {
   explicit RaceLedger(RaceLevel least = RaceLevel::kError)
       : FindingLedger("racecheck"), level(least) {}
-  RaceLevel level;  // the least of what it is told
+  RaceLevel level;  // the lowest level that is recorded
 };
-/// Races of a launch or of a call, of either level, until the ledgers are told.
+/// Races of a launch or of a call, of either level, until they are added to the ledgers.
 struct RacesFound {
   std::map<FindingLedger::Pair, Found> of_warps, of_lanes;
   void tell(const std::vector<RaceLedger*>& ledgers) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GlobalCells: who touched each byte of global memory last, in this launch and in those before it.
+// GlobalCells: the last accesses to each byte of global memory, in this launch and earlier ones.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 namespace kernkit::simulator::ptx {
 
 /// The vector clock of a warp for warps of other blocks: the time by block and warp, see key_of().
-using Known = std::map<uint64_t, uint32_t>;
+using RemoteClock = std::map<uint64_t, uint32_t>;
 inline uint64_t key_of(uint64_t block, unsigned warp) { return block << 5 | warp; }
-inline void hear(Known* to, const Known& from) {
+inline void join(RemoteClock* to, const RemoteClock& from) {
   for (const auto& [who, time] : from) (*to)[who] = std::max((*to)[who], time);
 }
 

@@ -21,19 +21,19 @@ class GlobalRaces::OfBlock : public BlockHooks {
     end_block();
     runs_ = true;
     clocks_ = {};
-    if (all_.of_lanes_) clocks_.watch_lanes();
+    if (all_.of_lanes_) clocks_.track_lanes();
     barriers_.clear();
     for (OfWarp& warp : warps_) warp = {};
     const dim3 grid = block_.launch.grid;
     number_ =
         block_.index.x + uint64_t{grid.x} * (block_.index.y + uint64_t{grid.y} * block_.index.z);
   }
-  void meets(const Warp& warp, uint32_t lanes) override { clocks_.meet(warp.number, lanes); }
+  void meets(const Warp& warp, uint32_t lanes) override { clocks_.synchronise(warp.number, lanes); }
   void arrives(const Warp& warp, uint32_t barrier, bool only) override {
     clocks_.arrive(warp.number, barrier, only);
     Barrier& one = barriers_[barrier];
-    hear(&one.known, warps_[warp.number].known);
-    hear(&one.fenced, warps_[warp.number].fenced);
+    join(&one.known, warps_[warp.number].known);
+    join(&one.fenced, warps_[warp.number].fenced);
     if (!only) one.waiting |= kLane[warp.number];
   }
   void opens(uint32_t barrier) override {
@@ -42,8 +42,8 @@ class GlobalRaces::OfBlock : public BlockHooks {
     barriers_.erase(barrier);
     for (uint32_t left = one.waiting; left != 0; left &= left - 1) {
       OfWarp& warp = warps_[__builtin_ctz(left)];
-      hear(&warp.known, one.known);
-      hear(&warp.fenced, one.fenced);
+      join(&warp.known, one.known);
+      join(&warp.fenced, one.fenced);
     }
   }
 
@@ -71,13 +71,14 @@ class GlobalRaces::OfBlock : public BlockHooks {
     }
   }
 
-  // What a store changes is known when it is done.
+  // The bytes that a store changes are found after the store.
   void after(Warp& warp, const Operation& operation) override {
     if (touched_.empty()) return;
     const AccessKind kind = instrumented_.kernel.origins[operation.number].access;
     const bool loads = kind == AccessKind::kLoad || kind == AccessKind::kCopy;
     const ThreadScope ordered = instrumented_.kernel.origins[operation.number].ordered_scope();
-    if (ordered != ThreadScope::kNone && kind != AccessKind::kStore) hear_at(warp.number, ordered);
+    if (ordered != ThreadScope::kNone && kind != AccessKind::kStore)
+      acquire_at(warp.number, ordered);
     if (all_.of_lanes_) clocks_.tick(warp.number);
     const AccessRecord now{all_.launch_,
                            operation.number,
@@ -100,7 +101,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
       }
       old += operation.bytes;
     }
-    if (ordered != ThreadScope::kNone && !loads) say_at(warp.number, ordered);
+    if (ordered != ThreadScope::kNone && !loads) release_at(warp.number, ordered);
   }
 
  private:
@@ -109,15 +110,15 @@ class GlobalRaces::OfBlock : public BlockHooks {
     int lane;
   };
   struct OfWarp {
-    Known known;   // of other blocks
-    Known fenced;  // what it knew at its last fence for the device, its own block's among it
+    RemoteClock known;   // of other blocks
+    RemoteClock fenced;  // what it knew at its last fence for the device, its own block's among it
   };
   struct Barrier {
-    Known known, fenced;
+    RemoteClock known, fenced;
     uint32_t waiting = 0;
   };
 
-  static constexpr uint64_t kEarlierWork = UINT64_MAX;  // in Known, in place of a warp
+  static constexpr uint64_t kEarlierWork = UINT64_MAX;  // in RemoteClock, in place of a warp
   static constexpr const char* kNoWait =
       ", with no cudaGridDependencySynchronize() between that orders them";
 
@@ -139,11 +140,11 @@ class GlobalRaces::OfBlock : public BlockHooks {
     if (origin.has_effect(Effect::kWaitsForGrids)) {
       warps_[warp].known[kEarlierWork] = 1;
       waits_ = true;
-    } else if (origin.has_effect(Effect::kReleasesGrids) && !knows_earlier_work(warp)) {
+    } else if (origin.has_effect(Effect::kReleasesGrids) && !is_after_earlier_work(warp)) {
       triggers_first_ = true;
     }
   }
-  bool knows_earlier_work(unsigned warp) const {
+  bool is_after_earlier_work(unsigned warp) const {
     return warps_[warp].known.count(kEarlierWork) != 0;
   }
   // A block that triggers nothing does so when it ends.
@@ -159,23 +160,23 @@ class GlobalRaces::OfBlock : public BlockHooks {
       return;
     OfWarp& one = warps_[warp.number];
     one.fenced = one.known;
-    const Clock& clock = clocks_.clock(warp.number);
+    const VectorClock& clock = clocks_.clock(warp.number);
     for (unsigned w = 0; w < block_.warps.size(); ++w) one.fenced[key_of(number_, w)] = clock.of[w];
     clocks_.tick(warp.number);
   }
-  void hear_at(unsigned warp, ThreadScope reach) {
+  void acquire_at(unsigned warp, ThreadScope reach) {
     for (const Lane& one : touched_) {
-      clocks_.hear(warp, one.address);
+      clocks_.acquire(warp, one.address);
       const auto found =
-          reach == ThreadScope::kDevice ? all_.said_.find(one.address) : all_.said_.end();
-      if (found != all_.said_.end()) hear(&warps_[warp].known, found->second);
+          reach == ThreadScope::kDevice ? all_.released_.find(one.address) : all_.released_.end();
+      if (found != all_.released_.end()) join(&warps_[warp].known, found->second);
     }
   }
-  void say_at(unsigned warp, ThreadScope reach) {
+  void release_at(unsigned warp, ThreadScope reach) {
     for (const Lane& one : touched_) {
-      clocks_.say(warp, one.address);
+      clocks_.release(warp, one.address);
       if (reach == ThreadScope::kDevice && !warps_[warp].fenced.empty()) {
-        hear(&all_.said_[one.address], warps_[warp].fenced);
+        join(&all_.released_[one.address], warps_[warp].fenced);
       }
     }
   }
@@ -188,18 +189,18 @@ class GlobalRaces::OfBlock : public BlockHooks {
     if (before.launch != now.launch) {
       if (both_ordered) return false;
       const WorkId& work = all_.cells_.launch(before.launch).work;
-      return !is_before(work) || (may_run(work) && !knows_earlier_work(now.warp));
+      return !is_before(work) || (may_run(work) && !is_after_earlier_work(now.warp));
     }
     if (before.block == now.block) {
       if (before.ordered != ThreadScope::kNone && now.ordered != ThreadScope::kNone) return false;
       if (before.warp == now.warp) {
         return before.time != now.time &&
-               !clocks_.lane_knows(now.warp, lane_, seen & 31, before.time);
+               !clocks_.lane_has_acquired(now.warp, lane_, seen & 31, before.time);
       }
-      return !clocks_.knows(now.warp, before.warp, before.time);
+      return !clocks_.has_acquired(now.warp, before.warp, before.time);
     }
     if (both_ordered) return false;
-    const Known& known = warps_[now.warp].known;
+    const RemoteClock& known = warps_[now.warp].known;
     const auto found = known.find(key_of(before.block, before.warp));
     return found == known.end() || found->second < before.time;
   }
@@ -233,7 +234,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
     return reported;
   }
 
-  // True: it is known.
+  // Returns whether the race is already recorded.
   bool report(uint32_t seen, const AccessRecord& now, uint32_t seen_now, uint64_t at) {
     const GlobalCells& cells = all_.cells_;
     const LaunchSeen& launch = cells.launch(now.launch);
@@ -257,7 +258,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
   GlobalRaces& all_;
   Block& block_;
   const InstrumentedKernel& instrumented_;
-  Clocks clocks_;
+  VectorClocks clocks_;
   std::map<uint32_t, Barrier> barriers_;
   OfWarp warps_[kMostWarps];
   std::vector<Lane> touched_;
@@ -266,7 +267,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
   bool runs_ = false, waits_ = false, triggers_first_ = false;
   Range range_;
   uint64_t number_ = 0;  // of the block
-  unsigned lane_ = 0;    // whose access it is
+  unsigned lane_ = 0;    // the lane of the current access
 };
 
 GlobalRaces::GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented, std::string kernel,

@@ -32,8 +32,8 @@ class GlobalRaces : public LaunchHooks {
   bool of_lanes_;  // it looks for those, too
   GlobalCells& cells_;
   uint32_t launch_;
-  bool may_overlap_ = false;        // the kernel before it in its stream may still run
-  std::map<uint64_t, Known> said_;  // at the addresses of ordered accesses
+  bool may_overlap_ = false;                  // the kernel before it in its stream may still run
+  std::map<uint64_t, RemoteClock> released_;  // at the addresses of ordered accesses
   RacesFound races_;
 };
 

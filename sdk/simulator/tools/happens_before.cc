@@ -15,7 +15,7 @@ namespace {
 
 /// Who runs: the host's thread, or work of a stream.
 struct Actor {
-  KnownWork heard;
+  KnownWork acquired;
   WorkId work;
   uint64_t previous = 0, by_others = 0;  // see previous_work() and known_by_other_streams()
 };
@@ -51,28 +51,28 @@ std::vector<Actor>& actors() {
   return *all;
 }
 
-void hear_all(KnownWork* to, const KnownWork& from) {
+void join_all(KnownWork* to, const KnownWork& from) {
   for (const auto& [stream, number] : from) (*to)[stream] = std::max((*to)[stream], number);
 }
 
 bool is_host() { return actors().size() == 1; }
 // The work that happened before what this thread does now.
 KnownWork& known() {
-  KnownWork& all = actors().back().heard;
-  if (is_host()) hear_all(&all, order().of_host);
+  KnownWork& all = actors().back().acquired;
+  if (is_host()) join_all(&all, order().of_host);
   return all;
 }
 
 void acquire(const void* address) {
   const std::lock_guard<std::mutex> lock(order().mutex);
-  hear_all(&actors().back().heard, order().places[address]);
-  if (is_host()) hear_all(&order().of_host, actors().back().heard);
+  join_all(&actors().back().acquired, order().places[address]);
+  if (is_host()) join_all(&order().of_host, actors().back().acquired);
 }
 void release(const void* address) {
   const std::lock_guard<std::mutex> lock(order().mutex);
-  hear_all(&order().places[address], known());
+  join_all(&order().places[address], known());
 }
-// It knows what its maker knew.
+// The new actor starts with the clock of its creator.
 void enters() {
   const std::lock_guard<std::mutex> lock(order().mutex);
   (void)known();
@@ -104,7 +104,7 @@ void begins(const Queue* queue) {
   actor.work = {stream, number};
   actor.previous = queue != nullptr ? std::exchange(order().last[stream], number) : 0;
   actor.by_others = by_others;
-  actor.heard[stream] = number;
+  actor.acquired[stream] = number;
 }
 
 void note(OrderStep step, const void* what) {
@@ -137,9 +137,9 @@ uint64_t previous_work() { return actors().back().previous; }
 uint64_t known_by_other_streams() { return actors().back().by_others; }
 bool is_before(const WorkId& work) {
   if (kRaceDetector || work.stream == nullptr) return true;
-  const KnownWork& heard = actors().back().heard;
-  const auto found = heard.find(work.stream);
-  return found != heard.end() && found->second >= work.number;
+  const KnownWork& acquired = actors().back().acquired;
+  const auto found = acquired.find(work.stream);
+  return found != acquired.end() && found->second >= work.number;
 }
 
 }  // namespace kernkit::simulator::ptx

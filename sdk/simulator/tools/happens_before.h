@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order: which work of streams and the host happened before which, by what the runtime tells a race
-// detector. In a build with one, which is told in our place, all work counts as ordered.
+// The happens-before order of work of streams and the host, from the order steps of hooks.h. In a
+// build with ThreadSanitizer, which receives these steps instead, all work counts as ordered.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ void forget_order();
 WorkId work_now();
 /// Whether that work happened before what runs now.
 bool is_before(const WorkId& work);
-/// What this thread knows of streams.
+/// The vector clock of this thread for work of streams.
 KnownWork known_work();
 /// The number of the work before what runs now, in its stream; 0: none.
 uint64_t previous_work();

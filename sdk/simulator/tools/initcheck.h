@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// InitCheck: use of bits that come from what nobody wrote: in a branch, in an address, in a store
+// InitCheck: uses of uninitialised bits: in a branch, in an address, in a store
 // to global memory. They travel through registers, shared and local memory without being reported.
 #pragma once
 

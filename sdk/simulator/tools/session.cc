@@ -224,7 +224,7 @@ Counting::Counting() : state_(std::make_unique<State>()) {
 Counting::~Counting() { ptx::Session::of_process().remove(&state_->total); }
 
 std::vector<KernelCounters> Counting::kernels() const {
-  (void)cudaDeviceSynchronize();  // what failed is the caller's to ask for
+  (void)cudaDeviceSynchronize();  // the caller may query the error
   return state_->total.kernels();
 }
 

@@ -41,7 +41,7 @@ class Session : public Tools {
   std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
                                      const std::shared_ptr<void>& known_work) override;
   std::shared_ptr<void> known_work() const override;
-  /// Those that races are told.
+  /// The ledgers that record races.
   std::vector<RaceLedger*> race_ledgers() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return race_ledgers_;

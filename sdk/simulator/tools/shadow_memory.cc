@@ -23,7 +23,7 @@ struct WrittenSteps {
       default: return;
     }
   }
-  static inline decltype(RuntimeHooks::memory) before = nullptr;  // who was told before
+  static inline decltype(RuntimeHooks::memory) before = nullptr;  // the hook that was set before
 };
 
 Written& Written::of_process() {
@@ -71,7 +71,7 @@ void Written::fill(uint64_t to, uint64_t bytes) {
   }
 }
 
-// What nobody wrote stays so in the copy.
+// Uninitialised bytes stay uninitialised in the copy.
 void Written::copy(uint64_t to, uint64_t from, uint64_t bytes) {
   const WrittenPiece source = piece_around(from);
   if (source.bits == nullptr) return fill(to, bytes);

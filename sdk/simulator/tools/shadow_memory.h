@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Written: which bytes of memory that cudaMalloc() gave somebody wrote: a kernel, a copy, a fill.
-// Memory that is not known counts as written.
+// Memory outside of allocations counts as written.
 #pragma once
 
 #include <cstdint>

@@ -43,20 +43,20 @@ class SharedRaces::OfBlock : public BlockHooks {
 
   void starts() override {
     clocks_ = {};
-    if (of_lanes_) clocks_.watch_lanes();
+    if (of_lanes_) clocks_.track_lanes();
     std::fill(cells_.begin(), cells_.end(), Cell{});
     readers_.assign(1, {});
     number_ =
         block_.index.x + uint64_t{block_.launch.grid.x} *
                              (block_.index.y + uint64_t{block_.launch.grid.y} * block_.index.z);
   }
-  void meets(const Warp& warp, uint32_t lanes) override { clocks_.meet(warp.number, lanes); }
+  void meets(const Warp& warp, uint32_t lanes) override { clocks_.synchronise(warp.number, lanes); }
   void arrives(const Warp& warp, uint32_t barrier, bool only) override {
     clocks_.arrive(warp.number, barrier, only);
   }
   void opens(uint32_t barrier) override { clocks_.open(barrier); }
 
-  // What a store changes is known when it is done.
+  // The bytes that a store changes are found after the store.
   void before(Warp& warp, const Operation& operation) override {
     touched_.lanes = 0;
     if (all_.instrumented_.kernel.origins[operation.number].access == AccessKind::kNone) return;
@@ -85,7 +85,7 @@ class SharedRaces::OfBlock : public BlockHooks {
       const bool loads = kind == AccessKind::kLoad;
       const bool ordered =
           all_.instrumented_.kernel.origins[operation.number].ordered_scope() != ThreadScope::kNone;
-      if (ordered && (loads || kind == AccessKind::kAtomic)) clocks_.hear(warp.number, at);
+      if (ordered && (loads || kind == AccessKind::kAtomic)) clocks_.acquire(warp.number, at);
       const Seen now{clocks_.time(warp.number), operation.number, static_cast<uint8_t>(warp.number),
                      static_cast<uint8_t>(lane), ordered};
       const unsigned char* old = &old_[lane * kMostBytes];
@@ -97,7 +97,7 @@ class SharedRaces::OfBlock : public BlockHooks {
                    : changes ? store(&cell, now, at + i, reported)
                              : keep(&cell, now, reported);
       }
-      if (ordered && !loads) clocks_.say(warp.number, at);
+      if (ordered && !loads) clocks_.release(warp.number, at);
     }
   }
 
@@ -111,8 +111,8 @@ class SharedRaces::OfBlock : public BlockHooks {
   }
   bool is_before(const Seen& before, const Seen& now) const {
     return before.warp == now.warp
-               ? clocks_.lane_knows(now.warp, now.lane, before.lane, before.time)
-               : clocks_.knows(now.warp, before.warp, before.time);
+               ? clocks_.lane_has_acquired(now.warp, now.lane, before.lane, before.time)
+               : clocks_.has_acquired(now.warp, before.warp, before.time);
   }
   bool load(Cell* cell, const Seen& now, uint64_t at, bool reported) {
     const bool wrote_the_same = (cell->same_writers >> now.warp & 1) != 0;
@@ -159,7 +159,7 @@ class SharedRaces::OfBlock : public BlockHooks {
     const Operation& operation = all_.instrumented_.kernel.code[seen.operation];
     return verbs[static_cast<int>(kind)] + std::string("%") + line_text(block_, operation);
   }
-  // True: it is known.
+  // Returns whether the race is already recorded.
   bool report(const Seen& before, const Seen& now, uint64_t at) {
     std::string first = does(kPast, before), second = does(kVerbs, now);
     const bool of_lanes = before.warp == now.warp;
@@ -179,7 +179,7 @@ class SharedRaces::OfBlock : public BlockHooks {
   SharedRaces& all_;
   Block& block_;
   const bool of_lanes_;  // it looks for those, too
-  Clocks clocks_;
+  VectorClocks clocks_;
   std::vector<Cell> cells_;
   std::vector<std::vector<Seen>> readers_{1};
   std::vector<unsigned char> old_;  // what was where lanes store

@@ -13,7 +13,7 @@ uint32_t divided(uint64_t count, uint64_t by) {
   return static_cast<uint32_t>((count + by - 1) / by);
 }
 
-// Words of 4 bytes that are asked for together. Of each bank a wavefront takes one.
+// Words of 4 bytes that are requested together. A wavefront takes one word from each bank.
 class Banks {
  public:
   Banks() { std::fill(std::begin(first_), std::end(first_), -1); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UndefinedBits: which bits of the registers of a warp come from what nobody wrote, and from where.
-// Most registers have none: that is known without a look at their lanes.
+// UndefinedBits: the undefined bits of the registers of a warp, and their origins. A register
+// without undefined bits is found without a look at its lanes.
 #pragma once
 
 #include <cstdint>

@@ -205,7 +205,7 @@ void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& o
   for (const uint32_t to : plan.results) bits->write(warp, to, result);
 }
 
-// What is copied is known now, and there when the lane has waited for it.
+// The copied bits are taken now, and arrive when the lane has waited for the copy.
 void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
   const Operation source = source_of(operation);
   const uint32_t bytes = operation.bytes, mask = warp.mask;
@@ -220,7 +220,7 @@ void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
     }
     const uint32_t size = sizes != nullptr ? std::min(sizes[l], bytes) : bytes;
     Lane one{};
-    // All of what it would copy, so that it lies in one word.
+    // All bytes of the copy, so that they are within one word.
     const bool any = size != 0 && read(warp, operation, Space::kGlobal, l, from[l], bytes, &one);
     pending.bits.add(l, &shared_.bits[to[l]], one.bits, bytes, size);
     shared_.changed = true;

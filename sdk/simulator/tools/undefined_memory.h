@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UndefinedMemory: which bits of shared and local memory of a block nobody wrote, or come from what
-// nobody wrote. Bytes of global memory are written or not: what is stored there is reported.
+// UndefinedMemory: the undefined bits of shared and local memory of a block. Bytes of global memory
+// are initialised or not, since a store of undefined bits there is reported.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ class UndefinedMemory {
   UndefinedUses& uses_;
   Bits shared_;
   std::vector<Bits> local_;           // of the warps
-  bool has_frames_;                   // whose local memory is moved by calls: it counts as written
+  bool has_frames_;                   // calls move local memory, which then counts as written
   std::vector<WrittenPiece> pieces_;  // of the operations: where each was last
   std::vector<Pending> pending_;      // of the warps
 };

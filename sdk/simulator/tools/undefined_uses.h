@@ -21,14 +21,14 @@ class UndefinedUses {
       : block_(block), instrumented_(instrumented) {}
 
   void start();
-  /// The origin of what a lane reads there, which nobody wrote: a place as its space counts it.
+  /// The origin of uninitialised bits that a lane reads at an address of the space.
   uint32_t origin(const Warp& warp, int lane, const Operation& operation, Space space, uint64_t at);
   /// The origin of what a lane takes, by a shuffle, from a lane that takes no part in the shuffle.
   uint32_t origin_of_lane(const Warp& warp, int lane, const Operation& operation, uint32_t from);
   /// `what`: "branches by undefined bits", a text that stays.
   void add(const Warp& warp, int lane, const Operation& operation, const char* what,
            uint32_t origin);
-  /// Likewise, and names the byte of global memory behind it.
+  /// Likewise, with the byte of global memory.
   void add_at(const Warp& warp, int lane, const Operation& operation, const char* what,
               uint32_t origin, uint64_t address);
   void tell(const std::vector<InitLedger*>& ledgers) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks: what each warp of a block knows of the others. What a warp did is ordered before what
-// another does that has heard of it since. And, where that is asked for, what lanes know of lanes.
+// Vector clocks of the warps of a block: what a warp did happened before what another warp does
+// that has acquired that time. Optionally also for the lanes of a warp.
 #pragma once
 
 #include <algorithm>
@@ -13,31 +13,31 @@
 
 namespace kernkit::simulator::ptx {
 
-struct Clock {
+struct VectorClock {
   uint32_t of[kMostWarps] = {};  // each warp's time
 
-  void hear(const Clock& other) {
+  void join(const VectorClock& other) {
     for (unsigned w = 0; w < kMostWarps; ++w) of[w] = std::max(of[w], other.of[w]);
   }
 };
 
-class Clocks {
+class VectorClocks {
  public:
-  Clocks() {
+  VectorClocks() {
     for (unsigned w = 0; w < kMostWarps; ++w) clocks_[w].of[w] = 1;
   }
   uint32_t time(unsigned warp) const { return clocks_[warp].of[warp]; }
-  /// Whether `warp` has heard of what `other` did at that time.
-  bool knows(unsigned warp, unsigned other, uint32_t time) const {
+  /// Whether what `other` did at that time happened before what `warp` does now.
+  bool has_acquired(unsigned warp, unsigned other, uint32_t time) const {
     return clocks_[warp].of[other] >= time;
   }
-  /// From here on lanes of a warp are apart, until __syncwarp() or a barrier.
-  void watch_lanes() { lanes_.resize(kMostWarps); }
-  /// Whether a lane has heard of what `other` of its warp did at that time.
-  bool lane_knows(unsigned warp, unsigned lane, unsigned other, uint32_t time) const {
+  /// Tracks lanes from now on: the lanes of a warp are ordered by __syncwarp() and barriers only.
+  void track_lanes() { lanes_.resize(kMostWarps); }
+  /// Whether what lane `other` did at that time happened before what the lane does now.
+  bool lane_has_acquired(unsigned warp, unsigned lane, unsigned other, uint32_t time) const {
     return lanes_.empty() || lane == other || lanes_[warp].until[lane][other] > time;
   }
-  void meet(unsigned warp, uint32_t lanes) {
+  void synchronise(unsigned warp, uint32_t lanes) {
     if (lanes_.empty()) return;
     const uint32_t now = ++clocks_[warp].of[warp];
     auto& until = lanes_[warp].until;
@@ -53,13 +53,13 @@ class Clocks {
       if ((lanes >> l & 1) != 0) until[l] = all;
     }
   }
-  const Clock& clock(unsigned warp) const { return clocks_[warp]; }
-  /// What the warp does from here on, nobody knows who heard of it before.
+  const VectorClock& clock(unsigned warp) const { return clocks_[warp]; }
+  /// Starts a new time of the warp, after what other warps have acquired from it.
   void tick(unsigned warp) { ++clocks_[warp].of[warp]; }
-  /// `only`: it does not wait, and hears nothing.
+  /// `only`: the warp does not wait, and acquires nothing.
   void arrive(unsigned warp, uint32_t barrier, bool only) {
     Barrier& one = barriers_[barrier];
-    one.said.hear(clocks_[warp]);
+    one.released.join(clocks_[warp]);
     if (only) {
       ++clocks_[warp].of[warp];
     } else {
@@ -71,30 +71,31 @@ class Clocks {
     barriers_.erase(barrier);
     for (uint32_t left = one.waiting; left != 0; left &= left - 1) {
       const auto warp = static_cast<unsigned>(__builtin_ctz(left));
-      clocks_[warp].hear(one.said);
+      clocks_[warp].join(one.released);
       ++clocks_[warp].of[warp];
-      meet(warp, UINT32_MAX);
+      synchronise(warp, UINT32_MAX);
     }
   }
-  /// By an atomic there the warp hears of those who had one there before, and says what it knows.
-  void hear(unsigned warp, uint64_t place) { clocks_[warp].hear(places_[place]); }
-  void say(unsigned warp, uint64_t place) {
-    places_[place].hear(clocks_[warp]);
+  /// An atomic at an address acquires from earlier atomics there, and releases the warp's clock.
+  void acquire(unsigned warp, uint64_t address) { clocks_[warp].join(addresses_[address]); }
+  void release(unsigned warp, uint64_t address) {
+    addresses_[address].join(clocks_[warp]);
     ++clocks_[warp].of[warp];
   }
 
  private:
   struct Barrier {
-    Clock said;
+    VectorClock released;
     uint32_t waiting = 0;
   };
   struct LanesOfWarp {
-    std::array<std::array<uint32_t, 32>, 32> until = {};  // when a lane heard of another
+    std::array<std::array<uint32_t, 32>, 32> until =
+        {};  // the time of another lane that a lane has acquired
   };
-  Clock clocks_[kMostWarps];
+  VectorClock clocks_[kMostWarps];
   std::vector<LanesOfWarp> lanes_;
   std::map<uint32_t, Barrier> barriers_;
-  std::map<uint64_t, Clock> places_;
+  std::map<uint64_t, VectorClock> addresses_;
 };
 
 }  // namespace kernkit::simulator::ptx

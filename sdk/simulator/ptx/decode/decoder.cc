@@ -13,7 +13,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr const char* kEnd = "%end";  // the label behind a function that is called
+constexpr const char* kEnd = "%end";  // the label after an inlined function
 
 uint32_t rounded_up(uint32_t bytes, uint32_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
@@ -62,7 +62,7 @@ Kernel Decoder::decode() {
   return std::move(kernel_);
 }
 
-// Its parameters are known. Whoever runs past the last statement leaves.
+// The parameters are already decoded. Lanes that run past the last statement return.
 void Decoder::decode_function(const Function& function) {
   const std::vector<Statement> statements = parse_body(function);
   for (const Statement& statement : statements) decode_statement(statement);

@@ -37,7 +37,7 @@ class Decoder {
   bool has(std::string_view modifier);
   /// The first of these that it has; "" for none.
   std::string_view one_of(std::initializer_list<std::string_view> modifiers);
-  /// The next modifier, which must be one of these: of those that stand there more than once.
+  /// The next unused modifier, if it is one of these; for modifiers that may occur several times.
   std::string_view next_of(std::initializer_list<std::string_view> modifiers);
   /// The next modifier that is a type.
   Type type();

@@ -22,7 +22,7 @@ T read(const unsigned char* from) {
   return value;
 }
 
-// {u16 kind; u16; u32 its size; u64 size of the code behind it; u32 its compressed size, or 0; ...;
+// {u16 kind; u16; u32 its size; u64 size of the code after it; u32 its compressed size, or 0; ...;
 // at 28 u32 capability; at 40 u64 flags; at 56 u64 decompressed size}
 FatEntry entry_at(const unsigned char* at) {
   FatEntry entry{};

@@ -19,7 +19,7 @@ struct FatEntry {
   size_t whole;  // decompressed; 0: not compressed
 };
 
-/// The entries behind a registered __fatBinC_Wrapper_t; none where it is another thing.
+/// The entries of a registered __fatBinC_Wrapper_t; none if the pointer is something else.
 std::vector<FatEntry> entries_of(const void* wrapper);
 /// The PTX of an entry, decompressed. Throws a UnsupportedPtx where that cannot be done.
 std::string ptx_of(const FatEntry& entry);

@@ -23,12 +23,12 @@ class Image : public Addresses {
   const Kernel& kernel(const std::string& name);
   /// Bytes of all its constants.
   size_t constant_bytes() const { return constant_bytes_; }
-  /// Gives the variables their first values; managed ones, which all devices have, when asked to.
+  /// Sets the variables to their initial values; managed ones, which devices share, on request.
   void reset(bool managed_too);
   /// Null when there is none of this name.
   void* variable(const std::string& name, size_t* size) const;
   bool find(const std::string& name, uint64_t* address) const override;
-  /// Whether the device's own variables lie there.
+  /// Whether an address is in the variables of this device.
   bool holds(const void* address) const { return address >= at_ && address < at_ + bytes_; }
   /// The variable around an address; an empty range when there is none.
   Range range_of(uint64_t address) const;

@@ -48,7 +48,7 @@ struct Access {
     check_alignment(lane, address);
     return reinterpret_cast<unsigned char*>(address);
   }
-  // The address is derived from that of a variable, and lies outside of it.
+  // The address is derived from that of a variable, and is out of its bounds.
   [[noreturn]] void refuse_variable(int lane, uint64_t address) const {
     const Block& block = *warp.block;
     const KernelVariable& variable = block.launch.kernel.variables[operation.variable];

@@ -54,7 +54,7 @@ Block::Block(const Launch& its_launch)
     warp.registers = static_cast<unsigned char*>(first) + bytes * i;
     warp.ranges = ranges_.data();
     warp.shared = {shared.data(), shared.size(), 0};
-    // Which nobody writes to.
+    // Never written.
     warp.parameters = {const_cast<unsigned char*>(launch.parameters), kernel.parameter_bytes, 0};
     if (kernel.local_bytes != 0) {
       local_.emplace_back(size_t{32} * kernel.local_bytes, launch.poison);

@@ -15,7 +15,7 @@ struct Kernel;
 struct Fault {
   std::string sentence;
   cudaError_t error;
-  const char* tool = "synccheck";  // of compute-sanitizer's that says it: or "memcheck"; "program"
+  const char* tool = "synccheck";  // the tool that reports it: "synccheck", "memcheck" or "program"
 };
 
 /// "scale: block [0, 0, 0], thread [7, 0, 0]: " and what it did, and in which line.
@@ -27,7 +27,7 @@ std::string thread_text(const Block& block, unsigned thread);
 std::string place_text(const Block& block, unsigned thread);
 /// "__syncthreads()", or the instruction where CUDA has no name for it.
 std::string function_text(const Kernel& kernel, const Operation& operation);
-/// " (scale.cu:12)"; "" where it is not known.
+/// " (scale.cu:12)"; "" without a .loc.
 std::string line_text(const Block& block, const Operation& operation);
 
 }  // namespace kernkit::simulator::ptx

@@ -24,7 +24,8 @@ constexpr size_t kMostBlocks = 64;  // that have begun, of one processor
 constexpr uint64_t kNoEnd = UINT64_MAX;
 std::atomic<unsigned> last_processors{0};
 #if defined(__x86_64__)
-constexpr bool kStoresInOrder = true;  // other processors see them so, and loads are not late
+constexpr bool kStoresInOrder =
+    true;  // other processors observe stores in order, and loads are not delayed
 #else
 constexpr bool kStoresInOrder = false;
 #endif
@@ -94,7 +95,8 @@ class GridRun {
     each_for_itself_ = std::all_of(code.begin(), code.end(), [&](const Operation& operation) {
       return is_independent(launch_.kernel, operation);
     });
-    // Nor does what tools say: with one, blocks that see each other run in their order.
+    // With a tool, blocks that access each other's memory run in order, so that reports are the
+    // same.
     const bool is_ordered = settings_.seed != 0 || launch_.hooks != nullptr || !kStoresInOrder;
     if (is_ordered && !each_for_itself_) return 1;
     return std::max(1u, std::thread::hardware_concurrency());

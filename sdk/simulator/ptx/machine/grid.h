@@ -15,7 +15,7 @@ struct PtxResult {
   const char* tool = "";  // see Fault
 };
 
-/// `all_at_once`: of a cooperative launch, whose blocks wait for each other.
+/// `all_at_once`: a cooperative launch, in which blocks wait for each other.
 PtxResult run_grid(const Launch& launch, bool all_at_once, const Settings& settings);
 /// On how many OS threads.
 unsigned processors_of_last_grid();

@@ -23,7 +23,7 @@ class Heap {
   bool release(uint64_t address);
   /// The allocation around an address; an empty range where there is none.
   Range range_of(uint64_t address) const;
-  /// Where an address lies that may not be touched; "" far from every allocation.
+  /// A description of an inaccessible address; "" if it is far from every allocation.
   std::string place_of(uint64_t address) const;
   void set_limit(uint64_t bytes);
   uint64_t limit() const;

@@ -19,7 +19,7 @@ struct Constant {
   uint32_t at;
   uint32_t size;  // bytes a lane; 0: a predicate
   uint64_t bits;
-  uint32_t variable = kNone;  // whose address it is, a number of Kernel::variables
+  uint32_t variable = kNone;  // the variable with this address, a number of Kernel::variables
 };
 
 /// A variable of global or shared memory that the kernel names.
@@ -32,7 +32,7 @@ struct KernelVariable {
 
 /// A register that holds %tid.x and the like.
 struct SpecialRegister {
-  int which;  // see specials.h
+  int which;  // see special_registers.h
   uint32_t at;
 };
 

@@ -33,7 +33,7 @@ struct Operation {
   Flow flow = Flow::kNext;
   bool guard_negated = false;
   bool negated = false;      // a predicate among its sources
-  uint8_t mode = 0;          // what its kind says
+  uint8_t mode = 0;          // defined by each instruction
   uint8_t count = 0;         // of `list`
   uint8_t address_size = 0;  // bytes of `address`; 0: no register, the offset is all
   Space space = Space::kGeneric;

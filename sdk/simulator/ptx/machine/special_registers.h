@@ -10,7 +10,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// kNone for a name that is none, or that is not known.
+/// kNone for another name or an unsupported register.
 Type type_of_special(const std::string& name);
 /// Its number; -1 likewise.
 int special_named(const std::string& name);

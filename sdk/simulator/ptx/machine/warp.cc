@@ -42,7 +42,7 @@ bool Warp::is_ready() const {
                      [](const Part& part) { return part.state == Part::kReady; });
 }
 
-// The part that is furthest behind, with all that are at the same place; false when all wait.
+// Selects the split with the lowest program counter, with all lanes there; false if all wait.
 bool Warp::pick() {
   own_turn = false;
   active = 0;
@@ -115,7 +115,7 @@ void Warp::exit(uint32_t lanes) {
   live &= ~lanes;
   active &= ~lanes;
   block->end(*this, lanes);
-  // Those who waited for them look again.
+  // Lanes that waited for these check again.
   for (Part& part : parts) {
     if (part.state == Part::kMeets) part.state = Part::kReady;
   }
@@ -129,7 +129,7 @@ void Warp::exit(uint32_t lanes) {
 
 // Lanes that name each other in a mask do it together. Those that have ended are not waited for.
 void Warp::meet(const Operation& operation, uint32_t lanes_here) {
-  suspend(Part::kReady, active & ~lanes_here, pc + 1);  // whose guard is false
+  suspend(Part::kReady, active & ~lanes_here, pc + 1);  // lanes with a false guard
   size_t kept = 0;
   for (const Part& part : parts) {
     if (part.state == Part::kMeets && part.pc == pc) {
@@ -240,7 +240,7 @@ bool Warp::meet_across_places() {
   return false;
 }
 
-// The active lanes whose guard is true.
+// The active lanes with a true guard.
 uint32_t Warp::lanes_of(const Operation& operation) const {
   if (operation.guard == kNone) return active;
   const uint32_t guard = predicate(operation.guard);

@@ -55,7 +55,7 @@ struct alignas(64) Warp {
   enum class Stop { kEnded, kWaits, kYields };
   static constexpr uint32_t kAll = UINT32_MAX;
 
-  // What operations see.
+  // State that operations use.
   alignas(64) unsigned char scratch[256];
   uint32_t mask = 0;  // the lanes that run the operation
   unsigned char* registers = nullptr;
@@ -70,7 +70,7 @@ struct alignas(64) Warp {
   uint32_t pc = 0;
   uint32_t active = 0;              // of the part that runs; 0: none
   uint32_t next_part = kNone;       // where it meets another part
-  bool own_turn = false;            // it runs whoever is behind
+  bool own_turn = false;            // runs even if other splits are behind in the code
   std::vector<Part> parts;          // the others
   std::vector<Caller> callers[32];  // of each lane, the innermost last
 

@@ -18,7 +18,7 @@ inline constexpr uint64_t kParamWindow = uint64_t{3} << kWindowShift;
 inline constexpr uint64_t kCodeWindow = uint64_t{4} << kWindowShift;
 inline constexpr uint64_t kInWindow = kSharedWindow - 1;
 
-/// Where a generic address lies, and what the space counts there.
+/// The space of a generic address, and the address within the space.
 struct Located {
   Space space;
   uint64_t at;

@@ -27,7 +27,7 @@ class Lexer {
   /// Takes the next token if it is this one.
   bool accept(std::string_view text);
   void expect(std::string_view text);
-  /// A word; refuses anything else.
+  /// The next token, which must be a word. Throws for other tokens.
   std::string word();
   bool ended() const { return token_.kind == Token::kEnd; }
   /// Drops what is left of a line of the text.
@@ -40,7 +40,7 @@ class Lexer {
   void read();
   void skip_blanks();
 
-  std::string_view rest_;  // behind token_
+  std::string_view rest_;  // the text after token_
   int line_;
   Token token_{};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands outside of functions.
+// Statements outside of functions.
 #include "ptx/parser/module.h"
 
 #include <algorithm>

@@ -26,7 +26,7 @@ struct Operand {
   bool negated = false;        // !name
   uint64_t bits = 0;           // of a number
   int64_t offset = 0;          // of an address
-  std::vector<Operand> parts;  // of a vector, or of a name the one behind |
+  std::vector<Operand> parts;  // the parts of a vector, or the second name of `a|b`
 };
 
 /// A variable's first value: bytes, and addresses of other variables among them.
@@ -64,7 +64,7 @@ struct Statement {
     kInstruction
   } kind;
   std::string name;  // of a label or a table; of registers; of an instruction its first word
-  std::vector<std::string> modifiers;  // behind the first dot
+  std::vector<std::string> modifiers;  // after the first dot
   std::vector<Operand> operands;       // of a table its labels
   std::string guard;                   // "" or a predicate
   bool guard_negated = false;

@@ -9,7 +9,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// PTX ISA, "Constants": 0f and 0d are bits of floats; the rest as in C, with U behind it.
+// PTX ISA, "Constants": 0f and 0d start the bits of a float; other numbers are as in C, with a
+// suffix U.
 Operand parse_number(Lexer& lexer, bool negative) {
   std::string word = lexer.word();
   Operand number;

@@ -20,7 +20,7 @@ bool uses_texture(const std::string& name);
 /// Behind the space of a variable: `.align 4 .b8 name[16] = {1, 2}`.
 Variable parse_variable(Lexer& lexer, const std::string& space);
 Operand parse_operand(Lexer& lexer);
-/// `(.param .b64 a, .reg .b32 b)`; empty where none stands.
+/// `(.param .b64 a, .reg .b32 b)`; empty if there is none.
 std::vector<Variable> parse_variables(Lexer& lexer);
 
 }  // namespace kernkit::simulator::ptx

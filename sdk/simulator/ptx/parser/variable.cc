@@ -68,7 +68,7 @@ Variable parse_variable(Lexer& lexer, const std::string& space) {
     } else if (word == ".v2" || word == ".v4") {
       elements = word == ".v2" ? 2 : 4;
     } else if (word == ".ptr" || word == ".attribute") {
-      // .ptr .global .align 4: of a parameter; says nothing that matters here.
+      // .ptr .global .align 4 of a parameter has no effect here.
       if (word == ".attribute") {
         lexer.expect("(");
         while (!lexer.accept(")")) variable.is_managed |= lexer.next().text == ".managed";

@@ -90,7 +90,7 @@ Run nanosleep(Decoder& d) {
   d.operation.flow = Flow::kYield;
   return nothing;
 }
-// Blocks of several processors meet at one number: who comes second sees what the first one wrote.
+// Blocks on several processors add to one number: the second block then reads what the first wrote.
 void meet_blocks(Warp&, const Operation&) {
   static int met = 0;
   __atomic_fetch_add(&met, 1, __ATOMIC_ACQ_REL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: cp.async, whose copies land when the lane waits for them.
+// PTX ISA: cp.async. A copy takes place when the lane waits for its group.
 #include <algorithm>
 #include <cstring>
 

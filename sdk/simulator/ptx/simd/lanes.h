@@ -10,7 +10,7 @@
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 
-/// Registers are the same or apart, so that no lane sees what another one's step stored.
+/// Registers are identical or disjoint, so no lane reads what another lane stored in this loop.
 template <int kCount = 32, class Step>
 inline void each_lane(const Step& step) {
 #if defined(__clang__)

@@ -37,7 +37,7 @@ const float* values_of() {
   return all.values;
 }
 
-// The elements of a register of all lanes, one behind the other.
+// The elements of a register of all lanes, contiguous.
 inline void read(Element element, const void* from, float* to) {
   const auto* halves = static_cast<const Half*>(from);
   const auto* wide = static_cast<const uint32_t*>(from);

@@ -34,7 +34,7 @@ void each_of(uint32_t mask, const Step& step) {
   }
   for (uint32_t left = mask; left != 0; left &= left - 1) step(__builtin_ctz(left));
 }
-// One behind the other, as in the register, from the first lane on.
+// Contiguous in memory, as in the register, from the first lane on.
 template <class M, class R>
 bool is_dense(const Warp& warp, const Operation& operation, const Row& row) {
   return sizeof(M) == sizeof(R) && row.stride == sizeof(M) && operation.count == 1 &&

@@ -26,7 +26,7 @@ bool shuffle_whole(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint
     *in_range = Warp::kAll;
     return true;
   }
-  // Lanes whose source would be outside keep what they have.
+  // Lanes with a source out of range keep their value.
   std::memcpy(values, a, 32 * sizeof(uint32_t));
   std::memcpy(kHow == kUp ? values + by : values, kHow == kUp ? a : a + by,
               (32 - by) * sizeof(uint32_t));

@@ -28,7 +28,7 @@ inline bool have_stride(const A* registers, A stride) {
   return differences == 0;
 }
 
-/// False where each lane needs a look of its own, be it to say what it did wrong.
+/// False if each lane needs its own check, for instance to report an error.
 inline bool find_row(Warp& warp, const Operation& operation, uint32_t size, Touch touch, Row* row) {
   constexpr int64_t kFar = 1 << 24;  // so that nothing wraps
   auto first = static_cast<uint64_t>(operation.offset);

@@ -78,7 +78,7 @@ template <class T>
 T __ldg(const T* address) {
   return *address;
 }
-// These are asked for by loops that wait, too.
+// Loops that wait call these, too.
 #define KERNKIT_LOAD(name)      \
   template <class T>            \
   T name(const T* address) {    \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the words of CUDA C++ ask of CUDA on the CPU while a kernel runs.
+// Functions of a running kernel that the keywords and builtins of CUDA C++ call.
 #pragma once
 
 #include <stdint.h>
@@ -11,7 +11,7 @@ enum class Barrier { kPlain, kCount, kAnd, kOr };
 /// (kCount), or whether all (kAnd) or any (kOr) were.
 int meet_block(Barrier kind, int predicate);
 
-/// What the lanes of a warp brought to a meeting; `lanes` says which of them came.
+/// The values of the lanes at a warp synchronisation; `lanes`: the lanes that take part.
 struct WarpValues {
   uint64_t values[32];
   unsigned lanes;
