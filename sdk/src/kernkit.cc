@@ -34,13 +34,14 @@
 #include "kernkit/memory/impl/nd_alloc.h"
 #include "kernkit/memory/impl/overlap.h"
 
-#if __has_include("kernkit/cpu/impl/rows.h")  // of a part that a library may lack
+// Optional parts of the SDK.
+#if __has_include("kernkit/cpu/impl/rows.h")
 #include "kernkit/cpu/impl/rows.h"
 #endif
-#if __has_include("kernkit/shapes/impl/shape_error.h")  // in an optional component
+#if __has_include("kernkit/shapes/impl/shape_error.h")
 #include "kernkit/shapes/impl/shape_error.h"
 #endif
-#if __has_include("kernkit/shapes/impl/results.h")  // in the same component
+#if __has_include("kernkit/shapes/impl/results.h")
 #include "kernkit/shapes/impl/results.h"
 #endif
 
@@ -48,7 +49,7 @@
 #include "kernkit/cuda/impl/check.h"
 #include "kernkit/cuda/impl/device_properties.h"
 #include "kernkit/cuda/impl/launch.h"
-#if __has_include("kernkit/cuda/impl/xla_results.h")  // of a part that a library may lack
+#if __has_include("kernkit/cuda/impl/xla_results.h")
 #include "kernkit/cuda/impl/xla_results.h"
 #endif
 #endif

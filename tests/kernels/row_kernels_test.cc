@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of rows, on the CPU and, their CUDA implementations, run on the CPU, there compiled or by
-// their PTX: against the formula in long double. What every op must keep is tried at the end.
+// Row kernels on the CPU, and their CUDA implementations run in the simulator, compiled for fibers
+// or as PTX. The reference is the formula in long double. The end tests what every op must keep.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -315,7 +315,6 @@ def run(arguments: argparse.Namespace) -> int:
         if not conflicts and not has_what_it_wanted(library, wanted):
             raise Refusal(f"git merged without the changes of kernkit {ours.version}; look for a merge strategy in the "
                           "settings branch.<name>.mergeOptions and pull.twohead, and in .gitattributes")  # fmt: skip
-    compile_anew(library)
     if not conflicts:
         print(f"{started.name} has kernkit {ours.version}; git show --stat -m --first-parent "
               "lists what changed, ./kk test says whether it works")  # fmt: skip
@@ -332,11 +331,3 @@ def has_what_it_wanted(library: pathlib.Path, wanted: Started) -> bool:
     """Whether the record of the library is that of the rendering which was merged."""
     found = read_record(library)
     return (found.version, found.answers.get("parts")) == (wanted.version, wanted.answers.get("parts"))
-
-
-def compile_anew(library: pathlib.Path) -> None:
-    """Touches kernkit.cc: the file includes files of the parts that were taken, of which a build folder has no list."""
-    cold = f"{SEALED}/src/kernkit.cc"
-    with contextlib.suppress(Refusal, OSError):
-        if files.kind(files.at(library, cold)) == files.FILE:
-            os.utime(library / cold)

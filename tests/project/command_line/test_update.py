@@ -244,8 +244,6 @@ def test_parts_that_a_library_took_stay_and_others_come(library, newer, capsys, 
     assert not inside.exists()
     assert cli.main(["update", "--library", str(library), "--with", "tvm_ffi_compat"]) == 0
     assert inside.read_text() == "// a part\n"
-    # Which kernkit.cc may include, so that it is compiled again.
-    assert (library / "third_party/kernkit/src/kernkit.cc").stat().st_mtime >= inside.stat().st_mtime
     assert json.loads((library / ".kernkit.json").read_text())["answers"]["parts"] == "ptx,tvm_ffi_compat"
     (added / "probe.h").write_text("// newer\n")
     run(library)

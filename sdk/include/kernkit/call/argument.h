@@ -2,8 +2,6 @@
 // Converts one argument of the C ABI to one C++ parameter, with checks.
 #pragma once
 
-#include <limits>
-
 #include "kernkit/host_api/any.h"
 #include "kernkit/owning_tensor.h"
 #include "kernkit/schema/schema.h"
@@ -109,7 +107,8 @@ template <class T>
 struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>>
     : PlainArgument<schema::Type::kInt, T> {
   static T read(const KernkitAny& any, const char* name) {
-    using Limits = std::numeric_limits<T>;
+    constexpr uint64_t kMax = ~uint64_t{0} >> (64 - 8 * sizeof(T) + std::is_signed_v<T>);
+    constexpr int64_t kMin = std::is_signed_v<T> ? -static_cast<int64_t>(kMax) - 1 : 0;
     const int64_t value = any.v.i64;
     bool fits_in = any.type_index == kKernkitInt || any.type_index == kKernkitBool;
     if (__builtin_expect(!fits_in, 0)) {
@@ -123,7 +122,7 @@ struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, 
     fits_in =
         fits_in && static_cast<int64_t>(narrowed) == value && (std::is_signed_v<T> || value >= 0);
     if (__builtin_expect(!fits_in, 0)) {
-      throw_out_of_range(name, any, static_cast<int64_t>(Limits::min()), Limits::max());
+      throw_out_of_range(name, any, kMin, kMax);
     }
     return narrowed;
   }

@@ -9,8 +9,8 @@
 #include "kernkit/cpu/row_block.h"
 #include "kernkit/cpu/row_log.h"
 #include "kernkit/cpu/row_pass.h"
-#include "kernkit/cpu/row_scratch.h"
 #include "kernkit/cpu/row_scalar.h"
+#include "kernkit/cpu/row_scratch.h"
 #include "kernkit/cpu/row_streams.h"
 #include "kernkit/memory/row_writes.h"
 

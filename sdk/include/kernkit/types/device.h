@@ -11,8 +11,8 @@
 namespace kernkit {
 
 /// True in a library whose CUDA files are compiled (kernkit_add_library() sets the macro). Guard
-/// the call of a kernel's CUDA implementation with `if constexpr (kWithCuda)`, so that a CPU-only build
-/// does not need it.
+/// the call of a kernel's CUDA implementation with `if constexpr (kWithCuda)`, so that a CPU-only
+/// build does not need it.
 #if defined(KERNKIT_WITH_CUDA)
 inline constexpr bool kWithCuda = true;
 #else
