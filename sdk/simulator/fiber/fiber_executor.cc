@@ -12,6 +12,7 @@ std::string run_grid(const CudaLaunch& launch, const void* kernel, CudaInvoke in
                      cudaError_t* error) {
   std::vector<std::vector<unsigned char>> arguments = launch.arguments;
   std::vector<void*> addresses;
+  addresses.reserve(arguments.size());
   for (auto& bytes : arguments) addresses.push_back(bytes.data());
   Grid grid(launch.kernel.empty() ? "kernel" : launch.kernel, kernel, invoke, addresses.data(),
             launch.grid, launch.block, launch.shared_memory, launch.cooperative,
