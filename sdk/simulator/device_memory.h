@@ -17,7 +17,7 @@ class DeviceMemory {
   virtual ~DeviceMemory() = default;
   /// The accessible memory around an address; empty for an address that is not accessible.
   virtual Range range_of(uint64_t address) const = 0;
-  /// Where an inaccessible address is: "4 bytes behind an allocation of 400 bytes".
+  /// Where an inaccessible address is: "4 bytes after an allocation of 400 bytes".
   virtual std::string place_of(uint64_t address) const = 0;
 };
 

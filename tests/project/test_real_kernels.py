@@ -183,13 +183,13 @@ def test_faults_that_only_ptx_shows(root, faulty):
 
     assert faulty("copy", 1) == ("0 {1.0}", "")
     assert faulty("copy", 0)[0] != "0 {1.0}"
-    assert faulty("heap") == ("700", f"heap_after_free: {place(0)}loads 4 bytes at byte 8 of 16 bytes that malloc() "
+    assert faulty("heap") == ("700", f"heap_after_free: {place(0)}Invalid __global__ read of size 4 bytes, at byte 8 of 16 bytes that malloc() "
                               f"returned and free() took back ({line('= mine[2]')})")  # fmt: skip
-    assert faulty("address") == ("716", f"four_at_any_address: {place(1)}loads 16 bytes at a misaligned address "
+    assert faulty("address") == ("716", f"four_at_any_address: {place(1)}Invalid __global__ read of size 16 bytes, at a misaligned address "
                                  f"({line('(x + threadIdx.x)')})")  # fmt: skip
     error, said = faulty("tile")
     assert error == "700"
-    assert said.startswith(f"whole_tile: {place(127)}loads 4 bytes 0 bytes behind an allocation of 2040 bytes (block_load.cuh:")
+    assert said.startswith(f"whole_tile: {place(127)}Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of 2040 bytes (block_load.cuh:")
     assert line("LoadDirectBlocked") in said
 
 

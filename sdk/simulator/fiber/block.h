@@ -57,7 +57,7 @@ class Block {
   void spin();
   unsigned lanes_here(const char* function, const CallSite& place);
   /// Says what is wrong; halt() must follow, when no temporary is left that would leak.
-  void refuse(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
+  void reject(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
   [[noreturn]] void halt();
   void* shared_memory() const { return shared_memory_; }
   const Grid& grid() const { return grid_; }

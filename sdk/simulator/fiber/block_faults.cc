@@ -11,7 +11,7 @@ std::string Block::where(const CudaThread& thread) const {
   return grid_.where(index_) + ", thread " + index_text(thread.index);
 }
 
-void Block::refuse(const std::string& sentence, cudaError_t error) {
+void Block::reject(const std::string& sentence, cudaError_t error) {
   grid_.fail(where(*running_) + ": " + sentence, error);
 }
 
@@ -56,7 +56,7 @@ extern "C" __attribute__((noreturn)) void __assert_fail(const char* condition, c
   }
   const kernkit::simulator::RaceIgnored bookkeeping;
   const char* name = std::strrchr(file, '/');
-  block->refuse("assert(" + std::string(condition) + ") failed, " +
+  block->reject("assert(" + std::string(condition) + ") failed, " +
                     (name != nullptr ? name + 1 : file) + ":" + std::to_string(line),
                 cudaErrorAssert);
   block->halt();

@@ -37,7 +37,7 @@ Block& block_of(const char* function) {
 int Block::meet(Barrier kind, int predicate) {
   if (arrived_ == 0) barrier_kind_ = kind;
   if (kind != barrier_kind_) {
-    refuse(std::string(name_of(kind)) + "() meets threads of the block at " +
+    reject(std::string(name_of(kind)) + "() meets threads of the block at " +
            name_of(barrier_kind_) + "()");
     halt();
   }
@@ -92,7 +92,7 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
   const unsigned lane = running_->number % 32;
   WarpState& warp = warps_[running_->number / 32];
   if ((mask >> lane & 1) == 0) {
-    refuse(std::string(function) + "(): the mask " + hexadecimal(mask) +
+    reject(std::string(function) + "(): the mask " + hexadecimal(mask) +
            " lacks the calling lane " + std::to_string(lane));
     halt();
   }
@@ -101,7 +101,7 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
                                 std::strcmp(meeting->function, function) != 0)) {
     // Each would wait for the other.
     if (!meeting->complete && (meeting->mask & 1u << lane) != 0 && (mask & meeting->arrived) != 0) {
-      refuse(std::string(function) + "(): lane " + std::to_string(lane) + " calls it with mask " +
+      reject(std::string(function) + "(): lane " + std::to_string(lane) + " calls it with mask " +
              hexadecimal(mask) + ", and another lane, whose mask names this one, calls " +
              meeting->function + "() with mask " + hexadecimal(meeting->mask));
       halt();
@@ -220,7 +220,7 @@ void fence() {
 void trap(const char* sentence) {
   const RaceIgnored bookkeeping;
   Block& block = block_of("__trap");
-  block.refuse(sentence);
+  block.reject(sentence);
   block.halt();
 }
 

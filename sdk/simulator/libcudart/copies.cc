@@ -62,8 +62,8 @@ cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t fro
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
   const Rows rows{pitch, pitch, width, height};
   return call_with_rows("cudaMemset2D", rows, cudaErrorInvalidValue, [&] {
-    const cudaError_t refused = refuse_waiting(nullptr);
-    return refused != cudaSuccess ? refused : fill_rows(to, value, rows, nullptr);
+    const cudaError_t rejected = reject_waiting(nullptr);
+    return rejected != cudaSuccess ? rejected : fill_rows(to, value, rows, nullptr);
   });
 }
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
@@ -79,7 +79,7 @@ cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_d
   return call_with_peers("cudaMemcpyPeer", to_device, from_device, [&] {
     const int current = thread_state().device;
     for (const int device : {current, to_device, from_device}) {
-      if (refuse_device(device)) return cudaErrorStreamCaptureUnsupported;
+      if (reject_device(device)) return cudaErrorStreamCaptureUnsupported;
     }
     for (const int device : {current, to_device, from_device}) drain_device(device);
     const cudaError_t error = copy_and_wait(to, from, size, cudaMemcpyDeviceToDevice);

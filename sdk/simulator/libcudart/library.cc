@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Libraries: PTX as text, or a fat binary, that a program loads itself and whose kernels and
-// variables it asks for by their names in PTX.
+// variables it looks up by their names in PTX.
 #include <cstdlib>
 #include <cstring>
 #include <fstream>

@@ -94,8 +94,8 @@ cudaError_t cudaMalloc3D(PitchedPtr* memory, Extent extent) {
 }
 cudaError_t cudaMemset3D(PitchedPtr memory, int value, Extent extent) {
   return call("cudaMemset3D", Reach::kDevice, [&] {
-    const cudaError_t refused = refuse_waiting(nullptr);
-    return refused != cudaSuccess ? refused : fill(memory, value, extent, nullptr);
+    const cudaError_t rejected = reject_waiting(nullptr);
+    return rejected != cudaSuccess ? rejected : fill(memory, value, extent, nullptr);
   });
 }
 cudaError_t cudaMemset3DAsync(PitchedPtr memory, int value, Extent extent, cudaStream_t stream) {
@@ -104,8 +104,8 @@ cudaError_t cudaMemset3DAsync(PitchedPtr memory, int value, Extent extent, cudaS
 }
 cudaError_t cudaMemcpy3D(const Memcpy3DParms* parameters) {
   return call("cudaMemcpy3D", Reach::kDevice, [&] {
-    const cudaError_t refused = refuse_waiting(nullptr);
-    if (refused != cudaSuccess) return refused;
+    const cudaError_t rejected = reject_waiting(nullptr);
+    if (rejected != cudaSuccess) return rejected;
     const cudaError_t error = copy(parameters, nullptr);
     return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
   });

@@ -28,8 +28,8 @@ unsigned long long id_of(cudaStream_t stream) {
 
 cudaError_t add_callback(cudaStream_t stream, Callback callback, void* data, unsigned flags) {
   if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
-  const cudaError_t refused = refuse_work(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
   if (CapturePoint* point = captured(stream)) {
     point->capture->invalidated = true;
     return cudaErrorStreamCaptureUnsupported;

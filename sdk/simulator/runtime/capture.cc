@@ -94,24 +94,24 @@ cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event) {
   const CapturePoint& recorded = event->point;
   CapturePoint* point = captured(stream);
   if (point != nullptr && point->capture->invalidated) return cudaErrorStreamCaptureInvalidated;
-  const auto refuse = [&](cudaError_t error) {
+  const auto reject = [&](cudaError_t error) {
     if (point != nullptr) point->capture->invalidated = true;
     if (recorded.capture != nullptr) recorded.capture->invalidated = true;
     return error;
   };
-  if (recorded.capture == nullptr) return refuse(cudaErrorStreamCaptureIsolation);
+  if (recorded.capture == nullptr) return reject(cudaErrorStreamCaptureIsolation);
   if (recorded.capture->ended || recorded.capture->invalidated) {
-    return refuse(cudaErrorInvalidValue);
+    return reject(cudaErrorInvalidValue);
   }
   if (is_default_stream(stream)) {
-    return refuse(stream == cudaStreamPerThread ? cudaErrorStreamCaptureUnsupported
+    return reject(stream == cudaStreamPerThread ? cudaErrorStreamCaptureUnsupported
                                                 : cudaErrorStreamCaptureImplicit);
   }
   if (point == nullptr) {
     stream->point = recorded;
     return cudaSuccess;
   }
-  if (point->capture != recorded.capture) return refuse(cudaErrorStreamCaptureMerge);
+  if (point->capture != recorded.capture) return reject(cudaErrorStreamCaptureMerge);
   unite(&point->nodes, recorded.nodes);
   return cudaSuccess;
 }
@@ -135,7 +135,7 @@ bool is_joined(const Capture& capture) {
   return true;
 }
 
-bool refuse_unsafe_call() {
+bool reject_unsafe_call() {
   const cudaStreamCaptureMode of_thread = thread_state().capture_mode;
   if (of_thread == cudaStreamCaptureModeRelaxed) return false;
   return invalidate(captures_that([&](const CUstream_st&, const Capture& capture) {
@@ -144,11 +144,11 @@ bool refuse_unsafe_call() {
   }));
 }
 
-bool refuse_legacy_stream(int device) { return invalidate(captures_of_blocking_streams(device)); }
+bool reject_legacy_stream(int device) { return invalidate(captures_of_blocking_streams(device)); }
 
 bool legacy_stream_is_unusable(int device) { return !captures_of_blocking_streams(device).empty(); }
 
-bool refuse_device(int device) {
+bool reject_device(int device) {
   return invalidate(captures_that(
       [&](const CUstream_st& stream, const Capture&) { return stream.device == device; }));
 }

@@ -76,13 +76,13 @@ bool is_joined(const Capture& capture);
 // Calls that a capture forbids invalidate the capture. Each function returns whether there is one.
 
 /// Whether a capture forbids potentially unsafe calls in this thread; invalidates that capture.
-bool refuse_unsafe_call();
+bool reject_unsafe_call();
 /// Whether a capture of a blocking stream forbids the legacy stream; invalidates that capture.
-bool refuse_legacy_stream(int device);
+bool reject_legacy_stream(int device);
 /// The same, invalidating none.
 bool legacy_stream_is_unusable(int device);
 /// Whether a capture forbids waiting for the device; invalidates that capture.
-bool refuse_device(int device);
+bool reject_device(int device);
 
 /// The nodes of a graph, those of graphs within it among them, in an order that keeps `after`.
 std::vector<GraphNode> flattened(const std::vector<GraphNode>& nodes);

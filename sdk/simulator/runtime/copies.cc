@@ -57,8 +57,8 @@ struct Copy {
 };
 
 cudaError_t check(Copy* copy, cudaMemcpyKind kind, cudaStream_t stream) {
-  const cudaError_t refused = refuse_work(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
@@ -124,8 +124,8 @@ cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind k
 }
 
 cudaError_t copy_rows_and_wait(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind) {
-  const cudaError_t refused = refuse_waiting(nullptr);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_waiting(nullptr);
+  if (rejected != cudaSuccess) return rejected;
   Copy all = copy_of(to, from, rows);
   const cudaError_t invalid = check(&all, kind, nullptr);
   if (invalid != cudaSuccess) return invalid;
@@ -152,8 +152,8 @@ cudaError_t check_fill_of_rows(void* to, const Rows& rows, cudaStream_t stream) 
 
 cudaError_t fill_elements(void* to, unsigned value, size_t element_size, const Rows& rows,
                           cudaStream_t stream) {
-  const cudaError_t refused = refuse_work(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
   MemoryRange range = filled_by(to, rows);
   const cudaError_t invalid = check_range(&range, Side::kDevice, captured(stream) != nullptr);
   if (invalid != cudaSuccess) return invalid;
@@ -188,8 +188,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyK
 }
 cudaError_t cudaMemset(void* pointer, int value, size_t size) {
   return call("cudaMemset", Reach::kDevice, [&] {
-    const cudaError_t refused = refuse_waiting(nullptr);
-    return refused != cudaSuccess ? refused : fill_rows(pointer, value, one_row(size), nullptr);
+    const cudaError_t rejected = reject_waiting(nullptr);
+    return rejected != cudaSuccess ? rejected : fill_rows(pointer, value, one_row(size), nullptr);
   });
 }
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {

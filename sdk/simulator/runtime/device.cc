@@ -81,7 +81,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceSynchronize() {
   return call("cudaDeviceSynchronize", Reach::kUnsafe, [] {
     const int device = thread_state().device;
-    if (refuse_device(device)) return cudaErrorStreamCaptureUnsupported;
+    if (reject_device(device)) return cudaErrorStreamCaptureUnsupported;
     drain_device(device);
     release_unused_of_pools(device);
     return error_of_device(device);

@@ -30,8 +30,8 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
     event->point = *point;
     return cudaSuccess;
   }
-  const cudaError_t refused = refuse_work(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
   event->point = {};
   const cudaError_t error =
       enqueue(stream, [record = ++event->records, reached = event->reached, time = event->time] {
@@ -44,13 +44,13 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
 }
 
 // What was recorded in a capture never happens, but in a graph.
-cudaError_t refuse_waiting_for_event(cudaEvent_t event) {
+cudaError_t reject_waiting_for_event(cudaEvent_t event) {
   if (!knows(event)) return cudaErrorInvalidResourceHandle;
   if (event->point.capture != nullptr) {
     event->point.capture->invalidated = true;
     return cudaErrorCapturedEvent;
   }
-  return refuse_unsafe_call() ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+  return reject_unsafe_call() ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
 }
 
 cudaError_t elapsed_time(cudaEvent_t start, cudaEvent_t end) {
@@ -82,8 +82,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return call("cudaEventSynchronize", Reach::kDevice, [&] {
-    const cudaError_t refused = refuse_waiting_for_event(event);
-    if (refused != cudaSuccess) return refused;
+    const cudaError_t rejected = reject_waiting_for_event(event);
+    if (rejected != cudaSuccess) return rejected;
     drain_until(event->device, [&] { return event->happened(); });
     add_before(&state().waited, event->before);
     race_acquire(event->reached.get());
@@ -93,8 +93,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return call("cudaEventQuery", Reach::kDevice, [&] {
-    const cudaError_t refused = refuse_waiting_for_event(event);
-    if (refused != cudaSuccess) return refused;
+    const cudaError_t rejected = reject_waiting_for_event(event);
+    if (rejected != cudaSuccess) return rejected;
     work_for_question(event->device, [&] { return event->happened(); });
     if (!event->happened()) return cudaErrorNotReady;
     add_before(&state().waited, event->before);

@@ -42,7 +42,7 @@ class AllocatedMemory : public DeviceMemory {
     const std::string freed = freed_text(reinterpret_cast<const void*>(address));
     const auto found = around(address);
     if (found == state().allocations.end()) {
-      return freed.empty() ? "that are in no allocation" : "at " + freed;
+      return freed.empty() ? "in no allocation" : "at " + freed;
     }
     const auto begin = reinterpret_cast<uint64_t>(found->first);
     const uint64_t size = found->second.size;
@@ -54,8 +54,8 @@ class AllocatedMemory : public DeviceMemory {
     }
     if (!freed.empty()) return "at " + freed;
     constexpr uint64_t kNear = 1 << 20;
-    if (address - begin - size > kNear) return "that are in no allocation";
-    return bytes_text(address - begin - size) + " behind" + allocation;
+    if (address - begin - size > kNear) return "in no allocation";
+    return bytes_text(address - begin - size) + " after" + allocation;
   }
 };
 

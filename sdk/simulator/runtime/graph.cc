@@ -128,8 +128,8 @@ cudaError_t free_memory_of(const CUgraphExec_st& exec, cudaStream_t stream) {
 
 cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
-  const cudaError_t refused = refuse_work(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
   const GraphNode node{[] {}, {}, NodeKind::kGraph, exec->nodes};
   if (captured(stream) != nullptr) return enqueue(stream, node);  // a node of another graph
   wait_for_launches(exec, stream);
@@ -158,8 +158,8 @@ cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
 
 cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream) {
   if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
-  const cudaError_t refused = refuse_work(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
   if (captured(stream) != nullptr) return enqueue(stream, [] {});
   wait_for_launches(exec, stream);
   const cudaError_t no_memory = count_graph_memory(*exec, stream, exec->launches);

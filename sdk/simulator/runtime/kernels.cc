@@ -86,7 +86,7 @@ int KernelInfo::max_dynamic_shared_memory() const {
   return std::max(0, 48 * 1024 - static_cast<int>(attributes.shared_bytes));
 }
 
-cudaError_t refuse_launch_by_address(const void* kernel) {
+cudaError_t reject_launch_by_address(const void* kernel) {
   const RaceIgnored bookkeeping;
   const std::string name = function_at(kernel);
   note_fault(std::string(thread_state().function) + "(): of " +

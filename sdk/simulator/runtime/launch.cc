@@ -118,7 +118,7 @@ Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
 
 cudaError_t launch(const Request& request, const void* kernel, void** arguments) {
   KernelInfo* info = find_kernel(kernel);
-  if (info == nullptr) return refuse_launch_by_address(kernel);
+  if (info == nullptr) return reject_launch_by_address(kernel);
   if (!is_default_stream(request.stream) && knows(request.stream) &&
       request.stream->device != thread_state().device) {
     return cudaErrorInvalidResourceHandle;
@@ -127,8 +127,8 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
   if (executor == nullptr && !has_image(*info)) return cudaErrorNoKernelImageForDevice;
   const cudaError_t unreadable = read_kernel(info);
   if (unreadable != cudaSuccess) return unreadable;
-  const cudaError_t refused = check(request, *info);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = check(request, *info);
+  if (rejected != cudaSuccess) return rejected;
   CudaLaunch record{info->name,
                     request.grid,
                     request.block,

@@ -165,8 +165,8 @@ void end_live(void* pointer, unsigned long number) {
 
 cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<MemoryPool>& pool,
                            cudaStream_t stream) {
-  const cudaError_t refused = refuse_work(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
   const bool in_graph = captured(stream) != nullptr;
   const auto device = static_cast<size_t>(pool->device);
   const cudaError_t error =
@@ -210,8 +210,8 @@ cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
 }
 
 cudaError_t free_async(void* pointer, cudaStream_t stream) {
-  const cudaError_t refused = refuse_work(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
   if (pointer == nullptr) return enqueue(stream, [] {});
   if (captured(stream) != nullptr) return free_in_graph(pointer, stream);
   const cudaError_t invalid = check_release(pointer, false);

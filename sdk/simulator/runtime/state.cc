@@ -131,7 +131,7 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
       for (const auto& [key, queue] : state().queues) add_before(&state().waited, queue.before);
     }
   }
-  if (error == cudaSuccess && reach == Reach::kUnsafe && refuse_unsafe_call()) {
+  if (error == cudaSuccess && reach == Reach::kUnsafe && reject_unsafe_call()) {
     error = cudaErrorStreamCaptureUnsupported;
   }
   if (error == cudaSuccess) error = work();
@@ -146,11 +146,11 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   return error;
 }
 
-cudaError_t refuse_work(cudaStream_t stream) {
+cudaError_t reject_work(cudaStream_t stream) {
   if (!knows(stream)) return cudaErrorInvalidResourceHandle;
   if (is_default_stream(stream)) {
     const bool legacy = stream != cudaStreamPerThread;
-    return legacy && refuse_legacy_stream(device_of(stream)) ? cudaErrorStreamCaptureImplicit
+    return legacy && reject_legacy_stream(device_of(stream)) ? cudaErrorStreamCaptureImplicit
                                                              : cudaSuccess;
   }
   const CapturePoint* point = captured(stream);
@@ -158,20 +158,20 @@ cudaError_t refuse_work(cudaStream_t stream) {
                                                          : cudaSuccess;
 }
 
-cudaError_t refuse_waiting(cudaStream_t stream) {
+cudaError_t reject_waiting(cudaStream_t stream) {
   if (!knows(stream)) return cudaErrorInvalidResourceHandle;
   if (CapturePoint* point = captured(stream)) {  // what it was given is not to be done
     point->capture->invalidated = true;
     return cudaErrorStreamCaptureUnsupported;
   }
-  const cudaError_t refused = refuse_work(stream);
-  if (refused != cudaSuccess) return refused;
-  return refuse_unsafe_call() ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
+  return reject_unsafe_call() ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
 }
 
 cudaError_t enqueue(cudaStream_t stream, GraphNode node) {
-  const cudaError_t refused = refuse_work(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
   const bool on_host = node.kind == NodeKind::kHost;
   if (runtime_hooks.enqueued != nullptr && !on_host)
     node.work = runtime_hooks.enqueued(std::move(node.work), stream);

@@ -168,7 +168,7 @@ bool find_variable(const void* address, VariableRange* variable);
 /// cudaErrorNoKernelImageForDevice without PTX for the device.
 cudaError_t read_kernel(KernelInfo* kernel);
 /// Reports a kernel whose address was cast to void*.
-cudaError_t refuse_launch_by_address(const void* kernel);
+cudaError_t reject_launch_by_address(const void* kernel);
 /// Resident blocks by threads and shared memory alone, the kernel's static shared memory included.
 size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory);
 /// Memory of the process for an allocation; null if there is none left.
@@ -218,9 +218,9 @@ cudaError_t fill_rows(void* to, int value, const Rows& rows, cudaStream_t stream
 cudaError_t fill_elements(void* to, unsigned value, size_t element_size, const Rows& rows,
                           cudaStream_t stream);
 /// Whether a stream, a default stream among them, can be given work.
-cudaError_t refuse_work(cudaStream_t stream);
+cudaError_t reject_work(cudaStream_t stream);
 /// Whether a host can wait for a stream, which a capture may forbid.
-cudaError_t refuse_waiting(cudaStream_t stream);
+cudaError_t reject_waiting(cudaStream_t stream);
 /// The error of a call that waited for a device.
 cudaError_t error_of_device(int device);
 /// Priorities of streams; a smaller number is a higher priority.

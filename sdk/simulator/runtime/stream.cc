@@ -21,16 +21,16 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority = k
 }
 
 cudaError_t wait_for(cudaStream_t stream) {
-  const cudaError_t refused = refuse_waiting(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_waiting(stream);
+  if (rejected != cudaSuccess) return rejected;
   drain(device_of(stream), stream);
   release_unused_of_pools(device_of(stream));
   return error_of_device(device_of(stream));
 }
 
 cudaError_t ask(cudaStream_t stream) {
-  const cudaError_t refused = refuse_waiting(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_waiting(stream);
+  if (rejected != cudaSuccess) return rejected;
   const int device = device_of(stream);
   const auto idle = [&] { return is_idle(device, stream); };
   work_for_question(device, idle);
@@ -51,8 +51,8 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flag
     }
     return wait_in_capture(stream, event);
   }
-  const cudaError_t refused = refuse_work(stream);
-  if (refused != cudaSuccess) return refused;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
   const unsigned wanted = event->records;
   add_before(&queue_of(device_of(stream), stream).before, event->before);
   give(device_of(stream), stream,

@@ -124,11 +124,13 @@ bool CallRaces::races(uint32_t seen) const {
 void CallRaces::report(uint32_t seen, uint32_t seen_now, uint64_t address) {
   if (!reported_.insert(seen >> 5).second) return;
   const AccessRecord &before = cells_.instruction(seen), &now = cells_.instruction(seen_now);
-  const std::string what = cells_.does(now), other = cells_.launch(before.launch).kernel;
-  Found& race = races_.of_warps[{name_, other + ": " + cells_.did(before), what}];
+  const std::string other = cells_.launch(before.launch).kernel;
+  Found& race =
+      races_.of_warps[{name_, other + ": " + cells_.access_text(before) + cells_.line_text(before),
+                       cells_.access_text(now)}];
   if (race.count++ != 0) return;
-  race.sentence = name_ + ": " + with_bytes(what, address, range_) + ", which " +
-                  cells_.past_text(seen, now) + unordered_text(false);
+  race.sentence =
+      name_ + ": " + cells_.race_text(seen, now, address, range_) + unordered_text(false);
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -80,24 +80,21 @@ void GlobalCells::forget(uint64_t begin, uint64_t end) {
   }
 }
 
-// By AccessKind and by CallAccess.
-std::string GlobalCells::does(const AccessRecord& one) const {
-  static const char* const kVerbs[] = {"", "loads%", "stores%", "updates%", "loads%"};
-  static const char* const kOfCalls[] = {"loads%", "stores%", "frees%", "allocates%"};
-  return verb_text(one, kVerbs, kOfCalls);
-}
-std::string GlobalCells::did(const AccessRecord& one) const {
-  static const char* const kVerbs[] = {"", "loaded", "stored", "updated", "loaded"};
-  static const char* const kOfCalls[] = {"loaded", "stored", "freed", "allocated"};
-  return verb_text(one, kVerbs, kOfCalls);
-}
-std::string GlobalCells::verb_text(const AccessRecord& one, const char* const* verbs,
-                                   const char* const* of_calls) const {
+const char* GlobalCells::access_text(const AccessRecord& one) const {
+  // By AccessKind and by CallAccess.
+  static const char* const kAccesses[] = {"", "Read access", "Write access", "Atomic access",
+                                          "Read access"};
+  static const char* const kOfCalls[] = {"Read access", "Write access", "Deallocation",
+                                         "Allocation"};
   const InstrumentedKernel* instrumented = launch(one.launch).instrumented.get();
-  if (instrumented == nullptr) return of_calls[one.operation];
+  if (instrumented == nullptr) return kOfCalls[one.operation];
+  return kAccesses[static_cast<int>(instrumented->kernel.origins[one.operation].access)];
+}
+std::string GlobalCells::line_text(const AccessRecord& one) const {
+  const InstrumentedKernel* instrumented = launch(one.launch).instrumented.get();
+  if (instrumented == nullptr) return "";
   const std::string& place = instrumented->lines[instrumented->line_of[one.operation]].place;
-  const AccessKind kind = instrumented->kernel.origins[one.operation].access;
-  return verbs[static_cast<int>(kind)] + (place.empty() ? "" : " (" + place + ")");
+  return place.empty() ? "" : " (" + place + ")";
 }
 std::string GlobalCells::thread_text(uint32_t seen) const {
   const AccessRecord& one = instruction(seen);
@@ -112,20 +109,23 @@ std::string GlobalCells::place_text(uint32_t seen) const {
 std::string GlobalCells::past_text(uint32_t seen, const AccessRecord& now) const {
   const AccessRecord& one = instruction(seen);
   const LaunchSeen& other = launch(one.launch);
-  if (other.instrumented == nullptr) return other.kernel + " " + did(one);
+  const std::string access = access_text(one) + std::string(" by ");
+  if (other.instrumented == nullptr) return access + other.kernel;
   const bool same = one.launch == now.launch;
-  return (same ? "" : other.kernel + ", ") +
-         (same && one.block == now.block ? "" : block_text(one)) + thread_text(seen) + " " +
-         did(one);
+  return access + (same ? "" : other.kernel + ", ") +
+         (same && one.block == now.block ? "" : block_text(one)) + thread_text(seen) +
+         line_text(one);
 }
 
-std::string with_bytes(std::string does, uint64_t address, const Range& range) {
-  std::string bytes = " global memory";
+std::string GlobalCells::race_text(uint32_t seen, const AccessRecord& now, uint64_t address,
+                                   const Range& range) const {
+  std::string bytes = " to global memory";
   if (address >= range.begin && address < range.end) {
-    bytes = " byte " + std::to_string(address - range.begin) + " of " +
+    bytes = " at byte " + std::to_string(address - range.begin) + " of " +
             std::to_string(range.end - range.begin) + " bytes of global memory";
   }
-  return does.replace(does.find('%'), 1, bytes);
+  return "Race reported between " + std::string(access_text(now)) + bytes + line_text(now) +
+         " and " + past_text(seen, now);
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -97,12 +97,14 @@ class GlobalCells {
   /// Nobody touched any.
   void forget();
 
-  // Parts of a race's sentence. A % in a verb is replaced by the bytes.
-  std::string does(const AccessRecord& one) const;  // "stores% (k.cu:5)"
-  std::string did(const AccessRecord& one) const;   // "stored (k.cu:5)"
-  std::string place_text(uint32_t seen) const;      // "block [0, 0, 0], thread [3, 0, 0]"
-  /// "writes, block [0, 0, 0], thread [0, 0, 0] stored (k.cu:5)", as far as `now` has another one.
-  std::string past_text(uint32_t seen, const AccessRecord& now) const;
+  // Parts of a race's sentence.
+  const char* access_text(const AccessRecord& one) const;  // "Write access"
+  std::string line_text(const AccessRecord& one) const;    // " (k.cu:5)"
+  std::string place_text(uint32_t seen) const;             // "block [0, 0, 0], thread [3, 0, 0]"
+  /// "Race reported between Read access at byte 0 of 512 bytes of global memory (k.cu:9) and
+  /// <past_text()>", for an access at `address`, in an allocation of `range`.
+  std::string race_text(uint32_t seen, const AccessRecord& now, uint64_t address,
+                        const Range& range) const;
 
  private:
   static constexpr uint64_t kPage = 4096;
@@ -114,8 +116,9 @@ class GlobalCells {
   };
   void find(uint64_t page);
   void forget_accesses();
-  std::string verb_text(const AccessRecord& one, const char* const* verbs,
-                        const char* const* of_calls) const;
+  /// "Write access by writes, block [0, 0, 0], thread [0, 0, 0] (k.cu:5)": the kernel and the block
+  /// where they differ from those of `now`.
+  std::string past_text(uint32_t seen, const AccessRecord& now) const;
   std::string thread_text(uint32_t seen) const;
   std::string block_text(const AccessRecord& one) const;
 
@@ -127,8 +130,5 @@ class GlobalCells {
   uint64_t last_number_ = 0;
   GlobalCell* last_ = nullptr;
 };
-
-/// "stores byte 0 of 512 bytes of global memory (k.cu:5)"
-std::string with_bytes(std::string does, uint64_t address, const Range& range);
 
 }  // namespace kernkit::simulator::ptx

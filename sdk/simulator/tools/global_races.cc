@@ -239,18 +239,19 @@ class GlobalRaces::OfBlock : public BlockHooks {
     const GlobalCells& cells = all_.cells_;
     const LaunchSeen& launch = cells.launch(now.launch);
     const AccessRecord& before = cells.instruction(seen);
-    const std::string what = cells.does(now), other = cells.launch(before.launch).kernel;
+    const std::string other = cells.launch(before.launch).kernel;
     const bool of_lanes =
         before.launch == now.launch && before.block == now.block && before.warp == now.warp;
     auto& races = of_lanes ? all_.races_.of_lanes : all_.races_.of_warps;
-    Found& race = races[{launch.kernel, other + ": " + cells.did(before), what}];
+    Found& race =
+        races[{launch.kernel, other + ": " + cells.access_text(before) + cells.line_text(before),
+               cells.access_text(now) + cells.line_text(now)}];
     ++race.count;
     if (race.count > 1 && race.block <= number_) return true;
     race.block = number_;
     race.sentence =
         launch.kernel + ": " + cells.place_text(seen_now) + ": " +
-        with_bytes(what, at, block_.launch.memory.range_of(at)) + ", which " +
-        cells.past_text(seen, now) +
+        cells.race_text(seen, now, at, block_.launch.memory.range_of(at)) +
         (may_run(cells.launch(before.launch).work) ? kNoWait : unordered_text(of_lanes));
     return true;
   }

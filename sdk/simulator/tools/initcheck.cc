@@ -77,13 +77,13 @@ class InitWatch::OfBlock : public BlockHooks {
   }
 
  private:
-  static constexpr const char* kBranches = "branches by undefined bits";
-  static constexpr const char* kLoads = "loads from an undefined address";
-  static constexpr const char* kStores = "stores to an undefined address";
-  static constexpr const char* kUpdates = "updates an undefined address";
-  static constexpr const char* kMeets = "names lanes by an undefined mask";
-  static constexpr const char* kWaits = "waits at a barrier by undefined bits";
-  static constexpr const char* kCalls = "calls an undefined function";
+  static constexpr const char* kBranches = "Uninitialized bits decide a branch";
+  static constexpr const char* kLoads = "Uninitialized address of a read";
+  static constexpr const char* kStores = "Uninitialized address of a write";
+  static constexpr const char* kUpdates = "Uninitialized address of an atomic";
+  static constexpr const char* kMeets = "Uninitialized mask of lanes";
+  static constexpr const char* kWaits = "Uninitialized operand of a barrier";
+  static constexpr const char* kCalls = "Uninitialized address of a function";
 
   // What is reported counts as defined from there on.
   void use(const Warp& warp, const Operation& operation, uint32_t at, uint32_t lanes,

@@ -12,8 +12,9 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-const char* const kVerbs[] = {"", "loads", "stores", "updates", "copies"};
-const char* const kPast[] = {"", "loaded", "stored", "updated", "copied"};
+// By AccessKind.
+const char* const kAccesses[] = {"", "Read access", "Write access", "Atomic access",
+                                 "Async copy access"};
 
 }  // namespace
 
@@ -154,25 +155,28 @@ class SharedRaces::OfBlock : public BlockHooks {
     return reported;
   }
 
-  std::string does(const char* const* verbs, const Seen& seen) const {
-    const AccessKind kind = all_.instrumented_.kernel.origins[seen.operation].access;
-    const Operation& operation = all_.instrumented_.kernel.code[seen.operation];
-    return verbs[static_cast<int>(kind)] + std::string("%") + line_text(block_, operation);
+  const char* access_text(const Seen& seen) const {
+    return kAccesses[static_cast<int>(all_.instrumented_.kernel.origins[seen.operation].access)];
+  }
+  std::string line(const Seen& seen) const {
+    return line_text(block_, all_.instrumented_.kernel.code[seen.operation]);
   }
   // Returns whether the race is already recorded.
   bool report(const Seen& before, const Seen& now, uint64_t at) {
-    std::string first = does(kPast, before), second = does(kVerbs, now);
+    const std::string first = access_text(before), second = access_text(now);
     const bool of_lanes = before.warp == now.warp;
     Found& race =
-        (of_lanes ? races_.of_lanes : races_.of_warps)[{block_.launch.name, first, second}];
+        (of_lanes
+             ? races_.of_lanes
+             : races_.of_warps)[{block_.launch.name, first + line(before), second + line(now)}];
     ++race.count;
     if (race.count > 1 && race.block <= number_) return true;
     const auto thread = [](const Seen& seen) { return 32u * seen.warp + seen.lane; };
-    second.replace(second.find('%'), 1, " byte " + std::to_string(at) + " of shared memory");
-    first.replace(first.find('%'), 1, "");
     race.block = number_;
-    race.sentence = place_text(block_, thread(now)) + second + ", which thread " +
-                    thread_text(block_, thread(before)) + " " + first + unordered_text(of_lanes);
+    race.sentence = place_text(block_, thread(now)) + "Race reported between " + second +
+                    " at byte " + std::to_string(at) + " of shared memory" + line(now) + " and " +
+                    first + " by thread " + thread_text(block_, thread(before)) + line(before) +
+                    unordered_text(of_lanes);
     return true;
   }
 

@@ -37,7 +37,7 @@ std::string over(const KernelCounters& kernel, Kind kind, uint64_t bytes, uint64
     return ", expected at most " + number(most) + what;
   };
   if (bytes_of(traffic) > kBytes * expected) {
-    return "asks for " + std::to_string(traffic.bytes) + expects(kBytes * expected, " bytes") +
+    return "accesses " + std::to_string(traffic.bytes) + expects(kBytes * expected, " bytes") +
            worst(kernel, kind, bytes_of);
   }
   const auto sectors = static_cast<double>(traffic.sectors);

@@ -11,8 +11,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr const char* kStores = "stores undefined bits to ";
-constexpr const char* kUpdates = "updates by undefined bits ";
+constexpr const char* kStores = "Uninitialized bits written to ";
+constexpr const char* kUpdates = "Uninitialized bits in an atomic at ";
 
 bool any_of(const uint8_t* bits, uint32_t bytes) {
   uint64_t words[4] = {};

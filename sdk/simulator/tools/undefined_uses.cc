@@ -44,7 +44,7 @@ std::string UndefinedUses::byte_text(uint64_t address) const {
 }
 
 std::string UndefinedUses::origin_text(uint32_t origin) const {
-  if (origin == 0) return "of a register that nobody wrote";
+  if (origin == 0) return "in a register that was never written";
   const auto found = places_.find(origin);
   if (found == places_.end()) return "";
   const auto& [space, at, is_lane] = found->second;
@@ -56,7 +56,7 @@ std::string UndefinedUses::origin_text(uint32_t origin) const {
       space == Space::kShared  ? "byte " + std::to_string(at) + " of shared memory"
       : space == Space::kLocal ? "byte " + std::to_string(at) + " of local memory"
                                : byte_text(at);
-  return "from " + where + ", which nobody wrote" + line((origin - 1) / kThreads);
+  return "read from " + where + line((origin - 1) / kThreads);
 }
 
 void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, const char* what,

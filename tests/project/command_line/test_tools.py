@@ -152,7 +152,7 @@ def test_occupancy_is_the_toolkits(tmp_path, capability):
 
 @pytest.mark.parametrize(
     "kernel, tool_of, sentence",
-    [("outside", "memcheck", r"outside: block \[0, 0, 0\], thread \[24, 0, 0\]: loads 4 bytes 0 bytes behind an allocation of "
+    [("outside", "memcheck", r"outside: block \[0, 0, 0\], thread \[24, 0, 0\]: Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of "
       r"4096 bytes \(tools.cu:\d+\)"),
      ("diverged", "synccheck", r"diverged: block \[0, 0, 0\], thread \[0, 0, 0\]: 33 of the block's 64 threads wait at "
       r"__syncthreads\(\) and thread \[32, 0, 0\] waits at __shfl_sync\(\) \(tools.cu:\d+\)")],
@@ -188,8 +188,7 @@ def test_a_race_and_its_suppression(run, tmp_path):
     stores, loads = line_of("tile[threadIdx.x] = x[threadIdx.x] + threadIdx.x"), line_of("tile[63 - threadIdx.x]")
     done = run("sanitize", "--tool", "racecheck", kernel="unordered")
     assert done.returncode == 1 and "kernkit sanitize: 2 found: racecheck 2" in done.stderr
-    assert (f"racecheck: unordered: block [0, 0, 0], thread [32, 0, 0]: loads byte 124 of shared memory (tools.cu:{loads}), "
-            f"which thread [31, 0, 0] stored (tools.cu:{stores}), with nothing between that orders them (32 times)\n") in done.stderr
+    assert (f"racecheck: unordered: block [0, 0, 0], thread [32, 0, 0]: Race reported between Read access at byte 124 of shared memory (tools.cu:{loads}) and Write access by thread [31, 0, 0] (tools.cu:{stores}), with nothing between that orders them (32 times)\n") in done.stderr
     reasons = tmp_path / "suppressions"
     reasons.write_text("# Its result is not used.\nunordered: block [0, 0, 0], thread * of shared memory*\n# No more.\nother: *\n")
     done = run("sanitize", "--tool", "racecheck", "--suppressions", reasons, kernel="unordered")
@@ -207,8 +206,8 @@ def test_what_nobody_wrote(run):
     at = line_of("tile[63 - threadIdx.x];  // one of them nobody wrote")
     done = run("sanitize", "--tool", "initcheck", kernel="unwritten")
     assert done.returncode == 1 and "kernkit sanitize: 1 found: initcheck 1" in done.stderr
-    assert re.search(r"^initcheck: unwritten: block \[0, 0, 0\], thread \[58, 0, 0\]: stores undefined bits to byte 232 of 4096 bytes "
-                     rf"of global memory \(tools.cu:{at}\), from byte 20 of shared memory, which nobody wrote \(tools.cu:{at}\)$",
+    assert re.search(r"^initcheck: unwritten: block \[0, 0, 0\], thread \[58, 0, 0\]: Uninitialized bits written to byte 232 of 4096 bytes "
+                     rf"of global memory \(tools.cu:{at}\), read from byte 20 of shared memory \(tools.cu:{at}\)$",
                      done.stderr, re.MULTILINE), done.stderr  # fmt: skip
 
 
@@ -259,7 +258,7 @@ INVALID = r'Program hit cudaErrorInvalidValue \(error 1\) due to "invalid argume
      ("overflow", "overflows: block .*stack"),
      ("function", "calls: block .* where no function is"),
      ("trap", r"traps: block .*__trap\(\)"),
-     ("unsynchronised outside", r"outside: block .*stores 4 bytes 272 bytes")],
+     ("unsynchronised outside", r"outside: block .*Invalid __global__ write of size 4 bytes, 272 bytes")],
 )  # fmt: skip
 @pytest.mark.parametrize("seed", ("0", "3"))
 def test_what_the_host_does_wrong_and_what_stops_a_kernel_count(ends, name, sentence, seed):

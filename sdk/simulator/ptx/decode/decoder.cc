@@ -199,27 +199,27 @@ void Decoder::decode_instruction(const Statement& statement) {
   if (!statement.guard.empty()) {
     const Symbol* guard = find(statement.guard);
     if (guard == nullptr || guard->type != Type::kPred)
-      refuse("guard " + statement.guard + ": expected a predicate");
+      reject("guard " + statement.guard + ": expected a predicate");
     operation.guard = guard->number;
     operation.guard_negated = statement.guard_negated;
   }
   FoundInstruction found = find_instruction(statement.name, statement.modifiers);
   if (!found.is_known && uses_texture(statement.name)) {
-    refuse("textures and surfaces are not supported: load the data from memory of cudaMalloc()");
+    reject("textures and surfaces are not supported: load the data from memory of cudaMalloc()");
   }
-  if (!found.is_known) refuse("unsupported instruction");
-  if (!found.unsupported.empty()) refuse("unsupported modifier ." + found.unsupported);
-  if (found.row == nullptr) refuse("unsupported form of " + statement.name);
+  if (!found.is_known) reject("unsupported instruction");
+  if (!found.unsupported.empty()) reject("unsupported modifier ." + found.unsupported);
+  if (found.row == nullptr) reject("unsupported form of " + statement.name);
   instruction_ = found.row;
   used_ = std::move(found.ignored);
   operation.run = instruction_->semantics(*this);
-  if (operation.run == nullptr) refuse("unsupported form of " + statement.name);
+  if (operation.run == nullptr) reject("unsupported form of " + statement.name);
   for (size_t i = 0; i < used_.size(); ++i) {
-    if (!used_[i]) refuse("unsupported modifier ." + statement.modifiers[i]);
+    if (!used_[i]) reject("unsupported modifier ." + statement.modifiers[i]);
   }
   if (operation.bytes != 0 && instruction_->access == AccessKind::kNone &&
       instruction_->effect != Effect::kCall) {
-    refuse("the instruction table lists no access to memory for this form");
+    reject("the instruction table lists no access to memory for this form");
   }
   emit();
 }
@@ -262,7 +262,7 @@ uint32_t Decoder::emit() {
 void Decoder::branch(size_t label) {
   operation.flow = Flow::kBranch;
   const Operand& target = operand(label);
-  if (target.kind != Operand::kName) refuse("expected a label");
+  if (target.kind != Operand::kName) reject("expected a label");
   scopes_.back().jumps.push_back({static_cast<uint32_t>(kernel_.code.size()), target.name});
 }
 
@@ -281,7 +281,7 @@ void Decoder::branch_by_table() {
     }
     if (scope->is_function) break;
   }
-  refuse("undefined table of labels " + name);
+  reject("undefined table of labels " + name);
 }
 
 void Decoder::leave_function() {
@@ -297,7 +297,7 @@ void Decoder::call() {
   const auto found = module_.functions.find(callee.name);
   if (found == module_.functions.end()) return call_with_frame(nullptr);
   const Function& function = found->second;
-  if (!function.has_body) refuse("undefined function " + callee.name);
+  if (!function.has_body) reject("undefined function " + callee.name);
   if (std::find(called_.begin(), called_.end(), &function) != called_.end()) {
     return call_with_frame(&function);
   }
@@ -309,7 +309,7 @@ const Prototype& Decoder::prototype(const std::string& name) const {
     if (const Prototype* known = scope->prototypes.find(name)) return *known;
     if (scope->is_function) break;
   }
-  refuse("undefined prototype " + name);
+  reject("undefined prototype " + name);
 }
 
 // The number of a function among those that have frames.
@@ -337,7 +337,7 @@ void Decoder::call_with_frame(const Function* function) {
     for (const Operand& one : list.parts) {
       const Symbol& symbol = symbol_of(one);
       if (symbol.is_register || symbol.space != Space::kLocal) {
-        refuse("unsupported parameter in a register");
+        reject("unsupported parameter in a register");
       }
       all.push_back(static_cast<uint32_t>(symbol.address));
     }
@@ -361,7 +361,7 @@ void Decoder::call_with_frame(const Function* function) {
   }
   if (shape.results.size() != site.results.size() ||
       shape.parameters.size() != site.parameters.size()) {
-    refuse("the arguments do not match the parameters of function " + callee.name);
+    reject("the arguments do not match the parameters of function " + callee.name);
   }
   operation.flow = Flow::kCall;
   operation.target = static_cast<uint32_t>(kernel_.calls.size());
@@ -374,11 +374,11 @@ void Decoder::inline_call(const Function& function) {
   const auto bind = [&](const std::vector<Variable>& formal, const Operand* actual) {
     const size_t count = actual != nullptr ? actual->parts.size() : 0;
     if (formal.size() != count)
-      refuse("the arguments do not match the parameters of function " + function.name);
+      reject("the arguments do not match the parameters of function " + function.name);
     for (size_t i = 0; i < count; ++i) {
       const Symbol& symbol = symbol_of(actual->parts[i]);
       if (symbol.is_register || formal[i].space != "param") {
-        refuse("unsupported parameter in a register");
+        reject("unsupported parameter in a register");
       }
       names.names[formal[i].name] = symbol;
     }
@@ -415,7 +415,7 @@ std::string Decoder::where() const {
   return place.empty() ? "line " + std::to_string(statement_->ptx_line) + " of the PTX" : place;
 }
 
-void Decoder::refuse(std::string_view why) const {
+void Decoder::reject(std::string_view why) const {
   throw UnsupportedPtx(statement_->opcode() + " (" + where() + "): " + std::string(why));
 }
 

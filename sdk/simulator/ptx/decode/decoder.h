@@ -73,7 +73,7 @@ class Decoder {
   void branch_by_table();
   void call();
   void leave_function();
-  [[noreturn]] void refuse(std::string_view why) const;
+  [[noreturn]] void reject(std::string_view why) const;
 
  private:
   void decode_function(const Function& function);

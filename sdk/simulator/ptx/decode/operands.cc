@@ -61,16 +61,16 @@ Type Decoder::type() {
     used_[i] = true;
     return type;
   }
-  refuse("expected a type");
+  reject("expected a type");
 }
 
 void Decoder::need_operands(size_t count) const {
   if (operands() != count)
-    refuse("expected " + std::to_string(count) + " operands, found " + std::to_string(operands()));
+    reject("expected " + std::to_string(count) + " operands, found " + std::to_string(operands()));
 }
 
 const Operand& Decoder::operand(size_t i) const {
-  if (i >= operands()) refuse("too few operands: found " + std::to_string(operands()));
+  if (i >= operands()) reject("too few operands: found " + std::to_string(operands()));
   return statement_->operands[i];
 }
 
@@ -105,7 +105,7 @@ const Symbol* Decoder::module_variable(const std::string& name) {
       place_shared(variable, &symbol);
     } else {
       symbol.space = Space::kGlobal;
-      if (!addresses_.find(name, &symbol.address)) refuse("unknown variable " + name);
+      if (!addresses_.find(name, &symbol.address)) reject("unknown variable " + name);
       symbol.variable = static_cast<uint32_t>(kernel_.variables.size());
       kernel_.variables.push_back({KernelVariable::kGlobal, name, symbol.address, variable.size});
     }
@@ -143,10 +143,10 @@ bool Decoder::is_dynamic(uint32_t variable) const {
 }
 
 const Symbol& Decoder::symbol_of(const Operand& operand) {
-  if (operand.kind != Operand::kName) refuse("expected a name");
+  if (operand.kind != Operand::kName) reject("expected a name");
   const Symbol* symbol = find(operand.name);
   if (symbol == nullptr) symbol = module_variable(operand.name);
-  if (symbol == nullptr) refuse("unknown name " + operand.name);
+  if (symbol == nullptr) reject("unknown name " + operand.name);
   return *symbol;
 }
 
@@ -158,7 +158,7 @@ Type Decoder::type_of_register(const Operand& operand) {
 uint32_t Decoder::to(const Operand& operand, Type type) {
   const Symbol& symbol = symbol_of(operand);
   if (!symbol.is_register || register_size(symbol.type) != register_size(type)) {
-    refuse(symbol.is_register ? size_message(operand.name, type, symbol.type)
+    reject(symbol.is_register ? size_message(operand.name, type, symbol.type)
                               : "operand " + operand.name + ": expected a register");
   }
   return symbol.number;
@@ -193,7 +193,7 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
   switch (operand.kind) {
     case Operand::kInteger:
       if (type == Type::kPred) return registers_.constant(operand.bits != 0, 0, &kernel_);
-      if (type == Type::kF32 || type == Type::kF64) refuse("expected a floating-point literal");
+      if (type == Type::kF32 || type == Type::kF64) reject("expected a floating-point literal");
       return constant(operand.bits, type);
     case Operand::kFloat:
     case Operand::kDouble: {
@@ -208,19 +208,19 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
       }
       uint64_t bits = 0;
       const uint32_t size = size_of(type);
-      if (size != 4 && size != 8) refuse("a floating-point literal does not fit the type");
+      if (size != 4 && size != 8) reject("a floating-point literal does not fit the type");
       const bool same = size == (operand.kind == Operand::kFloat ? 4u : 8u);
       if (same) return constant(operand.bits, type);
       std::memcpy(&bits, size == 4 ? static_cast<void*>(&narrow) : &value, size);
       return constant(bits, type);
     }
     case Operand::kName: break;
-    default: refuse("unsupported kind of operand");
+    default: reject("unsupported kind of operand");
   }
-  if (operand.negated) refuse("unsupported negation of an operand");
+  if (operand.negated) reject("unsupported negation of an operand");
   if (type_of_special(operand.name) != Type::kNone) {
     if (register_size(type_of_special(operand.name)) != register_size(type)) {
-      refuse(size_message(operand.name, type, type_of_special(operand.name)));
+      reject(size_message(operand.name, type, type_of_special(operand.name)));
     }
     return special(operand.name);
   }
@@ -231,11 +231,11 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
   const Symbol& symbol = symbol_of(operand);
   if (symbol.is_register) return to(operand, type);
   const bool fits = size == 8 || (size == 4 && symbol.space != Space::kGlobal);
-  if (!fits) refuse("operand " + operand.name + ": the address does not fit the type");
+  if (!fits) reject("operand " + operand.name + ": the address does not fit the type");
   uint64_t bits = symbol.address;
   if (symbol.is_parameter) bits += symbol.space == Space::kParam ? kParamWindow : kLocalWindow;
   if (symbol.in_frame) {
-    if (size != 8) refuse("operand " + operand.name + ": the address does not fit the type");
+    if (size != 8) reject("operand " + operand.name + ": the address does not fit the type");
     const Operation held = operation;
     operation = {};
     operation.run = add_offset;
@@ -278,7 +278,7 @@ uint32_t Decoder::predicate_from(size_t i) {
 uint64_t Decoder::local_place(const Operand& operand) {
   const Symbol& symbol = symbol_of(operand);
   if (symbol.is_register || symbol.space != Space::kLocal)
-    refuse("unsupported parameter in a register");
+    reject("unsupported parameter in a register");
   if (symbol.in_frame) operation.address = frame();
   return symbol.address;
 }
@@ -294,7 +294,7 @@ Space Decoder::space() {
 
 void Decoder::address(size_t i, Space space) {
   const Operand& where = operand(i);
-  if (where.kind != Operand::kAddress) refuse("expected an address");
+  if (where.kind != Operand::kAddress) reject("expected an address");
   operation.space = space;
   operation.offset = where.offset;
   operation.variable = kNone;
@@ -305,7 +305,7 @@ void Decoder::address(size_t i, Space space) {
   if (symbol.is_register) {
     operation.address_size = static_cast<uint8_t>(register_size(symbol.type));
     if (operation.address_size < 4)
-      refuse("operand " + where.name + ": expected a register of 32 or 64 bits for an address");
+      reject("operand " + where.name + ": expected a register of 32 or 64 bits for an address");
     operation.address = symbol.number;
     // A parameter of the kernel, or of a function, whose parameters are in local memory.
     if (space == Space::kParam) operation.space = Space::kGeneric;

@@ -110,7 +110,7 @@ std::string Image::place_of(uint64_t address) const {
 
 const Kernel& Image::kernel(const std::string& name) {
   if (const Kernel* known = kernels_.find(name)) return *known;
-  if (const std::string* refused = refused_.find(name)) throw UnsupportedPtx(*refused);
+  if (const std::string* rejected = refused_.find(name)) throw UnsupportedPtx(*rejected);
   const auto function = module_->functions.find(name);
   if (function == module_->functions.end() || !function->second.has_body) {
     throw UnsupportedPtx("the module has no PTX of the kernel");
@@ -118,8 +118,8 @@ const Kernel& Image::kernel(const std::string& name) {
   try {
     Kernel kernel = Decoder(*module_, function->second, *this).decode();
     return kernels_[name] = std::move(kernel);
-  } catch (const UnsupportedPtx& refusal) {
-    refused_[name] = refusal.what();
+  } catch (const UnsupportedPtx& rejection) {
+    refused_[name] = rejection.what();
     throw;
   }
 }

@@ -12,28 +12,36 @@ namespace kernkit::simulator::ptx {
 namespace {
 
 struct Access {
+  static constexpr const char* kGlobal = "__global__";
+  static constexpr const char* kShared = "__shared__";
+  static constexpr const char* kParameter = "parameter";
+
   Warp& warp;
   const Operation& operation;
   uint32_t size;
   Touch touch;
 
-  [[noreturn]] void refuse(int lane, const std::string& what, cudaError_t error) const {
-    static const char* const kVerbs[] = {"loads ", "stores ", "updates "};
+  /// `space` and the access are named as in compute-sanitizer's reports.
+  [[noreturn]] void fail(int lane, const char* space, const std::string& where,
+                         cudaError_t error = cudaErrorIllegalAddress) const {
+    static const char* const kAccesses[] = {" read", " write", " atomic"};
     fault(warp, lane, operation,
-          kVerbs[static_cast<int>(touch)] + std::to_string(size) + " bytes " + what, error);
+          std::string("Invalid ") + space + kAccesses[static_cast<int>(touch)] + " of size " +
+              std::to_string(size) + " bytes, " + where,
+          error);
   }
-  void check_alignment(int lane, uint64_t address) const {
+  void check_alignment(int lane, const char* space, uint64_t address) const {
     if ((address & (size - 1)) == 0) return;
-    refuse(lane, "at a misaligned address", cudaErrorMisalignedAddress);
+    fail(lane, space, "at a misaligned address", cudaErrorMisalignedAddress);
   }
-  unsigned char* in(const char* what, const Window& window, int lane, uint64_t at) const {
+  unsigned char* in(const char* space, const char* what, const Window& window, int lane,
+                    uint64_t at) const {
     if (at > window.bytes || window.bytes - at < size) {
-      refuse(lane,
-             "at byte " + std::to_string(static_cast<int64_t>(at)) + " of " +
-                 std::to_string(window.bytes) + " bytes of " + what,
-             cudaErrorIllegalAddress);
+      fail(lane, space,
+           "at byte " + std::to_string(static_cast<int64_t>(at)) + " of " +
+               std::to_string(window.bytes) + " bytes of " + what);
     }
-    check_alignment(lane, at);
+    check_alignment(lane, space, at);
     return window.of(lane) + at;
   }
   // Its ranges are not kept: the kernel may give them back.
@@ -43,13 +51,13 @@ struct Access {
     if (address < range.begin || address + size > range.end) {
       const uint64_t first = range.begin > range.end ? address : range.end;
       const std::string place = launch.heap.place_of(first);
-      refuse(lane, place.empty() ? launch.memory.place_of(first) : place, cudaErrorIllegalAddress);
+      fail(lane, kGlobal, place.empty() ? launch.memory.place_of(first) : place);
     }
-    check_alignment(lane, address);
+    check_alignment(lane, kGlobal, address);
     return reinterpret_cast<unsigned char*>(address);
   }
   // The address is derived from that of a variable, and is out of its bounds.
-  [[noreturn]] void refuse_variable(int lane, uint64_t address) const {
+  [[noreturn]] void fail_at_variable(int lane, uint64_t address) const {
     const Block& block = *warp.block;
     const KernelVariable& variable = block.launch.kernel.variables[operation.variable];
     auto index = static_cast<int64_t>(address - variable.begin);
@@ -60,11 +68,11 @@ struct Access {
       name = "dynamic shared memory";
       bytes = block.launch.dynamic_shared;
     }
-    if (variable.kind != KernelVariable::kGlobal) index = static_cast<int32_t>(index);
-    refuse(lane,
-           "at byte " + std::to_string(index) + " of " + name + " (" + std::to_string(bytes) +
-               (bytes == 1 ? " byte)" : " bytes)"),
-           cudaErrorIllegalAddress);
+    const bool is_global = variable.kind == KernelVariable::kGlobal;
+    if (!is_global) index = static_cast<int32_t>(index);
+    fail(lane, is_global ? kGlobal : kShared,
+         "at byte " + std::to_string(index) + " of " + name + " (" + std::to_string(bytes) +
+             (bytes == 1 ? " byte)" : " bytes)"));
   }
   unsigned char* in_global(int lane, uint64_t address) const {
     Range& range = warp.ranges[operation.number];
@@ -75,25 +83,25 @@ struct Access {
       if (address < range.begin || address + size > range.end || address + size < address) {
         const uint64_t first = address < range.begin || address >= range.end ? address : range.end;
         range = {};
-        if (operation.variable != kNone) refuse_variable(lane, address);
-        refuse(lane, launch.memory.place_of(first), cudaErrorIllegalAddress);
+        if (operation.variable != kNone) fail_at_variable(lane, address);
+        fail(lane, kGlobal, launch.memory.place_of(first));
       }
     }
-    check_alignment(lane, address);
+    check_alignment(lane, kGlobal, address);
     return reinterpret_cast<unsigned char*>(address);
   }
   unsigned char* in_shared(int lane, uint64_t at) const {
     const uint64_t end = std::min<uint64_t>(operation.shared_end, warp.shared.bytes);
     const bool is_inside = at >= operation.shared_begin && at < end && end - at >= size;
-    if (operation.variable != kNone && !is_inside) refuse_variable(lane, at);
-    return in("shared memory", warp.shared, lane, at);
+    if (operation.variable != kNone && !is_inside) fail_at_variable(lane, at);
+    return in(kShared, "shared memory", warp.shared, lane, at);
   }
   unsigned char* in_local(int lane, uint64_t at) const {
-    return in("local memory", warp.local, lane, at);
+    return in("__local__", "local memory", warp.local, lane, at);
   }
   unsigned char* in_parameters(int lane, uint64_t at) const {
-    if (touch != Touch::kLoads) refuse(lane, "of the parameters", cudaErrorIllegalAddress);
-    return in("parameters", warp.parameters, lane, at);
+    if (touch != Touch::kLoads) fail(lane, kParameter, "parameters are constant");
+    return in(kParameter, "parameters", warp.parameters, lane, at);
   }
   unsigned char* place(int lane, uint64_t address) const {
     const bool is_generic = operation.space == Space::kGeneric;

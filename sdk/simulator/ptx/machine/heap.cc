@@ -63,7 +63,7 @@ std::string Heap::place_of(uint64_t address) const {
            (piece->second.freed ? " and free() took back" : "");
   }
   constexpr uint64_t kNear = 4096;
-  return at - bytes < kNear ? std::to_string(at - bytes) + " bytes behind " + all : "";
+  return at - bytes < kNear ? std::to_string(at - bytes) + " bytes after " + all : "";
 }
 
 void Heap::set_limit(uint64_t bytes) {

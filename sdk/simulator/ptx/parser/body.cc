@@ -98,14 +98,14 @@ class BodyParser {
     } else if (word == ".pragma") {
       while (!lexer_.accept(";")) lexer_.next();
     } else {
-      lexer_.refuse("unknown " + word);
+      lexer_.reject("unknown " + word);
     }
   }
 
   void parse_registers() {
     const std::string word = lexer_.word();
     const Type type = type_named(word.substr(1));
-    if (type == Type::kNone) lexer_.refuse("registers of the unknown type " + word);
+    if (type == Type::kNone) lexer_.reject("registers of the unknown type " + word);
     do {
       Statement& registers = add(Statement::kRegisters);
       registers.type = type;

@@ -79,11 +79,11 @@ bool Lexer::accept(std::string_view text) {
 }
 
 void Lexer::expect(std::string_view text) {
-  if (!accept(text)) refuse("expected '" + std::string(text) + "'");
+  if (!accept(text)) reject("expected '" + std::string(text) + "'");
 }
 
 std::string Lexer::word() {
-  if (token_.kind != Token::kWord) refuse("expected a word");
+  if (token_.kind != Token::kWord) reject("expected a word");
   return std::string(next().text);
 }
 
@@ -103,10 +103,10 @@ std::string_view Lexer::skip_braces(int* first_line) {
       return {begin, static_cast<size_t>(end - begin)};
     }
   }
-  refuse("expected '}'");
+  reject("expected '}'");
 }
 
-void Lexer::refuse(const std::string& what) const {
+void Lexer::reject(const std::string& what) const {
   throw UnsupportedPtx("line " + std::to_string(token_.line) + " of the PTX: " + what + ", got '" +
                        (ended() ? "the end" : std::string(token_.text)) + "'");
 }

@@ -34,7 +34,7 @@ class Lexer {
   void skip_line(int line);
   /// Behind an opening brace: the text up to the closing one, which is taken as well.
   std::string_view skip_braces(int* first_line);
-  [[noreturn]] void refuse(const std::string& what) const;
+  [[noreturn]] void reject(const std::string& what) const;
 
  private:
   void read();

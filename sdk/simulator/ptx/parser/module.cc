@@ -54,7 +54,7 @@ std::vector<Variable> parse_variables(Lexer& lexer) {
   if (!lexer.accept("(")) return list;
   while (!lexer.accept(")")) {
     const std::string space = lexer.word();
-    if (space != ".param" && space != ".reg") lexer.refuse("expected .param");
+    if (space != ".param" && space != ".reg") lexer.reject("expected .param");
     list.push_back(parse_variable(lexer, space.substr(1)));
     lexer.accept(",");
   }
@@ -94,7 +94,7 @@ std::unique_ptr<Module> parse_module(std::string text) {
     } else if (word == ".pragma") {
       while (!lexer.accept(";")) lexer.next();
     } else {
-      lexer.refuse("unknown " + word);
+      lexer.reject("unknown " + word);
     }
     is_extern = false;
   }

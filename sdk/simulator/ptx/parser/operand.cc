@@ -33,7 +33,7 @@ Operand parse_number(Lexer& lexer, bool negative) {
         binary ? std::strtoull(word.c_str() + 2, &end, 2) : std::strtoull(word.c_str(), &end, 0);
     if (negative) number.bits = 0 - number.bits;
   }
-  if (end == nullptr || *end != '\0') lexer.refuse("expected a number, not " + word);
+  if (end == nullptr || *end != '\0') lexer.reject("expected a number, not " + word);
   return number;
 }
 
@@ -51,7 +51,7 @@ int64_t parse_offset(Lexer& lexer) {
   const bool negative = lexer.accept("-");
   if (!negative) lexer.expect("+");
   const Operand number = parse_operand(lexer);
-  if (number.kind != Operand::kInteger) lexer.refuse("expected an offset");
+  if (number.kind != Operand::kInteger) lexer.reject("expected an offset");
   return static_cast<int64_t>(negative ? 0 - number.bits : number.bits);
 }
 
@@ -60,7 +60,7 @@ Operand parse_address(Lexer& lexer) {
   if (address.kind == Operand::kInteger) {
     address.offset = static_cast<int64_t>(address.bits);
   } else if (address.kind != Operand::kName) {
-    lexer.refuse("expected an address");
+    lexer.reject("expected an address");
   }
   address.kind = Operand::kAddress;
   if (!lexer.at("]")) address.offset += parse_offset(lexer);
@@ -76,7 +76,7 @@ Operand parse_operand(Lexer& lexer) {
   if (lexer.accept("-")) return parse_number(lexer, true);
   Operand operand;
   operand.negated = lexer.accept("!");
-  if (lexer.peek().kind != Token::kWord) lexer.refuse("expected an operand");
+  if (lexer.peek().kind != Token::kWord) lexer.reject("expected an operand");
   if (std::isdigit(static_cast<unsigned char>(lexer.peek().text[0]))) {
     return parse_number(lexer, false);
   }

@@ -41,10 +41,10 @@ void parse_initial(Lexer& lexer, Type type, Initial* initial) {
   if (generic) lexer.expect(")");
   if (value.kind == Operand::kName) {
     if (lexer.accept("+")) address.offset = static_cast<int64_t>(parse_operand(lexer).bits);
-    if (size_of(type) != 8) lexer.refuse("an address of 8 bytes as first value");
+    if (size_of(type) != 8) lexer.reject("an address of 8 bytes as first value");
     initial->addresses.push_back(address);
   } else if (value.kind == Operand::kVector || value.kind == Operand::kAddress) {
-    lexer.refuse("expected a number");
+    lexer.reject("expected a number");
   }
   append(&initial->bytes, bits_of(value, type), size_of(type));
 }
@@ -79,10 +79,10 @@ Variable parse_variable(Lexer& lexer, const std::string& space) {
     } else if (type_named(word.substr(1)) != Type::kNone) {
       variable.type = type_named(word.substr(1));
     } else if (word != ".global" && word != ".shared" && word != ".const" && word != ".local") {
-      lexer.refuse("unknown " + word + " in a declaration");
+      lexer.reject("unknown " + word + " in a declaration");
     }
   }
-  if (variable.type == Type::kNone) lexer.refuse("expected a type");
+  if (variable.type == Type::kNone) lexer.reject("expected a type");
   variable.name = lexer.word();
   while (lexer.accept("[")) {
     if (lexer.accept("]")) {
@@ -97,13 +97,13 @@ Variable parse_variable(Lexer& lexer, const std::string& space) {
   if (opaque && lexer.accept("=")) {
     lexer.expect("{");
     while (!lexer.accept("}")) {
-      if (lexer.ended()) lexer.refuse("expected }");
+      if (lexer.ended()) lexer.reject("expected }");
       lexer.next();
     }
   } else if (lexer.accept("=")) {
     parse_initial(lexer, variable.type, &variable.initial);
     if (variable.size == 0) variable.size = static_cast<uint32_t>(variable.initial.bytes.size());
-    if (variable.initial.bytes.size() > variable.size) lexer.refuse("fewer first values");
+    if (variable.initial.bytes.size() > variable.size) lexer.reject("fewer first values");
   }
   return variable;
 }

@@ -91,11 +91,11 @@ void take_places(Decoder& d, size_t callee, size_t parameters, uint8_t result_by
   const auto take = [&](int which, const Operand& one) {
     const uint64_t place = d.local_place(one);
     if (place > 0x7fff)
-      d.refuse("parameters are more than 32767 bytes from the start of the frame");
+      d.reject("parameters are more than 32767 bytes from the start of the frame");
     d.operation.offset |= static_cast<int64_t>(place << 16 * which);
   };
   const std::vector<Operand>& all = d.operand(callee + 1).parts;
-  if (all.size() < parameters) d.refuse("too few parameters");
+  if (all.size() < parameters) d.reject("too few parameters");
   for (size_t i = 0; i < parameters; ++i) take(static_cast<int>(i), all[i]);
   if (result_bytes == 0 || callee == 0 || d.operand(0).parts.empty()) return;
   take(kResult, d.operand(0).parts[0]);

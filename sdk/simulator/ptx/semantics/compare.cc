@@ -117,7 +117,7 @@ void read_comparison(Decoder& d, size_t with) {
     d.operation.mode = static_cast<uint8_t>(how);
     found = true;
   }
-  if (!found) d.refuse("expected a comparison, such as .lt");
+  if (!found) d.reject("expected a comparison, such as .lt");
   const std::string_view combined = d.one_of({"and", "or", "xor"});
   d.need_operands(combined.empty() ? with : with + 1);
   if (combined.empty()) return;

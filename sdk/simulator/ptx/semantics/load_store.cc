@@ -63,7 +63,7 @@ Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
   const std::vector<Operand> one = {operand};
   const std::vector<Operand>& parts = operand.kind == Operand::kVector ? operand.parts : one;
   if (parts.size() != count)
-    d.refuse("expected " + std::to_string(count) + " registers, found " +
+    d.reject("expected " + std::to_string(count) + " registers, found " +
              std::to_string(parts.size()));
   for (const Operand& part : parts) {
     const Type type = d.type_of_register(part);
@@ -76,7 +76,7 @@ Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
     const Type type = d.type_of_register(part);
     const Type of_part = type != Type::kNone ? type : shape.type;
     if (register_size(of_part) != shape.size)
-      d.refuse("the registers of the vector differ in size");
+      d.reject("the registers of the vector differ in size");
     slot = loads ? d.to(part, of_part) : d.from(part, of_part);
   }
   operation.bytes = static_cast<uint8_t>(count * size_of(shape.type));

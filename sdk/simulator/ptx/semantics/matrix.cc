@@ -77,12 +77,12 @@ bool take_matrices(Decoder& d, size_t registers, size_t address) {
   begin_matrix(d);
   const std::string_view count = d.one_of({"x1", "x2", "x4"});
   if (count.empty() || !d.has("m8n8") || !d.has("b16"))
-    d.refuse("unsupported form of ldmatrix or stmatrix");
+    d.reject("unsupported form of ldmatrix or stmatrix");
   const bool transposed = d.has("trans");
   d.operation.mode = transposed ? kIsTransposed : 0;
   const Space space = d.space();
   if (space != Space::kShared && space != Space::kGeneric)
-    d.refuse("expected an address in shared memory");
+    d.reject("expected an address in shared memory");
   d.need_operands(2);
   d.operation.count = static_cast<uint8_t>(count[1] - '0');
   d.operation.bytes = kRow;
@@ -95,7 +95,7 @@ bool take_matrices(Decoder& d, size_t registers, size_t address) {
 }  // namespace
 
 void begin_matrix(Decoder& d) {
-  if (!d.has("sync") || !d.has("aligned")) d.refuse("expected .sync.aligned");
+  if (!d.has("sync") || !d.has("aligned")) d.reject("expected .sync.aligned");
   d.operation.flow = Flow::kWarpSync;
   d.operation.members = d.constant(Warp::kAll, Type::kU32);
 }
@@ -105,7 +105,7 @@ std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool wr
   const std::vector<Operand> one = {operand};
   const std::vector<Operand>& parts = operand.kind == Operand::kVector ? operand.parts : one;
   if (parts.size() != count)
-    d.refuse("expected " + std::to_string(count) + " registers, found " +
+    d.reject("expected " + std::to_string(count) + " registers, found " +
              std::to_string(parts.size()));
   std::vector<uint32_t> registers;
   for (const Operand& part : parts) {
@@ -128,7 +128,7 @@ Element next_element(Decoder& d) {
   for (const auto& [name, element] : kNames) {
     if (!d.next_of({name}).empty()) return element;
   }
-  d.refuse("unsupported element type");
+  d.reject("unsupported element type");
 }
 
 bool is_known(const Product& p) {

@@ -21,7 +21,7 @@ void map_to_rank(Warp& warp, const Operation& operation) {
     const int lane = __builtin_ctz(left);
     if (ranks[lane] == 0) continue;
     fault(warp, lane, operation,
-          "asks for block " + std::to_string(ranks[lane]) + " of a cluster of one block",
+          "requests block " + std::to_string(ranks[lane]) + " of a cluster of one block",
           cudaErrorIllegalAddress);
   }
   unary<move_steps::Same, uint64_t, uint64_t>(warp, operation);

@@ -134,7 +134,7 @@ void elect_first(Warp& warp, const Operation& operation) {
 
 void meet_at(Decoder& d, size_t mask) {
   d.need_operands(mask + 1);
-  if (!d.has("sync")) d.refuse("expected .sync");
+  if (!d.has("sync")) d.reject("expected .sync");
   d.operation.flow = Flow::kWarpSync;
   d.operation.members = d.from(mask, Type::kU32);
 }

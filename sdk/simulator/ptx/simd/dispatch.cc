@@ -22,8 +22,8 @@ using Pair = std::pair<Run, Run>;
 
 bool has_avx2() {
   const char* wanted = std::getenv("KERNKIT_PTX_AVX2");
-  const bool refused = wanted != nullptr && wanted[0] == '0';
-  return !refused && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool rejected = wanted != nullptr && wanted[0] == '0';
+  return !rejected && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
 std::vector<Pair> sorted_pairs() {

@@ -122,9 +122,9 @@ TEST_F(PtxCounters, WhatIsOverABudget) {
                  "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%y2];"),
             "counted: loads: moves 512, expected at most 259 sectors (counted.cu:20)");
   EXPECT_EQ(over(std::string(kPack) + kPack),
-            "counted: loads: asks for 16384, expected at most 8274 bytes (counted.cu:20)");
+            "counted: loads: accesses 16384, expected at most 8274 bytes (counted.cu:20)");
   EXPECT_EQ(over(kPack, "st.global.u32 [%y1+65536], %r2;"),
-            "counted: stores: asks for 10240, expected at most 8274 bytes (counted.cu:21)");
+            "counted: stores: accesses 10240, expected at most 8274 bytes (counted.cu:21)");
   // All blocks ask for the budget's bytes, of twice as many places.
   const KernelCounters again = count(apart(4) + "ld.global.u32 %r2, [%y1];", x, 4, 128);
   EXPECT_EQ(over_budget(again, {8192, 0, 4}), "");

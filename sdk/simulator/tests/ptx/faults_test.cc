@@ -27,7 +27,8 @@ class PtxFaults : public Ptx {
 TEST_F(PtxFaults, OutsideOfAnAllocation) {
   EXPECT_EQ(run("st.global.u32 [%x], %i;", memory<int>(40)), cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [40, 0, 0]: stores 4 bytes 0 bytes behind an "
+            "faulty: block [0, 0, 0], thread [40, 0, 0]: Invalid __global__ write of size 4 bytes, "
+            "0 bytes after an "
             "allocation of 160 bytes (faulty.cu:12)");
 }
 // Lanes at equal distances are checked together: both ends of them count, of those that run.
@@ -36,7 +37,8 @@ const char* const kBackwards = "mul.wide.u32 %y2, %i, 8;\nsub.u64 %x, %x, %y2;\n
 TEST_F(PtxFaults, OutsideAtTheLastLane) {
   EXPECT_EQ(run("ld.global.u32 %r1, [%x];", memory<int>(31), 1, 32), cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [31, 0, 0]: loads 4 bytes 0 bytes behind an "
+            "faulty: block [0, 0, 0], thread [31, 0, 0]: Invalid __global__ read of size 4 bytes, "
+            "0 bytes after an "
             "allocation of 124 bytes (faulty.cu:12)");
 }
 // Of many blocks on all processors, each at a time of its own.
@@ -60,7 +62,8 @@ TEST_F(PtxFaults, OutsideAtTheFirstLane) {
   EXPECT_EQ(run(std::string(kBackwards) + "st.global.u32 [%x], %i;", memory<int>(31) + 31, 1, 32),
             cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [0, 0, 0]: stores 4 bytes 0 bytes behind an "
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: Invalid __global__ write of size 4 bytes, "
+            "0 bytes after an "
             "allocation of 124 bytes (faulty.cu:12)");
 }
 TEST_F(PtxFaults, LanesThatDoNotRunMayLieOutside) {
@@ -80,7 +83,8 @@ TEST_F(PtxFaults, SoFarThatAddressesWrap) {
                 memory<int>(64), 1, 32),
             cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [1, 0, 0]: loads 4 bytes that are in no allocation "
+            "faulty: block [0, 0, 0], thread [1, 0, 0]: Invalid __global__ read of size 4 bytes, "
+            "in no allocation "
             "(faulty.cu:12)");
 }
 TEST_F(PtxFaults, MisalignedAtAnEqualDistance) {
@@ -88,14 +92,16 @@ TEST_F(PtxFaults, MisalignedAtAnEqualDistance) {
                 memory<int>(80)),
             cudaErrorMisalignedAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [1, 0, 0]: loads 4 bytes at a misaligned address "
+            "faulty: block [0, 0, 0], thread [1, 0, 0]: Invalid __global__ read of size 4 bytes, "
+            "at a misaligned address "
             "(faulty.cu:12)");
 }
 TEST_F(PtxFaults, OfTheHost) {
   static int of_host[64];
   EXPECT_EQ(run("ld.global.u32 %r1, [%x];", of_host), cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [0, 0, 0]: loads 4 bytes that are in no allocation "
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: Invalid __global__ read of size 4 bytes, "
+            "in no allocation "
             "(faulty.cu:12)");
 }
 // Memory of a block for cooperative groups, apart from the kernel's own.
@@ -115,7 +121,8 @@ TEST_F(PtxFaults, ReservedSharedMemory) {
   EXPECT_EQ(x[0], 0) << "at first";
   EXPECT_EQ(run(start + "st.shared.u32 [%r2+448], %i;", x), cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [16, 0, 0]: stores 4 bytes at byte 512 of shared "
+            "faulty: block [0, 0, 0], thread [16, 0, 0]: Invalid __shared__ write of size 4 bytes, "
+            "at byte 512 of shared "
             "variable %reserved_smem_offset_1 (512 bytes) (faulty.cu:12)");
 }
 // No blank is needed between the words of a declaration.
@@ -132,10 +139,10 @@ TEST_F(PtxFaults, AfterFree) {
   int* x = memory<int>(64);
   cudaFree(x);
   EXPECT_EQ(run("atom.global.add.u32 %r1, [%x], 1;", x), cudaErrorIllegalAddress);
-  EXPECT_EQ(
-      fault(),
-      "faulty: block [0, 0, 0], thread [0, 0, 0]: updates 4 bytes at byte 0 of an allocation of "
-      "256 bytes by cudaMallocManaged() that cudaFree() freed (faulty.cu:12)");
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [0, 0, 0]: Invalid __global__ atomic of size 4 bytes, "
+            "at byte 0 of an allocation of "
+            "256 bytes by cudaMallocManaged() that cudaFree() freed (faulty.cu:12)");
 }
 // An allocation before the freed memory is not named.
 TEST_F(PtxFaults, AfterFreeInTheStream) {
@@ -150,7 +157,8 @@ TEST_F(PtxFaults, AfterFreeInTheStream) {
     EXPECT_EQ(cudaFreeAsync(x, nullptr), cudaSuccess);
     EXPECT_EQ(run("ld.global.u32 %r1, [%x+8];", x, 1, 1), cudaErrorIllegalAddress);
     const std::string expected =
-        "faulty: block [0, 0, 0], thread [0, 0, 0]: loads 4 bytes at byte 8 of an allocation of "
+        "faulty: block [0, 0, 0], thread [0, 0, 0]: Invalid __global__ read of size 4 bytes, at "
+        "byte 8 of an allocation of "
         "256 "
         "bytes by cudaMallocAsync() that cudaFreeAsync() freed (faulty.cu:12)";
     EXPECT_EQ(fault().substr(0, expected.size()), expected);
@@ -161,13 +169,15 @@ TEST_F(PtxFaults, Closed) {
   kernkit_close_to_kernels(x + 60, 16, nullptr);
   EXPECT_EQ(run("ld.global.u32 %r1, [%x];", x), cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [60, 0, 0]: loads 4 bytes at byte 240 of an "
+            "faulty: block [0, 0, 0], thread [60, 0, 0]: Invalid __global__ read of size 4 bytes, "
+            "at byte 240 of an "
             "allocation of 256 bytes that is closed there (faulty.cu:12)");
 }
 TEST_F(PtxFaults, Misaligned) {
   EXPECT_EQ(run("ld.global.v2.u32 {%r1, %r2}, [%x];", memory<int>(80)), cudaErrorMisalignedAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [1, 0, 0]: loads 8 bytes at a misaligned "
+            "faulty: block [0, 0, 0], thread [1, 0, 0]: Invalid __global__ read of size 8 bytes, "
+            "at a misaligned "
             "address (faulty.cu:12)");
 }
 TEST_F(PtxFaults, OutsideOfSharedMemory) {
@@ -176,7 +186,8 @@ TEST_F(PtxFaults, OutsideOfSharedMemory) {
           memory<int>(64)),
       cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [16, 0, 0]: stores 4 bytes at byte 64 of shared "
+            "faulty: block [0, 0, 0], thread [16, 0, 0]: Invalid __shared__ write of size 4 bytes, "
+            "at byte 64 of shared "
             "variable tile (64 bytes) (faulty.cu:12)");
 }
 TEST_F(PtxFaults, AnotherBlockOfTheCluster) {
@@ -184,7 +195,7 @@ TEST_F(PtxFaults, AnotherBlockOfTheCluster) {
                 memory<int>(64)),
             cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [33, 0, 0]: asks for block 2 of a cluster of one "
+            "faulty: block [0, 0, 0], thread [33, 0, 0]: requests block 2 of a cluster of one "
             "block (faulty.cu:12)");
 }
 TEST_F(PtxFaults, BarrierNotReachedByAll) {
@@ -318,23 +329,35 @@ TEST_F(PtxVariableFaults, AnIndexThatReachesTheNextOne) {
   EXPECT_EQ(fault_of(table + "ld.global.u32 %r3, [%y3];"), "none");
   // Thread 32 is 4 bytes past the end; the last threads reach the next variable.
   EXPECT_EQ(fault_of(table + "ld.global.u32 %r3, [%y3];", 0, 33),
-            "[32, 0, 0]: loads 4 bytes at byte 128 of variable ns::table (128 bytes)" + end_);
+            "[32, 0, 0]: Invalid __global__ read of size 4 bytes, at byte 128 of variable "
+            "ns::table (128 bytes)" +
+                end_);
   // In the next one, wherever that is.
   for (const char* far : {"512", "1024", "2048"}) {
     EXPECT_EQ(fault_of(table + "st.global.u32 [%y3+" + far + "], %i;"),
-              "[0, 0, 0]: stores 4 bytes at byte " + std::string(far) +
+              "[0, 0, 0]: Invalid __global__ write of size 4 bytes, at byte " + std::string(far) +
                   " of variable ns::table (128 bytes)" + end_);
   }
   EXPECT_EQ(fault_of(element_of("next") + "atom.global.add.u32 %r3, [%y3+-4], 1;"),
-            "[0, 0, 0]: updates 4 bytes at byte -4 of variable next (4096 bytes)" + end_);
+            "[0, 0, 0]: Invalid __global__ atomic of size 4 bytes, at byte -4 of variable next "
+            "(4096 bytes)" +
+                end_);
   EXPECT_EQ(fault_of(element_of("factors") + "ld.const.u32 %r3, [%y3+8];"),
-            "[30, 0, 0]: loads 4 bytes at byte 128 of variable factors (128 bytes)" + end_);
+            "[30, 0, 0]: Invalid __global__ read of size 4 bytes, at byte 128 of variable factors "
+            "(128 bytes)" +
+                end_);
   EXPECT_EQ(fault_of("@%p1 ld.global.v2.u32 {%r3, %r4}, [_ZN2ns5tableE+128];"),
-            "[0, 0, 0]: loads 8 bytes at byte 128 of variable ns::table (128 bytes)" + end_);
+            "[0, 0, 0]: Invalid __global__ read of size 8 bytes, at byte 128 of variable ns::table "
+            "(128 bytes)" +
+                end_);
   EXPECT_EQ(fault_of("@%p1 ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [_ZN2ns5tableE+120];"),
-            "[0, 0, 0]: loads 16 bytes at byte 120 of variable ns::table (128 bytes)" + end_);
+            "[0, 0, 0]: Invalid __global__ read of size 16 bytes, at byte 120 of variable "
+            "ns::table (128 bytes)" +
+                end_);
   EXPECT_EQ(fault_of(element_of("last") + "ld.global.u32 %r3, [%y3];"),
-            "[16, 0, 0]: loads 4 bytes at byte 64 of variable last (64 bytes)" + end_);
+            "[16, 0, 0]: Invalid __global__ read of size 4 bytes, at byte 64 of variable last (64 "
+            "bytes)" +
+                end_);
 }
 // Computed in several steps, and in a loop.
 TEST_F(PtxVariableFaults, AnAddressOfSeveralSteps) {
@@ -348,13 +371,17 @@ TEST_F(PtxVariableFaults, AnAddressOfSeveralSteps) {
   };
   for (const std::string& one : cases) {
     EXPECT_EQ(fault_of("mov.u64 %y2, _ZN2ns5tableE; " + one),
-              "[2, 0, 0]: loads 4 bytes at byte 128 of variable ns::table (128 bytes)" + end_)
+              "[2, 0, 0]: Invalid __global__ read of size 4 bytes, at byte 128 of variable "
+              "ns::table (128 bytes)" +
+                  end_)
         << one;
   }
   EXPECT_EQ(fault_of("mov.u64 %y2, _ZN2ns5tableE; mov.u32 %r3, 0;\n"
                      "again: @%p1 ld.global.u32 %r4, [%y2]; add.s64 %y2, %y2, 4; add.u32 %r3, %r3, "
                      "1; setp.le.u32 %p2, %r3, 32; @%p2 bra again;"),
-            "[0, 0, 0]: loads 4 bytes at byte 128 of variable ns::table (128 bytes)" + end_);
+            "[0, 0, 0]: Invalid __global__ read of size 4 bytes, at byte 128 of variable ns::table "
+            "(128 bytes)" +
+                end_);
 }
 TEST_F(PtxVariableFaults, AnAddressOfEitherVariable) {
   const std::string chosen =
@@ -362,15 +389,19 @@ TEST_F(PtxVariableFaults, AnAddressOfEitherVariable) {
       "sub.s64 %y5, %y3, %y2; add.s64 %y6, %y2, %y5;\n";
   EXPECT_EQ(fault_of(chosen + "st.global.u32 [%y4], %i; ld.global.u32 %r3, [%y4+64];"), "none");
   // A gap is between them, by whatever way the address came.
-  EXPECT_EQ(
-      fault_of(chosen + "@%p1 st.global.u32 [%y4+128], %i;"),
-      "[0, 0, 0]: stores 4 bytes 0 bytes past the end of variable ns::table (128 bytes)" + end_);
-  EXPECT_EQ(
-      fault_of("ld.global.u64 %y2, [pointer]; ld.u32 %r3, [%y2+124]; ld.u32 %r3, [%y2+132];"),
-      "[0, 0, 0]: loads 4 bytes 4 bytes past the end of variable ns::table (128 bytes)" + end_);
+  EXPECT_EQ(fault_of(chosen + "@%p1 st.global.u32 [%y4+128], %i;"),
+            "[0, 0, 0]: Invalid __global__ write of size 4 bytes, 0 bytes past the end of variable "
+            "ns::table (128 bytes)" +
+                end_);
+  EXPECT_EQ(fault_of("ld.global.u64 %y2, [pointer]; ld.u32 %r3, [%y2+124]; ld.u32 %r3, [%y2+132];"),
+            "[0, 0, 0]: Invalid __global__ read of size 4 bytes, 4 bytes past the end of variable "
+            "ns::table (128 bytes)" +
+                end_);
   EXPECT_EQ(fault_of("mov.u64 %y2, last; mov.u64 %y3, next; selp.b64 %y4, %y2, %y3, %p1; "
                      "@%p1 ld.global.u32 %r3, [%y4+64];"),
-            "[0, 0, 0]: loads 4 bytes 0 bytes past the end of variable last (64 bytes)" + end_);
+            "[0, 0, 0]: Invalid __global__ read of size 4 bytes, 0 bytes past the end of variable "
+            "last (64 bytes)" +
+                end_);
 }
 // A distance or an index that is computed from addresses is no address of a variable.
 TEST_F(PtxVariableFaults, ADistanceBetweenAddresses) {
@@ -400,31 +431,49 @@ TEST_F(PtxVariableFaults, SharedArrays) {
   const std::string other = "mov.u32 %r3, other; add.u32 %r3, %r3, %r1;\n";
   EXPECT_EQ(fault_of(tile + "st.shared.u32 [%r3], %i;"), "none");
   EXPECT_EQ(fault_of(tile + "st.shared.u32 [%r3+4], %i;"),
-            "[31, 0, 0]: stores 4 bytes at byte 128 of shared variable tile (128 bytes)" + end_);
+            "[31, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte 128 of shared variable "
+            "tile (128 bytes)" +
+                end_);
   EXPECT_EQ(fault_of(other + "ld.shared.u32 %r4, [%r3+-4];"),
-            "[0, 0, 0]: loads 4 bytes at byte -4 of shared variable other (256 bytes)" + end_);
+            "[0, 0, 0]: Invalid __shared__ read of size 4 bytes, at byte -4 of shared variable "
+            "other (256 bytes)" +
+                end_);
   EXPECT_EQ(fault_of(other + "atom.shared.add.u32 %r4, [%r3+256], 1;"),
-            "[0, 0, 0]: updates 4 bytes at byte 256 of shared variable other (256 bytes)" + end_);
+            "[0, 0, 0]: Invalid __shared__ atomic of size 4 bytes, at byte 256 of shared variable "
+            "other (256 bytes)" +
+                end_);
   EXPECT_EQ(fault_of("mov.u64 %y2, other; cvta.shared.u64 %y3, %y2; add.s64 %y4, %y3, %y1; "
                      "st.u32 [%y4+252], %i;"),
-            "[1, 0, 0]: stores 4 bytes at byte 256 of shared variable other (256 bytes)" + end_);
+            "[1, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte 256 of shared variable "
+            "other (256 bytes)" +
+                end_);
   EXPECT_EQ(fault_of(other + "mov.u64 %y2, next; add.s64 %y2, %y2, %y1; "
                              "cp.async.ca.shared.global [%r3+252], [%y2], 4;"),
-            "[1, 0, 0]: stores 4 bytes at byte 256 of shared variable other (256 bytes)" + end_);
+            "[1, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte 256 of shared variable "
+            "other (256 bytes)" +
+                end_);
   EXPECT_EQ(fault_of("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [other+256];"),
-            "[0, 0, 0]: loads 16 bytes at byte 256 of shared variable other (256 bytes)" + end_);
+            "[0, 0, 0]: Invalid __shared__ read of size 16 bytes, at byte 256 of shared variable "
+            "other (256 bytes)" +
+                end_);
 }
 TEST_F(PtxVariableFaults, DynamicSharedMemory) {
   const std::string dynamic = "mov.u32 %r3, dynamic; add.u32 %r3, %r3, %r1;\n";
   EXPECT_EQ(fault_of(dynamic + "st.shared.u32 [%r3], %i;", 0, 32, 128), "none");
   EXPECT_EQ(fault_of(dynamic + "st.shared.u32 [%r3], %i;"),
-            "[16, 0, 0]: stores 4 bytes at byte 64 of dynamic shared memory (64 bytes)" + end_);
+            "[16, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte 64 of dynamic shared "
+            "memory (64 bytes)" +
+                end_);
   EXPECT_EQ(fault_of(dynamic + "st.shared.u32 [%r3+-4], %i;"),
-            "[0, 0, 0]: stores 4 bytes at byte -4 of dynamic shared memory (64 bytes)" + end_);
+            "[0, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte -4 of dynamic shared "
+            "memory (64 bytes)" +
+                end_);
   // An address of static shared memory that reaches it.
   EXPECT_EQ(fault_of("mov.u32 %r3, other; st.shared.u32 [%r3+256], %i; st.shared.u32 [dynamic], "
                      "%i;"),
-            "[0, 0, 0]: stores 4 bytes at byte 256 of shared variable other (256 bytes)" + end_);
+            "[0, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte 256 of shared variable "
+            "other (256 bytes)" +
+                end_);
 }
 
 class PtxHeapFaults : public Ptx {
@@ -447,9 +496,10 @@ class PtxHeapFaults : public Ptx {
 };
 
 TEST_F(PtxHeapFaults, Behind) {
-  EXPECT_EQ(
-      fault_of("ld.u32 %r1, [%y1+20];"),
-      thread_ + "loads 4 bytes 0 bytes behind 20 bytes that malloc() returned (faulty.cu:12)");
+  EXPECT_EQ(fault_of("ld.u32 %r1, [%y1+20];"),
+            thread_ +
+                "Invalid __global__ read of size 4 bytes, 0 bytes after 20 bytes that malloc() "
+                "returned (faulty.cu:12)");
 }
 // By the instruction that read it before.
 TEST_F(PtxHeapFaults, AfterFree) {
@@ -457,7 +507,8 @@ TEST_F(PtxHeapFaults, AfterFree) {
                      "setp.eq.u32 %p, %r2, 1; @%p bra end; mov.u32 %r2, 1; " +
                      free_ + "bra again; end: }"),
             thread_ +
-                "loads 4 bytes at byte 4 of 20 bytes that malloc() returned and free() took "
+                "Invalid __global__ read of size 4 bytes, at byte 4 of 20 bytes that malloc() "
+                "returned and free() took "
                 "back (faulty.cu:12)");
 }
 TEST_F(PtxHeapFaults, FreedTwice) {

@@ -106,7 +106,8 @@ TEST_F(PtxGraphMemory, AfterTheNodeThatFreesIt) {
       EXPECT_EQ(launch("put", x), cudaSuccess);
       EXPECT_EQ(cudaStreamSynchronize(stream_), cudaErrorIllegalAddress);
       EXPECT_EQ(fault(),
-                "put: block [0, 0, 0], thread [0, 0, 0]: stores 4 bytes at byte 0 of an "
+                "put: block [0, 0, 0], thread [0, 0, 0]: Invalid __global__ write of size 4 bytes, "
+                "at byte 0 of an "
                 "allocation of 128 bytes that its graph has not allocated or has freed");
     }
   }

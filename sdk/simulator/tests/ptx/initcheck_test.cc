@@ -216,7 +216,7 @@ TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
                     use = "\n.loc 1 9 3\nst.global.u32 [%mine], %r;";
   const auto found = [](int count, int thread, int lane) {
     return std::to_string(count) + ": used: block [0, 0, 0], thread [" + std::to_string(thread) +
-           ", 0, 0]: stores undefined bits to byte " + std::to_string(4 * thread) +
+           ", 0, 0]: Uninitialized bits written to byte " + std::to_string(4 * thread) +
            " of 256 bytes of global memory (used.cu:9), from lane " + std::to_string(lane) +
            ", which takes no part in the shuffle (used.cu:8)";
   };
@@ -245,29 +245,29 @@ TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
 }
 
 TEST_F(PtxInit, UsesThatAreReported) {
-  const std::string from =
-      ", from byte 128 of 256 bytes of global memory, which nobody wrote (used.cu:5)";
+  const std::string from = ", read from byte 128 of 256 bytes of global memory (used.cu:5)";
   const std::string one = "32: used: block [0, 0, 0], thread [0, 0, 0]: ";
   EXPECT_EQ(uses("mov.u32 %r, %u;"), "none");
   EXPECT_EQ(uses(".loc 1 9 3\n@%pu bra end;\nend:"),
-            one + "branches by undefined bits (used.cu:9)" + from);
+            one + "Uninitialized bits decide a branch (used.cu:9)" + from);
   EXPECT_EQ(uses(".loc 1 9 3\n@%pu st.global.u32 [%mine], %v;"),
-            one + "branches by undefined bits (used.cu:9)" + from);
+            one + "Uninitialized bits decide a branch (used.cu:9)" + from);
   EXPECT_EQ(uses("and.b32 %q1, %u, 12;\nmov.u32 %q2, tile;\nadd.u32 %q1, %q1, %q2;\n.loc 1 9 3\n"
                  "ld.shared.u32 %r, [%q1];"),
-            one + "loads from an undefined address (used.cu:9)" + from);
+            one + "Uninitialized address of a read (used.cu:9)" + from);
   EXPECT_EQ(uses("and.b32 %q1, %u, 12;\nmov.u32 %q2, tile;\nadd.u32 %q1, %q1, %q2;\n.loc 1 9 3\n"
                  "st.shared.u32 [%q1], %v;"),
-            one + "stores to an undefined address (used.cu:9)" + from);
-  EXPECT_EQ(
-      uses(".loc 1 9 3\nst.global.u32 [%mine], %u;"),
-      one + "stores undefined bits to byte 0 of 256 bytes of global memory (used.cu:9)" + from);
-  EXPECT_EQ(uses("and.b32 %r, %u, 0;\nst.global.u32 [%mine], %r;"), "none");
-  EXPECT_EQ(uses("setp.eq.u32 %p, %i, 7;\nselp.b32 %r, %u, 1, %p;\n.loc 1 9 3\n"
-                 "st.global.u32 [%mine], %r;"),
-            "1: used: block [0, 0, 0], thread [7, 0, 0]: stores undefined bits to byte 28 of 256 "
-            "bytes of global memory (used.cu:9)" +
+            one + "Uninitialized address of a write (used.cu:9)" + from);
+  EXPECT_EQ(uses(".loc 1 9 3\nst.global.u32 [%mine], %u;"),
+            one + "Uninitialized bits written to byte 0 of 256 bytes of global memory (used.cu:9)" +
                 from);
+  EXPECT_EQ(uses("and.b32 %r, %u, 0;\nst.global.u32 [%mine], %r;"), "none");
+  EXPECT_EQ(
+      uses("setp.eq.u32 %p, %i, 7;\nselp.b32 %r, %u, 1, %p;\n.loc 1 9 3\n"
+           "st.global.u32 [%mine], %r;"),
+      "1: used: block [0, 0, 0], thread [7, 0, 0]: Uninitialized bits written to byte 28 of 256 "
+      "bytes of global memory (used.cu:9)" +
+          from);
   EXPECT_EQ(uses("or.b32 %q1, %u, -1;\nand.b32 %q2, %u, 0;\n.loc 1 9 3\nbar.warp.sync %q1;"),
             "none");
   EXPECT_EQ(
@@ -278,7 +278,7 @@ TEST_F(PtxInit, UsesThatAreReported) {
       "and.b32 %q1, %u, 0;\nadd.u32 %q2, %u, 0;\nsub.u32 %q2, %q2, %u;\n.loc 1 9 3\n";
   EXPECT_EQ(uses(number + "bar.sync %q1;"), "none");
   EXPECT_EQ(uses(number + "bar.sync %q2;"),
-            one + "waits at a barrier by undefined bits (used.cu:9)" + from);
+            one + "Uninitialized operand of a barrier (used.cu:9)" + from);
 }
 
 // Memory of a block for cooperative groups is zero at first, the kernel's own memory is not.
@@ -296,20 +296,23 @@ TEST_F(PtxInit, AValueIsReportedOnce) {
 TEST_F(PtxInit, SharedAndLocalMemory) {
   const std::string use = "\n.loc 1 9 3\nst.global.u32 [%mine], %r;";
   const std::string place = "mov.u32 %q1, tile;\nmad.lo.u32 %q1, %i, 4, %q1;\nmov.u64 %l, own;\n";
-  EXPECT_EQ(uses(place + ".loc 1 7 3\nld.shared.u32 %r, [%q1];" + use),
-            "32: used: block [0, 0, 0], thread [0, 0, 0]: stores undefined bits to byte 0 of 256 "
-            "bytes of global memory (used.cu:9), from byte 0 of shared memory, which nobody wrote "
-            "(used.cu:7)");
-  EXPECT_EQ(uses(place + ".loc 1 7 3\nld.local.u32 %r, [%l+4];" + use),
-            "32: used: block [0, 0, 0], thread [0, 0, 0]: stores undefined bits to byte 0 of 256 "
-            "bytes of global memory (used.cu:9), from byte 4 of local memory, which nobody wrote "
-            "(used.cu:7)");
+  EXPECT_EQ(
+      uses(place + ".loc 1 7 3\nld.shared.u32 %r, [%q1];" + use),
+      "32: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte 0 of 256 "
+      "bytes of global memory (used.cu:9), read from byte 0 of shared memory "
+      "(used.cu:7)");
+  EXPECT_EQ(
+      uses(place + ".loc 1 7 3\nld.local.u32 %r, [%l+4];" + use),
+      "32: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte 0 of 256 "
+      "bytes of global memory (used.cu:9), read from byte 4 of local memory "
+      "(used.cu:7)");
   for (const std::string where : {"shared.u32", "local.u32"}) {
     const std::string at = where[0] == 's' ? "[%q1]" : "[%l]";
     const std::string load = "\nld." + where + " %r, " + at + ";";
     EXPECT_EQ(uses(place + "st." + where + " " + at + ", %v;" + load + use), "none");
     const std::string carried = uses(place + "st." + where + " " + at + ", %u;" + load + use);
-    EXPECT_NE(carried.find("(used.cu:9), from byte 128 of 256 bytes of global"), std::string::npos)
+    EXPECT_NE(carried.find("(used.cu:9), read from byte 128 of 256 bytes of global"),
+              std::string::npos)
         << carried;
   }
   // Bytes, and bits, for themselves.
@@ -335,7 +338,8 @@ TEST_F(PtxInit, ABlockBeginsAnew) {
                    ".loc 1 9 3\nst.global.u32 [%y], %r;\nret;\n}\n");
   const InitCheck check;
   EXPECT_EQ(module.launch("used", 2, 1, 0, x_, y_, 0u), cudaSuccess);
-  EXPECT_EQ(text_of(check).substr(0, 52), "1: used: block [1, 0, 0], thread [0, 0, 0]: stores u");
+  EXPECT_EQ(text_of(check).substr(0, 56),
+            "1: used: block [1, 0, 0], thread [0, 0, 0]: Uninitialize");
 }
 
 // As far as no other register had their place before.
@@ -349,9 +353,10 @@ TEST_F(PtxInit, RegistersThatNobodyWrote) {
     EXPECT_EQ(module.launch("used", 1, 32, 0, y_), cudaSuccess);
     return text_of(check);
   };
-  EXPECT_EQ(said(""),
-            "32: used: block [0, 0, 0], thread [0, 0, 0]: stores undefined bits to byte 0 of 256 "
-            "bytes of global memory (used.cu:9), of a register that nobody wrote");
+  EXPECT_EQ(
+      said(""),
+      "32: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte 0 of 256 "
+      "bytes of global memory (used.cu:9), in a register that was never written");
   // By some lanes, of which others read.
   const std::string half = "setp.lt.u32 %p, %i, 16;\n@!%p bra behind;\nmov.u32 %q, 3;\nbehind:\n";
   EXPECT_EQ(said(half + "shfl.sync.idx.b32 %r, %q, 5, 31, -1;"), "none");
@@ -359,17 +364,18 @@ TEST_F(PtxInit, RegistersThatNobodyWrote) {
 }
 
 TEST_F(PtxInit, Atomics) {
-  const std::string from =
-      ", from byte 128 of 256 bytes of global memory, which nobody wrote (used.cu:5)";
-  EXPECT_EQ(uses(".loc 1 9 3\nred.global.add.u32 [%x+192], 1;"),
-            "1: used: block [0, 0, 0], thread [0, 0, 0]: updates by undefined bits byte 192 of 256 "
-            "bytes of "
-            "global memory (used.cu:9), from byte 192 of 256 bytes of global memory, which nobody "
-            "wrote (used.cu:9)");
+  const std::string from = ", read from byte 128 of 256 bytes of global memory (used.cu:5)";
+  EXPECT_EQ(
+      uses(".loc 1 9 3\nred.global.add.u32 [%x+192], 1;"),
+      "1: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits in an atomic at byte 192 of "
+      "256 "
+      "bytes of "
+      "global memory (used.cu:9), read from byte 192 of 256 bytes of global memory (used.cu:9)");
   EXPECT_EQ(uses("red.global.add.u32 [%x+64], 1;"), "none");
   EXPECT_EQ(uses("atom.global.exch.b32 %r, [%x+200], 1;"), "none");
   EXPECT_EQ(uses(".loc 1 9 3\natom.global.exch.b32 %r, [%x+64], %u;"),
-            "32: used: block [0, 0, 0], thread [0, 0, 0]: updates by undefined bits byte 64 of 256 "
+            "32: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits in an atomic at byte "
+            "64 of 256 "
             "bytes of global memory (used.cu:9)" +
                 from);
   const std::string shared = "mov.u32 %q1, tile;\nmad.lo.u32 %q1, %i, 4, %q1;\n";
@@ -396,9 +402,9 @@ TEST_F(PtxInit, AsynchronousCopies) {
       load;
   EXPECT_EQ(
       uses(undefined + "\n.loc 1 9 3\nst.global.u32 [%mine], %r;"),
-      "32: used: block [0, 0, 0], thread [0, 0, 0]: stores undefined bits to byte 0 of 256 "
-      "bytes of global memory (used.cu:9), from byte 160 of 256 bytes of global memory, which "
-      "nobody wrote (used.cu:7)");
+      "32: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte 0 of 256 "
+      "bytes of global memory (used.cu:9), read from byte 160 of 256 bytes of global memory "
+      "(used.cu:7)");
   // The rest is filled with zeros.
   EXPECT_EQ(bits("mov.u32 %q1, tile;\ncp.async.ca.shared.global [%q1], [%x+160], 16, 0;\n"
                  "cp.async.wait_all;\n" +
@@ -556,9 +562,10 @@ TEST_F(PtxInit, ResultsOfFunctionsOfTheDevice) {
   run(&module, 1, 0);
   std::fflush(stdout);
   (void)::testing::internal::GetCapturedStdout();
-  EXPECT_EQ(text_of(check),
-            "1: used: block [0, 0, 0], thread [0, 0, 0]: stores undefined bits to byte 0 of 256 "
-            "bytes of global memory, from byte 0 of local memory, which nobody wrote");
+  EXPECT_EQ(
+      text_of(check),
+      "1: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte 0 of 256 "
+      "bytes of global memory, read from byte 0 of local memory");
 }
 
 TEST_F(PtxInit, WhatTheHostWrites) {

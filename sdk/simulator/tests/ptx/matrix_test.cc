@@ -374,8 +374,8 @@ TEST_F(PtxMatrixFaults, OfMatrices) {
       {0}, 1);
   EXPECT_EQ(error_, cudaErrorMisalignedAddress);
   EXPECT_EQ(fault(),
-            "k: block [0, 0, 0], thread [0, 0, 0]: loads 16 bytes at a misaligned address "
-            "(matrix.cu:12)");
+            "k: block [0, 0, 0], thread [0, 0, 0]: Invalid __shared__ read of size 16 bytes, at a "
+            "misaligned address (matrix.cu:12)");
 }
 TEST_F(PtxMatrixFaults, RowsOutsideOfSharedMemory) {
   run("mov.u32 %s0, tile;\nmad.lo.u32 %s0, %i, 512, %s0;\n"
@@ -383,7 +383,8 @@ TEST_F(PtxMatrixFaults, RowsOutsideOfSharedMemory) {
       {0}, 1);
   EXPECT_EQ(error_, cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "k: block [0, 0, 0], thread [8, 0, 0]: loads 16 bytes at byte 4096 of shared "
+            "k: block [0, 0, 0], thread [8, 0, 0]: Invalid __shared__ read of size 16 bytes, at "
+            "byte 4096 of shared "
             "variable tile (4096 bytes) (matrix.cu:12)");
 }
 TEST_F(PtxMatrixFaults, PartOfAWarp) {

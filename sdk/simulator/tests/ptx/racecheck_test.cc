@@ -52,10 +52,13 @@ const std::string kBarrier = "bar.sync 0;\n";
 TEST_F(PtxRaces, LoadBehindAStore) {
   EXPECT_EQ(
       races(kStore + kLoad),
-      "32: raced: block [0, 0, 0], thread [32, 0, 0]: stores byte 128 of shared memory "
-      "(raced.cu:5), which thread [31, 0, 0] loaded (raced.cu:7), with nothing between that "
-      "orders them; 32: raced: block [0, 0, 0], thread [32, 0, 0]: loads byte 124 of shared "
-      "memory (raced.cu:7), which thread [31, 0, 0] stored (raced.cu:5), with nothing between "
+      "32: raced: block [0, 0, 0], thread [32, 0, 0]: Race reported between Write access at byte "
+      "128 of shared memory "
+      "(raced.cu:5) and Read access by thread [31, 0, 0] (raced.cu:7), with nothing between that "
+      "orders them; 32: raced: block [0, 0, 0], thread [32, 0, 0]: Race reported between Read "
+      "access at byte 124 of shared "
+      "memory (raced.cu:7) and Write access by thread [31, 0, 0] (raced.cu:5), with nothing "
+      "between "
       "that orders them");
   EXPECT_EQ(races(kStore + kBarrier + kLoad), "none");
 }
@@ -63,8 +66,8 @@ TEST_F(PtxRaces, LoadBehindAStore) {
 TEST_F(PtxRaces, StoreBehindALoad) {
   const std::string twice = kStore + kBarrier + kLoad + "add.u32 %i, %i, 9;\n.loc 1 9 3\n";
   const std::string first = races(twice + "st.shared.u32 [%mine], %i;");
-  EXPECT_NE(first.find("stores byte 0 of shared memory (raced.cu:9), which thread [63, 0, 0] "
-                       "loaded (raced.cu:7)"),
+  EXPECT_NE(first.find("Race reported between Write access at byte 0 of shared memory (raced.cu:9) "
+                       "and Read access by thread [63, 0, 0] (raced.cu:7)"),
             std::string::npos)
       << first;
   EXPECT_EQ(races(twice + kBarrier + "st.shared.u32 [%mine], %i;"), "none");
@@ -76,8 +79,8 @@ TEST_F(PtxRaces, EqualValuesAreSilent) {
             "none");
   const std::string different =
       races("shr.u32 %r3, %i, 5;\n.loc 1 5 3\nst.shared.u32 [%first], %r3;");
-  EXPECT_NE(different.find("stores byte 0 of shared memory (raced.cu:5), which thread [31, 0, 0] "
-                           "stored (raced.cu:5)"),
+  EXPECT_NE(different.find("Race reported between Write access at byte 0 of shared memory "
+                           "(raced.cu:5) and Write access by thread [31, 0, 0] (raced.cu:5)"),
             std::string::npos)
       << different;
 }
@@ -98,8 +101,9 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
                  1, RaceLevel::kWarn);
   };
   const std::string text =
-      "64: raced: block [0, 0, 0], thread [0, 0, 0]: loads byte 4 of shared memory (raced.cu:7), "
-      "which thread [1, 0, 0] stored (raced.cu:5), with no __syncwarp() between that orders them";
+      "64: raced: block [0, 0, 0], thread [0, 0, 0]: Race reported between Read access at byte 4 "
+      "of shared memory (raced.cu:7) and Write access by thread [1, 0, 0] (raced.cu:5), with no "
+      "__syncwarp() between that orders them";
   EXPECT_EQ(of_lanes(""), text);
   EXPECT_EQ(of_lanes("shfl.sync.bfly.b32 %r4, %i, 1, 31, -1;\n"), text);
   EXPECT_EQ(of_lanes("vote.sync.any.pred %p1, %lower, -1;\n"), text);
@@ -117,7 +121,8 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
   // A store behind the loads of others.
   const std::string again = "add.u32 %r4, %i, 9;\n.loc 1 9 3\nst.shared.u32 [%mine], %r4;\n";
   EXPECT_NE(of_lanes("bar.warp.sync -1;\n", again)
-                .find("stores byte 0 of shared memory (raced.cu:9), which thread [1, 0, 0] loaded "
+                .find("Race reported between Write access at byte 0 of shared memory (raced.cu:9) "
+                      "and Read access by thread [1, 0, 0] "
                       "(raced.cu:7), with no __syncwarp()"),
             std::string::npos);
   EXPECT_EQ(of_lanes("bar.warp.sync -1;\n", "bar.warp.sync -1;\n" + again), "none");
@@ -127,8 +132,9 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
                      ";\n@%p1 st.shared.u32 [%first], 7;",
                  1, RaceLevel::kWarn);
   };
-  EXPECT_NE(of_one("0").find("which thread [31, 0, 0] loaded"), std::string::npos) << of_one("0");
-  EXPECT_NE(of_one("31").find("which thread [0, 0, 0] loaded"), std::string::npos) << of_one("31");
+  EXPECT_NE(of_one("0").find("Read access by thread [31, 0, 0]"), std::string::npos) << of_one("0");
+  EXPECT_NE(of_one("31").find("Read access by thread [0, 0, 0]"), std::string::npos)
+      << of_one("31");
 }
 
 // What one warp changes of a word, and what another reads of it, are different bytes.
@@ -231,13 +237,15 @@ const std::string kStoreMine = ".loc 1 5 3\nadd.u32 %r3, %i, 1;\nst.global.u32 [
 const std::string kLoadOther = ".loc 1 7 3\nld.global.u32 %r4, [%other];\n";
 
 TEST_F(PtxGlobalRaces, OfTwoBlocks) {
-  EXPECT_EQ(
-      races(kStoreMine + kLoadOther),
-      "64: raced: block [1, 0, 0], thread [0, 0, 0]: stores byte 256 of 544 bytes of global "
-      "memory (raced.cu:5), which block [0, 0, 0], thread [63, 0, 0] loaded (raced.cu:7), with "
-      "nothing between that orders them; 64: raced: block [1, 0, 0], thread [0, 0, 0]: loads "
-      "byte 252 of 544 bytes of global memory (raced.cu:7), which block [0, 0, 0], thread [63, "
-      "0, 0] stored (raced.cu:5), with nothing between that orders them");
+  EXPECT_EQ(races(kStoreMine + kLoadOther),
+            "64: raced: block [1, 0, 0], thread [0, 0, 0]: Race reported between Write access at "
+            "byte 256 of 544 bytes of global "
+            "memory (raced.cu:5) and Read access by block [0, 0, 0], thread [63, 0, 0] "
+            "(raced.cu:7), with "
+            "nothing between that orders them; 64: raced: block [1, 0, 0], thread [0, 0, 0]: Race "
+            "reported between Read access at byte 252 of 544 bytes of global memory (raced.cu:7) "
+            "and Write access by block [0, 0, 0], thread [63, "
+            "0, 0] (raced.cu:5), with nothing between that orders them");
   EXPECT_EQ(races(kStoreMine + "ld.global.u32 %r4, [%mine];"), "none");
   // A barrier is of one block.
   EXPECT_NE(races(kStoreMine + "bar.sync 0;\n" + kLoadOther), "none");
@@ -245,9 +253,10 @@ TEST_F(PtxGlobalRaces, OfTwoBlocks) {
 
 TEST_F(PtxGlobalRaces, OfTwoWarps) {
   const std::string first = races(kStoreMine + kLoadOther, 1, 128);
-  EXPECT_NE(first.find("raced: block [0, 0, 0], thread [64, 0, 0]: stores byte 256 of 544 bytes of "
+  EXPECT_NE(first.find("raced: block [0, 0, 0], thread [64, 0, 0]: Race reported between Write "
+                       "access at byte 256 of 544 bytes of "
                        "global memory "
-                       "(raced.cu:5), which thread [63, 0, 0] loaded (raced.cu:7)"),
+                       "(raced.cu:5) and Read access by thread [63, 0, 0] (raced.cu:7)"),
             std::string::npos)
       << first;
   EXPECT_EQ(races(kStoreMine + "bar.sync 0;\n" + kLoadOther, 1, 128), "none");
@@ -259,15 +268,19 @@ TEST_F(PtxGlobalRaces, OfTwoLanes) {
   };
   EXPECT_EQ(of_lanes("", RaceLevel::kError), "none");
   EXPECT_EQ(of_lanes("", RaceLevel::kWarn),
-            "31: raced: block [0, 0, 0], thread [0, 0, 0]: loads byte 4 of 544 bytes of global "
-            "memory (raced.cu:7), which thread [1, 0, 0] stored (raced.cu:5), with no "
+            "31: raced: block [0, 0, 0], thread [0, 0, 0]: Race reported between Read access at "
+            "byte 4 of 544 bytes of global "
+            "memory (raced.cu:7) and Write access by thread [1, 0, 0] (raced.cu:5), with no "
             "__syncwarp() between that orders them");
   EXPECT_EQ(of_lanes("bar.warp.sync -1;\n", RaceLevel::kWarn), "none");
   for (const std::string lane : {"0", "31"}) {
     const std::string text = races("ld.global.u32 %r4, [%x];\nsetp.eq.u32 %p1, %i, " + lane +
                                        ";\n@%p1 st.global.u32 [%x], 7777;",
                                    1, 32, RaceLevel::kWarn);
-    EXPECT_NE(text.find("thread [" + lane + ", 0, 0]: stores byte 0"), std::string::npos) << text;
+    EXPECT_NE(
+        text.find("thread [" + lane + ", 0, 0]: Race reported between Write access at byte 0"),
+        std::string::npos)
+        << text;
     x_[0] = 0;
   }
 }
@@ -279,7 +292,7 @@ TEST_F(PtxGlobalRaces, EqualValuesAndAtomicsAreSilent) {
   const std::string second = races(
       "mov.u32 %r3, %ctaid.x;\nshl.b32 %r3, %r3, 8;\nadd.u32 %r3, %r3, 255;\n"
       "st.global.u32 [%x], %r3;");
-  EXPECT_NE(second.find("stores byte 1 of 544 bytes of global memory"), std::string::npos)
+  EXPECT_NE(second.find("Write access at byte 1 of 544 bytes of global memory"), std::string::npos)
       << second;
   EXPECT_EQ(races("red.global.add.u32 [%x], 1;\natom.global.add.u32 %r4, [%x], 1;"), "none");
   EXPECT_NE(races("red.global.add.u32 [%x], 1;\nld.global.u32 %r4, [%x];"), "none");
@@ -368,11 +381,12 @@ TEST_F(PtxGlobalRaces, OfTwoStreams) {
     cudaDeviceSynchronize();
     return text_of(check);
   };
-  EXPECT_EQ(
-      both([] {}, 1),
-      "32: reads: block [0, 0, 0], thread [0, 0, 0]: loads byte 0 of 512 bytes of global memory "
-      "(raced.cu:9), which writes, block [0, 0, 0], thread [0, 0, 0] stored (raced.cu:5), with "
-      "nothing between that orders them");
+  EXPECT_EQ(both([] {}, 1),
+            "32: reads: block [0, 0, 0], thread [0, 0, 0]: Race reported between Read access at "
+            "byte 0 of 512 bytes of global memory "
+            "(raced.cu:9) and Write access by writes, block [0, 0, 0], thread [0, 0, 0] "
+            "(raced.cu:5), with "
+            "nothing between that orders them");
   EXPECT_EQ(both([] {}, 0), "none");
   EXPECT_EQ(both([&] { cudaStreamSynchronize(streams[0]); }, 1), "none");
   EXPECT_EQ(both([&] { cudaDeviceSynchronize(); }, 1), "none");
@@ -443,12 +457,11 @@ class PtxDependentLaunches : public PtxGlobalRaces {
     config.numAttrs = 1;
     EXPECT_EQ(module.launch_by(config, name, x != nullptr ? x : x_, y_), cudaSuccess);
   }
-  static std::string early(const std::string& does, const std::string& did) {
-    return "64: second: block [0, 0, 0], thread [0, 0, 0]: " + does +
-           " byte 0 of 544 bytes of global memory (dependent.cu:9), which first, block [0, 0, 0], "
-           "thread [0, 0, 0] " +
-           did +
-           " (dependent.cu:5), with no cudaGridDependencySynchronize() between that orders them";
+  static std::string early(const std::string& access, const std::string& earlier) {
+    return "64: second: block [0, 0, 0], thread [0, 0, 0]: Race reported between " + access +
+           " access at byte 0 of 544 bytes of global memory (dependent.cu:9) and " + earlier +
+           " access by first, block [0, 0, 0], thread [0, 0, 0] (dependent.cu:5), with no "
+           "cudaGridDependencySynchronize() between that orders them";
   }
 
   static constexpr const char* kStoreX =
@@ -460,17 +473,17 @@ class PtxDependentLaunches : public PtxGlobalRaces {
 };
 
 TEST_F(PtxDependentLaunches, AccessesBeforeTheWait) {
-  EXPECT_EQ(said(kLoadX), early("loads", "stored"));
-  EXPECT_EQ(said(std::string(kLoadX) + kWait), early("loads", "stored"));
+  EXPECT_EQ(said(kLoadX), early("Read", "Write"));
+  EXPECT_EQ(said(std::string(kLoadX) + kWait), early("Read", "Write"));
   EXPECT_EQ(said(std::string(kWait) + kLoadX), "none");
   // What lets later kernels begin orders nothing.
   EXPECT_EQ(said(std::string("griddepcontrol.launch_dependents;\n") + kLoadX + kWait),
-            early("loads", "stored"));
+            early("Read", "Write"));
   // Nor does it matter that the first one lets no kernel begin before it ends.
-  EXPECT_EQ(said(kLoadX, ".loc 1 5 3\nst.global.u32 [%x], %t;"), early("loads", "stored"));
+  EXPECT_EQ(said(kLoadX, ".loc 1 5 3\nst.global.u32 [%x], %t;"), early("Read", "Write"));
   const std::string store = ".loc 1 9 3\nadd.u32 %t, %t, 9; st.global.u32 [%x], %t;\n";
-  EXPECT_EQ(said(store + kWait), early("stores", "stored"));
-  EXPECT_EQ(said(store + kWait, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), early("stores", "loaded"));
+  EXPECT_EQ(said(store + kWait), early("Write", "Write"));
+  EXPECT_EQ(said(store + kWait, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), early("Write", "Read"));
   EXPECT_EQ(said(kWait + store), "none");
   // Other memory, and accesses that conflict with none.
   EXPECT_EQ(said(".loc 1 9 3\nst.global.u32 [%y], %t;\n" + std::string(kWait) + kLoadX), "none");
@@ -531,9 +544,9 @@ TEST_F(PtxDependentLaunches, Three) {
   EXPECT_EQ(third(kWait + trigger), "none");
   EXPECT_EQ(third(std::string(kWait)), "none");
   EXPECT_EQ(third(trigger, false), "none");
-  EXPECT_EQ(third(trigger + kWait), early("loads", "stored"));
-  EXPECT_EQ(third(trigger), early("loads", "stored"));
-  EXPECT_EQ(third(""), early("loads", "stored"));
+  EXPECT_EQ(third(trigger + kWait), early("Read", "Write"));
+  EXPECT_EQ(third(trigger), early("Read", "Write"));
+  EXPECT_EQ(third(""), early("Read", "Write"));
 }
 
 // What is said of two pieces of work of two streams, with something between; and of copies.
@@ -598,43 +611,55 @@ class PtxCallRaces : public PtxGlobalRaces {
 };
 
 TEST_F(PtxCallRaces, OfAKernelAndACall) {
-  const std::string bytes = " byte 0 of 20480 bytes of global memory";
+  const std::string bytes = " at byte 0 of 20480 bytes of global memory";
   const std::string stored =
-      ", which writes, block [0, 0, 0], thread [0, 0, 0] stored (raced.cu:5)";
-  const std::string loaded = ", which reads, block [0, 0, 0], thread [0, 0, 0] loaded (raced.cu:9)";
+      " and Write access by writes, block [0, 0, 0], thread [0, 0, 0] (raced.cu:5)";
+  const std::string loaded =
+      " and Read access by reads, block [0, 0, 0], thread [0, 0, 0] (raced.cu:9)";
   EXPECT_EQ(said("writes", "copies from it"),
-            unordered("cudaMemcpyAsync() on stream 2: loads" + bytes + stored));
+            unordered("cudaMemcpyAsync() on stream 2: Race reported between Read access" + bytes +
+                      stored));
   EXPECT_EQ(said("reads", "copies to it"),
-            unordered("cudaMemcpyAsync() on stream 2: stores" + bytes + loaded));
+            unordered("cudaMemcpyAsync() on stream 2: Race reported between Write access" + bytes +
+                      loaded));
   EXPECT_EQ(said("reads", "fills it"),
-            unordered("cudaMemsetAsync() on stream 2: stores" + bytes + loaded));
+            unordered("cudaMemsetAsync() on stream 2: Race reported between Write access" + bytes +
+                      loaded));
   EXPECT_EQ(said("writes", "copies within"),
-            unordered("cudaMemcpyAsync() on stream 2: loads byte 32 of 20480 bytes of global "
-                      "memory, which writes, block [0, 0, 0], thread [8, 0, 0] stored "
+            unordered("cudaMemcpyAsync() on stream 2: Race reported between Read access at byte 32 "
+                      "of 20480 bytes of global "
+                      "memory and Write access by writes, block [0, 0, 0], thread [8, 0, 0] "
                       "(raced.cu:5)"));
   EXPECT_EQ(said("copies to it", "reads"),
-            "32: reads: block [0, 0, 0], thread [0, 0, 0]: loads byte 0 of 20480 bytes of global "
-            "memory (raced.cu:9), which cudaMemcpyAsync() on stream 1 stored, with nothing "
+            "32: reads: block [0, 0, 0], thread [0, 0, 0]: Race reported between Read access at "
+            "byte 0 of 20480 bytes of global "
+            "memory (raced.cu:9) and Write access by cudaMemcpyAsync() on stream 1, with nothing "
             "between that orders them");
-  EXPECT_EQ(said("copies from it", "writes"),
-            "32: writes: block [0, 0, 0], thread [0, 0, 0]: stores byte 0 of 20480 bytes of "
-            "global memory (raced.cu:5), which cudaMemcpyAsync() on stream 1 loaded, with nothing "
-            "between that orders them");
+  EXPECT_EQ(
+      said("copies from it", "writes"),
+      "32: writes: block [0, 0, 0], thread [0, 0, 0]: Race reported between Write access at byte 0 "
+      "of 20480 bytes of "
+      "global memory (raced.cu:5) and Read access by cudaMemcpyAsync() on stream 1, with nothing "
+      "between that orders them");
   EXPECT_EQ(said("copies from it", "reads"), "none");
 }
 
 TEST_F(PtxCallRaces, OfTwoCalls) {
   EXPECT_EQ(said("copies to it", "copies from it"),
-            unordered("cudaMemcpyAsync() on stream 2: stores byte 0 of 20480 bytes of global "
-                      "memory, which cudaMemcpyAsync() on stream 1 loaded") +
+            unordered("cudaMemcpyAsync() on stream 2: Race reported between Write access at byte 0 "
+                      "of 20480 bytes of global "
+                      "memory and Read access by cudaMemcpyAsync() on stream 1") +
                 "; " +
-                unordered("cudaMemcpyAsync() on stream 2: loads byte 0 of 20480 bytes of global "
-                          "memory, which cudaMemcpyAsync() on stream 1 stored"));
+                unordered("cudaMemcpyAsync() on stream 2: Race reported between Read access at "
+                          "byte 0 of 20480 bytes of global "
+                          "memory and Write access by cudaMemcpyAsync() on stream 1"));
   EXPECT_EQ(said("fills it", "fills it"),
-            unordered("cudaMemsetAsync() on stream 2: stores byte 0 of 20480 bytes of global "
-                      "memory, which cudaMemsetAsync() on stream 1 stored"));
-  EXPECT_EQ(said("copies within", "copies within").substr(0, 56),
-            "1: cudaMemcpyAsync() on stream 2: stores byte 0 of 20480");  // to the other one
+            unordered("cudaMemsetAsync() on stream 2: Race reported between Write access at byte 0 "
+                      "of 20480 bytes of global "
+                      "memory and Write access by cudaMemsetAsync() on stream 1"));
+  EXPECT_EQ(said("copies within", "copies within").substr(0, 87),
+            "1: cudaMemcpyAsync() on stream 2: Race reported between Write access at byte 0 of "
+            "20480");  // to the other one
 }
 
 // What lies in one page is told apart byte by byte.
@@ -745,7 +770,7 @@ TEST_F(PtxCallRaces, TheLegacyStream) {
   cudaStreamDestroy(streams_[0]);
   streams_[0] = nullptr;
   const std::string text = said("copies to it", "reads");
-  EXPECT_NE(text.find("which cudaMemcpyAsync() on the default stream stored"), std::string::npos)
+  EXPECT_NE(text.find("Write access by cudaMemcpyAsync() on the default stream"), std::string::npos)
       << text;
   cudaStreamCreate(&streams_[0]);
 }
@@ -779,13 +804,16 @@ TEST_F(PtxCallRaces, NodesOfAGraph) {
   EXPECT_EQ(of_graph("fills it", "reads", true), "none");
   EXPECT_EQ(of_graph("writes", "reads", true), "none");
   const std::string kernels = of_graph("writes", "reads", false);
-  EXPECT_NE(kernels.find("64: reads: block [0, 0, 0], thread [0, 0, 0]: loads byte 0"),
+  EXPECT_NE(kernels.find("64: reads: block [0, 0, 0], thread [0, 0, 0]: Race reported between Read "
+                         "access at byte 0"),
             std::string::npos)
       << kernels;
-  EXPECT_EQ(of_graph("fills it", "copies from it", false),
-            "2: cudaMemcpyAsync() captured on stream 2: loads byte 0 of 20480 bytes of global "
-            "memory, which cudaMemsetAsync() captured on stream 1 stored, with nothing between "
-            "that orders them");
+  EXPECT_EQ(
+      of_graph("fills it", "copies from it", false),
+      "2: cudaMemcpyAsync() captured on stream 2: Race reported between Read access at byte 0 of "
+      "20480 bytes of global "
+      "memory and Write access by cudaMemsetAsync() captured on stream 1, with nothing between "
+      "that orders them");
   EXPECT_NE(of_graph("fills it", "reads", false), "none");
 }
 
@@ -803,12 +831,14 @@ TEST_F(PtxCallRaces, MemoryOfAStream) {
   work["allocates"] = allocates;
   work["frees"] = frees;
   EXPECT_EQ(said("allocates", "writes"),
-            "32: writes: block [0, 0, 0], thread [0, 0, 0]: stores byte 0 of 20480 bytes of "
-            "global memory (raced.cu:5), which cudaMallocAsync() on stream 1 allocated, with "
+            "32: writes: block [0, 0, 0], thread [0, 0, 0]: Race reported between Write access at "
+            "byte 0 of 20480 bytes of "
+            "global memory (raced.cu:5) and Allocation by cudaMallocAsync() on stream 1, with "
             "nothing between that orders them");
   EXPECT_EQ(said("reads", "frees"),
-            unordered("cudaFreeAsync() on stream 2: frees byte 0 of 20480 bytes of global memory, "
-                      "which reads, block [0, 0, 0], thread [0, 0, 0] loaded (raced.cu:9)"));
+            unordered("cudaFreeAsync() on stream 2: Race reported between Deallocation at byte 0 "
+                      "of 20480 bytes of global memory and Read access by reads, block [0, 0, 0], "
+                      "thread [0, 0, 0] (raced.cu:9)"));
   EXPECT_EQ(said("allocates", "writes", waits), "none");
   EXPECT_EQ(said("reads", "frees", waits), "none");
   // The same address for another one, which nobody has touched.
