@@ -89,14 +89,15 @@ void time(benchmark::State& state, const Call& call, const Plain& plain) {
 }
 
 // The op's row and the peer's.
-#define KERNKIT_BENCH_ROWS(op)                                                                   \
-  testing::add_rows(#op, Types{}, shapes, [](auto tag, benchmark::State& state) {                \
-    using T = type_of<decltype(tag)>;                                                            \
-    time<T>(state, op<T>, plain_##op<T>);                                                        \
-  });                                                                                            \
-  testing::detail::add_row<float>(#op, "plain-loop", shapes, [](auto, benchmark::State& state) { \
-    time<float>(state, plain_##op<float>, plain_##op<float>);                                    \
-  })
+#define KERNKIT_BENCH_ROWS(op)                                                    \
+  testing::add_rows(#op, Types{}, shapes, [](auto tag, benchmark::State& state) { \
+    using T = type_of<decltype(tag)>;                                             \
+    time<T>(state, op<T>, plain_##op<T>);                                         \
+  });                                                                             \
+  testing::cpu_benchmark::detail::add_row<float>(                                 \
+      #op, "plain-loop", shapes, [](auto, benchmark::State& state) {              \
+        time<float>(state, plain_##op<float>, plain_##op<float>);                 \
+      })
 
 [[maybe_unused]] const bool registered = [] {
   KERNKIT_BENCH_ROWS(rms_norm);

@@ -10,12 +10,13 @@ install(EXPORT kernkitTargets NAMESPACE kernkit:: DESTINATION "${package_dir}")
 install(DIRECTORY include/kernkit TYPE INCLUDE)
 install(FILES cmake/kernkitConfig.cmake
   cmake/KernkitSimulator.cmake cmake/KernkitSimulatorPtx.cmake cmake/KernkitCudaWheel.cmake cmake/KernkitDlpack.cmake
+  cmake/KernkitGpu.cmake
   cmake/KernkitIdentity.cmake
   cmake/KernkitKernel.cmake cmake/KernkitLibrary.cmake cmake/KernkitPackage.cmake cmake/KernkitTests.cmake
   cmake/compile_on_cpu.sh cmake/kernkit.map src/kernkit.cc
   "${CMAKE_CURRENT_BINARY_DIR}/kernkitConfigVersion.cmake"
   DESTINATION "${package_dir}")
-install(DIRECTORY simulator on_gpu DESTINATION "${package_dir}" PATTERN tests EXCLUDE)
+install(DIRECTORY simulator DESTINATION "${package_dir}" PATTERN tests EXCLUDE)
 if(TARGET kernkit_tvm_ffi_compat)
   install(TARGETS kernkit_tvm_ffi_compat EXPORT kernkitTargets)
   install(DIRECTORY tvm_ffi_compat/tvm DESTINATION include/kernkit_tvm_ffi_compat)

@@ -25,7 +25,7 @@ set_target_properties(kernkit_simulator PROPERTIES
   KERNKIT_CONTRACT_SOURCE "${_kernkit_sdk_dir}/src/testing/contract.cc")
 
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitSimulatorPtx.cmake" OPTIONAL)
-include("${_kernkit_sdk_dir}/on_gpu/on_gpu.cmake" OPTIONAL)
+include("${CMAKE_CURRENT_LIST_DIR}/KernkitGpu.cmake" OPTIONAL)
 unset(_kernkit_simulator_dir)
 unset(_kernkit_sdk_dir)
 

@@ -15,7 +15,6 @@ if("$ENV{KERNKIT_TESTS_ON_PTX}" MATCHES "^(ON|OFF)$")
   set(KERNKIT_TESTS_ON_PTX "$ENV{KERNKIT_TESTS_ON_PTX}" CACHE BOOL "Set by the environment" FORCE)
 endif()
 
-set(_kernkit_ptx_test_include "${_kernkit_simulator_dir}/ptx/include" CACHE INTERNAL "")
 
 # The architectures of which a target keeps PTX: those without -real, or words for several.
 function(_kernkit_ptx_of target out)
@@ -125,9 +124,9 @@ function(_kernkit_use_ptx library)
   target_compile_options(${library}_objects PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>")
   get_target_property(includes ${library}_objects INTERFACE_INCLUDE_DIRECTORIES)
   add_library(${library}_on_ptx_usage INTERFACE)
-  target_compile_definitions(${library}_on_ptx_usage INTERFACE KERNKIT_COMPILED KERNKIT_WITH_CUDA)
-  # Before any other: a header of the other way has the same name.
-  target_include_directories(${library}_on_ptx_usage INTERFACE "${_kernkit_ptx_test_include}" ${includes})
+  target_compile_definitions(${library}_on_ptx_usage INTERFACE
+    KERNKIT_COMPILED KERNKIT_WITH_CUDA KERNKIT_ON_PTX)
+  target_include_directories(${library}_on_ptx_usage INTERFACE ${includes})
   target_link_libraries(${library}_on_ptx_usage INTERFACE kernkit::kernkit kernkit::simulator_fibers kernkit::simulator_ptx)
 endfunction()
 

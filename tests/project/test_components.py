@@ -10,6 +10,7 @@ from kernkit.library import parts, seal
 LIBRARY_PACKAGES = {"g++", "python3-venv", "ninja-build", "cmake", "libgtest-dev", "libbenchmark-dev"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 WHERE_IT_IS = re.compile(r'^#if __has_include\("([^"]+)"\).*\n#include "\1"\n#endif$', re.MULTILINE)
+ON_GPU = re.compile(r"^#if defined\(KERNKIT_ON_GPU\)\n(?:#include .*\n)+", re.MULTILINE)  # KernkitGpu.cmake defines the macro
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def steps_out(root, by_part, planted=()):
         for path in files:
             if not path.endswith((".h", ".cuh", ".cc", ".cu")):
                 continue
-            text = WHERE_IT_IS.sub("", (root / "sdk" / path).read_text(encoding="utf-8"))
+            text = ON_GPU.sub("", WHERE_IT_IS.sub("", (root / "sdk" / path).read_text(encoding="utf-8")))
             for included in [*INCLUDE.findall(text), *(one for where, one in planted if where == path)]:
                 part = parts.part_of(f"include/{included}")
                 refused = everywhere.get(name, asked if name not in asked else set()) - {name}

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The folders of kernkit/ are layers, and the pages that list them are right."""
 
+import collections
 import re
+import subprocess
 
 import pytest
+
+# The folders that CMake's functions and tests pass by -I.
+INCLUDE_FOLDERS = ("sdk/include", "sdk/simulator/include", "sdk/simulator", "sdk/simulator/shim", "sdk/src",
+                   "sdk/tvm_ffi_compat", "kernels", "tests/sdk", "tests/gpu")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +86,23 @@ def test_the_page_of_headers_names_each_of_the_root(root, headers):
     assert named <= set(headers), "there is no such header"
     public = {header for header in headers if "/" not in header}
     assert public - named == set()
+
+
+def shared_include_paths(files):
+    """{include path: the headers that it names}, of those that several headers have."""
+    by_path = collections.defaultdict(set)
+    for folder in INCLUDE_FOLDERS:
+        for file in files:
+            if file.startswith(f"{folder}/"):
+                by_path[file[len(folder) + 1 :]].add(file)
+    return {path: sorted(found) for path, found in by_path.items() if len(found) > 1}
+
+
+def test_no_two_headers_share_an_include_path(root):
+    """Which one is meant would depend on the order of -I."""
+    listed = subprocess.run(["git", "ls-files", "*.h", "*.cuh", "*.hpp"], cwd=root, capture_output=True, text=True, check=True)
+    files = listed.stdout.split()
+    assert len(files) > 300
+    assert shared_include_paths(files) == {}
+    planted = "sdk/simulator/include/kernkit/tensor.h"
+    assert shared_include_paths([*files, planted]) == {"kernkit/tensor.h": ["sdk/include/kernkit/tensor.h", planted]}

@@ -17,8 +17,7 @@ def includes(root):
     folder = root / "sdk/simulator"
     files = [path for pattern in ("*.h", "*.cc") for path in folder.rglob(pattern)]
     names = {path.relative_to(folder).as_posix(): path.read_text() for path in files}
-    # The header that ptx/include has for contract tests is of kernkit's test support.
-    own = {name: text for name, text in names.items() if not name.startswith(("tests/", "ptx/include/"))}
+    own = {name: text for name, text in names.items() if not name.startswith("tests/")}
     return {name: re.findall(r'^#include "([^"]+)"', text, re.MULTILINE) for name, text in own.items()}
 
 

@@ -1,79 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of Google Benchmark for an op, by the names from which `kernkit report` knows what is what.
-// One thread, on one processor; with KERNKIT_BENCH_THREADS=all as many as the op takes by itself.
+// Rows of Google Benchmark for an op, whose names `kernkit report` reads. On the CPU, one thread on
+// one processor, or with KERNKIT_BENCH_THREADS=all as many as the op takes by itself; on a GPU,
+// times of events.
+//
+//   time_calls(state, call)             times calls of an op, one in each iteration
+//   add_rows(op, dtypes, sizes, body)   a row <op>/<dtype>/<library> for each dtype and size:
+//                                       body(tag, state), with dispatch()'s tag, is the benchmark
+//   add_memcpy_rows(dtypes, sizes, bytes)
+//                                       a row of a copy for each of these rows, to compare them
+//                                       with: bytes(tag, state) are what the op reads and writes,
+//                                       half of which the copy reads and half it writes
 #pragma once
 
-#include <benchmark/benchmark.h>
-
-#include <cstring>
-#include <string>
-
-#include "kernkit/dispatch.h"
-#include "kernkit/testing/compiler.h"
-#include "kernkit/testing/one_thread.h"
-#include "kernkit/testing/tensor.h"
+#if defined(KERNKIT_ON_GPU)
+#include "kernkit/testing/backends/gpu_benchmark.h"
+#else
+#include "kernkit/testing/backends/cpu_benchmark.h"
+#endif
 
 namespace kernkit::testing {
 
-/// What the rows of the op are called: the library, which kernkit_add_benchmarks() names.
-#if defined(KERNKIT_BENCHMARKED_LIBRARY)
-inline constexpr char kBenchmarked[] = KERNKIT_BENCHMARKED_LIBRARY;
+#if defined(KERNKIT_ON_GPU)
+using gpu_benchmark::add_memcpy_rows;
+using gpu_benchmark::add_rows;
+using gpu_benchmark::time_calls;
 #else
-inline constexpr char kBenchmarked[] = "kernkit";
+using cpu_benchmark::add_memcpy_rows;
+using cpu_benchmark::add_rows;
+using cpu_benchmark::time_calls;
 #endif
-
-/// What gives rows their arguments: names, and a row for each of their values.
-using BenchmarkSizes = void(::benchmark::internal::Benchmark* rows);
-
-/// Times calls of an op, one in each iteration.
-template <class Call>
-void time_calls(::benchmark::State& state, Call call) {
-  for (auto _ : state) {
-    call();
-    ::benchmark::ClobberMemory();
-  }
-}
-
-namespace detail {
-[[maybe_unused]] inline const bool benchmarked_is_noted = [] {
-  ::benchmark::AddCustomContext("ours", kBenchmarked);
-  return true;
-}();
-
-template <class T, class Body>
-void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body body) {
-  const std::string name = std::string(first) + "/" + dtype_name(dtype_of<T>).c_str() + "/" + last;
-  auto* rows = ::benchmark::RegisterBenchmark(
-      name.c_str(), [body](::benchmark::State& state) { body(type_tag<T>{}, state); });
-  rows->UseRealTime();  // processor time leaves out helper threads, and waiting
-  sizes(rows);
-}
-}  // namespace detail
-
-/// A row `<op>/<dtype>/<library>` for each dtype of the list and each size, with all threads
-/// `<op>/<dtype>/<library>-threads`: `body(tag, state)`, with the tag that dispatch() gives, is the
-/// benchmark. Rows are timed by the wall clock.
-template <class... T, class Body>
-void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
-  const std::string whose = std::string(kBenchmarked) + (all_threads() ? "-threads" : "");
-  (detail::add_row<T>(op, whose.c_str(), sizes, body), ...);
-}
-
-/// A row `copy/<dtype>/memcpy` for each of those of one thread, to compare them with:
-/// `bytes(tag, state)` are what the op reads and writes, of which memcpy reads one half and writes
-/// the other.
-template <class... T, class Bytes>
-void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
-  const auto body = [bytes](auto tag, ::benchmark::State& state) {
-    const int64_t half = bytes(tag, state) / 2;
-    HostTensor<unsigned char> from({half}), to({half});
-    for (auto _ : state) {
-      std::memcpy(to.begin(), from.begin(), static_cast<size_t>(half));
-      ::benchmark::ClobberMemory();
-    }
-    state.SetBytesProcessed(state.iterations() * 2 * half);
-  };
-  if (!all_threads()) (detail::add_row<T>("copy", "memcpy", sizes, body), ...);
-}
 
 }  // namespace kernkit::testing

@@ -7,26 +7,30 @@
 #include "kernkit/env.h"
 #include "kernkit/host/runtime.h"
 #include "kernkit/memory/nd_alloc.h"
-#if defined(KERNKIT_WITH_CUDA)
+#if defined(KERNKIT_ON_GPU)
+#include "kernkit/testing/backends/gpu.h"
+#elif defined(KERNKIT_WITH_CUDA)
 #include "kernkit/cuda/allocator.h"
 #endif
 
 namespace kernkit::testing {
 
-/// Memory on the tensor's device: of the CPU and, in a build with CUDA, of a GPU or of CUDA
-/// on the CPU. ValueError for any other device.
+#if defined(KERNKIT_ON_GPU)
+using CudaAlloc = Gpu::CudaAlloc;
+#elif defined(KERNKIT_WITH_CUDA)
+using CudaAlloc = CUDANDAlloc;
+#else
+using CudaAlloc = CPUNDAlloc;  // rejects a tensor of a CUDA device
+#endif
+
+/// Memory on the tensor's device: of the CPU and, in a build with CUDA, of a GPU or of the
+/// simulator. ValueError for any other device.
 struct DeviceAlloc {
   void AllocData(DLTensor* tensor) const {
-#if defined(KERNKIT_WITH_CUDA)
-    if (is_cuda(tensor->device)) return CUDANDAlloc().AllocData(tensor);
-#endif
-    CPUNDAlloc().AllocData(tensor);
+    is_cuda(tensor->device) ? CudaAlloc().AllocData(tensor) : CPUNDAlloc().AllocData(tensor);
   }
   void FreeData(DLTensor* tensor) const noexcept {
-#if defined(KERNKIT_WITH_CUDA)
-    if (is_cuda(tensor->device)) return CUDANDAlloc().FreeData(tensor);
-#endif
-    CPUNDAlloc().FreeData(tensor);
+    is_cuda(tensor->device) ? CudaAlloc().FreeData(tensor) : CPUNDAlloc().FreeData(tensor);
   }
 };
 

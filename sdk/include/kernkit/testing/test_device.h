@@ -1,39 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// TestDevice, TestTensor: what an op's test runs on, so that one file tests the CPU and, built by
-// kernkit_add_cuda_tests(), the CUDA kernels on the CPU.
+// TestDevice, TestTensor: what an op's test runs on, so that one file tests the CPU, and its CUDA
+// kernels in the simulator and on a GPU.
 #pragma once
 
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "kernkit/testing/backend.h"
 #include "kernkit/testing/host.h"  // for ops that make tensors; its stream is the default one
 #include "kernkit/testing/tensor.h"
 
-#if defined(KERNKIT_ON_FIBERS)
-#include "kernkit/testing/device_on_cpu.h"
-#endif
-
 namespace kernkit::testing {
 
-#if defined(KERNKIT_ON_FIBERS)
-using TestDevice = DeviceOnCpu;
-#else
-/// The CPU.
-class TestDevice {
- public:
-  static constexpr DLDevice kDevice{kDLCPU, 0};
-  std::string faults() { return ""; }
-};
-#endif
+using TestDevice = Backend;
 
 /// A HostTensor on the test's device. Its elements may be read when TestDevice::faults() has
 /// returned.
 template <class T>
 struct TestTensor : HostTensor<T> {
   explicit TestTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T())
-      : HostTensor<T>(std::move(shape), placement, fill) {
-    this->dl()->device = TestDevice::kDevice;
+      : HostTensor<T>(std::move(shape), placement, fill, Backend::memory()) {
+    this->dl()->device = Backend::kDevice;
   }
 };
 

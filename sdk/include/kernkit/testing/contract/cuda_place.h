@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaPlace: a device of CUDA on the CPU, with a stream of the caller's.
+// CudaPlace: a device of the simulator or a GPU, with a stream of the caller's.
 #pragma once
 
 #include <memory>
@@ -9,17 +9,17 @@
 #include "kernkit/cuda/device_guard.h"
 #include "kernkit/env.h"
 #include "kernkit/memory/nd_alloc.h"
-#include "kernkit/simulator/runtime.h"
 #include "kernkit/testing/contract/place.h"
+#include "kernkit/testing/cuda_backend.h"
 
 namespace kernkit::testing::contract {
 
-/// As long as one lives the runtime is its own: three devices, kernels that run, nothing recorded.
+/// While a CudaPlace exists, it owns the runtime. That of the simulator has three devices and runs
+/// kernels; nothing is recorded.
 class CudaPlace : public Place {
  public:
   /// `seed` other than 0: work lags behind the host.
-  explicit CudaPlace(int device = 0, unsigned seed = 0)
-      : runtime(std::vector<simulator::CudaDevice>(3)), device_(device) {
+  explicit CudaPlace(int device = 0, unsigned seed = 0) : runtime(3), device_(device) {
     runtime.run_kernels(true);
     runtime.set_seed(seed);
     const CUDADeviceGuard guard(device_);
@@ -32,7 +32,7 @@ class CudaPlace : public Place {
     (void)cudaFree(pool_);
   }
 
-  simulator::CudaRuntime runtime;
+  CudaBackend::Runtime runtime;
 
   cudaStream_t stream() const { return stream_; }
   DLDevice device() const override { return {kDLCUDA, device_}; }
@@ -52,13 +52,11 @@ class CudaPlace : public Place {
     (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
     (void)cudaStreamSynchronize(stream_);
   }
-  void close(void* memory, size_t bytes) override {
-    kernkit_close_to_kernels(memory, bytes, stream_);
-  }
+  void close(void* memory, size_t bytes) override { runtime.close(memory, bytes, stream_); }
   void open(void* memory, size_t) override {
     const CUDADeviceGuard guard(device_);
     (void)cudaDeviceSynchronize();
-    kernkit_open_to_kernels(memory, stream_);
+    runtime.open(memory, stream_);
   }
   void reorder(unsigned seed) override { runtime.set_seed(seed); }
   void enter() override {

@@ -13,16 +13,20 @@
 #include "kernkit/testing/contract.h"
 #include "kernkit/testing/contract/call_rules.h"
 #include "kernkit/testing/impl/crash.h"
-#if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
-#include "kernkit/testing/contract/cuda_placement_rules.h"
+#if defined(KERNKIT_ON_GPU)
+#include "kernkit/testing/contract/gpu_rules.h"
+#elif defined(KERNKIT_ON_FIBERS)
+#include "kernkit/testing/contract/simulator_rules.h"
 #endif
 
 namespace kernkit::testing::contract {
 
 inline std::vector<Rule> all_rules() {
   std::vector<Rule> rules = cpu_rules();
-#if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
-  for (const Rule& rule : cuda_rules()) rules.push_back(rule);
+#if defined(KERNKIT_ON_GPU)
+  for (const Rule& rule : gpu::rules()) rules.push_back(rule);
+#elif defined(KERNKIT_ON_FIBERS)
+  for (const Rule& rule : simulator_rules()) rules.push_back(rule);
 #endif
   return rules;
 }

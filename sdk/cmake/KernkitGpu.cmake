@@ -2,7 +2,6 @@
 # Programs that run on a GPU, of the files that are tests and benchmarks elsewhere, where nvcc is:
 # <op>_gpu_test and <op>_gpu_bench. The target kernkit_gpu builds them all and the library. ./kk gpu
 # runs them.
-set(_kernkit_on_gpu_include "${CMAKE_CURRENT_LIST_DIR}/include" CACHE INTERNAL "")
 
 # The library's ops that have a CUDA half.
 function(_kernkit_ops_on_gpu library out)
@@ -17,9 +16,8 @@ function(_kernkit_ops_on_gpu library out)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Before any other: headers of the same names are those of tests without a GPU.
+# KERNKIT_ON_GPU: the backend of kernkit/testing/backend.h is a GPU.
 function(_kernkit_compile_on_gpu target)
-  target_include_directories(${target} BEFORE PRIVATE "${_kernkit_on_gpu_include}")
   target_compile_definitions(${target} PRIVATE KERNKIT_ON_GPU)
   set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON CXX_EXTENSIONS OFF BUILD_RPATH "$ORIGIN/../lib")
   _kernkit_compile_test(${target})

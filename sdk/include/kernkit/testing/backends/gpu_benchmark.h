@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On a GPU, in the place of the header of this name: the same rows, timed by events on the device.
+// Rows of an op on a GPU, timed by events (see kernkit/testing/benchmark.h).
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -13,17 +13,9 @@
 #include "kernkit/cuda/check.h"
 #include "kernkit/dispatch.h"
 #include "kernkit/env.h"
-#include "kernkit/testing/test_device.h"
+#include "kernkit/testing/backends/benchmark_rows.h"
 
-namespace kernkit::testing {
-
-#if defined(KERNKIT_BENCHMARKED_LIBRARY)
-inline constexpr char kBenchmarked[] = KERNKIT_BENCHMARKED_LIBRARY;
-#else
-inline constexpr char kBenchmarked[] = "kernkit";
-#endif
-
-using BenchmarkSizes = void(::benchmark::internal::Benchmark* rows);
+namespace kernkit::testing::gpu_benchmark {
 
 namespace detail {
 
@@ -134,4 +126,4 @@ void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   (detail::add_row<T>("copy", "cudaMemcpyAsync", sizes, body), ...);
 }
 
-}  // namespace kernkit::testing
+}  // namespace kernkit::testing::gpu_benchmark

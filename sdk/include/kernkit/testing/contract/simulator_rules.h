@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of an op's CUDA half, with CUDA on the CPU; here those about where it runs.
+// The rules of an op's CUDA implementation in the simulator; those about where it runs are here.
 #pragma once
 
 #include "kernkit/testing/contract/cuda_launch_rules.h"
@@ -182,7 +182,7 @@ inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict)
                                "; expected scratch from the caller or alloc_tensor()"));
 }
 
-inline std::vector<Rule> cuda_rules() {
+inline std::vector<Rule> simulator_rules() {
   return {
       {"RunsOnCuda", "the CUDA half gives what the CPU half gives", nullptr, runs_on_cuda},
       {"CallersStream", "work goes to the caller's stream", nullptr, callers_stream},

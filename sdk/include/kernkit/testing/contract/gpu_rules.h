@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// On a GPU, in the place of the header of this name: the rules that need no look into the runtime.
+// The rules of an op's CUDA implementation on a GPU, which need no look into the runtime.
 #pragma once
 
 #include "kernkit/testing/contract/cuda_launch_rules.h"
-#include "kernkit/testing/contract/note.h"
+#include "kernkit/testing/contract/example_json.h"
 #include "kernkit/testing/hold.h"
 
-namespace kernkit::testing::contract {
+namespace kernkit::testing::contract::gpu {
 
 inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cuda()) return;
@@ -62,7 +62,7 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
   verdict->add(differs.empty() ? "" : begin + differs + "; expected work in the caller's stream");
 }
 
-inline std::vector<Rule> cuda_rules() {
+inline std::vector<Rule> rules() {
   return {
       {"RunsOnCuda", "the CUDA half takes the example", nullptr, runs_on_cuda},
       {"CallersStream", "work goes to the caller's stream", nullptr, callers_stream},
@@ -71,4 +71,4 @@ inline std::vector<Rule> cuda_rules() {
   };
 }
 
-}  // namespace kernkit::testing::contract
+}  // namespace kernkit::testing::contract::gpu

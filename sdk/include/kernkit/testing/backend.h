@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backend: where a test or benchmark of an op runs, one of Cpu, Simulator and Gpu. A macro of
+// CMake's functions chooses it, so that one file is compiled for all three.
+//
+// A backend has:
+//   kDevice     the device of its tensors
+//   memory()    where the tensors' elements are stored; the host reads them after faults()
+//   faults()    waits for the device; "" or a description of what went wrong there
+//   Runtime     what a contract test changes and reads in the CUDA runtime (Simulator and Gpu)
+#pragma once
+
+#if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
+#include "kernkit/testing/cuda_backend.h"
+#else
+#include "kernkit/testing/backends/cpu.h"
+#endif
+
+namespace kernkit::testing {
+
+#if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
+using Backend = CudaBackend;
+#else
+using Backend = Cpu;
+#endif
+
+}  // namespace kernkit::testing

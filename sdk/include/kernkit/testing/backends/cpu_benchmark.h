@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of an op on the CPU, timed by the wall clock (see kernkit/testing/benchmark.h).
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <cstring>
+#include <string>
+
+#include "kernkit/dispatch.h"
+#include "kernkit/testing/backends/benchmark_rows.h"
+#include "kernkit/testing/compiler.h"
+#include "kernkit/testing/one_thread.h"
+#include "kernkit/testing/tensor.h"
+
+namespace kernkit::testing::cpu_benchmark {
+
+/// Times calls of an op, one in each iteration.
+template <class Call>
+void time_calls(::benchmark::State& state, Call call) {
+  for (auto _ : state) {
+    call();
+    ::benchmark::ClobberMemory();
+  }
+}
+
+namespace detail {
+[[maybe_unused]] inline const bool benchmarked_is_noted = [] {
+  ::benchmark::AddCustomContext("ours", kBenchmarked);
+  return true;
+}();
+
+template <class T, class Body>
+void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body body) {
+  const std::string name = std::string(first) + "/" + dtype_name(dtype_of<T>).c_str() + "/" + last;
+  auto* rows = ::benchmark::RegisterBenchmark(
+      name.c_str(), [body](::benchmark::State& state) { body(type_tag<T>{}, state); });
+  rows->UseRealTime();  // processor time leaves out helper threads, and waiting
+  sizes(rows);
+}
+}  // namespace detail
+
+/// A row `<op>/<dtype>/<library>` for each dtype of the list and each size, with all threads
+/// `<op>/<dtype>/<library>-threads`: `body(tag, state)`, with the tag that dispatch() gives, is the
+/// benchmark. Rows are timed by the wall clock.
+template <class... T, class Body>
+void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
+  const std::string whose = std::string(kBenchmarked) + (all_threads() ? "-threads" : "");
+  (detail::add_row<T>(op, whose.c_str(), sizes, body), ...);
+}
+
+/// A row `copy/<dtype>/memcpy` for each of those of one thread, to compare them with:
+/// `bytes(tag, state)` are what the op reads and writes, of which memcpy reads one half and writes
+/// the other.
+template <class... T, class Bytes>
+void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
+  const auto body = [bytes](auto tag, ::benchmark::State& state) {
+    const int64_t half = bytes(tag, state) / 2;
+    HostTensor<unsigned char> from({half}), to({half});
+    for (auto _ : state) {
+      std::memcpy(to.begin(), from.begin(), static_cast<size_t>(half));
+      ::benchmark::ClobberMemory();
+    }
+    state.SetBytesProcessed(state.iterations() * 2 * half);
+  };
+  if (!all_threads()) (detail::add_row<T>("copy", "memcpy", sizes, body), ...);
+}
+
+}  // namespace kernkit::testing::cpu_benchmark

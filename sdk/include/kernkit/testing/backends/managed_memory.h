@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Managed memory, which kernels and the host read and write.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernkit/cuda/check.h"
+#include "kernkit/testing/tensor.h"
+
+namespace kernkit::testing {
+
+inline constexpr TestMemory kManagedMemory{
+    [](size_t bytes) {
+      void* memory = nullptr;
+      KERNKIT_CUDA_CHECK(cudaMallocManaged(&memory, bytes));
+      return memory;
+    },
+    [](void* memory) { (void)cuda::succeeded(cudaFree(memory)); }};
+
+}  // namespace kernkit::testing

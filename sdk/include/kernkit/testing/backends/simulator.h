@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulator: the backend of CUDA kernels that run without a GPU, compiled for fibers or as PTX.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernkit/simulator/runtime.h"
+#include "kernkit/testing/tensor.h"
+#include "kernkit/types/device.h"
+#if defined(KERNKIT_ON_PTX)
+#include "kernkit/testing/backends/managed_memory.h"
+#endif
+
+namespace kernkit::testing {
+
+/// A simulated device, whose blocks and threads run in any order. 144 blocks of a grid of more than
+/// 65,536 run, the first and the last among them, and a large allocation has memory only where it
+/// is touched: see CudaRuntime::sample_blocks().
+class Simulator {
+ public:
+  static constexpr DLDevice kDevice{kDLCUDA, 0};
+  static const TestMemory& memory() {
+#if defined(KERNKIT_ON_PTX)
+    return kManagedMemory;  // PTX accesses CUDA's memory only
+#else
+    return kHostMemory;
+#endif
+  }
+
+  Simulator() {
+    runtime_.run_kernels(true);
+    runtime_.set_seed(1, true);
+    runtime_.sample_blocks(1 << 16, 144);
+  }
+  std::string faults() {
+    (void)cudaDeviceSynchronize();
+    std::string text;
+    for (const std::string& fault : runtime_.faults()) text += fault + "\n";
+    return text;
+  }
+
+  struct Runtime : simulator::CudaRuntime {
+    explicit Runtime(int devices)
+        : CudaRuntime(std::vector<simulator::CudaDevice>(static_cast<size_t>(devices))) {}
+    /// Makes an access of a kernel to these bytes a fault, from the stream's next work on.
+    static void close(const void* memory, size_t bytes, cudaStream_t stream) {
+      kernkit_close_to_kernels(memory, bytes, stream);
+    }
+    /// Undoes all close() of an allocation.
+    static void open(const void* memory, cudaStream_t stream) {
+      kernkit_open_to_kernels(memory, stream);
+    }
+  };
+
+ private:
+  static std::vector<simulator::CudaDevice> devices() {
+    simulator::CudaDevice device;
+    device.memory = size_t{1} << 36;
+    return {device};
+  }
+
+  simulator::CudaRuntime runtime_{devices()};
+};
+
+}  // namespace kernkit::testing

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// CudaBackend: where a test's CUDA kernels run, the simulator or, with KERNKIT_ON_GPU, a GPU.
+#pragma once
+
+#if defined(KERNKIT_ON_GPU)
+#include "kernkit/testing/backends/gpu.h"
+#else
+#include "kernkit/testing/backends/simulator.h"
+#endif
+
+namespace kernkit::testing {
+
+#if defined(KERNKIT_ON_GPU)
+using CudaBackend = Gpu;
+#else
+using CudaBackend = Simulator;
+#endif
+
+}  // namespace kernkit::testing
