@@ -605,14 +605,14 @@ TEST(CpuRow, KeepsWithoutMemoryIsAnError) {
 
 TEST(CpuRow, ScratchIsReusedByTheNextRow) {
   detail::RowScratch scratch;
-  const float* first = scratch.of<float>(100);
-  const float* second = scratch.of<float>(100);
+  const float* first = scratch.allocate<float>(100);
+  const float* second = scratch.allocate<float>(100);
   EXPECT_NE(first, second);
   scratch.begin_row();
-  EXPECT_EQ(scratch.of<float>(100), first);
-  EXPECT_EQ(scratch.of<float>(10), second);
+  EXPECT_EQ(scratch.allocate<float>(100), first);
+  EXPECT_EQ(scratch.allocate<float>(10), second);
   scratch.begin_row();
-  const double* wide = scratch.of<double>(1000);
+  const double* wide = scratch.allocate<double>(1000);
   EXPECT_NE(static_cast<const void*>(wide), second);
 }
 

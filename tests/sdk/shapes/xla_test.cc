@@ -346,8 +346,8 @@ TEST(Xla, OpsOfAGpuRunOnItsDeviceAndStream) {
   EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_on_stream), "float32[3]@cpu;0;");
   xla.api_size -= sizeof(void*);
   EXPECT_EQ(xla.seen(kernkit_xla_cuda_xla_on_stream),
-            "13 RuntimeError: xla_on_stream(): XLA's FFI API does not say which device it works "
-            "on; install a newer jaxlib");
+            "13 RuntimeError: xla_on_stream(): XLA's FFI API does not report the device; "
+            "install a newer jaxlib");
   EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_on_stream), "float32[3]@cpu;0;");
 }
 
