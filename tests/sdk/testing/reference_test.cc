@@ -92,7 +92,7 @@ TEST(FirstDifference, Finds) {
   EXPECT_EQ(first_difference(0, at(a), at(b)), -1);
 }
 
-KERNKIT_SEES_CLOSED_MEMORY void flip(unsigned char* byte) { *byte ^= 1; }
+KERNKIT_READS_POISONED_MEMORY void flip(unsigned char* byte) { *byte ^= 1; }
 
 // What is not compiled with AddressSanitizer.
 TEST(HostTensor, GuardsSeeStrayWrites) {

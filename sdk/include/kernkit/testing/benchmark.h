@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of Google Benchmark for an op, by the names from which `kernkit report` knows what is what.
-// One thread, on one processor; with KERNKIT_BENCH_THREADS=all as many as the op takes by itself.
+// Rows of Google Benchmark for an op, with the names that `kernkit report` evaluates. One thread on
+// one processor; with KERNKIT_BENCH_THREADS=all as many threads as the op uses by default.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -15,14 +15,14 @@
 
 namespace kernkit::testing {
 
-/// What the rows of the op are called: the library, which kernkit_add_benchmarks() names.
+/// The library in the names of rows, from kernkit_add_benchmarks().
 #if defined(KERNKIT_BENCHMARKED_LIBRARY)
 inline constexpr char kBenchmarked[] = KERNKIT_BENCHMARKED_LIBRARY;
 #else
 inline constexpr char kBenchmarked[] = "kernkit";
 #endif
 
-/// What gives rows their arguments: names, and a row for each of their values.
+/// Sets the arguments of rows: their names, and one row for each value.
 using BenchmarkSizes = void(::benchmark::internal::Benchmark* rows);
 
 /// Times calls of an op, one in each iteration.
@@ -50,18 +50,18 @@ void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body bo
 }
 }  // namespace detail
 
-/// A row `<op>/<dtype>/<library>` for each dtype of the list and each size, with all threads
-/// `<op>/<dtype>/<library>-threads`: `body(tag, state)`, with the tag that dispatch() gives, is the
-/// benchmark. Rows are timed by the wall clock.
+/// Adds a row `<op>/<dtype>/<library>` for each dtype of the list and each size, or
+/// `<op>/<dtype>/<library>-threads` with all threads. `body(tag, state)` is the benchmark, with the
+/// tag of dispatch(). Rows are timed by the wall clock.
 template <class... T, class Body>
 void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
   const std::string whose = std::string(kBenchmarked) + (all_threads() ? "-threads" : "");
   (detail::add_row<T>(op, whose.c_str(), sizes, body), ...);
 }
 
-/// A row `copy/<dtype>/memcpy` for each of those of one thread, to compare them with:
-/// `bytes(tag, state)` are what the op reads and writes, of which memcpy reads one half and writes
-/// the other.
+/// Adds a row `copy/<dtype>/memcpy` for comparison with each row on one thread. `bytes(tag, state)`
+/// is the number of bytes that the op reads and writes: memcpy reads one half and writes the other
+/// half.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceOnCpu: the TestDevice of a test of CUDA kernels on the CPU, whichever way they run there.
+// DeviceOnCpu: the TestDevice of tests that run CUDA kernels on the CPU, by either executor.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace kernkit::testing {
 
-/// One device of CUDA on the CPU; blocks and threads run in any order.
-/// Of a grid of more than 65,536 blocks 144 run, the first and the last among them, and a large
-/// allocation exists only where it is touched: see CudaRuntime::sample_blocks().
+/// One device of CUDA on the CPU; blocks and threads run in any order. In a grid of more than
+/// 65,536 blocks, 144 blocks run, including the first and the last. A large allocation takes memory
+/// only where it is used: see CudaRuntime::sample_blocks().
 class DeviceOnCpu {
  public:
   static constexpr DLDevice kDevice{kDLCUDA, 0};
@@ -22,7 +22,7 @@ class DeviceOnCpu {
     runtime_.set_seed(1, true);
     runtime_.sample_blocks(1 << 16, 144);
   }
-  /// Waits for what was launched; then what kernels did wrong, "" when nothing.
+  /// Waits for launched work, then returns the faults of kernels, or "".
   std::string faults() {
     (void)cudaDeviceSynchronize();
     std::string text;

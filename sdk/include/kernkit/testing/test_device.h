@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// TestDevice, TestTensor: what an op's test runs on, so that one file tests the CPU and, built by
-// kernkit_add_cuda_tests(), the CUDA kernels on the CPU.
+// TestDevice, TestTensor: the device and the tensors of an op's test. One file tests the CPU and,
+// built by kernkit_add_cuda_tests(), the CUDA kernels on the CPU.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "kernkit/testing/host.h"  // for ops that make tensors; its stream is the default one
+#include "kernkit/testing/host.h"  // for ops that allocate tensors; its stream is the default stream
 #include "kernkit/testing/tensor.h"
 
 #if defined(KERNKIT_ON_FIBERS)
@@ -27,7 +27,7 @@ class TestDevice {
 };
 #endif
 
-/// A HostTensor on the test's device. Its elements may be read when TestDevice::faults() has
+/// A HostTensor on the test's device. Its elements may be read after TestDevice::faults() has
 /// returned.
 template <class T>
 struct TestTensor : HostTensor<T> {

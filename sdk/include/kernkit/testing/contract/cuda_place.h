@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaPlace: a device of CUDA on the CPU, with a stream of the caller's.
+// CudaPlace: a device of CUDA on the CPU, with a stream of the caller.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@
 
 namespace kernkit::testing::contract {
 
-/// As long as one lives the runtime is its own: three devices, kernels that run, nothing recorded.
+/// Owns the runtime during its lifetime: three devices, kernels that run, an empty record.
 class CudaPlace : public Place {
  public:
-  /// `seed` other than 0: work lags behind the host.
+  /// A `seed` other than 0 delays work after the host.
   explicit CudaPlace(int device = 0, unsigned seed = 0)
       : runtime(std::vector<simulator::CudaDevice>(3)), device_(device) {
     runtime.run_kernels(true);
@@ -66,7 +66,7 @@ class CudaPlace : public Place {
     guards_ = std::make_unique<Guards>(device(), stream_);
   }
   void leave() override { guards_.reset(); }
-  /// Not where something was left: a fault, an error, another device, memory.
+  /// False after a fault or an error, on another current device, or with allocated memory.
   bool renew() override {
     int current = 0;
     runtime.clear();
@@ -80,7 +80,7 @@ class CudaPlace : public Place {
   }
 
  private:
-  // The caller's framework: its stream, and memory from a pool that it has.
+  // The caller's framework: its stream, and memory from its pool.
   struct Guards {
     Guards(DLDevice device, cudaStream_t caller)
         : stream(device, caller), allocator(kernkit::detail::allocate_with<FromPool>) {}
