@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs that run on a GPU, of the files that are tests and benchmarks elsewhere, where nvcc is:
-# <op>_gpu_test and <op>_gpu_bench. The target kernkit_gpu builds them all and the library. ./kk gpu
-# runs them.
+# Programs that run on a GPU, built by nvcc from the test and benchmark files: <op>_gpu_test and
+# <op>_gpu_bench. The target kernkit_gpu builds all programs and the library. ./kk gpu runs them.
 set(_kernkit_on_gpu_include "${CMAKE_CURRENT_LIST_DIR}/include" CACHE INTERNAL "")
 
-# The library's ops that have a CUDA half.
+# The library's ops that have a CUDA implementation.
 function(_kernkit_ops_on_gpu library out)
   get_property(ops TARGET ${library}_objects PROPERTY KERNKIT_OPS)
   set(found "")
@@ -17,7 +16,8 @@ function(_kernkit_ops_on_gpu library out)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Before any other: headers of the same names are those of tests without a GPU.
+# Puts on_gpu/include before other folders, whose headers of the same names serve tests without a
+# GPU.
 function(_kernkit_compile_on_gpu target)
   target_include_directories(${target} BEFORE PRIVATE "${_kernkit_on_gpu_include}")
   target_compile_definitions(${target} PRIVATE KERNKIT_ON_GPU)
@@ -25,8 +25,8 @@ function(_kernkit_compile_on_gpu target)
   _kernkit_compile_test(${target})
 endfunction()
 
-# `source` is test or bench. Behind it may stand the objects to link, where they are not nvcc's, and
-# what has main().
+# `source` is "test" or "bench". Optional arguments: the objects to link in place of nvcc's, and the
+# library that has main().
 function(_kernkit_add_gpu_programs library dir source)
   set(objects ${library}_objects)
   set(main GTest::gtest_main)

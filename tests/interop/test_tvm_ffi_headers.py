@@ -136,7 +136,7 @@ def test_refused_headers_say_the_way_out(ours_flags):
     said = subprocess.run(command, input=text, capture_output=True, text=True).stderr
     for sentence in REFUSED.values():
         assert f"#error \"{sentence}\"" in said
-        assert re.fullmatch(r"kernkit: tvm_ffi_compat does not serve [^:]+: .+", sentence)
+        assert re.fullmatch(r"kernkit: tvm_ffi_compat does not support [^:]+: .+", sentence)
 
 
 def test_the_page_lists_what_is_served_and_what_is_not():

@@ -19,7 +19,7 @@ from device_code import device_code
 from published import flashinfer_command
 
 BINDINGS = ("norm", "page", "quantization", "rope", "sampling", "topk")
-REFUSED = re.compile(r'error: #error "kernkit: tvm_ffi_compat does not serve')
+REFUSED = re.compile(r'error: #error "kernkit: tvm_ffi_compat does not support')
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   const std::string begin = begin_of(contract, place);
   if (!outcome.accepted) {
     verdict->add(begin + outcome.text() +
-                 "; expected that it runs. An op that has no CUDA half says "
-                 "kernkit::testing::cpu_only()");
+                 "; expected that it runs. An op without CUDA implementation "
+                 "declares kernkit::testing::cpu_only()");
     return;
   }
   if (!contract.runs_on_cpu()) return verdict->add("");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On a GPU, in the place of the header of this name: as much of CudaRuntime as a CudaPlace asks
-// for. NVIDIA's runtime has nothing to set; what it says is the only fault.
+// Replaces the header of the same name on a GPU: the part of CudaRuntime that a CudaPlace uses.
+// NVIDIA's runtime has no settings; its error is the only fault.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace kernkit::simulator {
-inline namespace on_gpu {  // another class where the real one is linked as well
+inline namespace on_gpu {  // a class of its own, so that the simulator's can be linked as well
 
 struct CudaDevice {};
 

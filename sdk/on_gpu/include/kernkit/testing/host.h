@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On a GPU, in the place of the header of this name: a host for a test's program. What an op makes
-// is in managed memory, which the test reads once the device is done.
+// Replaces the header of the same name on a GPU: a host for a test program. Tensors that an op
+// allocates are in managed memory, which the test reads after the device has finished.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,7 +14,7 @@
 
 namespace kernkit::testing {
 
-/// Managed memory: it moves to the device when a kernel touches it, and back when the host does.
+/// Managed memory: migrates to the device when a kernel accesses it, and back when the host does.
 inline constexpr TestMemory kManagedMemory{
     [](size_t bytes) {
       void* memory = nullptr;
@@ -34,7 +34,7 @@ struct DeviceAlloc {
   }
 };
 
-/// The allocator of the thread that runs the tests, from the start of the program.
+/// The allocator of the thread that runs the tests, set at the start of the program.
 inline const AllocatorGuard kAllocatorOfTests(kernkit::detail::allocate_with<DeviceAlloc>);
 
 }  // namespace kernkit::testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On a GPU, in the place of the header of this name: TestDevice is the first GPU, and TestTensors
-// are there.
+// Replaces the header of the same name on a GPU: TestDevice is the first GPU, and TestTensors are
+// in managed memory.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace kernkit::testing {
 class TestDevice {
  public:
   static constexpr DLDevice kDevice{kDLCUDA, 0};
-  /// Waits for what was launched; then what CUDA reports, "" when nothing.
+  /// Waits for launched work, then returns CUDA's error, or "".
   std::string faults() {
     cudaError_t error = cudaDeviceSynchronize();
     if (error == cudaSuccess) error = cudaGetLastError();
@@ -23,7 +23,7 @@ class TestDevice {
   }
 };
 
-/// Its elements may be read when TestDevice::faults() has returned.
+/// The elements may be read after TestDevice::faults() has returned.
 template <class T>
 struct TestTensor : HostTensor<T> {
   explicit TestTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T())
