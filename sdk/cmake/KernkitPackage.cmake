@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# What becomes of a library when it is built, for those who use it:
+# Packages of a built library:
 #   kernkit_add_python_package(mylib DIR)   the Python package DIR, with the library in it
 #   kernkit_install_library(mylib)          find_package(mylib) and the target mylib::mylib
 include_guard(GLOBAL)
 
-# kernkit_add_python_package(<library> <folder>): <build>/python/<package> holds the folder's files,
-# the library, and the modules that `kernkit bindings` writes from its schemas. A build by
-# scikit-build-core installs it as component "python".
+# kernkit_add_python_package(<library> <folder>): <build>/python/<package> contains the folder's
+# files, the library, and the modules that `kernkit bindings` writes from its schemas. A build by
+# scikit-build-core installs the folder as component "python".
 function(kernkit_add_python_package library dir)
   if(SKBUILD_STATE STREQUAL "editable")
     message(FATAL_ERROR "kernkit: an editable installation (pip install -e) is not supported, because the package is "
@@ -19,7 +19,7 @@ function(kernkit_add_python_package library dir)
   set(output "${PROJECT_BINARY_DIR}/python/${package}")
   set(kernkit "${Python_EXECUTABLE}" -B -m kernkit)
   cmake_path(SET tools NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../python")
-  if(EXISTS "${tools}/kernkit/bindings.py")  # not yet installed: a copy in the library's tree
+  if(EXISTS "${tools}/kernkit/bindings.py")  # not installed: a vendored copy in the library's tree
     set(kernkit "${CMAKE_COMMAND}" -E env "PYTHONPATH=${tools}" ${kernkit})
   endif()
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${dir}/*.py" "${dir}/*.pyi" "${dir}/py.typed")

@@ -185,7 +185,7 @@ TEST(ContractReport, AViolationIsASentence) {
   EXPECT_EQ(failure_of("ByteOffset", careless), "");
   const std::string device = failure_of("OtherDevices", careless);
   EXPECT_EQ(device.substr(0, device.find('\n')),
-            "careless() with every tensor said to be on rocm:0: it returned without an error; "
+            "careless() with every tensor declared to be on rocm:0: it returned without an error; "
             "expected a ValueError that names y or x.");
   const std::string last =
       "\nThe rule OtherDevices: a device that the op has no code for is a ValueError.";
@@ -208,7 +208,7 @@ TEST(ContractLists, EveryElementIsVaried) {
       {"MixedDtypes", "concat() with xs[1] of float16: "},
       {"Layouts", "concat() with xs[1] with gaps, strides [2]: of y, element 5 is "},
       {"PartialOverlap", "concat() with y in the memory of xs[1], -1 elements from its first: "},
-      {"MixedDevices", "concat() with xs[1] said to be on "},
+      {"MixedDevices", "concat() with xs[1] declared to be on "},
   };
   for (const auto& [rule, line] : first_lines) {
     EXPECT_EQ(failure_of(rule, concat_with(items, false)), "") << rule;

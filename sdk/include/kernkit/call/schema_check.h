@@ -109,7 +109,7 @@ inline constexpr bool kHasShapes = Op<Line>::kSchema.has_shapes;
 template <class Line, class = void>
 struct LineShapes {
   static_assert(sizeof(Line) == 0,
-                "kernkit schema: the line says shapes or dtypes: include kernkit/shapes/export.h");
+                "kernkit schema: the line has shapes or dtypes: include kernkit/shapes/export.h");
   static constexpr bool kOk = false;
 };
 

@@ -77,7 +77,7 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
   std::vector<shapes::CallValue> values(results.which.size() + contract.callee().num_params() + 1);
   for (size_t k = 0; k < results.which.size(); ++k) {
     values[k].tensor = result_of(outcome, results.which[k]);
-    if (values[k].tensor == nullptr) return "it gives no tensor where the line says one";
+    if (values[k].tensor == nullptr) return "it gives no tensor where the line declares a tensor";
   }
   std::vector<DLTensor> tensors(call.arguments.size());
   for (size_t i = 0; i < contract.callee().num_params(); ++i) {

@@ -100,7 +100,7 @@ inline Variations unaligned(const Contract& contract, const Place&) {
   for (const int64_t first : {1, 2, 3, 5, 8}) {
     for_one_and_all(contract, [&](const std::string& whose, const std::vector<size_t>& which) {
       all.push_back({"with " + whose + " " + std::to_string(first) +
-                         (first == 1 ? " element" : " elements") + " behind an aligned address",
+                         (first == 1 ? " element" : " elements") + " after an aligned address",
                      May::kGiveSameOrReject, kind::ValueError, which, [=](Call& call) {
                        for (const size_t i : which) call.arguments[i].first = first;
                      }});

@@ -169,7 +169,7 @@ inline Variations empties(const Contract& contract, const Place&) {
 inline Variation on_device(const Contract& contract, const std::vector<size_t>& which,
                            DLDevice device) {
   const bool one = which.size() == 1 && contract.tensors().size() > 1;
-  return {"with " + (one ? contract.name_of(which[0]) : "every tensor") + " said to be on " +
+  return {"with " + (one ? contract.name_of(which[0]) : "every tensor") + " declared to be on " +
               device_name(device).c_str(),
           May::kReject, kind::ValueError, which, [=](Call& call) {
             for (const size_t i : which) call.arguments[i].claimed_device = device;
