@@ -2,10 +2,8 @@
 # Kernels that nvcc compiled, run by their PTX in the tests of a library:
 #
 #   kernkit_add_simulated(target)      target_simulated: nvcc's code of a target that is independent
-# of
-#                                      kernkit, linked with the simulator; a program for a program,
-# and
-#                                      for a library a target that tests link
+#                                      of kernkit, linked with the simulator; a program for a
+#                                      program, and for a library a target that tests link
 #
 # If nvcc is available, kernkit_add_cuda_tests() runs the tests of a library's ops on nvcc's
 # objects, and kernkit_add_contract_test() runs the ops' contracts if all ops can run by PTX. Ops

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for a host: a program that includes this file exports the host's C functions, which
-// note what they are asked. For programs that have ENABLE_EXPORTS (see tests/CMakeLists.txt).
+// A host for tests: a program that includes this file exports the host's C functions, which record
+// their calls. For programs with ENABLE_EXPORTS (see tests/CMakeLists.txt).
 #pragma once
 
 #include <cstdlib>
@@ -20,8 +20,8 @@ struct Host {
   std::string text;
   std::vector<KernkitAny> items;
   bool refuses = false;       // every function fails
-  bool has_allocator = true;  // a framework allocates
-  int tensors = 0;            // tensor objects that live
+  bool has_allocator = true;  // a framework's allocator is set
+  int tensors = 0;            // number of live tensor objects
 };
 inline Host host;
 inline struct ErrorObject {
@@ -35,7 +35,7 @@ inline int stream;
 inline std::string str(const KernkitByteArray* bytes) {
   return std::string(bytes->data, bytes->size);
 }
-/// Leaves an error in the host's slot, as a function of a host does that fails.
+/// Sets an error in the host's slot, as a failing function of a host does.
 inline int fail(const char* kind, const char* message) {
   error_object.header = {kOneOwner, kKernkitError, 0, [](void*, int) { ++host.released; }};
   error_object.cell.kind = {kind, std::strlen(kind)};
@@ -44,7 +44,7 @@ inline int fail(const char* kind, const char* message) {
   return -1;
 }
 
-/// Laid out as the real one's. Like it, takes any version and keeps no flags.
+/// Has the layout of tvm_ffi's TensorObj. Accepts any version and keeps no flags, like tvm_ffi.
 template <class Managed>
 struct TensorObject {
   KernkitObject header;
@@ -140,7 +140,7 @@ HOST_STUB_EXPORT int TVMFFIFunctionCall(void* function, const KernkitAny* args, 
   if (host.refuses) return host_stub::fail("MemoryError", "the host has none");
   if (function != &host_stub::make_array) return -1;
   host.items.assign(args, args + num_args);
-  // As the real one: the array takes references of its own.
+  // Like tvm_ffi's array, this one takes references of its own.
   for (const KernkitAny& item : host.items) {
     if (item.type_index >= kKernkitObject) ++item.v.object->ref_counts;
   }
@@ -166,7 +166,7 @@ HOST_STUB_EXPORT int TVMFFITensorToDLPackVersioned(void* tensor, DLManagedTensor
   if (result == 0) (*out)->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   return result;
 }
-/// Gives CPU memory whatever the device is.
+/// Allocates CPU memory for every device.
 HOST_STUB_EXPORT int TVMFFIEnvTensorAlloc(DLTensor* prototype, void** out) {
   if (host_stub::host.refuses) return host_stub::fail("MemoryError", "the framework has none");
   if (!host_stub::host.has_allocator) return host_stub::fail("RuntimeError", "no allocator");

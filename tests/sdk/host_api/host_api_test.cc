@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a library asks of its host.
+// The host functions that a library uses.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -46,7 +46,7 @@ TEST_F(HostTest, ErrorGoesToTheHost) {
   EXPECT_EQ(host.message, "refuse(): n: is 0");
   EXPECT_EQ(host.raised, 1);
   EXPECT_EQ(host.released, 1) << "the slot holds its own reference";
-  // One frame: the line that threw, not the export's.
+  // One frame: the line that threw, not the line of the export.
   EXPECT_EQ(host.backtrace.find("  File \""), 0u);
   EXPECT_NE(host.backtrace.find("host_api_test.cc\", line "), std::string::npos);
   EXPECT_EQ(host.backtrace.find("line " + std::to_string(kRefuseLine)), std::string::npos);
@@ -59,7 +59,7 @@ TEST_F(HostTest, ArgumentErrorPointsToTheExport) {
   EXPECT_NE(host.backtrace.find("line " + std::to_string(kRefuseLine)), std::string::npos);
 }
 
-TEST_F(HostTest, ErrorFromNowhereHasNoFrame) {
+TEST_F(HostTest, ErrorWithoutALineHasNoFrame) {
   EXPECT_EQ(detail::raise("it", kind::ValueError, "failed", Where{}), -1);
   EXPECT_EQ(host.message, "it(): failed");
   EXPECT_EQ(host.backtrace, "");
