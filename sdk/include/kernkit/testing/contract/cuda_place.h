@@ -52,10 +52,10 @@ class CudaPlace : public Place {
     (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
     (void)cudaStreamSynchronize(stream_);
   }
-  void close(void* memory, size_t bytes) override {
+  void poison(void* memory, size_t bytes) override {
     kernkit_close_to_kernels(memory, bytes, stream_);
   }
-  void open(void* memory, size_t) override {
+  void unpoison(void* memory, size_t) override {
     const CUDADeviceGuard guard(device_);
     (void)cudaDeviceSynchronize();
     kernkit_open_to_kernels(memory, stream_);
