@@ -47,7 +47,7 @@ def test_values(ops, op, args, result):
 
 
 def test_a_float_takes_any_int(ops):
-    """The one that Python's float() makes of it, and where that is none, a ValueError."""
+    """The op gets the number that Python's float() gives, or raises ValueError if float() fails."""
     random = np.random.default_rng(7)
     ints = [2**63, -(2**63) - 1, 2**64 + 2**11, 2**64 + 2**11 + 1, 2**1024 - 2**971]
     sizes = random.integers(8, 128, 300)

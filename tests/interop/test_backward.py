@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which op may be the backward of another."""
+"""Which ops are accepted as the backward of another op."""
 
 import pytest
 from kernkit.frameworks.backward import formulas

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python functions that `kernkit bindings` writes: called as any other function of Python."""
+"""The Python functions that `kernkit bindings` writes, called like any Python function."""
 
 import importlib
 import inspect

@@ -117,7 +117,7 @@ def test_any(ops, value, text):
 
 
 def test_a_kept_value_is_owned(ops):
-    """From Python and back: text, bytes, a list, a callable; each lives while the library has it."""
+    """Values from Python and back: text, bytes, a list, a callable. Each exists while the library keeps it."""
 
     def callback():
         return 41

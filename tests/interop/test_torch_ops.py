@@ -29,7 +29,7 @@ def test_opcheck_of_the_reference_library(torch_reference, case):
 
 @pytest.mark.parametrize("case", ROWS)
 def test_opcheck_of_the_kernels_of_rows(torch_rows, case):
-    """All utilities but for an argument of float8, which torch's test_schema cannot compare with what it was."""
+    """All utilities, except with an argument of float8, which torch's test_schema cannot compare."""
     arguments = ROWS[case]()
     utilities = UTILITIES[any(x.dtype == torch.float8_e4m3fn for x in tensors(arguments)):]
     found = torch.library.opcheck(overload(torch_rows, case), arguments, test_utils=utilities)
@@ -51,7 +51,7 @@ def test_functional_forms_of_the_kernels_of_rows(torch_rows):
 
 
 def test_what_is_registered_for_cuda_works_on_the_callers_stream(torch_rows, device, monkeypatch):
-    """Called as torch's dispatcher does, but with tensors of CUDA on the CPU, which torch has none of."""
+    """Called like torch's dispatcher, but with tensors of CUDA on the CPU, since torch has no such device."""
     written = importlib.import_module("on_rows._torch")
     assert torch._C._dispatch_has_kernel_for_dispatch_key("on_rows::rms_norm", "CUDA")
     marked = []
@@ -65,7 +65,7 @@ def test_what_is_registered_for_cuda_works_on_the_callers_stream(torch_rows, dev
 
 
 def test_ops_on_a_gpu(root, library, tmp_path):
-    """torch's own tensors and streams."""
+    """With torch's own tensors and streams."""
     if not torch.cuda.is_available():
         pytest.skip("torch sees no GPU")
     write_package(root, library, tmp_path, "on_gpu_ops", "--torch")
@@ -91,7 +91,7 @@ def test_ops_on_a_gpu(root, library, tmp_path):
 @pytest.mark.parametrize("of, case", [("torch_ops", case) for case in CASES] + [("torch_rows", case) for case in ROWS]
                          + [("torch_reference", case) for case in REFERENCE])  # fmt: skip
 def test_meta_tensors_run_no_kernel(request, of, case):
-    """And give the shapes, dtypes and strides that the kernel gives."""
+    """Meta tensors get the shapes, dtypes and strides of the kernel's results."""
     op = overload(request.getfixturevalue(of), case)
     arguments = {"torch_ops": CASES, "torch_rows": ROWS, "torch_reference": REFERENCE}[of][case]()
     wanted = op(*copy.deepcopy(arguments))
@@ -144,7 +144,7 @@ def test_words_of_python_and_defaults_that_torch_cannot_say(torch_ops, plain):
 
 
 def test_what_is_no_operator(shaped, plain, torch_ops):
-    """A comment says why."""
+    """A comment in the generated module gives the reason."""
     assert plain.total(torch.ones(3)) == 3.0
     assert not hasattr(torch_ops, "total")
     text = (shaped / "shaped/_torch.py").read_text()
@@ -174,7 +174,7 @@ def test_inference_tensors_are_written(torch_ops):
 
 
 def test_import_needs_no_framework(shaped, tmp_path):
-    """The package itself, with torch and jax out of reach."""
+    """Imports the package itself while torch and jax cannot be imported."""
     program = """
 import sys
 sys.modules["torch"] = sys.modules["jax"] = None

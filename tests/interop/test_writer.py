@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text that is written for PyTorch and JAX, without either: cases that the libraries of other tests do not have."""
+"""The text generated for PyTorch and JAX, without either framework: cases that other tests' libraries lack."""
 
 import pathlib
 import types
@@ -11,7 +11,7 @@ from kernkit.schema import parse
 
 
 def of_torch(*lines, **backwards):
-    """What follows the part that all modules share."""
+    """The text after the part that all modules share."""
     text = torch_ops.source("package", "lib.so", "space", [parse(line) for line in lines], backwards)
     return text.split("\n    return count\n")[1]
 
@@ -140,7 +140,7 @@ def test_a_size_that_an_optional_output_binds():
 
 def test_a_tensor_without_a_condition_has_no_block():
     text = of_torch("op(Tensor x[n], Tensor? w[_], Tensor[] xs[_]) -> ()")
-    assert text.count("if w is not None:") == 1 == text.count("for __kk_i, __kk_e in __kk_enumerate(xs):")  # of ndim
+    assert text.count("if w is not None:") == 1 == text.count("for __kk_i, __kk_e in __kk_enumerate(xs):")  # checks of ndim
 
 
 def test_lists_that_must_have_a_tensor():
@@ -149,7 +149,7 @@ def test_lists_that_must_have_a_tensor():
     assert '__kk_has_items(xs, "op", "xs", "m")' in of_torch("op(Tensor x[n], Tensor[] xs[m]) -> ()")
     assert '__kk_has_items(xs, "op", "xs", "...")' in of_torch("op(Tensor x[n], Tensor[] xs[...]) -> ()")
     assert "has_items" not in of_torch("op(Tensor x[n], Tensor[]? xs[m]) -> ()")
-    # Its dtype matters only where an output without a dtype is made.
+    # The dtype of the list matters only if an output without a dtype is allocated.
     made = of_torch("op(Tensor[] xs, Tensor(out!) y[3], Tensor(out!) z[4]: int8) -> ()")
     assert made.count('__kk_has_items(xs, "op", "xs", "the dtype of y")') == 1
     assert "xs[0].new_empty((3,)), xs[0].new_empty((4,), dtype=__kk_torch.int8)" in made
@@ -162,7 +162,7 @@ def test_lists_that_must_have_a_tensor():
 def test_dtypes_of_a_tensor_of_a_parameter_and_of_the_line():
     text = of_torch("op(Tensor(out!) y[n]: t or w or int8, Tensor x[n], Tensor? w, ScalarType? t=None) -> ()")
     assert "dtype=(t if t is not None else (w.dtype if w is not None else __kk_torch.int8)))" in text
-    # The word is the dtype, although a parameter has the name.
+    # The word is the dtype, although a parameter has the same name.
     assert "dtype=__kk_torch.int8)" in of_torch("op(Tensor(out!) y[n]: int8, Tensor x[n], Tensor int8) -> ()")
 
 
@@ -177,7 +177,7 @@ def test_a_backward_of_two_results():
                    "    return __kk_grad_x, __kk_grad_w if w is not None else None, None\n", 'register_autograd("space::f",'):  # fmt: skip
         assert wanted in text, wanted
     assert "no_formula" not in text
-    # A single output, by the form that makes what the op writes.
+    # A single output, through the form that allocates it.
     one = of_torch("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()",
                    "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")  # fmt: skip
     for wanted in ("    y = __kk_output\n", "__kk_torch.ops.space.g.functional(__kk_grad_y.contiguous())",

@@ -17,7 +17,7 @@ using kernkit::ShapeView;
 using kernkit::Tensor;
 using kernkit::TensorView;
 
-// The C++ names differ from the schema's: messages must use the schema's.
+// The C++ names differ from the schema's names, which messages must use.
 std::string describe(TensorView output, Optional<TensorView> b, double e, int32_t number, bool on,
                      std::string_view words, DLDataType type) {
   if (b.has_value()) KERNKIT_EXPECT(*b).same_dtype(output);
