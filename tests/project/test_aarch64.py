@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For aarch64, by Debian's cross compiler, and under qemu-user: kernkit's tests in C++ and those of a library, its
-file and wheel, and a call from C. qemu on x86 keeps x86's memory order, so nothing here shows that of aarch64."""
+"""For aarch64, with Debian's cross compiler and qemu-user: kernkit's C++ tests and a library's tests, the
+library's file and wheel, and a call from C. qemu on x86 keeps x86's memory order, so these tests do not
+check aarch64's."""
 
 import re
 import shutil
@@ -23,7 +24,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def printed(root):
-    """By the tests in C++."""
+    """Output of the C++ tests."""
     done = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=root, capture_output=True, text=True)
     return done.stdout + done.stderr
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The components of a library's copy: the core includes nothing optional, and a library needs few packages."""
+"""The components of a library's vendored copy: the core includes no optional file, and a library needs few
+packages."""
 
 import re
 
@@ -14,7 +15,7 @@ WHERE_IT_IS = re.compile(r'^#if __has_include\("([^"]+)"\).*\n#include "\1"\n#en
 
 @pytest.fixture(scope="module")
 def by_part(root):
-    """{part: its files in sdk/}."""
+    """{component: its files in sdk/}."""
     return parts.sorted_into_parts(seal.files_below(str(root / "sdk")))
 
 
@@ -25,10 +26,10 @@ def test_the_core_has_what_every_library_needs(by_part):
 
 
 def steps_out(root, by_part, planted=()):
-    """Each include by which the core reaches a part, or what is always taken what has to be asked for, but for one
-    that the file makes only where the part is."""
+    """Each include by which the core, or another component that is always copied, reaches an optional
+    component, except includes guarded by __has_include."""
     asked = {part.name for part in parts.PARTS if part.taken == parts.ASKED}
-    everywhere = {"core": set(by_part) | asked}  # where the core may not reach; others: what is asked for
+    everywhere = {"core": set(by_part) | asked}  # forbidden targets: all components from the core, optional components from others
     found = []
     for name, files in by_part.items():
         for path in files:
@@ -67,11 +68,11 @@ def test_a_library_configures_without_what_it_left(default_library, tmp_path):
 
 
 def test_a_library_needs_no_other_debian_package(default_library):
-    """Besides those that its ./kk has always installed."""
+    """No packages besides those that its ./kk has always installed."""
     text = (default_library / "kk").read_text()
     (body,) = re.findall(r"\nmissing_packages\(\) \{\n(.*?)\n\}\n", text, re.DOTALL)
     assert set(re.findall(r"echo ([\w+-]+)$", body, re.MULTILINE)) == LIBRARY_PACKAGES
-    assert text.count("apt-get install") == 2 and "$missing" in text  # the call, and its sentence
+    assert text.count("apt-get install") == 2 and "$missing" in text  # the call, and its message
 
 
 def test_parts_are_named_once_and_by_what_is_there(root):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The small faults of tests/mutants/run.py: which there are, how they are drawn, and resumed runs."""
+"""The mutants of tests/mutants/run.py: their kinds, their selection, and resumed runs."""
 
 import json
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the built library shows to the outside, read from its file."""
+"""The symbols that the built library exports, read from its file."""
 
 import ctypes
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit bench`: runs say on what they were made, and in brief what came of them."""
+"""`kernkit bench`: runs record the machine, and print a summary of the results."""
 
 import json
 import pathlib
@@ -44,7 +44,7 @@ def test_a_run_says_where_when_and_of_what(tmp_path):
     for key in ("date", "processor", "processors", "memory_bytes", "system", "versions",
                 "busy_with_others"):  # fmt: skip
         assert about[key] or about[key] == 0, key
-    assert about["caches"] == caches()  # a container without /sys tells none
+    assert about["caches"] == caches()  # a container without /sys reports none
     assert about["rounds"] == 3 and about["compiler"] == ["cc 1"]
     assert re.fullmatch(r"[0-9a-f]{40}\+?", about["commit"])
     assert about["versions"]["apache-tvm-ffi"] and "secret" not in out.read_text()

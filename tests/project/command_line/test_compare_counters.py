@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit compare` of files that `kernkit counters --json` wrote."""
+"""`kernkit compare` of files written by `kernkit counters --json`."""
 
 import json
 
@@ -49,7 +49,7 @@ def test_a_counter_that_was_zero(compare):
 
 
 def test_divergence_is_worse(compare):
-    """More lanes are not, fewer of as many instructions are."""
+    """More active lanes are not worse; fewer active lanes for the same number of instructions are."""
     code, out = compare([kernel()], [kernel(ptx_lanes=3100)])
     assert code == 1 and "scale: idle_lanes 0 -> 100" in out
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The seal of a library's copy of the SDK: `kernkit doctor` says what was touched."""
+"""The manifest of a library's vendored copy of the SDK: `kernkit doctor` reports changes."""
 
 import pytest
 from kernkit import cli, doctor
@@ -8,7 +8,7 @@ from kernkit.library import parts, seal
 
 @pytest.fixture
 def sealed(tmp_path, monkeypatch):
-    """A library's folder with a copy of an SDK of two files."""
+    """A library's folder with a copy of an SDK that has two files."""
     folder = tmp_path / "third_party/kernkit"
     (folder / "include").mkdir(parents=True)
     (folder / "include/a.h").write_text("a\n")
@@ -31,7 +31,7 @@ def test_what_was_touched_is_named(sealed):
     (sealed / "include/a.h").write_text("c\n")
     (sealed / "CMakeLists.txt").unlink()
     (sealed / "include/new.h").write_text("")
-    (sealed / "include/__pycache__").mkdir()  # what tools leave is nothing
+    (sealed / "include/__pycache__").mkdir()  # files of tools are ignored
     (sealed / "include/__pycache__/x.pyc").write_text("")
     finding = doctor.check_sealed(sealed)
     assert not finding.ok and finding.text.startswith(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit counters` and `kernkit sanitize`, of a program that nvcc compiles and that knows nothing of kernkit."""
+"""`kernkit counters` and `kernkit sanitize` on a program compiled by nvcc and independent of kernkit."""
 
 import json
 import os
@@ -172,7 +172,7 @@ def test_what_a_tool_finds(run, tmp_path, kernel, tool_of, sentence):
 
 
 def test_threads_that_end_before_a_barrier(run):
-    """No fault; a warning of synccheck at the level of warnings."""
+    """Not an error; synccheck warns about it at the warning level."""
     done = run("sanitize", kernel="early")
     assert done.returncode == 0 and "kernkit sanitize: 0 found: " in done.stderr, done.stderr
     done = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the template refuses, by its hook and by `kernkit new`: a sentence, and nothing written."""
+"""Answers that the template rejects, in its hook and in `kernkit new`: an error message, and no file is
+written."""
 
 import re
 import shutil
@@ -8,7 +9,7 @@ import sys
 import pytest
 from rendering import CHOICES, NAME, files_below, render, run, source_tree
 
-# What a shell, Python, TOML or Jinja might run, or end a string with.
+# Texts that a shell, Python, TOML or Jinja might execute, or that end a string.
 HOSTILE_TEXTS = [
     '"; import os; os.system("touch pwned") #',
     "$(touch pwned)",
@@ -80,7 +81,7 @@ def test_a_refused_name_leaves_nothing(template, environment, tmp_path, name, in
 
 @pytest.mark.parametrize("text", [*HOSTILE_TEXTS, "Name <no-mail>", "<a@b.c>"])
 def test_hostile_texts_are_refused(load_hook, text):
-    """Both by the hook and by `kernkit new`, which asks it."""
+    """Both by the hook and by `kernkit new`, which calls the hook."""
     hook = load_hook("pre")
     good = {"library_name": NAME, "description": "x", "author": "x", "licence": "MIT"}
     good.update(cuda="auto", sdk="vendored", ci="none", parts="")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The project template: what a rendering holds, and what stays as it is."""
+"""The project template: the contents of a rendering, and the files that must not change."""
 
 import ast
 import json
@@ -16,7 +16,7 @@ DESCRIPTION = "Fast operations: 100 % of them, for O'Neil & sons; <é 😀> temp
 DLPACK = pathlib.Path("third_party/dlpack/include/dlpack/dlpack.h")
 CONDITION = re.compile(rb"@ (if|else|end)\b")
 
-# C++ that Jinja would change without a word, or choke on.
+# C++ that Jinja would change silently, or reject.
 HOSTILE_CPP = """\
 // template_library
 const int a[2][2] = {{1, 2}, {3, 4}};
@@ -35,13 +35,13 @@ def library(template, environment, tmp_path_factory) -> pathlib.Path:
 
 
 def is_taken(path):
-    """True if a library without components has this file of the template."""
+    """True if a library without components gets this file of the template."""
     taken = {part.name for part in parts.PARTS if part.taken == parts.ALWAYS} | {parts.CORE}
     inside = path.startswith("third_party/kernkit/")
     return not inside or parts.part_of(path[len("third_party/kernkit/") :]) in taken
 
 
-# What is there
+# Contents of a rendering
 
 
 def test_every_file_arrives_with_nothing_changed_but_the_names(template, library):
@@ -68,7 +68,7 @@ def test_the_sdk_and_what_is_shared_are_the_same_bytes(root, library):
     del copied["SEAL"], copied["RENDERED"]
     sdk = files_below(root / "sdk")
     assert copied == {path: text for path, text in sdk.items() if is_taken(f"third_party/kernkit/{path}")}
-    assert 0 < len(sdk) - len(copied) < 0.5 * len(sdk)  # the optional parts, which grow
+    assert 0 < len(sdk) - len(copied) < 0.5 * len(sdk)  # the optional components, which grow
     assert not any(seal.touched(str(library / "third_party/kernkit")))
     shared = {
         ".clang-format": ".clang-format",
@@ -91,7 +91,7 @@ def test_no_links_are_left(library):
 def test_no_word_of_the_template_is_left(library):
     sentinel = re.compile(rb"template[_ ]library|licences/", re.IGNORECASE)
     for path, content in files_below(library).items():
-        if path.startswith("third_party/kernkit/python/"):  # the tools, which know the template
+        if path.startswith("third_party/kernkit/python/"):  # the tools, which use the template
             continue
         text = content.replace(DESCRIPTION.encode(), b"")
         assert not sentinel.search(path.encode() + b"\n" + text), path
@@ -125,7 +125,7 @@ def test_new_renders_what_cookiecutter_does(kernkit_new, library, tmp_path, envi
     temporary = pathlib.Path(environment["TMPDIR"])
     before = sorted(temporary.iterdir())
     done = kernkit_new(NAME, "--description", DESCRIPTION, "--without", "ptx")
-    assert sorted(temporary.iterdir()) == before  # where cookiecutter leaves its hooks
+    assert sorted(temporary.iterdir()) == before  # cookiecutter keeps its hooks there
     assert done.returncode == 0, done.stdout
     git, ready = done.stdout.splitlines()
     assert git.startswith("a git repository was made, whose first commit is what was rendered, in ")
@@ -141,7 +141,7 @@ def test_new_makes_no_repository_when_told_so(kernkit_new, library, tmp_path):
     assert not (tmp_path / NAME / ".git").exists()
 
 
-# Answers stay data, and sources what they are
+# Answers stay data, and sources are unchanged
 
 
 def test_substitution_is_one_pass_of_plain_text(load_hook):
@@ -252,7 +252,7 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
     done = render(template, tmp_path / "out", env, python=python, **answers)
     assert done.returncode == 0, done.stdout
     assert files_below(tmp_path / "out" / NAME) == files_below(library)
-    # The same questions, typed; and the same refusals.
+    # The same questions through cookiecutter, with the same errors.
     command = [python, "-m", "cookiecutter", template, "-o", tmp_path]
     check(*command, env=env, input="typed\n" + 7 * "\n")
     assert (tmp_path / "typed/LICENSE").is_file()
