@@ -56,7 +56,7 @@ int how_callback_behaves = 0;
 constexpr int kRaises = 2;
 constexpr char kRaised[] = "TypeError: scale(): takes 3 arguments (y, x, factor), got 0";
 
-void check_refusal(const std::string& op, const std::string& names, const std::string& text) {
+void check_error(const std::string& op, const std::string& names, const std::string& text) {
   const size_t kind_end = text.find(": ");
   const std::string kind = text.substr(0, kind_end);
   check(kind == "TypeError" || kind == "ValueError" || kind == "RuntimeError", "kind", text);
@@ -72,7 +72,7 @@ void check_refusal(const std::string& op, const std::string& names, const std::s
              (rest[name.size()] == ':' || rest[name.size()] == '[');
     begin = end == std::string::npos ? names.size() : end + 1;
   }
-  check(named, "no argument is named", text);
+  check(named, "the error names no argument", text);
 }
 
 // The outcome of a call.
@@ -99,12 +99,12 @@ Outcome call(KernkitFunction function, const char* op, const char* names,
   check(code == -1, "neither 0 nor -1", op);
   const std::string text = take_error();
   const bool passed_on = op == std::string("twice") && how_callback_behaves == kRaises;
-  if (!passed_on || text != kRaised) check_refusal(op, names, text);
-  check(values->hostile() || (needs_host && !with_host), "refused what is good", text);
+  if (!passed_on || text != kRaised) check_error(op, names, text);
+  check(values->hostile() || (needs_host && !with_host), "rejected valid arguments", text);
   check(outcome.result.type_index == kKernkitNone && outcome.result.v.i64 == 0,
-        "the result of a refused call", text);
+        "the result of a rejected call", text);
   for (const TestTensor& tensor : values->tensors()) {
-    check(tensor.data == tensor.before, "a refused call has written", text);
+    check(tensor.data == tensor.before, "a rejected call has written", text);
   }
   return outcome;
 }

@@ -26,15 +26,15 @@ std::tuple<Tensor, uint64_t> and_too_large(Tensor x) { return {x, uint64_t{1} <<
 std::tuple<Tensor, Tensor, Tensor> and_undefined(Tensor x) { return {x, x, Tensor()}; }
 std::tuple<Tensor, kernkit::ShapeView> and_list(Tensor x) { return {x, x.sizes()}; }
 std::pair<Tensor, Any> and_nested(Tensor x) { return {x, std::make_tuple(x, Tensor())}; }
-struct Refuses {};
-std::tuple<Tensor, Refuses> and_throws(Tensor x) { return {x, {}}; }
+struct CannotBeReturned {};
+std::tuple<Tensor, CannotBeReturned> and_throws(Tensor x) { return {x, {}}; }
 uint64_t too_large() { return ~uint64_t{0}; }
 
 }  // namespace ops
 
 template <>
-struct kernkit::detail::Result<ops::Refuses> : Result<int64_t> {
-  static void set(KernkitAny*, ops::Refuses) { throw std::bad_alloc(); }
+struct kernkit::detail::Result<ops::CannotBeReturned> : Result<int64_t> {
+  static void set(KernkitAny*, ops::CannotBeReturned) { throw std::bad_alloc(); }
 };
 
 KERNKIT_EXPORT(keep, "(Tensor x) -> ()", "", ops::keep)

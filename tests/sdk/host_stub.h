@@ -19,7 +19,7 @@ struct Host {
   int raised = 0, released = 0;
   std::string text;
   std::vector<KernkitAny> items;
-  bool refuses = false;       // every function fails
+  bool fails = false;         // every function fails
   bool has_allocator = true;  // a framework's allocator is set
   int tensors = 0;            // number of live tensor objects
 };
@@ -53,7 +53,7 @@ struct TensorObject {
   std::vector<int64_t> strides;
 
   static int make(Managed* source, void** out) {
-    if (host.refuses) return fail("RuntimeError", "no");
+    if (host.fails) return fail("RuntimeError", "no");
     auto* self =
         new TensorObject{{kOneOwner, kKernkitTensor, 0, destroy}, source->dl_tensor, source, {}};
     const DLTensor& x = source->dl_tensor;
@@ -81,7 +81,7 @@ struct TensorObject {
 
 template <class Managed>
 int export_tensor(void* object, Managed** out) {
-  if (host.refuses) return fail("RuntimeError", "no");
+  if (host.fails) return fail("RuntimeError", "no");
   auto* header = static_cast<KernkitObject*>(object);
   auto* managed = new Managed{};
   managed->dl_tensor = *reinterpret_cast<DLTensor*>(header + 1);
@@ -104,7 +104,7 @@ HOST_STUB_EXPORT int TVMFFIErrorCreate(const KernkitByteArray* kind,
                                        const KernkitByteArray* message,
                                        const KernkitByteArray* backtrace, void** out) {
   using host_stub::host;
-  if (host.refuses) return -1;
+  if (host.fails) return -1;
   host.kind = host_stub::str(kind);
   host.message = host_stub::str(message);
   host.backtrace = host_stub::str(backtrace);
@@ -123,7 +123,7 @@ HOST_STUB_EXPORT int TVMFFIObjectDecRef(void* object) {
   return 0;
 }
 HOST_STUB_EXPORT int TVMFFIStringFromByteArray(const KernkitByteArray* text, KernkitAny* out) {
-  if (host_stub::host.refuses) return host_stub::fail("MemoryError", "the host has none");
+  if (host_stub::host.fails) return host_stub::fail("MemoryError", "the host has none");
   host_stub::host.text = host_stub::str(text);
   out->type_index = kKernkitStr;
   return 0;
@@ -137,7 +137,7 @@ HOST_STUB_EXPORT int TVMFFIFunctionGetGlobal(const KernkitByteArray* name, void*
 HOST_STUB_EXPORT int TVMFFIFunctionCall(void* function, const KernkitAny* args, int32_t num_args,
                                         KernkitAny* out) {
   using host_stub::host;
-  if (host.refuses) return host_stub::fail("MemoryError", "the host has none");
+  if (host.fails) return host_stub::fail("MemoryError", "the host has none");
   if (function != &host_stub::make_array) return -1;
   host.items.assign(args, args + num_args);
   // Like tvm_ffi's array, this one takes references of its own.
@@ -168,7 +168,7 @@ HOST_STUB_EXPORT int TVMFFITensorToDLPackVersioned(void* tensor, DLManagedTensor
 }
 /// Allocates CPU memory for every device.
 HOST_STUB_EXPORT int TVMFFIEnvTensorAlloc(DLTensor* prototype, void** out) {
-  if (host_stub::host.refuses) return host_stub::fail("MemoryError", "the framework has none");
+  if (host_stub::host.fails) return host_stub::fail("MemoryError", "the framework has none");
   if (!host_stub::host.has_allocator) return host_stub::fail("RuntimeError", "no allocator");
   auto* managed = new DLManagedTensorVersioned{};
   managed->dl_tensor = *prototype;

@@ -66,7 +66,7 @@ TEST_F(TensorAlloc, FromEnvAlloc) {
 }
 
 TEST_F(TensorAlloc, FrameworkFails) {
-  host.refuses = true;
+  host.fails = true;
   EXPECT_EQ(error_of([] {
               alloc_tensor({4, 8}, dl_float16, {kDLCUDA, 1});
             }),
@@ -194,7 +194,7 @@ TEST_F(TensorAlloc, AllocatorGivesNothing) {
 }
 
 TEST_F(TensorAlloc, HostFails) {
-  host.refuses = true;
+  host.fails = true;
   EXPECT_EQ(error_of([] { Tensor::FromNDAlloc(Counted(), {4}, dl_int8, kCpu); }),
             "RuntimeError: cannot import a DLPack tensor: no");
   EXPECT_EQ(allocated, freed);

@@ -79,7 +79,7 @@ TEST_P(DeviceFunctions, Converged) {
     const auto mask = [&](int i) { return static_cast<unsigned>(r[i]); };
     EXPECT_EQ(mask(0), kAll) << lane;
     EXPECT_EQ(mask(1), lane < 16 ? 0xffffu : kAll & ~0xffffu) << lane;
-    // Of 29 lanes, 21 run a first round of the loop, 14 a second and 7 a third.
+    // 21 of 29 lanes run a first round of the loop, 14 a second and 7 a third.
     EXPECT_EQ(r[2], lane % 4 == 0 ? 0 : lane % 4 == 1 ? 21 : lane % 4 == 2 ? 35 : 42) << lane;
     EXPECT_EQ(mask(3), kAll) << lane;
     EXPECT_EQ(mask(4), lane < 4 ? 0xfu : kAll & ~0xfu) << lane;

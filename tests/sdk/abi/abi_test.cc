@@ -137,7 +137,7 @@ static_assert(SameFunction<KernkitFunction, TVMFFISafeCallType>::value);
 
 #else
 
-TEST(Abi, HostHeaders) { GTEST_SKIP() << "tvm/ffi/c_api.h does not lie beside dlpack.h"; }
+TEST(Abi, HostHeaders) { GTEST_SKIP() << "there is no tvm/ffi/c_api.h next to dlpack.h"; }
 
 #endif
 

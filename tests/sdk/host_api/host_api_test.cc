@@ -66,7 +66,7 @@ TEST_F(HostTest, ErrorWithoutALineHasNoFrame) {
 }
 
 TEST_F(HostTest, ErrorStaysHereWhenTheHostCannotTakeIt) {
-  host.refuses = true;
+  host.fails = true;
   EXPECT_EQ(__tvm_ffi_refuse(nullptr, nullptr, 0, &result), -1);
   EXPECT_EQ(host.raised, 0);
   EXPECT_STREQ(kernkit_last_error(), "TypeError: refuse(): takes 1 argument (n), got 0");
@@ -76,7 +76,7 @@ TEST_F(HostTest, Strings) {
   EXPECT_EQ(__tvm_ffi_name(nullptr, nullptr, 0, &result), 0);
   EXPECT_EQ(result.type_index, kKernkitStr);
   EXPECT_EQ(host.text, "a name");
-  host.refuses = true;
+  host.fails = true;
   result = KernkitAny{};
   EXPECT_EQ(__tvm_ffi_name(nullptr, nullptr, 0, &result), -1);
   EXPECT_STREQ(kernkit_last_error(), "MemoryError: name(): returning a str: the host has none");
@@ -99,7 +99,7 @@ TEST_F(HostTest, TupleHandsItsReferencesOver) {
   EXPECT_EQ(host.items[1].v.object, &object.header);
   EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 2) << "the caller's and the array's";
   EXPECT_EQ(make_array.ref_counts, array_before);
-  host.refuses = true;
+  host.fails = true;
   EXPECT_EQ(__tvm_ffi_pair(nullptr, &x, 1, &result), -1);
   EXPECT_STREQ(kernkit_last_error(), "MemoryError: pair(): returning a tuple: the host has none");
   EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 2) << "a reference was lost or kept";

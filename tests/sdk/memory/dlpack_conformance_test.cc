@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every accessor, import and export on random DLPack tensors (dlpack_generator.h). Built twice:
-// against a stand-in for the host, and against the real libtvm_ffi where its wheel is.
+// against a stub of the host, and against libtvm_ffi if its wheel is installed.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -228,11 +228,11 @@ TEST_F(DLPack, Handles) {
 }
 
 TEST_F(DLPack, HostFails) {
-  host.refuses = true;
+  host.fails = true;
   EXPECT_EQ(refused(), "RuntimeError: cannot import a DLPack tensor: no");
-  host.refuses = false;
+  host.fails = false;
   const Tensor tensor = Tensor::FromDLPackVersioned(&managed);
-  host.refuses = true;
+  host.fails = true;
   EXPECT_EQ(error_of([&] { tensor.ToDLPackVersioned(); }),
             "RuntimeError: cannot export a tensor: no");
   EXPECT_EQ(error_of([&] { tensor.ToDLPack(); }), "RuntimeError: cannot export a tensor: no");

@@ -46,7 +46,7 @@ bool overlap(const TensorView& a, const TensorView& b) {
 }
 
 template <class Check>
-bool refuses(Check&& check) {
+bool rejects(Check&& check) {
   return error_of(check).find("overlap") != std::string::npos;
 }
 
@@ -281,9 +281,9 @@ TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
         const bool partly = overlaps(yv, xv) && !same_elements(yv, xv);
         refused += partly;
         SCOPED_TRACE(distance);
-        EXPECT_EQ(partly, refuses([&] { KERNKIT_EXPECT(yv).no_partial_overlap(xv); }));
-        EXPECT_EQ(partly, refuses([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(xv); }));
-        EXPECT_EQ(partly, refuses([&] {
+        EXPECT_EQ(partly, rejects([&] { KERNKIT_EXPECT(yv).no_partial_overlap(xv); }));
+        EXPECT_EQ(partly, rejects([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(xv); }));
+        EXPECT_EQ(partly, rejects([&] {
                     KERNKIT_EXPECT(yv).like(xv).contiguous().no_partial_overlap(xv);
                   }));
       }
@@ -300,7 +300,7 @@ TEST(NoPartialOverlap, InputThatIsNotLikeTheOutput) {
   const TensorView yv = y;
   for (const TensorView x :
        {TensorView(reversed), TensorView(wide), TensorView(short_one), TensorView(doubles)}) {
-    EXPECT_TRUE(refuses([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(x); }));
+    EXPECT_TRUE(rejects([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(x); }));
   }
 }
 

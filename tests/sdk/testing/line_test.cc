@@ -141,9 +141,10 @@ namespace {
 
 TEST(LineRules, FindMismatchesWithTheLine) {
   const auto x = example<float>(4, 3);
-  EXPECT_EQ(line_failure(CONTRACT_OF(line_add, x, x)),
-            "line_add() with something else in y before: of y, other bytes come; (out!) says it is "
-            "never read");
+  EXPECT_EQ(
+      line_failure(CONTRACT_OF(line_add, x, x)),
+      "line_add() with something else in y before: of y, other bytes come; (out!) promises that "
+      "it is never read");
   EXPECT_EQ(line_failure(CONTRACT_OF(line_turned, x)),
             "line_turned(): result y: shape [3, 4] does not match [n, d] with n = 4 (bound by x), "
             "d = 3 (bound by x)");
