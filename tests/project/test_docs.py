@@ -61,7 +61,7 @@ def test_links_exist(page):
 def test_messages_are_those_of_the_tests():
     """A test contains every message that a page quotes, word by word; … matches any text."""
     folders = [ROOT / "tests", ROOT / "sdk/simulator/tests"]
-    patterns = ["*_test.cc", "test_*.py", "refused/*.cu"]
+    patterns = ["*_test.cc", "test_*.py", "rejected/*.cu"]
     tests = [path for folder in folders for pattern in patterns for path in folder.rglob(pattern)]
     # Joins adjacent string literals.
     said = "".join(re.sub(r'"\s+"', "", path.read_text()) for path in tests)

@@ -8,7 +8,7 @@ namespace kernkit {
 
 namespace detail {
 
-/// Throws `error`, which names `name`, again as an error of its element i: "v[1]: expected int".
+/// Throws `error`, which names `name`, again as an error of element i: "v[1]: expected int".
 [[noreturn, gnu::cold]] void throw_for_element(const Error& error, const char* name, size_t i);
 
 template <class T>
@@ -38,7 +38,7 @@ class ListView {
 
   size_t size() const { return items_.size(); }
   bool empty() const { return items_.size() == 0; }
-  /// Unchecked, as of an array. A view among the elements is valid as long as the list is.
+  /// The index is not checked. A view among the elements is valid as long as the list.
   T operator[](size_t i) const { return detail::read_element<T>(items_.data(), i, name_); }
 
   /// For `for (const TensorView x : xs)`: dereferencing reads the element.
@@ -57,7 +57,7 @@ class ListView {
     const ListView* list_;
     size_t i_;
   };
-  /// Valid as long as this ListView is.
+  /// Valid as long as this ListView.
   Iterator begin() const { return Iterator(*this, 0); }
   Iterator end() const { return Iterator(*this, size()); }
 
@@ -83,8 +83,7 @@ struct Argument<ListView<T>> {
   }
 };
 
-/// Holds the integers of an int[] for the length of a call: borrowed from a Shape, copied from a
-/// list.
+/// Holds the integers of an int[] during a call: borrowed from a Shape, copied from a list.
 class IntList {
  public:
   IntList(const KernkitAny& argument, const char* name) {

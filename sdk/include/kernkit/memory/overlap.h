@@ -8,8 +8,8 @@ namespace kernkit {
 
 namespace detail {
 
-/// True when device, rank, dtype and sizes agree. In a DLTensor, device, ndim
-/// and dtype are adjacent (16 bytes): two 64-bit compares cover them.
+/// True if device, rank, dtype and sizes are equal. In a DLTensor, device, ndim and dtype are
+/// adjacent (16 bytes): two 64-bit compares cover them.
 KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
   static_assert(offsetof(DLTensor, dtype) + sizeof(DLDataType) ==
                 offsetof(DLTensor, device) + 2 * sizeof(uint64_t));
