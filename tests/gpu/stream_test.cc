@@ -35,7 +35,7 @@ TYPED_TEST(GpuStream, WorkIsEnqueuedOnTheCallersStream) {
 // [/stream]
 
 // Without a caller's stream the op uses the default stream, which does not wait for other streams.
-TYPED_TEST(GpuStream, WithoutOneItIsTheDefaultStream) {
+TYPED_TEST(GpuStream, WithoutAStreamUsesTheDefaultStream) {
   Case<TypeParam> c(kSize);
   ASSERT_EQ(c.run(kSize), "");
   c.place(kSize);

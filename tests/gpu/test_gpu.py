@@ -58,7 +58,7 @@ def test_torch_on_every_device(kernels, torch):
         assert bool((y == 2).all()) and torch.cuda.current_device() == 0
 
 
-def test_torch_refusals(kernels, torch):
+def test_lines_rejected_for_torch(kernels, torch):
     x, y = torch.ones(8, device="cuda"), torch.ones(8)
     with pytest.raises(ValueError, match=r"scale\(\): y: device cpu does not match x \(cuda:0\)"):
         kernels.scale(y, x, 2.0)

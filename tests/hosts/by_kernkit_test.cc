@@ -221,7 +221,7 @@ TEST(ByKernkit, Listing) {
   EXPECT_NE(peer["sum"].metadata().find("type_schema"), std::string::npos);
 }
 
-TEST(ByKernkit, WhatCannotBeLoaded) {
+TEST(ByKernkit, FilesThatCannotBeLoaded) {
   EXPECT_EQ(error_of([] { Module::load("/no/such/lib.so"); }),
             "RuntimeError: Module::load(): there is no file /no/such/lib.so");
   EXPECT_EQ(error_of([] { Module::load(KERNKIT_TEST_NO_LIBRARY); }),

@@ -172,7 +172,7 @@ def test_rejections(ops, op, args, kind, text):
     assert said.startswith(f"{op}(): {text}") if text.endswith(" ") else said == f"{op}(): {text}"
 
 
-def test_metadata_says_names_defaults_and_what_is_written(ops):
+def test_metadata_has_names_defaults_and_outputs(ops):
     metadata = ops.get_function_metadata("describe")
     assert [a["name"] for a in metadata["arguments"]] == [
         "y", "bias", "eps", "n", "flag", "text", "dtype",

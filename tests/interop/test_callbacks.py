@@ -43,7 +43,7 @@ def test_a_callback_gets_every_kind_of_value(ops):
 
 
 @pytest.mark.parametrize("kind", [ValueError, TypeError, RuntimeError, IndexError])
-def test_what_a_callback_raises_reaches_the_caller_unchanged(ops, kind):
+def test_a_callbacks_error_reaches_the_caller_unchanged(ops, kind):
     def fails(x):
         raise kind("of my own")
 

@@ -159,7 +159,7 @@ def test_functions_on_a_gpu(root, tmp_path):
     close(jax.jit(lambda x, w: ops.softmax(ops.rms_norm(x, w)))(x, w), jax.nn.softmax(rms(x, w)))
 
 
-def test_a_result_that_is_not_as_the_line_says(ops):
+def test_a_result_that_does_not_match_the_line(ops):
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"untrue\(\): returns .*float32 \[3\].*, where its line says .*float32 \[3, 3\]"):
         ops.untrue(normal(3)).block_until_ready()
 
@@ -178,7 +178,7 @@ def test_scalars_are_constants(ops):
         jax.jit(lambda x, factor: ops.scale(x, factor))(normal(3), 2.0)
 
 
-def test_who_calls_says_the_dtype_that_the_line_asks(ops):
+def test_the_caller_chooses_the_dtype_that_the_line_leaves_open(ops):
     for dtype in ("float32", jnp.float32):
         close(jax.jit(lambda x: ops.cast(x, y_dtype=dtype))(normal(3)), normal(3))
     with pytest.raises(ValueError, match=r"cast\(\): y: dtype float64 needs jax_enable_x64"):
@@ -202,7 +202,7 @@ def test_in_place_ops_return_and_their_arguments_stay(ops):
         assert np.array_equal(tensor, wanted)
 
 
-def test_a_donated_buffer_is_written_where_it_lies(ops):
+def test_a_donated_buffer_is_written_in_place(ops):
     step = jax.jit(lambda x: ops.scale_(x, 2.0), donate_argnums=0)
     x = jnp.ones(1 << 16)
     before = x.unsafe_buffer_pointer()
@@ -210,7 +210,7 @@ def test_a_donated_buffer_is_written_where_it_lies(ops):
     assert after.unsafe_buffer_pointer() == before and (after == 2).all()
 
 
-def test_vmap_is_one_call_where_a_batch_may_stand_in_front(ops):
+def test_vmap_is_one_call_if_a_batch_may_come_first(ops):
     x, w = normal(5, 3, 8), normal(8)
     scaled = jax.vmap(lambda x: ops.scale(x, 2.0))
     close(scaled(x), 2 * x)
@@ -263,7 +263,7 @@ def test_a_gradient_is_never_silently_wrong(ops):
 
 
 @pytest.mark.parametrize("run", [lambda f: f, jax.jit, lambda f: lambda *a: jax.eval_shape(f, *a)], ids=["eager", "jit", "shape"])
-def test_a_wrong_shape_is_refused_before_the_call(ops, run):
+def test_a_wrong_shape_is_rejected_before_the_call(ops, run):
     wrong = [
         (ops.silu_and_mul, (normal(3, 7),), r"silu_and_mul\(\): x: shape \[3, 7\] does not match \[n, 2 \* d\]"),
         (ops.silu_and_mul, (normal(7),), r"silu_and_mul\(\): x: shape \[7\] does not match \[n, 2 \* d\]"),
@@ -276,7 +276,7 @@ def test_a_wrong_shape_is_refused_before_the_call(ops, run):
             run(op)(*arguments)
 
 
-def test_what_the_op_itself_refuses_has_its_words(ops):
+def test_errors_of_the_op_itself_have_its_message(ops):
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"INVALID_ARGUMENT: TypeError: scale\(\): x: dtype float16 is not supported"):
         ops.scale(normal(3).astype(jnp.float16), 2.0).block_until_ready()
 
@@ -329,7 +329,7 @@ assert run.call(jax.numpy.ones(5)).tolist() == [2] * 5
         assert done.returncode == 0, done.stderr
 
 
-def test_a_program_with_other_attributes_than_the_line_is_refused(ops):
+def test_a_program_with_other_attributes_than_the_line_is_rejected(ops):
     """Such a program comes from an older build of the library."""
     def call(**attributes):
         return jax.ffi.ffi_call("shaped.scale", jax.ShapeDtypeStruct((3,), "float32"))(normal(3), **attributes).block_until_ready()
@@ -384,7 +384,7 @@ def test_the_structs_of_xla_are_those_of_its_header(root, tmp_path):
 
 
 @pytest.mark.parametrize("version, said", [("1", "1.0"), ("0", "")])
-def test_another_version_of_xlas_api_is_refused_before_jax_is_lost(shaped, tmp_path, version, said):
+def test_another_version_of_xlas_api_is_rejected_before_a_crash(shaped, tmp_path, version, said):
     header = tmp_path / "xla/ffi/api/c_api.h"
     header.parent.mkdir(parents=True)
     header.write_text(f"#define XLA_FFI_API_MAJOR {version}\n#define XLA_FFI_API_MINOR 0\n")
@@ -413,7 +413,7 @@ def test_the_page_shows_how(shaped):
     close(gated(normal(3, 8)), silu(normal(3, 8)) + 1)
 
 
-def test_what_has_no_function_says_why(shaped, ops):
+def test_an_op_without_a_function_has_a_reason(shaped, ops):
     assert not hasattr(ops, "sum_list")
     text = (shaped / "shaped/_jax.py").read_text()
     said = re.findall(r"# (\w+)\(.*\n# No function for JAX: (.*)", text)
@@ -470,5 +470,5 @@ def test_several_devices(shaped, root, tmp_path):
 
 
 @pytest.mark.slow
-def test_ten_calls_cost_what_ops_registered_by_hand_cost(shaped, root, tmp_path):
+def test_ten_calls_cost_the_same_as_ops_registered_by_hand(shaped, root, tmp_path):
     print(packages.ratios(root, shaped, "jax", tmp_path))

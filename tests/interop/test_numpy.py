@@ -49,7 +49,7 @@ class Counted(np.ndarray):
         return super().__dlpack__(**options)
 
 
-def test_a_kept_tensor_is_converted_once_and_shows_what_the_array_has(kernels):
+def test_a_kept_tensor_is_converted_once_and_shares_memory(kernels):
     x, y = np.arange(4, dtype="float32").view(Counted), np.zeros(4, "float32").view(Counted)
     before = Counted.handed_over
     kernels.scale(y, x, 2.0)

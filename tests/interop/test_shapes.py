@@ -19,14 +19,14 @@ def cases(root):
     return re.sub(r'"\s*\n\s*"', "", text)
 
 
-def test_what_the_compiler_reads_is_read(cases):
+def test_lines_that_the_compiler_accepts_are_accepted(cases):
     lines = re.findall(r'\n\s*"(\([^"]* -> [^"]*)"[,)]', cases.partition("struct BadShape")[0])
     assert len(lines) == 16
     for line in lines:
         Shapes(parse("op" + line))
 
 
-def test_what_the_compiler_refuses_is_refused_for_the_same_reason(cases):
+def test_lines_that_the_compiler_rejects_are_rejected_for_the_same_reason(cases):
     bad = re.findall(r'BadShape\{\s*"([^"]*)",\s*S::k(\w+)', cases)
     assert len(bad) > 30
     for line, error in bad:

@@ -33,7 +33,7 @@ def test_a_gradient_is_never_silently_wrong(torch_ops):
             call()
 
 
-def test_a_plain_function_tells_torch_nothing(torch_ops, plain):
+def test_a_plain_function_is_opaque_to_torch(torch_ops, plain):
     """torch learns neither that the function writes nor what its gradient is."""
     x, y = normal(3, 8).requires_grad_(), normal(3, 4)
     before = y._version
@@ -44,7 +44,7 @@ def test_a_plain_function_tells_torch_nothing(torch_ops, plain):
     assert y._version == before + 1 and torch_ops.rms_norm(x).grad_fn is not None
 
 
-def test_what_torch_func_says_of_a_gradient(torch_ops):
+def test_gradients_of_torch_func(torch_ops):
     with pytest.raises(RuntimeError, match="setup_context"):
         torch.func.grad(lambda x: torch_ops.silu_and_mul.functional(x).sum())(normal(3, 8))
 
@@ -106,7 +106,7 @@ def test_gradients_of_the_named_backward_are_torchs(torch_ops, with_weight):
         assert set(torch.library.opcheck(op, arguments, test_utils=UTILITIES).values()) == {"SUCCESS"}
 
 
-def test_vmap_is_one_call_where_a_batch_may_stand_in_front(torch_ops, torch_reference):
+def test_vmap_is_one_call_if_a_batch_may_come_first(torch_ops, torch_reference):
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Count(TorchDispatchMode):
@@ -128,6 +128,6 @@ def test_vmap_is_one_call_where_a_batch_may_stand_in_front(torch_ops, torch_refe
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # torch warns about its fallback to a loop
-def test_vmap_of_others_is_right(torch_ops):
+def test_vmap_of_other_ops_is_correct(torch_ops):
     x = normal(5, 3, 8)
     torch.testing.assert_close(torch.vmap(torch_ops.silu_and_mul.functional)(x), reference_silu(x))

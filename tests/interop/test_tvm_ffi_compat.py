@@ -111,7 +111,7 @@ def test_same_errors(modules, how):
         assert ours == theirs
 
 
-def test_what_messages_say_of_pointers_and_enumerators(modules):
+def test_messages_with_pointers_and_enumerators(modules):
     ours, theirs = (answer(module, "fail", ("null",))[1] for module in modules)
     assert ours == "fail(): Check failed: null != nullptr ((nil) vs. nullptr) : null"
     assert theirs == "Check failed: null != nullptr (0 vs. nullptr) : null"
@@ -174,7 +174,7 @@ def test_wrong_calls(modules, text):
     assert ours[0] is theirs[0]
 
 
-def test_twenty_wrong_calls_say_which_argument():
+def test_twenty_invalid_calls_name_the_argument():
     assert sum("(): argument " in text for text in WRONG) >= 20
 
 

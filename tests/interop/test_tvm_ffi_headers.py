@@ -83,7 +83,7 @@ def test_beside_a_linked_runtime(objects, tmp_path):
     tvm_ffi.load_module(str(library)).ours(X, False, False)
 
 
-def test_an_else_behind_a_check_is_of_the_if_before(objects, tmp_path):
+def test_an_else_after_a_check_belongs_to_the_if_before(objects, tmp_path):
     theirs = tmp_path / "theirs.so"
     subprocess.run(["c++", "-shared", objects["theirs"], PACKAGE / "lib/libtvm_ffi.so", "-o", theirs], check=True)
     with pytest.raises(RuntimeError):
@@ -113,7 +113,7 @@ REFUSED = {
 SERVED = [header for header in HEADERS if header not in REFUSED]
 
 
-def test_every_header_of_tvm_ffi_is_served_or_refused():
+def test_every_header_of_tvm_ffi_is_supported_or_rejected():
     folder = PACKAGE / "include"
     theirs = {path.relative_to(folder).as_posix() for path in (folder / "tvm").rglob("*.h")}
     assert theirs - set(HEADERS) == set()
@@ -130,7 +130,7 @@ def test_headers_compile_alone(compiler, ours_flags):
     assert subprocess.run(command, input=text, text=True).returncode == 0
 
 
-def test_refused_headers_say_the_way_out(ours_flags):
+def test_rejected_headers_name_an_alternative(ours_flags):
     text = "\n".join(f"#include <{header}>" for header in REFUSED)
     command = [*COMPILE, *ours_flags, "-fsyntax-only", "-x", "c++", "-"]
     said = subprocess.run(command, input=text, capture_output=True, text=True).stderr
@@ -139,7 +139,7 @@ def test_refused_headers_say_the_way_out(ours_flags):
         assert re.fullmatch(r"kernkit: tvm_ffi_compat does not support [^:]+: .+", sentence)
 
 
-def test_the_page_lists_what_is_served_and_what_is_not():
+def test_the_page_lists_supported_and_unsupported_headers():
     page = (compiled.ROOT / "docs/bring-your-tvm-ffi-library.md").read_text()
     served, refused = page.split("Every other header of tvm-ffi is one", 1)
     assert set(re.findall(r"`(tvm/ffi/[\w/]+\.h)`", served)) == set(SERVED) - {"tvm/ffi/extra/kernkit_compat.h"}
@@ -152,7 +152,7 @@ def test_the_page_lists_what_is_served_and_what_is_not():
             assert name in code, name
 
 
-def test_calls_of_the_kept_run_cost_what_the_page_says():
+def test_calls_of_the_kept_run_match_the_page():
     """The same source with either headers, compiled by the same compiler."""
     rows = json.loads((compiled.ROOT / "bench/results/tvm_ffi_compat/run.json").read_text())["rows"]
     median = {row["name"].removesuffix("/real_time"): statistics.median(row["samples"]) for row in rows}

@@ -199,10 +199,10 @@ ELSEWHERE = {
     "an unnamed dtype in a message": "test_an_unnamed_dtype_in_a_message",
     "a tensor without strides": "test_a_tensor_without_strides",
     "a read-only tensor": "test_a_read_only_tensor_is_not_written",
-    "a check in an `if` with an `else`": "test_an_else_behind_a_check_is_of_the_if_before",
+    "a check in an `if` with an `else`": "test_an_else_after_a_check_belongs_to_the_if_before",
     "signed and unsigned integers": "test_signed_and_unsigned_integers",
     "a message": "test_wrong_calls",
-    "a null pointer in a message": "test_what_messages_say_of_pointers_and_enumerators",
+    "a null pointer in a message": "test_messages_with_pointers_and_enumerators",
     "the destructor of `CUDADeviceGuard`": "test_the_destructor_of_a_guard_does_not_throw",
 }
 

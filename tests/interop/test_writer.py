@@ -45,7 +45,7 @@ def test_devices_that_may_be_none():
     assert "__kk_bare_of_op(x, None if d is None else __kk_tvm_ffi.device(__kk_str(d)))" in of_torch("op(Tensor x, Device? d) -> ()")
 
 
-def test_what_is_written_is_noted_where_it_is_given():
+def test_writes_are_recorded_if_the_output_is_given():
     text = of_torch("op(Tensor(a!)? w, Tensor(b!)[] ys, Tensor(c!)[]? zs, Tensor x, Tensor(d!) y) -> ()")
     assert "    __kk_wrote((*ys, y,))\n    if w is not None:\n        __kk_wrote((w,))\n    if zs is not None:\n        __kk_wrote((*zs,))\n" in text
     assert ("(w is not None and w.requires_grad) or __kk_any(__kk_e.requires_grad for __kk_e in ys) or "
@@ -53,7 +53,7 @@ def test_what_is_written_is_noted_where_it_is_given():
     assert "__kk_wrote" not in of_torch("op(Tensor x) -> ()")
 
 
-def test_an_op_without_tensors_has_no_gradient_to_refuse():
+def test_an_op_without_tensors_has_no_gradient():
     assert "__kk_grad()" not in of_torch("op(int n) -> ()")
 
 
@@ -113,7 +113,7 @@ def test_sizes_past_the_dots_count_from_the_end():
     assert ".ndim" not in of_torch("op(Tensor x[...]) -> ()")
 
 
-def test_required_inputs_bind_before_optional_ones_and_these_before_outputs():
+def test_required_inputs_bind_before_optional_inputs_and_outputs():
     shapes = Shapes(parse("op(Tensor(out!)? v[k?], Tensor(out!) w[k?], Tensor? b[n, m], Tensor[] cs[n, l], Tensor a[n]) -> ()"))
     assert {name: binder.value.name for name, binder in shapes.binders.items()} == {"n": "a", "l": "cs", "m": "b", "k": "w"}
     assert [name for name, binder in shapes.binders.items() if binder.is_sure] == ["n", "l", "k"]
@@ -198,7 +198,7 @@ def test_a_backward_of_two_results_for_jax(of_jax):
         assert wanted in one, wanted
 
 
-def test_a_batch_is_one_call_where_each_tensor_begins_with_each(of_jax):
+def test_a_batch_is_one_call_if_each_tensor_begins_with_each(of_jax):
     def both(line):
         return "__kk_new_of_op, True)" in of_torch(line), '"broadcast_all"' in of_jax(line)
 
@@ -209,7 +209,7 @@ def test_a_batch_is_one_call_where_each_tensor_begins_with_each(of_jax):
     assert both("op(Tensor(out!) y[...], Tensor x[...]) -> ()") == (False, False)
 
 
-def test_a_module_lists_the_ops_that_it_has():
+def test_a_module_lists_its_ops():
     ops = [parse("has(Tensor x) -> ()"), parse("lacks(Tensor x, bytes b) -> ()")]
     text = torch_ops.source("package", "lib.so", "space", ops, {})
     assert '    "has",\n' in text and '    "lacks",\n' not in text

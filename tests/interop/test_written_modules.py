@@ -45,7 +45,7 @@ SIZES = [
 
 
 @pytest.mark.parametrize("op, k, made, given", SIZES)
-def test_torch_sizes_that_are_none(torch_ops, op, k, made, given):
+def test_torch_invalid_sizes(torch_ops, op, k, made, given):
     import torch
 
     packet, x, y = getattr(torch_ops, op), torch.arange(4.0), torch.zeros(4)
@@ -71,7 +71,7 @@ def test_torch_sizes_that_a_caller_gives(torch_ops):
 
 
 @pytest.mark.parametrize("op, k, words", [(op, k, made) for op, k, made, _ in SIZES])
-def test_jax_sizes_that_are_none(jax_ops, op, k, words):
+def test_jax_invalid_sizes(jax_ops, op, k, words):
     import jax
 
     for run in (lambda f: f, jax.jit):

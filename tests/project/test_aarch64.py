@@ -82,7 +82,7 @@ def test_a_library_has_a_wheel(template, environment, driver_environment, tmp_pa
     assert findings["glibc"].text.endswith(tag[1])
 
 
-def test_a_library_without_the_part_says_so(template, environment, driver_environment, tmp_path):
+def test_a_library_without_the_component_reports_it(template, environment, driver_environment, tmp_path):
     assert render(template, tmp_path, environment, library_name="crossed").returncode == 0
     said = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=tmp_path / "crossed", env=driver_environment,
                           capture_output=True, text=True).stderr  # fmt: skip

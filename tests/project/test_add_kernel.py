@@ -146,7 +146,7 @@ def refused(said):
     return said
 
 
-def test_what_is_no_word_or_not_there_is_refused(project):
+def test_unknown_options_and_missing_files_are_rejected(project):
     add = "kernkit_add_kernel(ops plus "
     assert '"SOURCE two.cu" is not an option' in refused(project(f"{add}SOURCE two.cu)")).replace(";", " ")
     for words in ("GPU_ONLY", "SEPARABLE", "ARCHITECTURES 90a"):
@@ -329,7 +329,7 @@ def test_separable_code_of_nvcc(project):
 
 
 @pytest.mark.all
-def test_an_architecture_that_nvcc_has_not_is_refused(project):
+def test_an_architecture_that_nvcc_lacks_is_rejected(project):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     for wrong in ("33", "90a-real", "native"):
@@ -337,7 +337,7 @@ def test_an_architecture_that_nvcc_has_not_is_refused(project):
         assert re.search(rf"kernkit_add_kernel\(ops plus\): nvcc has no architecture {wrong}; it has [0-9, ]*\b90,", said)
 
 
-def test_a_family_beside_its_first_member_is_refused_when_cmake_configures(project):
+def test_a_family_with_its_first_member_is_rejected_at_configuration(project):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     said = refused(project(f"kernkit_add_kernel(ops plus {ALL} ARCHITECTURES 90a 100f)", "-DKERNKIT_CUDA=ON"))

@@ -112,7 +112,7 @@ const bool registered = [] {
 
 
 @pytest.mark.all
-def test_a_library_s_rows_are_of_one_thread_by_the_wall_clock_and_bear_its_name(tmp_path, dlpack_include):
+def test_a_library_s_rows_use_one_thread_and_wall_time_and_its_name(tmp_path, dlpack_include):
     source, program, out = tmp_path / "op.cc", tmp_path / "op_bench", tmp_path / "out.json"
     source.write_text(SLEEPING)
     build_benchmark(source, program, dlpack_include, '-DKERNKIT_BENCHMARKED_LIBRARY="my_kernels"')

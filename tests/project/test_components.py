@@ -19,7 +19,7 @@ def by_part(root):
     return parts.sorted_into_parts(seal.files_below(str(root / "sdk")))
 
 
-def test_the_core_has_what_every_library_needs(by_part):
+def test_the_core_has_the_files_that_every_library_needs(by_part):
     for path in ("abi/abi.h", "export.h", "cuda/impl/launch.h", "cpu/elementwise.h"):
         assert f"include/kernkit/{path}" in by_part["core"]
     assert {"src/kernkit.cc", "CMakeLists.txt", "cmake/KernkitLibrary.cmake"} <= set(by_part["core"])
@@ -63,7 +63,7 @@ def test_a_library_takes_the_simulator_over(default_library):
     assert any(path.startswith("simulator/") for path in files)
 
 
-def test_a_library_configures_without_what_it_left(default_library, tmp_path):
+def test_a_library_configures_without_removed_components(default_library, tmp_path):
     run("cmake", "-S", default_library, "-B", tmp_path, "-G", "Ninja", "-DKERNKIT_CUDA=OFF")
 
 
@@ -75,7 +75,7 @@ def test_a_library_needs_no_other_debian_package(default_library):
     assert text.count("apt-get install") == 2 and "$missing" in text  # the call, and its message
 
 
-def test_parts_are_named_once_and_by_what_is_there(root):
+def test_components_are_named_once_and_only_existing_ones(root):
     names = [part.name for part in parts.PARTS]
     assert len(set(names)) == len(names)
     assert parts.part_of("simulator/ptx/machine.cc") == "ptx"

@@ -200,7 +200,7 @@ def check_identity(source):
     assert built()[0]["commit"] == "unknown"
 
 
-def test_dlpack_that_is_too_old_is_refused_by_name(outside, root, tmp_path):
+def test_a_too_old_dlpack_is_rejected_by_name(outside, root, tmp_path):
     old = tmp_path / "old/dlpack"
     old.mkdir(parents=True)
     (old / "dlpack.h").write_text("#define DLPACK_VERSION 60\n")
@@ -250,7 +250,7 @@ def four_ops(root, tmp_path_factory):
     return source
 
 
-def test_a_program_links_its_op_and_what_that_includes(four_ops):
+def test_a_program_links_its_op_and_the_ops_it_includes(four_ops):
     """An edit of an op links the programs of that op and of its callers again."""
     build = four_ops / "b"
     expected = {
@@ -272,7 +272,7 @@ def test_a_program_links_its_op_and_what_that_includes(four_ops):
     assert linked == expected
 
 
-def test_an_op_without_a_benchmark_is_said_and_is_no_error(four_ops, root):
+def test_an_op_without_a_benchmark_is_reported_and_not_an_error(four_ops, root):
     printed = run("cmake", "-S", four_ops, "-B", four_ops / "b")
     assert "-- kernkit: op second has no second_bench.cc, so no second_bench\n" in printed
     (four_ops / "third_test.cc").unlink()

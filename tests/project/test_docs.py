@@ -134,7 +134,7 @@ def test_readme_lists_every_folder_and_page():
     assert pages - set(re.findall(r"\(docs/([\w-]+\.md)", text)) == set()
 
 
-def test_readme_prints_what_it_says(library):
+def test_readme_prints_the_documented_output(library):
     if library != ROOT / "build/release/lib/libkernkit_kernels.so":
         pytest.skip("the README's lines load the library that ./kk build leaves")
     result = subprocess.run(

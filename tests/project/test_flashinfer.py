@@ -104,7 +104,7 @@ static int _Z4hostv(){ return 1; }
 """
 
 
-def test_the_code_of_a_device_is_compared_without_what_is_numbered_and_what_the_host_has():
+def test_device_code_is_compared_without_numbers_and_host_code():
     kernels, code = device_code(BEFORE)
     assert kernels == {"_Z6kernelPi"} and set(code) == {"_Z6kernelPi", "_Z5twicei"}
     for same in (BEFORE.replace("17_5_", "123_5_"), BEFORE.replace("return 1;", "return 7;"), BEFORE.replace("__C1", "__C9")):

@@ -58,7 +58,7 @@ def test_new_is_the_command_line_s(root, tmp_path, name):
     assert not list(tmp_path.iterdir())
 
 
-def test_is_what_shellcheck_wants(root):
+def test_passes_shellcheck(root):
     try:
         scripts = ["kk", ".ci/run", "tests/gpu/cuda_matrix.sh"]
         scripts.append("template/{{cookiecutter.library_name}}/kk")
@@ -141,7 +141,7 @@ def test_a_library_s_tests_are_run_by_kernkit(library_kk):
         (["--no-cuda"], {"KERNKIT_CUDA": "AUTO"}, "OFF"),
     ],
 )
-def test_kernkit_cuda_is_the_callers_unless_an_option_says_otherwise(library_kk, words, given, used):
+def test_kernkit_cuda_is_the_callers_unless_an_option_sets_it(library_kk, words, given, used):
     done = library_kk("build", *words, **given)
     assert f"cmake --preset release KERNKIT_CUDA={used}\n" in done.stdout
 
@@ -182,7 +182,7 @@ def test_the_tests_of_an_op_that_was_just_added_are_built(root, tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_new_library_needs_no_more_than_what_renders_it(root, tmp_path):
+def test_a_new_library_needs_only_the_packages_for_rendering(root, tmp_path):
     """Python packages only: the arguments of pip. Another command installs further packages."""
     (tmp_path / "bin").mkdir()
     fake = '#!/bin/sh\ncase "$*" in -c*import*) exit 1 ;; *pip*) cat "$VIRTUAL_ENV/requirements.txt" ;; esac\n'
@@ -261,7 +261,7 @@ def test_skips_of_one_reason_are_one_line_and_all_are_counted_and_named(kernkit_
     assert len(named) == 13 and "a_test.s.T4: no GPU" in named
 
 
-def test_what_fails_is_printed_in_full_and_keeps_nothing_else_from_running(kernkit_test):
+def test_failures_are_printed_in_full_and_do_not_stop_other_tests(kernkit_test):
     done = kernkit_test("--preset", "release", "--preset", "asan", failing="release left")
     assert done.returncode == 1
     assert "failed: a_test.s.Bad\na_test.cc:7: Failure\n1 is not 2\n" in done.stdout
@@ -271,7 +271,7 @@ def test_what_fails_is_printed_in_full_and_keeps_nothing_else_from_running(kernk
     )
 
 
-def test_what_does_not_build_has_failed_and_is_not_tested(kernkit_test):
+def test_a_failed_build_is_a_failure_and_not_tested(kernkit_test):
     done = kernkit_test("--preset", "release", "--preset", "asan", broken="release")
     assert done.returncode == 1 and "\ncmake --build --preset release\n" in done.stdout
     assert "ctest, preset release" not in done.stdout and "ctest, preset asan" in done.stdout

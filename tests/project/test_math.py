@@ -10,7 +10,7 @@ import pytest
 
 
 @pytest.mark.slow
-def test_no_float_is_further_off_than_the_header_says(root):
+def test_no_float_exceeds_the_documented_error(root):
     program = root / "build/release/bin/sdk_math_test"
     assert program.exists(), f"{program} is missing: ./kk build makes it"
     done = subprocess.run([program], capture_output=True, text=True,
@@ -36,7 +36,7 @@ def table(text):
 
 
 @pytest.mark.slow  # builds the row kernels
-def test_the_kernels_of_rows_are_as_exact_as_the_page_says(root):
+def test_row_kernels_have_the_documented_errors(root):
     pytest.importorskip("torch")
     subprocess.run(["cmake", "--build", root / "build/release", "--target", "kernkit_row_kernels"], check=True)
     done = subprocess.run([sys.executable, root / "bench/python/row_errors.py"], capture_output=True, text=True)

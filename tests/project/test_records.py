@@ -54,7 +54,7 @@ def test_shares_of_the_best_copy(op, dtype):
     assert {size: round(share, 3) for size, share in shares.items() if share < SHARES[dtype][size]} == {}
 
 
-def test_a_refused_call_takes_a_fifth_of_the_peers_time():
+def test_a_rejected_call_takes_a_fifth_of_the_peers_time():
     ratios = of_peers()
     assert max(ratios[f"failing call, {compiler}"] for compiler in ("g++", "clang++")) <= 0.2
 

@@ -161,7 +161,7 @@ def test_sanitizers_of_gcc(root, tmp_path):
         ("CUDA_ARCHITECTURES 80 CUDA_SEPARABLE_COMPILATION ON", "CUDA_SEPARABLE_COMPILATION is not supported"),
     ],
 )  # fmt: skip
-def test_a_target_without_ptx_is_refused(prefix, tmp_path, properties, said):
+def test_a_target_without_ptx_is_rejected(prefix, tmp_path, properties, said):
     (tmp_path / "ops.cc").touch()
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(ops LANGUAGES CXX)\nfind_package(kernkit REQUIRED)\n"

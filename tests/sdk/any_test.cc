@@ -32,7 +32,7 @@ using testing::error_of;
 
 uint32_t owners(const KernkitAny& any) { return static_cast<uint32_t>(any.v.object->ref_counts); }
 
-TEST(AnyView, HoldsWhatItWasMadeOf) {
+TEST(AnyView, HoldsItsValue) {
   EXPECT_TRUE(AnyView().is_none());
   EXPECT_TRUE(AnyView(nullptr).is_none());
   EXPECT_TRUE(AnyView(Optional<int>()).is_none());
@@ -119,7 +119,7 @@ TEST(Any, OwnsItsObject) {
   EXPECT_EQ(Any::adopt(given).cast<std::string>(), "longer than seven");
 }
 
-TEST(Any, OwnsWhatWasBorrowed) {
+TEST(Any, OwnsACopyOfABorrowedValue) {
   std::string text = "longer than seven";
   const Any owned{AnyView(text)};
   text[0] = 'x';

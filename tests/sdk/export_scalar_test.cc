@@ -67,7 +67,7 @@ TEST_F(Export, IntegersOutOfRange) {
             "9223372036854775807]");
 }
 
-TEST_F(Export, IntegersFromOtherThings) {
+TEST_F(Export, IntegersFromOtherTypes) {
   EXPECT_EQ(error(__tvm_ffi_int32, {real(3.0)}),
             "TypeError: int32(): n: expected int, got float 3");
   EXPECT_EQ(error(__tvm_ffi_int32, {none()}), "TypeError: int32(): n: expected int, got None");

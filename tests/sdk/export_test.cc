@@ -71,7 +71,7 @@ TEST_F(Export, TensorAsObject) {
   EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 1) << "a view takes no reference";
 }
 
-TEST_F(Export, TensorFromOtherThings) {
+TEST_F(Export, TensorFromOtherTypes) {
   const auto with = [](KernkitAny first) {
     return error(__tvm_ffi_mixed, {first, integer(0), real(0), boolean(false)});
   };

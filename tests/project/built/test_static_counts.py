@@ -60,7 +60,7 @@ def built(root, target, op):
     return program
 
 
-def test_what_differs_is_found():
+def test_a_difference_is_found():
     """A difference is found, as if a store were merged with the next store."""
     ptx = ".entry k(\n)\n{\nld.param.u64 %r1, [p];\n@%p1 ld.global.nc.v4.u32 {%r1}, [%r2];\nst.shared.u32 [%r1], %r2;\n}\n"
     sass = "\n.text.k:\n        /*0000*/      LDG.E.128 R4, [R2.64] ;\n        /*0010*/      @!P0 LDG.E R4, [R2.64] ;\n"

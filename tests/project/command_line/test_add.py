@@ -107,7 +107,7 @@ def test_a_library_without_shapes_begins_without(library, capsys):
     assert "lacks: kernkit update --with frameworks. swish_export.cc keeps" in capsys.readouterr().err
 
 
-def test_what_it_writes_is_formatted(library, root):
+def test_written_files_are_formatted(library, root):
     if not shutil.which("clang-format"):
         pytest.skip("clang-format is not installed")
     shutil.copy(root / ".clang-format", library)
@@ -132,7 +132,7 @@ def test_nothing_is_overwritten(library, path, capsys):
 @pytest.mark.parametrize("name", ["Swish", "../x", "a b", "x;y", "$(touch x)", "class", "lambda",
                                   "a__b", "kernkit", "fast_ops", "swish_cuda", "swish_export", "gtest", "errno",
                                   "assert", "wchar_t", ""])  # fmt: skip
-def test_bad_names_are_refused(library, name, capsys):
+def test_bad_names_are_rejected(library, name, capsys):
     before = files_below(library)
     assert add(name, SWISH) == 3
     assert files_below(library) == before
@@ -186,7 +186,7 @@ def test_bad_names_are_refused(library, name, capsys):
         ("(Tensor(a!) y, float c) -> ()", "reads one tensor or more and writes one"),
     ],
 )
-def test_bad_schemas_are_refused(library, schema, sentence, capsys):
+def test_bad_schemas_are_rejected(library, schema, sentence, capsys):
     before = files_below(library)
     assert add("swish", schema) == 3
     assert files_below(library) == before
@@ -258,7 +258,7 @@ def compiles(library, names, root, dlpack_include):
 
 
 @pytest.mark.parametrize("schema", ["(Tensor[] xs) -> Tensor", "(float[] w, Callable f) -> ()"])
-def test_each_file_includes_what_it_names(library, schema):
+def test_each_file_includes_headers_of_its_names(library, schema):
     """Next to other files of a program a missing include would not be noticed."""
     assert add("swish", schema, "--kind", "custom") == 0
     for path in FILES:
@@ -314,7 +314,7 @@ OTHERS = """
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["elementwise", "row", "row_reduction", "custom"])
-def test_every_name_is_refused_or_compiles(library, root, dlpack_include, kind, capsys):
+def test_every_name_is_rejected_or_compiles(library, root, dlpack_include, kind, capsys):
     base = "(Tensor(a!) yy, Tensor xx, int nn, bool flag, float beta=1.0) -> ()"
     assert add("swish", base, "--kind", kind) == 0
     words = set(OTHERS.split())
@@ -346,7 +346,7 @@ def test_every_name_is_refused_or_compiles(library, root, dlpack_include, kind, 
         assert compiles(library, added[start : start + 40], root, dlpack_include) == ""
 
 
-def test_macros_of_the_compilers_are_known(root, dlpack_include):
+def test_macros_of_the_compilers_are_listed(root, dlpack_include):
     """Names that the preprocessor would replace in an op's files, according to this machine's headers."""
     headers = ["gtest/gtest.h", "benchmark/benchmark.h", "kernkit/cpu/elementwise.h", "kernkit/export.h",
                "kernkit/function.h", "kernkit/testing/contract.h", "kernkit/testing/benchmark.h",
@@ -362,7 +362,7 @@ def test_macros_of_the_compilers_are_known(root, dlpack_include):
     assert [word for word in words if not names.why_not_word(word)] == []
 
 
-def test_a_folder_without_a_library_is_refused(tmp_path, monkeypatch, capsys):
+def test_a_folder_without_a_library_is_rejected(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert add("swish", SWISH) == 3
     assert ".kernkit.json" in capsys.readouterr().err

@@ -31,14 +31,14 @@ def test_equal_counters(compare):
     assert compare([kernel()], [kernel()]) == (0, "1 kernels: 0 counters worse\n")
 
 
-def test_one_sector_more_is_red_unless_it_is_tolerated(compare):
+def test_one_additional_sector_fails_unless_tolerated(compare):
     code, out = compare([kernel()], [kernel(**{LOADS: 1001})])
     assert (code, out) == (1, f"worse    scale: {LOADS} 1000 -> 1001 (+0.1%)\n1 kernels: 1 counters worse\n")
     assert compare([kernel()], [kernel(**{LOADS: 1001})], "--tolerance", "0.01") == (0, "1 kernels: 0 counters worse\n")
     assert compare([kernel()], [kernel(**{LOADS: 1011})], "--tolerance", "0.01")[0] == 1
 
 
-def test_what_is_better(compare):
+def test_improvements(compare):
     code, out = compare([kernel()], [kernel(**{LOADS: 900, "global_load_fewest_sectors": 1100})])
     assert (code, out) == (0, f"better   scale: {LOADS} 1000 -> 900 (-10.0%)\n1 kernels: 0 counters worse\n")
 

@@ -161,7 +161,7 @@ def test_a_rule_fails_for_a_flag_that_is_left_out(made, flag, rule, text):
     assert list(failures) == [rule] and text in failures[rule]
 
 
-def test_a_dependency_is_refused_or_allowed(made):
+def test_a_dependency_is_rejected_or_allowed(made):
     other = made(flags=["-Wl,-soname,libcudart.so.12"])
     path = made(flags=[*FLAGS, "-Wl,--no-as-needed", str(other)])
     assert list(failed(path)) == ["needed"]
@@ -172,7 +172,7 @@ def test_a_dependency_is_refused_or_allowed(made):
 IDENTITY = "library=fast_ops 1.2.0; commit=0123abcd+; compiler=GNU 12.2.0; cuda=13.0.88 for 80 90-real; kernkit=0.1.0"
 
 
-def test_the_identity_is_what_the_file_says(made):
+def test_the_identity_matches_the_file(made):
     text = f'\nIN(".kernkit") static const char text[] = "{IDENTITY}";'
     own = '\nEXPORTED const char* kernkit_identity() { return text; }'
     path = made(GOOD + text + own)
@@ -188,7 +188,7 @@ def test_the_identity_is_what_the_file_says(made):
 # glibc
 
 
-def test_a_glibc_that_is_too_new_is_named_with_what_needs_it(made):
+def test_a_too_new_glibc_is_named_with_the_symbols_that_need_it(made):
     source = (
         GOOD + "#include <time.h>\nint f(timespec* t) { return clock_gettime(CLOCK_REALTIME, t); }"
     )
@@ -200,7 +200,7 @@ def test_a_glibc_that_is_too_new_is_named_with_what_needs_it(made):
     assert said(path, "glibc") == "2.17 or newer; a wheel is py3-none-manylinux_2_17_x86_64"
 
 
-def test_packed_relocations_are_of_a_glibc_that_knows_them(made):
+def test_packed_relocations_require_a_glibc_that_supports_them(made):
     """A special version, which no symbol has, marks such a file."""
     source = GOOD + "#include <stdio.h>\nint f() { return puts(line); } int (*g)() = f;"
     path = made(source, [*FLAGS, "-Wl,-z,pack-relative-relocs"])
@@ -283,7 +283,7 @@ def test_lines_json_and_exit_codes(made, capsys):
     assert [rule["rule"] for rule in report["rules"] if not rule["ok"]] == ["nodelete"]
 
 
-def test_what_is_no_library_is_refused(made, tmp_path, capsys):
+def test_other_files_than_libraries_are_rejected(made, tmp_path, capsys):
     def refused(path, *options):
         assert cli.main(["doctor", str(path), *options]) == 3
         return capsys.readouterr().err

@@ -52,7 +52,7 @@ def test_without_a_gpu_every_part_is_skipped(root, whose, no_gpu, request):
 
 
 @pytest.mark.parametrize("whose", ["repository", "library"])
-def test_build_without_a_gpu_asks_for_the_architecture(root, whose, no_gpu, request):
+def test_build_without_a_gpu_requires_the_architecture(root, whose, no_gpu, request):
     result = kk(root if whose == "repository" else request.getfixturevalue("library"), "--build")
     assert result.returncode == 1
     assert result.stderr == (
@@ -85,7 +85,7 @@ def driver(tmp_path_factory):
     return str(folder)
 
 
-def test_the_gpus_are_asked_once(root, driver, tmp_path):
+def test_the_gpus_are_queried_once(root, driver, tmp_path):
     """Before anything is prepared; then a build for these GPUs begins."""
     for name, text in {"python": f'exec {sys.executable} "$@"', "nvcc": "",
                        "cmake": 'echo "cmake version 3.25.1 $*"; [ "$*" = --version ]'}.items():  # fmt: skip
@@ -108,14 +108,14 @@ def test_a_library_without_the_part_misses_nothing_where_no_gpu_is(default_libra
     assert "once ./kk update --with gpu has brought that part" in help
 
 
-def test_a_library_without_the_part_refuses_to_build_or_to_run(default_library, driver):
+def test_a_library_without_the_component_neither_builds_nor_runs(default_library, driver):
     for words, environment in ((["--build", "--arch", "90"], {}), ([], {"LD_LIBRARY_PATH": driver})):
         result = kk(default_library, *words, **environment)
         assert (result.returncode, result.stderr) == (3, f"kernkit: {NOT_TAKEN}\n")
 
 
 @pytest.mark.all
-def test_the_part_is_brought_by_one_command(root, default_library, tmp_path):
+def test_one_command_adds_the_component(root, default_library, tmp_path):
     shutil.copytree(default_library, tmp_path / NAME, symlinks=True)
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
     for words in (["init", "-q"], ["add", "--all"], [*who, "commit", "-q", "-m", "start"]):
@@ -149,7 +149,7 @@ def program(path, text):
     path.chmod(0o755)
 
 
-def test_an_architecture_that_nvcc_has_not_is_refused(library, tmp_path):
+def test_an_architecture_that_nvcc_lacks_is_rejected(library, tmp_path):
     program(tmp_path / "bin/nvcc", "echo sm_80; echo sm_90; echo compute_90\n")
     for name in ("cmake", "ninja"):
         program(tmp_path / "bin" / name, 'echo "cmake version 3.25.1"\n')
@@ -195,7 +195,7 @@ def test_a_library_s_programs_run_and_are_recorded(library, driver, tmp_path):
     }  # fmt: skip
 
 
-def test_without_programs_it_says_how_to_make_them(library, driver, tmp_path):
+def test_without_programs_the_command_to_build_them_is_printed(library, driver, tmp_path):
     shutil.copytree(library, tmp_path / "copy", ignore=shutil.ignore_patterns("build"), symlinks=True)
     result = kk(tmp_path / "copy", "--run", LD_LIBRARY_PATH=driver)
     assert result.returncode == 3
@@ -394,7 +394,7 @@ def test_the_rows_of_torch_are_those_of_gpu_bench(root):
 
 
 @pytest.mark.slow
-def test_what_is_built_runs_elsewhere(root, tmp_path):
+def test_built_programs_run_elsewhere(root, tmp_path):
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     subprocess.run([root / "kk", "gpu", "--build", "--arch", "90"], check=True, timeout=1500)

@@ -56,7 +56,7 @@ def test_bytes_are_by_the_clock_that_the_rate_was_taken_by(suffix, rate_by):
     assert ours.rate / run.ceiling(ours).rate == pytest.approx(0.5)
 
 
-def test_a_caller_is_compared_with_the_peer_whose_arrays_it_takes():
+def test_a_caller_is_compared_with_the_peer_of_its_arrays():
     run = made(1)
     rows = {row.name: row for row in run.rows}
     peers = run.peers(rows["from Python/add/float32/kernkit-torch/n:1"])

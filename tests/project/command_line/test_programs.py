@@ -144,7 +144,7 @@ def test_a_tool_that_cannot_be_started_has_no_version(tmp_path, monkeypatch, cap
     assert "\nninja cannot be started: No such file or directory\n" in capsys.readouterr().out
 
 
-def test_what_cannot_be_started_is_named(tmp_path):
+def test_a_program_that_cannot_be_started_is_named(tmp_path):
     (tmp_path / "text").write_text("a text")
     (tmp_path / "empty").touch(mode=0o755)
     for words, options, sentence in [

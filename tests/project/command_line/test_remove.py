@@ -24,7 +24,7 @@ def before(library):  # noqa: F811
     return files_below(library)
 
 
-def test_what_add_wrote_goes(library, before, capsys):  # noqa: F811
+def test_files_of_add_are_removed(library, before, capsys):  # noqa: F811
     assert cli.main(["add", "swish", SCHEMA]) == 0
     listing = library / "kernels/CMakeLists.txt"
     listing.write_text(listing.read_text().replace("fast_ops swish)", "fast_ops swish\n  SOURCES detail/more.cu  # more\n  GPU_ONLY)"))
@@ -50,7 +50,7 @@ def test_what_add_wrote_goes(library, before, capsys):  # noqa: F811
         ("swish_more", "kernels/other.cc", "kernels/other.cc includes a header of swish_more; edit it first"),
     ],
 )
-def test_what_would_be_lost_or_break_is_refused(library, before, capsys, name, change, sentence):  # noqa: F811
+def test_removals_that_would_lose_or_break_files_are_rejected(library, before, capsys, name, change, sentence):  # noqa: F811
     git(library, "add", "--all")
     git(library, "commit", "--quiet", "-m", "start")
     if change:

@@ -56,7 +56,7 @@ def test_the_report_has_every_row_and_plots_where_matplotlib_is(tmp_path):
     assert plots == ("![" in page)
 
 
-def test_without_matplotlib_the_report_says_so(tmp_path):
+def test_without_matplotlib_the_report_prints_a_message(tmp_path):
     measurements.save(made(1), tmp_path / "run.json")
     (tmp_path / "matplotlib.py").write_text("raise ImportError")
     result = subprocess.run(

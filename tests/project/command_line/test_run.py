@@ -69,12 +69,12 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
          "byte 0 of section .nv_fatbin"),
     ],
 )  # fmt: skip
-def test_it_says_why_a_program_cannot_run(made, said, source, soname, sentence):
+def test_the_reason_why_a_program_cannot_run_is_reported(made, said, source, soname, sentence):
     program = made(source, soname)
     assert said(program) == f"kernkit: {program} cannot run without a GPU: {sentence}\n"
 
 
-def test_it_looks_into_the_libraries_of_a_program(made, said, tmp_path):
+def test_libraries_of_a_program_are_inspected(made, said, tmp_path):
     library = tmp_path / "libops.so"
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + PTX, text=True, check=True)
     program = tmp_path / "program"
@@ -106,7 +106,7 @@ def test_a_library_that_the_loader_does_not_find_is_named(made, said, tmp_path):
                              "folder of the library to LD_LIBRARY_PATH\n")  # fmt: skip
 
 
-def test_what_is_not_there_is_said(made, said):
+def test_missing_files_are_reported(made, said):
     assert said("no-such-program") == "kernkit: there is no program no-such-program\n"
     program = made(ALONE + PTX, "libcudart.so.13")
     assert said(program) == "kernkit: there is no file /nowhere/libcudart.so.13\n"
@@ -155,7 +155,7 @@ print(sys.argv[1:], count.value, major.value, runtime.cudaMallocArray(), runtime
 """
 
 
-def test_a_missing_function_says_its_name_once(root, runtime):
+def test_a_missing_function_is_reported_once(root, runtime):
     done = kernkit_run(root, "--runtime", runtime, "--devices", 3, "--capability", 120, sys.executable, "-c", ASK, "--a", "b")
     assert done.stdout == "['--a', 'b'] 3 12 801 801\n"
     assert done.stderr == (
@@ -188,7 +188,7 @@ def names_of_missing(root):
     return re.findall(r"\bX\((\w+)\)", (root / "sdk/simulator/libcudart/unsupported_api.h").read_text())
 
 
-def test_each_missing_function_says_once_what_to_do(root, runtime):
+def test_each_missing_function_prints_an_alternative_once(root, runtime):
     names = names_of_missing(root)
     done = kernkit_run(root, "--runtime", runtime, sys.executable, "-c", SWEEP, *names)
     assert done.returncode == 0, done.stderr
@@ -206,7 +206,7 @@ def functions_of(library):
     return {line.split()[2] for line in listed.stdout.splitlines()}
 
 
-def test_it_has_every_function_of_the_toolkits_runtime(runtime):
+def test_every_function_of_the_toolkits_runtime_exists(runtime):
     nvcc = tool("nvcc")
     lib = nvcc.resolve().parents[1] / "lib64/libcudart.so.13" if nvcc else None
     if lib is None or not lib.exists():
@@ -214,7 +214,7 @@ def test_it_has_every_function_of_the_toolkits_runtime(runtime):
     assert functions_of(lib) == functions_of(runtime)
 
 
-def test_what_is_called_missing_is_missing(root):
+def test_functions_reported_as_missing_are_missing(root):
     """If the program were linked from objects, the linker would use these stubs before the runtime's functions."""
     folder = root / "sdk/simulator"
     missing = set(names_of_missing(root))

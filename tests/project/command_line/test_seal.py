@@ -27,7 +27,7 @@ def test_one_line_has_version_and_digest(sealed):
     assert seal.version_line(str(sealed)) != line
 
 
-def test_what_was_touched_is_named(sealed):
+def test_changed_files_are_named(sealed):
     (sealed / "include/a.h").write_text("c\n")
     (sealed / "CMakeLists.txt").unlink()
     (sealed / "include/new.h").write_text("")
@@ -55,7 +55,7 @@ def test_doctor_looks_at_the_copy_of_the_library_in_whose_folder_it_runs(sealed,
     assert "FAIL  sealed    third_party/kernkit was touched since" in capsys.readouterr().out
 
 
-def test_a_copy_holds_the_core_and_what_it_takes(tmp_path):
+def test_a_copy_contains_the_core_and_the_requested_components(tmp_path):
     files = ["include/kernkit/tensor.h", "tvm_ffi_compat/tvm/ffi/any.h", "simulator/ptx/machine.cc",
              "simulator/runtime/memory.cc", "python/kernkit/new.py", "python/kernkit/add.py"]  # fmt: skip
     for path in files:

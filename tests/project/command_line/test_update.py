@@ -93,7 +93,7 @@ def test_edits_stay_and_the_template_comes(library, newer, capsys):
     assert git(library, "rev-parse", "HEAD") == head
 
 
-def test_where_git_knows_nobody_the_first_commit_is_kernkits(tmp_path, monkeypatch):
+def test_without_a_git_author_the_first_commit_is_kernkits(tmp_path, monkeypatch):
     """Git must not construct a name from the user's and the machine's names."""
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     for name in [name for name in os.environ if name.startswith(("GIT_AUTHOR", "GIT_COMMITTER"))]:
@@ -179,7 +179,7 @@ def test_conflicts_are_gits_and_nothing_is_lost(library, newer, capsys):
     assert "nothing to do" in capsys.readouterr().out
 
 
-def test_what_is_not_committed_is_not_touched(library, newer, capsys):
+def test_uncommitted_files_are_not_changed(library, newer, capsys):
     (library / "README.md").write_text("work\n")
     run(library, code=3)
     assert "changes that are not committed:\n M README.md\n" in capsys.readouterr().err
@@ -235,7 +235,7 @@ def test_a_rendering_that_was_amended_is_none(library, newer, capsys):
 
 
 @pytest.mark.all
-def test_parts_that_a_library_took_stay_and_others_come(library, newer, capsys, monkeypatch):
+def test_components_of_a_library_stay_and_others_are_added(library, newer, capsys, monkeypatch):
     added = newer / "third_party/kernkit/tvm_ffi_compat"
     added.mkdir(exist_ok=True)
     (added / "probe.h").write_text("// a part\n")
@@ -255,7 +255,7 @@ def test_parts_that_a_library_took_stay_and_others_come(library, newer, capsys, 
 
 
 @pytest.mark.all
-def test_what_was_touched_in_the_copy_of_the_sdk_is_said(library, newer, capsys):
+def test_changes_in_the_copy_of_the_sdk_are_reported(library, newer, capsys):
     run(library)
     assert "touched" not in capsys.readouterr().out
     (library / "third_party/kernkit/include/kernkit/list.h").open("a").write("// ours\n")
@@ -265,7 +265,7 @@ def test_what_was_touched_in_the_copy_of_the_sdk_is_said(library, newer, capsys)
     assert capsys.readouterr().out.startswith(said)
 
 
-def test_what_cannot_be_updated_is_refused(library, tmp_path, monkeypatch, capsys):
+def test_a_library_that_cannot_be_updated_is_rejected(library, tmp_path, monkeypatch, capsys):
     run(tmp_path, code=3)
     assert f"{tmp_path} holds no .kernkit.json" in capsys.readouterr().err
     monkeypatch.setattr(update, "version", lambda: "0.0.9")
@@ -339,7 +339,7 @@ def test_a_vendored_library_is_updated_from_a_wheel(library, checkout, tmp_path)
     assert git(library, "status", "--porcelain") == ""
 
 
-def test_without_another_kernkit_kk_says_which_it_needs(library):
+def test_without_another_kernkit_kk_names_the_required_one(library):
     said = kk_update(library, code=1)
     assert said.startswith("kk: no other kernkit than this library's copy is installed; type: "
                            "./kk update --from WHERE, a checkout")  # fmt: skip

@@ -30,7 +30,7 @@ ADDED = [
     ),
 ]
 @pytest.mark.all
-def test_the_template_itself_builds_as_it_stands(template, dlpack_include, tmp_path):
+def test_the_template_itself_builds_unchanged(template, dlpack_include, tmp_path):
     options = {
         "CMAKE_BUILD_TYPE": "Debug",
         "DLPACK_INCLUDE_DIR": dlpack_include,
@@ -140,7 +140,7 @@ def test_a_run_of_the_benchmarks_is_reported(library, driver_environment):
 
 
 @pytest.mark.all
-def test_a_benchmark_verifies_what_it_times(library, driver_environment):
+def test_a_benchmark_verifies_its_results(library, driver_environment):
     header = library / "kernels/mix/mix.cc"
     text = header.read_text()
     try:
@@ -208,7 +208,7 @@ def test_an_edit_links_its_own_programs_and_no_more(library, driver_environment)
 
 
 @pytest.mark.all
-def test_the_wheel_is_one_for_every_python(wheel):
+def test_one_wheel_serves_every_python(wheel):
     assert re.fullmatch(rf"{NAME}-0\.1\.0-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name)
     archive = zipfile.ZipFile(wheel)
     names = {name for name in archive.namelist() if name.startswith(NAME + "/")}

@@ -101,7 +101,7 @@ def test_the_part_ptx_is_a_default_that_can_be_left_out(kernkit_new, tmp_path):
         assert (done.returncode, done.stdout) == (3, f"kernkit: {sentence}\n")
 
 
-def test_without_nvcc_the_skip_names_what_was_not_checked(kernkit_new, tmp_path):
+def test_without_nvcc_the_skip_names_the_missing_checks(kernkit_new, tmp_path):
     assert kernkit_new(NAME, "--no-git").returncode == 0
     words = ["-G", "Ninja", "-DKERNKIT_CUDA=OFF", "-DKERNKIT_BUILD_BENCHMARKS=OFF"]
     check("cmake", "-S", tmp_path / NAME, "-B", tmp_path / "build", *words)

@@ -63,7 +63,7 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
     assert len(plain) > 0.8 * len(expected)
 
 
-def test_the_sdk_and_what_is_shared_are_the_same_bytes(root, library):
+def test_the_sdk_and_shared_files_have_equal_bytes(root, library):
     copied = files_below(library / "third_party/kernkit")
     del copied["SEAL"], copied["RENDERED"]
     sdk = files_below(root / "sdk")
@@ -113,7 +113,7 @@ def test_the_answers_are_on_record(library):
     }
 
 
-def test_every_python_file_is_one_for_python_3_9(library):
+def test_every_python_file_is_valid_in_python_3_9(library):
     files = [*library.glob("python/**/*.py"), *library.glob("tests/*.py")]
     files += library.glob("third_party/kernkit/python/**/*.py")
     assert len(files) > 10
@@ -121,7 +121,7 @@ def test_every_python_file_is_one_for_python_3_9(library):
         ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=(3, 9))
 
 
-def test_new_renders_what_cookiecutter_does(kernkit_new, library, tmp_path, environment):
+def test_new_renders_like_cookiecutter(kernkit_new, library, tmp_path, environment):
     temporary = pathlib.Path(environment["TMPDIR"])
     before = sorted(temporary.iterdir())
     done = kernkit_new(NAME, "--description", DESCRIPTION, "--without", "ptx")
@@ -134,7 +134,7 @@ def test_new_renders_what_cookiecutter_does(kernkit_new, library, tmp_path, envi
     assert (tmp_path / NAME / ".git").is_dir()
 
 
-def test_new_makes_no_repository_when_told_so(kernkit_new, library, tmp_path):
+def test_new_creates_no_repository_with_no_git(kernkit_new, library, tmp_path):
     done = kernkit_new(NAME, "--description", DESCRIPTION, "--no-git", "--without", "ptx")
     assert done.stdout == f"{tmp_path / NAME} is ready: cd there and type ./kk all\n"
     assert files_below(tmp_path / NAME) == files_below(library)
@@ -206,7 +206,7 @@ def test_dlpack_include_dir_comes_first(template, environment, tmp_path):
     assert (tmp_path / "out" / NAME / DLPACK).read_text() == "#define DLPACK_MAJOR_VERSION 7\n"
 
 
-def test_an_old_dlpack_is_refused_and_nothing_left(template, environment, tmp_path):
+def test_an_old_dlpack_is_rejected_without_leaks(template, environment, tmp_path):
     env = {**environment, "DLPACK_INCLUDE_DIR": str(make_dlpack(tmp_path / "old", 0))}
     done = render(template, tmp_path / "out", env, library_name=NAME)
     assert done.returncode != 0
@@ -227,7 +227,7 @@ def test_dlpack_is_found_in_the_venv_beside_the_template(load_hook, tmp_path, mo
     assert hook.dlpack_candidates({"_template": "gh:someone/something"}) == system
 
 
-def test_without_dlpack_there_is_a_sentence(load_hook, tmp_path, monkeypatch):
+def test_without_dlpack_there_is_a_message(load_hook, tmp_path, monkeypatch):
     hook = load_hook("post")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DLPACK_INCLUDE_DIR", raising=False)

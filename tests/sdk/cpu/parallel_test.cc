@@ -177,7 +177,7 @@ TEST_F(CpuParallel, NothingToDo) {
   }
 }
 
-TEST_F(CpuParallel, OthersHelp) {
+TEST_F(CpuParallel, OtherThreadsHelp) {
   EXPECT_TRUE(on_helper([] {}));
 }
 

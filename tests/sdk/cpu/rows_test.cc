@@ -428,7 +428,7 @@ TEST(CpuRow, MapInPlaceSeesEachElementOnce) {
 }
 
 // Kept values are computed once: each pass reads the same values.
-TEST(CpuRow, KeepsWhatAnOpMakes) {
+TEST(CpuRow, KeepsResultsOfAnOp) {
   const auto twice = [](float v) { return v + v; };
   const auto less = [](float v) { return v - 1; };
   for (const int64_t d : kWidths) {

@@ -95,7 +95,7 @@ TEST(Runtime, HasNoOtherFunction) {
   EXPECT_EQ(kernkit_host_find(""), nullptr);
 }
 
-TEST(Runtime, TensorKeepsWhatItCameFrom) {
+TEST(Runtime, TensorKeepsItsSource) {
   deleted = 0;
   Managed managed;
   KernkitObject* object = import_tensor(&managed);

@@ -72,7 +72,7 @@ TEST(Decode, Arithmetic) {
   EXPECT_EQ(decode(0.1f), 0x1.99999ap-4);
 }
 
-TEST(SameBits, TellsApart) {
+TEST(SameBits, Distinguishes) {
   EXPECT_TRUE(same_bits(1.0f, 1.0f));
   EXPECT_FALSE(same_bits(1.0f, std::nextafter(1.0f, 2.0f)));
   EXPECT_FALSE(same_bits(0.0, -0.0));

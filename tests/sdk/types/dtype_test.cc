@@ -62,7 +62,7 @@ TEST(DType, UnknownCodesAreNumbers) {
 }
 
 // Every code with every width: a name parses to its dtype; a dtype without a name is rejected.
-TEST(DType, ParsesWhatItNames) {
+TEST(DType, ParsesItsNames) {
   int named = 0;
   for (int code = 0; code < 256; ++code) {
     for (int bits = 1; bits < 256; ++bits) {
