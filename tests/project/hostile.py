@@ -124,7 +124,7 @@ class Mutation:
         self.seal_anew()
 
     def seal_anew(self) -> None:
-        """Recomputes the manifest, like an attacker with the tool's knowledge."""
+        """As somebody who knows how the seal is made."""
         if self.chance.random() < 0.8:
             seal.write(str(self.library / rendered.SDK), "0.1.0")
 

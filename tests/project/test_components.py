@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The components of a library's vendored copy: the core includes no optional file, and a library needs few
-packages."""
+"""The components of a library's copy: the core includes nothing optional, and a library needs few packages."""
 
 import re
 
@@ -15,21 +14,21 @@ WHERE_IT_IS = re.compile(r'^#if __has_include\("([^"]+)"\).*\n#include "\1"\n#en
 
 @pytest.fixture(scope="module")
 def by_part(root):
-    """{component: its files in sdk/}."""
+    """{part: its files in sdk/}."""
     return parts.sorted_into_parts(seal.files_below(str(root / "sdk")))
 
 
-def test_the_core_has_the_files_that_every_library_needs(by_part):
+def test_the_core_has_what_every_library_needs(by_part):
     for path in ("abi/abi.h", "export.h", "cuda/impl/launch.h", "cpu/elementwise.h"):
         assert f"include/kernkit/{path}" in by_part["core"]
     assert {"src/kernkit.cc", "CMakeLists.txt", "cmake/KernkitLibrary.cmake"} <= set(by_part["core"])
 
 
 def steps_out(root, by_part, planted=()):
-    """Each include by which the core, or another component that is always copied, reaches an optional
-    component, except includes guarded by __has_include."""
+    """Each include by which the core reaches a part, or what is always taken what has to be asked for, but for one
+    that the file makes only where the part is."""
     asked = {part.name for part in parts.PARTS if part.taken == parts.ASKED}
-    everywhere = {"core": set(by_part) | asked}  # forbidden targets: all components from the core, optional components from others
+    everywhere = {"core": set(by_part) | asked}  # where the core may not reach; others: what is asked for
     found = []
     for name, files in by_part.items():
         for path in files:
@@ -63,19 +62,19 @@ def test_a_library_takes_the_simulator_over(default_library):
     assert any(path.startswith("simulator/") for path in files)
 
 
-def test_a_library_configures_without_removed_components(default_library, tmp_path):
+def test_a_library_configures_without_what_it_left(default_library, tmp_path):
     run("cmake", "-S", default_library, "-B", tmp_path, "-G", "Ninja", "-DKERNKIT_CUDA=OFF")
 
 
 def test_a_library_needs_no_other_debian_package(default_library):
-    """No packages besides those that its ./kk has always installed."""
+    """Besides those that its ./kk has always installed."""
     text = (default_library / "kk").read_text()
     (body,) = re.findall(r"\nmissing_packages\(\) \{\n(.*?)\n\}\n", text, re.DOTALL)
     assert set(re.findall(r"echo ([\w+-]+)$", body, re.MULTILINE)) == LIBRARY_PACKAGES
-    assert text.count("apt-get install") == 2 and "$missing" in text  # the call, and its message
+    assert text.count("apt-get install") == 2 and "$missing" in text  # the call, and its sentence
 
 
-def test_components_are_named_once_and_only_existing_ones(root):
+def test_parts_are_named_once_and_by_what_is_there(root):
     names = [part.name for part in parts.PARTS]
     assert len(set(names)) == len(names)
     assert parts.part_of("simulator/ptx/machine.cc") == "ptx"

@@ -154,8 +154,8 @@ def test_a_removed_op_is_a_name(place, path, words, capsys):
 
 
 @pytest.mark.parametrize("path", ["../sentinel.txt", "{0}/sentinel.txt", ".git/hooks/post-merge", "a/.GIT/config", "a//b", "."])
-def test_rendered_files_are_in_the_library(place, path, capsys):
-    """Also if the manifest was recomputed."""
+def test_what_was_rendered_is_in_the_library(place, path, capsys):
+    """Also where the seal was made anew."""
     copy = place / "fast_ops/third_party/kernkit"
     content = {path.replace("{0}", str(place)): [False, "theirs\n"]}
     (copy / "RENDERED").write_bytes(rendered.base64.b64encode(rendered.bz2.compress(json.dumps(content).encode())))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manifest of a library's vendored copy of the SDK: `kernkit doctor` reports changes."""
+"""The seal of a library's copy of the SDK: `kernkit doctor` says what was touched."""
 
 import pytest
 from kernkit import cli, doctor
@@ -8,7 +8,7 @@ from kernkit.library import parts, seal
 
 @pytest.fixture
 def sealed(tmp_path, monkeypatch):
-    """A library's folder with a copy of an SDK that has two files."""
+    """A library's folder with a copy of an SDK of two files."""
     folder = tmp_path / "third_party/kernkit"
     (folder / "include").mkdir(parents=True)
     (folder / "include/a.h").write_text("a\n")
@@ -27,11 +27,11 @@ def test_one_line_has_version_and_digest(sealed):
     assert seal.version_line(str(sealed)) != line
 
 
-def test_changed_files_are_named(sealed):
+def test_what_was_touched_is_named(sealed):
     (sealed / "include/a.h").write_text("c\n")
     (sealed / "CMakeLists.txt").unlink()
     (sealed / "include/new.h").write_text("")
-    (sealed / "include/__pycache__").mkdir()  # files of tools are ignored
+    (sealed / "include/__pycache__").mkdir()  # what tools leave is nothing
     (sealed / "include/__pycache__/x.pyc").write_text("")
     finding = doctor.check_sealed(sealed)
     assert not finding.ok and finding.text.startswith(
@@ -55,7 +55,7 @@ def test_doctor_looks_at_the_copy_of_the_library_in_whose_folder_it_runs(sealed,
     assert "FAIL  sealed    third_party/kernkit was touched since" in capsys.readouterr().out
 
 
-def test_a_copy_contains_the_core_and_the_requested_components(tmp_path):
+def test_a_copy_holds_the_core_and_what_it_takes(tmp_path):
     files = ["include/kernkit/tensor.h", "tvm_ffi_compat/tvm/ffi/any.h", "simulator/ptx/machine.cc",
              "simulator/runtime/memory.cc", "python/kernkit/new.py", "python/kernkit/add.py"]  # fmt: skip
     for path in files:

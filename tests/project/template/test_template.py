@@ -35,7 +35,7 @@ def library(template, environment, tmp_path_factory) -> pathlib.Path:
 
 
 def is_taken(path):
-    """True if a library without components gets this file of the template."""
+    """True if a library without components has this file of the template."""
     taken = {part.name for part in parts.PARTS if part.taken == parts.ALWAYS} | {parts.CORE}
     inside = path.startswith("third_party/kernkit/")
     return not inside or parts.part_of(path[len("third_party/kernkit/") :]) in taken
@@ -68,7 +68,7 @@ def test_the_sdk_and_shared_files_have_equal_bytes(root, library):
     del copied["SEAL"], copied["RENDERED"]
     sdk = files_below(root / "sdk")
     assert copied == {path: text for path, text in sdk.items() if is_taken(f"third_party/kernkit/{path}")}
-    assert 0 < len(sdk) - len(copied) < 0.5 * len(sdk)  # the optional components, which grow
+    assert 0 < len(sdk) - len(copied) < 0.5 * len(sdk)  # the optional parts, which grow
     assert not any(seal.touched(str(library / "third_party/kernkit")))
     shared = {
         ".clang-format": ".clang-format",
