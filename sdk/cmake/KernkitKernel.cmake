@@ -8,14 +8,14 @@
 # compiles <op>.cc, <op>_export.cc and, where CUDA is compiled, <op>.cu of the folder, <op>/ by default.
 #
 #   CPU_ONLY             there is no <op>.cu
-#   GPU_ONLY             its .cu files compile with nvcc alone: without a GPU they run by their PTX, or not
+#   GPU_ONLY             only nvcc compiles its .cu files: without a GPU they run as PTX, or not at all
 #   SEPARABLE            its .cu files call __device__ functions of each other (nvcc -rdc=true)
 #   SOURCES              more .cc and .cu files of the op, by their path in its folder
 #   INCLUDE_DIRECTORIES  for the op's files
 #   LIBRARIES, OPTIONS   link libraries and nvcc options of the CUDA implementation; with CPU_ONLY,
 #                        those of the C++ files, which may call CUDA with LIBRARIES CUDA::cudart_static
-#   ARCHITECTURES        machine code for these besides the library's, such as 90a and 100a, whose
-#                        instructions no later device has, or 100f, for its family; not 100f where the library has
+#   ARCHITECTURES        architectures for machine code besides those of the library: 90a or 100a, whose
+#                        instructions no later device has, or 100f for a family; not 100f if the library has
 #                        machine code for 100
 #
 # kernkit_find_cutlass() makes the target kernkit::cutlass, for LIBRARIES.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row kernels on the CPU, and their CUDA implementations run in the simulator, compiled for fibers
-// or as PTX. The reference is the formula in long double. The end tests what every op must keep.
+// or as PTX. The reference is the formula in long double. The last tests are of rejected calls.
 #include <gtest/gtest.h>
 
 #include <algorithm>

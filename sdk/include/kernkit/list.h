@@ -22,9 +22,9 @@ typename Argument<T>::Held read_element(const KernkitAny* data, size_t i, const 
 
 }  // namespace detail
 
-/// A list of T: float[], Tensor[], str[], bool[]. Elements were checked when the call began, and
-/// neither they nor their number change during it: those of an Array (a Python list or tuple) are
-/// borrowed, those of a List, which a callback may change, are held. (int[] is a ShapeView.)
+/// A list of T: float[], Tensor[], str[], bool[]. The elements are checked when the call begins and
+/// do not change during it: the elements of an Array (a Python list or tuple) are borrowed, those
+/// of a List, which a callback may change, are held. (int[] is a ShapeView.)
 template <class T>
 class ListView {
   static_assert(std::is_same_v<typename detail::Argument<T>::Held, T>,

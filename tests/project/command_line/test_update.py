@@ -278,7 +278,7 @@ def test_a_library_that_cannot_be_updated_is_rejected(library, tmp_path, monkeyp
         assert "restore it from git" in capsys.readouterr().err
 
 
-# By the library's own ./kk, whose kernkit is a vendored copy without the template.
+# Updates by the library's own ./kk, whose kernkit is a vendored copy without the template.
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ inline int32_t reloaded_type_index(const KernkitAny& any) {
 ///   fits(param)      true if the schema may declare the parameter with this type
 ///   Held             the type that is kept during the call and converts to T
 ///   read(any, name)  the value; throws TypeError or ValueError, which name the argument
-///   read_fast(...)  optional: the same, but rejects the slow arguments of slow_arguments.h
+///   read_fast(...)   optional: read() that rejects the slow arguments of slow_arguments.h
 template <class T, class = void>
 struct Argument;
 

@@ -82,7 +82,7 @@ class Tensor : public detail::TensorAccess<kernkit::Tensor> {
   bool unique() const { return use_count() == 1; }
   const DLTensor* GetDLTensorPtr() const { return defined() ? get() : nullptr; }
 
-  // As kernkit's functions, which document what they throw.
+  // The same as kernkit's functions, whose comments list the exceptions.
   template <class Alloc, class... T>
   static Tensor FromNDAlloc(Alloc a, ShapeView shape, DLDataType dtype, DLDevice device, T&&... x) {
     return detail::translate([&] {
