@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sdk/python"))
 
 
-# Files that take longest, with which ./kk test begins, so that no worker ends with one of them alone.
+# The slowest files, with which ./kk test begins, so that no worker ends with one of these files alone.
 LONG = ("builds", "frameworks_builds", "headers", "simulator", "fuzz", "format", "cuda_code", "vectorised",
         "examples", "wheel", "bench", "add", "consumers", "update", "doctor", "kk_gpu", "coexistence")  # fmt: skip
 

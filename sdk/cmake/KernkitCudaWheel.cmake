@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# nvcc of the Python packages cuda-toolkit[nvcc,cudart,cccl]: the one that CUDACXX names or that is
-# on PATH, or where there is none that of the Python in use, such as a package build's.
+# Finds nvcc in the Python packages cuda-toolkit[nvcc,cudart,cccl]: the nvcc named by CUDACXX or
+# found on PATH, otherwise that of the Python in use, such as the Python of a package build.
 include_guard(GLOBAL)
 
 function(_kernkit_use_cuda_wheel)
@@ -24,7 +24,7 @@ print(max(f, default=''), end='')"
   if(NOT nvcc MATCHES "/nvidia/cu[0-9]+/bin/nvcc$")
     return()
   endif()
-  # Names under which nvcc and CMake look for what the wheels hold.
+  # Names under which nvcc and CMake expect the files of the wheels.
   cmake_path(GET nvcc PARENT_PATH root)
   cmake_path(GET root PARENT_PATH root)
   file(GLOB cudart "${root}/lib/libcudart.so.*")

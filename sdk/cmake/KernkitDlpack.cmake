@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds dlpack.h, 1.0 or newer, and makes the target kernkit::dlpack. Looks at, in this order:
-# DLPACK_INCLUDE_DIR, the CMake package dlpack, the include path, the wheel of apache-tvm-ffi in the active
-# environment, and in the environment in which kernkit is installed as a wheel.
+# Finds dlpack.h, 1.0 or newer, and defines the target kernkit::dlpack. Searches in this order:
+# DLPACK_INCLUDE_DIR, the CMake package dlpack, the include path, the wheel of apache-tvm-ffi in the
+# active environment, and the environment in which kernkit is installed as a wheel.
 
 if(TARGET kernkit::dlpack)
   return()

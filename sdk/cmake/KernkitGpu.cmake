@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs that run on a GPU, of the files that are tests and benchmarks elsewhere, where nvcc is:
-# <op>_gpu_test and <op>_gpu_bench. The target kernkit_gpu builds them all and the library. ./kk gpu
-# runs them.
+# Programs that run on a GPU, built by nvcc from the test and benchmark files: <op>_gpu_test and
+# <op>_gpu_bench. The target kernkit_gpu builds all programs and the library. ./kk gpu runs them.
 
-# The library's ops that have a CUDA half.
+# The library's ops that have a CUDA implementation.
 function(_kernkit_ops_on_gpu library out)
   get_property(ops TARGET ${library}_objects PROPERTY KERNKIT_OPS)
   set(found "")
@@ -23,8 +22,8 @@ function(_kernkit_compile_on_gpu target)
   _kernkit_compile_test(${target})
 endfunction()
 
-# `source` is test or bench. Behind it may stand the objects to link, where they are not nvcc's, and
-# what has main().
+# `source` is "test" or "bench". Optional arguments: the objects to link in place of nvcc's, and the
+# library that has main().
 function(_kernkit_add_gpu_programs library dir source)
   set(objects ${library}_objects)
   set(main GTest::gtest_main)

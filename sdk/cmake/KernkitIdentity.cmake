@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The identity of a library: a text in section .kernkit, which kernkit_identity() returns, without
-# times and folders. Before each link this file runs as a script; another commit makes another source.
+# The identity of a library: a text in section .kernkit, returned by kernkit_identity(), without
+# times and folders. This file runs as a script before each link; another commit gives another
+# source.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(commit "$ENV{KERNKIT_COMMIT}")
   set(git OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET COMMAND git -C "${ROOT}")
   execute_process(RESULT_VARIABLE untracked OUTPUT_QUIET ${git} ls-files --error-unmatch CMakeLists.txt)
-  if(NOT commit AND untracked EQUAL 0)  # else the folder is of no repository, or of another project's
+  if(NOT commit AND untracked EQUAL 0)  # otherwise the folder is in no repository, or in another project's
     execute_process(OUTPUT_VARIABLE commit ${git} rev-parse --verify --quiet HEAD)
     execute_process(RESULT_VARIABLE edited ${git} diff --quiet HEAD -- . ":!tests" ":!bench" ":!docs")
     string(REGEX REPLACE "^0$" "" edited "${edited}")
@@ -17,7 +18,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-# `uses_cuda`: a generator expression, 1 where the library has CUDA code.
+# `uses_cuda`: a generator expression, 1 if the library has CUDA code.
 function(_kernkit_add_identity library uses_cuda)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${library}_identity.cc")
   list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
@@ -28,7 +29,7 @@ __attribute__((section(\".kernkit\"))) static const char text[] = \"library=${li
     SAY(KERNKIT_VERSION_MAJOR) \".\" SAY(KERNKIT_VERSION_MINOR) \".\" SAY(KERNKIT_VERSION_PATCH);
 extern \"C\" __attribute__((visibility(\"default\"))) const char* kernkit_identity(void) { return text; }\n")
   target_sources(${library} PRIVATE "${source}")
-  # A build for debugging does not wait for git, nor does a commit link it anew.
+  # A debug build does not wait for git, and a commit does not cause another link.
   add_custom_target(${library}_identity BYPRODUCTS "${source}" VERBATIM COMMAND_EXPAND_LISTS
     COMMAND "${CMAKE_COMMAND}" -E env "$<$<CONFIG:Debug>:KERNKIT_COMMIT=unknown>" "${CMAKE_COMMAND}"
       "-DROOT=${PROJECT_SOURCE_DIR}" "-DSOURCE=${source}" "-Dcuda=${cuda}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")

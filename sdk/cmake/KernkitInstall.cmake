@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` leaves of the SDK; a library's copy has none of it.
+# The files of the SDK that `cmake --install` installs. A library's vendored copy lacks this file.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kernkit")

@@ -8,14 +8,14 @@
 # compiles <op>.cc, <op>_export.cc and, where CUDA is compiled, <op>.cu of the folder, <op>/ by default.
 #
 #   CPU_ONLY             there is no <op>.cu
-#   GPU_ONLY             its .cu files compile with nvcc alone: without a GPU they run by their PTX, or not
+#   GPU_ONLY             only nvcc compiles its .cu files: without a GPU they run as PTX, or not at all
 #   SEPARABLE            its .cu files call __device__ functions of each other (nvcc -rdc=true)
 #   SOURCES              more .cc and .cu files of the op, by their path in its folder
 #   INCLUDE_DIRECTORIES  for the op's files
 #   LIBRARIES, OPTIONS   link libraries and nvcc options of the CUDA implementation; with CPU_ONLY,
 #                        those of the C++ files, which may call CUDA with LIBRARIES CUDA::cudart_static
-#   ARCHITECTURES        machine code for these besides the library's, such as 90a and 100a, whose
-#                        instructions no later device has, or 100f, for its family; not 100f where the library has
+#   ARCHITECTURES        architectures for machine code besides those of the library: 90a or 100a, whose
+#                        instructions no later device has, or 100f for a family; not 100f if the library has
 #                        machine code for 100
 #
 # kernkit_find_cutlass() makes the target kernkit::cutlass, for LIBRARIES.
@@ -31,14 +31,15 @@ endfunction()
 
 # A regular expression for the objects of these source files, including the objects for the CPU.
 function(_kernkit_objects_of sources out)
-  # One expression in place of _kernkit_name_of_source() for each: of thirty ops each program leaves out ninety.
+  # One expression instead of a call of _kernkit_name_of_source() for each file: with thirty ops,
+  # each program leaves out ninety files.
   list(TRANSFORM sources REPLACE "^.*/([^/]+/[^/]+)[.][^.]*$" "\\1" OUTPUT_VARIABLE names)
   list(JOIN names "|" names)
   string(REPLACE "+" "[+]" names "${names}")
   set(${out} "/(${names})(_cuda)?[.](cc|cu)[.]o$" PARENT_SCOPE)
 endfunction()
 
-# nvcc's options for machine code of these architectures, 90 or 90-real.
+# nvcc's options for machine code for these architectures, 90 or 90-real.
 function(_kernkit_machine_code_for architectures out)
   list(TRANSFORM architectures REPLACE "-(real|virtual)$" "")
   list(TRANSFORM architectures REPLACE "(.+)" "-gencode=arch=compute_\\1,code=sm_\\1")
@@ -65,7 +66,7 @@ function(_kernkit_options_for_architectures architectures out)
   set(${out} "${options}" PARENT_SCOPE)
 endfunction()
 
-# The correction for lists with both 100 and its family 100f; "" for other lists.
+# The correction for lists that contain both 100 and its family 100f; "" for other lists.
 function(_kernkit_fix_for_family own library out)
   set(${out} "" PARENT_SCOPE)
   set(both ${own} ${library})
@@ -87,8 +88,9 @@ function(_kernkit_fix_for_family own library out)
   endforeach()
 endfunction()
 
-# An error where nvcc does not have one of the op's own architectures, or does not compile them together with the
-# library's. `own` is "" for the library's alone. A compiler that does not list its architectures is not checked.
+# Stops if nvcc lacks one of the op's own architectures, or cannot compile them together with the
+# library's. `own` is "" for the library's alone. A compiler that does not list its architectures is
+# not checked.
 function(_kernkit_check_architectures place compiler own library)
   execute_process(COMMAND "${compiler}" --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
   string(REGEX MATCHALL "sm_[0-9]+[a-z]?" known "${known}")
@@ -112,12 +114,12 @@ function(_kernkit_check_architectures place compiler own library)
   file(WRITE "${probe}" "")
   execute_process(COMMAND "${compiler}" --dryrun ${options} ${more} -c "${probe}" -o "${probe}.o"
     OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT output MATCHES "nvcc fatal *: *([^\n]*(gpu|GPU) (code|arch)[^\n]*)")  # another error is the compiler's own
+  if(NOT output MATCHES "nvcc fatal *: *([^\n]*(gpu|GPU) (code|arch)[^\n]*)")  # other errors are reported by the compiler
     return()
   endif()
   set(reason "${CMAKE_MATCH_1}")
   set(entries "${library}")
-  if(library MATCHES "^all")  # the same in numbers
+  if(library MATCHES "^all")  # the same list in numbers
     set(entries "${known}")
   endif()
   if(library STREQUAL "all-major")
@@ -136,7 +138,7 @@ function(_kernkit_check_architectures place compiler own library)
   message(FATAL_ERROR "${place}: nvcc does not compile ${lists} (${reason})${fix}")
 endfunction()
 
-# Links the device code of an op's .cu files, for whoever links their objects.
+# Links the device code of an op's .cu files, for targets that link the files' objects.
 function(_kernkit_link_device_code library op sources architectures)
   _kernkit_objects_of("${sources}" pattern)
   set(objects "$<FILTER:$<TARGET_OBJECTS:${library}_objects>,INCLUDE,${pattern}>")
@@ -209,7 +211,7 @@ function(kernkit_add_kernel library op)
   set_property(TARGET ${objects} APPEND PROPERTY "KERNKIT_OPS_IN_${dir}" ${op})
   set_property(TARGET ${objects} PROPERTY KERNKIT_INCLUDES_OF_${op} ${folders})
   set_property(TARGET ${objects} PROPERTY KERNKIT_LIBRARIES_OF_${op} ${arg_LIBRARIES})
-  if(NOT arg_GPU_ONLY AND COMMAND _kernkit_find_code_of_nvcc)  # the part ptx, which runs it
+  if(NOT arg_GPU_ONLY AND COMMAND _kernkit_find_code_of_nvcc)  # the component ptx, which runs the op
     _kernkit_find_code_of_nvcc(arg_GPU_ONLY ${sources})
   endif()
   if(arg_GPU_ONLY)
@@ -232,7 +234,7 @@ function(kernkit_add_kernel library op)
     target_link_libraries(${objects} PUBLIC ${arg_LIBRARIES})
     if(arg_ARCHITECTURES)
       get_target_property(architectures ${objects} CUDA_ARCHITECTURES)
-      if(arg_SEPARABLE)  # its device code is linked for those of which there is only PTX, too
+      if(arg_SEPARABLE)  # links its device code also for architectures that have PTX only
         list(TRANSFORM architectures REPLACE "-virtual$" "")
       endif()
       _kernkit_check_architectures("${call}" "${CMAKE_CUDA_COMPILER}" "${arg_ARCHITECTURES}" "${architectures}")
@@ -247,13 +249,14 @@ function(kernkit_add_kernel library op)
   endif()
 endfunction()
 
-# kernkit_find_cutlass(): the target kernkit::cutlass, headers of the checkout that CUTLASS_DIR names, as a
-# variable or in the environment, or of the Python package nvidia-cutlass. Nothing without CUDA.
+# kernkit_find_cutlass(): defines the target kernkit::cutlass, headers of the checkout named by
+# CUTLASS_DIR, as a variable or in the environment, or of the Python package nvidia-cutlass. Does
+# nothing without CUDA.
 function(kernkit_find_cutlass)
   if(NOT KERNKIT_WITH_CUDA OR TARGET kernkit::cutlass)
     return()
   endif()
-  string(REGEX MATCH "[^;]+" dir "${CUTLASS_DIR};$ENV{CUTLASS_DIR}")  # the first; ./kk takes no -D
+  string(REGEX MATCH "[^;]+" dir "${CUTLASS_DIR};$ENV{CUTLASS_DIR}")  # the first of the two; ./kk takes no -D
   if(NOT dir)
     find_package(Python 3.9 QUIET COMPONENTS Interpreter)
     if(Python_EXECUTABLE)

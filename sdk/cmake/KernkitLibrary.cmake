@@ -14,8 +14,8 @@ set(KERNKIT_CUDA "AUTO" CACHE STRING "Compile CUDA files: AUTO (when nvcc is fou
 set_property(CACHE KERNKIT_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(KERNKIT_WERROR "Warnings are errors" OFF)
 
-# An error with the compiler's own message where it cannot compile an empty file. What enable_language(CUDA)
-# prints in place of that message depends on where the compiler fails.
+# Stops with the compiler's own message if the compiler cannot compile an empty file. The message
+# that enable_language(CUDA) prints instead depends on where the compiler fails.
 function(_kernkit_try_cuda_compiler compiler)
   get_filename_component(program "${compiler}" PROGRAM PROGRAM_ARGS arguments)
   set(off "use another one, or KERNKIT_CUDA=OFF (./kk: --no-cuda) to leave CUDA out")
@@ -49,21 +49,22 @@ function(_kernkit_try_cuda_compiler compiler)
   set(KERNKIT_CUDA_COMPILER_THAT_WORKS "${tried}" CACHE INTERNAL "It compiled an empty file")
 endfunction()
 
-# A macro, because enable_language() must run in the caller's scope. Every architecture from Ampere
-# to consumer Blackwell as machine code, and PTX of the first and the last for those between and
-# beyond; or CMAKE_CUDA_ARCHITECTURES, or CUDAARCHS of the environment.
+# A macro, because enable_language() must run in the caller's scope. The default is machine code for
+# every architecture from Ampere to consumer Blackwell, and PTX for the first and the last, for
+# architectures between and beyond. CMAKE_CUDA_ARCHITECTURES and CUDAARCHS in the environment
+# replace the default.
 macro(kernkit_find_cuda)
   if(NOT "${KERNKIT_CUDA}" MATCHES "^(AUTO|ON|OFF|)$")
     message(FATAL_ERROR "kernkit: KERNKIT_CUDA is \"${KERNKIT_CUDA}\"; use AUTO, ON or OFF")
   endif()
   if(NOT KERNKIT_CUDA STREQUAL "OFF")
     if(NOT CMAKE_CUDA_COMPILER)
-      unset(CMAKE_CUDA_COMPILER CACHE)  # an earlier "not found" is no answer for today
+      unset(CMAKE_CUDA_COMPILER CACHE)  # an earlier "not found" may be outdated
     endif()
-    if(KERNKIT_CUDA STREQUAL "ON")  # AUTO is for a compiler that is installed
+    if(KERNKIT_CUDA STREQUAL "ON")  # AUTO requires an installed compiler
       _kernkit_use_cuda_wheel()
     endif()
-    # No check_language(): for CMake a compiler that fails is one that is missing.
+    # check_language() would report a compiler that fails as missing.
     if(CMAKE_CUDA_COMPILER)
       set(_kernkit_nvcc "${CMAKE_CUDA_COMPILER}")
     elseif(NOT "$ENV{CUDACXX}" STREQUAL "")
@@ -101,11 +102,11 @@ function(_kernkit_path_for_nvcc path out)
   set(${out} "\"${path}\"" PARENT_SCOPE)
 endfunction()
 
-# Warnings, and on the CPU one rounding for each operation, whatever the instruction set. (nvcc fuses
-# a * b + c into one rounding, which a kernel that computes should have; --fmad=false forbids it.)
-# That comparisons do not trap and square roots set no errno changes no bit, and lets g++ vectorise an
-# op that compares floats, and both compilers sqrt. What a generator expression selects by language
-# must not reach nvcc raw, hence -Xcompiler.
+# Warnings, and on the CPU one rounding for each operation on every instruction set. (nvcc fuses a *
+# b + c into one rounding, which kernels that compute should use; --fmad=false forbids it.) The
+# options that comparisons do not trap and square roots set no errno change no bit; they let g++
+# vectorise an op that compares floats, and both compilers vectorise sqrt. Options selected by
+# language in generator expressions must not reach nvcc directly, hence -Xcompiler.
 function(_kernkit_compile_options target)
   set(host -Wall -Wextra -ffp-contract=off -fno-trapping-math -fno-math-errno)
   if(KERNKIT_WERROR)
@@ -114,7 +115,7 @@ function(_kernkit_compile_options target)
   _kernkit_path_for_nvcc("${PROJECT_SOURCE_DIR}/" root)
   list(JOIN host "," host_list)
   string(APPEND host_list ",-fmacro-prefix-map=${root}=")
-  # Nor does nvcc take an -I with a comma, unless it sees quotes: the target's own and kernkit's.
+  # nvcc accepts an -I with a comma only in quotes: the target's own folders and kernkit's.
   set(own "$<FILTER:$<TARGET_PROPERTY:INCLUDE_DIRECTORIES>,INCLUDE,$<COMMA>>")
   get_target_property(dirs kernkit::kernkit INTERFACE_INCLUDE_DIRECTORIES)
   get_target_property(dlpack kernkit::dlpack INTERFACE_INCLUDE_DIRECTORIES)
@@ -126,16 +127,17 @@ function(_kernkit_compile_options target)
     "$<$<COMPILE_LANGUAGE:CXX>:${host};-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=;-Wpedantic>"
     "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${own}>>:-I\"$<JOIN:${own},\"$<SEMICOLON>-I\">\">"
     "$<$<COMPILE_LANGUAGE:CUDA>:${dirs}>"
-    # clang reports a loop that it cannot vectorise, such as one that calls exp(): no fault.
+    # clang warns about loops that it cannot vectorise, such as those that call exp(). Not an error.
     "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${host_list}>"
-    # An op that CPU and GPU share may call std::min() and what else is constexpr.
+    # Lets an op shared by CPU and GPU call std::min() and other constexpr functions.
     "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>"
     "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${KERNKIT_WERROR}>>:SHELL:-Werror all-warnings>")
 endfunction()
 
-# Errors for options that link start-up code (crtfastmath.o of GCC), which flushes subnormals in the thread that loads
-# the library, and for those that change the arithmetic of every op. Called when the library's folder is done.
+# Rejects options that link start-up code (crtfastmath.o of GCC), which flushes subnormals in the
+# thread that loads the library, and options that change the arithmetic of every op. Called at the
+# end of the library's folder.
 function(_kernkit_check_float_options target)
   set(options "-ffast-math|-Ofast|-funsafe-math-optimizations|-mdaz-ftz")
   set(places "")
@@ -166,9 +168,9 @@ function(_kernkit_check_float_options target)
   endforeach()
 endfunction()
 
-# So that a call costs the same wherever its code came to lie: a function starts on a cache line, and
-# no jump crosses or ends at a multiple of 32 bytes, where Intel's processors from Skylake to Cascade
-# Lake decode it anew each time ("Mitigations for Jump Conditional Code Erratum", Intel, 2019).
+# Makes the time of a call independent of code placement: a function starts on a cache line, and no
+# jump crosses or ends at a multiple of 32 bytes, where Intel's processors from Skylake to Cascade
+# Lake decode it again each time ("Mitigations for Jump Conditional Code Erratum", Intel, 2019).
 function(_kernkit_place_code target)
   set(jumps -mbranches-within-32B-boundaries)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -182,7 +184,7 @@ function(_kernkit_place_code target)
   endif()
 endfunction()
 
-# A generator expression: 1 where a library has a .cu file, or an op that links a library of CUDA's.
+# A generator expression: 1 if a library has a .cu file, or an op that links a CUDA library.
 function(_kernkit_uses_cuda library out)
   set(${out} 0 PARENT_SCOPE)
   if(KERNKIT_WITH_CUDA)
@@ -191,16 +193,16 @@ function(_kernkit_uses_cuda library out)
   endif()
 endfunction()
 
-# kernkit_add_library(<name>): a shared library lib<name>.so of exported ops, and beside it
-# <name>_objects, the same code for tests and benchmarks to link.
+# kernkit_add_library(<name>): adds a shared library lib<name>.so that exports ops, and
+# <name>_objects, the same code as objects for tests and benchmarks.
 function(kernkit_add_library name)
-  set(cold "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernkit.cc")  # where it is installed
+  set(cold "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernkit.cc")  # the installed location
   if(NOT EXISTS "${cold}")
     set(cold "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/kernkit.cc")
   endif()
   add_library(${name}_objects OBJECT "${cold}")
   set_target_properties(${name}_objects PROPERTIES KERNKIT_COLD_SOURCE "${cold}")
-  # -O3 would unroll its loops, which are over arguments and dimensions.
+  # -O3 would unroll loops over arguments and dimensions.
   set_source_files_properties("${cold}" PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
   target_compile_definitions(${name}_objects PUBLIC KERNKIT_COMPILED)
   target_link_libraries(${name}_objects PUBLIC kernkit::kernkit)
@@ -211,7 +213,7 @@ function(kernkit_add_library name)
     CXX_EXTENSIONS OFF CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
   _kernkit_compile_options(${name}_objects)
   _kernkit_place_code(${name}_objects)
-  # So that the linker can leave out what no op of this library calls.
+  # Lets the linker drop functions that no op of this library calls.
   set(sections -ffunction-sections -fdata-sections)
   list(JOIN sections "," sections_list)
   target_compile_options(${name}_objects PRIVATE
@@ -223,8 +225,8 @@ function(kernkit_add_library name)
 
   add_library(${name} SHARED)
   target_link_libraries(${name} PRIVATE ${name}_objects)
-  # Exports ops and kernkit_* only; binds its own names to itself; is complete by itself; is never
-  # unmapped, so that a deleter cannot dangle.
+  # The library exports ops and kernkit_* only, binds its own names to itself, has no undefined
+  # symbols, and is never unmapped, so that no deleter dangles.
   set(map "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernkit.map")
   target_link_options(${name} PRIVATE
     "SHELL:-Xlinker \"--version-script=${map}\"" -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete)
@@ -238,9 +240,9 @@ function(kernkit_add_library name)
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _kernkit_check_float_options [[${name}]])")
   if(KERNKIT_WITH_CUDA)
     target_compile_definitions(${name}_objects PUBLIC "$<${uses_cuda}:KERNKIT_WITH_CUDA>")
-    # An archive, of which the linker takes nothing where nothing calls it.
+    # An archive: the linker takes only what is called.
     target_link_libraries(${name}_objects PUBLIC CUDA::cudart_static)
-    # For the message of a launch on a device that has no code here.
+    # For the error message of a launch on a device for which the library has no code.
     list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-(real|virtual)$" "" OUTPUT_VARIABLE architectures)
     list(TRANSFORM architectures PREPEND "sm_")
     list(JOIN architectures ", " architectures)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# What becomes of a library when it is built, for those who use it:
+# Packages of a built library:
 #   kernkit_add_python_package(mylib DIR)   the Python package DIR, with the library in it
 #   kernkit_install_library(mylib)          find_package(mylib) and the target mylib::mylib
 include_guard(GLOBAL)
 
-# kernkit_add_python_package(<library> <folder>): <build>/python/<package> holds the folder's files,
-# the library, and the modules that `kernkit bindings` writes from its schemas. A build by
-# scikit-build-core installs it as component "python".
+# kernkit_add_python_package(<library> <folder>): <build>/python/<package> contains the folder's
+# files, the library, and the modules that `kernkit bindings` writes from its schemas. A build by
+# scikit-build-core installs the folder as component "python".
 function(kernkit_add_python_package library dir)
   if(SKBUILD_STATE STREQUAL "editable")
     message(FATAL_ERROR "kernkit: an editable installation (pip install -e) is not supported, because the package is "

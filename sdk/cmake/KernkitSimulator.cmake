@@ -15,7 +15,7 @@
 #                                      are installed
 include_guard(GLOBAL)
 
-set(_kernkit_sdk_dir "${CMAKE_CURRENT_LIST_DIR}")  # where it is installed
+set(_kernkit_sdk_dir "${CMAKE_CURRENT_LIST_DIR}")  # the installed location
 if(NOT EXISTS "${_kernkit_sdk_dir}/simulator")
   cmake_path(SET _kernkit_sdk_dir NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/..")
 endif()
@@ -29,7 +29,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/KernkitGpu.cmake" OPTIONAL)
 unset(_kernkit_simulator_dir)
 unset(_kernkit_sdk_dir)
 
-# The library's ops, but for those that are GPU_ONLY, or whose CUDA tests run by PTX.
+# The library's ops, except those that are GPU_ONLY or whose CUDA tests run by PTX.
 function(_kernkit_ops_on_cpu library out)
   get_property(found TARGET ${library}_objects PROPERTY KERNKIT_OPS)
   get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
@@ -40,7 +40,7 @@ endfunction()
 
 function(kernkit_add_on_fibers library)
   set(target ${library}_on_fibers)
-  if(TARGET ${target})  # several kinds of tests ask for it
+  if(TARGET ${target})  # several kinds of tests request the target
     return()
   endif()
   get_target_property(cold ${library}_objects KERNKIT_COLD_SOURCE)
@@ -52,7 +52,8 @@ function(kernkit_add_on_fibers library)
     get_property(folders TARGET ${library}_objects PROPERTY KERNKIT_INCLUDES_OF_${op})
     foreach(source IN LISTS sources)
       if(source MATCHES "[.]cu$")
-        # A C++ file that is the .cu file, whatever language the project gives that one.
+        # A C++ file that includes the .cu file, whatever language the project sets for the .cu
+        # file.
         _kernkit_name_of_source("${source}" name)
         set(wrapper "${CMAKE_CURRENT_BINARY_DIR}/${target}/${op}/${name}_cuda.cc")
         file(CONFIGURE OUTPUT "${wrapper}" CONTENT
@@ -73,7 +74,7 @@ function(kernkit_add_on_fibers library)
   _kernkit_compile_options(${target})
 endfunction()
 
-# <objects>_contract: what KERNKIT_TEST_CONTRACT calls, for tests that link these objects.
+# <objects>_contract: the rules of KERNKIT_TEST_CONTRACT, for tests that link these objects.
 function(_kernkit_add_contract_rules objects)
   if(NOT TARGET ${objects}_contract)
     get_target_property(source kernkit_simulator KERNKIT_CONTRACT_SOURCE)
@@ -103,7 +104,7 @@ function(kernkit_add_contract_test library source)
   endif()
   _kernkit_add_contract_rules(${objects})
   target_link_libraries(${name} PRIVATE ${objects} ${objects}_contract GTest::gtest_main)
-  # Kernels that it exports have names in messages.
+  # Exported kernels have names in messages.
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
   _kernkit_compile_options(${name})
   _kernkit_compile_test(${name})
@@ -120,7 +121,7 @@ function(kernkit_add_cuda_tests library dir)
   if(COMMAND _kernkit_add_tests_on_ptx)
     _kernkit_add_tests_on_ptx(${library} "${dir}" ${tested} ${gpu_only})
     if(NOT KERNKIT_WITH_CUDA AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND NOT CMAKE_CROSSCOMPILING)
-      # Counted among the skipped, in the words of GoogleTest.
+      # Reported as skipped, in GoogleTest's format.
       add_test(NAME ${library}_ptx_test COMMAND "${CMAKE_COMMAND}" -E echo "${library}_ptx_test: Skipped\nwithout nvcc \
 the CUDA tests ran kernels as the C++ compiler compiled them: stores out of bounds by a few bytes and what nvcc compiles are not checked")
       set_tests_properties(${library}_ptx_test PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
@@ -131,14 +132,14 @@ the CUDA tests ran kernels as the C++ compiler compiled them: stores out of boun
     if(NOT DEFINED why_not_${op})
       set(why_not_${op} "CUDA on the CPU leaves such a kernel out; `kernkit update --with ptx` adds what runs it")
     endif()
-    if(why_not_${op})  # counted among the skipped, in the words of GoogleTest
+    if(why_not_${op})  # reported as skipped, in GoogleTest's format
       add_test(NAME ${op}_cuda_test COMMAND "${CMAKE_COMMAND}" -E echo "${op}_cuda_test: Skipped\nGPU_ONLY: ${why_not_${op}}")
       set_tests_properties(${op}_cuda_test PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
     else()
       list(APPEND tested ${op})
     endif()
   endforeach()
-  if(TARGET ${library}_test_files)  # whose contracts are tried here
+  if(TARGET ${library}_test_files)  # the contracts in test files run here
     set(files "${tested}")
     cmake_path(ABSOLUTE_PATH dir NORMALIZE)
     list(TRANSFORM files REPLACE "(.+)" "${dir}/\\1_test.cc")

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # Kernels that nvcc compiled, run by their PTX in the tests of a library:
 #
-#   kernkit_add_simulated(target)      target_simulated: what nvcc compiled for a target that is
-#                                      independent of kernkit, linked with the simulator; a program
-#                                      of a program, and of a library what tests link
+#   kernkit_add_simulated(target)      target_simulated: nvcc's code of a target that is independent
+#                                      of kernkit, linked with the simulator; a program for a
+#                                      program, and for a library a target that tests link
 #
-# and where nvcc is, kernkit_add_cuda_tests() runs the tests of a library's ops so, on its objects, and
-# kernkit_add_contract_test() their contracts if it can run all ops.
-# Ops that are not GPU_ONLY are compiled for the CPU instead where PTX cannot run, a
-# sanitizer is to see their kernels, or KERNKIT_TESTS_ON_PTX is OFF.
-# ./kk test sets the environment's variable of the same name.
+# If nvcc is available, kernkit_add_cuda_tests() runs the tests of a library's ops on nvcc's
+# objects, and kernkit_add_contract_test() runs the ops' contracts if all ops can run by PTX. Ops
+# that are not GPU_ONLY are compiled for the CPU instead if their PTX cannot run, if a sanitizer is
+# to check their kernels, or if KERNKIT_TESTS_ON_PTX is OFF. ./kk test sets the environment variable
+# of the same name.
 option(KERNKIT_TESTS_ON_PTX "Run the CUDA tests of a library's ops by their PTX, where nvcc is" ON)
 if("$ENV{KERNKIT_TESTS_ON_PTX}" MATCHES "^(ON|OFF)$")
   set(KERNKIT_TESTS_ON_PTX "$ENV{KERNKIT_TESTS_ON_PTX}" CACHE BOOL "Set by the environment" FORCE)
 endif()
 
 
-# The architectures of which a target keeps PTX: those without -real, or words for several.
+# The architectures for which a target keeps PTX: those without -real, or words for several.
 function(_kernkit_ptx_of target out)
   get_target_property(architectures ${target} CUDA_ARCHITECTURES)
   list(FILTER architectures EXCLUDE REGEX "-real$|^native$|-NOTFOUND$")
@@ -45,7 +45,7 @@ function(kernkit_add_simulated target)
   if(type STREQUAL "EXECUTABLE")
     add_executable(${target}_simulated ${objects} $<TARGET_OBJECTS:kernkit_cudart_init> ${_kernkit_whole_runtime})
     target_link_libraries(${target}_simulated PRIVATE ${libraries} kernkit::simulator_ptx)
-    # As C++: nvcc would link its own runtime.
+    # As C++, because nvcc would link its own runtime.
     set_target_properties(${target}_simulated PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
   else()
     add_library(${target}_simulated INTERFACE)
@@ -57,8 +57,8 @@ function(kernkit_add_simulated target)
   endif()
 endfunction()
 
-# Finds .cu files with code that only nvcc compiles: the op is then treated as GPU_ONLY. Ignores comments,
-# and files with conditional code for both compilers.
+# Finds .cu files with code that only nvcc compiles: their op is then treated as GPU_ONLY. Ignores
+# comments, and files with conditional code for both compilers.
 function(_kernkit_find_code_of_nvcc out)
   set(${out} "" PARENT_SCOPE)
   foreach(source IN LISTS ARGN)
@@ -74,7 +74,8 @@ function(_kernkit_find_code_of_nvcc out)
   endforeach()
 endfunction()
 
-# Why the tests of an op, which need these, cannot run on what nvcc compiled; "" where they can.
+# The reason why the tests of an op, which need the ops `needed`, cannot run on nvcc's code; "" if
+# they can.
 function(_kernkit_why_not_on_ptx library op needed out)
   set(${out} "" PARENT_SCOPE)
   if(NOT KERNKIT_WITH_CUDA)
@@ -99,7 +100,8 @@ function(_kernkit_why_not_on_ptx library op needed out)
   endforeach()
 endfunction()
 
-# Whether an op's tests run by PTX, or why not: an op that is GPU_ONLY wherever it can.
+# Whether an op's tests run by PTX, or the reason why not. A GPU_ONLY op runs by PTX whenever
+# possible.
 function(_kernkit_runs_on_ptx library op needed out why)
   _kernkit_why_not_on_ptx(${library} ${op} "${needed}" reason)
   get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
@@ -116,7 +118,8 @@ function(_kernkit_runs_on_ptx library op needed out why)
   set(${why} "${reason}" PARENT_SCOPE)
 endfunction()
 
-# <library>_on_ptx_usage: what a program of nvcc's objects is compiled and linked with, and none of these objects.
+# <library>_on_ptx_usage: the options and libraries of a program of nvcc's objects, without these
+# objects.
 function(_kernkit_use_ptx library)
   if(TARGET ${library}_on_ptx_usage)
     return()
@@ -130,7 +133,7 @@ function(_kernkit_use_ptx library)
   target_link_libraries(${library}_on_ptx_usage INTERFACE kernkit::kernkit kernkit::simulator_fibers kernkit::simulator_ptx)
 endfunction()
 
-# Links a program of nvcc's objects with the runtime, and with what the needed ops link.
+# Links a program of nvcc's objects with the runtime and with the libraries of the needed ops.
 function(_kernkit_run_on_ptx program library needed)
   target_sources(${program} PRIVATE ${_kernkit_whole_runtime})
   foreach(each IN LISTS needed)
@@ -143,8 +146,8 @@ endfunction()
 set(_kernkit_skipped_by_ptx PROPERTIES SKIP_REGULAR_EXPRESSION "  SKIPPED |kernkit: .* cannot run: ")
 set(_kernkit_skipped_by_ptx "${_kernkit_skipped_by_ptx}" CACHE INTERNAL "")
 
-# Links a program of contracts with what nvcc compiled, if all ops run by PTX. Returns the compiler and the properties of
-# its tests.
+# Links a program of contracts with nvcc's code if all ops run by PTX. Returns the compiler and the
+# properties of the program's tests.
 function(_kernkit_link_contracts_on_ptx program library objects properties)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   foreach(op IN LISTS ops)
@@ -160,7 +163,8 @@ function(_kernkit_link_contracts_on_ptx program library objects properties)
   set(${properties} "${_kernkit_skipped_by_ptx}" PARENT_SCOPE)
 endfunction()
 
-# <library>_ptx_test of the ops that run by PTX, and <op>_ptx_test of each; in why_not_<op> why it cannot be.
+# Adds <library>_ptx_test for the ops that run by PTX, and <op>_ptx_test for each op. Sets
+# why_not_<op> to the reason for an op that cannot run.
 function(_kernkit_add_tests_on_ptx library dir)
   cmake_path(ABSOLUTE_PATH dir NORMALIZE)
   get_target_property(all ${library}_objects KERNKIT_OPS)

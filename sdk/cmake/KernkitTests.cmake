@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs of a library's ops:
+# Test and benchmark programs of a library's ops:
 #
 #   kernkit_add_tests(mylib DIR)        a GoogleTest program mylib_test of all ops, and <op>_test of one
 #   kernkit_add_benchmarks(mylib DIR)   a Google Benchmark program <op>_bench of each op that has one
 # Programs of one op are linked on request, from objects that all programs share.
 include_guard(GLOBAL)
 
-# The library's ops whose code an op's program, compiled from this file, does not need: the file includes
+# The library's ops that an op's program, compiled from this file, does not need: the file includes
 # none of their headers when CMake runs.
 function(_kernkit_other_ops library op file out)
   get_target_property(others ${library}_objects KERNKIT_OPS)
   get_target_property(root ${library}_objects SOURCE_DIR)
-  get_target_property(files ${library}_objects SOURCES)  # of no op, but for its own
+  get_target_property(files ${library}_objects SOURCES)  # files of no op; an op's files are listed per op
   get_target_property(of_ops ${library}_objects KERNKIT_SOURCES)
   get_target_property(of_op ${library}_objects KERNKIT_SOURCES_OF_${op})
   list(REMOVE_ITEM files ${of_ops})
@@ -48,8 +48,8 @@ function(_kernkit_other_ops library op file out)
   set(${out} "${others}" PARENT_SCOPE)
 endfunction()
 
-# Links these objects with a program. One that is not built with all others waits for these alone, not for all
-# objects of their target, for which CMake would have it wait: no other op is compiled.
+# Links these objects with a program. A program that is built on request depends on these objects
+# alone: with the objects' target CMake would make it depend on the objects of all ops.
 function(_kernkit_link_objects target objects)
   get_target_property(is_asked_for ${target} EXCLUDE_FROM_ALL)
   if(is_asked_for)
@@ -60,8 +60,8 @@ function(_kernkit_link_objects target objects)
   endif()
 endfunction()
 
-# Links a program with the objects, but for those of `others`: ops that it does not need. `usage` is what it
-# links besides, and hands on no objects.
+# Links a program with the objects, except those of `others`: ops that the program does not need.
+# `usage` is an additional target to link, which hands on no objects.
 function(_kernkit_link_ops target library others objects usage)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   set(left_out "")
@@ -79,7 +79,7 @@ function(_kernkit_link_ops target library others objects usage)
       endif()
     endif()
   endforeach()
-  list(REMOVE_ITEM left_out ${needed})  # which two ops may share
+  list(REMOVE_ITEM left_out ${needed})  # two ops may share objects
   set(linked "$<TARGET_OBJECTS:${objects}>")
   if(left_out)
     _kernkit_objects_of("${left_out}" pattern)
@@ -87,11 +87,12 @@ function(_kernkit_link_ops target library others objects usage)
   endif()
   _kernkit_link_objects(${target} "${linked}")
   target_link_libraries(${target} PRIVATE ${usage})
-  # As C++: nvcc would link its own runtime.
+  # As C++, because nvcc would link its own runtime.
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
 endfunction()
 
-# <objects>_usage: what links with these objects, but for the objects.
+# <objects>_usage: the options and libraries that linking these objects requires, without the
+# objects.
 function(_kernkit_add_usage objects)
   if(NOT TARGET ${objects}_usage)
     add_library(${objects}_usage INTERFACE)
@@ -139,7 +140,7 @@ function(_kernkit_add_program library op file program objects usage)
   endif()
   target_sources(${files} PRIVATE "${file}")
   cmake_path(GET file FILENAME name)
-  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/kernkit_nothing.cc" CONTENT "")  # CMake wants a source
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/kernkit_nothing.cc" CONTENT "")  # CMake requires a source
   add_executable(${op}_${program} EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/kernkit_nothing.cc")
   _kernkit_link_objects(${op}_${program} "$<FILTER:$<TARGET_OBJECTS:${files}>,INCLUDE,/${name}[.]o$>")
   _kernkit_other_ops(${library} ${op} "${file}" others)
@@ -156,14 +157,15 @@ macro(_kernkit_find_gtest)
   include(GoogleTest)
 endmacro()
 
-# Tests are optimised less than the build is: they compile in half the time, and in a third with clang++,
-# whose warnings need no optimiser. Kernels are as ever.
+# Tests are compiled with less optimisation than the build: in half the time, and in a third with
+# clang++, whose warnings need no optimiser. Kernels keep their options.
 function(_kernkit_compile_test target)
   target_compile_options(${target} PRIVATE
     "$<$<CONFIG:Release>:-O$<NOT:$<CXX_COMPILER_ID:Clang>>>" "$<$<CONFIG:Debug>:-O0>")
 endfunction()
 
-# The name of the program that has the tests of all ops: an op of the library's name has that name.
+# The name of the program with the tests of all ops. If an op has the library's name, the op's
+# program has that name.
 function(_kernkit_name_of_all library program out)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   if(library IN_LIST ops)
@@ -172,8 +174,8 @@ function(_kernkit_name_of_all library program out)
   set(${out} ${library}_${program} PARENT_SCOPE)
 endfunction()
 
-# <library>_<program>, which has the tests of these programs, links all their libraries and is the program of ctest.
-# Further arguments are properties of the tests.
+# <library>_<program>: contains the tests of these programs, links all their libraries and is the
+# program that ctest runs. Further arguments are properties of the tests.
 function(_kernkit_add_program_of_all library program programs others objects usage contract)
   _kernkit_name_of_all(${library} ${program} all)
   set(files ${library}_${program}_files)
@@ -205,8 +207,9 @@ function(kernkit_add_tests library dir)
   _kernkit_add_tests(${library} "${dir}" test ${library}_objects)
 endfunction()
 
-# kernkit_add_benchmarks(<library> <folder> [CPU_ONLY]): one Google Benchmark program per op that has one.
-# The target kernkit_benchmarks links them all, and the library. With CPU_ONLY none runs on a GPU.
+# kernkit_add_benchmarks(<library> <folder> [CPU_ONLY]): adds a Google Benchmark program for each op
+# that has one. The target kernkit_benchmarks links all of them and the library. With CPU_ONLY no
+# benchmark runs on a GPU.
 function(kernkit_add_benchmarks library dir)
   find_package(benchmark QUIET)
   if(NOT benchmark_FOUND)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A toolchain file for Linux on aarch64, by Debian's cross compiler; qemu-user runs what is built:
+# A toolchain file for Linux on aarch64, with Debian's cross compiler; qemu-user runs the programs:
 #   apt-get install g++-aarch64-linux-gnu qemu-user
 foreach(program aarch64-linux-gnu-g++ qemu-aarch64)
   find_program(KERNKIT_${program} ${program})

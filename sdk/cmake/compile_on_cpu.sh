@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# compile_on_cpu.sh LIBRARY COMPILER... FILE: compiles, and where the file is a .cu file that CUDA on the
-# CPU cannot take says how to leave its op out.
+# compile_on_cpu.sh LIBRARY COMPILER... FILE: compiles. If a .cu file does not compile for the CPU,
+# prints how to leave its op out.
 library=$1
 shift
 "$@" && exit 0
@@ -10,8 +10,8 @@ case $file in
 *_cuda.cc)
   kernel=${file##*/}
   op=${file%/*/*}
-  echo "kernkit: ${kernel%_cuda.cc}.cu does not compile for the CPU. Where only nvcc can compile it (CUB," \
-    "CUTLASS, cuBLAS, <<<>>>, inline PTX), say so, and it is left out there:" \
+  echo "kernkit: ${kernel%_cuda.cc}.cu does not compile for the CPU. If only nvcc can compile it (CUB," \
+    "CUTLASS, cuBLAS, <<<>>>, inline PTX), exclude it there:" \
     "kernkit_add_kernel($library ${op##*/} GPU_ONLY)" >&2
   ;;
 esac

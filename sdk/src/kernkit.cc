@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cold half of the SDK, compiled once in each library (see kernkit/base/cold.h).
+// The cold part of the SDK, compiled once in each library (see kernkit/base/cold.h).
 #if !defined(KERNKIT_COMPILED)
 #error "kernkit.cc belongs to a library whose files are compiled with KERNKIT_COMPILED"
 #endif
@@ -34,7 +34,7 @@
 #include "kernkit/memory/impl/nd_alloc.h"
 #include "kernkit/memory/impl/overlap.h"
 
-// Optional parts of the SDK.
+// Optional components of the SDK.
 #if __has_include("kernkit/cpu/impl/rows.h")
 #include "kernkit/cpu/impl/rows.h"
 #endif

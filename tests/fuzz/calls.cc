@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls ops by the C ABI with arguments that nobody should pass, among good ones. Each byte of the
-// input is a decision. No call may crash, leak or write where it should not: one that is refused
-// has set an error which names the op and leaves tensors and the result alone; one that is accepted
-// has given the right result; and one whose arguments are all good is accepted.
+// Calls ops by the C ABI with a mix of valid and invalid arguments. Each byte of the input is a
+// choice. No call may crash, leak or write to memory that it does not own. A rejected call must set
+// an error that names the op, and leave tensors and the result unchanged; an accepted call must
+// give the correct result; and a call with valid arguments must be accepted.
 //
-// With clang -fsanitize=fuzzer a fuzzer decides. Otherwise: calls [--calls N] [--seconds S] [--host
-// LIBTVM_FFI], on random decisions. KERNKIT_FUZZ_HOST is the same as --host.
+// With clang -fsanitize=fuzzer a fuzzer chooses. Otherwise: calls [--calls N] [--seconds S] [--host
+// LIBTVM_FFI] makes random choices. KERNKIT_FUZZ_HOST has the meaning of --host.
 #include <dlfcn.h>
 
 #include <chrono>
@@ -39,7 +39,7 @@ void check(bool holds, const char* what, const std::string& detail) {
   if (!holds) fail(what, detail);
 }
 
-// "TypeError: scale(): ...", taken out of where the call has left it.
+// Takes the call's error out of the host or the library: "TypeError: scale(): ...".
 std::string take_error() {
   if (with_host) {
     const auto error = kernkit::detail::take_raised("a call");
@@ -51,18 +51,18 @@ std::string take_error() {
   return text;
 }
 
-// What a callback does, and the error it raises itself, which is passed on as it is.
+// The callback's behaviour, and the error that it raises itself, which must be passed on unchanged.
 int how_callback_behaves = 0;
 constexpr int kRaises = 2;
 constexpr char kRaised[] = "TypeError: scale(): takes 3 arguments (y, x, factor), got 0";
 
-void check_refusal(const std::string& op, const std::string& names, const std::string& text) {
+void check_error(const std::string& op, const std::string& names, const std::string& text) {
   const size_t kind_end = text.find(": ");
   const std::string kind = text.substr(0, kind_end);
   check(kind == "TypeError" || kind == "ValueError" || kind == "RuntimeError", "kind", text);
   check(text.compare(kind_end + 2, op.size() + 4, op + "(): ") == 0, "op", text);
   const std::string rest = text.substr(kind_end + 2 + op.size() + 4);
-  // An argument of the op, or what the op itself takes, calls and returns.
+  // An argument of the op, or the op's own "takes", "returns" and callback errors.
   bool named = rest.find("takes ") == 0 || rest.find("a callback ") == 0 ||
                rest.find("returns ") == 0 || rest.find("value: ") == 0;
   for (size_t begin = 0; begin < names.size();) {
@@ -72,16 +72,16 @@ void check_refusal(const std::string& op, const std::string& names, const std::s
              (rest[name.size()] == ':' || rest[name.size()] == '[');
     begin = end == std::string::npos ? names.size() : end + 1;
   }
-  check(named, "no argument is named", text);
+  check(named, "the error names no argument", text);
 }
 
-// What a call gave, when it was accepted.
+// The outcome of a call.
 struct Outcome {
   bool accepted = false;
   KernkitAny result{};
 };
 
-// `names` of its arguments, with blanks between them.
+// `names`: the names of the arguments, separated by blanks.
 Outcome call(KernkitFunction function, const char* op, const char* names,
              std::vector<KernkitAny> args, Values* values, bool needs_host = false) {
   auto count = static_cast<int32_t>(args.size());
@@ -99,12 +99,12 @@ Outcome call(KernkitFunction function, const char* op, const char* names,
   check(code == -1, "neither 0 nor -1", op);
   const std::string text = take_error();
   const bool passed_on = op == std::string("twice") && how_callback_behaves == kRaises;
-  if (!passed_on || text != kRaised) check_refusal(op, names, text);
-  check(values->hostile() || (needs_host && !with_host), "refused what is good", text);
+  if (!passed_on || text != kRaised) check_error(op, names, text);
+  check(values->hostile() || (needs_host && !with_host), "rejected valid arguments", text);
   check(outcome.result.type_index == kKernkitNone && outcome.result.v.i64 == 0,
-        "the result of a refused call", text);
+        "the result of a rejected call", text);
   for (const TestTensor& tensor : values->tensors()) {
-    check(tensor.data == tensor.before, "a refused call has written", text);
+    check(tensor.data == tensor.before, "a rejected call has written", text);
   }
   return outcome;
 }
@@ -154,7 +154,7 @@ void call_kernel(Values* values, bool is_scale) {
     outcome = call(__tvm_ffi_add, "add", "z x y", {out, in, values->argument(b)}, values);
   }
   if (!outcome.accepted || values->hostile())
-    return;  // hostile and accepted: 2.5 became an int, say
+    return;  // accepted although invalid: 2.5 may have become an int
   using Compute = kernkit::compute_t<T>;
   if (is_scale) {
     check_elements<T>(y, a, a,
@@ -186,7 +186,7 @@ void call_weigh(Values* values) {
   }
   std::vector<KernkitAny> args = {values->shape(sizes), values->list(factors), values->list(more),
                                   values->list(words)};
-  want += 1;  // of n
+  want += 1;  // n
   if (values->pick(2) == 1) {
     TestTensor& bias = values->tensor(kernkit::dl_float32, {static_cast<int64_t>(values->pick(6))});
     args.push_back(values->argument(bias));
@@ -244,7 +244,7 @@ void call_keep(Values* values) {
 int callback(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result) {
   switch (how_callback_behaves) {
     case 0: *result = Values::integer(args[0].v.i64 + num_args); return 0;
-    case 1: return -1;  // and no error
+    case 1: return -1;  // without an error
     case kRaises: return __tvm_ffi_scale(nullptr, nullptr, 0, result);
     case 3: *result = Values::any(kKernkitTensor); return 0;
     case 4: *result = Values::any(kKernkitRawStr); return 0;
@@ -256,7 +256,7 @@ int callback(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result
 void call_twice(Values* values) {
   how_callback_behaves = 0;
   if (values->once_in(4)) how_callback_behaves = 1 + static_cast<int>(values->pick(6));
-  // Without a host there is no slot for its error, which kernkit_last_error() would say instead.
+  // Without a host its error has no slot, and kernkit_last_error() would return it instead.
   if (!with_host && how_callback_behaves == kRaises) how_callback_behaves = 1;
   const Outcome outcome =
       call(__tvm_ffi_twice, "twice", "f n",

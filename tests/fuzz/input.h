@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decisions, taken from a fuzzer's bytes: where they end, all is as usual.
+// Turns fuzzer input into choices; when it runs out, every choice is the default.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ class Input {
     skip(size);
     return value;
   }
-  /// 0 to n - 1, where n is at most 256.
+  /// A number from 0 to n - 1; n is at most 256.
   uint32_t pick(uint32_t n) {
     if (size_ == 0) return 0;
     const uint32_t value = *data_ % n;
     skip(1);
     return value;
   }
-  /// True once in n times.
+  /// True for one of n choices.
   bool once_in(uint32_t n) { return pick(n) == n - 1; }
 
  private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops that are called: two kernels, and one for every kind of argument and result.
+// The ops to call: two kernels, and ops for every kind of argument and result.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <tuple>
 
-#include "add/add.cc"         // NOLINT(bugprone-suspicious-include): one file, one compilation
+#include "add/add.cc"         // one file, one compilation
 #include "add/add_export.cc"  // NOLINT(bugprone-suspicious-include)
 #include "kernkit/bytes.h"
 #include "kernkit/export.h"
@@ -23,7 +23,7 @@ using kernkit::Optional;
 using kernkit::Tensor;
 using kernkit::TensorView;
 
-/// The sum of all that it is given.
+/// The sum of all arguments.
 inline double weigh(kernkit::ShapeView sizes, ListView<double> factors, ListView<TensorView> more,
                     ListView<std::string_view> words, Optional<TensorView> bias, uint64_t n) {
   double sum = static_cast<double>(n);
@@ -40,7 +40,7 @@ inline double weigh(kernkit::ShapeView sizes, ListView<double> factors, ListView
   return sum;
 }
 
-/// A result of several values, which only a host can make.
+/// A result of several values, which requires a host.
 inline std::tuple<int64_t, std::string> facts(std::string_view text, kernkit::BytesView raw,
                                               const kernkit::Any& any, DLDataType dtype,
                                               DLDevice device, bool flag) {

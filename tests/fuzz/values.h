@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments, good ones and hostile ones, which live as long as a call.
+// Valid and invalid arguments, which exist during a call.
 #pragma once
 
 #include <deque>
@@ -14,14 +14,14 @@ namespace fuzz {
 
 inline constexpr uint64_t kOneOwner = (uint64_t{1} << 32) | 1;
 
-/// An object as a host lays it out.
+/// An object in a host's layout.
 template <class Cell>
 struct Object {
   KernkitObject header{kOneOwner, 0, 0, nullptr};
   Cell cell{};
 };
 
-/// A tensor with memory of its own, in an allocation that ends where it does.
+/// A tensor with memory of its own, in an allocation of exactly its size.
 struct TestTensor {
   Object<DLTensor> object;
   std::vector<int64_t> sizes, strides;
@@ -32,7 +32,7 @@ class Values {
  public:
   explicit Values(Input* in) : in_(*in) {}
 
-  /// Whether a value was hostile: the call may then be refused.
+  /// Whether a value was invalid: the call may then be rejected.
   bool hostile() const { return hostile_; }
   bool once_in(uint32_t n) {
     const bool yes = in_.once_in(n);
@@ -59,8 +59,8 @@ class Values {
     return result;
   }
 
-  /// Sometimes `good`, sometimes what nobody should pass: values of other types, nulls where a type
-  /// says otherwise, sizes without data.
+  /// Usually `good`, sometimes an invalid value: a value of another type, a null pointer where the
+  /// type promises an object, a size without data.
   KernkitAny or_hostile(KernkitAny good) {
     if (!once_in(24)) return good;
     static constexpr int32_t kTypes[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 64,
@@ -74,7 +74,7 @@ class Values {
       case kKernkitDevice: bad.v.i64 = static_cast<int64_t>(in_.number()); break;
       case kKernkitSmallStr:
       case kKernkitSmallBytes: bad.small_size = static_cast<uint32_t>(in_.number()); break;
-      default:  // half of them null, and half an object whose cell says nonsense
+      default:  // either null, or an object with a random cell
         if (bad.type_index >= kKernkitStr && bad.type_index != kKernkitError && in_.pick(2) == 1) {
           bad.v.object = nonsense(bad.type_index);
         }
@@ -104,14 +104,15 @@ class Values {
       for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) made.strides[i] = stride;
       x.strides = made.strides.data();
     }
-    if (x.data != nullptr && in_.pick(4) == 1) {  // the same elements, by an offset
+    if (x.data != nullptr && in_.pick(4) == 1) {  // the same elements, through byte_offset
       x.data = static_cast<char*>(x.data) - 64;
       x.byte_offset = 64;
     }
     made.object.header.type_index = kKernkitTensor;
     return made;
   }
-  /// The tensor as an argument, with nonsense in it sometimes: it never claims memory it lacks.
+  /// The tensor as an argument, sometimes with invalid fields. It never claims memory that it
+  /// lacks.
   KernkitAny argument(TestTensor& tensor, bool owned = false) {
     DLTensor& x = tensor.object.cell;
     if (once_in(12)) spoil(&tensor);
@@ -164,7 +165,7 @@ class Values {
   }
 
   std::deque<TestTensor>& tensors() { return tensors_; }
-  /// Whether every object has one owner, as at first.
+  /// Whether every object has one owner, as before the call.
   bool balanced() const {
     const auto all = [](const auto& objects) {
       for (const auto& object : objects) {
@@ -187,7 +188,7 @@ class Values {
       case 2: x.data = nullptr, x.byte_offset = 0; break;
       case 3: x.dtype = {static_cast<uint8_t>(in_.number()), 0, 1}; break;
       case 4: x.device = {static_cast<DLDeviceType>(2 + in_.pick(14)), 0}; break;
-      case 5:  // the address is null, its parts are not
+      case 5:  // data plus byte_offset is null
         x.data = &x, x.byte_offset = uint64_t{0} - reinterpret_cast<uintptr_t>(&x);
         break;
       case 6:
@@ -208,7 +209,7 @@ class Values {
     object.header.type_index = type_index;
     const bool negative = in_.pick(2) == 1;
     object.cell = {nullptr, negative ? -1 : 3, 3, nullptr};
-    if (type_index == kKernkitTensor) {  // whose size is no pointer to read
+    if (type_index == kKernkitTensor) {  // its size is not a pointer
       object.cell = {nullptr, 0, -1, nullptr};
     }
     return &object.header;

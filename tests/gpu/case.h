@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Case: an op with random inputs, its tensors on a device and what it should give.
+// Case: an op with random inputs, its tensors on a device and the expected results.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@ template <class Op>
 class Case {
  public:
   using T = typename Op::Element;
-  /// Alignments that differ to a kernel which moves 16 bytes: as many as elements in them.
+  /// Number of different alignments for a kernel that moves 16 bytes: the number of elements in 16
+  /// bytes.
   static constexpr int64_t kAlignments = 16 / static_cast<int64_t>(sizeof(T));
 
   /// Up to `most` elements.
@@ -26,7 +27,7 @@ class Case {
         y(device, static_cast<int64_t>(x_values.size()), kAlignments) {
     set(std::move(x_values), std::move(y_values));
   }
-  /// Other inputs, as many.
+  /// Replaces the inputs by the same number of other values.
   void set(std::vector<T> x_values, std::vector<T> y_values) {
     x_values_ = std::move(x_values);
     y_values_ = std::move(y_values);
@@ -35,7 +36,7 @@ class Case {
       wanted_[i] = Op::expected(x_values_[i], y_values_[i]);
     }
   }
-  /// Puts the inputs where the op will read them, on the stream; the output holds a pattern.
+  /// Copies the inputs to the op's tensors on the stream, and fills the output with a pattern.
   void place(int64_t n, int64_t out_first = 0, int64_t x_first = 0, int64_t y_first = 0) {
     out.place(out_first, n, stream);
     x.place(x_first, n, stream);
@@ -46,19 +47,19 @@ class Case {
     x.upload(x_values_.data(), stream);
     y.upload(y_values_.data(), stream);
   }
-  /// Calls the op as a framework does whose current stream this is.
+  /// Calls the op like a framework whose current stream is the case's stream.
   void call() {
     const StreamGuard guard(stream.device(), stream.get());
     Op::call(out.view("out"), x.view("x"), y.view("y"));
   }
-  /// "" when the output is right and the inputs are what they were.
+  /// "" if the output is correct and the inputs are unchanged.
   std::string wrong() const {
     std::string what = out.wrong(wanted_.data(), stream);
     if (what.empty() && !x.wrong(x_values_.data(), stream).empty()) what = "x was written";
     if (what.empty() && !y.wrong(y_values_.data(), stream).empty()) what = "y was written";
     return what;
   }
-  /// All of it; "" when it is right.
+  /// place(), call() and wrong(); "" if all is correct.
   std::string run(int64_t n, int64_t out_first = 0, int64_t x_first = 0, int64_t y_first = 0) {
     place(n, out_first, x_first, y_first);
     call();

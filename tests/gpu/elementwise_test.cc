@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers: every dtype, around every edge of a tile, at every alignment, in place, every value.
+// Results for every dtype, around every edge of a tile, at every alignment, in place, for every
+// value.
 #include <algorithm>
 #include <limits>
 
@@ -12,8 +13,8 @@ template <class Op>
 class GpuElementwise : public GpuTest {};
 TYPED_TEST_SUITE(GpuElementwise, EveryOp, OpName);
 
-// A tile is at most 8192 elements, a power of two; packs are at most 16. What ends a tile ends the
-// second or fourth as well.
+// A tile has at most 8192 elements, a power of two; a pack has at most 16. The end of a tile is the
+// end of the second or the fourth tile of a smaller size as well.
 TYPED_TEST(GpuElementwise, TileEdges) {
   std::vector<int64_t> sizes;
   for (int64_t n = 1; n <= 67; ++n) sizes.push_back(n);
@@ -47,7 +48,7 @@ TYPED_TEST(GpuElementwise, EveryAlignmentOfEveryPointer) {
   }
 }
 
-// The output is x, y, or both are one. Such a call reads and writes the same packs.
+// The output is x, or y, or all three are one tensor. Such a call reads and writes the same packs.
 TYPED_TEST(GpuElementwise, InPlace) {
   using T = typename TypeParam::Element;
   constexpr int64_t kMost = 8192 + 4099;
@@ -79,8 +80,8 @@ TYPED_TEST(GpuElementwise, EmptyTouchesNothing) {
   EXPECT_EQ(c.out.wrong(nullptr, c.stream), "");
 }
 
-// Every value of the types that have 2^8 or 2^16, on the vector path and on the scalar one, each at
-// two places of a pack.
+// Every value of the types with 2^8 or 2^16 values, on the vector path and on the scalar path, each
+// at two positions of a pack.
 template <class Op>
 class GpuEveryValue : public GpuTest {};
 using SmallOps = ::testing::Types<ScaleOp<float16>, ScaleOp<bfloat16>, AddOp<float16>,
@@ -95,7 +96,7 @@ TYPED_TEST(GpuEveryValue, OnBothPaths) {
   if (sizeof(T) == 1) {
     for (int bits = 0; bits < 256; ++bits) others.push_back(element(bits));
   } else if (TypeParam::kBinary) {
-    // Zeros, ones, ends, infinities and NaN of the floats, alternating bits.
+    // Zeros, ones, limits, infinities and NaN of the floats, alternating bits.
     for (const int bits : {0x0000, 0x0001, 0x007f, 0x0080, 0x00ff, 0x0100, 0x0400, 0x3c00, 0x3f80,
                            0x5555, 0x7bff, 0x7c00, 0x7c01, 0x7f7f, 0x7f80, 0x7fff, 0x8000, 0x8001,
                            0xaaaa, 0xbc00, 0xbf80, 0xfbff, 0xfc00, 0xff7f, 0xff80, 0xffff}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the GPU tests stand on: devices, streams that wait, tensors in device memory. The plain CUDA
-// runtime and nothing else, so that any implementation of it can run them.
+// Basis of the GPU tests: devices, streams that wait, tensors in device memory. Uses only the CUDA
+// runtime, so that every implementation of the runtime can run the tests.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,7 +20,7 @@
 #include "kernkit/testing/hold.h"
 #include "kernkit/testing/reference.h"
 
-// Of CUDA on the CPU, where that is linked: kernkit/simulator/runtime.h.
+// Functions of the simulator, if it is linked: kernkit/simulator/runtime.h.
 extern "C" {
 [[gnu::weak]] void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream);
 [[gnu::weak]] void kernkit_open_to_kernels(const void* memory, cudaStream_t stream);
@@ -33,8 +33,8 @@ inline int device_count() {
   return cuda::succeeded(cudaGetDeviceCount(&count)) ? count : 0;
 }
 
-/// A test that is skipped, with what the runtime says, where there is no device. It starts and ends
-/// on device 0.
+/// Skips the test with the runtime's message if there is no device. The test starts and ends on
+/// device 0.
 class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -58,7 +58,7 @@ class GpuTest : public ::testing::Test {
   }
 };
 
-/// A stream of its own, which the default stream does not wait for.
+/// A stream that does not synchronise with the default stream.
 class Stream {
  public:
   explicit Stream(int device = 0) : device_(device) {
@@ -83,9 +83,9 @@ class Stream {
 
 using testing::Hold;
 
-/// A vector of T in device memory, which lies where place() says. What is around it holds a
-/// pattern, and kernels may not touch it where AddressSanitizer knows of device memory. Copies are
-/// enqueued on a stream; those to the host wait for it.
+/// A vector of T in device memory, at the position set by place(). The memory around it holds a
+/// pattern, and kernels may not access it if AddressSanitizer checks device memory. Copies are
+/// enqueued on a stream; a copy to the host waits for the stream.
 template <class T>
 class DeviceTensor {
  public:
@@ -102,7 +102,8 @@ class DeviceTensor {
   DeviceTensor(const DeviceTensor&) = delete;
   DeviceTensor& operator=(const DeviceTensor&) = delete;
 
-  /// n elements, the first one `first` elements after a 256-byte boundary. Overwrites everything.
+  /// Places n elements, the first one `first` elements after a 256-byte boundary. Overwrites
+  /// everything.
   void place(int64_t first, int64_t n, const Stream& stream) {
     const CUDADeviceGuard guard(dl_.device.device_id);
     n_ = n;
@@ -115,8 +116,8 @@ class DeviceTensor {
     KERNKIT_CUDA_CHECK(cudaMemcpyAsync(dl_.data, values, static_cast<size_t>(n_) * sizeof(T),
                                        cudaMemcpyHostToDevice, stream.get()));
   }
-  /// "" when the elements have the bits of `wanted` (any NaN for a NaN) and nothing around them was
-  /// written; otherwise what is wrong. `wanted` null: when nothing was written at all.
+  /// "" if the elements have the bits of `wanted` (any NaN for a NaN) and nothing around them was
+  /// written; otherwise the difference. With a null `wanted`: "" if nothing was written.
   std::string wrong(const T* wanted, const Stream& stream) const {
     const CUDADeviceGuard guard(dl_.device.device_id);
     std::vector<unsigned char> bytes(bytes_);
@@ -149,7 +150,7 @@ class DeviceTensor {
   static constexpr size_t kGuard = 256;
   static constexpr unsigned char kPattern = 0xa5;
 
-  // At most 64 KiB on each side: what is closed costs time for each kernel.
+  // At most 64 KiB on each side, because each kernel takes time for memory that it may not access.
   void close_around(const Stream& stream) const {
     if (kernkit_close_to_kernels == nullptr) return;  // NVIDIA's runtime
     constexpr ptrdiff_t kMost = 1 << 16;
@@ -168,7 +169,7 @@ class DeviceTensor {
   DLTensor dl_{};
 };
 
-/// n elements of any bits, the same ones for the same seed.
+/// n elements of random bits, the same for the same seed.
 template <class T>
 std::vector<T> random_bits(int64_t n, unsigned seed) {
   std::mt19937_64 random(seed);

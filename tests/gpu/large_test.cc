@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <memory>
 
+#include "checked_ranges.h"
 #include "gpu.h"
 #include "ops.h"
-#include "parts.h"
 
 namespace kernkit::gpu {
 namespace {
 
-// A period that divides no power of two, so that an element which came from, or went to, a wrong
-// place is another one.
+// A period that divides no power of two, so that an element that was read from or written to a
+// wrong place differs.
 constexpr int64_t kPeriod = (1 << 18) - 5;
 
-// n elements in device memory that repeat a period.
+// n elements in device memory with periodic contents.
 template <class T>
 class Periodic {
  public:
@@ -31,25 +31,25 @@ class Periodic {
   Periodic& operator=(const Periodic&) = delete;
 
   void fill(const std::vector<T>& period) {
-    for (const Part& part : parts(n_)) {
-      for (int64_t i = part.first; i < part.end; i += left_of_period(i)) {
+    for (const Range& range : checked_ranges(n_)) {
+      for (int64_t i = range.first; i < range.end; i += left_of_period(i)) {
         copy(data() + i, &period[static_cast<size_t>(i % kPeriod)],
-             std::min(left_of_period(i), part.end - i), cudaMemcpyHostToDevice);
+             std::min(left_of_period(i), range.end - i), cudaMemcpyHostToDevice);
       }
     }
   }
   void poison() {
-    for (const Part& part : parts(n_)) {
-      const auto bytes = static_cast<size_t>(part.end - part.first) * sizeof(T);
-      KERNKIT_CUDA_CHECK(cudaMemset(data() + part.first, 0x7e, bytes));
+    for (const Range& range : checked_ranges(n_)) {
+      const auto bytes = static_cast<size_t>(range.end - range.first) * sizeof(T);
+      KERNKIT_CUDA_CHECK(cudaMemset(data() + range.first, 0x7e, bytes));
     }
   }
-  /// The first element that is not the period's, or -1.
+  /// Index of the first element that differs from the period, or -1.
   int64_t first_wrong(const std::vector<T>& period) {
     std::vector<T> read(static_cast<size_t>(kPeriod));
-    for (const Part& part : parts(n_)) {
-      for (int64_t i = part.first; i < part.end; i += left_of_period(i)) {
-        const int64_t count = std::min(left_of_period(i), part.end - i);
+    for (const Range& range : checked_ranges(n_)) {
+      for (int64_t i = range.first; i < range.end; i += left_of_period(i)) {
+        const int64_t count = std::min(left_of_period(i), range.end - i);
         const T* wanted = &period[static_cast<size_t>(i % kPeriod)];
         copy(read.data(), data() + i, count, cudaMemcpyDeviceToHost);
         if (std::memcmp(read.data(), wanted, static_cast<size_t>(count) * sizeof(T)) == 0) continue;
@@ -79,7 +79,7 @@ class GpuLarge : public GpuTest {
  protected:
   using T = typename Op::Element;
 
-  // `x_first` 1 takes the path of pointers that are aligned differently.
+  // With `x_first` = 1 the pointers have different alignments, which takes the slow path.
   void run(int64_t n, int64_t x_first) {
     const auto needed = static_cast<size_t>(n + 1) * sizeof(T) * (Op::kBinary ? 3 : 2);
     size_t available = 0, total = 0;
@@ -89,7 +89,7 @@ class GpuLarge : public GpuTest {
     }
     std::vector<T> x_period, y_period, wanted;
     for (int64_t i = 0; i < kPeriod; ++i) {
-      // Finite in every dtype, and not the same at i and i + 1.
+      // Finite in every dtype, and different at i and i + 1.
       x_period.push_back(static_cast<T>(static_cast<float>((i * 7 + i / 251) % 120)));
       y_period.push_back(static_cast<T>(static_cast<float>(i % 113)));
       wanted.push_back(Op::expected(x_period.back(), y_period.back()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops that the GPU tests call, each with its dtypes and what it should give: out = op(x, y).
+// The ops that the GPU tests call, with their dtypes and expected results: out = op(x, y).
 #pragma once
 
 #include "add/add.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that no budget allows.
+// Copies that exceed every traffic limit.
 #include "planted.h"
 
 namespace kernkit::gpu {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = x, of n floats, in ways that ask for too much of memory.
+// y = x for n floats, with more memory traffic than necessary.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of rows and the template's sample ask of memory, by their PTX. Beside each op
-// stands its formula, of n rows of d elements of s bytes.
+// Memory traffic of row kernels and of the template's sample, according to their PTX. Each op's
+// formula is for n rows of d elements of s bytes.
 #include "fused_add_rms_norm/fused_add_rms_norm.h"
 #include "gelu_and_mul/gelu_and_mul.h"
 #include "gpu.h"
@@ -16,7 +16,8 @@ namespace {
 
 using simulator::over_budget;
 
-/// Rows of contiguous memory, the first element so many from a 16-byte boundary.
+/// Rows in contiguous memory. The first element is at a given number of elements after a 16-byte
+/// boundary.
 template <class T>
 class Matrix : public DeviceTensor<T> {
  public:
@@ -37,7 +38,7 @@ class GpuRowTraffic : public GpuTest {
   static constexpr uint64_t s = sizeof(T);
   static constexpr bool kIsDouble = sizeof(T) == 8;
 
-  // Calls test() for rows of each length class, 256 KiB together.
+  // Calls test() for rows of each length class, 256 KiB in total.
   template <class Test>
   void sweep(const Test& test, int64_t shortest = 0) {
     for (const int64_t bytes : {1 << 10, 1 << 11, 1 << 14, 1 << 16}) {
@@ -72,7 +73,7 @@ TYPED_TEST(GpuRowTraffic, Softmax) {
 }
 // [/traffic]
 
-// The weight is one row, which each row of x reads.
+// The weight is one row, read for each row of x.
 TYPED_TEST(GpuRowTraffic, RmsNorm) {
   this->sweep([this, &n = this->n, &d = this->d, s = this->s] {
     auto y = this->matrix(n, d), x = this->matrix(n, d), w = this->matrix(1, d);
@@ -118,7 +119,7 @@ TYPED_TEST(GpuRowTraffic, GeluAndMul) {
   }
 }
 
-// A pack of 16 bytes becomes 16 / s bytes of fp8. A row has one scale more, so rows are long.
+// A pack of 16 bytes becomes 16 / s bytes of fp8. Each row also has a scale, so rows are long.
 TYPED_TEST(GpuRowTraffic, RmsNormFp8) {
   if constexpr (!this->kIsDouble) {
     this->sweep(
@@ -138,7 +139,7 @@ TYPED_TEST(GpuRowTraffic, RmsNormFp8) {
   }
 }
 
-// The template's: element by element where rows are not aligned.
+// The template's sample works element by element on unaligned rows.
 TYPED_TEST(GpuRowTraffic, SiluAndMul) {
   this->sweep([this, &n = this->n, &d = this->d, s = this->s] {
     auto y = this->matrix(n, d), x = this->matrix(n, 2 * d);
@@ -153,8 +154,8 @@ TYPED_TEST(GpuRowTraffic, SiluAndMul) {
   });
 }
 
-// A thread has the same elements wherever a row begins, so that its bits are the same, and lanes
-// that load them one by one are 16 bytes apart: a sector is moved for each pair of lanes.
+// A thread has the same elements at any alignment of a row, for the same bits. Lanes that load
+// single elements are therefore 16 bytes apart: a sector is moved for each pair of lanes.
 TYPED_TEST(GpuRowTraffic, RowsThatAreNotAligned) {
   std::string over;
   this->sweep([this, &n = this->n, &d = this->d, s = this->s, &over] {

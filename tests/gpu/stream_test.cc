@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where and when: the caller's stream, graphs, threads, every device, refusals.
+// Placement and order of work: the caller's stream, graphs, threads, every device, rejected calls.
 #include "case.h"
 #include "kernkit/testing/tensor.h"
 
@@ -16,10 +16,10 @@ using TwoOps = ::testing::Types<ScaleOp<float>, AddOp<float16>>;
 TYPED_TEST_SUITE(GpuStream, TwoOps, OpName);
 
 // [stream]
-// The call comes back at once, and its work waits for what is before it in the caller's stream.
+// The call returns at once, and its work waits for earlier work of the caller's stream.
 TYPED_TEST(GpuStream, WorkIsEnqueuedOnTheCallersStream) {
   Case<TypeParam> c(kSize);
-  ASSERT_EQ(c.run(kSize), "");  // has loaded the kernel
+  ASSERT_EQ(c.run(kSize), "");  // loads the kernel
   c.place(kSize);
   c.stream.synchronize();
   const Stream observer;
@@ -27,15 +27,15 @@ TYPED_TEST(GpuStream, WorkIsEnqueuedOnTheCallersStream) {
     Hold hold(c.stream.get());
     c.call();
     EXPECT_EQ(cudaStreamQuery(c.stream.get()), cudaErrorNotReady);
-    (void)cudaGetLastError();  // keeps "not ready", too
+    (void)cudaGetLastError();  // clears "not ready"
     EXPECT_EQ(c.out.wrong(nullptr, observer), "") << "ran ahead of its stream";
   }
   EXPECT_EQ(c.wrong(), "");
 }
 // [/stream]
 
-// Without a stream of the caller's it is the default one, which does not wait for others.
-TYPED_TEST(GpuStream, WithoutOneItIsTheDefaultStream) {
+// Without a caller's stream the op uses the default stream, which does not wait for other streams.
+TYPED_TEST(GpuStream, WithoutAStreamUsesTheDefaultStream) {
   Case<TypeParam> c(kSize);
   ASSERT_EQ(c.run(kSize), "");
   c.place(kSize);
@@ -47,8 +47,8 @@ TYPED_TEST(GpuStream, WithoutOneItIsTheDefaultStream) {
   EXPECT_EQ(c.out.wrong(c.wanted(), observer), "");
 }
 
-// No call before the capture: the first launch of a process may be captured. (`./kk gpu` runs this
-// test in a process of its own as well.)
+// There is no call before the capture: the first launch of a process may be captured. (`./kk gpu`
+// also runs this test in a process of its own.)
 TYPED_TEST(GpuStream, IsCapturedAndReplayed) {
   Case<TypeParam> c(kSize);
   c.place(kSize);
@@ -72,7 +72,7 @@ TYPED_TEST(GpuStream, IsCapturedAndReplayed) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-// The caller's stream takes part in the capture of another one, whose graph has the op's work.
+// The caller's stream joins the capture of another stream, whose graph then has the op's work.
 TYPED_TEST(GpuStream, JoinsACapture) {
   Case<TypeParam> c(kSize);
   ASSERT_EQ(c.run(kSize), "");
@@ -111,7 +111,7 @@ TYPED_TEST(GpuStream, JoinsACapture) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-// One thread's stream waits; the other's work is done.
+// The stream of one thread waits, while the work of the other thread finishes.
 TYPED_TEST(GpuStream, EachThreadHasItsOwn) {
   Case<TypeParam> held(kSize), other(kSize);
   ASSERT_EQ(held.run(kSize), "");
@@ -148,7 +148,7 @@ TYPED_TEST(GpuStream, OnEveryDevice) {
 TYPED_TEST(GpuStream, ThousandCallsAllocateNothing) {
   Case<TypeParam> c(kSize);
   ASSERT_EQ(c.run(kSize), "");
-  // Other processes may use the device as well: one quiet round of five is enough.
+  // Other processes may use the device as well: one undisturbed round of five is enough.
   bool quiet = false;
   for (int round = 0; round < 5 && !quiet; ++round) {
     size_t before = 0, after = 1, total = 0;
@@ -163,7 +163,7 @@ TYPED_TEST(GpuStream, ThousandCallsAllocateNothing) {
 
 class GpuRefusals : public GpuTest {};
 
-// After each refusal the same tensors are used for a call that fits.
+// After each rejected call the same tensors are used for a valid call.
 TEST_F(GpuRefusals, TensorsOnDifferentDevices) {
   Case<AddOp<float>> c(kSize);
   testing::HostTensor<float> host({kSize}, {}, 5.0f);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of frameworks, on a GPU and a side stream, through tvm_ffi. ./kk gpu runs it."""
+"""Tensors of frameworks, on a GPU and a side stream, through tvm_ffi. ./kk gpu runs this file."""
 
 import warnings
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from kernkit.on_gpu.frameworks import SPIN, SPIN_CYCLES, framework
 
-N = 1 << 26  # so large that work which does not wait for its input finds the old one
+N = 1 << 26  # large enough that work that does not wait for its input reads the old values
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def cupy():
 def test_torch_on_a_side_stream(kernels, torch, dtype):
     x = torch.full((N,), 1.0, dtype=getattr(torch, dtype), device="cuda")
     y = torch.zeros_like(x)
-    kernels.scale(y, x, 1.0)  # has loaded the kernel
+    kernels.scale(y, x, 1.0)  # loads the kernel
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
@@ -58,14 +58,14 @@ def test_torch_on_every_device(kernels, torch):
         assert bool((y == 2).all()) and torch.cuda.current_device() == 0
 
 
-def test_torch_refusals(kernels, torch):
+def test_lines_rejected_for_torch(kernels, torch):
     x, y = torch.ones(8, device="cuda"), torch.ones(8)
     with pytest.raises(ValueError, match=r"scale\(\): y: device cpu does not match x \(cuda:0\)"):
         kernels.scale(y, x, 2.0)
 
 
-# A generic __dlpack__ argument says no stream of its own. What the kernel sees is found out, not
-# assumed: with x and y CuPy's, the work is either behind CuPy's stream or ahead of it.
+# A generic __dlpack__ argument has no stream. The test determines what the kernel reads: if x and y are
+# CuPy's, the work comes either after CuPy's stream or before it.
 def test_cupy_on_a_side_stream(kernels, cupy, record_property):
     x = cupy.full(N, 1, "float32")
     y = cupy.zeros_like(x)
@@ -90,7 +90,7 @@ def test_cupy_on_a_side_stream(kernels, cupy, record_property):
     record_property("seen", seen)
     print(seen)
     if not in_order:
-        # tvm_ffi's to set, so nothing that a kernel library could do about it.
+        # tvm_ffi has to set the stream: a kernel library cannot.
         warnings.warn(seen)
         pytest.xfail(seen)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reference kernels ask of memory, by their PTX: each byte once, 16 a lane.
+// Memory traffic of the reference kernels according to their PTX: each byte once, 16 bytes per
+// lane.
 #include <gmock/gmock.h>
 
 #include "case.h"
@@ -18,7 +19,8 @@ class GpuTraffic : public GpuTest {
   using T = typename Op::Element;
   static constexpr int64_t kSize = (1 << 17) + 3;
 
-  // "" or what is over the budget, with the tensors so many elements from a 16-byte boundary.
+  // "" or the excess over the limit. The parameters are the tensors' distances from a 16-byte
+  // boundary [elements].
   std::string over(int64_t out_first, int64_t x_first, int64_t y_first) {
     case_.place(kSize, out_first, x_first, y_first);
     case_.stream.synchronize();
@@ -38,7 +40,7 @@ TYPED_TEST(GpuTraffic, EachByteOnce) {
   EXPECT_EQ(this->over(1, 0, 2), "") << "element by element";
 }
 
-// The same bytes, asked for in a way that is planted.
+// Copies of the same bytes with a planted access pattern.
 class GpuPlantedTraffic : public GpuTest {
  protected:
   static constexpr int64_t kSize = 1 << 16;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A C++ program whose host is kernkit: Module calls a library of ours and one built on tvm-ffi's
-// own headers. The first argument says when and how tvm_ffi comes into the process:
+// A C++ program whose host is kernkit: Module calls a library built with kernkit and one built on
+// tvm-ffi's own headers. The first argument selects when and how tvm_ffi is loaded:
 //   alone            never
 //   global, local    first, RTLD_GLOBAL or RTLD_LOCAL
-//   later            after our library was loaded and served by the runtime
+//   later            after kernkit's library was loaded and served by the runtime
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -42,13 +42,13 @@ std::string error_of(Call&& call) {
   return testing::error_of(call);
 }
 
-// Everything that a library asks of its host.
+// Uses every host function that a library needs.
 void check(const Module& module) {
   testing::HostTensor<float> x({3}, {}, 2);
   EXPECT_EQ(module["sum"](x.view("x")).cast<double>(), 6);
   EXPECT_EQ(module["sum"](x.dl()).cast<double>(), 6);
 
-  // Error kinds and messages, the first at once.
+  // Error kinds and messages. The first error is that of the first call.
   const std::string who = module.path() == KERNKIT_TEST_PEER ? "" : "refuse(): ";
   EXPECT_EQ(error_of([&] { module["refuse"](0); }), "TypeError: " + who + "a TypeError");
   EXPECT_EQ(error_of([&] { module["refuse"](1); }), "ValueError: " + who + "a ValueError");
@@ -74,13 +74,13 @@ void check(const Module& module) {
   }
   EXPECT_EQ(module["count_deleted"]().cast<int64_t>(), deleted + 1) << "released once, no more";
 
-  // Callbacks, also one that fails.
+  // Callbacks, including one that fails.
   const Function twice = make_function("twice", [](double v) { return 2 * v; });
   EXPECT_EQ(module["apply"](twice, 1.5).cast<double>(), 3);
   const Function fails = make_function("fails", [](double v) { KERNKIT_THROW(ValueError) << v; });
   EXPECT_EQ(error_of([&] { module["apply"](fails, 1.5); }), "ValueError: fails(): 1.5");
 
-  // The stream that this thread set; another has none.
+  // The stream that this thread has set; another thread has none.
   int stream = 0;
   set_stream(kCuda1, &stream);
   EXPECT_EQ(module["stream_of"](kCuda1).cast<int64_t>(), reinterpret_cast<int64_t>(&stream));
@@ -89,7 +89,7 @@ void check(const Module& module) {
   set_stream(kCuda1, nullptr);
 }
 
-// An allocator of the program, which counts.
+// The program's allocator, which counts its calls.
 int allocations = 0;
 using SetError = void (*)(void*, const char*, const char*);
 int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
@@ -130,7 +130,7 @@ void check_allocator(const Module& module) {
     EXPECT_EQ(module["sum"](x).cast<double>(), 0);
   }
   EXPECT_EQ(allocations, 0);
-  // kernkit's library says what was wanted in front of the allocator's own words.
+  // kernkit's library puts the requested tensor before the allocator's message.
   const std::string refused = error_of([&] { module["allocate"](1001); });
   EXPECT_EQ(refused.substr(0, 13), "MemoryError: ");
   EXPECT_EQ(refused.substr(refused.size() - 8), "too much");
@@ -170,13 +170,13 @@ TEST(ByKernkit, LibrariesOfBothKinds) {
   EXPECT_FALSE(tvm_ffi_is_here());
   EXPECT_EQ(signal_handlers(), before) << "a signal handler was installed";
 
-  // With no allocator set, CPU memory.
+  // Without an allocator, CPU memory.
   const Tensor early = ours["allocate"](100).cast<Tensor>();
   EXPECT_EQ(reinterpret_cast<uintptr_t>(early.view().data_ptr()) % 64, 0u);
   memset(early.view().data_ptr(), 0, 400);
   if (order != "later") return;
 
-  // What the runtime made before tvm_ffi came, and what was set there.
+  // Objects that the runtime made, and settings made, before tvm_ffi was loaded.
   const Function twice = make_function("twice", [](double v) { return 2 * v; });
   const Any text = std::string("a text longer than seven");
   int stream = 0;
@@ -221,7 +221,7 @@ TEST(ByKernkit, Listing) {
   EXPECT_NE(peer["sum"].metadata().find("type_schema"), std::string::npos);
 }
 
-TEST(ByKernkit, WhatCannotBeLoaded) {
+TEST(ByKernkit, FilesThatCannotBeLoaded) {
   EXPECT_EQ(error_of([] { Module::load("/no/such/lib.so"); }),
             "RuntimeError: Module::load(): there is no file /no/such/lib.so");
   EXPECT_EQ(error_of([] { Module::load(KERNKIT_TEST_NO_LIBRARY); }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A C++ host on tvm-ffi's own API loads a kernkit library and calls it. A program linked with
-// libtvm_ffi, and a plugin that by_tvm_ffi_test.cc brings into the process in other ways.
+// A C++ host on tvm-ffi's own API loads and calls a kernkit library. Built as a program linked with
+// libtvm_ffi, and as a plugin that by_tvm_ffi_test.cc loads in other ways.
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/error.h>
@@ -34,7 +34,8 @@ std::string error_of(const std::function<void()>& call) {
   try {
     call();
   } catch (const ffi::Error& error) {
-    // One frame: the library takes no walk through the stack. (What the host raised does.)
+    // One frame: the library does not unwind the stack. (An error raised by the host has more
+    // frames.)
     const std::string backtrace = error.backtrace();
     const bool is_callback = error.message() == "of the callback" || error.message() == "not three";
     EXPECT(is_callback || backtrace.find("ops.cc\", line ") != std::string::npos);
@@ -107,7 +108,7 @@ void check(const char* path) {
   EXPECT(module->GetFunctionMetadata("sum").has_value());
 }
 
-// The library is closed while tensors live whose deleter is its code.
+// The library is closed while tensors exist whose deleter is the library's code.
 ffi::Tensor outlives_everything;
 void check_tensor_after_module(const char* path) {
   ffi::Tensor outlives_module;

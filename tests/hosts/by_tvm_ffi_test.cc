@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// by_tvm_ffi.cc as a plugin of a program that is not linked with tvm_ffi. The first argument says
-// how it comes:
+// by_tvm_ffi.cc as a plugin of a program that is not linked with tvm_ffi. The first argument
+// selects how tvm_ffi is loaded:
 //   global, local              RTLD_GLOBAL or RTLD_LOCAL
 //   kernel_first_global, ..    after a call of the library has failed, with no host
 #include <dlfcn.h>

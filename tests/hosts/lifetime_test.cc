@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What outlives what: each case is a process of its own, which must end with code 0. With a second
-// argument tvm_ffi is the host, and the third is the library.
+// Lifetimes: each case runs in a process of its own, which must exit with code 0. With a second
+// argument tvm_ffi is the host, and the third argument is the library.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -33,7 +33,7 @@ int64_t deleted() { return load()["count_deleted"]().cast<int64_t>(); }
 
 [[noreturn]] void end(bool good) { std::exit(good ? 0 : 1); }
 
-// Runs `call` in a fresh process: std::exit() runs its destructors.
+// Runs `call` in a new process: std::exit() runs the process's destructors.
 template <class Call>
 int in_child(Call&& call) {
   std::fflush(nullptr);

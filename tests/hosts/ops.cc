@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that need a host, on kernkit. peer.cc has the same on tvm-ffi's own headers.
+// Ops that need a host, written for kernkit. peer.cc has the same ops for tvm-ffi's own headers.
 #include <stdlib.h>
 
 #include <string>
@@ -41,7 +41,7 @@ int64_t stream_of(DLDevice device) {
 int64_t deleted = 0;
 int64_t count_deleted() { return deleted; }
 
-// Memory of this library, whose deleter is code of this library.
+// Memory of this library, whose deleter is the library's code.
 Tensor own_memory(int64_t n) {
   struct Block {
     DLManagedTensorVersioned managed;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops of ops.cc, written for tvm-ffi: built on its own headers, and on kernkit's of its names.
+// The ops of ops.cc, written for tvm-ffi: built on tvm-ffi's own headers, and on kernkit's headers
+// of the same names.
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/container/tuple.h>
 #include <tvm/ffi/error.h>
@@ -45,7 +46,7 @@ ffi::Tuple<int64_t, ffi::Tensor> pair(ffi::Tensor x) {
   return ffi::Tuple<int64_t, ffi::Tensor>(int64_t{7}, x);
 }
 ffi::String words() { return "a text longer than seven"; }
-#if defined(KERNKIT_TVM_FFI_BEGIN)  // which serves no Function: the op is kernkit's already
+#if defined(KERNKIT_TVM_FFI_BEGIN)  // which has no Function: the op uses kernkit's
 kernkit::Any apply(const kernkit::Function& f, double x) { return f(x); }
 #else
 ffi::Any apply(const ffi::Function& f, double x) { return f(x); }

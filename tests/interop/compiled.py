@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds one file into a library with an include path and nothing else."""
+"""Builds a library from one file with only an include path."""
 
 import pathlib
 import subprocess
@@ -8,9 +8,10 @@ import tvm_ffi
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-# Code for tvm-ffi, against its own headers or against kernkit's of its names (the fixture ours_flags).
+# Code for tvm-ffi, compiled against tvm-ffi's own headers or kernkit's headers of the same names (fixture
+# ours_flags).
 PACKAGE = pathlib.Path(tvm_ffi.__file__).parent
-COMPILE = ["c++", "-std=c++17", "-fPIC", "-O0", "-fvisibility=hidden"]  # no order of evaluation, but time
+COMPILE = ["c++", "-std=c++17", "-fPIC", "-O0", "-fvisibility=hidden"]  # not optimised, to save time
 THEIRS = ["-w", "-isystem", PACKAGE / "include"]
 
 

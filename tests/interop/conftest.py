@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of several frameworks use."""
+"""Fixtures for the tests of several frameworks."""
 
 import importlib
 import sys
@@ -13,13 +13,13 @@ import tvm_ffi
 
 @pytest.fixture(scope="session")
 def ours_flags(compat_includes):
-    """For code written for tvm-ffi, on kernkit's headers of its names."""
+    """Options for code written for tvm-ffi, with kernkit's headers under tvm-ffi's names."""
     return [*compiled.WARNINGS, *compat_includes]
 
 
 @pytest.fixture(scope="session")
 def shaped(root, tmp_path_factory):
-    """The folder with package `shaped`, of ops whose lines say shapes."""
+    """The folder with package `shaped`, whose ops have shapes in their lines."""
     folder = tmp_path_factory.mktemp("frameworks")
     packages.write_shaped(root, folder)
     sys.path.insert(0, str(folder))
@@ -29,13 +29,13 @@ def shaped(root, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def plain(shaped):
-    """The functions of its _ops.py."""
+    """The functions in _ops.py of package `shaped`."""
     return importlib.import_module("shaped")
 
 
 @pytest.fixture(scope="session")
 def rows(root, tmp_path_factory):
-    """The folder with package `on_rows`: the kernels of rows, for the CPU and for CUDA on the CPU."""
+    """The folder with package `on_rows`: the row kernels, for the CPU and for CUDA on the CPU."""
     built = root / "build/release/lib/libkernkit_row_kernels_on_cpu.so"
     if not built.exists():
         pytest.skip(f"{built} is missing: ./kk build makes it")
@@ -60,7 +60,7 @@ def torch_rows(rows):
 
 @pytest.fixture(scope="session")
 def torch_reference(root, library, tmp_path_factory):
-    """torch.ops.reference: the reference library, under a name that is not its package's."""
+    """torch.ops.reference: the reference library, in a namespace that differs from its package's name."""
     folder = tmp_path_factory.mktemp("reference")
     packages.write_package(root, library, folder, "reference_ops", "--torch", "--torch-namespace", "reference")
     sys.path.insert(0, str(folder))
@@ -75,7 +75,7 @@ def _imported(module, namespace=None):
 
 
 class Device:
-    """One of CUDA on the CPU, in the library of package `on_rows`."""
+    """A device of CUDA on the CPU, in the library of package `on_rows`."""
 
     def __init__(self, folder):
         self.library = folder / "on_rows/libkernkit_row_kernels_on_cpu.so"
@@ -90,7 +90,7 @@ class Device:
         return array
 
     def calls(self, run):
-        """What it launches on the stream that is current."""
+        """The launches of a call, on a new current stream."""
         stream = self.module.new_stream()
         self.module.launches(stream)
         with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream):

@@ -33,14 +33,14 @@ def imported(folder, module):
 
 
 def write_shaped(root, folder):
-    """Writes package `shaped`, of ops whose lines say shapes, for both frameworks."""
+    """Writes package `shaped`, whose ops have shapes in their lines, for both frameworks."""
     library = folder / "libshaped.so"
     compiled.build(root / "tests/interop/frameworks/frameworks.cc", library, "-fvisibility=hidden", "-O2")
     return write_package(root, library, folder, "shaped", "--frameworks")
 
 
 def ratios(root, shaped, framework, cwd):
-    """What the benchmark of frameworks prints; each ratio keeps to its limit."""
+    """The output of the frameworks benchmark. Checks each ratio against its limit."""
     program = [sys.executable, root / "bench/python/frameworks.py", framework]
     env = {**os.environ, "PYTHONPATH": str(shaped)}
     done = subprocess.run(program, env=env, capture_output=True, text=True, cwd=cwd)

@@ -47,7 +47,7 @@ def test_values(ops, op, args, result):
 
 
 def test_a_float_takes_any_int(ops):
-    """The one that Python's float() makes of it, and where that is none, a ValueError."""
+    """The op gets the number that Python's float() gives, or raises ValueError if float() fails."""
     random = np.random.default_rng(7)
     ints = [2**63, -(2**63) - 1, 2**64 + 2**11, 2**64 + 2**11 + 1, 2**1024 - 2**971]
     sizes = random.integers(8, 128, 300)
@@ -172,7 +172,7 @@ def test_rejections(ops, op, args, kind, text):
     assert said.startswith(f"{op}(): {text}") if text.endswith(" ") else said == f"{op}(): {text}"
 
 
-def test_metadata_says_names_defaults_and_what_is_written(ops):
+def test_metadata_has_names_defaults_and_outputs(ops):
     metadata = ops.get_function_metadata("describe")
     assert [a["name"] for a in metadata["arguments"]] == [
         "y", "bias", "eps", "n", "flag", "text", "dtype",

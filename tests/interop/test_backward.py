@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which op may be the backward of another."""
+"""Which ops are accepted as the backward of another op."""
 
 import pytest
 from kernkit.frameworks.backward import formulas
@@ -15,13 +15,13 @@ def pair(backward, forward=SILU):
     return formulas(writers, {"silu": "silu_back"})["silu"]
 
 
-def test_names_say_what_belongs_together():
+def test_rows_are_grouped_by_name():
     found = pair("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor grad_y[n, d], Tensor y[n, d], float eps) -> ()")
     assert [v.name for v in found.saved()] == ["y"] and [v.name for v in found.scalars()] == ["eps"]
     assert found.gradient_of(found.forward.inputs[0]) == "grad_x" and found.without() == []
 
 
-def test_an_optional_input_is_kept_to_know_whether_it_is_there():
+def test_an_optional_input_is_saved_to_record_its_presence():
     found = pair("silu_back(Tensor grad_y[n, d], Tensor x[n, d]) -> (Tensor grad_x[n, d], Tensor grad_w[n, d])",
                  "silu(Tensor x[n, d], Tensor? w[n, d]=None, Tensor? b[n, d]=None) -> Tensor y[n, d]")  # fmt: skip
     assert [v.name for v in found.saved()] == ["x", "w"] and [v.name for v in found.without()] == ["b"]
@@ -43,7 +43,7 @@ def test_an_optional_input_is_kept_to_know_whether_it_is_there():
      ("silu_back(Tensor(out!) grad_x[n, k?], Tensor grad_y[n, d]) -> ()", SILU,
       "silu: its backward silu_back: a backward takes no list, and asks its caller for no size")],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused(backward, forward, said):
+def test_a_mismatch_is_rejected(backward, forward, said):
     with pytest.raises(SchemaError) as caught:
         pair(backward, forward)
     assert str(caught.value) == said

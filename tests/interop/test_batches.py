@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of ops that compute more than elements, and results that are no new memory, for every caller."""
+"""Batches of ops that are not elementwise, and results that are not new memory, for every caller."""
 
 
 import compiled
@@ -9,7 +9,7 @@ import pytest
 
 X = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
 OF_SUM = np.stack([x / x.sum() for x in X])
-# Ops whose result is no new memory, and what the error names.
+# Ops whose result is not new memory, and the expected error.
 SHARED = {
     "scaled": r"scaled\(\): y: the result shares memory with the argument x",
     "same": r"same\(\): y: the result shares memory with the argument x",
@@ -47,7 +47,7 @@ def test_plain_results_are_new_memory(batches, op):
         getattr(batches[0], op)(X.copy())
     y = np.from_dlpack(batches[0].scaled(X, 2.0))
     np.testing.assert_array_equal(y, 2 * X)
-    # Without a shape in the line the op is no operator of a framework, and may return its argument.
+    # Without a shape in the line the op is not a framework operator, and may return its argument.
     np.testing.assert_array_equal(np.from_dlpack(batches[0].given_back(X)), X)
 
 
@@ -68,7 +68,7 @@ def test_results_of_operators_are_new_memory(torch_batches, op, backend):
     assert doubled(torch.arange(4.0)).tolist() == [1, 3, 7, 13]
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # that it is a loop
+@pytest.mark.filterwarnings("ignore::UserWarning")  # torch warns about its fallback to a loop
 def test_results_in_vmap_are_new_memory(torch_batches):
     import torch
 
@@ -79,7 +79,7 @@ def test_results_in_vmap_are_new_memory(torch_batches):
     assert (torch.vmap(lambda row: torch_batches.scaled(row, 2.0))(x) == 2 * x).all()
 
 
-# XLA passes no owned tensor.
+# XLA passes no owning tensor.
 @pytest.mark.parametrize("op", ["scaled", "twice", "kept"])
 def test_results_in_jax_are_new_memory(jax_batches, op):
     import jax
@@ -91,7 +91,7 @@ def test_results_in_jax_are_new_memory(jax_batches, op):
     assert (jax.vmap(lambda row: jax_batches.scaled(row, 2.0))(X) == 2 * X).all()
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # that it is a loop
+@pytest.mark.filterwarnings("ignore::UserWarning")  # torch warns about its fallback to a loop
 def test_vmap_of_an_op_that_sums_is_that_of_each_item(torch_batches):
     import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python functions that `kernkit bindings` writes: called as any other function of Python."""
+"""The Python functions that `kernkit bindings` writes, called like any Python function."""
 
 import importlib
 import inspect
@@ -66,19 +66,19 @@ def test_positional_and_keyword_arguments(kernel_package):
         (lambda f, y: f(y > 0, y > 0, 1), "scale(): x: dtype bool is not supported; "),
     ],
 )
-def test_a_wrong_call_is_refused_by_python_or_by_the_kernel(kernel_package, call, message):
+def test_an_invalid_call_is_rejected_by_python_or_by_the_kernel(kernel_package, call, message):
     with pytest.raises(TypeError) as caught:
         call(kernel_package.scale, np.zeros(3, "float32"))
     assert str(caught.value).startswith(message)
 
 
-def test_what_is_written(root, kernel_package):
+def test_written_files(root, kernel_package):
     golden = (root / "tests/interop/bindings/scale.py").read_text()
     function = golden.partition("# [function]\n")[2].partition("# [/function]")[0]
     assert function and function in pathlib.Path(kernel_package._ops.__file__).read_text()
 
 
-def test_what_python_shows_of_a_function(kernel_package):
+def test_signature_and_help_of_a_function(kernel_package):
     scale = kernel_package.scale
     assert scale.__name__ == "scale"
     assert str(inspect.signature(scale)) == (
@@ -112,7 +112,7 @@ def test_names_that_mean_something_else_in_python(odd):
         typing.get_type_hints(getattr(odd, name))
 
 
-def test_any_documentation_is_shown_as_it_is(odd):
+def test_any_documentation_is_shown_unchanged(odd):
     assert inspect.getdoc(odd.written) == (
         'Ends a text: """ \\ \x07\n\n    indented, then a last "\n\n'
         "written(Tensor(a!) y, Tensor? x=None) -> ()"

@@ -43,7 +43,7 @@ def test_a_callback_gets_every_kind_of_value(ops):
 
 
 @pytest.mark.parametrize("kind", [ValueError, TypeError, RuntimeError, IndexError])
-def test_what_a_callback_raises_reaches_the_caller_unchanged(ops, kind):
+def test_a_callbacks_error_reaches_the_caller_unchanged(ops, kind):
     def fails(x):
         raise kind("of my own")
 
@@ -117,7 +117,7 @@ def test_any(ops, value, text):
 
 
 def test_a_kept_value_is_owned(ops):
-    """From Python and back: text, bytes, a list, a callable; each lives while the library has it."""
+    """Values from Python and back: text, bytes, a list, a callable. Each exists while the library keeps it."""
 
     def callback():
         return 41

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries side by side in one process: the same one twice, two with the same op, two made with
-different versions of kernkit. None disturbs another."""
+"""Several libraries in one process: the same library twice, two with the same op, two built with different
+versions of kernkit. No library affects another."""
 
 import ctypes
 import shutil
@@ -30,8 +30,8 @@ KERNKIT_EXPORT(refuse, "(int n=NUMBER) -> ()", "", refuse)
 
 
 def other_version(root, folder):
-    """A copy of the headers as another version might have them: what an error keeps lies elsewhere,
-    and so does what is kept of the host."""
+    """A copy of the headers like those of another version: the layouts of errors and of kept host functions
+    differ."""
     include = folder / "include"
     shutil.copytree(root / "sdk/include", include)
 
@@ -66,7 +66,7 @@ def libraries(root, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def open_libraries(root, tmp_path_factory):
-    """Compiled as a run-time compiler does it, without -fvisibility=hidden."""
+    """Libraries compiled without -fvisibility=hidden, as a run-time compiler does it."""
     return build(root, tmp_path_factory.mktemp("open"))
 
 
@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_cpp(root, libraries, tmp_path, dlpack_include, linked):
-    """Also with both linked into the program, where the first one's names come first."""
+    """Also with both libraries linked into the program, where the symbols of the first come first."""
     main = tmp_path / "main.cc"
     main.write_text(MAIN)
     program = tmp_path / "main"

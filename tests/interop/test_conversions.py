@@ -35,7 +35,7 @@ def ops(tmp_path_factory):
 
 
 def assert_same(ours, theirs, is_nan):
-    """Equal bits, but that a NaN may be any NaN."""
+    """Equal bits, except that any NaN equals any other."""
     different = (ours != theirs) & ~is_nan
     assert not different.any(), (ours[different][:5], theirs[different][:5])
 
@@ -59,7 +59,7 @@ def encode_and_compare(ops, name, values):
     with np.errstate(all="ignore"):
         expected = values.astype(dtype).view(codes.dtype)
     different = codes != expected
-    if different.any():  # but for NaN and NaN
+    if different.any():  # except for two NaN
         ours, theirs = codes[different], expected[different]
         is_nan = [np.isnan(each.view(dtype).astype("float32")) for each in (ours, theirs)]
         np.testing.assert_array_equal(*is_nan)
@@ -68,7 +68,7 @@ def encode_and_compare(ops, name, values):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_floats_encode(ops, name):
-    """Around every value and every midpoint between two values, and a few million patterns."""
+    """Values around every value and every midpoint between two values, and a few million patterns."""
     dtype = reference(name)
     codes = np.arange(1 << ml_dtypes.finfo(dtype).bits, dtype=f"uint{8 * dtype.itemsize}")
     with np.errstate(all="ignore"):
@@ -84,7 +84,7 @@ def test_floats_encode(ops, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_float_encodes(ops, name):
-    """All 2^32 patterns of a float32."""
+    """All 2^32 bit patterns of float32."""
     for start in range(0, 1 << 32, 1 << 26):
         patterns = np.arange(start, start + (1 << 26), dtype="uint64").astype("uint32")
         encode_and_compare(ops, name, patterns.view("float32"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page From edit to call in a second: what it types, an edit, and the CUDA file."""
+"""The page "From edit to call in a second": its commands, an edit, and the CUDA file."""
 
 import os
 import re
@@ -14,7 +14,7 @@ EXAMPLE = "docs/examples/edit_to_call.py"
 
 @pytest.fixture
 def page(root, tmp_path, monkeypatch, capsys):
-    """The page's functions, behind its lines, which have run with an empty cache."""
+    """The functions that the page's lines define, run with an empty cache."""
     monkeypatch.chdir(root)
     monkeypatch.setenv("TVM_FFI_CACHE_DIR", str(tmp_path / "cache"))
     functions = runpy.run_path(EXAMPLE)
@@ -33,7 +33,7 @@ def test_an_edit_is_in_the_next_load_and_the_old_module_stays(root, tmp_path, pa
         y = np.full(2, 77, "float32")
         lib.leaky_relu(y, x, 0.5)
         assert y.tolist() == wanted
-    new.leaky_relu(y, x)  # slope=0.01 is of the schema
+    new.leaky_relu(y, x)  # slope=0.01 is the schema's default
     np.testing.assert_allclose(y, [-0.02, 1])
     with pytest.raises(TypeError, match=r"leaky_relu\(\): y: dtype float64 does not match x \(float32\)"):
         new.leaky_relu(np.zeros(2), x, 0.5)

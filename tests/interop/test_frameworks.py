@@ -25,7 +25,7 @@ def test_torch(kernels, dtype):
 
 
 def test_torch_tensors_without_memory(kernels):
-    """What torch.compile traces with: sizes and a dtype, and a data pointer that is null."""
+    """Tensors with which torch.compile traces: sizes and a dtype, and a null data pointer."""
     torch = pytest.importorskip("torch")
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -64,7 +64,7 @@ for dtype in (torch.float16, torch.bfloat16):
 @pytest.mark.all
 @pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
 def test_torch_bit_for_bit(library, instructions):
-    """All 2^16 values of the 16-bit floats, on every instruction set that the machine has."""
+    """All 2^16 values of the 16-bit floats, with every instruction set of the machine."""
     if not importlib.util.find_spec("torch"):
         pytest.skip("torch is not installed")
     env = {**os.environ, "KERNKIT_INSTRUCTION_SET": instructions}
@@ -80,13 +80,13 @@ def test_jax_as_input(kernels):
 
 
 def test_jax_as_output_is_written(kernels):
-    """Nothing tells it from a tensor that may be: the page on ownership warns of it."""
+    """A JAX array looks like a writable tensor, so it is written: the page on ownership warns about this."""
     jax = pytest.importorskip("jax")
     y = jax.numpy.zeros(4, "float32")
     plus_y = jax.jit(lambda x: x + y)
     np.testing.assert_array_equal(plus_y(0), [0, 0, 0, 0])
     kernels.scale(y, np.ones(4, "float32"), 2.0)
-    np.testing.assert_array_equal(y, [2, 2, 2, 2])  # behind JAX's back
+    np.testing.assert_array_equal(y, [2, 2, 2, 2])  # although JAX assumes that arrays never change
     np.testing.assert_array_equal(plus_y(0), [0, 0, 0, 0])
 
 

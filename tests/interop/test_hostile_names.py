@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops whose names, and the names of their parameters, sizes and results, are those of builtins, modules, words of Python and
-names of the written modules: every function of theirs works."""
+"""Ops, parameters, sizes and results named like builtins, modules, Python keywords and names of the
+generated modules: every generated function works."""
 
 import importlib.util
 import inspect
@@ -47,7 +47,7 @@ void in_place(TensorView x, TensorView w, int64_t k) {
 
 
 def rotated(i):
-    """Five names, other ones for each i."""
+    """Five names, different for each i."""
     at = 5 * i
     return [NAMES[(at + k) % len(NAMES)] for k in range(5)]
 
@@ -80,12 +80,12 @@ def hostile(root, tmp_path_factory):
 
 
 def python(name):
-    """The name of the function of an op."""
+    """The name of an op's Python function."""
     return {"lambda": "lambda_", "None": "None_", "import": "import__"}.get(name, name)
 
 
 def kinds():
-    """The ops with their kind: with a gradient, with a free dtype or not, in place."""
+    """The ops with their kind: with a gradient, with or without a free dtype, in place."""
     return [(python(op), i % 3, i) for i, op in enumerate(OPS)]
 
 

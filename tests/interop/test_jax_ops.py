@@ -63,7 +63,7 @@ def test_values(ops, jit):
 
 @pytest.mark.parametrize("jit", [lambda f: f, jax.jit], ids=["eager", "jit"])
 def test_ops_that_return_tensors(ops, jit):
-    """XLA has allocated what they return, which they make there."""
+    """Results are in XLA's memory, allocated before the call."""
     x, w = normal(3, 8), normal(8)
     close(jit(ops.rms_norm)(x), rms(x))
     close(jit(lambda x, w: ops.rms_norm(x, w, eps=1e-3))(x, w), rms(x, w, 1e-3))
@@ -80,7 +80,7 @@ def test_ops_that_return_tensors(ops, jit):
 
 
 def test_a_result_is_copied_to_where_xla_has_it(shaped):
-    """Whatever the op allocates first."""
+    """In any order of the op's allocations."""
     library = shaped / "shaped/libshaped.so"
     x, y = np.ones((2, 4), "float32"), np.zeros((2, 4), "float32")
     Handler(library, "rms_norm")([of_numpy(y)], [of_numpy(x)], **{"?given": 0, "eps": 1e-6})
@@ -89,7 +89,7 @@ def test_a_result_is_copied_to_where_xla_has_it(shaped):
     halves, four = Handler(library, "halves"), np.arange(4, dtype="float32")
     halves([of_numpy(first), of_numpy(second)], [of_numpy(four)])
     assert first.tolist() == [0, 1] and second.tolist() == [2, 3]
-    made = tvm_ffi.load_module(str(library)).get_function("rms_norm")(x)  # of numpy arrays: of the host's own memory
+    made = tvm_ffi.load_module(str(library)).get_function("rms_norm")(x)  # numpy arrays: the host allocates the result
     assert np.from_dlpack(made).ctypes.data not in (x.ctypes.data, y.ctypes.data)
     with pytest.raises(XlaError, match=r"TypeError: halves\(\): a result: XLA passes no buffer"):
         halves([of_numpy(first)], [of_numpy(four)])
@@ -124,7 +124,7 @@ def test_the_reference_library(root, library, tmp_path):
 
 
 def test_xlas_handler_works_on_the_callers_stream(device):
-    """With tensors of CUDA on the CPU, which JAX has none of."""
+    """With tensors of CUDA on the CPU, since JAX has no such device."""
     x, w = np.asarray(normal(3, 8)), np.asarray(normal(8))
     there = [device.put(array) for array in (np.zeros_like(x), np.zeros_like(x), x, x + 1, w)]
     y, total, x_there, more, w_there = [(tensor.data_ptr(), tensor.dtype, tensor.shape) for tensor in there]
@@ -147,7 +147,7 @@ def test_xlas_handler_works_on_the_callers_stream(device):
 
 
 def test_functions_on_a_gpu(root, tmp_path):
-    """JAX's own arrays and streams, by a library with nvcc's kernels."""
+    """JAX's own arrays and streams, with a library of nvcc's kernels."""
     if all(one.platform != "gpu" for one in jax.devices()):
         pytest.skip("JAX sees no GPU")
     library = root / "build/release/lib/libkernkit_row_kernels.so"
@@ -159,18 +159,18 @@ def test_functions_on_a_gpu(root, tmp_path):
     close(jax.jit(lambda x, w: ops.softmax(ops.rms_norm(x, w)))(x, w), jax.nn.softmax(rms(x, w)))
 
 
-def test_a_result_that_is_not_as_the_line_says(ops):
+def test_a_result_that_does_not_match_the_line(ops):
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"untrue\(\): returns .*float32 \[3\].*, where its line says .*float32 \[3, 3\]"):
         ops.untrue(normal(3)).block_until_ready()
 
 
 def test_attributes_of_each_type_and_optional_tensors(ops):
-    """Each contributes to the factor: b + k * f + len(s) + bits of t."""
+    """Each argument contributes to the factor: b + k * f + len(s) + bits of t."""
     x, y = normal(3, 8), normal(3, 8) + 1
     close(ops.many(x), (1 + 2 + 32) * x)
     for dtype in ("float64", jnp.float64, np.dtype("float64")):
         close(jax.jit(lambda x, y: ops.many(x, y, k=2, f=0.5, b=True, s="abc", t=dtype))(x, y), (1 + 1 + 3 + 64) * x + y)
-    close(ops.many(np.ones((3, 8)), s=""), np.full((3, 8), 33))  # float64 of NumPy, which JAX takes as float32
+    close(ops.many(np.ones((3, 8)), s=""), np.full((3, 8), 33))  # NumPy's float64, which JAX converts to float32
 
 
 def test_scalars_are_constants(ops):
@@ -178,7 +178,7 @@ def test_scalars_are_constants(ops):
         jax.jit(lambda x, factor: ops.scale(x, factor))(normal(3), 2.0)
 
 
-def test_who_calls_says_the_dtype_that_the_line_asks(ops):
+def test_the_caller_chooses_the_dtype_that_the_line_leaves_open(ops):
     for dtype in ("float32", jnp.float32):
         close(jax.jit(lambda x: ops.cast(x, y_dtype=dtype))(normal(3)), normal(3))
     with pytest.raises(ValueError, match=r"cast\(\): y: dtype float64 needs jax_enable_x64"):
@@ -202,7 +202,7 @@ def test_in_place_ops_return_and_their_arguments_stay(ops):
         assert np.array_equal(tensor, wanted)
 
 
-def test_a_donated_buffer_is_written_where_it_lies(ops):
+def test_a_donated_buffer_is_written_in_place(ops):
     step = jax.jit(lambda x: ops.scale_(x, 2.0), donate_argnums=0)
     x = jnp.ones(1 << 16)
     before = x.unsafe_buffer_pointer()
@@ -210,7 +210,7 @@ def test_a_donated_buffer_is_written_where_it_lies(ops):
     assert after.unsafe_buffer_pointer() == before and (after == 2).all()
 
 
-def test_vmap_is_one_call_where_a_batch_may_stand_in_front(ops):
+def test_vmap_is_one_call_if_a_batch_may_come_first(ops):
     x, w = normal(5, 3, 8), normal(8)
     scaled = jax.vmap(lambda x: ops.scale(x, 2.0))
     close(scaled(x), 2 * x)
@@ -263,7 +263,7 @@ def test_a_gradient_is_never_silently_wrong(ops):
 
 
 @pytest.mark.parametrize("run", [lambda f: f, jax.jit, lambda f: lambda *a: jax.eval_shape(f, *a)], ids=["eager", "jit", "shape"])
-def test_a_wrong_shape_is_refused_before_the_call(ops, run):
+def test_a_wrong_shape_is_rejected_before_the_call(ops, run):
     wrong = [
         (ops.silu_and_mul, (normal(3, 7),), r"silu_and_mul\(\): x: shape \[3, 7\] does not match \[n, 2 \* d\]"),
         (ops.silu_and_mul, (normal(7),), r"silu_and_mul\(\): x: shape \[7\] does not match \[n, 2 \* d\]"),
@@ -276,13 +276,13 @@ def test_a_wrong_shape_is_refused_before_the_call(ops, run):
             run(op)(*arguments)
 
 
-def test_what_the_op_itself_refuses_has_its_words(ops):
+def test_errors_of_the_op_itself_have_its_message(ops):
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"INVALID_ARGUMENT: TypeError: scale\(\): x: dtype float16 is not supported"):
         ops.scale(normal(3).astype(jnp.float16), 2.0).block_until_ready()
 
 
 def test_64_bits_need_x64(root, tmp_path):
-    """Else JAX hands over 32, in the op's place."""
+    """Without x64, JAX would pass 32-bit memory to the op."""
     import compiled
 
     library = compiled.build(root / "tests/interop/frameworks/indices.cc", tmp_path / "libindices.so", "-fvisibility=hidden")
@@ -302,13 +302,13 @@ def test_export_with_sizes_that_vary(ops):
     exported = export.export(jax.jit(ops.silu_and_mul), disabled_checks=[check])(jax.ShapeDtypeStruct((a, 2 * b), jnp.float32))
     for shape in ((3, 8), (5, 2)):
         close(exported.call(normal(*shape)), silu(normal(*shape)))
-    unknown = jax.ShapeDtypeStruct((a, b), jnp.float32)  # who can say that b is even?
+    unknown = jax.ShapeDtypeStruct((a, b), jnp.float32)  # b may be odd
     with pytest.raises(ValueError, match=r"shape \[a, b\] does not match \[n, 2 \* d\]"):
         export.export(jax.jit(ops.silu_and_mul), disabled_checks=[check])(unknown)
 
 
 def test_an_export_is_reloaded_in_another_process(shaped, tmp_path):
-    """Where importing shaped.jax is enough."""
+    """It is sufficient to import shaped.jax in the other process."""
     pytest.importorskip("flatbuffers", reason="jax.export writes with flatbuffers, which tests/requirements-frameworks.txt names")
     save = """
 import jax, shaped.jax as ops
@@ -329,8 +329,8 @@ assert run.call(jax.numpy.ones(5)).tolist() == [2] * 5
         assert done.returncode == 0, done.stderr
 
 
-def test_a_program_with_other_attributes_than_the_line_is_refused(ops):
-    """As one that an older build of the library wrote."""
+def test_a_program_with_other_attributes_than_the_line_is_rejected(ops):
+    """Such a program comes from an older build of the library."""
     def call(**attributes):
         return jax.ffi.ffi_call("shaped.scale", jax.ShapeDtypeStruct((3,), "float32"))(normal(3), **attributes).block_until_ready()
 
@@ -340,11 +340,11 @@ def test_a_program_with_other_attributes_than_the_line_is_refused(ops):
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"expected attributes \[factor\], got \[bias, factor\]"):
         call(factor=2.0, bias=1)
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"scale\(\): factor: XLA's attribute is of another type"):
-        call(factor=3)  # 2 is found where 2.0 was kept
+        call(factor=3)  # passes 2 where the program was built with 2.0
 
 
 def test_values_reach_the_op_as_they_are(ops):
-    """0.1 is no float32, and 2**53 + 1 is no float64."""
+    """0.1 is not exact in float32, and 2**53 + 1 is not exact in float64."""
     for device in ("cuda:1", tvm_ffi.device("cuda", 1)):
         assert float(ops.exactly(jnp.zeros(1), 2**53 + 1, 0.1, device)[0]) == 1
     with pytest.raises(jax.errors.JaxRuntimeError, match=r'exactly\(\): d: expected a device such as cuda:1, got "gpu"'):
@@ -352,7 +352,7 @@ def test_values_reach_the_op_as_they_are(ops):
 
 
 def test_every_dtype_reaches_the_op(ops):
-    """As a number, which the op writes: code * 100 + bits."""
+    """The op writes the dtype as a number: code * 100 + bits."""
     for dtype, wanted in {"bool": 608, "int8": 8, "uint32": 132, "int64": 64, "float16": 216, "bfloat16": 416, "float32": 232,
                           "float64": 264, "complex64": 564, "complex128": 628, "float8_e4m3fn": 1008, "float8_e5m2": 1208,
                           "float8_e4m3": 808, "float8_e3m4": 708, "float8_e8m0fnu": 1408, "float8_e4m3b11fnuz": 908,
@@ -376,7 +376,7 @@ def test_many_threads_call_at_once(ops):
 
 
 def test_the_structs_of_xla_are_those_of_its_header(root, tmp_path):
-    """jaxlib brings it along."""
+    """The header is part of jaxlib."""
     import compiled
 
     folder = jax.ffi.include_dir()
@@ -384,11 +384,11 @@ def test_the_structs_of_xla_are_those_of_its_header(root, tmp_path):
 
 
 @pytest.mark.parametrize("version, said", [("1", "1.0"), ("0", "")])
-def test_another_version_of_xlas_api_is_refused_before_jax_is_lost(shaped, tmp_path, version, said):
+def test_another_version_of_xlas_api_is_rejected_before_a_crash(shaped, tmp_path, version, said):
     header = tmp_path / "xla/ffi/api/c_api.h"
     header.parent.mkdir(parents=True)
     header.write_text(f"#define XLA_FFI_API_MAJOR {version}\n#define XLA_FFI_API_MINOR 0\n")
-    program = "import sys; sys.modules['jax_tvm_ffi'] = None\n"  # it is not needed
+    program = "import sys; sys.modules['jax_tvm_ffi'] = None\n"  # not required
     program += f"import jax; jax.ffi.include_dir = lambda: {str(tmp_path)!r}\nimport shaped.jax as ops; ops.scale(jax.numpy.ones(1), 2.0)"
     env = {**os.environ, "PYTHONPATH": str(shaped), "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
@@ -413,7 +413,7 @@ def test_the_page_shows_how(shaped):
     close(gated(normal(3, 8)), silu(normal(3, 8)) + 1)
 
 
-def test_what_has_no_function_says_why(shaped, ops):
+def test_an_op_without_a_function_has_a_reason(shaped, ops):
     assert not hasattr(ops, "sum_list")
     text = (shaped / "shaped/_jax.py").read_text()
     said = re.findall(r"# (\w+)\(.*\n# No function for JAX: (.*)", text)
@@ -462,7 +462,7 @@ t.close(jax.jit(ops.silu_and_mul)(jax.device_put(x, NamedSharding(mesh, P("d")))
 
 @pytest.mark.all
 def test_several_devices(shaped, root, tmp_path):
-    """shard_map, pmap, and an array that is sharded, in a process of four devices."""
+    """shard_map, pmap, and a sharded array, in a process with four devices."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(shaped), str(root / "tests/interop")]), "JAX_PLATFORMS": "cpu",
            "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}  # fmt: skip
     done = subprocess.run([sys.executable, "-c", SEVERAL_DEVICES], env=env, capture_output=True, text=True, cwd=tmp_path)
@@ -470,5 +470,5 @@ def test_several_devices(shaped, root, tmp_path):
 
 
 @pytest.mark.slow
-def test_ten_calls_cost_what_ops_registered_by_hand_cost(shaped, root, tmp_path):
+def test_ten_calls_cost_the_same_as_ops_registered_by_hand(shaped, root, tmp_path):
     print(packages.ratios(root, shaped, "jax", tmp_path))

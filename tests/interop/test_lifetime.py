@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What outlives what in Python: each case is a process of its own, which must end with code 0 and
-without a word on stderr."""
+"""Lifetimes in Python: each case runs in a process of its own, which must exit with code 0 and print
+nothing to stderr."""
 
 import subprocess
 import sys

@@ -40,7 +40,7 @@ def test_add(kernels, dtype, shape):
 
 
 class Counted(np.ndarray):
-    """Counts how often it is handed over."""
+    """Counts its exports by DLPack."""
 
     handed_over = 0
 
@@ -49,20 +49,20 @@ class Counted(np.ndarray):
         return super().__dlpack__(**options)
 
 
-def test_a_kept_tensor_is_converted_once_and_shows_what_the_array_has(kernels):
+def test_a_kept_tensor_is_converted_once_and_shares_memory(kernels):
     x, y = np.arange(4, dtype="float32").view(Counted), np.zeros(4, "float32").view(Counted)
     before = Counted.handed_over
     kernels.scale(y, x, 2.0)
     assert Counted.handed_over - before == 2
     # [kept]
-    kept_x, kept_y = tvm_ffi.from_dlpack(x), tvm_ffi.from_dlpack(y)  # once
+    kept_x, kept_y = tvm_ffi.from_dlpack(x), tvm_ffi.from_dlpack(y)  # one conversion
     for step in range(3):
         x[:] = step  # the tensor is the array's memory
         kernels.scale(kept_y, kept_x, 2.0)
         assert y[0] == 2 * step
     # [/kept]
     assert Counted.handed_over - before == 4
-    # It owns the memory: the array's own variable may go, and what is written shows in another view.
+    # The tensor owns the memory: the array's variable may be deleted, and writes are visible in another view.
     again = np.from_dlpack(kept_x)
     del x
     gc.collect()
@@ -80,7 +80,7 @@ def test_a_kept_tensor_does_not_follow_another_array(kernels):
 
 
 def same_bits(a, b):
-    """True when two arrays of 16-bit floats agree bit by bit, any NaN equal to any other."""
+    """True if two arrays of 16-bit floats have equal bits; any NaN equals any other."""
     a_nan, b_nan = (np.isnan(v.astype(np.float32)) for v in (a, b))
     a_bits, b_bits = a.view(np.uint16), b.view(np.uint16)
     return np.array_equal(a_nan, b_nan) and np.array_equal(a_bits[~a_nan], b_bits[~b_nan])
@@ -89,7 +89,7 @@ def same_bits(a, b):
 @pytest.mark.parametrize("factor", [1.0, -1.0, 0.1, 3.0, 1 / 3, 1e-3, 60000.0, 1e-8])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_every_16_bit_float(kernels, dtype, factor):
-    """All 2^16 values against NumPy's and ml_dtypes' own conversions."""
+    """All 2^16 values against the conversions of NumPy and ml_dtypes."""
     numpy_dtype = np.float16 if dtype == "float16" else ml_dtypes.bfloat16
     bits = np.arange(1 << 16, dtype=np.uint16)
     out = np.zeros_like(bits)
@@ -107,13 +107,13 @@ def test_every_16_bit_float(kernels, dtype, factor):
 
 
 def retyped(tensor, dtype):
-    """The same memory under another dtype of the same width (NumPy has no bfloat16 of its own)."""
+    """The same memory with another dtype of the same width (NumPy has no bfloat16)."""
     assert dtype == "bfloat16"
     return relabelled(tensor, code=4)
 
 
 def relabelled(tensor, code=None, device=None):
-    """The same memory, claimed to be of another dtype code or on another (type, id) of device."""
+    """The same memory, with another dtype code or another (type, id) of the device in its DLTensor."""
     capsule = tensor.__dlpack__()
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -199,7 +199,7 @@ CPU, CUDA, ROCM = 1, 2, 10
     ],
 )
 def test_wrong_device(kernels, y_device, x_device, text):
-    """The tensors only claim to be there, and are refused before anything touches them."""
+    """The tensors only claim to be on the device, and are rejected before any access."""
     x, y = (
         relabelled(tvm_ffi.from_dlpack(np.ones(4, "float32")), device=device)
         for device in (x_device, y_device)
@@ -226,7 +226,7 @@ def test_overlap(kernels):
 
 
 def test_read_only_array(kernels):
-    """The host refuses it, even as an input; the page on ownership says what to do."""
+    """The host rejects the array, even as an input; the page on ownership documents alternatives."""
     x = F4.copy()
     x.flags.writeable = False
     with pytest.raises(BufferError):
@@ -237,7 +237,7 @@ def test_read_only_array(kernels):
     "y, file", [(F5, "scale_export.cc"), (F4[::-1], "scale.cc")], ids=["of the line", "of the function"]
 )
 def test_traceback_ends_in_the_kernel(kernels, y, file):
-    """The last frame is the line of the check that failed, without a stack walk."""
+    """The last frame is the line of the failed check, without unwinding the stack."""
     try:
         kernels.scale(y, F4, 1.0)
     except ValueError as error:
@@ -256,7 +256,7 @@ def test_metadata_and_doc(kernels):
 
 
 def test_two_libraries_keep_apart(kernels, library, tmp_path):
-    """A second copy in one process: its ops, its errors."""
+    """A second copy of the library in one process, with its own ops and errors."""
     copy = tmp_path / "libsecond.so"
     shutil.copy(library, copy)
     second = tvm_ffi.load_module(str(copy))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The grammar of shapes has two readers, the compiler's and the command's: they agree on every line of the C++ tests."""
+"""The grammar of shapes has two parsers, in C++ and in Python: both agree on every line of the C++ tests."""
 
 import random
 import re
@@ -19,20 +19,20 @@ def cases(root):
     return re.sub(r'"\s*\n\s*"', "", text)
 
 
-def test_what_the_compiler_reads_is_read(cases):
+def test_lines_that_the_compiler_accepts_are_accepted(cases):
     lines = re.findall(r'\n\s*"(\([^"]* -> [^"]*)"[,)]', cases.partition("struct BadShape")[0])
     assert len(lines) == 16
     for line in lines:
         Shapes(parse("op" + line))
 
 
-def test_what_the_compiler_refuses_is_refused_for_the_same_reason(cases):
+def test_lines_that_the_compiler_rejects_are_rejected_for_the_same_reason(cases):
     bad = re.findall(r'BadShape\{\s*"([^"]*)",\s*S::k(\w+)', cases)
     assert len(bad) > 30
     for line, error in bad:
         with pytest.raises(SchemaError) as caught:
             Shapes(parse("op" + line))
-        # An empty dtype is refused where the line is read.
+        # An empty dtype is rejected by the parser of the line.
         assert str(caught.value) == DIAGNOSTICS[error] or ": )" in line, line
 
 
@@ -43,7 +43,7 @@ def test_the_diagnostics_are_the_compilers(root):
     assert said == DIAGNOSTICS
 
 
-# Lines that one of the readers accepted alone.
+# Lines that only one of the parsers accepted in the past.
 DISAGREED = [
     "(Tensor x[(n)]) -> ()", "(Tensor x[2*(n)]) -> ()", "(Tensor(out!) y[((n))], Tensor x[(3)*n]) -> ()",
     "(Tensor x[02*n]) -> Tensor y[n]", "(Tensor x[n*9223372036854775808]) -> ()", "(Tensor x: float8_e8m0fnu) -> ()",
@@ -74,8 +74,8 @@ def mutated(line, source):
 
 
 def as_printed(line):
-    """What read_lines.cc prints of a line."""
-    if not line.lstrip(" ").startswith("("):  # else the text before would be a part of the name
+    """The output of read_lines.cc for a line."""
+    if not line.lstrip(" ").startswith("("):  # otherwise the text before would be a part of the name
         return "rejected"
     try:
         op = parse("op" + line)
@@ -105,7 +105,7 @@ def as_printed(line):
 
 
 def test_both_readers_read_the_same_in_any_line(root, cases, tmp_path):
-    """In lines that differed once, and in lines that a generator makes of those of the C++ tests."""
+    """For lines on which the parsers once differed, and for random variations of the lines of the C++ tests."""
     program = tmp_path / "read_lines"
     flags = [*compiled.WARNINGS, "-I", root / "sdk/include", "-isystem", compiled.PACKAGE / "include"]
     subprocess.run(["c++", "-std=c++17", "-O0", *flags, root / "tests/interop/frameworks/read_lines.cc", "-o", program], check=True)
@@ -134,7 +134,7 @@ def test_metadata_and_docs_carry_the_line(root, tmp_path):
 
 @pytest.mark.all
 def test_nvcc_takes_a_line_with_shapes(root, dlpack_include, tmp_path):
-    """For an op that is exported in its .cu file."""
+    """The op is exported in its .cu file."""
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc is not installed")

@@ -54,7 +54,7 @@ def test_accessors_match_numpy(ops):
             assert int(numel) == x.size
             assert dense == str(x.flags.c_contiguous).lower()
             assert int(size) == x.nbytes
-            if x.size:  # the others' strides mean nothing
+            if x.size:  # strides of empty arrays have no meaning
                 pairs = zip(strides.split(", "), x.strides, x.shape)
                 assert all(int(s) * x.itemsize == t for s, t, n in pairs if n > 1)
         if x.size:
@@ -63,7 +63,7 @@ def test_accessors_match_numpy(ops):
     assert min(seen.values()) > 100, seen
 
 
-# Capsules and what they hold. A handle of our own: others set other types on ctypes.pythonapi.
+# Capsules and their pointers. A separate handle, because other modules set other types on ctypes.pythonapi.
 python = ctypes.PyDLL(None)
 python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 python.PyCapsule_GetPointer.restype = ctypes.c_void_p
@@ -75,14 +75,14 @@ USED = {NAME: b"used_dltensor_versioned", LEGACY: b"used_dltensor"}
 
 
 def take(capsule, name=NAME):
-    """The pointer, which is the taker's from now on."""
+    """The capsule's pointer, which the caller now owns."""
     pointer = python.PyCapsule_GetPointer(capsule, name)
     python.PyCapsule_SetName(capsule, USED[name])
     return pointer
 
 
 class Producer:
-    """What np.from_dlpack() takes, of a pointer."""
+    """An object for np.from_dlpack() with the given pointer."""
 
     def __init__(self, pointer, name=NAME):
         self.capsule = python.PyCapsule_New(pointer, name, None)
@@ -95,7 +95,7 @@ class Producer:
 
 
 class Managed(ctypes.Structure):
-    """DLManagedTensorVersioned, flat."""
+    """DLManagedTensorVersioned with all members at one level."""
 
     DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
     _fields_ = [
@@ -177,7 +177,7 @@ def test_the_host_does_not_write_memory_of_a_gpu(ops):
         major=1, data=4096, device_type=2, ndim=1, code=2, bits=32, lanes=1,
         shape=ctypes.addressof(shape),
     )  # fmt: skip
-    KEPT.extend([shape, managed])  # longer than the traceback keeps the tensor
+    KEPT.extend([shape, managed])  # outlives the traceback, which keeps the tensor
     x = ops.import_versioned(ctypes.addressof(managed))
     with pytest.raises(ValueError) as caught:
         ops.zeros_like(x)
@@ -212,7 +212,7 @@ def test_allocation_by_torch(ops):
 def test_allocation_with_jax(ops):
     jax = pytest.importorskip("jax")
     y = ops.zeros_like(jax.numpy.ones(3))
-    assert isinstance(y, tvm_ffi.Tensor)  # JAX gives no allocator
+    assert isinstance(y, tvm_ffi.Tensor)  # JAX sets no allocator
     np.testing.assert_array_equal(jax.numpy.from_dlpack(y), [0, 0, 0])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Those operators in graphs: of torch.compile and of torch.export."""
+"""PyTorch's operators of `kernkit bindings` in graphs of torch.compile and torch.export."""
 
 import copy
 import os
@@ -12,8 +12,8 @@ from torch_cases import CASES, REFERENCE, ROWS, after_all_kinds, normal, overloa
 
 @pytest.mark.all
 @pytest.mark.parametrize("backend, dynamic", [("aot_eager", True), ("inductor", True), ("inductor", False)])
-def test_one_graph_has_them_all(torch_ops, torch_rows, torch_reference, backend, dynamic):
-    """What is written is read after. A second call with the sizes of the first compiles nothing."""
+def test_one_graph_has_all_operators(torch_ops, torch_rows, torch_reference, backend, dynamic):
+    """Each result is read after it is written. A second call with the same sizes compiles nothing."""
     all_of_them = ((torch_ops, CASES), (torch_rows, ROWS), (torch_reference, REFERENCE))
     cases = {(who, case): make for who, of in all_of_them for case, make in of.items()}
 
@@ -77,7 +77,7 @@ def test_plain_functions_are_the_operators_in_a_graph(plain, torch_ops):
 
 
 @pytest.mark.all
-def test_views_and_what_lies_otherwise_are_right_in_a_graph(torch_ops):
+def test_views_and_other_layouts_are_correct_in_a_graph(torch_ops):
     def f(x):
         y = torch.zeros(4, 6)
         torch_ops.scale(y[1:3], x[1:3], 3.0)
@@ -130,7 +130,7 @@ for size in (2, 5):
 
 @pytest.mark.all
 def test_export_and_reload_with_a_size_that_varies(torch_ops, torch_rows, torch_reference, root, tmp_path):
-    """In a process that has the packages and nothing of what was exported."""
+    """In a process that has only the packages and the exported file."""
 
     class Model(torch.nn.Module):
         def forward(self, x):

@@ -29,7 +29,7 @@ def test_opcheck_of_the_reference_library(torch_reference, case):
 
 @pytest.mark.parametrize("case", ROWS)
 def test_opcheck_of_the_kernels_of_rows(torch_rows, case):
-    """All utilities but for an argument of float8, which torch's test_schema cannot compare with what it was."""
+    """All utilities, except with an argument of float8, which torch's test_schema cannot compare."""
     arguments = ROWS[case]()
     utilities = UTILITIES[any(x.dtype == torch.float8_e4m3fn for x in tensors(arguments)):]
     found = torch.library.opcheck(overload(torch_rows, case), arguments, test_utils=utilities)
@@ -50,8 +50,8 @@ def test_functional_forms_of_the_kernels_of_rows(torch_rows):
         torch.testing.assert_close(got, wanted)
 
 
-def test_what_is_registered_for_cuda_works_on_the_callers_stream(torch_rows, device, monkeypatch):
-    """Called as torch's dispatcher does, but with tensors of CUDA on the CPU, which torch has none of."""
+def test_cuda_kernels_use_the_callers_stream(torch_rows, device, monkeypatch):
+    """Called like torch's dispatcher, but with tensors of CUDA on the CPU, since torch has no such device."""
     written = importlib.import_module("on_rows._torch")
     assert torch._C._dispatch_has_kernel_for_dispatch_key("on_rows::rms_norm", "CUDA")
     marked = []
@@ -65,7 +65,7 @@ def test_what_is_registered_for_cuda_works_on_the_callers_stream(torch_rows, dev
 
 
 def test_ops_on_a_gpu(root, library, tmp_path):
-    """torch's own tensors and streams."""
+    """With torch's own tensors and streams."""
     if not torch.cuda.is_available():
         pytest.skip("torch sees no GPU")
     write_package(root, library, tmp_path, "on_gpu_ops", "--torch")
@@ -91,7 +91,7 @@ def test_ops_on_a_gpu(root, library, tmp_path):
 @pytest.mark.parametrize("of, case", [("torch_ops", case) for case in CASES] + [("torch_rows", case) for case in ROWS]
                          + [("torch_reference", case) for case in REFERENCE])  # fmt: skip
 def test_meta_tensors_run_no_kernel(request, of, case):
-    """And give the shapes, dtypes and strides that the kernel gives."""
+    """Meta tensors get the shapes, dtypes and strides of the kernel's results."""
     op = overload(request.getfixturevalue(of), case)
     arguments = {"torch_ops": CASES, "torch_rows": ROWS, "torch_reference": REFERENCE}[of][case]()
     wanted = op(*copy.deepcopy(arguments))
@@ -107,7 +107,7 @@ def test_meta_tensors_run_no_kernel(request, of, case):
     ]
 
 
-def test_a_size_that_does_not_divide_is_refused(torch_ops, plain):
+def test_a_size_that_does_not_divide_is_rejected(torch_ops, plain):
     q, s, x = torch.empty(3, 8, dtype=torch.int8), normal(3, 2), normal(3, 8)
     with pytest.raises(ValueError, match=r"s: shape \[3, 2\] does not match \[n, d / group\] with n = 3 \(bound by x\)"):
         plain.quant(q, s, x, 3)
@@ -129,7 +129,7 @@ def test_the_page_shows_how(shaped):
     torch.testing.assert_close(gated(normal(3, 8)), reference_silu(normal(3, 8)) + 1)
 
 
-def test_who_calls_says_what_the_line_asks(torch_ops):
+def test_the_caller_chooses_the_sizes_that_the_line_leaves_open(torch_ops):
     values, indices = torch_ops.top.functional(normal(3, 8), k=2)
     assert values.shape == (3, 2) and indices.dtype == torch.int32
     for dtype in (torch.float64, torch.float32):
@@ -137,21 +137,21 @@ def test_who_calls_says_what_the_line_asks(torch_ops):
         assert torch.equal(cast(normal(3), y_dtype=dtype), normal(3).to(dtype)) and cast(normal(3), y_dtype=dtype).dtype == dtype
 
 
-def test_words_of_python_and_defaults_that_torch_cannot_say(torch_ops, plain):
+def test_python_keywords_and_defaults_that_torch_cannot_express(torch_ops, plain):
     x = normal(4)
     assert torch.equal(torch_ops.odd.functional(x), x * float("inf"))
     assert torch.equal(torch_ops.odd.functional(x, 2.0), x * 2)
 
 
-def test_what_is_no_operator(shaped, plain, torch_ops):
-    """A comment says why."""
+def test_ops_without_an_operator(shaped, plain, torch_ops):
+    """A comment in the generated module gives the reason."""
     assert plain.total(torch.ones(3)) == 3.0
     assert not hasattr(torch_ops, "total")
     text = (shaped / "shaped/_torch.py").read_text()
     assert re.findall(r"# (\w+)\(.*\n# No operator of torch: (.*)\.", text) == [("total", "a number that a kernel computes would end the graph")]
 
 
-def test_a_fake_tensor_given_to_a_plain_function_is_refused(plain):
+def test_a_plain_function_rejects_a_fake_tensor(plain):
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     with FakeTensorMode():
@@ -174,7 +174,7 @@ def test_inference_tensors_are_written(torch_ops):
 
 
 def test_import_needs_no_framework(shaped, tmp_path):
-    """The package itself, with torch and jax out of reach."""
+    """Imports the package itself while torch and jax cannot be imported."""
     program = """
 import sys
 sys.modules["torch"] = sys.modules["jax"] = None
@@ -196,7 +196,7 @@ for module in ("torch", "jax"):
     assert jax_said.startswith("shaped.jax needs JAX, which cannot be imported: ")
 
 
-def test_an_option_that_names_no_namespace_is_refused(root, library, tmp_path):
+def test_an_invalid_namespace_is_rejected(root, library, tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "kernkit", "bindings", str(library), "--package", "p", "--output", str(tmp_path), "--torch",
          "--torch-namespace", "a-b"],

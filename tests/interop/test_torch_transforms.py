@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients and batches of those operators."""
+"""Gradients and batches of PyTorch's operators of `kernkit bindings`."""
 
 import os
 import subprocess
@@ -33,8 +33,8 @@ def test_a_gradient_is_never_silently_wrong(torch_ops):
             call()
 
 
-def test_a_plain_function_tells_torch_nothing(torch_ops, plain):
-    """Neither that it writes nor what its gradient is."""
+def test_a_plain_function_is_opaque_to_torch(torch_ops, plain):
+    """torch learns neither that the function writes nor what its gradient is."""
     x, y = normal(3, 8).requires_grad_(), normal(3, 4)
     before = y._version
     plain.silu_and_mul(y, x)
@@ -44,7 +44,7 @@ def test_a_plain_function_tells_torch_nothing(torch_ops, plain):
     assert y._version == before + 1 and torch_ops.rms_norm(x).grad_fn is not None
 
 
-def test_what_torch_func_says_of_a_gradient(torch_ops):
+def test_gradients_of_torch_func(torch_ops):
     with pytest.raises(RuntimeError, match="setup_context"):
         torch.func.grad(lambda x: torch_ops.silu_and_mul.functional(x).sum())(normal(3, 8))
 
@@ -81,8 +81,8 @@ for reference, op in ((t.reference_silu, ops.silu_and_mul.functional), (t.refere
 
 @pytest.mark.all
 def test_training_steps_through_compile_equal_torchs(shaped, rows, root, tmp_path):
-    """Of forms that make their results and of an op that returns one; by the backward that an op names, and by one that
-    is registered. In a process of its own, where nobody called before."""
+    """For forms that make their results and for an op that returns a result, with the backward that the op
+    names and with a registered backward. Runs in a process of its own, without earlier calls."""
     path = os.pathsep.join([str(shaped), str(rows), str(root / "tests/interop")])
     done = subprocess.run([sys.executable, "-c", TRAIN], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
                           cwd=tmp_path)  # fmt: skip
@@ -91,7 +91,7 @@ def test_training_steps_through_compile_equal_torchs(shaped, rows, root, tmp_pat
 
 @pytest.mark.parametrize("with_weight", [False, True])
 def test_gradients_of_the_named_backward_are_torchs(torch_ops, with_weight):
-    """Also where the gradient that arrives is not contiguous, as that of a sum."""
+    """Also if the incoming gradient is not contiguous, like that of a sum."""
     def gradients(f):
         x, weight = normal(3, 8).requires_grad_(), normal(8).requires_grad_() if with_weight else None
         f(x, weight, 1e-3).sum().backward()
@@ -106,7 +106,7 @@ def test_gradients_of_the_named_backward_are_torchs(torch_ops, with_weight):
         assert set(torch.library.opcheck(op, arguments, test_utils=UTILITIES).values()) == {"SUCCESS"}
 
 
-def test_vmap_is_one_call_where_a_batch_may_stand_in_front(torch_ops, torch_reference):
+def test_vmap_is_one_call_if_a_batch_may_come_first(torch_ops, torch_reference):
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Count(TorchDispatchMode):
@@ -127,7 +127,7 @@ def test_vmap_is_one_call_where_a_batch_may_stand_in_front(torch_ops, torch_refe
     torch.testing.assert_close(torch.vmap(torch_reference.add.functional, in_dims=(0, None))(x, y), x + y)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # that it is a loop
-def test_vmap_of_others_is_right(torch_ops):
+@pytest.mark.filterwarnings("ignore::UserWarning")  # torch warns about its fallback to a loop
+def test_vmap_of_other_ops_is_correct(torch_ops):
     x = normal(5, 3, 8)
     torch.testing.assert_close(torch.vmap(torch_ops.silu_and_mul.functional)(x), reference_silu(x))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code written for tvm-ffi against kernkit's headers of its names: the same answers as against
-tvm-ffi's own, both called by the real tvm_ffi. Where kernkit is right and tvm-ffi is not, the tests
-say so one by one."""
+"""Code written for tvm-ffi, compiled against kernkit's headers under tvm-ffi's names and against tvm-ffi's
+own headers, gives the same results through tvm_ffi. Differences in which kernkit is correct have tests of
+their own."""
 
 import ctypes
 import re
@@ -17,7 +17,7 @@ from compiled import COMPILE, PACKAGE, THEIRS
 
 @pytest.fixture(scope="module")
 def modules(ours_flags, tmp_path_factory):
-    """The ops on kernkit's headers and on tvm-ffi's."""
+    """The ops on kernkit's headers and on tvm-ffi's headers."""
     folder = tmp_path_factory.mktemp("tvm_ffi_compat")
     source = compiled.ROOT / "tests/interop/tvm_ffi/ops.cc"
     paths = folder / "libours.so", folder / "libtheirs.so"
@@ -32,7 +32,7 @@ def modules(ours_flags, tmp_path_factory):
     return loaded
 
 
-PATHS = []  # of the two libraries
+PATHS = []  # paths of the two libraries
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def ours(modules):
 
 
 def plain(value):
-    """A result that can be compared."""
+    """A result in a form that can be compared."""
     if isinstance(value, tvm_ffi.Tensor):
         return np.from_dlpack(value).tolist(), str(value.dtype)
     if isinstance(value, (tvm_ffi.Array, tvm_ffi.Shape, tuple, list)):
@@ -50,7 +50,7 @@ def plain(value):
 
 
 def answer(module, name, args):
-    """What the function returns, or the kind of its error and the text."""
+    """The function's result, or the kind and the text of its error."""
     try:
         return plain(getattr(module, name)(*args))
     except Exception as error:
@@ -94,7 +94,7 @@ def test_writes_through_strides(modules):
         np.testing.assert_array_equal(y, np.stack([0 * X, 2 * X], 1))
 
 
-# Texts that the real headers' build says: ours has them behind the function's name.
+# Messages of the build with tvm-ffi's headers. kernkit's messages have the function's name before the text.
 HOW = [
     "check", "check alone", "icheck", "icheck eq", "icheck ne", "icheck lt", "icheck le", "icheck gt", "icheck ge",
     "check eq", "literal", "throw", "other kind", "log", "class", "std", "error", "not null",
@@ -106,12 +106,12 @@ def test_same_errors(modules, how):
     ours, theirs = (answer(module, "fail", (how,)) for module in modules)
     assert issubclass(theirs[0], Exception)
     assert ours == (theirs[0], "fail(): " + theirs[1])
-    if how != "std":  # which is no ffi::Error
+    if how != "std":  # "std" is not an ffi::Error
         ours, theirs = ([text.rstrip() for text in module.caught(how).split("|")] for module in modules)
         assert ours == theirs
 
 
-def test_what_messages_say_of_pointers_and_enumerators(modules):
+def test_messages_with_pointers_and_enumerators(modules):
     ours, theirs = (answer(module, "fail", ("null",))[1] for module in modules)
     assert ours == "fail(): Check failed: null != nullptr ((nil) vs. nullptr) : null"
     assert theirs == "Check failed: null != nullptr (0 vs. nullptr) : null"
@@ -130,7 +130,7 @@ def test_no_error_does_nothing(modules):
 
 
 Y = np.zeros(6, "float32")
-# Wrong calls, and what kernkit's headers say of them. The kind is that of tvm-ffi's own headers.
+# Invalid calls, and the messages of kernkit's headers. The kind is the same with tvm-ffi's headers.
 WRONG = {
     "last_size(): argument 1: expected Tensor, got int 1": ("last_size", 1),
     "last_size(): argument 1: expected Tensor, got None": ("last_size", None),
@@ -174,7 +174,7 @@ def test_wrong_calls(modules, text):
     assert ours[0] is theirs[0]
 
 
-def test_twenty_wrong_calls_say_which_argument():
+def test_twenty_invalid_calls_name_the_argument():
     assert sum("(): argument " in text for text in WRONG) >= 20
 
 
@@ -223,7 +223,8 @@ class Any(ctypes.Structure):
 
 
 def call_by_c(path, name, sizes, *ints):
-    """A float32 tensor of these sizes, without strides or memory, and ints; gives an int, or None."""
+    """Calls with a float32 tensor of these sizes, without strides and memory, and ints; returns an int, or
+    None."""
     shape = (ctypes.c_int64 * len(sizes))(*sizes)
     tensor = DLTensor(None, (1, 0), len(sizes), (2, 32, 1, 0), shape, None, 64)
     values = [Any(7, 0, ctypes.addressof(tensor)), *(Any(1, 0, value) for value in ints)]
@@ -244,13 +245,13 @@ def test_data_ptr_is_without_the_byte_offset(modules):
 
 
 def test_a_product_beyond_64_bits_is_an_error(modules):
-    """tvm-ffi says 0."""
+    """tvm-ffi returns 0."""
     assert [call_by_c(path, "numel", (2**40, 2**40)) for path in PATHS] == [None, 0]
     assert [call_by_c(path, "numel", (2**40, 0)) for path in PATHS] == [0, 0]
 
 
 def test_a_number_that_does_not_fit_is_an_error(modules):
-    """tvm-ffi cuts it off."""
+    """tvm-ffi truncates the number."""
     ours, theirs = (answer(module, "narrow", (2**32 + 5,)) for module in modules)
     assert theirs == 5
     assert ours == (ValueError, "narrow(): argument 1: int 4294967301 is out of range [-2147483648, 2147483647]")
@@ -264,7 +265,7 @@ def test_two_such_libraries_and_one_of_tvm_ffis_headers_in_one_process(modules, 
         assert "tvm_ffi" not in dynamic
         assert "TVMFFI" not in symbols
     second, (ours, theirs) = tvm_ffi.load_module(str(second)), modules
-    for _ in range(2):  # each after the errors of the others
+    for _ in range(2):  # alternating with errors of the other library
         assert answer(second, "fail", ("check alone",)) == (TypeError, "fail(): Check failed: (three == 4) is false:")
         assert answer(ours, "fail", ("throw",)) == (RuntimeError, "fail(): thrown 1.5 c")
         assert answer(theirs, "fail", ("throw",)) == (RuntimeError, "thrown 1.5 c")

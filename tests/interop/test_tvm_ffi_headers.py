@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit's headers of tvm-ffi's names: which there are, what a compiler and a linker say of them, and of a
-library that mixes them with tvm-ffi's own."""
+"""kernkit's headers under tvm-ffi's names: which headers exist, messages of compilers and linkers, and
+libraries that mix them with tvm-ffi's own headers."""
 
 import json
 import re
@@ -45,7 +45,7 @@ EXPORT = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(NAME, helper);\n"
 
 @pytest.fixture(scope="module")
 def objects(ours_flags, tmp_path_factory):
-    """An op compiled against kernkit's headers, and another against tvm-ffi's."""
+    """An op compiled against kernkit's headers, and another op compiled against tvm-ffi's."""
     folder = tmp_path_factory.mktemp("objects")
     result = {}
     for whose, flags in (("ours", ours_flags), ("theirs", THEIRS)):
@@ -73,17 +73,17 @@ def test_both_in_one_library_do_not_link(objects, order, linker, tmp_path):
 
 
 def test_beside_a_linked_runtime(objects, tmp_path):
-    """A library that still names libtvm_ffi links, loads, and needs nothing of it."""
+    """A library that still links libtvm_ffi works, and uses nothing of it."""
     library = tmp_path / "library.so"
     host = PACKAGE / "lib/libtvm_ffi.so"
     subprocess.run(["c++", "-shared", objects["ours"], "-Wl,--no-as-needed", host, "-o", library], check=True)
     symbols = subprocess.run(["nm", "-D", library], check=True, capture_output=True, text=True).stdout
     assert "TVMFFI" not in symbols
-    # An else belongs to the if before the check, unlike tvm-ffi's.
+    # An else belongs to the if before the check, unlike with tvm-ffi's macros.
     tvm_ffi.load_module(str(library)).ours(X, False, False)
 
 
-def test_an_else_behind_a_check_is_of_the_if_before(objects, tmp_path):
+def test_an_else_after_a_check_belongs_to_the_if_before(objects, tmp_path):
     theirs = tmp_path / "theirs.so"
     subprocess.run(["c++", "-shared", objects["theirs"], PACKAGE / "lib/libtvm_ffi.so", "-o", theirs], check=True)
     with pytest.raises(RuntimeError):
@@ -91,7 +91,7 @@ def test_an_else_behind_a_check_is_of_the_if_before(objects, tmp_path):
 
 
 def test_the_device_code_of_an_export_has_the_kernels_of_its_template(compat_includes, tmp_path):
-    """nvcc reads a file for the device without the calls of what it exports."""
+    """In the device pass nvcc compiles a file without the calls of exported functions."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     source = tmp_path / "templates.cu"
@@ -113,7 +113,7 @@ REFUSED = {
 SERVED = [header for header in HEADERS if header not in REFUSED]
 
 
-def test_every_header_of_tvm_ffi_is_served_or_refused():
+def test_every_header_of_tvm_ffi_is_supported_or_rejected():
     folder = PACKAGE / "include"
     theirs = {path.relative_to(folder).as_posix() for path in (folder / "tvm").rglob("*.h")}
     assert theirs - set(HEADERS) == set()
@@ -124,22 +124,22 @@ def test_every_header_of_tvm_ffi_is_served_or_refused():
 def test_headers_compile_alone(compiler, ours_flags):
     text = "\n".join(f"#include <{header}>" for header in SERVED)
     command = [compiler, *COMPILE[1:], *ours_flags, "-isystem", compiled.ROOT / "sdk/simulator/shim", "-fsyntax-only", "-x", "c++", "-"]
-    for first in SERVED:  # each the first of all
+    for first in SERVED:  # each header as the first include
         done = subprocess.run(command, input=f"#include <{first}>\n", capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     assert subprocess.run(command, input=text, text=True).returncode == 0
 
 
-def test_refused_headers_say_the_way_out(ours_flags):
+def test_rejected_headers_name_an_alternative(ours_flags):
     text = "\n".join(f"#include <{header}>" for header in REFUSED)
     command = [*COMPILE, *ours_flags, "-fsyntax-only", "-x", "c++", "-"]
     said = subprocess.run(command, input=text, capture_output=True, text=True).stderr
     for sentence in REFUSED.values():
         assert f"#error \"{sentence}\"" in said
-        assert re.fullmatch(r"kernkit: tvm_ffi_compat does not serve [^:]+: .+", sentence)
+        assert re.fullmatch(r"kernkit: tvm_ffi_compat does not support [^:]+: .+", sentence)
 
 
-def test_the_page_lists_what_is_served_and_what_is_not():
+def test_the_page_lists_supported_and_unsupported_headers():
     page = (compiled.ROOT / "docs/bring-your-tvm-ffi-library.md").read_text()
     served, refused = page.split("Every other header of tvm-ffi is one", 1)
     assert set(re.findall(r"`(tvm/ffi/[\w/]+\.h)`", served)) == set(SERVED) - {"tvm/ffi/extra/kernkit_compat.h"}
@@ -152,8 +152,8 @@ def test_the_page_lists_what_is_served_and_what_is_not():
             assert name in code, name
 
 
-def test_calls_of_the_kept_run_cost_what_the_page_says():
-    """Of the same source with either headers, compiled by the same compiler."""
+def test_calls_of_the_kept_run_match_the_page():
+    """The same source with either headers, compiled by the same compiler."""
     rows = json.loads((compiled.ROOT / "bench/results/tvm_ffi_compat/run.json").read_text())["rows"]
     median = {row["name"].removesuffix("/real_time"): statistics.median(row["samples"]) for row in rows}
     page = (compiled.ROOT / "docs/bring-your-tvm-ffi-library.md").read_text()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table of calls: the functions of tvm_ffi/table.cc, compiled against kernkit's headers of tvm-ffi's names and
-against tvm-ffi's own, with arguments of each kind. A call has the same result with both, or an error of the same
-kind, except for the differences that the page lists by name. A listed difference that no call shows fails, too."""
+"""A table of calls of the functions in tvm_ffi/table.cc, compiled against kernkit's headers under tvm-ffi's
+names and against tvm-ffi's own, with arguments of each kind. A call has the same result with both, or an
+error of the same kind, except for the differences that the page lists by name. A listed difference that no
+call shows is also a failure."""
 
 import ctypes
 import itertools
@@ -18,7 +19,7 @@ import tvm_ffi
 
 SOURCE = compiled.ROOT / "tests/interop/tvm_ffi/table.cc"
 EXPORTED = re.findall(r"^(?:EXPORT|TVM_FFI_DLL_EXPORT_TYPED_FUNC)\((\w+)", SOURCE.read_text(), re.MULTILINE)
-FUNCTIONS = [name for name in EXPORTED if name not in ("is_below", "address_of_read_only", "null_strides")]  # which have own tests
+FUNCTIONS = [name for name in EXPORTED if name not in ("is_below", "address_of_read_only", "null_strides")]  # these have tests of their own
 
 X = np.arange(6, dtype="float32")
 KEPT = tvm_ffi.from_dlpack(X)
@@ -109,7 +110,7 @@ CALLS = {
     ],
 }  # fmt: skip
 ONE_ARGUMENT = [f for f in FUNCTIONS if f.startswith("echo_") or f.startswith("rank_of_") and f not in CALLS]
-# Functions whose errors have the same text, too, after the function's name.
+# Functions whose errors also have the same text after the function's name.
 SAME_TEXT = {
     "throws", "size_of", "stride_of", "owned_size_of", "shape_at", "shape_front", "shape_back", "array_at", "array_front",
     "array_back", "array_set", "array_resize", "null_view", "rank_of_undefined", "from_dlpack", "from_old_dlpack",
@@ -117,7 +118,7 @@ SAME_TEXT = {
 
 
 def plain(value):
-    """A result as text. A str counts as a str, be it tvm_ffi's own class."""
+    """A result as text. tvm_ffi's own subclass of str counts as a str."""
     if isinstance(value, tvm_ffi.Tensor):
         return f"Tensor {tuple(value.shape)} {tuple(value.strides)} {value.dtype} {value.device}"
     if isinstance(value, (tvm_ffi.Array, tvm_ffi.Shape)):
@@ -140,12 +141,12 @@ def integer(name):
 
 
 def unnamed(code):
-    """tvm-ffi has no name for complex, and a custom dtype has none here."""
+    """tvm-ffi has no name for complex dtypes; kernkit has no name for custom dtypes."""
     return code == 5 or code > 17
 
 
-# The page's names of the differences, and how each shows: a function of the function's name, the arguments, and
-# for ours and theirs the kind of the error (None for a result) and the text.
+# The differences by their names on the page. Each entry recognises a difference from the function's name, the
+# arguments, and for kernkit and tvm-ffi the kind of the error (None for a result) and the text.
 DIFFERENCES = {
     "an int that does not fit": lambda name, args, ours, our_text, theirs, _: (
         integer(name) and ours is ValueError and theirs is not ValueError and ("out of range" in our_text or "exceeds the range" in our_text)
@@ -191,24 +192,24 @@ DIFFERENCES = {
     ),
     "members": lambda name, *_: name == "members",
 }  # fmt: skip
-# Differences that another test shows.
+# Differences that other tests show.
 ELSEWHERE = {
     "a short str": "test_a_short_str_is_a_str",
     "an undefined Tensor": "test_an_undefined_tensor_is_an_error",
     "an unnamed dtype in a message": "test_an_unnamed_dtype_in_a_message",
     "a tensor without strides": "test_a_tensor_without_strides",
     "a read-only tensor": "test_a_read_only_tensor_is_not_written",
-    "a check in an `if` with an `else`": "test_an_else_behind_a_check_is_of_the_if_before",
+    "a check in an `if` with an `else`": "test_an_else_after_a_check_belongs_to_the_if_before",
     "signed and unsigned integers": "test_signed_and_unsigned_integers",
     "a message": "test_wrong_calls",
-    "a null pointer in a message": "test_what_messages_say_of_pointers_and_enumerators",
+    "a null pointer in a message": "test_messages_with_pointers_and_enumerators",
     "the destructor of `CUDADeviceGuard`": "test_the_destructor_of_a_guard_does_not_throw",
 }
 
 
 @pytest.fixture(scope="module")
 def paths(ours_flags, tmp_path_factory):
-    """The library on kernkit's headers, and that on tvm-ffi's."""
+    """The libraries built on kernkit's headers and on tvm-ffi's."""
     folder = tmp_path_factory.mktemp("table")
     paths = folder / "libours.so", folder / "libtheirs.so"
     commands = [
@@ -227,7 +228,7 @@ def modules(paths):
 
 @pytest.fixture(scope="module")
 def shown(modules):
-    """For each function: how many calls there were, the differences that they show, and those that are not listed."""
+    """For each function: the number of calls, the listed differences that they show, and unlisted differences."""
     result = {}
     for name in FUNCTIONS:
         calls = [(argument,) for argument in ARGUMENTS] if name in ONE_ARGUMENT else CALLS[name]
@@ -281,7 +282,7 @@ def test_the_page_lists_the_members_that_are_missing(modules):
 
 
 def test_a_short_str_is_a_str(modules):
-    """A std::string that tvm-ffi returns is its own class of str, however short."""
+    """With tvm-ffi's headers, std::string results are instances of tvm_ffi's own str class, however short."""
     kinds = [type(module.echo_std_string("abc")) for module in modules]
     assert kinds[0] is str
     assert kinds[1] is not str and issubclass(kinds[1], str)
@@ -309,13 +310,13 @@ def test_a_tensor_without_strides(modules, paths):
 
 
 def test_an_unnamed_dtype_in_a_message(modules, paths):
-    """tvm-ffi throws while it throws, which ends the process."""
+    """tvm-ffi throws during a throw, which ends the process."""
     assert modules[0].message_of_dtype(5, 64, 1) == "complex64"
     assert crashes(paths[1], "message_of_dtype(5, 64, 1)")
 
 
 def test_a_read_only_tensor_is_not_written(modules):
-    """The flag of a DLPack tensor; tvm-ffi forgets it."""
+    """tvm-ffi drops the read-only flag of a DLPack tensor."""
     ours, theirs = (answer(module, "address_of_read_only", (KEPT,)) for module in modules)
     assert ours == (ValueError, "address_of_read_only(): tensor: is read-only; read_only_view() and data<const T>() read it")
     assert theirs == (None, "bool True")
@@ -324,17 +325,17 @@ def test_a_read_only_tensor_is_not_written(modules):
 def test_the_destructor_of_a_guard_does_not_throw():
     ours = (compiled.ROOT / "sdk/include/kernkit/cuda/device_guard.h").read_text()
     theirs = (compiled.PACKAGE / "include/tvm/ffi/extra/cuda/device_guard.h").read_text()
-    assert "~CUDADeviceGuard() {" in ours  # noexcept, as each destructor
+    assert "~CUDADeviceGuard() {" in ours  # implicitly noexcept, like every destructor
     assert "~CUDADeviceGuard() noexcept(false)" in theirs
 
 
 def test_signed_and_unsigned_integers(modules):
-    """-1 is below 1u here; tvm-ffi converts -1 to the largest number."""
+    """-1 is below 1u with kernkit; tvm-ffi converts -1 to the largest number."""
     assert [module.is_below(-1, 1) for module in modules] == [True, False]
 
 
 def test_a_tensor_goes_to_numpy(modules):
-    """What a call with NumPy arrays allocates, as an export of kernkit's own does."""
+    """Allocation in a call with NumPy arrays, as with a KERNKIT_EXPORT."""
     y = modules[0].from_env((2, 3), "float32", "cpu")
     array = np.from_dlpack(y)
     array[:] = 7

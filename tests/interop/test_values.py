@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every row of frameworks/value_table.py through every caller, with the values that NumPy gives."""
+"""Every row of frameworks/value_table.py through every caller, compared with NumPy's values."""
 
 import importlib
 import re
@@ -17,7 +17,7 @@ BATCH = 3
 
 @pytest.fixture(scope="session")
 def valued(root, tmp_path_factory):
-    """The folder with package `valued`, of the ops of the table."""
+    """The folder with package `valued`, the ops of the table."""
     folder = tmp_path_factory.mktemp("values")
     source, library = folder / "values.cc", folder / "libvalued.so"
     source.write_text(table.source())
@@ -27,7 +27,7 @@ def valued(root, tmp_path_factory):
 
 
 class Caller:
-    """How ops are called; a subclass is one framework."""
+    """How ops are called. Each framework has a subclass."""
 
     def tensor(self, array):
         return array.copy()
@@ -58,7 +58,7 @@ class Caller:
 
 
 def call(function, parameters, values):
-    """Calls the function with those that are given: by their places up to the first that is left out."""
+    """Calls the function with the given values: positional up to the first one left out, then by keyword."""
     given = [v.name in values for v in parameters] + [False]
     first = given.index(False)
     return function(*(values[v.name] for v in parameters[:first]),
@@ -66,14 +66,14 @@ def call(function, parameters, values):
 
 
 def named(outputs, result):
-    """{output: value} of what a function returned."""
+    """{output: value} for a function's result."""
     results = list(result) if len(outputs) > 1 else [result]
     assert len(results) == len(outputs)
     return dict(zip((v.name for v in outputs), results))
 
 
 def run_default(caller, function, op, arguments):
-    """The op as it is declared: {output: value}."""
+    """Calls the op in its declared form: {output: value}."""
     values = caller.values(op, arguments)
     result = call(function, op.parameters, values)
     found = {v.name: values[v.name] for v in op.parameters if v.is_written and values.get(v.name) is not None}
@@ -81,7 +81,7 @@ def run_default(caller, function, op, arguments):
 
 
 def chosen(op, arguments):
-    """The sizes and dtypes that the caller of a form without outputs passes besides."""
+    """The additional sizes and dtypes that the caller of a form without outputs passes."""
     texts = " ".join(v.shape or "" for v in op.parameters)
     sizes = {name: table.SIZES[name] for name in re.findall(r"(\w+)\?", texts)}
     return {**sizes, **{f"{v.name}_dtype": str(arguments[v.name].dtype) for v in op.parameters if v.dtype == "?"}}
@@ -98,7 +98,7 @@ def check(name, arguments, found):
 
 
 def supported(name, caller):
-    """Skips what the row leaves out."""
+    """Skips callers that the row excludes."""
     if caller in table.ROWS[name].without.split():
         pytest.skip("the table leaves this caller out")
 
@@ -125,7 +125,7 @@ def test_plain(plain, name):
     supported(name, "plain")
     op = table.op_of(name)
     for case, arguments in table.cases(name).items():
-        for _ in range(2):  # what an op keeps is there in the second
+        for _ in range(2):  # the second call uses what the op keeps
             found = run_default(Numpy(), getattr(plain, name), op, arguments)
             check(name, arguments, Numpy().arrays(found))
 
@@ -159,7 +159,8 @@ def torch_valued(valued):
 
 
 def forms(ops, name):
-    """The overloads of an operator: {form: f(caller, op, arguments, around)}, where around wraps a function of tensors."""
+    """The overloads of an operator: {form: f(caller, op, arguments, around)}; `around` wraps a function of
+    tensors."""
     packet = getattr(ops, name)
 
     def default(caller, op, arguments, around=lambda f: f):
@@ -204,7 +205,7 @@ def compiled_values(torch_valued, plain, name, backend):
 
 @pytest.mark.parametrize("name", table.ROWS)
 def test_torch_compiled(torch_valued, plain, name):
-    """Operator, functional form and plain function in a graph, without generated code."""
+    """The operator, its functional form and the plain function in a graph, without generated code."""
     supported(name, "torch_compiled")
     compiled_values(torch_valued, plain, name, "aot_eager")
 
@@ -218,7 +219,7 @@ def test_torch_inductor(torch_valued, plain, name, monkeypatch):
 
 
 def batches(op, arguments):
-    """Arguments of BATCH calls, and which tensors differ between them: all that are read, or the first alone."""
+    """Arguments of BATCH calls, and the tensors that differ between the calls: all inputs, or only the first."""
     read = [v for v in op.parameters if v.type == "Tensor" and not v.is_list and arguments.get(v.name) is not None]
     first = next(v for v in read if not v.is_only_written)
     for batched in ([v for v in read], [v for v in read if v is first or v.is_written]):
@@ -243,7 +244,7 @@ def check_batch(name, calls, found):
 
 @pytest.mark.parametrize("name", table.ROWS)
 def test_torch_vmap(torch_valued, name):
-    """Forms that make their outputs, of a batch in the first place of each tensor."""
+    """Forms that return their outputs, with a batch as the first dimension of each tensor."""
     supported(name, "torch_vmap")
     op, caller = table.op_of(name), Torch()
     run = forms(torch_valued, name).get("default" if op.results else "functional")
@@ -273,7 +274,7 @@ def test_torch_vmap(torch_valued, name):
 
 
 def lazy_tensors(torch):
-    """Tensors whose values depend on marks beside their memory, which DLPack does not pass on."""
+    """Tensors whose values depend on flags that DLPack does not export."""
     x = torch.tensor([1 + 2j, 3 - 4j])
     return {"conjugate": x.conj(), "negative": torch._neg_view(torch.tensor([1.0, 2.0])), "imag": x[:1].conj().imag,
             "parameter": torch.nn.Parameter(x.conj(), requires_grad=False)}  # fmt: skip
@@ -334,8 +335,8 @@ def test_lazy_tensors_are_not_written(torch_valued, plain, kind):
     assert y.tolist() == before
 
 
-def test_an_empty_list_that_says_a_size_is_an_error(torch_valued, plain):
-    """In the words of the op, in a graph as well."""
+def test_an_empty_list_that_binds_a_size_is_an_error(torch_valued, plain):
+    """The op's message, also from a graph."""
     torch, ops = Torch().torch, torch_valued.list_and_optional
     w, wanted = torch.zeros(3), r"list_and_optional\(\): xs: is empty; its first tensor says what m is"
     with pytest.raises(ValueError, match=wanted):
@@ -362,14 +363,14 @@ class Jax(Caller):
 
 @pytest.fixture(scope="module")
 def jax_valued(valued):
-    """Functions of valued.jax, with 64 bits."""
+    """The functions of valued.jax, with 64-bit types."""
     jax = pytest.importorskip("jax")
     with jax.enable_x64(True):
         yield packages.imported(valued, "valued.jax")
 
 
 def without_function(op):
-    """Why an op has no function for JAX: XLA passes no list, and allocates results before the call."""
+    """The reason why an op has no function for JAX: XLA passes no list, and allocates results before the call."""
     outputs = [v for v in op.parameters if v.is_written]
     return any(v.is_list for v in op.parameters) or any(v.is_optional for v in outputs)
 
@@ -417,7 +418,7 @@ def test_jax_vmap(jax_valued, name):
 
 
 def test_a_gpu_op_keeps_no_memory_of_xla(device):
-    """XLA's handler with tensors of CUDA on the CPU, for an op that keeps the first tensor that it allocates."""
+    """XLA's handler with tensors of CUDA on the CPU, for an op that keeps its first allocated tensor."""
     first = device.put(np.array([1, 2, 3], "float32"))
     for call in range(3):
         x = first if call == 0 else device.put(np.full(3, 7 + call, "float32"))
@@ -426,5 +427,5 @@ def test_a_gpu_op_keeps_no_memory_of_xla(device):
         buffers = [[(tensor.data_ptr(), tensor.dtype, tensor.shape)] for tensor in (y, x)]
         Handler(device.library, "first_given", "cuda")(*buffers, stream=stream)
         assert device.get(y).tolist() == [1, 2, 3], call
-        device.module.copy(y, device.put(np.full(3, -1, "float32")))  # XLA has it for something else now
-        assert device.module.launches(stream) == 0  # and no fault
+        device.module.copy(y, device.put(np.full(3, -1, "float32")))  # XLA reuses the memory
+        assert device.module.launches(stream) == 0  # without faults

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text that is written for PyTorch and JAX, without either: cases that the libraries of other tests do not have."""
+"""The text generated for PyTorch and JAX, without either framework: cases that other tests' libraries lack."""
 
 import pathlib
 import types
@@ -11,7 +11,7 @@ from kernkit.schema import parse
 
 
 def of_torch(*lines, **backwards):
-    """What follows the part that all modules share."""
+    """The text after the part that all modules share."""
     text = torch_ops.source("package", "lib.so", "space", [parse(line) for line in lines], backwards)
     return text.split("\n    return count\n")[1]
 
@@ -45,7 +45,7 @@ def test_devices_that_may_be_none():
     assert "__kk_bare_of_op(x, None if d is None else __kk_tvm_ffi.device(__kk_str(d)))" in of_torch("op(Tensor x, Device? d) -> ()")
 
 
-def test_what_is_written_is_noted_where_it_is_given():
+def test_writes_are_recorded_if_the_output_is_given():
     text = of_torch("op(Tensor(a!)? w, Tensor(b!)[] ys, Tensor(c!)[]? zs, Tensor x, Tensor(d!) y) -> ()")
     assert "    __kk_wrote((*ys, y,))\n    if w is not None:\n        __kk_wrote((w,))\n    if zs is not None:\n        __kk_wrote((*zs,))\n" in text
     assert ("(w is not None and w.requires_grad) or __kk_any(__kk_e.requires_grad for __kk_e in ys) or "
@@ -53,7 +53,7 @@ def test_what_is_written_is_noted_where_it_is_given():
     assert "__kk_wrote" not in of_torch("op(Tensor x) -> ()")
 
 
-def test_an_op_without_tensors_has_no_gradient_to_refuse():
+def test_an_op_without_tensors_has_no_gradient():
     assert "__kk_grad()" not in of_torch("op(int n) -> ()")
 
 
@@ -113,7 +113,7 @@ def test_sizes_past_the_dots_count_from_the_end():
     assert ".ndim" not in of_torch("op(Tensor x[...]) -> ()")
 
 
-def test_required_inputs_bind_before_optional_ones_and_these_before_outputs():
+def test_required_inputs_bind_before_optional_inputs_and_outputs():
     shapes = Shapes(parse("op(Tensor(out!)? v[k?], Tensor(out!) w[k?], Tensor? b[n, m], Tensor[] cs[n, l], Tensor a[n]) -> ()"))
     assert {name: binder.value.name for name, binder in shapes.binders.items()} == {"n": "a", "l": "cs", "m": "b", "k": "w"}
     assert [name for name, binder in shapes.binders.items() if binder.is_sure] == ["n", "l", "k"]
@@ -140,7 +140,7 @@ def test_a_size_that_an_optional_output_binds():
 
 def test_a_tensor_without_a_condition_has_no_block():
     text = of_torch("op(Tensor x[n], Tensor? w[_], Tensor[] xs[_]) -> ()")
-    assert text.count("if w is not None:") == 1 == text.count("for __kk_i, __kk_e in __kk_enumerate(xs):")  # of ndim
+    assert text.count("if w is not None:") == 1 == text.count("for __kk_i, __kk_e in __kk_enumerate(xs):")  # checks of ndim
 
 
 def test_lists_that_must_have_a_tensor():
@@ -149,7 +149,7 @@ def test_lists_that_must_have_a_tensor():
     assert '__kk_has_items(xs, "op", "xs", "m")' in of_torch("op(Tensor x[n], Tensor[] xs[m]) -> ()")
     assert '__kk_has_items(xs, "op", "xs", "...")' in of_torch("op(Tensor x[n], Tensor[] xs[...]) -> ()")
     assert "has_items" not in of_torch("op(Tensor x[n], Tensor[]? xs[m]) -> ()")
-    # Its dtype matters only where an output without a dtype is made.
+    # The dtype of the list matters only if an output without a dtype is allocated.
     made = of_torch("op(Tensor[] xs, Tensor(out!) y[3], Tensor(out!) z[4]: int8) -> ()")
     assert made.count('__kk_has_items(xs, "op", "xs", "the dtype of y")') == 1
     assert "xs[0].new_empty((3,)), xs[0].new_empty((4,), dtype=__kk_torch.int8)" in made
@@ -162,7 +162,7 @@ def test_lists_that_must_have_a_tensor():
 def test_dtypes_of_a_tensor_of_a_parameter_and_of_the_line():
     text = of_torch("op(Tensor(out!) y[n]: t or w or int8, Tensor x[n], Tensor? w, ScalarType? t=None) -> ()")
     assert "dtype=(t if t is not None else (w.dtype if w is not None else __kk_torch.int8)))" in text
-    # The word is the dtype, although a parameter has the name.
+    # The word is the dtype, although a parameter has the same name.
     assert "dtype=__kk_torch.int8)" in of_torch("op(Tensor(out!) y[n]: int8, Tensor x[n], Tensor int8) -> ()")
 
 
@@ -177,7 +177,7 @@ def test_a_backward_of_two_results():
                    "    return __kk_grad_x, __kk_grad_w if w is not None else None, None\n", 'register_autograd("space::f",'):  # fmt: skip
         assert wanted in text, wanted
     assert "no_formula" not in text
-    # A single output, by the form that makes what the op writes.
+    # A single output, through the form that allocates it.
     one = of_torch("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()",
                    "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")  # fmt: skip
     for wanted in ("    y = __kk_output\n", "__kk_torch.ops.space.g.functional(__kk_grad_y.contiguous())",
@@ -198,7 +198,7 @@ def test_a_backward_of_two_results_for_jax(of_jax):
         assert wanted in one, wanted
 
 
-def test_a_batch_is_one_call_where_each_tensor_begins_with_each(of_jax):
+def test_a_batch_is_one_call_if_each_tensor_begins_with_each(of_jax):
     def both(line):
         return "__kk_new_of_op, True)" in of_torch(line), '"broadcast_all"' in of_jax(line)
 
@@ -209,7 +209,7 @@ def test_a_batch_is_one_call_where_each_tensor_begins_with_each(of_jax):
     assert both("op(Tensor(out!) y[...], Tensor x[...]) -> ()") == (False, False)
 
 
-def test_a_module_lists_the_ops_that_it_has():
+def test_a_module_lists_its_ops():
     ops = [parse("has(Tensor x) -> ()"), parse("lacks(Tensor x, bytes b) -> ()")]
     text = torch_ops.source("package", "lib.so", "space", ops, {})
     assert '    "has",\n' in text and '    "lacks",\n' not in text

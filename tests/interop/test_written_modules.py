@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes that are none, writes under vmap, a second import, and NumPy's scalars, in what `kernkit bindings` writes."""
+"""Invalid sizes, writes under vmap, a second import, and NumPy scalars in modules of `kernkit bindings`."""
 
 import importlib
 
@@ -31,7 +31,8 @@ def jax_ops(folder):
     return packages.imported(folder, "written.jax")
 
 
-# The op, k, the words of the form that makes the output, and the words about an output that the caller passes.
+# The op, k, the error of the form that allocates the output, and the error for an output that the caller
+# passes.
 SIZES = [
     ("quotient", 0, r"quotient\(\): y: n / k: a divisor is not positive", r"quotient\(\): y: shape \[4\] does not match \[n / k\]"),
     ("quotient", -2, r"quotient\(\): y: n / k: a divisor is not positive", r"quotient\(\): y: shape \[4\] does not match \[n / k\]"),
@@ -44,7 +45,7 @@ SIZES = [
 
 
 @pytest.mark.parametrize("op, k, made, given", SIZES)
-def test_torch_sizes_that_are_none(torch_ops, op, k, made, given):
+def test_torch_invalid_sizes(torch_ops, op, k, made, given):
     import torch
 
     packet, x, y = getattr(torch_ops, op), torch.arange(4.0), torch.zeros(4)
@@ -70,7 +71,7 @@ def test_torch_sizes_that_a_caller_gives(torch_ops):
 
 
 @pytest.mark.parametrize("op, k, words", [(op, k, made) for op, k, made, _ in SIZES])
-def test_jax_sizes_that_are_none(jax_ops, op, k, words):
+def test_jax_invalid_sizes(jax_ops, op, k, words):
     import jax
 
     for run in (lambda f: f, jax.jit):
@@ -201,7 +202,7 @@ def test_scalars_of_numpy_in_operators_of_torch(torch_ops):
 
 
 def test_an_op_that_keeps_a_tensor_is_no_function_of_jax(folder):
-    """XLA's memory is valid for one call; an owning Tensor outlives it."""
+    """XLA's memory is valid for one call; an owning Tensor would outlive it."""
     text = (folder / "written/_jax.py").read_text()
     assert "# No function for JAX: x takes an owning Tensor, and XLA's memory is valid for one call: take a TensorView." in text
     assert "def owned(" not in text and "def made(" in text

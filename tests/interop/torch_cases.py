@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of PyTorch to be called in every way that the tests know: each overload, with arguments."""
+"""Calls of PyTorch's operators for the tests: each overload, with arguments."""
 
 import os
 
 import pytest
 
 torch = pytest.importorskip("torch")
-# Overload sets that change meet the cache of another run.
+# Changed overload sets would meet the cache of an earlier run.
 os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"
 UTILITIES = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static",
              "test_aot_dispatch_dynamic")  # fmt: skip
@@ -39,7 +39,7 @@ CASES = {
     "quant.functional": lambda: (normal(3, 8), 4),
     "quant.default": lambda: (torch.empty(3, 8, dtype=torch.int8), normal(3, 2), normal(3, 8), 4),
 }
-# The kernels of rows.
+# The row kernels.
 ROWS = {
     "rms_norm.functional": lambda: (normal(3, 8),),
     "rms_norm.functional with weight": lambda: (normal(3, 8), normal(8), 1e-5),
@@ -88,7 +88,7 @@ def reference_rms(x, weight=None, eps=1e-6):
 
 
 def after_all_kinds(x):
-    """What the model of the tests of torch.export makes of x: forms and ops of each kind, from all three libraries."""
+    """The model for the tests of torch.export: forms and ops of each kind, from all three libraries."""
     normed = reference_rms(torch.nn.functional.layer_norm(x, x.shape[-1:]))
     gelu = torch.nn.functional.gelu(x[:, :4]) * x[:, 4:]
     return reference_silu(x) + 1, gelu, (2 * normed).softmax(-1), x.argmax(1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Call frames of XLA by hand, for the handlers that a library has beside its ops."""
+"""XLA call frames, built by hand, for the handlers of a library."""
 
 import ctypes
 
@@ -36,7 +36,7 @@ class Scalar(ctypes.Structure):
 
 
 class Asked(Struct):
-    """Of a stream, and of a device; `context` is not used."""
+    """Arguments of the queries for a stream and a device; `context` is unused."""
 
     _fields_ = [("size", SIZE), ("extension", P), ("context", P), ("answer", I64)]
 
@@ -59,7 +59,7 @@ class Frame(Struct):
 
 
 class XlaError(Exception):
-    """`code` is that of absl::Status."""
+    """`code` is a code of absl::Status."""
 
     def __init__(self, code, message):
         super().__init__(message)
@@ -75,7 +75,7 @@ def pointer(of):
 
 
 class Handler:
-    """kernkit_xla_<device>_<op> of a library: called with (address, dtype, shape) of results and of operands."""
+    """kernkit_xla_<device>_<op> of a library, called with (address, dtype, shape) of results and operands."""
 
     def __init__(self, library, op, device="cpu"):
         self.function = getattr(ctypes.CDLL(str(library)), f"kernkit_xla_{device}_{op}")
@@ -123,5 +123,5 @@ class Handler:
 
 
 def of_numpy(array):
-    """What a handler takes of an array."""
+    """An array as (address, dtype, shape)."""
     return array.ctypes.data, array.dtype, array.shape

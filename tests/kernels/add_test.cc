@@ -30,9 +30,9 @@ using testing::Placement;
 template <class T>
 class Add : public ::testing::Test {
  protected:
-  // Integers wrap. Floats: the sum in double, then the roundings which add.h promises: to the type
+  // Integers wrap. Floats: the sum in double, then the roundings documented in add.h: to the type
   // of the arithmetic and to T. double has more than twice the digits of float32, so the rounding
-  // in double cannot change the next one.
+  // to double does not change the next rounding.
   static T expected(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));
@@ -92,7 +92,7 @@ TYPED_TEST(Add, InPlace) {
   }
 }
 
-// Each special value with each: what overflows wraps or becomes infinity.
+// All pairs of special values: an overflow wraps or becomes infinity.
 TYPED_TEST(Add, SpecialValues) {
   using C = compute_t<TypeParam>;
   using Limits = std::numeric_limits<C>;
@@ -107,7 +107,7 @@ TYPED_TEST(Add, SpecialValues) {
     }
   }
   if constexpr (sizeof(TypeParam) == 2 && !std::is_integral_v<TypeParam>) {
-    // One infinity is near: the largest number, and half a step below and above.
+    // Around infinity: the largest number, and half a step below and above it.
     for (const float value : {65504.0f, 16.0f, 15.99f, 0x1p-24f, 0x1.fep127f, 0x1p119f}) {
       values.push_back(TypeParam(value));
     }
@@ -137,7 +137,7 @@ TEST(AddInt8, Wraps) {
   EXPECT_EQ(z[1], 0);
 }
 
-// Three tensors that fit, for a test to spoil one of them.
+// Three valid tensors, one of which a test makes invalid.
 class AddRejects : public ::testing::Test {
  protected:
   std::string error() {
@@ -194,7 +194,7 @@ TEST_F(AddRejects, MixedDevices) {
 }
 
 TEST_F(AddRejects, Shape) {
-  y.dl()->shape[0] = 1;  // nothing is broadcast
+  y.dl()->shape[0] = 1;  // no broadcasting
   EXPECT_EQ(error(), "ValueError: y: shape [1, 3] does not match x ([2, 3])");
   y.dl()->shape[0] = 2;
   z.dl()->shape[1] = 2;
@@ -236,7 +236,7 @@ TEST_F(AddRejects, PartialOverlap) {
   EXPECT_EQ(error(), partial_overlap(y.view("y")));
 }
 
-// What is only read may overlap as it likes.
+// Tensors that are only read may overlap.
 TEST_F(AddRejects, NotInputsThatOverlap) {
   HostTensor<float> both({7}, {}, 5.0f);
   x.dl()->data = both.begin();
@@ -255,7 +255,7 @@ TEST_F(AddRejects, EmptyNeedsNoData) {
 
 #if defined(KERNKIT_WITH_CUDA)
 
-// The tensors only claim to be there: on a machine with a device the kernel would touch them.
+// The tensors only claim to be on a device: if there is a device, the kernel would access them.
 TEST_F(AddRejects, CudaWithoutADevice) {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) {

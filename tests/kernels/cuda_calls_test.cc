@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels ask of the CUDA runtime: device, stream, launch, and what happens when any of it
-// fails. Built twice: with the .cu files compiled for the CPU, and with the objects of nvcc.
+// The kernels' use of the CUDA runtime: device, stream, launch, and failures of each call. Built
+// twice: with the .cu files compiled for the CPU, and with nvcc's objects.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -38,7 +38,7 @@ using testing::error_of;
 using testing::fill_random_bits;
 using testing::HostTensor;
 
-// Memory of a device, through its runtime.
+// Device memory allocated through the runtime.
 class DeviceTensor {
  public:
   DeviceTensor(int device, DLDataType dtype, int64_t n) : n_(n) {
@@ -63,7 +63,7 @@ class DeviceTensor {
   DLTensor dl_{};
 };
 
-// A call of scale or add on tensors of its own.
+// A call of scale or add with tensors of its own.
 struct Op {
   const char* name;
   std::function<void(int device, DLDataType, int64_t n, const std::function<void()>& before)> call;
@@ -129,7 +129,7 @@ TEST_P(CudaCalls, NeitherAllocatesNorSynchronises) {
     });
     std::string between;
     for (const CudaCall& call : runtime.calls()) {
-      if (call.function == "cudaFree") break;  // the test's own
+      if (call.function == "cudaFree") break;  // the test's own call
       if (call.function != "cudaDeviceGetAttribute") between += call.function + " ";
     }
     EXPECT_EQ(between, "cudaGetDevice cudaSetDevice cudaLaunchKernelExC cudaSetDevice ");
@@ -144,11 +144,11 @@ TEST_P(CudaCalls, EmptyLaunchesNothing) {
   EXPECT_TRUE(runtime.launches().empty());
 }
 
-// A failure at each call of the runtime in turn. A new device every time, so that its limits are
-// asked for as in a new process.
+// A failure at each runtime call in turn. Each case uses a new device, so that the op queries its
+// limits as in a new process.
 TEST_P(CudaCalls, FailureAtEveryCall) {
   CudaRuntime runtime(std::vector<CudaDevice>(64));
-  static int fresh = 1;  // devices that were asked stay known
+  static int fresh = 1;  // limits are queried once for each device
   std::vector<CudaCall> clean;
   op().call(fresh++, dl_float32, 1000, [&] { runtime.clear(); });
   for (const CudaCall& call : runtime.calls()) {
@@ -175,7 +175,7 @@ TEST_P(CudaCalls, FailureAtEveryCall) {
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << k;
     if (function == "cudaDeviceGetAttribute" || function == "cudaLaunchKernelExC") ++fresh;
   }
-  // And the restore: nothing throws, the kernel was launched.
+  // A failure of restoring the device: nothing throws, and the kernel was launched.
   EXPECT_EQ(error_of([&] {
               op().call(fresh++, dl_float32, 1000, [&] {
                 runtime.fail("cudaSetDevice", 2, cudaErrorMemoryAllocation);
@@ -255,7 +255,7 @@ TEST(CudaCallsOf, TensorsOnDifferentDevices) {
 const DLDataType kAddTypes[] = {dl_float16, dl_bfloat16, dl_float32, dl_float64, dl_int8,
                                 dl_int16,   dl_int32,    dl_int64,   dl_uint8};
 
-// Every dtype has a kernel, and gets its tensors in the right order.
+// Every dtype has a kernel that gets its tensors in the right order.
 TEST(CudaCallsOf, Arguments) {
   CudaRuntime runtime;
   for (const DLDataType dtype : kAddTypes) {
@@ -273,7 +273,7 @@ TEST(CudaCallsOf, Arguments) {
 
 #if defined(KERNELS_FROM_NVCC)
 
-// Which device an object of nvcc runs on stands in its fat binary.
+// The fat binary determines the devices on which an object of nvcc runs.
 TEST(CudaCallsOf, NoKernelImage) {
   CudaRuntime runtime({CudaDevice{75}});
   DeviceTensor y(0, dl_float32, 4), x(0, dl_float32, 4);
@@ -292,7 +292,7 @@ bool same(const T* a, const T* b, int64_t n) {
   return std::memcmp(a, b, static_cast<size_t>(n) * sizeof(T)) == 0;
 }
 
-// The .cu files compute what the .cc files compute, at every edge of packs and tiles.
+// The .cu files give the results of the .cc files, at every edge of packs and tiles.
 template <class T, class Call>
 void expect_same_as_cpu(const Call& call) {
   for (const int64_t n : {1, 15, 16, 17, 2048, 4096 + 3, 8192 + 16}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// <<<>>> with a guard and get_cuda_stream(), as nvcc compiles it, with CUDA on the CPU.
+// <<<>>> with a guard and get_cuda_stream(), compiled by nvcc, run by the simulator.
 #include <gtest/gtest.h>
 
 #include "kernkit/simulator/runtime.h"

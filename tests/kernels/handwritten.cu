@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel launched as hand-written CUDA does it, for cuda_handwritten_test.
+// A kernel launched as in hand-written CUDA, for cuda_handwritten_test.
 #include "kernkit/cuda/device_guard.h"
 #include "kernkit/cuda/stream.h"
 #include "kernkit/tensor.h"

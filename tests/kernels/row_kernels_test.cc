@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row kernels on the CPU, and their CUDA implementations run in the simulator, compiled for fibers
-// or as PTX. The reference is the formula in long double. The end tests what every op must keep.
+// or as PTX. The reference is the formula in long double. The last tests are of rejected calls.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ using testing::error_of;
 using Row = std::vector<long double>;
 
 constexpr int64_t kRows = 3;
-// Which kernels may touch both as compiled for the CPU and by their PTX.
+// Memory that kernels may access both when compiled for the CPU and when run by their PTX.
 constexpr testing::TestMemory kManaged{
     [](size_t bytes) {
       void* memory = nullptr;
@@ -40,7 +40,7 @@ constexpr testing::TestMemory kManaged{
     },
     [](void* memory) { (void)cuda::succeeded(cudaFree(memory)); }};
 
-// A matrix, `gap` elements between its rows, on the device that is tested.
+// A matrix with `gap` elements between its rows, on the device under test.
 template <class T>
 struct Tensor : testing::HostTensor<T> {
   Tensor(DLDevice device, int64_t n, int64_t d, int64_t gap, unsigned seed)
@@ -61,7 +61,7 @@ struct Tensor : testing::HostTensor<T> {
     }
     return values;
   }
-  // [d] in place of [1, d]
+  // As [d] instead of [1, d].
   TensorView vector(const char* name) {
     this->dl()->ndim = 1;
     this->dl()->shape[0] = d;
@@ -71,7 +71,7 @@ struct Tensor : testing::HostTensor<T> {
   int64_t d;
 };
 
-// What some roundings in the arithmetic's type are, of magnitude 1.
+// Limit for some roundings in the type of the arithmetic, at magnitude 1.
 template <class T>
 constexpr long double kRoundings = 16.0L /
                                    (int64_t{1} << testing::significand_digits<compute_t<T>>());
@@ -91,7 +91,7 @@ class RowKernels : public ::testing::Test {
   RowKernels() { runtime_.run_kernels(true); }
   ~RowKernels() override { EXPECT_TRUE(runtime_.faults().empty()); }
 
-  // Calls test(device, d, gap) for each.
+  // Calls test(device, d, gap) for each combination.
   void sweep(const std::function<void(DLDevice, int64_t, int64_t)>& test) {
     for (const DLDevice device : {DLDevice{kDLCPU, 0}, DLDevice{kDLCUDA, 0}}) {
       for (const int64_t d : {1, 7, 64, 131, 600}) {
@@ -104,10 +104,10 @@ class RowKernels : public ::testing::Test {
       }
     }
   }
-  // Row r of y against exact results; `from`: of what size terms were before they cancelled.
+  // Compares row r of y with exact results. `from`: magnitude of the terms before they cancelled.
   static void expect_row(Tensor<T>& y, int64_t r, const Row& exact, long double from = 0) {
     const Row got = y.row(r);
-    // The last rounding; subnormal numbers of float16 are 2^-24 apart.
+    // The last rounding. Subnormal numbers of float16 are 2^-24 apart.
     const long double half = std::ldexp(1.0L, -testing::significand_digits<T>());
     const long double least = sizeof(T) == 2 ? 0x1p-24L : 0;
     for (size_t i = 0; i < exact.size(); ++i) {
@@ -137,7 +137,7 @@ TYPED_TEST(RowKernels, RmsNorm) {
   });
 }
 
-// The sum is rounded once, and the norm is that of the rounded one; in place as well.
+// The sum is rounded once, and the norm is computed from the rounded sum; also in place.
 TYPED_TEST(RowKernels, FusedAddRmsNorm) {
   this->sweep([&](DLDevice device, int64_t d, int64_t gap) {
     Tensor<TypeParam> x(device, kRows, d, gap, 1), old(device, kRows, d, 2 * gap, 2);
@@ -194,7 +194,7 @@ TYPED_TEST(RowKernels, LayerNorm) {
   });
 }
 
-// A mean that is large beside the differences costs none of their digits.
+// A mean that is large compared to the differences does not reduce their accuracy.
 TYPED_TEST(RowKernels, LayerNormOfALargeMean) {
   for (const DLDevice device : {DLDevice{kDLCPU, 0}, DLDevice{kDLCUDA, 0}}) {
     Tensor<TypeParam> x(device, 1, 256, 0, 1), y(device, 1, 256, 0, 2);
@@ -284,7 +284,7 @@ TYPED_TEST(RowKernels, RmsNormFp8) {
         const long double used = scale.row(0)[static_cast<size_t>(r)];
         const long double wanted = std::max(largest / 448, 1 / (448 * 512.0L));
         EXPECT_NEAR(static_cast<double>(used / wanted), 1, 1e-5);
-        // e4m3fn has 4 digits, and steps of 2^-9 where it has fewer.
+        // e4m3fn has 4 digits, and steps of 2^-9 for subnormal numbers.
         for (size_t i = 0; i < exact.size(); ++i) {
           ASSERT_LE(std::fabs(got[i] * used - exact[i]),
                     std::max(std::fabs(exact[i]) * 0x1.0001p-4L, 0x1.0001p-10L * used))
@@ -347,7 +347,7 @@ TYPED_TEST(RowKernels, BitsAreThoseOfEveryInstructionSet) {
   }
 }
 
-// Tensors that fit, for a test to spoil one of them.
+// Valid tensors, one of which a test makes invalid.
 class RowKernelsReject : public ::testing::Test {
  protected:
   static constexpr DLDevice kCpu{kDLCPU, 0};
@@ -376,7 +376,7 @@ class RowKernelsReject : public ::testing::Test {
 TEST(Softmax, ReadsItsColumnsAlone) {
   testing::HostTensor<float> x({2, 5}, {}, std::nanf("")), y({2, 3});
   for (const int64_t i : {0, 1, 2, 5, 6, 7}) x[i] = 1;
-  x.dl()->shape[1] = 3;  // the strides stay [5, 1]
+  x.dl()->shape[1] = 3;  // the strides remain [5, 1]
   softmax(y.view("y"), x.view("x"));
   for (const float value : y) EXPECT_FLOAT_EQ(value, 1 / 3.0F);
 }

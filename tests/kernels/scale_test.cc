@@ -32,7 +32,7 @@ class Scale : public ::testing::Test {
  protected:
   using Compute = compute_t<T>;
 
-  // Exact in double, then the roundings which scale.h promises: the factor's, the product's, T's.
+  // Exact in double, then the roundings documented in scale.h: of the factor, of the product, to T.
   static T expected(T x, double factor) {
     const double narrowed = testing::decode(testing::round_to<Compute>(factor));
     const double product = testing::decode(x) * narrowed;
@@ -98,7 +98,7 @@ TYPED_TEST(Scale, SpecialValues) {
   }
 }
 
-// All 2^16 patterns of the types that have no more.
+// All 2^16 patterns of the 16-bit types.
 TEST(ScaleFloat16, EveryElement) {
   HostTensor<float16> x({1 << 16}), y({1 << 16});
   for (int64_t i = 0; i < x.size(); ++i)
@@ -114,7 +114,7 @@ TEST(ScaleFloat16, EveryElement) {
   }
 }
 
-// Two tensors that fit, for a test to spoil one of them.
+// Two valid tensors, one of which a test makes invalid.
 class ScaleRejects : public ::testing::Test {
  protected:
   std::string error() {
@@ -175,7 +175,7 @@ TEST_F(ScaleRejects, Shape) {
   EXPECT_EQ(error(), "ValueError: y: shape [2, 2] does not match x ([2, 3])");
 }
 
-// As many elements are not enough.
+// The same number of elements is not sufficient.
 TEST_F(ScaleRejects, Rank) {
   y.dl()->ndim = 1;
   y.dl()->shape[0] = 6;
@@ -230,7 +230,7 @@ TEST_F(ScaleRejects, NeighboursAreNoOverlap) {
   for (int64_t i = 0; i < 12; ++i) EXPECT_EQ(both[i], i < 6 ? 5.0f : 10.0f);
 }
 
-// Empty tensors are checked like others.
+// Empty tensors are checked like other tensors.
 TEST_F(ScaleRejects, EmptyOfAnotherDtype) {
   x.dl()->shape[0] = y.dl()->shape[0] = 0;
   y.dl()->dtype = dl_float64;
@@ -245,7 +245,7 @@ TEST_F(ScaleRejects, EmptyNeedsNoData) {
 
 #if defined(KERNKIT_WITH_CUDA)
 
-// The tensors only claim to be there: on a machine with a device the kernel would touch them.
+// The tensors only claim to be on a device: if there is a device, the kernel would access them.
 TEST_F(ScaleRejects, CudaWithoutADevice) {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The small faults that a source file may get, and how some of them are drawn."""
+"""Candidates for small faults in source files, and a random selection of them."""
 
 import dataclasses
 import pathlib
@@ -7,7 +7,7 @@ import random
 import re
 from typing import Dict, Iterator, List, Optional, Tuple
 
-# Headers that C reads too, or that only tests include.
+# Headers that C also reads, or that only tests include.
 LEFT_OUT = re.compile(
     r"kernkit/(abi|testing|base|host_api/any_tensor)|/include/kernkit_simulator/"
 )
@@ -40,14 +40,14 @@ EXCHANGED_IN_PYTHON = [
 
 @dataclasses.dataclass
 class Mutant:
-    """A change of an expression, and what became of it."""
+    """A change of an expression, and its outcome."""
 
     file: str
     line: int  # from 1
     old: str
     new: str
     start: int  # offset of the expression in the file
-    constant: bool = False  # read by the compiler alone: a choice at run time has no effect
+    constant: bool = False  # evaluated at compile time: a choice at run time has no effect
     fate: str = ""
     by: str = ""
     seconds: float = 0
@@ -57,13 +57,13 @@ class Mutant:
         return self.file.endswith(".py")
 
     def change(self) -> str:
-        """The change in one line: what is alike at both ends of a long expression is left out."""
+        """The change in one line, without the common beginning and end of a long expression."""
         old, new = " ".join(self.old.split()), " ".join(self.new.split())
         return f"{old} -> {new}"
 
 
 def expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
-    """C++: conditions, what is returned, and initial values: offset, text, constant, condition."""
+    """C++: conditions, returned values and initial values, as offset, text, constant, condition."""
     starts = re.compile(
         r"^(?!\s*(?://|#|static_assert|using |template)).*?"
         r"(?:\b(?:if|while)(?P<constexpr> constexpr)? (?P<paren>\()|\breturn (?P<value>)"
@@ -98,7 +98,7 @@ def closing(text: str, start: int) -> int:
 
 
 def python_expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
-    """Python, also that which is written in a string."""
+    """Python, including Python code in string literals."""
     starts = (
         r"^ *(?:el)?(?:if|while) (?P<condition>.+):$|\breturn (?P<value>(?:(?! for ).)+)$"
         r"| if (?P<choice>[^\[\]\n]+?)(?: else |\]$|\)$)"
@@ -116,7 +116,7 @@ def outside_quotes(text: str, at: int) -> bool:
 
 
 def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List[Mutant]:
-    """All mutants of files in the folders, sorted."""
+    """All mutants of the files in the folders, sorted."""
     result = []
     for name in sorted(files):
         is_python = name.endswith(".py")
@@ -147,7 +147,7 @@ def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List
 
 
 def draw(found: List[Mutant], folders: List[str], count: int, seed: int) -> List[Mutant]:
-    """As many of each folder, and at most one of an expression."""
+    """The same number of mutants from each folder, and at most one of an expression."""
     chosen: List[Mutant] = []
     for place, folder in enumerate(folders):
         ours = [mutant for mutant in found if mutant.file.startswith(folder)]
@@ -161,7 +161,7 @@ def draw(found: List[Mutant], folders: List[str], count: int, seed: int) -> List
 
 
 def find(mutant: Mutant, found: List[Mutant]) -> Optional[Mutant]:
-    """The mutant of another tree in this tree, whose files may have other names and lines."""
+    """Finds a mutant of another tree in this tree, whose files may have other names and lines."""
     alike = [
         m
         for m in found
@@ -174,7 +174,7 @@ def find(mutant: Mutant, found: List[Mutant]) -> Optional[Mutant]:
 
 
 def planted(text: str, mutants: Dict[int, Mutant]) -> str:
-    """C++ in which a number chooses each mutant. Lines keep their numbers."""
+    """C++ in which a number selects the active mutant. Line numbers do not change."""
     for number, mutant in sorted(mutants.items(), key=lambda item: -item[1].start):
         end = mutant.start + len(mutant.old)
         assert text[mutant.start : end] == mutant.old, mutant
@@ -188,7 +188,7 @@ def planted(text: str, mutants: Dict[int, Mutant]) -> str:
 
 
 def changed(text: str, mutant: Mutant) -> str:
-    """The file with this mutant alone."""
+    """The file with only this mutant."""
     end = mutant.start + len(mutant.old)
     assert text[mutant.start : end] == mutant.old, mutant
     return text[: mutant.start] + mutant.new + text[end:]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the mutants that run.py wrote into the sources is alive: the mutant of KERNKIT_MUTANT,
-// or none. KERNKIT_MUTANTS_SEEN names a file for the numbers of the mutants that were reached.
+// Selects the active mutant among those that run.py wrote into the sources: the mutant of
+// KERNKIT_MUTANT, or none. KERNKIT_MUTANTS_SEEN names a file for the numbers of the reached
+// mutants.
 #pragma once
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ __host__ __device__
     inline bool
     kernkit_mutant(int n) {
 #if defined(__CUDA_ARCH__)
-  return n < 0;  // no mutant lives in code for a GPU
+  return n < 0;  // GPU code has no mutants
 #else
   KernkitMutants& mutants = kernkit_mutants();
   if (mutants.seen_file != nullptr) __atomic_store_n(&mutants.seen[n], true, __ATOMIC_RELAXED);

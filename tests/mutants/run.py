@@ -48,7 +48,7 @@ FOLDERS = [
     "sdk/python/kernkit/frameworks/",
     "sdk/simulator/ptx/",
 ]
-# What is left of a mutant to plant alone.
+# The state of a mutant that must be planted alone.
 NOT_REACHED = "not reached at run time"
 # A pytest file that uses what sdk/python/kernkit/frameworks writes, by its name or by a fixture.
 BUILDS_A_LIBRARY = r"import (packages|compiled)|[(, ](shaped|plain|torch_\w+)[,)]"
@@ -58,7 +58,7 @@ USES_FRAMEWORKS = (
 
 
 class Results:
-    """The mutants and their fates, in files."""
+    """The mutants and their outcomes, in files."""
 
     def __init__(self, folder: pathlib.Path, words: argparse.Namespace, mutants: List[Mutant]):
         self.folder, self.mutants = folder, mutants
@@ -111,11 +111,11 @@ class Run:
 
     @staticmethod
     def is_chosen(mutant: Mutant) -> bool:
-        """Whether a program can choose it at run time."""
+        """Whether a program can select the mutant at run time."""
         return not mutant.is_python and not mutant.constant
 
     def texts(self, mutants: Dict[int, Mutant]) -> Dict[str, str]:
-        """The files, in which numbers choose their mutants."""
+        """The files with all their mutants, selected by number."""
         header = self.words.folder / "together/tests/mutants/mutant.h"
         texts = {}
         for name in sorted({mutant.file for mutant in mutants.values()}):
@@ -125,11 +125,11 @@ class Run:
         return texts
 
     def together(self) -> None:
-        """Mutants of C++ that are chosen at run time."""
+        """Tries the mutants of C++ that are selected at run time."""
         if not any(self.is_chosen(m) and m.by != NOT_REACHED for m in self.to_do().values()):
             return
         tree = Tree(self.words.tree, self.words.folder / "together", self.words.jobs)
-        # Those with a fate stay planted, so that a resumed run compiles nothing again.
+        # Mutants with an outcome stay planted, so that a resumed run compiles nothing again.
         ours = {
             number: m
             for number, m in self.all.items()
@@ -199,7 +199,7 @@ class Run:
         self.results.write()
 
     def alone(self) -> None:
-        """Mutants of Python, and those of C++ on which the compiler has decided."""
+        """Tries the mutants of Python, and the mutants of C++ that take effect at compile time."""
         left = list(self.to_do().values())
         if not left:
             return
@@ -210,7 +210,7 @@ class Run:
         if done.returncode != 0:
             sys.exit(done.stdout[-5000:])
         tree.read_dependencies()
-        # All mutants of Python with the quick files first: the slow files take minutes for each.
+        # First all mutants of Python with the fast files: the slow files take minutes for each mutant.
         for most in (10, 60, float("inf")):
             for mutant in sorted(left, key=lambda m: not m.is_python):
                 if mutant.fate or (not mutant.is_python and most < float("inf")):
@@ -225,7 +225,7 @@ class Run:
                     self.results.set(mutant, fate, by, started)
 
     def pytest_files(self, tree: Tree, mutant: Mutant, most: float) -> List[str]:
-        """Files of up to so many seconds, first those of the name of the mutant's file."""
+        """The pytest files that take at most so many seconds, those named after the mutant's file first."""
         stem = pathlib.Path(mutant.file).stem.removesuffix("_head")
         order = []
         for name in files_of(self.words.tree):
@@ -240,7 +240,7 @@ class Run:
         return [name for *_, name in sorted(order)]
 
     def fate_alone(self, tree: Tree, mutant: Mutant, targets: List[str]) -> tuple:
-        """Tries programs with the mutant. What they need without the mutant is not limited."""
+        """Tries programs with the mutant. The limit does not apply to building their other inputs."""
         left = self.words.limit
         file = tree.folder / mutant.file
         text = file.read_text()
@@ -254,7 +254,7 @@ class Run:
             try:
                 file.write_text(changed(text, mutant))
                 if not mutant.is_python and tree.build([target], left).returncode != 0:
-                    return "killed", "the compiler"  # by a static_assert, or in another branch
+                    return "killed", "the compiler"  # a static_assert failed, or another branch does not compile
                 if ending := tree.fails(target, took):
                     return "killed", ending
             except OutOfTime:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A copy of the repository with a build of its own, into which mutants are planted."""
+"""A copy of the repository with its own build, into which mutants are planted."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Dict, List, Optional, Set, Union
 
-# What needs a GPU, hangs on a host of its own, or is no test.
+# Excludes programs that need a GPU, that depend on a host of their own, or that are no tests.
 PROGRAMS = re.compile(
     r"^programs/|^bin/(?!gpu_test|gpu_row_traffic_test|ptx_forms_gpu_test|ucontext_test)\w+_test$"
 )
@@ -21,14 +21,14 @@ running: Set[subprocess.Popen] = set()
 
 
 def stop(*_: object) -> None:
-    """Ends the process with all commands that it has started."""
+    """Ends the process and all commands that it has started."""
     for process in list(running):
         os.killpg(process.pid, signal.SIGKILL)
     os._exit(1)
 
 
 class OutOfTime(Exception):
-    """A command that ran longer than it may."""
+    """Raised for a command that exceeded its time limit."""
 
 
 def call(
@@ -37,7 +37,7 @@ def call(
     cwd: Optional[pathlib.Path] = None,
     **environment: str,
 ) -> subprocess.CompletedProcess:
-    """Runs a command. OutOfTime past the limit, in seconds: all that it started has then ended."""
+    """Runs a command. Raises OutOfTime after the limit [s], when all processes of the command have ended."""
     with subprocess.Popen(
         [str(word) for word in words],
         stdout=subprocess.PIPE,
@@ -64,7 +64,7 @@ def call(
 
 
 def files_of(root: pathlib.Path) -> List[str]:
-    """The files of the repository as they are now, also those that are not committed."""
+    """The repository's files in their present state, including files that are not committed."""
     listed = call(
         "git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"
     ).stdout
@@ -72,7 +72,7 @@ def files_of(root: pathlib.Path) -> List[str]:
 
 
 class Tree:
-    """The copy. Its files are the files of the root as they are now, but for planted mutants."""
+    """The copy. Its files are the present files of the root, except for planted mutants."""
 
     def __init__(self, root: pathlib.Path, folder: pathlib.Path, jobs: int):
         self.root, self.folder, self.jobs = root, folder, jobs
@@ -81,7 +81,7 @@ class Tree:
         self._files_of: Dict[str, Set[str]] = {}
 
     def update(self, texts: Dict[str, str]) -> None:
-        """Writes only what differs, for ninja. `texts` has the files with mutants."""
+        """Writes only files that differ, for ninja. `texts` has the files with mutants."""
         if not (self.folder / ".git").exists():
             call("git", "clone", "--quiet", "--shared", "--no-checkout", self.root, self.folder)
         for name in files_of(self.root):
@@ -115,7 +115,7 @@ class Tree:
     def build(
         self, targets: List[str], limit: Optional[float] = None
     ) -> subprocess.CompletedProcess:
-        """Builds targets; with a limit, stops at the first error."""
+        """Builds targets. With a limit, stops at the first error."""
         keep_going = ["-k", "0"] if limit is None else []
         return call(
             "ninja",
@@ -129,7 +129,7 @@ class Tree:
         )
 
     def targets(self) -> List[str]:
-        """The programs of GoogleTest, and the programs that `kernkit run` runs."""
+        """The GoogleTest programs, and the programs that `kernkit run` runs."""
         listed = call("ninja", "-C", self.build_folder, "-t", "targets", "all").stdout
         programs = re.findall(
             r"^(bin/\w+|programs/\w+): (?:CXX|CUDA)_EXECUTABLE", listed, re.MULTILINE
@@ -137,7 +137,7 @@ class Tree:
         return [name for name in sorted(set(programs)) if PROGRAMS.match(name)]
 
     def read_dependencies(self) -> None:
-        """By ninja's log of a finished build: the files that each object was compiled from."""
+        """The source files of each object, from ninja's log of a finished build."""
         objects: Dict[str, Set[str]] = {}
         current: Set[str] = set()
         for line in call("ninja", "-C", self.build_folder, "-t", "deps").stdout.splitlines():
@@ -149,11 +149,11 @@ class Tree:
                 current.add(os.path.relpath(path, self.folder))
         for target in self.targets():
             inputs = call("ninja", "-C", self.build_folder, "-t", "inputs", target).stdout.split()
-            # A shared library that the program loads is an input too, by its objects.
+            # A shared library that the program loads also counts as an input, with its objects.
             self._files_of[target] = set().union(*(objects.get(name, set()) for name in inputs))
 
     def programs_of(self, file: str) -> List[str]:
-        """The programs that are compiled from the file, first those with a test of its name."""
+        """The programs that are compiled from the file, those with a test of the same name first."""
         stem = pathlib.Path(file).stem
         folder = pathlib.Path(file).parent.name.replace(
             "impl", pathlib.Path(file).parent.parent.name
@@ -173,7 +173,7 @@ class Tree:
     def run(self, target: str, limit: float, **environment: str) -> Union[int, str]:
         """The exit code of a program or of a pytest file, or that it did not end."""
         if target.endswith(".py"):
-            # Tests of a minute and more are left to a later look at what survives.
+            # Tests of a minute and more run later, for the mutants that survive.
             words = [
                 sys.executable,
                 "-m",
@@ -203,7 +203,7 @@ class Tree:
             return "did not end"
 
     def fails(self, target: str, took: float, **environment: str) -> str:
-        """How a program fails twice, as a busy machine fails tests of time; "" if it passes."""
+        """How a program fails twice, since timing tests fail on a busy machine; "" if it passes."""
         name, ends = pathlib.Path(target).name, set()
         for _ in range(2):
             end = self.run(target, 30 + 5 * took, **environment)
@@ -213,7 +213,7 @@ class Tree:
         return f"{name} (did not end)" if "did not end" in ends else name
 
     def time_of(self, target: str, **environment: str) -> Optional[float]:
-        """Seconds of a program without a mutant, which it builds; None if it fails three times."""
+        """Time of a program without a mutant, which is built first [s]; None if it fails three times."""
         if target not in self.took:
             self.took[target] = None
             if not target.endswith(".py") and self.build([target]).returncode != 0:

@@ -17,8 +17,8 @@ from typing import Dict, List
 from commands import timed
 
 SUITE = "bookworm"
-PACKAGES = ("python3-venv", "g++")  # what README requires, without git
-# Settings of the network, which a root takes over from this machine.
+PACKAGES = ("python3-venv", "g++")  # required by README, without git
+# Network settings that a root copies from this machine.
 FILES = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
 VARIABLES = re.compile(
     "PIP_(CERT|INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|PROXY|DEFAULT_TIMEOUT)"
@@ -26,7 +26,7 @@ VARIABLES = re.compile(
     re.IGNORECASE,
 )
 APT = r'(?m)^Acquire::(?:https?::.*(?:Proxy|CAInfo|Verify).*|Check-(?:Valid-Until|Date)) ".*";$'
-# $1: the root, $2: the folder, $3: the user; then the command.
+# $1: the root, $2: the folder, $3: the user; followed by the command.
 ENTER = """set -e
 mount -t proc proc "$1/proc"
 mount --rbind /dev "$1/dev"
@@ -36,7 +36,7 @@ exec chroot --userspec="$3:$3" "$1" /bin/sh -c 'cd "$0" && exec "$@"' "$2" "${@:
 
 
 def missing() -> str:
-    """The reason why this machine cannot make a root, or nothing."""
+    """The reason why this machine cannot create a root, or ""."""
     if os.geteuid() != 0:
         return "making a root of Debian requires root"
     for program in ("debootstrap", "unshare", "chroot"):
@@ -55,7 +55,7 @@ def missing() -> str:
 
 
 def mirror() -> str:
-    """The address from which this machine's apt takes Debian 12, or nothing."""
+    """The mirror from which this machine's apt installs Debian 12, or ""."""
     command = [
         "apt-get",
         "indextargets",
@@ -73,16 +73,16 @@ def mirror() -> str:
 
 @dataclasses.dataclass
 class Done:
-    """A command that ended."""
+    """A finished command."""
 
     code: int
     printed: str
     wall: float  # [s]
-    cpu: float  # of the command and of all processes that it started [s]
+    cpu: float  # processor time of the command and all its child processes [s]
 
 
 class System:
-    """A root folder. Its commands have no variable of this machine but those of the network."""
+    """A root folder. Its commands get no environment variable of this machine except for network settings."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
@@ -130,7 +130,7 @@ class System:
         return done.printed
 
     def copy(self, folder: pathlib.Path, packages: List[str]) -> "System":
-        """Another root with the same content, and these packages besides."""
+        """Another root with the same content and additional packages."""
         subprocess.run(["cp", "-a", "--reflink=auto", self.folder, folder], check=True)
         other = System(folder)
         if packages:
@@ -147,7 +147,7 @@ class System:
 
 
 def make(folder: pathlib.Path) -> System:
-    """A root of Debian 12 in a new folder, with PACKAGES and nothing else."""
+    """A root of Debian 12 in a new folder, with only PACKAGES installed."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     command = [
         "debootstrap",

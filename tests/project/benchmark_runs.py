@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs as of benchmarks, for tests of what is said of them; and `kernkit`, called."""
+"""Benchmark runs, generated for tests of their evaluation; and calls of `kernkit`."""
 
 import os
 import pathlib
@@ -23,8 +23,8 @@ def kernkit(*arguments, **options):
 
 
 def made(seed, speed=1.0, slower=None, rounds=5, noise=0.02):
-    """A run as of a machine that is `speed` times as fast, with the times of the rows in `slower`
-    multiplied; every round has its own luck, which the row and what it is compared with share."""
+    """A run of a machine that is `speed` times as fast, with the times of the rows in `slower` multiplied.
+    Each round has random noise, which a row and its comparison share."""
     rng = random.Random(seed)
     luck = [rng.uniform(1, 1.4) for _ in range(rounds)]
 
@@ -51,7 +51,7 @@ def made(seed, speed=1.0, slower=None, rounds=5, noise=0.02):
 
 
 def of_library(ours="my_kernels"):
-    """A run as of a library's benchmarks, whose copies are memcpy of each dtype."""
+    """A run of a library's benchmarks, compared with memcpy of each dtype."""
     rows = []
     for n in (1, 64, 1024):
         for dtype, size, rate in (("float32", 4, 20), ("float16", 2, 10)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running a command of which a test wants the output, or its failure's text."""
+"""Runs commands for tests, which use their output or the text of a failure."""
 
 import os
 import pathlib
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-# As if this Python's environment were active, whose wheel carries dlpack.h.
+# The environment of this Python as if it were activated; its wheel contains dlpack.h.
 ENVIRONMENT = {**os.environ, "VIRTUAL_ENV": sys.prefix}
 
 
@@ -20,8 +20,8 @@ def run(*command):
 
 
 def path_without(folder, *names):
-    """PATH without these programs: for each folder of PATH that has such a program, a folder below `folder` with
-    links to the other programs."""
+    """PATH without these programs: each folder of PATH with such a program is replaced by a folder below
+    `folder` with links to its other programs."""
     found = []
     for number, place in enumerate(os.environ["PATH"].split(os.pathsep)):
         programs = {path.name: path for path in pathlib.Path(place).glob("*")} if place else {}
@@ -37,7 +37,7 @@ def path_without(folder, *names):
 
 
 def timed(command, **options):
-    """Processor seconds of a command and of all that it started, its exit code, and what it printed. May run in threads."""
+    """Processor time of a command and its child processes [s], its exit code, and its output. Thread-safe."""
     with tempfile.TemporaryFile("w+") as printed:
         process = subprocess.Popen(command, stdout=printed, stderr=subprocess.STDOUT, **options)
         _, status, usage = os.wait4(process.pid, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit as another project finds it."""
+"""kernkit as other projects use it."""
 
 import os
 import pathlib
@@ -35,8 +35,8 @@ def template(root: pathlib.Path) -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """Keeps the user's settings of cookiecutter out, and the tests' answers and what cookiecutter
-    leaves out of his folders."""
+    """Isolates cookiecutter: the tests do not read the user's settings, and leave nothing in the user's
+    folders."""
     folder = tmp_path_factory.mktemp("cookiecutter")
     config = folder / "config.yaml"
     config.write_text(f'cookiecutters_dir: "{folder}"\nreplay_dir: "{folder}"\n')
@@ -47,10 +47,10 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 @pytest.fixture(scope="session")
 def driver_environment(environment):
-    """For ./kk: this Python's environment, with what a library's requirements.txt names."""
+    """For ./kk: this Python's environment, with the packages of a library's requirements.txt."""
     kept = {key: value for key, value in environment.items() if key not in ("LIBRARY", "KK_VENV")}
     path = f"{sys.prefix}/bin:{os.environ['PATH']}"
-    few = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "CUDAARCHS": "80;120-real"}  # half of nvcc's time
+    few = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "CUDAARCHS": "80;120-real"}  # halves nvcc's time
     return {**kept, "KK_VENV": sys.prefix, "PATH": path, **few}
 
 
@@ -65,7 +65,7 @@ def default_library(template, environment, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def csrc(tmp_path_factory):
-    """The sources of FlashInfer, from its wheel: nothing of it is in this repository."""
+    """The sources of FlashInfer, from its wheel: none of them is in this repository."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path_factory.mktemp("flashinfer")
@@ -76,7 +76,7 @@ def csrc(tmp_path_factory):
 
 @pytest.fixture
 def load_hook(template):
-    """A hook as Python reads it before Jinja does; only main() needs Jinja."""
+    """A hook before Jinja renders it; only main() needs Jinja."""
 
     def load(name: str) -> types.ModuleType:
         path = template / "hooks" / f"{name}_gen_project.py"

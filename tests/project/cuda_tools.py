@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tools of the CUDA toolkit, for tests that read what nvcc made; a test without them is skipped."""
+"""Tools of the CUDA toolkit, for tests that inspect nvcc's output; a test without these tools is skipped."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ import pytest
 
 
 def tool(name):
-    """A tool of the CUDA toolkit: on PATH, from the toolkit, from its wheel, from triton's."""
+    """A tool of the CUDA toolkit: on PATH, from the toolkit, or from the toolkit's or triton's wheel."""
     packages = pathlib.Path(sys.prefix).glob("lib/python*/site-packages")
     wheels = (f"nvidia/cu13/bin/{name}", f"triton/backends/nvidia/bin/{name}")
     candidates = [package / wheel for package in packages for wheel in wheels]
@@ -24,7 +24,7 @@ def tool(name):
 
 
 def build(root, target):
-    """The folder of `./kk build`, in which a target was made that no quick test needs; by one worker at a time."""
+    """The folder of `./kk build`, with a target that no fast test needs; one worker at a time builds it."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     folder = root / "build/release"
@@ -60,8 +60,8 @@ def cuobjdump(library, *options):
 
 
 def fatbin(*entries, name="code", magic=0xBA55ED50):
-    """One as C++, without code, in the section that a macro IN names; entries are (1 for PTX or 2 for
-    SASS, architecture, flags)."""
+    """A fat binary as C++ source, without code, in the section named by a macro IN; entries are (1 for PTX
+    or 2 for SASS, architecture, flags)."""
     body = b"".join(
         struct.pack("<HHIQ12xI8xQ16x", kind, 0x101, 64, 8, architecture, flags) + b"\1" * 8
         for kind, architecture, flags in entries

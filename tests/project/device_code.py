@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nvcc makes a device's code of, as its front end writes it (FILE.cudafe1.gpu, by `nvcc --keep`), to
-compare it between two compilations that differ in host code."""
+"""The device code that nvcc's front end generates (FILE.cudafe1.gpu, by `nvcc --keep`), for comparing two
+compilations that differ in host code."""
 
 import re
 
 LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'')
-# Numbers that depend on all that stands before, and the hash of a file's options in the names of what is its own.
+# Numbers that depend on earlier declarations, and the hash of a file's options in the names of its local
+# symbols.
 NUMBERED = re.compile(r"(__cuda_local_var_|__T|__C)\d+(?:_\d+(?=_))?|(_INTERNAL_)[0-9a-f]{8}_\w+?_[0-9a-f]{8}")
 ATTRIBUTE = re.compile(r"\b(?:__\w+|___device__)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 
@@ -34,7 +35,7 @@ def functions(text):
 
 
 def device_code(text):
-    """(kernels, {name: definition} of them and of all functions that they reach)."""
+    """(kernels, {name: definition} of the kernels and of all functions that they call)."""
     defined = functions(unnumbered(text))
     kernels = {name for name, definition in defined.items() if "__global__" in definition.partition("{")[0]}
     left, reached = set(kernels), set()

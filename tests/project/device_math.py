@@ -24,19 +24,20 @@ class Format:
 
     name: str
     suffix: str
-    code: str  # of struct, and of the integer of its size
+    code: str  # suffix of struct, and of the integer of the same size
     integer: str
-    bits: int  # of the mantissa, with the hidden bit
+    bits: int  # bits of the mantissa, including the hidden bit
     least: int  # exponent of the smallest normal number
 
     def rounded(self, x, mode="n"):
-        """x, an mpf or a float, in this format: to nearest even, to zero, up or down ("n", "z", "u", "d")."""
+        """x, an mpf or a float, rounded to this format: to nearest even, to zero, up or down ("n", "z",
+        "u", "d")."""
         if not mpmath.isfinite(x) or x == 0:
             return float(x)
         sign, man, exp, count = mp.mpf(x)._mpf_
         unit = max(exp + count - self.bits, self.least - self.bits + 1)
         if exp + count > self.greatest_exponent:
-            whole, rest = 1 << self.bits, 0  # beyond the greatest number
+            whole, rest = 1 << self.bits, 0  # beyond the largest number
         elif exp >= unit:
             whole, rest = man << (exp - unit), 0
         elif exp + count < unit - 1:
@@ -61,7 +62,7 @@ class Format:
         return math.ldexp((1 << self.bits) - 1, self.greatest_exponent - self.bits)
 
     def ordered(self, x):
-        """An integer that grows by 1 from each number to the next; both zeros are 0."""
+        """An integer that grows by 1 from each number to the next. Both zeros are 0."""
         (number,) = struct.unpack(self.integer, struct.pack(self.code, x))
         return number if number >= 0 else -(number & ((1 << (8 * struct.calcsize(self.code) - 1)) - 1))
 
@@ -78,18 +79,18 @@ DOUBLE = Format("double", "", "<d", "<q", 53, -1022)
 
 @dataclasses.dataclass(frozen=True)
 class Function:
-    expression: str  # with the arguments x, y, z, w
+    expression: str  # uses the arguments x, y, z, w
     arity: int
-    reference: Optional[Callable] = None  # on mpf; without it, the C library's function of this name
+    reference: Optional[Callable] = None  # takes mpf; without it, the C library's function of this name
     bounds: tuple = (0, 0)  # float, double [ulp]
     inputs: str = "wide"  # see INPUTS of the test
-    special: Optional[Callable] = None  # of an infinity or a zero, where the C library has no such function
-    absolute: tuple = (0.0, 0.0)  # float, double: a greatest difference that is allowed instead
-    inverse_of: Optional[Callable] = None  # on mpf: increasing or decreasing, of which this is the inverse
-    c_name: str = ""  # of the C library, where it has another name
-    covers: tuple = ()  # more names of the header that the expression calls
+    special: Optional[Callable] = None  # results for infinities or zeros, if the C library lacks the function
+    absolute: tuple = (0.0, 0.0)  # float, double: a permitted absolute difference instead
+    inverse_of: Optional[Callable] = None  # takes mpf: the monotonic function whose inverse this is
+    c_name: str = ""  # the C library's name, if different
+    covers: tuple = ()  # other names of the header that the expression calls
     formats: tuple = (FLOAT, DOUBLE)
-    result: str = ""  # C++ type, where it is not that of the arguments
+    result: str = ""  # C++ type, if different from the arguments'
 
 
 def c_function(name, fmt, arguments, result=None):
@@ -143,7 +144,7 @@ def _lgamma(x):
 
 
 def _erfcx(x):
-    """exp(x^2) erfc(x); far from zero by the first terms of the asymptotic series."""
+    """exp(x^2) erfc(x). Far from zero, the first terms of the asymptotic series."""
     if x > 10**20:
         return 1 / (x * mpmath.sqrt(mpmath.pi))
     if x < -1000:
@@ -178,7 +179,7 @@ UNARY = {
     "erfcx": (_erfcx, (4, 4), "wide", _table({"inf": 0.0, "-inf": math.inf, "0.0": 1.0, "-0.0": 1.0})),
     "normcdf": (_normcdf, (5, 5), "wide", _table({"inf": 1.0, "-inf": 0.0, "0.0": 0.5, "-0.0": 0.5})),
     "tgamma": (_gamma, (5, 10), "gamma"),
-    # Near its zeros between -23 and -2.2 the error is greater: the guide has no bound there.
+    # Near its zeros between -23 and -2.2 the error is larger: the guide gives no bound there.
     "lgamma": (_lgamma, (6, 4), "lgamma"),
     "cyl_bessel_i0": (lambda x: mpmath.besseli(0, x), (6, 6), "small", _table({"inf": math.inf, "-inf": math.inf, "0.0": 1.0, "-0.0": 1.0})),
     "cyl_bessel_i1": (lambda x: mpmath.besseli(1, x), (6, 6), "small", _table({"inf": math.inf, "-inf": -math.inf, "0.0": 0.0, "-0.0": -0.0})),
@@ -215,7 +216,8 @@ FUNCTIONS.update({
     "rnorm3d": Function("rnorm3d{f}(x, y, z)", 3, lambda *x: 1 / _norm(*x), (2, 1), special=_special_rnorm),
     "norm4d": Function("norm4d{f}(x, y, z, w)", 4, _norm, (3, 2), special=_special_norm),
     "rnorm4d": Function("rnorm4d{f}(x, y, z, w)", 4, lambda *x: 1 / _norm(*x), (2, 1), special=_special_rnorm),
-    # The guide has no bound for any number of arguments. Taken for three: that of norm3d, and one more than that of rnorm3d.
+    # The guide gives no bound for any number of arguments. For three arguments: norm3d's bound, and one more
+    # than rnorm3d's.
     "norm": Function("({T p[3] = {x, y, z}; norm{f}(3, p);})", 3, _norm, (3, 2), special=_special_norm),
     "rnorm": Function("({T p[3] = {x, y, z}; rnorm{f}(3, p);})", 3, lambda *x: 1 / _norm(*x), (3, 2), special=_special_rnorm),
     "sincos": Function("({T s, c; sincos{f}(x, &s, &c); s;})", 1, mpmath.sin, (2, 2), c_name="sin"),
@@ -233,7 +235,7 @@ def _divided(x, y):
     return x / y
 
 
-# Exact functions: the C library's results.
+# Exact functions: the same results as the C library.
 for _name in ("fabs", "sqrt", "floor", "ceil", "trunc", "round", "rint", "nearbyint", "logb"):
     FUNCTIONS[_name] = Function(f"{_name}{{f}}(x)", 1)
 for _name in ("fmin", "fmax", "fmod", "remainder", "fdim", "copysign", "nextafter"):
@@ -254,7 +256,7 @@ def _remquo(fmt, x, y):
 
 
 def _whole(name, fmt, x):
-    """lround() and its kind, on numbers that the result holds."""
+    """lround() and similar functions, on numbers that the result can hold."""
     function = getattr(_LIBM, name + fmt.suffix)
     function.restype = ctypes.c_int if name == "ilogb" else ctypes.c_longlong
     function.argtypes = [ctypes.c_float if fmt is FLOAT else ctypes.c_double]
@@ -268,7 +270,8 @@ def _scaled(fmt, x, n):
     return function(x, n)
 
 
-# name: expression, arity, C++ type of the result, reference of (format, arguments), inputs. Results must be equal.
+# name: expression, arity, C++ type of the result, reference of (format, arguments), inputs. Results must be
+# equal.
 EQUAL = {
     "frexp": ("({int n; frexp{f}(x, &n);})", 1, "", lambda fmt, x: _frexp(fmt, x)[0], "wide"),
     "frexp, exponent": ("({int n; frexp{f}(x, &n); n;})", 1, "int", lambda fmt, x: _frexp(fmt, x)[1], "finite"),
@@ -293,7 +296,7 @@ EQUAL = {
     "nan": ('nan{f}("")', 1, "", lambda fmt, x: math.nan, "whole"),
 }  # fmt: skip
 
-# Intrinsics of one operation in each rounding: the name without its rounding, by format.
+# Intrinsics of one operation in each rounding: the name without the rounding, by format.
 OPERATIONS = {
     "add": (2, lambda x, y: x + y), "sub": (2, lambda x, y: x - y), "mul": (2, lambda x, y: x * y), "div": (2, lambda x, y: x / y),
     "fma": (3, lambda x, y, z: x * y + z), "rcp": (1, lambda x: 1 / x), "sqrt": (1, mpmath.sqrt),
@@ -317,12 +320,12 @@ def _absolute(bound):
 
 
 def _of_power(x, y, wanted):
-    """The error of x and of log2(x), multiplied by y, reaches exp2()."""
+    """The errors of x and of log2(x), multiplied by y, reach exp2()."""
     return 3 + 2 * abs(y * (abs(math.log2(x)) + 1)), 0.0
 
 
-# Fast intrinsics of float: expression, reference, the allowed distances [ulp, absolute] of the arguments and the correctly rounded
-# result, inputs. Source: the table of intrinsics in the guide.
+# Fast intrinsics of float: expression, reference, the permitted differences [ulp, absolute] from the
+# arguments and the correctly rounded result, inputs. Source: the table of intrinsics in the guide.
 FAST = {
     "__expf": ("__expf(x)", mpmath.exp, lambda x, wanted: (2 + math.floor(abs(1.173 * x)), 0.0), "exponent"),
     "__exp10f": ("__exp10f(x)", lambda x: mpmath.power(10, x), lambda x, wanted: (2 + math.floor(abs(2.97 * x)), 0.0), "exponent"),
@@ -342,7 +345,7 @@ FAST = {
     "__powf": ("__powf(x, y)", mpmath.power, _of_power, "base"),
 }  # fmt: skip
 
-# Names of the header that are covered by another row, or are no function of floats for kernels.
+# Names of the header that another row covers, or that are not functions of floats for kernels.
 OTHER_NAMES = {
     "fdividef": "fdivide",
     "__isinff": "isinf", "__isnanf": "isnan", "__isfinited": "isfinite", "__isfinitef": "isfinite", "__signbitd": "signbit",

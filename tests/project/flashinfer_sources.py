@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of FlashInfer's files include tvm-ffi's headers, the templates that some of them need, and
-what nvcc's front end says of a file."""
+"""FlashInfer's files that include tvm-ffi's headers, the templates that some of them need, and the output
+of nvcc's front end for a file."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import tempfile
 from commands import timed
 from published import flashinfer_command
 
-# A file that FlashInfer makes of a template; a header that neither set of headers has.
+# A file that FlashInfer renders from a template; a header that neither set of headers has.
 TEMPLATE = re.compile(r'#include ["<](\w+\.inc)[">]')
 
 
@@ -25,8 +25,8 @@ def on_tvm_ffi(csrc):
 
 
 def rendered(csrc, workspace, *attention, architecture="9.0a"):
-    """{what FlashInfer makes of a template: the folder below the workspace that has it}, one instance each;
-    or of a kind of attention with its dtype and size of heads."""
+    """{rendered file: its folder below the workspace}, one instance of each template; or for one kind of
+    attention with its dtype and head size."""
     program = pathlib.Path(__file__).with_name("flashinfer_templates.py")
     environment = {**os.environ, "FLASHINFER_CUDA_ARCH_LIST": architecture, "FLASHINFER_WORKSPACE_BASE": str(workspace)}
     command = [sys.executable, program, csrc.parents[2], *attention]
@@ -35,8 +35,8 @@ def rendered(csrc, workspace, *attention, architecture="9.0a"):
 
 
 def front_end(csrc, flags, file, limit=10000):
-    """Seconds of nvcc's front end, that is the preprocessor and cudafe++, which reads for host and device; and
-    what it says: "" when it takes the file. No code is made. A step may take `limit` seconds."""
+    """Time of nvcc's front end (preprocessor and cudafe++, for host and device) [s], and its output: "" if
+    it accepts the file. Generates no code. Each step may take `limit` seconds."""
     took = 0
     with tempfile.TemporaryDirectory() as folder:
         command = [*flashinfer_command(csrc, flags, csrc / file, f"{folder}/o"), "--dryrun", "--keep", "--keep-dir", folder]

@@ -27,7 +27,7 @@ PATHS = (*METADATA, "kernels", "kernels/silu_and_mul", "kernels/silu_and_mul/sil
 
 
 def snapshot(folder: pathlib.Path, without: str = "") -> dict:
-    """Kind, mode, time of change and content of all that is in a folder; no link is followed."""
+    """Kind, mode, modification time and content of everything in a folder; links are not followed."""
     found = {}
     for place, folders, names in os.walk(folder):
         if without and place == str(folder):
@@ -45,19 +45,19 @@ def snapshot(folder: pathlib.Path, without: str = "") -> dict:
 
 
 def around(folder: pathlib.Path, library: str) -> dict:
-    """What is beside the library."""
+    """The surroundings of the library."""
     return snapshot(folder, library)
 
 
 def git(folder, *words):
-    """In the repository of the folder itself, and not of one around."""
+    """Runs git in the repository of the folder itself, never in an enclosing repository."""
     own = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
-    with contextlib.suppress(subprocess.TimeoutExpired):  # git waits for a pipe in the place of its file
+    with contextlib.suppress(subprocess.TimeoutExpired):  # git waits for a pipe that replaces its file
         subprocess.run(["git", *words], cwd=folder, env=own, capture_output=True, check=False, timeout=3)
 
 
 class Mutation:
-    """Changes a library in some of the ways below; `notes` lists them."""
+    """Changes a library in some of the ways below; `notes` lists the changes."""
 
     def __init__(self, library: pathlib.Path, seed: int) -> None:
         self.library, self.chance, self.notes = library, random.Random(seed), []
@@ -69,7 +69,7 @@ class Mutation:
         for way in self.chance.sample(ways, self.chance.choice([1, 1, 1, 2, 3])):
             try:
                 way()
-            except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:  # an earlier way took what this one needs
+            except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:  # an earlier change removed what this one needs
                 self.notes.append(f"{way.__name__} not possible: {error!r}")
             else:
                 self.notes.append(way.__name__)
@@ -81,7 +81,7 @@ class Mutation:
         return self.chance.choice(ESCAPES).replace("{0}", str(self.outside))
 
     def record_value(self) -> None:
-        """Another value at some place of the record."""
+        """Replaces a value at some place of the record."""
         path = self.library / ".kernkit.json"
         record = json.loads(path.read_text())
         place = self.chance.choice([record, record["answers"]])
@@ -144,7 +144,7 @@ class Mutation:
         path = self.library / "third_party/kernkit/SEAL"
         if self.chance.random() < 0.5:
             self.bytes_of(path)
-        else:  # a digest that fits
+        else:  # a matching digest
             files = json.dumps(self.chance.choice([*VALUES, {self.escape(): 1}, {"RENDERED": []}]))
             path.write_text(f"kernkit 1 sha256:{seal._digest(f'1 {files}'.encode())}\n{files}\n")
 
@@ -158,14 +158,14 @@ class Mutation:
             path.write_text(path.read_text().rstrip("\n") + " " + call)
 
     def odd_file(self) -> None:
-        """A link, a pipe, a folder, nothing or an unreadable file in the place of a file or a folder."""
+        """Replaces a file or a folder by a link, a pipe, a folder, nothing or an unreadable file."""
         path = self.library / self.chance.choice(PATHS)
         how = self.chance.choice(["link", "link", "link", "dangling", "circle", "pipe", "folder", "file", "nothing", "unreadable", "empty"])
         kept = self.outside / "kept"
         if how not in ("unreadable", "empty", "link") and os.path.lexists(path):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         path.parent.mkdir(parents=True, exist_ok=True)
-        if how == "link":  # to what was there, now outside
+        if how == "link":  # to the original, now outside
             if os.path.lexists(path):
                 shutil.move(path, kept / path.name)
             os.symlink(self.chance.choice([kept / path.name, self.outside / "sentinel", self.outside / "sentinel.txt"]), path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other projects published, for tests: none of it is in this repository."""
+"""Published files of other projects, for tests: none of them is in this repository."""
 
 import subprocess
 import sys
@@ -10,8 +10,8 @@ FEATURES = ("F16", "BF16", "FP8_E4M3", "FP8_E5M2", "FP8_E8M0", "FP4_E2M1")
 
 
 def download(folder, wanted, *options):
-    """The one file of a distribution, "name==version", without what it depends on; the test is skipped
-    where it cannot be had."""
+    """The single file of a distribution, "name==version", without its dependencies. Skips the test if the
+    file is not available."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", folder, *options, wanted]
     if subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0:
         pytest.skip(f"{wanted} cannot be downloaded")
@@ -20,7 +20,7 @@ def download(folder, wanted, *options):
 
 
 def flashinfer_folders(csrc):
-    """Where FlashInfer's files include from."""
+    """FlashInfer's include folders."""
     data, internal = csrc.parent, csrc / "nv_internal"
     folders = [data / "include", csrc, data / "cutlass/include", data / "cutlass/tools/util/include"]
     folders += [data / "spdlog/include", internal, internal / "include"]
@@ -29,7 +29,7 @@ def flashinfer_folders(csrc):
 
 
 def flashinfer_command(csrc, flags, file, output, architecture="arch=compute_90a,code=sm_90a"):
-    """nvcc's words for a file of FlashInfer's, as its own build has them."""
+    """nvcc's command line for a file of FlashInfer, as in FlashInfer's own build."""
     command = ["nvcc", "-std=c++17", "-O3", f"-gencode={architecture}", "-DNDEBUG", "--expt-relaxed-constexpr"]
     command += [f"-DFLASHINFER_ENABLE_{feature}" for feature in FEATURES]
     command += [f"-DENABLE_{feature}" for feature in ("BF16", "FP8", "FP4")] + flags

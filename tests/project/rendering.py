@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rendering the template, for tests of what comes out of it."""
+"""Renders the template, for tests of the result."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import sys
 
 NAME = "fast_ops"
 CHOICES = ["licence", "cuda", "sdk", "ci"]
-# A call of the template's op in a package, and what it prints.
+# A call of the template's op in a package, and its output.
 CALL = """
 import numpy, {name}
 x = numpy.array([[1, -2, 3, 4]], "float32")
@@ -39,7 +39,8 @@ def check(*command, **options) -> str:
 
 
 def render(template, output, env, *options, python=sys.executable, **answers):
-    """By cookiecutter; without the part ptx unless `parts` names it: its tests build for half a minute more."""
+    """Renders by cookiecutter, without the component ptx unless `parts` names it: its tests build for half
+    a minute longer."""
     words = [f"{key}={value}" for key, value in {"parts": "", **answers}.items()]
     output.mkdir(exist_ok=True)
     options = ["--no-input", "--output-dir", output, *options]
@@ -47,7 +48,7 @@ def render(template, output, env, *options, python=sys.executable, **answers):
 
 
 def files_below(folder: pathlib.Path) -> dict:
-    """Relative path and content of every file, through links, but for build outputs."""
+    """Relative path and content of every file, following links, without build outputs."""
     found = {}
     for place, folders, files in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if name not in BUILD_OUTPUTS]
@@ -58,5 +59,5 @@ def files_below(folder: pathlib.Path) -> dict:
 
 
 def source_tree(template: pathlib.Path) -> pathlib.Path:
-    """What is rendered, as it lies in the template."""
+    """The template's files for a rendering."""
     return template / "{{cookiecutter.library_name}}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For aarch64, by Debian's cross compiler, and under qemu-user: kernkit's tests in C++ and those of a library, its
-file and wheel, and a call from C. qemu on x86 keeps x86's memory order, so nothing here shows that of aarch64."""
+"""For aarch64, with Debian's cross compiler and qemu-user: kernkit's C++ tests and a library's tests, the
+library's file and wheel, and a call from C. qemu on x86 keeps x86's memory order, so these tests do not
+check aarch64's."""
 
 import re
 import shutil
@@ -23,7 +24,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def printed(root):
-    """By the tests in C++."""
+    """Output of the C++ tests."""
     done = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=root, capture_output=True, text=True)
     return done.stdout + done.stderr
 
@@ -81,7 +82,7 @@ def test_a_library_has_a_wheel(template, environment, driver_environment, tmp_pa
     assert findings["glibc"].text.endswith(tag[1])
 
 
-def test_a_library_without_the_part_says_so(template, environment, driver_environment, tmp_path):
+def test_a_library_without_the_component_reports_it(template, environment, driver_environment, tmp_path):
     assert render(template, tmp_path, environment, library_name="crossed").returncode == 0
     said = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=tmp_path / "crossed", env=driver_environment,
                           capture_output=True, text=True).stderr  # fmt: skip

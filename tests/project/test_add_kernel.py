@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernkit_add_kernel() takes besides an op's own files, and what it refuses."""
+"""Optional arguments of kernkit_add_kernel(), and its errors."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ kernkit_find_cuda()
 kernkit_add_library(ops)
 """
 
-# Of an op that adds a number, by a function in another file.
+# An op that adds a number, by a function in another file.
 FILES = {
     "plus.h": """\
 #pragma once
@@ -83,7 +83,7 @@ TEST(Plus, Adds) {
   EXPECT_EQ(y[2], 2 + NUMBER_OF_TEST);
 }
 """
-# What g++ does not compile.
+# Code that g++ does not compile.
 OF_NVCC = """\
 #include <cub/block/block_reduce.cuh>
 #include "kernkit/cuda/launch.h"
@@ -115,7 +115,7 @@ ALL = "SOURCES detail/one.cc detail/two.cu INCLUDE_DIRECTORIES numbers SEPARABLE
 
 @pytest.fixture
 def project(root, tmp_path):
-    """Configures a library with this line for its op; gives the build folder, or what CMake refused."""
+    """Configures a library with this line for its op; returns the build folder, or CMake's error."""
     for name, text in FILES.items():
         (tmp_path / "plus" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "plus" / name).write_text(text)
@@ -146,7 +146,7 @@ def refused(said):
     return said
 
 
-def test_what_is_no_word_or_not_there_is_refused(project):
+def test_unknown_options_and_missing_files_are_rejected(project):
     add = "kernkit_add_kernel(ops plus "
     assert '"SOURCE two.cu" is not an option' in refused(project(f"{add}SOURCE two.cu)")).replace(";", " ")
     for words in ("GPU_ONLY", "SEPARABLE", "ARCHITECTURES 90a"):
@@ -162,7 +162,7 @@ def test_what_is_no_word_or_not_there_is_refused(project):
 
 @pytest.mark.all
 def test_several_files_run_on_the_cpu_too(project):
-    """The op's own, and the .cu files, which call each other's device functions."""
+    """The op's own files, and .cu files that call each other's device functions."""
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
     build = configured(project(f"kernkit_add_kernel(ops plus {ALL})", more=more))
     run("cmake", "--build", build, "--target", "ops", "plus_test", "plus_cuda_test")
@@ -172,8 +172,8 @@ def test_several_files_run_on_the_cpu_too(project):
 
 @pytest.mark.all
 def test_gpu_only(project, tmp_path):
-    """Without the word an error says it; with it the op is left out, by name among the skipped. No word is
-    needed where CMake finds the reason in the .cu file."""
+    """Without GPU_ONLY there is an error that suggests it; with GPU_ONLY the op is reported as skipped.
+    GPU_ONLY is not required if CMake finds the reason in the .cu file."""
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
     kernel = (tmp_path / "plus/plus.cu").read_text()
     (tmp_path / "plus/plus.cu").write_text('#include "of_nvcc.h"\n' + kernel)
@@ -184,7 +184,7 @@ def test_gpu_only(project, tmp_path):
         failed = subprocess.run(["cmake", "--build", build, "--target", "plus_cuda_test"], capture_output=True, text=True)
         assert failed.returncode != 0
         assert "kernkit: plus.cu does not compile for the CPU." in failed.stdout
-        assert "say so, and it is left out there: kernkit_add_kernel(ops plus GPU_ONLY)" in failed.stdout
+        assert "exclude it there: kernkit_add_kernel(ops plus GPU_ONLY)" in failed.stdout
     (tmp_path / "plus/plus.cu").write_text(kernel + "__global__ void k() {}\nvoid f() { k<<<1, 1>>>(); }\n")
     build = configured(project(f"kernkit_add_kernel(ops plus {ALL})", more=more))
     run("cmake", "--build", build)
@@ -224,7 +224,7 @@ def ctest(build, *words):
 
 @pytest.mark.all
 def test_gpu_only_where_its_ptx_runs(project, tmp_path):
-    """Its tests and its contract, of the library's objects; what the machine refuses is skipped."""
+    """The op's tests and its contract run on the library's objects; unsupported kernels are skipped."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     kernel = tmp_path / "plus/plus.cu"
@@ -268,8 +268,9 @@ def links_the_machine(program):
 
 @pytest.mark.all
 def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
-    """Its tests and its contract, beside the other ops' or in a file of its own, on nvcc's objects; as compiled for
-    the CPU where it cannot, which CMake says, or where KERNKIT_TESTS_ON_PTX is OFF."""
+    """Its tests and its contract, with the other ops' or in a file of its own, run on nvcc's objects. If
+    they cannot, or if KERNKIT_TESTS_ON_PTX is OFF, the op is compiled for the CPU; CMake reports the
+    reason."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\nkernkit_add_contract_test(ops alone.cc)\n"
@@ -314,7 +315,7 @@ def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
 
 @pytest.mark.all
 def test_separable_code_of_nvcc(project):
-    """The library, and a program of the op, link the device code of its files; also for 90a."""
+    """The library, and a program of the op, link the device code of the op's files; also for 90a."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     options = ("-DKERNKIT_CUDA=ON", "-DCMAKE_CUDA_ARCHITECTURES=80-real")
@@ -328,7 +329,7 @@ def test_separable_code_of_nvcc(project):
 
 
 @pytest.mark.all
-def test_an_architecture_that_nvcc_has_not_is_refused(project):
+def test_an_architecture_that_nvcc_lacks_is_rejected(project):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     for wrong in ("33", "90a-real", "native"):
@@ -336,7 +337,7 @@ def test_an_architecture_that_nvcc_has_not_is_refused(project):
         assert re.search(rf"kernkit_add_kernel\(ops plus\): nvcc has no architecture {wrong}; it has [0-9, ]*\b90,", said)
 
 
-def test_a_family_beside_its_first_member_is_refused_when_cmake_configures(project):
+def test_a_family_with_its_first_member_is_rejected_at_configuration(project):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     said = refused(project(f"kernkit_add_kernel(ops plus {ALL} ARCHITECTURES 90a 100f)", "-DKERNKIT_CUDA=ON"))
@@ -370,7 +371,7 @@ LISTED = r"it has 75, [0-9, ]*, with an .a. from 90 and an .f. from 100 on"
     ("", "OFF", None),
 ])  # fmt: skip
 def test_architectures_that_nvcc_does_not_compile_together(root, tmp_path, own, library, fix):
-    """As CMake configures, in the words of one message: which list, which entries, what instead."""
+    """One message at configuration gives the list, the entries and an alternative."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     (tmp_path / "check.cmake").write_text(
@@ -387,7 +388,7 @@ def test_architectures_that_nvcc_does_not_compile_together(root, tmp_path, own, 
 
 @pytest.mark.all
 def test_architectures_of_the_environment(project):
-    """CUDAARCHS, where no option says them; the build folder keeps them as it keeps an option."""
+    """CUDAARCHS applies if no option sets them; the build folder keeps them like an option."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
 
@@ -417,7 +418,7 @@ def test_cutlass_that_is_not_there(project, tmp_path):
 
 @pytest.fixture
 def with_scratch(root, prefix, tmp_path):
-    """The page's library, whose op takes scratch; nothing of it is built."""
+    """The page's library, whose op takes scratch; nothing is built."""
     source = shutil.copytree(root / "docs/examples/scratch", tmp_path / "source")
     run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", "-DKERNKIT_CUDA=OFF")
     return source / "build"
@@ -475,5 +476,5 @@ def test_the_page_s_library_compiles_with_nvcc(prefix, example, tmp_path):
     run("cmake", "--build", example / "build")
     library = example / "build/libgpu_ops.so"
     kernels = cuobjdump(library, "--list-elf")
-    assert kernels.count("sm_90") >= 2, kernels  # CUB's and CUTLASS's; cuBLAS has its own
+    assert kernels.count("sm_90") >= 2, kernels  # CUB's and CUTLASS's; cuBLAS has its own kernels
     assert "libcublas.so" in run("readelf", "-d", library)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README's commands on a minimal Debian 12 with its own Python and pip, without nvcc: with what
-README requires, without git, without make, and from the wheel alone. The times of all steps are in
-build/junit/bare_systems.json.
-"""
+"""README's commands on a minimal Debian 12 with its own Python and pip, without nvcc: with README's
+requirements, without git, without make, and from the wheel alone. The times of all steps are in
+build/junit/bare_systems.json."""
 
 import json
 import pathlib
@@ -17,7 +16,7 @@ from test_wheel import build
 
 MISSING = bare_systems.missing()
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
-# Each root's packages besides those of the first root. Debian's packages of CMake bring no make.
+# Packages of each root besides those of the first root. Debian's packages of CMake do not include make.
 ROOTS = {"as README requires": ["git", "make"], "without git": ["make"], "without make": ["git"]}
 FROM_WHEEL = "from the wheel"
 REPOSITORY, LIBRARY = "/root/kernkit", "/root/fast_kernels"
@@ -44,7 +43,7 @@ NODES = [(root, step) for root in ROOTS for step in STEPS] + [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Where the roots are, of several GB each; deleted at the end."""
+    """The folder of the roots, which have several GB each; deleted at the end."""
     folder = tmp_path_factory.mktemp("roots")
     yield folder
     shutil.rmtree(folder)
@@ -57,7 +56,7 @@ def first(folder):
 
 @pytest.fixture(scope="module")
 def archive(root, folder):
-    """The files that git has of the last commit."""
+    """The files of the last commit."""
     path = folder / "kernkit.tar"
     done = subprocess.run(
         ["git", "archive", "--prefix=kernkit/", "-o", path, "HEAD"], cwd=root, capture_output=True
@@ -69,8 +68,8 @@ def archive(root, folder):
 
 @pytest.fixture(scope="module")
 def systems(root, first, archive, folder):
-    """Makes a root by its name, once; the root holds a clone of the repository, the files of an
-    archive where git is missing, or the wheel."""
+    """Creates each root once, by its name. The root contains a clone of the repository, the files of an
+    archive if git is missing, or the wheel."""
     made = {}
 
     def system(name):
@@ -93,7 +92,7 @@ def systems(root, first, archive, folder):
 
 @pytest.fixture(scope="module")
 def record(root):
-    """Keeps the times of a step, and writes all of them into a file."""
+    """Records the times of a step, and writes all times to a file."""
     rows = []
     path = pathlib.Path(root, "build/junit/bare_systems.json")
 

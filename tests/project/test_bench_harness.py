@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of benchmarks verify before they time: by bench/harness, by bench/python, by a library's header."""
+"""Benchmark programs verify results before they measure: with bench/harness, bench/python, and a library's
+header."""
 
 import os
 import pathlib
@@ -111,7 +112,7 @@ const bool registered = [] {
 
 
 @pytest.mark.all
-def test_a_library_s_rows_are_of_one_thread_by_the_wall_clock_and_bear_its_name(tmp_path, dlpack_include):
+def test_a_library_s_rows_use_one_thread_and_wall_time_and_its_name(tmp_path, dlpack_include):
     source, program, out = tmp_path / "op.cc", tmp_path / "op_bench", tmp_path / "out.json"
     source.write_text(SLEEPING)
     build_benchmark(source, program, dlpack_include, '-DKERNKIT_BENCHMARKED_LIBRARY="my_kernels"')
@@ -123,7 +124,7 @@ def test_a_library_s_rows_are_of_one_thread_by_the_wall_clock_and_bear_its_name(
         assert measured["context"]["ours"] == "my_kernels" and measured["context"]["compiler"]
         rows[threads] = {row["name"]: row for row in measured["rows"]}
     ours = rows["one"].pop("op/float32/my_kernels/n:1000")
-    assert ours["bytes"] == 4000 and min(ours["samples"]) > 2e6  # ns; asleep, it takes no processor time
+    assert ours["bytes"] == 4000 and min(ours["samples"]) > 2e6  # ns; a sleeping program uses no processor time
     assert list(rows["one"]) == ["copy/float32/memcpy/n:1000"]
     assert list(rows["all"]) == ["op/float32/my_kernels-threads/n:1000"]
 
@@ -133,7 +134,7 @@ def test_a_wrong_kernel_has_no_time(tmp_path, dlpack_include):
     source, program, out = tmp_path / "wrong.cc", tmp_path / "wrong_bench", tmp_path / "out.json"
     source.write_text(WRONG)
     build_benchmark(source, program, dlpack_include)
-    # The wrong rows follow the right one, whose output is still in the arrays.
+    # The incorrect rows come after the correct row, whose output is still in the arrays.
     subprocess.run([program, "--benchmark_min_time=0.001", "--benchmark_filter=bytes:(4096|1048576)/",
                     f"--benchmark_out={out}"], check=True, capture_output=True)  # fmt: skip
     rows = {row["name"]: row for row in measurements.parse(out.read_text())["rows"]}
@@ -163,7 +164,7 @@ const bool registered = [] {
 
 @pytest.mark.slow
 def test_five_runs_of_one_build_are_the_same_and_a_planted_slowdown_is_not(tmp_path, dlpack_include):
-    """A quarter of the work, done twice, in sizes that a cache holds."""
+    """A quarter of the work is done twice, for sizes that fit into a cache."""
     source = tmp_path / "op.cc"
     source.write_text(SLOW)
     for planted in (0, 1):
@@ -184,7 +185,7 @@ def test_five_runs_of_one_build_are_the_same_and_a_planted_slowdown_is_not(tmp_p
         return out
 
     def judged(name, planted):
-        """What kernkit compare says of another run: its verdicts. Skips where noise hides the answer."""
+        """The verdicts of kernkit compare on another run. Skips if noise hides the answer."""
         result = kernkit("compare", first, measure(planted, name))
         (counts,) = re.findall(r"(\d+) rows: (\d+) slower, (\d+) faster, (\d+) unclear, (\d+) same", result.stdout)
         rows, slower, faster, unclear, same = map(int, counts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise loops round every float to bfloat16 as the SDK's type does, whichever instructions do it."""
+"""Elementwise loops round every float to bfloat16 like the SDK's type, with every instruction set."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ NAMES = ("Baseline", "Avx2", "Avx512", "Avx512Bf16")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_float(root, name):
-    """All 2^32 patterns, in their order and mixed."""
+    """All 2^32 patterns, in order and shuffled."""
     program = root / "build/release/bin/sdk_cpu_test"
     assert program.exists(), f"{program} is missing: ./kk build makes it"
     command = [program, f"--gtest_filter=Ways/CpuElementwise.RoundsFloatsToBFloat16/{name}"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a row kernel's host files take to compile, by the same op on tvm-ffi's headers."""
+"""Compile time of a row kernel's host files, compared with the same op on tvm-ffi's headers."""
 
 import pytest
 from commands import timed
@@ -14,7 +14,7 @@ OF_A_LIBRARY = ["-DKERNKIT_COMPILED", "-fno-trapping-math", "-fno-math-errno",
 
 @pytest.mark.all
 def test_a_row_kernel_compiles_in_less_time_than_on_tvm_ffis_headers(root, dlpack_include, tmp_path):
-    """Processor seconds of g++, the least of three. The peer has plain loops, kernkit has loops for
+    """Processor time of g++, the minimum of three runs. The peer has plain loops; kernkit has loops for
     three instruction sets."""
 
     def seconds(files, *more):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit in other projects: find_package, add_subdirectory, C."""
+"""kernkit in other projects: by find_package, add_subdirectory, and from C."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ def outside(root, tmp_path):
 
 
 def copy_of_consumers(root, copy):
-    """In a folder outside the repository."""
+    """A copy in a folder outside the repository."""
     shutil.copytree(root / "tests/consumers", copy)
     for project in ("find_package", "add_subdirectory"):
         shutil.copytree(copy / "negate", copy / project / "negate")
@@ -50,8 +50,8 @@ def test_find_package(prefix, outside):
 
 
 def test_a_library_without_cuda_files_has_nothing_of_cuda(prefix, outside):
-    """No CUDA runtime and no CUDA in its identity, although nvcc was found; a .cu file or a library
-    of CUDA's brings both."""
+    """No CUDA runtime, and no CUDA in its identity, although nvcc was found; a .cu file or a CUDA library
+    adds both."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     source = outside / "find_package"
@@ -91,7 +91,7 @@ def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
     module = tvm_ffi.load_module(str(library))
     module.rms_norm(out, x, None, 0.0)
     np.testing.assert_allclose(out, x / np.sqrt(12.5))
-    # An op that has a schema line, in the file of one that has none.
+    # An op with a schema line in the file of an op without one.
     assert (module.rows(x), module.columns(x)) == (1, 2)
     with pytest.raises(TypeError, match=r"^rows\(\): argument 1: expected Tensor, got int 1$"):
         module.rows(1)
@@ -99,7 +99,7 @@ def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
         module.columns(1)
     assert str(said.value) == "columns(): x: expected Tensor, got int 1"
 
-    # What the page says that the contract finds in this op, by the rules that it breaks.
+    # The failures that the page lists for this op's contract tests, by the broken rules.
     told = subprocess.run([source / "build/contract_test"], capture_output=True, text=True).stdout
     broken = {
         "ByteOffset": "rms_norm() with 8 of its address in byte_offset for x: of out, element 0 is ",
@@ -131,7 +131,7 @@ def test_cpp_host(prefix, outside, library, kind):
 
 
 def test_runtime_exports_one_function(prefix):
-    """Above all nothing named TVMFFI*, with which it would stand before the real tvm_ffi."""
+    """In particular no symbol named TVMFFI*, which would take precedence over tvm_ffi's."""
     (shared,) = prefix.glob("lib*/libkernkit_host.so")
     with open(shared, "rb") as file:
         symbols = ELFFile(file).get_section_by_name(".dynsym").iter_symbols()
@@ -172,7 +172,7 @@ def test_add_subdirectory(root, outside):
 
 
 def check_identity(source):
-    """The library says the commit of its own project, and whether what it is made of was edited since."""
+    """The library reports the commit of its own project, and whether its sources were edited since."""
     git = ("git", "-C", source, "-c", "user.name=a", "-c", "user.email=a@b")
 
     def built(commit=""):
@@ -200,7 +200,7 @@ def check_identity(source):
     assert built()[0]["commit"] == "unknown"
 
 
-def test_dlpack_that_is_too_old_is_refused_by_name(outside, root, tmp_path):
+def test_a_too_old_dlpack_is_rejected_by_name(outside, root, tmp_path):
     old = tmp_path / "old/dlpack"
     old.mkdir(parents=True)
     (old / "dlpack.h").write_text("#define DLPACK_VERSION 60\n")
@@ -226,7 +226,7 @@ def test_c_program(root, library, outside, tmp_path, dlpack_include):
 
 @pytest.fixture(scope="module")
 def four_ops(root, tmp_path_factory):
-    """Configures a project of four ops with tests and a benchmark; the first stands alone."""
+    """Configures a project with four ops, tests and a benchmark; the first op is independent."""
     source = copy_of_consumers(root, tmp_path_factory.mktemp("four") / "ops") / "add_subdirectory"
     listing = (source / "CMakeLists.txt").read_text()
     for op in ("second", "third", "fourth"):
@@ -250,8 +250,8 @@ def four_ops(root, tmp_path_factory):
     return source
 
 
-def test_a_program_links_its_op_and_what_that_includes(four_ops):
-    """So that an edit of an op links the programs of that op, and of those that call it."""
+def test_a_program_links_its_op_and_the_ops_it_includes(four_ops):
+    """An edit of an op links the programs of that op and of its callers again."""
     build = four_ops / "b"
     expected = {
         "negate_test": {"negate"},
@@ -272,7 +272,7 @@ def test_a_program_links_its_op_and_what_that_includes(four_ops):
     assert linked == expected
 
 
-def test_an_op_without_a_benchmark_is_said_and_is_no_error(four_ops, root):
+def test_an_op_without_a_benchmark_is_reported_and_not_an_error(four_ops, root):
     printed = run("cmake", "-S", four_ops, "-B", four_ops / "b")
     assert "-- kernkit: op second has no second_bench.cc, so no second_bench\n" in printed
     (four_ops / "third_test.cc").unlink()

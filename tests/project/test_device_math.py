@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of CUDA's math API for float and double, compiled by nvcc and run from its PTX, beside references of 200
-bits: within the bounds that the CUDA programming guide documents. device_math.py has the functions and the bounds.
+"""Every function of CUDA's math API for float and double, compiled by nvcc, run from its PTX, and compared
+with references of 200 bits: results are within the bounds documented in the CUDA programming guide.
+device_math.py lists the functions and the bounds.
 
-Source of the names: the toolkit's headers, so that a new function turns a test red.
-"""
+Source of the names: the toolkit's headers, so that a new function fails a test."""
 
 import itertools
 import math
@@ -29,7 +29,7 @@ SEED = 20
 
 
 def wide(fmt, r):
-    """A number of any exponent, or a usual one."""
+    """A number with any exponent, or of ordinary magnitude."""
     if r.random() < 0.4:
         return fmt.rounded(mp.ldexp(r.uniform(-2, 2), r.randint(fmt.least, -fmt.least)))
     return fmt.rounded(r.choice((r.uniform(-1, 1), r.uniform(-100, 100), r.gauss(0, 1))))
@@ -49,7 +49,8 @@ INPUTS = {
     "base": lambda fmt, r: fmt.rounded(2.0 ** r.uniform(-3, 3)),
     "whole": lambda fmt, r: fmt.rounded(r.choice((r.uniform(-1e6, 1e6), r.randint(-100, 100) + 0.5))),
 }  # fmt: skip
-# Kinds of inputs that have zeros, infinities and NaN as well, and those that have the smallest and greatest numbers.
+# Kinds of inputs that include zeros, infinities and NaN, and kinds that include the smallest and largest
+# numbers.
 WITH_SPECIALS = {"wide", "unit", "two", "probability", "gamma", "small", "bessel", "lgamma"}
 
 
@@ -170,7 +171,7 @@ def is_special(x):
 
 
 def exact(reference, x):
-    """The reference's value: an mpf, or math.nan where no real number is the result."""
+    """The reference's value: an mpf, or math.nan if the result is not a real number."""
     try:
         value = reference(*map(mp.mpf, x))
     except (ValueError, ZeroDivisionError):
@@ -209,13 +210,14 @@ def is_within(got, wanted, fmt, bound, absolute=0.0):
 
 
 def is_inverse(got, forward, fmt, x, bound):
-    """Whether a number within `bound` steps of the result rounds to the inverse at x: the function is monotonic."""
+    """Whether a number within `bound` steps of the result rounds to the inverse at x: the function is
+    monotonic."""
     low, high = (forward(mp.mpf(fmt.steps(got, step))) for step in (-bound - 1, bound + 1))
     return min(low, high) <= x <= max(low, high)
 
 
 def check(case, rows, values):
-    """What is wrong with a function's results."""
+    """The errors in a function's results."""
     name, fmt = case[0], FORMATS[case[1]]
     function, at = FUNCTIONS[name], int(case[1] == "double")
     wrong = []
@@ -293,9 +295,9 @@ def test_functions_whose_results_are_exact(results):
 
 
 def rounded_exactly(operation, fmt, mode, x):
-    """An operation's result by the IEEE standard; math.nan for an invalid one."""
+    """The result of an operation according to IEEE 754; math.nan for an invalid operation."""
     if any(map(math.isnan, x)) or any(map(math.isinf, x)):
-        return None  # the same in every rounding: test_operations_at_infinities
+        return None  # same in every rounding: test_operations_at_infinities
     if operation == "sqrt" and x[0] < 0:
         return math.nan
     if operation in ("div", "rcp") and x[-1] == 0:
@@ -306,7 +308,7 @@ def rounded_exactly(operation, fmt, mode, x):
 
 def test_intrinsics_in_each_rounding(results):
     intrinsics = {(intrinsic(operation, fmt, mode), fmt.name): (operation, mode) for operation in OPERATIONS for fmt in (FLOAT, DOUBLE) for mode in MODES}
-    with mp.workprec(5000):  # exact sums of the smallest and greatest numbers
+    with mp.workprec(5000):  # exact sums of the smallest and largest numbers
         for case, (rows, values) in results(60, chosen=set(intrinsics)).items():
             operation, mode = intrinsics[case]
             for x, got in zip(rows, values):
@@ -317,7 +319,7 @@ def test_intrinsics_in_each_rounding(results):
 
 
 def by_the_processor(operation, mode, x):
-    """Zeros, infinities and NaN, which Python computes in rounding to nearest."""
+    """Zeros, infinities and NaN, which Python computes with rounding to nearest."""
     def divided(a, b):
         if b != 0 or math.isnan(a):
             return a / b if b != 0 else math.nan

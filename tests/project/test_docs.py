@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code in the documentation is cut from files that are built and tested.
+"""Code in the documentation is copied from files that are built and tested.
 
-Run as a program, this file cuts every block anew: python tests/project/test_docs.py
-"""
+Run as a program, this file copies every block again: python tests/project/test_docs.py"""
 
 import pathlib
 import re
@@ -23,7 +22,7 @@ def cut(file, region):
         return text
     found = re.search(rf"(?://|#) \[{region}\]\n(.*?) *(?://|#) \[/{region}\]", text, re.DOTALL)
     assert found, f"{file} has no region {region}"
-    inner = re.sub(r"^ *(?://|#) \[/?\w+\]\n", "", found[1], flags=re.MULTILINE)  # of other regions
+    inner = re.sub(r"^ *(?://|#) \[/?\w+\]\n", "", found[1], flags=re.MULTILINE)  # markers of other regions
     return textwrap.dedent(inner)
 
 
@@ -35,7 +34,7 @@ def test_blocks_equal_their_source(page):
             f"{page.name}: the block from {file} is old; cut it anew: python tests/project/test_docs.py"
         )
     assert len(re.findall("^<!-- from ", text, re.MULTILINE)) == len(BLOCK.findall(text))
-    # Code that claims no source must not be C++ or Python: it could go stale.
+    # A block without a source must not be C++ or Python, because it could become outdated.
     unclaimed = BLOCK.sub("", text)
     assert not re.search(r"```(cpp|c|cuda|python)\b", unclaimed)
 
@@ -62,9 +61,9 @@ def test_links_exist(page):
 def test_messages_are_those_of_the_tests():
     """A test contains every message that a page quotes, word by word; … matches any text."""
     folders = [ROOT / "tests", ROOT / "sdk/simulator/tests"]
-    patterns = ["*_test.cc", "test_*.py", "refused/*.cu"]
+    patterns = ["*_test.cc", "test_*.py", "rejected/*.cu"]
     tests = [path for folder in folders for pattern in patterns for path in folder.rglob(pattern)]
-    # Adjacent string literals are one text.
+    # Joins adjacent string literals.
     said = "".join(re.sub(r'"\s+"', "", path.read_text()) for path in tests)
     said = said.replace('\\"', '"')
     quoted = 0
@@ -79,7 +78,7 @@ def test_messages_are_those_of_the_tests():
 
 
 READS = [r"getenv\(\"(\w+)\"", r"number_(?:of|from)\(\"([A-Z]\w+)\"", r"\bENV\{(\w+)\}", r"[$]env\{(\w+)\}",
-         r"environ(?:\.\w+\(|\[)\"(\w+)\"", r"[$]\{(KK_\w+|\w+):-"]  # of C++, CMake, presets, Python, ./kk  # fmt: skip
+         r"environ(?:\.\w+\(|\[)\"(\w+)\"", r"[$]\{(KK_\w+|\w+):-"]  # in C++, CMake, presets, Python, ./kk  # fmt: skip
 
 
 def read_from_the_environment():
@@ -92,7 +91,7 @@ def read_from_the_environment():
             if file.suffix in (".h", ".cc", ".cuh", ".cu", ".cmake", ".txt", ".py", ".json", ".sh") or file.name == "kk":
                 text = file.read_text(errors="replace")
                 found |= {name for pattern in READS for name in re.findall(pattern, text)}
-    return found - {"PWD"}  # a shell's own
+    return found - {"PWD"}  # set by shells
 
 
 def test_every_environment_variable_is_in_the_table():
@@ -107,7 +106,7 @@ def test_every_environment_variable_is_in_the_table():
 
 
 def test_each_page_names_the_next():
-    """In the order of README's table, to the glossary, which is last."""
+    """In the order of README's table; the glossary is last."""
     table = re.search(r"^\| question \|.*?\n\n", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[0]
     order = [*re.findall(r"\(docs/([\w-]+\.md)\)", table), "glossary.md"]
     assert len(order) == len(set(order)) == len(list((ROOT / "docs").glob("*.md")))
@@ -117,7 +116,7 @@ def test_each_page_names_the_next():
 
 
 def folders_of(root):
-    """The folders of the repository, and those of sdk/ in its stead: "sdk/include/"."""
+    """The folders of the repository, with those of sdk/ in place of sdk/: "sdk/include/"."""
     tracked = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True)
     if tracked.returncode:
         pytest.skip("this copy has no git repository")
@@ -135,7 +134,7 @@ def test_readme_lists_every_folder_and_page():
     assert pages - set(re.findall(r"\(docs/([\w-]+\.md)", text)) == set()
 
 
-def test_readme_prints_what_it_says(library):
+def test_readme_prints_the_documented_output(library):
     if library != ROOT / "build/release/lib/libkernkit_kernels.so":
         pytest.skip("the README's lines load the library that ./kk build leaves")
     result = subprocess.run(

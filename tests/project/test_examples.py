@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of the documentation compile against what they are written for, and do what the
-pages say."""
+"""The examples of the documentation compile against their headers, and behave as the pages describe."""
 
 import importlib.util
 import pathlib
@@ -60,7 +59,7 @@ def refused(call, *args):
 
 X = np.random.default_rng(0).standard_normal((4, 8))
 WEIGHT = np.linspace(0.5, 1.5, 8)
-# The wrong calls of moving-a-kernel-here.md, and what the moved ops say.
+# The invalid calls of moving-a-kernel-here.md, and the errors of the moved ops.
 WRONG = {
     "ValueError: rms_norm(): weight: shape [3] does not match [d] with d = 8 (bound by x)": (
         X, np.ones(3),
@@ -80,7 +79,7 @@ WRONG = {
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_moved_from_tvm_ffi(root, build, dtype):
     page = (root / "docs/moving-a-kernel-here.md").read_text()
-    is_of_page = tvm_ffi.__version__.startswith("0.1.15")  # whose words the page quotes
+    is_of_page = tvm_ffi.__version__.startswith("0.1.15")  # the version that the page quotes
     host = pathlib.Path(tvm_ffi.__file__).parent / "lib/libtvm_ffi.so"
     before = tvm_ffi.load_module(str(build("moving/tvm_ffi_before", host)))
     after = tvm_ffi.load_module(str(build("moving/tvm_ffi_after")))
@@ -98,14 +97,14 @@ def test_moved_from_tvm_ffi(root, build, dtype):
         said = refused(before.rms_norm, out, *args, 1e-6)
         assert (f"| `{said}` | `{text}` |" in page) == (f"`{text}` |" in page) or not is_of_page
     memory = np.ones((5, 8))
-    before.rms_norm(memory[1:], memory[:4], None, 1e-6)  # not noticed
+    before.rms_norm(memory[1:], memory[:4], None, 1e-6)  # not detected
     assert refused(after.rms_norm, memory[1:], memory[:4], None, 1e-6).startswith(
         "ValueError: rms_norm(): out: partially overlaps x in memory (float64 [4, 8] at 0x"
     )
 
 
 def test_moved_from_torch_with_numpy(build):
-    """The moved op knows no torch."""
+    """The moved op does not depend on torch."""
     after = tvm_ffi.load_module(str(build("moving/torch_after")))
     y = np.from_dlpack(after.rms_norm(X))
     np.testing.assert_allclose(y, X / np.sqrt((X**2).mean(1, keepdims=True) + 1e-6))
@@ -136,7 +135,7 @@ def test_moved_from_torch(build):
         tensors = [None if a is None else torch.as_tensor(a) for a in args]
         assert refused(after.rms_norm, *tensors) == text
         refused(before.rms_norm, *tensors)
-    # What the page warns of.
+    # The warning of the page.
     assert after.rms_norm(x.requires_grad_()).grad_fn is None
 
 
@@ -149,7 +148,7 @@ def test_errors(build):
     assert refused(reduce, x, 0) == "ValueError: reduce(): window: must be in [1, 4], got 0"
     text = 'ValueError: reduce(): mode: expected sum or mean, got "max"'
     assert refused(reduce, x, 3, "max") == text
-    # Kinds that tvm_ffi does not know.
+    # Kinds that tvm_ffi lacks.
     assert refused(module.bug) == "RuntimeError: bug(): internal check failed: 3 == 4 (3 vs 4)"
     assert refused(module.unfinished) == "RuntimeError: unfinished(): not yet"
     tvm_ffi.error.register_error("NotImplementedError", NotImplementedError)

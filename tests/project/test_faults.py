@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels' tests find the mistakes that tests/faults/ plants, on a machine without a GPU.
+"""The kernels' tests detect the faults in tests/faults/, on a machine without a GPU.
 
-A patch is a fault, and its first lines say for which input it is wrong. It must apply and compile;
-then one of the programs below must end badly, which ends well without it.
-"""
+Each fault is a patch, whose first lines describe the inputs with wrong results. The patch must apply and
+compile; then one of the programs below must fail, which succeeds without the patch."""
 
 import pathlib
 import shutil
@@ -15,7 +14,7 @@ from commands import ENVIRONMENT, run
 FAULTS = pathlib.Path(__file__).parent.parent / "faults"
 TEMPLATE = "template/{{cookiecutter.library_name}}"
 
-# For a folder of faults: the project in which they are planted, and its test programs.
+# For each folder of faults: the project in which they are planted, and its test programs.
 PROGRAMS = {
     "kernels": (
         ".",
@@ -23,7 +22,7 @@ PROGRAMS = {
     ),
     "template": (TEMPLATE, ["silu_and_mul_test", "silu_and_mul_cuda_test"]),
 }
-# What the same tests see by PTX, without a sanitizer, where nvcc is: of faults in what nvcc compiles.
+# Faults in code compiled by nvcc, which the same tests detect by PTX without a sanitizer.
 ON_PTX = "kernels_on_ptx"
 PROGRAMS[ON_PTX] = (".", ["cuda_calls_of_nvcc_test", "contract_on_ptx_test", "gpu_on_ptx_test"])
 SANITIZERS = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -53,7 +52,7 @@ class Project:
         subprocess.run(["git", "apply", *arguments], cwd=self.source, check=True)
 
     def found(self):
-        """What the first program that fails has printed, or None."""
+        """The output of the first program that fails, or None."""
         run("cmake", "--build", self.build, "-j", "2", "--target", *self.programs)
         for program in self.programs:
             result = subprocess.run(
@@ -67,13 +66,13 @@ class Project:
 
 @pytest.fixture(scope="module")
 def project(root, dlpack_include, tmp_path_factory):
-    """Gives a project without a fault, whose tests pass; each is built once."""
+    """Returns a project without a fault, whose tests pass; each project is built once."""
     made = {}
 
     def of(kind):
         if kind not in made:
             right = Project(root, dlpack_include, tmp_path_factory.mktemp(kind), kind)
-            assert right.found() is None  # or each fault would seem found
+            assert right.found() is None  # otherwise each fault would seem detected
             made[kind] = right
         return made[kind]
 
@@ -81,7 +80,7 @@ def project(root, dlpack_include, tmp_path_factory):
 
 
 def patches_of(kind):
-    """By PTX those of the kernels that are in code which nvcc compiles."""
+    """By PTX: the faults in kernels' code that nvcc compiles."""
     if kind != ON_PTX:
         return sorted((FAULTS / kind).glob("*.patch"))
     return [patch for patch in patches_of("kernels") if "+++ b/" in (text := patch.read_text()) and ".cc\n" not in text]
@@ -109,7 +108,7 @@ def test_fault_is_found(project, kind, patch):
 
 
 def test_faults_apply(root):
-    """Here and not in an hour: what changes the kernels keeps their faults."""
+    """A fast test: a change of the kernels must keep the patches applicable."""
     patches = sorted(FAULTS.glob("*/*.patch"))
     assert patches
     for patch in patches:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library written for tvm-ffi, FlashInfer, compiled unchanged against kernkit's headers of tvm-ffi's
-names. Its sources come from its wheel; none is in this repository."""
+"""FlashInfer, a library written for tvm-ffi, compiled unchanged against kernkit's headers under tvm-ffi's
+names. Its sources come from its wheel; none of them is in this repository."""
 
 import functools
 import json
@@ -19,7 +19,7 @@ from device_code import device_code
 from published import flashinfer_command
 
 BINDINGS = ("norm", "page", "quantization", "rope", "sampling", "topk")
-REFUSED = re.compile(r'error: #error "kernkit: tvm_ffi_compat does not serve')
+REFUSED = re.compile(r'error: #error "kernkit: tvm_ffi_compat does not support')
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def flags(compat_includes):
 
 @pytest.fixture(scope="module")
 def rendered(csrc, tmp_path_factory):
-    """{what FlashInfer makes of a template: the folder that has it}, one instance each."""
+    """{rendered file: its folder}, one instance of each template."""
     pytest.importorskip("torch")
     return flashinfer_sources.rendered(csrc, tmp_path_factory.mktemp("rendered"))
 
@@ -56,7 +56,7 @@ def test_files_compile_unchanged(csrc, flags, rendered, root):
 
 
 def accounted(root):
-    """The numbers of files that the page has in its table: A, B, C, all."""
+    """The numbers of files in the page's table: A, B, C, all."""
     page = (root / "docs/bring-your-tvm-ffi-library.md").read_text()
     return tuple(int(re.search(rf"^\| {row}.* \| (\d+) \|$", page, re.MULTILINE)[1]) for row in ("A:", "B:", "C:", "all"))
 
@@ -70,19 +70,19 @@ RECORD = "bench/results/tvm_ffi_compat/flashinfer.jsonl"
 
 
 def test_no_file_of_the_record_is_slower(root):
-    """What bench/python/flashinfer_compile.py has found, and the page's table of it."""
+    """The results of bench/python/flashinfer_compile.py, and the page's table of them."""
     how = {}
     for line in (root / RECORD).read_text().splitlines():
         row = json.loads(line)
         if not row.get("theirs"):
-            continue  # refused
+            continue  # rejected
         assert row["ours"] <= 1.05 * row["theirs"], row
         assert row.get("same", True), row
         if "bytes" in row:
             assert row["bytes"]["ours"] <= row["bytes"]["theirs"], row
         how.setdefault(row["how"], {})[row["file"]] = row["ours"] / row["theirs"]
     page, measured = (root / "docs/bring-your-tvm-ffi-library.md").read_text(), set()
-    for name in ("whole", "unoptimised", "front end"):  # a file counts where most of its compilation is measured
+    for name in ("whole", "unoptimised", "front end"):  # a file counts if most of its compilation is measured
         rows = {file: ratio for file, ratio in how[name].items() if file not in measured}
         measured |= set(rows)
         assert f"| {name} | {len(rows)} | {min(rows.values()):.2f} to {max(rows.values()):.2f} |" in page
@@ -104,7 +104,7 @@ static int _Z4hostv(){ return 1; }
 """
 
 
-def test_the_code_of_a_device_is_compared_without_what_is_numbered_and_what_the_host_has():
+def test_device_code_is_compared_without_numbers_and_host_code():
     kernels, code = device_code(BEFORE)
     assert kernels == {"_Z6kernelPi"} and set(code) == {"_Z6kernelPi", "_Z5twicei"}
     for same in (BEFORE.replace("17_5_", "123_5_"), BEFORE.replace("return 1;", "return 7;"), BEFORE.replace("__C1", "__C9")):
@@ -128,7 +128,7 @@ def test_files_with_kernels_are_not_slower(csrc, root, how, tmp_path):
 
 
 def of_the_host(csrc, flags, file, *words):
-    """The command by which the host's compiler reads a binding, which has no device code."""
+    """The command by which the host compiler compiles a binding, which has no device code."""
     toolkit = pathlib.Path(shutil.which("nvcc")).resolve().parents[1] / "include"
     return ["c++", "-std=c++17", *words, *flags, "-I", csrc.parent / "include", "-I", csrc, "-isystem", toolkit,
             "-x", "c++", csrc / file]  # fmt: skip
@@ -142,7 +142,7 @@ def test_bindings_compile_with_the_compiler_of_the_host(csrc, flags, op):
     assert done.returncode == 0, done.stderr
 
 
-MARKS = {"g++": 0.15, "nvcc": 0.25}  # of the time with tvm-ffi's headers
+MARKS = {"g++": 0.15, "nvcc": 0.25}  # fraction of the time with tvm-ffi's headers
 NOT_REACHED = {
     ("quantization", "g++"): "two exports: <cuda_runtime.h> and <string> alone are 0.10 to 0.12, all headers without an export 0.20",
     ("quantization", "nvcc"): "two exports: <cuda_runtime.h> and <string> alone are 0.25, an empty file is 0.20",
@@ -153,9 +153,9 @@ NOT_REACHED = {
 
 @pytest.fixture(scope="module")
 def compiled(csrc, flags, tmp_path_factory):
-    """(seconds of the processor, object) of a binding, compiled when it is first asked for."""
+    """(processor time [s], object) of a binding, compiled at the first request."""
     folder = tmp_path_factory.mktemp("objects")
-    words = {"ours": [*flags["ours"], "-DKERNKIT_COMPILED"], "theirs": flags["theirs"]}  # as kernkit_add_library() compiles it
+    words = {"ours": [*flags["ours"], "-DKERNKIT_COMPILED"], "theirs": flags["theirs"]}  # as in kernkit_add_library()
 
     @functools.cache
     def compiled(whose, op, compiler):
@@ -184,7 +184,7 @@ def test_a_binding_compiles_faster(compiled, op, compiler):
 
 @pytest.mark.slow
 def test_a_library_of_bindings_is_smaller(compiled, flags, root, tmp_path):
-    """Of all of them, with what kernkit compiles once for a library."""
+    """A library of all bindings, including the code that kernkit compiles once for a library."""
     once = tmp_path / "kernkit.o"
     command = ["c++", "-std=c++17", "-O3", "-fPIC", "-fvisibility=hidden", "-DKERNKIT_COMPILED", *flags["ours"]]
     subprocess.run([*command, "-c", root / "sdk/src/kernkit.cc", "-o", once], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every source is formatted, says its licence, and has nothing that a linter would report."""
+"""Every source is formatted, names its licence, and passes the linters."""
 
 import collections
 import concurrent.futures
@@ -44,7 +44,7 @@ def test_clang_format(root):
 
 @pytest.fixture(scope="module")
 def commands(root, tmp_path_factory):
-    """How clang++ compiles each file, read from a build of its own: what is built takes several at a time."""
+    """clang++'s command for each file, from a separate build: the normal build compiles several files together."""
     if not shutil.which("clang-tidy") or not shutil.which("clang++"):
         pytest.skip("clang-tidy or clang++ is not installed")
     build = tmp_path_factory.mktemp("clang")
@@ -57,7 +57,7 @@ OF_PTX = re.compile(r"simulator/(ptx|tools|libcudart)/")
 
 
 def files_once(root, commands, of_ptx=False):
-    """Each file as one target compiles it, not as all do."""
+    """Each file with the command of one target."""
     files = {str(path) for folder in ("kernels", "sdk/src", "sdk/simulator") for path in root.glob(f"{folder}/**/*.cc")
              if "/tests/" not in str(path) and bool(OF_PTX.search(str(path))) == of_ptx}  # fmt: skip
     once = {entry["file"]: entry for entry in commands if entry["file"] in files}
@@ -66,7 +66,7 @@ def files_once(root, commands, of_ptx=False):
 
 
 def complaints(entries, folder, *options):
-    """`folder` may be anywhere: clang-tidy would look for its settings there."""
+    """`folder` may be anywhere: clang-tidy would search its settings there."""
     (folder / "compile_commands.json").write_text(json.dumps(entries))
 
     def complaints_about(entry):
@@ -80,8 +80,8 @@ def complaints(entries, folder, *options):
 
 @pytest.mark.all
 def test_clang_tidy(root, commands, tmp_path):
-    """Files that are compiled alike are looked at together, which takes a quarter of the time: what several
-    include is read once. The analyzer, which follows each path of a function, takes longer than all else."""
+    """Files with the same options are checked together, in a quarter of the time: common headers are read
+    once. The analyzer, which follows each path of a function, takes longer than everything else."""
     alike = collections.defaultdict(list)
     for entry in files_once(root, commands):
         alike[re.sub(r" -o \S+ -c \S+$", "", entry["command"])].append(entry["file"])
@@ -97,7 +97,7 @@ def test_clang_tidy(root, commands, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("of_ptx", [False, True], ids=["kernels_and_sdk", "ptx"])
 def test_clang_tidy_of_each_file_with_the_analyzer(root, commands, tmp_path, of_ptx):
-    """Alone, a file shows the using-declarations that it does not need."""
+    """Alone, a file shows its unnecessary using-declarations."""
     assert complaints(files_once(root, commands, of_ptx), tmp_path) == ""
 
 
@@ -109,11 +109,11 @@ def test_licence_line(root):
         for path in files
         if "SPDX-License-Identifier: Apache-2.0" not in path.read_text()[:200]
     ]
-    assert missing == ["tests/interop/readme.py"]  # shown in the README as it stands
+    assert missing == ["tests/interop/readme.py"]  # README shows this file unchanged
 
 
 def test_python_compiles_without_warnings(root):
-    """A newer Python rejects what an older one warns of, such as an invalid escape."""
+    """A newer Python rejects code that an older one warns about, such as an invalid escape."""
     for path in tracked(root, ".py"):
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A million hostile calls by the C ABI, and the crashes they find when a check is taken out."""
+"""A million invalid calls by the C ABI, and the crashes they find if a check is removed."""
 
 import importlib.util
 import os
@@ -51,7 +51,7 @@ def real_host():
 @pytest.mark.slow
 @pytest.mark.parametrize("host", ["none", "tvm_ffi"])
 def test_half_a_million_calls(fuzzer, tmp_path, host):
-    """Each with a host and without, so a million in all; at least a fifth of them are accepted."""
+    """Each call runs with a host and without, so a million in all; at least a fifth are accepted."""
     where = {"KERNKIT_FUZZ_HOST": real_host() if host == "tvm_ffi" else ""}
     corpus = tmp_path / "corpus"
     corpus.mkdir()

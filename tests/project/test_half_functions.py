@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of CUDA's half and bfloat16 headers that takes numbers, compiled by nvcc and run from its PTX: the machine
-knows each instruction, and the values are right. The reference of a function that the headers also have for the host is that
-code, of integers, compiled by the host's compiler, bit by bit; of other functions the C library, in double, within two units
-in the last place.
+"""Every numeric function of CUDA's half and bfloat16 headers, compiled by nvcc and run from its PTX: the
+simulator supports each instruction, and the values are correct. For a function that the headers also
+implement on the host, the reference is that integer code, compiled by the host compiler, bit by bit; for
+other functions it is the C library in double precision, within two units in the last place.
 
-Source of the names: the toolkit's headers, so that a new function turns a test red.
-"""
+Source of the names: the toolkit's headers, so that a new function fails a test."""
 
 import os
 import re
@@ -18,15 +17,16 @@ from cuda_tools import include_of, tool
 HEADERS = ("cuda_fp16.hpp", "cuda_bf16.hpp")
 FUNCTION = re.compile(r"__CUDA_(HOSTDEVICE_)?(?:FP16|BF16)_DECL__\s+([\w ]+?)\s+(\w+)\(([^)]*)\)\s*(?:noexcept\s*)?\{")
 ARGUMENT = re.compile(r"(?:const )?([\w ]+?)(?: const)? (\w+)")
-# An argument of each type, of the number x.
+# An argument of each type, made from the number x.
 MADE = {"__half2": "__half2half2(x)", "__nv_bfloat16": "__float2bfloat16(__half2float(x))",
         "__nv_bfloat162": "__float2bfloat162_rn(__half2float(x))", "float2": "make_float2(__half2float(x), 1)"}  # fmt: skip
-# 0.5, 1.4, -2.5, -1/3, 4.5, 3.5, the least normal half, -0.01: ties of roundings to integers, and nothing that overflows.
+# 0.5, 1.4, -2.5, -1/3, 4.5, 3.5, the smallest normal half, -0.01: ties of roundings to integers, and no
+# overflow.
 INPUTS = (0x3800, 0x3D9A, 0xC100, 0xB555, 0x4480, 0x4300, 0x0400, 0xA11F)
 KERNEL = "__global__ void k{n}({type}* y) {{\n  const __half x = __ushort_as_half(kInputs[threadIdx.x]);\n  y[threadIdx.x] = {call};\n}}\n"
 HOST = "static {type} h{n}(__half x) {{ return {call}; }}\n"
 LAUNCH = '  run(k{n}, {host}, {reference}, "{call}");\n'
-# The functions that only a device has, by the C library.
+# Device-only functions, by the C library.
 REFERENCES = {"sin": "std::sin(x)", "cos": "std::cos(x)", "exp": "std::exp(x)", "exp2": "std::exp2(x)", "exp10": "std::pow(10, x)",
               "log": "std::log(x)", "log2": "std::log2(x)", "log10": "std::log10(x)", "tanh": "std::tanh(x)", "sqrt": "std::sqrt(x)",
               "rsqrt": "1 / std::sqrt(x)", "rcp": "1 / x", "trunc": "std::trunc(x)", "ceil": "std::ceil(x)", "floor": "std::floor(x)",
@@ -94,16 +94,16 @@ void run(void (*kernel)(T*), Host host, double (*reference)(double), const char*
 
 
 def reference(name):
-    """The C library's expression of a function that only a device has, or None."""
+    """The C library's expression for a device-only function, or None."""
     if found := re.fullmatch(r"h2?([a-z]+\d*)(_approx)?", name):
         return REFERENCES.get(found[1])
-    # Unsigned results of numbers below zero have none, nor those of bfloat16, whose argument is rounded first.
+    # Negative numbers have no unsigned results, nor do bfloat16's, whose argument is rounded first.
     found = re.fullmatch(r"__half2(?:int|short|ll)_(r[ndu])", name)
     return ROUNDED[found[1]] if found else None
 
 
 def calls():
-    """{call: (the type of its result, whether the host has it, its name)}."""
+    """{call: (the type of its result, whether the host has the function, its name)}."""
     found = {}
     for header in HEADERS:
         for host, result, name, arguments in FUNCTION.findall((include_of(header) / header).read_text()):
@@ -117,7 +117,7 @@ def calls():
 
 
 @pytest.mark.all
-@pytest.mark.parametrize("architecture", [80, 90])  # with other instructions
+@pytest.mark.parametrize("architecture", [80, 90])  # different instructions
 def test_values_of_every_function(root, tmp_path, architecture):
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
     if tool("nvcc") is None or not runtime.exists():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each public header compiles alone, and pulls in nothing heavy."""
+"""Each public header compiles alone, and includes no heavy header."""
 
 import pathlib
 import re
@@ -12,7 +12,7 @@ INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "sdk/include"
 SHIM = INCLUDE.parent / "simulator/shim"
 SIMULATOR = INCLUDE.parent / "simulator/include"
 HEADERS = sorted(p.relative_to(folder) for folder in (INCLUDE, SIMULATOR) for p in folder.rglob("*.h"))
-# Testing, CUDA and host headers are not what a kernel's file includes.
+# A kernel's file does not include testing, CUDA and host headers.
 LIGHT = [h for h in HEADERS if h.parts[1] not in ("testing", "cuda", "cuda_on_cpu", "simulator", "host")]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
@@ -32,10 +32,11 @@ def text_of(header):
     return next(folder / header for folder in (INCLUDE, SIMULATOR) if (folder / header).exists()).read_text()
 
 
-# Half of the time is that of headers which include GoogleTest.
+# Half of the time is spent on headers that include GoogleTest.
 COMPILERS = re.compile(r"__clang__|__GNUC__|__has_\w+")
 MARKED = [pytest.param("g++", h, marks=[pytest.mark.all] * (h.parts[1] == "testing"), id=f"{h}-g++") for h in HEADERS]
-# clang++ has the same standard library. What g++ compiles alone, it does, unless a header asks which compiler it is.
+# clang++ uses the same standard library. A header that g++ compiles alone also compiles with clang++, unless
+# it depends on the compiler.
 MARKED += [pytest.param("clang++", h, marks=pytest.mark.all, id=f"{h}-clang++")
            for h in HEADERS if COMPILERS.search(text_of(h))]  # fmt: skip
 
@@ -80,7 +81,7 @@ int main(int, char**) {
 
 @pytest.mark.parametrize("compiler, flag", [("g++", None), ("clang++", "-ffp-contract=off")])
 def test_elementwise_does_not_fuse_whatever_n(compiler, flag, dlpack_include, tmp_path):
-    """Compiled for FMA, by other means than CMake's functions: with the flag that a page names."""
+    """Compiled with FMA by other means than CMake's functions: with the option that a page names."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     cpuinfo = pathlib.Path("/proc/cpuinfo")
@@ -118,7 +119,7 @@ def test_includes_nothing_heavy(header, dlpack_include):
     "header, lines", [("kernkit/tensor.h", 9000), ("kernkit/expect.h", 10500), ("kernkit/export.h", 14000)]
 )
 def test_preprocessed_size(header, lines, dlpack_include):
-    """What a kernel's file includes stays small: compile time follows it."""
+    """Headers for kernels stay small: the compile time depends on their size."""
     result = compile_text(
         "g++", ["-x", "c++", "-std=c++17", "-E"], f'#include "{header}"', dlpack_include
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk: its help and its refusals, which prepare and change nothing."""
+"""./kk: its help and its errors, which prepare and change nothing."""
 
 import os
 import pathlib
@@ -58,7 +58,7 @@ def test_new_is_the_command_line_s(root, tmp_path, name):
     assert not list(tmp_path.iterdir())
 
 
-def test_is_what_shellcheck_wants(root):
+def test_passes_shellcheck(root):
     try:
         scripts = ["kk", ".ci/run", "tests/gpu/cuda_matrix.sh"]
         scripts.append("template/{{cookiecutter.library_name}}/kk")
@@ -93,7 +93,7 @@ def test_a_compiler_cache_that_is_installed_is_used(root, tmp_path, installed, g
     assert done.stdout.endswith(f" with {used}\n")
 
 
-# ./kk of a library, on tools that say how they were called, and fail as FAILING says.
+# ./kk of a library, with fake tools that print their arguments, and fail as FAILING specifies.
 
 TOOL = """#!/bin/sh
 case "$*" in
@@ -141,7 +141,7 @@ def test_a_library_s_tests_are_run_by_kernkit(library_kk):
         (["--no-cuda"], {"KERNKIT_CUDA": "AUTO"}, "OFF"),
     ],
 )
-def test_kernkit_cuda_is_the_callers_unless_an_option_says_otherwise(library_kk, words, given, used):
+def test_kernkit_cuda_is_the_callers_unless_an_option_sets_it(library_kk, words, given, used):
     done = library_kk("build", *words, **given)
     assert f"cmake --preset release KERNKIT_CUDA={used}\n" in done.stdout
 
@@ -160,7 +160,7 @@ ONE_PRESET = """{"version": 3, "configurePresets": [{"name": "release", "generat
 
 
 def test_the_tests_of_an_op_that_was_just_added_are_built(root, tmp_path):
-    """In a build folder that CMake configured before the op was added."""
+    """CMake configured the build folder before the op was added."""
     (tmp_path / "CMakeLists.txt").write_text(ONE_TEST)
     (tmp_path / "CMakePresets.json").write_text(ONE_PRESET)
     (tmp_path / "tests").mkdir()
@@ -182,8 +182,8 @@ def test_the_tests_of_an_op_that_was_just_added_are_built(root, tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_new_library_needs_no_more_than_what_renders_it(root, tmp_path):
-    """Of Python's packages: what pip is called with. Another command brings the rest."""
+def test_a_new_library_needs_only_the_packages_for_rendering(root, tmp_path):
+    """Python packages only: the arguments of pip. Another command installs further packages."""
     (tmp_path / "bin").mkdir()
     fake = '#!/bin/sh\ncase "$*" in -c*import*) exit 1 ;; *pip*) cat "$VIRTUAL_ENV/requirements.txt" ;; esac\n'
     (tmp_path / "bin/python").write_text(fake)
@@ -195,7 +195,7 @@ def test_a_new_library_needs_no_more_than_what_renders_it(root, tmp_path):
     assert set(installed) - {"ninja"} == {"cookiecutter", "apache-tvm-ffi"}, done.stdout + done.stderr
 
 
-# kernkit test, on tools that fail as FAILING says.
+# kernkit test, with fake tools that fail as FAILING specifies.
 
 CTEST = """#!{python}
 import os, sys
@@ -228,7 +228,7 @@ def test_net(): pytest.skip("no network")
 
 @pytest.fixture
 def kernkit_test(root, tmp_path):
-    """Runs `kernkit test` in a project of one program and one pytest file."""
+    """Runs `kernkit test` in a project with one program and one pytest file."""
     for name, text in (("ctest", CTEST.format(python=sys.executable)), ("cmake", CMAKE)):
         (tmp_path / "bin").mkdir(exist_ok=True)
         (tmp_path / "bin" / name).write_text(text)
@@ -261,7 +261,7 @@ def test_skips_of_one_reason_are_one_line_and_all_are_counted_and_named(kernkit_
     assert len(named) == 13 and "a_test.s.T4: no GPU" in named
 
 
-def test_what_fails_is_printed_in_full_and_keeps_nothing_else_from_running(kernkit_test):
+def test_failures_are_printed_in_full_and_do_not_stop_other_tests(kernkit_test):
     done = kernkit_test("--preset", "release", "--preset", "asan", failing="release left")
     assert done.returncode == 1
     assert "failed: a_test.s.Bad\na_test.cc:7: Failure\n1 is not 2\n" in done.stdout
@@ -271,7 +271,7 @@ def test_what_fails_is_printed_in_full_and_keeps_nothing_else_from_running(kernk
     )
 
 
-def test_what_does_not_build_has_failed_and_is_not_tested(kernkit_test):
+def test_a_failed_build_is_a_failure_and_not_tested(kernkit_test):
     done = kernkit_test("--preset", "release", "--preset", "asan", broken="release")
     assert done.returncode == 1 and "\ncmake --build --preset release\n" in done.stdout
     assert "ctest, preset release" not in done.stdout and "ctest, preset asan" in done.stdout
@@ -290,7 +290,7 @@ def test_a_ctest_that_leaves_no_results_has_failed(kernkit_test):
 
 
 def test_a_library_without_a_python_test_has_not_failed(kernkit_test, tmp_path):
-    """As after `./kk remove` of the template's op: pytest finds nothing, and ends with an exit code of its own."""
+    """As after `./kk remove` of the template's op: pytest finds no test, and exits with a special code."""
     (tmp_path / "tests/test_all.py").unlink()
     done = kernkit_test("--preset", "release")
     assert done.returncode == 0 and "\npytest found no test\n" in done.stdout, done.stdout
@@ -305,7 +305,7 @@ def test_a_pytest_that_cannot_run_has_failed(kernkit_test, tmp_path):
 
 
 def test_cmake_runs_before_the_programs_of_an_op_are_listed(library_kk, tmp_path):
-    """An op that was added, or a part that was taken, after the last build has programs then."""
+    """Then an op or a component added after the last build also has programs."""
     (tmp_path / "configured").unlink(missing_ok=True)
     for name, text in (("cmake", f'case "$*" in "--preset release") /bin/touch {tmp_path}/configured ;; --version) echo "cmake version 3.25.1" ;; '
                                  f'*) echo "cmake $*" ;; esac'),
@@ -313,7 +313,7 @@ def test_cmake_runs_before_the_programs_of_an_op_are_listed(library_kk, tmp_path
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
     root = tmp_path / "library"
     (root / "build/release/bin").mkdir(parents=True)
-    (root / "build/release/CMakeCache.txt").write_text("KERNKIT_CUDA:STRING=AUTO\n")  # of a build before
+    (root / "build/release/CMakeCache.txt").write_text("KERNKIT_CUDA:STRING=AUTO\n")  # left by an earlier build
     for name in ("one_test", "one_ptx_test"):
         (root / "build/release/bin" / name).write_text(f"#!/bin/sh\necho {name} ran\n")
         (root / "build/release/bin" / name).chmod(0o755)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folders of kernkit/ are layers, and the pages that list them are right."""
+"""The folders of kernkit/ are layers, and the pages that list them are correct."""
 
 import collections
 import re
@@ -34,7 +34,8 @@ def layer_of(header):
 
 
 def steps_up(headers, layers):
-    """Each include by which a header of a folder reaches one of a folder above it, through the root as well."""
+    """Each include by which a header of a folder reaches a header of a folder above it, including through
+    the root."""
     found = []
     for header in sorted(headers):
         if layer_of(header) is None:
@@ -60,7 +61,7 @@ def test_no_folder_reaches_one_above_it(headers, layers):
     "header, included, sentence",
     [
         ("types/dtype.h", "call/op.h", "types/dtype.h: types/dtype.h includes call/op.h"),
-        # Through the root: memory/ stands on error.h.
+        # Through the root: memory/ includes error.h.
         ("error.h", "env.h", "memory/nd_alloc.h: env.h includes host_api/host_api.h"),
         ("impl/tensor.h", "cuda/stream.h", "schema/parser.h"),
     ],
@@ -68,7 +69,7 @@ def test_no_folder_reaches_one_above_it(headers, layers):
 def test_a_step_up_is_found(headers, layers, header, included, sentence):
     planted = {**headers, header: [*headers[header], included]}
     found = steps_up(planted, layers)
-    if sentence == "schema/parser.h":  # which reaches no tensor
+    if sentence == "schema/parser.h":  # includes no tensor header
         assert found and not any(line.startswith(sentence) for line in found)
     else:
         assert sentence in found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors that math.h states, over all floats."""
+"""The error limits documented in math.h, over all floats."""
 
 import os
 import re
@@ -10,7 +10,7 @@ import pytest
 
 
 @pytest.mark.slow
-def test_no_float_is_further_off_than_the_header_says(root):
+def test_no_float_exceeds_the_documented_error(root):
     program = root / "build/release/bin/sdk_math_test"
     assert program.exists(), f"{program} is missing: ./kk build makes it"
     done = subprocess.run([program], capture_output=True, text=True,
@@ -19,7 +19,7 @@ def test_no_float_is_further_off_than_the_header_says(root):
 
 
 def test_the_test_holds_the_limits_of_the_header(root):
-    """Each function's docstring has the number that its test has."""
+    """Each function's comment has the limit of its test."""
 
 
     header = (root / "sdk/include/kernkit/math.h").read_text()
@@ -30,18 +30,18 @@ def test_the_test_holds_the_limits_of_the_header(root):
 
 
 def table(text):
-    """{kernel and dtype: greatest error, ulp}, ours, of the table that row_errors.py prints"""
+    """{kernel and dtype: largest error of kernkit [ulp]}, from the table of row_errors.py"""
     rows = re.findall(r"^\| ([\w ]+(?:, no bias)?, b?float\d+) \| ([\d.e+]+)", text, re.MULTILINE)
     return {name: float(ulp) for name, ulp in rows}
 
 
-@pytest.mark.slow  # builds the kernels of rows
-def test_the_kernels_of_rows_are_as_exact_as_the_page_says(root):
+@pytest.mark.slow  # builds the row kernels
+def test_row_kernels_have_the_documented_errors(root):
     pytest.importorskip("torch")
     subprocess.run(["cmake", "--build", root / "build/release", "--target", "kernkit_row_kernels"], check=True)
     done = subprocess.run([sys.executable, root / "bench/python/row_errors.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     measured, said = table(done.stdout), table((root / "docs/rows-and-math.md").read_text())
     assert len(measured) == 18 + 5 + 6 and measured.keys() == said.keys()
-    # Inputs are PyTorch's random numbers, whose last digits may depend on the processor.
+    # The inputs are PyTorch's random numbers, whose last digits may depend on the processor.
     assert [name for name in said if measured[name] > 1.2 * said[name]] == []

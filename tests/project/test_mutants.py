@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The small faults of tests/mutants/run.py: which there are, how they are drawn, and resumed runs."""
+"""The mutants of tests/mutants/run.py: their kinds, their selection, and resumed runs."""
 
 import json
 import subprocess
@@ -89,7 +89,7 @@ def test_planted_lines_keep_their_numbers(draw, found):
             assert changed != SOURCE and len(changed) == len(SOURCE) + len(mutant.new) - len(mutant.old)
 
 
-def test_a_resumed_run_keeps_what_it_knows(root, tmp_path):
+def test_a_resumed_run_keeps_its_results(root, tmp_path):
     tool = root / "tests/mutants/run.py"
 
     def listed(*words):

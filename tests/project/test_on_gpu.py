@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of `./kk gpu` in a library. Here CUDA on the CPU stands in for the GPU."""
+"""The programs of `./kk gpu` in a library. Here the simulator replaces the GPU."""
 
 import json
 import os
@@ -56,7 +56,7 @@ TEST(Plus, AddsWhereTheTensorIs) {
   EXPECT_TRUE(y.intact());
 }
 """
-# An op that works on the default stream, whatever its caller's is.
+# An op that always uses the default stream.
 LATE = """\
 #include "kernkit/cuda/launch.h"
 #include "kernkit/env.h"
@@ -132,7 +132,7 @@ def build(root, tmp_path_factory):
 
 @pytest.mark.all
 def test_tests_and_contracts_run_on_the_device(build, tmp_path):
-    """An op's own tests, with tensors there, and its contract; a line of JSON says how it is called."""
+    """An op's own tests with device tensors, and its contract; a line of JSON describes its example."""
     examples = tmp_path / "examples.jsonl"
     done = subprocess.run([build / "plus_gpu_test"], env={**os.environ, "KERNKIT_EXAMPLES": str(examples)},
                           capture_output=True, text=True)  # fmt: skip

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that lack a tool, or whose user has other settings: fast tests of single causes; whole
-systems are in test_bare_systems.py."""
+"""Machines that lack a tool, or whose user has other settings: fast tests of single causes.
+test_bare_systems.py tests whole systems."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ def test_tests_that_require_git_are_skipped_without_git(root, tmp_path):
 
 
 def test_files_of_an_unpacked_archive_are_not_listed_by_git(root, tmp_path):
-    """The sources of an archive are below no repository."""
+    """The sources of an archive are in no repository."""
     copy = tmp_path / "tests/project"
     copy.mkdir(parents=True)
     (copy / "test_format.py").symlink_to(root / "tests/project/test_format.py")
@@ -44,8 +44,7 @@ def test_files_of_an_unpacked_archive_are_not_listed_by_git(root, tmp_path):
 
 
 def test_debian_packages_that_a_user_cannot_install_are_named(root, tmp_path):
-    """The user may not call apt-get: one sentence names the packages and the command, and nothing
-    is written."""
+    """If the user may not call apt-get, one message names the packages and the command, and nothing is written."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/c++").write_text("#!/bin/sh\ncat > /dev/null\nexit 1\n")  # finds no header
     for name, text in (("sudo", "exit 1"), ("id", "echo 1000")):

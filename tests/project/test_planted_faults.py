@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit sanitize` finds the faults planted in tests/faults/tools, at their lines, and nothing without them.
+"""`kernkit sanitize` finds the faults planted in tests/faults/tools, at their lines, and nothing without
+them.
 
-Run as a program, this file writes the table of docs/planted-faults.md anew:
-python tests/project/test_planted_faults.py
-"""
+Run as a program, this file writes the table of docs/planted-faults.md again:
+python tests/project/test_planted_faults.py"""
 
 import argparse
 import pathlib
@@ -28,7 +28,8 @@ CALL = re.compile(r'^FAULT\((\w+),\s*((?:"[^"]*"[,\s]*)+)\)', re.MULTILINE)
 
 
 def read_faults():
-    """Each fault: name, what it is, the tools that report it, their level, and the lines that the first tool names."""
+    """Each fault: name, description, the tools that report it, their level, and the lines that the first
+    tool names."""
     for source in SOURCES:
         text = (FOLDER / source).read_text()
         assert len(CALL.findall(text)) == text.count("FAULT(")
@@ -44,7 +45,7 @@ FAULTS = {fault[0]: fault[1:] for fault in read_faults()}
 
 
 def build(folder):
-    """All faults as one program: they are compiled for PTX alone, at one time."""
+    """Builds all faults as one program: they are compiled for PTX only, in parallel."""
     objects = {source: folder / f"{source}.o" for source in (*SOURCES, "main.cu")}
     words = [tool("nvcc"), "-arch=compute_90", "-cudart", "shared", "-lineinfo", "-w"]
     compiling = [subprocess.Popen([*words, "-c", "-o", to, FOLDER / source]) for source, to in objects.items()]
@@ -54,7 +55,7 @@ def build(folder):
 
 
 def findings_of(program, *name, level="error"):
-    """What all tools say of one of the faults, or of the program without them."""
+    """The findings of all tools for one fault, or for the program without faults."""
     arguments = argparse.Namespace(program=str(program), arguments=list(name), runtime=str(RUNTIME), seed=None, devices=None, capability=None)
     levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": level, "KERNKIT_SYNCCHECK_DETECT_LEVEL": level}
     code, results = running.run_with_tools(arguments, list(sanitize.TOOLS), levels)
@@ -63,7 +64,7 @@ def findings_of(program, *name, level="error"):
 
 
 def sentence_at(findings, tool_of, source, lines):
-    """The first of a tool's sentences that names all of the lines."""
+    """The tool's first finding that names all of the lines."""
     for finding in findings:
         named = re.findall(rf"{source}:(\d+)\)", finding["sentence"])
         if finding["tool"] == tool_of and set(map(str, lines)) <= set(named):
@@ -80,15 +81,15 @@ def program(tmp_path_factory):
 
 @pytest.mark.all
 def test_planted_faults(program):
-    """One test, so that one worker compiles them."""
+    """One test, so that only one worker compiles the faults."""
     said = {name: findings_of(program, name, level=level) for name, (_, _, level, _, _) in FAULTS.items()}
     for name, (_, tools, _, source, lines) in FAULTS.items():
         assert {finding["tool"] for finding in said[name]} == set(tools), (name, said[name])
         if tools:
-            assert lines or name == "two_copies", name  # a call of the runtime has none
+            assert lines or name == "two_copies", name  # a runtime call has no lines
             sentence_at(said[name], tools[0], source, lines)
     assert PAGE.read_text() == page(said), "the table is old; write it anew: python tests/project/test_planted_faults.py"
-    # Without the faults; and without warnings no tool reports what is one.
+    # Without the faults; at the level of warnings too.
     assert findings_of(program, level="warn") == []
     warnings = [name for name, (_, _, level, _, _) in FAULTS.items() if level == "warn"]
     assert len(warnings) >= 7
@@ -97,7 +98,7 @@ def test_planted_faults(program):
 
 
 def test_there_are_enough_faults():
-    assert len(FAULTS) > 70  # as docs/tools.md says
+    assert len(FAULTS) > 70  # the number in docs/tools.md
     assert {tool_of for _, tools, *_ in FAULTS.values() for tool_of in tools} == set(sanitize.TOOLS)
 
 
@@ -106,13 +107,13 @@ def row(name, findings):
     if not tools:
         return f"| {what} | none | |"
     sentence = re.sub(r"\(\S+:\d+ \(inlined at (?:.*, )?(\S+?)\)\)", r"(\1)", sentence_at(findings, tools[0], source, lines))
-    sentence = re.sub(r"(\.hp{0,2}):\d+", r"\1", sentence)  # of the toolkit, whose lines differ
+    sentence = re.sub(r"(\.hp{0,2}):\d+", r"\1", sentence)  # the toolkit's lines differ between versions
     sentence = re.sub(r"^\w+: block \[.*?\], thread \[.*?\]: |, with (nothing|no \w+\(\)) between that orders them$", "", sentence)
     return f"| {what} | {', '.join(tools)} | `{sentence}` |"
 
 
 def page(said):
-    """The page with its tables written anew, each after its source's comment."""
+    """The page with its tables written again, each after its source's comment."""
     text = PAGE.read_text()
     for source in SOURCES:
         rows = [row(name, said[name]) for name, fault in FAULTS.items() if fault[3] == source]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each form of an instruction that tests run is in forms.txt, "add.s32 PtxInteger.Arithmetic", and each row of the
-instruction table is on a page. `python tests/project/test_ptx_forms.py` writes the list and the page anew."""
+"""Each instruction form that tests run is in forms.txt, as "add.s32 PtxInteger.Arithmetic", and each row of
+the instruction table is on a page. `python tests/project/test_ptx_forms.py` writes the list and the page."""
 
 import os
 import pathlib
@@ -15,8 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "sdk/simulator/tests/ptx/forms.txt"
 PAGE = ROOT / "docs/instructions.md"
 PROGRAM = ROOT / "build/release/bin/ptx_test"
-WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxInit")  # tests of what the machine does not know, or of faults
-MACHINE = ("PtxInstructionTable", "PtxGrid", "PtxCounters", "PtxRaces")  # tests of what no GPU shows
+WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxInit")  # tests of unsupported forms, or of faults
+MACHINE = ("PtxInstructionTable", "PtxGrid", "PtxCounters", "PtxRaces")  # tests of behaviour that a GPU does not show
 
 
 def listed():
@@ -36,7 +36,7 @@ def known():
 
 
 def forms_of(ptx):
-    """Those of a PTX text as nvcc writes it, one in a line."""
+    """The forms in a PTX text of nvcc, which has one instruction in a line."""
     return set(re.findall(r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?([a-z]\w*(?:\.[\w:]+)*)(?:\s[^:\n]*)?;", ptx, re.MULTILINE))
 
 
@@ -97,7 +97,7 @@ def test_each_form_that_a_test_runs_is_listed(ran):
 
 @pytest.mark.all
 def test_each_form_is_in_the_program_for_a_gpu():
-    """Of the same objects, with NVIDIA's runtime. Without a GPU each test says so."""
+    """The program has the same objects, with NVIDIA's runtime. Without a GPU each test is skipped."""
     program = PROGRAM.with_name("ptx_forms_gpu_test")
     if not program.exists():
         pytest.skip("no CUDA compiler, with whose runtime the program is linked")
@@ -112,7 +112,7 @@ def test_each_form_is_in_the_program_for_a_gpu():
 
 
 def refused_by_ptxas(ptxas, text, folder):
-    """Lines of a PTX text, each with what ptxas says of it."""
+    """Lines of a PTX text, each with ptxas' error."""
     (folder / "text.ptx").write_text(text)
     target = re.search(r"^\.target (\w+)$", text, re.M)[1]
     done = subprocess.run([ptxas, f"-arch={target}", "-O0", "-o", os.devnull, folder / "text.ptx"], capture_output=True, text=True)
@@ -122,7 +122,7 @@ def refused_by_ptxas(ptxas, text, folder):
 
 
 def joined(texts):
-    """As few texts as can be: kernels that have nothing beside them, under names of their own."""
+    """As few texts as possible: kernels without other declarations are merged, under names of their own."""
     entry, kernels, others = ".visible .entry k(", {}, []
     for text in texts:
         head, body = text[: text.index(".address_size 64\n") + 17], text[text.index(".address_size 64\n") + 17 :]
@@ -137,7 +137,7 @@ def joined(texts):
 
 @pytest.mark.all
 def test_ptxas_takes_each_text(ran, texts, tmp_path):
-    """What a GPU is to run is PTX by its assembler, too: the machine might take more."""
+    """PTX for a GPU must also pass NVIDIA's assembler: the simulator might accept more."""
     ptxas = tool("ptxas")
     if not ptxas:
         pytest.skip("no ptxas, which assembles PTX")
@@ -148,8 +148,8 @@ def test_ptxas_takes_each_text(ran, texts, tmp_path):
     assert refused_by_ptxas(ptxas, planted, tmp_path)
 
 
-# Of two sources of 16 bits all 2^32 pairs, in about 29 minutes of one processor; KERNKIT_PTX_PAIRS=n: every value
-# of the first with every n-th of the second.
+# For two 16-bit sources all 2^32 pairs, in about 29 minutes of processor time. KERNKIT_PTX_PAIRS=n: every
+# value of the first source with every n-th value of the second.
 PAIRS = os.environ.get("KERNKIT_PTX_PAIRS", "1")
 OF_VALUES = "PtxInteger.*:PtxReal.*:PtxConvert.*:PtxValueForms.*"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that know nothing of kernkit, unchanged, run without a GPU by their PTX: of CUB and cooperative
-groups, which come with nvcc, and of FlashInfer, from its wheel. The table of them is in real_kernels/."""
+"""Kernels independent of kernkit, unchanged, run without a GPU by their PTX: from CUB and cooperative
+groups, which are part of the toolkit, and from FlashInfer's wheel. Their table is in real_kernels/."""
 
 import ast
 import os
@@ -35,7 +35,7 @@ FLAGS = ["-cudart", "shared", "-lineinfo", "-Xcompiler", "-fPIC", "-w"]
 
 @pytest.fixture(scope="module")
 def runtime(root):
-    """What `./kk build` leaves, where nvcc is."""
+    """The runtime built by `./kk build`, which requires nvcc."""
     path = root / "build/release/kernkit_cudart/libcudart.so.13"
     if not path.exists() or not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler, whose code these kernels are")
@@ -48,14 +48,14 @@ def kernkit_run(root, *words, command="run"):
 
 
 def run_table(root, runtime, folder, seed, *names):
-    """{kernel: "right" or "wrong"}, and what it wrote to stderr."""
+    """{kernel: "right" or "wrong"}, and the output on stderr."""
     words = ["--runtime", runtime, "--seed", seed, sys.executable, "-B", root / KERNELS, folder, *names]
     done = kernkit_run(root, *words)
     return dict(re.findall(r"^(.+): (right|wrong)$", done.stdout, re.MULTILINE)), done.stderr
 
 
 def rows_of_page(names):
-    """The table on the page, of names as they are run: without cases, sizes and types."""
+    """The page's table, with the names under which kernels run: without cases, sizes and types."""
     rows = {}
     for name in names:
         library, kernel = re.sub(r"\[.*\]$", "", name).split(".", 1)
@@ -87,7 +87,7 @@ def check_table(root, runtime, folder, seeds, count, under_tools=True):
 
 
 def check_tools(root, runtime, folder):
-    """All of them find nothing but what suppressions.txt gives reasons for."""
+    """The tools report only findings for which suppressions.txt gives reasons."""
     words = ["--suppressions", root / KERNELS / "suppressions.txt", "--runtime", runtime, "--seed", 1]
     done = kernkit_run(root, *words, sys.executable, "-B", root / KERNELS, folder, command="sanitize")
     assert done.returncode == 0 and "kernkit sanitize: 0 found" in done.stderr, done.stderr
@@ -106,7 +106,7 @@ def link(folder, name, runtime, *flags):
 
 
 def compiled(root, folder, name, runtime):
-    """A library of this repository's own file, as a user writes it."""
+    """A library built from a file of this repository, as a user writes it."""
     command = ["nvcc", "-std=c++17", "-O2", f"-gencode={PTX(80)}", *FLAGS, "-c", root / KERNELS / f"{name}.cu"]
     subprocess.run([*command, "-o", folder / f"{name}.o"], check=True)
     link(folder, name, runtime)
@@ -124,7 +124,7 @@ def test_cooperative_groups(root, runtime, groups):
 
 
 def check_bits(root, runtime, monkeypatch, *words):
-    """What a program says, its results among it, is the same on a processor without AVX2."""
+    """A program's output, including its results, is the same on a processor without AVX2."""
     said = []
     for avx2 in ("0", "1"):
         monkeypatch.setenv("KERNKIT_PTX_AVX2", avx2)
@@ -161,7 +161,7 @@ print(error, set(values[:128]) if error == 0 else "")
 
 @pytest.fixture(scope="module")
 def faulty(root, runtime, tmp_path_factory):
-    """Calls a function of faulty.cu: what comes of it, and what the machine said."""
+    """Calls a function of faulty.cu; returns the outcome and the simulator's messages."""
     folder = compiled(root, tmp_path_factory.mktemp("faulty"), "faulty", runtime)
 
     def call(function, argument=0):
@@ -174,7 +174,7 @@ def faulty(root, runtime, tmp_path_factory):
 
 @pytest.mark.all
 def test_faults_that_only_ptx_shows(root, faulty):
-    """In code that g++ does not compile: cooperative groups, a kernel's heap, CUB, inline PTX."""
+    """Faults in code that g++ does not compile: cooperative groups, a kernel's heap, CUB, inline PTX."""
     lines = (root / KERNELS / "faulty.cu").read_text().splitlines()
     place = "block [0, 0, 0], thread [{}, 0, 0]: ".format
 
@@ -218,7 +218,8 @@ def test_flashinfers_attention_on_tensor_cores(root, csrc, runtime, tmp_path):
 @pytest.mark.parametrize("size", [64, 128, 256])
 @pytest.mark.parametrize("kind, count", ATTENTION)
 def test_flashinfers_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, size, dtype):
-    """Its kernels without a mask and causal, of its templates. Those with a mask are left out: nothing calls them."""
+    """Kernels from FlashInfer's templates, without a mask and causal. Kernels with a mask are excluded:
+    nothing calls them."""
     check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, str(size), dtype)
 
 
@@ -227,8 +228,8 @@ def test_flashinfers_attention(root, csrc, compat_includes, runtime, tmp_path, k
                                                           ("float16", "float8_e5m2", 89), ("bfloat16", "float8_e4m3fn", 89)])  # fmt: skip
 @pytest.mark.parametrize("kind, count", ATTENTION)
 def test_flashinfers_attention_of_float8(root, csrc, compat_includes, runtime, tmp_path, kind, count, dtype, of_keys, architecture):
-    """Keys and values of 8 bits, which are converted as they are loaded, from sm_89 on by instructions; queries and
-    results of 16."""
+    """Keys and values have 8 bits and are converted when loaded, from sm_89 on by instructions; queries and
+    results have 16 bits."""
     check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, "128", dtype, of_keys, architecture=architecture)
 
 
@@ -237,7 +238,7 @@ def check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count,
     of = (dtypes[0], size, *dtypes[1:])
     (folder,) = set(flashinfer_sources.rendered(csrc, tmp_path, kind, *of, architecture="8.0").values())
     files = [path for path in sorted(pathlib.Path(folder).glob("*.cu")) if not re.search("mask_[23]", path.name)]
-    includes = [*compat_includes, "-I", folder, "-static-global-template-stub=false"]  # as FlashInfer compiles them
+    includes = [*compat_includes, "-I", folder, "-static-global-template-stub=false"]  # FlashInfer's own options
     flashinfer(csrc, includes, runtime, tmp_path, "_".join((kind, size, *dtypes)), files, "-Wl,-z,lazy", architecture=architecture)
     check_table(root, runtime, tmp_path, (1, 2, 3), count)
 
@@ -246,14 +247,14 @@ def check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count,
 @pytest.mark.parametrize("name, count", [("norm", 19), ("rope", 22), ("page", 8), ("cascade", 6), ("quantization", 4),
                                          ("sampling", 15), ("topk", 6)])  # fmt: skip
 def test_flashinfer(root, csrc, compat_includes, runtime, tmp_path, name, count):
-    """Called through its exported functions, with tensors of a device, on a stream of their own."""
+    """Calls the exported functions with device tensors, on a separate stream."""
     flashinfer(csrc, compat_includes, runtime, tmp_path, name, [csrc / file for file in FLASHINFER[name]])
     check_table(root, runtime, tmp_path, range(1, 21), count, under_tools=name in ("norm", "page", "cascade", "quantization"))
 
 
 @pytest.mark.slow
 def test_flashinfers_activations(root, csrc, compat_includes, runtime, tmp_path):
-    """Their files are made of a template that stands in FlashInfer's Python code."""
+    """These files are rendered from a template in FlashInfer's Python code."""
     module = ast.parse((csrc.parents[1] / "jit/activation.py").read_text())
     texts = {
         node.targets[0].id: node.value.value for node in module.body

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The committed benchmarks reach the project's marks. docs/limits.md lists marks that are not reached."""
+"""The committed benchmarks reach the project's targets. docs/limits.md lists the targets that are not reached."""
 
 import json
 import pathlib
@@ -11,7 +11,8 @@ from kernkit.benchmarks import measurements
 
 CPU = pathlib.Path(__file__).resolve().parents[2] / "bench/results/cpu"
 KIB, MIB = 1 << 10, 1 << 20
-# The least share of the best copy for scale and add on one thread, by size. The processor has AVX512_BF16.
+# The minimum of the fraction of the best copy's speed for scale and add on one thread, by size. The processor
+# has AVX512_BF16.
 OF_WIDE = {4 * KIB: 0.78, 64 * KIB: 0.9, MIB: 0.95, 16 * MIB: 0.95}
 SHARES = {
     "float32": OF_WIDE,
@@ -19,7 +20,7 @@ SHARES = {
     "bfloat16": {4 * KIB: 0.35, 64 * KIB: 0.75, MIB: 0.75},
     "float16": {4 * KIB: 0.28, 64 * KIB: 0.55, MIB: 0.55},
 }
-# The least geometric mean of PyTorch's time divided by kernkit's, over dtypes and shapes.
+# The minimum of the geometric mean of PyTorch's time divided by kernkit's, over dtypes and shapes.
 OF_PYTORCH = {"rms_norm": 1.3, "fused_add_rms_norm": 1.3, "gelu_and_mul": 1.1, "silu_and_mul": 1.1, "softmax": 1.0, "layer_norm": 1.0}
 # The case in which PyTorch, with a preallocated result, is faster.
 BEYOND_CACHES = ("softmax", "float32", "n:4096/d:4096", "all", "avx512")
@@ -53,7 +54,7 @@ def test_shares_of_the_best_copy(op, dtype):
     assert {size: round(share, 3) for size, share in shares.items() if share < SHARES[dtype][size]} == {}
 
 
-def test_a_refused_call_takes_a_fifth_of_the_peers_time():
+def test_a_rejected_call_takes_a_fifth_of_the_peers_time():
     ratios = of_peers()
     assert max(ratios[f"failing call, {compiler}"] for compiler in ("g++", "clang++")) <= 0.2
 
@@ -90,7 +91,7 @@ def sizes(processor):
 
 
 def test_scale_in_ten_sizes_is_as_fast_as_a_copy_from_c_and_as_numpy_from_python():
-    """The copy is memcpy or the best non-temporal one, whichever takes less time."""
+    """The copy is memcpy or the best non-temporal copy, whichever takes less time."""
     for processor, largest in (("intel_6_167", 512 * MIB), ("amd_25_17", 4 * MIB)):  # AMD: docs/limits.md
         found = sizes(processor)
         assert list(found) == TEN_SIZES
@@ -109,6 +110,6 @@ def test_the_page_has_the_ten_sizes():
 
 @pytest.mark.parametrize("processor", ["intel_6_167", "amd_25_17"])
 def test_softmax_beyond_the_caches(processor):
-    """Into a tensor that exists, on one thread and on two."""
+    """Writes to an existing tensor, on one thread and on two."""
     found = {cell["threads"]: cell["torch_into_by_kernkit"] for cell in cells(f"softmax_{processor}.jsonl")}
     assert list(found) == ["one", "all"] and min(found.values()) >= 1.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA on the CPU in another project, on an installed kernkit and without a CUDA toolkit."""
+"""CUDA on the CPU in another project, with an installed kernkit and without a CUDA toolkit."""
 
 import re
 import shutil
@@ -30,7 +30,7 @@ def plant_race(source):
 
 
 def run_seed(program, seed):
-    """What it prints, and its exit code."""
+    """The output and the exit code."""
     environment = {**ENVIRONMENT, "KERNKIT_SEED": str(seed)}
     result = subprocess.run([program], capture_output=True, text=True, env=environment)
     return result.stdout + result.stderr, result.returncode
@@ -45,7 +45,7 @@ kernkit_add_contract_test(cpu_ops negate_contract_test.cc)
 
 @pytest.fixture(scope="module")
 def with_contracts(root, tmp_path_factory):
-    """The page's project with one more library, whose op has no CUDA implementation, and what is built of it."""
+    """The page's project with another library, whose op has no CUDA implementation, and its built files."""
     source = tmp_path_factory.mktemp("on_cpu") / "source"
     shutil.copytree(root / "docs/examples/on_cpu", source)
     shutil.copytree(root / "tests/consumers/negate", source / "negate")
@@ -60,7 +60,7 @@ def with_contracts(root, tmp_path_factory):
 
 @pytest.mark.all
 def test_contracts(prefix, with_contracts):
-    """One line for an op on the GPU, and one for an op of a library that has no CUDA implementation."""
+    """One line for an op on the GPU, and one for an op of a library without CUDA implementation."""
     shift = run(build(with_contracts, prefix, target="contract_test"))
     negate = run(build(with_contracts, prefix, target="negate_contract_test"))
     assert "OK ] Contract/shift.Capture" in shift and "OK ] Contract/shift.ByteOffset" in shift
@@ -69,7 +69,7 @@ def test_contracts(prefix, with_contracts):
 
 @pytest.mark.all
 def test_example_of_the_page(prefix, with_contracts):
-    """In the same build: what it links was compiled before."""
+    """In the same build, which has compiled its dependencies."""
     program = build(with_contracts, prefix)
     assert [run_seed(program, seed)[1] for seed in range(5)] == [0] * 5
     kernel = with_contracts / "shift/shift.cu"
@@ -109,7 +109,7 @@ def test_race_detector_of_the_page(prefix, example):
 
 
 def test_needs_no_header_of_nvidia(root, dlpack_include):
-    """g++ looks into /usr/local/include, where a toolkit may have put links to its headers."""
+    """g++ searches /usr/local/include, where a toolkit may have installed links to its headers."""
     text = '#include "kernkit/cuda/launch.h"\n#include "kernkit/simulator/runtime.h"\n'
     command = ["g++", "-std=c++17", "-M", "-x", "c++", "-", "-I", root / "sdk/include",
                "-I", root / "sdk/simulator/include", "-I", root / "sdk/simulator/shim", "-isystem", dlpack_include]  # fmt: skip
@@ -119,7 +119,7 @@ def test_needs_no_header_of_nvidia(root, dlpack_include):
 
 
 def test_gpu_tests_on_the_cpu_read_no_header_of_nvidia(root):
-    """So they were built as on a machine that has none: every file that their objects came from."""
+    """The dependencies of their objects show a build like that on a machine without NVIDIA's headers."""
     folder = root / "build/release"
     if not (folder / ".ninja_deps").exists():
         pytest.skip("./kk build, which notes what each object was made from, has not run")
@@ -144,7 +144,7 @@ def test_gpu_tests_on_the_cpu_read_no_header_of_nvidia(root):
 
 @pytest.mark.slow
 def test_sanitizers_of_gcc(root, tmp_path):
-    """clang++'s are the preset asan."""
+    """The preset asan tests clang++'s sanitizers."""
     flags = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
     run("cmake", "-S", root, "--preset", "asan", "-B", tmp_path, "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_CXX_COMPILER=g++",
         f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}")  # fmt: skip
@@ -161,7 +161,7 @@ def test_sanitizers_of_gcc(root, tmp_path):
         ("CUDA_ARCHITECTURES 80 CUDA_SEPARABLE_COMPILATION ON", "CUDA_SEPARABLE_COMPILATION is not supported"),
     ],
 )  # fmt: skip
-def test_a_target_without_ptx_is_refused(prefix, tmp_path, properties, said):
+def test_a_target_without_ptx_is_rejected(prefix, tmp_path, properties, said):
     (tmp_path / "ops.cc").touch()
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(ops LANGUAGES CXX)\nfind_package(kernkit REQUIRED)\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator is a component of its own, in layers: which headers its files include, and that it builds alone."""
+"""The simulator is a separate component in layers: the headers that its files include, and its separate build."""
 
 import collections
 import os
@@ -13,7 +13,7 @@ STORAGE_FLOATS = {"kernkit/float.h", "kernkit/types/small_float.h"}
 
 @pytest.fixture(scope="module")
 def includes(root):
-    """{file of the simulator without its tests: what it includes in quotes}"""
+    """{file of the simulator, without tests: its quoted includes}"""
     folder = root / "sdk/simulator"
     files = [path for pattern in ("*.h", "*.cc") for path in folder.rglob(pattern)]
     names = {path.relative_to(folder).as_posix(): path.read_text() for path in files}
@@ -67,7 +67,7 @@ def test_it_includes_no_kernkit_header_but_the_storage_floats(includes):
 
 
 def test_nothing_but_the_parser_and_the_decoder_reads_the_text_of_opcodes(root):
-    """Other files may put an opcode into a message."""
+    """Other files may print an opcode in a message."""
     reads = re.compile(r"\bopcode\w*(?:\(\))?\s*(?:\.(?:find|rfind|substr|compare|starts_with)|\[|==|!=)")
     folder = root / "sdk/simulator"
     files = [*folder.rglob("*.cc"), *folder.rglob("*.h")]

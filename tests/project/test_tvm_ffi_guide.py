@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every C++ block of tvm-ffi's kernel library guide and of its page on tensors compiles, as it is,
-against kernkit's headers of tvm-ffi's names. The pages come from tvm-ffi's source distribution; none
-is in this repository."""
+"""Every C++ block of tvm-ffi's kernel library guide and of its page on tensors compiles unchanged against
+kernkit's headers under tvm-ffi's names. The pages come from tvm-ffi's source distribution; none of them is
+in this repository."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ PAGES = ("docs/guides/kernel_library_guide.rst", "docs/concepts/tensor.rst")
 BLOCK = re.compile(r"^( *)\.\. code-block:: (?:cpp|c\+\+)\n\n((?:\1 +.*\n|\s*\n)+)", re.MULTILINE)
 INCLUDED = re.compile(r"^ *\.\. literalinclude:: (\S+\.(?:cu|cc|h))$", re.MULTILINE)
 
-# What stands around the blocks, for all of them.
+# Declarations around all blocks.
 AROUND = """
 #include <memory>
 #include "tvm_ffi_utils.h"
@@ -31,9 +31,9 @@ namespace ffi = tvm::ffi;
 using ffi::Optional, ffi::Tensor, ffi::TensorView;
 """
 FUNCTION = "void block(TensorView output, TensorView input) {"
-# How each block that is more than statements is told from the others.
+# The kinds of blocks that contain more than statements.
 DEFINES = re.compile(r"^(void \w+\(|#include|using \w+ = )", re.MULTILINE)
-# What a page leaves out, and what stands there instead. (In a parameter list, `...` is C++.)
+# Code that a page omits, and its replacement. (In a parameter list, `...` is C++.)
 LEFT_OUT = {
     "static_cast<float*>(output.data_ptr()), ...": "static_cast<float*>(output.data_ptr()), n",
     "static_cast<half*>(output.data_ptr()), ...": "static_cast<half*>(output.data_ptr()), n",
@@ -44,7 +44,7 @@ LEFT_OUT = {
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    """tvm-ffi's source distribution, of the version that is installed."""
+    """tvm-ffi's source distribution of the installed version."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path_factory.mktemp("tvm_ffi")
@@ -55,7 +55,7 @@ def source(tmp_path_factory):
 
 
 def compile_with(includes, file, output):
-    # The guide's file uses `half` and includes nothing that has it, in tvm-ffi's headers neither.
+    # The guide's file uses `half` without including its header, and tvm-ffi's headers do not include it.
     command = ["nvcc", "-std=c++17", "-arch=sm_90", "-c", "-include", "cuda_fp16.h", "-I", file.parent, *includes, file, "-o", output]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -68,7 +68,7 @@ def test_every_block_compiles(source, compat_includes, tmp_path):
     ]  # fmt: skip
     assert len(blocks) == 16
     of_pytorch = [block for block in blocks if "at::Tensor" in block]
-    assert len(of_pytorch) == 1  # what the block before it replaces
+    assert len(of_pytorch) == 1  # replaces the block before
     text = (source / "examples/kernel_library/tvm_ffi_utils.h").read_text()
     (tmp_path / "tvm_ffi_utils.h").write_text(text)
 

@@ -25,7 +25,7 @@ print(getattr(build, sys.argv[2])(sys.argv[3]))
 
 
 def build(source, what, output):
-    """The file that a frontend's call of the build backend leaves."""
+    """Returns the file that a frontend's call of the build backend writes."""
     output.mkdir(exist_ok=True)
     return output / run(sys.executable, "-c", BUILD, source, what, output).splitlines()[-1]
 
@@ -37,7 +37,7 @@ def sdist(root, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheel(sdist, tmp_path_factory):
-    """Built as pip does from an index: from the sdist."""
+    """Built from the sdist, as pip does from an index."""
     folder = tmp_path_factory.mktemp("wheel")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder)
@@ -46,7 +46,7 @@ def wheel(sdist, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(wheel, tmp_path_factory):
-    """A fresh environment with the wheel; what kernkit depends on is this environment's."""
+    """A new environment with the wheel; the dependencies come from this environment."""
     folder = tmp_path_factory.mktemp("environment")
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     python = folder / "bin/python"
@@ -59,7 +59,7 @@ def environment(wheel, tmp_path_factory):
 
 
 def command(environment, *words, code=0, **options):
-    """Runs the installed `kernkit`, outside the repository; returns what it printed."""
+    """Runs the installed `kernkit` outside the repository; returns its output."""
     result = subprocess.run(
         [environment / "bin/kernkit", *map(str, words)],
         cwd=environment, capture_output=True, text=True, **options,
@@ -69,7 +69,7 @@ def command(environment, *words, code=0, **options):
 
 
 def files_below(folder):
-    """Relative path to content and whether it may be run, through links."""
+    """Relative path to content and executable flag, following links."""
     found = {}
     for place, folders, names in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if "cache" not in name]
@@ -119,7 +119,7 @@ def test_the_command_line(root, environment, library, tmp_path):
 
 
 def built_there(environment, source):
-    """The files in the wheel of a project, built in the environment."""
+    """The files in a project's wheel, built in the environment."""
     environ = {**ENVIRONMENT, "VIRTUAL_ENV": str(environment), "CMAKE_ARGS": "-DKERNKIT_CUDA=OFF"}
     made = subprocess.run(
         [environment / "bin/python", "-c", BUILD, source, "build_wheel", source],
@@ -138,7 +138,7 @@ def test_find_package_in_a_build_by_scikit_build_core(root, environment, tmp_pat
 
 
 def test_a_library_that_finds_the_wheel(environment, tmp_path):
-    """Started, packaged and updated by the installed command."""
+    """Created, packaged and updated by the installed command."""
     answers = ["--sdk", "find_package", "--cuda", "none"]
     command(environment, "new", "fast_ops", "--output", tmp_path, *answers)
     library = tmp_path / "fast_ops"
@@ -158,7 +158,7 @@ def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path)
     whole = listing.read_text()
     listing.write_text(whole + "find_package(kernkit 0.1.0 REQUIRED)\n")
     run(*configure)
-    # dlpack.h of the environment, which is not active.
+    # The environment's dlpack.h, although the environment is not active.
     kept = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "DLPACK_INCLUDE_DIR")}
     path = ":".join(place for place in os.environ["PATH"].split(":") if not place.startswith(sys.prefix))
     configure[configure.index("-B") + 1] = tmp_path / "not_active"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The quick tests that depend on nvcc, on a machine where nvcc is not installed."""
+"""The fast tests that depend on nvcc, on a machine without nvcc."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ LEFT_OUT = "not all and not slow"
 
 @pytest.fixture(scope="module")
 def without_nvcc(tmp_path_factory):
-    """An environment without nvcc on PATH, which leaves CUDA out."""
+    """An environment without nvcc on PATH, which disables CUDA."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CUDA", "PYTEST_"))}
     return {**environment, "KERNKIT_CUDA": "OFF", "PATH": path_without(tmp_path_factory.mktemp("links"), "nvcc")}
 

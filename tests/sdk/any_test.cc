@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AnyView and Any, with the kernkit runtime as the host; what may be moved out of an argument.
+// AnyView and Any with the kernkit runtime as the host, and objects moved out of an argument.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -32,7 +32,7 @@ using testing::error_of;
 
 uint32_t owners(const KernkitAny& any) { return static_cast<uint32_t>(any.v.object->ref_counts); }
 
-TEST(AnyView, HoldsWhatItWasMadeOf) {
+TEST(AnyView, HoldsItsValue) {
   EXPECT_TRUE(AnyView().is_none());
   EXPECT_TRUE(AnyView(nullptr).is_none());
   EXPECT_TRUE(AnyView(Optional<int>()).is_none());
@@ -81,7 +81,7 @@ TEST(AnyView, CastChecks) {
   EXPECT_STREQ((said << AnyView(3) << ", " << Any("x")).c_str(), "int 3, str \"x\"");
 }
 
-// An object cannot say that it is read-only, so such a tensor does not become one silently.
+// An object has no read-only flag, so a read-only tensor is not converted silently.
 TEST(AnyView, ReadOnlyTensor) {
   float data[2] = {1, 2};
   int64_t shape[1] = {2};
@@ -119,7 +119,7 @@ TEST(Any, OwnsItsObject) {
   EXPECT_EQ(Any::adopt(given).cast<std::string>(), "longer than seven");
 }
 
-TEST(Any, OwnsWhatWasBorrowed) {
+TEST(Any, OwnsACopyOfABorrowedValue) {
   std::string text = "longer than seven";
   const Any owned{AnyView(text)};
   text[0] = 'x';
@@ -149,7 +149,7 @@ TEST(Any, MadeByTheHost) {
             "TypeError: value: expected str, got bytes");
 }
 
-// An argument of type index 10: the address of a reference that the callee may take.
+// An argument of type index 10: the address of a reference that the callee may take over.
 AnyView movable(KernkitObject** slot) {
   KernkitAny any{};
   any.type_index = kKernkitObjectRValueRef;
@@ -189,7 +189,7 @@ TEST(Movable, IsTakenOverByAnOwner) {
   EXPECT_STREQ(tensor.view().name(), "argument 1");
   EXPECT_EQ(error_of([&] { keep_tensor(movable(&slot)); }),
             "TypeError: keep_tensor(): argument 1: expected an owned Tensor" + moved);
-  // What does not fit stays with the caller.
+  // An object of another type stays with the caller.
   slot = new_object(std::string("longer than seven"));
   EXPECT_EQ(error_of([&] { keep_tensor(movable(&slot)); }),
             "TypeError: keep_tensor(): argument 1: expected an owned Tensor, got str "
@@ -206,7 +206,7 @@ TEST(Movable, IsTakenOverByAnOwner) {
   EXPECT_EQ(function().cast<int>(), 41);
 }
 
-// Throws what an op raises.
+// Throws the error that an op raises.
 void call(KernkitFunction op, const KernkitAny (&args)[2]) {
   KernkitAny result{};
   if (op(nullptr, args, 2, &result) != 0) detail::throw_raised("op");
@@ -232,7 +232,7 @@ TEST(Movable, IsReadWhereItIs) {
   });
   read(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}),
        [](TensorView x) { EXPECT_EQ(x.numel(), 7); });
-  // An exported op reads its tensors in another way.
+  // An exported op reads its tensors by other code.
   KernkitObject* slot = new_object(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}));
   const KernkitAny args[] = {movable(&slot).get(), AnyView(7).get()};
   KernkitAny result{};

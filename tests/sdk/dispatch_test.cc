@@ -13,7 +13,7 @@ namespace {
 
 using testing::error_of;
 
-// Dtypes of the types that dispatch() called the function with.
+// Dtypes for which dispatch() called the function.
 template <class List>
 std::vector<std::string> called(List list, DLDataType dtype) {
   std::vector<std::string> names;
@@ -48,11 +48,12 @@ TEST(Dispatch, Concatenated) {
   expect_each(Both{}, {dl_float16, dl_bfloat16, dl_float32, dl_float64, dl_bool});
 }
 
-TEST(Dispatch, CallsOnceWhenATypeStandsTwice) {
+TEST(Dispatch, CallsOnceForATypeListedTwice) {
   EXPECT_EQ(called(types<int, float, int>{}, dl_int32), std::vector<std::string>{"int32"});
 }
 
-// The check before allowed the dtype: the sentence is for who wrote the two lists, and says where.
+// An earlier check allowed the dtype, so the message addresses the author of the two lists and
+// gives the line.
 TEST(Dispatch, Unsupported) {
   const auto refusal = [](auto list, DLDataType dtype) {
     const int line = __LINE__ + 2;

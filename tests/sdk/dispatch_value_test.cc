@@ -51,7 +51,8 @@ TEST(DispatchInt, Unsupported) {
   }
 }
 
-// Size of the index for a tensor of these sizes and strides [bytes]. The elements are not read.
+// Size of the index type for a tensor of these sizes and strides [bytes]. The elements are not
+// read.
 size_t index_bytes(std::vector<int64_t> sizes, std::vector<int64_t> strides = {}) {
   DLTensor tensor{};
   tensor.device = {kDLCPU, 0};
@@ -73,14 +74,14 @@ TEST(DispatchIndex, DenseBoundary) {
   EXPECT_EQ(index_bytes({}), 4u);
   EXPECT_EQ(index_bytes({1000}), 4u);
   EXPECT_EQ(index_bytes({kLimit - 1}), 4u);
-  // The last index is 2^31 - 1, but the count itself is none: `i < n` would hold for ever.
+  // The last index is 2^31 - 1, but int32 does not hold the count: `i < n` would always be true.
   EXPECT_EQ(index_bytes({kLimit}), 8u);
   EXPECT_EQ(index_bytes({kLimit + 1}), 8u);
   EXPECT_EQ(index_bytes({2 * kLimit}), 8u);
   EXPECT_EQ(index_bytes({1 << 16, (1 << 15) - 1}), 4u);
   EXPECT_EQ(index_bytes({1 << 16, 1 << 15}), 8u);
   EXPECT_EQ(index_bytes({1 << 16, 1 << 16}), 8u);
-  // A loop over rows counts the rows, whether they have elements or not.
+  // A loop over rows counts the rows, even if they have no elements.
   EXPECT_EQ(index_bytes({kLimit - 1, kLimit - 1, 0}), 4u);
   EXPECT_EQ(index_bytes({kLimit, 0}), 8u);
   EXPECT_EQ(index_bytes({0, kLimit}), 8u);
@@ -98,7 +99,7 @@ TEST(DispatchIndex, StridesCount) {
   EXPECT_EQ(index_bytes({0, 3}, {1, INT64_MAX}), 4u);
 }
 
-// An expanded tensor: few elements in memory, many positions.
+// An expanded tensor: few elements in memory, many indices.
 TEST(DispatchIndex, PositionsCount) { EXPECT_EQ(index_bytes({int64_t{1} << 32}, {0}), 8u); }
 
 }  // namespace

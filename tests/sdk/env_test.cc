@@ -69,7 +69,7 @@ int refuse(DLTensor*, DLManagedTensorVersioned**, void* context,
   return -1;
 }
 
-TEST(Env, AllocatorIsAskedWhileItsGuardLives) {
+TEST(Env, AllocatorIsUsedWhileItsGuardLives) {
   const TensorAllocator before = current_allocator();
   {
     const AllocatorGuard guard(refuse);

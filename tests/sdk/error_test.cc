@@ -114,7 +114,7 @@ TEST(Check, OperandsAreLazyAndEvaluatedOnce) {
   EXPECT_EQ(counted, 3);
 }
 
-// The else belongs to the if that the reader sees. A check that is a bare `if` takes it.
+// The else belongs to the if in the source. A check that is a bare `if` would take the else.
 TEST(Check, InIfElseWithoutBraces) {
   // clang-format off
   const auto branch = [](bool a) {
@@ -147,7 +147,7 @@ TEST(Check, InIfElseWithoutBraces) {
   EXPECT_EQ(throw_branch(false), "else");
 }
 
-// `cond ? a : b` inside the condition, and operators that bind looser than the macro's own.
+// `cond ? a : b` in the condition, and operators with lower precedence than the macro's own.
 TEST(Check, ConditionIsTakenWhole) {
   const bool a = true, b = false;
   EXPECT_EQ(error_of([&] { KERNKIT_CHECK(a ? b : a, ValueError) << "x"; }), "ValueError: x");

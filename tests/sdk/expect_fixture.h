@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two tensors to check, for the tests of KERNKIT_EXPECT.
+// Two tensors for the tests of KERNKIT_EXPECT.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -41,9 +41,9 @@ TEST_F(ExpectTest, Strides) {
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(1); }).substr(0, 10), "ValueError");
   dy->strides = nullptr;
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(8, 1); }), "nothing");
-  dy->shape[0] = 1;  // its stride does not matter
+  dy->shape[0] = 1;  // the stride of this dimension does not matter
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(777, 1); }), "nothing");
-  dx->shape[1] = 0;  // nor any of an empty tensor
+  dx->shape[1] = 0;  // no stride of an empty tensor matters
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).strides(777, 777); }), "nothing");
 }
 
@@ -56,7 +56,7 @@ TEST_F(ExpectTest, StridesMessage) {
             "(bound by x)");
 }
 
-// A batch of one is ordinary: the launch that uses the stride must get one.
+// A batch of one is ordinary: the launch that uses the stride must get a value.
 TEST_F(ExpectTest, StrideOfSizeOneIsStillBound) {
   Dim row("row");
   dx->shape[0] = 1;
@@ -64,7 +64,7 @@ TEST_F(ExpectTest, StrideOfSizeOneIsStillBound) {
   EXPECT_EQ(error_of([&] { row.value(); }), "nothing");
 }
 
-// Frameworks put anything there: it must not be what other tensors are compared with.
+// Frameworks store arbitrary strides there, which must not be compared with those of other tensors.
 TEST_F(ExpectTest, StrideThatDoesNotMatterBindsNothing) {
   for (const bool is_empty : {false, true}) {
     Dim row("row");
@@ -127,7 +127,8 @@ TEST_F(ExpectTest, Overlap) {
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).no_partial_overlap(x); }), shifted.c_str());
 }
 
-// One address, but another order of elements: computing in place would read what it has written.
+// The same address, but another order of elements: an in-place computation would read its own
+// results.
 TEST_F(ExpectTest, TransposeInPlaceIsAPartialOverlap) {
   HostTensor<float> a({4, 4}), b({4, 4});
   b.dl()->data = a.dl()->data;

@@ -60,7 +60,7 @@ TEST_F(ExpectTest, DimBindsThenCompares) {
   EXPECT_EQ(n.value(), 4) << "a comparison does not bind again";
 }
 
-// "Unbound" is not a size: neither 0 nor -1 stands for it.
+// "Unbound" is not represented by a size, neither by 0 nor by -1.
 TEST_F(ExpectTest, DimBoundToZeroStaysZero) {
   Dim n("n");
   dx->shape[0] = 0;
@@ -83,7 +83,7 @@ TEST_F(ExpectTest, DimWithinOneShape) {
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(square.view("square")).shape(s, s); }), "nothing");
 }
 
-TEST_F(ExpectTest, DimTwiceInOneShapeIsSaidOnce) {
+TEST_F(ExpectTest, DimTwiceInOneShapeIsReportedOnce) {
   Dim n("n");
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).shape(n, n); }),
             "ValueError: x: shape [4, 8] does not match [n, n] with n = 4");
@@ -111,7 +111,7 @@ TEST_F(ExpectTest, ScaledDimOverflows) {
   Dim n("n");
   dx->shape[0] = int64_t{1} << 62;
   KERNKIT_EXPECT(x).shape(n, 8);
-  dy->shape[0] = 0;  // 4 * 2^62 wraps to it
+  dy->shape[0] = 0;  // 4 * 2^62 wraps to 0
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).shape(4 * n, 8); }),
             "ValueError: y: shape [0, 8] does not match [4 * n, 8] with n = 4611686018427387904 "
             "(bound by x)");
@@ -127,7 +127,7 @@ TEST_F(ExpectTest, SameShape) {
   dy->shape[1] = 9;
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).same_shape(x); }),
             "ValueError: y: shape [4, 9] does not match x ([4, 8])");
-  dy->ndim = 1;  // as many elements are not enough
+  dy->ndim = 1;  // the same number of elements is not sufficient
   dy->shape[0] = 32;
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).same_shape(x); }),
             "ValueError: y: shape [32] does not match x ([4, 8])");

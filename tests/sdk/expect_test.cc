@@ -9,7 +9,7 @@
 #include "expect_fixture.h"
 #include "kernkit/check_macros.h"
 
-static int stops = 0;  // of exceptions, on their way, at a destructor
+static int stops = 0;  // destructors at which the unwinding of exceptions stopped
 
 extern "C" void _Unwind_Resume(_Unwind_Exception* exception) {
   ++stops;
@@ -142,7 +142,7 @@ TEST_F(ExpectTest, UnnamedTensorIsNamedByItsExpression) {
             "ValueError: dx: shape [4, 8] has rank 2; expected rank 1");
 }
 
-// What was said is checked, in the order in which it was said, whatever else is said beside it.
+// All requirements are checked, in their order, in any combination.
 TEST_F(ExpectTest, NoRestrictionIsLost) {
   dx->device = {kDLROCM, 0};
   dx->strides[0] = 9;
@@ -161,7 +161,7 @@ TEST_F(ExpectTest, NoRestrictionIsLost) {
             "ValueError: x: shape [4, 8] does not match [4, 9]");
 }
 
-// The field's names say what they always said.
+// The macros' common names have their common meaning.
 TEST_F(ExpectTest, Macros) {
   EXPECT_EQ(error_of([&] {
               KERNKIT_CHECK_CPU(x);
@@ -220,8 +220,9 @@ __attribute__((noinline)) void call(const Refuse& refuse) {
   asm("");
 }
 
-// Each stop costs a refused call a fifth more. (HostTensor, on the way of the first, is one.)
-TEST_F(ExpectTest, NoDestructorStopsARefusal) {
+// Each stop adds a fifth to the time of a rejected call. (HostTensor in the first case is one
+// stop.)
+TEST_F(ExpectTest, NoDestructorStopsAnError) {
   const auto stops_of = [](auto refuse) {
     stops = 0;
     try {

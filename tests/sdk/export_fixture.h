@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls exported functions as a host does: by symbol, with arrays of KernkitAny. No host is in the
-// process, so errors are read with kernkit_last_error().
+// Calls exported functions as a host does: by symbol, with arrays of KernkitAny. The process has no
+// host, so errors are read by kernkit_last_error().
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace ops {
 
-// What the op under test was called with, as text.
+// The arguments with which the op under test was called, as text.
 inline std::string seen;
 template <class... T>
 void see(const T&... values) {
@@ -52,7 +52,7 @@ inline KernkitAny pointer(int32_t type_index, const void* value) {
 }
 inline KernkitAny raw_str(const char* text) { return pointer(kKernkitRawStr, text); }
 
-// An object as a host lays it out: the header, then the cell.
+// An object in a host's layout: the header, then the cell.
 template <class Cell>
 struct Object {
   KernkitObject header{(uint64_t{1} << 32) | 1, 0, 0, nullptr};
@@ -63,7 +63,7 @@ struct Object {
 };
 static_assert(offsetof(Object<DLTensor>, cell) == sizeof(KernkitObject));
 
-// 0 becomes "nothing"; -1 becomes the error of this call, never of an earlier one.
+// "nothing" for 0; for -1 the error of this call, never of an earlier call.
 inline std::string error(KernkitFunction function, const Args& args) {
   detail::last_error() = Error("stale", "");
   ops::seen = "not called";
@@ -76,7 +76,7 @@ inline std::string error(KernkitFunction function, const Args& args) {
   EXPECT_EQ(result.v.i64, 55) << "the result was touched";
   return kernkit_last_error();
 }
-// What the op saw, or the error.
+// The arguments that the op got, or the error.
 inline std::string seen(KernkitFunction function, const Args& args) {
   const std::string text = error(function, args);
   return text == "nothing" ? ops::seen : text;

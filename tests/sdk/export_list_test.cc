@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments that may be left out, may be None, or are lists.
+// Optional arguments, arguments with defaults, and lists.
 #include <string_view>
 #include <tuple>
 
@@ -45,7 +45,7 @@ void times(int32_t n) noexcept {
   see(kFactor * n);
 }
 
-// Reads the lists once more after a callback has run.
+// Reads the lists again after a callback has run.
 void watch(ListView<double> numbers, ListView<TensorView> tensors, ListView<std::string_view> texts,
            const kernkit::Function& change) {
   const ListView<TensorView> copy = tensors;
@@ -191,8 +191,8 @@ TEST(Typed, LineOfTypes) {
   EXPECT_STREQ(Line::behind("").text, "(int[]? argument_1, str argument_2) -> (Tensor, int?)");
 }
 
-// A List (type index 75), unlike an Array, may change: here a callback empties it, so that it frees
-// its elements and lets their objects go.
+// A List (type index 75) may change, unlike an Array: here a callback empties it, which frees its
+// elements and releases their objects.
 struct MutableList {
   std::vector<KernkitAny> items;
   Object<KernkitSeqCell> object{kKernkitList, {}};
@@ -255,7 +255,7 @@ TEST_F(Export, ListsThatChangeDuringTheCall) {
   EXPECT_EQ(destroyed, 2) << "the call has let go";
 }
 
-// Elements of an Array are neither copied nor counted.
+// Elements of an Array are neither copied nor reference-counted.
 TEST_F(Export, ArraysAreBorrowed) {
   KernkitAny items[] = {integer(1), integer(2)};
   const Object<KernkitSeqCell> array(kKernkitArray, {items, 2, 2, nullptr});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exported function returns, and tensors that it keeps.
+// Results of exported functions, and tensors that they keep.
 #include <tuple>
 
 #include "export_fixture.h"
@@ -19,21 +19,22 @@ bool returns_bool() { return true; }
 std::string returns_str() { return "text"; }
 std::tuple<int64_t, Tensor> returns_pair(Tensor x) { return {7, x}; }
 
-// A tensor, and then what cannot be returned: here no host makes a str or a list.
+// A tensor, followed by a value that cannot be returned: there is no host to create a str or a
+// list.
 std::tuple<Tensor, std::string> and_str(Tensor x) { return {x, "text"}; }
 std::tuple<Tensor, uint64_t> and_too_large(Tensor x) { return {x, uint64_t{1} << 63}; }
 std::tuple<Tensor, Tensor, Tensor> and_undefined(Tensor x) { return {x, x, Tensor()}; }
 std::tuple<Tensor, kernkit::ShapeView> and_list(Tensor x) { return {x, x.sizes()}; }
 std::pair<Tensor, Any> and_nested(Tensor x) { return {x, std::make_tuple(x, Tensor())}; }
-struct Refuses {};
-std::tuple<Tensor, Refuses> and_throws(Tensor x) { return {x, {}}; }
+struct CannotBeReturned {};
+std::tuple<Tensor, CannotBeReturned> and_throws(Tensor x) { return {x, {}}; }
 uint64_t too_large() { return ~uint64_t{0}; }
 
 }  // namespace ops
 
 template <>
-struct kernkit::detail::Result<ops::Refuses> : Result<int64_t> {
-  static void set(KernkitAny*, ops::Refuses) { throw std::bad_alloc(); }
+struct kernkit::detail::Result<ops::CannotBeReturned> : Result<int64_t> {
+  static void set(KernkitAny*, ops::CannotBeReturned) { throw std::bad_alloc(); }
 };
 
 KERNKIT_EXPORT(keep, "(Tensor x) -> ()", "", ops::keep)
@@ -103,7 +104,7 @@ TEST_F(Export, ResultsThatNeedAHost) {
   EXPECT_EQ(error(__tvm_ffi__metadata_keep, {}).substr(0, 21), "RuntimeError: keep():");
 }
 
-// What stands in a tuple already is released when a later element cannot be returned.
+// Earlier elements of a tuple are released if a later element cannot be returned.
 TEST_F(Export, FailingTupleReleasesItsElements) {
   Object<DLTensor> object(kKernkitTensor, *x_tensor.dl());
   const uint64_t before = object.header.ref_counts;
@@ -129,7 +130,7 @@ TEST_F(Export, FailingTupleReleasesItsElements) {
 }
 
 TEST_F(Export, FailureLeavesTheResultAlone) {
-  // error() looks at the result.
+  // error() checks the result.
   EXPECT_EQ(error(__tvm_ffi_too_large, {}),
             "ValueError: too_large(): returns 18446744073709551615, which exceeds the range of int "
             "(64 bits with a sign)");

@@ -67,7 +67,7 @@ TEST_F(Export, IntegersOutOfRange) {
             "9223372036854775807]");
 }
 
-TEST_F(Export, IntegersFromOtherThings) {
+TEST_F(Export, IntegersFromOtherTypes) {
   EXPECT_EQ(error(__tvm_ffi_int32, {real(3.0)}),
             "TypeError: int32(): n: expected int, got float 3");
   EXPECT_EQ(error(__tvm_ffi_int32, {none()}), "TypeError: int32(): n: expected int, got None");
@@ -87,7 +87,7 @@ TEST_F(Export, Floats) {
             "TypeError: float64(): f: expected float, got str \"1.0\"");
 }
 
-// An int of Python beyond 64 bits: words in two's complement, the least significant first.
+// A Python int of more than 64 bits: words in two's complement, the least significant word first.
 struct BigInt {
   std::vector<uint64_t> words;
   std::vector<uint64_t> object = std::vector<uint64_t>(3);
@@ -104,7 +104,7 @@ TEST_F(Export, FloatsFromIntsBeyond64Bits) {
   const auto read = [](std::vector<uint64_t> words) {
     const BigInt value(std::move(words));
     const std::string text = seen(__tvm_ffi_float64, {value.any()});
-    // As an element of a list, say, it is read by another way.
+    // Elements of a list, for example, are read by other code.
     Message other;
     other << AnyView(value.any()).try_cast<double>().value_or(-1) << ";";
     EXPECT_TRUE(text[0] == 'V' || text == other.c_str()) << other.c_str();
@@ -114,7 +114,7 @@ TEST_F(Export, FloatsFromIntsBeyond64Bits) {
   EXPECT_EQ(read({~uint64_t{0}, 0}), "1.8446744073709552e+19;");
   EXPECT_EQ(read({kTop - 1, ~uint64_t{0}}), "-9.2233720368547758e+18;");
   EXPECT_EQ(read({0, ~uint64_t{0}}), "-1.8446744073709552e+19;");
-  // 2^64 + 2^11 lies half-way between two doubles: to the even one, unless a bit is beyond.
+  // 2^64 + 2^11 is half-way between two doubles: rounds to the even one unless a lower bit is set.
   EXPECT_EQ(read({1 << 11, 1}), "1.8446744073709552e+19;");
   EXPECT_EQ(read({(1 << 11) + 1, 1}), "1.8446744073709556e+19;");
   EXPECT_EQ(read({1, 1 << 11, 1}), "3.4028236692093854e+38;");
@@ -155,7 +155,7 @@ TEST_F(Export, Words) {
             "TypeError: words(): a: expected str, got None");
 }
 
-// Where the type index says that there is something, and there is nothing.
+// The type index promises a value, but the pointer is null.
 TEST_F(Export, NullsAndMalformedTexts) {
   const KernkitAny good = raw_str("a");
   const std::string text = "TypeError: words(): b: expected str, got ";
@@ -184,7 +184,7 @@ TEST_F(Export, NullsAndMalformedTexts) {
   EXPECT_EQ(seen(__tvm_ffi_octets, {pointer(kKernkitByteArrayPtr, &empty)}), "0;");
 }
 
-// One object of every kind that a message describes.
+// One object of every kind that messages describe.
 TEST_F(Export, NullObjects) {
   const auto with = [](int32_t type_index) {
     const std::string text = error(__tvm_ffi_int32, {pointer(type_index, nullptr)});

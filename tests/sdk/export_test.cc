@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exported functions: how they are called, and what becomes of their errors.
+// Exported functions: calls and errors.
 #include <new>
 #include <stdexcept>
 #include <thread>
@@ -12,7 +12,7 @@ namespace ops {
 using kernkit::TensorView;
 using Text = std::string;
 
-// The C++ names are others than the schema's: messages must use the schema's.
+// The C++ names differ from the schema's names, which messages must use.
 void mixed(TensorView first, int32_t second, double third, bool fourth) {
   see(first.name(), first, second, third, fourth);
 }
@@ -71,7 +71,7 @@ TEST_F(Export, TensorAsObject) {
   EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 1) << "a view takes no reference";
 }
 
-TEST_F(Export, TensorFromOtherThings) {
+TEST_F(Export, TensorFromOtherTypes) {
   const auto with = [](KernkitAny first) {
     return error(__tvm_ffi_mixed, {first, integer(0), real(0), boolean(false)});
   };
@@ -128,7 +128,7 @@ TEST_F(Export, TensorWithoutSizes) {
   EXPECT_EQ(with(-1, nullptr), "ValueError: scale_vector(): x: ndim is -1");
   EXPECT_EQ(with(1, nullptr), "ValueError: scale_vector(): x: shape is null, ndim is 1");
   EXPECT_EQ(with(2, nullptr), "ValueError: scale_vector(): x: shape is null, ndim is 2");
-  // A scalar needs none.
+  // A scalar needs no shape.
   DLTensor scalar = *x_tensor.dl();
   scalar.ndim = 0;
   scalar.shape = nullptr;
@@ -137,7 +137,7 @@ TEST_F(Export, TensorWithoutSizes) {
             "x;float32 [];1;1;true;");
 }
 
-// As PyTorch's fake tensors have none.
+// Like PyTorch's fake tensors.
 TEST_F(Export, TensorWithoutMemory) {
   const auto with = [&](std::vector<int64_t> sizes, bool y_too) {
     HostTensor<float> y(sizes);
@@ -207,7 +207,6 @@ TEST_F(Export, CountOfArguments) {
   EXPECT_EQ(__tvm_ffi_nothing(nullptr, nullptr, -1, nullptr), -1);
 }
 
-// A message names arguments as the schema line does, also when the kernel says it.
 TEST_F(Export, NoArgumentsNeedNoArray) {
   KernkitAny result = none();
   EXPECT_EQ(__tvm_ffi_defaults(nullptr, nullptr, 0, &result), 0);
@@ -219,6 +218,7 @@ TEST_F(Export, NoArgumentsNeedNoArray) {
                "TypeError: scale_vector(): takes 2 arguments (y, x), got -2147483648");
 }
 
+// A message names arguments as the schema line does, also if the kernel throws the error.
 TEST_F(Export, NamesAreTheSchemas) {
   HostTensor<double> y({2, 3});
   EXPECT_EQ(error(__tvm_ffi_refused, {pointer(kKernkitDLTensorPtr, y.dl()), x}),
@@ -248,7 +248,8 @@ TEST_F(Export, ExceptionsOfTheKernel) {
   EXPECT_EQ(error(__tvm_ffi_throws, {integer(5)}), "RuntimeError: throws(): no runtime_error");
 }
 
-// An error about an argument comes from the export's line, one of the kernel from the kernel's.
+// An error about an argument has the line of the export, an error of the kernel the line of the
+// kernel.
 TEST_F(Export, WhereItHappened) {
   error(__tvm_ffi_throws, {none()});
   EXPECT_EQ(detail::last_error().where().line, kThrowsLine);
@@ -286,7 +287,7 @@ TEST_F(Export, SuccessLeavesTheLastErrorAlone) {
 }  // namespace
 }  // namespace kernkit
 
-// What a tool reads from the file: each op's line in a section of its own, NUL-terminated.
+// The sections that tools read from the file: each op's line in its own entry, NUL-terminated.
 extern "C" const char __start_kernkit_schema[], __stop_kernkit_schema[];
 extern "C" const char __start_kernkit_doc[], __stop_kernkit_doc[];
 TEST(ExportSection, HoldsEveryLine) {

@@ -61,8 +61,8 @@ TYPED_TEST(Float, EveryPatternReadsBack) {
   }
 }
 
-// Where rounding goes the other way: each element, the middle to its neighbour, and the float32
-// numbers on both sides of either.
+// At each rounding boundary: each element, the middle to the next element, and the float32 numbers
+// on both sides of either.
 TYPED_TEST(Float, RoundsAtEveryBoundary) {
   const float kInf = std::numeric_limits<float>::infinity();
   for (uint32_t bits = 0; bits < TestFixture::kInfinity; ++bits) {
@@ -94,7 +94,7 @@ TYPED_TEST(Float, SpecialValues) {
     EXPECT_TRUE(TestFixture::rounds(x)) << x;
     EXPECT_TRUE(TestFixture::rounds(-x)) << -x;
   }
-  // The payload of these lies only where the narrow type has no bits.
+  // The payload of these NaNs is only in bits that the narrow type lacks.
   for (const uint32_t bits : {0x7f800001u, 0xff800001u, 0x7fffffffu, 0xffffffffu, 0x7f80ffffu}) {
     EXPECT_TRUE(TestFixture::rounds(copy_bits<float>(bits))) << std::hex << bits;
   }
@@ -124,7 +124,7 @@ TEST(ComputeType, WidensStorageTypesOnly) {
   static_assert(std::is_same_v<compute_t<int8_t>, int8_t>);
 }
 
-// Stored in tensors and copied as bytes; a conversion that nobody wrote must not happen.
+// The types are stored in tensors and copied as bytes; there must be no implicit conversion.
 TEST(Float16, IsPlainStorage) {
   static_assert(sizeof(float16) == 2 && alignof(float16) == 2 && std::is_trivial_v<float16>);
   static_assert(sizeof(bfloat16) == 2 && alignof(bfloat16) == 2 && std::is_trivial_v<bfloat16>);

@@ -81,7 +81,7 @@ TEST(Function, LivesAsLongAsItIsOwned) {
   EXPECT_EQ(alive.use_count(), 1);
 }
 
-// The object that the callback raised arrives at the caller, not a copy.
+// The caller gets the object that the callback raised, not a copy.
 TEST(Function, RaisesTheCallbacksOwnError) {
   const KernkitObject* thrown = nullptr;
   const Function fails = make_function("fails", [] { KERNKIT_THROW(IndexError) << "of mine"; });
@@ -117,7 +117,7 @@ TEST(Function, RaisesTheCallbacksOwnError) {
   EXPECT_STREQ(kernkit_last_error(), "") << "an error went to the library, too";
 }
 
-TEST(Function, FailsWithoutAWord) {
+TEST(Function, FailsWithoutAMessage) {
   void* object = nullptr;
   host_api::function_create.get()(
       nullptr, [](void*, const KernkitAny*, int32_t, KernkitAny*) { return -1; }, nullptr, &object);
@@ -126,7 +126,8 @@ TEST(Function, FailsWithoutAWord) {
             "RuntimeError: a callback failed without an error message");
 }
 
-// What a caller passes, and what a callback returns, may be null where its type says otherwise.
+// Arguments of a caller and results of a callback may be null although their type index promises an
+// object.
 TEST(Function, NullObjects) {
   const auto call = [](KernkitFunction op, int32_t type_index, void* object) -> std::string {
     KernkitAny any{}, result{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for a host: a program that includes this file exports the host's C functions, which
-// note what they are asked. For programs that have ENABLE_EXPORTS (see tests/CMakeLists.txt).
+// A host for tests: a program that includes this file exports the host's C functions, which record
+// their calls. For programs with ENABLE_EXPORTS (see tests/CMakeLists.txt).
 #pragma once
 
 #include <cstdlib>
@@ -19,9 +19,9 @@ struct Host {
   int raised = 0, released = 0;
   std::string text;
   std::vector<KernkitAny> items;
-  bool refuses = false;       // every function fails
-  bool has_allocator = true;  // a framework allocates
-  int tensors = 0;            // tensor objects that live
+  bool fails = false;         // every function fails
+  bool has_allocator = true;  // a framework's allocator is set
+  int tensors = 0;            // number of live tensor objects
 };
 inline Host host;
 inline struct ErrorObject {
@@ -35,7 +35,7 @@ inline int stream;
 inline std::string str(const KernkitByteArray* bytes) {
   return std::string(bytes->data, bytes->size);
 }
-/// Leaves an error in the host's slot, as a function of a host does that fails.
+/// Sets an error in the host's slot, as a failing function of a host does.
 inline int fail(const char* kind, const char* message) {
   error_object.header = {kOneOwner, kKernkitError, 0, [](void*, int) { ++host.released; }};
   error_object.cell.kind = {kind, std::strlen(kind)};
@@ -44,7 +44,7 @@ inline int fail(const char* kind, const char* message) {
   return -1;
 }
 
-/// Laid out as the real one's. Like it, takes any version and keeps no flags.
+/// Has the layout of tvm_ffi's TensorObj. Accepts any version and keeps no flags, like tvm_ffi.
 template <class Managed>
 struct TensorObject {
   KernkitObject header;
@@ -53,7 +53,7 @@ struct TensorObject {
   std::vector<int64_t> strides;
 
   static int make(Managed* source, void** out) {
-    if (host.refuses) return fail("RuntimeError", "no");
+    if (host.fails) return fail("RuntimeError", "no");
     auto* self =
         new TensorObject{{kOneOwner, kKernkitTensor, 0, destroy}, source->dl_tensor, source, {}};
     const DLTensor& x = source->dl_tensor;
@@ -81,7 +81,7 @@ struct TensorObject {
 
 template <class Managed>
 int export_tensor(void* object, Managed** out) {
-  if (host.refuses) return fail("RuntimeError", "no");
+  if (host.fails) return fail("RuntimeError", "no");
   auto* header = static_cast<KernkitObject*>(object);
   auto* managed = new Managed{};
   managed->dl_tensor = *reinterpret_cast<DLTensor*>(header + 1);
@@ -104,7 +104,7 @@ HOST_STUB_EXPORT int TVMFFIErrorCreate(const KernkitByteArray* kind,
                                        const KernkitByteArray* message,
                                        const KernkitByteArray* backtrace, void** out) {
   using host_stub::host;
-  if (host.refuses) return -1;
+  if (host.fails) return -1;
   host.kind = host_stub::str(kind);
   host.message = host_stub::str(message);
   host.backtrace = host_stub::str(backtrace);
@@ -123,7 +123,7 @@ HOST_STUB_EXPORT int TVMFFIObjectDecRef(void* object) {
   return 0;
 }
 HOST_STUB_EXPORT int TVMFFIStringFromByteArray(const KernkitByteArray* text, KernkitAny* out) {
-  if (host_stub::host.refuses) return host_stub::fail("MemoryError", "the host has none");
+  if (host_stub::host.fails) return host_stub::fail("MemoryError", "the host has none");
   host_stub::host.text = host_stub::str(text);
   out->type_index = kKernkitStr;
   return 0;
@@ -137,10 +137,10 @@ HOST_STUB_EXPORT int TVMFFIFunctionGetGlobal(const KernkitByteArray* name, void*
 HOST_STUB_EXPORT int TVMFFIFunctionCall(void* function, const KernkitAny* args, int32_t num_args,
                                         KernkitAny* out) {
   using host_stub::host;
-  if (host.refuses) return host_stub::fail("MemoryError", "the host has none");
+  if (host.fails) return host_stub::fail("MemoryError", "the host has none");
   if (function != &host_stub::make_array) return -1;
   host.items.assign(args, args + num_args);
-  // As the real one: the array takes references of its own.
+  // Like tvm_ffi's array, this one takes references of its own.
   for (const KernkitAny& item : host.items) {
     if (item.type_index >= kKernkitObject) ++item.v.object->ref_counts;
   }
@@ -166,9 +166,9 @@ HOST_STUB_EXPORT int TVMFFITensorToDLPackVersioned(void* tensor, DLManagedTensor
   if (result == 0) (*out)->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   return result;
 }
-/// Gives CPU memory whatever the device is.
+/// Allocates CPU memory for every device.
 HOST_STUB_EXPORT int TVMFFIEnvTensorAlloc(DLTensor* prototype, void** out) {
-  if (host_stub::host.refuses) return host_stub::fail("MemoryError", "the framework has none");
+  if (host_stub::host.fails) return host_stub::fail("MemoryError", "the framework has none");
   if (!host_stub::host.has_allocator) return host_stub::fail("RuntimeError", "no allocator");
   auto* managed = new DLManagedTensorVersioned{};
   managed->dl_tensor = *prototype;

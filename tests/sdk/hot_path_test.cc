@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call whose checks pass allocates nothing, and a line's checks take no more instructions than
-// those of KERNKIT_EXPECT. Counts the calls of this process's malloc, and steps of a child.
+// A call whose checks pass allocates nothing, and the checks of a line take no more instructions
+// than those of KERNKIT_EXPECT. Counts calls of this process's malloc, and single steps of a child.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ namespace {
 long allocations = 0;
 }
 
-#if !defined(TEST_WITH_ASAN)  // whose own malloc must not be replaced
+#if !defined(TEST_WITH_ASAN)  // AddressSanitizer's malloc must not be replaced
 extern "C" {
 void* __libc_malloc(size_t size);
 void* __libc_realloc(void* memory, size_t size);
@@ -86,7 +86,7 @@ TEST(HotPath, AllocatesNothingWhenChecksPass) {
   }
   EXPECT_EQ(allocations, before);
 
-  // The count counts: an error has text.
+  // The counter works: an error allocates its text.
   args[2].v.i64 = 4;
   EXPECT_EQ(__tvm_ffi_op(nullptr, args, 3, &result), -1);
   EXPECT_GT(allocations, before);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors against the C library's double (and long double) functions, in units in the last place.
-// Every KERNKIT_MATH_STEP-th float is tried: 1 for all, 4093 unless told.
+// Errors in units in the last place, compared with the C library's double (and long double)
+// functions. Tests every KERNKIT_MATH_STEP-th float: 1 for all, default 4093.
 #include "kernkit/math.h"
 
 #include <gtest/gtest.h>
@@ -29,15 +29,16 @@ uint64_t step() {
   return text == nullptr ? 4093 : std::strtoull(text, nullptr, 10);
 }
 
-// The unit in the last place of a float, or of what is between floats.
+// The unit in the last place of a float, or of a value between floats.
 double ulp_of(double value) {
   int exponent = 0;
   std::frexp(value, &exponent);
   return std::ldexp(1.0, (exponent < -125 ? -125 : exponent) - 24);
 }
 
-// In units of the last place of `scale`; infinite where one is NaN, or an exact infinity is missed.
-// What is rounded to infinity counts as the float that would follow the largest.
+// Error in units in the last place of `scale`; infinite if exactly one value is NaN, or if an
+// infinity is missed. A value that rounds to infinity counts as the float that would follow the
+// largest float.
 double error_of(float result, double exact, double scale) {
   if (std::isnan(exact) || std::isnan(result)) {
     return std::isnan(exact) && std::isnan(result) ? 0 : kInf;
@@ -68,7 +69,7 @@ float Function(float x) {
   return Op{}(x);
 }
 
-// The worst of every step-th float, over all threads.
+// The largest error over every step-th float, computed by all threads.
 template <class Op>
 Worst worst_of(const Op& op, bool of_x) {
   const unsigned count = std::max(1u, std::thread::hardware_concurrency());
@@ -97,7 +98,7 @@ Worst worst_of(const Op& op, bool of_x) {
   return worst;
 }
 
-// An op and what it is compared with, as the header's docstrings say: the limit, and of what.
+// An op and its reference, with the limit from the header's comments, relative to input or result.
 struct Exp {
   static constexpr double kWithin = 1.005;
   float operator()(float x) const { return exp(x); }
@@ -166,8 +167,8 @@ using Ops =
     ::testing::Types<Exp, ExpOfNegative, Log, Tanh, Erf, Sigmoid, Silu, Gelu, GeluTanh, Rsqrt>;
 TYPED_TEST_SUITE(Math, Ops, );
 
-// And nearly as far from it as it says, so that the header exaggerates nothing.
-TYPED_TEST(Math, ErrsAsFarAsTheHeaderSays) {
+// The largest error is also close to the documented limit, so that the limit is not too high.
+TYPED_TEST(Math, ErrorsReachTheDocumentedLimit) {
   const Worst worst = worst_of(TypeParam{}, kOfInput<TypeParam>);
   std::printf("worst: %.4f ulp at %.9g\n", worst.error, static_cast<double>(worst.at));
   EXPECT_LE(worst.error, TypeParam::kWithin) << "at " << worst.at;
@@ -194,8 +195,8 @@ TYPED_TEST(Math, SameBitsWithEveryInstructionSet) {
   cpu::detail::chosen_machine() = cpu::detail::find_machine();
 }
 
-// Of torch 2.15 on the CPU, whose gelu alone forgets the sign of a zero.
-TEST(MathValues, SpecialOnesAreThoseOfPyTorch) {
+// The values of torch 2.15 on the CPU, except that its gelu drops the sign of a zero.
+TEST(MathValues, SpecialValuesAreThoseOfPyTorch) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
   const float least = std::numeric_limits<float>::denorm_min();
   const float in[] = {inf, -inf, 0.0f, -0.0f, nan, -nan, 1e30f, -1e30f, least, -least};
@@ -238,7 +239,7 @@ double worst_of_double(const Function& function, const Exact& exact, double from
   const int64_t count = step() == 1 ? 100'000'000 : 300'000;
   std::vector<double> x(kChunk), y(kChunk);
   for (int64_t done = 0; done < count; done += kChunk) {
-    // Half of all over the range, half of what is near 0 or 1.
+    // Half of the values over the whole range, half near 0 or 1.
     const double scale = done / kChunk % 2 == 0 ? 1 : 1e-3;
     std::uniform_real_distribution<double> any(from * scale, to * scale);
     for (double& v : x) v = any(random);
@@ -256,8 +257,8 @@ double worst_of_double(const Function& function, const Exact& exact, double from
   return worst;
 }
 
-// What the page shows.
-TEST(MathValues, AFunctorOnThem) {
+// The example of the documentation.
+TEST(MathValues, AFunctorThatUsesThem) {
   const std::vector<float> x = {-1, 0, 2}, gate = {0, 1, 3};
   std::vector<float> y(3);
   // [functor]

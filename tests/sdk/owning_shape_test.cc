@@ -37,7 +37,7 @@ TEST(Shape, OwnsItsElements) {
   EXPECT_TRUE(Shape().empty());
 }
 
-// 8 stand in the object, 9 do not.
+// 8 sizes are stored in the object, 9 are not.
 TEST(Shape, OfAVector) {
   const std::vector<int64_t> sizes = {4, 0, 5};
   EXPECT_EQ(ShapeView(Shape(sizes)), ShapeView({4, 0, 5}));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kWeak = uint64_t{1} << 32;
 
-// A tensor object as a host lays it out, which notes how it is deleted.
+// A tensor object in a host's layout, which records how it is deleted.
 struct TensorObject {
   KernkitObject header;
   DLTensor tensor;
@@ -81,7 +81,7 @@ TEST(OwningTensor, CopyAndMove) {
   EXPECT_EQ(deletions, std::vector<int>{3}) << "deleted twice";
 }
 
-TEST(OwningTensor, AssignmentReleasesWhatWasThere) {
+TEST(OwningTensor, AssignmentReleasesTheOldReference) {
   TensorObject a = make(kWeak | 1), b = make(kWeak | 1);
   Tensor tensor = Tensor::adopt(&a.header);
   tensor = Tensor::adopt(&b.header);
@@ -102,7 +102,7 @@ TEST(OwningTensor, DetachKeepsTheReference) {
   EXPECT_TRUE(deletions.empty());
 }
 
-// Someone holds a weak reference: the object is destroyed, its memory stays for that one.
+// With a weak reference elsewhere, the object is destroyed but its memory stays.
 TEST(OwningTensor, WeakReferenceKeepsTheMemory) {
   TensorObject object = make(2 * kWeak | 1);
   { Tensor tensor = Tensor::adopt(&object.header); }
@@ -110,7 +110,7 @@ TEST(OwningTensor, WeakReferenceKeepsTheMemory) {
   EXPECT_EQ(object.header.ref_counts, kWeak);
 }
 
-// The weak reference goes while the object is being destroyed: then this owner frees the memory.
+// If the weak reference is released during destruction, the last owner frees the memory.
 TEST(OwningTensor, WeakReferenceGoesDuringDestruction) {
   TensorObject object = make(2 * kWeak | 1);
   object.header.deleter = [](void* self, int flags) {

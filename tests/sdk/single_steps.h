@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the instructions of a call: a child process makes it, step by step.
+// Counts the instructions of a call, single-stepped in a child process.
 #pragma once
 
 #include <signal.h>
@@ -12,11 +12,11 @@
 
 namespace kernkit {
 
-/// Instructions of call(), together with those of the child's beginning and end, which are the same
-/// for each call; -1 where no process may trace another.
+/// Number of instructions of call(), plus those of the child's start and end, which are the same
+/// for each call; -1 if the process may not trace another process.
 template <class Call>
 int64_t single_steps(const Call& call) {
-  (void)syscall(SYS_getpid);  // so that the child need not find syscall()
+  (void)syscall(SYS_getpid);  // resolves syscall() before the child needs it
   const pid_t child = fork();
   if (child == 0) {
     if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that are allocated: FromEnvAlloc, FromNDAlloc, CPUNDAlloc.
+// Allocated tensors: FromEnvAlloc, FromNDAlloc, CPUNDAlloc.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,7 +11,7 @@
 #include "kernkit/owning_tensor.h"
 #include "kernkit/testing/tensor.h"
 
-// A request that cannot be met must come back as null, as it does without AddressSanitizer.
+// An allocation that is too large must return null, as without AddressSanitizer.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace kernkit {
@@ -37,7 +37,7 @@ class TensorAlloc : public ::testing::Test {
   static inline int allocated = 0, freed = 0;
 };
 
-// What a user writes, after the guide's example.
+// A user's allocator, as in the guide's example.
 struct Counted {
   void AllocData(DLTensor* tensor) {
     tensor->data = malloc(GetDataSize(*tensor));
@@ -65,8 +65,8 @@ TEST_F(TensorAlloc, FromEnvAlloc) {
   EXPECT_EQ(alloc_tensor({}, dl_int8, kCpu).ndim(), 0);
 }
 
-TEST_F(TensorAlloc, FrameworkRefuses) {
-  host.refuses = true;
+TEST_F(TensorAlloc, FrameworkFails) {
+  host.fails = true;
   EXPECT_EQ(error_of([] {
               alloc_tensor({4, 8}, dl_float16, {kDLCUDA, 1});
             }),
@@ -108,7 +108,7 @@ TEST_F(TensorAlloc, ShapesOfEveryKind) {
   EXPECT_EQ(Tensor::FromNDAlloc(Counted(), {8, 0}, dl_int8, kCpu).size(0), 8);
 }
 
-// The extra arguments go to AllocData as they are.
+// The extra arguments are passed to AllocData unchanged.
 struct WithArguments {
   void AllocData(DLTensor* tensor, std::unique_ptr<int> moved, int* reference) {
     tensor->data = moved.release();
@@ -174,7 +174,7 @@ TEST_F(TensorAlloc, SizesThatDoNotFit) {
 struct Failing {
   void AllocData(DLTensor*) { throw std::runtime_error("no luck"); }
   void FreeData(DLTensor*) { ADD_FAILURE() << "nothing was allocated"; }
-  std::shared_ptr<int> member = std::make_shared<int>();  // AddressSanitizer sees when it is lost
+  std::shared_ptr<int> member = std::make_shared<int>();  // AddressSanitizer reports a leak
 };
 TEST_F(TensorAlloc, AllocatorThrows) {
   EXPECT_THROW(Tensor::FromNDAlloc(Failing(), {4}, dl_int8, kCpu), std::runtime_error);
@@ -193,8 +193,8 @@ TEST_F(TensorAlloc, AllocatorGivesNothing) {
   EXPECT_EQ(Tensor::FromNDAlloc(Nothing(), {4, 0}, dl_float32, kCpu).numel(), 0);
 }
 
-TEST_F(TensorAlloc, HostRefuses) {
-  host.refuses = true;
+TEST_F(TensorAlloc, HostFails) {
+  host.fails = true;
   EXPECT_EQ(error_of([] { Tensor::FromNDAlloc(Counted(), {4}, dl_int8, kCpu); }),
             "RuntimeError: cannot import a DLPack tensor: no");
   EXPECT_EQ(allocated, freed);
@@ -206,7 +206,7 @@ struct Throwing : Counted {
     throw std::runtime_error("while the last owner goes");
   }
 };
-TEST_F(TensorAlloc, WhatFreeDataThrowsIsLost) {
+TEST_F(TensorAlloc, ExceptionsOfFreeDataAreDropped) {
   Tensor::FromNDAlloc(Throwing(), {4}, dl_int8, kCpu);
   EXPECT_EQ(allocated, freed);
 }
@@ -220,12 +220,12 @@ TEST_F(TensorAlloc, CpuMemoryIsAligned) {
   EXPECT_EQ(Tensor::FromNDAlloc(CPUNDAlloc(), {3, 0}, dl_int8, kCpu).data_ptr(), nullptr);
 }
 
-TEST_F(TensorAlloc, CpuMemoryIsRefused) {
+TEST_F(TensorAlloc, CpuMemoryIsRejected) {
   EXPECT_EQ(error_of([] {
               Tensor::FromNDAlloc(CPUNDAlloc(), {2}, dl_int8, {kDLCUDA, 1});
             }),
             "ValueError: CPUNDAlloc: device cuda:1 is not the CPU");
-  // More than the address space has.
+  // More than the address space.
   EXPECT_EQ(error_of([] { Tensor::FromNDAlloc(CPUNDAlloc(), {INT64_MAX}, dl_int8, kCpu); }),
             "MemoryError: cannot allocate 9223372036854775807 bytes on cpu for int8 "
             "[9223372036854775807]");
@@ -241,7 +241,7 @@ TEST_F(TensorAlloc, DataSize) {
   EXPECT_EQ(GetDataSize(9, make_dtype(DTypeCode::kFloat6E3M2FN, 6)), 7u);
   EXPECT_EQ(GetDataSize(3, make_dtype(DTypeCode::kBool, 1)), 1u);
   EXPECT_EQ(GetDataSize(3, make_dtype(DTypeCode::kFloat, 32, 4)), 48u);
-  // The bits would not fit, the bytes do.
+  // The number of bits exceeds 64 bits, the number of bytes does not.
   EXPECT_EQ(GetDataSize(INT64_MAX, kFloat4), uint64_t{1} << 62);
   EXPECT_EQ(error_of([] { GetDataSize(INT64_MAX / 4 + 1, dl_float32); }),
             "ValueError: 2305843009213693952 elements of float32 take more than 2^63 - 1 bytes");

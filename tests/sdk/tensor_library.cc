@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library whose op returns a tensor that its own code frees. Used by tensor_real_host_test.cc.
+// A library whose op returns a tensor that the library's own code frees. Used by
+// tensor_real_host_test.cc.
 #include "kernkit/cpu/allocator.h"
 #include "kernkit/export.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors made by the real libtvm_ffi: the framework's allocator, and a library that is closed
-// before its tensor goes.
+// Tensors created by tvm_ffi's library: the framework's allocator, and a library that is closed
+// before its tensor is released.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using testing::error_of;
 constexpr DLDevice kCpu = {kDLCPU, 0};
 int allocated, freed;
 
-// As a framework does it.
+// Allocates as a framework does.
 int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
              SetError set_error) {
   if (prototype->device.device_type != kDLCPU) {
@@ -73,7 +73,7 @@ TEST_F(RealHost, FrameworkAllocates) {
   EXPECT_EQ(freed, 1);
 }
 
-TEST_F(RealHost, FrameworkRefuses) {
+TEST_F(RealHost, FrameworkFails) {
   EXPECT_EQ(error_of([] {
               alloc_tensor({4, 8}, dl_float32, {kDLCUDA, 1});
             }),
@@ -101,7 +101,7 @@ int64_t call(void* library, const char* name, int64_t n, Tensor* out = nullptr) 
   return result.v.i64;
 }
 
-// The deleter is code of the library, which therefore is never unloaded.
+// The deleter is code of the library, so the library is never unloaded.
 TEST_F(RealHost, TensorOutlivesItsLibrary) {
   void* library = dlopen(KERNKIT_TENSOR_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();

@@ -101,7 +101,7 @@ TEST(TensorView, ByteOffsetIsApplied) {
 }
 // [/facts]
 
-// DLPack lets data be null when there are no elements. Meant for the sanitizers.
+// DLPack allows null data for a tensor without elements. The test serves the sanitizers.
 TEST(TensorView, NullDataWithByteOffset) {
   HostTensor<float> tensor({0});
   tensor.dl()->data = nullptr;
@@ -122,7 +122,7 @@ TEST(TensorView, RankZero) {
   EXPECT_EQ(text(x), "float32 []");
 }
 
-TEST(TensorView, NumelRefusesWhatInt64CannotCount) {
+TEST(TensorView, NumelRejectsMoreThanInt64) {
   HostTensor<float> tensor({1, 1});
   const TensorView x = tensor.view("x");
   int64_t* sizes = tensor.dl()->shape;
@@ -156,7 +156,7 @@ TEST(TensorView, IsContiguous) {
   int64_t* strides = tensor.dl()->strides;
   EXPECT_TRUE(x.is_contiguous());
   EXPECT_TRUE(x.IsContiguous());
-  strides[1] = 777;  // of a dimension of size 1
+  strides[1] = 777;  // a dimension of size 1
   EXPECT_TRUE(x.is_contiguous());
   strides[2] = 2;
   EXPECT_FALSE(x.is_contiguous());
@@ -168,7 +168,7 @@ TEST(TensorView, IsContiguous) {
   EXPECT_FALSE(x.is_contiguous());
   strides[0] = 0;  // an expanded tensor
   EXPECT_FALSE(x.is_contiguous());
-  sizes[2] = 0;  // no elements: nothing can be out of place
+  sizes[2] = 0;  // without elements every layout is contiguous
   EXPECT_TRUE(x.is_contiguous());
   sizes[2] = 3;
   sizes[0] = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime knows of kernels by their PTX, and does with it; graphs of them.
+// Attributes of kernels, which the runtime reads from their PTX, and their effects; graphs of such
+// kernels.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +71,7 @@ TEST_F(Attributes, DecideHowManyBlocksAMultiprocessorHolds) {
   };
   EXPECT_EQ(ask(kernel_that_uses_little(), 96, 0), 21);
   EXPECT_EQ(ask(kernel_that_uses_little(), 97, 0), 0);
-  // 228 KiB, of which each block takes its own and 1 KiB.
+  // 228 KiB, of which each block takes its own shared memory and 1 KiB.
   EXPECT_EQ(ask(kernel_that_uses_much(), 96, 20200), 10);
   EXPECT_EQ(ask(kernel_that_uses_much(), 96, 20200 - 96 * 8), 11);
   size_t rest = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for a host: everything runs on the default stream.
+// Replaces a host: all work is on the default stream.
 #include <cstdint>
 
 extern "C" __attribute__((visibility("default"))) void* TVMFFIEnvGetStream(int32_t, int32_t) {

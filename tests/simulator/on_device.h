@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of this process that says it is a device's. What nvcc compiled may touch memory of CUDA
-// alone: there it is managed memory.
+// Memory of this process in tensors that claim to be on a device. Kernels of nvcc may access CUDA's
+// memory only, so for them the memory is managed memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -39,7 +39,7 @@ class OnDevice {
   T& operator[](int64_t i) { return memory_[i]; }
   int64_t size() const { return size_; }
   TensorView view(const char* name) const { return TensorView(&dl_, name); }
-  /// Nothing is around it that a kernel may touch.
+  /// True, because kernels cannot access the memory around it.
   bool intact() const { return true; }
 
  private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races between CUDA threads, blocks and streams, found by ThreadSanitizer: this file is compiled
-// with it. Grids are small: each thread of a block, and each block, is one to the detector.
+// Races between CUDA threads, blocks and streams, found by ThreadSanitizer, with which this file is
+// compiled. Grids are small: for the detector each thread of a block, and each block, is a thread.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include "kernkit/simulator/runtime.h"
 
-// As the runtime has them, but that races which are expected are no failure of the program.
+// The runtime's options, except that expected races do not fail the program.
 extern "C" const char* __tsan_default_options() {
   return "suppress_equal_addresses=0:suppress_equal_stacks=0:history_size=4:exitcode=0";
 }
@@ -39,7 +39,7 @@ __global__ void sum(int* total) {
     *total += 1;
   }
 }
-// The last block to come reads what the others wrote.
+// The last block to finish reads the results of the other blocks.
 template <bool kFence>
 __global__ void last_block(int* total, int* parts, int* count) {
   parts[blockIdx.x] = static_cast<int>(blockIdx.x);
@@ -49,7 +49,8 @@ __global__ void last_block(int* total, int* parts, int* count) {
     for (unsigned i = 0; i < gridDim.x; ++i) *total += parts[i];
   }
 }
-// Of many threads one works: the others leave their block, and the block its OS thread, early.
+// One of many threads works. The other threads leave their block, and the block leaves its OS
+// thread, early.
 __global__ void one_thread(int* x, int* count) {
   if (threadIdx.x == 0) x[blockIdx.x] = 1;
   __threadfence();
@@ -130,7 +131,7 @@ TEST_F(Races, MissingFences) {
   EXPECT_GT(races(), 0u);
 }
 
-// The runtime's own memory is no kernel's.
+// The runtime's own memory belongs to no kernel.
 TEST_F(Races, BlocksThatEndInAnyOrder) {
   for (unsigned seed = 0; seed < 5; ++seed) {
     runtime_.set_seed(seed);
@@ -150,7 +151,7 @@ TEST_F(Races, KernelsOfAStreamAndTheHost) {
   EXPECT_EQ(races(), 0u);
 }
 
-// A function of the host is work of its stream.
+// A host function is part of its stream's work.
 TEST_F(Races, FunctionsOfTheHost) {
   for (const bool ordered : {true, false}) {
     void* x = nullptr;
@@ -166,7 +167,7 @@ TEST_F(Races, FunctionsOfTheHost) {
   }
 }
 
-// Nodes of a graph are ordered by their edges, and by no other: not by where they were captured.
+// Nodes of a graph are ordered by its edges alone, not by the order of capture.
 TEST_F(Races, BranchesOfAGraph) {
   for (const bool joined : {true, false}) {
     const size_t before = races();

@@ -5,7 +5,7 @@
 
 namespace {
 
-enum Status : int { kNothing, kAggregate, kPrefix };  // of what a block has made known
+enum Status : int { kNothing, kAggregate, kPrefix };  // published by a block
 
 __device__ int warp_scan(int value) {
   const auto lane = static_cast<int>(threadIdx.x % 32);
@@ -16,12 +16,14 @@ __device__ int warp_scan(int value) {
   return value;
 }
 
-// state: the next block's number; of each block its status, its sum, the sum up to its end.
+// state: the number of the next block; for each block its status, its sum, and the sum up to its
+// end.
 __global__ void __launch_bounds__(kScanThreads)
     scan_kernel(int* y, const int* x, int64_t n, int* state) {
   __shared__ int block, before;
   __shared__ int of_warps[kScanThreads / 32];
-  // In the order in which blocks start, so that whom a block waits for has started.
+  // Numbers follow the order in which blocks start, so that each block waits only for started
+  // blocks.
   if (threadIdx.x == 0) block = atomicAdd(state, 1);
   __syncthreads();
   const int64_t i = int64_t{block} * kScanThreads + threadIdx.x;

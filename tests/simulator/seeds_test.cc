@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels without a fault give no alarm, in whatever order blocks, threads and streams run.
+// Correct kernels cause no report for any order of blocks, threads and streams.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 #define KERNKIT_SEEDS 1000
 #endif
 
-// Runs under every seed, each on a runtime of its own, which has the test's memory.
+// Runs the test under every seed, each on a runtime of its own, with the test's memory.
 template <class Test>
 void each_seed(const Test& test) {
   for (unsigned seed = 1; seed <= KERNKIT_SEEDS; ++seed) {

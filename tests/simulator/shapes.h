@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of other shapes than elementwise, written as for a GPU.
+// Kernels of other kinds than elementwise, written as for a GPU.
 #pragma once
 
 #include "kernkit/tensor.h"
@@ -8,7 +8,7 @@
 void row_sum(kernkit::TensorView sums, kernkit::TensorView x);
 /// y [n, m] = x [m, n] transposed; float32 or float64.
 void transpose(kernkit::TensorView y, kernkit::TensorView x);
-/// counts[v] += how often v is in x; uint8 into 256 int32.
+/// counts[v] += the number of occurrences of v in x; uint8 to 256 int32.
 void histogram(kernkit::TensorView counts, kernkit::TensorView x);
 /// y[i] = x[0] + ... + x[i], int32, one pass; `state`, int32 of 1 + 3 * blocks, is all zero.
 void inclusive_scan(kernkit::TensorView y, kernkit::TensorView x, kernkit::TensorView state);

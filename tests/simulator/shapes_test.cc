@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that wait for each other, on the CPU: right whatever the order of blocks and threads.
+// Kernels whose threads or blocks wait for each other, on the CPU: correct for every order of
+// blocks and threads.
 #include "shapes.h"
 
 #include <gtest/gtest.h>

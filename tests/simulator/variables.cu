@@ -25,7 +25,7 @@ __global__ void use_much(double* results) {
   for (int i = 0; i < 64; ++i) local[i] = results[i % 4];
   block[threadIdx.x] = local[static_cast<int>(results[4]) & 63];
   __syncthreads();
-  results[32 + threadIdx.x] = block[95 - threadIdx.x] + weights[0];  // each block the same
+  results[32 + threadIdx.x] = block[95 - threadIdx.x] + weights[0];  // same value in each block
 }
 __global__ __launch_bounds__(96) void use_little(double* results) { *results = 1; }
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of a device, and kernels with attributes, as nvcc compiles them.
+// Device variables and kernels with attributes, compiled by nvcc.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 namespace kernkit {
 
-/// What the host names them by: `weights` float [4] = {1, 2, 3, 4}, constant; `calls` int = 5;
+/// Host symbols of the variables: `weights` float [4] = {1, 2, 3, 4}, constant; `calls` int = 5;
 /// `sums` double [3]; `everywhere` int = 7, managed; `where` int* = &calls.
 struct Symbols {
   const void *weights, *calls, *sums, *everywhere, *where;
 };
 Symbols symbols();
-/// `everywhere`, on the host.
+/// The variable `everywhere` on the host.
 int& host_view();
-/// results[0] = weights[0] + 10 * weights[3]; [1] = calls, one more afterwards; [2] = sums[1],
-/// twice of which goes to sums[2]; [3] = everywhere, 100 more afterwards.
+/// results[0] = weights[0] + 10 * weights[3]; [1] = calls, which is then incremented; [2] =
+/// sums[1], and 2 * sums[1] is added to sums[2]; [3] = everywhere, which then grows by 100.
 cudaError_t launch_use_variables(double* results, cudaStream_t stream);
 /// A kernel for at most 96 threads.
 cudaError_t launch_use_little(double* results, int threads);

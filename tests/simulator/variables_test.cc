@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of the device in what nvcc compiled.
+// Device variables in code compiled by nvcc.
 #include "variables.h"
 
 #include <gtest/gtest.h>
@@ -78,9 +78,9 @@ TEST_F(Variables, AreCopiedInTheOrderOfTheirStream) {
     double staged[] = {0, 1.5};
     ASSERT_EQ(cudaMemcpyToSymbolAsync(all_.sums, staged, 16, 0, cudaMemcpyHostToDevice, stream),
               cudaSuccess);
-    staged[1] = -1;  // it was read
+    staged[1] = -1;  // the copy has read the old value
     ASSERT_EQ(launch_use_variables(results_, stream), cudaSuccess);
-    double sum = 0;  // is there when the call returns
+    double sum = 0;  // set when the call returns
     ASSERT_EQ(cudaMemcpyFromSymbolAsync(&sum, all_.sums, 8, 16, cudaMemcpyDeviceToHost, stream),
               cudaSuccess);
     EXPECT_EQ(sum, 3) << seed;

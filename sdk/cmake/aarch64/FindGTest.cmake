@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# GoogleTest, compiled for the other architecture from the sources that Debian's libgtest-dev brings.
+# GoogleTest, compiled for the target architecture from the sources in Debian's libgtest-dev.
 set(GTest_FOUND FALSE)
 if(TARGET GTest::gtest_main)
   set(GTest_FOUND TRUE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AnyView: a borrowed value of any type: what is passed to a function of the host.
+// AnyView: a borrowed value of any type, for calls of host functions.
 #pragma once
 
 #include "kernkit/call/optional_argument.h"
@@ -10,16 +10,16 @@ namespace kernkit {
 
 namespace detail {
 
-/// Reading, which AnyView and Any have in common. The rules are those of an exported function's
-/// arguments: a double may be read from an int, an int32_t only from an int in its range.
+/// Reading of values, shared by AnyView and Any. The rules are those for arguments of an exported
+/// function: a double may be read from an int, an int32_t only from an int in its range.
 class AnyValue {
  public:
   int32_t type_index() const { return any_.type_index; }
   bool is_none() const { return any_.type_index == kKernkitNone; }
 
-  /// The value as a T: what a parameter of an exported function can be. Throws TypeError
+  /// The value as a T, which may be any parameter type of an exported function. Throws TypeError
   /// "<name>: expected float, got str "x"", or ValueError for a number out of range. A view (of a
-  /// tensor, a text, a list) lives as long as this object does.
+  /// tensor, a text, a list) is valid during the lifetime of this object.
   template <class T>
   T cast(const char* name = "value") const {
     static_assert(std::is_same_v<typename Argument<T>::Held, T>,
@@ -32,8 +32,7 @@ class AnyValue {
   bool is() const {
     return try_cast<T>().has_value();
   }
-  /// The value as a T, or nothing where cast<T>() would throw. A failing call costs an
-  /// exception.
+  /// The value as a T, or nothing if cast<T>() would throw. A failing call costs an exception.
   template <class T>
   Optional<T> try_cast() const {
     try {
@@ -51,7 +50,7 @@ class AnyValue {
   KernkitAny any_{};
 };
 
-/// What it is, for messages: "int 3", "a list of 2".
+/// Prints the value for messages: "int 3", "a list of 2".
 [[gnu::cold]] inline Message& operator<<(Message& out, const AnyValue& value) {
   return out << value.get();
 }
@@ -60,15 +59,15 @@ template <class T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_same_v<T, DLDataType> || std::is_same_v<T, DLDevice>;
 
-/// A short text as a value, a longer one by its address. Throws ValueError for a longer one with a
-/// NUL in it, which only the host can hold: make an Any of that.
+/// A short text as a value, a longer text by its address. Throws ValueError for a longer text that
+/// contains NUL, which only the host can hold: use an Any for such a text.
 KernkitAny view_text(const char* data, size_t size);
 
 }  // namespace detail
 
-/// A borrowed value of any type, implicitly made from None (nullptr), bool, numbers, dtypes,
-/// devices, C strings and std::string, tensors and views of them, Function, Any, and an Optional of
-/// these. It is a KernkitAny and nothing else. As a parameter it goes with the schema type `Any`.
+/// A borrowed value of any type. Converts implicitly from None (nullptr), bool, numbers, dtypes,
+/// devices, C strings and std::string, tensors and their views, Function, Any, and an Optional of
+/// these. Has the layout of KernkitAny. As a parameter it matches the schema type `Any`.
 class AnyView : public detail::AnyValue {
  public:
   /// None.
@@ -90,8 +89,8 @@ class AnyView : public detail::AnyValue {
     set(kKernkitDLTensorPtr).ptr = const_cast<DLTensor*>(tensor);
   }
   AnyView(TensorView tensor) : AnyView(tensor.get()) {}  // NOLINT(runtime/explicit)
-  /// ValueError for a read-only tensor, which a function could not tell from another: pass its
-  /// read_only_view() where it is only read.
+  /// ValueError for a read-only tensor, which a callee could not recognise as read-only: pass its
+  /// read_only_view() if the tensor is only read.
   AnyView(const Tensor& tensor) {  // NOLINT(runtime/explicit)
     if (tensor.defined()) set(kKernkitTensor).object = tensor.writable_object();
   }

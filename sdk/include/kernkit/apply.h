@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an elementwise op meets elements: in which types it is called, and how its result is stored.
+// Application of an elementwise op to elements: the types of its arguments, and the storage of its
+// result.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +12,7 @@ namespace kernkit {
 
 namespace detail {
 
-// True when Op takes the elements' compute types: float in place of float16.
+// True if Op takes the compute types of the elements: float in place of float16.
 template <class Op, class... In>
 inline constexpr bool kOnComputeTypes = std::is_invocable_v<const Op&, compute_t<In>...>;
 
@@ -30,8 +31,8 @@ constexpr bool is_applicable() {
   }
 }
 
-// True when Op takes and makes compute types, so that whole registers may be converted at once; an
-// element that an op makes is stored as it is.
+// True if Op takes and returns compute types, so that whole registers may be converted at once. If
+// an op returns an element type, the element is stored unchanged.
 template <class Op, class Out, class... In>
 constexpr bool only_computes() {
   if constexpr (kOnComputeTypes<Op, In...>) {

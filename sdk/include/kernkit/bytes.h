@@ -7,8 +7,8 @@
 
 namespace kernkit {
 
-/// Borrowed bytes: the schema type `bytes`. As a parameter valid during the call; what is returned
-/// is copied by the host. (An owner such as std::vector<uint8_t> can be returned as well.)
+/// Borrowed bytes: the schema type `bytes`. Valid during the call as a parameter; the host copies a
+/// result. (An owning class such as std::vector<uint8_t> can be returned as well.)
 class BytesView {
  public:
   constexpr BytesView() = default;
@@ -30,10 +30,10 @@ class BytesView {
 
 namespace detail {
 
-/// The content of a bytes argument, which lives as long as `any`. False when it is none.
+/// The content of a bytes argument, valid as long as `any`. False if the argument is not bytes.
 bool read_bytes(const KernkitAny& any, KernkitByteArray* out);
 
-/// Makes a Bytes of the host. Throws RuntimeError when there is no host.
+/// Creates a Bytes object of the host. Throws RuntimeError without a host.
 void set_bytes(KernkitAny* result, const unsigned char* data, size_t size);
 
 template <>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The field's usual names for checks. Every macro is one call of KERNKIT_EXPECT. For kernels of
-// other libraries; new kernels use KERNKIT_EXPECT.
+// Checks under names common in kernel libraries. Each macro is one call of KERNKIT_EXPECT. For
+// kernels of other libraries; new kernels use KERNKIT_EXPECT.
 #pragma once
 
 #include "kernkit/expect.h"

@@ -7,7 +7,7 @@
 
 namespace kernkit {
 
-/// A list of C++ types that stands for the list of their dtypes.
+/// A list of C++ types that represents the list of their dtypes.
 template <class... T>
 struct types {};
 
@@ -21,14 +21,14 @@ struct Concat<types<A...>, types<B...>> {
 template <class First, class Second>
 using concat_t = typename Concat<First, Second>::type;
 
-/// Names for the usual lists. A library's own is one `using`.
+/// Names for common lists. A library defines its own list by `using`.
 using floating = types<float16, bfloat16, float, double>;
 using reduced_floating = types<float16, bfloat16>;
 using fp8 = types<float8_e4m3fn, float8_e5m2>;
 using integral = types<int8_t, int16_t, int32_t, int64_t, uint8_t>;
 using all_numeric = concat_t<floating, integral>;
 
-/// What dispatch() hands to the function: a value that carries a type.
+/// The argument that dispatch() passes to the function: a value that carries a type.
 template <class T>
 struct type_tag {
   using type = T;
@@ -37,7 +37,7 @@ struct type_tag {
 template <class Tag>
 using type_of = typename Tag::type;
 
-/// True when `dtype` is the dtype of one of the types; or `key`, when dtype_key() of it is at hand.
+/// True if `dtype` is the dtype of one of the types; `key` is its dtype_key().
 template <class... T>
 constexpr bool contains(types<T...>, uint32_t key) {
   return ((key == dtype_key(dtype_of<T>)) || ...);
@@ -51,7 +51,7 @@ namespace detail {
 template <class... T>
 inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
 
-// Takes the dtype as its key: a struct on the cold path would be taken apart on the hot one.
+// Takes the dtype as its key: a struct on the cold path would be split on the hot path.
 [[noreturn, gnu::cold]] void throw_unsupported(const char* name, uint32_t dtype_key,
                                                const DLDataType* supported, size_t size,
                                                Where where);
@@ -59,9 +59,8 @@ inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
                                                   size_t size, Where where);
 }  // namespace detail
 
-/// Calls `function(type_tag<T>{})` for the T of the list whose dtype is `dtype`, once.
-/// Throws TypeError, which names the supported dtypes, when there is none; its place is the line of
-/// this call.
+/// Calls `function(type_tag<T>{})` once, for the T of the list whose dtype is `dtype`. Throws
+/// TypeError with the supported dtypes if there is none; the error has the line of this call.
 ///
 ///     dispatch(floating{}, x.dtype(), [&](auto tag) {
 ///       using T = type_of<decltype(tag)>;

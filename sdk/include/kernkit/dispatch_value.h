@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dispatch on what is no dtype: a bool, a small integer, the width of an index.
+// Dispatch on values other than dtypes: a bool, a small integer, the width of an index.
 #pragma once
 
 #include <initializer_list>
@@ -25,14 +25,14 @@ namespace detail {
                                                      const int64_t* supported, size_t size,
                                                      Where where);
 
-/// True when int32 holds of every view the number of elements, each size, and the offset of every
+/// True if, for every view, int32 holds the number of elements, each size, and the offset of every
 /// element.
 bool fits_int32(std::initializer_list<TensorView> views);
 }  // namespace detail
 
-/// Calls `function(std::integral_constant<int64_t, V>{})` for the V that equals `value`; throws
-/// ValueError, which names the argument and lists the values, when there is none:
-/// `dispatch_int<64, 128, 256>(d.value(), "head_dim", [&](auto tag) { ... });`
+/// Calls `function(std::integral_constant<int64_t, V>{})` for the V that equals `value`. Throws
+/// ValueError with the argument's name and the values if there is none: `dispatch_int<64, 128,
+/// 256>(d.value(), "head_dim", [&](auto tag) { ... });`
 template <int64_t... V, class Function>
 void dispatch_int(int64_t value, const char* name, Function&& function,
                   Where where = {__builtin_FILE(), __builtin_LINE()}) {
@@ -44,10 +44,10 @@ void dispatch_int(int64_t value, const char* name, Function&& function,
   }
 }
 
-/// Calls `function(type_tag<int32_t>{})` when 32-bit index arithmetic reaches every element of
-/// every view, strides included, and counts them, so that a loop with `i < n` ends; otherwise with
-/// int64_t: `dispatch_index({x, y}, [&](auto tag) { using Index = type_of<decltype(tag)>; ... });`
-/// (A step of more than one may pass 2^31 beyond n: add it in int64_t.)
+/// Calls `function(type_tag<int32_t>{})` if 32-bit indices reach every element of every view,
+/// strides included, and hold the number of elements, so that a loop with `i < n` ends; otherwise
+/// with int64_t: `dispatch_index({x, y}, [&](auto tag) { using Index = type_of<decltype(tag)>; ...
+/// });` (A step larger than 1 may exceed 2^31 beyond n: add it in int64_t.)
 template <class Function>
 void dispatch_index(std::initializer_list<TensorView> views, Function&& function) {
   if (detail::fits_int32(views)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller's framework: its current stream and its allocator, per thread.
+// The current stream and allocator of the caller's framework, for each thread.
 #pragma once
 
 #include "kernkit/error.h"
@@ -8,9 +8,9 @@
 
 namespace kernkit {
 
-/// The stream that the caller's framework works on, for this thread and device; null (the default
-/// stream) when the framework set none or no host is in the process. A thread that a kernel starts
-/// itself has no stream of its own: read it before, and pass it on.
+/// The current stream of the caller's framework, for this thread and device; null (the default
+/// stream) if the framework set none or the process has no host. A thread started by a kernel has
+/// no stream: read the stream before, and pass it on.
 inline void* current_stream(DLDevice device) {
   auto* get_stream = host_api::env_get_stream.get();
   if (get_stream == nullptr) return nullptr;
@@ -18,17 +18,16 @@ inline void* current_stream(DLDevice device) {
 }
 
 /// Makes `stream` current for this thread and device, for every library in the process; returns the
-/// one that was. Throws RuntimeError when no host is in the process, ValueError for a device id
-/// below 0.
+/// previous stream. Throws RuntimeError without a host, ValueError for a negative device id.
 void* set_current_stream(DLDevice device, void* stream);
 
-/// A current stream for the length of a scope: `StreamGuard guard(x.device(), stream);`
+/// Sets a current stream for a scope: `StreamGuard guard(x.device(), stream);`
 class StreamGuard {
  public:
   /// Throws as set_current_stream() does.
   StreamGuard(DLDevice device, void* stream)
       : device_(device), previous_(set_current_stream(device, stream)) {}
-  /// Restores the stream that was current.
+  /// Restores the previous stream.
   ~StreamGuard();
   StreamGuard(const StreamGuard&) = delete;
   StreamGuard& operator=(const StreamGuard&) = delete;
@@ -38,21 +37,21 @@ class StreamGuard {
   void* previous_;
 };
 
-/// The allocator of the caller's framework, which Tensor::FromEnvAlloc() uses; null when none was
-/// set or no host is in the process.
+/// The allocator of the caller's framework, which Tensor::FromEnvAlloc() uses; null if none was set
+/// or the process has no host.
 TensorAllocator current_allocator();
 
-/// Makes `allocator` current for this thread; null takes it away. Returns the one that was. Throws
-/// RuntimeError when no host is in the process.
+/// Makes `allocator` current for this thread; null removes the allocator. Returns the previous
+/// allocator. Throws RuntimeError without a host.
 TensorAllocator set_current_allocator(TensorAllocator allocator);
 
-/// A current allocator for the length of a scope.
+/// Sets a current allocator for a scope.
 class AllocatorGuard {
  public:
   /// Throws as set_current_allocator() does.
   explicit AllocatorGuard(TensorAllocator allocator)
       : previous_(set_current_allocator(allocator)) {}
-  /// Restores the allocator that was current.
+  /// Restores the previous allocator.
   ~AllocatorGuard();
   AllocatorGuard(const AllocatorGuard&) = delete;
   AllocatorGuard& operator=(const AllocatorGuard&) = delete;

@@ -2,14 +2,14 @@
 // Error, and the macros that throw one: KERNKIT_CHECK, KERNKIT_THROW, KERNKIT_ICHECK*.
 #pragma once
 
-#include <new>  // std::exception too, at a tenth of the size of <exception>
+#include <new>  // defines std::exception too, at a tenth of the size of <exception>
 
 #include "kernkit/errors/message.h"
 
 namespace kernkit {
 
-/// The kinds a message can have. In Python each is the exception of that name; InternalError and
-/// NotImplementedError, which tvm_ffi does not know, are a RuntimeError.
+/// Kinds of errors. In Python each kind is the exception of that name; InternalError and
+/// NotImplementedError, which tvm_ffi lacks, become a RuntimeError.
 ///   TypeError      dtype, or the type or number of arguments
 ///   ValueError     shape, device, layout, aliasing, range
 ///   RuntimeError   CUDA, a missing host
@@ -24,28 +24,29 @@ inline constexpr char MemoryError[] = "MemoryError";
 inline constexpr char NotImplementedError[] = "NotImplementedError";
 }  // namespace kind
 
-/// A line of source: where an error was thrown. In Python it is the traceback's last frame.
+/// A source line: where an error was thrown. In Python it is the traceback's last frame.
 struct Where {
   const char* file = "";
   int line = 0;
 };
 #define KERNKIT_HERE (::kernkit::Where{__FILE__, __LINE__})
 
-/// What kernkit throws. Copies share one text, so copying does not throw.
+/// The exception that kernkit throws. Copies share one text, so copying does not throw.
 class Error : public std::exception {
  public:
   /// `error_kind` and `text` are copied.
   [[gnu::cold]] Error(const char* error_kind, const char* text, Where where = {});
-  /// Deletes the text: an exception is slower when it finds a destructor to run on its way.
+  /// Deletes the text, because an exception is slower if it has to run a destructor during
+  /// unwinding.
   [[gnu::cold]] Error(const char* error_kind, Message* text, Where where = {});
   Error(const Error& other) noexcept;
   Error& operator=(const Error& other) noexcept;
   ~Error() override;
 
   const char* kind() const noexcept;
-  /// The sentence alone.
+  /// The message without the kind.
   const char* message() const noexcept;
-  /// "ValueError: the sentence".
+  /// "ValueError: the message".
   const char* what() const noexcept override;
   Where where() const noexcept { return where_; }
 
@@ -64,12 +65,12 @@ class Error : public std::exception {
 
 namespace detail {
 
-/// Throws from operator&, which binds looser than << and tighter than ?: , so that a macro is one
+/// Throws from operator&, whose precedence is below << and above ?: . A macro is therefore one
 /// expression, its operands are evaluated on failure only, and no destructor throws.
 class Thrower {
  public:
-  /// `otherwise` is the text when none is streamed. A constructor, since the commas of a braced
-  /// list would separate arguments when one macro is the argument of another.
+  /// `otherwise` is the text if nothing is streamed. A constructor, because the commas of a braced
+  /// list would separate arguments if one macro is the argument of another.
   constexpr Thrower(const char* kind, const char* otherwise, Where where)
       : kind_(kind), otherwise_(otherwise), where_(where) {}
 
@@ -81,7 +82,7 @@ class Thrower {
   Where where_;
 };
 
-/// The text of a failed comparison, or nothing when it held.
+/// The text of a failed comparison, or nothing if it succeeded.
 class Mismatch {
  public:
   explicit Mismatch(Message* message) : message_(message) {}
@@ -95,12 +96,12 @@ class Mismatch {
   Message* message_;
 };
 
-// A signed and an unsigned integer, of which C++ would make two unsigned ones.
+// A signed and an unsigned integer, which C++ would compare as unsigned integers.
 template <class A, class B>
 inline constexpr bool kMixed =
     std::is_integral_v<A>&& std::is_integral_v<B>&& std::is_signed_v<A> != std::is_signed_v<B>;
 
-/// -1, 0 or 1, as the one number is less, equal or greater.
+/// -1, 0 or 1 if the first number is less than, equal to or greater than the second.
 template <class A, class B>
 constexpr int compare(A a, B b) {
   if constexpr (std::is_signed_v<B>) {
@@ -144,8 +145,8 @@ template <class A, class B>
   ::kernkit::detail::Thrower(::kernkit::kind::Kind, "unspecified", KERNKIT_HERE) & \
       ::kernkit::Message().stream()
 
-/// `KERNKIT_CHECK(n > 0, ValueError) << "n: must be positive, got " << n;` throws when the
-/// condition is false; what follows is then evaluated, and only then. Safe inside if/else.
+/// `KERNKIT_CHECK(n > 0, ValueError) << "n: must be positive, got " << n;` throws if the condition
+/// is false. The message is evaluated only then. Safe inside if/else.
 #define KERNKIT_CHECK(condition, Kind)                                                 \
   __builtin_expect(static_cast<bool>(condition), 1)                                    \
       ? static_cast<void>(0)                                                           \
@@ -160,8 +161,8 @@ template <class A, class B>
       : ::kernkit::detail::Thrower(::kernkit::kind::InternalError, "", KERNKIT_HERE) & \
             ::kernkit::Message().stream() << "internal check failed: " #condition " "
 
-// Compares two operands, each evaluated once, and prints both when the comparison fails. Integers
-// compare as numbers, be one of them unsigned.
+// Compares two operands, each evaluated once, and prints both if the comparison fails. Integers
+// compare by value, even if one is signed and one unsigned.
 #define KERNKIT_ICHECK_OP(a, op, b)                                                                \
   while (::kernkit::detail::Mismatch kernkit_mismatch{[](const auto& x, const auto& y) {           \
     return __builtin_expect(                                                                       \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// KERNKIT_EXPECT(x): requirements of a tensor argument.
+// KERNKIT_EXPECT(x): checks of a tensor argument.
 #pragma once
 
 #include "kernkit/checks/dim.h"
@@ -16,7 +16,7 @@ class Expect {
   Expect(const TensorView& tensor, const char* expression, Where where)
       : x_(tensor.get(), tensor.name()), expression_(expression), where_(where) {}
 
-  /// TypeError unless the dtype is one of the list's, e.g. `.dtype(floating{})`.
+  /// TypeError unless the dtype is in the list, e.g. `.dtype(floating{})`.
   template <class... T>
   Expect& dtype(types<T...>) {
     // One load: g++ splits a DLDataType that is passed by value.
@@ -38,7 +38,7 @@ class Expect {
     if (x_.ndim() != n) failure().rank(n);
     return *this;
   }
-  /// ValueError unless the shape is this one: each entry an integer, a Dim or a multiple of one.
+  /// ValueError unless the shape matches: each entry is an integer, a Dim or a multiple of a Dim.
   template <class... D>
   Expect& shape(D&&... wanted) {
     int32_t i = 0;
@@ -102,17 +102,17 @@ class Expect {
     contiguous_ = true;
     return *this;
   }
-  /// ValueError unless the elements of each row (the last dimension) are neighbours. A row of one
-  /// element or none is; a tensor of rank 0 is, and an empty one.
+  /// ValueError unless the elements of each row (the last dimension) are adjacent. True for rows of
+  /// at most one element, for rank 0, and for an empty tensor.
   Expect& last_dim_contiguous() {
     const int32_t last = x_.ndim() - 1;
     const bool fits = last < 0 || x_.size(last) <= 1 || x_.stride(last) == 1;
     if (!fits && x_.numel() != 0) failure().layout("the last dimension must be contiguous");
     return *this;
   }
-  /// ValueError unless the strides are these, in elements: each an integer, a Dim or a multiple of
-  /// one. The stride of a dimension of size 1 does not matter, nor any of an empty tensor: a Dim
-  /// takes it until something else binds it.
+  /// ValueError unless the strides match [elements]: each entry is an integer, a Dim or a multiple
+  /// of a Dim. The stride of a dimension of size 1 does not matter, nor do strides of an empty
+  /// tensor: an unbound Dim takes such a value until something else binds it.
   template <class... D>
   Expect& strides(D&&... wanted) {
     size_t i = 0;
@@ -128,13 +128,13 @@ class Expect {
     if ((address & (bytes - 1)) != 0 && x_.numel() != 0) failure().aligned(bytes);
     return *this;
   }
-  /// ValueError when there are more than n elements.
+  /// ValueError if there are more than n elements.
   Expect& numel_at_most(int64_t n) {
     if (x_.numel() > n) failure().numel(n);
     return *this;
   }
-  /// ValueError when the tensors share memory, unless they are the same elements in the same
-  /// order, so that computing in place is allowed; also when two elements of this one do.
+  /// ValueError if the tensors share memory, unless they have the same elements in the same order,
+  /// so that computing in place is allowed; also if elements of this tensor overlap each other.
   KERNKIT_ACCESSOR Expect& no_partial_overlap(const TensorView& other) {
     const bool alike = like_ == other.get() || detail::is_like(x_.get(), other.get());
     if (KERNKIT_USUALLY(alike && contiguous_ && detail::same_or_apart(x_.get(), other.get()))) {
@@ -143,7 +143,7 @@ class Expect {
     if (detail::may_overlap(x_.get(), other.get(), true)) failure().overlap(other, "partially ");
     return *this;
   }
-  /// ValueError when the tensors share memory, or two elements of this one do.
+  /// ValueError if the tensors share memory, or if elements of this tensor overlap each other.
   Expect& no_overlap(const TensorView& other) {
     if (detail::may_overlap(x_.get(), other.get(), false)) failure().overlap(other, "");
     return *this;
@@ -185,6 +185,6 @@ class Expect {
 
 }  // namespace kernkit
 
-/// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` The message has x's name from
-/// the schema line, or else the expression in the parentheses.
+/// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` Messages use x's name in the
+/// schema line, or the expression in the parentheses.
 #define KERNKIT_EXPECT(tensor) ::kernkit::Expect((tensor), #tensor, KERNKIT_HERE)

@@ -47,7 +47,7 @@ template <class Line, class First, class... Rest, class R, class... Params, clas
                              read_fast<First>(any, name));
 }
 
-/// True if a function's types suit the schema line. The static_assert of the caller reports a
+/// True if a function's types match the schema line. The static_assert of the caller reports a
 /// mismatch.
 template <class Line, class R, class... Params>
 inline constexpr bool kSuits =
@@ -78,21 +78,21 @@ template <class Line, class R, class... Params>
 
 }  // namespace kernkit::detail
 
-// One of each per library, whatever the number of export files: weak, and bound within the library.
+// One of each per library, for any number of export files: weak, and bound within the library.
 extern "C" {
 /// The host's loader writes its handle of this library here.
 __attribute__((weak, visibility("default"))) void* __tvm_ffi__library_ctx = nullptr;
 
-/// The last error that this thread raised in this library while no host was in the process, as
-/// "ValueError: scale(): y: ...", or "" when it raised none. For callers in C and ctypes; valid
-/// until the next error.
+/// The last error that this thread raised in this library without a host in the process, as
+/// "ValueError: scale(): y: ...", or "" if it raised none. For callers in C and ctypes; valid until
+/// the next error.
 __attribute__((weak, used, visibility("default"))) const char* kernkit_last_error(void) {
   const ::kernkit::Error& error = ::kernkit::detail::last_error();
   return error.kind()[0] == '\0' ? "" : error.what();
 }
 
-/// Hands kernkit_host_find() of a kernkit runtime over to this library, which asks it for what a
-/// host does as long as tvm_ffi is not in the process. The first one stays; it is returned.
+/// Sets the kernkit runtime whose kernkit_host_find() this library uses while tvm_ffi is not in the
+/// process. The first runtime stays; it is returned.
 __attribute__((weak, used, visibility("default"))) void* (
     *kernkit_use_host(void* (*find)(const char* name)))(const char* name) {
   return ::kernkit::detail::use_host(find);
@@ -104,13 +104,13 @@ __attribute__((weak, used, visibility("default"))) void* (
 ///     KERNKIT_EXPORT(scale, "(Tensor(a!) y, Tensor x, float factor=1.0) -> ()",
 ///                    "y = x * factor, elementwise.", kernkit::kernels::scale)
 ///
-/// The schema is in PyTorch's notation; argument.h, list.h and result.h list the C++
-/// type for every schema type. Argument names in messages are the schema's. A schema that does not
-/// parse or does not fit the function is a compile error. The function comes last, so that it may
-/// contain commas: `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>, __tvm_ffi__metadata_<name>,
-/// __tvm_ffi__doc_<name>. For tools that load no library, section "kernkit_schema"
-/// holds the line as "name(schema)" and NUL, and the documentation, a string literal, in
-/// "kernkit_doc" as "name: doc" and NUL. The functions return both, so --gc-sections keeps them.
+/// The schema is in PyTorch's notation; argument.h, list.h and result.h list the C++ type for every
+/// schema type. Messages use the schema's argument names. A schema that does not parse or does not
+/// match the function is a compile error. The function is the last argument, so that it may contain
+/// commas: `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>, __tvm_ffi__metadata_<name>,
+/// __tvm_ffi__doc_<name>. For tools that load no library, section "kernkit_schema" holds the line
+/// as "name(schema)" and NUL, and section "kernkit_doc" the documentation, a string literal, as
+/// "name: doc" and NUL. The functions return both, so --gc-sections keeps them.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                              \
   namespace kernkit_export {                                                                     \
   struct KERNKIT_LOCAL name {                                                                    \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Storage types for 16-bit floats, usable on host and device without a CUDA header.
 //
-// They store and convert; arithmetic is done in float32 and rounded once, to nearest even.
+// The types store and convert values; arithmetic uses float32 and rounds once, to nearest even.
 #pragma once
 
 #include <stdint.h>
@@ -27,7 +27,7 @@ KERNKIT_HOST_DEVICE inline To bit_cast(From from) {
   return to;
 }
 
-// condition ? yes : no, without the branch that a compiler may make of it.
+// condition ? yes : no, without the branch that a compiler may generate for it.
 KERNKIT_HOST_DEVICE inline uint32_t select(bool condition, uint32_t yes, uint32_t no) {
   const uint32_t mask = 0u - static_cast<uint32_t>(condition);
   return (yes & mask) | (no & ~mask);
@@ -73,7 +73,7 @@ KERNKIT_HOST_DEVICE inline float bfloat16_to_float(uint16_t bits) {
   return bit_cast<float>(static_cast<uint32_t>(bits) << 16);
 }
 
-// A bfloat16 in the upper half; what the lower half holds is no matter.
+// A bfloat16 in the upper half; the lower half is arbitrary.
 KERNKIT_HOST_DEVICE inline uint32_t round_to_bfloat16(float value) {
   const uint32_t bits = bit_cast<uint32_t>(value);
   const uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
@@ -119,7 +119,7 @@ struct DTypeOf<bfloat16> {
   static constexpr DLDataType value = dl_bfloat16;
 };
 
-/// The names that messages use, for type lists.
+/// The names in messages, for type lists.
 using float32 = float;
 using float64 = double;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Function: a function of the host, owned: a callback that came as an argument.
+// Function: an owned function of the host, such as a callback argument.
 #pragma once
 
 #include <initializer_list>
@@ -10,8 +10,8 @@
 namespace kernkit {
 
 namespace detail {
-/// One argument of a call: a view where there can be one, otherwise (std::string_view, tuples,
-/// bytes) an object that the host makes and that lives until the call has ended.
+/// An argument of a call: a view if the type has one, otherwise (std::string_view, tuples, bytes)
+/// an object of the host that exists until the call has ended.
 template <class T>
 auto pass(const T& value) {
   if constexpr (std::is_constructible_v<AnyView, const T&>) {
@@ -30,8 +30,8 @@ auto pass(const Optional<T>& value) {
 }
 }  // namespace detail
 
-/// Shares ownership of a function object that the host made, such as a Python callable. As a
-/// parameter it goes with the schema type `Callable` (`Callable?` with Optional<Function>).
+/// Shares ownership of a function object of the host, such as a Python callable. As a parameter it
+/// matches the schema type `Callable` (`Callable?` with Optional<Function>).
 class Function {
  public:
   /// Refers to no function.
@@ -40,20 +40,20 @@ class Function {
   static Function share(KernkitObject* object) {
     return Function(detail::ObjectRef::share(object));
   }
-  /// Takes over a reference which the caller owns.
+  /// Takes over a reference that the caller owns.
   static Function adopt(KernkitObject* object) {
     return Function(detail::ObjectRef::adopt(object));
   }
-  /// Gives the reference away.
+  /// Releases ownership of the reference to the caller.
   KernkitObject* detach() { return object_.detach(); }
 
   bool defined() const { return object_.get() != nullptr; }
   KernkitObject* get() const { return object_.get(); }
 
-  /// Calls it with C++ values: what an AnyView or an Any can be made of. Throws HostError, an Error
-  /// of the kind and with the message of what the callee raised; when that leaves the kernel, the
-  /// caller gets its own error back. The function must be defined(). A tensor goes in as a Tensor:
-  /// a callback may keep it, and a Python callback crashes when it reads a borrowed DLTensor*.
+  /// Calls the function with C++ values that convert to AnyView or Any. Throws HostError, an Error
+  /// with the kind and the message of the callee's error; if that error leaves the kernel, the
+  /// caller gets the original error. The function must be defined(). Pass a tensor as a Tensor: a
+  /// callback may keep it, and a Python callback crashes when it reads a borrowed DLTensor*.
   template <class... Args>
   Any operator()(const Args&... args) const {
     static_assert(

@@ -8,7 +8,7 @@ namespace kernkit {
 
 namespace detail {
 
-/// Throws `error`, which names `name`, again as an error of its element i: "v[1]: expected int".
+/// Throws `error`, which names `name`, again as an error of element i: "v[1]: expected int".
 [[noreturn, gnu::cold]] void throw_for_element(const Error& error, const char* name, size_t i);
 
 template <class T>
@@ -22,9 +22,9 @@ typename Argument<T>::Held read_element(const KernkitAny* data, size_t i, const 
 
 }  // namespace detail
 
-/// A list of T: float[], Tensor[], str[], bool[]. Elements were checked when the call began, and
-/// neither they nor their number change during it: those of an Array (a Python list or tuple) are
-/// borrowed, those of a List, which a callback may change, are held. (int[] is a ShapeView.)
+/// A list of T: float[], Tensor[], str[], bool[]. The elements are checked when the call begins and
+/// do not change during it: the elements of an Array (a Python list or tuple) are borrowed, those
+/// of a List, which a callback may change, are held. (int[] is a ShapeView.)
 template <class T>
 class ListView {
   static_assert(std::is_same_v<typename detail::Argument<T>::Held, T>,
@@ -38,7 +38,7 @@ class ListView {
 
   size_t size() const { return items_.size(); }
   bool empty() const { return items_.size() == 0; }
-  /// Unchecked, as of an array. A view among the elements is valid as long as the list is.
+  /// The index is not checked. A view among the elements is valid as long as the list.
   T operator[](size_t i) const { return detail::read_element<T>(items_.data(), i, name_); }
 
   /// For `for (const TensorView x : xs)`: dereferencing reads the element.
@@ -57,7 +57,7 @@ class ListView {
     const ListView* list_;
     size_t i_;
   };
-  /// Valid as long as this ListView is.
+  /// Valid as long as this ListView.
   Iterator begin() const { return Iterator(*this, 0); }
   Iterator end() const { return Iterator(*this, size()); }
 
@@ -83,8 +83,7 @@ struct Argument<ListView<T>> {
   }
 };
 
-/// Holds the integers of an int[] for the length of a call: borrowed from a Shape, copied from a
-/// list.
+/// Holds the integers of an int[] during a call: borrowed from a Shape, copied from a list.
 class IntList {
  public:
   IntList(const KernkitAny& argument, const char* name) {

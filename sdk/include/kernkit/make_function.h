@@ -67,16 +67,16 @@ struct Signature<R (C::*)(Params...) noexcept> {
   using Type = R(Params...);
 };
 
-/// Has the host make a function object. Throws RuntimeError when there is no host.
+/// Creates a function object of the host. Throws RuntimeError without a host.
 Function create_function(void* self, KernkitFunction call, void (*destroy)(void*));
 
 }  // namespace detail
 
-/// A function that other code, such as a Python caller, can call: `function` is a lambda or another
-/// object with one operator(), whose parameters and result are those that an exported function may
-/// have. The function lives until its last owner releases it, and any thread may call it. Error
-/// messages contain `name`, which must outlive the function. Throws RuntimeError when there is no
-/// host.
+/// A function of the host that other code, such as a Python caller, can call. `function` is a
+/// lambda or another object with one operator(), whose parameters and result have types of an
+/// exported function. The function exists until its last owner releases it, and any thread may call
+/// it. Error messages contain `name`, which must outlive the function. Throws RuntimeError without
+/// a host.
 ///
 ///     make_function("square", [](double x) { return x * x; })
 template <class F>

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, log and what activations are made of, for ops and kernels, on the CPU and on CUDA.
+// exp, log and building blocks of activations, for ops and kernels, on the CPU and on CUDA.
 //
-// A compiler vectorises them in a loop (std::exp is called for each element). On the CPU they are
-// polynomials whose results have the same bits with every instruction set; on CUDA they are CUDA's
-// own functions. Flags that loops need: docs/rows-and-math.md.
+// A compiler vectorises these functions in a loop (std::exp is called for each element). On the CPU
+// they are polynomials whose results have the same bits with every instruction set; on CUDA they
+// are CUDA's own functions. Flags that loops need: docs/rows-and-math.md.
 //
 // Special values are those of PyTorch: NaN stays NaN, log(-1) is NaN, log(0) is -infinity, silu and
 // gelu of -infinity are NaN, zeros keep their sign, subnormal numbers are not flushed.
 //
-// ulp: a unit in the last place of the exact result, on the CPU. Of float they are the worst of all
-// 2^32 inputs, of double the worst that was found among 10^8.
+// ulp: a unit in the last place of the exact result, on the CPU. The limits for float are maxima
+// over all 2^32 inputs, the limits for double are maxima over 10^8 inputs.
 #pragma once
 
 #include "kernkit/cpu/exp_log.h"
 
-// For functions that a body of rows() calls: a .cu file compiles them for the device, a .cc file
+// For functions that a rows() body calls: a .cu file compiles them for the device, a .cc file
 // inlines them into the CPU's loops. (Otherwise g++ would share one function among loops of several
 // instruction sets, and call it.)
 #if defined(__CUDACC__)
@@ -25,7 +25,7 @@
 
 namespace kernkit::math {
 
-/// e^x: within 1.005 ulp; of double 1.02.
+/// e^x: within 1.005 ulp; for double 1.02.
 KERNKIT_MATH float exp(float x) {
 #if defined(__CUDA_ARCH__)
   return ::expf(x);
@@ -41,8 +41,8 @@ KERNKIT_MATH double exp(double x) {
 #endif
 }
 
-/// exp(x) of an x that is not above 0, as those of a softmax, within 1.005 ulp: in three quarters
-/// of the instructions. Of other numbers it is nothing in particular.
+/// exp(x) for x <= 0, as in a softmax, within 1.005 ulp and with three quarters of the
+/// instructions. The result for other numbers is unspecified.
 KERNKIT_MATH float exp_of_negative(float x) {
 #if defined(__CUDA_ARCH__)
   return ::expf(x);
@@ -52,7 +52,7 @@ KERNKIT_MATH float exp_of_negative(float x) {
 }
 KERNKIT_MATH double exp_of_negative(double x) { return exp(x); }
 
-/// The natural logarithm: within 0.8131 ulp; of double 1.
+/// The natural logarithm: within 0.8131 ulp; for double 1.
 KERNKIT_MATH float log(float x) {
 #if defined(__CUDA_ARCH__)
   return ::logf(x);
@@ -108,7 +108,8 @@ KERNKIT_MATH float sigmoid(float x) {
 #if defined(__CUDA_ARCH__)
   return 1.0f / (1.0f + ::expf(-x));
 #else
-  const float e = exp(-detail::magnitude(x));  // does not overflow, and keeps what is small
+  const float e =
+      exp(-detail::magnitude(x));  // does not overflow, and stays accurate for small results
   return detail::pick(detail::bits_of(x) < 0, e, 1.0f) / (1.0f + e);
 #endif
 }
@@ -132,7 +133,8 @@ KERNKIT_MATH float gelu(float x) {
 #if defined(__CUDA_ARCH__)
   return 0.5f * x * (1.0f + ::erff(x * 0x1.6a09e6p-1f));
 #else
-  // x times what a normal distribution has below x: e^-(w + q w) / 2 of it is beyond w sqrt(2).
+  // x times the normal distribution function at x. Beyond w sqrt(2) the distribution has e^-(w + q
+  // w) / 2.
   const float w = detail::limit(detail::magnitude(x), 11.0f) * 0x1.6a09e6p-1f;
   const float w2 = w * w;
   const float q =

@@ -6,8 +6,8 @@
 
 namespace kernkit {
 
-/// `Tensor? bias` is an Optional<TensorView>, `float? eps` an Optional<double>. A header of its
-/// own, so that only kernels which use it pay for <optional>.
+/// `Tensor? bias` is an Optional<TensorView>, `float? eps` an Optional<double>. A separate header,
+/// so that other kernels do not include <optional>.
 template <class T>
 using Optional = std::optional<T>;
 

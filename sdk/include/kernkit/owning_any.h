@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any: an owned value of any type: what a function of the host returns.
+// Any: an owned value of any type, such as the result of a host function.
 #pragma once
 
 #include "kernkit/any_view.h"
@@ -8,15 +8,15 @@
 namespace kernkit {
 
 namespace detail {
-/// Makes an owned value of a borrowed one: counts an object, or takes over one that the caller lets
-/// go; copies a text or bytes through the host. Throws TypeError, which names `name`, for a
-/// DLTensor*, which belongs to the caller.
+/// Converts a borrowed value to an owned value: adds a reference to an object, or takes the object
+/// over if the caller permits it; copies text and bytes through the host. Throws TypeError, which
+/// names `name`, for a DLTensor*, which belongs to the caller.
 KernkitAny own(const KernkitAny& any, const char* name);
 }  // namespace detail
 
 class Any;
 
-// Declared before the class: its constructor queries which types have a Result.
+// Declared before the class, whose constructor queries which types have a Result.
 template <>
 struct detail::Result<Any> {
   static constexpr bool fits(const schema::Param* returns, int n) {
@@ -25,9 +25,9 @@ struct detail::Result<Any> {
   static void set(KernkitAny* result, Any&& value);
 };
 
-/// Owns what it holds: releases its object, if it is one. Implicitly made from all that an exported
-/// function can return; to be read with cast<T>(). As a parameter (a value that the kernel keeps)
-/// and as a result it goes with the schema type `Any`.
+/// Owns its value: releases its object, if any. Converts implicitly from all results of an exported
+/// function; cast<T>() reads the value. As a parameter (a value that the kernel keeps) and as a
+/// result it matches the schema type `Any`.
 class Any : public detail::AnyValue {
  public:
   /// None.
@@ -55,7 +55,8 @@ class Any : public detail::AnyValue {
   Any(const char* text) {
     detail::set_string(&any_, text, strlen(text));
   }  // NOLINT(runtime/explicit)
-  /// What a view views, owned. Throws TypeError for a DLTensor*: no view becomes an owned tensor.
+  /// An owned copy of a view's value. Throws TypeError for a DLTensor*: no view becomes an owned
+  /// tensor.
   explicit Any(AnyView view, const char* name = "value")
       : AnyValue(detail::own(view.get(), name)) {}
   Any(TensorView) = delete;
@@ -66,7 +67,7 @@ class Any : public detail::AnyValue {
     owned.any_ = any;
     return owned;
   }
-  /// Gives the value and its reference away; None stays.
+  /// Releases ownership of the value to the caller; None remains.
   KernkitAny detach() noexcept {
     const KernkitAny any = any_;
     any_ = KernkitAny{};

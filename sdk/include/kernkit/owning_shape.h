@@ -11,8 +11,8 @@
 
 namespace kernkit {
 
-/// An array of int64 that owns its elements, up to 8 of them without allocating. It goes wherever a
-/// ShapeView is wanted, while it lives.
+/// An array of int64 that owns its elements, up to 8 of them without allocation. Converts to a
+/// ShapeView, which is valid during the Shape's lifetime.
 ///
 ///     Shape half(x.sizes());
 ///     half[half.size() - 1] /= 2;
@@ -27,7 +27,8 @@ class Shape {
   }
   Shape(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
       : Shape(ShapeView(sizes)) {}
-  /// A copy of the int64_t of a std::vector, std::array or another class with data() and size().
+  /// A copy of the int64_t elements of a std::vector, std::array or another class with data() and
+  /// size().
   template <class Sizes,
             std::enable_if_t<
                 !std::is_convertible_v<const Sizes&, ShapeView> &&
@@ -38,7 +39,7 @@ class Shape {
   Shape(const Shape& other) : Shape(ShapeView(other)) {}
   Shape& operator=(const Shape& other) {
     if (this == &other) return *this;
-    // Allocates before it gives up what it has.
+    // Allocates first, so that an exception leaves this object unchanged.
     int64_t* data = other.size_ > kInline ? new int64_t[other.size_] : inline_;
     for (size_t i = 0; i < other.size_; ++i) data[i] = other.data_[i];
     if (data_ != inline_) delete[] data_;
@@ -56,10 +57,10 @@ class Shape {
   bool empty() const { return size_ == 0; }
   const int64_t* data() const { return data_; }
   int64_t* data() { return data_; }
-  /// Unchecked, as of an array.
+  /// The index is not checked.
   int64_t operator[](size_t i) const { return data_[i]; }
   int64_t& operator[](size_t i) { return data_[i]; }
-  /// Throws IndexError from size() on.
+  /// Throws IndexError for i >= size().
   int64_t at(size_t i) const { return ShapeView(data_, size_).at(i); }
   const int64_t* begin() const { return data_; }
   const int64_t* end() const { return data_ + size_; }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorView: a borrowed tensor, which knows the name of the argument it came from.
+// TensorView: a borrowed tensor with the name of its argument.
 #pragma once
 
 #include "kernkit/error.h"
 
-// An accessor that is called on a cold path would otherwise stay a call there, take the view's
+// An accessor that is also called on a cold path would remain a call there, take the view's
 // address, and so move the view to memory on the hot path as well.
 #define KERNKIT_ACCESSOR [[gnu::always_inline]]
 
-// What holds for the common vector: so likely that g++ keeps no registers free for the calls which
-// the other case makes, and lays the common case out in a straight line.
+// A condition that holds for the common vector: so likely that g++ keeps no registers free for
+// calls of the other case, and lays out the common case in a straight line.
 #define KERNKIT_USUALLY(condition) __builtin_expect_with_probability((condition), 1, 0.9999)
 
 namespace kernkit {
@@ -17,14 +17,14 @@ namespace kernkit {
 class TensorView;
 
 namespace detail {
-// What is cold takes a view as its two pointers: one that is passed as a whole lives in memory for
-// the whole function instead of in two registers.
+// Cold functions take a view as its two pointers: a view that is passed as a whole would be in
+// memory during the whole function instead of in two registers.
 [[noreturn, gnu::cold]] void throw_bad_index(const DLTensor* x, const char* name, int64_t i);
 [[noreturn, gnu::cold]] void throw_wrong_type(const DLTensor* x, const char* name,
                                               DLDataType wanted);
 
-/// Elements of a tensor that is dense in row-major order or empty; -1 for one that is neither, has
-/// a negative size, or more elements than int64 counts.
+/// Number of elements of a tensor that is dense in row-major order or empty; -1 for other tensors,
+/// for a negative size, and for more elements than int64 counts.
 [[gnu::pure]] int64_t dense_numel(const DLTensor* x) noexcept;
 [[gnu::pure]] bool is_contiguous_of_any_rank(const DLTensor* x) noexcept;
 /// Requires `ndim` equal to x->ndim.
@@ -35,7 +35,7 @@ KERNKIT_ACCESSOR inline bool is_plain_vector(const DLTensor* x, int32_t ndim) {
 KERNKIT_ACCESSOR inline bool is_contiguous(const DLTensor* x) {
   return x->strides == nullptr || is_plain_vector(x, x->ndim) || is_contiguous_of_any_rank(x);
 }
-/// Number of elements; -1 when a size is negative or the product exceeds int64.
+/// Number of elements; -1 if a size is negative or the product exceeds int64.
 [[gnu::pure]] int64_t count_elements(const DLTensor* x) noexcept;
 [[noreturn, gnu::cold]] void throw_no_count(const DLTensor* x, const char* name);
 [[noreturn, gnu::cold]] void throw_no_sizes(const DLTensor* x, const char* name);
@@ -53,22 +53,22 @@ KERNKIT_ACCESSOR inline uintptr_t address_of(const DLTensor* x) {
 }
 }  // namespace detail
 
-/// A view of a DLTensor that someone else owns and keeps alive during the call. Two pointers: pass
-/// it by value. Sizes and strides count elements; `i` may be negative and counts from the end.
+/// A view of a DLTensor that the caller owns and keeps alive during the call. Two pointers: pass it
+/// by value. Sizes and strides count elements; a negative `i` counts from the end.
 ///
-/// A const TensorView promises nothing about the data: constness is the schema's `(a!)` and the
-/// pointer type that the kernel takes.
+/// A const TensorView does not make the data constant: the schema's `(a!)` and the pointer type
+/// that the kernel requests do.
 class TensorView {
  public:
-  /// Implicit, so that a DLTensor* goes where a TensorView is wanted. `name` must outlive the view;
-  /// messages use it (an exported function gets the names of its schema line).
+  /// Implicit, so that a DLTensor* converts to a TensorView. `name` must outlive the view; messages
+  /// use it (an exported function gets the names in its schema line).
   TensorView(const DLTensor* tensor, const char* name = nullptr)  // NOLINT(runtime/explicit)
       : tensor_(tensor), name_(name) {}
 
   KERNKIT_ACCESSOR int32_t ndim() const { return tensor_->ndim; }
   KERNKIT_ACCESSOR int32_t dim() const { return tensor_->ndim; }
   KERNKIT_ACCESSOR DLDataType dtype() const {
-    // As one number, which a compiler then knows when it is read again.
+    // As one number, so that a compiler recognises it when it is read again.
     return __builtin_bit_cast(DLDataType, dtype_key(tensor_->dtype));
   }
   KERNKIT_ACCESSOR DLDevice device() const { return tensor_->device; }
@@ -82,13 +82,13 @@ class TensorView {
   /// Size of dimension i. Throws IndexError outside [-ndim, ndim).
   int64_t size(int64_t i) const { return tensor_->shape[index(i)]; }
 
-  /// Strides; computed when the DLTensor has none, which DLPack defines as row-major.
+  /// Strides; computed if the DLTensor has none, which DLPack defines as row-major.
   KERNKIT_ACCESSOR StridesView strides() const { return {tensor_->strides, sizes()}; }
   /// Stride of dimension i. Throws IndexError outside [-ndim, ndim).
   int64_t stride(int64_t i) const { return strides()[index(i)]; }
 
-  /// Number of elements: 1 for rank 0, 0 when any size is 0. Throws ValueError when a size is
-  /// negative or the product exceeds int64.
+  /// Number of elements: 1 for rank 0, 0 if any size is 0. Throws ValueError if a size is negative
+  /// or the product exceeds int64.
   KERNKIT_ACCESSOR int64_t numel() const {
     const bool is_vector =
         KERNKIT_USUALLY(tensor_->ndim == 1) && KERNKIT_USUALLY(tensor_->shape[0] > 0);
@@ -98,8 +98,8 @@ class TensorView {
     return n;
   }
 
-  /// Address of the first element, byte_offset applied. It may be null when numel() is 0; throws
-  /// ValueError when it is null and there are elements, as of a fake tensor of PyTorch.
+  /// Address of the first element, byte_offset applied. May be null if numel() is 0. Throws
+  /// ValueError for a null address with elements, as of PyTorch's fake tensors.
   KERNKIT_ACCESSOR void* data_ptr() const {
     const uintptr_t address = detail::address_of(tensor_);
     if (!KERNKIT_USUALLY(address != 0) && detail::count_elements(tensor_) != 0) {
@@ -107,7 +107,7 @@ class TensorView {
     }
     return reinterpret_cast<void*>(address);
   }
-  /// The same, typed. Throws TypeError when the elements are not stored as T.
+  /// Typed address of the first element. Throws TypeError if the elements are not stored as T.
   template <class T>
   T* data() const {
     constexpr uint32_t kKey = dtype_key(dtype_of<std::remove_const_t<T>>);
@@ -117,7 +117,7 @@ class TensorView {
     return static_cast<T*>(data_ptr());
   }
 
-  /// True when the elements are dense in row-major order. As in NumPy and PyTorch the stride of a
+  /// True if the elements are dense in row-major order. As in NumPy and PyTorch, the stride of a
   /// dimension of size 1 does not matter, and an empty tensor is contiguous.
   KERNKIT_ACCESSOR bool is_contiguous() const { return detail::is_contiguous(tensor_); }
   bool IsContiguous() const { return is_contiguous(); }
@@ -138,7 +138,7 @@ class TensorView {
   const char* name_;
 };
 
-/// "float32 [4, 8]", with what differs from the usual: "cuda:1 float16 [4, 8] strides [16, 1]".
+/// Prints "float32 [4, 8]", with unusual properties: "cuda:1 float16 [4, 8] strides [16, 1]".
 [[gnu::cold]] Message& operator<<(Message& out, TensorView x);
 
 namespace detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime made, for a callee that is tvm_ffi's.
+// adapt(): objects of the runtime for a callee of tvm_ffi.
 #include "host/functions.h"
 #include "host/objects.h"
 #include "host/tvm_ffi.h"
@@ -7,7 +7,7 @@
 namespace kernkit::host {
 namespace {
 
-// A FunctionObject as the closure of a function of tvm_ffi.
+// Calls a FunctionObject as a closure of tvm_ffi.
 int call_ours(void* self, const KernkitAny* args, int32_t num_args, KernkitAny* result) noexcept {
   return function_call(self, args, num_args, result);
 }

@@ -16,8 +16,8 @@ struct Stream {
   void* stream;
 };
 
-// Streams and allocator of this thread. Moved to tvm_ffi when tvm_ffi is loaded, so that one table
-// exists. Without a destructor, so that queries work until the end of a thread.
+// Streams and allocator of this thread. They move to tvm_ffi after tvm_ffi is loaded, so that there
+// is one table. The struct has no destructor, so that queries work until the end of a thread.
 struct Environment {
   static constexpr int kMaxStreams = 64;
   Stream streams[kMaxStreams];
@@ -35,7 +35,7 @@ TvmFfi<decltype(set_stream)> tvm_set_stream("TVMFFIEnvSetStream");
 TvmFfi<decltype(get_allocator)> tvm_get_allocator("TVMFFIEnvGetDLPackManagedTensorAllocator");
 TvmFfi<decltype(set_allocator)> tvm_set_allocator("TVMFFIEnvSetDLPackManagedTensorAllocator");
 
-// Streams that were set in tvm_ffi in the meantime keep their value.
+// Streams that were set in tvm_ffi since then keep their value.
 void move_streams() {
   for (const Stream& entry : mine) {
     if (tvm_get_stream.get()(entry.device_type, entry.device_id) == nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and allocators, for each thread, as long as tvm_ffi does not keep them.
+// Streams and allocators of each thread, until tvm_ffi keeps them.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace kernkit::host {
 
-/// Null when none was set.
+/// Null if none was set.
 void* get_stream(int32_t device_type, int32_t device_id) noexcept;
-/// 0, or -1 when this thread has set one on 64 devices already.
+/// Returns 0, or -1 if this thread has already set streams on 64 devices.
 int set_stream(int32_t device_type, int32_t device_id, void* stream, void** original) noexcept;
 
 TensorAllocator get_allocator() noexcept;

@@ -8,8 +8,8 @@
 namespace kernkit::host {
 namespace {
 
-// The error that this thread raised, owned. A pointer, so that the destructors which a thread or
-// the process runs at its end may still raise.
+// The error that this thread raised, owned. A plain pointer, so that destructors at the end of the
+// thread or the process may still raise.
 thread_local KernkitObject* raised = nullptr;
 
 struct ReleaseAtThreadEnd {
@@ -34,7 +34,7 @@ int error_create(const KernkitByteArray* kind, const KernkitByteArray* message,
   }
 }
 
-// The runtime's own slot is used for its own objects even when tvm_ffi is there.
+// The runtime keeps its own objects in its own slot, even if tvm_ffi is loaded.
 void error_set_raised(void* error) noexcept {
   static TvmFfi<decltype(error_set_raised)> real("TVMFFIErrorSetRaised");
   auto* object = static_cast<KernkitObject*>(error);

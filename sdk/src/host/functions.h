@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the host, with tvm_ffi's types. All forward to tvm_ffi after it is loaded, so
-// callers may keep their addresses.
+// The functions of the host, with tvm_ffi's types. All functions forward to tvm_ffi after it is
+// loaded, so callers may keep their addresses.
 #pragma once
 
 #include "kernkit/host_api/host_api.h"
@@ -12,9 +12,9 @@ int error_create(const KernkitByteArray* kind, const KernkitByteArray* message,
                  const KernkitByteArray* backtrace, void** out) noexcept;
 void error_set_raised(void* error) noexcept;
 void error_move_from_raised(void** out) noexcept;
-/// Makes an error and raises it. `context` is not used: it is a TensorAllocator's set_error.
+/// Creates and raises an error. `context` is unused: the function is a TensorAllocator's set_error.
 void raise(void* context, const char* kind, const char* message) noexcept;
-/// The same; returns -1.
+/// Creates and raises an error; returns -1.
 int fail(const char* kind, const char* message) noexcept;
 
 // values.cc
@@ -37,8 +37,9 @@ int tensor_to_dlpack_versioned(void* from, DLManagedTensorVersioned** out) noexc
 int env_tensor_alloc(DLTensor* prototype, void** out) noexcept;
 
 // adapt.cc
-/// Makes *any, which the runtime made before tvm_ffi came, anew through tvm_ffi; the result owns
-/// it. 0: there is nothing to do. 1: made. -1: an error was raised.
+/// Recreates *any, which the runtime made before tvm_ffi was loaded, through tvm_ffi; the result
+/// owns the copy. Returns 0 if nothing was to be done, 1 if *out was made, -1 if an error was
+/// raised.
 int adapt(const KernkitAny* any, KernkitAny* out) noexcept;
 
 }  // namespace kernkit::host

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects that the runtime makes. A host lays out its objects: this is the one place where
-// kernkit does.
+// Layout and creation of the runtime's objects. Each host has its own layouts; this file has
+// kernkit's.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 
 namespace kernkit::host {
 
-/// The deleter of an object of struct T, by which the runtime knows its own objects again.
+/// The deleter of an object of struct T. The runtime recognises its own objects by the deleter.
 template <class T>
 void delete_object(void* self, int flags) noexcept {
   constexpr int kDestroy = 1, kFree = 2;
@@ -20,7 +20,7 @@ void delete_object(void* self, int flags) noexcept {
   if ((flags & kFree) != 0) std::free(self);
 }
 
-/// A new object with one owner, followed by `tail` bytes; null without memory.
+/// A new object with one owner, followed by `tail` bytes; null if memory is exhausted.
 template <class T, class... Args>
 T* make_object(size_t tail, Args&&... args) noexcept {
   void* memory = std::malloc(sizeof(T) + tail);
@@ -66,7 +66,7 @@ struct ErrorObject {
   }
 };
 
-/// Str and Bytes; followed by the content and a NUL.
+/// Str and Bytes, followed by the content and a NUL.
 template <int32_t TypeIndex>
 struct TextObject {
   static constexpr int32_t kTypeIndex = TypeIndex;
@@ -101,7 +101,7 @@ struct FunctionObject {
   }
 };
 
-/// Followed by the items.
+/// Array, followed by the items.
 struct ArrayObject {
   static constexpr int32_t kTypeIndex = kKernkitArray;
   KernkitObject header{};
@@ -114,7 +114,7 @@ struct ArrayObject {
   }
 };
 
-/// The sizes are stored after the object.
+/// Shape, followed by the sizes.
 struct ShapeObject {
   static constexpr int32_t kTypeIndex = kKernkitShape;
   KernkitObject header{};
@@ -124,7 +124,7 @@ struct ShapeObject {
   int64_t* sizes() { return reinterpret_cast<int64_t*>(this + 1); }
 };
 
-/// A tensor from DLPack, versioned or not. Followed by computed strides if the tensor has none.
+/// A tensor from DLPack, versioned or not, followed by computed strides if the tensor has none.
 struct TensorObject {
   static constexpr int32_t kTypeIndex = kKernkitTensor;
   KernkitObject header{};
@@ -160,7 +160,7 @@ inline bool is_ours(const KernkitObject* object) {
          object->deleter == delete_object<TensorObject>;
 }
 
-/// The end of a function that makes an object.
+/// Stores the result of a function that makes an object. Returns -1 for a null object.
 template <class T>
 int give(T* object, void** out) {
   *out = object;

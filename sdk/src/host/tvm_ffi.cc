@@ -8,7 +8,7 @@ namespace kernkit::host {
 
 namespace {
 
-// How many libraries were ever loaded.
+// Number of libraries loaded since the start of the process.
 unsigned long long count_loads() noexcept {
   unsigned long long loads = 0;
   dl_iterate_phdr(
@@ -32,7 +32,7 @@ void* find_tvm_ffi(const char* name) noexcept {
   }
   void* found = dlsym(RTLD_DEFAULT, name);
   if (found == nullptr) {
-    // The handle is kept: what was found is kept, too.
+    // The handle stays open, because the function's address is kept.
     if (void* library = dlopen("libtvm_ffi.so", RTLD_LAZY | RTLD_NOLOAD)) {
       found = dlsym(library, name);
       if (found == nullptr) dlclose(library);

@@ -7,11 +7,11 @@
 
 namespace kernkit::host {
 
-/// A function of tvm_ffi, or null as long as tvm_ffi is not in the process. A look costs some tens
-/// of nanoseconds: it searches anew only when a library was loaded since.
+/// A function of tvm_ffi, or null while tvm_ffi is not loaded. A call costs some tens of
+/// nanoseconds: it searches again only if a library was loaded since the last search.
 void* find_tvm_ffi(const char* name) noexcept;
 
-/// find_tvm_ffi() with what was found kept.
+/// find_tvm_ffi() with the result kept.
 template <class Function>
 class TvmFfi {
  public:

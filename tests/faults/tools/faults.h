@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults planted in kernels, for tests/project/test_planted_faults.py: `faults NAME` runs one, and
-// `faults` all as they would be without their fault. FAULT(name, "what it is", "tools that report
-// it", "lines") is a row of the table. The lines that the first tool names end with a comment: the
-// fault's name or those of `lines`, or such a name and a number.
+// Faults planted in kernels, for tests/project/test_planted_faults.py: `faults NAME` runs one
+// fault, `faults` runs all kernels without their faults. FAULT(name, "description", "tools that
+// report it", "lines") is a row of the table. The lines that the first tool reports end with a
+// comment: the fault's name or the names in `lines`, optionally followed by a number.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@ inline const Fault* all_faults = nullptr;
   static const bool added_##name = (all_faults = &fault_##name, true); \
   static void name(bool planted)
 
-/// Uninitialised memory of the device.
+/// Uninitialised device memory.
 template <class T = int>
 T* undefined(size_t count) {
   T* memory = nullptr;
@@ -35,7 +35,7 @@ T* zeros(size_t count) {
   return memory;
 }
 
-/// Two streams that wait for no other, and an event.
+/// Two streams that do not wait for other streams, and an event.
 struct Streams {
   Streams() {
     cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
@@ -46,7 +46,7 @@ struct Streams {
     cudaDeviceSynchronize();
     cudaStreamDestroy(one), cudaStreamDestroy(two), cudaEventDestroy(event);
   }
-  /// `two` waits for what `one` was given.
+  /// Makes `two` wait for the work of `one`.
   void order() const {
     cudaEventRecord(event, one);
     cudaStreamWaitEvent(two, event, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In global memory: between blocks and warps, behind arrays, and what nobody wrote.
+// Faults in global memory: between blocks and warps, out of bounds, and uninitialised memory.
 #include <cstdlib>
 
 #include "faults.h"

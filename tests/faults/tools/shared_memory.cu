@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between threads of a block.
+// Faults between threads of a block.
 #include <cuda_pipeline_primitives.h>
 
 #include "faults.h"

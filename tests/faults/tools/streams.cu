@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between streams, copies and nodes of graphs.
+// Faults between streams, copies and nodes of graphs.
 #include "faults.h"
 
 constexpr int kCount = 2048;
@@ -73,7 +73,7 @@ FAULT(two_copies, "two streams copy to one place", "racecheck") {
   cudaMemcpyAsync(x, b, kBytes, cudaMemcpyDeviceToDevice, streams.two);
 }
 
-// `second` is a node behind the first one, or of a branch of its own.
+// `second` is a node after `first`, or on a branch of its own.
 template <class First, class Second>
 void run_graph(bool in_branches, const First& first, const Second& second) {
   const Streams streams;

@@ -17,7 +17,7 @@ using kernkit::ShapeView;
 using kernkit::Tensor;
 using kernkit::TensorView;
 
-// The C++ names differ from the schema's: messages must use the schema's.
+// The C++ names differ from the schema's names, which messages must use.
 std::string describe(TensorView output, Optional<TensorView> b, double e, int32_t number, bool on,
                      std::string_view words, DLDataType type) {
   if (b.has_value()) KERNKIT_EXPECT(*b).same_dtype(output);
@@ -72,7 +72,7 @@ int64_t stream_of(DLDevice device) {
 KERNKIT_EXPORT(describe,
                "(Tensor y, Tensor? bias=None, float eps=1e-6, int n=-3, bool flag=True, "
                "str text='it is', ScalarType dtype=bfloat16) -> str",
-               "Says what it got.", describe)
+               "Describes its arguments.", describe)
 KERNKIT_EXPORT(sum, "(int[] v, int[]? w=None) -> int", "The sum of all.", sum)
 KERNKIT_EXPORT(sum_floats, "(float[] v) -> float", "The sum.", sum_floats)
 KERNKIT_EXPORT(count, "(Tensor[] xs) -> int", "Elements of all.", count)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is written for scale. Compared by test_bindings.py.
+# The function written for scale. Compared by test_bindings.py.
 # [function]
 def scale(y: Tensor, x: Tensor, factor: float) -> None:
     """y = x * factor, elementwise.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every storage type's conversions as ops, for the comparison with ml_dtypes. Built by
-// test_conversions.py. Codes are passed as uint8 or uint16, since NumPy knows few of the types.
+// The conversions of every storage type as ops, for comparison with ml_dtypes. Built by
+// test_conversions.py. Codes are passed as uint8 or uint16, since NumPy supports few of the types.
 #include "kernkit/cpu/elementwise.h"
 #include "kernkit/expect.h"
 #include "kernkit/export.h"

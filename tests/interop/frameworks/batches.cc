@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops whose result for a batch is not that of its items, and ops whose result is no new memory.
+// Ops whose result for a batch differs from the results of its items, and ops whose result is not
+// new memory.
 #include <string.h>
 
 #include <tuple>
@@ -40,7 +41,7 @@ Tensor of_sum_made(TensorView x) {
 }
 void of_sum_in_place(TensorView x) { of_sum(x, x); }
 
-// x * factor; a tensor in the memory of x where that is the same.
+// x * factor, or a tensor in the memory of x if the values are the same.
 struct MemoryOf {
   TensorView x;
   void AllocData(DLTensor* tensor) const { tensor->data = x.data_ptr(); }
@@ -54,7 +55,7 @@ Tensor scaled(TensorView x, double factor) {
   multiply(y, x, factor);
   return y;
 }
-// An owned argument, returned.
+// Returns an owned argument.
 Tensor same(Tensor x) { return x; }
 Tensor written(Tensor x) {
   multiply(x, x, 2);
@@ -65,7 +66,7 @@ std::tuple<Tensor, Tensor> twice(TensorView x) {
   multiply(y, x, 1);
   return {y, y};
 }
-// What it returned before, again: an op that keeps its result.
+// Returns its earlier result again: the op keeps the result.
 Tensor kept(TensorView x) {
   static auto* memory = new Tensor();  // never destroyed
   if (!memory->defined() || memory->sizes() != x.sizes()) *memory = new_like(x);

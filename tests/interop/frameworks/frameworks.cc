@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops of many signatures whose lines say shapes: float32 on the CPU.
+// Ops of many signatures with shapes in their lines: float32 on the CPU.
 #include <cmath>
 #include <string_view>
 #include <tuple>
@@ -147,7 +147,7 @@ std::tuple<Tensor, Tensor> row_max(TensorView x) {
   }
   return {std::move(values), std::move(indices)};
 }
-/// Makes the second first: each lies where XLA has the other.
+/// Allocates the second result first, so that each result is allocated in the place of the other.
 std::tuple<Tensor, Tensor> halves(TensorView x) {
   check(x);
   const int64_t n[] = {x.size(0) / 2};

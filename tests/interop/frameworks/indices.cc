@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An op that writes 64 bits, which JAX has only where it is told so.
+// An op that writes 64-bit elements, which JAX supports only when enabled.
 #include "kernkit/shapes/export.h"
 #include "kernkit/tensor.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the SDK reads in each schema line of its input: built by test_shapes.py.
+// Prints the SDK's parse of each schema line of its input: built by test_shapes.py.
 #include <iostream>
 #include <memory>
 #include <string>

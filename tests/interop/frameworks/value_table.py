@@ -22,19 +22,19 @@ from kernkit.schema import Op, Value, parse
 
 RUN = (2, 3)  # the sizes of "..."
 SIZES = {"n": 3, "d": 4, "m": 2, "k": 2, "e": 5, "group": 2}
-NONE, EMPTY = 30, 20  # the numbers of None and of an empty list
+NONE, EMPTY = 30, 20  # the numbers that stand for None and for an empty list
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One op of the table."""
+    """An op of the table."""
 
-    line: str  # the schema, without the op's name
-    keeps: str = ""  # "before" or "after" the result, the op allocates a table, which it keeps for later calls
-    # Where the ops compute something else: the body of the C++ function, and f(arguments) -> {name: value}.
+    line: str  # the schema without the op's name
+    keeps: str = ""  # "before" or "after": the op allocates a table before or after the result, and keeps it
+    # For ops that compute something else: the body of the C++ function, and f(arguments) -> {name: value}.
     body: str = ""
     expected: Optional[Callable[[Dict[str, object]], Dict[str, np.ndarray]]] = None
-    sizes: Dict[str, int] = dataclasses.field(default_factory=dict)  # where SIZES do not fit
+    sizes: Dict[str, int] = dataclasses.field(default_factory=dict)  # overrides SIZES
     without: str = ""  # names of callers that do not support the row, with the reason in a comment
 
 
@@ -50,7 +50,7 @@ ROWS: Dict[str, Row] = {
     "each_returned_two": Row("(Tensor x[each...], Tensor w[each...]) -> (Tensor y[each...], Tensor z[each...]: float64)"),
     "each_in_place": Row("(Tensor(a!) x[each...], float factor) -> ()"),
     "each_optional": Row("(Tensor(out!) y[each...], Tensor x[each...], Tensor? w[each...]=None) -> ()"),
-    # Each element plus the sum of all: accepts any shape, and a batch has other values than its items.
+    # Each element plus the sum of all elements: any shape; a batch differs from its items.
     "plus_sum": Row("(Tensor(out!) y[...], Tensor x[...]) -> ()", body=_PLUS_SUM, expected=lambda given: {"y": given["x"] + given["x"].sum()}),
     "plus_sum_returned": Row("(Tensor x[...]) -> Tensor y[...]", expected=lambda given: {"y": given["x"] + given["x"].sum()},
                              body="  Tensor y = kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device());\n" + _PLUS_SUM + "\n  return y;"),
@@ -83,7 +83,7 @@ ROWS: Dict[str, Row] = {
     # Sizes that the caller chooses.
     "chosen": Row("(Tensor(out!) y[n, k?], Tensor x[n, d]) -> ()"),
     "chosen_once": Row("(Tensor(out!) y[n, k?], Tensor(out!) z[n, k]: int32, Tensor x[n, d]) -> ()"),
-    # Optional tensors in each place, also where they bind a size.
+    # Optional tensors in each position, also where they bind a size.
     "optional_first": Row("(Tensor? w[n], Tensor(out!) y[n], Tensor x[n]) -> ()"),
     "optional_between": Row("(Tensor(out!) y[n], Tensor? w[n], Tensor x[n]) -> ()"),
     "optional_last": Row("(Tensor(out!) y[n], Tensor x[n], Tensor? w[n]=None) -> ()"),
@@ -123,14 +123,14 @@ ROWS: Dict[str, Row] = {
     "dtype_of_optional": Row("(Tensor(out!) y[n]: w or float64, Tensor x[n], Tensor? w[n]: int32=None) -> ()"),
     "dtype_chosen": Row("(Tensor(out!) y[n]: ?, Tensor x[n]) -> ()"),
     "dtypes": Row("(Tensor(out!) y[n]: uint8, Tensor(out!) z[n]: float64, Tensor x[n]: int64, Tensor w[n]: int8) -> ()"),
-    # Tables that the op makes once and keeps.
+    # Tables that the op allocates once and keeps.
     "keeps_before": Row("(Tensor x[n]) -> Tensor y[n]", keeps="before"),
     "keeps_after": Row("(Tensor x[n]) -> Tensor y[n]", keeps="after"),
     "keeps_of_two": Row("(Tensor x[n]) -> (Tensor y[n], Tensor z[n])", keeps="before"),
     "keeps_with_out": Row("(Tensor(out!) y[n], Tensor x[n]) -> ()", keeps="before"),
 }
 
-# Defaults of every type, as text of the schema: each that of a required and of an optional parameter.
+# Defaults of every type, as schema text. Each is used for a required and for an optional parameter.
 DEFAULTS: Dict[str, List[str]] = {
     "int": ["0", "7", "-3", "-007", "9223372036854775807", "-9223372036854775808"],
     "float": ["0.5", "-2", "1e2", "-.5", "5.", "007", "1e-400", "inf", "-inf", "nan", "-0.0"],
@@ -142,14 +142,14 @@ for _kind, _texts in DEFAULTS.items():
     _both = ", ".join(f"{_kind} p{i}={text}, {_kind}? q{i}={text}" for i, text in enumerate(_texts))
     ROWS[f"defaults_{_kind.lower()}"] = Row(f"(Tensor(out!) y[n], Tensor x[n], {_both}, {_kind}? none=None) -> ()")
 ROWS["device"] = Row("(Tensor(out!) y[n], Tensor x[n], Device p, Device? none=None) -> ()")
-# The default follows a parameter that is left out as well, and is returned with one.
+# The default also follows a parameter that is left out.
 ROWS["defaults_all"] = Row("(Tensor x[n], float? f=inf, int? i=7, bool? b=True, str? s='\\', ScalarType? t=uint16, float g=nan) -> Tensor y[n]")
 
 # A value of each type that is not a default above.
 GIVEN = {"int": 3, "float": 1.5, "bool": False, "str": "xyz", "ScalarType": "int32", "Device": "cuda:1"}
 
 
-# What a row's arguments are.
+# Arguments of a row.
 
 def op_of(name: str) -> Op:
     return parse(name + ROWS[name].line)
@@ -169,7 +169,7 @@ def sizes_of(name: str, shape: str, empty: bool) -> tuple:
 
 
 def _like(op: Op) -> Optional[Value]:
-    """The tensor from which an output without a dtype in the line has its dtype."""
+    """The tensor that gives its dtype to an output without a dtype in the line."""
     read = [v for v in op.parameters if v.type == "Tensor" and not v.is_only_written and not v.is_optional]
     return next((v for v in read if not v.is_list), read[0] if read else None)
 
@@ -192,7 +192,7 @@ def dtype_of(op: Op, value: Value, arguments: Dict[str, object]) -> str:
 
 
 def default_of(value: Value) -> object:
-    """What a call has that leaves the parameter out."""
+    """The value of a parameter that a call leaves out."""
     text = value.default or "None"
     if text == "None":
         return None
@@ -205,17 +205,17 @@ def tensor(op: Op, name: str, value: Value, arguments: Dict[str, object], empty:
     shape = sizes_of(name, value.shape or "", empty)
     dtype = dtype_of(op, value, arguments)
     if value.is_only_written:
-        return np.full(shape, 77, dtype)  # which the op must not read
+        return np.full(shape, 77, dtype)  # the op must not read it
     return (np.arange(math.prod(shape)).reshape(shape) * (seed + 1) % 5 + seed).astype(dtype)
 
 
 def cases(name: str) -> Dict[str, Dict[str, object]]:
-    """{case: arguments}. An argument that is missing is left out of the call."""
+    """{case: arguments}. A missing argument is left out of the call."""
     op = op_of(name)
 
     def call(empty: bool = False, none: tuple = (), left: bool = False, no_items: tuple = (), values: Dict[str, object] = {}) -> Dict[str, object]:
         given: Dict[str, object] = {}
-        # Dtypes of tensors may be those of other parameters.
+        # Dtypes of tensors may depend on other parameters.
         for value in sorted(op.parameters, key=lambda v: (v.type == "Tensor") + v.is_written + v.is_only_written):
             seed = op.parameters.index(value) + 1
             if value.name in none:
@@ -231,7 +231,7 @@ def cases(name: str) -> Dict[str, Dict[str, object]]:
             elif value.is_list:
                 given[value.name] = [2, 5]
             else:
-                named = SIZES.get(value.name)  # a parameter that sizes have
+                named = SIZES.get(value.name)  # a parameter that is also a size
                 given[value.name] = named or values.get(value.name, GIVEN[value.type])
         return {v.name: given[v.name] for v in op.parameters if v.name in given}
 
@@ -260,10 +260,10 @@ def _must_have_items(op: Op, value: Value) -> bool:
     return "?" in value.shape if value.is_only_written else not others
 
 
-# What the ops compute.
+# The computation of the ops.
 
 def number(value: Value, given: object) -> float:
-    """What a value that is no tensor adds."""
+    """The contribution of a value that is not a tensor."""
     if given is None:
         return NONE
     if isinstance(given, list):
@@ -285,7 +285,8 @@ def number(value: Value, given: object) -> float:
 
 
 def expected(name: str, arguments: Dict[str, object]) -> Dict[str, object]:
-    """{output: array, or list of them} after a call; what is written and left out is missing. Leaves the arguments as they are."""
+    """{output: array or list of arrays} after a call, without outputs that were left out. Does not change
+    the arguments."""
     row, op = ROWS[name], op_of(name)
     full = {v.name: arguments.get(v.name, default_of(v)) for v in op.parameters}
     if row.expected is not None:
@@ -480,7 +481,7 @@ def _cpp_type(value: Value) -> str:
 
 
 def _cpp_sizes(op: Op) -> List[str]:
-    """Variables for the sizes of required tensors."""
+    """Declares variables for the sizes of required tensors."""
     lines, known = [], {v.name for v in op.parameters if v.type == "int"}
     for value in op.parameters:
         if value.type != "Tensor" or value.is_optional or value.is_list or value.is_only_written:
@@ -494,7 +495,7 @@ def _cpp_sizes(op: Op) -> List[str]:
 
 
 def _cpp_made(op: Op, value: Value) -> str:
-    """What allocates a result."""
+    """The expression that allocates a result."""
     like = _like(op)
     if value.shape in ("...", "each..."):
         shape = f"{like.name}.sizes()"
@@ -531,6 +532,6 @@ def _cpp(name: str) -> str:
 
 
 def source(names: Optional[List[str]] = None) -> str:
-    """The C++ file with these ops, by default with all."""
+    """The C++ file with these ops, by default with all ops."""
     head = _HEAD.replace("@none@", str(NONE)).replace("@empty@", str(EMPTY))
     return head + "\n" + "\n".join(_cpp(name) for name in names or ROWS)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops of which the written modules once made too little: built by test_written_modules.py.
+// Ops for which earlier versions of the generated modules allocated too little: built by
+// test_written_modules.py.
 #include "kernkit/expect.h"
 #include "kernkit/list.h"
 #include "kernkit/optional.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of kernkit/abi/xla.h against XLA's own header. Compiled, and never run.
+// Compares the layouts of kernkit/abi/xla.h with XLA's own header. Compiled, and never run.
 #include <stddef.h>
 
 #include "kernkit/abi/xla.h"
@@ -81,7 +81,7 @@ SAME_SIZE(KernkitXlaScalar, XLA_FFI_Scalar);
 SAME_FIELD(KernkitXlaScalar, dtype, XLA_FFI_Scalar, dtype);
 SAME_FIELD(KernkitXlaScalar, value, XLA_FFI_Scalar, value);
 
-// They stand in the frame itself, so that they may not grow.
+// These structs are members of the frame, so their sizes must not change.
 SAME_SIZE(KernkitXlaBuffers, XLA_FFI_Args);
 SAME_FIELD(KernkitXlaBuffers, size, XLA_FFI_Args, size);
 SAME_FIELD(KernkitXlaBuffers, types, XLA_FFI_Args, types);
@@ -105,7 +105,7 @@ SAME_FIELD(KernkitXlaCallFrame, args, XLA_FFI_CallFrame, args);
 SAME_FIELD(KernkitXlaCallFrame, rets, XLA_FFI_CallFrame, rets);
 SAME_FIELD(KernkitXlaCallFrame, attributes, XLA_FFI_CallFrame, attrs);
 
-// Numbers of dtypes, and that each whose elements fill bytes has one of ours.
+// The numbers of dtypes. Each dtype whose elements fill whole bytes must have a dtype in kernkit.
 #define SAME_DTYPE(theirs, code, bits)                                       \
   static_assert(kernkit::dtype_key(kernkit::shapes::dtype_of_xla(theirs)) == \
                 kernkit::dtype_key(kernkit::make_dtype(kernkit::DTypeCode::code, bits)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors made, imported and exported by a kernel library. Built by test_tensors.py.
+// Tensors allocated, imported and exported by a kernel library. Built by test_tensors.py.
 #include <cstring>
 #include <string>
 
@@ -15,7 +15,7 @@ using kernkit::TensorView;
 
 // [allocate]
 Tensor zeros_like(TensorView x) {
-  KERNKIT_EXPECT(x).cpu();  // whose memory memset() can write
+  KERNKIT_EXPECT(x).cpu();  // memset() requires CPU memory
   Tensor y = kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device());
   if (y.numel() != 0) memset(y.data_ptr(), 0, GetDataSize(y));
   return y;
@@ -28,7 +28,7 @@ Tensor cpu_zeros(ShapeView shape, DLDataType dtype) {
 }
 // [/allocate]
 
-/// Every accessor, in the words of the test.
+/// The results of every accessor, as the test formats them.
 template <class T>
 std::string describe(const T& x) {
   kernkit::Message text;
@@ -41,7 +41,7 @@ std::string describe_view(TensorView x) { return describe(x); }
 std::string describe_owned(const Tensor& x) { return describe(x); }
 int64_t address(TensorView x) { return reinterpret_cast<int64_t>(x.data_ptr()); }
 
-// Pointers of DLPack structs as integers: what a capsule holds.
+// Pointers to DLPack structs as integers, which a capsule holds.
 Tensor import_versioned(int64_t managed, int64_t alignment, bool contiguous) {
   return Tensor::FromDLPackVersioned(reinterpret_cast<DLManagedTensorVersioned*>(managed),
                                      static_cast<size_t>(alignment), contiguous);

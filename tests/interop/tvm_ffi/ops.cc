@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops written for tvm-ffi, as its guide teaches: compiled by test_tvm_ffi_compat.py against
-// kernkit's headers of its names and against tvm-ffi's own, and called alike.
+// Ops written for tvm-ffi according to its guide: compiled by test_tvm_ffi_compat.py against
+// kernkit's headers of the same names and against tvm-ffi's own, and called in the same way.
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/shape.h>
 #include <tvm/ffi/container/tensor.h>
@@ -17,7 +17,7 @@
 
 namespace ffi = tvm::ffi;
 
-// ---- What the guide shows: attributes, allocation, DLPack, the stream.
+// ---- Examples of the guide: attributes, allocation, DLPack, the stream.
 
 struct CPUNDAlloc {
   void AllocData(DLTensor* tensor) { tensor->data = std::calloc(1, ffi::GetDataSize(*tensor)); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small functions for test_tvm_ffi_table.py, which compiles this file against kernkit's headers of
-// tvm-ffi's names and against tvm-ffi's own, and calls each function of both with the same
+// Small functions for test_tvm_ffi_table.py, which compiles this file against kernkit's headers
+// under tvm-ffi's names and against tvm-ffi's own, and calls each function of both with the same
 // arguments.
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/shape.h>
@@ -267,7 +267,7 @@ auto message_of_dtype(int64_t code, int64_t bits, int64_t lanes) {
 }
 EXPORT(message_of_dtype)
 
-// ---- Members that a class has, one on a line: "Ints.size()".
+// ---- Members of a class, one on each line: "Ints.size()".
 
 template <class T, class F>
 const char* named(const char* name, F) {

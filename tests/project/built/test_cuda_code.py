@@ -10,13 +10,13 @@ import sys
 import pytest
 from cuda_tools import cuobjdump
 
-# How many bytes a load or store instruction moves: a suffix says so.
+# Size of a load or store instruction by its suffix [bytes].
 SASS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 
 
 @pytest.fixture(scope="module")
 def architectures(root, library):
-    """What the build was asked for."""
+    """The requested architectures."""
     cache = (library.parents[1] / "CMakeCache.txt").read_text()
     found = re.search(r"^CMAKE_CUDA_ARCHITECTURES:\w+=(.*)$", cache, re.MULTILINE)
     asked = found[1].split(";") if found and found[1] else ["80", "90-real", "100-real", "120"]
@@ -32,13 +32,13 @@ def test_architectures(library, architectures):
 
 
 def test_default_architectures(root):
-    """Every one from Ampere to consumer Blackwell; PTX for those between and beyond."""
+    """Machine code for every architecture from Ampere to consumer Blackwell; PTX for those between and beyond."""
     text = (root / "sdk/cmake/KernkitLibrary.cmake").read_text()
     assert "set(CMAKE_CUDA_ARCHITECTURES 80 90-real 100-real 120)" in text
 
 
 def test_cuda_runtime_is_inside(library):
-    """Static: its functions are there, and (test_exports) no shared library is needed for them."""
+    """Linked statically: its functions are in the library, and (test_exports) no shared library is needed."""
     cuobjdump(library, "--list-elf")
     assert b"libcudart.so" not in library.read_bytes()
     assert b"cudaErrorInsufficientDriver" in library.read_bytes()
@@ -49,7 +49,7 @@ def test_kernels_spill_no_registers(library):
     usage = re.findall(r"Function (\S+):\s+REG:(\d+) STACK:(\d+).* LOCAL:(\d+)", listing)
     assert usage
     assert not [name for name, _, stack, local in usage if int(stack) or int(local)]
-    # 80 registers let three blocks of 256 threads live on an SM of 65536.
+    # With 80 registers, three blocks of 256 threads fit on an SM with 65536 registers.
     assert max(int(registers) for _, registers, _, _ in usage) <= 80
 
 
@@ -70,7 +70,7 @@ def kernels(library):
 
 
 def elementwise(name):
-    """(elements per pack, packs) of an elementwise kernel's mangled name, else None."""
+    """(elements per pack, packs) of an elementwise kernel's mangled name, or None."""
     found = re.search(r"elementwise_kernelILi(\d+)ELi(\d+)E", name)
     return found and (int(found[1]), int(found[2]))
 
@@ -78,16 +78,16 @@ def elementwise(name):
 @pytest.mark.all
 def test_vector_path_moves_16_bytes_at_a_time(kernels, architectures):
     fast = {key: elementwise(key[1]) for key in kernels if (elementwise(key[1]) or (1,))[0] > 1}
-    # 4 of scale and 9 of add.
+    # 4 kernels of scale and 9 of add.
     assert len(fast) == 13 * len(architectures)
     for (architecture, name), (width, packs) in fast.items():
         accesses = kernels[architecture, name]
         assert {what for what, _ in accesses} == {"LDG", "STG"}, name
         wide = "".join(what[0] for what, size in accesses if size == 16)
         inputs = 2 if "3Add" in name else 1
-        # Every load of a thread before its first store: in whole tiles and in the last one.
+        # All loads of a thread come before its first store: in whole tiles and in the last tile.
         assert re.fullmatch(f"(L{{{inputs * packs}}}S{{{packs}}}){{2}}", wide), (name, wide)
-        # What is no whole pack, at both ends, goes one element at a time.
+        # Elements outside whole packs, at both ends, are moved one by one.
         rest = [(what, size) for what, size in accesses if size < 16]
         assert len(rest) == 2 * (inputs + 1), name
         assert all(size == 16 // width for _, size in rest), name
@@ -104,7 +104,7 @@ def test_scalar_path_has_eight_loads_in_flight(kernels, architectures):
 
 @pytest.mark.all
 def test_architecture_of_one_kernel(root, library, tmp_path):
-    """ARCHITECTURES 90a: that kernel has code for sm_90a besides the library's architectures."""
+    """ARCHITECTURES 90a: the kernel has code for sm_90a in addition to the library's architectures."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     cuobjdump(library, "--list-elf")

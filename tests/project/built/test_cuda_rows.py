@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine code of kernels over rows: an RMS norm, as the page shows it, and those of kernels/.
-Nothing runs on a GPU."""
+"""The machine code of row kernels: the page's RMS norm, and the kernels in kernels/. Nothing runs on a GPU."""
 
 import re
 import shutil
@@ -22,7 +21,7 @@ template void cuda::rows<bfloat16>(const cuda::Launch&, int64_t, int64_t, const 
 
 @pytest.fixture(scope="module")
 def kernels(root, dlpack_include, tmp_path_factory):
-    """Of each kernel (threads of a row, packs of a thread): registers, and how often each instruction."""
+    """For each kernel (threads of a row, packs of a thread): the registers, and the count of each instruction."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     test = (root / "tests/sdk/cuda/rows_test.cc").read_text()
@@ -55,14 +54,14 @@ def test_a_row_is_loaded_once_by_16_bytes_and_stays_in_registers(kernels):
         wide = [i for i in code if i.startswith(("LDG", "STG")) and i.endswith("128")]
         stores = sum(i.startswith("STG") for i in wide)
         assert stores == max(packs, 1), (threads, width, packs)
-        # The row and the weight; a long row twice and unrolled, which is the compiler's choice.
+        # The row and the weight. A long row is read twice and unrolled by the compiler's choice.
         assert packs == 0 or len(wide) - stores == 2 * packs, (threads, width, packs)
         assert sum(i.startswith("BAR") for i in code) == (0 if threads == 32 else 2)
         assert not [i for i in code if i.startswith(("LDL", "STL"))], "registers are spilled"
         assert registers <= (64 if threads == 1024 else 96), (threads, width, packs, registers)
 
 
-# What each reads and writes of a row's own dtype; stores of all branches, as with and without a weight.
+# Loads and stores of a row's own dtype. Stores count in all branches, as with and without a weight.
 ACCESSES = {"RmsNorm": (2, 2), "RmsNormFp8": (2, 0), "FusedAddRmsNorm": (3, 3), "LayerNorm": (4, 3),
             "Softmax": (1, 1), "GeluAndMul": (2, 1)}  # fmt: skip
 INSTANCE = "template __global__ void rows_kernel<1024, 8, 4, kernels::{0}>(int64_t, int64_t, kernels::{0});"
@@ -101,13 +100,13 @@ def test_kernels_of_rows_load_each_input_once_by_16_bytes(root):
 
 
 def check_kernels(kernels):
-    assert len(kernels) == 5 * (4 * 4 + 2 * 3)  # lengths of rows; ops of four dtypes, and of three
+    assert len(kernels) == 5 * (4 * 4 + 2 * 3)  # lengths of rows; ops with four dtypes, and ops with three
     for (name, threads, width, packs), (registers, code) in kernels.items():
         body = re.search(r"7kernels\d+([A-Za-z0-9]+?)I", name)[1]
         reads, writes = ACCESSES[body]
         wide = [i for i in code if i.startswith(("LDG", "STG")) and i.endswith("128")]
         stores = sum(i.startswith("STG") for i in wide)
-        if packs:  # a long row is read by each pass
+        if packs:  # each pass reads a long row
             assert (len(wide) - stores, stores) == (reads * packs, writes * packs), (name, wide)
         assert not [i for i in code if i.startswith(("LDL", "STL"))], name
         assert registers <= (64 if threads == 1024 else 96), (name, registers)

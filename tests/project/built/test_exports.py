@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the built library shows to the outside, read from its file."""
+"""The symbols that the built library exports, read from its file."""
 
 import ctypes
 import re
@@ -16,7 +16,7 @@ def built(library):
     return read_library(library)
 
 
-def test_ops_stand_in_the_file(built, root):
+def test_the_file_contains_the_ops(built, root):
     lines = (root / "kernels/CMakeLists.txt").read_text()
     ops = set(re.findall(r"^kernkit_add_kernel\(kernkit_kernels (\w+)\)$", lines, re.MULTILINE))
     assert built.ops == ops and "scale" in ops
@@ -26,7 +26,7 @@ def test_it_may_be_shipped(built):
     assert [finding for finding in examine(built) if not finding.ok] == []
 
 
-def test_the_file_says_what_it_is(built, library):
+def test_the_file_describes_itself(built, library):
     said = built.identity
     assert said["library"] == f"kernkit_kernels {version()}" and said["kernkit"] == version()
     assert re.fullmatch(r"[0-9a-f]{40}\+?|unknown", said["commit"]), "unknown: of a Debug build, or without git"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many loads and stores stand in a kernel's PTX, which counters count, and in the machine code that ptxas
-makes of it for sm_80. Nothing runs."""
+"""The number of loads and stores in a kernel's PTX, which the counters count, and in ptxas' machine code
+for sm_80. Nothing runs."""
 
 import collections
 import re
@@ -16,7 +16,7 @@ SASS = {"LDG": "ld.global", "STG": "st.global", "LDS": "ld.shared", "LDSM": "ld.
 
 
 def kernels_of_ptx(text):
-    """{mangled name: {"ld.global": how many}}"""
+    """{mangled name: {"ld.global": count}}"""
     found = {}
     for part in re.split(r"\.entry\s+", text)[1:]:
         counts = found[re.match(r"\w+", part)[0]] = collections.Counter()
@@ -36,7 +36,8 @@ def kernels_of_sass(text):
 
 
 def differences(folder, program):
-    """{kernel: {what: (in PTX, in machine code)}} of an object's PTX for sm_80; and how many kernels it has."""
+    """{kernel: {instruction: (in PTX, in machine code)}} of an object's PTX for sm_80; and the number of
+    kernels."""
     tools = {name: tool(name) for name in ("cuobjdump", "nvdisasm", "ptxas")}
     if None in tools.values():
         pytest.skip(f"{[name for name, found in tools.items() if found is None]} not installed")
@@ -59,8 +60,8 @@ def built(root, target, op):
     return program
 
 
-def test_what_differs_is_found():
-    """As where a store was joined with its neighbour."""
+def test_a_difference_is_found():
+    """A difference is found, as if a store were merged with the next store."""
     ptx = ".entry k(\n)\n{\nld.param.u64 %r1, [p];\n@%p1 ld.global.nc.v4.u32 {%r1}, [%r2];\nst.shared.u32 [%r1], %r2;\n}\n"
     sass = "\n.text.k:\n        /*0000*/      LDG.E.128 R4, [R2.64] ;\n        /*0010*/      @!P0 LDG.E R4, [R2.64] ;\n"
     assert kernels_of_ptx(ptx) == {"k": {"ld.global": 1, "st.shared": 1}}
@@ -78,7 +79,8 @@ def test_kernels_of_elements(root, tmp_path, target, op, count):
 @pytest.mark.parametrize("op, count", [("softmax", 20), ("gelu_and_mul", 15), ("rms_norm", 20), ("rms_norm_fp8", 15),
                                        ("fused_add_rms_norm", 20), ("layer_norm", 20)])  # fmt: skip
 def test_kernels_of_rows(root, tmp_path, op, count):
-    """A block adds up what its warps have in a loop, which ptxas unrolls: as many loads of shared memory run."""
+    """A block adds up its warps' results in a loop that ptxas unrolls: the same number of shared memory
+    loads runs."""
     found, kernels = differences(tmp_path, built(root, "gpu_row_kernels", op))
     assert kernels == count
     for name, unequal in found.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs kernels by their PTX in this repository, and the sample's tests, under all tools at once: nothing is found."""
+"""All tools report nothing for this repository's tests by PTX and for the sample's tests."""
 
 import argparse
 
@@ -8,9 +8,10 @@ from cuda_tools import build
 from kernkit import run, sanitize
 
 TOOLS = [*sanitize.TOOLS, "counters"]
-# The tests to leave out: those of faults and of the tools themselves, and one for more processors than the tools use.
+# Excluded tests: those of faults and of the tools themselves, and one that needs more processors than the
+# tools use.
 OF_FAULTS = "*Faults*:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit.*:Ptx*Races.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
-# Calls of the host that fail, which memcheck reports.
+# Host calls that fail on purpose, which memcheck reports.
 OF_ERRORS = "Attributes.LimitLaunches:Attributes.DecideHowManyBlocks*:Variables.OfAnotherKindOrSizeAreErrors"
 PROGRAMS = {"contract_on_ptx_test": "", "cuda_on_ptx_test": OF_ERRORS, "gpu_on_ptx_test": "", "gpu_row_traffic_test": "",
             "ptx_test": OF_FAULTS, "row_kernels_on_ptx_test": "", "sample_on_ptx_test": "", "seeds_on_ptx_test": ""}  # fmt: skip
@@ -48,7 +49,8 @@ def test_programs(root):
 
 @pytest.mark.all
 def test_all_are_named(root):
-    """Each program of tests that has the tools in itself; but for the machine's own under ThreadSanitizer."""
+    """Every test program that contains the tools is listed, except for those of the machine under
+    ThreadSanitizer."""
     programs = (build(root, "contract_on_ptx_test") / "bin").glob("*_test")
     have_tools = {path.name for path in programs if run.TOOLS_FOLDER.encode() in path.read_bytes()}
     assert {"contract_on_ptx_test"} <= have_tools <= {*PROGRAMS, "ptx_races_test"}

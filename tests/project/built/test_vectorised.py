@@ -44,8 +44,8 @@ ON(silu_and_mul, float) ON(silu_and_mul, float16) ON(silu_and_mul, bfloat16)
 ON(all_of_them, float) ON(all_of_them, float16) ON(all_of_them, bfloat16)
 }
 """
-# Each op's loop for three instruction sets, but for float16, whose AVX2 loop serves AVX-512, and bfloat16, which has
-# one more.
+# Each op's loop for three instruction sets, except for float16, whose AVX2 loop also serves AVX-512, and for
+# bfloat16, which has an additional loop.
 LOOPS = 3 * (15 + 1 + 1 + 2) + 2 * 2 + 4 * 2
 
 SCALAR = (
@@ -56,7 +56,7 @@ PACKED = r"v?(?:add|sub|mul|div|sqrt|min|max|cmp\w*|cvt\w+)p[sd]\w*"
 
 
 def flags(root):
-    """What CMake's functions give each file of a library."""
+    """The options that CMake's functions give to each file of a library."""
     text = (root / "sdk/cmake/KernkitLibrary.cmake").read_text()
     return re.findall(r"-f\S+", re.search(r"set\(host (-Wall[^)]*)\)", text)[1])
 
@@ -122,11 +122,11 @@ void scaled(int64_t n, int64_t d, float* y, const float* x) {
 
 @pytest.mark.parametrize("compiler", ["g++", pytest.param("clang++", marks=pytest.mark.all)])
 def test_a_body_of_rows_is_inlined_into_each_loop(compiler, root, dlpack_include, tmp_path):
-    """A call would have the instructions of the least processor."""
+    """A called body would be compiled for the baseline instruction set."""
     found = loops(compiler, "-O3", root, dlpack_include, tmp_path / "rows.o", ROWS, "RowsOf<")
     loops_of_sets = {name: code for name, code in found.items() if "::best(" not in name}
     assert len(loops_of_sets) == 4 * 3
-    # Of 16 bits, what has no AVX2 goes element by element.
+    # 16-bit floats without AVX2 are computed element by element.
     singly = {name for name in loops_of_sets if "::baseline(" in name and re.search("::b?float16>", name)}
     assert len(singly) == 2
     for name, instructions in loops_of_sets.items():
@@ -136,7 +136,7 @@ def test_a_body_of_rows_is_inlined_into_each_loop(compiler, root, dlpack_include
 
 
 def test_halves_are_added_in_registers(root, dlpack_include, tmp_path):
-    """g++ keeps sums in memory around an asm that writes what it converts there: 0.6 of the speed."""
+    """g++ keeps sums in memory around an asm that writes converted values to memory: 0.6 of the speed."""
     found = loops("g++", "-O3", root, dlpack_include, tmp_path / "rows.o", ROWS, "RowsOf<")
     halves = [code for name, code in found.items() if "::float16>" in name and "::avx" in name]
     assert len(halves) == 2

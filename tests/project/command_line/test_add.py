@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit add`: what it writes, and what it refuses. template/test_builds.py builds the result."""
+"""`kernkit add`: the files that it writes, and its errors. template/test_builds.py builds the result."""
 
 import itertools
 import json
@@ -26,7 +26,7 @@ FILES = {
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """As much of a library as the command looks at."""
+    """The part of a library that the command reads."""
     for folder in ("kernels", "tests", "bench"):
         (tmp_path / folder).mkdir()
     (tmp_path / "kernels/CMakeLists.txt").write_text("kernkit_add_library(fast_ops)\n")
@@ -107,7 +107,7 @@ def test_a_library_without_shapes_begins_without(library, capsys):
     assert "lacks: kernkit update --with frameworks. swish_export.cc keeps" in capsys.readouterr().err
 
 
-def test_what_it_writes_is_formatted(library, root):
+def test_written_files_are_formatted(library, root):
     if not shutil.which("clang-format"):
         pytest.skip("clang-format is not installed")
     shutil.copy(root / ".clang-format", library)
@@ -132,7 +132,7 @@ def test_nothing_is_overwritten(library, path, capsys):
 @pytest.mark.parametrize("name", ["Swish", "../x", "a b", "x;y", "$(touch x)", "class", "lambda",
                                   "a__b", "kernkit", "fast_ops", "swish_cuda", "swish_export", "gtest", "errno",
                                   "assert", "wchar_t", ""])  # fmt: skip
-def test_bad_names_are_refused(library, name, capsys):
+def test_bad_names_are_rejected(library, name, capsys):
     before = files_below(library)
     assert add(name, SWISH) == 3
     assert files_below(library) == before
@@ -186,7 +186,7 @@ def test_bad_names_are_refused(library, name, capsys):
         ("(Tensor(a!) y, float c) -> ()", "reads one tensor or more and writes one"),
     ],
 )
-def test_bad_schemas_are_refused(library, schema, sentence, capsys):
+def test_bad_schemas_are_rejected(library, schema, sentence, capsys):
     before = files_below(library)
     assert add("swish", schema) == 3
     assert files_below(library) == before
@@ -215,7 +215,7 @@ def test_a_pasted_schema_is_understood(library, schema, left_out, capsys):
     assert f'KERNKIT_EXPORT(attend, "{ATTEND}",' in export
 
 
-# Names that the files of an op use themselves, as an op and as parameters of it.
+# Names that an op's generated files use themselves, here as names of an op and of its parameters.
 USUAL = "error, bytes, decode, load, compute, sizes, count, T, op, i, element, total, rows, state"
 DEFAULTS = (
     "(Tensor(a!) y, Tensor x, int low=-9223372036854775808, float a=-1.5e-3, float b=inf, "
@@ -241,7 +241,7 @@ def usual_names(op):
 
 
 def compiles(library, names, root, dlpack_include):
-    """Includes all files of these ops in one; returns what the compiler says."""
+    """Includes all files of these ops in one file; returns the compiler's output."""
     lines = ["#define KERNKIT_CONTRACT_IN_CUDA_TEST"]
     for path in sorted(FILES, key=lambda path: path.endswith(".cu")):
         if path.endswith(".cu"):
@@ -258,8 +258,8 @@ def compiles(library, names, root, dlpack_include):
 
 
 @pytest.mark.parametrize("schema", ["(Tensor[] xs) -> Tensor", "(float[] w, Callable f) -> ()"])
-def test_each_file_includes_what_it_names(library, schema):
-    """Beside others in one program it would not show."""
+def test_each_file_includes_headers_of_its_names(library, schema):
+    """Next to other files of a program a missing include would not be noticed."""
     assert add("swish", schema, "--kind", "custom") == 0
     for path in FILES:
         text = (library / path).read_text() if (library / path).exists() else ""
@@ -272,7 +272,7 @@ def test_each_file_includes_what_it_names(library, schema):
 @pytest.mark.parametrize("schema, name", [("(Tensor x) -> Tensor", "x"), ("(Tensor[] xs) -> (Tensor, int)", "xs[0]")])
 def test_an_op_that_returns_tensors_rejects_sizes_by_the_name_of_the_argument(library, schema, name):
     assert add("swish", schema, "--kind", "custom") == 0
-    text = "".join((library / "kernels/swish/swish.cc").read_text().split())  # whatever clang-format breaks
+    text = "".join((library / "kernels/swish/swish.cc").read_text().split())  # independent of clang-format's line breaks
     assert text.index(f"({name}.numel());") < text.index("//dispatch") < text.index("alloc_tensor(")
 
 
@@ -280,8 +280,8 @@ NUMBERS = itertools.count()
 
 
 def add_all(library, ops):
-    """Adds each of (name, schema, kind) to a library of its own, since names of ops may be alike;
-    returns what was not refused."""
+    """Adds each (name, schema, kind) to a library of its own, since names of ops may be equal. Returns
+    those that were accepted."""
     record = library / ".kernkit.json"
     added = []
     for name, schema, kind in ops:
@@ -292,7 +292,7 @@ def add_all(library, ops):
 
 
 def test_names_that_its_files_have_and_any_schema_compile(library, root, dlpack_include):
-    """The commonest ones; the next test has all of them."""
+    """The most common names; the next test has all names."""
     ops = [("compute", usual_names("compute"), "elementwise"),
            ("squares", usual_names("squares"), "row"),
            ("load", usual_names("load"), "row_reduction"),
@@ -314,7 +314,7 @@ OTHERS = """
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["elementwise", "row", "row_reduction", "custom"])
-def test_every_name_is_refused_or_compiles(library, root, dlpack_include, kind, capsys):
+def test_every_name_is_rejected_or_compiles(library, root, dlpack_include, kind, capsys):
     base = "(Tensor(a!) yy, Tensor xx, int nn, bool flag, float beta=1.0) -> ()"
     assert add("swish", base, "--kind", kind) == 0
     words = set(OTHERS.split())
@@ -333,7 +333,7 @@ def test_every_name_is_refused_or_compiles(library, root, dlpack_include, kind, 
         probe = f"(Tensor(a!) yy, Tensor xx, float {word}) -> ()"
         if add_all(library, [(f"probe{len(usable)}", probe, kind)]):
             usable.append(word)
-    for shift in range(3):  # so that each is a tensor, an int, a float and a bool
+    for shift in range(3):  # so that each name is a tensor, an int, a float and a bool
         for start in range(0, len(usable), 50):
             some = usable[start : start + 50]
             some = some[17 * shift :] + some[: 17 * shift]
@@ -346,8 +346,8 @@ def test_every_name_is_refused_or_compiles(library, root, dlpack_include, kind, 
         assert compiles(library, added[start : start + 40], root, dlpack_include) == ""
 
 
-def test_macros_of_the_compilers_are_known(root, dlpack_include):
-    """Names that the preprocessor would replace in an op's files, as this machine's headers say."""
+def test_macros_of_the_compilers_are_listed(root, dlpack_include):
+    """Names that the preprocessor would replace in an op's files, according to this machine's headers."""
     headers = ["gtest/gtest.h", "benchmark/benchmark.h", "kernkit/cpu/elementwise.h", "kernkit/export.h",
                "kernkit/function.h", "kernkit/testing/contract.h", "kernkit/testing/benchmark.h",
                "kernkit/testing/list.h", "kernkit/testing/sweep.h", "kernkit/testing/test_device.h",
@@ -362,7 +362,7 @@ def test_macros_of_the_compilers_are_known(root, dlpack_include):
     assert [word for word in words if not names.why_not_word(word)] == []
 
 
-def test_a_folder_without_a_library_is_refused(tmp_path, monkeypatch, capsys):
+def test_a_folder_without_a_library_is_rejected(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert add("swish", SWISH) == 3
     assert ".kernkit.json" in capsys.readouterr().err

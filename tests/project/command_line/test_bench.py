@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit bench`: runs say on what they were made, and in brief what came of them."""
+"""`kernkit bench`: runs record the machine, and print a summary of the results."""
 
 import json
 import pathlib
@@ -29,7 +29,7 @@ def bench(tmp_path, more="", brief=False, **options):
     return kernkit("bench", program, "--rounds", 3, "--output", out, *["--brief"][: brief], **options), out
 
 
-def test_a_run_says_where_when_and_of_what(tmp_path):
+def test_a_run_records_machine_time_and_subject(tmp_path):
     result, out = bench(tmp_path, cwd=ROOT)
     assert result.returncode == 0, result.stderr
     run = measurements.load(out)
@@ -44,13 +44,13 @@ def test_a_run_says_where_when_and_of_what(tmp_path):
     for key in ("date", "processor", "processors", "memory_bytes", "system", "versions",
                 "busy_with_others"):  # fmt: skip
         assert about[key] or about[key] == 0, key
-    assert about["caches"] == caches()  # a container without /sys tells none
+    assert about["caches"] == caches()  # a container without /sys reports none
     assert about["rounds"] == 3 and about["compiler"] == ["cc 1"]
     assert re.fullmatch(r"[0-9a-f]{40}\+?", about["commit"])
     assert about["versions"]["apache-tvm-ffi"] and "secret" not in out.read_text()
 
 
-def test_caches_are_those_that_the_system_tells(tmp_path):
+def test_caches_are_those_that_the_system_reports(tmp_path):
     assert caches(tmp_path / "missing") == []
     told = {"index0": ("1", "Data", "32K"), "index1": ("1", "Instruction", "32K"),
             "index2": ("2", "Unified", "512K"), "index3": ("3", "Unified", "")}  # fmt: skip
@@ -71,7 +71,7 @@ def test_the_fastest_repetition_of_a_round_counts(tmp_path):
     assert row.samples == [2000.0] * 3
 
 
-def test_a_wrong_row_fails_the_run_and_a_skipped_one_does_not(tmp_path):
+def test_an_incorrect_row_fails_the_run_and_a_skipped_row_does_not(tmp_path):
     wrong = {"name": "op/bad/kernkit/bytes:64", "error_occurred": True, "error_message": "the result is wrong"}
     skipped = {"name": "peers/x", "error_occurred": True, "error_message": "skipped: not here"}
     result, out = bench(tmp_path, json.dumps(skipped).replace("true", "True"))

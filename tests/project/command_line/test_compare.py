@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit compare` says what is slower in the second of two runs, and nothing else."""
+"""`kernkit compare` reports rows that are slower in the second of two runs, and no others."""
 
 import re
 
@@ -42,7 +42,7 @@ def test_a_change_below_the_tolerance_is_the_same_however_sure():
     assert verdicts(*runs, tolerance=0.02)[name] == "slower"
 
 
-def test_an_interval_that_hides_a_gain_is_as_unclear_as_one_that_hides_a_loss():
+def test_an_interval_that_hides_a_gain_or_a_loss_is_unclear():
     rows = [[Row("p", "call/g++/kernkit", samples=samples), Row("p", "call/g++/tvm-ffi", samples=[1.0] * 5)]
             for samples in ([1, 1.5, 1.3, 1.9, 1.2], [1, 1, 1, 1, 1.2])]  # fmt: skip
     (change,), _ = compare.compare(Run({}, rows[0]), Run({}, rows[1]), 0.05)
@@ -64,7 +64,7 @@ def test_one_disturbed_round_of_a_run_hides_nothing():
     assert found.pop(name) == "slower" and set(found.values()) == {"same"}
 
 
-def test_a_library_is_the_same_one_whatever_its_rows_were_called():
+def test_a_library_is_the_same_under_any_row_names():
     run = of_library()
     for row in run.rows:
         row.samples *= 5
@@ -79,7 +79,7 @@ def test_quantiles_of_student():
         assert compare.t_quantile(probability, freedom) == pytest.approx(known, abs=2e-3)
 
 
-def test_compare_exits_with_1_on_a_regression_and_says_which(tmp_path):
+def test_compare_exits_with_1_on_a_regression_and_names_it(tmp_path):
     name = "scale/float32/kernkit/bytes:65536"
     old, same, slow = (tmp_path / f"{n}.json" for n in ("old", "same", "slow"))
     for path, run in ((old, made(1)), (same, made(2)), (slow, made(3, slower={name: 1.2}))):
@@ -94,7 +94,7 @@ def test_compare_exits_with_1_on_a_regression_and_says_which(tmp_path):
     assert result.stdout.endswith("1 slower, 0 faster, 0 unclear, 17 same\n")
 
 
-def test_compare_says_why_rows_are_unclear_and_what_to_do(tmp_path):
+def test_compare_explains_unclear_rows(tmp_path):
     def printed(old, new, busy=0.0):
         new.context["busy_with_others"] = busy
         for name, run in (("old", old), ("new", new)):
@@ -137,7 +137,7 @@ json.dump({{"context": {{"ours": "my_kernels"}}, "benchmarks": rows}}, open(opti
 
 
 def test_runs_on_a_disturbed_machine_are_the_same_and_a_quarter_more_time_is_found(tmp_path):
-    """With the rounds and repetitions of `kernkit bench`, where 15 of 100 measurements are disturbed."""
+    """With the rounds and repetitions of `kernkit bench`, if 15 of 100 measurements are disturbed."""
     found = []
     for name, slow in (("first", False), ("same", False), ("slow", True)):
         program = tmp_path / f"{name}/op_bench.py"
@@ -156,7 +156,7 @@ def test_runs_on_a_disturbed_machine_are_the_same_and_a_quarter_more_time_is_fou
     assert changes.pop("op/float16/my_kernels/n:64") == "slower" and set(changes.values()) == {"same"}
 
 
-def test_compare_refuses_what_it_cannot_compare(tmp_path):
+def test_compare_rejects_incomparable_runs(tmp_path):
     a, b, broken = tmp_path / "a.json", tmp_path / "b.json", tmp_path / "broken.json"
     measurements.save(made(1), a)
     measurements.save(Run({}, []), b)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit compare` of files that `kernkit counters --json` wrote."""
+"""`kernkit compare` of files written by `kernkit counters --json`."""
 
 import json
 
@@ -31,14 +31,14 @@ def test_equal_counters(compare):
     assert compare([kernel()], [kernel()]) == (0, "1 kernels: 0 counters worse\n")
 
 
-def test_one_sector_more_is_red_unless_it_is_tolerated(compare):
+def test_one_additional_sector_fails_unless_tolerated(compare):
     code, out = compare([kernel()], [kernel(**{LOADS: 1001})])
     assert (code, out) == (1, f"worse    scale: {LOADS} 1000 -> 1001 (+0.1%)\n1 kernels: 1 counters worse\n")
     assert compare([kernel()], [kernel(**{LOADS: 1001})], "--tolerance", "0.01") == (0, "1 kernels: 0 counters worse\n")
     assert compare([kernel()], [kernel(**{LOADS: 1011})], "--tolerance", "0.01")[0] == 1
 
 
-def test_what_is_better(compare):
+def test_improvements(compare):
     code, out = compare([kernel()], [kernel(**{LOADS: 900, "global_load_fewest_sectors": 1100})])
     assert (code, out) == (0, f"better   scale: {LOADS} 1000 -> 900 (-10.0%)\n1 kernels: 0 counters worse\n")
 
@@ -49,7 +49,7 @@ def test_a_counter_that_was_zero(compare):
 
 
 def test_divergence_is_worse(compare):
-    """More lanes are not, fewer of as many instructions are."""
+    """More active lanes are not worse; fewer active lanes for the same number of instructions are."""
     code, out = compare([kernel()], [kernel(ptx_lanes=3100)])
     assert code == 1 and "scale: idle_lanes 0 -> 100" in out
 

@@ -12,7 +12,8 @@ import pytest
 from cuda_tools import include_of
 from test_run import kernkit_run, runtime  # noqa: F401 (a fixture)
 
-# Members of cudaDeviceProp that equal an attribute of another name. The others have the attribute's name in other letters.
+# Members of cudaDeviceProp that equal an attribute with another name. All other members have the attribute's
+# name in another spelling.
 OF_PROPERTIES = {
     "sharedMemPerBlock": "MaxSharedMemoryPerBlock", "regsPerBlock": "MaxRegistersPerBlock", "memPitch": "MaxPitch",
     "maxThreadsDim": "MaxBlockDimX MaxBlockDimY MaxBlockDimZ", "maxGridSize": "MaxGridDimX MaxGridDimY MaxGridDimZ",
@@ -92,7 +93,7 @@ def program(header, attributes, members, tmp_path_factory):
             values = "".join(f', (long long){value}' for value in values)
             lines.append(f'  printf("P{name}{" %lld" * count}\\n"{values});')
     folder = tmp_path_factory.mktemp("attributes")
-    # What the program is linked with. The simulator's runtime takes the place of this library.
+    # The library that the program links. The simulator's runtime replaces it.
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-Wl,-soname,libcudart.so.13", "-o", folder / "libcudart.so.13"],
                    input='extern "C" void cudaDeviceGetAttribute() {}\nextern "C" void cudaGetDeviceProperties() {}\n',
                    text=True, check=True)  # fmt: skip

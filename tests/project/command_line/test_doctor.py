@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit doctor`: each rule holds for a good library and fails for a bad one, made by g++."""
+"""`kernkit doctor`: each rule passes for a good library and fails for a bad one, both built by g++."""
 
 import io
 import json
@@ -20,7 +20,7 @@ from kernkit.binaries.fatbin import read_architectures
 from kernkit.binaries.library import read_library
 from kernkit.binaries.manylinux import platform_tag
 
-# A library by hand, of which every rule approves.
+# A hand-written library that passes every rule.
 GOOD = """
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 EXPORTED int __tvm_ffi_op(void*) { return 0; }
@@ -52,7 +52,7 @@ def made(tmp_path_factory):
 
 
 def failed(path, **options):
-    """The rules that fail, each with what it says."""
+    """The failed rules with their messages."""
     findings = doctor.examine(read_library(path), **options)
     assert all(finding.text for finding in findings)
     return {finding.rule: finding.text for finding in findings if not finding.ok}
@@ -68,7 +68,7 @@ def test_every_rule_approves_of_a_good_library(made):
 
 
 def test_an_export_without_documentation_is_a_good_one(made):
-    """As those without a schema line are, code for tvm-ffi's among them."""
+    """Ops without a schema line, such as code written for tvm-ffi, have no documentation."""
     documented = re.compile(r"EXPORTED int __tvm_ffi__doc.*\n|IN\(\"kernkit_doc.*\n")
     assert len(documented.findall(GOOD)) == 2
     assert failed(made(documented.sub("", GOOD))) == {}
@@ -77,7 +77,7 @@ def test_an_export_without_documentation_is_a_good_one(made):
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 @pytest.mark.parametrize("option", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"])
 def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
-    """With its name and, in a stripped file, without."""
+    """By its name or, in a stripped file, by its code."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     path = tmp_path / "lib.so"
@@ -93,7 +93,7 @@ def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
 
 
 def test_other_start_up_code_is_approved_of(made):
-    """Also where a function that is not start-up code sets the mode, for its own time."""
+    """Also if a function that is not start-up code sets the mode temporarily."""
     source = GOOD + """
     __attribute__((constructor)) static void start() { kernkit_last_error(); }
     IN(".text.mode") static void mode() {
@@ -161,7 +161,7 @@ def test_a_rule_fails_for_a_flag_that_is_left_out(made, flag, rule, text):
     assert list(failures) == [rule] and text in failures[rule]
 
 
-def test_a_dependency_is_refused_or_allowed(made):
+def test_a_dependency_is_rejected_or_allowed(made):
     other = made(flags=["-Wl,-soname,libcudart.so.12"])
     path = made(flags=[*FLAGS, "-Wl,--no-as-needed", str(other)])
     assert list(failed(path)) == ["needed"]
@@ -172,7 +172,7 @@ def test_a_dependency_is_refused_or_allowed(made):
 IDENTITY = "library=fast_ops 1.2.0; commit=0123abcd+; compiler=GNU 12.2.0; cuda=13.0.88 for 80 90-real; kernkit=0.1.0"
 
 
-def test_the_identity_is_what_the_file_says(made):
+def test_the_identity_matches_the_file(made):
     text = f'\nIN(".kernkit") static const char text[] = "{IDENTITY}";'
     own = '\nEXPORTED const char* kernkit_identity() { return text; }'
     path = made(GOOD + text + own)
@@ -188,7 +188,7 @@ def test_the_identity_is_what_the_file_says(made):
 # glibc
 
 
-def test_a_glibc_that_is_too_new_is_named_with_what_needs_it(made):
+def test_a_too_new_glibc_is_named_with_the_symbols_that_need_it(made):
     source = (
         GOOD + "#include <time.h>\nint f(timespec* t) { return clock_gettime(CLOCK_REALTIME, t); }"
     )
@@ -200,8 +200,8 @@ def test_a_glibc_that_is_too_new_is_named_with_what_needs_it(made):
     assert said(path, "glibc") == "2.17 or newer; a wheel is py3-none-manylinux_2_17_x86_64"
 
 
-def test_packed_relocations_are_of_a_glibc_that_knows_them(made):
-    """Which is told by a version that no symbol has."""
+def test_packed_relocations_require_a_glibc_that_supports_them(made):
+    """A special version, which no symbol has, marks such a file."""
     source = GOOD + "#include <stdio.h>\nint f() { return puts(line); } int (*g)() = f;"
     path = made(source, [*FLAGS, "-Wl,-z,pack-relative-relocs"])
     if "GLIBC_ABI_DT_RELR" not in read_library(path).versions:
@@ -283,7 +283,7 @@ def test_lines_json_and_exit_codes(made, capsys):
     assert [rule["rule"] for rule in report["rules"] if not rule["ok"]] == ["nodelete"]
 
 
-def test_what_is_no_library_is_refused(made, tmp_path, capsys):
+def test_other_files_than_libraries_are_rejected(made, tmp_path, capsys):
     def refused(path, *options):
         assert cli.main(["doctor", str(path), *options]) == 3
         return capsys.readouterr().err
@@ -301,8 +301,8 @@ def test_what_is_no_library_is_refused(made, tmp_path, capsys):
 
 
 def damaged(whole):
-    """Copies that are cut short or in which some bytes are others, most of them where a reader looks:
-    (what was done, the copy)."""
+    """Copies of the file that are truncated or have changed bytes, mostly at offsets that a reader uses:
+    (description, copy)."""
     chance = random.Random(1)
     (headers,) = struct.unpack_from("<Q", whole, 40)
     places = [(0, 64), (headers, len(whole))]
@@ -323,7 +323,7 @@ def damaged(whole):
 
 
 def test_a_damaged_file_is_a_sentence(made, tmp_path, capsys):
-    """What is read all the same has a verdict; no file ends the program in another way."""
+    """Whatever can be read is checked; no damaged file crashes the program."""
     use = "\n#include <stdio.h>\nint f() { return puts(line); }"
     whole = made(GOOD + fatbin((2, 80, 0), (1, 90, 0)) + use).read_bytes()
     path, codes = tmp_path / "lib.so", set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit env`: the library that Python would load, against the installed version."""
+"""`kernkit env`: the library that Python would load, compared with the installed version."""
 
 import subprocess
 
@@ -11,7 +11,7 @@ SAYS = "library=fast_ops {}; commit=0123abcd; compiler=GNU 12.2.0; cuda=none; ke
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Libraries of two versions, and one that kernkit_add_library() did not link."""
+    """Libraries of two versions, and a library that was not linked by kernkit_add_library()."""
     folder = tmp_path_factory.mktemp("files")
     for version in ("0.1.0", "0.2.0", ""):
         text = f'__attribute__((section(".kernkit"))) const char text[] = "{SAYS.format(version)}";' if version else ""
@@ -22,7 +22,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def package(files, tmp_path, monkeypatch):
-    """Puts the package fast_ops, installed or not, on the path: before others that it put there."""
+    """Puts the package fast_ops, installed or not, before earlier packages on the path."""
 
     def put(name, of_file, installed=""):
         folder = tmp_path / name

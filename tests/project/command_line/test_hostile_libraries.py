@@ -23,7 +23,7 @@ COMMANDS = [["update"], ["update", "--with", "scratch"], ["remove", "silu_and_mu
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A library in a repository of its own, and other projects' files around the library."""
+    """A library in a repository of its own, surrounded by files of other projects."""
     folder = tmp_path_factory.mktemp("original")
     settings = folder / "gitconfig"
     settings.write_text("[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n[gc]\nauto = 0\n")
@@ -39,7 +39,7 @@ def original(tmp_path_factory):
         (folder / "sentinel/mine.txt").write_text("mine\n")
         (folder / "sentinel.txt").write_text("mine\n")
         (folder / "outer").mkdir()
-        for other in ("outer", "."):  # a repository that `.git` may name, and one around all
+        for other in ("outer", "."):  # a repository that `.git` may refer to, and an enclosing repository
             hostile.git(folder / other, "init", "--quiet")
             hostile.git(folder / other, "commit", "--quiet", "--allow-empty", "-m", "Mine")
         yield folder
@@ -47,7 +47,7 @@ def original(tmp_path_factory):
 
 @pytest.fixture
 def place(original, tmp_path, monkeypatch):
-    """A copy of the library with what is around."""
+    """A copy of the library with its surroundings."""
     shutil.copytree(original, tmp_path / "place", symlinks=True)
     monkeypatch.chdir(tmp_path / "place/fast_ops")
     return tmp_path / "place"
@@ -79,7 +79,7 @@ _RENDERED = {}
 
 
 def run(words):
-    """The exit code, or the text of what was thrown."""
+    """The exit code, or the text of the exception."""
     try:
         return cli.main(words)
     except BaseException:
@@ -87,7 +87,7 @@ def run(words):
 
 
 def try_mutation(original, folder, seed, monkeypatch):
-    """A text about what went wrong, or ""."""
+    """A description of the failure, or ""."""
     shutil.copytree(original, folder, symlinks=True)
     library = folder / "fast_ops"
     mutation = hostile.Mutation(library, seed)
@@ -118,7 +118,7 @@ def try_all(original, folder, seeds, monkeypatch, capsys):
 
 @pytest.fixture
 def in_memory(tmp_path, monkeypatch):
-    """A folder for many copies, in memory where the system has one: ten times as fast as a disk."""
+    """A folder for many copies, in memory if the system has such a folder: ten times as fast as a disk."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path) as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield pathlib.Path(folder)
@@ -200,7 +200,7 @@ def test_add_does_not_write_through_a_link(place, capsys):
 
 
 def test_a_licence_in_the_record_is_a_licence(place, capsys):
-    """And no code in the files that `kernkit add` writes."""
+    """The licence must not become code in the files that `kernkit add` writes."""
     record = place / "fast_ops/.kernkit.json"
     record.write_text(record.read_text().replace('"Apache-2.0"', r'"MIT\nint theirs;"'))
     assert run(["add", "swish", SCHEMA]) == 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk gpu: what it says where there is no GPU, and what it makes of its programs' results."""
+"""./kk gpu: its messages without a GPU, and its evaluation of the programs' results."""
 
 import argparse
 import functools
@@ -30,7 +30,7 @@ def no_gpu():
 
 @pytest.fixture(scope="module")
 def library(template, environment, tmp_path_factory):
-    """A rendering with the part gpu; nothing is built."""
+    """A rendering with the component gpu; nothing is built."""
     output = tmp_path_factory.mktemp("rendered")
     done = render(template, output, environment, library_name=NAME, parts="gpu")
     assert done.returncode == 0, done.stdout
@@ -52,7 +52,7 @@ def test_without_a_gpu_every_part_is_skipped(root, whose, no_gpu, request):
 
 
 @pytest.mark.parametrize("whose", ["repository", "library"])
-def test_build_without_a_gpu_asks_for_the_architecture(root, whose, no_gpu, request):
+def test_build_without_a_gpu_requires_the_architecture(root, whose, no_gpu, request):
     result = kk(root if whose == "repository" else request.getfixturevalue("library"), "--build")
     assert result.returncode == 1
     assert result.stderr == (
@@ -60,7 +60,7 @@ def test_build_without_a_gpu_asks_for_the_architecture(root, whose, no_gpu, requ
     )
 
 
-# The driver, as far as it is asked: one GPU of compute capability 9.0.
+# The part of the driver that is used: one GPU of compute capability 9.0.
 DRIVER = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,15 +78,15 @@ int cuGetErrorString(int error, const char** text) { return *text = "?", 0; }
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    """A folder with a libcuda.so.1 that is no driver."""
+    """A folder with a fake libcuda.so.1."""
     folder = tmp_path_factory.mktemp("driver")
     (folder / "cuda.c").write_text(DRIVER)
     subprocess.run(["cc", "-shared", "-fPIC", folder / "cuda.c", "-o", folder / "libcuda.so.1"], check=True)
     return str(folder)
 
 
-def test_the_gpus_are_asked_once(root, driver, tmp_path):
-    """Before anything is prepared; then a build for them begins."""
+def test_the_gpus_are_queried_once(root, driver, tmp_path):
+    """Before anything is prepared; then a build for these GPUs begins."""
     for name, text in {"python": f'exec {sys.executable} "$@"', "nvcc": "",
                        "cmake": 'echo "cmake version 3.25.1 $*"; [ "$*" = --version ]'}.items():  # fmt: skip
         program(tmp_path / "bin" / name, text)
@@ -108,14 +108,14 @@ def test_a_library_without_the_part_misses_nothing_where_no_gpu_is(default_libra
     assert "once ./kk update --with gpu has brought that part" in help
 
 
-def test_a_library_without_the_part_refuses_to_build_or_to_run(default_library, driver):
+def test_a_library_without_the_component_neither_builds_nor_runs(default_library, driver):
     for words, environment in ((["--build", "--arch", "90"], {}), ([], {"LD_LIBRARY_PATH": driver})):
         result = kk(default_library, *words, **environment)
         assert (result.returncode, result.stderr) == (3, f"kernkit: {NOT_TAKEN}\n")
 
 
 @pytest.mark.all
-def test_the_part_is_brought_by_one_command(root, default_library, tmp_path):
+def test_one_command_adds_the_component(root, default_library, tmp_path):
     shutil.copytree(default_library, tmp_path / NAME, symlinks=True)
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
     for words in (["init", "-q"], ["add", "--all"], [*who, "commit", "-q", "-m", "start"]):
@@ -128,7 +128,7 @@ def test_the_part_is_brought_by_one_command(root, default_library, tmp_path):
 
 
 def test_everything_of_a_library_is_tried_on_a_gpu_too(monkeypatch):
-    """Its tests, where nvcc is; left out with CUDA."""
+    """Its tests run too if nvcc is available; they are skipped without CUDA."""
     called = []
     monkeypatch.delenv("KERNKIT_CUDA", raising=False)  # as ./kk test --no-cuda sets it
     monkeypatch.setattr(devices, "find", lambda: [{"name": "NVIDIA H-1 80GB", "compute_capability": "9.0"}])
@@ -149,7 +149,7 @@ def program(path, text):
     path.chmod(0o755)
 
 
-def test_an_architecture_that_nvcc_has_not_is_refused(library, tmp_path):
+def test_an_architecture_that_nvcc_lacks_is_rejected(library, tmp_path):
     program(tmp_path / "bin/nvcc", "echo sm_80; echo sm_90; echo compute_90\n")
     for name in ("cmake", "ninja"):
         program(tmp_path / "bin" / name, 'echo "cmake version 3.25.1"\n')
@@ -172,7 +172,7 @@ echo "$0 $@" >>"$LOG"
 
 
 def test_a_library_s_programs_run_and_are_recorded(library, driver, tmp_path):
-    """With a stand-in for the driver, for each program and for compute-sanitizer."""
+    """Fake programs replace the driver, each program and compute-sanitizer."""
     for name in ("fast_gpu_test", "fast_gpu_bench"):
         program(library / "build/gpu/bin" / name, OP)
     (library / "build/gpu/commit").write_text("abc123\n")
@@ -195,7 +195,7 @@ def test_a_library_s_programs_run_and_are_recorded(library, driver, tmp_path):
     }  # fmt: skip
 
 
-def test_without_programs_it_says_how_to_make_them(library, driver, tmp_path):
+def test_without_programs_the_command_to_build_them_is_printed(library, driver, tmp_path):
     shutil.copytree(library, tmp_path / "copy", ignore=shutil.ignore_patterns("build"), symlinks=True)
     result = kk(tmp_path / "copy", "--run", LD_LIBRARY_PATH=driver)
     assert result.returncode == 3
@@ -204,7 +204,7 @@ def test_without_programs_it_says_how_to_make_them(library, driver, tmp_path):
 
 
 class Numbers(frameworks.Framework):
-    """A framework of NumPy's: its stream is busy, and what it copies comes late."""
+    """A framework with NumPy arrays: its stream is busy, and its copies arrive late."""
 
     def __init__(self, in_order=True, is_busy=True):
         self.in_order, self.is_busy = in_order, is_busy
@@ -227,14 +227,14 @@ class Numbers(frameworks.Framework):
 
 
 def test_an_op_out_of_order_is_found():
-    """By the test of frameworks, which calls an op with its example."""
+    """By the frameworks test, which calls an op with its example."""
     tensor = {"dtype": "float32", "shape": [4, 3], "values": [], "cpu": False}
     example = {"op": "twice", "arguments": [tensor, [tensor], 2.0, None, {**tensor, "scratch": True}]}
     calls = []
 
     def twice(y, xs, factor, nothing, scratch):
         calls.append(xs)
-        scratch[...] = len(calls)  # which no rule compares
+        scratch[...] = len(calls)  # no rule compares it
         y[...] = xs[0] * factor
         return y + 1
 
@@ -247,7 +247,8 @@ def test_an_op_out_of_order_is_found():
 
 @pytest.mark.all
 def test_an_op_out_of_order_is_found_by_jax():
-    """Without a GPU nothing is busy, so an op that takes the inputs of the call before is one out of order."""
+    """Without a GPU no stream is busy, so an op that uses the inputs of the call before represents an op
+    out of order."""
     jax, _ = pytest.importorskip("jax"), pytest.importorskip("jax_tvm_ffi")
 
     class OnCpu(frameworks.Jax):
@@ -294,7 +295,7 @@ DEVICES = [{"name": "NVIDIA H-1 80GB", "compute_capability": "9.0"}]
 
 @pytest.fixture
 def build(tmp_path):
-    """Programs that leave results as the real ones do."""
+    """Programs that leave results like the real programs."""
 
     def make(tests=GTEST.format(more=""), code=0, rows=ROWS):
         (tmp_path / "bin").mkdir()
@@ -393,7 +394,7 @@ def test_the_rows_of_torch_are_those_of_gpu_bench(root):
 
 
 @pytest.mark.slow
-def test_what_is_built_runs_elsewhere(root, tmp_path):
+def test_built_programs_run_elsewhere(root, tmp_path):
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     subprocess.run([root / "kk", "gpu", "--build", "--arch", "90"], check=True, timeout=1500)
@@ -415,8 +416,8 @@ def test_what_is_built_runs_elsewhere(root, tmp_path):
 
 @pytest.mark.all
 def test_a_library_is_built_for_a_gpu_that_is_elsewhere(library, no_gpu, tmp_path):
-    """By the part as it was rendered: code for that GPU, programs that find their libraries beside them,
-    and a run that skips all where no GPU is."""
+    """With the component as rendered: code for that GPU, programs that find their libraries beside them,
+    and a run that skips everything without a GPU."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path / NAME

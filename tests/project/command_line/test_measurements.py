@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of benchmarks: its file, its rows, what a row is compared with."""
+"""A benchmark run: its file, its rows, and the comparison of a row."""
 
 import json
 import random
@@ -41,7 +41,8 @@ def test_rows_are_sorted_by_numbers_and_common_dtypes_first():
                                              ("/manual_time", "real_time"), ("/process_time", "cpu_time"),
                                              ("/process_time/real_time", "real_time")])  # fmt: skip
 def test_bytes_are_by_the_clock_that_the_rate_was_taken_by(suffix, rate_by):
-    """12.1 ms of wall and 4.0 ms of processor time, at half the speed of the copy: not beyond it."""
+    """12.1 ms of wall time and 4.0 ms of processor time, at half the speed of the copy: not faster than the
+    copy."""
     def entry(name, real, cpu):
         by = {"real_time": real, "cpu_time": cpu}[rate_by]
         return {"name": name + suffix, "real_time": real, "cpu_time": cpu, "time_unit": "ms",
@@ -55,7 +56,7 @@ def test_bytes_are_by_the_clock_that_the_rate_was_taken_by(suffix, rate_by):
     assert ours.rate / run.ceiling(ours).rate == pytest.approx(0.5)
 
 
-def test_a_caller_is_compared_with_the_peer_whose_arrays_it_takes():
+def test_a_caller_is_compared_with_the_peer_of_its_arrays():
     run = made(1)
     rows = {row.name: row for row in run.rows}
     peers = run.peers(rows["from Python/add/float32/kernkit-torch/n:1"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands on a machine that lacks git or another program: a sentence or a missing entry, and no traceback."""
+"""Commands on a machine without git or another program: an error message or a missing entry, and no traceback."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def without_git(tmp_path_factory):
 
 @pytest.fixture
 def library(tmp_path, without_git, monkeypatch, capsys):
-    """A library that `kernkit new` made, where git is not installed."""
+    """A library that `kernkit new` rendered without git."""
     monkeypatch.setenv("PATH", without_git)
     assert shutil.which("git") is None and shutil.which("ldd")
     assert cli.main(["new", "fast_ops", "--output", str(tmp_path)]) == 0
@@ -35,7 +35,7 @@ def library(tmp_path, without_git, monkeypatch, capsys):
 
 
 def test_commands_that_call_git(library, capsys):
-    """Those that need git end with an error; the others leave out what git would add."""
+    """Commands that need git end with an error; other commands leave out git's information."""
     (library / "op_bench.py").write_text(PROGRAM.format(more=""))
     for words, code, text in [
         (["env"], 0, "cmake 3."),
@@ -64,7 +64,7 @@ def test_a_build_for_a_gpu_without_git(library, monkeypatch):
 
 
 def driver(library, *words, path):
-    """The command of ./kk, once the machine is prepared."""
+    """The command of ./kk on a prepared machine."""
     environment = {**os.environ, "PATH": str(path), "PYTHONPATH": str(library / "third_party/kernkit/python"),
                    "KK_ROOT": str(library), "KK_LIBRARY": "fast_ops", "VIRTUAL_ENV": ""}  # fmt: skip
     command = [sys.executable, "-B", "-m", "kernkit.driver", *words]
@@ -103,7 +103,7 @@ def test_a_tool_that_is_missing(rendered, tmp_path, words, there, said):
 
 
 def test_a_wheel_without_auditwheel(rendered, tmp_path):
-    """The archive is made by a stand-in for scikit-build-core."""
+    """A fake scikit-build-core makes the archive."""
     program(tmp_path / "bin/cmake")
     folder = tmp_path / "packages/scikit_build_core"
     folder.mkdir(parents=True)
@@ -118,7 +118,7 @@ def test_a_wheel_without_auditwheel(rendered, tmp_path):
 
 
 def test_a_file_that_the_driver_cannot_write(rendered, tmp_path):
-    """An error of the system is a sentence, as in `kernkit`."""
+    """An error of the system becomes an error message, as in `kernkit`."""
     (rendered / "build").write_text("a file, not a folder")
     program(tmp_path / "bin/cmake")
     done = driver(rendered, "test", "silu_and_mul", path=tmp_path / "bin")
@@ -144,7 +144,7 @@ def test_a_tool_that_cannot_be_started_has_no_version(tmp_path, monkeypatch, cap
     assert "\nninja cannot be started: No such file or directory\n" in capsys.readouterr().out
 
 
-def test_what_cannot_be_started_is_named(tmp_path):
+def test_a_program_that_cannot_be_started_is_named(tmp_path):
     (tmp_path / "text").write_text("a text")
     (tmp_path / "empty").touch(mode=0o755)
     for words, options, sentence in [
@@ -160,7 +160,7 @@ def test_what_cannot_be_started_is_named(tmp_path):
 
 
 def test_programs_are_started_in_one_place(root):
-    """Where a program that is not installed becomes a sentence. `kernkit run` replaces itself with the program."""
+    """Missing programs become error messages there. `kernkit run` replaces itself with the program."""
     sources = pathlib.Path(root / "sdk/python/kernkit").rglob("*.py")
     starts = re.compile(r"subprocess\.(?:run|call|check_\w+|Popen)\(|os\.(?:system|popen|spawn\w*|posix_spawn\w*|exec\w+)\(")
     found = {path.name: starts.findall(path.read_text()) for path in sources}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit remove`: nothing of an op stays, nothing of another's goes."""
+"""`kernkit remove` removes all files of an op, and none of other ops."""
 
 import subprocess
 
@@ -17,14 +17,14 @@ def git(folder, *words):
 
 @pytest.fixture
 def before(library):  # noqa: F811
-    """A library with an op of a similar name, committed; gives its files."""
+    """A library with an op of a similar name, committed; returns its files."""
     assert cli.main(["add", "swish_more", SCHEMA]) == 0
     (library / "kernels/CMakeLists.txt").open("a").write("\n# the end\n")
     git(library, "init", "--quiet")
     return files_below(library)
 
 
-def test_what_add_wrote_goes(library, before, capsys):  # noqa: F811
+def test_files_of_add_are_removed(library, before, capsys):  # noqa: F811
     assert cli.main(["add", "swish", SCHEMA]) == 0
     listing = library / "kernels/CMakeLists.txt"
     listing.write_text(listing.read_text().replace("fast_ops swish)", "fast_ops swish\n  SOURCES detail/more.cu  # more\n  GPU_ONLY)"))
@@ -50,7 +50,7 @@ def test_what_add_wrote_goes(library, before, capsys):  # noqa: F811
         ("swish_more", "kernels/other.cc", "kernels/other.cc includes a header of swish_more; edit it first"),
     ],
 )
-def test_what_would_be_lost_or_break_is_refused(library, before, capsys, name, change, sentence):  # noqa: F811
+def test_removals_that_would_lose_or_break_files_are_rejected(library, before, capsys, name, change, sentence):  # noqa: F811
     git(library, "add", "--all")
     git(library, "commit", "--quiet", "-m", "start")
     if change:
@@ -102,7 +102,7 @@ def test_a_call_that_does_not_end_is_an_error(library, capsys):  # noqa: F811
 
 @pytest.mark.parametrize("hidden", ["ignored", "untracked", "assumed", "skipped", "nested"])
 def test_files_that_git_does_not_hold_are_not_removed(library, hidden, capsys):  # noqa: F811
-    """Also where `git status` does not list them."""
+    """Also if `git status` does not list them."""
     assert cli.main(["add", "swish", SCHEMA]) == 0
     git(library, "init", "--quiet")
     (library / ".gitignore").write_text("*.dat\n")

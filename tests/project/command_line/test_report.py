@@ -56,7 +56,7 @@ def test_the_report_has_every_row_and_plots_where_matplotlib_is(tmp_path):
     assert plots == ("![" in page)
 
 
-def test_without_matplotlib_the_report_says_so(tmp_path):
+def test_without_matplotlib_the_report_prints_a_message(tmp_path):
     measurements.save(made(1), tmp_path / "run.json")
     (tmp_path / "matplotlib.py").write_text("raise ImportError")
     result = subprocess.run(
@@ -68,7 +68,7 @@ def test_without_matplotlib_the_report_says_so(tmp_path):
 
 
 def test_kept_results_are_those_of_their_page(tmp_path):
-    """Of the page that lies beside each kept run; its plots need matplotlib and are not made anew."""
+    """Each kept run matches its page. The plots need matplotlib and are not drawn again."""
     for path in (ROOT / "bench/results").glob("*/run.json"):
         page = report.markdown(measurements.load(path), plots=True)
         assert (path.parent / "report.md").read_text() == page, f"old: kernkit report {path}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit run`: which programs it runs, and what it says of others. The programs that nvcc compiled are
-CTest's programs.*; here g++ makes what looks like one."""
+"""`kernkit run`: the programs that it runs, and its errors for others. CTest's programs.* are compiled by
+nvcc; here g++ builds files that look like them."""
 
 import os
 import re
@@ -40,7 +40,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def said(capfd):
-    """What `kernkit run` refuses a program with."""
+    """The error of `kernkit run` for a program."""
 
     def say(*words):
         assert cli.main(["run", "--runtime", "/nowhere/libcudart.so.13", *map(str, words)]) == 3
@@ -69,12 +69,12 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
          "byte 0 of section .nv_fatbin"),
     ],
 )  # fmt: skip
-def test_it_says_why_a_program_cannot_run(made, said, source, soname, sentence):
+def test_the_reason_why_a_program_cannot_run_is_reported(made, said, source, soname, sentence):
     program = made(source, soname)
     assert said(program) == f"kernkit: {program} cannot run without a GPU: {sentence}\n"
 
 
-def test_it_looks_into_the_libraries_of_a_program(made, said, tmp_path):
+def test_libraries_of_a_program_are_inspected(made, said, tmp_path):
     library = tmp_path / "libops.so"
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + PTX, text=True, check=True)
     program = tmp_path / "program"
@@ -84,7 +84,7 @@ def test_it_looks_into_the_libraries_of_a_program(made, said, tmp_path):
 
 
 def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, said, tmp_path):
-    """As libcublas, whose runtime is linked statically: the program comes as far as the missing runtime."""
+    """Like libcublas, whose runtime is linked statically: the program starts and then lacks the runtime."""
     library = tmp_path / "libmath.so"
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + SASS, text=True, check=True)
     program = tmp_path / "program"
@@ -106,7 +106,7 @@ def test_a_library_that_the_loader_does_not_find_is_named(made, said, tmp_path):
                              "folder of the library to LD_LIBRARY_PATH\n")  # fmt: skip
 
 
-def test_what_is_not_there_is_said(made, said):
+def test_missing_files_are_reported(made, said):
     assert said("no-such-program") == "kernkit: there is no program no-such-program\n"
     program = made(ALONE + PTX, "libcudart.so.13")
     assert said(program) == "kernkit: there is no file /nowhere/libcudart.so.13\n"
@@ -114,7 +114,7 @@ def test_what_is_not_there_is_said(made, said):
 
 @pytest.mark.parametrize("damage", [b"\xff", b"a"], ids=["not UTF-8", "without an end"])
 def test_a_program_with_damaged_names_is_rejected(made, said, damage):
-    """Each byte of .dynstr is another one, also the zero that ends a name."""
+    """Each byte of .dynstr is changed in turn, including the zero that ends a name."""
     program = made(ALONE, "libcudart.so.13")
     content, names = program.read_bytes(), read_section(program, ".dynstr")
     assert content.count(names) == 1
@@ -125,7 +125,7 @@ def test_a_program_with_damaged_names_is_rejected(made, said, damage):
 
 @pytest.fixture(scope="module")
 def runtime(root):
-    """What `./kk build` leaves, where nvcc is."""
+    """The runtime built by `./kk build`, which requires nvcc."""
     path = root / "build/release/kernkit_cudart/libcudart.so.13"
     if not path.exists():
         pytest.skip("no CUDA compiler, whose programs this library is for")
@@ -138,7 +138,7 @@ def kernkit_run(root, *words, **environment):
 
 
 def test_the_runtime_takes_the_place_and_the_exit_code_is_the_programs(root, runtime, made):
-    """Of a library that answers by 0, and the program returns 7 more: cudaErrorNoDevice is 100."""
+    """The library's call returns cudaErrorNoDevice, which is 100, and the program adds 7."""
     program = made(CALLS + PTX, "libcudart.so.13")
     assert subprocess.run([program]).returncode == 7
     assert kernkit_run(root, "--runtime", runtime, program).returncode == 7
@@ -155,7 +155,7 @@ print(sys.argv[1:], count.value, major.value, runtime.cudaMallocArray(), runtime
 """
 
 
-def test_a_missing_function_says_its_name_once(root, runtime):
+def test_a_missing_function_is_reported_once(root, runtime):
     done = kernkit_run(root, "--runtime", runtime, "--devices", 3, "--capability", 120, sys.executable, "-c", ASK, "--a", "b")
     assert done.stdout == "['--a', 'b'] 3 12 801 801\n"
     assert done.stderr == (
@@ -188,7 +188,7 @@ def names_of_missing(root):
     return re.findall(r"\bX\((\w+)\)", (root / "sdk/simulator/libcudart/unsupported_api.h").read_text())
 
 
-def test_each_missing_function_says_once_what_to_do(root, runtime):
+def test_each_missing_function_prints_an_alternative_once(root, runtime):
     names = names_of_missing(root)
     done = kernkit_run(root, "--runtime", runtime, sys.executable, "-c", SWEEP, *names)
     assert done.returncode == 0, done.stderr
@@ -206,7 +206,7 @@ def functions_of(library):
     return {line.split()[2] for line in listed.stdout.splitlines()}
 
 
-def test_it_has_every_function_of_the_toolkits_runtime(runtime):
+def test_every_function_of_the_toolkits_runtime_exists(runtime):
     nvcc = tool("nvcc")
     lib = nvcc.resolve().parents[1] / "lib64/libcudart.so.13" if nvcc else None
     if lib is None or not lib.exists():
@@ -214,8 +214,8 @@ def test_it_has_every_function_of_the_toolkits_runtime(runtime):
     assert functions_of(lib) == functions_of(runtime)
 
 
-def test_what_is_called_missing_is_missing(root):
-    """In a program that is linked from objects the linker would take what is called missing first."""
+def test_functions_reported_as_missing_are_missing(root):
+    """If the program were linked from objects, the linker would use these stubs before the runtime's functions."""
     folder = root / "sdk/simulator"
     missing = set(names_of_missing(root))
     sources = [*folder.glob("runtime/*.cc"), *folder.glob("libcudart/*.cc")]
@@ -324,7 +324,7 @@ int main(int words, char**) {
 
 
 def test_a_program_runs_that_has_kernels_with_textures(root, runtime, tmp_path):
-    """A launch of such a kernel names the instruction, and the lines of the user from the innermost one on."""
+    """A launch of such a kernel names the instruction, and the user's lines from the innermost one on."""
     program = compiled(tmp_path, TEXTURES)
     done = kernkit_run(root, "--runtime", runtime, program)
     assert (done.stdout, done.stderr) == ("31 cudaSuccess\n", "")
@@ -407,7 +407,7 @@ int main() {
 def test_a_launch_of_machine_code_names_library_kernel_and_architectures(root, runtime, tmp_path, monkeypatch, architecture):
     if tool("nvcc") is None:
         pytest.skip("no nvcc")
-    monkeypatch.chdir(tmp_path)  # the program names the library by a relative path
+    monkeypatch.chdir(tmp_path)  # relative path to the library
     (tmp_path / "twice.cu").write_text(MACHINE_CODE)
     code = f"arch=compute_{architecture},code=sm_{architecture}"
     subprocess.run([tool("nvcc"), "-cudart", "shared", "-gencode", code, "-shared", "-Xcompiler", "-fPIC",
@@ -471,7 +471,7 @@ def test_functions_of_nvidias_libraries_return_errors_and_are_named_once(root, r
 
 @pytest.mark.all
 def test_the_runtime_is_compiled_where_it_is_needed(root, tmp_path):
-    """By CMake, into the cache of a user; the second time it is there."""
+    """CMake compiles it into the user's cache; the second call uses the cache."""
     if shutil.which("ccache"):
         os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
     words = [sys.executable, "-c", ASK]
@@ -482,7 +482,7 @@ def test_the_runtime_is_compiled_where_it_is_needed(root, tmp_path):
     assert second.stdout == first.stdout and "compiling" not in second.stderr
 
 
-# Header in ptx/program, struct in it, the struct of driver_types.h that it equals.
+# A struct of libcudart/'s headers, and the struct of driver_types.h that it equals.
 LAYOUTS = [
     ("device_properties.h", "DeviceProperties", "cudaDeviceProp"),
     ("structures.h", "Extent", "cudaExtent"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runtime of `kernkit run`: how it is compiled and kept. A script takes the place of CMake."""
+"""The runtime of `kernkit run`: how it is compiled and kept. A script replaces CMake."""
 
 import os
 import pathlib
@@ -22,7 +22,7 @@ TOOLS = ("sh", "mkdir", "touch", "cp", "sleep")
 
 
 class Place:
-    """A folder with an environment that is not on PATH, the folder of PATH, and a cache."""
+    """A folder with an environment that is not on PATH, the only folder on PATH, and a cache."""
 
     def __init__(self, root, folder):
         self.folder, self.bin = folder, folder / "bin"

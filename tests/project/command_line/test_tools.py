@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit counters` and `kernkit sanitize`, of a program that nvcc compiles and that knows nothing of kernkit."""
+"""`kernkit counters` and `kernkit sanitize` on a program compiled by nvcc and independent of kernkit."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def test_counters_are_the_same_in_every_run(run, tmp_path):
     assert kernel["counters"]["shared_load_wavefronts"] == 32
 
 
-def test_what_ptxas_gave_a_kernel(run, tmp_path):
+def test_resources_of_a_kernel_by_ptxas(run, tmp_path):
     if tool("cuobjdump") is None or tool("ptxas") is None:
         pytest.skip("no cuobjdump or no ptxas")
     usage = resources.resource_usage(run.program)
@@ -89,7 +89,7 @@ def test_what_ptxas_gave_a_kernel(run, tmp_path):
     assert re.search(rf"columns .* {registers} +0 +100%", (tmp_path / "c.html").read_text())
 
 
-def test_what_has_no_ptx(capfd, tmp_path):
+def test_files_without_ptx(capfd, tmp_path):
     if tool("cuobjdump") is None:
         pytest.skip("no cuobjdump")
     (tmp_path / "empty.o").write_bytes(b"")
@@ -157,7 +157,7 @@ def test_occupancy_is_the_toolkits(tmp_path, capability):
      ("diverged", "synccheck", r"diverged: block \[0, 0, 0\], thread \[0, 0, 0\]: 33 of the block's 64 threads wait at "
       r"__syncthreads\(\) and thread \[32, 0, 0\] waits at __shfl_sync\(\) \(tools.cu:\d+\)")],
 )  # fmt: skip
-def test_what_a_tool_finds(run, tmp_path, kernel, tool_of, sentence):
+def test_findings_of_a_tool(run, tmp_path, kernel, tool_of, sentence):
     done = run("sanitize", "--json", tmp_path / "s.json", kernel=kernel)
     assert done.returncode == 1
     assert re.search(f"^{tool_of}: {sentence}", done.stderr, re.MULTILINE), done.stderr
@@ -172,7 +172,7 @@ def test_what_a_tool_finds(run, tmp_path, kernel, tool_of, sentence):
 
 
 def test_threads_that_end_before_a_barrier(run):
-    """No fault; a warning of synccheck at the level of warnings."""
+    """Not an error; synccheck warns about it at the warning level."""
     done = run("sanitize", kernel="early")
     assert done.returncode == 0 and "kernkit sanitize: 0 found: " in done.stderr, done.stderr
     done = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")
@@ -202,7 +202,7 @@ def test_lanes_of_a_warp_at_the_level_of_warnings(run):
     assert done.returncode == 1 and "with no __syncwarp() between that orders them (32 times)\n" in done.stderr
 
 
-def test_what_nobody_wrote(run):
+def test_uninitialised_memory(run):
     at = line_of("tile[63 - threadIdx.x];  // one of them nobody wrote")
     done = run("sanitize", "--tool", "initcheck", kernel="unwritten")
     assert done.returncode == 1 and "kernkit sanitize: 1 found: initcheck 1" in done.stderr
@@ -261,14 +261,14 @@ INVALID = r'Program hit cudaErrorInvalidValue \(error 1\) due to "invalid argume
      ("unsynchronised outside", r"outside: block .*Invalid __global__ write of size 4 bytes, 272 bytes")],
 )  # fmt: skip
 @pytest.mark.parametrize("seed", ("0", "3"))
-def test_what_the_host_does_wrong_and_what_stops_a_kernel_count(ends, name, sentence, seed):
+def test_host_errors_and_stopped_kernels_count(ends, name, sentence, seed):
     done = ends(name, seed=seed)
     assert done.returncode == 1 and "kernkit sanitize: 1 found: memcheck 1" in done.stderr, done.stderr
     assert re.search("^memcheck: " + sentence, done.stderr, re.MULTILINE), done.stderr
     assert ("warning: ended without synchronising" in done.stderr) == name.startswith("unsynchronised")
 
 
-def test_what_did_not_run_is_reported(ends):
+def test_kernels_that_did_not_run_are_reported(ends):
     done = ends("outside", "--tool", "racecheck")
     assert done.returncode == 1
     assert "incomplete: a kernel stopped, and the rest of it did not run: outside: block" in done.stderr
@@ -288,7 +288,7 @@ def test_a_program_that_does_not_synchronise_is_warned_of(ends, seed):
     assert "warning" not in ends("right", seed=seed).stderr
 
 
-def test_what_is_no_tool(capfd):
+def test_unknown_tools(capfd):
     assert cli.main(["sanitize", "--tool", "memchek", "x"]) == 3
     assert capfd.readouterr().err == f'kernkit: --tool: there is no tool "memchek"; type {", ".join(sanitize.TOOLS)}\n'
 

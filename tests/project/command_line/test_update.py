@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit update`: a newer template and SDK come, what the library's people wrote stays."""
+"""`kernkit update`: a newer template and SDK are merged, and the authors' changes stay."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def commit(folder, message="Edits"):
 
 @pytest.fixture(autouse=True)
 def git_settings(monkeypatch, tmp_path):
-    """Nobody's settings but these."""
+    """Git without any user's settings."""
     settings = tmp_path / "gitconfig"
     settings.write_text("[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
@@ -55,7 +55,7 @@ def library(tmp_path):
 
 @pytest.fixture
 def newer(root, tmp_path, monkeypatch):
-    """Makes this kernkit the next one, whose template is a copy to change."""
+    """Turns this kernkit into the next version, whose template is a copy to change."""
     shutil.copytree(root / "template", tmp_path / "template",
                     ignore=shutil.ignore_patterns("build", "__pycache__", ".*_cache"))  # fmt: skip
     monkeypatch.setattr(rendering, "template_folder", lambda: tmp_path / "template")
@@ -93,8 +93,8 @@ def test_edits_stay_and_the_template_comes(library, newer, capsys):
     assert git(library, "rev-parse", "HEAD") == head
 
 
-def test_where_git_knows_nobody_the_first_commit_is_kernkits(tmp_path, monkeypatch):
-    """And git does not make up a name of the user's and the machine's."""
+def test_without_a_git_author_the_first_commit_is_kernkits(tmp_path, monkeypatch):
+    """Git must not construct a name from the user's and the machine's names."""
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     for name in [name for name in os.environ if name.startswith(("GIT_AUTHOR", "GIT_COMMITTER"))]:
         monkeypatch.delenv(name)
@@ -113,14 +113,14 @@ def test_a_second_update_starts_from_the_first(library, newer):
     (library / "docs/new.md").open("a").write("and ours\n")
     (library / "kernels/CMakeLists.txt").write_text(f"{LINE}\n# ours\n")
     commit(library)
-    run(library, code=1)  # one line, changed here and there; the other file only here
+    run(library, code=1)  # one line changed on both sides; the other file only in the library
     assert git(library, "diff", "--name-only", "--diff-filter=U") == "docs/new.md\n"
     assert (library / "kernels/CMakeLists.txt").read_text() == f"{LINE}\n# ours\n"
 
 
 @pytest.mark.all
 def test_updates_after_squash_merges(library, newer, monkeypatch):
-    """The commits of renderings are lost; what the copy of the SDK keeps of one takes their place."""
+    """The commits of renderings are lost; the record in the vendored copy replaces them."""
     for number, text in (("0.9.0", "first\n"), ("0.10.0", "second\n"), ("0.11.0", "third\n")):
         monkeypatch.setattr(update, "version", lambda number=number: number)
         (newer / "docs/new.md").write_text(text * 5)
@@ -171,7 +171,7 @@ def test_conflicts_are_gits_and_nothing_is_lost(library, newer, capsys):
     assert "// patched" in (library / "third_party/kernkit/include/kernkit/types/shape.h").read_text()
     git(library, "merge", "--abort")
     assert git(library, "rev-parse", "HEAD") == before
-    run(library, code=1)  # as if it had not been tried
+    run(library, code=1)  # as if no update had been tried
     listing.write_text("both\n")
     commit(library, "Update")
     run(library)
@@ -179,7 +179,7 @@ def test_conflicts_are_gits_and_nothing_is_lost(library, newer, capsys):
     assert "nothing to do" in capsys.readouterr().out
 
 
-def test_what_is_not_committed_is_not_touched(library, newer, capsys):
+def test_uncommitted_files_are_not_changed(library, newer, capsys):
     (library / "README.md").write_text("work\n")
     run(library, code=3)
     assert "changes that are not committed:\n M README.md\n" in capsys.readouterr().err
@@ -194,8 +194,8 @@ def test_what_is_not_committed_is_not_touched(library, newer, capsys):
 
 @pytest.mark.all
 def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, monkeypatch, capsys):
-    """Its first rendering is what its copy of the SDK keeps; without that it is made known by the kernkit that it
-    began with."""
+    """The first rendering is recorded in the vendored copy. Without the record, the kernkit of that
+    rendering records it."""
     shutil.rmtree(library / ".git")
     whole = tmp_path / "whole"
     (whole / "libs").mkdir(parents=True)
@@ -225,7 +225,7 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
 
 
 def test_a_rendering_that_was_amended_is_none(library, newer, capsys):
-    """As a base it would take what was amended for the template's, and remove it."""
+    """As a base, git would treat the amended changes as the template's, and remove them."""
     (library / "third_party/kernkit/RENDERED").write_text("touched\n")
     commit(library)
     git(library, "reset", "--quiet", "--soft", "HEAD~2")
@@ -235,7 +235,7 @@ def test_a_rendering_that_was_amended_is_none(library, newer, capsys):
 
 
 @pytest.mark.all
-def test_parts_that_a_library_took_stay_and_others_come(library, newer, capsys, monkeypatch):
+def test_components_of_a_library_stay_and_others_are_added(library, newer, capsys, monkeypatch):
     added = newer / "third_party/kernkit/tvm_ffi_compat"
     added.mkdir(exist_ok=True)
     (added / "probe.h").write_text("// a part\n")
@@ -255,7 +255,7 @@ def test_parts_that_a_library_took_stay_and_others_come(library, newer, capsys, 
 
 
 @pytest.mark.all
-def test_what_was_touched_in_the_copy_of_the_sdk_is_said(library, newer, capsys):
+def test_changes_in_the_copy_of_the_sdk_are_reported(library, newer, capsys):
     run(library)
     assert "touched" not in capsys.readouterr().out
     (library / "third_party/kernkit/include/kernkit/list.h").open("a").write("// ours\n")
@@ -265,7 +265,7 @@ def test_what_was_touched_in_the_copy_of_the_sdk_is_said(library, newer, capsys)
     assert capsys.readouterr().out.startswith(said)
 
 
-def test_what_cannot_be_updated_is_refused(library, tmp_path, monkeypatch, capsys):
+def test_a_library_that_cannot_be_updated_is_rejected(library, tmp_path, monkeypatch, capsys):
     run(tmp_path, code=3)
     assert f"{tmp_path} holds no .kernkit.json" in capsys.readouterr().err
     monkeypatch.setattr(update, "version", lambda: "0.0.9")
@@ -278,12 +278,12 @@ def test_what_cannot_be_updated_is_refused(library, tmp_path, monkeypatch, capsy
         assert "restore it from git" in capsys.readouterr().err
 
 
-# By the library's own ./kk, whose kernkit is a copy without the template.
+# Updates by the library's own ./kk, whose kernkit is a vendored copy without the template.
 
 
 @pytest.fixture
 def checkout(root, tmp_path):
-    """The next kernkit's repository."""
+    """The repository of the next kernkit."""
     folder = tmp_path / "next kernkit"
     for part in ("sdk", "template"):
         shutil.copytree(root / part, folder / part, symlinks=True, ignore=lambda *_: BUILD_OUTPUTS)
@@ -322,7 +322,7 @@ def test_a_vendored_library_is_updated_from_a_checkout(library, checkout):
 
 
 def test_a_vendored_library_is_updated_by_an_installed_kernkit(library, checkout):
-    """Which is one on Python's path."""
+    """The installed kernkit is on Python's path."""
     installed = checkout / "sdk/python"
     assert "fast_ops has kernkit 0.9.0" in kk_update(library, PYTHONPATH=str(installed))
     assert is_new(library)
@@ -339,7 +339,7 @@ def test_a_vendored_library_is_updated_from_a_wheel(library, checkout, tmp_path)
     assert git(library, "status", "--porcelain") == ""
 
 
-def test_without_another_kernkit_kk_says_which_it_needs(library):
+def test_without_another_kernkit_kk_names_the_required_one(library):
     said = kk_update(library, code=1)
     assert said.startswith("kk: no other kernkit than this library's copy is installed; type: "
                            "./kk update --from WHERE, a checkout")  # fmt: skip

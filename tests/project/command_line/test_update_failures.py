@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit update` where git fails: an error, and the repository is as before."""
+"""`kernkit update` if git fails: an error, and the repository is unchanged."""
 
 import json
 import os
@@ -13,13 +13,13 @@ from test_update import commit, git, git_settings, library, newer, run  # noqa: 
 
 
 def state(folder):
-    """What a failed update leaves alone."""
+    """The state that a failed update must not change."""
     return (git(folder, "rev-parse", "HEAD"), git(folder, "status", "--porcelain", "--ignored"), files_below(folder),
             os.path.lexists(folder / ".git/MERGE_HEAD"))  # fmt: skip
 
 
 def fails(folder, capsys, *words):
-    """Runs the command, which must fail; returns its message."""
+    """Runs the command, which must fail; returns its error message."""
     before = state(folder)
     run(folder, *words, code=3)
     said = capsys.readouterr()
@@ -29,7 +29,7 @@ def fails(folder, capsys, *words):
 
 
 def forget_renderings(folder):
-    """As after a squash merge: one commit, without the line of a rendering."""
+    """Like a squash merge: one commit, without the line that records a rendering."""
     shutil.rmtree(folder / ".git")
     git(folder, "init", "--quiet")
     commit(folder, "Squashed")
@@ -45,7 +45,7 @@ def test_git_that_cannot_sign(library, newer, history, capsys):  # noqa: F811
     if history != "rendered":
         forget_renderings(library)
     words = []
-    if history == "unknown":  # the first merge makes the rendering known, and changes no file
+    if history == "unknown":  # the first merge records the rendering, and changes no file
         (library / "third_party/kernkit/RENDERED").unlink()
         record = json.loads((library / ".kernkit.json").read_text())
         (library / ".kernkit.json").write_text(json.dumps({**record, "version": "0.9.0"}))
@@ -137,7 +137,7 @@ def test_files_that_are_elsewhere(library, newer, tmp_path, capsys):  # noqa: F8
 @pytest.mark.all
 @pytest.mark.parametrize("damage", ["HEAD", "all"])
 def test_a_damaged_repository_inside_another(library, newer, tmp_path, damage, capsys):  # noqa: F811
-    """git then finds the outer repository, which is another project's."""
+    """git then finds the outer repository, which belongs to another project."""
     git(tmp_path, "init", "--quiet")
     (tmp_path / "mine").write_text("mine")
     git(tmp_path, "add", "mine")
@@ -155,7 +155,7 @@ def test_a_damaged_repository_inside_another(library, newer, tmp_path, damage, c
 
 @pytest.mark.all
 def test_the_repository_is_that_of_the_folder(library, newer, tmp_path, monkeypatch):  # noqa: F811
-    """Not the one that a hook or `git rebase --exec` names in the environment."""
+    """Not the repository in the environment variables of a hook or of `git rebase --exec`."""
     other = tmp_path / "other"
     other.mkdir()
     git(other, "init", "--quiet")
@@ -190,7 +190,7 @@ def test_a_repository_elsewhere_that_names_the_folder(library, newer, tmp_path, 
 @pytest.mark.all
 @pytest.mark.parametrize("how", ["file", "link"])
 def test_a_repository_elsewhere_that_does_not_name_the_folder(library, newer, tmp_path, how, capsys):  # noqa: F811
-    """As where an archive has a `.git` that names a repository of the user."""
+    """For example, an archive's `.git` that refers to a repository of the user."""
     other = tmp_path / "other"
     shutil.copytree(library, other)
     shutil.rmtree(library / ".git")
@@ -221,14 +221,14 @@ def test_a_file_that_was_moved_out_of_the_library_is_not_changed(library, newer,
     commit(whole)
     (newer / "CONTRIBUTING.md").open("a").write("newer\n")
     text = (whole / "CONTRIBUTING.md").read_bytes()
-    run(whole / "fast_ops", code=1)  # the template changed what is not here
+    run(whole / "fast_ops", code=1)  # the template changed a file that is missing here
     assert (whole / "CONTRIBUTING.md").read_bytes() == text
     assert git(whole, "diff", "--name-only", "--diff-filter=U") == "fast_ops/CONTRIBUTING.md\n"
 
 
 @pytest.mark.all
 def test_a_rendering_in_the_history_that_has_files_outside_the_library(library, newer, tmp_path, capsys):  # noqa: F811
-    """As a base it would let git remove them."""
+    """As a base, the rendering would let git remove these files."""
     whole = in_another_repository(library, tmp_path)
     (whole / "mine").write_text("mine")
     (whole / "fast_ops/third_party/kernkit/RENDERED").write_text("touched\n")
@@ -248,7 +248,7 @@ def test_without_git(library, newer, monkeypatch, capsys):  # noqa: F811
 
 
 def test_new_where_git_cannot_make_a_repository(tmp_path, monkeypatch, capsys):
-    """The library is rendered; the sentence gives git's message."""
+    """The library is rendered; the error contains git's message."""
     settings = tmp_path / "settings"
     settings.write_text("[init]\ndefaultBranch = a..b\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
@@ -259,7 +259,7 @@ def test_new_where_git_cannot_make_a_repository(tmp_path, monkeypatch, capsys):
 
 
 def test_an_update_that_is_interrupted(library, newer, monkeypatch, capsys):  # noqa: F811
-    """After git has merged, and before the command has examined the merge."""
+    """After git has merged, and before the command has checked the merge."""
 
     def interrupt(*_):
         assert (library / "docs/new.md").exists()
@@ -279,7 +279,7 @@ def test_new_writes_nothing_into_the_home_of_the_user(tmp_path, monkeypatch):
 
 
 def test_no_other_module_calls_git(root):
-    """Each call has its exit code examined, in library/git.py."""
+    """All calls are in library/git.py, which checks each exit code."""
     sources = (root / "sdk/python").rglob("*.py")
     found = [path.name for path in sources if '"git"' in path.read_text() and path.name != "git.py"]
     assert found == [] and "attempt" in dir(git_calls)

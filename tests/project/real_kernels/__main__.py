@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python tests/project/real_kernels FOLDER [PART OF A NAME...]: runs the kernels of the libraries in
-the folder, FOLDER/cub.so and the like, and says of each whether its results are right; at the end the
-SHA-256 of all results. With --names: their names alone."""
+"""python tests/project/real_kernels FOLDER [PART OF A NAME...]: runs the kernels of the libraries in the
+folder, FOLDER/cub.so and others, and prints for each whether its results are correct, then the SHA-256 of
+all results. With --names: prints the names only."""
 
 import ctypes
 import os
@@ -17,7 +17,7 @@ import toolkit  # noqa: F401
 import tvm_ffi
 from table import TABLE
 
-OF_C = ("attention", "cub", "groups")  # whose functions are C's
+OF_C = ("attention", "cub", "groups")  # libraries that export C functions
 
 
 def load(folder, name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of a device whose memory CUDA's runtime gives, on a stream that is not the default one."""
+"""Device tensors in memory of the CUDA runtime, on a stream that is not the default stream."""
 
 import ctypes
 import hashlib
@@ -14,7 +14,7 @@ OF_ML_DTYPES = {ml_dtypes.bfloat16: 4, ml_dtypes.float8_e4m3fn: 10, ml_dtypes.fl
 OF_KIND = {"i": 0, "u": 1, "f": 2, "b": 6}
 
 runtime = ctypes.CDLL("libcudart.so.13")
-results = hashlib.sha256()  # of all bytes that kernels left
+results = hashlib.sha256()  # all bytes that kernels wrote
 
 
 class DLTensor(ctypes.Structure):
@@ -31,13 +31,13 @@ new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, 
 
 
 def call(name, *arguments):
-    """A function of the runtime, which must succeed."""
+    """Calls a function of the runtime, which must succeed."""
     error = getattr(runtime, name)(*arguments)
     assert error == 0, f"{name}() returned {error}"
 
 
 class Exported:
-    """An array of a device as DLPack hands it over."""
+    """A device array for export by DLPack."""
 
     def __init__(self, address, array):
         code = OF_ML_DTYPES.get(array.dtype.type, OF_KIND.get(array.dtype.kind))
@@ -52,14 +52,14 @@ class Exported:
 
 
 class Stream:
-    """A stream of its own, and what is on its way there."""
+    """A new stream, and the arrays in use on it."""
 
     def __init__(self):
         self.handle, self.taken = ctypes.c_void_p(), []
         call("cudaStreamCreateWithFlags", ctypes.byref(self.handle), 1)  # cudaStreamNonBlocking
 
     def put(self, array):
-        """The tensor, and its address."""
+        """Copies an array to the device; returns the tensor and its address."""
         array = np.ascontiguousarray(array)
         address = ctypes.c_void_p()
         call("cudaMalloc", ctypes.byref(address), ctypes.c_size_t(max(array.nbytes, 1)))
@@ -74,7 +74,7 @@ class Stream:
              ctypes.c_void_p(getattr(source, "value", source)), ctypes.c_size_t(size), kind, self.handle)  # fmt: skip
 
     def get(self):
-        """All arrays as they are after the work of the stream, in the order in which they were put there."""
+        """All arrays after the work of the stream, in the order of put()."""
         arrays = [np.empty_like(array) for _, array, _ in self.taken]
         for array, (address, _, _) in zip(arrays, self.taken):
             if array.nbytes:
@@ -91,7 +91,8 @@ class Stream:
 
 
 def run_exported(function, *arguments):
-    """Calls an exported function on a stream, arrays as tensors of the device; what the arrays hold then."""
+    """Calls an exported function on a stream with arrays as device tensors; returns the arrays' contents
+    after the call."""
     stream = Stream()
     given = [stream.put(one)[0] if isinstance(one, np.ndarray) else one for one in arguments]
     with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream.handle.value):
@@ -103,7 +104,7 @@ def run_exported(function, *arguments):
 
 
 def run_plain(function, *arguments):
-    """Likewise a C function that takes pointers, int64 and last a stream."""
+    """Same for a C function that takes pointers, int64 and finally a stream."""
     stream = Stream()
     given = [stream.put(one)[1] if isinstance(one, np.ndarray) else ctypes.c_int64(one) for one in arguments]
     error = function(*given, stream.handle)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FlashInfer's attention against softmax(q k^T / sqrt(size)) v in double precision. A library has one
-kind of attention with one size of heads and one dtype: "single_decode_64_float16"; or with another
-dtype of keys and values, whose values the reference takes as they are: "single_decode_64_float16_float8_e4m3fn"."""
+"""FlashInfer's attention against softmax(q k^T / sqrt(size)) v in double precision. A library has one kind
+of attention with one head size and one dtype: "single_decode_64_float16"; optionally another dtype of keys
+and values, whose values the reference takes unchanged: "single_decode_64_float16_float8_e4m3fn"."""
 
 import itertools
 
@@ -15,14 +15,15 @@ DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 OF_KEYS = {"": None, "_float8_e4m3fn": ml_dtypes.float8_e4m3fn, "_float8_e5m2": ml_dtypes.float8_e5m2}
 SIZES = (64, 128, 256)
 I32 = np.int32
-NHD = 0  # (tokens, heads, size)
-# Probabilities are rounded to the dtype before they are multiplied with v, and the result once more; exp2
-# is an approximation of two units in the last place of float.
+NHD = 0  # layout (tokens, heads, size)
+# Probabilities are rounded to the dtype before the multiplication with v, and so is the result; exp2 is an
+# approximation with an error of two units in the last place of float.
 STEPS = 4
 
 
 def attention(q, k, v, causal):
-    """Of (tokens, heads, size); the last query is that of the last key. Several heads of q share one of k."""
+    """Tensors are (tokens, heads, size). The last query belongs to the last key. Several heads of q share
+    one head of k."""
     q, k, v = (x.astype("float64") for x in (q, k, v))
     k, v = (np.repeat(x, q.shape[1] // k.shape[1], 1) for x in (k, v))
     logits = np.einsum("qhd,khd->hqk", q, k) / np.sqrt(q.shape[2])
@@ -33,7 +34,7 @@ def attention(q, k, v, causal):
 
 
 def check(out, expected):
-    """Each element within so many steps of the dtype of the largest magnitude that it is a mean of."""
+    """Each element is within so many steps of the dtype at the largest magnitude of its terms."""
     bound = STEPS * float(ml_dtypes.finfo(out.dtype).eps)
     np.testing.assert_allclose(out.astype("float64"), expected, rtol=bound, atol=bound)
 
@@ -43,7 +44,7 @@ def normal(random, dtype, *shape):
 
 
 def scales(size):
-    """No cap of logits; their scale; what positions would need."""
+    """Parameters: no cap of logits, their scale, and unused parameters of positions."""
     return 0.0, size**-0.5, 1.0, 1.0
 
 
@@ -63,7 +64,7 @@ def single_prefill(library, random, dtype, of_keys, size, causal):
 
 
 class Pages:
-    """Keys and values of requests in pages, in an order that no request has."""
+    """Keys and values of requests in pages, in a shuffled order."""
 
     def __init__(self, random, dtype, size, heads, lengths, page=5):
         counts = [-(-length // page) for length in lengths]
@@ -80,7 +81,7 @@ class Pages:
 
 
 def workspaces():
-    """Of floats and of integers on the device, and what the host has of the latter."""
+    """Workspaces for floats and for integers on the device, and the host's copy of the latter."""
     return np.zeros(1 << 24, "uint8"), np.zeros(1 << 20, "uint8"), on_host(np.zeros(1 << 20, "uint8"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FlashInfer's exported functions against references by their documentation."""
+"""FlashInfer's exported functions against references according to their documentation."""
 
 import ml_dtypes
 import numpy as np
@@ -148,7 +148,7 @@ for activation in ACTIVATIONS:
 
 
 def rotated(x, cosines, sines, interleaved):
-    """Of (tokens, heads, size); cosines and sines are of (tokens, half of what is rotated)."""
+    """x is (tokens, heads, size); cosines and sines are (tokens, half of the rotated size)."""
     x, out, half = wide(x), wide(x), cosines.shape[1]
     first, second = (slice(0, 2 * half, 2), slice(1, 2 * half, 2)) if interleaved else (slice(0, half), slice(half, 2 * half))
     c, s = cosines[:, None], sines[:, None]
@@ -175,7 +175,7 @@ ROPES = {f"{name}{how}": (*dtype, interleaved) for name, dtype in BOTH.items()
 
 
 def check_rotated(out, q, k, table, interleaved):
-    # The angles are computed in float, by approximations of the sine.
+    # The angles are computed in float, with approximations of the sine.
     for actual, x in ((out[2], q), (out[3], k)):
         np.testing.assert_allclose(wide(actual), rotated(x, *table, interleaved), rtol=2e-2, atol=2e-2)
 
@@ -229,8 +229,8 @@ def _(rope, random, to, interleaved):
 
 
 def pages(random, lengths, size):
-    """Of requests of these lengths: their pages, where each begins, how full the last one is, and of each
-    token its request and position."""
+    """For requests of these lengths: their pages, the first page of each request, the length of each last
+    page, and the request and position of each token."""
     counts = [-(-length // size) for length in lengths]
     indptr = np.cumsum([0, *counts]).astype(I32)
     indices = random.permutation(indptr[-1] + 2)[: indptr[-1]].astype(I32)
@@ -281,7 +281,7 @@ def _(page, random, dtype):
 
 
 def merged(v, s):
-    """Of states along axis 0; s are logarithms of base 2."""
+    """Merges states along axis 0; s are logarithms to base 2."""
     weights = 2.0 ** (wide(s) - wide(s).max(0))
     total = weights.sum(0)
     return (wide(v) * weights[..., None]).sum(0) / total[..., None], np.log2(total) + wide(s).max(0)
@@ -312,7 +312,7 @@ def _(cascade, random, count, dtype):
     v, s = normal(random, dtype, 5, count, 4, 64), normal(random, F32, 5, count, 4)
     out = run_exported(cascade.merge_states, v, s, empty((5, 4, 64), dtype), empty((5, 4), F32))
     expected = merged(np.moveaxis(v, 1, 0), np.moveaxis(s, 1, 0))
-    # Between warps the sums of many are kept in the dtype.
+    # Partial sums between warps are rounded to the dtype.
     np.testing.assert_allclose(wide(out[2]), expected[0], rtol=2**-8, atol=2e-3)
     near(out[3], expected[1], F32, 64)
 
@@ -355,7 +355,8 @@ def first_above(probs, chosen, u):
 
 
 def by_rejection(probs, numbers, is_enough):
-    """FlashInfer's sampling from the largest probabilities, without sorting: docs "sampling"."""
+    """FlashInfer's sampling from the largest probabilities without sorting, according to its documentation
+    of sampling."""
     low, high, q = F32(0), F32(1), F32(1)
     while low < high:
         sampled = first_above(probs, probs > low, F32(next(numbers) * q))
@@ -439,7 +440,7 @@ def renormed(probs, kept):
 def _(sampling, random):
     probs = probabilities(random, 4, 1000)
     out = run_exported(sampling.top_p_renorm_probs, probs, empty(probs.shape, F32), None, 0.5, True, empty(1 << 20, "uint8"))[1]
-    # The smallest set of the largest ones whose sum is at least p.
+    # The smallest set of the largest probabilities whose sum is at least p.
     above = np.array([[row[row > one].sum() for one in row] for row in wide(probs)])
     np.testing.assert_allclose(out, renormed(wide(probs), above < 0.5), rtol=1e-5)
 
@@ -455,7 +456,7 @@ def _(sampling, random, size):
 @kernel("sampling", "top_k_mask_logits", {"float32": (F32,), "bfloat16": (BF16,)})
 def _(sampling, random, dtype):
     x = np.array([random.permutation(1000) for _ in range(3)]).astype(F32) if dtype is F32 else None
-    if x is None:  # numbers that bfloat16 has, each once
+    if x is None:  # distinct numbers of bfloat16
         x = np.array([random.permutation(np.arange(0x3c00, 0x3c00 + 1000, dtype="uint16")) for _ in range(3)]).view(BF16)
     out = run_exported(sampling.top_k_mask_logits, x, empty(x.shape, dtype), None, 17, empty(1 << 20, "uint8"))[1]
     kept = wide(x) >= np.sort(wide(x), 1)[:, -17:-16]
@@ -487,7 +488,7 @@ def _(sampling, random):
 
 
 def different(random, dtype, rows, size):
-    """Numbers that differ within a row."""
+    """Numbers that are distinct within each row."""
     if dtype is F32:
         return np.array([random.permutation(size) for _ in range(rows)]).astype(F32) - size // 2
     return np.array([random.permutation(np.arange(0x2000, 0x2000 + size, dtype="uint16")) for _ in range(rows)]).view(dtype)

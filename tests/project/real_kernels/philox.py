@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) as cuRAND seeds it:
-the subsequence is the counter's upper half, four numbers make one step of the lower half."""
+"""Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) with cuRAND's seeding:
+the subsequence is the counter's upper half, and four numbers are one step of the lower half."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ ROUNDS = 10
 
 
 def block(seed, subsequence, step):
-    """Four numbers of 32 bits for each subsequence."""
+    """Four 32-bit numbers for each subsequence."""
     subsequence = np.asarray(subsequence, "uint64")
     counter = [np.full_like(subsequence, step & 0xFFFFFFFF), np.full_like(subsequence, step >> 32),
                subsequence & MASK, subsequence >> np.uint64(32)]  # fmt: skip
@@ -23,12 +23,12 @@ def block(seed, subsequence, step):
 
 
 def uniform(number):
-    """In (0, 1], in float as curand_uniform() computes it."""
+    """Numbers in (0, 1], in float, computed like curand_uniform()."""
     return number.astype("float32") * np.float32(2**-32) + np.float32(2**-33)
 
 
 def uniforms(seed, subsequence, offset, count=None):
-    """One after the other; or `count` of each subsequence, from an offset that is a multiple of 4."""
+    """One subsequence; or `count` numbers of each subsequence, from an offset that is a multiple of 4."""
     if count is not None:
         return np.stack([uniform(one) for one in block(seed, subsequence, offset // 4)])[:count]
     return one_by_one(seed, subsequence, offset)

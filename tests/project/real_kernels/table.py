@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of kernels: what runs each of them and compares it with a reference in NumPy."""
+"""The table of kernels: functions that run each kernel and compare it with a reference in NumPy."""
 
 import numpy as np
 
-TABLE = {}  # name: the library, and a function of it and a random generator
+TABLE = {}  # name: the library, and a function of the library and a random generator
 
 
 def kernel(library, name, *cases):
-    """Puts a function into the table, once or for each case: {"float16": (...)}."""
+    """Adds a function to the table, once or for each case: {"float16": (...)}."""
 
     def put(function):
         for case, arguments in cases[0].items() if cases else [("", ())]:
@@ -20,14 +20,14 @@ def kernel(library, name, *cases):
 
 
 def steps_of(dtype):
-    """The relative distance of two neighbouring numbers of a dtype."""
+    """The relative distance between two adjacent numbers of a dtype."""
     import ml_dtypes
 
     return float(ml_dtypes.finfo(dtype).eps)
 
 
 def near(actual, expected, dtype=None, steps=1.0):
-    """Elementwise, within so many steps of the dtype that the result was rounded to."""
+    """Compares element by element, within so many steps of the result's dtype."""
     dtype = dtype or actual.dtype
     expected = np.asarray(expected, "float64")
     bound = steps * steps_of(dtype)

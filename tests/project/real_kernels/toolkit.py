@@ -6,7 +6,7 @@ from device import run_plain
 from table import kernel, near, same
 
 THREADS, ITEMS = 128, 4
-MANY = 20011  # elements: no multiple of a tile
+MANY = 20011  # elements; not a multiple of a tile
 
 
 def ints(random, count, low=-1000, high=1000):
@@ -14,7 +14,7 @@ def ints(random, count, low=-1000, high=1000):
 
 
 def floats(random, count):
-    # Sums of these are exact in any order.
+    # The sums of these numbers are exact in any order.
     return (random.integers(-64, 64, count) / 8).astype("float32")
 
 

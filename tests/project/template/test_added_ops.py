@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops that `./kk add` begins: the contract tests of each pass in `./kk test OP`, directly after the op was added."""
+"""Ops added by `./kk add`: the contract tests of each op pass in `./kk test OP` directly after the op was
+added."""
 
 import pytest
 from rendering import NAME, check, render

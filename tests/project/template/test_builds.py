@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries from the template: they build, test, benchmark, package, install, and are called."""
+"""Libraries from the template: they build, test, benchmark, package and install, and can be called."""
 
 import hashlib
 import os
@@ -30,7 +30,7 @@ ADDED = [
     ),
 ]
 @pytest.mark.all
-def test_the_template_itself_builds_as_it_stands(template, dlpack_include, tmp_path):
+def test_the_template_itself_builds_unchanged(template, dlpack_include, tmp_path):
     options = {
         "CMAKE_BUILD_TYPE": "Debug",
         "DLPACK_INCLUDE_DIR": dlpack_include,
@@ -52,14 +52,15 @@ def test_the_template_itself_builds_as_it_stands(template, dlpack_include, tmp_p
 
 @pytest.fixture(scope="session")
 def driver_environment(driver_environment):
-    """Another library's object may be in a compiler cache: with the paths of its sources, which ninja looks for."""
+    """The compiler cache may contain another library's object with the paths of that library's sources,
+    which ninja checks."""
     return {**driver_environment, "CCACHE_NAMESPACE": "test_builds"}
 
 
 @pytest.fixture(scope="module")
 def library(template, environment, driver_environment, tmp_path_factory):
-    """A rendering with the default answers and a kernel of each kind, in git, on which `./kk all`
-    has run; in a folder whose name compilers and linkers could take for two."""
+    """A rendering with the default answers and a kernel of each kind, in git, after `./kk all`; in a folder
+    whose name compilers and linkers could split in two."""
     output = tmp_path_factory.mktemp("library") / "a b,c"
     output.mkdir()
     done = render(template, output, environment, library_name=NAME, description=DESCRIPTION)
@@ -93,8 +94,8 @@ def wheel(library):
 @pytest.mark.all
 def test_one_command_does_everything(library):
     printed = (library / "build/printed").read_text()
-    assert re.search(r"\n\d\d+ passed, 0 failed, \d+ skipped in \d+ s\n", printed)  # of ctest
-    assert re.search(r"\n\d\d+ passed, 0 failed, \d+ skipped\n", printed)  # together
+    assert re.search(r"\n\d\d+ passed, 0 failed, \d+ skipped in \d+ s\n", printed)  # ctest's
+    assert re.search(r"\n\d\d+ passed, 0 failed, \d+ skipped\n", printed)  # the total
     assert len(re.findall(r"\n\d+ passed in ", printed)) == 2  # pytest on the build, and on the installed wheel
     for whose in (NAME, f"{NAME}-threads"):
         assert len(re.findall(rf"\nsilu_and_mul/\w+/{whose}/", printed)) == 12
@@ -139,7 +140,7 @@ def test_a_run_of_the_benchmarks_is_reported(library, driver_environment):
 
 
 @pytest.mark.all
-def test_a_benchmark_verifies_what_it_times(library, driver_environment):
+def test_a_benchmark_verifies_its_results(library, driver_environment):
     header = library / "kernels/mix/mix.cc"
     text = header.read_text()
     try:
@@ -169,7 +170,7 @@ def linked(printed):
 
 @pytest.mark.all
 def test_programs_do_not_grow_with_the_ops(library, driver_environment):
-    """Those of one op are linked where they are asked for, as by ./kk test OP, and nothing compiles twice."""
+    """Programs of one op are linked on request, as by ./kk test OP, and nothing is compiled twice."""
     at = {"cwd": library, "env": driver_environment}
     check("cmake", "--build", "--preset", "release", **at)
     check("cmake", "--build", "--preset", "release", "--target", "clean", **at)
@@ -191,7 +192,7 @@ def test_an_edit_links_its_own_programs_and_no_more(library, driver_environment)
         return linked(check("cmake", "--build", "--preset", "release", *targets, cwd=library, env=driver_environment))
 
     of_mix = ("--target", "mix_test", "mix_cuda_test", "mix_bench")
-    linked_after("tests/mix_test.cc", "")  # what another test left
+    linked_after("tests/mix_test.cc", "")  # remains of another test
     linked_after("tests/mix_test.cc", "", *of_mix)
     tests = {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test"}
     try:
@@ -207,7 +208,7 @@ def test_an_edit_links_its_own_programs_and_no_more(library, driver_environment)
 
 
 @pytest.mark.all
-def test_the_wheel_is_one_for_every_python(wheel):
+def test_one_wheel_serves_every_python(wheel):
     assert re.fullmatch(rf"{NAME}-0\.1\.0-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name)
     archive = zipfile.ZipFile(wheel)
     names = {name for name in archive.namelist() if name.startswith(NAME + "/")}
@@ -234,7 +235,7 @@ def test_the_same_sources_give_the_same_bytes(library, driver_environment, tmp_p
 
     before = digests()
     assert len(before) == 2
-    for objects in ("silu_and_mul", "__"):  # an op's, and the SDK's
+    for objects in ("silu_and_mul", "__"):  # an op's objects, and the SDK's
         shutil.rmtree(library / f"build/release/kernels/CMakeFiles/{NAME}_objects.dir/{objects}")
     check("./kk", "wheel", cwd=library, env={**driver_environment, "CCACHE_RECACHE": "1"})
     assert digests() == before
@@ -242,7 +243,7 @@ def test_the_same_sources_give_the_same_bytes(library, driver_environment, tmp_p
 
 @pytest.mark.all
 def test_the_wheel_by_the_python_of_debian(library, driver_environment, tmp_path):
-    """Its pip is of 2022 and passes no settings to a build."""
+    """Debian's pip is of 2022 and passes no settings to a build."""
     debian = pathlib.Path("/usr/bin/python3")
     version = "import sys; print(sys.version_info[:2])"
     if not debian.exists() or run(debian, "-c", version).stdout != run(sys.executable, "-c", version).stdout:
@@ -255,7 +256,7 @@ def test_the_wheel_by_the_python_of_debian(library, driver_environment, tmp_path
 
 @pytest.mark.slow
 def test_everything_without_a_network(template, environment, tmp_path):
-    """Once the wheels that requirements.txt names are on the machine."""
+    """After the wheels of requirements.txt have been downloaded."""
     if run("unshare", "-rn", "true").returncode != 0:
         pytest.skip("unshare -rn is not allowed here: the network cannot be taken away")
     done = render(template, tmp_path, environment, library_name=NAME)
@@ -270,7 +271,7 @@ def test_everything_without_a_network(template, environment, tmp_path):
 
 
 def python_of(version):
-    """An interpreter of this version, on PATH or one of pyenv's, or None."""
+    """A Python interpreter of this version, on PATH or of pyenv, or None."""
     found = [shutil.which(f"python{version}")]
     if shutil.which("pyenv"):
         root = pathlib.Path(run("pyenv", "root").stdout.strip())
@@ -373,11 +374,11 @@ def test_the_library_installs_a_cmake_package(library, tmp_path):
     assert printed == "TypeError: silu_and_mul(): takes 2 arguments (y, x), got 0\n"
 
 
-# Other answers, and names that are odd but legal.
+# Other answers, and names that are unusual but valid.
 
 
 def build(folder, environment, *options):
-    """Configures, builds and tests on the CPU; returns what a call from Python gives."""
+    """Configures, builds and tests on the CPU; returns the result of a call from Python."""
     at = {"cwd": folder, "env": environment}
     check("cmake", "--preset", "cpu", *options, **at)
     check("cmake", "--build", "--preset", "cpu", **at)
@@ -388,7 +389,7 @@ def build(folder, environment, *options):
 
 @pytest.mark.slow
 def test_the_race_detector_s_preset_finds_a_race(template, environment, driver_environment, tmp_path):
-    """One between CUDA threads, on the CPU."""
+    """A race between CUDA threads, on the CPU."""
     done = render(template, tmp_path, environment, library_name=NAME)
     assert done.returncode == 0, done.stdout
     at = {"cwd": tmp_path / NAME, "env": driver_environment}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compilers and options with which a library is not built: the configuration fails, with the reason."""
+"""Unsupported compilers and options: the configuration fails with the reason."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ kernkit_add_library(probe)
 
 @pytest.fixture
 def configure(root, tmp_path, dlpack_include):
-    """Configures a library without ops; returns what CMake ended with and printed."""
+    """Configures a library without ops; returns CMake's exit code and output."""
 
     def configure(*options, before="", after="", **environment):
         (tmp_path / "CMakeLists.txt").write_text(LISTING.format(root=root, before=before, after=after))

@@ -13,7 +13,7 @@ from rendering import CALL, CALLED, check, files_below, render
 
 @pytest.fixture(scope="module")
 def cpu_library(template, environment, driver_environment, tmp_path_factory):
-    """One without CUDA, with shapes in its lines, on which `./kk test` and `./kk wheel` have run."""
+    """A library without CUDA and with shapes in its lines, after `./kk test` and `./kk wheel`."""
     output = tmp_path_factory.mktemp("cpu")
     answers = {"library_name": "silu_and_mul", "cuda": "none", "licence": "MIT", "ci": "none", "parts": "frameworks"}
     done = render(template, output, environment, description="For the CPU.", **answers)
@@ -55,7 +55,7 @@ print((2 * numpy.asarray(y, "float64")).round(4).tolist(), ops.__version__)
 
 @pytest.fixture(scope="module")
 def installed(cpu_library, tmp_path_factory):
-    """The Python of an environment of its own, which has the wheel, and finds frameworks in this one's."""
+    """The Python of a new environment with the wheel; it also finds the frameworks of this environment."""
     folder = tmp_path_factory.mktemp("environment")
     check(sys.executable, "-m", "venv", "--without-pip", folder)
     (packages,) = folder.glob("lib/python*/site-packages")
@@ -68,11 +68,11 @@ def installed(cpu_library, tmp_path_factory):
 @pytest.mark.all
 @pytest.mark.parametrize("framework", OF_FRAMEWORKS)
 def test_frameworks_have_the_ops_of_an_installed_wheel(installed, tmp_path, framework):
-    """And torch's own checks of operators pass. Without frameworks, the package is imported and called."""
+    """torch's own operator checks pass. Without frameworks, the package is imported and called."""
     pytest.importorskip("numpy" if framework == "none" else framework)
     env = {**os.environ, "TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"}
     said = check(installed, "-B", "-W", "ignore", "-c", OF_FRAMEWORKS[framework], env=env, cwd=tmp_path)
-    assert said == CALLED  # whatever PyTorch warns of
+    assert said == CALLED  # apart from PyTorch's warnings
 
 
 @pytest.mark.all

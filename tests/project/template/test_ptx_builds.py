@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library of `kernkit new --with ptx`: where nvcc is, its CUDA tests and contracts run by PTX."""
+"""A library of `kernkit new --with ptx`: if nvcc is available, its CUDA tests and contracts run by PTX."""
 
 import re
 import shutil
@@ -7,7 +7,7 @@ import shutil
 import pytest
 from rendering import NAME, check, render, run
 
-# The kernel of `kernkit add --kind row_reduction`, by CUB.
+# The kernel of `kernkit add --kind row_reduction`, written with CUB.
 INCLUDE = '#include "kernkit/cuda/launch.h"\n'
 STORAGE = "  __shared__ kernkit::compute_t<T> of_warps[kThreads / 32];\n"
 OF_CUB = {
@@ -33,7 +33,8 @@ def by_cub(kernel):
 
 @pytest.mark.slow
 def test_a_library_with_cub_tests_all_ops_by_their_ptx(template, environment, driver_environment, tmp_path):
-    """Its whole `./kk test`; the template's op needs no nvcc, the added one does. Without CUDA one is left out."""
+    """The whole `./kk test`: the template's op does not need nvcc, the added op does. Without CUDA the
+    added op is skipped."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     done = render(template, tmp_path, environment, library_name=NAME, parts="ptx")
@@ -69,7 +70,8 @@ PAST = LAST + "      __shared__ volatile int last[kMaxThreads];\n      last[thre
 
 @pytest.mark.all
 def test_a_store_past_the_end_fails_the_tests_of_a_default_library(kernkit_new, driver_environment, tmp_path):
-    """The store is one element past the end of an array in shared memory, which what g++ makes of the kernel does not show."""
+    """The store is one element past the end of an array in shared memory, which the kernel compiled by g++
+    does not detect."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     done = kernkit_new(NAME, "--no-git")
@@ -99,7 +101,7 @@ def test_the_part_ptx_is_a_default_that_can_be_left_out(kernkit_new, tmp_path):
         assert (done.returncode, done.stdout) == (3, f"kernkit: {sentence}\n")
 
 
-def test_without_nvcc_the_skip_names_what_was_not_checked(kernkit_new, tmp_path):
+def test_without_nvcc_the_skip_names_the_missing_checks(kernkit_new, tmp_path):
     assert kernkit_new(NAME, "--no-git").returncode == 0
     words = ["-G", "Ninja", "-DKERNKIT_CUDA=OFF", "-DKERNKIT_BUILD_BENCHMARKS=OFF"]
     check("cmake", "-S", tmp_path / NAME, "-B", tmp_path / "build", *words)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the template refuses, by its hook and by `kernkit new`: a sentence, and nothing written."""
+"""Answers that the template rejects, in its hook and in `kernkit new`: an error message, and no file is
+written."""
 
 import re
 import shutil
@@ -8,7 +9,7 @@ import sys
 import pytest
 from rendering import CHOICES, NAME, files_below, render, run, source_tree
 
-# What a shell, Python, TOML or Jinja might run, or end a string with.
+# Texts that a shell, Python, TOML or Jinja might execute, or that end a string.
 HOSTILE_TEXTS = [
     '"; import os; os.system("touch pwned") #',
     "$(touch pwned)",
@@ -59,7 +60,7 @@ def test_a_good_name_is_taken(load_hook, name):
     assert load_hook("pre").why_not(name) == ""
 
 
-def test_standard_modules_are_known_to_an_old_python_too(load_hook, monkeypatch):
+def test_standard_modules_are_listed_for_an_old_python(load_hook, monkeypatch):
     hook = load_hook("pre")
     monkeypatch.delattr(sys, "stdlib_module_names", raising=False)
     assert {"sys", "json", "asyncio", "math"} <= hook.standard_modules()
@@ -69,7 +70,7 @@ def test_standard_modules_are_known_to_an_old_python_too(load_hook, monkeypatch)
 @pytest.mark.parametrize(
     "name, instead", [("My-Lib", "my_lib"), ('";os.system("touch pwned");"', None)]
 )
-def test_a_refused_name_leaves_nothing(template, environment, tmp_path, name, instead):
+def test_a_rejected_name_leaves_no_files(template, environment, tmp_path, name, instead):
     done = render(template, tmp_path / "out", environment, library_name=name)
     assert done.returncode != 0
     sentence = next(line for line in done.stdout.splitlines() if line.startswith("kernkit:"))
@@ -79,8 +80,8 @@ def test_a_refused_name_leaves_nothing(template, environment, tmp_path, name, in
 
 
 @pytest.mark.parametrize("text", [*HOSTILE_TEXTS, "Name <no-mail>", "<a@b.c>"])
-def test_hostile_texts_are_refused(load_hook, text):
-    """Both by the hook and by `kernkit new`, which asks it."""
+def test_hostile_texts_are_rejected(load_hook, text):
+    """Both by the hook and by `kernkit new`, which calls the hook."""
     hook = load_hook("pre")
     good = {"library_name": NAME, "description": "x", "author": "x", "licence": "MIT"}
     good.update(cuda="auto", sdk="vendored", ci="none", parts="")
@@ -91,7 +92,7 @@ def test_hostile_texts_are_refused(load_hook, text):
 
 @pytest.mark.parametrize("answer", CHOICES)
 @pytest.mark.parametrize("value", ["", "AUTO", "both"])
-def test_an_unknown_choice_is_refused_and_leaves_nothing(kernkit_new, tmp_path, answer, value):
+def test_an_unknown_choice_is_rejected_and_leaves_no_files(kernkit_new, tmp_path, answer, value):
     done = kernkit_new(NAME, f"--{answer}", value)
     assert done.returncode == 3
     assert done.stdout.startswith(f'kernkit: {answer} "{value}" is not known; type ')
@@ -102,7 +103,7 @@ def test_an_unknown_choice_is_refused_and_leaves_nothing(kernkit_new, tmp_path, 
     "value, text",
     [("rugs", 'there is no part "rugs"; type '), ("rows;touch pwned", 'parts "rows;touch pwned" is no list of parts')],
 )
-def test_parts_that_are_not_there_are_refused(kernkit_new, template, environment, tmp_path, value, text):
+def test_unknown_components_are_rejected(kernkit_new, template, environment, tmp_path, value, text):
     """By `kernkit new`, and by the template's hooks."""
     done = kernkit_new(NAME, "--with", value)
     assert done.returncode == 3 and done.stdout.startswith(f"kernkit: {text}")
@@ -113,7 +114,7 @@ def test_parts_that_are_not_there_are_refused(kernkit_new, template, environment
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "a;touch pwned", "$(touch pwned)", JINJA, "class"])
-def test_new_refuses_names_and_writes_nothing(kernkit_new, tmp_path, name):
+def test_new_rejects_names_and_writes_nothing(kernkit_new, tmp_path, name):
     done = kernkit_new(name)
     assert done.returncode == 3
     assert re.match(r"kernkit: library_name .*; type another one, for example \w+\n$", done.stdout)
@@ -121,13 +122,13 @@ def test_new_refuses_names_and_writes_nothing(kernkit_new, tmp_path, name):
 
 
 @pytest.mark.parametrize("text", [JINJA, *HOSTILE_TEXTS])
-def test_new_refuses_texts_and_writes_nothing(kernkit_new, tmp_path, text):
+def test_new_rejects_texts_and_writes_nothing(kernkit_new, tmp_path, text):
     done = kernkit_new(NAME, "--description", text)
     assert done.returncode == 3 and done.stdout.startswith("kernkit: description ")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_new_refuses_what_exists_and_a_folder_that_does_not(kernkit_new, tmp_path):
+def test_new_rejects_an_existing_library_and_a_missing_folder(kernkit_new, tmp_path):
     (tmp_path / NAME).write_text("mine")
     done = kernkit_new(NAME)
     assert done.returncode == 3 and f"{tmp_path / NAME} exists; choose another" in done.stdout
@@ -155,7 +156,7 @@ def test_lost_links_are_a_sentence(copy, environment, tmp_path):
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_typed_answer_may_be_jinja_and_is_refused(template, environment, tmp_path):
+def test_a_typed_answer_with_jinja_is_rejected(template, environment, tmp_path):
     text = "{{ 7 * 7 }} {% for %} {# "
     command = [sys.executable, "-m", "cookiecutter", str(template), "-o", str(tmp_path)]
     done = run(*command, env=environment, input=f"{NAME}\n{text}\n" + 6 * "\n", cwd=tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The project template: what a rendering holds, and what stays as it is."""
+"""The project template: the contents of a rendering, and the files that must not change."""
 
 import ast
 import json
@@ -16,7 +16,7 @@ DESCRIPTION = "Fast operations: 100 % of them, for O'Neil & sons; <é 😀> temp
 DLPACK = pathlib.Path("third_party/dlpack/include/dlpack/dlpack.h")
 CONDITION = re.compile(rb"@ (if|else|end)\b")
 
-# C++ that Jinja would change without a word, or choke on.
+# C++ that Jinja would change silently, or reject.
 HOSTILE_CPP = """\
 // template_library
 const int a[2][2] = {{1, 2}, {3, 4}};
@@ -41,7 +41,7 @@ def is_taken(path):
     return not inside or parts.part_of(path[len("third_party/kernkit/") :]) in taken
 
 
-# What is there
+# Contents of a rendering
 
 
 def test_every_file_arrives_with_nothing_changed_but_the_names(template, library):
@@ -63,7 +63,7 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
     assert len(plain) > 0.8 * len(expected)
 
 
-def test_the_sdk_and_what_is_shared_are_the_same_bytes(root, library):
+def test_the_sdk_and_shared_files_have_equal_bytes(root, library):
     copied = files_below(library / "third_party/kernkit")
     del copied["SEAL"], copied["RENDERED"]
     sdk = files_below(root / "sdk")
@@ -91,7 +91,7 @@ def test_no_links_are_left(library):
 def test_no_word_of_the_template_is_left(library):
     sentinel = re.compile(rb"template[_ ]library|licences/", re.IGNORECASE)
     for path, content in files_below(library).items():
-        if path.startswith("third_party/kernkit/python/"):  # the tools, which know the template
+        if path.startswith("third_party/kernkit/python/"):  # the tools, which use the template
             continue
         text = content.replace(DESCRIPTION.encode(), b"")
         assert not sentinel.search(path.encode() + b"\n" + text), path
@@ -113,7 +113,7 @@ def test_the_answers_are_on_record(library):
     }
 
 
-def test_every_python_file_is_one_for_python_3_9(library):
+def test_every_python_file_is_valid_in_python_3_9(library):
     files = [*library.glob("python/**/*.py"), *library.glob("tests/*.py")]
     files += library.glob("third_party/kernkit/python/**/*.py")
     assert len(files) > 10
@@ -121,11 +121,11 @@ def test_every_python_file_is_one_for_python_3_9(library):
         ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=(3, 9))
 
 
-def test_new_renders_what_cookiecutter_does(kernkit_new, library, tmp_path, environment):
+def test_new_renders_like_cookiecutter(kernkit_new, library, tmp_path, environment):
     temporary = pathlib.Path(environment["TMPDIR"])
     before = sorted(temporary.iterdir())
     done = kernkit_new(NAME, "--description", DESCRIPTION, "--without", "ptx")
-    assert sorted(temporary.iterdir()) == before  # where cookiecutter leaves its hooks
+    assert sorted(temporary.iterdir()) == before  # cookiecutter keeps its hooks there
     assert done.returncode == 0, done.stdout
     git, ready = done.stdout.splitlines()
     assert git.startswith("a git repository was made, whose first commit is what was rendered, in ")
@@ -134,14 +134,14 @@ def test_new_renders_what_cookiecutter_does(kernkit_new, library, tmp_path, envi
     assert (tmp_path / NAME / ".git").is_dir()
 
 
-def test_new_makes_no_repository_when_told_so(kernkit_new, library, tmp_path):
+def test_new_creates_no_repository_with_no_git(kernkit_new, library, tmp_path):
     done = kernkit_new(NAME, "--description", DESCRIPTION, "--no-git", "--without", "ptx")
     assert done.stdout == f"{tmp_path / NAME} is ready: cd there and type ./kk all\n"
     assert files_below(tmp_path / NAME) == files_below(library)
     assert not (tmp_path / NAME / ".git").exists()
 
 
-# Answers stay data, and sources what they are
+# Answers stay data, and sources are unchanged
 
 
 def test_substitution_is_one_pass_of_plain_text(load_hook):
@@ -206,7 +206,7 @@ def test_dlpack_include_dir_comes_first(template, environment, tmp_path):
     assert (tmp_path / "out" / NAME / DLPACK).read_text() == "#define DLPACK_MAJOR_VERSION 7\n"
 
 
-def test_an_old_dlpack_is_refused_and_nothing_left(template, environment, tmp_path):
+def test_an_old_dlpack_is_rejected_without_leaks(template, environment, tmp_path):
     env = {**environment, "DLPACK_INCLUDE_DIR": str(make_dlpack(tmp_path / "old", 0))}
     done = render(template, tmp_path / "out", env, library_name=NAME)
     assert done.returncode != 0
@@ -227,7 +227,7 @@ def test_dlpack_is_found_in_the_venv_beside_the_template(load_hook, tmp_path, mo
     assert hook.dlpack_candidates({"_template": "gh:someone/something"}) == system
 
 
-def test_without_dlpack_there_is_a_sentence(load_hook, tmp_path, monkeypatch):
+def test_without_dlpack_there_is_a_message(load_hook, tmp_path, monkeypatch):
     hook = load_hook("post")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DLPACK_INCLUDE_DIR", raising=False)
@@ -252,7 +252,7 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
     done = render(template, tmp_path / "out", env, python=python, **answers)
     assert done.returncode == 0, done.stdout
     assert files_below(tmp_path / "out" / NAME) == files_below(library)
-    # The same questions, typed; and the same refusals.
+    # The same questions through cookiecutter, with the same errors.
     command = [python, "-m", "cookiecutter", template, "-o", tmp_path]
     check(*command, env=env, input="typed\n" + 7 * "\n")
     assert (tmp_path / "typed/LICENSE").is_file()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of abi.h against the real headers of the host, when they are in reach.
+// The layouts of abi.h against the host's own headers, if they are installed.
 #include "kernkit/abi/abi.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace {
 
-// What the kernel libraries in the field were built for; no header is needed to know it.
+// The sizes for which existing kernel libraries were built. They need no header.
 static_assert(sizeof(KernkitObject) == 24);
 static_assert(sizeof(KernkitAny) == 16);
 static_assert(sizeof(KernkitByteArray) == 16);
@@ -120,7 +120,7 @@ TEST(Abi, TypeIndices) {
   EXPECT_EQ(static_cast<int>(kKernkitObject), static_cast<int>(kTVMFFIStaticObjectBegin));
 }
 
-// The deleter's flags that owning_tensor.h passes.
+// The deleter flags that owning_tensor.h passes.
 TEST(Abi, DeleterFlags) {
   EXPECT_EQ(kTVMFFIObjectDeleterFlagBitMaskStrong, 1);
   EXPECT_EQ(kTVMFFIObjectDeleterFlagBitMaskWeak, 2);
@@ -137,7 +137,7 @@ static_assert(SameFunction<KernkitFunction, TVMFFISafeCallType>::value);
 
 #else
 
-TEST(Abi, HostHeaders) { GTEST_SKIP() << "tvm/ffi/c_api.h does not lie beside dlpack.h"; }
+TEST(Abi, HostHeaders) { GTEST_SKIP() << "there is no tvm/ffi/c_api.h next to dlpack.h"; }
 
 #endif
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles SOURCE with COMPILER, INCLUDES and FLAGS. Its first line is "// expect: <text>": the compiler must
-# refuse the file and say that text. "// expect: success" is for the file that shows that the others
-# fail for no other reason. A second line "// lines: <n>" says how long its answer may be at most.
+# Compiles SOURCE with COMPILER, INCLUDES and FLAGS. The first line of SOURCE is "// expect: <text>": the
+# compiler must reject the file and print that text. "// expect: success" marks a file that must compile, which
+# shows that the other files fail for no other reason. A second line "// lines: <n>" limits the output's length.
 file(STRINGS "${SOURCE}" first_lines LIMIT_COUNT 2)
 list(GET first_lines 0 first_line)
 list(GET first_lines 1 second_line)
@@ -32,11 +32,11 @@ if(most_lines)
   string(REGEX MATCHALL "\n" line_ends "${output}")
   list(LENGTH line_ends lines)
   if(lines GREATER most_lines)
-    message(FATAL_ERROR "${SOURCE}: the compiler said ${lines} lines:\n${output}")
+    message(FATAL_ERROR "${SOURCE}: the compiler printed ${lines} lines:\n${output}")
   endif()
 endif()
 string(REPLACE " *" "*" output "${output}")  # clang++ writes "float *"
 string(FIND "${output}" "${expected}" position)
 if(position EQUAL -1)
-  message(FATAL_ERROR "${SOURCE}: the compiler did not say '${expected}':\n${output}")
+  message(FATAL_ERROR "${SOURCE}: the compiler did not print '${expected}':\n${output}")
 endif()

@@ -1,4 +1,4 @@
-// expect: the line says shapes or dtypes: include kernkit/shapes/export.h
+// expect: the line has shapes or dtypes: include kernkit/shapes/export.h
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/export.h"
 

@@ -27,13 +27,13 @@ namespace {
 using testing::fill_random_bits;
 using testing::HostTensor;
 
-// Around the edges of every register, block and streamed chunk; the last has four pages of every
-// element.
+// Around the sizes of registers, blocks and streamed chunks; the last size has four pages of every
+// element type.
 const int64_t kSizes[] = {0,   1,   3,   4,   5,   7,    8,    9,    15,   16,   17,   31,
                           32,  33,  63,  64,  65,  127,  128,  129,  159,  255,  256,  257,
                           511, 512, 513, 640, 767, 1023, 1024, 1025, 2047, 3071, 4099, 9001};
 
-// The plain loop, one element at a time, which no compiler vectorises.
+// Reference loop, one element at a time, which no compiler vectorises.
 template <class Out, class Op, class... In>
 void wanted(int64_t n, const Op& op, Out* out, const In*... in) {
   for (int64_t i = 0; i < n; ++i) {
@@ -84,7 +84,7 @@ class CpuElementwise : public ::testing::TestWithParam<Case> {
     if (c.set > detail::find_machine().instruction_set) {
       GTEST_SKIP() << "this processor has no " << kNames[static_cast<int>(c.set)];
     }
-    const size_t large = c.hints != 0 ? 1 : SIZE_MAX;  // bytes
+    const size_t large = c.hints != 0 ? 1 : SIZE_MAX;  // [bytes]
     const unsigned prefetching = c.hints & (kPrefetchInputs | kPrefetchOutput);
     detail::chosen_machine() = {c.set, prefetching, c.hints, large, large, SIZE_MAX};
   }
@@ -156,7 +156,7 @@ TEST_P(CpuElementwise, DoesNotFuse) {
   two_inputs<bfloat16>([](float a, float b) { return a * b + 0.3f; });
 }
 
-// Each rounded from factors that leave ties, subnormal results, overflow and what lies between.
+// Rounded products of factors that give ties, subnormal results, overflow and values between them.
 TEST_P(CpuElementwise, AllValuesOf16BitFloats) {
   each(reduced_floating{}, [&](auto tag) {
     using T = type_of<decltype(tag)>;
@@ -169,7 +169,7 @@ TEST_P(CpuElementwise, AllValuesOf16BitFloats) {
   });
 }
 
-// Floats between two neighbours of a 16-bit float: just below the tie, the tie, just above.
+// Floats between two adjacent 16-bit floats: just below the tie, the tie, just above the tie.
 TEST_P(CpuElementwise, RoundsFloatsToNearestEven) {
   each(reduced_floating{}, [&](auto tag) {
     using T = type_of<decltype(tag)>;
@@ -186,8 +186,8 @@ TEST_P(CpuElementwise, RoundsFloatsToNearestEven) {
   });
 }
 
-// Edges in every place of a block of another: a processor's instruction may take subnormal numbers
-// for zeros.
+// Edge cases at every position of a block of other values: a processor's instruction may treat
+// subnormal numbers as zeros.
 TEST_P(CpuElementwise, RoundsEdgesToBFloat16) {
   const uint32_t edges[] = {0,          1,          0x7fff,     0x8000,     0x8001,     0x7fffff,
                             0x800000,   0x807fff,   0x3f808000, 0x3f818000, 0x3f818001, 0x7f7f7fff,
@@ -217,7 +217,7 @@ TEST_P(CpuElementwise, RoundsEdgesToBFloat16) {
   all();
 }
 
-// Every n-th float, in its place and mixed; KERNKIT_BFLOAT16_STEP=1 is all of them.
+// Every n-th float, in order and shuffled; KERNKIT_BFLOAT16_STEP=1 tests all floats.
 TEST_P(CpuElementwise, RoundsFloatsToBFloat16) {
   const char* const asked = getenv("KERNKIT_BFLOAT16_STEP");
   const uint64_t step = asked == nullptr ? 16411 : strtoull(asked, nullptr, 10);
@@ -236,7 +236,7 @@ TEST_P(CpuElementwise, RoundsFloatsToBFloat16) {
   }
 }
 
-// An op on the elements themselves is called with them.
+// An op on element types is called with the elements.
 TEST_P(CpuElementwise, OpOnElements) {
   one_input<float16>([](float16 value) { return float16(static_cast<float>(value) * 3.0f); });
   one_input<bfloat16>([](bfloat16 value) {
@@ -245,7 +245,7 @@ TEST_P(CpuElementwise, OpOnElements) {
   });
 }
 
-// An op that makes elements: they are stored as they are, be it a NaN that signals.
+// The results of an op that returns element types are stored unchanged, including signaling NaNs.
 TEST_P(CpuElementwise, OpReturnsElements) {
   each(reduced_floating{}, [&](auto tag) {
     using T = type_of<decltype(tag)>;
@@ -256,7 +256,7 @@ TEST_P(CpuElementwise, OpReturnsElements) {
     });
     one_input<T>([](auto value) { return T(static_cast<float>(value) * 3.0f); });
     two_inputs<T>([](float a, float b) { return T(a + b); });
-    one_input<T>([](float value) { return value * 1.1; });  // a double
+    one_input<T>([](float value) { return value * 1.1; });  // returns double
     for (const int64_t n : {64, 100}) {
       HostTensor<float16> half({n});
       HostTensor<float> single({n});
@@ -305,7 +305,7 @@ TEST_P(CpuElementwise, NoInputs) {
   }
 }
 
-// Elements that are not there must not be seen by an op: this one would divide by zero.
+// The op must not be called with padding: this op would divide by zero.
 TEST_P(CpuElementwise, OpSeesOnlyElements) {
   for (const int64_t n : kSizes) {
     HostTensor<int32_t> x({n}, {}, 7), y({n});
@@ -319,7 +319,7 @@ TEST_P(CpuElementwise, OpSeesOnlyElements) {
   }
 }
 
-// In pieces of 256 KiB, the last of them no whole block, or not even a line.
+// Pieces of 256 KiB; the last piece is not a whole block, or shorter than a cache line.
 TEST_P(CpuElementwise, OnThreads) {
   detail::chosen_machine().threading_bytes = 1;
   set_threads(3);
@@ -363,13 +363,14 @@ TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
   EXPECT_EQ(detail::known_machine, &here);
 }
 
-// An op of a type that is no compute type, or that declares nothing, keeps the widest registers.
+// An op that takes other types than compute types, or that declares nothing, keeps the widest
+// registers.
 TEST(CpuElementwiseSizes, OpsThatWaitForMemory) {
   EXPECT_TRUE((detail::kWaits<kernels::Scale<float>, float, float>));
   EXPECT_TRUE((detail::kWaits<kernels::Add<double>, double, double, double>));
   EXPECT_FALSE((detail::kWaits<kernels::Scale<bfloat16>, bfloat16, bfloat16>));
   EXPECT_FALSE((detail::kWaits<Joined, bfloat16, float, float>));
-  // run_loop() takes by_set[kAvx2] for them: loops that store which of them ran.
+  // run_loop() takes by_set[kAvx2] for these ops. Each loop stores its index.
   static constexpr detail::Loop kLoops[] = {
     [](const void*, int64_t, unsigned, void* out, const void* const*) {
       *static_cast<int*>(out) = 0;
@@ -416,14 +417,14 @@ TEST(CpuElementwiseSizes, LongLoopsStartAtALineOfTheOutput) {
   detail::known_machine = &here;
 }
 
-// All arrays count, so that three arrays of 1 MiB are as long a loop as one of 3 MiB.
+// The sizes of all arrays add up: three arrays of 1 MiB are as long a loop as one of 3 MiB.
 TEST(CpuElementwiseSizes, ThreadsShareLoopsByTheBytesOfAllArrays) {
   static std::atomic<bool> helped;
   static std::thread::id caller;
   constexpr int64_t kCount = int64_t{1} << 18;
   HostTensor<float> x({kCount}), w({kCount}), y({kCount});
   set_threads(4);
-  // Elements of the caller wait for a helper, `ms` at most.
+  // Elements of the caller's thread wait for a helper, at most `ms` milliseconds.
   const auto has_help = [&](size_t threading_bytes, int ms) {
     detail::chosen_machine() = detail::find_machine();
     detail::chosen_machine().threading_bytes = threading_bytes;
@@ -489,7 +490,7 @@ TEST(CpuMachine, MemoryHintsOfAProcessor) {
 
   EXPECT_EQ(hints(kGenu, 0x50657), std::tuple(3u, 3u, 2));
   EXPECT_EQ(hints(kAuth, 0xa00f11), std::tuple(3u, 5u, 2));
-  // Their vendors' other processors: measured on models 167 and 17.
+  // Other processors of the vendors: the hints measured on models 167 and 17.
   EXPECT_EQ(hints(kGenu, 0xa0671), std::tuple(18u, 13u, 1));
   EXPECT_EQ(hints(kGenu, 0x806f8), std::tuple(18u, 13u, 1));
   EXPECT_EQ(hints(kAuth, 0xa10f11), std::tuple(0u, 4u, 2));
@@ -497,7 +498,7 @@ TEST(CpuMachine, MemoryHintsOfAProcessor) {
   EXPECT_EQ(hints(0, 0xa00f11), std::tuple(0u, 0u, 2)) << "a vendor of neither name";
 }
 
-// The processors and virtual machines of an Intel server share its third cache.
+// The processors and virtual machines of an Intel server share its third-level cache.
 TEST(CpuMachine, StreamsBeyondTheThirdCache) {
   const size_t mib = size_t{1} << 20;
   const detail::Processor intel{detail::Processor::kIntel, 6, 167};
@@ -520,7 +521,7 @@ TEST(CpuMachine, InstructionSetIsWhatTheCompilersLibraryFinds) {
                                                                    : InstructionSet::kBaseline);
 }
 
-// The bits of cpuid and xgetbv, as Intel's manual has them.
+// The bits of cpuid and xgetbv according to Intel's manual.
 TEST(CpuMachine, InstructionSetNeedsProcessorAndSystem) {
   constexpr unsigned kXmmYmm = 0x6, kAll = 0xe6;
   constexpr unsigned kAvx2 = 1u << 5, kF = 1u << 16, kDq = 1u << 17, kBw = 1u << 30, kVl = 1u << 31,
@@ -533,7 +534,7 @@ TEST(CpuMachine, InstructionSetNeedsProcessorAndSystem) {
   }
   EXPECT_EQ(set(kAll, kAvx2, 0), InstructionSet::kAvx2);
   EXPECT_EQ(set(kAll, ~kAvx2, kBf16), InstructionSet::kBaseline);
-  // A system that saves fewer registers.
+  // An operating system that saves fewer registers.
   for (const unsigned saved : {0x6u, 0x26u, 0x46u, 0x86u, 0xc6u}) {
     EXPECT_EQ(set(saved, kAvx512, kBf16), InstructionSet::kAvx2) << saved;
   }
@@ -545,7 +546,7 @@ TEST(CpuMachine, InstructionSetNeedsProcessorAndSystem) {
 #endif
 
 #if defined(__linux__)
-// Long loops begin at a multiple of a cache's size, where Linux has the size.
+// Loops are long from a multiple of a cache's size on, if Linux reports the size.
 TEST(CpuMachine, LoopsAreLongFromTheSizeOfACacheOn) {
   const auto size_of = [](const char* index, size_t otherwise) {
     std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/index") + index + "/size");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that kernkit_add_library() did not make, so that it may be unloaded.
+// A library that is not built by kernkit_add_library(), so that it may be unloaded.
 #include <unistd.h>
 
 #include "kernkit/cpu/parallel.h"

@@ -24,7 +24,7 @@
 
 #include "kernkit/testing/tensor.h"
 
-// Stands in for the caller's OpenMP.
+// Replaces the caller's OpenMP.
 static std::atomic<int> in_region{0};
 extern "C" int omp_in_parallel() { return in_region; }
 
@@ -41,7 +41,7 @@ class CpuParallel : public ::testing::Test {
   }
 };
 
-// Waits for what another thread does; gives up after ten seconds.
+// Waits for a condition set by another thread; gives up after ten seconds.
 template <class Condition>
 bool comes_true(const Condition& condition) {
   for (int ms = 0; ms < 10000; ++ms) {
@@ -51,8 +51,8 @@ bool comes_true(const Condition& condition) {
   return condition();
 }
 
-// Calls `function` on the caller's thread and on a helper at the same time. False when no helper
-// came.
+// Calls `function` on the caller's thread and on a helper at the same time. False if no helper
+// started.
 template <class Function>
 bool on_helper(const Function& function) {
   const auto caller = std::this_thread::get_id();
@@ -78,7 +78,7 @@ bool all_on_caller() {
   return elsewhere == 0;
 }
 
-// The text of the exception that a loop of 1,000 pieces carries to the caller; counts pieces.
+// The text of the exception that a loop of 1,000 pieces throws to the caller; counts the pieces.
 std::string failure_of_loop(int64_t failing, std::atomic<int>* pieces) {
   try {
     parallel_for(1000, 1, [&](int64_t begin, int64_t) {
@@ -96,7 +96,7 @@ TEST_F(CpuParallel, AnExceptionReachesTheCaller) {
     set_threads(count);
     std::atomic<int> pieces{0};
     EXPECT_NE(failure_of_loop(0, &pieces).find("is too large"), std::string::npos);
-    EXPECT_LE(pieces, count);  // pieces that had not begun are left out
+    EXPECT_LE(pieces, count);  // pieces that had not begun are skipped
     pieces = 0;
     EXPECT_EQ(failure_of_loop(1000, &pieces), "no exception");
     EXPECT_EQ(pieces, 1000);
@@ -119,7 +119,7 @@ TEST_F(CpuParallel, AnExceptionOfAHelperReachesTheCaller) {
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "on a helper");
   }
-  EXPECT_TRUE(on_helper([] {}));  // the pool goes on
+  EXPECT_TRUE(on_helper([] {}));  // the pool still works
 }
 
 TEST_F(CpuParallel, EveryIndexOnce) {
@@ -134,8 +134,8 @@ TEST_F(CpuParallel, EveryIndexOnce) {
   }
 }
 
-// While helpers are awake, on their way to sleep and asleep.
-TEST_F(CpuParallel, LoopsOneBehindTheOther) {
+// While helpers are awake, falling asleep, and asleep.
+TEST_F(CpuParallel, LoopsBackToBack) {
   for (int round = 0; round < 500; ++round) {
     std::atomic<int64_t> sum{0};
     parallel_for(8, 1, [&](int64_t begin, int64_t) { sum += begin; });
@@ -164,7 +164,7 @@ TEST_F(CpuParallel, GrainOfAnySize) {
     });
     EXPECT_EQ(calls, 10) << grain;
   }
-  std::atomic<int64_t> sum{0};  // of two pieces that end where a number does
+  std::atomic<int64_t> sum{0};  // sum over two pieces, the second of which ends at INT64_MAX
   parallel_for(kMost, kMost / 2 + 1, [&](int64_t begin, int64_t end) { sum += end - begin; });
   EXPECT_EQ(sum, kMost);
 }
@@ -177,7 +177,7 @@ TEST_F(CpuParallel, NothingToDo) {
   }
 }
 
-TEST_F(CpuParallel, OthersHelp) {
+TEST_F(CpuParallel, OtherThreadsHelp) {
   EXPECT_TRUE(on_helper([] {}));
 }
 
@@ -197,8 +197,8 @@ TEST_F(CpuParallel, NotInsideItself) {
   EXPECT_EQ(elsewhere, 0);
 }
 
-// A helper takes no further piece once another thread is in a loop as well, whose pieces stay where
-// they are.
+// A helper takes no further piece after another thread has entered a loop; the pieces of that loop
+// run on its own thread.
 TEST_F(CpuParallel, MakesRoomForASecondCaller) {
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> second_came{false}, first_done{false};
@@ -215,7 +215,7 @@ TEST_F(CpuParallel, MakesRoomForASecondCaller) {
     }
     comes_true([&] { return second_came.load(); });
     if (std::this_thread::get_id() != caller) {
-      EXPECT_LT(index, 4);  // begun before the second came
+      EXPECT_LT(index, 4);  // begun before the second caller
     }
   });
   first_done = true;
@@ -242,7 +242,7 @@ TEST_F(CpuParallel, HelpersTakeNoSignals) {
   EXPECT_EQ(sigismember(&callers, SIGINT), 0);
 }
 
-// What an instruction raises reaches the program's handler, or a sanitizer's, from a helper too.
+// A signal raised by an instruction of a helper reaches the program's handler, or a sanitizer's.
 TEST_F(CpuParallel, HelpersFaultsReachTheHandler) {
   sigset_t blocked;
   sigemptyset(&blocked);
@@ -299,7 +299,7 @@ TEST_F(CpuParallel, CountFromTheEnvironment) {
   EXPECT_LE(detail::default_threads(), 8);
 }
 
-// Pieces are few, so that their ends cost little, and leave each thread several turns.
+// Pieces are large, so that their ends cost little, and leave each thread several turns.
 TEST_F(CpuParallel, PieceBytes) {
   const size_t kib = 1024, mib = 1024 * kib;
   const auto piece = [&](int count, size_t bytes) {
@@ -314,7 +314,7 @@ TEST_F(CpuParallel, PieceBytes) {
 }
 
 #if defined(__linux__)
-// In a child, whose processors are its own.
+// In a child process with its own set of processors.
 TEST_F(CpuParallel, CountOfTheProcessorsThatTheProcessMayUse) {
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
@@ -343,8 +343,8 @@ TEST_F(CpuParallel, CountBelowOne) {
   EXPECT_EQ(threads(), 4);
 }
 
-// Threads sleep in its code.
-TEST_F(CpuParallel, ItsLibraryStays) {
+// Helpers sleep in the library's code.
+TEST_F(CpuParallel, LibraryStaysLoaded) {
   void* library = dlopen(KERNKIT_PARALLEL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
   reinterpret_cast<void (*)()>(dlsym(library, "sleep_on_threads"))();

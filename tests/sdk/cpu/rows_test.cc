@@ -21,10 +21,10 @@ namespace {
 
 using testing::HostTensor;
 
-// Around the edges of a block, and long.
+// Around the size of a block, and long rows.
 const int64_t kWidths[] = {0, 1, 3, 31, 63, 64, 65, 127, 128, 129, 191, 1000, 4099};
 
-// Rows of x may be apart by more than d; those of y and the weight are dense.
+// Rows of x may have a stride larger than d; rows of y and the weight are dense.
 // [rms_norm]
 template <class T>
 void rms_norm(int64_t n, int64_t d, T* y, const T* x, int64_t stride, const T* weight, float eps) {
@@ -54,7 +54,8 @@ void softmax(int64_t n, int64_t d, T* y, const T* x, int64_t stride) {
 }
 // [/softmax]
 
-// What rms_norm and softmax make of a tensor of n rows of d, `gap` apart, in every way to run them.
+// The results of rms_norm or softmax for n rows of d elements, `gap` apart, in every way to run
+// them.
 template <class T>
 std::vector<T> run(bool norm, int64_t n, int64_t d, int64_t gap, HostTensor<T>& x,
                    HostTensor<T>& weight) {
@@ -128,7 +129,7 @@ TYPED_TEST(CpuRows, NormAndSoftmaxAreRight) {
   }
 }
 
-// By whatever instruction set and number of threads, in a batch and alone.
+// For every instruction set and number of threads, in a batch and alone.
 TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
   using T = TypeParam;
   for (const int64_t d : kWidths) {
@@ -168,7 +169,7 @@ TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
   }
 }
 
-// The first row shows what the body reads of its results; later rows may read more.
+// The first row determines which results the body reads back; later rows may read more of them.
 TYPED_TEST(CpuRows, StreamedResultsAreReadBack) {
   using T = TypeParam;
   using C = compute_t<T>;
@@ -195,7 +196,7 @@ TYPED_TEST(CpuRows, StreamedResultsAreReadBack) {
   }
 }
 
-// RowStreams as one row uses them.
+// RowStreams as used by one row.
 struct Streams {
   detail::RowStreams& of_all;
   detail::RowStreams::Row row;
@@ -204,7 +205,7 @@ struct Streams {
   void end() { of_all.end_row(row); }
 };
 
-// Bits of RowStreams after a first row whose body is `row`.
+// The bits of RowStreams after a first row with this body.
 template <class Row>
 int streams_after(const Row& row) {
   int bits = detail::RowStreams::kUnknown;
@@ -253,8 +254,8 @@ TEST(CpuRowStreams, LaterRowsUseTheFirst) {
   EXPECT_FALSE((Streams{other, {}}.next(&y))) << "began before the first row ended";
 }
 
-// Results that stream reach the output a part at a time, which the op sees: elements of an earlier
-// block of the same part are not there yet.
+// Streamed results reach the output one part at a time, and the op depends on this: elements of an
+// earlier block of the same part are not stored yet.
 TEST(CpuRow, StreamsFromTheSecondRowOn) {
   constexpr int64_t kD = 256;
   detail::chosen_machine().threading_bytes = size_t{1} << 40;
@@ -275,8 +276,8 @@ TEST(CpuRow, StreamsFromTheSecondRowOn) {
   detail::chosen_machine() = detail::find_machine();
 }
 
-// Whether a thread other than the caller's takes one of two rows that have so many bytes. A row of
-// the caller waits for the other one, for `patience` at most.
+// Whether another thread than the caller's takes one of two rows of this size. A row on the
+// caller's thread waits for the other row, at most `patience`.
 bool has_help(size_t bytes, std::chrono::milliseconds patience) {
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> helped{false};
@@ -317,9 +318,9 @@ InstructionSet set_of(const Row<kSet>&) {
   return kSet;
 }
 
-// Every set has the same results, so that only the type of a row shows which one runs.
+// All instruction sets give the same results, so only the type of a row shows which set runs.
 TEST_F(CpuRowThreads, RunTheCodeOfTheChosenInstructionSet) {
-  for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second is shared by threads
+  for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second value uses threads
     for (const InstructionSet chosen : {InstructionSet::kBaseline, InstructionSet::kAvx2,
                                         InstructionSet::kAvx512, InstructionSet::kAvx512Bf16}) {
       if (chosen > detail::find_machine().instruction_set) continue;
@@ -331,7 +332,7 @@ TEST_F(CpuRowThreads, RunTheCodeOfTheChosenInstructionSet) {
   }
 }
 
-// Wherever in a row it is, and with the sign bit that x86 gives NaN.
+// At any position of a row, and with the sign bit that x86 gives NaN.
 TYPED_TEST(CpuRows, NanIsKept) {
   using T = TypeParam;
   using C = compute_t<T>;
@@ -366,14 +367,15 @@ TEST(CpuRow, OfNoElements) {
   });
   EXPECT_EQ(sum, 0.0f);
   EXPECT_EQ(max, -std::numeric_limits<float>::infinity());
-  for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second is shared by threads
+  for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second value uses threads
     for (const int64_t n : {int64_t{0}, int64_t{-1}}) {
       rows(n, 4, bytes, [&](const auto&, int64_t) { ADD_FAILURE() << "there is no row"; });
     }
   }
 }
 
-// Three inputs of different types, two outputs, one of them in place, and a sum of what is stored.
+// Three inputs of different types, two outputs, one of which is in place, and a sum of the stored
+// values.
 TEST(CpuRow, SeveralInputsAndOutputs) {
   for (const int64_t d : kWidths) {
     HostTensor<float> x({d}), total({1});
@@ -403,7 +405,7 @@ TEST(CpuRow, SeveralInputsAndOutputs) {
   }
 }
 
-// The last block may overlap the one before, and is read before that is written.
+// The last block may overlap the block before, and must be read before that block is written.
 TEST(CpuRow, MapInPlaceSeesEachElementOnce) {
   for (const int64_t d : kWidths) {
     HostTensor<float> x({d});
@@ -425,8 +427,8 @@ TEST(CpuRow, MapInPlaceSeesEachElementOnce) {
   }
 }
 
-// What is kept is made once. Each pass reads the same values.
-TEST(CpuRow, KeepsWhatAnOpMakes) {
+// Kept values are computed once: each pass reads the same values.
+TEST(CpuRow, KeepsResultsOfAnOp) {
   const auto twice = [](float v) { return v + v; };
   const auto less = [](float v) { return v - 1; };
   for (const int64_t d : kWidths) {
@@ -455,11 +457,11 @@ TEST(CpuRow, KeepsWhatAnOpMakes) {
   }
 }
 
-// Kept values stay as they were made when the inputs are overwritten, however many are kept.
+// Kept values do not change when the inputs are overwritten, however many values are kept.
 struct KeepAndOverwrite {
   int64_t d;
   float* x;
-  float* sums;  // 5 of a row
+  float* sums;  // 5 sums of each row
 
   template <class Row>
   void operator()(const Row& row, int64_t r) const {
@@ -481,7 +483,7 @@ struct KeepAndOverwrite {
 TEST(CpuRow, KeptValuesOutliveTheirInputs) {
   for (const int count : {1, 2}) {
     set_threads(count);
-    for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second is shared by threads
+    for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second value uses threads
       for (const int64_t d : {1, 7, 64, 130, 1000}) {
         const int64_t n = 9;
         HostTensor<float> x({n * d}), sums({n * 5});
@@ -502,7 +504,7 @@ TEST(CpuRow, KeptValuesOutliveTheirInputs) {
   set_threads(1);
 }
 
-// Overwrites the row in one of several ways, and uses what it had from memory before.
+// Overwrites the row in one of several ways, and uses values read from memory before.
 enum class Use { kBefore, kLoaded, kMapped, kPut, kMapSum, kPointer, kMany };
 float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_rows) {
   float sum = 0;
@@ -511,7 +513,7 @@ float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_r
     const auto same = [](float v) { return v; };
     const auto seven = [](float) { return 7.0F; };
     const auto in = row.load(static_cast<const float*>(x));
-    if (use == Use::kBefore) {  // in place, a neighbour, and what was written last
+    if (use == Use::kBefore) {  // another row, in place, and the last written row
       row.map(same, y, in);
       const auto last = row.map(seven, x, in);
       sum = row.sum(same, last) + row.sum(same, row.load(static_cast<const float*>(x)));
@@ -532,7 +534,7 @@ float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_r
       row.map(seven, x, in);
       sum = row.sum(same, x);
     } else {
-      for (int i = 0; i < 100; ++i) {  // more writes than RowWrites has entries, none of them to x
+      for (int i = 0; i < 100; ++i) {  // more writes than RowWrites has entries, none to x
         row.map(same, y, in);
         row.put(y + i % 3, row.sum(same, in));
       }
@@ -569,7 +571,7 @@ TEST(CpuRow, OverwrittenValuesAreAnError) {
   set_threads(1);
 }
 
-// No length of a row makes kept values depend on what is written later.
+// Kept values of very long rows do not depend on later writes either.
 TEST(CpuRow, KeepsRowsOfMoreThan64MiB) {
   constexpr int64_t kLong = (int64_t{16} << 20) + 5;
   HostTensor<int8_t> x({kLong});
@@ -605,14 +607,14 @@ TEST(CpuRow, KeepsWithoutMemoryIsAnError) {
 
 TEST(CpuRow, ScratchIsReusedByTheNextRow) {
   detail::RowScratch scratch;
-  const float* first = scratch.of<float>(100);
-  const float* second = scratch.of<float>(100);
+  const float* first = scratch.allocate<float>(100);
+  const float* second = scratch.allocate<float>(100);
   EXPECT_NE(first, second);
   scratch.begin_row();
-  EXPECT_EQ(scratch.of<float>(100), first);
-  EXPECT_EQ(scratch.of<float>(10), second);
+  EXPECT_EQ(scratch.allocate<float>(100), first);
+  EXPECT_EQ(scratch.allocate<float>(10), second);
   scratch.begin_row();
-  const double* wide = scratch.of<double>(1000);
+  const double* wide = scratch.allocate<double>(1000);
   EXPECT_NE(static_cast<const void*>(wide), second);
 }
 
@@ -633,7 +635,7 @@ TEST(CpuRow, KeptValuesAreFreed) {
 }
 #endif
 
-// Elements that are not there must not be seen by an op: this one would divide by zero.
+// The op must not be called with padding: this op would divide by zero.
 TEST(CpuRow, OpSeesOnlyElements) {
   for (const int64_t d : kWidths) {
     HostTensor<int32_t> x({d}, {}, 7), y({d});

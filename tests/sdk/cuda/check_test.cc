@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a CUDA error says.
+// Messages of CUDA errors.
 #include "kernkit/cuda/check.h"
 
 #include <gtest/gtest.h>

@@ -72,7 +72,7 @@ TEST(CudaDeviceGuard, NoDevice) {
             "device is detected");
 }
 
-// An exception that is under way and a restore that fails would end the process if it threw.
+// An exception from the destructor during unwinding would end the process.
 TEST(CudaDeviceGuard, DestructorNeverThrows) {
   CudaRuntime runtime({{}, {}});
   EXPECT_EQ(error_of([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elementwise loop, run on the CPU thread by thread: every element once, whatever the offsets.
+// The elementwise loop on the CPU, thread by thread: computes every element once, for all offsets.
 #include "kernkit/cuda/elementwise.cuh"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ struct Same {
   Wide operator()(Wide x, Wide) const { return x; }
 };
 
-// A place in memory that starts `offset` elements after a 64-byte boundary, guarded on both sides.
+// Memory that starts `offset` elements after a 64-byte boundary, guarded on both sides.
 template <class T>
 struct Array : HostTensor<T> {
   explicit Array(int64_t n, int64_t offset = 0) : HostTensor<T>({n}, {offset, 0, false}) {
@@ -86,7 +86,8 @@ class CudaElementwiseOf : public CudaElementwise {};
 using Types = ::testing::Types<uint8_t, int16_t, float, double>;
 TYPED_TEST_SUITE(CudaElementwiseOf, Types, );
 
-// Elements of a tile, by which n is chosen: 256 threads, 64 bytes loaded by each, 32 of bytes.
+// Elements of a tile, from which n is chosen: 256 threads that load 64 bytes each, or 32 bytes of
+// 1-byte elements.
 template <class T>
 constexpr int64_t kTile = 256 * (sizeof(T) == 1 ? 32 : 64 / sizeof(T));
 
@@ -111,7 +112,8 @@ TYPED_TEST(CudaElementwiseOf, EveryEdgeAndOffset) {
   }
 }
 
-// One launch for the fast path, and it is taken for equal offsets: a head as long as they say.
+// The fast path takes one launch, and is taken for equal offsets; the head is as long as the offset
+// requires.
 TYPED_TEST(CudaElementwiseOf, TakesPacksForEqualOffsets) {
   constexpr int64_t kWidth = 16 / sizeof(TypeParam);
   const int64_t n = 4 * kTile<TypeParam>;
@@ -161,7 +163,7 @@ TEST_F(CudaElementwise, MixedTypes) {
   }
 }
 
-// An op that makes elements, of floats or of elements.
+// An op that returns element types, from floats or from element types.
 template <class T>
 void expect_elements(const Launch& launch) {
   for (const int64_t offset : {0, 1}) {
@@ -187,7 +189,7 @@ TEST_F(CudaElementwise, OpReturnsElements) {
   expect_elements<bfloat16>(launch());
 }
 
-// More inputs than a thread's share of loads.
+// More inputs than a thread's load size.
 TYPED_TEST(CudaElementwiseOf, ManyInputs) {
   const int64_t n = 5000;
   for (const int64_t offset : {0, 1}) {
@@ -213,7 +215,7 @@ TEST_F(CudaElementwise, EmptyLaunchesNothing) {
   EXPECT_EQ(runtime.launches().size(), 0u);
 }
 
-TEST_F(CudaElementwise, RefusesAnAddressBetweenElements) {
+TEST_F(CudaElementwise, RejectsAnAddressBetweenElements) {
   EXPECT_EQ(error_of([&] {
               cuda::elementwise(launch(), 4, Negate{}, at<float>(0x2000), at<const float>(0x1002));
             }),
@@ -226,7 +228,7 @@ TEST_F(CudaElementwise, RefusesAnAddressBetweenElements) {
   EXPECT_EQ(runtime.launches().size(), 0u);
 }
 
-// A grid for 2^40 elements, of every type and on both paths.
+// A grid for 2^40 elements, for every type and both paths.
 TEST_F(CudaElementwise, GridOf2To40) {
   runtime.run_kernels(false);
   const int64_t n = int64_t{1} << 40;
@@ -236,7 +238,7 @@ TEST_F(CudaElementwise, GridOf2To40) {
     EXPECT_EQ(launches.size(), 1u);
     EXPECT_EQ(static_cast<int64_t>(launches.at(0).grid.x), (n + tile - 1) / tile);
   };
-  // Addresses alone matter.
+  // Only the addresses matter.
   cuda::elementwise(launch(), n, Negate{}, at<uint8_t>(4096), at<const uint8_t>(8192));
   blocks(8192);
   cuda::elementwise(launch(), n, Negate{}, at<float>(4096), at<const float>(8196));
@@ -248,8 +250,8 @@ TEST_F(CudaElementwise, GridOf2To40) {
   blocks(1024);
 }
 
-// Blocks at 2^31 and 2^32 of arrays that are almost all unmapped: an index that wraps writes
-// elsewhere.
+// Blocks at 2^31 and 2^32 of arrays that are almost entirely unmapped: an index that wraps would
+// write elsewhere.
 TEST_F(CudaElementwise, IndexBeyond32Bits) {
   const size_t n = (size_t{1} << 32) + 100;
   const auto map = [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching a kernel: on the right device and stream, within the limits, with its own error. This
-// program stands in for a host as well: it says which stream is current.
+// Launches use the right device and stream, keep the limits, and report their own errors. This
+// program also replaces a host and provides the current stream.
 #include "kernkit/cuda/launch.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ __global__ void fill(float* out, float value, int64_t n) {
   if (i < n) out[i] = value;
 }
 __global__ void no_arguments() {}
-__global__ void counted(float* out) { *out = 1; }  // of one test
+__global__ void counted(float* out) { *out = 1; }  // used by one test
 }  // namespace kernels
 
 namespace kernkit {
@@ -41,7 +41,7 @@ using simulator::CudaLaunch;
 using simulator::CudaRuntime;
 using testing::error_of;
 
-// A tensor of four floats that says it is on a device.
+// A tensor of four floats whose DLTensor claims to be on a device.
 struct OnDevice {
   explicit OnDevice(int device) {
     dl.device = {kDLCUDA, device};
@@ -109,14 +109,14 @@ TEST_F(CudaLaunchTest, Records) {
   EXPECT_EQ(launches[0].stream, stream);
   EXPECT_EQ(launches[0].device, 1);
   EXPECT_FALSE(launches[0].cooperative || launches[0].overlaps_previous || launches[0].captured);
-  // Converted to the kernel's types, as a call would.
+  // Converted to the kernel's types, as in a call.
   EXPECT_EQ(launches[0].argument<float*>(0), y.data());
   EXPECT_EQ(launches[0].argument<float>(1), 1.0f);
   EXPECT_EQ(launches[0].argument<int64_t>(2), 4);
 }
 
 TEST_F(CudaLaunchTest, RuntimeCallsOfALaunch) {
-  Launch(x.view("x"))(kernels::fill, {1, 1}, x.data(), 1, 4);  // asks the limits, once
+  Launch(x.view("x"))(kernels::fill, {1, 1}, x.data(), 1, 4);  // queries the limits once
   Launch(y.view("y"))(kernels::fill, {1, 1}, y.data(), 1, 4);
   runtime.clear();
   Launch(x.view("x"))(kernels::fill, {1, 1}, x.data(), 1, 4);
@@ -158,7 +158,7 @@ TEST_F(CudaLaunchTest, GridLimits) {
   EXPECT_EQ(launch_error({{1, 1, 65536}, 1}),
             "ValueError: launch of kernels::fill: grid [1, 1, 65536] is outside [1, 1, 1] to "
             "[2147483647, 65535, 65535] on cuda:0 (sm_90)");
-  // What 32 bits would have cut down to a grid that fits.
+  // Numbers that truncation to 32 bits would turn into a valid grid.
   EXPECT_EQ(launch_error({(int64_t{1} << 32) + 1, 1}),
             "ValueError: launch of kernels::fill: grid [4294967297, 1, 1] is outside [1, 1, 1] to "
             "[2147483647, 65535, 65535] on cuda:0 (sm_90)");
@@ -230,7 +230,7 @@ TEST_F(CudaLaunchTest, Attributes) {
       launch_error(LaunchConfig(6, 32).with_cluster(0)),
       "ValueError: launch of kernels::fill: grid [6, 1, 1] is not a multiple of the cluster [0, "
       "1, 1] on cuda:0 (sm_90)");
-  // Each dimension is compared with its own limit and its own part of the cluster.
+  // Each dimension is compared with its own limit and with its dimension of the cluster.
   const struct {
     cuda::Extent grid, cluster;
     const char* text;
@@ -276,7 +276,7 @@ TEST_F(CudaLaunchTest, PropertiesOfThatDevice) {
   EXPECT_EQ(four.count("cudaDeviceGetAttribute"), 0u) << "kept";
 }
 
-TEST_F(CudaLaunchTest, DeviceThatKernkitDoesNotKnow) {
+TEST_F(CudaLaunchTest, DeviceWithAHighIndex) {
   EXPECT_EQ(error_of([] { (void)cuda::device_properties(128); }),
             "RuntimeError: device cuda:128 is beyond the 128 that kernkit supports");
   EXPECT_EQ(error_of([] { (void)cuda::device_properties(127); }),
@@ -284,7 +284,7 @@ TEST_F(CudaLaunchTest, DeviceThatKernkitDoesNotKnow) {
             "cudaErrorInvalidDevice: invalid device ordinal");
 }
 
-TEST_F(CudaLaunchTest, OwnErrorIsTheLaunchs) {
+TEST_F(CudaLaunchTest, LaunchReportsItsOwnError) {
   runtime.fail("cudaLaunchKernelExC", 1, cudaErrorLaunchOutOfResources);
   EXPECT_EQ(launch_error({2, 3, 5}),
             "RuntimeError: cudaLaunchKernelExC(kernels::fill, grid [2, 1, 1], block [3, 1, 1], 5 "
@@ -293,7 +293,7 @@ TEST_F(CudaLaunchTest, OwnErrorIsTheLaunchs) {
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
 
-// An earlier call failed and its error is still pending: the launch does not report or clear it.
+// The error of an earlier call is pending: the launch does not report or clear it.
 TEST_F(CudaLaunchTest, PendingErrorIsNotBlamedOnTheLaunch) {
   runtime.plant(CudaFault::kPending, cudaErrorInvalidValue);
   EXPECT_EQ(launch_error({1, 1}), "nothing");
@@ -319,7 +319,7 @@ TEST_F(CudaLaunchTest, NoKernelImage) {
             "-DCMAKE_CUDA_ARCHITECTURES=90");
 }
 
-// Nothing that a first launch on a device asks may end the capture.
+// The queries of a device's first launch must not end the capture.
 TEST_F(CudaLaunchTest, FirstLaunchUnderCapture) {
   CudaRuntime many(std::vector<CudaDevice>(6));
   OnDevice z(5);
@@ -339,7 +339,7 @@ TEST_F(CudaLaunchTest, FirstLaunchUnderCapture) {
   EXPECT_TRUE(many.launches()[0].captured);
   EXPECT_FALSE(Launch(z.view("z")).capturing());
 
-  // Replayed, it does the same again.
+  // The replayed graph runs the launch again.
   many.run_kernels(true);
   cudaGraphExec_t exec = nullptr;
   cudaSetDevice(5);
@@ -380,7 +380,7 @@ TEST_F(CudaLaunchTest, TwoThreadsTwoDevices) {
   }
 }
 
-// The first query of a device, from several threads at once.
+// The first query of a device, from several threads at the same time.
 TEST_F(CudaLaunchTest, PropertiesFromSeveralThreads) {
   CudaRuntime many(std::vector<CudaDevice>(40, CudaDevice{87, 20}));
   std::vector<std::thread> threads;

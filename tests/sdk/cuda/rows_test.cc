@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop over rows, run on the CPU thread by thread: every length of a row and every offset.
+// The loop over rows on the CPU, thread by thread: rows of every length at every offset.
 #include "kernkit/cuda/rows.cuh"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,8 @@ class CudaRows : public ::testing::Test {
 template <class T>
 class CudaRowsOf : public CudaRows {
  protected:
-  // Around the ends of a pack and of each kernel, and a row that no registers hold.
+  // Around the ends of a pack and the limits of each kernel, and a row that is too long for
+  // registers.
   static std::vector<int64_t> widths() {
     constexpr int64_t kWidth = 16 / sizeof(T);
     return {1,
@@ -98,7 +99,7 @@ TYPED_TEST(CudaRowsOf, NormAndSoftmaxAreRight) {
   const double tolerance = sizeof(T) == 4 ? 2e-6 : 2e-3;
   for (const int64_t d : this->widths()) {
     for (const int64_t gap : {0, 3}) {
-      const int64_t n = d < 3000 ? 6 : 2;  // more than a block of warps has
+      const int64_t n = d < 3000 ? 6 : 2;  // more rows than a block of warps handles
       HostTensor<T> x({n * (d + gap)}, {1, 0, false}), weight({d}), y({n * d});
       this->fill(x, 1);
       this->fill(weight, 2);
@@ -130,7 +131,7 @@ TYPED_TEST(CudaRowsOf, NormAndSoftmaxAreRight) {
   }
 }
 
-// Alone and among others, wherever in memory, and in each run.
+// Alone and among other rows, at any address, and in each run.
 TYPED_TEST(CudaRowsOf, BitsDependOnTheRowAlone) {
   using T = TypeParam;
   for (const int64_t d : this->widths()) {
@@ -151,8 +152,8 @@ TYPED_TEST(CudaRowsOf, BitsDependOnTheRowAlone) {
   }
 }
 
-// Rows of up to 1, 2, 16 and 64 KiB, and longer ones: a warp or a block of so many threads each,
-// which keep so many packs in registers.
+// Rows of up to 1, 2, 16 and 64 KiB, and longer rows: the number of threads of a row, and of packs
+// in registers of each thread.
 TEST_F(CudaRows, ThreadsByTheLengthOfARow) {
   const struct {
     int64_t d;
@@ -173,7 +174,7 @@ TEST_F(CudaRows, ThreadsByTheLengthOfARow) {
     EXPECT_NE(runtime.launches()[0].kernel.find(c.kernel), std::string::npos)
         << "d " << c.d << ": " << runtime.launches()[0].kernel;
   }
-  // Long rows of 8-byte elements have more registers for a thread.
+  // For long rows of 8-byte elements a thread has more registers.
   for (const int64_t d : {8192, 8193}) {
     HostTensor<double> x({d}), y({d});
     runtime.clear();
@@ -217,7 +218,7 @@ TEST_F(CudaRows, NanIsKeptAndNothingIsZeroOrInfinity) {
   EXPECT_EQ(max[0], -inf);
 }
 
-// What map() wrote, what keep() made, and one number of a row, with registers and without.
+// The results of map() and keep(), and one number of a row, with and without registers.
 struct Reuse {
   int64_t d;
   float16* y;
@@ -232,7 +233,7 @@ struct Reuse {
   }
 };
 
-TEST_F(CudaRows, UsesAgainWhatItMade) {
+TEST_F(CudaRows, ReusesItsResults) {
   for (const int64_t d : {int64_t{5}, int64_t{1000}, int64_t{4096 * 8 + 3}}) {
     const int64_t n = 3;
     HostTensor<float16> x({n * d}), y({n * d});
@@ -243,7 +244,8 @@ TEST_F(CudaRows, UsesAgainWhatItMade) {
     for (int64_t r = 0; r < n; ++r) {
       double total = 0, most = -100;
       for (int64_t i = r * d; i < (r + 1) * d; ++i) {
-        const auto third = static_cast<float>(float16(static_cast<float>(x[i]) / 3));  // rounded
+        const auto third =
+            static_cast<float>(float16(static_cast<float>(x[i]) / 3));  // rounded to float16
         ASSERT_EQ(static_cast<float>(y[i]), third);
         total += static_cast<double>(third);
         most = std::max(most, static_cast<double>(third + static_cast<float>(x[i])));
@@ -254,8 +256,8 @@ TEST_F(CudaRows, UsesAgainWhatItMade) {
   }
 }
 
-// Overwrites the row in whole or in part, and uses what it had before. Registers keep a short row;
-// the use of a long one is an error.
+// Overwrites the row in whole or in part, and uses values read before. A short row is in registers;
+// for a long row the use is an error.
 enum class Use { kBefore, kLoaded, kMapped, kKept, kPut, kPointer };
 struct Overwrite {
   Use use;
@@ -267,7 +269,7 @@ struct Overwrite {
     const auto seven = [](float) { return 7.0F; };
     const auto in = row.load(x);
     const auto twice = row.keep([](float v) { return 2 * v; }, x);
-    if (use == Use::kBefore) {  // a neighbour, in place, and what was written last
+    if (use == Use::kBefore) {  // another row, in place, and the last written row
       const auto out = row.map(same, y, in);
       const auto last = row.map([](float a, float b) { return a + b; }, x, in, twice);
       const auto again = row.keep(same, row.load(x));
@@ -305,7 +307,7 @@ TEST_F(CudaRows, OverwrittenValuesOfALongRowAreAnError) {
       if (fails) {
         EXPECT_EQ(error, cudaErrorLaunchFailure);
         EXPECT_TRUE(!faults.empty() && faults[0].find("__trap()") != std::string::npos);
-        runtime.~CudaRuntime();  // no call works on this device from here on
+        runtime.~CudaRuntime();  // the device cannot be used any more
         new (&runtime) simulator::CudaRuntime;
         runtime.run_kernels(true);
       } else {
@@ -340,7 +342,7 @@ TEST_F(CudaRows, OffsetsOf64Bits) {
   munmap(memory, bytes);
 }
 
-// Of a block of one's own: every thread gets the same, twice in a row.
+// Reductions over a block, one after the other: every thread gets each result.
 __global__ void reduce_block(float* sums, double* largest, const float* x) {
   const float value = x[threadIdx.x];
   sums[threadIdx.x] = cuda::block_sum(value) + cuda::block_sum(2 * value);

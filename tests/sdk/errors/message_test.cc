@@ -17,7 +17,7 @@
 
 namespace kernkit {
 
-// A type of a user's own, which joins by an overload where argument-dependent lookup finds it.
+// A user's type with an overload of operator<<, found by argument-dependent lookup.
 namespace elsewhere {
 struct Point {
   int x;
@@ -77,7 +77,7 @@ TEST(Message, Integers) {
   EXPECT_EQ(text(1LL, ' ', 2ULL, ' ', short{3}), "1 2 3");
 }
 
-// A code of one byte is a number, not a character.
+// An enumerator of a one-byte type is printed as a number, not as a character.
 TEST(Message, BytesAreNumbers) {
   EXPECT_EQ(text(uint8_t{2}), "2");
   EXPECT_EQ(text(int8_t{-65}), "-65");
@@ -164,7 +164,7 @@ TEST(Message, Moves) {
 
 TEST(Message, StreamOfTemporary) { EXPECT_STREQ((Message().stream() << 1 << "x").c_str(), "1x"); }
 
-// Such a view has no address.
+// The view has no address.
 TEST(Message, TextWithoutData) {
   Message text;
   text << std::string_view() << "a" << std::string_view() << "b";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's C functions: what they make, refuse and give back.
+// The runtime's C functions: the objects that they create, reject and release.
 #include "kernkit/host/runtime.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ using GetStream = void*(int32_t, int32_t);
 
 int deleted = 0;
 
-// A tensor of a framework. Not aligned when `first` is odd.
+// A framework's tensor. Unaligned if `first` is odd.
 struct Managed {
   int64_t shape[2] = {2, 3};
   float data[8] = {};
@@ -57,7 +57,7 @@ std::string error_of_host(Call&& call) {
   return testing::error_of([] { detail::throw_raised("it"); });
 }
 
-// The result of a global function of the runtime, or the error of the call.
+// The result of a global function of the runtime, or the call's error.
 std::string call_global(const char* name, const std::vector<KernkitAny>& args, KernkitAny* result) {
   const KernkitByteArray wanted = {name, strlen(name)};
   void* function = nullptr;
@@ -90,12 +90,12 @@ TEST(Runtime, MakesAShape) {
   EXPECT_EQ(call_global("ffi.Other", {two}, &other), "no function");
 }
 
-TEST(Runtime, KnowsNoOtherName) {
+TEST(Runtime, HasNoOtherFunction) {
   EXPECT_EQ(kernkit_host_find("TVMFFIModuleLoad"), nullptr);
   EXPECT_EQ(kernkit_host_find(""), nullptr);
 }
 
-TEST(Runtime, TensorKeepsWhatItCameFrom) {
+TEST(Runtime, TensorKeepsItsSource) {
   deleted = 0;
   Managed managed;
   KernkitObject* object = import_tensor(&managed);
@@ -139,7 +139,7 @@ TEST(Runtime, FlagsSurvive) {
             "ValueError: a read-only tensor cannot go out as DLPack before version 1");
 }
 
-TEST(Runtime, RefusedImportLeavesTheTensorToTheCaller) {
+TEST(Runtime, RejectedImportLeavesTheTensorToTheCaller) {
   deleted = 0;
   void* object = nullptr;
   auto* import = find<FromDlpack>("TVMFFITensorFromDLPackVersioned");
@@ -166,7 +166,7 @@ TEST(Runtime, RefusedImportLeavesTheTensorToTheCaller) {
   EXPECT_EQ(deleted, 2);
 }
 
-// As of a fake tensor: an op refuses it, by the argument's name.
+// Like a fake tensor, which an op rejects by the argument's name.
 TEST(Runtime, ImportsATensorWithoutMemory) {
   Managed nowhere;
   nowhere.versioned.dl_tensor.data = nullptr;
@@ -186,7 +186,7 @@ TEST(Runtime, AllocatesOnTheCpu) {
       void* object = nullptr;
       ASSERT_EQ(alloc(&prototype, &object), 0);
       const Tensor tensor = Tensor::adopt(static_cast<KernkitObject*>(object));
-      shape[0] = -1;  // it has a shape of its own
+      shape[0] = -1;  // the tensor has a copy of the shape
       EXPECT_EQ(tensor.view().sizes(), ShapeView({n, 3}));
       EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.view().data_ptr()) % 64, 0u);
       const size_t bits = static_cast<size_t>(3 * n) * dtype.bits * dtype.lanes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a library asks of its host.
+// The host functions that a library uses.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -46,7 +46,7 @@ TEST_F(HostTest, ErrorGoesToTheHost) {
   EXPECT_EQ(host.message, "refuse(): n: is 0");
   EXPECT_EQ(host.raised, 1);
   EXPECT_EQ(host.released, 1) << "the slot holds its own reference";
-  // One frame: the line that threw, not the export's.
+  // One frame: the line that threw, not the line of the export.
   EXPECT_EQ(host.backtrace.find("  File \""), 0u);
   EXPECT_NE(host.backtrace.find("host_api_test.cc\", line "), std::string::npos);
   EXPECT_EQ(host.backtrace.find("line " + std::to_string(kRefuseLine)), std::string::npos);
@@ -59,14 +59,14 @@ TEST_F(HostTest, ArgumentErrorPointsToTheExport) {
   EXPECT_NE(host.backtrace.find("line " + std::to_string(kRefuseLine)), std::string::npos);
 }
 
-TEST_F(HostTest, ErrorFromNowhereHasNoFrame) {
+TEST_F(HostTest, ErrorWithoutALineHasNoFrame) {
   EXPECT_EQ(detail::raise("it", kind::ValueError, "failed", Where{}), -1);
   EXPECT_EQ(host.message, "it(): failed");
   EXPECT_EQ(host.backtrace, "");
 }
 
 TEST_F(HostTest, ErrorStaysHereWhenTheHostCannotTakeIt) {
-  host.refuses = true;
+  host.fails = true;
   EXPECT_EQ(__tvm_ffi_refuse(nullptr, nullptr, 0, &result), -1);
   EXPECT_EQ(host.raised, 0);
   EXPECT_STREQ(kernkit_last_error(), "TypeError: refuse(): takes 1 argument (n), got 0");
@@ -76,7 +76,7 @@ TEST_F(HostTest, Strings) {
   EXPECT_EQ(__tvm_ffi_name(nullptr, nullptr, 0, &result), 0);
   EXPECT_EQ(result.type_index, kKernkitStr);
   EXPECT_EQ(host.text, "a name");
-  host.refuses = true;
+  host.fails = true;
   result = KernkitAny{};
   EXPECT_EQ(__tvm_ffi_name(nullptr, nullptr, 0, &result), -1);
   EXPECT_STREQ(kernkit_last_error(), "MemoryError: name(): returning a str: the host has none");
@@ -99,7 +99,7 @@ TEST_F(HostTest, TupleHandsItsReferencesOver) {
   EXPECT_EQ(host.items[1].v.object, &object.header);
   EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 2) << "the caller's and the array's";
   EXPECT_EQ(make_array.ref_counts, array_before);
-  host.refuses = true;
+  host.fails = true;
   EXPECT_EQ(__tvm_ffi_pair(nullptr, &x, 1, &result), -1);
   EXPECT_STREQ(kernkit_last_error(), "MemoryError: pair(): returning a tuple: the host has none");
   EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 2) << "a reference was lost or kept";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every accessor, import and export on random DLPack tensors (dlpack_generator.h). Built twice:
-// against a stand-in for the host, and against the real libtvm_ffi where its wheel is.
+// against a stub of the host, and against libtvm_ffi if its wheel is installed.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -38,7 +38,7 @@ Managed managed(const Sample& s) {
   return result;
 }
 
-// What can be asked of a view and of an owning tensor alike.
+// Compares the properties that a view and an owning tensor share.
 template <class T>
 void compare(const T& x, const Sample& s) {
   const auto rank = static_cast<int64_t>(s.shape.size());
@@ -138,7 +138,7 @@ void check_legal(const Sample& s, bool versioned) {
   ++counts["legal"];
 }
 
-// Prints what happened how often, and finds a tensor object that was lost.
+// Prints how often each outcome occurred, and finds a lost tensor object.
 class DLPackConformance : public ::testing::Test {
  protected:
 #if !defined(KERNKIT_REAL_HOST)
@@ -196,7 +196,8 @@ struct NoMemory {
   void FreeData(DLTensor*) {}
 };
 
-// Shapes of allocations. Every byte is written: AddressSanitizer sees one too few.
+// Shapes of allocations. Every byte is written, so that AddressSanitizer reports an allocation that
+// is too small.
 TEST_F(DLPackConformance, Allocation) {
   Rng rng(4);
   Sample s;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way in which dlpack_conformance_test.cc spoils a legal tensor.
+// The faults that dlpack_conformance_test.cc puts into valid tensors.
 #pragma once
 
 #include "dlpack_generator.h"
 
 namespace generator {
 
-// A fault that is put into a legal tensor, and what must be said.
+// A fault to put into a valid tensor, and the expected message.
 struct Fault {
   const char* name;
   const char* text;
-  bool (*apply)(Rng& rng, Sample& s);  // false when this tensor cannot have it
+  bool (*apply)(Rng& rng, Sample& s);  // false if this tensor cannot have the fault
   bool versioned_only = false;
   size_t (*alignment)(const Sample& s) = nullptr;
   bool contiguous = false;
@@ -25,7 +25,7 @@ inline const Fault kFaults[] = {
     {"another major version", "is not understood; this library reads 1.x",
      [](Rng& rng, Sample& s) {
        s.version.major = rng() % 3 == 0 ? 0 : static_cast<uint32_t>(2 + rng() % 1000);
-       s.dl.ndim = static_cast<int32_t>(rng());  // not to be looked at
+       s.dl.ndim = static_cast<int32_t>(rng());  // must not be read
        s.dl.shape = nullptr;
        return true;
      },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random DLPack tensors, legal ones and such with one fault each, and a plain model of what a
-// legal one is: written without kernkit, by enumerating elements where that is possible.
+// Random DLPack tensors, valid or with one fault, and a simple model of a valid tensor: written
+// without kernkit, by enumerating elements where that is possible.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace generator {
 __extension__ typedef __int128 int128;
 using Rng = std::mt19937_64;
 
-/// Of [low, high], which may be all of int64.
+/// A random number in [low, high], which may be the whole range of int64.
 inline int64_t between(Rng& rng, int64_t low, int64_t high) {
   const uint64_t count = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
   return static_cast<int64_t>(static_cast<uint64_t>(low) + (count == 0 ? rng() : rng() % count));
@@ -22,7 +22,7 @@ inline int64_t between(Rng& rng, int64_t low, int64_t high) {
 
 struct DTypeCase {
   DLDataType dtype;
-  int alignment;  // bytes
+  int alignment;  // [bytes]
 };
 // Codes as in dlpack.h 1.3: 8 and 14 are float8, 15 is float6, 17 is float4.
 inline const DTypeCase kDTypes[] = {
@@ -33,7 +33,7 @@ inline const DTypeCase kDTypes[] = {
     {{2, 24, 1}, 1},
 };
 
-// Memory that the CPU tensors lie in. Byte i holds a value that follows from i.
+// Memory of the CPU tensors. The value of byte i depends on i.
 struct Arena {
   static constexpr int64_t kSize = 1 << 17;
   alignas(64) unsigned char bytes[kSize];
@@ -49,7 +49,7 @@ struct Sample {
   bool null_strides = false;
   DTypeCase dtype{};
   DLDevice device{kDLCPU, 0};
-  uint64_t address = 0;  // of the first element
+  uint64_t address = 0;  // address of the first element
   DLPackVersion version{1, 0};
   uint64_t flags = 0;
   DLTensor dl{};
@@ -105,7 +105,7 @@ struct Sample {
   }
 };
 
-/// A legal tensor. Its DLTensor points into the sample.
+/// A valid tensor. Its DLTensor points into the sample.
 inline void generate(Rng& rng, Sample* out) {
   Sample& s = *out;
   s = Sample();
@@ -131,7 +131,7 @@ inline void generate(Rng& rng, Sample* out) {
     case 3:  // any strides
       for (int64_t& stride : s.strides) stride = between(rng, -40, 40);
       break;
-    case 4:  // empty, whatever else
+    case 4:  // empty, with any other sizes
       for (size_t i = 0; i < s.shape.size(); ++i) {
         if (rng() % 2 == 0) s.shape[i] = between(rng, 0, INT64_MAX - 1);
         if (rng() % 2 == 0) s.strides[i] = static_cast<int64_t>(rng());
@@ -142,20 +142,20 @@ inline void generate(Rng& rng, Sample* out) {
       if (s.null_strides) s.make_row_major();
       if (rng() % 2 == 0) base = 0;
       break;
-    case 5:  // one element, seen very often
+    case 5:  // one element with many indices
       s.shape.assign(s.shape.size(), 1);
       s.shape.push_back(between(rng, 2, INT64_MAX));
       s.strides.assign(s.shape.size(), 0);
       s.is_huge = true;
       break;
-    case 6:  // more than any memory
+    case 6:  // larger than any memory
       s.shape = {between(rng, 1, int64_t{1} << 20), between(rng, 1, int64_t{1} << 30)};
       s.make_row_major();
       s.null_strides = rng() % 2 == 0;
       s.is_huge = true;
       s.device = {kDLCUDA, static_cast<int32_t>(rng() % 8)};
       break;
-    default:  // a handle; its value says nothing
+    default:  // a handle with an arbitrary value
       s.device = {kDLVulkan, 0};
       base = 0;
       least_offset = 1 << 15;
@@ -163,7 +163,7 @@ inline void generate(Rng& rng, Sample* out) {
   }
   if (!s.strides.empty() && rng() % 4 == 0 && !s.null_strides) {
     const size_t i = any();
-    if (s.shape[i] == 1) s.strides[i] = static_cast<int64_t>(rng());  // means nothing
+    if (s.shape[i] == 1) s.strides[i] = static_cast<int64_t>(rng());  // ignored
   }
   const int64_t align = s.dtype.alignment;
   const bool is_handle = s.device.device_type == kDLVulkan;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that come and go through DLPack: marks, ownership, what is refused and how.
+// Tensors imported and exported by DLPack: marks, ownership, and rejected tensors.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +16,7 @@ using host_stub::host;
 using testing::error_of;
 using testing::HostTensor;
 
-// Calls of the deleter; the structs live in the test.
+// Number of calls of the deleter; the test owns the structs.
 int deleted;
 template <class Managed>
 void count_deletion(Managed*) {
@@ -36,7 +36,7 @@ class DLPack : public ::testing::Test {
   }
   ~DLPack() override { EXPECT_EQ(host.tensors, 0) << "a tensor object was lost"; }
 
-  // The message; the tensor must have been given back.
+  // The error message. Checks that the tensor was released.
   std::string refused(size_t alignment = 0, bool contiguous = false) {
     deleted = 0;
     auto text = error_of([&] { Tensor::FromDLPackVersioned(&managed, alignment, contiguous); });
@@ -157,9 +157,9 @@ TEST_F(DLPack, Undefined) {
   EXPECT_EQ(error_of([&] { tensor.ToDLPackVersioned(); }), text);
 }
 
-TEST_F(DLPack, RefusedVersionsAndFlags) {
+TEST_F(DLPack, UnsupportedVersionsAndFlags) {
   managed.version = {2, 7};
-  dl.ndim = -1;  // what is behind another major version is not looked at
+  dl.ndim = -1;  // fields of another major version must not be read
   EXPECT_EQ(refused(),
             "ValueError: DLPack tensor: version 2.7 is not understood; this library reads 1.x");
   managed.version = {0, 9};
@@ -176,7 +176,7 @@ TEST_F(DLPack, RefusedVersionsAndFlags) {
   EXPECT_EQ(Tensor::FromDLPackVersioned(&managed).numel(), 6) << "a later minor version is fine";
 }
 
-TEST_F(DLPack, RefusedTensors) {
+TEST_F(DLPack, RejectedTensors) {
   const DLTensor good = dl;
   int64_t shape[] = {2, -3}, strides[] = {INT64_MAX, 1};
   dl.dtype.bits = 0;
@@ -218,7 +218,7 @@ TEST_F(DLPack, RefusedTensors) {
             "ValueError: DLPack tensor: the pointer is null");
 }
 
-// On a device that has handles instead of addresses only the offset can be aligned.
+// On a device with handles instead of addresses, only the offset can be aligned.
 TEST_F(DLPack, Handles) {
   dl.device = {kDLVulkan, 0};
   dl.data = reinterpret_cast<void*>(0x1001);
@@ -227,12 +227,12 @@ TEST_F(DLPack, Handles) {
   EXPECT_NE(refused(), "nothing");
 }
 
-TEST_F(DLPack, HostRefuses) {
-  host.refuses = true;
+TEST_F(DLPack, HostFails) {
+  host.fails = true;
   EXPECT_EQ(refused(), "RuntimeError: cannot import a DLPack tensor: no");
-  host.refuses = false;
+  host.fails = false;
   const Tensor tensor = Tensor::FromDLPackVersioned(&managed);
-  host.refuses = true;
+  host.fails = true;
   EXPECT_EQ(error_of([&] { tensor.ToDLPackVersioned(); }),
             "RuntimeError: cannot export a tensor: no");
   EXPECT_EQ(error_of([&] { tensor.ToDLPack(); }), "RuntimeError: cannot export a tensor: no");

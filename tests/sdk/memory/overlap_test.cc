@@ -16,7 +16,7 @@ namespace {
 
 using testing::error_of;
 
-// A tensor of any geometry over memory that nobody reads.
+// A tensor of any geometry over memory that is never read.
 struct Geometry {
   Geometry(uintptr_t address, std::vector<int64_t> tensor_sizes,
            std::vector<int64_t> tensor_strides = {}, DLDataType dtype = dl_float32)
@@ -46,7 +46,7 @@ bool overlap(const TensorView& a, const TensorView& b) {
 }
 
 template <class Check>
-bool refuses(Check&& check) {
+bool rejects(Check&& check) {
   return error_of(check).find("overlap") != std::string::npos;
 }
 
@@ -107,14 +107,14 @@ TEST(Overlap, PositiveStrides) {
   EXPECT_FALSE(overlap(x, Geometry(kBase - 1, {1}, {}, dl_int8)));
 }
 
-// Columns of one matrix share no byte, though their ranges meet.
+// Columns of one matrix share no byte, although their address ranges intersect.
 TEST(Overlap, InterleavedRowsOfOnePitchAreExact) {
   const Geometry even(kBase, {4}, {2}), odd(kBase + 4, {4}, {2});
   EXPECT_FALSE(overlap(even, odd));
   EXPECT_TRUE(overlap(even, Geometry(kBase + 8, {4}, {2})));
   EXPECT_TRUE(overlap(even, Geometry(kBase + 2, {4}, {2})));
   EXPECT_TRUE(overlap(even, Geometry(kBase + 6, {4}, {2})));
-  const Geometry left(kBase, {4, 8}, {20, 1});  // of rows of 80 bytes
+  const Geometry left(kBase, {4, 8}, {20, 1});  // part of rows of 80 bytes
   for (int columns = 0; columns <= 20; ++columns) {
     SCOPED_TRACE(columns);
     const Geometry right(kBase + 4 * static_cast<uintptr_t>(columns), {4, 8}, {20, 1});
@@ -127,13 +127,13 @@ TEST(Overlap, InterleavedRowsOfOnePitchAreExact) {
   EXPECT_TRUE(overlap(heads, Geometry(kBase + 16, {4, 2, 1}, {20, 4, 1})));
 }
 
-// Others that interleave: the answer errs on the side of true.
+// Other interleaved tensors: the result may be true although no byte is shared.
 TEST(Overlap, InterleavedErrsOnTheSafeSide) {
   EXPECT_TRUE(overlap(Geometry(kBase, {4}, {2}), Geometry(kBase + 4, {2}, {4}, dl_int32)));
   EXPECT_TRUE(overlap(Geometry(kBase, {3}, {6}), Geometry(kBase + 4, {5}, {4})));
 }
 
-// The bytes of a tensor, one by one.
+// The offsets of all bytes of a tensor.
 std::set<int64_t> bytes_of(const TensorView& x) {
   std::set<int64_t> all;
   for (int64_t i = 0; i < x.numel(); ++i) {
@@ -202,7 +202,7 @@ TEST(Overlap, StrideOfSizeOneDoesNotMatter) {
   EXPECT_TRUE(overlap(x, Geometry(kBase + 15, {4})));
 }
 
-// Two int4 elements to a byte: the last byte counts also when it is half used.
+// Two int4 elements share a byte: the last byte counts even if it is half used.
 TEST(Overlap, BitsRoundUpToBytes) {
   const DLDataType int4 = make_dtype(DTypeCode::kInt, 4);
   const Geometry dense(kBase, {3}, {}, int4), strided(kBase, {2}, {2}, int4);
@@ -226,7 +226,7 @@ TEST(Overlap, HugeButRepresentable) {
   EXPECT_FALSE(overlap(dense, Geometry(kBase + (uintptr_t{1} << 56), {1})));
 }
 
-// An extent that cannot be computed might be anywhere: whatever it is compared with overlaps.
+// An extent that cannot be computed overlaps every tensor.
 TEST(Overlap, ExtentBeyondInt64) {
   const Geometry x(kBase, {4}), far_away(kBase + 0x1000000, {4});
   const int64_t huge = INT64_MAX;
@@ -242,7 +242,8 @@ TEST(Overlap, ExtentBeyondInt64) {
   EXPECT_TRUE(overlap(both, far_away));
 }
 
-// The lowest element would lie below address 0: that is no address, so it might be anywhere too.
+// The lowest element would be below address 0, which is not an address: the tensor overlaps every
+// tensor.
 TEST(Overlap, ExtentBelowAddressZero) {
   const Geometry x(kBase, {4}), below(kBase - 0x100, {4});
   for (const int64_t stride : {int64_t{1} << 40, int64_t{1} << 55, int64_t{1} << 59,
@@ -255,7 +256,7 @@ TEST(Overlap, ExtentBelowAddressZero) {
   }
 }
 
-TEST(Overlap, ShapesWithoutANumelAreRefused) {
+TEST(Overlap, ShapesWithoutANumelAreRejected) {
   const Geometry x(kBase, {4});
   EXPECT_EQ(error_of([&] { overlaps(x, Geometry(kBase, {-1})); }),
             "ValueError: x: shape [-1] has a negative size or more than 2^63 - 1 elements");
@@ -265,7 +266,7 @@ TEST(Overlap, ShapesWithoutANumelAreRefused) {
             "ValueError:");
 }
 
-// The check of an output decides most cases by a shortcut; it must say what the slow way says.
+// The check of an output decides most cases by a fast path, which must agree with the slow path.
 TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
   const std::vector<std::vector<int64_t>> shapes = {{}, {0}, {1}, {2}, {5}, {9}, {2, 3}, {0, 4}};
   int refused = 0;
@@ -280,9 +281,9 @@ TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
         const bool partly = overlaps(yv, xv) && !same_elements(yv, xv);
         refused += partly;
         SCOPED_TRACE(distance);
-        EXPECT_EQ(partly, refuses([&] { KERNKIT_EXPECT(yv).no_partial_overlap(xv); }));
-        EXPECT_EQ(partly, refuses([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(xv); }));
-        EXPECT_EQ(partly, refuses([&] {
+        EXPECT_EQ(partly, rejects([&] { KERNKIT_EXPECT(yv).no_partial_overlap(xv); }));
+        EXPECT_EQ(partly, rejects([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(xv); }));
+        EXPECT_EQ(partly, rejects([&] {
                     KERNKIT_EXPECT(yv).like(xv).contiguous().no_partial_overlap(xv);
                   }));
       }
@@ -291,7 +292,7 @@ TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
   EXPECT_GT(refused, 300);
 }
 
-// What the shortcut must leave to the slow way: an input that is strided, or unlike the output.
+// Cases for the slow path: an input that is strided, or that differs from the output.
 TEST(NoPartialOverlap, InputThatIsNotLikeTheOutput) {
   const Geometry y(kBase, {4});
   const Geometry reversed(kBase + 12, {4}, {-1}), wide(kBase - 16, {4}, {4});
@@ -299,11 +300,11 @@ TEST(NoPartialOverlap, InputThatIsNotLikeTheOutput) {
   const TensorView yv = y;
   for (const TensorView x :
        {TensorView(reversed), TensorView(wide), TensorView(short_one), TensorView(doubles)}) {
-    EXPECT_TRUE(refuses([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(x); }));
+    EXPECT_TRUE(rejects([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(x); }));
   }
 }
 
-// A call cannot write two values into one element.
+// A call cannot write two values to one element.
 TEST(NoPartialOverlap, OutputThatOverlapsItself) {
   const Geometry x(kBase, {3, 4}), apart(kBase + 4096, {4, 3});
   const auto refusals = [&](const TensorView& y) {

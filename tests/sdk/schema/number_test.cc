@@ -93,7 +93,7 @@ TEST(ParseFloat, Bad) {
   }
 }
 
-// A default must be the number that Python reads from the same line.
+// A default must equal the number that Python reads from the same line.
 TEST(ParseFloat, RoundsToNearest) {
   std::mt19937_64 random(7);
   int wrong = 0;
@@ -108,7 +108,7 @@ TEST(ParseFloat, RoundsToNearest) {
     compare(digits + "e" + std::to_string(static_cast<int>(random() % 55) - 27));
     compare(digits + "e" + std::to_string(static_cast<int>(random() % 630) - 340));
   }
-  // Half-way between two doubles, to the last digit, and a digit beside it.
+  // Half-way between two doubles, in all digits, and with one digit changed.
   for (int i = 0; i < 300; ++i) {
     const uint64_t bits = random() >> 1;
     double low = 0;
@@ -123,13 +123,13 @@ TEST(ParseFloat, RoundsToNearest) {
     *last = '1';
     compare(text);
     char* point = std::strchr(text, '.');
-    ++point[1 + random() % 15];  // a digit, or ':' which is none
+    ++point[1 + random() % 15];  // a digit, or ':', which is not a digit
     if (std::strchr(text, ':') == nullptr) compare(text);
   }
   EXPECT_EQ(wrong, 0) << "for example " << example;
 }
 
-// A schema line is read by the compiler.
+// Evaluated at compile time, like a schema line.
 constexpr double constant(const char* text, int size) {
   double value = 0;
   return parse_float(text, size, &value) ? value : -1;

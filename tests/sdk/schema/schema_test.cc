@@ -129,7 +129,7 @@ struct Bad {
 void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.line; }
 
 class BadSchema : public ::testing::TestWithParam<Bad> {};
-TEST_P(BadSchema, SaysWhatAndWhere) {
+TEST_P(BadSchema, ReportsErrorAndPosition) {
   const Schema schema = parse(GetParam().line);
   EXPECT_EQ(schema.error, GetParam().error) << static_cast<int>(schema.error);
   EXPECT_EQ(schema.position, GetParam().position);

@@ -25,7 +25,7 @@ TEST(ShapeLine, EachIsAPromiseOfAllRuns) {
   EXPECT_TRUE(is_each("(Tensor x[each..., n]) -> Tensor y[each..., 2*n]"));
   EXPECT_FALSE(is_each("(Tensor(out!) y[...], Tensor x[...]) -> ()"));
   EXPECT_FALSE(is_each("(Tensor(out!) y[each...], Tensor x[...]) -> ()"));
-  EXPECT_FALSE(is_each("(Tensor(out!) y[each], Tensor x[each]) -> ()"));  // a size of this name
+  EXPECT_FALSE(is_each("(Tensor(out!) y[each], Tensor x[each]) -> ()"));  // a size with this name
   EXPECT_FALSE(is_each("(Tensor(out!) y[2*each], Tensor x[each, each1]) -> ()"));
 }
 
@@ -38,20 +38,21 @@ TEST(ShapeLine, NamesAreBoundByTheFirstRequiredInput) {
   const ShapeLine line =
       read("(Tensor? w[d], Tensor[] xs[n, d], Tensor x[..., d], Tensor(out!) y[d, k?]) -> ()");
   ASSERT_EQ(line.error, ShapeError::kNone) << line.position;
-  EXPECT_EQ(line.names[0].value, 2);   // d: behind w and xs
-  EXPECT_EQ(line.names[0].place, -1);  // behind "..."
+  EXPECT_EQ(line.names[0].value, 2);   // d: after w and xs
+  EXPECT_EQ(line.names[0].place, -1);  // after "..."
   EXPECT_EQ(line.names[1].value, 1);   // n
-  EXPECT_EQ(line.names[2].value, 3);   // k, by who is called
+  EXPECT_EQ(line.names[2].value, 3);   // k: chosen by the caller
   EXPECT_EQ(line.run_of, 2);
   EXPECT_EQ(line.like, 2);
-  // The first of several, which may be the first parameter.
+  // The first of several tensors, which may be the first parameter.
   const ShapeLine first = read("(Tensor x[...], Tensor w[...], Tensor(out!) y[...]) -> ()");
   ASSERT_EQ(first.error, ShapeError::kNone) << first.position;
   EXPECT_EQ(first.run_of, 0);
   EXPECT_EQ(first.like, 0);
 }
 
-// Ops of vLLM, SGLang and FlashInfer, whose own shape functions or wrappers these lines say.
+// Ops of vLLM, SGLang and FlashInfer. The lines declare what the ops' own shape functions or
+// wrappers compute.
 class Census : public ::testing::TestWithParam<const char*> {};
 TEST_P(Census, IsRead) {
   const Schema schema = parse(GetParam());
@@ -119,7 +120,7 @@ struct BadShape {
 void PrintTo(const BadShape& bad, std::ostream* out) { *out << bad.line; }
 
 class BadShapes : public ::testing::TestWithParam<BadShape> {};
-TEST_P(BadShapes, SaysWhatAndWhere) {
+TEST_P(BadShapes, ReportsErrorAndPosition) {
   ASSERT_EQ(parse(GetParam().line).error, ParseError::kNone);
   const ShapeLine line = read(GetParam().line);
   EXPECT_EQ(line.error, GetParam().error) << static_cast<int>(line.error);
@@ -166,28 +167,29 @@ INSTANTIATE_TEST_SUITE_P(
                       BadShape{"(int n) -> Tensor y[n]", S::kNoDtypeSource, 18},
                       BadShape{"(Tensor(out!) y[n, k?, 1], int n) -> ()", S::kNoDtypeSource, 14}));
 
-// The four signatures of that census that no shape fits: what their results are hangs on a value.
-class Resists : public ::testing::TestWithParam<BadShape> {};
-TEST_P(Resists, IsRefused) {
+// The four signatures of these projects that no line expresses: the results' shapes or dtypes
+// depend on a value.
+class NotExpressible : public ::testing::TestWithParam<BadShape> {};
+TEST_P(NotExpressible, IsRejected) {
   const ShapeLine line = read(GetParam().line);
   EXPECT_EQ(line.error, GetParam().error) << static_cast<int>(line.error);
 }
 INSTANTIATE_TEST_SUITE_P(
-    ShapeLine, Resists,
+    ShapeLine, NotExpressible,
     ::testing::Values(
-        // marlin_gemm: a's dtype if that is a half, otherwise b_scales'
+        // a's dtype if it is a 16-bit float, otherwise the dtype of b_scales (marlin_gemm)
         BadShape{"(Tensor a[m, k], Tensor b_scales[_, n]) -> Tensor y[m, n]: a or b_scales",
                  S::kDtype, 0},
-        // scaled_fp4_quant: rounded up, and packed, if a bool says so
+        // Rounded up, and packed, depending on a bool (scaled_fp4_quant)
         BadShape{
             "(Tensor x[m, n], bool swizzled) -> (Tensor y[m, n/2]: uint8, Tensor s[m*swizzled, "
             "n/16]: "
             "uint8)",
             S::kNotAnInt, 0},
-        // sampling_from_logits: the rows of indices if they are given, otherwise of logits
+        // The rows of indices if given, otherwise of logits (sampling_from_logits)
         BadShape{"(Tensor logits[_, v], Tensor? indices[n]) -> Tensor y[n]: int32", S::kUnknownSize,
                  0},
-        // segment_packbits: the size is the last element of a tensor
+        // The size is the last element of a tensor (segment_packbits)
         BadShape{"(Tensor x[_], Tensor indptr[b]) -> Tensor y[indptr]: uint8", S::kNotAnInt, 0}));
 
 }  // namespace

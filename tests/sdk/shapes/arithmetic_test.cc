@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sizes an expression of a line has, and where it has none.
+// The sizes of a line's expressions, and expressions without a size.
 #include "kernkit/shapes/arithmetic.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(ShapeArithmetic, DivisionIsByPositiveNumbers) {
   EXPECT_EQ(result_of(NodeKind::kDivide, -9, 4), std::nullopt);
 }
 
-// A difference may be negative: a rest below 0 is rounded towards 0, which is upwards.
+// A difference may be negative: a negative quotient is rounded towards 0, which is upwards.
 TEST(ShapeArithmetic, RoundingIsUpwards) {
   EXPECT_EQ(result_of(NodeKind::kCeilDiv, 7, 4), 2);
   EXPECT_EQ(result_of(NodeKind::kCeilDiv, 8, 4), 2);
@@ -61,7 +61,7 @@ TEST(ShapeArithmetic, RoundingIsUpwards) {
   EXPECT_EQ(result_of(NodeKind::kRoundUp, kMost - 1, kMost), kMost);
 }
 
-TEST(ShapeArithmetic, ARunIsTheSizesThatNoOtherSizeNames) {
+TEST(ShapeArithmetic, ARunIsTheSizesBetweenTheOthers) {
   int64_t shape[] = {2, 3, 4, 5};
   DLTensor x = {};
   x.shape = shape;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exported function refuses because its line says shapes, and in which words.
+// The errors of exported functions for arguments that do not match the shapes of their line.
 #include "export_fixture.h"
 #include "kernkit/expect.h"
 #include "kernkit/shapes/export.h"
@@ -74,7 +74,7 @@ KERNKIT_EXPORT(shaped_listed,
                ops::listed)
 KERNKIT_EXPORT(shaped_summed_last, "(Tensor? w[..., d], Tensor[] xs[...]) -> ()", "",
                ops::summed_last)
-// Dots alone, in lines where a comparison with the first input would be too much.
+// "..." alone, in lines where comparing the whole output with the first input would be too strict.
 KERNKIT_EXPORT(shaped_updated, "(Tensor x[...], Tensor(a!) y[...], Tensor w[...]) -> ()", "",
                ops::three)
 KERNKIT_EXPORT(shaped_longer, "(Tensor(out!) y[..., 1], Tensor x[...]) -> ()", "", ops::two)
@@ -138,9 +138,9 @@ TEST(Shapes, AreCheckedBeforeTheFunctionRuns) {
       "by x)");
 }
 
-TEST(Shapes, AreRefusedInTheWordsOfExpect) {
+TEST(Shapes, AreRejectedWithTheMessagesOfExpect) {
   const auto rest = [](const std::string& text) { return text.substr(text.find("(): ")); };
-  // What the line binds is what the function's own checks bind: y, then x.
+  // The line binds the sizes in the order of the function's own checks: y, then x.
   const std::string by_line = call(__tvm_ffi_shaped_by_line, {8, 4}, {3, 8});
   EXPECT_EQ(
       rest(by_line),
@@ -165,9 +165,9 @@ TEST(Shapes, DotsAloneAreTheShapeOfAnother) {
             "TypeError: shaped_alike(): y: dtype float32 does not match x (float64)");
 }
 
-// Each line lacks one of the conditions under which an output is compared with the first input as a
-// whole.
-TEST(Shapes, DotsAreNoMoreThanTheLineSays) {
+// Each line lacks one of the conditions under which a whole output is compared with the first
+// input.
+TEST(Shapes, DotsRequireOnlyWhatTheLineDeclares) {
   const TensorArgument<float> x({2, 3});
   const TensorArgument<double> wide({2, 3});
   // Tensors that are read have their own dtypes.
@@ -270,7 +270,7 @@ TEST(Shapes, OfRankNoneAreOfAScalar) {
             "ValueError: shaped_scalar(): x: shape [1] does not match []");
 }
 
-TEST(ShapeDtypes, AreCheckedAsTheLineSays) {
+TEST(ShapeDtypes, AreCheckedByTheLine) {
   EXPECT_EQ((call<float, double>(__tvm_ffi_shaped_silu, {3, 4}, {3, 8})),
             "TypeError: shaped_silu(): y: dtype float32 does not match x (float64)");
   const TensorArgument<float> x({3});
@@ -292,7 +292,7 @@ TEST(ShapeDtypes, AreCheckedAsTheLineSays) {
             "TypeError: shaped_quantised(): q: dtype float32 is not supported; expected int8");
 }
 
-// A line with "..." or with a list requires dtype and device as a line with "n, d" does.
+// A line with "..." or with a list requires the same dtype and device as a line with "n, d".
 TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
   const TensorArgument<float> x({2, 3});
   const TensorArgument<double> wide({2, 3});
@@ -315,7 +315,7 @@ TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
       "ValueError: shaped_of_any_list(): y: shape [4] does not match [3]");
   EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({3}).any, array_of(floats)}),
             "TypeError: shaped_of_any_list(): y: dtype float64 does not match xs (float32)");
-  // A dtype in the line takes the place of the first input's, but not its device.
+  // A dtype in the line replaces the dtype of the first input, but not its device.
   TensorArgument<int8_t> on_gpu({2, 3});
   on_gpu.tensor.dl()->device = {kDLCUDA, 1};
   EXPECT_EQ(seen(__tvm_ffi_shaped_typed_dots, {on_gpu.any, x.any}),
@@ -326,7 +326,7 @@ TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
             "ValueError: shaped_total(): y: device cuda:1 does not match xs (cpu)");
 }
 
-TEST(ShapeDevices, OfWhatIsWrittenAreTheFirstInputs) {
+TEST(ShapeDevices, OfOutputsAreTheFirstInputs) {
   TensorArgument<float> y({3, 4});
   TensorArgument<float> x({3, 8});
   x.tensor.dl()->device = {kDLCUDA, 1};
@@ -349,7 +349,7 @@ TEST(Shapes, OfAMissingTensorBindNothing) {
   EXPECT_EQ(seen(f, {x.any, w.any, two.any, five.any}),
             "ValueError: shaped_chosen(): j: shape [5] does not match [2 * k + n] with k = 2 "
             "(bound by w), n = 3 (bound by x)");
-  // A size that cannot be computed is not the error.
+  // A size that cannot be computed is not reported.
   const TensorArgument<double> wrong({5});
   EXPECT_EQ(seen(f, {x.any, none(), two.any, wrong.any}),
             "TypeError: shaped_chosen(): j: dtype float64 does not match x (float32)");

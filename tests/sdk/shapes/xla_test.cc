@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the handlers of ops make of XLA's call frames. Compiled twice: with no host in the process,
-// and with kernkit's runtime.
+// Calls of ops' handlers by XLA's call frames. Compiled twice: without a host in the process, and
+// with kernkit's runtime.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -59,7 +59,8 @@ Tensor kept(TensorView x) {
   memcpy(y.data_ptr(), table->data_ptr(), kernkit::GetDataSize(x));
   return y;
 }
-// Returns what its line does not promise: by `which`, another shape, dtype, device or layout.
+// Returns a result that its line does not promise: by `which`, another shape, dtype, device or
+// layout.
 Tensor unlike(TensorView x, int64_t which) {
   Tensor y = Tensor::FromEnvAlloc(which == 1 ? kernkit::ShapeView({3, 2}) : x.sizes(),
                                   which == 2 ? kernkit::dl_int32 : x.dtype(), x.device());
@@ -119,7 +120,7 @@ struct XlaBuffer {
 struct XlaAttribute {
   std::string name;
   std::string text;
-  int32_t dtype = 0;  // 0: the text
+  int32_t dtype = 0;  // 0: the attribute is a text
   int64_t i64 = 0;
   double f64 = 0;
 };
@@ -132,14 +133,14 @@ XlaAttribute real(const char* name, double value) {
 }
 XlaAttribute truth(const char* name, bool value) { return {name, "", kKernkitXlaBool, value, 0}; }
 
-// What XLA does around a handler.
+// XLA's part of a call of a handler.
 struct Xla {
   std::vector<XlaBuffer> results, operands;
   std::vector<XlaAttribute> attributes = {};
   int32_t stage = kKernkitXlaStageExecute;
   size_t api_size = sizeof(KernkitXlaApi);
 
-  // "nothing", or the error that the handler made: "3 ValueError: op(): ...".
+  // "nothing", or the error that the handler created: "3 ValueError: op(): ...".
   std::string call(KernkitXlaHandler* handler) {
     xla_ops::seen = "";
     error() = "";
@@ -190,7 +191,7 @@ struct Xla {
     EXPECT_EQ(failed, !error().empty());
     return failed ? error() : "nothing";
   }
-  // What the op saw, or the error.
+  // The arguments that the op got, or the error.
   std::string seen(KernkitXlaHandler* handler) {
     const std::string said = call(handler);
     return said == "nothing" ? xla_ops::seen : said;
@@ -223,7 +224,7 @@ float memory[24];
 XlaBuffer floats(std::vector<int64_t> dims, void* data = memory) {
   return {11, std::move(dims), data};
 }
-// XLA sorts by bytes: '?' stands before 'B', which stands before 'a'.
+// XLA sorts by bytes: '?' comes before 'B', which comes before 'a'.
 std::vector<XlaAttribute> all_of_every(int64_t given) {
   return {
       number("?given", given), truth("B", true),      real("a", 0.1), text("b_text", "long enough"),
@@ -273,7 +274,7 @@ TEST(Xla, TakesScalarsAndEmptyBuffers) {
   EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_every).substr(0, 24), "None;float32[0, 3]@cpu;f");
 }
 
-TEST(Xla, RefusesWhatIsNotAsTheLineSays) {
+TEST(Xla, RejectsCallsThatDoNotMatchTheLine) {
   const auto refused = [](auto change) {
     Xla xla = {{floats({2, 3})}, {floats({2, 3})}, all_of_every(0)};
     change(xla);
@@ -346,12 +347,12 @@ TEST(Xla, OpsOfAGpuRunOnItsDeviceAndStream) {
   EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_on_stream), "float32[3]@cpu;0;");
   xla.api_size -= sizeof(void*);
   EXPECT_EQ(xla.seen(kernkit_xla_cuda_xla_on_stream),
-            "13 RuntimeError: xla_on_stream(): XLA's FFI API does not say which device it works "
-            "on; install a newer jaxlib");
+            "13 RuntimeError: xla_on_stream(): XLA's FFI API does not report the device; "
+            "install a newer jaxlib");
   EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_on_stream), "float32[3]@cpu;0;");
 }
 
-TEST(Xla, WhatIsReturnedIsCopiedToWhereXlaAllocated) {
+TEST(Xla, ResultsAreCopiedToXlasMemory) {
   Xla xla = {{floats({2, 3})}, {floats({2, 3}, memory + 6)}};
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_made),
             has_host() ? "nothing"
@@ -362,8 +363,8 @@ TEST(Xla, WhatIsReturnedIsCopiedToWhereXlaAllocated) {
             "3 TypeError: xla_made(): a result: XLA passes no buffer");
 }
 
-// XLA has allocated by the line, so that another shape or dtype would be written past the end.
-TEST(Xla, WhatIsReturnedOtherwiseThanTheLineSaysIsAnError) {
+// XLA has allocated for the line's result: another shape or dtype would be written past the end.
+TEST(Xla, ResultsThatDoNotMatchTheLineAreAnError) {
   if (!has_host()) GTEST_SKIP() << "no host makes tensors";
   const auto said = [](int64_t which) {
     float x[6] = {}, y[6] = {};
@@ -399,7 +400,7 @@ TEST(Xla, ATensorThatAnOpKeepsIsNeverInMemoryOfXla) {
     Xla xla = {{floats({3}, y)}, {floats({3}, x)}};
     EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_kept), "nothing");
     EXPECT_EQ(std::vector<float>(y, y + 3), std::vector<float>({1, 2, 3})) << call;
-    x[0] = y[1] = -1;  // what was XLA's has other contents now
+    x[0] = y[1] = -1;  // XLA's memory now has other contents
   }
 }
 
@@ -409,7 +410,7 @@ TEST(Xla, NamesOfAttributesAreComparedOnceInAProgram) {
   xla.attributes = {number("what", 0)};
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_failing),
             "3 TypeError: xla_failing(): expected attributes [which], got [what]");
-  for (const char* name : {"whicher", "whic", ""}) {  // one begins with the other
+  for (const char* name : {"whicher", "whic", ""}) {  // one name begins with another
     xla.attributes = {number(name, 0)};
     EXPECT_EQ(
         xla.call(kernkit_xla_cpu_xla_failing),
@@ -430,20 +431,20 @@ TEST(Xla, NamesOfAttributesAreComparedOnceInAProgram) {
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_every),
             "3 TypeError: xla_every(): expected attributes [?given, B, a, b_text, d, t, z], got "
             "[?given, a, B, b_text, d, t, z]");
-  for (const int stage : {1, 2, 4}) {  // to prepare, to initialise, what is not known yet
+  for (const int stage : {1, 2, 4}) {  // prepare, initialise, and a stage of a later version
     xla.stage = stage;
     EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_every), "nothing");
     EXPECT_EQ(xla.call(kernkit_xla_cuda_xla_every), "nothing");
   }
 }
 
-// What a handler says of itself to an XLA of this version: "0.3, traits 1", or the error.
+// What a handler reports to an XLA of this version: "0.3, traits 1", or the error.
 std::string described(KernkitXlaHandler* handler, int32_t major, int32_t minor,
                       size_t shorter = 0) {
   static std::string error;
   error = "";
   KernkitXlaApi api = {};
-  api.struct_size = offsetof(KernkitXlaApi, more) - shorter;  // as 0.1 has it
+  api.struct_size = offsetof(KernkitXlaApi, more) - shorter;  // as in version 0.1
   api.version.major_version = major;
   api.version.minor_version = minor;
   api.error_create = [](KernkitXlaErrorArgs* args) -> KernkitXlaError* {
@@ -469,13 +470,14 @@ std::string described(KernkitXlaHandler* handler, int32_t major, int32_t minor,
          std::to_string(metadata.traits);
 }
 
-TEST(Xla, IsToldVersionAndTraits) {
+TEST(Xla, ReportsVersionAndTraits) {
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 0, 3), "0.3, traits 0");
   EXPECT_EQ(described(kernkit_xla_cuda_xla_every, 0, 3), "0.3, traits 1");
-  EXPECT_EQ(described(kernkit_xla_cuda_xla_made, 0, 3), "0.3, traits 0");  // it allocates
+  EXPECT_EQ(described(kernkit_xla_cuda_xla_made, 0, 3), "0.3, traits 0");  // the op allocates
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 0, 1), "0.1, traits 0");
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 0, 9), "0.3, traits 0");
-  EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 1, 0, 999), "0.3, traits 0");  // XLA refuses it
+  EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 1, 0, 999),
+            "0.3, traits 0");  // XLA rejects the version
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 0, 1, 8),
             "kernkit: structs of XLA's FFI API are shorter than those of version 0.1");
 }

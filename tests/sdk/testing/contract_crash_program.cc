@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that end their process, between two that do not. contract_crash_test.cc runs the program.
+// Ops that end their process, between two ops that do not. contract_crash_test.cc runs the program.
 #include <signal.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ void copy(TensorView y, TensorView x) {
   for (int64_t i = 0; i < x.numel(); ++i) y.data<float>()[i] = x.data<const float>()[i];
 }
 
-// Each of these is right for the example, and ends the process where n is 0: in rule Empty.
+// Each op is correct for the example, and ends the process if n is 0: in rule Empty.
 template <void (*end)()>
 void copy_or_end(TensorView y, TensorView x) {
   if (x.ndim() == 1 && x.size(0) == 0) end();
@@ -36,7 +36,7 @@ volatile int zero = 0;
 void divide() {
 #if defined(__x86_64__)
   zero = 100 / zero;
-#else  // where the instruction gives 0
+#else  // the instruction gives 0 on this processor
   raise(SIGFPE);
 #endif
 }
@@ -54,18 +54,18 @@ void segment_in_helper() {
   kernkit::cpu::parallel_for(1 << 20, 1, [](int64_t begin, int64_t) {
     if (begin > 0) segment();
   });
-  segment();  // on a machine of one processor
+  segment();  // for machines with one processor
 }
-// AddressSanitizer reports the read; without it the op is right.
+// AddressSanitizer reports the read; without AddressSanitizer the op is correct.
 void read_past_the_end() {
 #if defined(KERNKIT_ASAN)
   const std::vector<int> four(4);
   zero = *(four.data() + 4 + zero);
 #endif
 }
-// What leaves a noexcept function ends in std::terminate().
+// An exception that leaves a noexcept function calls std::terminate().
 void terminate_here() noexcept { std::vector<int>().at(1) = 1; }
-// Its result ends the process when it is released, which is after the call.
+// The process ends when the result is released, which is after the call.
 struct AbortsLater {
   void AllocData(DLTensor* x) { x->data = std::malloc(kernkit::GetDataSize(*x) + 1); }
   void FreeData(DLTensor*) { std::abort(); }

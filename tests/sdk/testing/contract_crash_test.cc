@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What contract_crash_program prints and returns: its ops end the process.
+// Output and exit status of contract_crash_program, whose ops end the process.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ struct ContractCrash : ::testing::Test {
   }
 };
 
-// Each op that ends the process, and how.
+// Each op that ends the process, and the expected report.
 struct Ending {
   const char* op;
   const char* how;
@@ -84,7 +84,7 @@ TEST_F(ContractCrash, NamesTheCallAndContinuesWithTheNextOp) {
   EXPECT_EQ(all.count("kernkit: Line.always_segments: signal SIGSEGV in always_segments(): y "
                       "float32 [33]; x float32 [33]\n"),
             1u);
-  // The others are run once, and not again, but for one that failed.
+  // The other tests run once, except for a failed test, which runs again.
   for (const char* test : {"Contract/before.Empty", "Contract/after.Empty", "Other.Passes"}) {
     EXPECT_EQ(all.count(std::string("[       OK ] ") + test + " ("), 1u) << test;
   }
@@ -93,7 +93,7 @@ TEST_F(ContractCrash, NamesTheCallAndContinuesWithTheNextOp) {
   EXPECT_GE(all.count("[  FAILED  ] Other.Fails\n"), 1u);
 }
 
-// As CTest runs it. The signal ends the process, which leaves a core.
+// As CTest runs the program. The signal ends the process, which leaves a core.
 TEST_F(ContractCrash, EndsTheProcessOfOneTest) {
   const Ended one = run("--gtest_filter=Contract/segments.Empty");
   EXPECT_EQ(one.count("kernkit: Contract/segments.Empty: signal SIGSEGV in segments() with 0 for "
@@ -140,7 +140,7 @@ size_t matches(const std::string& text, const std::string& pattern) {
       std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
 
-// Also the tests that passed before the first crash, in an earlier process.
+// Includes the tests that passed in an earlier process, before the first crash.
 TEST_F(ContractCrash, TheReportHasAllTests) {
   const std::string file = ::testing::TempDir() + "contract_crash_all.xml";
   remove(file.c_str());
@@ -167,7 +167,7 @@ TEST_F(ContractCrash, TheReportHasAllTests) {
   remove(file.c_str());
 }
 
-// No test is left, and a process continues to write the report.
+// No test is left, but another process writes the report.
 TEST_F(ContractCrash, TheReportHasACrashOfTheLastTest) {
   const std::string file = ::testing::TempDir() + "contract_crash_last";
   for (const std::string format : {"xml", "json"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = x * factor + w + bias, with any of the faults that a rule of the contract suite is there for.
+// y = x * factor + w + bias, with one of the faults that the rules of the contract suite detect.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -19,10 +19,11 @@ using kernkit::testing::Exemption;
 using kernkit::testing::contract::Contract;
 using kernkit::testing::contract::Item;
 
-// What is wrong with the op now. A variable and no template's parameter: the op is compiled once.
+// The op's current fault. A variable instead of a template parameter, so that the op is compiled
+// once.
 enum Fault {
   kNone,
-  // The binding.
+  // Faults of the binding.
   kIgnoresMoreArguments,
   kTakesNone,
   kTakesText,
@@ -30,7 +31,7 @@ enum Fault {
   kSaysNothing,
   kThrowsThroughC,
   kReturnsMinusOneOnly,
-  // What is checked.
+  // Faults of the checks.
   kWritesNothing,
   kWritesBeforeItChecks,
   kWritesInput,
@@ -39,7 +40,7 @@ enum Fault {
   kSwapsDtypes,
   kIgnoresShape,
   kWrapsSizes,
-  kRefusesEmpty,
+  kRejectsEmpty,
   kIgnoresStrides,
   kTakesBroadcastOutput,
   kNeedsStrides,
@@ -52,7 +53,7 @@ enum Fault {
   kOtherBitsInEachRun,
   kIgnoresDevice,
   kTakesAnyDevice,
-  // The CUDA implementation.
+  // Faults of the CUDA implementation.
   kWrongOnCuda,
   kHasNoCuda,
   kDefaultStream,
@@ -69,16 +70,16 @@ enum Fault {
   kIgnoresLaunchError,
   kRaisesEarlierError,
   kReadsUninitialised,
-  // Seen by AddressSanitizer.
-  kReadsBehindTheEnd,
-  kReadsBehindTheEndOnCuda,
+  // Faults that AddressSanitizer reports.
+  kReadsPastTheEnd,
+  kReadsPastTheEndOnCuda,
 };
 inline Fault fault = kNone;
 
 template <class T>
 __global__ void mix_kernel(int64_t n, T factor, bool uninitialised, bool behind, T* y, const T* x,
                            const T* w, const T* bias) {
-  __shared__ float never_written[1];  // though a compiler cannot know
+  __shared__ float never_written[1];  // the compiler cannot deduce this
   if (n < 0) never_written[0] = static_cast<float>(factor);
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (behind && i == n) (void)*static_cast<const volatile T*>(x + i);
@@ -129,7 +130,7 @@ void mix_cuda(int64_t n, T factor, TensorView y, TensorView x, T* out, const T* 
   cudaEvent_t event = nullptr;
   if (fault == kLeaks) KERNKIT_CUDA_CHECK(cudaEventCreate(&event));
   launch(mix_kernel<T>, {(n + 63) / 64, 64}, n, factor + (fault == kWrongOnCuda ? 1 : 0),
-         fault == kReadsUninitialised, fault == kReadsBehindTheEndOnCuda, out, a, b, c);
+         fault == kReadsUninitialised, fault == kReadsPastTheEndOnCuda, out, a, b, c);
   const bool waits = fault == kSynchronises || (fault == kSynchronisesInPlace && out == a);
   if (waits && !captured) KERNKIT_CUDA_CHECK(cudaStreamSynchronize(stream));
 }
@@ -166,7 +167,7 @@ inline void mix(TensorView y, TensorView x, TensorView w, kernkit::Optional<Tens
     if (fault == kNeedsStrides) {
       KERNKIT_CHECK(x.get()->strides != nullptr, ValueError) << "x: must have strides";
     }
-    if (fault == kRefusesEmpty) KERNKIT_CHECK(x.numel() > 0, RuntimeError) << "x: is empty";
+    if (fault == kRejectsEmpty) KERNKIT_CHECK(x.numel() > 0, RuntimeError) << "x: is empty";
   } catch (const kernkit::Error&) {
     const bool cpu = kernkit::is_cpu(y.device()) && kernkit::is_cpu(x.device());
     if (fault == kWritesBeforeItChecks && cpu) *static_cast<char*>(y.data_ptr()) ^= 1;
@@ -206,7 +207,7 @@ inline void mix(TensorView y, TensorView x, TensorView w, kernkit::Optional<Tens
       if (other) value += value * static_cast<C>(0x1p-23);
       out[i] = T(value);
     }
-    if (fault == kReadsBehindTheEnd) (void)*reinterpret_cast<const volatile char*>(a + n);
+    if (fault == kReadsPastTheEnd) (void)*reinterpret_cast<const volatile char*>(a + n);
     if (fault == kWritesBehindTheEnd) out[n] = T(C(1));
     if (fault == kWritesInput && a != out) a[0] = T(static_cast<C>(a[0]) + C(1));
   });
@@ -253,7 +254,7 @@ inline int exported(void*, const KernkitAny* args, int32_t num_args, KernkitAny*
   return kernkit::detail::raise("mix", kind.c_str(), cuda ? text.c_str() : "bad argument", {});
 }
 
-// Of the op with this fault, until the next is asked for.
+// The contract of the op with this fault. The fault stays until the next call.
 inline Contract contract_with(Fault wrong, std::initializer_list<Item> more = {}) {
   fault = wrong;
   using kernkit::testing::example;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Right ops of many kinds keep every rule; and what the suite says of itself as GoogleTest tests.
+// Correct ops of many kinds keep every rule; and the suite's reports as GoogleTest tests.
 #include <utility>
 
 #include "kernkit/call/export_typed.h"
@@ -13,7 +13,7 @@ using kernkit::Tensor;
 using kernkit::TensorView;
 using Types = kernkit::types<float, double>;
 
-// Strides are honoured; NaN for no columns.
+// Supports strides; gives NaN if there are no columns.
 void row_mean(TensorView y, TensorView x) {
   kernkit::Dim n("n"), d("d");
   KERNKIT_EXPECT(x).dtype(Types{}).cpu().shape(n, d);
@@ -52,7 +52,7 @@ void gather(TensorView y, TensorView x, TensorView index) {
   }
 }
 
-// The lower and the upper half of x, which is of bytes.
+// The lower and the upper half of x, whose elements are bytes.
 void split(TensorView low, TensorView high, TensorView x) {
   kernkit::Dim n("n");
   KERNKIT_EXPECT(low).dtype(kernkit::dl_uint8).cpu().shape(n).contiguous();
@@ -64,7 +64,7 @@ void split(TensorView low, TensorView high, TensorView x) {
   memcpy(high.data_ptr(), x.data<uint8_t>() + n.value(), static_cast<size_t>(n.value()));
 }
 
-// A tensor, how many dims there were, and more kinds of arguments than an op should have.
+// A tensor, the number of dims, and more kinds of arguments than an op should have.
 std::pair<Tensor, int64_t> filled(TensorView like, kernkit::ListView<int64_t> dims, bool twice,
                                   kernkit::Optional<double> value, DLDataType dtype) {
   KERNKIT_EXPECT(like).dtype(kernkit::dl_float32).cpu();
@@ -76,7 +76,7 @@ std::pair<Tensor, int64_t> filled(TensorView like, kernkit::ListView<int64_t> di
   return {y, static_cast<int64_t>(dims.size())};
 }
 
-// Keeps its tensor: takes no borrowed one.
+// Keeps its tensor, so it accepts no borrowed tensor.
 double sum_of_owned(Tensor x) {
   KERNKIT_EXPECT(x.read_only_view()).dtype(kernkit::dl_float32).cpu().contiguous();
   double sum = 0;
@@ -84,7 +84,7 @@ double sum_of_owned(Tensor x) {
   return sum;
 }
 
-// The elements of xs, one behind the other. Wrong when it checks the first of them only.
+// Concatenates the elements of xs. Incorrect if it checks only the first tensor.
 template <bool ChecksAll>
 void concat(TensorView y, kernkit::ListView<TensorView> xs) {
   KERNKIT_EXPECT(y).dtype(kernkit::dl_float32).cpu().rank(1).contiguous();
@@ -104,7 +104,7 @@ void concat(TensorView y, kernkit::ListView<TensorView> xs) {
   }
 }
 
-// x plus 1, plus 2, ... in one tensor each.
+// x plus 1, x plus 2, ..., each in a tensor of its own.
 void shifted(kernkit::ListView<TensorView> ys, TensorView x, kernkit::ListView<double> by) {
   KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cpu().contiguous();
   KERNKIT_CHECK(ys.size() == by.size(), ValueError) << "ys: must be as many as by";
@@ -118,7 +118,7 @@ void shifted(kernkit::ListView<TensorView> ys, TensorView x, kernkit::ListView<d
   }
 }
 
-// Wrong: takes any bytes for floats.
+// Incorrect: reads any bytes as floats.
 void careless(TensorView y, TensorView x) {
   for (int64_t i = 0; i < y.numel(); ++i) {
     static_cast<float*>(y.data_ptr())[i] = static_cast<const float*>(x.data_ptr())[i];
@@ -185,7 +185,7 @@ TEST(ContractReport, AViolationIsASentence) {
   EXPECT_EQ(failure_of("ByteOffset", careless), "");
   const std::string device = failure_of("OtherDevices", careless);
   EXPECT_EQ(device.substr(0, device.find('\n')),
-            "careless() with every tensor said to be on rocm:0: it returned without an error; "
+            "careless() with every tensor declared to be on rocm:0: it returned without an error; "
             "expected a ValueError that names y or x.");
   const std::string last =
       "\nThe rule OtherDevices: a device that the op has no code for is a ValueError.";
@@ -199,7 +199,8 @@ TEST(ContractReport, AViolationIsASentence) {
   EXPECT_NE(many.find(" more of 32 calls.\nThe rule MixedDtypes: "), std::string::npos) << many;
 }
 
-// An op that looks at the first element alone breaks all these rules with the second one.
+// An op that checks only the first element of a list breaks all these rules with the second
+// element.
 TEST(ContractLists, EveryElementIsVaried) {
   const std::initializer_list<Item> items = {
       example<float>(9), list(example<float>(4), example<float>(5)), cpu_only()};
@@ -208,7 +209,7 @@ TEST(ContractLists, EveryElementIsVaried) {
       {"MixedDtypes", "concat() with xs[1] of float16: "},
       {"Layouts", "concat() with xs[1] with gaps, strides [2]: of y, element 5 is "},
       {"PartialOverlap", "concat() with y in the memory of xs[1], -1 elements from its first: "},
-      {"MixedDevices", "concat() with xs[1] said to be on "},
+      {"MixedDevices", "concat() with xs[1] declared to be on "},
   };
   for (const auto& [rule, line] : first_lines) {
     EXPECT_EQ(failure_of(rule, concat_with(items, false)), "") << rule;
@@ -234,7 +235,7 @@ TEST(ContractLists, TheElementsAreThoseOfTheExample) {
             "concat(Tensor(a!) y, Tensor[] xs) -> (): the example of xs[0] is a list");
 }
 
-TEST(ContractReport, WhatIsSaidOfAnOpIsChecked) {
+TEST(ContractReport, ExemptionsAreChecked) {
   const Rule rule = all_rules()[0];
   EXPECT_EQ(report_of(rule, careless_with({example<float>(3)})).failure,
             "careless(Tensor(a!) y, Tensor x) -> (): the example has 1 argument");
@@ -253,7 +254,7 @@ TEST(ContractReport, WhatIsSaidOfAnOpIsChecked) {
             "careless: its metadata have no schema line; export it with KERNKIT_EXPORT");
 }
 
-TEST(ContractReport, ALineBesideTheOpIsOneOfItsParameters) {
+TEST(ContractReport, ASchemaBesideTheOpFitsItsParameters) {
   const Rule rule = all_rules()[0];
   const auto typed_mean = [&](const char* line) {
     return report_of(rule, make_contract(
@@ -274,8 +275,8 @@ TEST(ContractReport, ALineBesideTheOpIsOneOfItsParameters) {
   EXPECT_NE(report_of(rule, has_one).failure, "");
 }
 
-// What is not marked as written is not to be written.
-TEST(ContractReport, ALineBesideTheOpSaysWhatIsWritten) {
+// A tensor that is not marked as written must not be written.
+TEST(ContractReport, ASchemaBesideTheOpMarksOutputs) {
   const Contract contract = make_contract(
       "typed_mean", __tvm_ffi_typed_mean, __tvm_ffi__metadata_typed_mean,
       {example<float>(4), example<float>(4, 7), with_schema("(Tensor y, Tensor x) -> ()")});

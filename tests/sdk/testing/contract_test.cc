@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract suite itself: for each rule an op that breaks it, and turns this rule red alone.
+// Tests of the contract suite: for each rule an op that breaks it, which fails this rule alone.
 #include "kernkit/testing/contract.h"
 
 #include <gtest/gtest-spi.h>
@@ -60,7 +60,7 @@ const Wrong kWrongOps[] = {
     WRONG(kSwapsDtypes, "Dtypes"),
     WRONG(kIgnoresShape, "Shapes"),
     WRONG(kWrapsSizes, "ImpossibleShapes"),
-    WRONG(kRefusesEmpty, "Empty"),
+    WRONG(kRejectsEmpty, "Empty"),
     WRONG(kIgnoresStrides, "Layouts"),
     WRONG(kTakesBroadcastOutput, "Layouts"),
     WRONG(kNeedsStrides, "NullStrides"),
@@ -96,7 +96,7 @@ class ContractRules : public ::testing::TestWithParam<Wrong> {};
 INSTANTIATE_TEST_SUITE_P(, ContractRules, ::testing::ValuesIn(kWrongOps),
                          [](const auto& info) { return std::string(info.param.name + 1); });
 
-TEST_P(ContractRules, TurnRedAlone) {
+TEST_P(ContractRules, FailAlone) {
   const Contract contract = GetParam().contract();
   ASSERT_EQ(contract.problem(), "");
   std::set<std::string> red;
@@ -116,7 +116,7 @@ TEST_P(ContractRules, TurnRedAlone) {
   }
 }
 
-TEST(ContractRulesOf, EachHasAnOpThatBreaksIt) {
+TEST(ContractRulesOf, EachRuleHasAnOpThatBreaksIt) {
   std::set<std::string> broken;
   for (const Wrong& wrong : kWrongOps) {
     if (wrong.red.size() == 1) broken.insert(*wrong.red.begin());
@@ -144,17 +144,17 @@ void try_rule_named(const std::string& name, const Contract& contract) {
   }
 }
 
-// What is read is never used: every result is right.
-TEST(ContractDeathTest, ReadsBehindTheEnd) {
+// The bytes read past the end are not used: every result is correct.
+TEST(ContractDeathTest, ReadsPastTheEnd) {
   try_rule_named("ByteOffset", contract_with(kNone));
-  EXPECT_DEATH(try_rule_named("ByteOffset", contract_with(kReadsBehindTheEnd)), "use-after-poison");
+  EXPECT_DEATH(try_rule_named("ByteOffset", contract_with(kReadsPastTheEnd)), "use-after-poison");
   EXPECT_DEATH(
-      try_rule_named("ByteOffset", contract_with(kReadsBehindTheEndOnCuda)),
+      try_rule_named("ByteOffset", contract_with(kReadsPastTheEndOnCuda)),
       "kernkit: in kernel .*mix_kernel<float>: block \\[0, 0, 0\\], thread \\[15, 0, 0\\]");
 }
 #endif
 
-// A right one, in memory of the caller's framework.
+// A correct op whose result is in memory of the caller's framework.
 kernkit::Tensor tripled(TensorView x) {
   KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cuda().contiguous();
   const int64_t n = x.numel();
@@ -166,7 +166,7 @@ kernkit::Tensor tripled(TensorView x) {
   return y;
 }
 
-// What it leaves in scratch differs from call to call.
+// The contents of `scratch` after a call differ from call to call.
 void doubled(TensorView y, TensorView x, TensorView scratch) {
   KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cpu().contiguous();
   KERNKIT_EXPECT(y).like(x).contiguous().no_partial_overlap(x);

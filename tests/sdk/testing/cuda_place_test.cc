@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place of CUDA on the CPU, which the contract's rules use again.
+// A CudaPlace, which the contract's rules use several times.
 #include "kernkit/testing/contract/cuda_place.h"
 
 #include <cuda_runtime.h>
@@ -14,8 +14,8 @@ __global__ void traps() { __trap(); }
 namespace kernkit::testing::contract {
 namespace {
 
-// What a kernel, an op or a caller left would be there for the next call.
-TEST(CudaPlace, IsRenewedUnlessSomethingIsLeft) {
+// State left by a kernel, an op or a caller would affect the next call.
+TEST(CudaPlace, IsRenewedUnlessStateIsLeft) {
   CudaPlace place;
   EXPECT_TRUE(place.renew());
   EXPECT_TRUE(place.runtime.launches().empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host of a test's program: an op that makes tensors gets them, on the CPU and with CUDA on
-// the CPU; and lists for a call of the op's C++ function.
+// The host of a test program: an op that allocates tensors gets them on the CPU and with CUDA on
+// the CPU. Also lists for calls of an op's C++ function.
 #include "kernkit/testing/host.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(TestingHost, AllocatesOnTheCpu) {
   EXPECT_EQ(tensor.numel(), 6);
 }
 
-// What an op with these parameters sees of them.
+// The values that an op with these parameters gets.
 std::string seen(ListView<TensorView> xs, ListView<std::string_view> names, ListView<double> w,
                  ListView<BytesView> bytes) {
   std::string text;
@@ -47,7 +47,7 @@ TEST(TestingHost, ListsOfEveryKind) {
 
 #if defined(KERNKIT_WITH_CUDA)
 
-TEST(TestingHost, AllocatesOnTheDeviceThatIsAskedFor) {
+TEST(TestingHost, AllocatesOnTheRequestedDevice) {
   simulator::CudaRuntime runtime(std::vector<simulator::CudaDevice>(2));
   {
     const Tensor tensor = alloc_tensor({2, 3}, dl_float32, {kDLCUDA, 1});
@@ -64,7 +64,7 @@ TEST(TestingHost, AllocatesOnTheDeviceThatIsAskedFor) {
 
 #else
 
-TEST(TestingHost, RefusesAGpuWithoutCuda) {
+TEST(TestingHost, RejectsAGpuWithoutCuda) {
   const std::string error = testing::error_of([] {
     alloc_tensor({2, 3}, dl_float32, {kDLCUDA, 1});
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops and their schema lines that disagree, and which rule finds it.
+// Ops that do not match their schema lines, and the rules that detect them.
 #include "kernkit/testing/line.h"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ void normalised(TensorView y, TensorView x) {
   }
 }
 
-// Results that are no new memory, where `how` is not 0.
+// Results that are not new memory, unless `how` is 0.
 Tensor kept;
 Tensor values_back(Tensor x, int64_t how) {
   Tensor y = alloc_tensor(x.sizes(), x.dtype(), x.device());
@@ -83,7 +83,7 @@ std::tuple<Tensor, Tensor> twice(TensorView x, int64_t how) {
   memcpy(z.data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));
   return {y, how == 1 ? y : z};
 }
-// A new tensor over the memory of one of the list's.
+// A new tensor over memory of a tensor of the list.
 struct Borrowed {
   void* data;
   void AllocData(DLTensor* x) const { x->data = data; }
@@ -139,11 +139,12 @@ namespace {
 #define CONTRACT_OF(op, ...) \
   make_contract(#op, __tvm_ffi_##op, __tvm_ffi__metadata_##op, {__VA_ARGS__, cpu_only()})
 
-TEST(LineRules, FindWhatTheLineSaysOtherwise) {
+TEST(LineRules, FindMismatchesWithTheLine) {
   const auto x = example<float>(4, 3);
-  EXPECT_EQ(line_failure(CONTRACT_OF(line_add, x, x)),
-            "line_add() with something else in y before: of y, other bytes come; (out!) says it is "
-            "never read");
+  EXPECT_EQ(
+      line_failure(CONTRACT_OF(line_add, x, x)),
+      "line_add() with something else in y before: of y, other bytes come; (out!) promises that "
+      "it is never read");
   EXPECT_EQ(line_failure(CONTRACT_OF(line_turned, x)),
             "line_turned(): result y: shape [3, 4] does not match [n, d] with n = 4 (bound by x), "
             "d = 3 (bound by x)");
@@ -167,8 +168,8 @@ TEST(LineRules, ABatchGivesWhatItsItemsGive) {
   }
 }
 
-// A result that is an argument, another result or kept by the op: an error of the op, for every
-// caller.
+// A result that is an argument or another result, or that the op keeps, is an error of the op for
+// every caller.
 TEST(LineRules, ResultsAreNewMemory) {
   const auto x = example<float>(4, 3);
   const auto error_of = [](const Contract& contract) {
@@ -201,7 +202,7 @@ TEST(LineRules, ResultsAreNewMemory) {
   }
 }
 
-TEST(LineRules, TheContractsRulesFindTheOthers) {
+TEST(LineRules, TheContractsRulesFindOtherFaults) {
   const auto x = example<float>(4, 3);
   const auto failure_of = [](const char* name, const Contract& contract) -> std::string {
     for (const Rule& rule : all_rules()) {

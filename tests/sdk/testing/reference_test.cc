@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference helpers against the hardware's conversion and against values known from IEEE 754.
+// The reference helpers against the processor's conversion and against known values of IEEE 754.
 #include "kernkit/testing/reference.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,8 @@ TEST(RoundTo, KnownBfloat16) {
 TEST(RoundTo, Float32IsTheHardwares) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 200000; ++i) {
-    // Any mantissa, exponents from below float32's subnormals to beyond its largest number.
+    // Any mantissa, and exponents from below float32's subnormal numbers to beyond its largest
+    // number.
     const uint64_t exponent = 1023 - 155 + random() % 290;
     const auto value = copy_bits<double>((random() & 0x800fffffffffffffu) | exponent << 52);
     ASSERT_TRUE(same_bits(round_to<float>(value), static_cast<float>(value))) << value;
@@ -71,7 +72,7 @@ TEST(Decode, Arithmetic) {
   EXPECT_EQ(decode(0.1f), 0x1.99999ap-4);
 }
 
-TEST(SameBits, TellsApart) {
+TEST(SameBits, Distinguishes) {
   EXPECT_TRUE(same_bits(1.0f, 1.0f));
   EXPECT_FALSE(same_bits(1.0f, std::nextafter(1.0f, 2.0f)));
   EXPECT_FALSE(same_bits(0.0, -0.0));
@@ -92,9 +93,9 @@ TEST(FirstDifference, Finds) {
   EXPECT_EQ(first_difference(0, at(a), at(b)), -1);
 }
 
-KERNKIT_SEES_CLOSED_MEMORY void flip(unsigned char* byte) { *byte ^= 1; }
+KERNKIT_READS_POISONED_MEMORY void flip(unsigned char* byte) { *byte ^= 1; }
 
-// What is not compiled with AddressSanitizer.
+// Writes in code that is not compiled with AddressSanitizer.
 TEST(HostTensor, GuardsSeeStrayWrites) {
   for (const int64_t n : {0, 1, 5}) {
     HostTensor<float> x({n}, {1, 4, false}, 2.0f);
@@ -112,7 +113,7 @@ TEST(HostTensor, GuardsSeeStrayWrites) {
 }
 
 #if defined(TEST_WITH_ASAN)
-// The value is not used.
+// Reads the element without using its value.
 template <class T>
 void read(const T* element) {
   const volatile T value = *element;

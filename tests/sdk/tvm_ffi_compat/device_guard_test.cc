@@ -20,7 +20,7 @@ int device_now() {
   return device;
 }
 
-/// "kind: message" of the tvm::ffi::Error that a call throws, which a caller catches by that name.
+/// "kind: message" of the tvm::ffi::Error that a call throws, which callers catch under that name.
 template <class Call>
 std::string ffi_error_of(Call&& call) {
   try {
@@ -31,7 +31,7 @@ std::string ffi_error_of(Call&& call) {
   return "";
 }
 
-TEST(TvmFfiDeviceGuard, PutsBackTheDeviceOfTheCaller) {
+TEST(TvmFfiDeviceGuard, RestoresTheCallersDevice) {
   CudaRuntime runtime({{}, {}, {}});
   cudaSetDevice(2);
   {
@@ -46,7 +46,7 @@ TEST(TvmFfiDeviceGuard, PutsBackTheDeviceOfTheCaller) {
   EXPECT_EQ(device_now(), 2);
 }
 
-TEST(TvmFfiDeviceGuard, PutsItBackAfterEachKindOfError) {
+TEST(TvmFfiDeviceGuard, RestoresAfterEachKindOfError) {
   CudaRuntime runtime({{}, {}, {}});
   cudaSetDevice(2);
   EXPECT_EQ(ffi_error_of([] {
@@ -71,8 +71,8 @@ TEST(TvmFfiDeviceGuard, PutsItBackAfterEachKindOfError) {
   EXPECT_EQ(device_now(), 2);
 }
 
-// tvm-ffi's own throws from its destructor, which ends a process that unwinds.
-TEST(TvmFfiDeviceGuard, ADeviceThatCannotBePutBackHidesNoError) {
+// tvm-ffi's guard throws from its destructor, which ends a process that unwinds.
+TEST(TvmFfiDeviceGuard, AFailedRestoreHidesNoError) {
   CudaRuntime runtime({{}, {}});
   EXPECT_EQ(ffi_error_of([&] {
               ffi::CUDADeviceGuard guard(1);
@@ -82,7 +82,7 @@ TEST(TvmFfiDeviceGuard, ADeviceThatCannotBePutBackHidesNoError) {
             "ValueError: first");
 }
 
-TEST(TvmFfiDeviceGuard, AnUnknownDeviceIsAnErrorOfTvmFfisName) {
+TEST(TvmFfiDeviceGuard, AnUnknownDeviceThrowsTvmFfisError) {
   CudaRuntime runtime({{}, {}});
   EXPECT_EQ(ffi_error_of([] { ffi::CUDADeviceGuard guard(5); }),
             "RuntimeError: cudaSetDevice(5) failed: cudaErrorInvalidDevice: invalid device "

@@ -38,7 +38,7 @@ TEST(DType, Names) {
   EXPECT_EQ(name(make_dtype(DTypeCode::kFloat4E2M1FN, 4, 2)), "float4_e2m1fnx2");
 }
 
-// The numbers stand in dlpack.h, whose names are ml_dtypes' with capitals.
+// The numbers are those of dlpack.h, whose names are the names of ml_dtypes in capitals.
 TEST(DType, SmallFloatNames) {
   EXPECT_EQ(name(raw(7, 8, 1)), "float8_e3m4");
   EXPECT_EQ(name(raw(8, 8, 1)), "float8_e4m3");
@@ -61,8 +61,8 @@ TEST(DType, UnknownCodesAreNumbers) {
   EXPECT_EQ(name(raw(0, 0, 0)), "int0x0");
 }
 
-// Every code with every width: what has a name reads back as itself, what has none is refused.
-TEST(DType, ParsesWhatItNames) {
+// Every code with every width: a name parses to its dtype; a dtype without a name is rejected.
+TEST(DType, ParsesItsNames) {
   int named = 0;
   for (int code = 0; code < 256; ++code) {
     for (int bits = 1; bits < 256; ++bits) {
@@ -88,7 +88,7 @@ TEST(DType, ParsesExactlyTheGivenCharacters) {
 }
 
 class BadDTypeName : public ::testing::TestWithParam<const char*> {};
-TEST_P(BadDTypeName, IsRefused) {
+TEST_P(BadDTypeName, IsRejected) {
   DLDataType parsed = raw(1, 2, 3);
   EXPECT_FALSE(parse_dtype(GetParam(), strlen(GetParam()), &parsed));
   EXPECT_TRUE(parsed == raw(1, 2, 3)) << "the output was touched";

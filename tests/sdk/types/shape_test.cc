@@ -33,7 +33,7 @@ TEST(CheckedProduct, ZeroSizes) {
   EXPECT_EQ(product({5, 0, 7}), 0);
 }
 
-// The overflow on the way does not matter when the whole product is zero, wherever the zero is.
+// An intermediate overflow does not matter if the whole product is zero, wherever the zero is.
 TEST(CheckedProduct, ZeroBesidesOverflow) {
   const int64_t big = int64_t{1} << 40;
   EXPECT_EQ(product({big, big, 0}), 0);
@@ -52,7 +52,7 @@ TEST(CheckedProduct, Overflow) {
   EXPECT_EQ(product({kMax}), kMax);
   EXPECT_EQ(product({1, kMax, 1}), kMax);
   EXPECT_EQ(product({kMax, 2}), std::nullopt);
-  EXPECT_EQ(product({big, big, 3}), std::nullopt);  // 3 * 2^80, which wraps to 0 as well
+  EXPECT_EQ(product({big, big, 3}), std::nullopt);  // 3 * 2^80, which also wraps to 0
 }
 
 TEST(CheckedProduct, Negative) {
@@ -84,7 +84,7 @@ TEST(ShapeView, Accessors) {
   EXPECT_EQ(ShapeView().begin(), ShapeView().end());
 }
 
-// A zero in front must not be read as a null pointer and a size.
+// A leading zero must not be read as a null pointer and a size.
 TEST(ShapeView, Literal) {
   const auto sizes = [](ShapeView shape) {
     return std::vector<int64_t>(shape.begin(), shape.end());
@@ -114,7 +114,7 @@ std::vector<int64_t> listed(StridesView strides) {
   return out;
 }
 
-TEST(StridesView, ReadsWhatIsThere) {
+TEST(StridesView, ReadsStrides) {
   const int64_t sizes[] = {4, 8}, values[] = {-1, 100};
   const StridesView strides(values, sizes);
   EXPECT_EQ(strides.size(), 2u);
@@ -131,7 +131,7 @@ TEST(StridesView, NullIsRowMajor) {
   EXPECT_EQ(listed(StridesView(nullptr, {})), std::vector<int64_t>{});
 }
 
-// Such a tensor is refused elsewhere; its message still prints the strides.
+// Such a tensor is rejected elsewhere; its message still prints the strides.
 TEST(StridesView, OverflowWraps) {
   const int64_t sizes[] = {1, int64_t{1} << 40, int64_t{1} << 40};
   EXPECT_EQ(listed(StridesView(nullptr, sizes)), (std::vector<int64_t>{0, int64_t{1} << 40, 1}));

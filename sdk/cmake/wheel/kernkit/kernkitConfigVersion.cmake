@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# As write_basic_package_version_file(COMPATIBILITY SameMinorVersion) would say it.
+# Same result as write_basic_package_version_file(COMPATIBILITY SameMinorVersion).
 include("${CMAKE_CURRENT_LIST_DIR}/../../../sdk/cmake/KernkitVersion.cmake")
 set(PACKAGE_VERSION "${KERNKIT_VERSION}")
 string(REGEX MATCH "^[0-9]+[.][0-9]+" _kernkit_minor "${PACKAGE_VERSION}")

@@ -2,9 +2,9 @@
 /*
  * Layouts of the TVM-FFI stable C ABI (release 0.1) and nothing else; valid C99.
  *
- * This is the only file that knows them. kernkit reads and passes these structs but never lays
- * out an object by hand: objects are made by the host's C functions (see host_api.h).
- * tests/sdk/abi/abi_test.cc compares every size, offset and type index with the real headers.
+ * This is the only file with these layouts. kernkit reads and passes the structs but never
+ * constructs an object: the host's C functions create objects (see host_api.h).
+ * tests/sdk/abi/abi_test.cc compares every size, offset and type index with the host's headers.
  */
 #pragma once
 
@@ -20,8 +20,8 @@
 extern "C" {
 #endif
 
-/* What a KernkitAny holds. Indices below 64 are values, the others point to an object. New ones
- * are added from release to release: treat an unknown index as a TypeError, never guess. */
+/* Type of a KernkitAny's value. Indices below 64 are values; from 64 on the value is a pointer to
+ * an object. Releases add indices: report a TypeError for an unknown index. */
 enum {
   kKernkitNone = 0,
   kKernkitInt = 1,
@@ -61,7 +61,7 @@ typedef struct KernkitObject {
   void (*deleter)(void* self, int flags);
 } KernkitObject;
 
-/* One argument or result. */
+/* An argument or a result. */
 typedef struct KernkitAny {
   int32_t type_index;
   uint32_t small_size; /* bytes of a small string or small bytes, at most 7; otherwise 0 */
@@ -77,7 +77,7 @@ typedef struct KernkitAny {
   } v;
 } KernkitAny;
 
-/* Cell of Str and Bytes; also how text is passed to the host. */
+/* Cell of Str and Bytes. Text is also passed to the host in this form. */
 typedef struct KernkitByteArray {
   const char* data;
   size_t size;
@@ -115,7 +115,7 @@ typedef int (*KernkitFunction)(void* self, const KernkitAny* args, int32_t num_a
 /* Cell of Function. `call` takes the object as its self. */
 typedef struct KernkitFunctionCell {
   KernkitFunction call;
-  void* cpp_call; /* null when it is no C++ function; not to be called across libraries */
+  void* cpp_call; /* null for other than C++ functions; not to be called across libraries */
 } KernkitFunctionCell;
 
 #ifdef __cplusplus

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between a KernkitAny and a tensor, for callers in C; valid C99. Each returns 0, or -1 with *out
- * untouched when the value is no such tensor or a pointer is null.
+ * Conversions between KernkitAny and tensors, for callers in C; valid C99. Each function returns 0,
+ * or -1 with *out unchanged if the value has another type or a pointer is null.
  *
- * An owned tensor may become a view. A view may never become an owned tensor: nothing would keep
- * it alive. Hence there is no way from a DLTensor to an owning KernkitAny here; make a tensor of
- * it through DLPack.
+ * An owned tensor converts to a view. A view does not convert to an owned tensor, because nothing
+ * would keep its memory alive: there is no conversion from a DLTensor to an owning KernkitAny.
+ * Create a tensor through DLPack instead.
  */
 #pragma once
 
 #include "kernkit/abi/object.h"
 
-/* The DLTensor of an argument: of a Tensor object, or a bare one. Lives as long as the argument. */
+/* The DLTensor of a Tensor object, or a bare DLTensor. Valid as long as the argument. */
 static inline int KernkitAnyToDLTensorView(const KernkitAny* any, DLTensor** out) {
   if (any == NULL || out == NULL || any->v.ptr == NULL) return -1;
   if (any->type_index == kKernkitTensor) {
@@ -25,8 +25,8 @@ static inline int KernkitAnyToDLTensorView(const KernkitAny* any, DLTensor** out
   return -1;
 }
 
-/* The Tensor object of an argument, with a reference of its own: KernkitObjectDecRef() gives it
- * back. -1 for a bare DLTensor. */
+/* The Tensor object of an argument, with a new reference, which KernkitObjectDecRef() releases. -1
+ * for a bare DLTensor. */
 static inline int KernkitAnyToOwnedTensor(const KernkitAny* any, KernkitObject** out) {
   if (any == NULL || out == NULL) return -1;
   if (any->type_index != kKernkitTensor || any->v.object == NULL) return -1;
@@ -35,7 +35,7 @@ static inline int KernkitAnyToOwnedTensor(const KernkitAny* any, KernkitObject**
   return 0;
 }
 
-/* A Tensor object as an argument, borrowed: it must live until the call returns. */
+/* A Tensor object as an argument, borrowed: valid until the call returns. */
 static inline int KernkitTensorToAnyView(KernkitObject* tensor, KernkitAny* out) {
   if (tensor == NULL || out == NULL || tensor->type_index != kKernkitTensor) return -1;
   out->type_index = kKernkitTensor;
@@ -44,7 +44,7 @@ static inline int KernkitTensorToAnyView(KernkitObject* tensor, KernkitAny* out)
   return 0;
 }
 
-/* The same with a reference of its own, as a result must have. */
+/* A Tensor object as a result, with a new reference. */
 static inline int KernkitTensorToAny(KernkitObject* tensor, KernkitAny* out) {
   if (KernkitTensorToAnyView(tensor, out) != 0) return -1;
   KernkitObjectIncRef(tensor);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting the owners of an object of the host; valid C99. */
+/* Reference counting of the host's objects; valid C99. */
 #pragma once
 
 #include "kernkit/abi/abi.h"
@@ -12,13 +12,13 @@ static inline void KernkitObjectIncRef(KernkitObject* object) {
   __atomic_fetch_add(&object->ref_counts, (uint64_t)1, __ATOMIC_RELAXED);
 }
 
-/* One owner less; the last one destroys it. Safe from any thread. */
+/* Removes an owner; the last owner destroys the object. Safe from any thread. */
 static inline void KernkitObjectDecRef(KernkitObject* object) {
   enum { kDestroy = 1, kFree = 2 };
   const uint64_t weak = (uint64_t)1 << 32;
   const uint64_t before = __atomic_fetch_sub(&object->ref_counts, (uint64_t)1, __ATOMIC_RELEASE);
   if ((before & (weak - 1)) != 1) return;
-  /* No fence: ThreadSanitizer sees none, and would take what others did before for a race. */
+  /* Not a fence: ThreadSanitizer ignores fences, and would report earlier accesses as races. */
   (void)__atomic_load_n(&object->ref_counts, __ATOMIC_ACQUIRE);
   if (before == (weak | 1)) {
     object->deleter(object, kDestroy | kFree);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layouts of XLA's FFI, C API 0.1 to 0.3, as far as a handler reads them; valid C99.
+ * The part of the layouts of XLA's FFI, C API 0.1 to 0.3, that handlers read; valid C99.
  *
- * Source: xla/ffi/api/c_api.h, which jaxlib brings along; tests/interop/frameworks/xla_layout.cc
- * compares every size, offset and number with it. XLA calls a handler with a call frame: for its
- * metadata, once, or to have the op run. A struct may be longer than here: struct_size says how
- * long XLA knows it.
+ * Source: xla/ffi/api/c_api.h, which is part of jaxlib; tests/interop/frameworks/xla_layout.cc
+ * compares every size, offset and number with that header. XLA calls a handler with a call frame:
+ * once for its metadata, then to run the op. XLA's structs may be longer: struct_size is the size
+ * in XLA's version.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ extern "C" {
 
 enum {
   kKernkitXlaMajor = 0,
-  kKernkitXlaMinor = 3, /* the newest that was read for this file */
+  kKernkitXlaMinor = 3, /* the newest version compared with this file */
   kKernkitXlaExtensionMetadata = 1,
   kKernkitXlaStageInstantiate = 0, /* once, for each place of a program */
   kKernkitXlaStageExecute = 3,
@@ -28,10 +28,10 @@ enum {
   kKernkitXlaGraphs = 1 /* trait: calls may be captured into a command buffer and replayed */
 };
 
-/* Dtypes of scalars; kernkit/shapes/xla_dtype.h has those of buffers. */
+/* Dtypes of scalars; kernkit/shapes/xla_dtype.h has the dtypes of buffers. */
 enum { kKernkitXlaBool = 1, kKernkitXlaInt64 = 5, kKernkitXlaFloat64 = 12 };
 
-/* Codes of errors, which are those of absl::Status. */
+/* Codes of errors, the same as in absl::Status. */
 enum {
   kKernkitXlaInvalidArgument = 3,
   kKernkitXlaResourceExhausted = 8,
@@ -40,7 +40,7 @@ enum {
   kKernkitXlaInternal = 13
 };
 
-typedef struct KernkitXlaError KernkitXlaError; /* XLA's; null: none */
+typedef struct KernkitXlaError KernkitXlaError; /* null: no error */
 
 typedef struct KernkitXlaExtension {
   size_t struct_size;
@@ -77,14 +77,14 @@ typedef struct KernkitXlaStreamArgs {
   size_t struct_size;
   KernkitXlaExtension* extension;
   void* context;
-  void* stream; /* out: of CUDA, a cudaStream_t */
+  void* stream; /* out: for CUDA, a cudaStream_t */
 } KernkitXlaStreamArgs;
 
 typedef struct KernkitXlaOrdinalArgs {
   size_t struct_size;
   KernkitXlaExtension* extension;
   void* context;
-  int32_t ordinal; /* out: of the device, in this process */
+  int32_t ordinal; /* out: index of the device in this process */
 } KernkitXlaOrdinalArgs;
 
 typedef struct KernkitXlaApi {
@@ -94,7 +94,7 @@ typedef struct KernkitXlaApi {
   const void* internal;
   KernkitXlaError* (*error_create)(KernkitXlaErrorArgs* args);
   const void* others[3];
-  KernkitXlaError* (*stream_get)(KernkitXlaStreamArgs* args); /* 0.1 has what stands up to here */
+  KernkitXlaError* (*stream_get)(KernkitXlaStreamArgs* args); /* the last member of 0.1 */
   const void* more[12];
   KernkitXlaError* (*ordinal_get)(KernkitXlaOrdinalArgs* args);
 } KernkitXlaApi;
@@ -109,7 +109,7 @@ typedef struct KernkitXlaArray {
 } KernkitXlaArray;
 
 typedef struct KernkitXlaText {
-  const char* data; /* without a NUL behind it */
+  const char* data; /* without a terminating NUL */
   size_t size;
 } KernkitXlaText;
 
@@ -118,7 +118,7 @@ typedef struct KernkitXlaScalar {
   void* value;
 } KernkitXlaScalar;
 
-/* Arguments, and results: a KernkitXlaArray each. */
+/* Arguments, or results; each is a KernkitXlaArray. */
 typedef struct KernkitXlaBuffers {
   size_t struct_size;
   KernkitXlaExtension* extension;
@@ -127,7 +127,7 @@ typedef struct KernkitXlaBuffers {
   void** buffers;
 } KernkitXlaBuffers;
 
-/* Sorted by name. */
+/* Attributes, sorted by name. */
 typedef struct KernkitXlaAttributes {
   size_t struct_size;
   KernkitXlaExtension* extension;
@@ -148,7 +148,7 @@ typedef struct KernkitXlaCallFrame {
   KernkitXlaAttributes attributes;
 } KernkitXlaCallFrame;
 
-/* What is registered with XLA. */
+/* The type of handlers registered with XLA. */
 typedef KernkitXlaError* KernkitXlaHandler(KernkitXlaCallFrame* frame);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// KERNKIT_ASAN: this is compiled with AddressSanitizer, by g++ or clang++, so memory is guarded.
+// KERNKIT_ASAN: defined if the file is compiled with AddressSanitizer, by g++ or clang++.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the cold half of the SDK, the text of errors and the talk with the host, is compiled.
+// Compilation of the cold part of the SDK: texts of errors and calls of the host.
 //
-// Headers declare it; kernkit/impl/ defines it. By itself a file that includes kernkit compiles
-// what it uses, so an include path is all it takes. A library made by kernkit_add_library() defines
-// KERNKIT_COMPILED and compiles all of it once, in sdk/src/kernkit.cc: its kernels then compile in
-// about half the time.
+// Headers declare the cold functions; kernkit/impl/ defines them. A file that includes kernkit
+// compiles the definitions that it uses, so it needs only an include path. A library made by
+// kernkit_add_library() defines KERNKIT_COMPILED and compiles all definitions once, in
+// sdk/src/kernkit.cc: its kernels then compile in about half the time.
 #pragma once
 
 #if defined(KERNKIT_COMPILED)
@@ -13,6 +13,7 @@
 #define KERNKIT_COLD KERNKIT_LOCAL inline
 #endif
 
-// For what must be one per library, also when it is compiled without -fvisibility=hidden: g++ makes
-// the statics of inline functions and inline variables one per process, across RTLD_LOCAL.
+// For entities that must exist once per library, also if the library is compiled without
+// -fvisibility=hidden: g++ makes statics of inline functions and inline variables unique in a
+// process, across RTLD_LOCAL.
 #define KERNKIT_LOCAL __attribute__((visibility("hidden")))

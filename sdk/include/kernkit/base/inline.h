@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that no loop may call, since a call in its body leaves it unvectorised.
+// Attributes of functions in loops that must be vectorised: a call in the body prevents this.
 #pragma once
 
-// Inlined, with all that it calls itself. clang++ flattens what is called in a function, but not
-// what is inlined into it: an op that is too large for its taste would stay a call. g++ does both.
+// Inlined, together with all functions that it calls. clang++ flattens functions called in a
+// function, but not functions inlined into it: an op that exceeds its size limit would remain a
+// call. g++ flattens both.
 #if defined(__clang__) && defined(__OPTIMIZE__) && !defined(__CUDACC__)
 #define KERNKIT_ALL_INLINE __attribute__((always_inline, flatten))
 #else
@@ -11,10 +12,10 @@
 #endif
 #define KERNKIT_INLINE KERNKIT_ALL_INLINE inline
 
-// A large function that flattened functions alone call, such as loops of KERNKIT_VECTORISED, which
-// inline it. g++ optimises a function that is always inlined at every level of calls anew, each
-// time with all that it calls, and a plain function once. No clone for constant arguments: g++ does
-// not flatten clones that are large, and their code would be that of the least processor.
+// A large function that only flattened functions call, such as loops of KERNKIT_VECTORISED, and
+// that is inlined there. g++ would optimise an always_inline function again at each level of calls,
+// with all its callees; it optimises a plain function once. No clones for constant arguments: g++
+// does not flatten large clones, whose code would be for the baseline instruction set.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__NO_INLINE__) && !defined(__CUDACC__)
 #define KERNKIT_FLATTENED __attribute__((noclone)) inline

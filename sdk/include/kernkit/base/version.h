@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The version of kernkit: the one place that states it. CMake and Python read this file. */
+/* The version of kernkit: the only definition. CMake and Python read this file. */
 #pragma once
 
 #define KERNKIT_VERSION_MAJOR 0

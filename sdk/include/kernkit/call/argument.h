@@ -11,7 +11,8 @@ namespace kernkit::detail {
 // Errors about an argument have no line of the kernel; raise() reports the line of the export.
 [[noreturn, gnu::cold]] void throw_argument_type(const char* name, const char* expected,
                                                  const KernkitAny& any);
-/// An int beyond 64 bits, rounded to the nearest double. ValueError for one beyond the largest.
+/// An int of more than 64 bits, rounded to the nearest double. ValueError beyond the largest
+/// double.
 [[gnu::cold]] double read_big_int(const KernkitAny& any, const char* name);
 [[noreturn, gnu::cold]] void throw_out_of_range(const char* name, const KernkitAny& any,
                                                 int64_t min, uint64_t max);
@@ -26,7 +27,7 @@ inline int32_t reloaded_type_index(const KernkitAny& any) {
 ///   fits(param)      true if the schema may declare the parameter with this type
 ///   Held             the type that is kept during the call and converts to T
 ///   read(any, name)  the value; throws TypeError or ValueError, which name the argument
-///   read_fast(...)  optional: the same, but rejects the slow arguments of slow_arguments.h
+///   read_fast(...)   optional: read() that rejects the slow arguments of slow_arguments.h
 template <class T, class = void>
 struct Argument;
 

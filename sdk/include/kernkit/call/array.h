@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Array: a list that a kernel owns: built and returned, or kept beyond the call.
+// Array: a list owned by a kernel, to return or to keep after the call.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace kernkit {
 
-/// Owns its elements; copies share them until one of them is changed. As a parameter it is a copy
-/// of the caller's list (`Tensor[]`, `float[]`, and `int[]` as Array<int64_t>); where the call
-/// alone reads it, a ListView is cheaper. As a result it becomes a list. Lists of
-/// lists, which a schema line cannot express, require KERNKIT_EXPORT_TYPED.
+/// Owns its elements; copies share the elements until one copy is changed. As a parameter it is a
+/// copy of the caller's list (`Tensor[]`, `float[]`, and `int[]` as Array<int64_t>); a ListView is
+/// cheaper if only the call reads the list. As a result it becomes a list. Lists of lists, which a
+/// schema line cannot express, require KERNKIT_EXPORT_TYPED.
 template <class T>
 class Array {
  public:
@@ -41,9 +41,9 @@ class Array {
 
   size_t size() const { return block_ == nullptr ? 0 : block_->values.size(); }
   bool empty() const { return size() == 0; }
-  /// A copy, which for a Tensor is one owner more. Unchecked, as of an array.
+  /// Returns a copy: a Tensor gets another owner. The index is not checked.
   T operator[](size_t i) const { return block_->values[i]; }
-  /// The same; throws IndexError from size() on.
+  /// Returns a copy. Throws IndexError for i >= size().
   T at(size_t i) const {
     KERNKIT_CHECK(i < size(), IndexError)
         << "index " << i << " is out of range for an array of size " << size();
@@ -57,7 +57,7 @@ class Array {
     return block_ == nullptr ? const_iterator() : block_->values.cend();
   }
 
-  /// The elements, to be changed: this array's alone from here on.
+  /// Makes this array the only owner of its elements, and returns them for changes.
   std::vector<T>& own() {
     if (block_ == nullptr || __atomic_load_n(&block_->owners, __ATOMIC_ACQUIRE) != 1) {
       *this = Array(std::vector<T>(begin(), end()));
@@ -76,8 +76,8 @@ class Array {
 
 namespace detail {
 
-/// What Argument and Result have in common for a class with the elements of an Array<T>. The type
-/// Argument<Read> reads an element.
+/// Common part of Argument and Result for a class with the elements of an Array<T>. Argument<Read>
+/// reads an element.
 template <class Array, class T, class Read = T>
 struct ArrayArgument {
   using Held = Array;

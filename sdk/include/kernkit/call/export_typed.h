@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KERNKIT_EXPORT_TYPED: an export without a schema line, for code that moves here step by step.
+// KERNKIT_EXPORT_TYPED: an export without a schema line, for code that is moved to kernkit in
+// steps.
 #pragma once
 
 #include "kernkit/call/read_call.h"
@@ -29,7 +30,7 @@ struct ReadAsIs {
 template <class Export, class T>
 using ReadAs = typename Export::Reading::template As<std::decay_t<T>>;
 
-/// Export is the struct that KERNKIT_EXPORT_TYPED makes: kName, kWhere, Reading.
+/// Export is the struct defined by KERNKIT_EXPORT_TYPED: kName, kWhere, Reading.
 template <class Export, class R, class... Params, size_t... I>
 [[gnu::always_inline]] inline int call_typed(std::index_sequence<I...>, R (*function)(Params...),
                                              KernkitFunction self, const KernkitAny* args,
@@ -83,14 +84,14 @@ constexpr auto typed_line(const char (&name)[N], R (*)(Params...)) {
 
 }  // namespace kernkit::detail
 
-/// KERNKIT_EXPORT_TYPED(name, function): exports `function`, or a lambda that captures nothing, as
-/// op `name`. What an argument may be follows from its C++ type; nothing has a default; messages
-/// say "argument 1". Symbols: __tvm_ffi_<name>, and __tvm_ffi__metadata_<name> with the types. Give
-/// it a schema line by KERNKIT_EXPORT (export.h): names, defaults, what is written, documentation.
+/// KERNKIT_EXPORT_TYPED(name, function): exports `function`, or a lambda without captures, as op
+/// `name`. The C++ types determine the accepted arguments; there are no defaults; messages call an
+/// argument "argument 1". Symbols: __tvm_ffi_<name>, and __tvm_ffi__metadata_<name> with the types.
+/// KERNKIT_EXPORT (export.h) adds a schema line: names, defaults, outputs, documentation.
 #define KERNKIT_EXPORT_TYPED(name, ...) \
   KERNKIT_EXPORT_READ(::kernkit::detail::ReadAsIs, name, __VA_ARGS__)
 
-/// The same with another class in place of ReadAsIs.
+/// KERNKIT_EXPORT_TYPED with another class in place of ReadAsIs.
 #define KERNKIT_EXPORT_READ(reading, name, ...)                                                  \
   namespace kernkit_export {                                                                     \
   struct KERNKIT_LOCAL name {                                                                    \

@@ -12,7 +12,7 @@ namespace kernkit::detail {
 /// The last two hold names, defaults and written tensors, which the host's form lacks.
 [[gnu::cold]] Message metadata_json(const schema::Signature& line, const char* text);
 
-/// `text` is the schema's, as in Line::kSchema.
+/// `text` is the schema's text, as Line::kSchema.
 template <class Line>
 int return_metadata(const char* text, KernkitAny* result) noexcept {
   try {
@@ -24,7 +24,7 @@ int return_metadata(const char* text, KernkitAny* result) noexcept {
   }
 }
 
-/// The same for a line that is parsed on the first query.
+/// return_metadata() for a line that is parsed at the first query.
 [[gnu::cold]] int return_metadata_of(const char* text, const char* op, Where where,
                                      KernkitAny* result) noexcept;
 

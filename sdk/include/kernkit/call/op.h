@@ -22,23 +22,23 @@ constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Sche
   return result;
 }
 
-/// The default of a parameter as an argument. `names` is what terminate_names() made.
+/// The default of a parameter as an argument. `names` is the text of terminate_names().
 [[gnu::cold]] KernkitAny default_value(const schema::Param& param, const char* names);
 
-/// TypeError for a call with `got` arguments; `names` is null when they have none.
+/// TypeError for a call with `got` arguments. `names` is null if the parameters have no names.
 [[noreturn, gnu::cold]] void throw_count(const schema::Signature& schema, const char* names,
                                          int32_t got);
 
-/// The first N of an array.
+/// The first N elements of an array.
 template <class T, size_t N>
 struct First {
-  T at[N + 1] = {};  // none is not an array
+  T at[N + 1] = {};  // an array must not be empty
   constexpr explicit First(const T* all) {
     for (size_t i = 0; i < N; ++i) at[i] = all[i];
   }
 };
 
-/// Line is the struct that KERNKIT_EXPORT makes: kName, kSchema, kWhere.
+/// Line is the struct defined by KERNKIT_EXPORT: kName, kSchema, kWhere.
 template <class Line>
 struct Op {
   // 20 KB, used at compile time only.
@@ -54,7 +54,7 @@ struct Op {
     return {kSchema.num_params, kSchema.num_required, kSchema.num_returns, kParams.at, kReturns.at};
   }
 
-  /// Argument i: what the caller passed, or the default for what was left out at the end.
+  /// Argument i as passed by the caller, or the default if arguments at the end are left out.
   template <size_t I>
   KERNKIT_LOCAL static const KernkitAny& argument(const KernkitAny* args, int32_t num_args) {
     if constexpr (static_cast<int>(I) >= kSchema.num_required) {

@@ -9,7 +9,7 @@
 
 namespace kernkit::detail {
 
-/// A Held of T that may be absent, for a T that borrows from what is held.
+/// A Held of T that may be absent, for types T that borrow from their Held.
 template <class Optional, class T>
 class HeldOptional {
  public:
@@ -55,7 +55,7 @@ struct Argument<Optional<T>, std::void_t<decltype(std::declval<Optional<T>>().ha
   }
 };
 
-/// The same as a result.
+/// An optional result.
 template <template <class> class Optional, class T>
 struct Result<Optional<T>, std::void_t<decltype(std::declval<Optional<T>>().has_value()),
                                        decltype(&Result<T>::fits)>> {

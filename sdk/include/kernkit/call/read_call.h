@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of a function without a schema line: what its arguments are called, and the call itself.
+// A call of a function without a schema line: names of its arguments, and the call itself.
 #pragma once
 
 #include "kernkit/base/fixed_text.h"
@@ -18,7 +18,7 @@ constexpr FixedText<16> argument_name(size_t i) {
 template <size_t I>
 inline constexpr FixedText<16> kArgumentName = argument_name(I);
 
-/// A call of arguments that have been read: made by braces, which read them left to right.
+/// A call with arguments that have been read. Braces construct it, which read from left to right.
 template <class R, class... Params>
 struct ReadCall {
   template <class F, class... Held>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what an exported function returns to the result of the C ABI. Included by export.h.
+// Conversion of a C++ result to the result of the C ABI. Included by export.h.
 #pragma once
 
 #include <utility>
@@ -11,29 +11,29 @@
 
 namespace kernkit::detail {
 
-/// RuntimeError: `what` can only be made by a host.
+/// RuntimeError: only a host can create `what`.
 [[noreturn, gnu::cold]] void throw_no_host(const char* what);
 
-// The following four functions throw RuntimeError without a host, and the host's error. On an error
-// *result is unchanged.
+// The following four functions throw RuntimeError without a host, and errors of the host. On an
+// error *result is unchanged.
 
-/// Makes a String of the host.
+/// Creates a String of the host.
 void set_string(KernkitAny* result, const char* data, size_t size);
 
 using MakeText = HostFunction<int(const KernkitByteArray* text, KernkitAny* out)>;
-/// The same with a function of the host for text or bytes. `what` is what a message calls it.
+/// Creates a text or bytes object by a function of the host. Messages call the object `what`.
 void set_text(KernkitAny* result, MakeText& make_text, const char* what, const char* data,
               size_t size);
 
-/// Makes an Array of the host, which holds references of its own, or what another global function
-/// of the host makes of these arguments.
+/// Creates an Array of the host, which takes its own references, or calls another global function
+/// of the host with these arguments.
 void set_array(KernkitAny* result, const KernkitAny* items, int32_t size, const char* what,
                const char* constructor = "ffi.Array");
 
-/// The same of integers: an Array, or a Shape by "ffi.Shape".
+/// Creates an Array of integers, or a Shape by "ffi.Shape".
 void set_ints(KernkitAny* result, ShapeView values, const char* constructor = "ffi.Array");
 
-/// Gives the references of values back.
+/// Releases the references of the values.
 void release_items(const KernkitAny* items, int32_t size) noexcept;
 
 /// Values of a new Array. Releases them, also when creating a later value throws.
@@ -47,9 +47,9 @@ struct Items {
   ~Items() { release_items(at, kSize); }
 };
 
-/// How a value of type T is returned.
-///   fits(returns, n)    whether these results may be declared for it
-///   set(result, value)  hands the value over, or throws and leaves *result alone
+/// Conversion of a result of type T.
+///   fits(returns, n)    whether these results may be declared for the type
+///   set(result, value)  stores the value, or throws and leaves *result unchanged
 template <class T, class = void>
 struct Result;
 
@@ -148,7 +148,7 @@ struct Result<ShapeView> {
 template <>
 struct Result<Shape> : Result<ShapeView> {};
 
-/// std::tuple and std::pair: an Array, made by the host's own constructor.
+/// std::tuple and std::pair: an Array, created by the host's constructor.
 template <class T>
 struct Result<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
   static constexpr int kSize = static_cast<int>(std::tuple_size<T>::value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compile errors of a schema line: one static_assert for each thing that can be wrong.
+// Compile errors for a schema line: one static_assert for each error.
 #pragma once
 
 #include <utility>
@@ -54,7 +54,7 @@ struct OpName {
                 "code that kernkit bindings writes");
   static constexpr bool kOk = !IsReserved;
 };
-/// Whether the name is an op's. An export without a schema line may have any name.
+/// Whether the name is valid for an op. An export without a schema line may have any name.
 template <class Line>
 constexpr bool is_op_name() {
   return OpName < Line::kName[0] == '_' && Line::kName[1] == '_' > ::kOk;
@@ -104,12 +104,11 @@ struct Results {
 template <class Line>
 inline constexpr bool kHasShapes = Op<Line>::kSchema.has_shapes;
 
-/// What is done about the shapes that a line says: kernkit/shapes/export.h specialises it for all
-/// lines.
+/// The checks of the shapes in a line. kernkit/shapes/export.h specialises the class for all lines.
 template <class Line, class = void>
 struct LineShapes {
   static_assert(sizeof(Line) == 0,
-                "kernkit schema: the line says shapes or dtypes: include kernkit/shapes/export.h");
+                "kernkit schema: the line has shapes or dtypes: include kernkit/shapes/export.h");
   static constexpr bool kOk = false;
 };
 

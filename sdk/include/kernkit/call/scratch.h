@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch: memory that a call needs besides its arguments and results.
+// Scratch: memory that a call needs in addition to its arguments and results.
 #pragma once
 
 #include "kernkit/memory/data_size.h"
@@ -8,15 +8,15 @@
 
 namespace kernkit {
 
-/// `bytes` of scratch for one call: of the tensor that the caller gives, otherwise of a new one of
-/// the caller's framework. It is not initialised. Nothing is kept from call to call, so nothing
-/// grows while a graph is captured. A new one may go when the function returns: the framework
+/// `bytes` of scratch for one call: the caller's tensor if given, otherwise a new tensor of the
+/// caller's framework. The memory is uninitialised. Nothing is kept between calls, so nothing grows
+/// while a graph is captured. A new tensor may be released when the function returns: the framework
 /// reuses its memory in the order of the stream.
 class Scratch {
  public:
-  /// On the device of `like`. Of the tensor that is given: TypeError where it is not of uint8,
-  /// ValueError where it is on another device, not contiguous, not on a 16-byte boundary or too
-  /// small. Throws what alloc_tensor() throws.
+  /// Allocates on the device of `like`. For a given tensor: TypeError if its dtype is not uint8,
+  /// ValueError if it is on another device, not contiguous, not on a 16-byte boundary or too small.
+  /// Throws the errors of alloc_tensor().
   Scratch(const Optional<TensorView>& given, int64_t bytes, const TensorView& like) {
     KERNKIT_CHECK(bytes >= 0, ValueError) << "scratch: expected a number of bytes, got " << bytes;
     if (!given.has_value()) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuples as parameters: lists of a known length, whose elements have types of their own.
+// Tuples as parameters: lists of fixed length, whose elements have types of their own.
 #pragma once
 
 #include "kernkit/list.h"
 
 namespace kernkit::detail {
 
-/// Argument of a tuple T whose elements Argument<Read>... read.
+/// Argument of a tuple T, whose elements are read by Argument<Read>...
 template <class T, class... Read>
 struct TupleArgument {
   static constexpr size_t kSize = std::tuple_size<T>::value;
@@ -33,7 +33,7 @@ template <class T, size_t... I>
 struct PlainTuple<T, std::index_sequence<I...>> : TupleArgument<T, std::tuple_element_t<I, T>...> {
 };
 
-/// std::tuple, std::pair, std::array. A schema line has no word for them: for KERNKIT_EXPORT_TYPED.
+/// std::tuple, std::pair, std::array. Schema lines have no tuples: for KERNKIT_EXPORT_TYPED only.
 template <class T>
 struct Argument<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>>
     : PlainTuple<T, std::make_index_sequence<std::tuple_size<T>::value>> {};

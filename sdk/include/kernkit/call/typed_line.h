@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TypedLine: the schema line of a function that has none, made of its C++ types.
+// TypedLine: the schema line of a function without a line, generated from its C++ types.
 #pragma once
 
 #include "kernkit/base/fixed_text.h"
@@ -23,8 +23,8 @@ struct Returned<R, std::enable_if_t<(std::tuple_size<R>::value > 0)>> {
   using At = std::tuple_element_t<I, R>;
 };
 
-/// Appends the first type that suits, in a list or not, optional or not: "int[]?". "Any" where
-/// there is none, as for a list of lists.
+/// Appends the first matching type, in a list or not, optional or not: "int[]?". "Any" if no type
+/// matches, as for a list of lists.
 template <class Fits>
 constexpr char* append_type(char* out, Fits fits) {
   for (const schema::TypeName& entry : schema::kTypeNames) {

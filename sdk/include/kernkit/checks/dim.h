@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dim: a size with a name, which several tensors share.
+// Dim: a named size that several tensors share.
 #pragma once
 
 #include "kernkit/error.h"
 
 namespace kernkit {
 
-/// A size that several tensors share. The first shape() that meets it binds it, later ones compare
+/// A size that several tensors share. The first shape() with the Dim binds it, later calls compare
 /// with it, and the launch uses it: `Dim n("n"); KERNKIT_EXPECT(x).shape(n, 8); f(n.value());`
 class Dim {
  public:
@@ -16,16 +16,16 @@ class Dim {
 
   const char* name() const { return name_; }
   bool is_bound() const { return bound_by_ != nullptr; }
-  /// The size. Throws InternalError when no tensor has bound it.
+  /// The size. Throws InternalError if no tensor has bound it.
   int64_t value() const {
     KERNKIT_CHECK(is_bound() || is_suggested_, InternalError)
         << "Dim " << name_ << " is used before shape() or strides() bound it";
     return value_;
   }
-  /// Name of the tensor that bound it, or null.
+  /// Name of the tensor that has bound the size, or null.
   const char* bound_by() const { return bound_by_; }
 
-  /// Binds when unbound; returns whether `size` is the bound size.
+  /// Binds an unbound Dim to `size`; returns whether `size` is the bound size.
   bool accepts(int64_t size, const char* tensor) const {
     if (bound_by_ == nullptr) {
       value_ = size;
@@ -33,7 +33,7 @@ class Dim {
     }
     return value_ == size;
   }
-  /// A stride that does not matter: the value as long as nothing else is bound.
+  /// Sets the value for a stride that does not matter, unless the Dim is bound.
   void suggest(int64_t stride) {
     if (bound_by_ != nullptr) return;
     value_ = stride;
@@ -44,13 +44,13 @@ class Dim {
   friend struct ScaledDim;
 
   const char* name_;
-  // Mutable: a multiple of a const Dim may bind a size that was only suggested.
+  // Mutable, because a multiple of a const Dim may bind a size that was only suggested.
   mutable int64_t value_ = 0;
   mutable const char* bound_by_ = nullptr;  // null while value_ is unset: 0 is a size
   mutable bool is_suggested_ = false;
 };
 
-/// `dim * factor` in a shape: a size that is a multiple of a Dim which is bound already.
+/// `dim * factor` in a shape: a multiple of a Dim that is already bound.
 struct ScaledDim {
   const Dim& dim;
   int64_t factor;

@@ -9,13 +9,13 @@
 
 namespace kernkit::detail {
 
-/// One entry of a wanted shape: factor * dim, or the factor alone.
+/// An entry of a wanted shape: factor * dim, or the factor alone.
 struct WantedDim {
   int64_t factor;
   const Dim* dim;
 };
 
-/// A tensor that failed a check. Each function throws the Error for one check.
+/// A tensor that failed a check. Each function throws the error of one check.
 struct ExpectFailure {
   const DLTensor* tensor;
   const char* name;
@@ -25,7 +25,7 @@ struct ExpectFailure {
 
   [[noreturn, gnu::cold]] void dtype(DLDataType wanted) const;
   [[noreturn, gnu::cold]] void rank(int32_t wanted) const;
-  /// The shape differs from `wanted`, or with `strides` the strides do.
+  /// Throws for a shape, or with `strides` for strides, that differ from `wanted`.
   [[noreturn, gnu::cold]] void dims(bool strides, std::initializer_list<WantedDim> wanted) const;
   [[noreturn, gnu::cold]] void aligned(size_t bytes) const;
   [[noreturn, gnu::cold]] void numel(int64_t most) const;

@@ -12,8 +12,8 @@ namespace detail {
 
 /// The type-erased loops of an op.
 struct Loops {
-  const Loop* by_set;   // [KERNKIT_INSTRUCTION_SETS], in the order of InstructionSet
-  const size_t* sizes;  // [1 + inputs], bytes of an element: of the output, then of each input
+  const Loop* by_set;   // the loop of each InstructionSet [KERNKIT_INSTRUCTION_SETS]
+  const size_t* sizes;  // element sizes of the output and of each input [bytes]
   size_t inputs;
   bool waits;  // memory limits the op's speed (kWaits)
 };
@@ -31,7 +31,7 @@ template <class Op, class... T>
 inline constexpr bool kWaits = waits_of<Op>(0) && (std::is_same_v<T, compute_t<T>> && ...);
 
 inline constexpr size_t kMaxInputs = 7;
-inline constexpr size_t kMaxSize = 16;  // bytes of an element
+inline constexpr size_t kMaxSize = 16;  // largest size of an element [bytes]
 
 // The least size of all arrays [bytes] for which blocks are aligned to the output's cache lines.
 // For smaller arrays the additional block takes more time, about 20 ns, than unaligned stores.
@@ -60,7 +60,7 @@ KERNKIT_UNFUSED inline void scalar_loop(const Op& op, int64_t n, Out* out, const
   }
 }
 
-// Sets: so that code compiled for fewer of them, such as nvcc's, does not share this function.
+// `Sets` separates this function from one compiled for fewer instruction sets, such as nvcc's.
 template <int Sets, class Op, class Out, class... In>
 __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op, Out* out,
                                                         const In*... in) {
@@ -78,7 +78,7 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
   const void* const inputs[] = {in..., nullptr};
   const Machine* const here = __atomic_load_n(&known_machine, __ATOMIC_ACQUIRE);
   const size_t bytes = (sizeof(Out) + ... + sizeof(In)) * static_cast<size_t>(n);
-  // What run_loop() would choose, with none of its stores, which wait for those of the loop before.
+  // Same choice as run_loop(), without stores, which would wait for the stores of the loop before.
   if (here != nullptr && bytes < here->prefetching_bytes && bytes < here->streaming_bytes &&
       bytes < here->threading_bytes && in_whole_lines(n, out, bytes)) {
     return kLoops[static_cast<int>(here->instruction_set)](&op, n, 0, out, inputs);
@@ -93,12 +93,12 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
 ///
 ///     cpu::elementwise(x.numel(), Scale<T>{factor}, y.data<T>(), x.data<const T>());
 ///
-/// The op is inlined into a loop for each instruction set, of which the machine's best is taken: it
-/// should be short, and a function of its arguments alone, called in any order. For 16-bit floats
-/// write it on compute_t<T> (see apply.h): a whole register is then converted at once, several
-/// times as fast as an op that converts each element. An op that does as little as a product or a
-/// sum declares `static constexpr bool kWaitsForMemory = true;`: beyond the first cache, its
-/// registers are then as wide as memory is fastest with.
+/// The op is inlined into a loop for each instruction set; the best loop for the machine runs. The
+/// op should be short and a pure function of its arguments, and is called in any order. For 16-bit
+/// floats write the op on compute_t<T> (see apply.h): a whole register is then converted at once,
+/// several times as fast as an op that converts each element. An op that does as little as a
+/// product or a sum declares `static constexpr bool kWaitsForMemory = true;`: beyond the
+/// first-level cache the loop then uses the register width with which memory is fastest.
 template <class Op, class Out, class... In>
 void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(!std::is_const_v<Out>,
@@ -109,7 +109,7 @@ void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(sizeof(Out) <= detail::kMaxSize && ((sizeof(In) <= detail::kMaxSize) && ...),
                 "elementwise: elements have at most 16 bytes");
   if (__builtin_expect(n < (detail::kFew<Out, In...>), 1)) {
-    // A scalar or nearly. Expected, since a long loop does not notice the jump that is saved here.
+    // Few elements. Marked as the likely branch: a long loop does not notice the jump saved here.
     detail::scalar_loop(op, n, out, in...);
   } else {
     detail::start_loop<KERNKIT_INSTRUCTION_SETS>(n, op, out, in...);

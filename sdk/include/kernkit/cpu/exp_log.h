@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// e^x and log x for loops that compilers vectorise: the CPU's half of math.h.
+// e^x and log x for loops that compilers vectorise: the CPU implementation of math.h.
 //
-// Coefficients are minimax fits made for kernkit (Remez exchange; the weight is that of the
-// result's relative error), rounded to the type. Nothing here calls, branches or fuses. Floats are
-// compared as integers, which g++ vectorises with any flags. SSE2 and AVX2 have neither comparison
-// nor arithmetic shift of 64-bit integers, so doubles are compared as they are, which g++
+// Coefficients are minimax fits made for kernkit (Remez exchange, weighted by the relative error of
+// the result), rounded to the type. The functions have no calls, branches or fused multiply-adds.
+// Floats are compared as integers, which g++ vectorises with any flags. SSE2 and AVX2 have neither
+// comparison nor arithmetic shift of 64-bit integers, so doubles are compared as doubles, which g++
 // vectorises with -fno-trapping-math.
 #pragma once
 
@@ -26,7 +26,7 @@ KERNKIT_MATH float pick(bool condition, float yes, float no) {
   return bit_cast<float>(
       kernkit::detail::select(condition, bit_cast<uint32_t>(yes), bit_cast<uint32_t>(no)));
 }
-/// x, or `most` with its sign, also of NaN.
+/// x limited to [-most, most]; NaN becomes -most or `most` by its sign.
 KERNKIT_MATH float limit(float x, float most) {
   const int32_t size = magnitude_bits(x), limit = bits_of(most);
   return bit_cast<float>((size < limit ? size : limit) | (bits_of(x) & INT32_MIN));
@@ -45,16 +45,16 @@ KERNKIT_MATH T polynomial(T x, T first, Rest... rest) {
   return first;
 }
 
-/// a x^3 + b x^2 + c x + d: for a processor that would wait for Horner's steps.
+/// a x^3 + b x^2 + c x + d by Estrin's scheme: steps depend on each other less than Horner's.
 KERNKIT_MATH float cubic(float x, float x2, float a, float b, float c, float d) {
   return (a * x + b) * x2 + (c * x + d);
 }
 
-// ln 2 in two parts, the first so short that its product with an exponent is exact.
+// ln 2 in two parts. The first part is so short that its product with an exponent is exact.
 inline constexpr float kLn2High = 0x1.63p-1f, kLn2Low = -0x1.bd0106p-13f;
 
 /// e^x = mantissa * 2^n, 0.7 <= mantissa <= 1.5, for |x| <= 110. Adding 1.5 * 2^23 rounds to an
-/// integer: the bits of 1.5 * 2^23 and n + kBias are then those of `shifted`.
+/// integer: the bits of `shifted` are then the bits of 1.5 * 2^23 plus n + kBias.
 struct Exp {
   float mantissa;
   uint32_t shifted;
@@ -70,36 +70,36 @@ KERNKIT_MATH Exp exp_parts(float x) {
                   (0x1.555490p-3f * r + 0x1.fffffcp-2f);
   return {(q * r2 + r) + 1.0f, bit_cast<uint32_t>(shifted)};
 }
-/// factor * e^x. The power of two comes in halves: a result that is no normal number is rounded by
-/// the last product alone.
+/// factor * e^x. The power of two is applied in two halves, so that a subnormal result is rounded
+/// by the last product alone.
 KERNKIT_MATH float times(float factor, const Exp& e) {
   const int32_t exponent = static_cast<int32_t>(e.shifted - 0x4b400000u);
   const int32_t low = exponent >> 1, high = exponent - low;
   return factor * e.mantissa * bit_cast<float>((low + 127) << 23) *
          bit_cast<float>((high + 127) << 23);
 }
-/// Beyond it e^-x and x e^-x are zero, e^x is infinity.
+/// Limit of |x|: beyond it e^-x and x e^-x are zero, and e^x is infinity.
 inline constexpr float kExpLimit = 110.0f;
 
-/// e^x; NaN becomes one of the limits.
+/// e^x. NaN gives e^x at one of the limits.
 KERNKIT_MATH float exp_of_number(float x) { return times(1.0f, exp_parts(limit(x, kExpLimit))); }
-/// The same for a result that is added to 1: beyond 87 the limit's is as good.
+/// e^x for a result that is added to 1: beyond 87 the result at the limit is as good.
 KERNKIT_MATH float exp_to_add(float x) {
   const Exp e = exp_parts(limit(x, 87.0f));
   return bit_cast<float>(bit_cast<uint32_t>(e.mantissa) + (e.shifted << 23));
 }
 
-/// e^x of -131 <= x <= 43, or of NaN. The power of two is 2^64 times too large, so that it is a
+/// e^x for -131 <= x <= 43, or NaN. The power of two is 2^64 times too large, so that it is a
 /// normal number and the result is rounded by the last product alone.
 KERNKIT_MATH float exp_to_zero(float x) {
   const Exp e = exp_parts<127 + 64>(x);
   return e.mantissa * bit_cast<float>(e.shifted << 23) * 0x1p-64f;
 }
-/// The same of any x that is not above 0.
+/// e^x for x <= 0, or NaN.
 KERNKIT_MATH float exp_of_negative(float x) { return x <= -104.0f ? 0.0f : exp_to_zero(x); }
 
 KERNKIT_MATH float log(float x) {
-  const bool tiny = bits_of(x) < 0x00800000;  // subnormal, or below
+  const bool tiny = bits_of(x) < 0x00800000;  // subnormal, zero or negative
   const float scaled = x * pick(tiny, 0x1p23f, 1.0f);
   // x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
   const int32_t d = static_cast<int32_t>(bit_cast<uint32_t>(scaled) - 0x3f3504f3u);
@@ -116,7 +116,7 @@ KERNKIT_MATH float log(float x) {
   return pick(magnitude_bits(x) == 0, bit_cast<float>(0xff800000u), not_below_zero);
 }
 
-/// e^x of a double; adding 1.5 * 2^52 rounds as above.
+/// e^x in double precision. Adding 1.5 * 2^52 rounds to an integer, as in exp_parts().
 KERNKIT_MATH double exp(double x) {
   constexpr double kRound = 0x1.8p52;
   const double low = x > -750.0 ? x : -750.0;
@@ -128,7 +128,7 @@ KERNKIT_MATH double exp(double x) {
                               0x1.6c16c1844af91p-10, 0x1.1111111127e85p-7, 0x1.55555555507f1p-5,
                               0x1.55555555554f9p-3, 0x1.000000000000ap-1);
   const double mantissa = (q * r * r + r) + 1.0;
-  const double half = n * 0.5 + kRound;  // in its lower bits
+  const double half = n * 0.5 + kRound;  // n / 2, rounded, in the low bits
   const double rest = (n - (half - kRound)) + kRound;
   const auto power = [](double shifted) {
     return bit_cast<double>((bit_cast<uint64_t>(shifted) + 1023) << 52);
@@ -137,14 +137,14 @@ KERNKIT_MATH double exp(double x) {
   return x != x ? x : result;
 }
 
-/// By s = f / (2 + f), as log(1 + f) = 2 atanh(s).
+/// log x by s = f / (2 + f), since log(1 + f) = 2 atanh(s).
 KERNKIT_MATH double log(double x) {
   constexpr double kInf = __builtin_inf();
   const bool tiny = x < 0x1p-1022;
   const double scaled = x * (tiny ? 0x1p54 : 1.0);
-  // The exponent by shifts to the right without a sign, and by a number's lower bits.
+  // The exponent by a logical shift and a conversion in the low bits of 2^52.
   const uint64_t d = bit_cast<uint64_t>(scaled) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
-  const double shifted = bit_cast<double>((d >> 52) | 0x4330000000000000u);  // 2^52 + it
+  const double shifted = bit_cast<double>((d >> 52) | 0x4330000000000000u);  // 2^52 + (d >> 52)
   const double e = (shifted - (0x1p52 + 1023.0)) - (tiny ? 54.0 : 0.0);
   const double f = bit_cast<double>((d & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1.0;
   const double s = f / (2.0 + f);

@@ -63,8 +63,8 @@ struct Processor {
 /// Decodes ebx of cpuid leaf 0 and eax of leaf 1.
 Processor processor_of(unsigned vendor, unsigned signature) noexcept;
 
-/// The memory hints that were measured to be fast on a processor, or on its vendor's latest. No
-/// hints for other vendors.
+/// The memory hints that were measured to be fast on the processor, or on the latest measured
+/// processor of its vendor. Other vendors have no hints.
 struct MemoryHints {
   unsigned prefetching, streaming;
   int prefetching_level;  // 1 or 2: loops prefetch arrays that exceed this cache

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads for CPU loops that are long enough.
+// Threads for long CPU loops.
 #pragma once
 
 #include <stdint.h>
@@ -8,9 +8,9 @@
 
 namespace kernkit::cpu {
 
-/// How many threads a loop of this library may run on, the caller's among them: 1 is none but the
-/// caller's. By default the environment variable KERNKIT_THREADS, else OMP_NUM_THREADS, else the
-/// processors that the process may run on within its container's quota, at most 8.
+/// The number of threads on which a loop of this library may run, including the caller's thread.
+/// The default is the environment variable KERNKIT_THREADS, else OMP_NUM_THREADS, else the number
+/// of processors that the process may use within its container's quota, at most 8.
 int threads() noexcept;
 
 /// Sets threads(), for the whole library. Throws ValueError below 1.
@@ -18,22 +18,21 @@ void set_threads(int count);
 
 namespace detail {
 
-// The least bytes of all arrays of a loop together that a thread takes at a time: some 10 to 30 us.
+// Least size of a piece that a thread takes at a time, over all arrays [bytes]: some 10 to 30 us.
 inline constexpr size_t kPieceBytes = size_t{256} << 10;
 
-/// Bytes that a thread takes at a time of `all`, at least `least`: so many that the start and the
-/// end of a piece cost little, and so few that threads end at about the same time.
+/// Size of the pieces of a loop over `all` bytes, at least `least` [bytes]: large enough that the
+/// start and the end of a piece cost little, small enough that threads end at about the same time.
 size_t piece_bytes(size_t all, size_t least) noexcept;
 
 using Piece = void (*)(const void* context, int64_t index);
 
-/// Calls piece(context, i) for i in [0, pieces), each once, on this thread and on at most
-/// `threads - 1` others, which may come late or never: whoever is free takes the next piece.
-/// Pieces do not throw.
+/// Calls piece(context, i) once for each i in [0, pieces), on this thread and on at most `threads -
+/// 1` helpers, which may start late or never: each free thread takes the next piece. Pieces do not
+/// throw.
 void run_pieces(int threads, int64_t pieces, Piece piece, const void* context) noexcept;
 
-/// The first exception that a piece of a loop throws. It travels from the piece's thread to the
-/// caller's.
+/// The first exception thrown by a piece of a loop, carried from that piece's thread to the caller.
 class PieceFailure {
  public:
   PieceFailure() = default;
@@ -41,7 +40,7 @@ class PieceFailure {
   PieceFailure& operator=(const PieceFailure&) = delete;
 
   bool occurred() const noexcept { return __atomic_load_n(&occurred_, __ATOMIC_RELAXED); }
-  /// Keeps the exception that is being handled, unless another thread was first.
+  /// Keeps the current exception, unless another thread has kept an exception before.
   void keep_current() noexcept;
   /// Throws the kept exception. Every piece must have ended.
   [[noreturn]] void rethrow();
@@ -53,17 +52,18 @@ class PieceFailure {
 
 }  // namespace detail
 
-/// Calls function(begin, end) on pieces of [0, n), each of `grain` but the last, in any order and
-/// at the same time: not at all when n is 0 or less, and with a grain below 1 as with 1. The caller
-/// takes part, so nothing waits for a thread that has not begun. In a parallel region of OpenMP, or
-/// while another thread is in such a loop of this library, all pieces run here, one after the
-/// other.
+/// Calls function(begin, end) on pieces of [0, n) of `grain` elements, in any order and at the same
+/// time; the last piece may be shorter. Makes no call if n <= 0; a grain below 1 counts as 1. The
+/// caller takes part, so the loop never waits for a thread that has not begun. In a parallel region
+/// of OpenMP, or while another thread runs such a loop of this library, all pieces run on the
+/// calling thread, one after the other.
 ///
-/// When the function throws, pieces that have not begun are left out, and the first exception
-/// reaches the caller after the last running piece has ended. A function that is noexcept skips the
-/// test for that.
+/// If the function throws, pieces that have not begun are skipped, and the first exception reaches
+/// the caller after the last running piece has ended. A noexcept function is not tested for
+/// exceptions.
 ///
-/// A piece should take 10 us or more, all together 100 us: others need that long to wake up.
+/// A piece should take 10 us or more, and the whole loop 100 us: a helper needs that long to wake
+/// up.
 template <class Function>
 void parallel_for(int64_t n, int64_t grain, const Function& function) {
   struct Context {

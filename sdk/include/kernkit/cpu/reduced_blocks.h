@@ -34,7 +34,7 @@ KERNKIT_INLINE void pair_block(const Op& op, bfloat16* out, const In*... in) {
 // register.
 using Halves = uint16_t __attribute__((vector_size(16), aligned(2), may_alias));
 using Floats = float __attribute__((vector_size(32)));
-inline constexpr int kHalfBlock = 32;  // compute types of so many elements fit in registers
+inline constexpr int kHalfBlock = 32;  // number of elements whose compute types fit in registers
 
 template <class T>
 struct Widened {
@@ -66,7 +66,7 @@ KERNKIT_AVX2 KERNKIT_INLINE void half_block(const Op& op, Out* out, const Widene
       Halves halves;
       Floats floats;
       memcpy(&floats, result + i, sizeof(floats));
-      asm("vcvtps2ph $0, %1, %0" : "=x"(halves) : "x"(floats));  // 0: to nearest even
+      asm("vcvtps2ph $0, %1, %0" : "=x"(halves) : "x"(floats));  // 0: round to nearest even
       memcpy(out + i, &halves, sizeof(halves));
     }
   } else {

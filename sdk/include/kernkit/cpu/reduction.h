@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the elements of a row become one value: always in the same order.
+// Reduction of a row's elements to one value, always in the same order.
 #pragma once
 
 #include <type_traits>
@@ -8,9 +8,10 @@
 
 namespace kernkit::cpu::detail {
 
-// Lane j has every kLanes-th element of the blocks that are added, in this order; then halves of
-// the lanes are joined. So the bits are those of any instruction set. Lanes fill half the registers
-// of AVX2, or a quarter. No loop over them is partly unrolled: they stay in registers.
+// Lane j accumulates every kLanes-th element of the blocks, in order; then halves of the lanes are
+// joined. The order, and so the bits, are the same for every instruction set. Lanes fill half the
+// registers of AVX2, or a quarter. No loop over the lanes is partly unrolled, so that they stay in
+// registers.
 template <int kLanes, class T, class Join>
 KERNKIT_INLINE T join_lanes(const T (&at)[kLanes], const Join& join) {
   T joined[kLanes / 2];
@@ -32,11 +33,11 @@ KERNKIT_INLINE T join_lanes(const T (&at)[kLanes], const Join& join) {
 template <class T>
 struct Sum {
   static constexpr int kLanes = 256 / sizeof(T);
-  static constexpr T kNothing = 0;
+  static constexpr T kIdentity = 0;
   T at[kLanes];
 
   KERNKIT_INLINE Sum() {
-    for (T& lane : at) lane = kNothing;
+    for (T& lane : at) lane = kIdentity;
   }
   KERNKIT_INLINE void add(const T (&block)[kBlock]) {
     for (int first = 0; first < kBlock; first += kLanes) {
@@ -49,17 +50,17 @@ struct Sum {
   }
 };
 
-/// NaN where there is one, though the instruction for a maximum forgets it.
+/// Maximum, or NaN if an element is NaN. The maximum instruction drops NaN, so `nan` records it.
 template <class T>
 struct Max {
   static constexpr int kLanes = 128 / sizeof(T);
-  static constexpr T kNothing = static_cast<T>(-__builtin_inf());
+  static constexpr T kIdentity = static_cast<T>(-__builtin_inf());
   using Mask = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
   T at[kLanes];
-  Mask nan[kLanes];  // all bits where the lane had one
+  Mask nan[kLanes];  // all bits are set if the lane had a NaN
 
   KERNKIT_INLINE Max() {
-    for (T& lane : at) lane = kNothing;
+    for (T& lane : at) lane = kIdentity;
     for (Mask& lane : nan) lane = 0;
   }
   KERNKIT_INLINE void add(const T (&block)[kBlock]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of elements: what the body of cpu::rows() does with it, in the code of one instruction set.
+// Row: the operations of a cpu::rows() body on one row, compiled for one instruction set.
 #pragma once
 
 #include <type_traits>
@@ -18,21 +18,21 @@ namespace kernkit::cpu {
 
 namespace detail {
 
-/// The body used a value whose memory it had overwritten.
+/// Thrown when a body uses a value after overwriting its memory.
 struct RowValueWasOverwritten {};
 
 [[noreturn]] KERNKIT_LOCAL void row_value_was_overwritten();
 
 }  // namespace detail
 
-/// A row of d elements. Ops take compute types; those of sum() and max() make float or double,
-/// which is reduced. Inputs are what load(), keep() or map() returned, or pointers to the row's
-/// first element, aligned to an element at least. A type for each set: a body that has one caller
-/// is inlined into it.
+/// A row of d elements. Ops take compute types; an op of sum(), max() or map_sum() returns float or
+/// double. An input is the result of load(), keep() or map(), or a pointer to the row's first
+/// element, aligned to at least one element. Each instruction set has a type of its own, so that a
+/// body has one caller and is inlined there.
 ///
-/// What load() and map() return is read from memory by each use. rows() throws RuntimeError where a
-/// later map(), map_sum() or put() of the body overwrote that memory, because CUDA has the old
-/// values in registers. A pointer reads memory as it is.
+/// Each use of a result of load() or map() reads memory. rows() throws RuntimeError if the body
+/// overwrote that memory by map(), map_sum() or put() before the use, because CUDA keeps the old
+/// values in registers. A pointer is read without this check.
 template <InstructionSet kSet>
 class Row {
  public:
@@ -41,44 +41,44 @@ class Row {
       : d_(d), scratch_(scratch), streams_(streams), log_(log) {}
   KERNKIT_INLINE void end() const { streams_->end_row(streamed_); }
 
-  /// in[0 ... d) as it is now. On CUDA a row of up to 64 KiB is in registers from here on.
+  /// in[0 ... d) with its present values. On CUDA a row of up to 64 KiB is then in registers.
   template <class T>
   KERNKIT_INLINE kernkit::detail::RowInMemory<T> load(const T* in) const {
     return {in, writes_};
   }
 
-  /// The op(in[i]...), not rounded, for several passes: made once, in memory of this thread that
-  /// stays as it is until the row ends, whatever is written to the inputs meanwhile. d elements of
-  /// memory for each call in a row. rows() throws MemoryError where the system has none.
+  /// Computes op(in[i]...) once, not rounded, for several passes. The results are in memory of this
+  /// thread until the row ends, so later writes to the inputs do not change them. Each call in a
+  /// row takes memory for d elements. rows() throws MemoryError if the system has none.
   template <class Op, class... In>
   KERNKIT_INLINE auto keep(const Op& op, const In&... in) const {
     begin_pass(in...);
     return keep_of(op, at(in)...);
   }
 
-  /// The sum of op(in[i]...) in the type that op returns; 0 of an empty row.
+  /// The sum of op(in[i]...) in the type that op returns; 0 for an empty row.
   template <class Op, class... In>
   KERNKIT_INLINE auto sum(const Op& op, const In&... in) const {
     begin_pass(in...);
     return reduce<detail::Sum, void>(op, nullptr, at(in)...);
   }
 
-  /// The largest op(in[i]...): NaN where one is, -infinity of an empty row.
+  /// The largest op(in[i]...): NaN if any is NaN, -infinity for an empty row.
   template <class Op, class... In>
   KERNKIT_INLINE auto max(const Op& op, const In&... in) const {
     begin_pass(in...);
     return reduce<detail::Max, void>(op, nullptr, at(in)...);
   }
 
-  /// *at = value, rounded.
+  /// Stores `value`, rounded to T.
   template <class T, class R>
   KERNKIT_INLINE void put(T* at, R value) const {
     *at = T(static_cast<compute_t<T>>(value));
     written(at, 1);
   }
 
-  /// out[i] = op(in[i]...), rounded once. `out` may be one of the inputs. Returns what it wrote, as
-  /// load() does. An output does not overlap an input otherwise: no check reports it.
+  /// out[i] = op(in[i]...), rounded once. Returns the written row, as load() does. `out` may be one
+  /// of the inputs. The output must not overlap an input otherwise; this is not checked.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE kernkit::detail::RowInMemory<Out> map(const Op& op, Out* out,
                                                        const In&... in) const {
@@ -88,7 +88,8 @@ class Row {
     return load(static_cast<const Out*>(out));
   }
 
-  /// Both: out[i] = op(in[i]...), and the sum of these before they are rounded.
+  /// map() and sum() in one pass: out[i] = op(in[i]...), and the sum of the results before
+  /// rounding.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE auto map_sum(const Op& op, Out* out, const In&... in) const {
     begin_pass(in...);
@@ -119,13 +120,13 @@ class Row {
   KERNKIT_INLINE static uintptr_t address(const T* at) {
     return reinterpret_cast<uintptr_t>(at);
   }
-  /// out[0 ... d) is written.
+  /// Records that out[0 ... d) was written.
   template <class T>
   KERNKIT_INLINE void written(const T* out, int64_t d) const {
     log_->add(writes_, address(out), address(out + d));
     ++writes_;
   }
-  /// Before a pass over the inputs.
+  /// Records the reads of a pass, and checks that no input was overwritten.
   template <class... In>
   KERNKIT_INLINE void begin_pass(const In&... in) const {
     streams_->read(streamed_, at(in)...);
@@ -134,23 +135,23 @@ class Row {
   template <class Op, class... In>
   KERNKIT_INLINE auto keep_of(const Op& op, const In*... in) const {
     using R = detail::result_of<Op, In...>;
-    R* kept = scratch_->template of<R>(d_);
+    R* kept = scratch_->template allocate<R>(d_);
     map_of(op, kept, false, in...);
     return static_cast<const R*>(kept);
   }
 
   template <class Op, class Out, class... In>
   KERNKIT_INLINE void map_of(const Op& op, Out* out, bool streaming, const In*... in) const {
-    if constexpr (kSingly<Out, In...>) {
+    if constexpr (kIsScalar<Out, In...>) {
       detail::map_scalar(op, d_, out, in...);
     } else {
       map_blocks(op, out, streaming, detail::LastBlock<In>().row(in, d_)...);
     }
   }
 
-  // Each block is compiled once, also for the end of a row and for a row that streams. Instructions
-  // that stream are compiled elsewhere: here they would keep g++ from holding sums of other passes
-  // in registers.
+  // Block code is compiled once and serves whole blocks, the end of a row, and rows with
+  // non-temporal stores. The non-temporal stores are compiled elsewhere: in this function they
+  // would keep g++ from holding sums of other passes in registers.
   template <class Op, class Out, class... In>
   KERNKIT_FLATTENED void map_blocks(const Op& op, Out* out, bool streaming, const In*... in) const {
     constexpr int64_t kBlock = detail::kBlock;
@@ -158,8 +159,7 @@ class Row {
     const bool ragged = whole != d_;
     detail::RowPass pass;
     detail::LastResult<Out> last;
-    // The last block is computed first, since the row may be written in place, and stored at the
-    // end.
+    // The last block is computed first, because the row may be written in place, and stored last.
     int64_t first = 0, count = whole;
     Out* to = out;
     if (ragged) first = d_ < kBlock ? 0 : d_ - kBlock, count = kBlock, to = last.at;
@@ -181,13 +181,13 @@ class Row {
     if (ragged) last.store(out, d_);
   }
 
-  /// 16-bit floats have no vector loops for processors before AVX2: they would take a third of the
-  /// compilation of a kernel.
+  /// 16-bit floats have no vector loops for processors before AVX2: these loops would take a third
+  /// of a kernel's compile time.
   template <class... T>
-  static constexpr bool kSingly = KERNKIT_INSTRUCTION_SETS > 1 &&
-                                  kSet == InstructionSet::kBaseline &&
-                                  ((std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) ||
-                                   ...);
+  static constexpr bool kIsScalar = KERNKIT_INSTRUCTION_SETS > 1 &&
+                                    kSet == InstructionSet::kBaseline &&
+                                    ((std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) ||
+                                     ...);
   template <class T>
   static constexpr bool kWiden = kSet != InstructionSet::kBaseline&& std::is_same_v<T, float16>;
 
@@ -228,14 +228,14 @@ class Row {
     }
   }
 
-  // Where Out is not void, what is reduced is stored as well. Lanes of whole blocks stay in
-  // registers.
+  // If Out is not void, the values that are reduced are stored as well. Lanes of whole blocks stay
+  // in registers.
   template <template <class> class Reduction, class Out, class Op, class... In>
   KERNKIT_FLATTENED auto reduce(const Op& op, Out* out, const In*... in) const {
     using R = detail::result_of<Op, In...>;
     static_assert(std::is_same_v<R, float> || std::is_same_v<R, double>,
                   "row: op makes float or double");
-    if constexpr (kSingly<Out, In...>) {
+    if constexpr (kIsScalar<Out, In...>) {
       const R result = detail::reduce_scalar<Reduction>(op, d_, in...);
       if constexpr (!std::is_void_v<Out>) detail::map_scalar(op, d_, out, in...);
       return result;
@@ -246,9 +246,9 @@ class Row {
       if (whole != d_) {
         R block[detail::kBlock], padded[detail::kBlock];
         compute(op, block, detail::LastBlock<In>().of(in, d_)...);
-        const int nothing = detail::kBlock - static_cast<int>(d_ - whole);
+        const int padding = detail::kBlock - static_cast<int>(d_ - whole);
         for (int j = 0; j < detail::kBlock; ++j) {
-          padded[j] = j < nothing ? Reduction<R>::kNothing : block[j];
+          padded[j] = j < padding ? Reduction<R>::kIdentity : block[j];
         }
         lanes.add(padded);
         if constexpr (!std::is_void_v<Out>) store(last.at, block);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of a row's elements: whole, or what is left at its end; float16 as float.
+// Blocks of a row: inputs, the partial block at the end, and float16 converted to float.
 #pragma once
 
 #include <string.h>
@@ -9,8 +9,9 @@
 
 namespace kernkit::cpu::detail {
 
-// float16 as registers of a set take them: what a loop stored by halves of a wide register it loads
-// some 20 cycles later, 1.4 times the time of a layer norm (AMD family 25 model 17).
+// Vectors of float16 and of float that fill one register of an instruction set. If a wide register
+// were stored in halves, loading it would wait some 20 cycles for the stores: 1.4 times the time of
+// a layer norm (AMD family 25 model 17).
 #if KERNKIT_INSTRUCTION_SETS > 1
 template <InstructionSet kSet>
 struct HalfVector {
@@ -26,9 +27,10 @@ struct HalfVector<InstructionSet::kAvx512> {
 };
 #endif
 
-// g++ takes registers, and keeps sums in memory around an asm that writes there. No wide register
-// is in a function whose target is not named: clang++ has such ones, and g++ where it does not
-// optimise.
+// With optimisation g++ inlines these functions into a function with a target attribute, and the
+// asm takes registers: around an asm that writes memory g++ keeps sums in memory. clang++, and g++
+// without optimisation, compile a function without a target attribute, in which no wide register is
+// available as an operand.
 template <InstructionSet kSet, class T>
 KERNKIT_INLINE void widen_halves([[maybe_unused]] float (&to)[kBlock],
                                  [[maybe_unused]] const T* from) {
@@ -56,7 +58,7 @@ KERNKIT_INLINE void narrow_to_halves([[maybe_unused]] T* to,
                                      [[maybe_unused]] const float (&from)[kBlock]) {
 #if KERNKIT_INSTRUCTION_SETS == 1
 #elif defined(__clang__) || !defined(__OPTIMIZE__)
-  for (int i = 0; i < kBlock; i += 8) {  // 0: to nearest even
+  for (int i = 0; i < kBlock; i += 8) {  // 0: round to nearest even
     asm("vmovups %1, %%ymm0\n\tvcvtps2ph $0, %%ymm0, %%xmm0\n\tvmovups %%xmm0, %0"
         : "=m"(*reinterpret_cast<Bytes<16>*>(to + i))
         : "m"(*reinterpret_cast<const Bytes<32>*>(from + i))
@@ -74,7 +76,7 @@ KERNKIT_INLINE void narrow_to_halves([[maybe_unused]] T* to,
 #endif
 }
 
-// A block of an input as it is, or widened.
+// One block of an input: a pointer to its elements, or float16 widened to float.
 template <InstructionSet kSet, bool kWiden, class T>
 struct BlockOf {
   const T* at;
@@ -86,17 +88,17 @@ struct BlockOf<kSet, true, float16> {
   KERNKIT_INLINE explicit BlockOf(const float16* from) { widen_halves<kSet>(at, from); }
 };
 
-/// The last block of a row of d elements, which may overlap the one before. Of a shorter row, its
-/// elements at the end of a block whose rest repeats the first one.
+/// The last block of a row of d elements; it may overlap the block before. A row shorter than a
+/// block is copied to the end of a block whose first elements repeat the row's first element.
 template <class T>
 struct LastBlock {
   T part[kBlock];
-  KERNKIT_INLINE LastBlock() {}  // leaves it uninitialised, also where it is LastBlock()
+  KERNKIT_INLINE LastBlock() {}  // leaves `part` uninitialised, also by LastBlock()
   KERNKIT_INLINE const T* of(const T* in, int64_t d) {
     if (__builtin_expect(d >= kBlock, 1)) return in + d - kBlock;
     return short_row(in, d);
   }
-  /// The same of a whole row: of a row shorter than a block, a copy in a block.
+  /// The whole row; for a row shorter than a block, the copy in a block.
   KERNKIT_INLINE const T* row(const T* in, int64_t d) {
     if (__builtin_expect(d >= kBlock, 1)) return in;
     return short_row(in, d);
@@ -113,8 +115,8 @@ struct LastBlock {
   }
 };
 
-/// What an op makes of the last block: computed first, since the row may be written in place, and
-/// stored last.
+/// Results of the last block: computed first, because the row may be written in place, and stored
+/// last.
 template <class T>
 struct LastResult {
   T at[kBlock];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the body of rows() has written to memory on a CPU.
+// RowLog: the memory that the body of rows() has written, on a CPU.
 #pragma once
 
 #include <stdint.h>
@@ -9,15 +9,15 @@
 
 namespace kernkit::cpu::detail {
 
-/// The same as kernkit::detail::RowWrites, in memory and with little code in a kernel. `count`: the
-/// number of writes of the row so far, which the caller has, so that a compiler knows it: a use
-/// compares numbers, and looks here only after a later write.
+/// Same as kernkit::detail::RowWrites, but in memory and with little code in a kernel. `count` is
+/// the number of writes of the row so far. The caller holds it, so that a compiler can keep it in a
+/// register: a use of a value compares numbers, and searches the log only after a later write.
 class RowLog {
  public:
   // Leaves the entries uninitialised.
   KERNKIT_INLINE RowLog() {}
 
-  /// The bytes [begin, end) are written.
+  /// Records a write of the bytes [begin, end).
   KERNKIT_INLINE void add(int count, uintptr_t begin, uintptr_t end) {
     if (count < kEntries) {
       entries_[count] = {begin, end, count + 1};
@@ -38,7 +38,7 @@ class RowLog {
   };
   KERNKIT_LOCAL void replace(const Entry& write) noexcept;
 
-  Entry entries_[kEntries];  // the oldest first
+  Entry entries_[kEntries];  // oldest first
 };
 
 }  // namespace kernkit::cpu::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of a map() over a row on their way past the caches.
+// RowPass: non-temporal stores of the results of a map() over a row.
 #pragma once
 
 #include "kernkit/base/cold.h"
@@ -7,21 +7,23 @@
 
 namespace kernkit::cpu::detail {
 
-/// The parts of a row whose results stream: they are made in the first cache and go past the caches
-/// from there. Without the types of elements: compiled once for all kernels.
+/// Parts of a row whose results take non-temporal stores: a part is computed in a buffer in the
+/// first-level cache and copied from there. Independent of element types, so that one copy serves
+/// all kernels.
 class RowPass {
  public:
-  // Leaves the memory of a part uninitialised.
+  // Leaves the buffer uninitialised.
   KERNKIT_INLINE RowPass() {}
 
-  /// A pass over d elements of `size` bytes at `out`. `avx`: whether stores have 32 bytes.
+  /// Begins a pass over d elements of `size` bytes at `out`. `avx`: uses stores of 32 bytes.
   KERNKIT_LOCAL void begin(void* out, int64_t d, size_t size, bool avx) noexcept;
-  /// Stores the part that was made. Returns the elements of the next part, 0 after the last part.
+  /// Stores the current part. Returns the number of elements of the next part, 0 after the last
+  /// part.
   KERNKIT_LOCAL int64_t next() noexcept;
 
-  /// The number of the part's first element.
+  /// Index of the part's first element.
   int64_t first() const { return first_; }
-  /// The memory for the results of the part.
+  /// The buffer for the results of the part.
   void* to() { return bytes_; }
 
  private:

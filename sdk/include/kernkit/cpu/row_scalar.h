@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar passes over a row, with the bits of the vectorised passes and little code: for rows
-// without scratch.
+// Scalar passes over a row: little code, and the same bits as the vectorised passes.
 #pragma once
 
 #include <type_traits>
@@ -13,17 +12,17 @@ namespace kernkit::cpu::detail {
 template <class Op, class... In>
 using result_of = std::decay_t<std::invoke_result_t<const Op&, compute_t<In>...>>;
 
-/// Adds blocks in the order of Row: first the last block if it is partial.
+/// Reduces blocks in the order of Row: the last block first if it is partial.
 template <template <class> class Reduction, class Op, class... In>
 KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL auto reduce_scalar(const Op& op, int64_t d,
                                                                            const In*... in) {
   using R = result_of<Op, In...>;
   Reduction<R> lanes;
   const int64_t whole = d & -int64_t{kBlock};
-  const auto add = [&](int64_t begin, int64_t nothing) {
+  const auto add = [&](int64_t begin, int64_t padding) {
     R block[kBlock];
     for (int64_t j = 0; j < kBlock; ++j) {
-      block[j] = j < nothing ? Reduction<R>::kNothing : op(compute_t<In>(in[begin + j])...);
+      block[j] = j < padding ? Reduction<R>::kIdentity : op(compute_t<In>(in[begin + j])...);
       asm volatile("");  // not vectorised
     }
     lanes.add(block);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory in which a thread keeps what an op made of a row.
+// RowScratch: a thread's memory for the results of row.keep().
 #pragma once
 
 #include <stddef.h>
@@ -10,13 +10,13 @@
 
 namespace kernkit::cpu::detail {
 
-/// The system has no memory for what a row keeps.
+/// Thrown when the system has no memory for the results of row.keep().
 struct NoRowMemory {
   size_t bytes;
 };
 
-/// Blocks of memory for the kept values of one row at a time: allocated on the first use, reused by
-/// the next rows, freed with the loop over rows.
+/// Memory for the kept results of one row at a time: allocated at the first use, reused for the
+/// next rows, freed at the end of the loop over rows.
 class RowScratch {
  public:
   RowScratch() = default;
@@ -26,12 +26,12 @@ class RowScratch {
     if (blocks_ != nullptr) release();
   }
 
-  /// The next row begins: what was kept of the last row is no longer needed.
+  /// Begins a row: memory of the previous row may be reused.
   KERNKIT_INLINE void begin_row() { taken_ = 0; }
 
-  /// Memory for d elements that no other call in this row gets. Throws NoRowMemory.
+  /// Memory for d elements that no other call in this row returns. Throws NoRowMemory.
   template <class R>
-  KERNKIT_INLINE R* of(int64_t d) {
+  KERNKIT_INLINE R* allocate(int64_t d) {
     const int64_t mine = taken_++;
     if (__builtin_expect(mine >= count_ || d > blocks_[mine].elements_of(sizeof(R)), 0)) {
       take(mine, static_cast<size_t>(d), sizeof(R));
@@ -51,7 +51,7 @@ class RowScratch {
 
   Block* blocks_ = nullptr;
   int64_t count_ = 0;
-  int64_t taken_ = 0;  // by the current row
+  int64_t taken_ = 0;  // blocks in use by the current row
 };
 
 }  // namespace kernkit::cpu::detail

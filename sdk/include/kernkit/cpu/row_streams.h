@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which results of a row's body go past the caches.
+// RowStreams: which results of a row's body take non-temporal stores.
 #pragma once
 
 #include "kernkit/base/cold.h"
@@ -7,36 +7,37 @@
 
 namespace kernkit::cpu::detail {
 
-/// The map() calls of a body whose results may stream: bit k is call number k of a row. Results
-/// that the body reads as well, before or after, are in the caches and stay there. The first row of
-/// a call of rows() shows which these are; only the time of other rows depends on it.
+/// The map() calls of a body whose results take non-temporal stores: bit k is call number k in a
+/// row, from 0. A result that the body also reads, before or after, stays in the caches. The first
+/// row of a call of rows() determines the bits; they change the time of the other rows, not their
+/// results.
 ///
-/// Each row records what it reads and writes, by stores alone: a branch in each pass would take a
-/// tenth of the compilation of a kernel.
+/// Each row records its reads and writes by plain stores: a branch in each pass would take a tenth
+/// of a kernel's compile time.
 class RowStreams {
  public:
   static constexpr int kUnknown = -1;
 
-  /// `shared`: the bits, or kUnknown, of all threads; null where nothing streams.
+  /// `shared`: the bits of all threads, or kUnknown; null if no result takes non-temporal stores.
   KERNKIT_INLINE explicit RowStreams(int* shared) : shared_(shared) {
     const int known = shared == nullptr ? 0 : __atomic_load_n(shared, __ATOMIC_RELAXED);
     learning_ = known == kUnknown;
     bits_ = learning_ ? 0 : static_cast<unsigned>(known);
   }
-  /// What a row has read and written so far. Not a member: a compiler keeps it in registers, or
-  /// knows it.
+  /// Number of map() calls and of reads in a row so far. Not a member of RowStreams: a compiler
+  /// keeps the counts in registers or computes them.
   struct Row {
     unsigned maps = 0, reads = 0;
   };
   KERNKIT_INLINE void end_row(const Row& row) {
     if (__builtin_expect(learning_, 0)) end_learning(row.maps, row.reads);
   }
-  /// The body reads the rows at `in`.
+  /// Records that the body reads the rows at `in`.
   template <class... In>
   KERNKIT_INLINE void read(Row& row, const In*... in) {
     ((ins_[row.reads++ % kReads] = in), ...);
   }
-  /// Whether the next map() streams, whose results belong at `out`.
+  /// Whether the next map(), which writes to `out`, takes non-temporal stores.
   KERNKIT_INLINE bool next(Row& row, const void* out) {
     const unsigned k = row.maps++;
     outs_[k % kMaps] = out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU loop of an op on rows: norms, softmax, activations.
+// cpu::rows(): the CPU loop of an op on rows, such as norms, softmax and activations.
 #pragma once
 
 #include "kernkit/cpu/row.h"
@@ -8,8 +8,8 @@ namespace kernkit::cpu {
 
 namespace detail {
 
-/// The loops over rows [begin, end) that one body has, without its type; null for a set that is not
-/// compiled.
+/// The loops of one body over rows [begin, end), without the body's type; null for an instruction
+/// set that is not compiled.
 struct RowLoops {
   using Loop = void (*)(const void* body, int64_t d, int64_t begin, int64_t end, int* streams);
   Loop baseline, avx2, avx512;
@@ -57,10 +57,10 @@ KERNKIT_LOCAL void run_rows(const RowLoops& loops, const void* body, int64_t n, 
 
 }  // namespace detail
 
-/// Calls body(row, r) for r in [0, n), in any order, on several threads where `bytes`, all that it
-/// reads and writes, are many (an eighth of machine().threading_bytes). `row` is a Row of d
-/// elements, whose type depends on the instruction set: the body is a lambda on `const auto& row`,
-/// and captures pointers and numbers by value.
+/// Calls body(row, r) for r in [0, n), in any order. `bytes` is the size of all memory that the
+/// calls read and write: from an eighth of machine().threading_bytes on, several threads take part.
+/// `row` is a Row of d elements, whose type depends on the instruction set: the body is a lambda
+/// with a parameter `const auto& row`, and captures pointers and numbers by value.
 ///
 ///     cpu::rows(n, d, 2 * n * d * sizeof(T), [=](const auto& row, int64_t r) {
 ///       const T* in = x + r * stride;
@@ -69,11 +69,11 @@ KERNKIT_LOCAL void run_rows(const RowLoops& loops, const void* body, int64_t n, 
 ///       row.map([scale](float v, float g) { return v * scale * g; }, y + r * d, in, weight);
 ///     });
 ///
-/// A row's bits depend neither on the instruction set nor on threads nor on the other rows.
+/// The bits of a row depend neither on the instruction set, nor on threads, nor on other rows.
 ///
-/// MemoryError where the system has no memory for what a row keeps; RuntimeError where the body
-/// uses what load() or map() returned after overwriting that memory. Rows before that row are
-/// written.
+/// Throws MemoryError if the system has no memory for the results of row.keep(), and RuntimeError
+/// if the body uses a result of load() or map() after overwriting its memory. The rows before the
+/// failed row are written.
 template <class Body>
 void rows(int64_t n, int64_t d, size_t bytes, const Body& body) {
   detail::run_rows(detail::RowsOf<Body>::kLoops, &body, n, d, bytes);

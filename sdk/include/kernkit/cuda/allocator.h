@@ -20,11 +20,11 @@ inline void check_cuda_alloc(cudaError_t error, const char* call, size_t size, D
 
 }  // namespace detail
 
-/// Memory of the tensor's own GPU, whichever is current. cudaMalloc and cudaFree wait for the
-/// device and fail during stream capture: a kernel allocates with alloc_tensor() instead.
+/// Memory of the tensor's own GPU, independent of the current device. cudaMalloc and cudaFree wait
+/// for the device and fail during stream capture: a kernel allocates with alloc_tensor() instead.
 struct CUDANDAlloc {
-  /// ValueError when the device is not a GPU, MemoryError when it has no memory left, RuntimeError
-  /// for what else CUDA reports. An empty tensor gets no data.
+  /// ValueError if the device is not a GPU, MemoryError if the device has no memory left,
+  /// RuntimeError for other errors of CUDA. An empty tensor gets no data.
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(is_cuda(tensor->device), ValueError)
         << "CUDANDAlloc: device " << tensor->device << " is not a CUDA device";
@@ -33,7 +33,7 @@ struct CUDANDAlloc {
     const CUDADeviceGuard guard(tensor->device.device_id);
     detail::check_cuda_alloc(cudaMalloc(&tensor->data, size), "cudaMalloc", size, tensor->device);
   }
-  /// Never throws; makes no other device current, then or afterwards.
+  /// Never throws. Leaves the current device unchanged.
   void FreeData(DLTensor* tensor) const noexcept {
     if (tensor->data == nullptr) return;
     const int device = tensor->device.device_id;
@@ -45,10 +45,10 @@ struct CUDANDAlloc {
   }
 };
 
-/// Pinned host memory, which copies to and from any GPU asynchronously. The device of the tensor is
-/// {kDLCUDAHost, 0}, or the CPU for code that asks for that one.
+/// Pinned host memory, which copies to and from any GPU asynchronously. The tensor's device is
+/// {kDLCUDAHost, 0}, or the CPU on request.
 struct CUDAHostNDAlloc {
-  /// As CUDANDAlloc.
+  /// Throws the errors of CUDANDAlloc.
   void AllocData(DLTensor* tensor) const {
     const bool fits = is_cpu(tensor->device) || tensor->device.device_type == kDLCUDAHost;
     KERNKIT_CHECK(fits, ValueError)

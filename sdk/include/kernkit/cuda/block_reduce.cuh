@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and maxima over the threads of a warp or a block: in one order, so with the same bits in
-// every run.
+// Sums and maxima over the threads of a warp or a block, in a fixed order: every run gives the same
+// bits.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@ struct Plus {
     return a + b;
   }
 };
-/// NaN where one is, which fmaxf() drops.
+/// The larger value, or NaN if either is NaN, unlike fmaxf().
 struct Larger {
   template <class T>
   __device__ __forceinline__ T operator()(T a, T b) const {
@@ -23,7 +23,7 @@ struct Larger {
   }
 };
 
-// Each lane joins the same pairs, so that all have the same bits.
+// Each lane joins the same pairs, so all lanes have the same bits.
 template <class Join, class T>
 __device__ __forceinline__ T reduce_warp(T value, const Join& join) {
 #pragma unroll
@@ -48,14 +48,15 @@ __device__ __forceinline__ T reduce_block(T value, const Join& join) {
 
 }  // namespace detail
 
-/// The sum of all threads' values, for each of them. The block has one dimension and whole warps,
-/// and all its threads call it. T: float, double, an integer of 4 or 8 bytes.
+/// Returns the sum of the values of all threads to each thread. The block has one dimension and
+/// whole warps, and all its threads call the function. T: float, double, an integer of 4 or 8
+/// bytes.
 template <class T>
 __device__ __forceinline__ T block_sum(T value) {
   return detail::reduce_block(value, detail::Plus{});
 }
 
-/// The largest value, likewise; NaN where one is.
+/// Returns the largest value in the same way; NaN if any value is NaN.
 template <class T>
 __device__ __forceinline__ T block_max(T value) {
   return detail::reduce_block(value, detail::Larger{});

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDADeviceGuard: a device for the length of a scope.
+// CUDADeviceGuard: sets the current device for a scope.
 #pragma once
 
 #include "kernkit/cuda/check.h"
 
 namespace kernkit {
 
-/// Makes a device current and, at the end of the scope, the one that was. Sets the device only
-/// when they differ. The constructor throws RuntimeError; the destructor never throws.
+/// Makes a device current and, at the end of the scope, restores the previous device. Sets the
+/// device only if the two differ. The constructor throws RuntimeError; the destructor never throws.
 class CUDADeviceGuard {
  public:
   explicit CUDADeviceGuard(int device) : device_(device) {

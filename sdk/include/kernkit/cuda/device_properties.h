@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_properties(): what a launch must know of a device, asked once per process.
+// device_properties(): the properties of a device that a launch needs, queried once per process.
 #pragma once
 
 #include "kernkit/cuda/check.h"
 
 namespace kernkit::cuda {
 
-/// Sizes and limits of one device. Bytes for memory; x, y, z for extents.
+/// Sizes and limits of one device. Memory sizes are in bytes; extents are x, y, z.
 struct DeviceProperties {
   int compute_capability;  // 90 for sm_90
   int sm_count;
   int max_threads_per_sm;
   int max_threads_per_block;
   int shared_memory_per_sm;
-  int shared_memory_per_block;         // without opting in: 48 KiB
-  int shared_memory_per_block_opt_in;  // what a block can have at most
+  int shared_memory_per_block;         // without opting in: 48 KiB [bytes]
+  int shared_memory_per_block_opt_in;  // the maximum for a block [bytes]
   int max_block[3];
   int max_grid[3];
 };
@@ -28,11 +28,11 @@ struct DevicePropertiesSlot {
 };
 inline DevicePropertiesSlot device_properties_slots[kMaxDevices];
 
-[[gnu::cold]] const DeviceProperties& ask_device_properties(int device);
+[[gnu::cold]] const DeviceProperties& query_device_properties(int device);
 }  // namespace detail
 
-/// Properties of device `device`, kept from the first call on. Safe from several threads and during
-/// stream capture. Throws RuntimeError when the runtime does, or beyond device 127.
+/// Properties of device `device`, kept after the first call. Safe from several threads and during
+/// stream capture. Throws RuntimeError if the runtime fails, or for a device above 127.
 inline const DeviceProperties& device_properties(int device) {
   if (__builtin_expect(static_cast<unsigned>(device) < detail::kMaxDevices, 1)) {
     const detail::DevicePropertiesSlot& slot = detail::device_properties_slots[device];
@@ -40,7 +40,7 @@ inline const DeviceProperties& device_properties(int device) {
       return slot.properties;
     }
   }
-  return detail::ask_device_properties(device);
+  return detail::query_device_properties(device);
 }
 
 }  // namespace kernkit::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dynamic_shared<T>(): the shared memory whose size the launch gives.
+// dynamic_shared<T>(): the shared memory whose size is set by the launch.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -7,8 +7,8 @@
 namespace kernkit::cuda {
 
 /// The block's dynamic shared memory: LaunchConfig's shared_memory bytes, 16-byte aligned, the same
-/// for every T. Used in place of `extern __shared__ T name[];`, of which a file can have only one
-/// with a given name, and which the CPU has nothing to stand for.
+/// for every T. Replaces `extern __shared__ T name[];`, which a file can declare only once per
+/// name, and which the CPU does not support.
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {
   extern __shared__ __align__(16) unsigned char kernkit_dynamic_shared[];

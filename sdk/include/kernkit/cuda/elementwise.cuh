@@ -13,7 +13,7 @@ namespace detail {
 
 inline constexpr int kElementwiseThreads = 256;
 
-/// The packs that one thread has of one array: every kElementwiseThreads-th of a tile.
+/// The packs of one array that one thread handles: every kElementwiseThreads-th pack of a tile.
 template <class T, int kWidth, int kPacks>
 struct Packs {
   Pack<T, kWidth> packs[kPacks];
@@ -31,8 +31,8 @@ __device__ __forceinline__ Packs<T, kWidth, kPacks> load(const T* in, int count)
   return result;
 }
 
-// Its arguments are loaded before it stores, which makes the exact in-place call right and keeps
-// all loads of a thread in flight.
+// The arguments are loaded before the stores: in-place calls are correct, and all loads of a thread
+// are in flight together.
 template <bool kFull, int kWidth, int kPacks, class Op, class Out, class... In>
 __device__ __forceinline__ void apply(int count, const Op& op, Out* out,
                                       const Packs<In, kWidth, kPacks>&... in) {
@@ -47,8 +47,9 @@ __device__ __forceinline__ void apply(int count, const Op& op, Out* out,
   }
 }
 
-// One tile per block, `head` elements in front of the first one; the index is 64-bit once per block
-// and 32-bit inside it. The first block has the head as well, the last one what is no whole pack.
+// One tile per block; `head` elements precede the first tile. The index is 64-bit once per block
+// and 32-bit inside the block. The first block also computes the head, the last block the elements
+// after the last whole pack.
 template <int kWidth, int kPacks, class Op, class Out, class... In>
 __global__ void __launch_bounds__(kElementwiseThreads)
     elementwise_kernel(int64_t n, int head, Op op, Out* out, const In*... in) {
@@ -69,7 +70,7 @@ __global__ void __launch_bounds__(kElementwiseThreads)
   }
 }
 
-/// Elements in front of the first whole pack, the same for all pointers, or -1 when it differs.
+/// Number of elements before the first whole pack if it is the same for all pointers, otherwise -1.
 template <int kWidth, class First, class... Others>
 int common_head(const First* first, const Others*... others) {
   const auto head_of = [](const auto* pointer) {
@@ -82,7 +83,7 @@ int common_head(const First* first, const Others*... others) {
   };
   const int head = head_of(first);
   int differs = 0;
-  ((differs |= head_of(others) ^ head), ...);  // looks at each, none is left unchecked
+  ((differs |= head_of(others) ^ head), ...);  // checks the alignment of every pointer
   return differs == 0 ? head : -1;
 }
 
@@ -101,8 +102,9 @@ void launch_elementwise(const Launch& launch, int64_t n, int head, const Op& op,
 /// out[i] = apply_op(op, in[i]...) for i in [0, n), n <= 2^40, on the launch's stream. `out` may be
 /// one of the inputs (exactly in place); otherwise they must not overlap. n <= 0 launches nothing.
 ///
-/// The types may differ in size. Pointers that are equally far from a 16-byte boundary, counted in
-/// elements, take the fast path; others are loaded element by element, eight at a time.
+/// The types may differ in size. The fast path requires pointers with the same distance to a
+/// 16-byte boundary, counted in elements; other pointers are loaded element by element, eight at a
+/// time.
 template <class Op, class Out, class... In>
 void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(!std::is_const_v<Out>,
@@ -117,7 +119,8 @@ void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const 
   }();
   static_assert((16 % sizeof(Out) == 0) && ((16 % sizeof(In) == 0) && ...),
                 "elementwise: elements have 1, 2, 4, 8 or 16 bytes");
-  // Loaded per thread: 64 bytes, 32 of 1-byte types. At least 4 elements, so that a grid has 2^40.
+  // Bytes loaded by a thread: 64, or 32 for 1-byte types. At least 4 elements, so that a grid
+  // covers 2^40.
   constexpr int kWidth = 16 / kWidest;
   constexpr int kBytes = kWidth * (sizeof...(In) == 0 ? sizeof(Out) : (sizeof(In) + ... + 0));
   constexpr int kWanted = (kWidest == 1 ? 32 : 64) / kBytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launch: everything a kernel launch needs, made from the tensors of the call.
+// Launch: device, stream and checks of a kernel launch, taken from the tensors of the call.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,7 +21,7 @@ struct Exactly {
   using type = T;
 };
 
-/// A kernel's argument, as messages print it.
+/// A kernel's argument, for messages.
 struct Argument {
   enum Kind { kSigned, kUnsigned, kFloat, kPointer, kOther };
   const void* value;
@@ -43,8 +43,8 @@ Argument argument(const T& value) {
                                                 const DLTensor* first, const char* first_name);
 [[noreturn, gnu::cold]] void throw_bad_config(const LaunchConfig& config, const void* kernel,
                                               int device);
-/// A kernel's static shared memory on a device [bytes per block], queried once. 0 when the runtime
-/// does not return it; the launch then reports why.
+/// A kernel's static shared memory on a device [bytes per block], queried once. 0 if the runtime
+/// does not return it; the launch then reports the error.
 int64_t static_shared_memory(const void* kernel, int device);
 [[noreturn, gnu::cold]] void throw_shared_memory(const LaunchConfig& config, const void* kernel,
                                                  int device);
@@ -57,16 +57,16 @@ bool sync_each_launch();
 
 }  // namespace detail
 
-/// Owns device guard and stream for the length of a call. All tensors must be on one CUDA device,
-/// or it is a ValueError; so no stream is touched without its device being current.
+/// Owns a device guard and the stream during a call. Throws ValueError unless all tensors are on
+/// one CUDA device, so that the stream is used only while its device is current.
 ///
 ///     cuda::Launch launch(y, x);
 ///     launch(my_kernel<float>, {blocks, threads}, y.data<float>(), x.data<const float>(), n);
 ///
-/// Made and used, it calls the runtime twice: cudaGetDevice, cudaLaunchKernelExC (twice more when
-/// another device was current; once more for more than 48 KiB of static and dynamic shared memory
-/// together; once more for the first launch of a kernel with dynamic shared memory). It neither
-/// allocates nor synchronises, and works during stream capture.
+/// Construction and one launch call the runtime twice: cudaGetDevice and cudaLaunchKernelExC (twice
+/// more if another device was current; once more for more than 48 KiB of static and dynamic shared
+/// memory together; once more for the first launch of a kernel with dynamic shared memory). A
+/// Launch neither allocates nor synchronises, and works during stream capture.
 class Launch {
  public:
   template <class... Tensors>
@@ -87,11 +87,11 @@ class Launch {
   }
 
   /// Launches on the stream; a grid without blocks launches nothing. Arguments convert implicitly
-  /// to the kernel's parameter types: a wrong number of them, or a pointer to const where the
+  /// to the kernel's parameter types: a wrong number of arguments, or a pointer to const where the
   /// kernel writes, does not compile.
   ///
-  /// Throws ValueError when the device has no such grid, block or shared memory, RuntimeError with
-  /// the launch's own error; the error of an earlier call stays in place. With
+  /// Throws ValueError if the device does not support the grid, block or shared memory,
+  /// RuntimeError with the launch's own error; the error of an earlier call stays set. With
   /// KERNKIT_SYNC=1 in the environment the launch waits for the kernel, unless the stream is
   /// captured, and the error names the kernel and its arguments.
   template <class... Params>
@@ -144,8 +144,8 @@ class Launch {
     native->numAttrs = config.attributes(attributes);
   }
 
-  // A kernel whose static and dynamic shared memory exceed 48 KiB together opts in to all that its
-  // static shared memory leaves: other threads may launch the kernel with other sizes.
+  // A kernel whose static and dynamic shared memory exceed 48 KiB together opts in to the maximum
+  // dynamic size, because other threads may launch the kernel with other sizes.
   void opt_in_to_shared_memory(const LaunchConfig& config, const void* kernel,
                                const DeviceProperties& limits) const {
     const int64_t fixed = detail::static_shared_memory(kernel, device_.device_id);

@@ -11,8 +11,8 @@
 
 namespace kernkit::cuda {
 
-/// Blocks of a grid or a cluster, threads of a block. 64-bit, so that a number which is too large
-/// is rejected instead of truncated.
+/// Number of blocks of a grid or a cluster, or of threads of a block. 64-bit, so that a number that
+/// is too large is rejected instead of truncated.
 struct Extent {
   int64_t x, y, z;
 
@@ -35,19 +35,19 @@ struct Extent {
   }
 };
 
-/// How a kernel is launched; `{blocks, threads}` is one.
+/// The configuration of a kernel launch, as in `{blocks, threads}`.
 struct LaunchConfig {
   Extent grid;
   Extent block;
-  int64_t shared_memory;  // dynamic, bytes per block
+  int64_t shared_memory;  // dynamic shared memory [bytes per block]
 
-  /// `shared_memory` is of any integer type, as sizeof is of another one than int64_t.
+  /// `shared_memory` may have any integer type, such as that of sizeof.
   template <class Bytes = int64_t, std::enable_if_t<std::is_integral_v<Bytes>, int> = 0>
   LaunchConfig(Extent grid_, Extent block_, Bytes shared_memory_ = 0)
       : grid(grid_), block(block_), shared_memory(static_cast<int64_t>(shared_memory_)) {}
 
   /// Blocks that run at the same time on neighbouring SMs and share memory (sm_90 and later). The
-  /// grid must be a multiple of it in each dimension.
+  /// grid must be a multiple of the cluster in each dimension.
   LaunchConfig& with_cluster(Extent blocks) {
     cluster = blocks;
     return *this;
@@ -57,8 +57,9 @@ struct LaunchConfig {
     cooperative = true;
     return *this;
   }
-  /// The kernel may start before the previous kernel of the stream has ended (sm_90 and later).
-  /// It must call cudaGridDependencySynchronize() before it touches memory: without it, a race.
+  /// The kernel may start before the previous kernel of the stream has ended (sm_90 and later). It
+  /// must call cudaGridDependencySynchronize() before it accesses memory, otherwise there is a
+  /// race.
   LaunchConfig& overlapping_previous() {
     overlaps_previous = true;
     return *this;
@@ -69,7 +70,7 @@ struct LaunchConfig {
   bool overlaps_previous = false;
 
   bool has_cluster() const { return cluster.x != 1 || cluster.y != 1 || cluster.z != 1; }
-  /// Fills `out`, of 3, and returns how many attributes the launch has.
+  /// Fills `out`, which has 3 elements, and returns the number of attributes of the launch.
   unsigned attributes(cudaLaunchAttribute* out) const {
     unsigned count = 0;
     if (has_cluster()) {
@@ -91,7 +92,7 @@ struct LaunchConfig {
   }
 };
 
-/// "[3, 1, 1]"
+/// Prints "[3, 1, 1]".
 [[gnu::cold]] inline Message& operator<<(Message& out, Extent extent) {
   return out << "[" << extent.x << ", " << extent.y << ", " << extent.z << "]";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of elements in a kernel: what the body of cuda::rows() does with it.
+// Row: the operations of a cuda::rows() body on one row, in a kernel.
 #pragma once
 
 #include <type_traits>
@@ -13,34 +13,35 @@ namespace kernkit::cuda {
 
 namespace detail {
 
-// Ends the kernel: the body used what load(), keep() or map() of a long row returned after a later
-// map() or put() overwrote the memory that the values are read from. A debugger shows the name.
+// Ends the kernel: the body used a result of load(), keep() or map() of a long row after a map() or
+// put() overwrote the memory from which the result is read. A debugger shows the name.
 __device__ __attribute__((noinline)) inline void row_value_was_overwritten() { __trap(); }
 
 }  // namespace detail
 
-/// A row of d elements in the hands of kThreads threads, a warp or a block. Thread t has the packs
-/// t, t + kThreads, ... of kWidth elements: kPacks of them, or any number where kPacks is 0. A pack
-/// is moved at once where its address allows, otherwise element by element: which thread has which
-/// element, and so each bit, does not depend on that.
+/// A row of d elements, handled by kThreads threads, a warp or a block. Thread t handles the packs
+/// t, t + kThreads, ... of kWidth elements: kPacks packs, or any number if kPacks is 0. A pack is
+/// moved at once if its address is aligned, otherwise element by element. The assignment of
+/// elements to threads, and so each bit of a result, does not depend on alignment.
 ///
-/// sum(), max(), map() and keep() take what load(), keep() and map() return, or pointers, which
-/// they read. Their ops take the compute types. All threads call them, and all get the result.
+/// The inputs of sum(), max(), map() and keep() are results of load(), keep() and map(), or
+/// pointers. Ops take compute types. All threads call these functions, and all get the result.
 ///
-/// What load(), keep() and map() return stays as it was when the body overwrites memory. Where a
-/// row is not in registers (kPacks is 0), the use of a value whose memory a later map() or put()
-/// overwrote traps: the kernel ends with an error. A pointer has no such check.
+/// A result of load(), keep() or map() does not change if the body overwrites memory. If the row is
+/// not in registers (kPacks is 0), the use of a result traps after a map() or put() overwrote its
+/// memory: the kernel ends with an error. A pointer is read without this check.
 template <int kThreads, int kWidth, int kPacks>
 class Row {
  public:
-  /// The thread's packs of an input, in registers: the row is read once. A row too long for that
-  /// (kPacks is 0) is a RowInMemory, which each pass reads.
+  /// The thread's packs of an input, in registers: the row is read once. A row that is too long for
+  /// registers (kPacks is 0) is a RowInMemory, which each pass reads.
   template <class T>
   struct Loaded {
     Pack<T, kWidth> packs[kPacks];
   };
 
-  // The same of 16 bits where a thread has 64 registers, two in each: taken apart they spill.
+  // Packs of 16-bit elements if a thread has 64 registers: two elements in each register. Separate
+  // elements would spill.
   template <class T>
   struct Words {
     uint32_t of[kPacks][kWidth / 2];
@@ -48,11 +49,11 @@ class Row {
 
   __device__ __forceinline__ explicit Row(int64_t d) : d_(static_cast<Index>(d)) {}
 
-  /// in[0 ... d), aligned to an element.
+  /// in[0 ... d), aligned to at least one element.
   template <class T>
   __device__ __forceinline__ auto load(const T* in) const {
     if constexpr (kPacks == 0) {
-      return remembered(in);
+      return with_write_count(in);
     } else if constexpr (kThreads == 1024 && sizeof(T) == 2 && kWidth % 2 == 0) {
       Words<T> values;
 #pragma unroll
@@ -75,14 +76,15 @@ class Row {
     }
   }
 
-  /// The op(x[i]...), not rounded, for several passes: in registers. Each pass over a row too long
-  /// for that makes them again from the inputs; after the body overwrote an input, a use traps.
+  /// op(x[i]...), not rounded, for several passes, in registers. If the row is too long for
+  /// registers, each pass computes the values again from the inputs, and a use traps after the body
+  /// overwrote an input.
   template <class Op, class... In>
   __device__ __forceinline__ auto keep(const Op& op, const In&... in) const {
     using R = result_of<Op, In...>;
     if constexpr (kPacks == 0) {
       check(in...);
-      return made<R>(op, remembered(in)...);
+      return made<R>(op, with_write_count(in)...);
     } else {
       Loaded<R> values{};
       each([&](int p, Index first) { apply(op, values.packs[p], pack_of(in, p, first)...); });
@@ -90,20 +92,20 @@ class Row {
     }
   }
 
-  /// The sum of op(x[i]...), in the type that op returns; 0 of an empty row.
+  /// The sum of op(x[i]...) in the type that op returns; 0 for an empty row.
   template <class Op, class... In>
   __device__ __forceinline__ auto sum(const Op& op, const In&... in) const {
     return reduce(detail::Plus{}, 0, op, in...);
   }
-  /// The largest op(x[i]...): NaN where one is, -infinity of an empty row.
+  /// The largest op(x[i]...): NaN if any is NaN, -infinity for an empty row.
   template <class Op, class... In>
   __device__ __forceinline__ auto max(const Op& op, const In&... in) const {
     return reduce(detail::Larger{}, -__builtin_huge_valf(), op, in...);
   }
 
-  /// out[i] = op(x[i]...), rounded once. `out` may be an input: each thread reads its own first.
-  /// Returns what it wrote, as load() does. An output does not overlap an input otherwise: no check
-  /// reports it.
+  /// out[i] = op(x[i]...), rounded once. Returns the written row, as load() does. `out` may be an
+  /// input: each thread reads its own elements first. The output must not overlap an input
+  /// otherwise; this is not checked.
   template <class Op, class Out, class... In>
   __device__ __forceinline__ auto map(const Op& op, Out* out, const In&... in) const {
     if constexpr (kPacks == 0) {
@@ -114,7 +116,7 @@ class Row {
         detail::write_pack(out, first, d_, result);
       });
       writes_.add(out, d_);
-      return remembered(static_cast<const Out*>(out));
+      return with_write_count(static_cast<const Out*>(out));
     } else {
       Loaded<Out> results{};
       each([&](int p, Index first) {
@@ -125,7 +127,7 @@ class Row {
     }
   }
 
-  /// *at = value, rounded: one number of a row.
+  /// Stores `value`, rounded to T, by one thread of the row.
   template <class T, class R>
   __device__ __forceinline__ void put(T* at, R value) const {
     if (static_cast<int>(threadIdx.x) % kThreads == 0) *at = T(static_cast<compute_t<T>>(value));
@@ -133,13 +135,13 @@ class Row {
   }
 
  private:
-  // A row in registers has no more than 32 bits count.
+  // The index of a row in registers fits 32 bits.
   using Index = std::conditional_t<kPacks == 0, int64_t, int>;
   struct None {};
   using Writes = std::conditional_t<kPacks == 0, kernkit::detail::RowWrites, None>;
 
-  // What keep() returns for a row that is not in registers: make(first) makes a pack, and
-  // all_of(holds) is whether holds(x) for each RowInMemory x that it reads.
+  // The result of keep() for a row that is not in registers: make(first) computes a pack, and
+  // all_of(holds) is whether holds(x) for each RowInMemory x that the computation reads.
   template <class R, class Make, class AllOf>
   struct Made {
     Make make;
@@ -158,9 +160,9 @@ class Row {
     return Made<R, decltype(make), decltype(all_of)>{make, all_of};
   }
 
-  // A pointer with the number of writes so far; what keep(), load() or map() returned, as it is.
+  // A pointer with the number of writes so far; other inputs unchanged.
   template <class In>
-  __device__ __forceinline__ auto remembered(const In& in) const {
+  __device__ __forceinline__ auto with_write_count(const In& in) const {
     if constexpr (std::is_pointer_v<In>) {
       using T = std::remove_const_t<std::remove_pointer_t<In>>;
       return kernkit::detail::RowInMemory<T>{in, writes_.count()};
@@ -169,7 +171,7 @@ class Row {
     }
   }
 
-  // Whether holds(x) for each RowInMemory x that `in` reads.
+  // Whether holds(x) is true for each RowInMemory x that `in` reads.
   template <class T, class Holds>
   __device__ __forceinline__ static bool each_source(const T*, const Holds&) {
     return true;
@@ -185,7 +187,7 @@ class Row {
     return in.all_of(holds);
   }
 
-  // Traps where an input is no longer what it was.
+  // Traps if the memory of an input was overwritten.
   template <class... In>
   __device__ __forceinline__ void check(const In&... in) const {
     const auto unchanged = [this](const auto& x) { return writes_.unchanged(x, d_); };
@@ -195,7 +197,7 @@ class Row {
   __device__ __forceinline__ static Index first_of(int pack) {
     return (pack * kThreads + static_cast<int>(threadIdx.x) % kThreads) * kWidth;
   }
-  // Calls f(p, first element) for each pack that has an element.
+  // Calls f(p, index of the first element) for each pack that has elements.
   template <class F>
   __device__ __forceinline__ void each(const F& f) const {
     if constexpr (kPacks == 0) {
@@ -257,17 +259,17 @@ class Row {
       std::invoke_result_t<const Op&, compute_t<decltype(element_of(std::declval<In>()))>...>>;
 
   template <class Join, class Op, class... In>
-  __device__ __forceinline__ auto reduce(const Join& join, float nothing, const Op& op,
+  __device__ __forceinline__ auto reduce(const Join& join, float identity, const Op& op,
                                          const In&... in) const {
     using R = result_of<Op, In...>;
-    R result = nothing;
+    R result = identity;
     if constexpr (kPacks == 0) check(in...);
     each([&](int p, Index first) {
       Pack<R, kWidth> made;
       apply(op, made, pack_of(in, p, first)...);
 #pragma unroll
       for (int j = 0; j < kWidth; ++j) {
-        result = join(result, first + j < d_ ? made.values[j] : static_cast<R>(nothing));
+        result = join(result, first + j < d_ ? made.values[j] : static_cast<R>(identity));
       }
     });
     if constexpr (kThreads == 32) {

@@ -6,7 +6,7 @@
 
 namespace kernkit::cuda::detail {
 
-// Whether the pack from the row's element `first` on can be moved at once.
+// Whether the pack that begins at the row's element `first` can be moved at once.
 template <int kWidth, class T, class Index>
 __device__ __forceinline__ bool is_whole(const T* row, Index first, Index d) {
   return first + kWidth <= d &&
@@ -40,7 +40,8 @@ __device__ __forceinline__ void write_pack(T* row, Index first, Index d,
   }
 }
 
-// The word as it is, of which ptxas does not know that: it cannot keep the halves in two registers.
+// Leaves the word unchanged, but ptxas cannot see this and so does not split the word into two
+// registers.
 __device__ __forceinline__ void keep_whole([[maybe_unused]] uint32_t& word,
                                            [[maybe_unused]] int d) {
 #if defined(__CUDACC__)
@@ -48,7 +49,8 @@ __device__ __forceinline__ void keep_whole([[maybe_unused]] uint32_t& word,
 #endif
 }
 
-// The word, for which a compiler does not take what it made of it before.
+// Returns the word, but prevents the compiler from reusing values that it derived from the word
+// before.
 __device__ __forceinline__ uint32_t anew(uint32_t word) {
 #if defined(__CUDACC__)
   asm volatile("" : "+r"(word));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA loop of an op on rows: norms, softmax, activations.
+// cuda::rows(): the CUDA loop of an op on rows, such as norms, softmax and activations.
 #pragma once
 
 #include "kernkit/cuda/launch.h"
@@ -9,15 +9,16 @@ namespace kernkit::cuda {
 
 namespace detail {
 
-// Rows of a block. A warp or a block of kThreads has one row; a block has at least four warps.
+// Number of rows of a block. kThreads threads, a warp or a block, handle a row; a block has at
+// least four warps.
 template <int kThreads>
-inline constexpr int kRowsOf = kThreads < 128 ? 128 / kThreads : 1;
+inline constexpr int kRowsPerBlock = kThreads < 128 ? 128 / kThreads : 1;
 
-// Offsets are 64-bit. The loop is for more rows than a grid has blocks.
+// Offsets are 64-bit. The loop serves calls with more rows than a grid has blocks.
 template <int kThreads, int kWidth, int kPacks, class Body>
-__global__ void __launch_bounds__(kThreads* kRowsOf<kThreads>)
+__global__ void __launch_bounds__(kThreads* kRowsPerBlock<kThreads>)
     rows_kernel(int64_t n, int64_t d, Body body) {
-  constexpr int kRows = kRowsOf<kThreads>;
+  constexpr int kRows = kRowsPerBlock<kThreads>;
   const int64_t first =
       static_cast<int64_t>(blockIdx.x) * kRows + static_cast<int>(threadIdx.x) / kThreads;
   for (int64_t r = first; r < n; r += static_cast<int64_t>(gridDim.x) * kRows) {
@@ -27,7 +28,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOf<kThreads>)
 
 template <int kThreads, int kWidth, int kPacks, class Body>
 void launch_rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
-  constexpr int kRows = kRowsOf<kThreads>;
+  constexpr int kRows = kRowsPerBlock<kThreads>;
   const int64_t wanted = (n - 1) / kRows + 1;
   const int64_t blocks = wanted < INT32_MAX ? wanted : INT32_MAX;  // the limit of grid.x
   launch(rows_kernel<kThreads, kWidth, kPacks, Body>, {blocks, kThreads * kRows}, n, d, body);
@@ -46,9 +47,9 @@ void launch_rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
 ///       row.map([=](float v, float g) { return v * scale * g; }, y + r * d, in, weight);
 ///     }
 ///
-/// T is the type of the row's elements, of which a pack has 16 bytes. Rows of up to 64 KiB of T are
-/// read once and kept in registers; longer ones are read again by each pass. A row's bits are the
-/// same in every run, alone and among others, wherever its memory begins.
+/// T is the type of the row's elements; a pack has 16 bytes. Rows of up to 64 KiB of T are read
+/// once and kept in registers; each pass reads a longer row again. A row's bits are the same in
+/// every run, alone and among other rows, and for every alignment.
 template <class T, class Body>
 void rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
   static_assert(16 % sizeof(T) == 0, "rows: elements have 1, 2, 4, 8 or 16 bytes");
@@ -58,7 +59,7 @@ void rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
   if (packs <= 32 * 2) return detail::launch_rows<32, kWidth, 2>(launch, n, d, body);
   if (packs <= 32 * 4) return detail::launch_rows<32, kWidth, 4>(launch, n, d, body);
   if (packs <= 256 * 4) return detail::launch_rows<256, kWidth, 4>(launch, n, d, body);
-  if constexpr (sizeof(T) >= 8) {  // of 1024 threads each has 64 registers, and would spill some
+  if constexpr (sizeof(T) >= 8) {  // 1024 threads have 64 registers each, and would spill
     if (packs <= 512 * 8) return detail::launch_rows<512, kWidth, 8>(launch, n, d, body);
   } else {
     if (packs <= 1024 * 4) return detail::launch_rows<1024, kWidth, 4>(launch, n, d, body);

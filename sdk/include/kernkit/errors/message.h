@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Message: the text of an error, put together with <<. Used on failure paths only.
+// Message: the text of an error, built by <<. Used on failure paths only.
 #pragma once
 
 #include <stddef.h>
@@ -16,11 +16,11 @@
 
 namespace kernkit {
 
-/// A growing text. Takes numbers, enumerators of an unscoped enum (as numbers), bools, characters,
-/// C strings, anything with data() and size() of characters, dtypes, devices, shapes; a type of
-/// yours joins with an overload `Message& operator<<(Message&, const T&)`, or by
-/// kernkit/errors/streamable.h with the one it has for a std::ostream. Never throws: out of memory
-/// ends the text early.
+/// A growing text. Accepts numbers, enumerators of an unscoped enum (as numbers), bools,
+/// characters, C strings, classes with data() and size() of characters, dtypes, devices and shapes.
+/// Other types need an overload `Message& operator<<(Message&, const T&)`, or an operator<< for
+/// std::ostream together with kernkit/errors/streamable.h. Never throws: if memory is exhausted,
+/// the text ends early.
 class Message {
  public:
   Message() = default;
@@ -60,15 +60,15 @@ class Message {
 [[gnu::cold]] inline Message& operator<<(Message& out, decltype(nullptr)) {
   return out << "nullptr";
 }
-/// The shortest of 15 and 17 digits that reads back as the same number.
+/// Prints 15 digits, or 17 if 15 do not read back as the same number.
 [[gnu::cold]] Message& operator<<(Message& out, double value);
 [[gnu::cold]] Message& operator<<(Message& out, DLDataType dtype);
 [[gnu::cold]] Message& operator<<(Message& out, DLDevice device);
-/// "[4, 8]"
+/// Prints "[4, 8]".
 [[gnu::cold]] Message& operator<<(Message& out, ShapeView shape);
 [[gnu::cold]] Message& operator<<(Message& out, StridesView strides);
 
-/// Numbers, and enums that `+` makes numbers.
+/// Prints integers, and enums that `+` converts to integers.
 template <class T,
           std::enable_if_t<(std::is_integral_v<T> || std::is_enum_v<T>)&&!std::is_same_v<T, char> &&
                                !std::is_same_v<T, bool>,

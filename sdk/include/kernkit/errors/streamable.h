@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes with an operator<< for std::ostream, in messages. A header of its own, for files that
-// have such a class, and so include <sstream>, which this does not.
+// Messages with classes that have an operator<< for std::ostream. A separate header for files with
+// such a class, which include <sstream>; this header does not.
 #pragma once
 
 #include <iosfwd>
@@ -18,7 +18,7 @@ inline constexpr bool kIsText<T, std::void_t<decltype(std::declval<const T&>().d
 
 template <class T, class = void>
 inline constexpr bool kIsStreamable = false;
-// Not of kernkit and no text: those have an overload of their own.
+// Excludes kernkit's types and texts, which have overloads of their own.
 template <class T>
 inline constexpr bool kIsStreamable<
     T, std::enable_if_t<
@@ -28,8 +28,8 @@ inline constexpr bool kIsStreamable<
 
 }  // namespace detail
 
-/// What a std::ostream would print. The file must include <sstream>. (Out is a Message: asked
-/// before T is, which would else ask whether a std::ostream goes with this very operator.)
+/// Prints like a std::ostream. The file must include <sstream>. (Out is a Message, and is checked
+/// before T: otherwise the check of T would consider this operator for std::ostream.)
 template <class Out, class T, std::enable_if_t<std::is_same_v<Out, Message>, int> = 0,
           std::enable_if_t<detail::kIsStreamable<T>, int> = 0>
 [[gnu::cold]] Out& operator<<(Out& out, const T& value) {

@@ -15,7 +15,7 @@ namespace kernkit {
 class ModuleFunction {
  public:
   /// Calls the function with tensors (as TensorView, DLTensor* or Tensor), numbers, bools, text,
-  /// nullptr for None, whatever an AnyView or an Any can be made of; omitted trailing arguments
+  /// nullptr for None, and all values that convert to AnyView or Any; omitted trailing arguments
   /// take their defaults. Throws an Error with the kind and the message of the function's error.
   template <class... Args>
   Any operator()(const Args&... args) const {
@@ -24,8 +24,8 @@ class ModuleFunction {
   Any call(std::initializer_list<AnyView> args) const;
 
   const std::string& name() const { return name_; }
-  /// "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()"; "" when the library
-  /// has none.
+  /// "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()"; "" if the library has no
+  /// schema.
   std::string schema() const;
   /// One or more sentences, or "".
   std::string doc() const;
@@ -43,9 +43,9 @@ class ModuleFunction {
   KernkitFunction function_;
 };
 
-/// A loaded kernel library, built with kernkit or with tvm-ffi's own headers. It is served by
-/// tvm_ffi when that is in the process, and by the kernkit runtime otherwise. It stays mapped until
-/// the process ends, so that what it returned may outlive the Module, and every copy of it.
+/// A loaded kernel library, built with kernkit or with tvm-ffi's own headers. Its host is tvm_ffi
+/// if tvm_ffi is in the process, otherwise the kernkit runtime. The library stays mapped until the
+/// process ends, so that its results may outlive the Module and its copies.
 ///
 ///     const kernkit::Module module = kernkit::Module::load("libmylib.so");
 ///     module["scale"](y, x, 2.0);
@@ -58,7 +58,7 @@ class Module {
 
   /// Throws ValueError with the exported names if no function has this name.
   ModuleFunction operator[](const std::string& name) const;
-  /// All, by name.
+  /// All functions, by name.
   std::vector<ModuleFunction> functions() const;
   const std::string& path() const { return path_; }
 

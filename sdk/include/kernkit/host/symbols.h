@@ -35,7 +35,7 @@ struct DynamicTables {
     }
   }
 
-  /// How many symbols there are, which only the hash tables know.
+  /// Number of symbols, which only the hash tables contain.
   size_t count() const {
     if (sysv_hash != nullptr) return sysv_hash[1];
     if (gnu_hash == nullptr) return 0;
@@ -51,7 +51,7 @@ struct DynamicTables {
 };
 
 /// Names of the functions that the library of a dlopen() handle defines and that begin with
-/// `prefix`, in the order of its table.
+/// `prefix`, in the order of the symbol table.
 inline std::vector<std::string> exported_functions(void* library, const std::string& prefix) {
   std::vector<std::string> names;
   link_map* map = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions of the host (the process that calls this library), found when they are needed.
+// The C functions of the host (the process that calls this library), looked up when needed.
 //
-// A kernel library links no host. It may be loaded before the host is, and the host may have been
-// loaded RTLD_LOCAL, so a link-time or weak reference would be null just when it matters.
+// A kernel library links no host. It may be loaded before the host, and the host may have been
+// loaded RTLD_LOCAL, so a link-time or weak reference could be null although there is a host.
 #pragma once
 
 #include "kernkit/abi/abi.h"
@@ -13,25 +13,25 @@ extern "C" __attribute__((weak, visibility("default"))) void* __tvm_ffi__library
 
 namespace kernkit::detail {
 
-/// A function of tvm_ffi, or else of the kernkit runtime that serves this library.
+/// A function of tvm_ffi, or of the kernkit runtime that this library uses.
 [[gnu::cold]] void* find_host_function(const char* name);
 
 /// kernkit_host_find() of a kernkit runtime (kernkit/host/runtime.h).
 using FindHost = void* (*)(const char* name);
 
-/// Has this library work with that runtime as long as tvm_ffi is not in the process. The first one
-/// that is handed over stays; it is returned.
+/// Sets the runtime that this library uses while tvm_ffi is not in the process. The first runtime
+/// stays; it is returned.
 [[gnu::cold]] FindHost use_host(FindHost find);
 
-/// One function of the host. get() finds it; what was found is kept, "not found" is not, since
-/// the host may be loaded later. (What a kernkit runtime gave may be kept, too: it hands over to
-/// tvm_ffi when that comes.) Safe from several threads.
+/// One function of the host. get() looks it up and keeps the result, unless it was not found, since
+/// the host may be loaded later. (A function of a kernkit runtime may be kept as well: it forwards
+/// to tvm_ffi once that is loaded.) Safe from several threads.
 template <class Function>
 class HostFunction {
  public:
   constexpr explicit HostFunction(const char* name) : name_(name) {}
 
-  /// The function, or null when no host is in the process.
+  /// The function, or null without a host in the process.
   Function* get() {
     void* found = __atomic_load_n(&found_, __ATOMIC_ACQUIRE);
     if (__builtin_expect(found == nullptr, 0)) {
@@ -50,8 +50,8 @@ class HostFunction {
 
 namespace kernkit {
 
-/// How a framework allocates: DLPackManagedTensorAllocator of dlpack.h 1.2. It reads shape, dtype
-/// and device of `prototype`, sets *out and returns 0; or calls set_error and returns -1.
+/// A framework's allocator: DLPackManagedTensorAllocator of dlpack.h 1.2. Reads shape, dtype and
+/// device of `prototype`, sets *out and returns 0; or calls set_error and returns -1.
 using TensorAllocator = int (*)(DLTensor* prototype, DLManagedTensorVersioned** out,
                                 void* error_ctx,
                                 void (*set_error)(void* error_ctx, const char* kind,

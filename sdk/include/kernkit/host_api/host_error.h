@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HostError: an error that a function of the host raised, kept as the host's own object.
+// HostError: an error raised by a function of the host, with the host's own object.
 #pragma once
 
 #include "kernkit/error.h"
@@ -7,9 +7,9 @@
 
 namespace kernkit {
 
-/// Thrown when a call of a Function fails. It has the kind and the message of the host's error.
-/// When it leaves an exported function the host's object itself is raised again, so that the caller
-/// sees the error of its own callback, traceback included, and not a copy.
+/// Thrown if a call of a Function fails, with the kind and the message of the host's error. If it
+/// leaves an exported function, the host's object itself is raised again: the caller gets the error
+/// of its own callback, traceback included, and not a copy.
 class HostError : public Error {
  public:
   /// `object` is of type index 67.

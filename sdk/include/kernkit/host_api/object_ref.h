@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ObjectRef: an owning reference to an object of the host, whatever its type.
+// ObjectRef: an owning reference to an object of the host of any type.
 #pragma once
 
 #include "kernkit/abi/object.h"
 
 namespace kernkit::detail {
 
-/// What Function, Any's object and a raised error have in common: one count of an object.
+/// Common part of Function, Any's object and a raised error: one reference of an object.
 class ObjectRef {
  public:
   ObjectRef() = default;
@@ -29,13 +29,13 @@ class ObjectRef {
     if (object != nullptr) KernkitObjectIncRef(object);
     return adopt(object);
   }
-  /// Takes over a reference which the caller owns.
+  /// Takes over a reference that the caller owns.
   static ObjectRef adopt(KernkitObject* object) {
     ObjectRef ref;
     ref.object_ = object;
     return ref;
   }
-  /// Gives the reference away.
+  /// Releases ownership of the reference to the caller.
   KernkitObject* detach() noexcept {
     KernkitObject* object = object_;
     object_ = nullptr;

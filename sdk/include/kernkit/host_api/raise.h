@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a C++ exception to the error of the C ABI. Nothing throws across the C boundary.
+// Conversion of a C++ exception to an error of the C ABI. No exception crosses the C boundary.
 #pragma once
 
 #include "kernkit/error.h"
@@ -7,7 +7,7 @@
 
 namespace kernkit::detail {
 
-/// Where an error goes when no host is in the process; kernkit_last_error() reads it.
+/// The slot of errors without a host in the process; kernkit_last_error() reads it.
 Error& last_error();
 
 /// Sets "name(): text" as the error of this call, in the host if there is one, and returns -1.
@@ -16,10 +16,10 @@ Error& last_error();
 [[gnu::cold]] int raise(const char* name, const char* error_kind, const char* text,
                         Where where) noexcept;
 
-/// The same for a caught Error. `otherwise` is the place of an error that has none.
+/// raise() for a caught Error. `otherwise` is the line of an error without a line.
 [[gnu::cold]] int raise_error(const char* name, const Error& error, Where otherwise) noexcept;
 
-/// To be called in a catch (...) block: raises what is being handled, whatever it is.
+/// For a catch (...) block: raises the current exception, whatever its type.
 [[gnu::cold]] int raise_current_exception(const char* name, Where otherwise) noexcept;
 
 }  // namespace kernkit::detail

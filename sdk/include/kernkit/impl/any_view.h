@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a text is viewed.
+// Views of texts.
 #pragma once
 
 #include "kernkit/any_view.h"

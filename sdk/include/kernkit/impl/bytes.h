@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading bytes, and having the host make them.
+// Reading of bytes, and creation of bytes by the host.
 #pragma once
 
 #include "kernkit/bytes.h"

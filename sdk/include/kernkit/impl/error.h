@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an Error keeps its text, and how the macros throw.
+// Storage of an Error's text, and throwing by the macros.
 #pragma once
 
 #include "kernkit/error.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a borrowed value becomes an owned one.
+// Conversion of a borrowed value to an owned value.
 #pragma once
 
 #include "kernkit/bytes.h"

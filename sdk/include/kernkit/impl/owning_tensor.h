@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a Tensor comes to be and leaves, through the host.
+// Creation and export of a Tensor through the host.
 #pragma once
 
 #include "kernkit/cpu/allocator.h"
@@ -20,7 +20,7 @@ Function* host_function_or_throw(HostFunction<Function>& function) {
   return found;
 }
 
-/// Calls the deleter of a DLPack tensor unless it was handed over.
+/// Calls the deleter of a DLPack tensor unless ownership was passed on.
 template <class Managed>
 class ManagedGuard {
  public:
@@ -30,7 +30,7 @@ class ManagedGuard {
   ~ManagedGuard() {
     if (tensor_ != nullptr && tensor_->deleter != nullptr) tensor_->deleter(tensor_);
   }
-  /// Makes the host's object, which owns the tensor from then on.
+  /// Creates the host's object, which then owns the tensor.
   template <class Import>
   KernkitObject* hand_over(HostFunction<Import>& import) {
     void* object = nullptr;

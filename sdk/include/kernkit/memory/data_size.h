@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GetDataSize() and IsAligned(): the bytes of a tensor and where they begin.
+// GetDataSize() and IsAligned(): the size of a tensor's memory and its alignment.
 #pragma once
 
 #include "kernkit/tensor.h"
@@ -7,8 +7,8 @@
 namespace kernkit {
 
 namespace detail {
-/// Bytes of so many packed elements; false when they exceed 2^63 - 1. Counted in bytes and a rest
-/// of bits, so that only the result can overflow.
+/// Size of packed elements [bytes]; false beyond 2^63 - 1. Computed from bytes and remaining bits,
+/// so that only the result can overflow.
 constexpr bool packed_size(int64_t numel, DLDataType dtype, int64_t* size) {
   const auto bits = static_cast<int64_t>(dtype_bits(dtype));
   return numel >= 0 && !__builtin_mul_overflow(numel / 8, bits, size) &&
@@ -16,8 +16,8 @@ constexpr bool packed_size(int64_t numel, DLDataType dtype, int64_t* size) {
 }
 }  // namespace detail
 
-/// Bytes of `numel` elements, which lie packed: five float4 elements take three bytes. Throws
-/// ValueError when that exceeds 2^63 - 1.
+/// Size of `numel` packed elements [bytes]: five float4 elements take three bytes. Throws
+/// ValueError beyond 2^63 - 1.
 inline size_t GetDataSize(int64_t numel, DLDataType dtype) {
   int64_t size = 0;
   KERNKIT_CHECK(detail::packed_size(numel, dtype, &size), ValueError)
@@ -25,14 +25,14 @@ inline size_t GetDataSize(int64_t numel, DLDataType dtype) {
   return static_cast<size_t>(size);
 }
 
-/// Bytes that the elements of a tensor take when they lie side by side, which is what an allocator
-/// has to give. Throws ValueError when a size is negative or the bytes exceed 2^63 - 1.
+/// Size of a tensor's elements without gaps, which an allocator must provide [bytes]. Throws
+/// ValueError if a size is negative or the result exceeds 2^63 - 1.
 inline size_t GetDataSize(const TensorView& tensor) {
   return GetDataSize(tensor.numel(), tensor.dtype());
 }
 inline size_t GetDataSize(const DLTensor& tensor) { return GetDataSize(TensorView(&tensor)); }
 
-/// True when DLTensor::data is an address, and not the handle of a buffer.
+/// True if DLTensor::data is an address, not the handle of a buffer.
 constexpr bool is_address(DLDevice device) {
   switch (static_cast<int>(device.device_type)) {
     case 1:   // CPU

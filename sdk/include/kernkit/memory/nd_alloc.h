@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The implementation of Tensor::FromNDAlloc(): a DLPack tensor with memory of an allocator.
+// Implementation of Tensor::FromNDAlloc(): a DLPack tensor with memory of an allocator.
 #pragma once
 
 #include <stddef.h>
@@ -12,16 +12,16 @@
 
 namespace kernkit::detail {
 
-/// MemoryError for a tensor of this kind.
+/// MemoryError for a tensor with these properties.
 [[noreturn, gnu::cold]] void throw_no_memory(const DLTensor& wanted);
 
-/// TypeError for a dtype of no bits; ValueError when the shape has a negative size or its bytes
+/// TypeError for a dtype without bits; ValueError if the shape has a negative size or its bytes
 /// exceed 2^63 - 1.
 void check_new_tensor(ShapeView shape, DLDataType dtype);
 
-/// Fills in all but the data, with shape and strides copied to `tail`, which has room for both.
-/// Null strides are row-major. Throws as check_new_tensor(), and ValueError when the strides reach
-/// beyond the shape's elements.
+/// Sets all members except the data. Copies shape and strides to `tail`, which has space for both.
+/// Null strides are row-major. Throws the errors of check_new_tensor(), and ValueError if the
+/// strides exceed the memory of the shape's elements.
 void describe_tensor(DLTensor* tensor, int64_t* tail, ShapeView shape, const ShapeView* strides,
                      DLDataType dtype, DLDevice device);
 
@@ -74,7 +74,7 @@ class NDAllocation {
     if (void* block = malloc(size + tail.bytes)) return block;
     throw std::bad_alloc();
   }
-  // The second is called when the constructor throws.
+  // The second operator is called if the constructor throws.
   static void operator delete(void* block) { free(block); }
   static void operator delete(void* block, Tail) { free(block); }
 
@@ -82,8 +82,9 @@ class NDAllocation {
   Alloc alloc_;
 };
 
-/// A TensorAllocator, which is what a framework hands to its host: `*out` is a tensor like the
-/// prototype, with memory of an Alloc. 0, or -1 after set_error(error_context, kind, message).
+/// A TensorAllocator, as a framework registers it with its host: `*out` is a tensor like the
+/// prototype, with memory of an Alloc. Returns 0, or -1 after set_error(error_context, kind,
+/// message).
 template <class Alloc>
 int allocate_with(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_context,
                   void (*set_error)(void*, const char*, const char*)) noexcept {

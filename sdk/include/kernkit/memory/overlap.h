@@ -8,8 +8,8 @@ namespace kernkit {
 
 namespace detail {
 
-/// True when device, rank, dtype and sizes agree. In a DLTensor, device, ndim
-/// and dtype are adjacent (16 bytes): two 64-bit compares cover them.
+/// True if device, rank, dtype and sizes are equal. In a DLTensor, device, ndim and dtype are
+/// adjacent (16 bytes): two 64-bit compares cover them.
 KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
   static_assert(offsetof(DLTensor, dtype) + sizeof(DLDataType) ==
                 offsetof(DLTensor, device) + 2 * sizeof(uint64_t));
@@ -24,8 +24,9 @@ KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
 }
 
 /// Requires is_like(a, b) and a contiguous `a`. True if the tensors have the same elements in the
-/// same order or share none; false if they overlap otherwise or `b` is not contiguous. (The result
-/// is undefined for a negative size, which numel() rejects.)
+/// same order, or share none. False if they overlap otherwise, if `b` is not contiguous, or if both
+/// are empty at different addresses: the caller then uses may_overlap(). (The result is undefined
+/// for a negative size, which numel() rejects.)
 KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b) {
   int64_t numel;
   if (is_plain_vector(b, a->ndim)) {
@@ -35,34 +36,37 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
   }
   const uint64_t size = static_cast<uint64_t>(numel) * (uint64_t{a->dtype.bits} * a->dtype.lanes);
   const uint64_t distance = address_of(a) - address_of(b);
-  // In bits, modulo 2^64: -size to size, both excluded, is too near.
+  // In bits, modulo 2^64: distances strictly between -size and size are an overlap.
   return KERNKIT_USUALLY(8 * distance + size - 1 >= 2 * size - 1) || distance == 0;
 }
 
-/// Offsets of the lowest and the highest element from the first, in elements, at index 0 of
-/// strides that `pitch` divides. The tensor must not be empty. False when they do not fit int64.
+/// Offsets of the lowest and the highest element from the first [elements]. Dimensions whose stride
+/// is a multiple of `pitch` are left out. The tensor must not be empty. False if the offsets do not
+/// fit int64.
 [[gnu::cold]] bool offset_range(TensorView x, int64_t* low, int64_t* high, int64_t pitch = 0);
 
-/// overlaps() of tensors on one device whose elements can be counted.
+/// overlaps() for non-empty tensors on one device.
 [[gnu::pure]] bool extents_meet(const DLTensor* a, const DLTensor* b) noexcept;
 [[gnu::pure]] bool same_elements(const DLTensor* a, const DLTensor* b) noexcept;
-/// Whether a stride is no longer than what those of shorter strides reach: elements may meet.
+/// True if a stride does not exceed the extent of the dimensions with shorter or equal strides:
+/// elements may then share memory.
 [[gnu::pure]] bool may_overlap_itself(const DLTensor* x) noexcept;
-/// True for tensors that overlap and, if `but_same`, are not the same elements; where the first
-/// overlaps itself; and where elements cannot be counted.
+/// True if the elements cannot be counted, if the first tensor may overlap itself, or if the
+/// tensors may overlap. With `but_same`, tensors with the same elements do not count as
+/// overlapping.
 [[gnu::pure]] bool may_overlap(const DLTensor* a, const DLTensor* b, bool but_same) noexcept;
 
 }  // namespace detail
 
-/// True when the tensors may share a byte: both have elements, are on one device, and the ranges
+/// True if the tensors may share a byte: both have elements, are on one device, and their ranges
 /// from lowest to highest address meet. Exact for dense tensors, and for rows of one dtype and
-/// pitch such as columns of one matrix; for others that interleave it errs on the side of true.
+/// pitch such as columns of one matrix; true for other tensors that interleave.
 inline bool overlaps(const TensorView& a, const TensorView& b) {
   if (a.device() != b.device() || a.numel() == 0 || b.numel() == 0) return false;
   return detail::extents_meet(a.get(), b.get());
 }
 
-/// True when both views name the same elements in the same order: address, dtype, shape, and the
+/// True if both views have the same elements in the same order: address, dtype, shape, and the
 /// strides of every dimension longer than 1. An output may then replace its input.
 inline bool same_elements(const TensorView& a, const TensorView& b) {
   return detail::same_elements(a.get(), b.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the body of rows() has written to memory, and which values came from memory before.
+// RowWrites: the memory that the body of rows() has written, and checks of values read before.
 #pragma once
 
 #include <stddef.h>
@@ -30,13 +30,13 @@ template <int kCount>
 class LastRowWrites {
  public:
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool full() const { return earlier_.full(); }
-  /// A further write, while entries are unused.
+  /// Adds a write while an entry is unused.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void add(const RowWrite& write) {
     earlier_.add(last_);
     last_ = write;
   }
-  /// The same of full entries: the newest entry that `write` covers makes room, or else the two
-  /// oldest entries become one entry, from the first byte of both to the last.
+  /// Adds a write when all entries are used: the newest entry that `write` covers is removed, or
+  /// else the two oldest entries become one entry, from the first byte of both to the last.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void replace(const RowWrite& carried, const RowWrite& write) {
     const RowWrite mine = last_;
     last_ = carried;
@@ -75,12 +75,12 @@ class LastRowWrites<1> {
   RowWrite last_;
 };
 
-/// A row that load() or map() returned and that is not in registers: each use reads memory, and
-/// checks that no later write of the body changed it.
+/// A row that load() or map() returned and that is not in registers: each use reads memory, after a
+/// check that no later write of the body changed it.
 template <class T>
 struct RowInMemory {
   const T* at;
-  int since;  // the number of the last write before these values were read or written
+  int since;  // number of the last write before these values were read or written
 };
 
 /// The writes of one row's body, by map() and put(). Up to kEntries ranges stay separate; beyond
@@ -90,7 +90,7 @@ class RowWrites {
   /// The number of writes so far.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE int count() const { return count_; }
 
-  /// out[0 ... d) is written.
+  /// Records that out[0 ... d) was written.
   template <class T>
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void add(const T* out, int64_t d) {
     const auto begin = reinterpret_cast<uintptr_t>(out);
@@ -102,7 +102,7 @@ class RowWrites {
     }
   }
 
-  /// Whether the d elements of `row` are what they were when the body got them.
+  /// Whether no write has changed the d elements of `row` since the body got them.
   template <class T>
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool unchanged(const RowInMemory<T>& row, int64_t d) const {
     return !writes_.changed(reinterpret_cast<uintptr_t>(row.at), end_of(row.at, d), row.since);

@@ -13,7 +13,7 @@ constexpr int word_size(const char* text, int begin) {
   return size;
 }
 
-/// The position of the word after "or".
+/// The position of the word that follows "or".
 constexpr int next_word(const char* text, int begin, int size) {
   int at = begin + size;
   while (text[at] == ' ') ++at;
@@ -22,13 +22,13 @@ constexpr int next_word(const char* text, int begin, int size) {
   return at;
 }
 
-/// The dtype of that name, or {}.
+/// The dtype with this name, or {}.
 constexpr DLDataType dtype_at(const char* text, int begin, int size) {
   DLDataType dtype{};
   return parse_dtype(text + begin, static_cast<size_t>(size), &dtype) ? dtype : DLDataType{};
 }
 
-/// The index of the parameter of that name, or -1. Schema is a Schema or a Signature.
+/// The index of the parameter with this name, or -1. `Schema` is a Schema or a Signature.
 template <class Schema>
 constexpr int param_at(const char* text, const Schema& line, int begin, int size) {
   for (int i = 0; i < line.num_params; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lexer: words and signs of a schema line, at compile time.
+// Lexer: words and punctuation of a schema line, at compile time.
 #pragma once
 
 #include "kernkit/schema/schema.h"

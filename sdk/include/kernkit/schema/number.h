@@ -6,7 +6,7 @@
 
 namespace kernkit::schema {
 
-/// A decimal integer with an optional sign. False when it is none or exceeds int64.
+/// Parses a decimal integer with an optional sign. False for other text, and beyond int64.
 constexpr bool parse_int(const char* text, int size, int64_t* out) {
   const bool negative = size > 0 && text[0] == '-';
   int64_t value = 0;
@@ -22,10 +22,10 @@ constexpr bool parse_int(const char* text, int size, int64_t* out) {
 
 namespace detail {
 
-/// A large natural number. Its capacity suffices for 800 digits, and to divide them by 10^1130.
+/// A large natural number. The capacity suffices for 800 digits and for their division by 10^1130.
 class BigNatural {
  public:
-  /// In words of 32 bits.
+  /// Size in 32-bit words.
   constexpr int size() const { return size_; }
   constexpr bool is_zero() const { return size_ == 0; }
 
@@ -45,7 +45,7 @@ class BigNatural {
     for (int i = 0; i < words; ++i) words_[i] = 0;
     size_ += words;
   }
-  /// *this = *this / divisor; true when there is a remainder.
+  /// *this = *this / divisor; returns true if there is a remainder.
   constexpr bool divide(uint32_t divisor) {
     uint64_t rest = 0;
     for (int i = size_; i-- > 0;) {
@@ -56,9 +56,9 @@ class BigNatural {
     while (size_ > 0 && words_[size_ - 1] == 0) --size_;
     return rest != 0;
   }
-  /// *this * 2^exponent; `more` is true where digits were dropped.
+  /// *this * 2^exponent. `more`: the number was truncated.
   constexpr double to_double(int exponent, bool more) const {
-    const int low = size_ > 3 ? size_ - 3 : 0;  // three words have 65 bits at least
+    const int low = size_ > 3 ? size_ - 3 : 0;  // three words have at least 65 bits
     kernkit::detail::Uint128 top = 0;
     for (int i = size_; i-- > low;) top = top << 32 | words_[i];
     for (int i = 0; i < low; ++i) more |= words_[i] != 0;
@@ -72,15 +72,16 @@ class BigNatural {
 };
 
 inline constexpr int kMostDigits = 800;
-inline constexpr uint32_t kFiveTo13 = 1220703125;  // the highest power of five in 32 bits
+inline constexpr uint32_t kFiveTo13 = 1220703125;  // the largest power of five in 32 bits
 
-/// digits * 10^exponent. The power of two goes into the double's exponent.
+/// digits * 10^exponent. The power of two is added to the double's exponent.
 constexpr double scale_by_ten(BigNatural digits, int exponent) {
   int left = exponent < 0 ? -exponent : exponent;
   int binary = exponent;
   bool more = false;
   if (exponent < 0) {
-    const int words = left * 10 / 137 + 5 - digits.size();  // 5^13.7 < 2^32; and 96 bits more
+    const int words =
+        left * 10 / 137 + 5 - digits.size();  // 5^13.7 < 2^32; 96 bits more for the quotient
     if (words > 0) {
       digits.shift_left(words);
       binary -= 32 * words;
@@ -119,8 +120,8 @@ constexpr bool is_word(const char* text, int size, const char (&word)[4]) {
 
 }  // namespace detail
 
-/// A decimal number "-12.5e-3", rounded to the nearest double (of two, the even one); "inf", "-inf"
-/// or "nan". False for another text, for a number that rounds to infinity, and for more than 800
+/// Parses a decimal number, as "-12.5e-3", rounded to the nearest double (ties to even), or "inf",
+/// "-inf", "nan". False for other text, for a number that rounds to infinity, and for more than 800
 /// digits.
 constexpr bool parse_float(const char* text, int size, double* out) {
   const bool negative = size > 0 && text[0] == '-';
@@ -134,7 +135,7 @@ constexpr bool parse_float(const char* text, int size, double* out) {
     return true;
   }
   detail::BigNatural digits;
-  int count = 0;        // of digits
+  int count = 0;        // number of digits
   int significant = 0;  // number of digits after the leading zeros
   int exponent = 0;
   bool point = false;
@@ -155,7 +156,8 @@ constexpr bool parse_float(const char* text, int size, double* out) {
     if (!detail::parse_exponent(text + i + 1, size - i - 1, &written)) return false;
     exponent += written;
   }
-  // 10^(magnitude - 1) <= the number < 10^magnitude: what is far beyond a double is not computed.
+  // 10^(magnitude - 1) <= the number < 10^magnitude: a number far outside double's range is not
+  // computed.
   const int magnitude = significant + exponent;
   double value = 0;
   if (!digits.is_zero() && magnitude > -330) {

@@ -8,7 +8,7 @@
 
 namespace kernkit::schema {
 
-/// A schema line. `shapes` is valid where schema.error is ParseError::kNone.
+/// A parsed schema line. `shapes` is valid if schema.error is ParseError::kNone.
 struct ParsedLine {
   Schema schema;
   ShapeLine shapes;
@@ -48,7 +48,7 @@ class Parser : private SizeParser {
     return false;
   }
 
-  // Tensor, Tensor(a!), Tensor?, int[], int[]?
+  // As in: Tensor, Tensor(a!), Tensor?, int[], int[]?
   constexpr bool type(Param* param) {
     const Span name = word();
     for (const TypeName& entry : kTypeNames) {
@@ -77,7 +77,7 @@ class Parser : private SizeParser {
     return true;
   }
 
-  // y[n, 2*d]: int8
+  // As in: y[n, 2*d]: int8
   constexpr bool name(Param* param, bool is_result) {
     param->name = word();
     Value& value = line_.values[schema_.num_params + (is_result ? schema_.num_returns : 0)];
@@ -102,7 +102,7 @@ class Parser : private SizeParser {
     return true;
   }
 
-  // [], [n, 2*d]; parsing continues after ']' where the sizes are invalid.
+  // As in: [], [n, 2*d]. Continues after ']' if the sizes are invalid.
   constexpr void shape(Value* value) {
     const int begin = pos_++;
     value->first = line_.num_sizes;
@@ -128,7 +128,7 @@ class Parser : private SizeParser {
     } while (eat(','));
     if (!eat(']')) fail_shape(ShapeError::kUnclosed, pos_);
   }
-  // int8, out_type or bfloat16, ?
+  // As in: int8, out_type or bfloat16, ?
   constexpr void dtype(Value* value) {
     skip_space();
     const int begin = pos_;
@@ -140,7 +140,7 @@ class Parser : private SizeParser {
     if (end == begin) fail_shape(ShapeError::kDtype, begin);
   }
 
-  // None, True, 3, -0.5e-3, inf, 'text', "text", float32; it must suit the type.
+  // As in: None, True, 3, -0.5e-3, inf, 'text', "text", float32. Must match the type.
   constexpr bool default_value(Param* param) {
     const char quote = text_[pos_];
     if (quote == '\'' || quote == '"') {
@@ -215,7 +215,7 @@ class Parser : private SizeParser {
     return eat(')') || fail(ParseError::kSeparator);
   }
 
-  // (), one type, or (type, type); each may have a name.
+  // As in: (), Tensor, (Tensor, int). Each type may have a name.
   constexpr bool returns() {
     if (!eat('(')) return result();
     if (eat(')')) return true;

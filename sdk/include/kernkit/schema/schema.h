@@ -3,10 +3,10 @@
 // -> ()".
 //
 // The notation is PyTorch's, without the op's name. Source: the README of PyTorch's native
-// functions, sections "func" and "Annotations". PyTorch has no word for three of the types:
+// functions, sections "func" and "Annotations". Three of the types do not exist in PyTorch:
 //   bytes     BytesView (bytes.h)
-//   Callable  Function (function.h), as in a Python annotation: a callback
-//   Any       AnyView (any_view.h): anything at all
+//   Callable  Function (function.h), named as in a Python annotation: a callback
+//   Any       AnyView (any_view.h): any value
 #pragma once
 
 #include <stddef.h>
@@ -39,7 +39,7 @@ inline constexpr TypeName kTypeNames[] = {
     {"Any", Type::kAny},
 };
 
-/// A stretch of the schema's text.
+/// A range of characters in the schema's text.
 struct Span {
   int begin = 0;
   int size = 0;
@@ -56,11 +56,11 @@ struct Param {
   bool is_alias = false;     // Tensor(a) or Tensor(a!)
   Span name;
   DefaultKind default_kind = DefaultKind::kAbsent;
-  bool is_only_written = false;  // Tensor(out!): what was there is never read
+  bool is_only_written = false;  // Tensor(out!): old contents are never read
   int64_t default_int = 0;       // kBool, kInt
   double default_float = 0;      // kFloat
-  Span default_text;             // kStr: without its quotes; kScalarType
-  Span default_source;           // as written; size 0: none
+  Span default_text;             // kStr: without quotes; kScalarType
+  Span default_source;           // as written; size 0: no default
 };
 
 enum class ParseError : uint8_t {
@@ -86,10 +86,10 @@ inline constexpr int kMaxReturns = 8;
 
 struct Schema {
   ParseError error = ParseError::kNone;
-  int position = 0;         // of the error, counted from 0
-  bool has_shapes = false;  // y[n, d], y: int8; ParsedLine::shapes is in use
+  int position = 0;         // position of the error, counted from 0
+  bool has_shapes = false;  // ParsedLine::shapes is in use: y[n, d], y: int8
   int num_params = 0;
-  int num_required = 0;  // parameters before the first default
+  int num_required = 0;  // number of parameters before the first default
   int num_returns = 0;
   Param params[kMaxParams];
   Param returns[kMaxReturns];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShapeBinder: finds what determines each name of a parsed line's shapes, and reports the names,
-// sizes and dtypes that no call determines.
+// ShapeBinder: finds the source of each name in a parsed line's shapes, and reports names, sizes
+// and dtypes that no call determines.
 #pragma once
 
 #include "kernkit/schema/dtype_names.h"
@@ -33,7 +33,7 @@ class ShapeBinder : private Lexer {
     line_.position = position;
   }
 
-  // The order in which parameters bind names.
+  // The order in which groups of parameters bind names.
   enum Group { kRequired, kLists, kOptional, kCallerSized, kCallerSizedOptional };
 
   constexpr int num_values() const { return schema_.num_params + schema_.num_returns; }
@@ -59,7 +59,7 @@ class ShapeBinder : private Lexer {
       fail(ShapeError::kNotAnInt, name->text.begin);
     }
   }
-  /// Binds each name that is a size of the tensor, alone or times a number, and not bound yet.
+  /// Binds each unbound name that is a size of the tensor, alone or times a number.
   constexpr void bind(int v, Group group) {
     const Value& value = line_.values[v];
     if (group_of(v) != group) return;
@@ -133,7 +133,8 @@ class ShapeBinder : private Lexer {
       if (!is(word(), "or") || is_last) fail(ShapeError::kDtype, span.begin);
     }
   }
-  /// Sets `is_last` for a value that is never None, which no "or" may follow.
+  /// Whether the word names a dtype. Sets `is_last` for a source that is never None, which no "or"
+  /// may follow.
   constexpr bool names_dtype(Span span, bool* is_last) const {
     if (dtype_at(text_, span.begin, span.size).bits != 0) return true;
     const int of = param_at(text_, schema_, span.begin, span.size);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ShapeLine: the shapes and dtypes of a schema line, as "(Tensor(out!) y[n, d], Tensor x[n, 2*d])".
 //
-// docs/shapes.md has the grammar. Values are numbered as in the line: parameters, then
-// results.
+// docs/shapes.md has the grammar. Values are numbered as in the line: parameters, then results.
 #pragma once
 
 #include "kernkit/schema/schema.h"
@@ -43,7 +42,7 @@ enum class NodeKind : uint8_t {
 /// A node of an expression tree. Operands precede their operation.
 struct Node {
   NodeKind kind = NodeKind::kNumber;
-  int left = 0;  // kName: which name
+  int left = 0;  // kName: index of the name
   int right = 0;
   int64_t number = 0;
   int position = 0;
@@ -53,7 +52,7 @@ enum class SizeKind : uint8_t {
   kAny,     // _
   kRun,     // ...
   kScaled,  // n or 2*n
-  kSum,     // what else there is
+  kSum,     // any other expression
 };
 
 struct Size {
@@ -66,12 +65,12 @@ struct Size {
   Span text;
 };
 
-/// A size's name, and what binds it: an int parameter, or a size of a tensor.
+/// The name of a size, and its source: an int parameter, or a size of a tensor.
 struct Name {
   Span text;
   bool is_parameter = false;
-  bool is_always_bound = false;  // bound in every call, so that an output may have it
-  int value = -1;                // the parameter, or the tensor
+  bool is_always_bound = false;  // bound in every call, so that an output may use the name
+  int value = -1;                // index of the parameter or the tensor
   int place = 0;  // index of the size in the tensor; after "...", counted from the end: -1
   int64_t factor = 1;
 };
@@ -79,14 +78,14 @@ struct Name {
 /// A parameter or a result.
 struct Value {
   bool has_shape = false;
-  int first = 0;  // of sizes
+  int first = 0;  // index of the first size
   int count = 0;
-  int run = -1;  // which of them is "..."
+  int run = -1;  // index of "..." among the sizes, or -1
   Span dtype;    // "int8", "x", "out_type or bfloat16", "?"
 
   constexpr int rank() const { return run < 0 ? count : count - 1; }
   constexpr bool is_all_run() const { return count == 1 && run == 0; }
-  /// Of size i, as Name::place.
+  /// Index of size i, counted as in Name::place.
   constexpr int place(int i) const { return run < 0 || i < run ? i : i - count; }
 };
 
@@ -97,7 +96,7 @@ inline constexpr int kMaxValues = kMaxParams + kMaxReturns;
 
 struct ShapeLine {
   ShapeError error = ShapeError::kNone;
-  int position = 0;  // of the error, counted from 0
+  int position = 0;  // position of the error, counted from 0
   int num_names = 0;
   int num_sizes = 0;
   int num_nodes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of sizes: int64, where overflow and what does not divide make no size.
+// Arithmetic of sizes in int64: an overflow or an inexact division gives no size.
 #pragma once
 
 #include "kernkit/schema/shape_line.h"
@@ -10,7 +10,8 @@ namespace kernkit::shapes {
 using schema::NodeKind;
 using schema::Value;
 
-/// left op right; false where there is no such size.
+/// Computes left op right. False if the result overflows, divides by a number below 1, or is
+/// inexact.
 [[gnu::always_inline]] inline bool apply(NodeKind kind, int64_t left, int64_t right, int64_t* out) {
   switch (kind) {
     case NodeKind::kAdd: return !__builtin_add_overflow(left, right, out);
@@ -27,7 +28,7 @@ using schema::Value;
   return kind == NodeKind::kCeilDiv || !__builtin_mul_overflow(*out, right, out);
 }
 
-/// The sizes that "..." stands for.
+/// The run of sizes of `x` that "..." matches.
 inline ShapeView run_of(const DLTensor* x, const Value& value) {
   return {x->shape + value.run, static_cast<size_t>(x->ndim - value.rank())};
 }

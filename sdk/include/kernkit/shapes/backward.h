@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// KERNKIT_BACKWARD: which op computes the gradients of another. For <op>_export.cc files.
+// KERNKIT_BACKWARD: names the op that computes the gradients of another op. For <op>_export.cc
+// files.
 #pragma once
 
 #include "kernkit/shapes/export.h"
 
 /// KERNKIT_BACKWARD(name, backward): op `backward` of this library computes the gradients of op
-/// `name`, which is exported above in the same file (docs/shapes.md says what its names mean). From
-/// it come the formulas of autograd and custom_vjp that `kernkit bindings` writes, which refuses a
-/// pair that does not fit. Symbol __tvm_ffi__backward_<name>, which returns the text that stands in
-/// section "kernkit_backward" of the file, as "name: backward" and NUL.
+/// `name`, which is exported above in the same file (docs/shapes.md has the rules for parameter
+/// names). `kernkit bindings` writes the formulas of autograd and custom_vjp from this declaration,
+/// and rejects a pair of ops that do not match. The symbol __tvm_ffi__backward_<name> returns the
+/// text in section "kernkit_backward" of the file: "name: backward" and NUL.
 #define KERNKIT_BACKWARD(name, backward)                                                      \
   namespace kernkit_export {                                                                  \
   __attribute__((used, section("kernkit_backward"))) static const char name##_backward_of[] = \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallValue: what a call gives for a parameter, as far as the line's shapes need it.
+// CallValue: the value of a parameter in one call, as far as the line's shapes need it.
 #pragma once
 
 #include "kernkit/list.h"
@@ -8,13 +8,14 @@
 namespace kernkit::shapes {
 
 struct CallValue {
-  const DLTensor* tensor = nullptr;  // of a list, the first; null: None, or an empty list
+  const DLTensor* tensor =
+      nullptr;  // the tensor, or the first of a list; null for None or an empty list
   const ListView<TensorView>* list = nullptr;
   int64_t number = 0;
-  DLDataType dtype = {};  // of ScalarType; {}: None
+  DLDataType dtype = {};  // value of a ScalarType; {} for None
 };
 
-// An argument as it is passed to what is cold: by value, so that the argument stays in registers.
+// An argument for cold functions, passed by value so that the caller keeps it in registers.
 struct Nothing {};
 
 inline const DLTensor* plain(const TensorView& x) { return x.get(); }

@@ -24,15 +24,15 @@ using schema::SizeKind;
 using schema::Value;
 using schema::word_size;
 
-/// What is known of the line of an op at compile time.
+/// Checks of an op's line, from what the line determines at compile time.
 template <class Line>
 class Checks : private kernkit::detail::Op<Line> {
  public:
   using kernkit::detail::Op<Line>::kSchema;  // nvcc takes no reference to it
   static constexpr ShapeLine kLine = kernkit::detail::Op<Line>::kParsed.shapes;
 
-  /// Whether the arguments are as the line says. All of them, so that what one tensor binds is read
-  /// where it lies.
+  /// Whether the arguments match the line. Takes all arguments, so that a size bound by one tensor
+  /// is read from that tensor.
   template <size_t... V>
   KERNKIT_ACCESSOR static bool fit(const CallValue* values, std::index_sequence<V...>) {
     return (has_rank<V>(values) && ...) && (has_sizes<V>(values) && ...) &&
@@ -47,7 +47,7 @@ class Checks : private kernkit::detail::Op<Line> {
   template <size_t V>
   static constexpr bool kHasRun = kLine.values[V].run >= 0;
 
-  /// Calls test(tensor) for a tensor, for all of a list, for none where there is none.
+  /// Calls test(tensor) for a tensor or for each tensor of a list; makes no call for None.
   template <size_t V, class Test>
   KERNKIT_ACCESSOR static bool each(const CallValue* values, const Test& test) {
     constexpr schema::Param kParam = kSchema.params[V];
@@ -64,8 +64,8 @@ class Checks : private kernkit::detail::Op<Line> {
     }
   }
 
-  /// Whether output v is "..." as the first input is, which then binds the run: one comparison
-  /// covers sizes, dtype and device. The first tensor of an empty list is missed by has_rank().
+  /// Whether output v and the first input, which then binds the run, both have the shape "...": one
+  /// comparison covers sizes, dtype and device. has_rank() rejects an empty list before.
   static constexpr bool is_like_first(size_t v) {
     return kSchema.params[v].is_only_written && kLine.values[v].is_all_run() &&
            kLine.values[v].dtype.size == 0 && kLine.like >= 0 &&
@@ -94,7 +94,7 @@ class Checks : private kernkit::detail::Op<Line> {
     if constexpr (kName.is_parameter || (!kBinder.is_optional && !kBinder.is_list)) return true;
     return values[kName.value].tensor != nullptr;
   }
-  /// The same for all names of an expression.
+  /// Whether all names of an expression are bound.
   template <int N>
   KERNKIT_ACCESSOR static bool is_known(const CallValue* values) {
     constexpr Node kNode = kLine.nodes[N];
@@ -115,7 +115,8 @@ class Checks : private kernkit::detail::Op<Line> {
       if constexpr (kName.is_parameter) {
         *out = values[kName.value].number;
       } else {
-        // As a positive number: a multiple of it is checked where it is bound.
+        // Sizes are not negative, so a faster unsigned division is used. Where the size binds the
+        // name, has_size() checks that the factor divides the size.
         const auto size = static_cast<uint64_t>(at(values[kName.value].tensor, kName.place));
         *out = static_cast<int64_t>(size / static_cast<uint64_t>(kName.factor));
       }
@@ -175,7 +176,7 @@ class Checks : private kernkit::detail::Op<Line> {
     return each_size<V>(values, std::make_integer_sequence<int, kLine.values[V].count>());
   }
 
-  /// Dtypes that stand in the line, and of an output what the first input has.
+  /// Compares with the dtype in the line. An output takes dtype and device from the first input.
   template <size_t V>
   KERNKIT_ACCESSOR static bool has_dtype(const CallValue* values) {
     constexpr bool kIsOutput = kSchema.params[V].is_only_written;
@@ -198,7 +199,7 @@ class Checks : private kernkit::detail::Op<Line> {
     }
     return true;
   }
-  /// Of the words "x or y" from the one at Begin on.
+  /// The dtype of "x or y", beginning at the word at Begin.
   template <int Begin>
   KERNKIT_ACCESSOR static DLDataType line_dtype(const CallValue* values) {
     constexpr int kSize = word_size(Line::kSchema, Begin);

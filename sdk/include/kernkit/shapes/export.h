@@ -45,14 +45,14 @@ KERNKIT_ACCESSOR inline void check_result(const R& result, Plain... arguments) {
 
 }  // namespace kernkit::shapes
 
-/// With this header, a schema line may say shapes and dtypes, which the exported function checks
-/// before it calls yours (docs/shapes.md has the grammar):
+/// With this header, a schema line may contain shapes and dtypes, which the exported function
+/// checks before it calls the kernel's function (docs/shapes.md has the grammar):
 ///
 ///     KERNKIT_EXPORT(silu_and_mul, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", "...", f)
 ///
-/// ValueError, in the words of KERNKIT_EXPECT(x).shape(), for a shape that is another; TypeError
-/// for a dtype. RuntimeError for a result with a shape in the line that is no new memory. Who
-/// calls `f` in C++ passes no line: its own checks stay.
+/// Throws ValueError, with the wording of KERNKIT_EXPECT(x).shape(), for a shape that does not
+/// match; TypeError for a dtype; RuntimeError for a result with a shape in the line that is not new
+/// memory. A C++ caller of `f` passes no line: `f` keeps its own checks.
 template <class Line>
 struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>> {
   static constexpr bool kOk = schema::ShapeDiagnostics<shapes::Checks<Line>::kLine.error,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LineView: a line and its shapes as the compiler has read them, for the sentences about a call.
+// LineView: a parsed line and its shapes without their type, for messages about a call.
 #pragma once
 
 #include "kernkit/call/op.h"
@@ -12,7 +12,7 @@ using schema::Node;
 using schema::Size;
 using schema::Value;
 
-/// As much of schema::Schema and ShapeLine as the line fills.
+/// The parts of schema::Schema and ShapeLine that a line uses.
 struct LineView {
   const char* text;
   schema::Signature schema;
@@ -25,7 +25,7 @@ struct LineView {
   int like;
 };
 
-/// Checks is the Checks<Line> of check.h, by its name each time: nvcc takes no reference to its
+/// `Checks` is the Checks<Line> of check.h, spelled out each time: nvcc takes no reference to its
 /// line.
 template <class Line, class Checks>
 struct LineViewOf {

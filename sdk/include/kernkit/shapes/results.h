@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results with a shape in the line are new memory.
+// Check that results with a shape in the line are new memory.
 //
-// A framework's compiler believes the line: it writes into a result that it no longer needs, or
-// into an argument, as if no other tensor had that memory.
+// A framework's compiler relies on the line: it writes into results and arguments that it no longer
+// needs, as if no other tensor had that memory.
 #pragma once
 
 #include <utility>
@@ -18,7 +18,7 @@ inline constexpr bool kIsTuple = false;
 template <class T>
 inline constexpr bool kIsTuple<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> = true;
 
-/// The tensors of a call's results, null for what is no tensor.
+/// The tensor of a result; null if the result is not a tensor.
 inline const Tensor* tensor_of(const Tensor& result) {
   return result.defined() ? &result : nullptr;
 }
@@ -27,8 +27,8 @@ const Tensor* tensor_of(const T&) {
   return nullptr;
 }
 
-/// Throws RuntimeError for a result with a shape in the line that shares memory with an
-/// argument or with another result, or that the op keeps. `results` has one for each result.
+/// Throws RuntimeError for a result with a shape in the line that shares memory with an argument or
+/// with another result, or that the op keeps. `results` has one value for each result.
 void check_new(const schema::Signature& schema, const char* text, const Value* results,
                const Tensor* const* tensors, const CallValue* values);
 

@@ -7,9 +7,9 @@
 
 namespace kernkit::shapes {
 
-/// Throws the Error for the first argument that is not: of the tensors that are read, then of those
-/// that are written only. ValueError for a shape or a device, TypeError for a dtype. Compares
-/// once more, so that a call that passes pays nothing for the words.
+/// Throws the Error for the first argument that does not match the line: inputs come first, then
+/// tensors that are only written. ValueError for a shape or a device, TypeError for a dtype.
+/// Repeats the comparison, so that a call that passes takes no time for messages.
 [[noreturn, gnu::cold]] void throw_shape_error(const LineView& line, const CallValue* values);
 
 }  // namespace kernkit::shapes

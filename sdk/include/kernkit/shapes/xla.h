@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handlers of an op for XLA's own FFI.
+// An op's handlers for XLA's own FFI.
 #pragma once
 
 #include "kernkit/host_api/raise.h"
@@ -9,7 +9,7 @@
 
 namespace kernkit::shapes {
 
-/// Whether a parameter of this type keeps the tensor: XLA passes none that outlives the call.
+/// Whether a parameter of this type owns its tensor: XLA passes no tensor that outlives the call.
 template <class T>
 inline constexpr bool kOwnsTensor = std::is_same_v<T, Tensor>;
 template <class T>
@@ -47,25 +47,25 @@ constexpr OwnerText<Line> owner_text(int index) {
   return result;
 }
 
-/// What the handlers of an op need of it.
+/// What an op's handlers need.
 struct XlaOp {
   const char* name;
-  const char* owner;  // "op: parameter" that owns a tensor, or ""
+  const char* owner;  // "op: parameter" for a parameter that owns a tensor, or ""
   Where where;
-  const char* const* attributes;  // their names, as XLA sorts them
+  const char* const* attributes;  // names of attributes, in XLA's order
   int num_attributes;
-  bool returns;  // tensors, which it allocates
-  /// Calls the op with what XLA hands over, on this device. Returns 0, or -1 as the op does.
+  bool returns;  // whether the op returns tensors, which it allocates
+  /// Calls the op with XLA's arguments on this device. Returns 0, or -1 on failure, as the op does.
   int (*run)(const KernkitXlaCallFrame& frame, DLDevice device) noexcept;
 };
 
-/// Calls an op, on a device of this type and XLA's stream; or tells XLA what it asks of a handler,
-/// and refuses attributes of a program that are not the line's. Returns null, or XLA's error with
-/// the op's sentence. XLA calls from any thread.
+/// Calls an op on a device of this type and on XLA's stream. Also answers XLA's query for the
+/// handler's properties, and rejects a program's attributes that are not the line's. Returns null,
+/// or XLA's error with the op's message. XLA calls from any thread.
 KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
                                const KernkitXlaCallFrame& frame) noexcept;
 
-/// XLA's error of what raise() has put where errors are: in the host, or in this library.
+/// XLA's error for what raise() has stored in the host or in this library.
 [[gnu::cold]] KernkitXlaError* raised_for_xla(const KernkitXlaApi* api, const char* name) noexcept;
 
 template <class Line, KernkitFunction Function>
@@ -92,7 +92,7 @@ template <class Line, KernkitFunction Function>
   }
 }
 
-/// `Function` is the op's exported one, `Owner` the text in section "kernkit_owner".
+/// `Function` is the op's exported function, `Owner` the text in section "kernkit_owner".
 template <class Line, KernkitFunction Function, const OwnerText<Line>* Owner>
 KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
                                                Owner->text,
@@ -102,7 +102,7 @@ KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
                                                XlaArguments<Line>::kReturns > 0,
                                                run_for_xla<Line, Function>};
 
-/// The same, without a detour where there is least to do.
+/// call_from_xla() with a fast path for plain calls.
 template <class Line, KernkitFunction Function, const OwnerText<Line>* Owner>
 KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
                                                        const KernkitXlaCallFrame& frame) noexcept {
@@ -116,5 +116,5 @@ KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
 
 }  // namespace kernkit::shapes
 
-// A part of the SDK that a library may lack: kernkit.cc does not compile it.
+// In a component that a library may lack: kernkit.cc does not compile it.
 #include "kernkit/shapes/impl/xla.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// XlaArguments: the arguments of an op, out of XLA's buffers and attributes.
+// XlaArguments: an op's arguments, read from XLA's buffers and attributes.
 #pragma once
 
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace kernkit::shapes {
 
-/// What XLA passes otherwise than the line says.
+/// Mismatches between XLA's call and the line.
 enum class XlaFault : uint8_t {
   kLine,
   kAttributes,
@@ -24,16 +24,16 @@ enum class XlaFault : uint8_t {
   kAttribute,
 };
 
-/// TypeError, for parameter `name`; `got` is how many, or which dtype.
+/// Throws TypeError for parameter `name`. `got`: the number or the dtype that XLA passed.
 [[noreturn, gnu::cold]] void throw_xla_error(XlaFault fault, const char* name, int64_t got = 0);
 
-/// A str or a ScalarType, copied to `memory` to have a NUL behind it; or a Device. ValueError for a
-/// NUL in it, or a name of no device.
+/// A str or a ScalarType, copied to `memory` with a terminating NUL; or a Device. ValueError for a
+/// text that contains NUL, and for an invalid name of a device.
 [[gnu::cold]] KernkitAny text_from_xla(const KernkitXlaText& text, schema::Type type,
                                        const char* name, Message* memory);
 
-/// Of one call. Who has no text needs no memory for it. Lines are named in full each time: nvcc
-/// takes no reference to one.
+/// The arguments of one call. An op without texts takes no memory for texts. Line is spelled out
+/// each time: nvcc takes no reference to its members.
 template <class Line>
 class XlaArguments {
   using Op = kernkit::detail::Op<Line>;
@@ -42,7 +42,7 @@ class XlaArguments {
   static constexpr int kCount = Op::kSchema.num_params;
   static constexpr int kReturns = Op::kSchema.num_returns;
 
-  /// Throws as these functions do.
+  /// Throws the errors of throw_xla_error() and text_from_xla().
   KERNKIT_ACCESSOR XlaArguments(const KernkitXlaCallFrame& frame, DLDevice device) {
     if constexpr (!kXlaLine<Line>.is_possible) throw_xla_error(XlaFault::kLine, "", 0);
     if (!KERNKIT_USUALLY(frame.attributes.size == kXlaLine<Line>.num_attributes)) {
@@ -65,7 +65,7 @@ class XlaArguments {
 
   const DLTensor* results() const { return tensors_ + kCount; }
 
-  KernkitAny arguments[kCount + 1];  // the last is the mask of what is given
+  KernkitAny arguments[kCount + 1];  // the last is the mask of parameters that are not None
 
  private:
   struct NoTexts {};
@@ -160,5 +160,5 @@ class XlaArguments {
 
 }  // namespace kernkit::shapes
 
-// A part of the SDK that a library may lack: kernkit.cc does not compile it.
+// In a component that a library may lack: kernkit.cc does not compile it.
 #include "kernkit/shapes/impl/xla_arguments.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the numbers that XLA has for dtypes to DLPack's dtypes.
+// dtype_of_xla(): from XLA's numbers of dtypes to DLPack's dtypes.
 #pragma once
 
 #include "kernkit/types/dtype.h"
@@ -11,7 +11,7 @@ struct XlaDType {
   int number;
   DLDataType dtype;
 };
-// Source: XLA_FFI_DataType of xla/ffi/api/c_api.h. Those that share a byte are not among them.
+// Source: XLA_FFI_DataType of xla/ffi/api/c_api.h, without the dtypes that share a byte.
 KERNKIT_LOCAL inline constexpr XlaDType kXlaDTypes[] = {
     {1, dl_bool},
     {2, dl_int8},
@@ -49,7 +49,7 @@ constexpr XlaDTypes xla_dtypes() {
 KERNKIT_LOCAL inline constexpr XlaDTypes kDTypeOfXla = xla_dtypes();
 }  // namespace detail
 
-/// The dtype of a buffer; {} for one that DLPack does not have, or has in another layout.
+/// The dtype of a buffer; {} for a dtype that DLPack lacks or has in another layout.
 constexpr DLDataType dtype_of_xla(int number) {
   const auto i = static_cast<unsigned>(number);
   return i < detail::kMostXlaDTypes ? detail::kDTypeOfXla.at[i] : DLDataType{};

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// XlaLine: what XLA passes for the parameters of a line, at compile time.
+// XlaLine: what XLA passes for a line's parameters, computed at compile time.
 #pragma once
 
 #include "kernkit/call/op.h"
 
 namespace kernkit::shapes {
 
-/// An attribute beside those of the line, of each op that has optional parameters: an int, whose
-/// bit i says that parameter i is no None. '?' sorts it in front of the others.
+/// An additional int attribute of each op that has optional parameters: bit i is set if parameter i
+/// is not None. '?' sorts the attribute before all names.
 inline constexpr char kGivenForXla[] = "?given";
 
-/// Operands are the tensors that are read; results are those that are written, then what is
-/// returned; attributes are the rest, sorted by name. Each group of tensors is in the line's order,
-/// without those that are None. What is read and written comes twice, by an alias.
+/// Operands are the tensors that are read; results are the tensors that are written, then those
+/// that are returned; attributes are the other parameters, sorted by name. Each group of tensors is
+/// in the line's order, without tensors that are None. A tensor that is read and written is an
+/// operand and a result, by an alias.
 template <class Line>
 struct XlaLine {
   using Op = kernkit::detail::Op<Line>;
   static constexpr int kCount = Op::kSchema.num_params;
 
-  const char* names[kCount + 1] = {};  // of attributes, in XLA's order
-  uint8_t places[kCount + 1] = {};     // of parameters that are no tensors, among them
-  uint8_t texts[kCount + 1] = {};      // and among those that are texts
+  const char* names[kCount + 1] = {};  // names of attributes, in XLA's order
+  uint8_t places[kCount + 1] = {};     // index of each non-tensor parameter among the attributes
+  uint8_t texts[kCount + 1] = {};      // index of each text parameter among the texts
   int num_attributes = 0;
   int num_texts = 0;
   bool has_given = false;
-  bool is_possible = true;  // XLA passes no list, and takes back nothing but tensors
+  bool is_possible = true;  // false with a list parameter or a result that is no tensor
 
   constexpr XlaLine() {
     for (int i = 0; i < kCount; ++i) {

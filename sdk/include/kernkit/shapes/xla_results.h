@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an op returns, in memory that XLA has allocated before the call.
+// Copies of an op's returned tensors to the memory that XLA has allocated before the call.
 //
-// XLA's memory is valid for one call, and nothing says at the time of an allocation whether the op
-// returns that tensor, drops it or keeps it for later calls. So an op never allocates in XLA's
-// memory: what it returns is copied there. (An op with a Tensor(out!) writes there itself.)
+// XLA's memory is valid for one call. At the time of an allocation it is unknown whether the op
+// returns that tensor, drops it or keeps it for later calls, so an op never allocates in XLA's
+// memory. (A Tensor(out!) is XLA's memory: the op writes to it directly.)
 #pragma once
 
 #include "kernkit/env.h"
@@ -13,9 +13,9 @@
 namespace kernkit::shapes {
 
 #if defined(KERNKIT_WITH_CUDA) && defined(KERNKIT_COMPILED)
-/// For the length of a call on a GPU, alloc_tensor() takes memory in the order of XLA's stream. A
-/// tensor that is dropped in the call gives it back in that order, one that is kept has it as long
-/// as it lives. kernkit/cuda/impl/xla_results.h has the functions.
+/// During a call on a GPU, alloc_tensor() allocates in the order of XLA's stream. A tensor that is
+/// dropped in the call is freed in that order; a tensor that outlives the call keeps its memory.
+/// kernkit/cuda/impl/xla_results.h has the functions.
 class KERNKIT_LOCAL XlaGpuMemory {
  public:
   /// Throws as AllocatorGuard does.
@@ -30,7 +30,7 @@ class KERNKIT_LOCAL XlaGpuMemory {
   TensorAllocator allocator_;
   AllocatorGuard guard_;
 };
-/// Copies on XLA's stream. RuntimeError for what CUDA reports.
+/// Copies on XLA's stream. RuntimeError for an error of CUDA.
 KERNKIT_LOCAL void copy_on_gpu(TensorView to, TensorView from);
 #else
 struct XlaGpuMemory {
@@ -43,7 +43,8 @@ struct XlaGpuMemory {
 #endif
 
 /// Copies the tensors that the op returned into XLA's buffers, and releases them. RuntimeError for
-/// a tensor of another shape, dtype or device than the line's, for which XLA has allocated.
+/// a tensor that differs in shape, dtype or device from the result in the line, for which XLA has
+/// allocated.
 KERNKIT_LOCAL inline void copy_to_xla(KernkitAny* returned, const DLTensor* buffers,
                                       int32_t count) {
   const kernkit::detail::ObjectRef held = kernkit::detail::ObjectRef::adopt(returned->v.object);

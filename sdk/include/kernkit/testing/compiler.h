@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiler of a benchmark, for the names of rows and the context of the run.
+// The compiler of a benchmark, for names of rows and the context of the run.
 #pragma once
 
 #include <benchmark/benchmark.h>

@@ -22,30 +22,31 @@
 
 namespace kernkit::testing {
 
-/// The op breaks this rule on purpose: `without("Layouts", "it reads bytes, whatever they are")`.
+/// The op breaks this rule on purpose: `without("Layouts", "it reads bytes in any layout")`.
 inline Exemption without(std::string rule, std::string reason) {
   return {Exemption::kWithout, std::move(rule), std::move(reason)};
 }
-/// The op has no CUDA half.
+/// The op has no CUDA implementation.
 inline Exemption cpu_only() { return {Exemption::kCpuOnly, "", ""}; }
-/// The op has no CPU half. What it should give is what it gives for dense and aligned tensors.
+/// The op has no CPU implementation. Its results are compared with its results for dense and
+/// aligned tensors.
 inline Exemption cuda_only() { return {Exemption::kCudaOnly, "", ""}; }
 
-/// The op works row by row: row r of what it writes depends on row r of the tensors that have as
-/// many rows as the first written one, and on the tensors that have not. Then its bits are the same
-/// alone and among other rows, and in every run: rule RowAlone.
+/// The op works row by row: row r of an output depends on row r of the tensors that have as many
+/// rows as the first output, and on the other tensors as a whole. The bits of a row are then the
+/// same alone and among other rows, and in every run (rule RowAlone).
 inline Exemption by_row() { return {Exemption::kByRow, "", ""}; }
 
-/// The schema line of an op that was exported without one: `with_schema("(Tensor(a!) y, Tensor x)
-/// -> ()")`. It says what is written. Its types are those of the C++ parameters. Messages name an
-/// argument by the line or by number.
+/// The schema line of an op that was exported without a line: `with_schema("(Tensor(a!) y, Tensor
+/// x) -> ()")`. The line marks the outputs; its types are those of the C++ parameters. A message
+/// names an argument by the line or by number.
 inline Exemption with_schema(std::string line) {
   return {Exemption::kWithSchema, "", std::move(line)};
 }
 
 namespace contract {
 
-/// What stands behind the op's name in KERNKIT_TEST_CONTRACT: an argument, or an exemption.
+/// An item after the op's name in KERNKIT_TEST_CONTRACT: an argument, or an exemption.
 class Item {
  public:
   Item(Exemption exemption)  // NOLINT(runtime/explicit)
@@ -69,7 +70,7 @@ class Item {
   bool is_exemption_ = false;
 };
 
-/// Makes tests of an op; `items` says what stands behind its name. Returns true.
+/// Registers the tests of an op with these arguments and exemptions. Returns true.
 KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction function,
                                             KernkitFunction metadata, std::vector<Item> (*items)(),
                                             const char* file, int line);
@@ -77,28 +78,31 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
 }  // namespace contract
 }  // namespace kernkit::testing
 
-/// KERNKIT_TEST_CONTRACT(op, arguments...): the tests Contract/<op>.<rule>, outside of any
-/// namespace.
+/// KERNKIT_TEST_CONTRACT(op, arguments...): defines the tests Contract/<op>.<rule>. Use it outside
+/// of any namespace.
 ///
 ///     KERNKIT_TEST_CONTRACT(scale, example<float>(4, 33), example<float>(4, 33), 2.0)
 ///
-/// The arguments are those of a call that the op accepts, outputs included, in the schema's order;
-/// what is left out at the end takes its default. A list is `list(example<float>(4), ...)`, each of
-/// whose tensors is changed as others are. An op may have several lines, as with and without
-/// its optional tensors. Tensors are best of a few hundred elements, with sizes that differ where
-/// they mean something different. They are changed one way at a time: each change is refused by an
-/// error of the right kind that names the argument, or the op gives what it gives for dense and
-/// aligned tensors; either way nothing is written but what the schema marks (a!). The call goes
-/// through the exported symbol, as a framework's does.
+/// The arguments are a call that the op accepts, outputs included, in the schema's order; arguments
+/// left out at the end take their defaults. A list is `list(example<float>(4), ...)`, each of whose
+/// tensors is varied like other tensors. An op may have several lines, as with and without its
+/// optional tensors. Choose tensors of a few hundred elements, and different sizes for dimensions
+/// with different meanings.
 ///
-/// CMake's kernkit_add_contract_test(<library> <file>) makes a program of such lines. Where the
-/// library has .cu files, all of it is tried on a CUDA device as well (CudaRuntime's), and besides
-/// where and how work is launched.
+/// Each rule changes the call in one way. The op must reject the changed call with an error of the
+/// right kind that names the argument, or give its results for dense and aligned tensors. In both
+/// cases it must write only what the schema marks (a!). The call goes through the exported symbol,
+/// as a framework's call does.
 ///
-/// A line may stand in <op>_test.cc as well: of the programs of kernkit_add_tests() and
-/// kernkit_add_cuda_tests() one tries it, the second where there is one.
+/// CMake's kernkit_add_contract_test(<library> <file>) builds a program of such lines. If the
+/// library has .cu files, the rules also run on a CUDA device (CudaRuntime's), with additional
+/// rules on where and how work is launched.
 ///
-/// Behind the arguments: `by_row()`, which asks for one more rule; `cpu_only()`, `cuda_only()`,
+/// A line may also be in <op>_test.cc: either the program of kernkit_add_tests() or, if there is
+/// one, the program of kernkit_add_cuda_tests() runs its tests.
+///
+/// After the arguments: `by_row()`, which adds one rule; `cpu_only()`, `cuda_only()`,
+/// `without("<rule>", "<why>")`, `with_schema("<line>")`.
 /// `without("<rule>", "<why>")`, `with_schema("<line>")`.
 #if !defined(KERNKIT_CONTRACT_IN_CUDA_TEST)
 #define KERNKIT_TEST_CONTRACT(op, ...)                                                     \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaTensor: a tensor in device memory, for tests on a GPU and on the CPU alike.
+// CudaTensor: a tensor in device memory, for tests on a GPU and on the CPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,8 +14,8 @@
 
 namespace kernkit::testing {
 
-/// A contiguous tensor of elements T that owns its memory on a CUDA device. It is not initialised.
-/// Throws RuntimeError when CUDA refuses.
+/// A contiguous tensor of elements T that owns its memory on a CUDA device. The elements are
+/// uninitialised. Throws RuntimeError if CUDA fails.
 template <class T>
 class CudaTensor {
  public:
@@ -34,7 +34,7 @@ class CudaTensor {
   CudaTensor& operator=(const CudaTensor&) = delete;
   ~CudaTensor() { (void)cuda::succeeded(cudaFree(dl_.data)); }
 
-  /// Copies all elements from memory of the host, or to it, behind all work of the device.
+  /// Copies all elements from or to host memory, after all work of the device.
   void upload(const T* from) {
     synchronize();
     KERNKIT_CUDA_CHECK(cudaMemcpy(dl_.data, from, bytes_, cudaMemcpyHostToDevice));
@@ -44,7 +44,7 @@ class CudaTensor {
     KERNKIT_CUDA_CHECK(cudaMemcpy(to, dl_.data, bytes_, cudaMemcpyDeviceToHost));
   }
 
-  /// The DLTensor, to be changed at will by a test that wants a wrong one.
+  /// The DLTensor. A test may change it to an invalid tensor.
   DLTensor* dl() { return &dl_; }
   TensorView view(const char* name) const { return TensorView(&dl_, name); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hold: a stream that is held up.
+// Hold: makes a stream wait.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,9 +12,9 @@
 
 namespace kernkit::testing {
 
-/// Work that comes later in the stream waits until release(); ten seconds at most, so that a
-/// runtime which waits for the stream meanwhile makes the test fail and not hang. What is launched
-/// meanwhile must have run once before: loading a kernel may wait for all streams.
+/// Later work of the stream waits until release(), at most ten seconds: if the runtime meanwhile
+/// waits for the stream, the test fails instead of hanging. Work launched meanwhile must have run
+/// once before, because loading a kernel may wait for all streams.
 class Hold {
  public:
   explicit Hold(cudaStream_t stream) : stream_(stream) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host for a test's program, as a framework is one for a process: ops that make tensors
-// (alloc_tensor) or return objects need it. Include this in the test and link kernkit::host.
+// A host for a test program, in place of a framework: ops that allocate tensors (alloc_tensor) or
+// return objects need a host. Include this header in the test and link kernkit::host.
 #pragma once
 
 #include "kernkit/cpu/allocator.h"
@@ -34,7 +34,7 @@ struct DeviceAlloc {
   }
 };
 
-/// The allocator of the thread that runs the tests, from the start of the program.
+/// The allocator of the thread that runs the tests, set at the start of the program.
 inline const AllocatorGuard kAllocatorOfTests(kernkit::detail::allocate_with<DeviceAlloc>);
 
 }  // namespace kernkit::testing

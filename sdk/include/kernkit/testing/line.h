@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KERNKIT_TEST_LINE: whether an op does what its schema line says of results and of (out!). Link
-// GTest and kernkit::host.
+// KERNKIT_TEST_LINE: tests that an op does what its schema line declares about results and (out!).
+// Link GTest and kernkit::host.
 #pragma once
 
 #include "kernkit/schema/parser.h"
@@ -9,7 +9,7 @@
 
 #if defined(KERNKIT_CONTRACT_COMPILED)
 namespace kernkit::testing::contract {
-// What the next header brings: that of the compiled rules is taken.
+// Defined by the header below, or by the compiled rules, which take precedence.
 [[gnu::weak]] bool register_tests(const char* op, KernkitFunction function,
                                   KernkitFunction metadata, std::vector<Item> (*items)(),
                                   const char* file, int line);
@@ -19,8 +19,8 @@ namespace kernkit::testing::contract {
 
 namespace kernkit::testing::contract {
 
-/// Which results the line gives a name, and so a shape or a dtype; and the line with these as
-/// parameters: "(Tensor(out!) y[n], Tensor x[n]) -> ()".
+/// The results that have a name in the line, and so a shape or a dtype; and the line with these
+/// results as parameters: "(Tensor(out!) y[n], Tensor x[n]) -> ()".
 struct NamedResults {
   std::vector<size_t> which;
   std::string line = "(";
@@ -47,7 +47,7 @@ struct NamedResults {
   }
 };
 
-/// Result i of a call that was accepted, or null.
+/// Result i of an accepted call, or null.
 inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
   KernkitAny any = outcome.result.get();
   if (any.type_index == kKernkitArray || any.type_index == kKernkitList) {
@@ -58,7 +58,7 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
   return any.type_index == kKernkitTensor ? AnyView(any).cast<TensorView>().get() : nullptr;
 }
 
-/// shapes::throw_shape_error() by a line that is read at run time.
+/// shapes::throw_shape_error() for a line that is parsed at run time.
 [[noreturn]] inline void throw_shape_error(const char* text, const shapes::CallValue* values) {
   const schema::ParsedLine parsed = schema::parse_line(text);
   const schema::Schema& line = parsed.schema;
@@ -70,14 +70,14 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
                             values);
 }
 
-/// "" or what the line says of its results and the op gave otherwise.
+/// "" or the mismatch between the line and the op's results.
 inline std::string other_results(const Contract& contract, Call& call, const Outcome& outcome) {
   const NamedResults results(contract.callee());
   if (results.which.empty()) return "";
   std::vector<shapes::CallValue> values(results.which.size() + contract.callee().num_params() + 1);
   for (size_t k = 0; k < results.which.size(); ++k) {
     values[k].tensor = result_of(outcome, results.which[k]);
-    if (values[k].tensor == nullptr) return "it gives no tensor where the line says one";
+    if (values[k].tensor == nullptr) return "it gives no tensor where the line declares a tensor";
   }
   std::vector<DLTensor> tensors(call.arguments.size());
   for (size_t i = 0; i < contract.callee().num_params(); ++i) {
@@ -97,7 +97,7 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
       }
     }
   }
-  // Tensors, and of a list its first.
+  // Tensors, and the first tensor of each list.
   for (const size_t i : contract.tensors()) {
     const Argument& argument = call.arguments[i];
     shapes::CallValue& one = values[results.which.size() + contract.parameter_of(i)];
@@ -113,11 +113,11 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
     throw_shape_error(results.line.c_str(), values.data());
   } catch (const Error& error) {
     const std::string text = error.message();
-    return text == "the arguments do not match the schema line" ? "" : text;  // all of them do
+    return text == "the arguments do not match the schema line" ? "" : text;  // all arguments match
   }
 }
 
-inline void results_are_as_the_line_says(const Contract& contract, Verdict* verdict) {
+inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
   for (const MakePlace make_place : places_of(contract)) {
     const std::unique_ptr<Place> place = make_place();
     Call call(contract, *place);
@@ -127,7 +127,7 @@ inline void results_are_as_the_line_says(const Contract& contract, Verdict* verd
   }
 }
 
-/// What stands in an output that is written only is nothing to the op.
+/// Checks that the old contents of an output that is only written do not matter.
 inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
   for (const MakePlace make_place : places_of(contract)) {
     const std::unique_ptr<Place> place = make_place();
@@ -142,16 +142,18 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
           first_difference(other, usual, [](const Elements& a, const Elements& b) {
             return std::string(a.bytes == b.bytes ? "" : "other bytes come");
           });
-      verdict->add(differs.empty() ? ""
-                                   : contract.callee().name() + "()" + place->suffix() +
-                                         " with something else in " + contract.name_of(i) +
-                                         " before: " + differs + "; (out!) says it is never read");
+      verdict->add(differs.empty()
+                       ? ""
+                       : contract.callee().name() + "()" + place->suffix() +
+                             " with something else in " + contract.name_of(i) +
+                             " before: " + differs + "; (out!) promises that it is never read");
     }
   }
 }
 
-/// Two items of a batch, each as the example has one; of floats without stated values, the second
-/// has half the first one's, so that no sum, mean or maximum of both is that of one.
+/// Two items of a batch, each as in the example. If the example states no values, the floats of the
+/// second item are half of the first item's, so that no sum, mean or maximum of both items equals
+/// that of one item.
 inline std::vector<Elements> two_items(const Contract& contract, const Argument& argument,
                                        size_t i) {
   std::vector<double> values = argument.values;
@@ -164,7 +166,7 @@ inline std::vector<Elements> two_items(const Contract& contract, const Argument&
           make_elements(argument.dtype, argument.numel(), values)};
 }
 
-/// "" or what a batch of two gives otherwise than two calls.
+/// "" or the difference between a batch of two and two calls.
 inline std::string batch_differs(const Contract& contract, Place& place) {
   Call batch(contract, place);
   std::vector<std::vector<Elements>> items(batch.arguments.size());
@@ -198,7 +200,7 @@ inline std::string batch_differs(const Contract& contract, Place& place) {
   return "";
 }
 
-/// What a line promises of each...: one call with a batch gives what a call for each item gives.
+/// Checks the promise of each...: one call with a batch gives what a call for each item gives.
 inline void items_are_computed_alone(const Contract& contract, Verdict* verdict) {
   const schema::Schema& schema = contract.callee().schema();
   const schema::ShapeLine line = schema::parse_line(contract.callee().schema_text().c_str()).shapes;
@@ -207,7 +209,7 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
     const bool is_param = v < schema.num_params;
     const schema::Param& value =
         is_param ? schema.params[v] : schema.returns[v - schema.num_params];
-    // With another tensor, or a run that is not first, no framework batches by one call.
+    // With another tensor, or a run that is not first, no framework makes one call for a batch.
     if (value.type == schema::Type::kTensor && line.values[v].run != 0) return;
   }
   for (const MakePlace make_place : places_of(contract)) {
@@ -221,13 +223,13 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
 
 inline std::vector<Rule> line_rules() {
   return {{"Results", "results have the shape, dtype and device of the line", nullptr,
-           results_are_as_the_line_says},
+           results_match_the_line},
           {"OutputsAreNotRead", "(out!) is written and never read", nullptr, outputs_are_not_read},
           {"ItemsAreComputedAlone", "a batch gives what a call for each item gives, for each...",
            nullptr, items_are_computed_alone}};
 }
 
-/// "" or what broke the first rule that is broken.
+/// "" or the failure of the first rule that is broken.
 inline std::string line_failure(const Contract& contract) {
   const std::string test = name_of(*::testing::UnitTest::GetInstance()->current_test_info());
   const std::vector<Crash> crashes = earlier_crashes();
@@ -244,9 +246,9 @@ inline std::string line_failure(const Contract& contract) {
 
 }  // namespace kernkit::testing::contract
 
-/// KERNKIT_TEST_LINE(op, arguments...): the test Line.<op>, with what KERNKIT_TEST_CONTRACT takes
-/// behind the op's name. An op that reads what its line marks (out!), or returns what its line does
-/// not say, gives a framework's compiler wrong values; no other test sees it.
+/// KERNKIT_TEST_LINE(op, arguments...): defines the test Line.<op>, with the items of
+/// KERNKIT_TEST_CONTRACT. An op that reads an output marked (out!), or whose results do not match
+/// its line, gives a framework's compiler wrong values; no other test detects this.
 #define KERNKIT_TEST_LINE(op, ...)                                                         \
   extern "C" int __tvm_ffi_##op(void*, const KernkitAny*, int32_t, KernkitAny*);           \
   extern "C" int __tvm_ffi__metadata_##op(void*, const KernkitAny*, int32_t, KernkitAny*); \

@@ -12,7 +12,7 @@
 
 namespace kernkit::testing {
 
-/// A list of T that owns its elements, but for the tensors of views: those live elsewhere.
+/// A list of T that owns its elements. Tensors of views must outlive the list.
 ///
 ///     const TestList<TensorView> xs(a.view("xs"), b.view("xs"));
 ///     const TestList<std::string_view> modes("left", "right");
@@ -32,7 +32,7 @@ class TestList {
   TestList(const TestList&) = delete;
   TestList& operator=(const TestList&) = delete;
 
-  /// The argument, valid as long as the list is.
+  /// The argument, valid during the list's lifetime.
   ListView<T> view(const char* name) const { return {elements_.data(), elements_.size(), name}; }
 
  private:

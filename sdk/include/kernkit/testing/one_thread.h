@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a benchmark runs on one thread, as its copies do, or on as many as an op takes by itself.
+// Whether a benchmark runs on one thread, or on as many threads as an op uses by default.
 #pragma once
 
 #include <sched.h>
@@ -8,8 +8,8 @@
 
 namespace kernkit::testing {
 
-/// False when the rows of this process are those of one thread; such a process stays on the
-/// processor on which it asked first. True with KERNKIT_BENCH_THREADS=all in the environment.
+/// True with KERNKIT_BENCH_THREADS=all in the environment. Otherwise false, for rows on one thread:
+/// the process then stays on the processor of the first call.
 inline bool all_threads() {
   static const bool all = [] {
     const char* asked = getenv("KERNKIT_BENCH_THREADS");

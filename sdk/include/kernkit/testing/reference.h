@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel's results are compared with: exact decoding, one correct rounding, equality of
-// bits.
+// References for a kernel's results: exact decoding, one correct rounding, equality of bits.
 //
-// Nothing here calls the conversions of float.h, so a fault there cannot hide itself.
+// The functions do not use the conversions of float.h, so that a fault in float.h cannot hide.
 #pragma once
 
 #include <cmath>
@@ -15,7 +14,7 @@
 
 namespace kernkit::testing {
 
-/// How a floating-point type is laid out: sign, exponent, mantissa, from the highest bit.
+/// Layout of a floating-point type: sign, exponent, mantissa, from the highest bit.
 template <class T>
 struct FloatFormat;
 template <>
@@ -42,8 +41,8 @@ To copy_bits(From from) {
   return to;
 }
 
-/// The value of a bit pattern without sign, by the definition of the format. The pattern of
-/// infinity is read as the number that would follow the largest one.
+/// The value of a bit pattern without sign, by the format's definition. The pattern of infinity
+/// decodes to the number that would follow the largest number.
 template <class T>
 double decode_magnitude(uint32_t pattern) {
   using F = FloatFormat<T>;
@@ -72,8 +71,8 @@ double decode(T element) {
   }
 }
 
-/// The element of T nearest to `value`; of two equally near the one with an even bit pattern (IEEE
-/// 754, roundTiesToEven). Found by bisection over the patterns, which ascend as their values do.
+/// The element of T nearest to `value`, ties to the even bit pattern (IEEE 754, roundTiesToEven).
+/// Found by bisection over the patterns, which ascend like their values.
 template <class T>
 T round_to(double value) {
   if constexpr (std::is_same_v<T, double>) {
@@ -97,14 +96,14 @@ T round_to(double value) {
   }
 }
 
-/// True when both have the same bits, or both are NaN: which NaN it is depends on the machine.
+/// True if both have the same bits, or both are NaN: the bits of a NaN depend on the machine.
 template <class T>
 bool same_bits(T a, T b) {
   if (std::memcmp(&a, &b, sizeof(T)) == 0) return true;
   return std::isnan(decode(a)) && std::isnan(decode(b));
 }
 
-/// Digits of T's significand, the hidden one included.
+/// Number of digits of T's significand, including the hidden digit.
 template <class T>
 constexpr int significand_digits() {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -114,9 +113,9 @@ constexpr int significand_digits() {
   }
 }
 
-/// True when `got` is `exact` but for the last rounding, to T, and `roundings` before it in
-/// compute_t<T>; NaN and infinity only for themselves. Results that are nearly zero because large
-/// numbers cancelled are no case for it.
+/// True if `got` is `exact` up to the last rounding, to T, and `roundings` earlier roundings in
+/// compute_t<T>. NaN and infinity match only themselves. Not for results that are nearly zero
+/// because large numbers cancelled.
 template <class T>
 bool is_near(T got, double exact, int roundings = 8) {
   const double value = decode(got);
@@ -125,12 +124,12 @@ bool is_near(T got, double exact, int roundings = 8) {
   }
   const double relative = std::ldexp(1.0, -significand_digits<T>()) +
                           std::ldexp(roundings, -significand_digits<compute_t<T>>());
-  // Subnormal numbers of float16, the only type in which tests meet them, are 2^-24 apart.
+  // Subnormal numbers of float16 are 2^-24 apart. Tests use no other type's subnormal numbers.
   const double absolute = significand_digits<T>() == 11 ? 0x1p-24 : 0.0;
   return std::fabs(value - exact) <= std::fabs(exact) * relative + absolute;
 }
 
-/// The first of n elements where got() and wanted() differ in their bits (see same_bits), or -1.
+/// Index of the first of n elements where got() and wanted() differ in bits (see same_bits), or -1.
 template <class Got, class Wanted>
 int64_t first_difference(int64_t n, const Got& got, const Wanted& wanted) {
   for (int64_t i = 0; i < n; ++i) {

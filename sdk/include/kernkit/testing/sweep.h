@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an elementwise op is tested with: shapes, placements in memory, random bits.
+// Inputs for tests of elementwise ops: shapes, placements in memory, random bits.
 #pragma once
 
 #include <cstring>
@@ -21,11 +21,11 @@ struct Listed<To, types<T...>> {
 };
 }  // namespace detail
 
-/// An op's dtypes as somebody else's list: `listed_in<::testing::Types, ScaleTypes>`.
+/// An op's dtypes as another kind of list: `listed_in<::testing::Types, ScaleTypes>`.
 template <template <class...> class To, class List>
 using listed_in = typename detail::Listed<To, List>::type;
 
-/// "float16, bfloat16 or float32": an op's dtypes as its refusal of another one lists them.
+/// "float16, bfloat16 or float32": an op's dtypes as in its error for an unsupported dtype.
 template <class... T>
 std::string names_of(types<T...>) {
   std::string text;
@@ -37,15 +37,15 @@ std::string names_of(types<T...>) {
   return text;
 }
 
-/// Empty, scalar, one element, a tail behind every vector width, several ranks.
+/// Empty, scalar, one element, a remainder after every vector width, several ranks.
 inline const std::vector<int64_t> kShapes[] = {
     {}, {0}, {1}, {7}, {4096 + 3}, {2, 3, 5, 7}, {3, 0, 2, 1}, {1, 4096 + 3, 1, 1}};
 
-/// Aligned, unaligned, with a byte offset, without strides, all of them.
+/// Aligned, unaligned, with a byte offset, with null strides, and all combined.
 inline const Placement kPlacements[] = {
     {}, {1, 0, false}, {0, 3, false}, {0, 0, true}, {3, 24, true}};
 
-/// Fills with any bits: for floats also subnormal numbers, infinities and NaN of either sign.
+/// Fills with random bits: floats include subnormal numbers, infinities and NaN of either sign.
 /// Returns a copy of the elements.
 template <class T>
 std::vector<T> fill_random_bits(HostTensor<T>& tensor, unsigned seed) {
@@ -57,8 +57,8 @@ std::vector<T> fill_random_bits(HostTensor<T>& tensor, unsigned seed) {
   return std::vector<T>(tensor.begin(), tensor.end());
 }
 
-/// Fills with multiples of 1/8 between -8 and 8, never 0: exact in every floating type, and so are
-/// the sums of some thousand of them, or the product of three, in float.
+/// Fills with multiples of 1/8 between -8 and 8, never 0. The values are exact in every floating
+/// type, as are the sums of some thousand values, and products of three values, in float.
 template <class T>
 void fill_eighths(HostTensor<T>& tensor, unsigned seed) {
   std::mt19937 random(seed);
@@ -69,7 +69,7 @@ void fill_eighths(HostTensor<T>& tensor, unsigned seed) {
   }
 }
 
-/// True when the tensor's elements are these, bit by bit.
+/// True if the tensor's elements have the bits of `values`.
 template <class T>
 bool has_bits_of(HostTensor<T>& tensor, const std::vector<T>& values) {
   return values.empty() ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HostTensor: a tensor in CPU memory that owns its data, for tests and benchmarks. error_of(): the
-// message of what a call refuses.
+// error that a call throws.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 #include "kernkit/float.h"
 #include "kernkit/tensor.h"
-#include "kernkit/testing/closed_memory.h"
+#include "kernkit/testing/poisoned_memory.h"
 
 namespace kernkit::testing {
 
-/// How a HostTensor lies in its memory.
+/// Placement of a HostTensor in its memory.
 struct Placement {
   int64_t first = 0;         // elements before the first one: 1 makes an unaligned view
-  uint64_t byte_offset = 0;  // of it, as many bytes as go through DLTensor::byte_offset
+  uint64_t byte_offset = 0;  // part of the address that goes through DLTensor::byte_offset [bytes]
   bool null_strides = false;
 };
 
-/// Where a HostTensor's memory comes from, which the host reads and writes.
+/// The source of a HostTensor's memory, which the host reads and writes.
 struct TestMemory {
   void* (*allocate)(size_t bytes);
   void (*release)(void* memory);
@@ -32,8 +32,8 @@ inline constexpr TestMemory kHostMemory{[](size_t bytes) { return std::aligned_a
                                         std::free};
 
 /// A contiguous tensor of elements T, 64-byte aligned before its Placement, filled with `fill`.
-/// Bytes in front of and behind the elements are closed (closed_memory.h), and hold a pattern;
-/// intact() says whether it still stands.
+/// Bytes before and after the elements are poisoned (poisoned_memory.h) and hold a pattern;
+/// intact() reports whether the pattern is unchanged.
 template <class T>
 class HostTensor {
  public:
@@ -53,8 +53,8 @@ class HostTensor {
     for (T& x : *this) x = fill;
     const auto* first = reinterpret_cast<unsigned char*>(begin());
     const auto* last = reinterpret_cast<unsigned char*>(end());
-    close_memory(memory_, static_cast<size_t>(first - memory_));
-    close_memory(last, static_cast<size_t>(memory_ + bytes_ - last));
+    poison_memory(memory_, static_cast<size_t>(first - memory_));
+    poison_memory(last, static_cast<size_t>(memory_ + bytes_ - last));
     dl_.data = begin();
     dl_.data = static_cast<char*>(dl_.data) - placement_.byte_offset;
     dl_.device = {kDLCPU, 0};
@@ -67,7 +67,7 @@ class HostTensor {
   HostTensor(const HostTensor&) = delete;
   HostTensor& operator=(const HostTensor&) = delete;
   ~HostTensor() {
-    open_memory(memory_, bytes_);
+    unpoison_memory(memory_, bytes_);
     of_.release(memory_);
   }
 
@@ -76,12 +76,12 @@ class HostTensor {
   T& operator[](int64_t i) { return begin()[i]; }
   int64_t size() const { return size_; }
 
-  /// The DLTensor, to be changed at will by a test that wants a wrong one.
+  /// The DLTensor. A test may change it to an invalid tensor.
   DLTensor* dl() { return &dl_; }
   TensorView view(const char* name) const { return TensorView(&dl_, name); }
 
-  /// False when something wrote in front of or behind the elements.
-  KERNKIT_SEES_CLOSED_MEMORY bool intact() {
+  /// False if bytes before or after the elements were written.
+  KERNKIT_READS_POISONED_MEMORY bool intact() {
     const auto* first = reinterpret_cast<unsigned char*>(begin());
     const auto* last = reinterpret_cast<unsigned char*>(end());
     for (const unsigned char* p = memory_; p < memory_ + bytes_; ++p) {
@@ -104,7 +104,7 @@ class HostTensor {
   DLTensor dl_{};
 };
 
-/// "ValueError: y: ..." of the kernkit::Error that `call()` throws; "nothing" when it throws none.
+/// "ValueError: y: ..." for the kernkit::Error that `call()` throws; "nothing" if it throws none.
 template <class Call>
 std::string error_of(Call&& call) {
   try {

@@ -14,7 +14,7 @@ namespace kernkit::testing {
 
 using TestDevice = Backend;
 
-/// A HostTensor on the test's device. Its elements may be read when TestDevice::faults() has
+/// A HostTensor on the test's device. Its elements may be read after TestDevice::faults() has
 /// returned.
 template <class T>
 struct TestTensor : HostTensor<T> {

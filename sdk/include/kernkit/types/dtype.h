@@ -13,8 +13,8 @@
 
 namespace kernkit {
 
-/// DLPack's dtype codes up to 1.3, by number, so that an older dlpack.h will do.
-/// Source of names and meaning: enum DLDataTypeCode of dlpack.h.
+/// DLPack's dtype codes up to 1.3, by number, for older versions of dlpack.h. Source of names and
+/// meaning: enum DLDataTypeCode of dlpack.h.
 enum class DTypeCode : uint8_t {
   kInt = 0,
   kUInt = 1,
@@ -54,8 +54,8 @@ inline constexpr DLDataType dl_bfloat16 = make_dtype(DTypeCode::kBfloat, 16);
 inline constexpr DLDataType dl_float32 = make_dtype(DTypeCode::kFloat, 32);
 inline constexpr DLDataType dl_float64 = make_dtype(DTypeCode::kFloat, 64);
 
-/// The dtype whose elements are stored as T, e.g. `dtype_of<float>` is dl_float32. Integers go by
-/// width and sign; a storage type of float.h specialises it, and so may you for a type of yours.
+/// The dtype whose elements are stored as T, e.g. `dtype_of<float>` is dl_float32. Integers map by
+/// width and sign; the storage types of float.h specialise the class, and so may a user's type.
 /// Other types do not compile.
 template <class T, class = void>
 struct DTypeOf;
@@ -83,7 +83,7 @@ inline constexpr bool kHasDType = false;
 template <class T>
 inline constexpr bool kHasDType<T, std::void_t<decltype(DTypeOf<T>::value)>> = true;
 
-// One sentence, and nothing that fails because of it.
+// Gives one compile error, and no errors that follow from it.
 template <class T>
 constexpr DLDataType find_dtype() {
   static_assert(kHasDType<T>,
@@ -96,7 +96,7 @@ constexpr DLDataType find_dtype() {
 template <class T>
 inline constexpr DLDataType dtype_of = detail::find_dtype<T>();
 
-/// The whole dtype as one number, to compare and to switch on.
+/// The whole dtype as one number, for comparisons and switch.
 constexpr uint32_t dtype_key(DLDataType dtype) { return __builtin_bit_cast(uint32_t, dtype); }
 
 /// Bits of one element, lanes included.
@@ -109,11 +109,11 @@ namespace detail {
 
 struct DTypeName {
   DTypeCode code;
-  uint8_t bits;   // 0: the bits are appended to the name
-  char name[19];  // in place: a pointer is relocated when a library is loaded
+  uint8_t bits;   // 0: the number of bits is appended to the name
+  char name[19];  // in place, because a pointer would be relocated when a library is loaded
 };
 
-// Float8 and smaller name their bits themselves, in the notation of ml_dtypes.
+// The names of float8 and smaller types contain their bits, in the notation of ml_dtypes.
 KERNKIT_LOCAL inline constexpr DTypeName kDTypeNames[] = {
     {DTypeCode::kBool, 8, "bool"},
     {DTypeCode::kInt, 0, "int"},
@@ -135,8 +135,8 @@ KERNKIT_LOCAL inline constexpr DTypeName kDTypeNames[] = {
     {DTypeCode::kFloat4E2M1FN, 4, "float4_e2m1fn"},
 };
 
-// The number at text[*pos], which it steps over; 0 when there is none, it starts with 0 or exceeds
-// 65535.
+// Reads the number at text[*pos] and advances *pos; 0 if there is none, or if it begins with 0 or
+// exceeds 65535.
 [[gnu::cold]] constexpr uint32_t read_number(const char* text, size_t size, size_t* pos) {
   if (*pos < size && text[*pos] == '0') return 0;
   uint32_t number = 0;
@@ -171,8 +171,8 @@ KERNKIT_LOCAL inline constexpr DTypeName kDTypeNames[] = {
   return result;
 }
 
-/// Reads what dtype_name() writes. Returns false, and leaves *out alone, when `text` (of `size`
-/// characters) names no dtype.
+/// Parses the output of dtype_name(). Returns false, and leaves *out unchanged, if `text` (of
+/// `size` characters) is not the name of a dtype.
 [[gnu::cold]] constexpr bool parse_dtype(const char* text, size_t size, DLDataType* out) {
   for (const auto& entry : detail::kDTypeNames) {
     size_t pos = 0;

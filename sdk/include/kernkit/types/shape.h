@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShapeView and StridesView: sizes and strides of a tensor, borrowed; their checked product.
+// ShapeView and StridesView: borrowed sizes and strides of a tensor; their checked product.
 #pragma once
 
 #include <stddef.h>
@@ -14,11 +14,11 @@ class ShapeView {
  public:
   constexpr ShapeView() = default;
   constexpr ShapeView(const int64_t* data, size_t size) : data_(data), size_(size) {}
-  /// A literal, as in `alloc_tensor({4, 8}, ...)`. It lives until the end of that statement, so a
-  /// variable must not be made from one; an int64_t array is what a variable borrows from.
+  /// A literal, as in `alloc_tensor({4, 8}, ...)`. The literal exists until the end of that
+  /// statement: a ShapeView variable must borrow from an int64_t array instead.
   constexpr ShapeView(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
   {
-    data_ = sizes.begin();  // an initializer would give g++'s warning from above
+    data_ = sizes.begin();  // an initializer would cause g++'s warning from above
     size_ = sizes.size();
   }
   template <size_t N>
@@ -27,9 +27,9 @@ class ShapeView {
   constexpr const int64_t* data() const { return data_; }
   constexpr size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
-  /// Unchecked, as of an array; TensorView::size(i) checks, and so does at().
+  /// The index is not checked, unlike in TensorView::size(i) and at().
   constexpr int64_t operator[](size_t i) const { return data_[i]; }
-  /// Throws IndexError from size() on. Defined in kernkit/error.h.
+  /// Throws IndexError for i >= size(). Defined in kernkit/error.h.
   int64_t at(size_t i) const;
   constexpr const int64_t* begin() const { return data_; }
   constexpr const int64_t* end() const { return data_ + size_; }
@@ -49,8 +49,8 @@ class ShapeView {
   size_t size_ = 0;
 };
 
-/// Multiplies the sizes. False, with *out untouched, when one is negative or the product exceeds
-/// int64; a size of zero makes the product zero whatever the others are.
+/// Multiplies the sizes. False, with *out unchanged, if a size is negative or the product exceeds
+/// int64. A size of zero makes the product zero, whatever the other sizes are.
 constexpr bool checked_product(ShapeView sizes, int64_t* out) {
   int64_t product = 1;
   int64_t signs = 0;
@@ -69,8 +69,8 @@ constexpr bool checked_product(ShapeView sizes, int64_t* out) {
   return true;
 }
 
-/// The strides of a tensor, in elements. DLPack lets `strides` be NULL for a row-major tensor; the
-/// view then computes them, so that a reader never meets the NULL.
+/// The strides of a tensor [elements]. In DLPack `strides` may be NULL for a row-major tensor; the
+/// view then computes the strides, so that a reader never sees NULL.
 class StridesView {
  public:
   constexpr StridesView(const int64_t* strides, ShapeView sizes)

@@ -9,12 +9,12 @@
 
 namespace kernkit {
 
-/// What a format has beside finite numbers, and so what becomes of a value that is too large.
+/// The special values of a format, and the result of an overflow.
 enum class Specials : uint8_t {
   kIeee,    // infinities and NaNs; overflow becomes infinity
   kNan,     // NaN as the largest magnitude, no infinity (fn); overflow becomes NaN
   kFnuz,    // NaN in place of -0, no infinity (fnuz); overflow becomes NaN
-  kFinite,  // neither; overflow saturates to the largest value, NaN becomes zero
+  kFinite,  // no special values; overflow saturates to the largest value, NaN becomes zero
 };
 
 /// A sign bit, E exponent bits and M mantissa bits, in the low bits of a byte. Conversion from
@@ -24,11 +24,11 @@ struct SmallFloat {
   uint8_t bits;
 
   static constexpr uint32_t kSign = 1u << (E + M);
-  static constexpr uint32_t kTop = kSign - 1;  // the largest magnitude's code
+  static constexpr uint32_t kTop = kSign - 1;  // the code of the largest magnitude
   static constexpr uint32_t kNan = S == Specials::kIeee  ? kTop ^ ((1u << (M - 1)) - 1)
                                    : S == Specials::kNan ? kTop
                                                          : kSign;
-  static constexpr uint32_t kInfinity = kTop ^ ((1u << M) - 1);  // of kIeee
+  static constexpr uint32_t kInfinity = kTop ^ ((1u << M) - 1);  // for kIeee
   static constexpr uint32_t kMax = S == Specials::kIeee  ? kInfinity - 1
                                    : S == Specials::kNan ? kTop - 1
                                                          : kTop;
@@ -49,7 +49,7 @@ struct SmallFloat {
     const uint32_t sign = (value >> 31) << (E + M);
     const uint32_t rest = value & 0x7fffffffu;
     if (rest > 0x7f800000u) {
-      if (S == Specials::kFinite) return sign ^ kSign;  // as ml_dtypes has it: a zero
+      if (S == Specials::kFinite) return sign ^ kSign;  // a zero, as in ml_dtypes
       return S == Specials::kFnuz ? kNan : sign | kNan;
     }
     uint32_t code;
@@ -129,7 +129,7 @@ struct DTypeOf<float4_e2m1fn_x2> {
 };
 
 /// A power of two, 2^(bits - 127), without sign or zero: the scale of the MX formats. Conversion
-/// from float rounds to nearest, ties up; what is no positive finite number becomes NaN.
+/// from float rounds to nearest, ties up; any value that is not positive and finite becomes NaN.
 struct float8_e8m0fnu {
   uint8_t bits;
 

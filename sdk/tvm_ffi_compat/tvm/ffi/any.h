@@ -1,1 +1,1 @@
-/* clang-format off */ /* SPDX-License-Identifier: Apache-2.0 */ #error "kernkit: tvm_ffi_compat does not serve Any: take a parameter of its own type; KERNKIT_EXPORT takes kernkit::AnyView (kernkit/function.h)"
+/* clang-format off */ /* SPDX-License-Identifier: Apache-2.0 */ #error "kernkit: tvm_ffi_compat does not support Any: take a parameter of its own type; KERNKIT_EXPORT takes kernkit::AnyView (kernkit/function.h)"

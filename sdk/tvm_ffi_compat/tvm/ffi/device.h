@@ -6,11 +6,11 @@
 
 KERNKIT_TVM_FFI_BEGIN
 namespace detail {
-/// "cuda" or "cuda:1"; what follows a space is not read. False where the text is no device.
+/// Reads "cuda" or "cuda:1", up to a space. False if the text is not a device.
 [[gnu::cold]] inline bool read_device(const char* text, size_t size, DLDevice* out) {
   constexpr struct {
     const char* name;
-    int type;  // DLDeviceType by number, so that an older dlpack.h will do
+    int type;  // DLDeviceType by number, for older versions of dlpack.h
   } kDevices[] = {
       {"cpu", 1},     {"cuda", 2},     {"opencl", 4}, {"vulkan", 7},   {"metal", 8},
       {"mps", 8},     {"vpi", 9},      {"rocm", 10},  {"ext_dev", 12}, {"wgpu", 15},

@@ -8,12 +8,12 @@ KERNKIT_TVM_FFI_BEGIN
 using ::DLDataType, ::DLDevice;
 
 namespace detail {
-/// Reads the name of a dtype, from left to right.
+/// Reads the name of a dtype from left to right.
 class DTypeReader {
  public:
   DTypeReader(const char* text, size_t size) : text_(text), size_(size) {}
 
-  /// False, and *out is left alone, where the text is no name.
+  /// False if the text is not a name; *out is then unchanged.
   bool read(DLDataType* out) {
     if (kernkit::parse_dtype(text_, size_, out)) return true;
     if (size_ == 0 || (take("void") && pos_ == size_)) {
@@ -24,7 +24,7 @@ class DTypeReader {
   }
 
  private:
-  /// "fp8_e4m3", "f4_e2m1fn_x2": float8_… and smaller by a short word.
+  /// "fp8_e4m3", "f4_e2m1fn_x2": float8_... and smaller types by a short word.
   bool read_small_float(DLDataType* out) {
     for (const char* word : {"float", "fp", "f"}) {
       for (const auto& entry : kernkit::detail::kDTypeNames) {
@@ -37,7 +37,7 @@ class DTypeReader {
     }
     return false;
   }
-  /// "int", "int8x2", "i8", "float32xvscalex4": a word, bits or none, lanes or none.
+  /// "int", "int8x2", "i8", "float32xvscalex4": a word, optional bits, optional lanes.
   bool read_family(DLDataType* out) {
     using Code = kernkit::DTypeCode;
     constexpr struct {
@@ -68,7 +68,7 @@ class DTypeReader {
     }
     return false;
   }
-  /// The end, or "x4" and the end.
+  /// Reads the end, or "x4" and the end.
   bool read_lanes(kernkit::DTypeCode code, uint32_t bits, DLDataType* out) {
     uint32_t lanes = 1;
     if (take("x") && (!read_number(&lanes) || lanes == 0 || lanes > UINT16_MAX)) return false;
@@ -102,7 +102,7 @@ class DTypeReader {
 }
 }  // namespace detail
 
-/// "float32", "int8x4", "" for void. kernkit's name where tvm-ffi has none: "complex64".
+/// "float32", "int8x4", "" for void. kernkit's name if tvm-ffi has none: "complex64".
 [[gnu::cold]] inline String DLDataTypeToString(DLDataType dtype) {
   const auto code = static_cast<kernkit::DTypeCode>(dtype.code);
   kernkit::Message text;
@@ -124,7 +124,7 @@ class DTypeReader {
   if (lanes < -1) text << "xvscalex" << -int{lanes};
   return String(text.c_str(), text.size());
 }
-/// ValueError for a name of no dtype.
+/// ValueError if the name is not that of a dtype.
 inline DLDataType StringToDLDataType(const String& name) {
   DLDataType dtype{};
   if (detail::read_dtype(name.data(), name.size(), &dtype)) return dtype;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tvm-ffi's Error and checks, over kernkit's. Kinds and texts are tvm-ffi's, behind "name(): ".
+// tvm-ffi's Error and checks, based on kernkit's. Kinds and texts are tvm-ffi's; messages begin
+// with "name(): ".
 #pragma once
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ class Error : public kernkit::Error {
 };
 
 namespace detail {
-/// Throws an Error of any kind, whose name is a token of the macro.
+/// Throws an Error of any kind; the macro passes the kind's name as a token.
 class Thrower {
  public:
   constexpr Thrower(const char* kind, kernkit::Where where, bool log = false)
@@ -41,7 +42,7 @@ class Thrower {
   bool log_;
 };
 
-/// What kernkit throws in there, as an Error of this namespace, which callers may catch.
+/// Rethrows errors of kernkit as an Error of this namespace, which callers may catch.
 template <class Call>
 decltype(auto) translate(Call&& call) {
   try {
@@ -72,8 +73,9 @@ KERNKIT_TVM_FFI_END
 #define TVM_FFI_PREDICT_FALSE(condition) (__builtin_expect(static_cast<bool>(condition), 0))
 #define TVM_FFI_PREDICT_TRUE(condition) (__builtin_expect(static_cast<bool>(condition), 1))
 
-// Expressions, so that an else behind a check belongs to the if before it. Each ends in a stream or
-// a literal: `<< value` and, in sources that forgot the <<, another literal may follow.
+// The macros are expressions, so that an else after a check belongs to the if before it. Each macro
+// ends in a stream or a literal: `<< value` may follow and, in sources that omit the <<, another
+// literal.
 #define TVM_FFI_THROW(Kind) \
   ::tvm::ffi::detail::Thrower(#Kind, KERNKIT_HERE) & ::kernkit::Message().stream()
 #define TVM_FFI_LOG_AND_THROW(Kind) \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TVM_FFI_DLL_EXPORT_TYPED_FUNC. KERNKIT_EXPORT (kernkit/export.h) makes the same symbol and may
-// take its place one op at a time.
+// TVM_FFI_DLL_EXPORT_TYPED_FUNC. KERNKIT_EXPORT (kernkit/export.h) defines the same symbol and may
+// replace this macro one op at a time.
 #pragma once
 
 #include "kernkit/bytes.h"
@@ -11,8 +11,9 @@
 
 KERNKIT_TVM_FFI_BEGIN
 namespace detail {
-/// A parameter of type T that is read as tvm-ffi reads it, where kernkit reads less: std::string
-/// from bytes too, a dtype and a device from every text, also within Optional, Array and Tuple.
+/// A parameter of type T that accepts the values that tvm-ffi accepts, where kernkit accepts fewer:
+/// std::string also from bytes, a dtype and a device from every text, also within Optional, Array
+/// and Tuple.
 template <class T>
 struct Lenient {};
 
@@ -47,7 +48,7 @@ struct Argument<tvm::ffi::detail::Lenient<std::string>> {
 template <>
 struct Argument<tvm::ffi::detail::Lenient<DLDataType>> {
   using Held = DLDataType;
-  /// ValueError for a text that names no dtype.
+  /// ValueError if the text does not name a dtype.
   static Held read(const KernkitAny& any, const char* name) {
     KernkitByteArray text;
     if (!read_text(any, &text) && !read_bytes(any, &text)) {
@@ -92,7 +93,7 @@ struct Argument<tvm::ffi::detail::Lenient<tvm::ffi::Tuple<T...>>>
   KERNKIT_EXPORT_READ(::tvm::ffi::detail::Reading, name, __VA_ARGS__) \
   static_assert(true)
 
-/// The documentation of an op that is exported in this file, before this line.
+/// The documentation of an op that was exported earlier in this file.
 #define TVM_FFI_DLL_EXPORT_TYPED_FUNC_DOC(name, doc)                         \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {               \
     return ::kernkit::detail::return_doc<kernkit_export::name>(doc, result); \

@@ -1,1 +1,1 @@
-/* clang-format off */ /* SPDX-License-Identifier: Apache-2.0 */ #error "kernkit: tvm_ffi_compat does not serve objects of the host: keep state in a C++ class behind plain functions"
+/* clang-format off */ /* SPDX-License-Identifier: Apache-2.0 */ #error "kernkit: tvm_ffi_compat does not support objects of the host: keep state in a C++ class with plain functions"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// String: a text, owned; as a parameter a copy.
+// String: an owned text. A parameter of this type is a copy.
 #pragma once
 
 #include "tvm/ffi/error.h"

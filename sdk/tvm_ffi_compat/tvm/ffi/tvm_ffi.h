@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that is served, but for extra/.
+// All supported headers except those in extra/.
 #pragma once
 
 #include "tvm/ffi/container/tuple.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors about an argument of the wrong type or size.
+// Errors for arguments of the wrong type or size.
 #pragma once
 
 #include "kernkit/call/argument.h"
@@ -13,8 +13,8 @@ KERNKIT_COLD void throw_argument_type(const char* name, const char* expected,
               &(*new Message << name << ": expected " << expected << ", got " << any));
 }
 
-// Its content is a number of words and the words, in two's complement, the least significant first;
-// a canonical one has no word too many.
+// The content is a number of words followed by the words, in two's complement, the least
+// significant first. A canonical number has no unnecessary word.
 KERNKIT_COLD double read_big_int(const KernkitAny& any, const char* name) {
   if (!is_sound(any)) throw_argument_type(name, "float", any);
   const auto* cell = cell_of<uint64_t>(any);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the elements of a list that may change are held.
+// Copies of the elements of a list that may change.
 #pragma once
 
 #include "kernkit/call/list_items.h"

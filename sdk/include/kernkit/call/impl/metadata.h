@@ -8,7 +8,7 @@
 
 namespace kernkit::detail {
 
-/// Appends text as the inside of a JSON string.
+/// Appends text as the content of a JSON string.
 KERNKIT_COLD void append_json(Message& out, const char* text, size_t size) {
   for (size_t i = 0; i < size; ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -47,7 +47,7 @@ KERNKIT_COLD void append_type(Message& out, const schema::Param& param) {
   if (param.is_optional) out << "]}";
 }
 
-/// The host's own form of a signature, the result first.
+/// The signature in the host's form, with the result first.
 KERNKIT_COLD Message type_schema_json(const schema::Signature& line) {
   Message json;
   json << "{\"type\":\"ffi.Function\",\"args\":[";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings and arrays, which only the host can make.
+// Strings and arrays, which require a host.
 #pragma once
 
 #include "kernkit/call/result.h"

@@ -45,7 +45,7 @@ KERNKIT_COLD void run_part(const Work& work) {
   memcpy(work.out, blocks[kMaxInputs], count * work.loops->sizes[0]);
 }
 
-// Runs whole blocks. With non-temporal stores they begin at a cache line.
+// Runs whole blocks. With non-temporal stores the first block begins at a cache line.
 KERNKIT_COLD void run_blocks(const Work& work) {
   work.loop(work.op, work.n, work.hints, work.out, work.inputs());
   if ((work.hints & kNonTemporal) != 0) end_streaming();
@@ -92,7 +92,7 @@ KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* 
                            const void* const* in) {
   const Machine& here = machine();
   const size_t out_size = loops.sizes[0];
-  size_t per_element = out_size;  // bytes of all arrays
+  size_t per_element = out_size;  // size of an element of all arrays [bytes]
   bool in_place = false;
   for (size_t k = 0; k < loops.inputs; ++k) {
     per_element += loops.sizes[1 + k];

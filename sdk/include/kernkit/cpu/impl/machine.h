@@ -29,7 +29,7 @@ KERNKIT_COLD InstructionSet instruction_set_of(unsigned saved, unsigned features
 
 KERNKIT_COLD InstructionSet best_instruction_set() noexcept {
 #if KERNKIT_INSTRUCTION_SETS > 1
-  // Not by __builtin_cpu_supports(), which costs a library 6 KB.
+  // __builtin_cpu_supports() would add 6 KB to a library.
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return InstructionSet::kBaseline;
   if ((ecx & bit_F16C) == 0 || (ecx & bit_OSXSAVE) == 0) return InstructionSet::kBaseline;
@@ -74,7 +74,7 @@ KERNKIT_COLD Processor this_processor() noexcept {
   return {Processor::kOther, 0, 0};
 }
 
-// What was measured on one thread, as a multiple of the plain loop's speed:
+// Measurements on one thread, as multiples of the plain loop's speed:
 //   Intel, family 6, model 85 (Cascade Lake, 36 MiB): beyond the caches prefetching the output
 //     gains, 1.1 times the best copy without it; non-temporal stores 0.7 at 32 MiB in all, 0.8 at
 //     1 GiB, since a core has too few of these stores in flight.
@@ -87,8 +87,8 @@ KERNKIT_COLD Processor this_processor() noexcept {
 //     else 1.0.
 //   AMD, family 25, model 17 (32 MiB): non-temporal stores 1.5 to 1.7 from 32 MiB on;
 //     prefetching the output 0.7 to 0.85, also within the caches.
-// Another processor takes the hints of its vendor's latest row: non-temporal stores move two thirds
-// of the bytes on every processor.
+// A processor that is not listed takes the hints of its vendor's latest row: non-temporal stores
+// move two thirds of the bytes on every processor.
 KERNKIT_COLD MemoryHints memory_hints_of(const Processor& processor) noexcept {
   constexpr unsigned kAny = ~0u;
   constexpr unsigned kPrefetchBoth = kPrefetchInputs | kPrefetchOutput;
@@ -112,8 +112,8 @@ KERNKIT_COLD MemoryHints memory_hints_of(const Processor& processor) noexcept {
   return {0, 0, 2};
 }
 
-// The size of one cache of this level, the data cache at level 1, as the first processor sees it.
-// The C library may count the caches of a whole AMD package together.
+// Size of one cache of this level (level 1: the data cache) according to the first processor
+// [bytes], or `otherwise`. The C library may add up the caches of a whole AMD package.
 KERNKIT_COLD size_t cache_bytes(int level, size_t otherwise) noexcept {
   char path[] = "/sys/devices/system/cpu/cpu0/cache/index0/size";
   path[sizeof(path) - sizeof("0/size")] = static_cast<char>(level == 1 ? '0' : '0' + level);
@@ -134,9 +134,9 @@ KERNKIT_COLD size_t cache_bytes(int level, size_t otherwise) noexcept {
 // the two processors 0.8, 0.94, 0.98 and 1.0.
 inline constexpr size_t kThreadingBytes = size_t{4} << 20;
 
-// An AMD processor shares its third cache with few others. An Intel server shares
-// it among all processors, and among the virtual machines on them: on model 167, which reports 480
-// MiB, the plain loop is at 0.7 of the best copy from 40 to 64 MiB in all, and at 0.55 to 0.65
+// An AMD processor shares its third-level cache with few processors. An Intel server shares the
+// cache among all processors, and among the virtual machines on them: on model 167, which reports
+// 480 MiB, the plain loop is at 0.7 of the best copy from 40 to 64 MiB in all, and at 0.55 to 0.65
 // beyond.
 KERNKIT_COLD size_t streaming_bytes_of(const Processor& processor, size_t third_cache) noexcept {
   constexpr size_t kMostOfIntel = size_t{64} << 20;
@@ -147,7 +147,7 @@ KERNKIT_COLD size_t streaming_bytes_of(const Processor& processor, size_t third_
 KERNKIT_COLD Machine find_machine() noexcept {
   const Processor processor = this_processor();
   const MemoryHints hints = memory_hints_of(processor);
-  // Up to twice the first cache, part of the arrays is in that cache.
+  // Up to twice the size of the first-level cache, part of the arrays is in that cache.
   const size_t first_cache = cache_bytes(1, size_t{32} << 10);
   return {wanted_instruction_set(),
           hints.prefetching,

@@ -25,30 +25,30 @@ namespace kernkit::cpu {
 
 namespace detail {
 
-inline constexpr int kDefaultThreads = 8;  // more of them seldom make memory faster
+inline constexpr int kDefaultThreads = 8;  // more threads seldom make memory faster
 inline constexpr int kMaxThreads = 256;
 
-// The loop that the pool's threads run now, on the stack of the caller, which waits for active
-// threads.
+// The loop that the pool's threads run now. It is on the stack of the caller, which waits for
+// active threads.
 struct Job {
   Piece piece;
   const void* context;
   int64_t pieces;
   int64_t next;        // atomic
-  fenv_t environment;  // the caller's: rounding, and whether subnormal numbers are flushed
+  fenv_t environment;  // of the caller: rounding, and whether subnormal numbers are flushed
 };
 
 // Never freed, since its threads never end. A forked process has no threads and creates its own
 // pool.
 struct Pool {
   pid_t process;
-  int callers = 0;  // atomic: threads in a loop. Only the first caller gets helpers
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards the members below
-  pthread_cond_t came = PTHREAD_COND_INITIALIZER;     // signalled for a new job
-  pthread_cond_t left = PTHREAD_COND_INITIALIZER;     // signalled when the last helper leaves
+  int callers = 0;  // atomic: number of threads in a loop; only the first gets helpers
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;       // guards the members below
+  pthread_cond_t job_added = PTHREAD_COND_INITIALIZER;     // signalled for a new job
+  pthread_cond_t helpers_done = PTHREAD_COND_INITIALIZER;  // signalled when the last helper leaves
   Job* job = nullptr;
   int seats = 0, helping = 0;  // atomic: free places of the job, active helpers
-  int helpers = 0;             // created, or failed to be created, which is not retried
+  int helpers = 0;             // number of helpers; counts a failed creation, which is not retried
 };
 
 KERNKIT_COLD int number_from(const char* variable) noexcept {
@@ -120,7 +120,7 @@ KERNKIT_COLD void* help(void* pool_of_all) noexcept {
   Pool& pool = *static_cast<Pool*>(pool_of_all);
   pthread_mutex_lock(&pool.mutex);
   for (;;) {
-    while (pool.seats == 0) pthread_cond_wait(&pool.came, &pool.mutex);
+    while (pool.seats == 0) pthread_cond_wait(&pool.job_added, &pool.mutex);
     Job& job = *pool.job;
     __atomic_fetch_sub(&pool.seats, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&pool.helping, 1, __ATOMIC_RELAXED);
@@ -129,7 +129,7 @@ KERNKIT_COLD void* help(void* pool_of_all) noexcept {
     work_on(job, pool, false);
     pthread_mutex_lock(&pool.mutex);
     if (__atomic_sub_fetch(&pool.helping, 1, __ATOMIC_RELAXED) == 0)
-      pthread_cond_signal(&pool.left);
+      pthread_cond_signal(&pool.helpers_done);
     stay_awake(pool, pool.seats, true);
   }
 }
@@ -138,8 +138,8 @@ KERNKIT_COLD void* help(void* pool_of_all) noexcept {
 KERNKIT_COLD void make_helpers(Pool& pool, int wanted) noexcept {
   if (pool.helpers >= wanted) return;
   if (!keep_library()) pool.helpers = kMaxThreads;
-  // The program's own threads handle signals. Synchronous signals stay unblocked: a blocked one
-  // would end the process without a call of its handler or a sanitizer's.
+  // The program's own threads handle signals. Synchronous signals stay unblocked: a blocked
+  // synchronous signal would end the process without a call of its handler or a sanitizer's.
   sigset_t blocked, before;
   sigfillset(&blocked);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
@@ -153,7 +153,7 @@ KERNKIT_COLD void make_helpers(Pool& pool, int wanted) noexcept {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// Null when there is no memory.
+// Null if memory is exhausted.
 KERNKIT_COLD Pool* this_process_pool() noexcept {
   static Pool* shared = nullptr;
   const pid_t process = getpid();
@@ -191,12 +191,12 @@ KERNKIT_COLD void run_pieces(int threads, int64_t pieces, Piece piece,
     pool->job = &job;
     __atomic_store_n(&pool->seats, threads - 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&pool->mutex);
-    for (int i = 1; i < threads; ++i) pthread_cond_signal(&pool->came);
+    for (int i = 1; i < threads; ++i) pthread_cond_signal(&pool->job_added);
     work_on(job, *pool, true);
     pthread_mutex_lock(&pool->mutex);
-    __atomic_store_n(&pool->seats, 0, __ATOMIC_RELAXED);  // too late for those who have not begun
+    __atomic_store_n(&pool->seats, 0, __ATOMIC_RELAXED);  // for helpers that have not begun
     stay_awake(*pool, pool->helping, false);
-    while (pool->helping != 0) pthread_cond_wait(&pool->left, &pool->mutex);
+    while (pool->helping != 0) pthread_cond_wait(&pool->helpers_done, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
   } else {
     run_alone(pieces, piece, context);

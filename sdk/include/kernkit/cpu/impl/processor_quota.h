@@ -13,8 +13,8 @@
 
 namespace kernkit::cpu::detail {
 
-/// The whole of a short file, at most `size` - 1 bytes and a terminating 0; empty when the file
-/// cannot be read.
+/// Reads a short file, at most `size` - 1 bytes, and appends a terminating 0. `text` is empty if
+/// the file cannot be read.
 KERNKIT_COLD void read_short_file(const char* path, char* text, size_t size) noexcept {
   text[0] = '\0';
   const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -63,7 +63,7 @@ KERNKIT_COLD int processor_quota(const char* root) noexcept {
     ++controllers;
     const bool is_version_2 = controllers[0] == '\0';
     if (!is_version_2 && strstr(controllers, "cpu") == nullptr) continue;
-    // Version 1 mounts its controllers by their names in either order, or one by one.
+    // Version 1 mounts controllers together, with their names in either order, or separately.
     const char* const mounts[] = {controllers, "cpu"};
     const int num_mounts = is_version_2 ? 1 : 2;
     for (;;) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writes of a row's body, compared with values that came from memory before.
+// RowLog: replacement of entries, and the search for later writes.
 #pragma once
 
 #include "kernkit/cpu/row_log.h"
 
 namespace kernkit::cpu::detail {
 
-/// The newest entry that `write` covers makes room, or else the two oldest entries become one
-/// entry, from the first byte of both to the last.
+/// Removes the newest entry that `write` covers, or else joins the two oldest entries to one entry,
+/// from the first byte of both to the last. Then appends `write`.
 __attribute__((noinline)) KERNKIT_COLD void RowLog::replace(const Entry& write) noexcept {
   const auto covered = [&write](const Entry& entry) {
     return write.begin <= entry.begin && entry.end <= write.end;

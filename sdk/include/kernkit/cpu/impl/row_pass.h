@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores of a row's results past the caches.
+// RowPass: the non-temporal stores.
 #pragma once
 
 #include "kernkit/cpu/row_pass.h"
 
 namespace kernkit::cpu::detail {
 
-/// `to` becomes the `bytes` at `from`: past the caches, but for the lines that these bytes share
-/// with their neighbours.
+/// Copies `bytes` bytes by non-temporal stores, except for partial cache lines at both ends.
 template <bool kAvx>
 KERNKIT_LOCAL inline void stream_bytes(unsigned char* to, const unsigned char* from, size_t bytes) {
   const size_t to_line = (64 - reinterpret_cast<uintptr_t>(to) % 64) % 64;

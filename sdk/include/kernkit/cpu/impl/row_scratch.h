@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for the kept values of a row, from the system.
+// RowScratch: allocation from the system.
 #pragma once
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first row shows of the results that a body reads.
+// RowStreams: the choice of results for non-temporal stores, after the first row.
 #pragma once
 
 #include "kernkit/cpu/row_streams.h"
 
 namespace kernkit::cpu::detail {
 
-/// No result streams of a body that reads or writes more rows than are recorded.
+/// Chooses no result if the body reads or writes more rows than are recorded.
 __attribute__((noinline)) KERNKIT_COLD void RowStreams::end_learning(unsigned maps,
                                                                      unsigned reads) noexcept {
   learning_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of a loop over rows, its threads and its errors.
+// run_rows(): the choice of a loop over rows, its threads and its errors.
 #pragma once
 
 #include "kernkit/cpu/impl/row_log.h"
@@ -12,16 +12,16 @@
 
 namespace kernkit::cpu::detail {
 
-/// Why a body did not end. Threads write it.
+/// Why a body failed. Several threads may write it.
 struct RowFailure {
-  size_t missing_bytes = 0;  // of memory for what a row keeps; 0 where there was enough
-  bool overwritten = false;  // the body used a value whose memory it had overwritten
+  size_t missing_bytes = 0;  // size of an allocation that failed for row.keep() [bytes], or 0
+  bool overwritten = false;  // the body used a value after overwriting its memory
 };
 
-// Rows take so many times as long as an elementwise loop over their bytes: several threads have
-// them from an eighth of the bytes on, which are 10 us of a norm and 50 of a softmax.
+// Time of a loop over rows, as a multiple of an elementwise loop over the same bytes. Several
+// threads take part from an eighth of the bytes on: 10 us of a norm, 50 us of a softmax.
 inline constexpr size_t kRowWork = 8;
-// The least bytes of the rows that a thread takes at a time, some 2 to 12 us.
+// Least size of the rows that a thread takes at a time [bytes]: some 2 to 12 us.
 inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
 
 KERNKIT_LOCAL inline RowLoops::Loop best_row_loop(const RowLoops& loops) {
@@ -55,7 +55,7 @@ KERNKIT_COLD void run_rows(const RowLoops& loops, const void* body, int64_t n, i
   int bits = RowStreams::kUnknown;
   int* const streams = streaming ? &bits : nullptr;
   RowFailure failure;
-  // The rows of [begin, end), up to the one whose body fails.
+  // Runs the rows of [begin, end), up to a row whose body fails.
   const auto run = [&](int64_t begin, int64_t end) {
     try {
       loop(body, d, begin, end, streams);

@@ -28,7 +28,7 @@ KERNKIT_COLD bool is_asynchronous(cudaError_t error) {
   }
 }
 
-// 13000 is "13.0".
+// Writes 13000 as "13.0".
 KERNKIT_COLD Message& append_version(Message& text, int version) {
   return text << version / 1000 << '.' << version % 1000 / 10;
 }
@@ -72,7 +72,7 @@ KERNKIT_COLD void throw_cuda_error(cudaError_t error, const char* call, Where wh
   text << call << " failed: " << cudaGetErrorName(error) << ": " << cudaGetErrorString(error);
   if (detail::is_asynchronous(error)) {
     text << "; it comes from earlier work on the device, not from this call";
-    // An error that another call repeats is there to stay.
+    // An error that another call returns as well is permanent.
     size_t free = 0;
     size_t total = 0;
     if (cudaMemGetInfo(&free, &total) == error) {

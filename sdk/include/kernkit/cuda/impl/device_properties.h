@@ -12,7 +12,7 @@ KERNKIT_COLD int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-KERNKIT_COLD const DeviceProperties& ask_device_properties(int device) {
+KERNKIT_COLD const DeviceProperties& query_device_properties(int device) {
   KERNKIT_CHECK(static_cast<unsigned>(device) < kMaxDevices, RuntimeError)
       << "device cuda:" << device << " is beyond the " << kMaxDevices << " that kernkit supports";
   DeviceProperties asked{};
@@ -31,7 +31,7 @@ KERNKIT_COLD const DeviceProperties& ask_device_properties(int device) {
   asked.max_grid[1] = attribute(cudaDevAttrMaxGridDimY, device);
   asked.max_grid[2] = attribute(cudaDevAttrMaxGridDimZ, device);
 
-  // Several threads may have asked; one writes, the others wait for these few bytes.
+  // Several threads may query at once: one thread writes, the other threads wait for it.
   DevicePropertiesSlot& slot = device_properties_slots[device];
   int empty = 0;
   if (__atomic_compare_exchange_n(&slot.state, &empty, 1, false, __ATOMIC_ACQUIRE,

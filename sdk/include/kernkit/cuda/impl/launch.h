@@ -85,9 +85,10 @@ KERNKIT_COLD void throw_bad_config(const LaunchConfig& config, const void* kerne
 }
 
 KERNKIT_COLD int64_t static_shared_memory(const void* kernel, int device) {
-  // Each slot changes once: the key first, then the size. A kernel that finds no slot queries anew.
+  // Each slot changes once: the key first, then the size. A kernel that finds no free slot queries
+  // each time.
   struct Slot {
-    uint64_t key;  // of kernel and device; 0: empty
+    uint64_t key;  // hash of kernel and device; 0: empty
     int64_t size;  // [bytes] + 1; 0: not stored yet
   };
   constexpr uint64_t kSlots = 256, kProbes = 8;
@@ -179,7 +180,7 @@ KERNKIT_COLD void append_argument(Message& text, const Argument& argument) {
 
 KERNKIT_COLD void synchronize(cudaStream_t stream, const LaunchConfig& config, const void* kernel,
                               const Argument* arguments, size_t count) {
-  // Another thread's capture may forbid even the question.
+  // The capture of another thread may forbid this query, too.
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (!succeeded(cudaStreamIsCapturing(stream, &status)) || status != cudaStreamCaptureStatusNone) {
     return;

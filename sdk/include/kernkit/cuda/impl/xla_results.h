@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a GPU for the calls that XLA makes, in the order of its stream.
+// GPU memory for calls by XLA, in the order of XLA's stream.
 #pragma once
 
 #include "kernkit/cpu/allocator.h"
@@ -7,13 +7,14 @@
 #include "kernkit/cuda/stream.h"
 #include "kernkit/shapes/xla_results.h"
 
-#if defined(KERNKIT_WITH_CUDA) && defined(KERNKIT_COMPILED)  // as shapes/xla_results.h declares it
+// The condition of shapes/xla_results.h.
+#if defined(KERNKIT_WITH_CUDA) && defined(KERNKIT_COMPILED)
 
 namespace kernkit::shapes {
 
 namespace detail {
 
-/// The call of this thread that XLA has made, counted from 1; 0 for none.
+/// The number of XLA's current call on this thread, from 1, or 0.
 KERNKIT_LOCAL inline uint64_t& xla_call() {
   static thread_local uint64_t call = 0;
   return call;
@@ -24,7 +25,7 @@ KERNKIT_LOCAL inline TensorAllocator& allocator_before_xla() {
   return allocator;
 }
 
-/// For NDAllocation.
+/// Allocates for NDAllocation.
 struct KERNKIT_LOCAL XlaStreamAlloc {
   cudaStream_t stream = nullptr;
   uint64_t call = xla_call();
@@ -37,7 +38,8 @@ struct KERNKIT_LOCAL XlaStreamAlloc {
     kernkit::detail::check_cuda_alloc(cudaMallocAsync(&tensor->data, size, stream),
                                       "cudaMallocAsync", size, tensor->device);
   }
-  /// In the order of the stream in the same call; afterwards, XLA may have closed the stream.
+  /// Frees in the order of the stream during the same call. After the call XLA may have closed the
+  /// stream, so the device is synchronised.
   void FreeData(DLTensor* tensor) const noexcept {
     if (tensor->data == nullptr) return;
     int previous = 0;
@@ -53,7 +55,7 @@ struct KERNKIT_LOCAL XlaStreamAlloc {
   }
 };
 
-/// A TensorAllocator.
+/// A TensorAllocator that uses XlaStreamAlloc.
 KERNKIT_LOCAL inline int allocate_for_xla(DLTensor* wanted, DLManagedTensorVersioned** out,
                                           void* context,
                                           void (*set_error)(void*, const char*,
@@ -66,7 +68,7 @@ KERNKIT_LOCAL inline int allocate_for_xla(DLTensor* wanted, DLManagedTensorVersi
   return kernkit::detail::allocate_with<CPUNDAlloc>(wanted, out, context, set_error);
 }
 
-/// Counts the calls of all threads.
+/// The number of the next call; all threads share the count.
 KERNKIT_LOCAL inline uint64_t next_xla_call() {
   static uint64_t calls = 0;
   return __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);

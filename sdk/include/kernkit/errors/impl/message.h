@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a Message grows and prints.
+// Growth and printing of a Message.
 #pragma once
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a library is loaded, and where the error of a call is found.
+// Loading of a library, and errors of its calls.
 #pragma once
 
 #include <unistd.h>
@@ -20,8 +20,8 @@ inline FindHost hand_over_host(void* library) {
   return use == nullptr ? kernkit_host_find : use(kernkit_host_find);
 }
 
-/// Throws what a function of the library raised: in tvm_ffi, in the runtime that serves the library
-/// (not always this program's), or, when it knows of neither, in itself.
+/// Throws the error that a function of the library raised: in tvm_ffi, in the runtime that serves
+/// the library (which may be another program's), or in the library itself if it uses neither.
 [[noreturn]] inline void throw_error_of(void* library, const std::string& name) {
   using Take = void(void** error);
   for (void* find : {reinterpret_cast<void*>(find_host_function),
@@ -42,8 +42,8 @@ inline FindHost hand_over_host(void* library) {
   KERNKIT_THROW(RuntimeError) << name << "() failed without an error message";
 }
 
-/// The arguments as the library may have them: what the runtime made is made anew where tvm_ffi has
-/// come since.
+/// The arguments in the form that the library accepts: objects that the runtime made before tvm_ffi
+/// was loaded are recreated.
 class AdaptedArguments {
  public:
   explicit AdaptedArguments(std::initializer_list<AnyView> args) {
@@ -113,7 +113,7 @@ inline Module Module::load(const std::string& path) {
   KERNKIT_CHECK(path.find('/') == std::string::npos || access(path.c_str(), F_OK) == 0,
                 RuntimeError)
       << "Module::load(): there is no file " << path;
-  // Not unmapped: what a library returned calls into it when it is released.
+  // Never unmapped: results of the library call its code when they are released.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   KERNKIT_CHECK(library != nullptr, RuntimeError) << "Module::load(): " << dlerror();
   Module module(library, path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text and bytes of a KernkitAny, and what it is.
+// Text and bytes of a KernkitAny, and its description.
 #pragma once
 
 #include "kernkit/host_api/any.h"
@@ -56,10 +56,11 @@ KERNKIT_COLD bool is_sound(const KernkitAny& any) {
   }
 }
 
-/// Characters or bytes of the three types: within the KernkitAny, in an object, or at a pointer.
+/// Characters or bytes of the three storage types: within the KernkitAny, in an object, or at a
+/// pointer.
 template <int32_t kSmall, int32_t kObject, int32_t kPointer>
 inline bool read_held(const KernkitAny& any, KernkitByteArray* out) {
-  if (any.type_index == kSmall) {  // in place: not in a copy
+  if (any.type_index == kSmall) {  // stored in place, so `any` must not be a copy
     *out = {any.v.small, any.small_size};
     return is_sound(any);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a function of the host is found.
+// Lookup of host functions.
 #pragma once
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 
 namespace kernkit::detail {
 
-// The library that holds the host's code: dladdr of a function which it put into our module object.
+// The library with the host's code: dladdr of a function that the host stored in the module object.
 KERNKIT_COLD void* library_of_module() {
   if (&__tvm_ffi__library_ctx == nullptr || __tvm_ffi__library_ctx == nullptr) return nullptr;
   const auto* module = static_cast<const KernkitObject*>(__tvm_ffi__library_ctx);
@@ -23,7 +23,7 @@ KERNKIT_COLD void* find_tvm_ffi_function(const char* name) {
   if (library == nullptr) library = library_of_module();
   if (library == nullptr) return nullptr;
   void* found = dlsym(library, name);
-  // Keeps the handle when something was found: the function is cached, so its library must stay.
+  // Keeps the handle if the function was found: its address is cached, so its library must stay.
   if (found == nullptr) dlclose(library);
   return found;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the host's error is taken out of its slot.
+// Takes the host's error out of its slot.
 #pragma once
 
 #include <utility>

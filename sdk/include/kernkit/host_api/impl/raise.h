@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an error reaches the host, or the library's own slot.
+// Raises an error in the host, or in the library's own slot.
 #pragma once
 
 #include "kernkit/host_api/host_error.h"
@@ -44,7 +44,7 @@ KERNKIT_COLD int raise(const char* name, const char* error_kind, const char* tex
 }
 
 KERNKIT_COLD int raise_error(const char* name, const Error& error, Where otherwise) noexcept {
-  // What a callback raised belongs to the caller: it goes back as it came.
+  // The error of a callback belongs to the caller: it is raised again unchanged.
   if (const auto* from_host = dynamic_cast<const HostError*>(&error)) {
     if (auto* set_raised = host_api::error_set_raised.get()) {
       set_raised(from_host->object());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of a DLPack tensor.
+// Checks of a DLPack tensor.
 #pragma once
 
 #include "kernkit/memory/dlpack.h"
@@ -16,16 +16,16 @@ KERNKIT_COLD void check_version(const DLManagedTensorVersioned& tensor) {
       << "DLPack tensor: flags " << tensor.flags << " are not understood";
 }
 
-/// Bytes that an element's address is a multiple of, a power of two. Two numbers of half the size
-/// make a complex one, and lanes are elements side by side.
+/// Alignment of an element [bytes], a power of two. A complex number consists of two numbers of
+/// half its size, and lanes are adjacent elements.
 inline uint64_t natural_alignment(DLDataType dtype) {
   const uint32_t bits =
       dtype.code == static_cast<uint8_t>(DTypeCode::kComplex) ? dtype.bits / 2 : dtype.bits;
   return bits > 8 && (bits & (bits - 1)) == 0 ? bits / 8 : 1;
 }
 
-/// Offsets of the lowest and the highest element from the first, of a tensor that has elements.
-/// False when they do not fit int64.
+/// Offsets of the lowest and the highest element from the first, for a tensor that has elements.
+/// False if the offsets do not fit int64.
 inline bool reach(ShapeView sizes, const int64_t* strides, int64_t* low, int64_t* high) {
   *low = *high = 0;
   int64_t dense = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of an allocation that is the same for all allocators.
+// The part of an allocation that does not depend on the allocator.
 #pragma once
 
 #include "kernkit/memory/dlpack.h"

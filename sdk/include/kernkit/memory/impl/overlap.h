@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cold side of overlap: tensors with any strides, and the question whether two are one.
+// Slow path of the overlap checks: tensors with any strides, and comparison of elements.
 #pragma once
 
 #include "kernkit/memory/overlap.h"
@@ -24,8 +24,8 @@ struct Extent {
   uint64_t begin, end;
 };
 
-/// From the lowest to the highest element, whatever the strides. False when they do not fit the
-/// address space.
+/// Range from the lowest to the highest element, for any strides. False if the range does not fit
+/// the address space.
 KERNKIT_COLD bool extent(TensorView x, Extent* out, int64_t pitch = 0) {
   int64_t low, high;
   if (!offset_range(x, &low, &high, pitch) || __builtin_add_overflow(high, 1, &high)) return false;

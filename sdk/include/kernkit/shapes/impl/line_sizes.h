@@ -32,12 +32,12 @@ class KERNKIT_LOCAL LineSizes {
     const DLTensor* x = name.value < 0 ? nullptr : values_[name.value].tensor;
     return x != nullptr && has_rank(name.value, x);
   }
-  /// Whether a call has the tensor that "..." is of, with its rank.
+  /// Whether the call has the tensor that determines "...", with its rank.
   [[gnu::cold]] bool has_run_tensor() const {
     const DLTensor* x = line_.run_of < 0 ? nullptr : values_[line_.run_of].tensor;
     return x != nullptr && has_rank(line_.run_of, x);
   }
-  /// The same for each name and "..." of an expression.
+  /// Whether each name and each "..." of an expression is bound.
   [[gnu::cold]] bool is_known(int n) const {
     const Node& node = line_.nodes[n];
     if (node.kind == NodeKind::kNumber) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The comparison of results with all other tensors of a call.
+// check_new(): compares results with all other tensors of a call.
 #pragma once
 
 #include "kernkit/error.h"
@@ -10,7 +10,7 @@ namespace kernkit::shapes {
 
 namespace detail {
 
-/// The name of a value in the line.
+/// Writes the name of a value in the line.
 KERNKIT_COLD Message& write_name(Message& out, const char* text, const schema::Param& value) {
   for (int i = 0; i < value.name.size; ++i) {
     const char c[] = {text[value.name.begin + i], '\0'};

@@ -18,8 +18,9 @@ using schema::word_size;
 
 namespace detail {
 
-/// A call, to be compared with its line once more. The function for a rule writes the sentence and
-/// returns the error's kind, or null. None throws: each one that an exception leaves takes time.
+/// Compares a call with its line and describes the mismatch. The function of each rule writes the
+/// message and returns the error's kind, or null. The functions do not throw: each function that an
+/// exception leaves takes time.
 class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
  public:
   ShapeMismatch(const LineView& line, const CallValue* values, Message* text)
@@ -92,7 +93,7 @@ class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
     }
     return nullptr;
   }
-  // The tensor whose dtype and device an output has; null where there is none.
+  // The tensor that determines an output's dtype and device; null if there is none.
   const DLTensor* like(int v) const {
     const bool has = line_.values[v].has_shape && line_.schema.params[v].is_only_written;
     return has && line_.like >= 0 ? values_[line_.like].tensor : nullptr;
@@ -135,8 +136,8 @@ class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
     return kind::ValueError;
   }
 
-  // "x: shape [4] does not match [n] with n = 5 (bound by y)", as KERNKIT_EXPECT(x).shape() says
-  // it; of "..." alone "x: shape [4] does not match y ([5])", as .like(y) does.
+  // Writes "x: shape [4] does not match [n] with n = 5 (bound by y)", as KERNKIT_EXPECT(x).shape()
+  // does. For "..." alone: "x: shape [4] does not match y ([5])", as .like(y) does.
   [[gnu::cold]] const char* shape(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
     text_ << name << ": shape " << TensorView(x).sizes() << " does not match ";

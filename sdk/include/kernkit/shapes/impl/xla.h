@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What handlers do beside calling an op, and how an op's error becomes XLA's.
+// Queries by XLA, checks of attributes, and translation of an op's errors to XLA's.
 #pragma once
 
 #include <string.h>
@@ -18,7 +18,8 @@ namespace detail {
   return api->error_create(&args);
 }
 
-/// Has XLA refuse a version that it does not speak: 0.1 to 0.3 are alike in what is read here.
+/// Reports the FFI version to XLA, which rejects versions that it does not support. The structs
+/// read here are the same in versions 0.1 to 0.3.
 [[gnu::cold]] KERNKIT_LOCAL inline KernkitXlaError* describe(const KernkitXlaCallFrame& frame,
                                                              bool has_graphs,
                                                              KernkitXlaMetadata* metadata) {
@@ -43,7 +44,7 @@ namespace detail {
   return nullptr;
 }
 
-/// TypeError where a program has other attributes than the line.
+/// TypeError if a program's attributes are not the line's.
 [[gnu::cold]] KERNKIT_LOCAL inline void check_names(const KernkitXlaAttributes& attributes,
                                                     const char* const* names, int num_names) {
   Message expected;
@@ -63,12 +64,12 @@ namespace detail {
                            << got.c_str() << "]";
 }
 
-/// Runs it where XLA works, and sets *error to what XLA itself refuses.
+/// Runs the op on XLA's device and stream. Sets *error to an error of XLA's own functions.
 KERNKIT_LOCAL inline int run_on_xlas_stream(const XlaOp& op, DLDeviceType type,
                                             const KernkitXlaCallFrame& frame,
                                             KernkitXlaError** error) {
   KERNKIT_CHECK(frame.api->struct_size >= sizeof(KernkitXlaApi), RuntimeError)
-      << "XLA's FFI API does not say which device it works on; install a newer jaxlib";
+      << "XLA's FFI API does not report the device; install a newer jaxlib";
   KernkitXlaStreamArgs stream = {sizeof stream, nullptr, frame.context, nullptr};
   KernkitXlaOrdinalArgs device = {sizeof device, nullptr, frame.context, 0};
   *error = frame.api->stream_get(&stream);
@@ -108,7 +109,7 @@ KERNKIT_LOCAL inline KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceTyp
   for (auto* one = frame.extension; one != nullptr; one = one->next) {
     if (one->type == kKernkitXlaExtensionMetadata) {
       auto* asked = reinterpret_cast<KernkitXlaMetadataExtension*>(one);
-      // Memory of a call that is captured is that of its graph: not for what an op keeps.
+      // The memory of a captured call belongs to its graph, so an op must not keep any.
       return detail::describe(frame, type != kDLCPU && !op.returns, asked->metadata);
     }
   }

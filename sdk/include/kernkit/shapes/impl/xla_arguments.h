@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a buffer and an attribute of XLA are read.
+// text_from_xla() and the messages of throw_xla_error().
 #pragma once
 
 #include <string.h>
@@ -28,7 +28,8 @@ namespace kernkit::shapes {
 
 namespace detail {
 
-/// As "cpu" or "cuda:1": XLA has no attribute for a device, and an op takes no text for one.
+/// Reads "cpu" or "cuda:1": XLA has no attribute for a device, and an op takes no text for a
+/// device.
 [[gnu::cold]] KERNKIT_LOCAL inline KernkitAny device_from_xla(const KernkitXlaText& text,
                                                               const char* name) {
   size_t length = 0;

@@ -40,18 +40,18 @@ void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body bo
 }
 }  // namespace detail
 
-/// A row `<op>/<dtype>/<library>` for each dtype of the list and each size, with all threads
-/// `<op>/<dtype>/<library>-threads`: `body(tag, state)`, with the tag that dispatch() gives, is the
-/// benchmark. Rows are timed by the wall clock.
+/// Adds a row `<op>/<dtype>/<library>` for each dtype of the list and each size, or
+/// `<op>/<dtype>/<library>-threads` with all threads. `body(tag, state)` is the benchmark, with the
+/// tag of dispatch(). Rows are timed by the wall clock.
 template <class... T, class Body>
 void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
   const std::string whose = std::string(kBenchmarked) + (all_threads() ? "-threads" : "");
   (detail::add_row<T>(op, whose.c_str(), sizes, body), ...);
 }
 
-/// A row `copy/<dtype>/memcpy` for each of those of one thread, to compare them with:
-/// `bytes(tag, state)` are what the op reads and writes, of which memcpy reads one half and writes
-/// the other.
+/// Adds a row `copy/<dtype>/memcpy` for comparison with each row on one thread. `bytes(tag, state)`
+/// is the number of bytes that the op reads and writes: memcpy reads one half and writes the other
+/// half.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {

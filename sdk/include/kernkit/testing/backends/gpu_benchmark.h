@@ -19,7 +19,7 @@ namespace kernkit::testing::gpu_benchmark {
 
 namespace detail {
 
-/// A stream, two events, and memory of twice the second-level cache.
+/// A stream, two events, and memory of twice the size of the second-level cache.
 struct Clock {
   Clock() {
     int cache = 0;
@@ -30,8 +30,8 @@ struct Clock {
     KERNKIT_CUDA_CHECK(cudaEventCreate(&start));
     KERNKIT_CUDA_CHECK(cudaEventCreate(&end));
   }
-  /// Seconds of one call whose tensors no cache holds: the time to overwrite the cache is longer
-  /// than the host takes to enqueue the call.
+  /// Time of one call with cold caches [seconds]. Overwriting the cache takes longer than the host
+  /// takes to enqueue the call.
   double seconds(const std::function<void()>& call) const {
     float milliseconds = 0;
     KERNKIT_CUDA_CHECK(cudaMemsetAsync(memory, 1, bytes, stream));
@@ -51,7 +51,8 @@ struct Clock {
   cudaEvent_t start = nullptr, end = nullptr;
 };
 inline const Clock& the_clock() {
-  static const Clock clock;  // stays: when the program ends, the driver may be gone
+  static const Clock
+      clock;  // never destroyed: at the end of the program the driver may be unloaded
   return clock;
 }
 
@@ -60,7 +61,7 @@ inline const ::benchmark::State* last_timed = nullptr;
 
 }  // namespace detail
 
-/// Times calls of an op: in each iteration one, by events, with caches cold.
+/// Times calls of an op by events, one call in each iteration, with cold caches.
 template <class Call>
 void time_calls(::benchmark::State& state, Call call) {
   detail::last_timed = &state;
@@ -107,7 +108,7 @@ void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
   (detail::add_row<T>(op, kBenchmarked, sizes, body), ...);
 }
 
-/// A row `copy/<dtype>/cudaMemcpyAsync` for each: a copy within the device.
+/// Adds a row `copy/<dtype>/cudaMemcpyAsync` for each row: a copy within the device.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Argument: one of a call, and how it lies in memory when it is a tensor.
+// Argument: one argument of a call, and a tensor's layout in memory.
 #pragma once
 
 #include <optional>
@@ -10,30 +10,31 @@
 
 namespace kernkit::testing::contract {
 
-/// An argument as the example has it, to be changed before the call. Strides, `first` and `shift`
-/// count elements.
+/// An argument of the example, which a rule may change before the call. Strides, `first` and
+/// `shift` are in elements.
 struct Argument {
-  Any value;  // of what is neither tensor nor list
+  Any value;  // unless it is a tensor or a list
   bool is_tensor = false;
   bool is_list = false;
-  size_t size = 0;  // of a list: how many of its elements are passed, the first ones
+  size_t size = 0;  // of a list: number of elements that are passed, from the first
   bool is_written = false;
   bool stays_on_cpu = false;
   DLDataType dtype{};
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // none: row-major
-  bool as_pointer = false;       // a DLTensor*, as C callers pass it; otherwise a tensor object
-  bool null_strides = false;     // with as_pointer: says none to the op
-  int64_t first = 0;             // behind a multiple of 256 bytes
-  int64_t byte_offset = 0;       // as many bytes of the address go through DLTensor::byte_offset
-  int shares = -1;               // it lies in the memory of that argument, `shift` behind its first
+  std::vector<int64_t> strides;  // empty: row-major
+  bool as_pointer = false;       // passed as a DLTensor*, otherwise as a tensor object
+  bool null_strides = false;     // with as_pointer: the strides are NULL
+  int64_t first = 0;             // elements after a multiple of 256 bytes
+  int64_t byte_offset = 0;       // part of the address in DLTensor::byte_offset [bytes]
+  // Index of the argument whose memory this tensor uses, `shift` after its first element, or -1.
+  int shares = -1;
   int64_t shift = 0;
   std::vector<double> values;
-  std::optional<Elements> contents;  // instead of values
-  // What the DLTensor says, when that is not true.
-  std::optional<DLDevice> says_device;
-  std::optional<std::vector<int64_t>> says_shape;
-  bool says_null = false;
+  std::optional<Elements> contents;  // used instead of `values`
+  // Values in the DLTensor that are not true of the memory.
+  std::optional<DLDevice> claimed_device;
+  std::optional<std::vector<int64_t>> claimed_shape;
+  bool claims_null = false;
 
   int64_t numel() const {
     int64_t n = 1;
@@ -45,9 +46,9 @@ struct Argument {
     for (size_t d = shape.size(); d-- > 1;) dense[d - 1] = dense[d] * shape[d];
     return dense;
   }
-  /// What is moved as one: an element, or a byte where elements are smaller.
+  /// Size of the unit that is moved: an element, or a byte for smaller elements [bytes].
   int64_t unit() const { return is_whole_bytes(dtype) ? dtype_bits(dtype) / 8 : 1; }
-  /// Where each unit lies, in bytes from the first one, in row-major order.
+  /// Offset of each unit from the first unit, in row-major order [bytes].
   std::vector<int64_t> offsets() const {
     std::vector<int64_t> all;
     const auto n = static_cast<int64_t>(bytes_of(dtype, numel())) / unit();

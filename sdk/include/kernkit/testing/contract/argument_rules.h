@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about what every argument is: how many, None, types, defaults.
+// Rules on arguments of all types: their number, None, types, defaults.
 #pragma once
 
 #include "kernkit/call/op.h"
@@ -10,7 +10,7 @@ namespace kernkit::testing::contract {
 inline Variations wrong_counts(const Contract& contract, const Place&) {
   Variations all;
   const auto with = [&](const char* what, int change) {
-    all.push_back({what, May::kRefuse, kind::TypeError, {}, [=](Call& call) {
+    all.push_back({what, May::kReject, kind::TypeError, {}, [=](Call& call) {
                      const auto passed = static_cast<int64_t>(call.passed) + change;
                      call.passed = static_cast<size_t>(passed);
                    }});
@@ -23,7 +23,7 @@ inline Variations wrong_counts(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Replaces an argument by what is no tensor.
+/// Replaces an argument by a value that is no tensor.
 inline std::function<void(Call&)> becomes(size_t i, Any value) {
   return [i, value = std::move(value)](Call& call) {
     call.arguments[i] = Argument();
@@ -31,7 +31,7 @@ inline std::function<void(Call&)> becomes(size_t i, Any value) {
   };
 }
 
-/// What can be another thing: the arguments that the example has, and what is in its lists.
+/// The arguments of which the type can be changed: those of the example, and elements of its lists.
 inline std::vector<size_t> given_and_elements(const Contract& contract) {
   std::vector<size_t> all;
   for (size_t i = 0; i < contract.examples().size(); ++i) {
@@ -47,15 +47,15 @@ inline Variations none(const Contract& contract, const Place&) {
     if (param.type == schema::Type::kAny) continue;
     const std::string what = "with " + contract.name_of(i) + " = None";
     if (param.is_optional && !contract.is_element(i)) {
-      all.push_back({what, May::kGiveAnythingOrRefuse, kind::ValueError, {i}, becomes(i, Any())});
+      all.push_back({what, May::kGiveAnythingOrReject, kind::ValueError, {i}, becomes(i, Any())});
     } else {
-      all.push_back({what, May::kRefuse, kind::TypeError, {i}, becomes(i, Any())});
+      all.push_back({what, May::kReject, kind::TypeError, {i}, becomes(i, Any())});
     }
   }
   return all;
 }
 
-/// A tensor, for a parameter that is none.
+/// Replaces an argument by a tensor.
 inline std::function<void(Call&)> becomes_tensor(size_t i) {
   return [i](Call& call) {
     Argument tensor;
@@ -75,7 +75,7 @@ inline Variations wrong_types(const Contract& contract, const Place&) {
     if (param.type == Type::kAny) continue;
     const auto with = [&](const char* what, const std::function<void(Call&)>& change) {
       all.push_back({std::string("with ") + what + " as " + contract.name_of(i),
-                     May::kRefuse,
+                     May::kReject,
                      kind::TypeError,
                      {i},
                      change});
@@ -83,7 +83,8 @@ inline Variations wrong_types(const Contract& contract, const Place&) {
     const bool plain = !param.is_list || contract.is_element(i);
     const bool number = plain && (param.type == Type::kInt || param.type == Type::kFloat ||
                                   param.type == Type::kBool);
-    // A number is no flag's or integer's business when it has a fraction; a text may name a dtype.
+    // A bool, an int and a float accept an int; only a float accepts 1.5. "no" is not a dtype's
+    // name.
     if (!(plain && param.type == Type::kTensor)) with("a tensor", becomes_tensor(i));
     if (!number) with("an int", becomes(i, Any(3)));
     if (!(plain && param.type == Type::kFloat)) with("a float", becomes(i, Any(1.5)));
@@ -92,7 +93,7 @@ inline Variations wrong_types(const Contract& contract, const Place&) {
   return all;
 }
 
-/// What is left out at the end takes the schema's default.
+/// Arguments left out at the end take the schema's defaults.
 inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& place,
                                                size_t* tried) {
   std::vector<std::string> violations;

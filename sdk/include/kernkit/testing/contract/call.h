@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Call: the arguments of one call in memory, the call, and what it did to that memory.
+// Call: the arguments of one call in memory, the call, and its effect on that memory.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace kernkit::testing::contract {
 
 class Call {
  public:
-  /// The example at this place. Bytes around the tensors hold `around`; `salt` chooses values.
+  /// The example at this place. Bytes around the tensors hold `around`; `salt` selects the values.
   Call(const Contract& contract, Place& place, unsigned char around = 0xa5, unsigned salt = 0)
       : passed(contract.given()), contract_(&contract), place_(&place), around_(around) {
     for (size_t i = 0; i < contract.examples().size(); ++i) {
@@ -44,7 +44,7 @@ class Call {
       if (!argument.is_tensor) continue;
       argument.contents = of.elements(i, of.memory_of(i).before);
       argument.strides.clear();
-      argument.as_pointer = argument.null_strides = argument.says_null = false;
+      argument.as_pointer = argument.null_strides = argument.claims_null = false;
       argument.first = argument.byte_offset = argument.shift = 0;
       argument.shares = -1;
     }
@@ -56,10 +56,10 @@ class Call {
   ~Call() { release(); }
 
   std::vector<Argument> arguments;
-  /// How many arguments the op gets; what the schema does not have is None.
+  /// Number of arguments that are passed. Arguments beyond the schema are None.
   size_t passed;
 
-  /// Other values in the same memory, but for those that the example states.
+  /// Sets new values in the same memory, except for values stated by the example.
   void renew(unsigned salt) {
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (contract_->examples()[i].values().empty()) arguments[i].values = some_values(i, salt);
@@ -68,15 +68,15 @@ class Call {
     upload();
   }
 
-  /// Puts the arguments into memory, calls, and reads the memory. `closed`: what belongs to no
-  /// tensor is closed (closed_memory.h) meanwhile.
-  Outcome run(bool closed = false) {
+  /// Writes the arguments to memory, calls, and reads the memory. `poisoned`: memory that belongs
+  /// to no tensor is poisoned during the call (poisoned_memory.h).
+  Outcome run(bool poisoned = false) {
     prepare();
-    if (closed) close_around();
+    if (poisoned) poison_around();
     place_->enter();
     Outcome outcome = invoke();
     place_->leave();
-    if (closed) open_around();
+    if (poisoned) unpoison_around();
     collect(&outcome);
     return outcome;
   }
@@ -89,7 +89,7 @@ class Call {
   void prepare();
   Outcome invoke();
   void collect(Outcome* outcome);
-  /// Puts the bytes into memory once more.
+  /// Writes the bytes to memory again.
   void upload() {
     for (Memory& memory : memories_) {
       if (memory.data != nullptr) {
@@ -98,30 +98,30 @@ class Call {
     }
   }
 
-  /// What the call gave: the tensors that it writes, then what it returned.
+  /// A result of the call: a tensor that it writes, or a returned tensor.
   struct Given {
     std::string name;  // "y", "the result"
     Elements elements;
   };
   const std::vector<Given>& given() const { return given_; }
 
-  /// "" or what was written: "byte 132 from the first element of y". With `inside` what belongs to
-  /// a tensor that is only read counts, otherwise what belongs to none.
+  /// "" or the first stray write: "byte 132 from the first element of y". `inside`: searches memory
+  /// of tensors that are only read; otherwise memory of no tensor.
   std::string stray_write(bool inside) const;
-  /// "" when no byte of any tensor or around it was written.
+  /// "" if no byte in or around any tensor was written.
   std::string any_write() const {
     for (size_t i = 0; i < memories_.size(); ++i) {
       if (memories_[i].before != memories_[i].after) return contract_->name_of(i);
     }
     return "";
   }
-  /// "" or the first output that is what it was.
+  /// "" or the first output that was not changed.
   std::string unwritten() const;
   Place& place() const { return *place_; }
   const Contract& contract() const { return *contract_; }
 
  private:
-  // A prime many, and other ones in each argument.
+  // A prime number of values, different for each argument.
   static std::vector<double> some_values(size_t argument, unsigned salt) {
     std::vector<double> values;
     for (size_t k = 0; k < 97; ++k) {
@@ -134,18 +134,18 @@ class Call {
   struct Memory {
     Place* place = nullptr;
     unsigned char* data = nullptr;  // null: shared, or no tensor
-    int64_t origin = 0;             // of the first element
+    int64_t origin = 0;             // offset of the first element
     std::vector<unsigned char> before, after;
   };
   const Memory& memory_of(size_t i) const {
     const int shares = arguments[i].shares;
     return memories_[shares < 0 ? i : static_cast<size_t>(shares)];
   }
-  /// Whose each byte of the memory is.
-  enum Owner : char { kNobody, kRead, kWritten };
+  /// The tensor that owns a byte of the memory.
+  enum Owner : char { kNoTensor, kRead, kWritten };
   std::vector<Owner> owners(const Memory& memory) const;
-  void close_around();
-  void open_around();
+  void poison_around();
+  void unpoison_around();
   Elements elements(size_t i, const std::vector<unsigned char>& bytes) const;
   void fill(size_t i);
   KernkitAny argument_at(size_t i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules that every call of the other ones keeps.
+// Rules that hold for the calls of all other rules.
 #pragma once
 
 #include "kernkit/call/read_call.h"
@@ -8,7 +8,7 @@
 
 namespace kernkit::testing::contract {
 
-/// Every call that a rule makes, and the example.
+/// Visits every call of the variation rules, and the example.
 inline void for_each_call(const Contract& contract,
                           const std::function<void(const Call& call, const Outcome& outcome,
                                                    const Variation& variation)>& visit) {
@@ -26,7 +26,7 @@ inline void for_each_call(const Contract& contract,
   }
 }
 
-inline std::string told(const Call& call, const Variation& variation, const std::string& did) {
+inline std::string describe(const Call& call, const Variation& variation, const std::string& did) {
   return call.contract().callee().name() + "() " + variation.what + call.place().suffix() + ": " +
          did;
 }
@@ -39,8 +39,8 @@ inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
   const std::string begin = contract.callee().name() + "() with its example: ";
   if (!outcome.accepted) {
     verdict->add(begin + outcome.text() +
-                 "; expected an example that it accepts. An op that has no CPU half says "
-                 "kernkit::testing::cuda_only()");
+                 "; expected an example that it accepts. An op without CPU implementation "
+                 "declares kernkit::testing::cuda_only()");
     return;
   }
   const std::string unwritten = call.unwritten();
@@ -58,8 +58,8 @@ inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict)
   }
 }
 
-inline void refusals_are_sentences(const Call& call, const Outcome& outcome,
-                                   const Variation& variation, Verdict* verdict) {
+inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome,
+                                        const Variation& variation, Verdict* verdict) {
   if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
   const Contract& contract = call.contract();
   const std::string begin = contract.callee().name() + "(): ";
@@ -72,31 +72,32 @@ inline void refusals_are_sentences(const Call& call, const Outcome& outcome,
       variation.about.empty() || std::any_of(variation.about.begin(), variation.about.end(), names);
   const bool ours = outcome.kind == kind::InternalError;
   const bool good = outcome.message.rfind(begin, 0) == 0 && named && !ours;
-  verdict->add(
-      good ? ""
-           : told(call, variation, outcome.text()) + "; expected a message \"" + begin + "...\"" +
-                 (variation.about.empty() ? ""
-                                          : " that names " + names_of(contract, variation.about)) +
-                 (ours ? ", and InternalError for nothing that a caller did" : ""));
+  verdict->add(good ? ""
+                    : describe(call, variation, outcome.text()) + "; expected a message \"" +
+                          begin + "...\"" +
+                          (variation.about.empty()
+                               ? ""
+                               : " that names " + names_of(contract, variation.about)) +
+                          (ours ? ", and no InternalError for a mistake of the caller" : ""));
 }
 
 inline void nothing_crosses_the_boundary(const Call& call, const Outcome& outcome,
                                          const Variation& variation, Verdict* verdict) {
   const bool good = outcome.accepted || (!outcome.thrown && !outcome.kind.empty());
   verdict->add(good ? ""
-                    : told(call, variation, outcome.text()) +
+                    : describe(call, variation, outcome.text()) +
                           "; expected an error set in the host, and -1");
 }
 
-inline void refused_calls_write_nothing(const Call& call, const Outcome& outcome,
-                                        const Variation& variation, Verdict* verdict) {
+inline void rejected_calls_write_nothing(const Call& call, const Outcome& outcome,
+                                         const Variation& variation, Verdict* verdict) {
   if (outcome.accepted) return;
   const std::string written = call.any_write();
   verdict->add(written.empty() ? ""
-                               : told(call, variation,
-                                      outcome.text() + ", and " + written +
-                                          " was written before; expected "
-                                          "that a refused call writes nothing"));
+                               : describe(call, variation,
+                                          outcome.text() + ", and " + written +
+                                              " was written before; expected "
+                                              "that a rejected call writes nothing"));
 }
 
 inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
@@ -104,16 +105,16 @@ inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
   if (!outcome.accepted) return;
   const std::string written = call.stray_write(/*inside=*/true);
   verdict->add(written.empty() ? ""
-                               : told(call, variation, written) +
+                               : describe(call, variation, written) +
                                      " was written; expected that only what (a!) marks is written");
 }
 
 inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
                                        const Variation& variation, Verdict* verdict) {
-  if (!outcome.accepted || variation.may == May::kStayInsideOrRefuse) return;
+  if (!outcome.accepted || variation.may == May::kStayInsideOrReject) return;
   const std::string written = call.stray_write(/*inside=*/false);
   verdict->add(written.empty() ? ""
-                               : told(call, variation, written) +
+                               : describe(call, variation, written) +
                                      " was written, which belongs to no tensor; expected that "
                                      "only elements are written");
 }
@@ -123,14 +124,14 @@ inline std::vector<Rule> cpu_rules() {
   const std::vector<Rule> others = {
       {"Example", "the op accepts its example and writes its outputs", nullptr,
        example_is_accepted},
-      {"Defaults", "what is left out takes the schema's default", nullptr,
+      {"Defaults", "arguments left out take the schema's defaults", nullptr,
        defaults_are_the_schemas},
-      {"Sentences", "every refusal names the op and the argument", nullptr, nullptr,
-       refusals_are_sentences},
+      {"Sentences", "every error names the op and the argument", nullptr, nullptr,
+       errors_name_op_and_argument},
       {"CBoundary", "an error is set in the host; nothing is thrown through C", nullptr, nullptr,
        nothing_crosses_the_boundary},
       {"RefusedCallsWriteNothing", "checks come before the first write", nullptr, nullptr,
-       refused_calls_write_nothing},
+       rejected_calls_write_nothing},
       {"InputsAreNotWritten", "only what (a!) marks is written", nullptr, nullptr,
        inputs_are_not_written},
       {"StaysInside", "nothing around the tensors is written", nullptr, nullptr,
@@ -142,7 +143,7 @@ inline std::vector<Rule> cpu_rules() {
   return rules;
 }
 
-/// Tries rules, each alone but for those of every call: they see the same calls.
+/// Tries rules. Each rule makes calls of its own, except that the rules on every call share them.
 inline std::vector<Verdict> try_rules(const std::vector<Rule>& rules, const Contract& contract) {
   std::vector<Verdict> verdicts(rules.size());
   std::vector<size_t> of_calls;

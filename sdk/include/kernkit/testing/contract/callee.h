@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callee: an exported op, called as a framework calls it, and what came of the call.
+// Callee: an exported op, called as a framework calls it, and the outcome of the call.
 #pragma once
 
 #include <exception>
@@ -11,11 +11,11 @@
 
 namespace kernkit::testing::contract {
 
-/// What a call did.
+/// The outcome of a call.
 struct Outcome {
   bool accepted = false;
-  bool thrown = false;  // a C++ exception came through the C boundary
-  std::string kind;     // "ValueError"; "" when it failed and set no error
+  bool thrown = false;  // a C++ exception crossed the C boundary
+  std::string kind;     // "ValueError"; "" if the call failed and set no error
   std::string message;  // "scale(): x: ..."
   Any result;
 
@@ -38,7 +38,7 @@ class Callee {
     schema_ = schema::parse(text_.c_str());
   }
 
-  /// For an op whose own line has its types alone.
+  /// Sets the schema of an op that was exported without a line.
   void take_schema(std::string line) {
     const schema::Schema own = schema_;
     const bool is_unnamed = num_params() == 0 || argument_name(0) == "argument_1";
@@ -46,16 +46,16 @@ class Callee {
     schema_ = schema::parse(text_.c_str());
     fits_ = is_unnamed && schema_.num_params == own.num_params;
     for (size_t i = 0; fits_ && i < num_params(); ++i) {
-      const schema::Param &says = param(i), &has = own.params[i];
-      fits_ = says.type == has.type && says.is_list == has.is_list &&
-              says.is_optional == has.is_optional && says.default_text.size == 0;
+      const schema::Param &declared = param(i), &has = own.params[i];
+      fits_ = declared.type == has.type && declared.is_list == has.is_list &&
+              declared.is_optional == has.is_optional && declared.default_text.size == 0;
     }
   }
-  /// What take_schema() took is a line for this function.
+  /// Whether the line of take_schema() matches the function.
   bool schema_fits() const { return fits_; }
 
   const std::string& name() const { return name_; }
-  /// "" unless the op says its schema, as one of KERNKIT_EXPORT does.
+  /// "" unless the op reports its schema, as ops of KERNKIT_EXPORT do.
   const std::string& schema_text() const { return text_; }
   const schema::Schema& schema() const { return schema_; }
   const schema::Param& param(size_t i) const { return schema_.params[i]; }

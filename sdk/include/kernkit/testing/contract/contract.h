@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract: an op, a call of it that it accepts, and what is said of it besides.
+// Contract: an op, a call that it accepts, and its exemptions.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace kernkit::testing::contract {
 
-/// Arguments are counted in the schema's order; behind them, the elements of those that are lists.
+/// Arguments are numbered in the schema's order, followed by the elements of lists.
 class Contract {
  public:
   Contract(Callee callee, const std::vector<Example>& examples,
@@ -35,15 +35,15 @@ class Contract {
   }
 
   const Callee& callee() const { return callee_; }
-  /// How many arguments the example has; those of defaults may be missing.
+  /// Number of arguments of the example; arguments with defaults may be missing.
   size_t given() const { return given_; }
   const std::vector<Example>& examples() const { return examples_; }
-  /// The arguments that are tensors in the example, and the elements that are.
+  /// The arguments and the list elements that are tensors in the example.
   const std::vector<size_t>& tensors() const { return tensors_; }
-  /// Of an element, the list that it is in.
+  /// For an element, the index of its list.
   size_t parameter_of(size_t i) const { return parameters_[i]; }
   bool is_element(size_t i) const { return parameters_[i] != i; }
-  /// Of a list: its elements, in order.
+  /// The indices of a list's elements, in order.
   std::vector<size_t> elements_of(size_t list) const {
     std::vector<size_t> elements;
     for (size_t i = list + 1; i < parameters_.size(); ++i) {
@@ -89,7 +89,7 @@ class Contract {
     return text.c_str();
   }
 
-  /// What excuses the op from a rule, or null.
+  /// The exemption of the op from a rule, or null.
   const Exemption* excuse(const std::string& rule) const {
     for (const Exemption& exemption : exemptions_) {
       if (exemption.kind == Exemption::kWithout && exemption.rule == rule) return &exemption;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about what a CUDA half enqueues: graphs, failures, uninitialised memory. On a GPU: graphs.
+// Rules on the work that a CUDA implementation enqueues: graphs, failures, uninitialised memory. On
+// a GPU: graphs.
 #pragma once
 
 #include "kernkit/testing/contract/cuda_place.h"
@@ -12,8 +13,7 @@ inline std::string begin_of(const Contract& contract, const Place& place) {
   return contract.callee().name() + "()" + place.suffix() + ": ";
 }
 
-/// Whether the op runs its example on a device; it is rule RunsOnCuda that says so when it does
-/// not.
+/// Whether the op runs its example on a device. Rule RunsOnCuda reports the failure.
 inline bool accepts_cuda(const Contract& contract) {
   if (!contract.runs_on_cuda()) return false;
   CudaPlace place;
@@ -60,7 +60,7 @@ inline void is_captured(const Contract& contract, Verdict* verdict) {
 }
 
 #if !defined(KERNKIT_ON_GPU)
-/// The calls of the runtime that one call of the op makes, not the first one.
+/// The runtime calls of one call of the op, after a first call.
 inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaPlace* place) {
   (void)call->run();
   call->prepare();
@@ -92,12 +92,13 @@ inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
     const Outcome outcome = call.invoke();
     place.leave();
     (void)cudaGetLastError();
-    const bool told = outcome.kind == kind::RuntimeError &&
-                      outcome.message.find("cudaErrorMemoryAllocation") != std::string::npos;
-    if (!outcome.accepted && outcome.kind.empty()) continue;  // rule CBoundary says so
-    verdict->add(told ? ""
-                      : begin_of(contract, place) + function + " failed, and " + outcome.text() +
-                            "; expected a RuntimeError that says cudaErrorMemoryAllocation");
+    const bool is_named = outcome.kind == kind::RuntimeError &&
+                          outcome.message.find("cudaErrorMemoryAllocation") != std::string::npos;
+    if (!outcome.accepted && outcome.kind.empty()) continue;  // rule CBoundary reports it
+    verdict->add(is_named
+                     ? ""
+                     : begin_of(contract, place) + function + " failed, and " + outcome.text() +
+                           "; expected a RuntimeError that names cudaErrorMemoryAllocation");
   }
 }
 

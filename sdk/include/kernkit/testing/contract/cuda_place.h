@@ -52,8 +52,8 @@ class CudaPlace : public Place {
     (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
     (void)cudaStreamSynchronize(stream_);
   }
-  void close(void* memory, size_t bytes) override { runtime.close(memory, bytes, stream_); }
-  void open(void* memory, size_t) override {
+  void poison(void* memory, size_t bytes) override { runtime.close(memory, bytes, stream_); }
+  void unpoison(void* memory, size_t) override {
     const CUDADeviceGuard guard(device_);
     (void)cudaDeviceSynchronize();
     runtime.open(memory, stream_);
@@ -64,7 +64,7 @@ class CudaPlace : public Place {
     guards_ = std::make_unique<Guards>(device(), stream_);
   }
   void leave() override { guards_.reset(); }
-  /// Not where something was left: a fault, an error, another device, memory.
+  /// False after a fault or an error, on another current device, or with allocated memory.
   bool renew() override {
     int current = 0;
     runtime.clear();
@@ -78,7 +78,7 @@ class CudaPlace : public Place {
   }
 
  private:
-  // The caller's framework: its stream, and memory from a pool that it has.
+  // The caller's framework: its stream, and memory from its pool.
   struct Guards {
     Guards(DLDevice device, cudaStream_t caller)
         : stream(device, caller), allocator(kernkit::detail::allocate_with<FromPool>) {}

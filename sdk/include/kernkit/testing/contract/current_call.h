@@ -9,10 +9,10 @@
 
 namespace kernkit::testing::contract {
 
-/// The process has one: rules make their calls one after another. A signal handler reads the first
-/// `size` characters of `text`.
+/// There is one object in a process: rules make one call at a time. A signal handler reads the
+/// first `size` characters of `text`.
 struct CurrentCall {
-  std::atomic<bool> is_watched{false};  // a CrashGuard lives
+  std::atomic<bool> is_watched{false};  // a CrashGuard exists
   std::atomic<bool> has_returned{false};
   std::atomic<size_t> size{0};  // 0: no call was made
   char text[2048] = {};
@@ -33,7 +33,7 @@ inline CurrentCall& current_call() {
   return call;
 }
 
-/// Names the variation of the calls that follow, as long as the object lives.
+/// Names the variation of the calls made during the object's lifetime.
 class NamedVariation {
  public:
   explicit NamedVariation(const std::string& what) { current_call().variation = what; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements: what a tensor holds, in row-major order; and when two results are the same.
+// Elements: a tensor's contents in row-major order, and comparison of two results.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +18,18 @@ struct Elements {
   std::vector<unsigned char> bytes;
 };
 
-/// The dtypes whose elements can be read and made as numbers; others are bytes.
+/// The dtypes whose elements are read and written as numbers; other dtypes are bytes.
 using Numbers = types<float16, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
                       uint16_t, uint32_t, uint64_t, bool>;
 
 inline bool is_number(DLDataType dtype) { return contains(Numbers{}, dtype); }
 inline bool is_whole_bytes(DLDataType dtype) { return dtype_bits(dtype) % 8 == 0; }
-/// Bytes of n dense elements.
+/// Size of n dense elements [bytes].
 inline size_t bytes_of(DLDataType dtype, int64_t n) {
   return (static_cast<size_t>(n) * dtype_bits(dtype) + 7) / 8;
 }
 
-/// What one dtype makes of numbers.
+/// The limits of a dtype's numbers.
 struct NumberFormat {
   double epsilon = 0;  // of floats: the step at 1
   double largest = 0;
@@ -68,7 +68,7 @@ inline double number_at(const Elements& elements, size_t i) {
   return value;
 }
 
-/// n elements with these values, which repeat; what is no number gets bytes.
+/// n elements with these values, repeated. A dtype that is no number gets bytes.
 inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<double>& values) {
   Elements made{dtype, std::vector<unsigned char>(bytes_of(dtype, n))};
   if (!is_number(dtype)) {
@@ -97,9 +97,8 @@ inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<dou
 
 inline std::string text_of(double value) { return (Message().stream() << value).c_str(); }
 
-/// "" when these are the same results. Floats may differ by 4 units in the last place of the
-/// largest one: an op may round differently where it takes another path. Otherwise
-/// "element 3 is 7, not 14".
+/// "" if the results are equal. Floats may differ by 4 units in the last place of the largest
+/// element: another code path of an op may round differently. Otherwise "element 3 is 7, not 14".
 inline std::string difference(const Elements& got, const Elements& wanted) {
   if (got.dtype != wanted.dtype || got.bytes.size() != wanted.bytes.size()) {
     return "it has another dtype or another number of elements";
@@ -125,8 +124,8 @@ inline std::string difference(const Elements& got, const Elements& wanted) {
   return "";
 }
 
-/// The same for results of other dtypes, of calls whose coarsest float has this epsilon: they are
-/// the same numbers, as far as dtypes can hold them.
+/// difference() for results of different dtypes. `epsilon` is that of the coarsest float in the
+/// calls: the numbers must be equal as far as the dtypes can hold them.
 inline std::string difference_of_numbers(const Elements& got, const Elements& wanted,
                                          double epsilon) {
   const bool comparable = is_number(got.dtype) && is_number(wanted.dtype) && got.dtype != dl_bool &&

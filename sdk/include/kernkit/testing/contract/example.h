@@ -13,8 +13,8 @@
 
 namespace kernkit::testing {
 
-/// A tensor made by example(), a list() of some, or a number, a bool, a text, a dtype, a device,
-/// nullptr for None: whatever an Any can be made of.
+/// A tensor made by example(), a list(), or any value that Any accepts: a number, a bool, a text, a
+/// dtype, a device, nullptr for None.
 class Example {
  public:
   Example(std::nullptr_t) {}  // NOLINT(runtime/explicit)
@@ -27,20 +27,20 @@ class Example {
   explicit Example(std::vector<Example> elements)
       : is_list_(true), elements_(std::move(elements)) {}
 
-  /// The elements, which repeat as often as the tensor has room: for a tensor of indices or of
-  /// offsets. Whole numbers that every dtype holds. Otherwise they are some from 1 to 13.
+  /// The elements, repeated to the tensor's size, for indices or offsets. The numbers must be
+  /// integers that every dtype holds. The default is integers from 1 to 13.
   Example values(std::initializer_list<double> values) const {
     Example copy = *this;
     copy.values_ = values;
     return copy;
   }
-  /// It is in CPU memory wherever the other tensors are.
+  /// Keeps the tensor in CPU memory, wherever the other tensors are.
   Example on_cpu() const {
     Example copy = *this;
     copy.stays_on_cpu_ = true;
     return copy;
   }
-  /// Scratch: once the call is over its bytes are nobody's, whether the op wrote them or not.
+  /// Scratch: the contents after the call are ignored, whether the op wrote them or not.
   Example scratch() const {
     Example copy = *this;
     copy.is_scratch_ = true;
@@ -55,7 +55,7 @@ class Example {
   DLDataType dtype() const { return dtype_; }
   const std::vector<int64_t>& shape() const { return shape_; }
   const std::vector<double>& values() const { return values_; }
-  /// Of what is no tensor.
+  /// The value if it is neither a tensor nor a list.
   const Any& value() const { return value_; }
 
  private:
@@ -82,7 +82,7 @@ Example list(const Elements&... elements) {
   return Example(std::vector<Example>{Example(elements)...});
 }
 
-/// What is said of an op beside its example: see KERNKIT_TEST_CONTRACT.
+/// An exemption or a property of an op: see KERNKIT_TEST_CONTRACT.
 struct Exemption {
   enum Kind { kWithout, kCpuOnly, kCudaOnly, kByRow, kWithSchema } kind;
   std::string rule;

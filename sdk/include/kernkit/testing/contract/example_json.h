@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The example of an op as a line of JSON, for the tests that call it by frameworks.
+// Writes the example of an op as a line of JSON, for tests that call the op by frameworks.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ std::string json_list(const std::vector<T>& items, const Write& write) {
   return text + "]";
 }
 
-/// {"dtype": ..., "shape": [...], "values": [...], "cpu": ..., "scratch": true where it is}, a
-/// list, a number, true, null; of what JSON has not {"unknown": "what it is"}.
+/// {"dtype": ..., "shape": [...], "values": [...], "cpu": ..., "scratch": true for scratch}, a
+/// list, a number, true, null; {"unknown": "description"} for values that JSON lacks.
 inline std::string json_of(const Example& example) {
   const auto number = [](const auto& value) {
     Message text;
@@ -46,7 +46,7 @@ inline std::string json_of(const Example& example) {
   }
 }
 
-/// Appends {"op", "schema", "arguments"} to the file that KERNKIT_EXAMPLES names.
+/// Appends {"op", "schema", "arguments"} to the file named by KERNKIT_EXAMPLES.
 inline void note_example(const Contract& contract, Verdict*) {
   const char* path = std::getenv("KERNKIT_EXAMPLES");
   if (path == nullptr || !contract.runs_on_cuda()) return;

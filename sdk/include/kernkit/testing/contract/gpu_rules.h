@@ -14,11 +14,11 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   const Outcome outcome = Call(contract, place).run();
   verdict->add(outcome.accepted ? ""
                                 : begin_of(contract, place) + outcome.text() +
-                                      "; expected that it runs. An op that has no CUDA half says "
-                                      "kernkit::testing::cpu_only()");
+                                      "; expected that it runs. An op without CUDA implementation "
+                                      "declares kernkit::testing::cpu_only()");
 }
 
-/// Calls when the inputs are there, and waits for all of the device.
+/// Calls after the inputs are uploaded, and waits for all work of the device.
 inline Outcome run_settled(Call* call, CudaPlace* place) {
   call->prepare();
   KERNKIT_CUDA_CHECK(cudaDeviceSynchronize());
@@ -30,13 +30,13 @@ inline Outcome run_settled(Call* call, CudaPlace* place) {
   return outcome;
 }
 
-/// New inputs come behind what holds the stream up: an op that does not wait for them, or on which
-/// nobody waits, gives something else.
+/// Uploads new inputs after a hold on the stream: if the op does not wait for them, or its work is
+/// not ordered before the copy of the results, the results differ.
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaPlace place;
   Call call(contract, place);
-  (void)run_settled(&call, &place);  // has loaded the kernels
+  (void)run_settled(&call, &place);  // loads the kernels
   call.prepare();
   KERNKIT_CUDA_CHECK(cudaStreamSynchronize(place.stream()));
   Outcome outcome;
@@ -48,8 +48,8 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
     outcome = call.invoke();
     place.leave();
     meanwhile = cudaStreamQuery(place.stream());
-    (void)cudaGetLastError();              // keeps "not ready", too
-    (void)cudaStreamSynchronize(nullptr);  // what went there instead comes first
+    (void)cudaGetLastError();              // clears "not ready"
+    (void)cudaStreamSynchronize(nullptr);  // waits for work that went to the default stream instead
   }
   call.collect(&outcome);
   const std::string begin = begin_of(contract, place) + "where its stream is held up, ";
@@ -64,7 +64,7 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
 
 inline std::vector<Rule> rules() {
   return {
-      {"RunsOnCuda", "the CUDA half takes the example", nullptr, runs_on_cuda},
+      {"RunsOnCuda", "the CUDA implementation accepts the example", nullptr, runs_on_cuda},
       {"CallersStream", "work goes to the caller's stream", nullptr, callers_stream},
       {"Capture", "a call can be captured into a graph, and replayed", nullptr, is_captured},
       {"Note", "KERNKIT_EXAMPLES names a file for the example", nullptr, note_example},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about how tensors lie in memory: strides, byte_offset, alignment, aliasing.
+// Rules on the layout of tensors in memory: strides, byte_offset, alignment, aliasing.
 #pragma once
 
 #include "kernkit/testing/contract/variation.h"
@@ -11,13 +11,13 @@ inline Variation with_layout(const Contract& contract, size_t i, const char* how
   return {(Message().stream() << "with " << contract.name_of(i).c_str() << " " << how
                               << ", strides " << ShapeView(strides.data(), strides.size()))
               .c_str(),
-          May::kGiveSameOrRefuse,
+          May::kGiveSameOrReject,
           kind::ValueError,
           {i},
           [=](Call& call) { call.arguments[i].strides = strides; }};
 }
 
-/// Whatever an op refuses to read, it may not read as if it were dense.
+/// An op that does not accept a layout must not read it as if it were dense.
 inline Variations layouts(const Contract& contract, Place& place) {
   Variations all;
   const Call call(contract, place);
@@ -50,7 +50,7 @@ inline Variations layouts(const Contract& contract, Place& place) {
   return all;
 }
 
-/// Each tensor and then all: "x", "every tensor".
+/// Calls make() for each tensor, then for all: "x", "every tensor".
 template <class Make>
 void for_one_and_all(const Contract& contract, const Make& make) {
   const std::vector<size_t>& tensors = contract.tensors();
@@ -60,7 +60,7 @@ void for_one_and_all(const Contract& contract, const Make& make) {
   if (!tensors.empty()) make(std::string("every tensor"), tensors);
 }
 
-/// DLPack before 1.2: no strides are row-major ones.
+/// DLPack before 1.2: strides of NULL are row-major.
 inline Variations null_strides(const Contract& contract, Place& place) {
   Variations all;
   const auto pointers = [](const std::vector<size_t>& which, bool null) {
@@ -71,7 +71,7 @@ inline Variations null_strides(const Contract& contract, Place& place) {
   };
   Call call(contract, place);
   pointers(contract.tensors(), false)(call);
-  // An op that keeps its tensors takes no borrowed ones.
+  // An op that keeps its tensors does not accept borrowed tensors.
   if (call.run().kind == kind::TypeError) return all;
   for_one_and_all(contract, [&](const std::string& whose, const std::vector<size_t>& which) {
     all.push_back({"with strides NULL for " + whose, May::kGiveSame, kind::ValueError, which,
@@ -80,7 +80,7 @@ inline Variations null_strides(const Contract& contract, Place& place) {
   return all;
 }
 
-/// The first element is where it was: there is nothing to refuse.
+/// The first element is at the same address: the op must accept the call.
 inline Variations byte_offsets(const Contract& contract, const Place&) {
   Variations all;
   for (const int64_t bytes : {8, 64, 256}) {
@@ -100,8 +100,8 @@ inline Variations unaligned(const Contract& contract, const Place&) {
   for (const int64_t first : {1, 2, 3, 5, 8}) {
     for_one_and_all(contract, [&](const std::string& whose, const std::vector<size_t>& which) {
       all.push_back({"with " + whose + " " + std::to_string(first) +
-                         (first == 1 ? " element" : " elements") + " behind an aligned address",
-                     May::kGiveSameOrRefuse, kind::ValueError, which, [=](Call& call) {
+                         (first == 1 ? " element" : " elements") + " after an aligned address",
+                     May::kGiveSameOrReject, kind::ValueError, which, [=](Call& call) {
                        for (const size_t i : which) call.arguments[i].first = first;
                      }});
     });
@@ -109,11 +109,11 @@ inline Variations unaligned(const Contract& contract, const Place&) {
   return all;
 }
 
-/// "with y in the memory of x, 1 element behind its first"
+/// "with y in the memory of x, 1 element from its first"
 inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_t shift) {
   std::string where = shift == 0 ? "" : ", " + std::to_string(shift) + " elements from its first";
   return {"with " + contract.name_of(i) + " in the memory of " + contract.name_of(with) + where,
-          May::kGiveSameOrRefuse,
+          May::kGiveSameOrReject,
           kind::ValueError,
           {i, with},
           [=](Call& call) {
@@ -122,7 +122,8 @@ inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_
           }};
 }
 
-/// Both or none written, or one: which pairs share memory, and whether as the very same tensor.
+/// Pairs of tensors that share memory, of which one (`one_is_written`) or both or none are written.
+/// `same`: as the same tensor, or overlapping.
 inline Variations sharings(const Contract& contract, bool one_is_written, bool same) {
   Variations all;
   const auto& examples = contract.examples();
@@ -138,8 +139,8 @@ inline Variations sharings(const Contract& contract, bool one_is_written, bool s
       if (same && equal) all.push_back(sharing(contract, i, k, 0));
       if (same) continue;
       for (const int64_t shift : {-1, 0, 1}) {
-        const bool behind_last = shift > 0 && Call(contract, cpu_place()).arguments[k].numel() < 2;
-        if ((shift != 0 || !equal) && !behind_last) {
+        const bool past_last = shift > 0 && Call(contract, cpu_place()).arguments[k].numel() < 2;
+        if ((shift != 0 || !equal) && !past_last) {
           all.push_back(sharing(contract, i, k, shift));
         }
       }
@@ -153,7 +154,7 @@ inline Variations partial_overlaps(const Contract& contract, const Place&) {
 inline Variations in_place(const Contract& contract, const Place&) {
   return sharings(contract, /*one_is_written=*/true, /*same=*/true);
 }
-/// What is only read may overlap.
+/// Tensors that are only read may overlap.
 inline Variations shared_inputs(const Contract& contract, const Place&) {
   Variations all = sharings(contract, false, true);
   for (Variation& more : sharings(contract, false, false)) all.push_back(std::move(more));

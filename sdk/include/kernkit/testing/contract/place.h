@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Place: where the tensors of a call are, and who moves bytes there.
+// Place: the device of a call's tensors, and the copies of bytes to and from it.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 #include <new>
 #include <string>
 
-#include "kernkit/testing/closed_memory.h"
+#include "kernkit/testing/poisoned_memory.h"
 #include "kernkit/types/device.h"
 
 namespace kernkit::testing::contract {
@@ -17,7 +17,7 @@ class Place {
   virtual ~Place() = default;
 
   virtual DLDevice device() const { return {kDLCPU, 0}; }
-  /// Memory that begins on a multiple of 256 bytes.
+  /// Memory aligned to 256 bytes.
   virtual void* allocate(size_t bytes) {
     void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (memory == nullptr) throw std::bad_alloc();
@@ -27,23 +27,23 @@ class Place {
   virtual void upload(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
   virtual void download(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 
-  /// Under AddressSanitizer the op may not touch these bytes of what allocate() gave.
-  virtual void close(void* memory, size_t bytes) { close_memory(memory, bytes); }
-  /// Nothing of it is closed any more, once what the op began has ended.
-  virtual void open(void* memory, size_t bytes) { open_memory(memory, bytes); }
+  /// Poisons bytes of allocate()'s memory: AddressSanitizer reports an access by the op.
+  virtual void poison(void* memory, size_t bytes) { poison_memory(memory, bytes); }
+  /// Unpoisons the bytes, after all work that the op began has ended.
+  virtual void unpoison(void* memory, size_t bytes) { unpoison_memory(memory, bytes); }
 
-  /// Around a call: makes the caller's device and stream current, and takes them back.
+  /// Before and after a call: sets the caller's device and stream, and resets them.
   virtual void enter() {}
   virtual void leave() {}
-  /// Makes the place as good as new; false where only another one is.
+  /// Makes the place as good as new. False if only a new place is.
   virtual bool renew() { return true; }
-  /// From now on threads of a device run in another order.
+  /// Makes threads of a device run in another order from now on.
   virtual void reorder(unsigned) {}
-  /// What went wrong here besides what the op itself said, or "".
+  /// Faults in this place that the op did not report, or "".
   virtual std::string fault() { return ""; }
 
   bool is_cpu() const { return device().device_type == kDLCPU; }
-  /// "" or " on cuda:0", for sentences.
+  /// "" or " on cuda:0", for messages.
   std::string suffix() const {
     return is_cpu() ? "" : std::string(" on ") + device_name(device()).c_str();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rule: what is tried of an op, where, and what was found.
+// Rule: what is tried with an op, where, and the findings.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,10 @@
 
 namespace kernkit::testing::contract {
 
-/// What a rule found.
+/// The findings of a rule.
 struct Verdict {
-  size_t tried = 0;  // calls, or what was seen of one; 0 where an op has nothing of the kind
+  // Number of calls, or of observations in a call; 0 if the rule does not apply to the op.
+  size_t tried = 0;
   std::vector<std::string> violations;
 
   void add(const std::string& violation) {
@@ -24,8 +25,8 @@ struct Verdict {
 
 using MakePlace = std::unique_ptr<Place> (*)();
 
-/// Where the op runs: what it refuses its example on is the business of rules Example and
-/// RunsOnCuda.
+/// The places where the op runs. Rules Example and RunsOnCuda report a place where it rejects its
+/// example.
 inline std::vector<MakePlace> places_of(const Contract& contract) {
   std::vector<MakePlace> all;
   if (contract.runs_on_cpu()) all.push_back([] { return std::make_unique<Place>(); });
@@ -44,13 +45,13 @@ inline std::vector<MakePlace> places_of(const Contract& contract) {
 
 using MakeVariations = Variations (*)(const Contract&, Place&);
 
-/// One of three is not null.
+/// Exactly one of the three function pointers is not null.
 struct Rule {
   const char* name;
-  const char* says;
-  MakeVariations variations = nullptr;  // what violation() says of each
+  const char* statement;
+  MakeVariations variations = nullptr;  // violation() checks each variation
   void (*check)(const Contract&, Verdict*) = nullptr;
-  // What every call of the others keeps.
+  // Checks every call of the other rules.
   void (*of_call)(const Call&, const Outcome&, const Variation&, Verdict*) = nullptr;
 };
 
@@ -61,7 +62,7 @@ inline void for_each_variation(
     std::unique_ptr<Place> place = make_place();
     for (const Variation& variation : make(contract, *place)) {
       if (!place->renew()) {
-        place.reset();  // first: CUDA's runtime is its own
+        place.reset();  // first, because CUDA's runtime belongs to one place
         place = make_place();
       }
       const NamedVariation named(variation.what);

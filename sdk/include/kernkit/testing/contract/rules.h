@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules that hold wherever the tensors are.
+// The rules that hold on every device.
 #pragma once
 
 #include "kernkit/testing/contract/argument_rules.h"
@@ -33,7 +33,7 @@ inline const std::vector<Rule>& variation_rules() {
        "negative and overflowing sizes are a ValueError",
        at_any_place<impossible_shapes>,
        {}},
-      {"Empty", "tensors without elements are nothing special", at_any_place<empties>, {}},
+      {"Empty", "empty tensors are handled like all tensors", at_any_place<empties>, {}},
       {"Layouts", "strides are honoured, or a ValueError", layouts, {}},
       {"NullStrides", "no strides are row-major ones", null_strides, {}},
       {"ByteOffset", "byte_offset counts", at_any_place<byte_offsets>, {}},

@@ -15,8 +15,8 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   const std::string begin = begin_of(contract, place);
   if (!outcome.accepted) {
     verdict->add(begin + outcome.text() +
-                 "; expected that it runs. An op that has no CUDA half says "
-                 "kernkit::testing::cpu_only()");
+                 "; expected that it runs. An op without CUDA implementation "
+                 "declares kernkit::testing::cpu_only()");
     return;
   }
   if (!contract.runs_on_cpu()) return verdict->add("");
@@ -90,7 +90,7 @@ inline void tensors_device(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// "" or the first of these that the op called.
+/// "" or the first of these functions that the op called.
 inline std::string called(const std::vector<simulator::CudaCall>& calls,
                           const std::vector<std::string>& names) {
   for (const simulator::CudaCall& call : calls) {
@@ -99,15 +99,15 @@ inline std::string called(const std::vector<simulator::CudaCall>& calls,
   return "";
 }
 
-/// A call of the example, and each in place: what there is to say of a call may differ.
-inline Variations as_it_is_and_in_place(const Contract& contract) {
+/// The example, and the example with each output in place: the op may make other calls then.
+inline Variations example_and_in_place(const Contract& contract) {
   Variations ways = in_place(contract, cpu_place());
   for (Variation& way : ways) way.what += ", ";
   ways.insert(ways.begin(), {"", May::kGiveSame, "", {}, [](Call&) {}});
   return ways;
 }
 
-/// What there is to say of a call that was made, or of what was left.
+/// The failure for a forbidden call of the runtime, or for memory that was not freed.
 inline std::string called_sentence(const std::string& begin, const std::string& call,
                                    const char* expected) {
   return call.empty() ? "" : begin + "it called " + call + expected;
@@ -121,7 +121,7 @@ inline std::string left_sentence(const std::string& begin, const std::string& be
 
 inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  for (const Variation& way : as_it_is_and_in_place(contract)) {
+  for (const Variation& way : example_and_in_place(contract)) {
     CudaPlace place;
     Call call(contract, place);
     way.change(call);
@@ -140,7 +140,7 @@ inline const std::vector<std::string> kAllocating = {"cudaMalloc",    "cudaMallo
 
 inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  for (const Variation& way : as_it_is_and_in_place(contract)) {
+  for (const Variation& way : example_and_in_place(contract)) {
     CudaPlace place;
     Call call(contract, place);
     way.change(call);
@@ -160,7 +160,7 @@ inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Of tensors larger than any before: what the op keeps from call to call would grow now.
+/// With tensors larger than before, memory that the op keeps between calls would grow.
 inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaPlace place;
@@ -184,7 +184,8 @@ inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict)
 
 inline std::vector<Rule> simulator_rules() {
   return {
-      {"RunsOnCuda", "the CUDA half gives what the CPU half gives", nullptr, runs_on_cuda},
+      {"RunsOnCuda", "the CUDA and CPU implementations give the same results", nullptr,
+       runs_on_cuda},
       {"CallersStream", "work goes to the caller's stream", nullptr, callers_stream},
       {"TensorsDevice", "kernels run on the tensors' device; the caller's stays current", nullptr,
        tensors_device},

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about what a tensor is: dtype, shape, device.
+// Rules on a tensor's dtype, shape and device.
 #pragma once
 
 #include "kernkit/testing/contract/variation.h"
 
 namespace kernkit::testing::contract {
 
-/// All that are common, and some that hardly any op takes.
+/// All common dtypes, and some that hardly any op supports.
 inline std::vector<DLDataType> some_dtypes() {
   return {dl_float16,
           dl_bfloat16,
@@ -33,7 +33,7 @@ inline Variation other_dtype(const Contract& contract, const std::vector<size_t>
                              DLDataType dtype) {
   return {"with " + contract.name_of(which[0]) + (which.size() > 1 ? " and all like it" : "") +
               " of " + text_of(dtype),
-          is_number(dtype) ? May::kGiveSameNumbersOrRefuse : May::kStayInsideOrRefuse,
+          is_number(dtype) ? May::kGiveSameNumbersOrReject : May::kStayInsideOrReject,
           kind::TypeError, which, [=](Call& call) {
             for (const size_t i : which) call.arguments[i].dtype = dtype;
           }};
@@ -50,7 +50,7 @@ inline Variations mixed_dtypes(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Those that have one dtype in the example get another together.
+/// Tensors that have one dtype in the example change it together.
 inline Variations dtypes(const Contract& contract, const Place&) {
   Variations all;
   std::vector<size_t> done;
@@ -65,7 +65,7 @@ inline Variations dtypes(const Contract& contract, const Place&) {
       all.push_back(other_dtype(contract, alike, dtype));
     }
     all.push_back(other_dtype(contract, alike, DLDataType{99, 32, 1}));
-    all.back().may = May::kRefuse;
+    all.back().may = May::kReject;
   }
   return all;
 }
@@ -75,7 +75,7 @@ inline Variation other_shape(const Contract& contract, size_t i,
   return {(Message().stream() << "with " << contract.name_of(i).c_str() << " of shape "
                               << ShapeView(shape.data(), shape.size()))
               .c_str(),
-          May::kStayInsideOrRefuse, kind::ValueError, contract.tensors(),
+          May::kStayInsideOrReject, kind::ValueError, contract.tensors(),
           [=](Call& call) { call.arguments[i].shape = shape; }};
 }
 
@@ -83,11 +83,11 @@ inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
   std::vector<size_t> about = contract.tensors();
   about.push_back(i);
   return {"with " + std::to_string(size) + " of the elements of " + contract.name_of(i),
-          May::kStayInsideOrRefuse, kind::ValueError, about,
+          May::kStayInsideOrReject, kind::ValueError, about,
           [=](Call& call) { call.arguments[i].size = size; }};
 }
 
-/// One dimension more, one fewer, one element more, one fewer; of a list, one element fewer.
+/// One dimension more or fewer, one element more or fewer; for a list, one element fewer.
 inline Variations shapes(const Contract& contract, const Place&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -112,15 +112,15 @@ inline Variations shapes(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Negative sizes, and more elements than int64 counts. Only the tensors' word for it.
+/// Negative sizes, and more elements than int64 counts. Only the DLTensor claims these sizes.
 inline Variations impossible_shapes(const Contract& contract, const Place&) {
   Variations all;
   const auto with = [&](const char* what, const std::function<void(std::vector<int64_t>&)>& to) {
-    all.push_back({what, May::kRefuse, kind::ValueError, contract.tensors(), [=](Call& call) {
+    all.push_back({what, May::kReject, kind::ValueError, contract.tensors(), [=](Call& call) {
                      for (const size_t i : call.contract().tensors()) {
                        call.arguments[i].null_strides = true;
-                       call.arguments[i].says_shape = call.arguments[i].shape;
-                       to(*call.arguments[i].says_shape);
+                       call.arguments[i].claimed_shape = call.arguments[i].shape;
+                       to(*call.arguments[i].claimed_shape);
                      }
                    }});
   };
@@ -136,8 +136,8 @@ inline Variations impossible_shapes(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Every size of the example in turn, in all tensors that have it, and all of them. Without
-/// elements a tensor needs no memory. A list may be empty as well.
+/// Sets each size of the example to 0, in all tensors that have the size, and then all sizes. An
+/// empty tensor needs no memory. A list may be empty as well.
 inline Variations empties(const Contract& contract, const Place&) {
   Variations all;
   for (size_t i = 0; i < contract.given(); ++i) {
@@ -154,11 +154,11 @@ inline Variations empties(const Contract& contract, const Place&) {
     for (const bool null : {false, true}) {
       const std::string what = size < 0 ? "every size" : "every size " + std::to_string(size);
       all.push_back({"with 0 for " + what + (null ? ", data NULL where nothing is left" : ""),
-                     May::kStayInsideOrRefuse, kind::ValueError, contract.tensors(),
+                     May::kStayInsideOrReject, kind::ValueError, contract.tensors(),
                      [=](Call& call) {
                        for (Argument& argument : call.arguments) {
                          for (int64_t& of : argument.shape) of = size < 0 || of == size ? 0 : of;
-                         argument.says_null = null && argument.numel() == 0;
+                         argument.claims_null = null && argument.numel() == 0;
                        }
                      }});
     }
@@ -169,14 +169,14 @@ inline Variations empties(const Contract& contract, const Place&) {
 inline Variation on_device(const Contract& contract, const std::vector<size_t>& which,
                            DLDevice device) {
   const bool one = which.size() == 1 && contract.tensors().size() > 1;
-  return {"with " + (one ? contract.name_of(which[0]) : "every tensor") + " said to be on " +
+  return {"with " + (one ? contract.name_of(which[0]) : "every tensor") + " declared to be on " +
               device_name(device).c_str(),
-          May::kRefuse, kind::ValueError, which, [=](Call& call) {
-            for (const size_t i : which) call.arguments[i].says_device = device;
+          May::kReject, kind::ValueError, which, [=](Call& call) {
+            for (const size_t i : which) call.arguments[i].claimed_device = device;
           }};
 }
 
-/// One tensor is elsewhere.
+/// Moves one tensor to another device.
 inline Variations mixed_devices(const Contract& contract, const Place& place) {
   Variations all;
   std::vector<DLDevice> others = {{kDLCUDA, place.is_cpu() ? 0 : place.device().device_id + 1},
@@ -189,7 +189,7 @@ inline Variations mixed_devices(const Contract& contract, const Place& place) {
   return all;
 }
 
-/// All are where the op has no code.
+/// Moves all tensors to a device for which the op has no code.
 inline Variations other_devices(const Contract& contract, const Place& place) {
   Variations all;
   if (!place.is_cpu() || contract.tensors().empty()) return all;

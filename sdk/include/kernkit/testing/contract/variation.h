@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variation: the example with something changed, and what may come of it.
+// Variation: the example with one change, and the permitted outcomes.
 #pragma once
 
 #include <functional>
@@ -8,28 +8,27 @@
 
 namespace kernkit::testing::contract {
 
-/// What an op may do with a changed call. Whatever is refused is refused by an error of the kind
-/// that the variation names.
+/// Permitted outcomes of a changed call. A rejection is an error of the kind that the variation
+/// names.
 enum class May {
-  kRefuse,    // nothing else
-  kGiveSame,  // only what the same arguments give when they lie dense and aligned
-  kGiveSameOrRefuse,
-  kGiveSameNumbersOrRefuse,  // other dtypes: the example's numbers, as far as they hold them
-  kStayInsideOrRefuse,       // anything that depends on and writes nothing around the tensors
-  kGiveAnythingOrRefuse,
+  kReject,    // no other outcome
+  kGiveSame,  // the results for the same arguments in dense and aligned memory
+  kGiveSameOrReject,
+  kGiveSameNumbersOrReject,  // other dtypes: the example's numbers, as far as the dtypes hold them
+  kStayInsideOrReject,  // any result that neither depends on nor changes bytes around the tensors
+  kGiveAnythingOrReject,
 };
 
 struct Variation {
   std::string what;  // "with x on rocm:0"
   May may;
-  const char* kind;  // of the refusal
-  std::vector<size_t>
-      about;  // the refusal mentions at least one of these arguments; none: any text
+  const char* kind;           // kind of the error
+  std::vector<size_t> about;  // the error names one of these arguments; empty: any text
   std::function<void(Call&)> change;
 };
 using Variations = std::vector<Variation>;
 
-/// Whether the text has the name as a word.
+/// Whether the text contains the name as a word.
 inline bool mentions(const std::string& text, const std::string& name) {
   const auto in_word = [&](size_t i) {
     return i < text.size() && schema::detail::is_name_char(text[i]);
@@ -40,7 +39,7 @@ inline bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// "x", "x or y": of elements, the lists that they are in.
+/// "x", "x or y"; for elements, the names of their lists.
 inline std::string names_of(const Contract& contract, const std::vector<size_t>& arguments) {
   std::string text;
   for (const size_t i : arguments) {
@@ -50,15 +49,15 @@ inline std::string names_of(const Contract& contract, const std::vector<size_t>&
   return text;
 }
 
-/// Whether an error is of the kind that was expected; none at all is rule CBoundary's. A library
-/// that has no CUDA half says so by a RuntimeError, where a device is what is wrong.
+/// Whether an error has the expected kind; rule CBoundary checks calls without an error. A library
+/// without CUDA implementation rejects a device by a RuntimeError.
 inline bool is_kind(const Outcome& outcome, const Variation& variation) {
   if (outcome.kind.empty() || outcome.kind == variation.kind) return true;
   return outcome.kind == kind::RuntimeError && variation.kind == std::string(kind::ValueError) &&
          outcome.message.find("was built without CUDA") != std::string::npos;
 }
 
-/// The float of the call that has the fewest digits.
+/// The epsilon of the call's float with the fewest digits.
 inline double coarsest(const Call& call) {
   double epsilon = 0;
   for (const Argument& argument : call.arguments) {
@@ -67,7 +66,7 @@ inline double coarsest(const Call& call) {
   return epsilon;
 }
 
-/// "" or where two calls gave something else: "element 3 of y is 7, not 14".
+/// "" or the first difference between the results of two calls: "element 3 of y is 7, not 14".
 template <class Differ>
 std::string first_difference(const Call& got, const Call& wanted, const Differ& differ) {
   if (got.given().size() != wanted.given().size()) return "it gives another number of results";
@@ -82,69 +81,72 @@ inline std::string first_difference(const Call& got, const Call& wanted) {
   return first_difference(got, wanted, difference);
 }
 
-/// "" when the op did with the variation what it may. Otherwise what it did and what is expected.
+/// "" if the op's outcome is permitted. Otherwise the outcome and the expected outcome.
 inline std::string violation_of(const Contract& contract, Place& place, const Variation& variation,
                                 Call& call) {
   variation.change(call);
   const Outcome outcome = call.run();
-  const std::string refusal =
+  const std::string rejection =
       std::string("a ") + variation.kind + " that names " +
       (variation.about.empty() ? "what is wrong" : names_of(contract, variation.about));
-  const auto told = [&](const std::string& did, const std::string& expected) {
+  const auto describe = [&](const std::string& did, const std::string& expected) {
     return contract.callee().name() + "() " + variation.what + place.suffix() + ": " + did +
            "; expected " + expected;
   };
   const std::string same = "what dense and aligned tensors give";
   if (!outcome.accepted) {
-    if (variation.may == May::kGiveSame) return told(outcome.text(), same);
-    const bool other_result = variation.may != May::kRefuse;
+    if (variation.may == May::kGiveSame) return describe(outcome.text(), same);
+    const bool other_result = variation.may != May::kReject;
     return is_kind(outcome, variation)
                ? ""
-               : told(outcome.text(), (other_result ? "a right result, or " : "") + refusal);
+               : describe(outcome.text(), (other_result ? "a right result, or " : "") + rejection);
   }
   switch (variation.may) {
-    case May::kRefuse: return told(outcome.text(), refusal);
+    case May::kReject: return describe(outcome.text(), rejection);
     case May::kGiveSame:
-    case May::kGiveSameOrRefuse: {
+    case May::kGiveSameOrReject: {
       Call plain = Call::plain(call, place);
       const Outcome of_plain = plain.run();
-      if (!of_plain.accepted) return "";  // other rules say so
+      if (!of_plain.accepted) return "";  // other rules report it
       const std::string differs = first_difference(call, plain);
-      const bool may_refuse = variation.may == May::kGiveSameOrRefuse;
-      return differs.empty() ? "" : told(differs, same + (may_refuse ? ", or " + refusal : ""));
+      const bool may_reject = variation.may == May::kGiveSameOrReject;
+      return differs.empty() ? ""
+                             : describe(differs, same + (may_reject ? ", or " + rejection : ""));
     }
-    case May::kGiveSameNumbersOrRefuse: {
+    case May::kGiveSameNumbersOrReject: {
       Call example(contract, place);
       if (!example.run().accepted) return "";
       const std::string differs =
           first_difference(call, example, [&](const Elements& got, const Elements& wanted) {
             return difference_of_numbers(got, wanted, std::max(coarsest(call), coarsest(example)));
           });
-      return differs.empty() ? "" : told(differs, "the numbers of the example, or " + refusal);
+      return differs.empty() ? ""
+                             : describe(differs, "the numbers of the example, or " + rejection);
     }
-    case May::kStayInsideOrRefuse: {
+    case May::kStayInsideOrReject: {
       const std::string stray = call.stray_write(/*inside=*/false);
-      if (!stray.empty()) return told(stray + " was written", refusal);
+      if (!stray.empty()) return describe(stray + " was written", rejection);
       Call other(contract, place, 0x5a);
       variation.change(other);
       if (!other.run().accepted) return "";
       const std::string differs = first_difference(call, other, [](const auto& a, const auto& b) {
-        return a.bytes == b.bytes ? "" : "elements depend on bytes behind the tensors";
+        return a.bytes == b.bytes ? "" : "elements depend on bytes past the tensors";
       });
-      return differs.empty() ? "" : told(differs, refusal);
+      return differs.empty() ? "" : describe(differs, rejection);
     }
-    case May::kGiveAnythingOrRefuse: break;
+    case May::kGiveAnythingOrReject: break;
   }
   return "";
 }
 
-/// The same. What is right is called once more with all memory closed that belongs to no tensor:
-/// AddressSanitizer reports what the op reads there, and that it never uses does not hide it.
+/// violation_of(), followed by a call with poisoned memory around the tensors if there is no
+/// violation: AddressSanitizer then reports reads of that memory, even if the op does not use what
+/// it reads.
 inline std::string violation(const Contract& contract, Place& place, const Variation& variation) {
   Call call(contract, place);
   std::string text = violation_of(contract, place, variation, call);
-  if (KERNKIT_CLOSES_MEMORY != 0 && text.empty() && call.stray_write(/*inside=*/false).empty()) {
-    (void)call.run(/*closed=*/true);
+  if (KERNKIT_POISONS_MEMORY != 0 && text.empty() && call.stray_write(/*inside=*/false).empty()) {
+    (void)call.run(/*poisoned=*/true);
   }
   return text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of KERNKIT_TEST_CONTRACT.
+// Registration and reports of the tests of KERNKIT_TEST_CONTRACT.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ inline Contract make_contract(const char* op, KernkitFunction function, KernkitF
   return Contract(std::move(callee), examples, std::move(exemptions));
 }
 
-/// What GoogleTest is told of one rule: why it failed, or why it was not tried, or nothing.
+/// The report of one rule to GoogleTest: why it failed, why it was skipped, or nothing.
 struct Report {
   std::string failure;
   std::string skipped;
@@ -73,11 +73,11 @@ inline Report report_of(const Rule& rule, const Contract& contract) {
     report.failure += "And " + std::to_string(verdict.violations.size() - kMost) + " more of " +
                       std::to_string(verdict.tried) + " calls.\n";
   }
-  report.failure += std::string("The rule ") + rule.name + ": " + rule.says + ".";
+  report.failure += std::string("The rule ") + rule.name + ": " + rule.statement + ".";
   return report;
 }
 
-/// One rule as a test.
+/// A rule as a GoogleTest test.
 class RuleTest : public ::testing::Test {
  public:
   RuleTest(Rule rule, std::function<Contract()> make, const char* file, int line)
@@ -104,7 +104,7 @@ class RuleTest : public ::testing::Test {
   int line_;
 };
 
-/// Contract/<op>.<rule>; for another example of the op Contract/<op>/2.<rule>.
+/// Registers Contract/<op>.<rule>; for the second example of the op, Contract/<op>/2.<rule>.
 KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction function,
                                             KernkitFunction metadata, std::vector<Item> (*items)(),
                                             const char* file, int line) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows a signal in a contract test: the call is printed, and a new process runs the tests
-// that are left, or all tests where a report is written. State that the signal found broken (the
-// heap, locks, a device) is not used again.
+// Signals in contract tests: the call is printed, and a new process runs the remaining tests, or
+// all tests if a report is written. State that the signal may have left broken (the heap, locks, a
+// device) is not used again.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,13 +26,13 @@ extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)())
 
 namespace kernkit::testing::contract {
 
-/// A test that a signal ended, in the process before this one.
+/// A test that a signal ended in an earlier process.
 struct Crash {
   std::string test;  // "Contract/scale.Layouts"
   std::string text;  // "signal SIGSEGV in scale() with ..."
 };
 
-// Bytes of a line, the call's text among them, and then some. A crash without a line would repeat.
+// Largest size of a line with the call's text [bytes]. A crash without a line would repeat.
 inline constexpr size_t kMostText = 4096;
 inline constexpr char kCrashes[] = "KERNKIT_CONTRACT_CRASHES";  // lines "<test>\t<text>"
 
@@ -53,14 +53,14 @@ inline std::vector<Crash> earlier_crashes() {
 inline std::string name_of(const ::testing::TestInfo& test) {
   return std::string(test.test_suite_name()) + "." + test.name();
 }
-/// "scale" of "Contract/scale.Layouts" and "Contract/scale/2.Layouts"; "" of other tests.
+/// "scale" for "Contract/scale.Layouts" and "Contract/scale/2.Layouts"; "" for other tests.
 inline std::string op_of(const std::string& test) {
   const std::string begin = "Contract/";
   if (test.rfind(begin, 0) != 0) return "";
   return test.substr(begin.size(), test.find_first_of("/.", begin.size()) - begin.size());
 }
 
-/// The crash of this test, or of another rule of its op; null where there was none.
+/// The crash of this test, or of another rule of its op, or null.
 inline const Crash* crash_of(const std::vector<Crash>& crashes, const std::string& test) {
   for (const Crash& crash : crashes) {
     if (crash.test == test) return &crash;
@@ -71,7 +71,8 @@ inline const Crash* crash_of(const std::vector<Crash>& crashes, const std::strin
   return nullptr;
 }
 
-/// All that the handler needs, made before a signal comes: the handler allocates nothing.
+/// Everything that the handler needs, prepared before a signal arrives: the handler allocates
+/// nothing.
 struct CrashPlan {
   static constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
   static constexpr size_t kCount = sizeof(kSignals) / sizeof(*kSignals);
@@ -86,7 +87,7 @@ struct CrashPlan {
   char crashes[1 << 16] = {};  // "KERNKIT_CONTRACT_CRASHES=..."
   size_t crashes_size = 0;
 
-  /// Appends to `crashes` and leaves room for a last NUL.
+  /// Appends to `crashes`, except for the last byte, which stays NUL.
   void append(const char* text, size_t size) {
     size = std::min(size, sizeof(crashes) - 1 - crashes_size);
     std::memcpy(crashes + crashes_size, text, size);
@@ -104,17 +105,17 @@ struct CrashPlan {
     append(call.has_returned ? " after " : " in ");
     append(call.text, call.size);
     append("\n");
-    say("kernkit: ", 9);
-    say(test.data(), test.size());
-    say(": ", 2);
-    say(crashes + begin, crashes_size - begin);
+    write_error("kernkit: ", 9);
+    write_error(test.data(), test.size());
+    write_error(": ", 2);
+    write_error(crashes + begin, crashes_size - begin);
   }
-  static void say(const char* text, size_t size) {
+  static void write_error(const char* text, size_t size) {
     const ssize_t written = write(STDERR_FILENO, text, size);
     static_cast<void>(written);
   }
 
-  /// Does not return where it succeeds.
+  /// Does not return on success.
   void continue_in_new_process() const {
     if (!can_continue) return;
     sigset_t none;
@@ -138,7 +139,7 @@ inline const char* signal_name(int signal) {
   }
 }
 
-/// Whether a call is to be named. A child of the process names none.
+/// Whether a signal ends a call of a test. False in a child of the process.
 inline bool is_in_test(const CrashPlan& plan) {
   const CurrentCall& call = current_call();
   return call.is_watched && call.size > 0 && plan.process == getpid();
@@ -158,10 +159,10 @@ inline void on_crash(int signal, siginfo_t* info, void*) {
     if (!has_handler) plan.continue_in_new_process();
   }
   sigaction(signal, &before, nullptr);
-  if (info->si_code <= 0) raise(signal);  // else the instruction raises the signal again
+  if (info->si_code <= 0) raise(signal);  // otherwise the instruction raises it again
 }
 
-/// A sanitizer's, after its report.
+/// The death callback of a sanitizer, called after its report.
 inline void on_death() {
   CrashPlan& plan = crash_plan();
   if (!is_in_test(plan)) return;
@@ -169,7 +170,7 @@ inline void on_death() {
   plan.continue_in_new_process();
 }
 
-/// Names the call of a signal as long as the object lives, which is in one test.
+/// Handles signals during the lifetime of the object, which is one test, and names the call.
 class CrashGuard {
  public:
   CrashGuard() {
@@ -177,7 +178,7 @@ class CrashGuard {
     CurrentCall& call = current_call();
     call.size = 0;
     call.is_watched = true;
-    static char stack[1 << 16];  // for the handler: the thread's own may be exhausted
+    static char stack[1 << 16];  // the handler's stack: the thread's stack may be exhausted
     stack_t current{};
     sigaltstack(nullptr, &current);
     if ((current.ss_flags & SS_DISABLE) != 0) {
@@ -215,11 +216,11 @@ class CrashGuard {
     plan.append("=");
     if (const char* earlier = std::getenv(kCrashes)) plan.append(earlier);
 
-    // A report is written by the last process, so that this one runs all tests but those that ended
-    // a process, also where no test is left.
+    // The last process writes the report, so it runs all tests again except those that ended a
+    // process, even if no other test is left.
     const bool has_report = !std::string(KERNKIT_GTEST_FLAG(output)).empty();
     bool is_last = true;
-    const std::string rest = filter_of_the_rest(test, &is_last);
+    const std::string rest = filter_of_remaining(test, &is_last);
     const std::string filter = has_report ? std::string(KERNKIT_GTEST_FLAG(filter)) : rest;
     const bool has_room = plan.crashes_size + kMostText < sizeof(plan.crashes);
     plan.can_continue = (has_report || !is_last) && has_room && filter.size() < 100000 &&
@@ -239,16 +240,16 @@ class CrashGuard {
       const bool is_of_shards =
           text.rfind("GTEST_TOTAL_SHARDS=", 0) == 0 || text.rfind("GTEST_SHARD_INDEX=", 0) == 0;
       const bool is_left_out = text.rfind(std::string(kCrashes) + "=", 0) == 0 ||
-                               (is_of_shards && !has_report);  // the rest is of this shard
+                               (is_of_shards && !has_report);  // remaining tests are of this shard
       if (!is_left_out) plan.environment.push_back(*entry);
     }
     plan.environment.push_back(plan.crashes);
     plan.environment.push_back(nullptr);
   }
 
-  /// The filter without the tests that were run and did not fail. This one stays: it reports its
+  /// The filter without the tests that ran and did not fail. The current test stays: it reports its
   /// crash.
-  static std::string filter_of_the_rest(const ::testing::TestInfo& current, bool* is_last) {
+  static std::string filter_of_remaining(const ::testing::TestInfo& current, bool* is_last) {
     std::string done;
     const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();
     for (int s = 0; s < all.total_test_suite_count(); ++s) {

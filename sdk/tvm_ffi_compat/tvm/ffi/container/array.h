@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Array: a list that owns its elements; copies share them until one is changed.
+// Array: a list that owns its elements. Copies share the elements until one copy is changed.
 #pragma once
 
 #include "kernkit/call/array.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShapeView and Shape. Product() is checked: what exceeds int64 is a ValueError.
+// ShapeView and Shape. Product() throws ValueError if the product exceeds int64.
 #pragma once
 
 #include "kernkit/list.h"
@@ -8,7 +8,7 @@
 
 KERNKIT_TVM_FFI_BEGIN
 namespace detail {
-/// What a shape of tvm-ffi has beyond kernkit's.
+/// The members of tvm-ffi's shapes that kernkit's shapes lack.
 template <class Base>
 class ShapeOf : public Base {
  public:

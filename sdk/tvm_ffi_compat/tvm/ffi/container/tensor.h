@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorView and Tensor. As in tvm-ffi data_ptr() is DLTensor::data, to which byte_offset() is to
-// be added; the views of kernkit into which these convert have added it.
+// TensorView and Tensor. As in tvm-ffi, data_ptr() is DLTensor::data without byte_offset().
+// Conversion to kernkit's views adds the offset.
 #pragma once
 
 #include "kernkit/call/optional_argument.h"
@@ -14,11 +14,11 @@ inline bool IsContiguous(const DLTensor& x) { return kernkit::TensorView(&x).is_
 inline bool IsDirectAddressDevice(DLDevice device) { return kernkit::is_address(device); }
 
 namespace detail {
-/// A DLTensor by value, as tvm-ffi's views have it; sizes and memory are borrowed.
+/// A DLTensor by value, as in tvm-ffi's views; sizes and memory are borrowed.
 class ViewBase {
  public:
   explicit ViewBase(kernkit::TensorView x) : tensor_(*x.get()), name_(x.name()) {}
-  // Not trivial, so that a parameter is the caller's copy, not a copy of that.
+  // Not trivial, so that a parameter is passed by address instead of being copied again.
   ViewBase(const ViewBase& other) : tensor_(other.tensor_), name_(other.name_) {}
   ViewBase& operator=(const ViewBase&) = default;
   kernkit::TensorView read_only_view() const { return {&tensor_, name_}; }
@@ -30,7 +30,7 @@ class ViewBase {
   const char* name_;
 };
 
-/// What Tensor and TensorView have in common, with tvm-ffi's meanings.
+/// The common members of Tensor and TensorView, with tvm-ffi's meaning.
 template <class Base>
 class TensorAccess : public Base {
  public:
@@ -46,7 +46,7 @@ class TensorAccess : public Base {
   uint64_t byte_offset() const { return (*this)->byte_offset; }
   ShapeView shape() const { return this->read_only_view().shape(); }
   ShapeView sizes() const { return shape(); }
-  /// InternalError where the tensor has none; stride(i) computes them.
+  /// InternalError if the tensor has no strides; stride(i) computes them.
   ShapeView strides() const {
     TVM_FFI_ICHECK((*this)->strides != nullptr || ndim() == 0);
     return ShapeView((*this)->strides, static_cast<size_t>(ndim()));
@@ -57,7 +57,7 @@ class TensorAccess : public Base {
   bool IsContiguous() const {
     const DLTensor& x = *operator->();
     if (x.strides == nullptr || kernkit::detail::is_plain_vector(&x, x.ndim)) return true;
-    const DLTensor copy = x;  // of which the function gets the address: this one stays in registers
+    const DLTensor copy = x;  // its address is passed, so `x` stays in registers
     return kernkit::detail::is_contiguous_of_any_rank(&copy);
   }
   bool is_contiguous() const { return IsContiguous(); }
@@ -72,7 +72,7 @@ class TensorAccess : public Base {
 };
 }  // namespace detail
 
-/// Owns, together with its copies, what a framework or an allocator made.
+/// Owns a framework's or an allocator's tensor, shared with its copies.
 class Tensor : public detail::TensorAccess<kernkit::Tensor> {
   using Base = kernkit::Tensor;
 
@@ -82,7 +82,7 @@ class Tensor : public detail::TensorAccess<kernkit::Tensor> {
   bool unique() const { return use_count() == 1; }
   const DLTensor* GetDLTensorPtr() const { return defined() ? get() : nullptr; }
 
-  // As kernkit's, which say what they throw.
+  // The same as kernkit's functions, whose comments list the exceptions.
   template <class Alloc, class... T>
   static Tensor FromNDAlloc(Alloc a, ShapeView shape, DLDataType dtype, DLDevice device, T&&... x) {
     return detail::translate([&] {
@@ -111,7 +111,7 @@ class Tensor : public detail::TensorAccess<kernkit::Tensor> {
   }
 
  private:
-  /// RuntimeError, where kernkit's functions throw ValueError.
+  /// Throws RuntimeError, unlike kernkit's functions, which throw ValueError.
   static Tensor checked(Tensor x, size_t alignment, bool contiguous) {
     if (alignment != 0 && !x.IsAligned(alignment)) {
       TVM_FFI_THROW(RuntimeError) << "FromDLPack: Data is not aligned to " << alignment
@@ -131,7 +131,7 @@ class TensorView : public detail::TensorAccess<detail::ViewBase> {
   TensorView(Tensor&&) = delete;
   TensorView(const DLTensor* x) : TensorAccess(not_null(x)) {}  // NOLINT(runtime/explicit)
 
-  /// Other sizes and strides, which the caller keeps alive, from an element on.
+  /// A view with other sizes and strides, which the caller keeps alive, from an offset.
   TensorView as_strided(ShapeView shape, ShapeView strides, Optional<int64_t> offset = {}) const {
     TVM_FFI_ICHECK_EQ(shape.size(), strides.size());
     TVM_FFI_ICHECK_GE(offset.value_or(0), 0);
@@ -162,7 +162,7 @@ KERNKIT_TVM_FFI_END
 
 template <>
 struct kernkit::detail::Argument<tvm::ffi::TensorView> : Argument<TensorView> {};
-/// A Tensor may be undefined: None.
+/// A parameter of type Tensor. None is an undefined Tensor.
 template <>
 struct kernkit::detail::Argument<tvm::ffi::Tensor> : Argument<Tensor> {
   using Held = tvm::ffi::Tensor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuple: a list of a known length, its elements of types of their own.
+// Tuple: a list of fixed length, each of whose elements has its own type.
 #pragma once
 
 #include <tuple>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller's stream and allocator. C++ functions: a library that had C functions of these names
-// would take the runtime's place.
+// The caller's stream and allocator. These are C++ functions: C functions of the same names in a
+// library would replace the runtime's functions.
 #pragma once
 
 #include "kernkit/cpu/allocator.h"
@@ -11,12 +11,12 @@
 using TVMFFIStreamHandle = void*;
 using TVMFFIObjectHandle = void*;
 
-/// Null, the default stream, when the caller set none or no host is in the process.
+/// Null, the default stream, if the caller set none or the process has no host.
 inline TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t device_id) {
   return kernkit::current_stream({static_cast<DLDeviceType>(device_type), device_id});
 }
-/// For FromEnvAlloc(): 0, or -1 when the host has raised why not. CPU memory comes from kernkit's
-/// allocator where no framework's is set. RuntimeError without a host.
+/// For FromEnvAlloc(). Returns 0, or -1 after the host has raised an error. CPU memory comes from
+/// kernkit's allocator if no framework has set one. RuntimeError without a host.
 inline int TVMFFIEnvTensorAlloc(DLTensor* prototype, TVMFFIObjectHandle* out) {
   auto* alloc = kernkit::host_api::env_tensor_alloc.get();
   TVM_FFI_CHECK(alloc != nullptr, RuntimeError) << "a Tensor can only be made by a host (such as "

@@ -1,1 +1,1 @@
-/* clang-format off */ /* SPDX-License-Identifier: Apache-2.0 */ #error "kernkit: tvm_ffi_compat does not serve Module: keep state in a C++ class behind plain functions"
+/* clang-format off */ /* SPDX-License-Identifier: Apache-2.0 */ #error "kernkit: tvm_ffi_compat does not support Module: keep state in a C++ class with plain functions"

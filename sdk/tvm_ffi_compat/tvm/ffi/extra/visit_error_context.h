@@ -1,1 +1,1 @@
-/* clang-format off */ /* SPDX-License-Identifier: Apache-2.0 */ #error "kernkit: tvm_ffi_compat does not serve trees of objects: visit them in Python"
+/* clang-format off */ /* SPDX-License-Identifier: Apache-2.0 */ #error "kernkit: tvm_ffi_compat does not support trees of objects: visit them in Python"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the op is called, and what it gives back.
+// Calls of the op, and its results.
 #pragma once
 
 #include "kernkit/testing/contract/call.h"
@@ -38,13 +38,13 @@ inline std::string Call::text() const {
     } else if (!argument.is_tensor) {
       text << argument.value.get();
     } else {
-      const std::vector<int64_t>& shape = argument.says_shape.value_or(argument.shape);
+      const std::vector<int64_t>& shape = argument.claimed_shape.value_or(argument.shape);
       text << argument.dtype << " " << ShapeView(shape.data(), shape.size());
       if (!argument.strides.empty()) {
         text << ", strides " << ShapeView(argument.strides.data(), argument.strides.size());
       }
       if (argument.byte_offset != 0) text << ", byte_offset " << argument.byte_offset;
-      if (argument.says_device.has_value()) text << " on " << *argument.says_device;
+      if (argument.claimed_device.has_value()) text << " on " << *argument.claimed_device;
     }
   }
   const size_t count = contract_->callee().num_params();
@@ -59,14 +59,14 @@ inline KernkitAny Call::argument_at(size_t i) {
   const Memory& memory = memory_of(i);
   strides_[i] = argument.strides.empty() ? argument.row_major() : argument.strides;
   std::vector<int64_t>& shape =
-      argument.says_shape.has_value() ? *argument.says_shape : argument.shape;
+      argument.claimed_shape.has_value() ? *argument.claimed_shape : argument.shape;
   const int64_t first = memories_[i].origin - argument.byte_offset;
   DLTensor& tensor = tensors_[i].dl_tensor;
-  if (!argument.says_null) {
+  if (!argument.claims_null) {
     tensor.data = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(memory.data) +
                                           static_cast<uintptr_t>(first));
   }
-  tensor.device = argument.says_device.value_or(memory.place->device());
+  tensor.device = argument.claimed_device.value_or(memory.place->device());
   tensor.ndim = static_cast<int32_t>(shape.size());
   tensor.dtype = argument.dtype;
   tensor.shape = shape.data();
@@ -75,7 +75,7 @@ inline KernkitAny Call::argument_at(size_t i) {
   return argument.as_pointer ? AnyView(&tensor).get() : object_of(&tensors_[i]);
 }
 
-/// An array of the host.
+/// An array object of the host.
 inline KernkitAny Call::list_at(size_t i) {
   std::vector<KernkitAny> items;
   for (const size_t element : contract_->elements_of(i)) {
@@ -88,7 +88,7 @@ inline KernkitAny Call::list_at(size_t i) {
   return list;
 }
 
-/// A tensor object of the host, which is what a framework passes.
+/// A tensor object of the host, as a framework passes it.
 inline KernkitAny Call::object_of(DLManagedTensorVersioned* tensor) {
   tensor->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   tensor->deleter = [](DLManagedTensorVersioned*) {};

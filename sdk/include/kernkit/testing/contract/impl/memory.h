@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How arguments lie in memory.
+// Memory of arguments: layout, contents, and search for stray writes.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace kernkit::testing::contract {
 inline void Call::prepare() {
   release();
   memories_.resize(arguments.size());
-  // What reads or writes a tensor as one of a wider dtype stays in its memory.
+  // Space around the tensors, so that an access with a wider dtype stays in the memory.
   int64_t guard = 256;
   for (const Argument& argument : arguments) {
     if (!argument.is_tensor) continue;
@@ -38,7 +38,7 @@ inline void Call::prepare() {
     if (!argument.is_tensor || argument.shares < 0) continue;
     memories_[i].origin = memory_of(i).origin + argument.shift * argument.unit();
   }
-  // Where an output shares memory with an input, it holds the input.
+  // Memory shared by an output and an input holds the input.
   for (const bool written : {true, false}) {
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i].is_tensor && arguments[i].is_written == written) fill(i);
@@ -73,7 +73,7 @@ inline Elements Call::elements(size_t i, const std::vector<unsigned char>& bytes
 }
 
 inline std::vector<Call::Owner> Call::owners(const Memory& memory) const {
-  std::vector<Owner> owner(memory.before.size(), kNobody);
+  std::vector<Owner> owner(memory.before.size(), kNoTensor);
   for (const bool written : {false, true}) {
     for (size_t k = 0; k < arguments.size(); ++k) {
       const Argument& argument = arguments[k];
@@ -88,21 +88,21 @@ inline std::vector<Call::Owner> Call::owners(const Memory& memory) const {
   return owner;
 }
 
-inline void Call::close_around() {
+inline void Call::poison_around() {
   for (const Memory& memory : memories_) {
     if (memory.data == nullptr) continue;
     const std::vector<Owner> owner = owners(memory);
     for (auto begin = owner.begin(); begin != owner.end();) {
-      const auto end = std::find_if(begin, owner.end(), [](Owner o) { return o != kNobody; });
-      memory.place->close(memory.data + (begin - owner.begin()), static_cast<size_t>(end - begin));
-      begin = std::find(end, owner.end(), kNobody);
+      const auto end = std::find_if(begin, owner.end(), [](Owner o) { return o != kNoTensor; });
+      memory.place->poison(memory.data + (begin - owner.begin()), static_cast<size_t>(end - begin));
+      begin = std::find(end, owner.end(), kNoTensor);
     }
   }
 }
 
-inline void Call::open_around() {
+inline void Call::unpoison_around() {
   for (const Memory& memory : memories_) {
-    if (memory.data != nullptr) memory.place->open(memory.data, memory.before.size());
+    if (memory.data != nullptr) memory.place->unpoison(memory.data, memory.before.size());
   }
 }
 
@@ -112,7 +112,7 @@ inline std::string Call::stray_write(bool inside) const {
     if (memory.data == nullptr) continue;
     const std::vector<Owner> owner = owners(memory);
     for (size_t b = 0; b < owner.size(); ++b) {
-      if (memory.before[b] == memory.after[b] || owner[b] != (inside ? kRead : kNobody)) continue;
+      if (memory.before[b] == memory.after[b] || owner[b] != (inside ? kRead : kNoTensor)) continue;
       const std::string byte = std::to_string(static_cast<int64_t>(b) - memory.origin);
       return "byte " + byte + " from the first element of " + contract_->name_of(i);
     }

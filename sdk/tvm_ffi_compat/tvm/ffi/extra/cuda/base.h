@@ -6,6 +6,7 @@
 #include "kernkit/cuda/check.h"
 #include "tvm/ffi/error.h"
 
-/// RuntimeError, which says the call and more than tvm-ffi does (kernkit/cuda/check.h).
+/// Throws RuntimeError, which names the call and more details than tvm-ffi does
+/// (kernkit/cuda/check.h).
 #define TVM_FFI_CHECK_CUDA_ERROR(call) \
   ::tvm::ffi::detail::translate([&] { KERNKIT_CUDA_CHECK(call); })

@@ -1,1 +1,1 @@
-/* clang-format off */ /* SPDX-License-Identifier: Apache-2.0 */ #error "kernkit: tvm_ffi_compat does not serve cubin launching: compile the kernel with nvcc into the library, or use cudaLibraryLoadData"
+/* clang-format off */ /* SPDX-License-Identifier: Apache-2.0 */ #error "kernkit: tvm_ffi_compat does not support cubin launching: compile the kernel with nvcc into the library, or use cudaLibraryLoadData"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDADeviceGuard: its destructor never throws.
+// CUDADeviceGuard. The destructor never throws.
 #pragma once
 
 #include "kernkit/cuda/device_guard.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the CPU 16 blocks run at the start of a large grid, at its end and around every eighth.
-#include "../gpu/parts.h"
+// On the CPU, a large grid runs 16 blocks at its start, at its end and around every eighth of it.
+#include "../gpu/checked_ranges.h"
 
 #include <algorithm>
 
 namespace kernkit::gpu {
 
-std::vector<Part> parts(int64_t n) {
-  constexpr int64_t kNear = 8192;  // elements: at most four blocks
-  std::vector<Part> all;
+std::vector<Range> checked_ranges(int64_t n) {
+  constexpr int64_t kNear = 8192;  // elements, of at most four blocks
+  std::vector<Range> all;
   for (int64_t part = 0; part <= 8; ++part) {
     const int64_t middle = n / 8 * part + n % 8 * part / 8;
     all.push_back({std::max(middle - kNear, int64_t{0}), std::min(middle + kNear, n)});

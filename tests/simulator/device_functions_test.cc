@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA C++ has beside C++, as CUDA's programming guide defines it.
-#include "words.h"
+// CUDA's additions to C++ according to CUDA's programming guide.
+#include "device_functions.h"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -15,19 +15,19 @@
 namespace kernkit::simulator {
 namespace {
 
-class Words : public ::testing::TestWithParam<unsigned> {
+class DeviceFunctions : public ::testing::TestWithParam<unsigned> {
  protected:
-  Words() {
+  DeviceFunctions() {
     runtime_.run_kernels(true);
     runtime_.set_seed(GetParam());
   }
   CudaRuntime runtime_;
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, Words, ::testing::Range(0u, 5u));
+INSTANTIATE_TEST_SUITE_P(Seeds, DeviceFunctions, ::testing::Range(0u, 5u));
 
-TEST_P(Words, Warp) {
+TEST_P(DeviceFunctions, Warp) {
   OnDevice<int> results({32, kWarpResults});
-  warp_words(results.view("results"));
+  run_warp_functions(results.view("results"));
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (int lane = 0; lane < 32; ++lane) {
     int by_three = 0, same = 0;
@@ -63,12 +63,12 @@ TEST_P(Words, Warp) {
   }
 }
 
-TEST_P(Words, Converged) {
+TEST_P(DeviceFunctions, Converged) {
   constexpr int kLanes = 29;
   constexpr unsigned kAll = (1u << kLanes) - 1;
   OnDevice<int> results({kLanes, kConvergedResults});
   OnDevice<int> lists({3, 1000});
-  converged_words(results.view("results"), lists.view("lists"));
+  run_converged_lanes(results.view("results"), lists.view("lists"));
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   std::vector<int> elements[2];
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -79,7 +79,7 @@ TEST_P(Words, Converged) {
     const auto mask = [&](int i) { return static_cast<unsigned>(r[i]); };
     EXPECT_EQ(mask(0), kAll) << lane;
     EXPECT_EQ(mask(1), lane < 16 ? 0xffffu : kAll & ~0xffffu) << lane;
-    // Of 29 lanes 21 take a first turn of the loop, 14 a second one and 7 a third.
+    // 21 of 29 lanes run a first round of the loop, 14 a second and 7 a third.
     EXPECT_EQ(r[2], lane % 4 == 0 ? 0 : lane % 4 == 1 ? 21 : lane % 4 == 2 ? 35 : 42) << lane;
     EXPECT_EQ(mask(3), kAll) << lane;
     EXPECT_EQ(mask(4), lane < 4 ? 0xfu : kAll & ~0xfu) << lane;
@@ -102,9 +102,9 @@ TEST_P(Words, Converged) {
   }
 }
 
-TEST_P(Words, Block) {
+TEST_P(DeviceFunctions, Block) {
   OnDevice<int> results({64, 8});
-  block_words(results.view("results"));
+  run_block_functions(results.view("results"));
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (int thread = 0; thread < 64; ++thread) {
     const int first = thread / 8 * 8;
@@ -115,12 +115,12 @@ TEST_P(Words, Block) {
   }
 }
 
-TEST_P(Words, Numbers) {
+TEST_P(DeviceFunctions, Numbers) {
   OnDevice<float> r({24});
-  number_words(r.view("results"));
+  run_number_functions(r.view("results"));
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 #if defined(KERNELS_FROM_NVCC)
-  float counted = 0;  // a module's variables begin anew with each CudaRuntime
+  float counted = 0;  // a module's variables are new for each CudaRuntime
 #else
   static float counted = 0;
 #endif
@@ -131,9 +131,9 @@ TEST_P(Words, Numbers) {
   for (int i = 0; i < 24; ++i) EXPECT_EQ(r[i], expected[i]) << i;
 }
 
-TEST_P(Words, Atomics) {
+TEST_P(DeviceFunctions, Atomics) {
   OnDevice<int> r({16});
-  atomic_words(r.view("results"));
+  run_atomics(r.view("results"));
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   float halves = 0;
   std::memcpy(&halves, &r[7], sizeof(float));
@@ -151,19 +151,19 @@ TEST_P(Words, Atomics) {
   EXPECT_EQ(r[13], 256);
 }
 
-// Meant for UndefinedBehaviorSanitizer.
-TEST_P(Words, Wrapping) {
+// For UndefinedBehaviorSanitizer.
+TEST_P(DeviceFunctions, Wrapping) {
   OnDevice<int> r({12});
-  wrapping_words(r.view("results"));
+  run_wrapping_atomics(r.view("results"));
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  // 256 times 2^31 - 1, and so on, modulo 2^32; of cooperative groups 32 times.
+  // 256 * (2^31 - 1), and so on, modulo 2^32; for cooperative groups 32 times.
   const int expected[12] = {-256, 256, 0, -256, -256, 256, -256, 0, -256, -1, -32, -32};
   for (int i = 0; i < 12; ++i) EXPECT_EQ(r[i], expected[i]) << i;
 }
 
-TEST_P(Words, Qualified) {
+TEST_P(DeviceFunctions, Qualified) {
   OnDevice<int> r({64, 3});
-  qualified_words(r.view("results"));
+  run_qualified_functions(r.view("results"));
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (int thread = 0; thread < 64; ++thread) {
     const int from = 63 - thread;

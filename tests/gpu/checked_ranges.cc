@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "parts.h"
+#include "checked_ranges.h"
 
 namespace kernkit::gpu {
 
-std::vector<Part> parts(int64_t n) { return {{0, n}}; }
+std::vector<Range> checked_ranges(int64_t n) { return {{0, n}}; }
 
 }  // namespace kernkit::gpu

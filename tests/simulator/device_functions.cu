@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "words.h"
+#include "device_functions.h"
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -34,7 +34,7 @@ __global__ void warp_kernel(int* results) {
   r[13] = __reduce_add_sync(kAll, lane);
   r[14] = __reduce_max_sync(kAll, -lane);
   r[15] = static_cast<int>(__reduce_xor_sync(kAll, 1u << lane));
-  // Two halves that never meet.
+  // Two halves of the warp that do not synchronise with each other.
   if (lane < 16) {
     r[16] = __shfl_sync(0x0000ffffu, lane, 15);
     __syncwarp(0x0000ffffu);
@@ -48,7 +48,7 @@ __global__ void warp_kernel(int* results) {
   __syncwarp();
 }
 
-// Appends to a list, one atomic for the lanes that come here together.
+// Appends to a list by one atomic for all lanes that execute this code together.
 __device__ void append(int* list, int value) {
   const cg::coalesced_group active = cg::coalesced_threads();
   int first = 0;
@@ -74,7 +74,7 @@ __global__ void converged_kernel(int* results, int* small, int* large, int* turn
   r[3] = static_cast<int>(__activemask());
   __syncwarp(kLanes);
 
-  // Some lanes wait for one that is elsewhere.
+  // Some lanes wait for a lane that is elsewhere.
   if (lane < 4) {
     r[4] = static_cast<int>(__activemask());
     if (lane == 0) atomicExch(turn, 1);
@@ -197,7 +197,7 @@ __global__ void atomic_kernel(int* r) {
   }
 }
 
-// They wrap around, as CUDA's do: each of the 256 threads adds, the sums are no int's.
+// The sums wrap around as CUDA's do: each of the 256 threads adds, and the sums exceed int.
 __global__ void wrapping_kernel(int* r) {
   atomicAdd(&r[0], INT_MAX);
   atomicSub(&r[1], INT_MAX);
@@ -239,33 +239,33 @@ __global__ void qualified_kernel(int* r) {
 
 }  // namespace
 
-void warp_words(kernkit::TensorView results) {
+void run_warp_functions(kernkit::TensorView results) {
   kernkit::cuda::Launch launch(results);
   launch(warp_kernel, {1, 32}, results.data<int>());
 }
-void converged_words(kernkit::TensorView results, kernkit::TensorView lists) {
+void run_converged_lanes(kernkit::TensorView results, kernkit::TensorView lists) {
   kernkit::cuda::Launch launch(results, lists);
   int* list = lists.data<int>();
   launch(converged_kernel, {1, 32}, results.data<int>(), list, list + lists.size(1),
          list + 2 * lists.size(1));
 }
-void block_words(kernkit::TensorView results) {
+void run_block_functions(kernkit::TensorView results) {
   kernkit::cuda::Launch launch(results);
   launch(block_kernel, {1, 64}, results.data<int>());
 }
-void number_words(kernkit::TensorView results) {
+void run_number_functions(kernkit::TensorView results) {
   kernkit::cuda::Launch launch(results);
   launch(number_kernel, {1, 32}, results.data<float>());
 }
-void atomic_words(kernkit::TensorView results) {
+void run_atomics(kernkit::TensorView results) {
   kernkit::cuda::Launch launch(results);
   launch(atomic_kernel, {4, 64}, results.data<int>());
 }
-void wrapping_words(kernkit::TensorView results) {
+void run_wrapping_atomics(kernkit::TensorView results) {
   kernkit::cuda::Launch launch(results);
   launch(wrapping_kernel, {4, 64}, results.data<int>());
 }
-void qualified_words(kernkit::TensorView results) {
+void run_qualified_functions(kernkit::TensorView results) {
   kernkit::cuda::Launch launch(results);
   launch(qualified_kernel, {2, 64}, results.data<int>());
 }

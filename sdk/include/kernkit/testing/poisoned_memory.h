@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Poisoned memory: AddressSanitizer reports a read or a write of it.
+#pragma once
+
+#include <cstddef>
+
+#include "kernkit/base/asan.h"
+
+#if defined(KERNKIT_ASAN)
+// sanitizer/asan_interface.h
+extern "C" {
+void __asan_poison_memory_region(const volatile void* memory, size_t size);
+void __asan_unpoison_memory_region(const volatile void* memory, size_t size);
+}
+#define KERNKIT_READS_POISONED_MEMORY __attribute__((no_sanitize("address")))
+#define KERNKIT_POISONS_MEMORY 1
+#else
+#define KERNKIT_READS_POISONED_MEMORY
+#define KERNKIT_POISONS_MEMORY 0
+#endif
+
+namespace kernkit::testing {
+
+/// Without AddressSanitizer these functions do nothing. AddressSanitizer counts the accessible
+/// bytes from the start of each 8 bytes. A poisoned range therefore begins exactly; if it ends
+/// between two multiples of 8, its last bytes, up to 7, stay accessible.
+inline void poison_memory([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
+#if defined(KERNKIT_ASAN)
+  __asan_poison_memory_region(memory, size);
+#endif
+}
+inline void unpoison_memory([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
+#if defined(KERNKIT_ASAN)
+  __asan_unpoison_memory_region(memory, size);
+#endif
+}
+
+}  // namespace kernkit::testing
