@@ -134,7 +134,7 @@ def adapt(answers: dict) -> None:
 
 
 def load_tool(path: str):
-    """Loads a module of the SDK that imports no other module of the SDK."""
+    """Loads a module of the SDK under the last part of its path."""
     name = os.path.basename(path)
     spec = importlib.util.spec_from_file_location(name, os.path.join(SDK, "python", "kernkit", path + ".py"))
     module = importlib.util.module_from_spec(spec)
@@ -143,13 +143,13 @@ def load_tool(path: str):
     return module
 
 
-def leave_parts(parts: str) -> None:
-    """Leaves what the library does not take of the SDK."""
-    tools = load_tool("library/parts")
-    problem = tools.problem(parts, SDK)
+def remove_other_components(names: str) -> None:
+    """Removes the components of the SDK that the library does not have."""
+    components = load_tool("scaffold/components")
+    problem = components.problem(names, SDK)
     if problem:
         sys.exit(f"kernkit: parts: {problem}")
-    tools.leave(SDK, parts)
+    components.remove_others(SDK, names)
 
 
 def write_record(answers: dict, version: str) -> None:
@@ -220,14 +220,14 @@ def main() -> None:
     copy_dlpack(answers)
     remove_build_outputs()
     version = load_tool("sdk").version_of(pathlib.Path(SDK))
-    load_tool("library/seal")  # which those use
-    rendered = load_tool("library/rendered")
-    leave_parts(answers["parts"])
+    load_tool("project/manifest")  # both modules below import it
+    kept_rendering = load_tool("scaffold/kept_rendering")
+    remove_other_components(answers["parts"])
     remove_what_is_not_wanted(answers)
     adapt(answers)
     write_record(answers, version)
     if answers["sdk"] == "vendored":
-        rendered.keep(".", version)
+        kept_rendering.keep(".", version)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 """Which op may be the backward of another."""
 
 import pytest
-from kernkit.frameworks.backward import formulas
-from kernkit.frameworks.writer import Writer
+from kernkit.codegen.frameworks.backward import formulas
+from kernkit.codegen.frameworks.op_codegen import Writer
 from kernkit.schema import SchemaError, parse
 
 SILU = "silu(Tensor(out!) y[n, d], Tensor x[n, 2*d], float eps) -> ()"

@@ -8,7 +8,7 @@ import subprocess
 
 import compiled
 import pytest
-from kernkit.frameworks.shapes import DIAGNOSTICS, Shapes
+from kernkit.codegen.frameworks.shapes import DIAGNOSTICS, Shapes
 from kernkit.schema import TYPES, SchemaError, parse
 
 

@@ -5,8 +5,8 @@ import pathlib
 import types
 
 import pytest
-from kernkit.frameworks import jax_ops, torch_ops
-from kernkit.frameworks.shapes import Shapes
+from kernkit.codegen.frameworks import jax_ops, torch_ops
+from kernkit.codegen.frameworks.shapes import Shapes
 from kernkit.schema import parse
 
 

@@ -7,8 +7,8 @@ import random
 import subprocess
 import sys
 
-from kernkit import compare
-from kernkit.benchmarks.measurements import Row, Run
+from kernkit.commands import compare
+from kernkit.bench.measurements import Row, Run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 from commands import run
-from kernkit import doctor
+from kernkit.commands import doctor
 from kernkit.binaries.library import read_library
 from rendering import check, render
 
@@ -85,5 +85,5 @@ def test_a_library_without_the_part_says_so(template, environment, driver_enviro
     assert render(template, tmp_path, environment, library_name="crossed").returncode == 0
     said = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=tmp_path / "crossed", env=driver_environment,
                           capture_output=True, text=True).stderr  # fmt: skip
-    assert said == ("kk: this copy of kernkit has not the part aarch64, which has this option; type: ./kk update --with "
+    assert said == ("kk: this copy of kernkit lacks the component aarch64, which has this option; type: ./kk update --with "
                     "aarch64, and --from WHERE, a checkout or wheel of kernkit, unless one is installed\n")

@@ -6,8 +6,8 @@ import pathlib
 import statistics
 
 import pytest
-from kernkit import report
-from kernkit.benchmarks import measurements
+from kernkit.commands import report
+from kernkit.bench import measurements
 
 CPU = pathlib.Path(__file__).resolve().parents[2] / "bench/results/cpu"
 KIB, MIB = 1 << 10, 1 << 20

@@ -10,7 +10,7 @@ import re
 from typing import Dict, List, Optional
 
 from .binaries.elf import read_section
-from .cli import Refusal
+from .errors import UserError
 
 TYPES = "Tensor int float bool str ScalarType Device bytes Callable Any".split()
 
@@ -258,4 +258,4 @@ def read_ops(path: pathlib.Path) -> List[Op]:
     try:
         return [parse(line, docs.get(line.partition("(")[0], "")) for line in read_lines(path)]
     except SchemaError as error:
-        raise Refusal(f"{path}: this kernkit cannot read the schema line {error}") from error
+        raise UserError(f"{path}: this kernkit cannot read the schema line {error}") from error

@@ -5,7 +5,7 @@ import argparse
 
 import pytest
 from cuda_tools import build
-from kernkit import run, sanitize
+from kernkit.commands import run, sanitize
 
 TOOLS = [*sanitize.TOOLS, "counters"]
 # The tests to leave out: those of faults and of the tools themselves, and one for more processors than the tools use.
@@ -18,7 +18,7 @@ PROGRAMS = {"contract_on_ptx_test": "", "cuda_on_ptx_test": OF_ERRORS, "gpu_on_p
 
 def findings(folder, program, *words):
     parser = argparse.ArgumentParser()
-    sanitize.configure(parser)
+    sanitize.add_arguments(parser)
     arguments = parser.parse_args(["--runtime", *map(str, (folder / "kernkit_cudart/libcudart.so.13", program, *words))])
     code, results = run.run_with_tools(arguments, TOOLS)
     assert code == 0

@@ -11,7 +11,7 @@ import pytest
 from rendering import files_below
 
 cli = pytest.importorskip("kernkit.cli")
-names = pytest.importorskip("kernkit.library.names")
+names = pytest.importorskip("kernkit.project.names")
 
 SWISH = "(Tensor(a!) y, Tensor x, float beta=1.0) -> ()"
 FILES = {

@@ -5,9 +5,9 @@ import re
 
 import pytest
 from benchmark_runs import kernkit, made, of_library, verdicts
-from kernkit import compare
-from kernkit.benchmarks import measurements
-from kernkit.benchmarks.measurements import Row, Run
+from kernkit.commands import compare
+from kernkit.bench import measurements
+from kernkit.bench.measurements import Row, Run
 
 
 @pytest.mark.parametrize("seed", range(20))

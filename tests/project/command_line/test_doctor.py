@@ -15,7 +15,8 @@ import zipfile
 import pytest
 from cuda_tools import cuobjdump, fatbin
 from elftools.elf.elffile import ELFFile
-from kernkit import cli, doctor
+from kernkit import cli
+from kernkit.commands import doctor
 from kernkit.binaries.fatbin import read_architectures
 from kernkit.binaries.library import read_library
 from kernkit.binaries.manylinux import platform_tag

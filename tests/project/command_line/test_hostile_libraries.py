@@ -12,8 +12,10 @@ import traceback
 
 import hostile
 import pytest
-from kernkit import cli, update
-from kernkit.library import rendered, rendering, seal
+from kernkit import cli
+from kernkit.commands import update
+from kernkit.project import manifest
+from kernkit.scaffold import kept_rendering, rendering
 from rendering import files_below
 
 SCHEMA = "(Tensor(a!) y, Tensor x) -> ()"
@@ -155,11 +157,11 @@ def test_a_removed_op_is_a_name(place, path, words, capsys):
 
 @pytest.mark.parametrize("path", ["../sentinel.txt", "{0}/sentinel.txt", ".git/hooks/post-merge", "a/.GIT/config", "a//b", "."])
 def test_what_was_rendered_is_in_the_library(place, path, capsys):
-    """Also where the seal was made anew."""
+    """Also where the manifest was written again."""
     copy = place / "fast_ops/third_party/kernkit"
     content = {path.replace("{0}", str(place)): [False, "theirs\n"]}
-    (copy / "RENDERED").write_bytes(rendered.base64.b64encode(rendered.bz2.compress(json.dumps(content).encode())))
-    seal.write(str(copy), "0.1.0")
+    (copy / "RENDERED").write_bytes(kept_rendering.base64.b64encode(kept_rendering.bz2.compress(json.dumps(content).encode())))
+    manifest.write(str(copy), "0.1.0")
     hostile.git(place / "fast_ops", "commit", "--all", "--quiet", "-m", "Cloned")
     before = hostile.around(place, "fast_ops")
     assert run(["update"]) == 3
@@ -226,7 +228,7 @@ def test_folders_that_are_nested_deeply(place, capsys):
 
 
 def test_nothing_is_half_removed(place, monkeypatch, capsys):
-    from kernkit import remove
+    from kernkit.commands import remove
 
     def full(*_):
         raise OSError(28, "No space left on device", "kernels")

@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 import pytest
-from kernkit import gpu
+from kernkit.commands import gpu
 from kernkit.driver import gpu as driver_gpu
 from kernkit.on_gpu import devices, frameworks, results
 from cuda_tools import cuobjdump
@@ -96,7 +96,7 @@ def test_the_gpus_are_asked_once(root, driver, tmp_path):
     assert (tmp_path / "log").read_text() == "asked\n"
 
 
-NOT_TAKEN = ("this copy of kernkit has not the part gpu, which has this command; type: ./kk update --with gpu, and "
+NOT_TAKEN = ("this copy of kernkit lacks the component gpu, which has this command; type: ./kk update --with gpu, and "
              "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip
 
 
@@ -322,7 +322,7 @@ def one_device(request, monkeypatch):
 
 def call(build, *parts):
     parser = argparse.ArgumentParser()
-    gpu.configure(parser)
+    gpu.add_arguments(parser)
     folder = build / "results"
     code = gpu.run(parser.parse_args(["--build", str(build), "--results", str(folder), "--first", "A.good", *parts]))
     (path,) = folder.iterdir()

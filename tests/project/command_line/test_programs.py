@@ -11,10 +11,10 @@ import sys
 
 import pytest
 from commands import path_without
-from kernkit import cli, programs
-from kernkit.counting import resources
+from kernkit import cli, errors, programs
+from kernkit.simulator import resources
 from kernkit.driver import gpu as driver_gpu
-from kernkit.library import rendering
+from kernkit.scaffold import rendering
 from test_bench import PROGRAM
 
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_started_is_named(tmp_path):
         ([tmp_path / "empty"], {}, f"{tmp_path}/empty cannot be started: Exec format error"),
         (["true"], {"cwd": tmp_path / "none"}, f"true cannot be started in {tmp_path}/none: there is no such folder"),
     ]:
-        with pytest.raises(cli.Refusal, match=f"^{re.escape(sentence)}$"):
+        with pytest.raises(errors.UserError, match=f"^{re.escape(sentence)}$"):
             programs.run(words, **options)
 
 

@@ -9,9 +9,9 @@ import subprocess
 import sys
 
 from benchmark_runs import SIZES, kernkit, made, of_library
-from kernkit import report
-from kernkit.benchmarks import measurements
-from kernkit.benchmarks.measurements import Row, Run
+from kernkit.commands import report
+from kernkit.bench import measurements
+from kernkit.bench.measurements import Row, Run
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 

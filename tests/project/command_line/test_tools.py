@@ -10,8 +10,9 @@ import sys
 
 import pytest
 from cuda_tools import include_of, tool
-from kernkit import cli, counters, sanitize
-from kernkit.counting import resources
+from kernkit import cli
+from kernkit.commands import counters, sanitize
+from kernkit.simulator import resources
 
 SOURCE = pathlib.Path(__file__).parent / "tools.cu"
 

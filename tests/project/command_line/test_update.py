@@ -9,8 +9,10 @@ import subprocess
 import sys
 
 import pytest
-from kernkit import cli, update
-from kernkit.library import rendering, seal
+from kernkit import cli
+from kernkit.commands import update
+from kernkit.project import manifest
+from kernkit.scaffold import rendering
 from rendering import BUILD_OUTPUTS
 
 LINE = "kernkit_add_kernel(fast_ops silu_and_mul)"
@@ -150,7 +152,7 @@ def test_an_op_that_was_removed_stays_away(library, newer, monkeypatch, capsys):
     assert not [name for name in names if "silu_and_mul" in name]
     assert LINE not in (library / "kernels/CMakeLists.txt").read_text()
     assert json.loads((library / ".kernkit.json").read_text())["answers"]["removed"] == "silu_and_mul"
-    assert not any(seal.touched(str(library / "third_party/kernkit")))
+    assert not any(manifest.changes(str(library / "third_party/kernkit")))
     run(library)
     assert "nothing to do" in capsys.readouterr().out
 
@@ -248,10 +250,10 @@ def test_parts_that_a_library_took_stay_and_others_come(library, newer, capsys, 
     (added / "probe.h").write_text("// newer\n")
     run(library)
     assert inside.read_text() == "// newer\n" and git(library, "status", "--porcelain") == ""
-    assert not any(seal.touched(str(library / "third_party/kernkit")))
+    assert not any(manifest.changes(str(library / "third_party/kernkit")))
     capsys.readouterr()
     assert cli.main(["update", "--library", str(library), "--with", "rugs"]) == 3
-    assert '.kernkit.json: there is no part "rugs"; type ' in capsys.readouterr().err
+    assert '.kernkit.json: there is no component "rugs"; type ' in capsys.readouterr().err
 
 
 @pytest.mark.all

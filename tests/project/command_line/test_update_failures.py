@@ -6,8 +6,9 @@ import os
 import shutil
 
 import pytest
-from kernkit import cli, update
-from kernkit.library import git as git_calls
+from kernkit import cli
+from kernkit.commands import update
+from kernkit.project import git as git_calls
 from rendering import files_below
 from test_update import commit, git, git_settings, library, newer, run  # noqa: F401
 

@@ -100,7 +100,7 @@ def test_an_unknown_choice_is_refused_and_leaves_nothing(kernkit_new, tmp_path, 
 
 @pytest.mark.parametrize(
     "value, text",
-    [("rugs", 'there is no part "rugs"; type '), ("rows;touch pwned", 'parts "rows;touch pwned" is no list of parts')],
+    [("rugs", 'there is no component "rugs"; type '), ("rows;touch pwned", 'parts "rows;touch pwned" is no list of parts')],
 )
 def test_parts_that_are_not_there_are_refused(kernkit_new, template, environment, tmp_path, value, text):
     """By `kernkit new`, and by the template's hooks."""

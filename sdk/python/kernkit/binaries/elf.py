@@ -6,7 +6,7 @@ import pathlib
 import struct
 from typing import Any, Optional, Tuple
 
-from ..cli import Refusal
+from ..errors import UserError
 
 _NOBITS = 8
 
@@ -16,11 +16,11 @@ def read_file(path: pathlib.Path) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise Refusal(f"{path} cannot be read: {error.strerror}") from error
+        raise UserError(f"{path} cannot be read: {error.strerror}") from error
     if content[:4] != b"\x7fELF":
-        raise Refusal(f"{path} is not a shared library: it does not begin with the mark of ELF")
+        raise UserError(f"{path} is not a shared library: it does not begin with the mark of ELF")
     if content[4:5] != b"\x02":
-        raise Refusal(f"{path} is a 32-bit library; kernkit reads 64-bit ones")
+        raise UserError(f"{path} is a 32-bit library; kernkit reads 64-bit ones")
     return content
 
 
@@ -50,5 +50,5 @@ def read_section(path: pathlib.Path, name: str) -> Optional[bytes]:
                     raise ValueError
                 return content[offset : offset + length]
     except (struct.error, ValueError, OverflowError) as error:
-        raise Refusal(f"{path} is damaged: its sections lie beyond its end") from error
+        raise UserError(f"{path} is damaged: its sections lie beyond its end") from error
     return None

@@ -7,7 +7,7 @@ import pathlib
 import re
 from typing import Any, Dict, Iterator, List, Set
 
-from ..cli import Refusal
+from ..errors import UserError
 from ..schema import read_lines
 from .elf import read_file
 from .fatbin import FatbinError, read_architectures
@@ -81,7 +81,7 @@ def read_library(path: pathlib.Path) -> Library:
         from elftools.elf.dynamic import DynamicSection
         from elftools.elf.elffile import ELFFile
     except ImportError:
-        raise Refusal("pyelftools is not installed; type: pip install pyelftools") from None
+        raise UserError("pyelftools is not installed; type: pip install pyelftools") from None
     read_file(path)
     try:
         with path.open("rb") as stream:
@@ -89,7 +89,7 @@ def read_library(path: pathlib.Path) -> Library:
             dynamic = [s for s in elf.iter_sections() if isinstance(s, DynamicSection)]
             symbols: Any = elf.get_section_by_name(".dynsym")
             if not dynamic or symbols is None:
-                raise Refusal(f"{path} is not a shared library, or its section headers were removed")
+                raise UserError(f"{path} is not a shared library, or its section headers were removed")
             tags: List[Any] = [(tag.entry.d_tag, tag) for tag in dynamic[0].iter_tags()]
             flags = {name: tag.entry.d_val for name, tag in tags if name.startswith("DT_FLAGS")}
             names = _version_names(elf, path.stat().st_size)
@@ -108,11 +108,11 @@ def read_library(path: pathlib.Path) -> Library:
             flushes = flushes_subnormals(elf)
             machine = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}.get(
                 elf["e_machine"], str(elf["e_machine"]))  # fmt: skip
-    except Refusal:
+    except UserError:
         raise
     except Exception as error:  # pyelftools trusts what it reads, so anything can come of it
         reason = f"{type(error).__name__}: {error}".rstrip(": ")
-        raise Refusal(f"{path} is damaged: {' '.join(reason.split())}") from error
+        raise UserError(f"{path} is damaged: {' '.join(reason.split())}") from error
     try:
         architectures, fatbin_error = read_architectures(path), ""
     except FatbinError as error:

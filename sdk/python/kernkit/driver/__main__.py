@@ -8,9 +8,9 @@ import shlex
 import sys
 from typing import List
 
-from ..cli import Refusal
+from ..errors import UserError
 from .tools import set_environment
-from .words import Done, Wrong, parse
+from .options import Done, Wrong, parse
 
 
 def main(words: List[str]) -> int:
@@ -30,7 +30,7 @@ def main(words: List[str]) -> int:
         else:
             set_environment()
             driver.COMMANDS[options.command].function(options)
-    except (Wrong, Refusal) as problem:
+    except (Wrong, UserError) as problem:
         sys.stdout.flush()
         print(f"kk: {problem}", file=sys.stderr)
         return 1

@@ -6,11 +6,11 @@ import shutil
 from typing import Callable, Dict
 
 from .. import programs
-from ..gpu import PARTS
-from ..library import git
+from ..commands.gpu import PARTS
+from ..project import git
 from ..on_gpu import devices
 from .tools import ROOT, kernkit, run, say
-from .words import Command, Options, Wrong
+from .options import Command, Options, Wrong
 
 USAGE = """\
   gpu [PART...]  on a GPU: tests, memcheck, racecheck, frameworks, benchmarks, or those named

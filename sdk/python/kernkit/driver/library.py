@@ -12,10 +12,10 @@ import time
 from typing import Dict, List
 
 from .. import programs
-from ..cli import NOT_TAKEN
+from ..sdk import without_component
 from . import tools
 from .tools import PYTHON, ROOT, kernkit, passed_on, run, say
-from .words import Command, Options, Wrong
+from .options import Command, Options, Wrong
 
 try:
     from . import gpu
@@ -74,7 +74,7 @@ def build(options: Options) -> None:
 
 def need_aarch64() -> None:
     if not (ROOT / "third_party/kernkit/cmake/aarch64.cmake").exists():
-        raise Wrong(NOT_TAKEN.format("aarch64").replace("command", "option"))
+        raise Wrong(without_component("aarch64", "option"))
 
 
 def test(options: Options) -> None:
@@ -125,7 +125,7 @@ def bench(options: Options) -> None:
 
 
 def report(options: Options) -> None:
-    part = pathlib.Path(__file__).parents[1] / "benchmarks/plots.py"
+    part = pathlib.Path(__file__).parents[1] / "bench/plots.py"
     plots = [] if part.exists() and tools.has_module("matplotlib") else ["--no-plots"]
     kernkit("report", "--output", "build/bench/report", *plots)
 
@@ -266,7 +266,7 @@ def gpu_not_taken(options: Options) -> None:
         is_here = False
     if is_here or "--build" in options.words:
         passed_on(options)  # which refuses it
-    print(f"skipped: no GPU is here; where one is: {NOT_TAKEN.format('gpu')}\n0 passed, 0 failed, 1 skipped")
+    print(f"skipped: no GPU is here; where one is: {without_component('gpu')}\n0 passed, 0 failed, 1 skipped")
 
 
 def plan(options: Options) -> Dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Dict, List
 
 from . import gpu, tools
 from .tools import PYTHON, ROOT, kernkit, passed_on, run, say
-from .words import Command, Options, Wrong
+from .options import Command, Options, Wrong
 
 USAGE = """\
 usage: ./kk COMMAND [options]

@@ -7,7 +7,7 @@ import sys
 from typing import Any, List
 
 from .. import programs
-from .words import Done, Options, Wrong
+from .options import Done, Options, Wrong
 
 ROOT = pathlib.Path(os.environ.get("KK_ROOT", "."))
 JOBS = str(len(os.sched_getaffinity(0)))

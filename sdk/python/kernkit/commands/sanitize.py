@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Look for what the kernels of a program do wrong, without a GPU, as compute-sanitizer does with one.
+
+    kernkit sanitize [--tool TOOLS] [--json FILE] PROGRAM ARGUMENTS...
+
+The program is one that `kernkit run` runs, or that links kernkit::simulator_ptx, as a library's tests do.
+Where the program itself succeeds and a tool found something, the exit code is that of --error-exitcode.
+"""
+
+import argparse
+import fnmatch
+import json
+import pathlib
+import sys
+from typing import Any, Dict, List, Tuple
+
+from . import run as running
+from ..errors import UserError
+
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+Finding = Dict[str, Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tool", default=",".join(TOOLS), metavar="TOOLS", help="as in memcheck,racecheck (default: all: %(default)s)")
+    parser.add_argument("--racecheck-detect-level", choices=("warn", "error"), default="error",
+                        help="warn adds lanes of a warp that nothing but __syncwarp() orders (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
+                        help="warn adds barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="default: %(default)s")
+    parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="so many findings are printed (default: %(default)s)")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all findings there")
+    parser.add_argument("--suppressions", type=pathlib.Path, metavar="FILE",
+                        help="patterns of sentences that are no finding, each behind a line # with the reason")  # fmt: skip
+    running.add_arguments(parser)
+
+
+def tools_of(words: str) -> List[str]:
+    tools = [word for word in words.split(",") if word]
+    for tool in tools:
+        if tool not in TOOLS:
+            raise UserError(f'--tool: there is no tool "{tool}"; type {", ".join(TOOLS)}')
+    if not tools:
+        raise UserError(f'--tool: expected one or more of {", ".join(TOOLS)}')
+    return tools
+
+
+def merged(findings: List[Finding]) -> List[Finding]:
+    """Those of several processes, each sentence once."""
+    found: Dict[str, Finding] = {}
+    for finding in findings:
+        one = found.setdefault(finding["tool"] + finding["sentence"], {**finding, "count": 0})
+        one["count"] += finding["count"]
+    return list(found.values())
+
+
+def read_suppressions(path: pathlib.Path) -> List[str]:
+    """One a line: a sentence in which * stands for any text. The line above it says why."""
+    if not path.is_file():
+        raise UserError(f"--suppressions: there is no file {path}")
+    patterns, reason = [], False
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            if not reason:
+                raise UserError(f"{path}:{number}: a suppression needs its reason, in a line above it that begins with #")
+            patterns.append(line.strip())
+        reason = line.startswith("#") and len(line.strip("# ")) > 0
+    return patterns
+
+
+def suppressed(findings: List[Finding], patterns: List[str]) -> Tuple[List[Finding], List[str]]:
+    """The findings that no pattern names, and the patterns that name none."""
+
+    def names(pattern: str, finding: Finding) -> bool:
+        # Brackets are those of block and thread.
+        return fnmatch.fnmatchcase(finding["sentence"], pattern.replace("[", "[[]"))
+
+    left = [finding for finding in findings if not any(names(pattern, finding) for pattern in patterns)]
+    unused = [pattern for pattern in patterns if not any(names(pattern, finding) for finding in findings)]
+    return left, unused
+
+
+def summary(findings: List[Finding], tools: List[str]) -> str:
+    counts = ", ".join(f"{tool} {sum(finding['tool'] == tool for finding in findings)}" for tool in tools)
+    return f"kernkit sanitize: {len(findings)} found: {counts}"
+
+
+def incomplete(code: int, results: List[Any], findings: List[Finding]) -> List[str]:
+    """What did not run, or was not seen to its end; the exit code is not 0 then."""
+    found = {finding["sentence"] for finding in findings}
+    lines = [f"a kernel stopped, and the rest of it did not run: {sentence}"
+             for result in results for sentence in result["stopped"] if sentence not in found]  # fmt: skip
+    stopped, failed = sum(len(result["stopped"]) for result in results), sum(result["not_run"] for result in results)
+    if stopped > len(lines):
+        lines.append("a kernel stopped, and the rest of it did not run")
+    if failed:
+        lines.append(f"{failed} {'launch' if failed == 1 else 'launches'} after a stopped kernel did not run")
+    cut_off = sum(not result["ended"] for result in results)
+    if cut_off or code > 128:
+        how = f"by signal {code - 128}" if code > 128 else "before the tools wrote their last findings"
+        lines.append(f"the program crashed or was ended {how}: what followed did not run")
+    return lines
+
+
+def run(arguments: argparse.Namespace) -> int:
+    tools = tools_of(arguments.tool)
+    patterns = read_suppressions(arguments.suppressions) if arguments.suppressions else []
+    levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": arguments.racecheck_detect_level,
+              "KERNKIT_SYNCCHECK_DETECT_LEVEL": arguments.synccheck_detect_level}  # fmt: skip
+    code, results = running.run_with_tools(arguments, tools, levels)
+    all_findings = merged([finding for result in results for finding in result["findings"]])
+    findings, unused = suppressed([finding for finding in all_findings if finding["tool"] in tools], patterns)
+    for pattern in unused:
+        print(f"kernkit sanitize: nothing was found that this suppresses: {pattern}", file=sys.stderr)
+    missing = incomplete(code, results, findings)
+    warnings = ["ended without synchronising"] if any(not result["synchronised"] for result in results) else []
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"tools": tools, "program_exitcode": code, "incomplete": missing,
+                                              "warnings": warnings, "findings": findings}, indent=1) + "\n")  # fmt: skip
+    for finding in findings[: arguments.print_limit]:
+        times = f" ({finding['count']} times)" if finding["count"] > 1 else ""
+        print(f"{finding['tool']}: {finding['sentence']}{times}", file=sys.stderr)
+    if len(findings) > arguments.print_limit:
+        print(f"{len(findings) - arguments.print_limit} more are not printed, see --print-limit", file=sys.stderr)
+    for line in missing:
+        print(f"kernkit sanitize: incomplete: {line}", file=sys.stderr)
+    for warning in warnings:
+        print(f"kernkit sanitize: warning: {warning}", file=sys.stderr)
+    print(summary(findings, tools), file=sys.stderr)
+    return code or (arguments.error_exitcode if findings or missing else 0)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build by CMake presets, run ctest and pytest, and say what came of it.
+
+    kernkit test --preset release --preset asan -- tests -k "not slow"
+
+For each preset: cmake, the build, ctest; then pytest, where words for it follow "--". Each runs
+whatever failed before it, and what cannot be built has failed; pytest needs the first preset's build. What a failed test printed is printed;
+the rest is in build/junit. Tests that were skipped for one reason are one line, and named in
+build/junit/skipped.txt. The last line is the sum: "N passed, M failed, K skipped". Exit code 1: a
+test failed, or none ran.
+"""
+
+import argparse
+import collections
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from typing import Dict, List, Tuple
+
+from .. import programs
+
+FOLDER = pathlib.Path("build/junit")
+NO_TESTS = 5  # the exit code of pytest that collected nothing
+NAMED = 3  # skipped tests of one reason whose names fit into a line
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--preset", action="append", default=[], dest="presets", metavar="NAME",
+                        help="of CMakePresets.json: to configure, build and test")
+    parser.add_argument("--jobs", default=str(os.cpu_count() or 2), metavar="N",
+                        help="tests of ctest at a time (default: %(default)s)")
+    parser.add_argument("--exclude-label", metavar="REGEX", help="of tests that ctest leaves out")
+    parser.add_argument("pytest", nargs="*", metavar="-- WORD",
+                        help="for pytest, which does not run without")
+
+
+@dataclasses.dataclass
+class Results:
+    """Of the tests in JUnit files."""
+
+    passed: int = 0
+    failed: List[Tuple[str, str]] = dataclasses.field(default_factory=list)  # (test, what it printed)
+    skipped: List[Tuple[str, str]] = dataclasses.field(default_factory=list)  # (test, why)
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {len(self.failed)} failed, {len(self.skipped)} skipped"
+
+    def add(self, other: "Results") -> None:
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+
+def read_junit(path: pathlib.Path) -> Results:
+    """What the file says; nothing where there is none."""
+    results = Results()
+    for case in ET.parse(path).iter("testcase") if path.exists() else ():
+        name, of = case.get("name", ""), case.get("classname", "")
+        name = name if of in ("", name) else f"{of}.{name}"
+        printed, reason = case.findtext("system-out") or "", case.find("skipped")
+        if reason is not None or case.get("status") in ("notrun", "disabled"):
+            # ctest knows only that a test was skipped; GoogleTest printed why.
+            said = re.search(r": Skipped\n(.+)", printed)
+            known = reason.get("message", "") if reason is not None else "not run"
+            results.skipped.append((name, said[1] if said else known))
+        elif case.find("failure") is not None or case.find("error") is not None:
+            results.failed.append((name, printed))
+        else:
+            results.passed += 1
+    return results
+
+
+def say_skipped(skipped: List[Tuple[str, str]]) -> List[str]:
+    """A line for each reason: how many, why, and which or of which files."""
+    reasons: Dict[str, List[str]] = collections.defaultdict(list)
+    for name, reason in skipped:
+        reasons[reason].append(name)
+    lines = []
+    for reason, names in sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0])):
+        which = ", ".join(names)
+        if len(names) > NAMED:
+            files = collections.Counter(_file(name) for name in names)
+            which = ", ".join(f"{file} {count}" for file, count in files.most_common())
+        lines.append(f"skipped, {len(names)}: {reason} ({which})")
+    return lines
+
+
+def _file(name: str) -> str:
+    """Of a test: its pytest file, or its program."""
+    parts = name.split(".")
+    return next((part for part in parts if part.startswith("test_")), parts[0])
+
+
+def _say(text: str) -> None:
+    print(f"\033[1m==> {text}\033[0m", flush=True)
+
+
+def _environment() -> Dict[str, str]:
+    """Without the path on which this package was found: the tests find theirs."""
+    own = str(pathlib.Path(__file__).resolve().parents[2])
+    kept = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+            if path and str(pathlib.Path(path).resolve()) != own]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(kept)}
+
+
+def _run(words: List[str], log: pathlib.Path, watched: bool = False) -> bool:
+    """Whether it succeeded. Its output goes to the log, and is printed where it fails; to the terminal,
+    where there is one that `watched` asks for."""
+    if watched and sys.stdout.isatty():
+        return programs.run(words, env=_environment()).returncode == 0
+    with log.open("w") as out:
+        done = programs.run(words, env=_environment(), stdout=out, stderr=subprocess.STDOUT)
+    return done.returncode == 0
+
+
+def _print_log(log: pathlib.Path) -> None:
+    if log.exists():
+        print(log.read_text(errors="replace"), end="", flush=True)
+
+
+def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
+    """Of the preset's tests, when they have been built."""
+    started = time.monotonic()
+    _say(f"build, preset {preset}")
+    for what, words in (("configure", []), ("build", ["--build"])):
+        log = FOLDER / f"{what}-{preset}.log"
+        if not _run(["cmake", *words, "--preset", preset], log, watched=what == "build"):
+            _print_log(log)
+            return Results(failed=[(f"{what}, preset {preset}", "")])
+    built = time.monotonic()
+    _say(f"ctest, preset {preset}, after {built - started:.0f} s of building")
+    file, log = FOLDER / f"ctest-{preset}.xml", FOLDER / f"ctest-{preset}.log"
+    left_out = ["-LE", arguments.exclude_label] if arguments.exclude_label else []
+    ran = _run(["ctest", "--preset", preset, "-j", arguments.jobs, "--no-tests=error", *left_out,
+                "--output-junit", str(file.resolve())], log)
+    results = read_junit(file)
+    for name, printed in results.failed:
+        print(f"failed: {name}\n{printed}", flush=True)
+    if not ran and not results.failed:
+        _print_log(log)
+        results.failed.append((f"ctest, preset {preset}", ""))
+    print(f"{results} in {time.monotonic() - built:.0f} s", flush=True)
+    return results
+
+
+def _pytest(words: List[str]) -> Results:
+    _say("pytest")
+    file = FOLDER / "pytest.xml"
+    code = programs.run([sys.executable, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider",
+                           "--junitxml", str(file), *words], env=_environment()).returncode
+    results = read_junit(file)
+    if code == NO_TESTS and not results.failed:
+        print("pytest found no test", flush=True)
+    elif code != 0 and not results.failed:
+        results.failed.append((f"pytest, exit code {code}", ""))
+    return results
+
+
+def run(arguments: argparse.Namespace) -> int:
+    started, total = time.monotonic(), Results()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for old in FOLDER.glob("*.xml"):
+        old.unlink()
+    for preset in arguments.presets:
+        total.add(_ctest(preset, arguments))
+    unbuilt = {f"{step}, preset {preset}" for step in ("configure", "build") for preset in arguments.presets[:1]}
+    if arguments.pytest and unbuilt.isdisjoint(name for name, _ in total.failed):
+        total.add(_pytest(arguments.pytest))
+    _say(f"sum, after {time.monotonic() - started:.0f} s")
+    for line in say_skipped(total.skipped):
+        print(line)
+    skipped = FOLDER / "skipped.txt"
+    skipped.write_text("".join(f"{name}: {reason}\n" for name, reason in total.skipped))
+    for name, _ in total.failed:
+        print(f"failed: {name}")
+    print(total)
+    return 1 if total.failed or not total.passed else 0
