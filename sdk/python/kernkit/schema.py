@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ops of a library: the lines of KERNKIT_EXPORT, read from the file.
+"""The schema line of an op, as KERNKIT_EXPORT has it.
 
-The grammar is that of kernkit/schema/parser.h: a line that the compiler accepts is accepted here, and no other.
+The grammar is that of kernkit/schema/parser.h: parse() accepts the lines that the compiler accepts, and no other.
 """
 
 import dataclasses
-import pathlib
 import re
-from typing import Dict, List, Optional
+from typing import List, Optional
 
-from .binaries.elf import read_section
-from .errors import UserError
 
 TYPES = "Tensor int float bool str ScalarType Device bytes Callable Any".split()
 
@@ -236,26 +233,3 @@ def parse(line: str, doc: str = "", is_checked: bool = True) -> Op:
     return Op(name, line, parameters, results, doc)
 
 
-def read_texts(path: pathlib.Path, section: str) -> List[str]:
-    """NUL-terminated texts; the linker fills up with NUL."""
-    content = read_section(path, section) or b""
-    return [text.decode(errors="replace") for text in content.split(b"\0") if text]
-
-
-def read_docs(path: pathlib.Path) -> Dict[str, str]:
-    """The documentation of each op, from the section where it stands as "name: text"."""
-    return dict(text.partition(": ")[::2] for text in read_texts(path, "kernkit_doc"))
-
-
-def read_lines(path: pathlib.Path) -> List[str]:
-    """The schema lines of a library, sorted by the op's name, which stands in front."""
-    return sorted(read_texts(path, "kernkit_schema"), key=lambda line: line.partition("(")[0])
-
-
-def read_ops(path: pathlib.Path) -> List[Op]:
-    """The ops of a library, sorted by name. The library is not loaded."""
-    docs = read_docs(path)
-    try:
-        return [parse(line, docs.get(line.partition("(")[0], "")) for line in read_lines(path)]
-    except SchemaError as error:
-        raise UserError(f"{path}: this kernkit cannot read the schema line {error}") from error

@@ -15,7 +15,7 @@ import pytest
 from kernkit import cli
 from kernkit.commands import update
 from kernkit.project import manifest
-from kernkit.scaffold import kept_rendering, rendering
+from kernkit.scaffold import history, kept_rendering, rendering
 from rendering import files_below
 
 SCHEMA = "(Tensor(a!) y, Tensor x) -> ()"
@@ -33,7 +33,7 @@ def original(tmp_path_factory):
         patch.setenv("GIT_CONFIG_GLOBAL", str(settings))
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         rendering.render({**rendering.questions(), "library_name": "fast_ops"}, folder)
-        update.begin(folder / "fast_ops")
+        history.begin(folder / "fast_ops")
         hostile.git(folder / "fast_ops", "gc", "--quiet")  # fewer files to copy
         shutil.rmtree(folder / "fast_ops/.git/hooks", ignore_errors=True)
         (folder / "sentinel/deeper").mkdir(parents=True)
@@ -228,12 +228,12 @@ def test_folders_that_are_nested_deeply(place, capsys):
 
 
 def test_nothing_is_half_removed(place, monkeypatch, capsys):
-    from kernkit.commands import remove
+    from kernkit.project import op_files
 
     def full(*_):
         raise OSError(28, "No space left on device", "kernels")
 
-    monkeypatch.setattr(remove, "note_removed", full)
+    monkeypatch.setattr(op_files, "note_removed", full)
     hostile.git(place / "fast_ops", "status")
     before = hostile.snapshot(place / "fast_ops", ".git")
     assert run(["remove", "silu_and_mul"]) == 3

@@ -12,7 +12,7 @@ import pytest
 from kernkit import cli
 from kernkit.commands import update
 from kernkit.project import manifest
-from kernkit.scaffold import rendering
+from kernkit.scaffold import history, rendering
 from rendering import BUILD_OUTPUTS
 
 LINE = "kernkit_add_kernel(fast_ops silu_and_mul)"
@@ -43,7 +43,7 @@ def library(tmp_path):
     """A library of this kernkit in a repository of its own, with edits and a kernel."""
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
     folder = tmp_path / "fast_ops"
-    said = update.begin(folder)
+    said = history.begin(folder)
     assert said == ("a git repository was made, whose first commit is what was rendered, in the name "
                     "of A <a@example.com>; --no-git makes none")  # fmt: skip
     assert git(folder, "log", "--format=%cn <%ce>") == "A <a@example.com>\n"
@@ -102,7 +102,7 @@ def test_where_git_knows_nobody_the_first_commit_is_kernkits(tmp_path, monkeypat
         monkeypatch.delenv(name)
     monkeypatch.delenv("EMAIL", raising=False)
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
-    assert "in the name of kernkit, since git knows no user.name" in update.begin(tmp_path / "fast_ops")
+    assert "in the name of kernkit, since git has no user.name" in history.begin(tmp_path / "fast_ops")
     assert git(tmp_path / "fast_ops", "log", "--format=%an %cn <%ce>") == "kernkit kernkit <kernkit@localhost>\n"
     run(tmp_path / "fast_ops", "--with", "plots")
     assert "kernkit kernkit" in git(tmp_path / "fast_ops", "log", "-1", "--format=%an %cn")
@@ -205,7 +205,7 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
     inner = whole / "libs/fast_ops"
     (whole / "README.md").write_text("of all\n")
     git(whole, "init", "--quiet")
-    assert update.begin(inner) == "no git repository was made: the folder is in one"
+    assert history.begin(inner) == "no git repository was made: the folder is in one"
     kept = inner / "third_party/kernkit/RENDERED"
     text = kept.read_text()
     kept.write_text("touched\n")
@@ -263,7 +263,7 @@ def test_what_was_touched_in_the_copy_of_the_sdk_is_said(library, newer, capsys)
     (library / "third_party/kernkit/include/kernkit/list.h").open("a").write("// ours\n")
     commit(library)
     run(library)
-    said = "third_party/kernkit was touched by hand: changed: include/kernkit/list.h\n"
+    said = "third_party/kernkit was changed by hand: changed: include/kernkit/list.h\n"
     assert capsys.readouterr().out.startswith(said)
 
 

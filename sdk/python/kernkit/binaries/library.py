@@ -8,11 +8,11 @@ import re
 from typing import Any, Dict, Iterator, List, Set
 
 from ..errors import UserError
-from ..schema import read_lines
 from .elf import read_file
 from .fatbin import FatbinError, read_architectures
 from .identity import read_identity
 from .manylinux import Version, version_of
+from .ops import read_lines
 from .startup import flushes_subnormals
 
 _OP = re.compile(r"__tvm_ffi_(?!_metadata_|_doc_|_backward_|_library_ctx$)(.+)")

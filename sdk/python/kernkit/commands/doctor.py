@@ -28,10 +28,11 @@ from typing import Iterable, List, Optional
 from ..binaries.identity import said
 from ..binaries.library import Library, read_library
 from ..binaries.manylinux import parse_version, platform_tag, version_of
+from ..binaries.ops import read_docs
 from ..errors import UserError
 from ..project import manifest
 from ..project.record import VENDORED_SDK
-from ..schema import SchemaError, parse, read_docs
+from ..schema import SchemaError, parse
 
 OWN_EXPORTS = {"__tvm_ffi__library_ctx", "kernkit_last_error", "kernkit_use_host"}
 NEEDED = {"libstdc++.so.6", "libgcc_s.so.1", "libc.so.6", "libm.so.6", "libdl.so.2",

@@ -13,36 +13,8 @@ import re
 from typing import List
 
 from ..errors import UserError
-from ..project import files, git, listing
-from ..project.record import RECORD, note_removed, read_record
-
-
-def files_of(library: pathlib.Path, op: str) -> List[str]:
-    """The op's folder and files, by their path in the library. UserError: a link or something else is there."""
-    wanted = {f"kernels/{op}": files.FOLDER, f"tests/{op}_test.cc": files.FILE,
-              f"tests/test_{op}.py": files.FILE, f"bench/{op}_bench.cc": files.FILE}  # fmt: skip
-    return [path for path, kind in wanted.items() if files.kind(files.at(library, path, kind))]
-
-
-def take_out(library: pathlib.Path, op: str) -> None:
-    """Removes the op's files and its calls in kernels/CMakeLists.txt, and notes an op of the template.
-    UserError: nothing was removed."""
-    try:
-        before = files.read(library, listing.PATH)
-        after = listing.without(before, op)
-    except FileNotFoundError:
-        raise UserError(f"{library / listing.PATH} is missing; restore it from git") from None
-    except ValueError as error:
-        raise UserError(f"{listing.PATH}: {error}; mend the file first") from None
-    with files.set_aside(library, files_of(library, op)):
-        if after != before:
-            files.write(library, listing.PATH, after)
-        try:
-            note_removed(library, op)
-        except BaseException:
-            if after != before:
-                files.write(library, listing.PATH, before)
-            raise
+from ..project import files, git, op_files
+from ..project.record import RECORD, read_record
 
 
 def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
@@ -99,11 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
     export = f"kernels/{op}/{op}_export.cc"
     if not re.fullmatch(r"\w+", op) or files.kind(files.at(library, export)) != files.FILE:
         raise UserError(f"there is no {export}; name an op whose files are in kernels/")
-    paths = files_of(library, op)
+    paths = op_files.files_of(library, op)
     check_not_included(library, op)
     if not arguments.force:
         check_committed(library, op, paths)
-    take_out(library, op)
+    op_files.remove(library, op)
     print("\n".join(f"removed {path}" for path in paths))
     print(still_named(library, op))
     return 0

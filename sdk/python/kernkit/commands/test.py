@@ -12,17 +12,16 @@ test failed, or none ran.
 
 import argparse
 import collections
-import dataclasses
 import os
 import pathlib
 import re
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as ET
 from typing import Dict, List, Tuple
 
 from .. import programs
+from ..junit import Results, read_junit
 
 FOLDER = pathlib.Path("build/junit")
 NO_TESTS = 5  # the exit code of pytest that collected nothing
@@ -37,42 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--exclude-label", metavar="REGEX", help="of tests that ctest leaves out")
     parser.add_argument("pytest", nargs="*", metavar="-- WORD",
                         help="for pytest, which does not run without")
-
-
-@dataclasses.dataclass
-class Results:
-    """Of the tests in JUnit files."""
-
-    passed: int = 0
-    failed: List[Tuple[str, str]] = dataclasses.field(default_factory=list)  # (test, what it printed)
-    skipped: List[Tuple[str, str]] = dataclasses.field(default_factory=list)  # (test, why)
-
-    def __str__(self) -> str:
-        return f"{self.passed} passed, {len(self.failed)} failed, {len(self.skipped)} skipped"
-
-    def add(self, other: "Results") -> None:
-        self.passed += other.passed
-        self.failed += other.failed
-        self.skipped += other.skipped
-
-
-def read_junit(path: pathlib.Path) -> Results:
-    """What the file says; nothing where there is none."""
-    results = Results()
-    for case in ET.parse(path).iter("testcase") if path.exists() else ():
-        name, of = case.get("name", ""), case.get("classname", "")
-        name = name if of in ("", name) else f"{of}.{name}"
-        printed, reason = case.findtext("system-out") or "", case.find("skipped")
-        if reason is not None or case.get("status") in ("notrun", "disabled"):
-            # ctest knows only that a test was skipped; GoogleTest printed why.
-            said = re.search(r": Skipped\n(.+)", printed)
-            known = reason.get("message", "") if reason is not None else "not run"
-            results.skipped.append((name, said[1] if said else known))
-        elif case.find("failure") is not None or case.find("error") is not None:
-            results.failed.append((name, printed))
-        else:
-            results.passed += 1
-    return results
 
 
 def say_skipped(skipped: List[Tuple[str, str]]) -> List[str]:

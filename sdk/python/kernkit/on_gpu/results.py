@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ET
 from typing import Any, Dict, List, Sequence
 
 from .. import programs
-from ..commands.test import Results, read_junit
+from ..junit import Results, read_junit
 from . import devices
 
 Row = Dict[str, Any]

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The template: where it is, what it asks, and a library made of it."""
+"""Rendering of the template: its folder, its questions, and a library made from answers."""
 
 import json
 import os
 import pathlib
 import sys
 import tempfile
-from typing import Dict
+from typing import Dict, List
 
 from ..errors import UserError
-from ..sdk import NO_TEMPLATE
+from ..project import names, op_files
+from ..project.record import RECORD, VENDORED_SDK
+from ..sdk import NO_TEMPLATE, version
+from . import components, kept_rendering
 
 PACKAGE = pathlib.Path(__file__).resolve().parents[1]
 
@@ -23,7 +26,7 @@ def template_folder() -> pathlib.Path:
 
 
 def vendored_sdk() -> pathlib.Path:
-    """The SDK of which the template makes a library's copy."""
+    """The SDK that the template copies into a library."""
     return template_folder() / "{{cookiecutter.library_name}}/third_party/kernkit"
 
 
@@ -44,12 +47,12 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
     from cookiecutter.exceptions import CookiecutterException
     from cookiecutter.main import cookiecutter as start
 
-    # cookiecutter leaves the rendered hooks where temporary files are made.
-    usual = tempfile.tempdir
+    # cookiecutter leaves the rendered hooks in the folder for temporary files.
+    previous = tempfile.tempdir
     with tempfile.TemporaryDirectory(prefix="kernkit-") as scratch:
         tempfile.tempdir = scratch
         try:
-            # No user's settings, and no file of cookiecutter's in the user's folder.
+            # Without the user's settings, and without files of cookiecutter in the user's home.
             settings = os.path.join(scratch, "settings.yaml")
             with open(settings, "w", encoding="utf-8") as stream:
                 json.dump({"replay_dir": scratch, "cookiecutters_dir": scratch}, stream)
@@ -61,7 +64,34 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
                 config_file=settings,
             )
         except CookiecutterException as error:
-            # What the hook printed stands on stderr already, cookiecutter having no other way.
+            # The hook has printed its message on stderr.
             raise UserError(f"the template was not rendered: {error}") from None
         finally:
-            tempfile.tempdir = usual
+            tempfile.tempdir = previous
+
+
+def removed_ops(answers: Dict[str, str]) -> List[str]:
+    """The template's ops that the library has removed."""
+    return [op for op in answers.get("removed", "").split(",") if op]
+
+
+def render_library(answers: Dict[str, str], folder: pathlib.Path) -> pathlib.Path:
+    """Renders this kernkit's template with a library's answers, and with the defaults of new questions. Returns the
+    library's folder, below `folder`. UserError: an answer is invalid."""
+    removed = removed_ops(answers)
+    answers = {key: answers.get(key, value) for key, value in questions().items()}
+    sdk = str(vendored_sdk())
+    if problem := names.problem(answers) or components.problem(answers["parts"], sdk):
+        raise UserError(f"{RECORD}: {problem}")
+    render(answers, folder)
+    library = folder / answers["library_name"]
+    remove_ops(library, removed)
+    if removed and (library / VENDORED_SDK).is_dir():
+        kept_rendering.keep(str(library), version())
+    return library
+
+
+def remove_ops(library: pathlib.Path, removed: List[str]) -> None:
+    """Removes ops from a rendering."""
+    for op in removed:
+        op_files.remove(library, op)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of an op and its parameters in files that have names of their own.
+"""Names of an op and its parameters in files that declare names of their own.
 
-While files are made, the op and its parameters have stand-ins that nothing else has. settle() puts
-the names in their place: a name that the skeletons declare gets out of the way (count_), one that
-they use and do not declare (std, TestTensor) is refused.
+The skeletons are filled with placeholders for the names of the op and its parameters. replace_placeholders() puts the
+names in. Where a name is one that the skeletons declare, the declaration gets another name (count_). A name that the
+skeletons use and do not declare (std, TestTensor) is an error.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from typing import Dict, List, Set, Tuple
 from ...errors import UserError
 from ...schema import Op
 
-# What the skeletons declare: in functions, and as members, which stand behind a dot as well.
+# Names that the skeletons declare, in functions and as members. A member can follow a dot.
 _LOCALS = set(
     "Compute T Types a b begin blocks bytes columns count each element elements exact expected i in j kRegistered "
     "is_zero kThreads launch mean moved of_warps offset op out placement r reduce_warp result result1 result2 "
@@ -21,33 +21,30 @@ _LOCALS = set(
     "total v value wanted write_zeros".split()
 )
 _MEMBERS = set("combine device_ error finish kIdentity load".split())
-# GoogleTest looks for these in a class of tests, whose members the tensors of a test are.
+# Functions that GoogleTest calls in a class of tests. The tensors of a test are members of such a class.
 _OF_A_FIXTURE = set("SetUp SetUpTestCase SetUpTestSuite TearDown TearDownTestCase TearDownTestSuite".split())
 
-_OP, _CAMEL = "kkopkk", "KkOpKk"
-# Comments, texts and the names of tests are no words of the code.
+# Placeholders of the op, its class and, as in kkp0kk, its parameters. No other word contains a placeholder.
+_OP, CLASS_PLACEHOLDER = "kkopkk", "KkOpKk"
+# Comments, string literals and the names of tests are single tokens, and no words of the code.
 _TOKEN = re.compile(r"//[^\n]*|#(?:include|pragma)[^\n]*|\bT(?:YPED_T)?EST(?:_F)?\([^)]*\)|\[\[\w+\]\]|\"(?:[^\"\\\n]|\\.)*\"|[A-Za-z_]\w*|->|::|\d\w*|\S")
 _IS_WORD = re.compile(r"[A-Za-z_]\w*")
-_STANDS_IN = re.compile(rf"{_OP}|{_CAMEL}|kkp(\d+)kk")
+_PLACEHOLDER = re.compile(rf"{_OP}|{CLASS_PLACEHOLDER}|kkp(\d+)kk")
 
 
 def camel(name: str) -> str:
-    """The class of an op: another one for each op, whatever its digits and underscores."""
+    """The class name of an op. Two ops never have the same class name, as digits keep their underscores."""
     return re.sub("(?:^|_)([a-z])", lambda found: found[1].upper(), name)
 
 
-def with_stand_ins(op: Op) -> Op:
-    """The same op under names that no file has; the line is the real one."""
+def with_placeholders(op: Op) -> Op:
+    """The op with placeholders as its names. The line keeps the names."""
     parameters = [dataclasses.replace(value, name=f"kkp{i}kk") for i, value in enumerate(op.parameters)]
     return dataclasses.replace(op, name=_OP, parameters=parameters)
 
 
-def class_of_stand_in() -> str:
-    return _CAMEL
-
-
 def _words(text: str) -> List[Tuple[str, bool, int]]:
-    """Each name in the code: itself, whether a dot, an arrow or :: leads to it, where it begins."""
+    """Each word of the code: (word, whether a dot, an arrow or :: precedes the word, offset)."""
     words, before = [], ""
     for found in _TOKEN.finditer(text):
         if _IS_WORD.fullmatch(found[0]):
@@ -56,24 +53,24 @@ def _words(text: str) -> List[Tuple[str, bool, int]]:
     return words
 
 
-def settle(texts: Dict[str, str], op: Op) -> Dict[str, str]:
-    """The texts with the op's names in them. Refuses a name that cannot be in one."""
+def replace_placeholders(texts: Dict[str, str], op: Op) -> Dict[str, str]:
+    """The texts with the names of the op. UserError: a name that the files need for something else."""
     of_parameters = {f"kkp{i}kk": value.name for i, value in enumerate(op.parameters)}
-    names = {_OP: op.name, _CAMEL: camel(op.name), **of_parameters}
+    names = {_OP: op.name, CLASS_PLACEHOLDER: camel(op.name), **of_parameters}
 
     def real(text: str) -> str:
-        return _STANDS_IN.sub(lambda found: names[found[0]], text)
+        return _PLACEHOLDER.sub(lambda found: names[found[0]], text)
 
     parameters = {value.name for value in op.parameters}
     words = [word for text in texts.values() for word in _words(text)]
-    made: Set[str] = {real(word) for word, *_ in words if _STANDS_IN.search(word)}
-    own: Set[str] = set()  # of the files, where the op's could stand as well
-    for word, is_led_to, _ in words:
-        if not _STANDS_IN.search(word) and (not is_led_to or word in _MEMBERS):
+    made: Set[str] = {real(word) for word, *_ in words if _PLACEHOLDER.search(word)}
+    own: Set[str] = set()  # words of the skeletons that a name of the op could hide
+    for word, is_qualified, _ in words:
+        if not _PLACEHOLDER.search(word) and (not is_qualified or word in _MEMBERS):
             own.add(word)
     of_the_op = made - parameters
     for word, *_ in words:
-        if _STANDS_IN.search(word) and word not in of_parameters and real(word) in parameters:
+        if _PLACEHOLDER.search(word) and word not in of_parameters and real(word) in parameters:
             raise UserError(f"parameter {real(word)}: the op's files need this name for something else; "
                           "choose another")  # fmt: skip
     moved: Dict[str, str] = {}
@@ -87,14 +84,14 @@ def settle(texts: Dict[str, str], op: Op) -> Dict[str, str]:
         while moved[name] in taken:
             moved[name] += "_"
         taken.add(moved[name])
-    refused = sorted(parameters & _OF_A_FIXTURE)
-    if refused:
-        raise UserError(f"parameter {refused[0]}: the name is taken by GoogleTest; choose another")
+    of_fixtures = sorted(parameters & _OF_A_FIXTURE)
+    if of_fixtures:
+        raise UserError(f"parameter {of_fixtures[0]}: the name is taken by GoogleTest; choose another")
 
-    def settled(text: str) -> str:
-        for word, is_led_to, at in reversed(_words(text)):
-            if word in moved and (not is_led_to or word in _MEMBERS):
+    def replaced(text: str) -> str:
+        for word, is_qualified, at in reversed(_words(text)):
+            if word in moved and (not is_qualified or word in _MEMBERS):
                 text = text[:at] + moved[word] + text[at + len(word) :]
         return real(text)
 
-    return {path: settled(text) for path, text in texts.items()}
+    return {path: replaced(text) for path, text in texts.items()}

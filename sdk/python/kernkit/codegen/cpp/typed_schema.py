@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schema of an op that is to be written: read from what was typed or pasted, and refused with
-what to write instead where the C++ side (kernkit/schema/parser.h) would not take it."""
+"""The schema of a new op, as a user typed or pasted it.
+
+A schema that the C++ parser (kernkit/schema/parser.h) would reject is a UserError, which names what to write instead.
+"""
 
 import math
 import re
@@ -12,7 +14,7 @@ from ...schema import Op, SchemaError, Value, parse
 
 MAX_PARAMETERS, MAX_RESULTS = 64, 8
 
-# What stands in PyTorch's schemas and not in kernkit's, and what to write for it.
+# Types of PyTorch's schemas that kernkit does not have, and the types to write instead.
 _OTHER_TYPES = {
     "Scalar": "float",
     "SymInt": "int",
@@ -24,7 +26,7 @@ _OTHER_TYPES = {
     "string": "str",
     "String": "str",
 }
-_LONELY_STAR = re.compile(r"('[^']*')|(\()\s*\*\s*,\s*|,\s*\*\s*(?=[,)])")
+_KEYWORD_MARK = re.compile(r"('[^']*')|(\()\s*\*\s*,\s*|,\s*\*\s*(?=[,)])")
 _SHAPES = re.compile(r"('[^']*')|(?<=\w)\[[^]]+\]|(?<=[\w\]]) *: *[^,=)]*[^,=) ]|\(out!\)")
 _DTYPE = re.compile(
     r"(bool|(int|uint|float|bfloat|complex|handle)(?P<bits>[1-9]\d*)|float8_(e3m4|e4m3|"
@@ -34,19 +36,19 @@ _DTYPE = re.compile(
 
 
 def _without_decoration(text: str) -> Tuple[str, List[str]]:
-    """The schema from its first parenthesis on, without a lonely *; and what was left out."""
+    """The schema from its first parenthesis on, without a * that marks keyword parameters; and the removed texts."""
     text = re.sub(r"^(- )?func:", "", " ".join(text.split())).strip()
     found = re.match(r"(\w+::)?\w+(\.\w+)?(?=\()", text)
-    left_out = [found[0]] if found else []
+    removed = [found[0]] if found else []
     text = text[found.end() :] if found else text
     if not text.startswith("("):
         raise UserError('the schema begins with its parameters: "(Tensor(a!) y, Tensor x) -> ()"')
-    plain = _LONELY_STAR.sub(lambda star: star[1] or star[2] or "", text)
-    return plain, left_out + ["*"] * (plain != text)
+    plain = _KEYWORD_MARK.sub(lambda star: star[1] or star[2] or "", text)
+    return plain, removed + ["*"] * (plain != text)
 
 
 def _check_notation(text: str) -> None:
-    """Refuses what PyTorch's notation has and kernkit's has not, by name."""
+    """Rejects notation of PyTorch that kernkit does not have."""
     text = re.sub("'[^']*'", "''", text)
     for word in re.findall(r"(?:^|[(,>]) *(\w+)", text):
         if word in _OTHER_TYPES:
@@ -56,10 +58,10 @@ def _check_notation(text: str) -> None:
         raise UserError(f"{found[0]}: a list has no length; write {found[1]}[]")
     found = re.search(r"(\w+)\?\[\]", text)
     if found:
-        raise UserError(f"{found[0]}: a list of what may be None is not known; write {found[1]}[]")
+        raise UserError(f"{found[0]}: a list of optional values is unsupported; write {found[1]}[]")
     found = re.search(r"(\w+)\( *(\w+)( *!)?( *->| *\||[^)]*\))", text)
     if found and (found[1] != "Tensor" or not found[4].strip(" ") == ")"):
-        raise UserError(f"{found[0]}: an annotation is a letter behind Tensor, with ! for what is "
+        raise UserError(f"{found[0]}: an annotation is a letter after Tensor, with ! for what is "
                       "written: Tensor(a!)")  # fmt: skip
 
 
@@ -68,12 +70,12 @@ def _number_in_range(text: str, low: int, high: int) -> bool:
 
 
 def _suits(value: Value) -> str:
-    """What a default of this type may be, or "" when this one may."""
+    """A description of the valid defaults of this type; "" where the value's default is valid."""
     text = value.default or ""
     if text == "None" and value.is_optional:
         return ""
     if value.is_list or value.type in ("Tensor", "Device", "bytes", "Callable", "Any"):
-        return "None, behind a type with ?"
+        return "None, after a type with ?"
     if value.type == "bool":
         return "" if text in ("True", "False") else "True or False"
     if value.type == "str":
@@ -94,7 +96,7 @@ def _check_parameters(op: Op) -> None:
     for index, value in enumerate(op.parameters):
         name, before = value.name, op.parameters[:index]
         if not name:
-            raise UserError(f"parameter {index + 1} has no name; write one behind its type")
+            raise UserError(f"parameter {index + 1} has no name; write one after its type")
         reason = names.why_not_word(name)
         if reason:
             raise UserError(f"parameter {name}: the name {reason}; choose another")
@@ -117,15 +119,15 @@ def _check_results(op: Op) -> None:
                           "Tensor(a!), is not returned as well; end with -> ()")  # fmt: skip
         if value.is_optional or (value.is_list and value.type != "int"):
             kind = f"{value.type}{'[]' * value.is_list}{'?' * value.is_optional}"
-            raise UserError(f"an op returns no {kind}; several results stand in parentheses: "
+            raise UserError(f"an op returns no {kind}; several results are in parentheses: "
                           "-> (Tensor, int[])")  # fmt: skip
 
 
 def read(name: str, text: str) -> Tuple[Op, List[str]]:
-    """The op, and what was left out of the text because kernkit has no use for it."""
+    """The op, and the texts that were removed because kernkit does not use them."""
     if not " ".join(text.split()).isprintable() or set(text) & set('"\\') or not text.isascii():
         raise UserError("the schema holds a character that no schema needs; use '...' for texts")
-    text, left_out = _without_decoration(text)
+    text, removed = _without_decoration(text)
     _check_notation(text)
     try:
         op = parse(name + text, is_checked=False)
@@ -136,13 +138,13 @@ def read(name: str, text: str) -> Tuple[Op, List[str]]:
     _check_parameters(op)
     _check_results(op)
     try:
-        return parse(name + text), left_out
+        return parse(name + text), removed
     except SchemaError as error:
         raise UserError(f"the schema does not parse: {error}; see docs/adding-a-kernel.md") from None
 
 
 def _holds(op: Op, kind: str) -> bool:
-    """Whether the shapes and dtypes are those of the example that the op's files begin with, [4, 37]."""
+    """Whether the shapes and dtypes agree with the example in the files of a new op, of shape [4, 37]."""
     bound = {value.name: -1 for value in op.parameters if value.type == "int"}
     for value in op.parameters + op.results:
         sizes = (4,) if kind == "row_reduction" and value.is_written else (4, 37)
@@ -155,8 +157,9 @@ def _holds(op: Op, kind: str) -> bool:
     return True
 
 
-def beginning(op: Op, kind: str, has_shapes: bool) -> Tuple[Op, str]:
-    """The op with the line that its files begin with, and why that is without shapes and dtypes, or ""."""
+def without_unsupported_shapes(op: Op, kind: str, has_shapes: bool) -> Tuple[Op, str]:
+    """The op with the schema line that its new files have, and the reason why that line has no shapes and dtypes, or
+    "" where the line keeps them. `has_shapes`: the library has the component `frameworks`."""
     if not op.says_shapes or (has_shapes and _holds(op, kind)):
         return op, ""
     plain = _SHAPES.sub(lambda found: found[1] or "(a!)" * (found[0] == "(out!)"), op.line)

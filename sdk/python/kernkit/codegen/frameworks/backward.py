@@ -8,7 +8,8 @@ values of the forward call, and what is written or returned as grad_x is the gra
 import pathlib
 from typing import Dict, List, Mapping
 
-from ...schema import SchemaError, Value, read_texts
+from ...binaries.ops import read_texts
+from ...schema import SchemaError, Value
 from .op_codegen import Writer
 
 GRAD = "grad_"

@@ -9,7 +9,8 @@ import pathlib
 from typing import Dict, List, Optional
 
 from ...binaries.library import read_library
-from ...schema import Op, Value, read_texts
+from ...binaries.ops import read_texts
+from ...schema import Op, Value
 from .backward import Backward
 from .jax_head import HEAD
 from .module import Written, module
