@@ -6,8 +6,8 @@ import pathlib
 import re
 
 from benchmark_runs import kernkit, made, of_library
-from kernkit.commands.bench import caches
 from kernkit.bench import measurements, summary
+from kernkit.bench.machine import caches
 from kernkit.bench.measurements import Run
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]

@@ -11,8 +11,8 @@ import sys
 import pytest
 from cuda_tools import include_of, tool
 from kernkit import cli
-from kernkit.commands import counters, sanitize
-from kernkit.simulator import resources
+from kernkit.commands import sanitize
+from kernkit.simulator import counters, resources
 
 SOURCE = pathlib.Path(__file__).parent / "tools.cu"
 

@@ -197,7 +197,7 @@ def save(run: Run, path: pathlib.Path) -> None:
                     % (FORMAT, context, ",\n".join(lines)))
 
 
-def say_time(nanoseconds: float) -> str:
+def format_time(nanoseconds: float) -> str:
     """As in "5.21 ns", "3.1 us", "1.56 s"."""
     for factor, unit in ((1, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")):
         if nanoseconds < 999.5 * factor or unit == "s":
@@ -205,7 +205,7 @@ def say_time(nanoseconds: float) -> str:
     raise AssertionError
 
 
-def say_size(count: float) -> str:
+def format_size(count: float) -> str:
     """As in "64 KiB"."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1024 or unit == "GiB":
@@ -214,19 +214,19 @@ def say_size(count: float) -> str:
     raise AssertionError
 
 
-def say_value(row: Row) -> str:
+def format_value(row: Row) -> str:
     """The median with its unit."""
     if row.unit == "ns":
-        return say_time(row.median)
-    return say_size(row.median) if row.unit == "bytes" else f"{row.median:.0f} {row.unit}"
+        return format_time(row.median)
+    return format_size(row.median) if row.unit == "bytes" else f"{row.median:.0f} {row.unit}"
 
 
-def say_spread(row: Row) -> str:
+def format_spread(row: Row) -> str:
     """As in "±12%"; nothing of one sample."""
     return "" if row.spread is None else f"±{row.spread:.0%}"
 
 
-def say_ratio(value: float) -> str:
+def format_ratio(value: float) -> str:
     """Two digits behind the point, or one that counts."""
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 

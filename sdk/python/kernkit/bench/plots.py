@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
 
-from .measurements import Row, Run, say_size, say_time, say_value, size_of  # noqa: E402
+from .measurements import Row, Run, format_size, format_time, format_value, size_of  # noqa: E402
 
 plt.rcParams.update({
     "svg.hashsalt": "kernkit", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
@@ -102,7 +102,7 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
         _mark_caches(axis, run, max(moved))
         axis.grid(True, axis="y", color="#eeeeee")
         _ticks(axis.xaxis, [2.0 ** power for power in range(2, 50, 4)])
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: say_size(value)))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: format_size(value)))
         _ticks(axis.yaxis, [m * 10.0 ** p for p in range(-3, 6) for m in (1, 2, 5)])
     figure.supxlabel("bytes read and written by one call", fontsize=9)
     figure.supylabel("GB/s", fontsize=9)
@@ -126,7 +126,7 @@ def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
         axis.annotate(shown, (max(value, left), place), xytext=(4, 0), textcoords="offset points",
                       va="center", fontweight="bold",
                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
-        axis.annotate(f"{say_value(ours)} / {say_value(peer)} {peer.whose}", (1, place),
+        axis.annotate(f"{format_value(ours)} / {format_value(peer)} {peer.whose}", (1, place),
                       xycoords=("axes fraction", "data"), xytext=(6, 0),
                       textcoords="offset points", va="center", fontsize=8, color=GREY)
     axis.set_yticks(range(len(pairs)), [label for label, _, _ in pairs])
@@ -157,7 +157,7 @@ def ladders(run: Run, op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]
                       linestyle="--" if line.count("-") > 1 else "-")
         axis.grid(True, axis="y", color="#eeeeee")
         sizes = sorted({size_of(ours) for pairs in lines.values() for ours, _ in pairs})
-        axis.set_xticks(sizes, [say_size(size).replace(" B", "").replace("iB", "i") for size in sizes])
+        axis.set_xticks(sizes, [format_size(size).replace(" B", "").replace("iB", "i") for size in sizes])
         _ticks(axis.yaxis, [2.0 ** power for power in range(-8, 12)])
         axis.xaxis.set_minor_locator(NullLocator())
     figure.supxlabel(f"{op.replace('/', ': ')}, elements", fontsize=9)

@@ -3,7 +3,7 @@
 
 from typing import Dict, List
 
-from .measurements import DTYPES, Row, Run, key_order, say_ratio, say_size, say_value, size_of
+from .measurements import DTYPES, Row, Run, key_order, format_ratio, format_size, format_value, size_of
 
 
 def sentences(run: Run) -> List[str]:
@@ -15,13 +15,13 @@ def sentences(run: Run) -> List[str]:
             continue
         ceiling, of = run.ceiling(row), row.subject.replace("/", " ")
         if ceiling:
-            found.setdefault(row.path[0], f"{of}, {_size(row)}: {say_value(row)}, {row.rate / 1e9:.3g} GB/s, "
+            found.setdefault(row.path[0], f"{of}, {_size(row)}: {format_value(row)}, {row.rate / 1e9:.3g} GB/s, "
                                           f"{row.rate / ceiling.rate:.2f} of {run.ceiling_name(row)}")
         elif not row.keys:
             for peer in run.peers(row):
                 found.setdefault(
-                    row.program, f"{row.subject.replace('/', ', ')}: {say_value(row)}, "
-                    f"{say_ratio(row.median / peer.median)} of {peer.whose}'s {say_value(peer)}")
+                    row.program, f"{row.subject.replace('/', ', ')}: {format_value(row)}, "
+                    f"{format_ratio(row.median / peer.median)} of {peer.whose}'s {format_value(peer)}")
     return list(found.values())
 
 
@@ -49,4 +49,4 @@ def table(run: Run) -> List[str]:
 
 
 def _size(row: Row) -> str:
-    return say_size(size_of(row)) if row.keys.startswith("bytes:") else row.keys.replace("/", " ")
+    return format_size(size_of(row)) if row.keys.startswith("bytes:") else row.keys.replace("/", " ")

@@ -1,33 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Says what became faster and slower between two runs of benchmarks, on one machine or on two.
+"""Compare two runs of benchmarks, of one machine or of two: which rows became faster or slower.
 
-A row counts as its share of the ceiling measured in the same run (the best copy), or as its ratio to
-its peers in the same run; times of two runs are never compared. Every row gets the interval in which
-the change lies, at a confidence of 95 % for all rows together. Slower (faster): the interval leaves
-out 0, and the change is at least --tolerance. Unclear: neither, and a change of 20 % may hide in the
-interval. Exit code 1: a row is slower. Files of `kernkit counters --json` are compared without noise.
+A row's value is its share of the ceiling measured in the same run (the best copy), or its ratio to
+its peers in the same run. Times of two runs are never compared. Every row gets the interval of
+the change, at a confidence of 95 % for all rows together. Slower (faster): the interval does not
+contain 0, and the change is at least --tolerance. Unclear: neither, and the interval contains a change of
+20 %. Exit code 1: a row is slower. Files of `kernkit counters --json` are compared without intervals.
 """
 
 import argparse
-import dataclasses
-import functools
-import importlib
-import math
-import operator
 import pathlib
-import statistics
-from typing import List, Optional, Tuple
 
 from ..bench import measurements
-from ..bench.measurements import Row, Run
+from ..bench.comparison import advice, compare
 from ..errors import UserError
+from ..sdk import without_component
 
-CONFIDENCE = 0.95
-HIDDEN = 0.20
-FEWEST_ROUNDS = 3  # with which the deviation says something
-CEILINGS = ("the best copy", "memcpy")
-# The least that the placement of code and memory changes from one run to the next, as a deviation.
-PLACEMENT = 0.005
+try:
+    from ..simulator import counter_comparison
+except ImportError:  # a library's copy without the component ptx
+    counter_comparison = None  # type: ignore[assignment]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,150 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("new", type=pathlib.Path, metavar="NEW.json", nargs="?",
                         default="build/bench/run.json", help="default: %(default)s")
     parser.add_argument("--tolerance", type=float, metavar="SHARE",
-                        help="what is too small to be called slower (default: 0.05), or of counters, worse (default: 0)")
-    parser.add_argument("--all", action="store_true", help="print the rows that are the same, too")
-
-
-@dataclasses.dataclass
-class Change:
-    """Of one row: positive is slower, as 0.2 for 20 % more time; and between which it lies."""
-
-    name: str
-    reference: str  # what both runs compared the row with
-    old: float  # share of the ceiling, or ratio to the peers
-    new: float
-    change: float
-    low: float
-    high: float
-    verdict: str
-
-
-def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
-    """What a row is measured by in its own run; no rows where there is nothing."""
-    ceiling = run.ceiling(row)
-    if ceiling:
-        return run.ceiling_name(row), [ceiling]
-    peers = sorted(run.peers(row), key=lambda peer: peer.whose)
-    return ", ".join(peer.whose for peer in peers), peers
-
-
-def _logarithms(row: Row, others: List[Row]) -> List[float]:
-    """Of the time of the row by that of the others (per byte, where bytes count), a sample each."""
-    result = []
-    for number, sample in enumerate(row.samples):
-        own = math.log(sample / (row.bytes or 1))
-        by = [math.log((other.samples[number] if len(other.samples) == len(row.samples)
-                        else other.median) / (other.bytes or 1)) for other in others]
-        result.append(own - statistics.fmean(by))
-    return result
-
-
-@functools.lru_cache(maxsize=None)
-def t_quantile(probability: float, freedom: int) -> float:
-    """Of Student's distribution, for probabilities above one half."""
-    # With t = sqrt(freedom) * tan(angle), what is integrated is a power of the cosine.
-    constant = math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) / math.sqrt(math.pi)
-
-    def above_half(angle: float, steps: int = 200) -> float:  # Simpson's rule
-        weights = [1, *[4 if i % 2 else 2 for i in range(1, steps)], 1]
-        powers = (math.cos(angle * i / steps) ** (freedom - 1) for i in range(steps + 1))
-        return constant * angle / steps / 3 * sum(map(operator.mul, weights, powers))
-
-    low, high = 0.0, math.pi / 2
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if above_half(middle) < probability - 0.5 else (low, middle)
-    return math.sqrt(freedom) * math.tan(low)
-
-
-def _interval(old: List[float], new: List[float], rows: int) -> Tuple[float, float]:
-    """The difference of the means, and what may be added to it and taken from it: of all samples, or
-    without the one of each run that lies farthest off, whichever says more."""
-    candidates = [_of_normal(old, new, 2 * rows, 1.0)]
-    fewest = min(len(old), len(new))
-    if fewest >= 4:
-        # The rest of a normal sample looks quieter than it is; by how much, was simulated.
-        candidates.append(_of_normal(_without_farthest(old), _without_farthest(new), 2 * rows, 1 + 3.6 / fewest))
-    return min(candidates, key=lambda candidate: candidate[1])
-
-
-def _of_normal(old: List[float], new: List[float], intervals: int, widened: float) -> Tuple[float, float]:
-    """By Student's distribution, at a confidence that holds for so many intervals together."""
-    freedom = len(old) + len(new) - 2
-    squares = sum((x - statistics.fmean(side)) ** 2 for side in (old, new) for x in side)
-    deviation = max(math.sqrt(squares / freedom) * widened, PLACEMENT) if freedom else math.inf
-    margin = deviation * math.sqrt(1 / len(old) + 1 / len(new))
-    if freedom:
-        margin *= t_quantile(1 - (1 - CONFIDENCE) / intervals / 2, freedom)
-    return statistics.fmean(new) - statistics.fmean(old), margin
-
-
-def _without_farthest(samples: List[float]) -> List[float]:
-    """Than the others from the median."""
-    middle = statistics.median(samples)
-    return sorted(samples, key=lambda sample: abs(sample - middle))[:-1]
-
-
-def _identity(run: Run, row: Row) -> Tuple[str, ...]:
-    """What a row of ours is in every run, whatever ours is called there."""
-    return row.program, row.subject, run.way(row.whose) or "", row.keys
-
-
-def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[str]]:
-    """The changes of all rows that are in both, and what could not be compared."""
-    before = {_identity(old, row): row for row in old.measured if old.is_ours(row)}
-    pairs, missing = [], []
-    for row in new.measured:
-        if not new.is_ours(row):
-            continue
-        other: Optional[Row] = before.pop(_identity(new, row), None)
-        (by, others), (old_by, old_others) = references(new, row), (
-            references(old, other) if other else ("", []))
-        if other is None:
-            missing.append(f"{row.name}: only in the new run")
-        elif not others or by != old_by:
-            missing.append(f"{row.name}: not measured by the same in both runs")
-        else:
-            pairs.append((row.name, by, _logarithms(other, old_others), _logarithms(row, others)))
-    missing += [f"{row.name}: only in the old run" for row in before.values()]
-    changes = []
-    for name, by, was, now in pairs:
-        difference, margin = _interval(was, now, len(pairs))
-        change, low, high = (math.expm1(min(x, 50.0))
-                             for x in (difference, difference - margin, difference + margin))
-        verdict = "same"
-        if difference - margin > 0 and change >= tolerance:
-            verdict = "slower"
-        elif difference + margin < 0 and -change >= tolerance:
-            verdict = "faster"
-        elif abs(difference) + margin > math.log1p(HIDDEN):
-            verdict = "unclear"
-        sign = -1 if by in CEILINGS else 1
-        changes.append(Change(name, by, math.exp(sign * statistics.fmean(was)),
-                              math.exp(sign * statistics.fmean(now)), change, low, high, verdict))
-    return changes, missing
-
-
-def advice(old: Run, new: Run, unclear: bool) -> List[str]:
-    """What to do about rows that are unclear, one sentence for each cause."""
-    sentences = []
-    for which, measured in (("old", old), ("new", new)):
-        rounds = max(len(row.samples) for row in measured.measured)
-        if rounds < FEWEST_ROUNDS:
-            sentences.append(f"the {which} run has {rounds} round{'s' if rounds > 1 else ''}, and a change is "
-                             f"told from noise by {FEWEST_ROUNDS} or more: measure it by ./kk bench, which "
-                             "takes 5")
-        busy = measured.context.get("busy_with_others", 0)
-        if unclear and busy > measurements.BUSY:
-            sentences.append(f"{busy:.0%} of the processors were busy with others during the {which} run: measure it when they are not")
-    if unclear and not sentences:
-        sentences.append("the rounds differ too much to tell: measure both runs with more of them, as in ./kk bench --rounds=15")
-    return sentences
+                        help="the smallest change that counts as slower (default: 0.05) or, for counters, as worse (default: 0)")
+    parser.add_argument("--all", action="store_true", help="print unchanged rows as well")
 
 
 def run(arguments: argparse.Namespace) -> int:
     if any(path.is_file() and '"kernels": [' in path.read_text()[:20] for path in (arguments.old, arguments.new)):
-        return int(importlib.import_module("..simulator.counter_comparison", __package__).run(arguments))
+        if counter_comparison is None:
+            raise UserError(without_component("ptx", "comparison"))
+        return counter_comparison.run(arguments)
     old, new = (measurements.load(path) for path in (arguments.old, arguments.new))
     changes, missing = compare(old, new, 0.05 if arguments.tolerance is None else arguments.tolerance)
     if not changes:

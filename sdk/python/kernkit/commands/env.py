@@ -14,8 +14,8 @@ import re
 import shutil
 from typing import Dict, Iterator, List
 
-from . import bench
 from .. import programs
+from ..bench import machine
 from ..binaries.identity import read_identity, said
 from ..errors import UserError
 from ..sdk import version
@@ -70,7 +70,7 @@ def lines(packages: List[str], versions: Dict[str, str]) -> Iterator[str]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    about = bench.context()
+    about = machine.context()
     print("kernkit", version())
     for name in ("python", "system", "libc", "processor"):
         print(name, about[name])

@@ -14,8 +14,8 @@ import pathlib
 import sys
 from typing import Any, Dict, List, Tuple
 
-from . import run as running
 from ..errors import UserError
+from ..simulator import program
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 Finding = Dict[str, Any]
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all findings there")
     parser.add_argument("--suppressions", type=pathlib.Path, metavar="FILE",
                         help="patterns of sentences that are no finding, each behind a line # with the reason")  # fmt: skip
-    running.add_arguments(parser)
+    program.add_arguments(parser)
 
 
 def tools_of(words: str) -> List[str]:
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     patterns = read_suppressions(arguments.suppressions) if arguments.suppressions else []
     levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": arguments.racecheck_detect_level,
               "KERNKIT_SYNCCHECK_DETECT_LEVEL": arguments.synccheck_detect_level}  # fmt: skip
-    code, results = running.run_with_tools(arguments, tools, levels)
+    code, results = program.run_with_tools(arguments, tools, levels)
     all_findings = merged([finding for result in results for finding in result["findings"]])
     findings, unused = suppressed([finding for finding in all_findings if finding["tool"] in tools], patterns)
     for pattern in unused:

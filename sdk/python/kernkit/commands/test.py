@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="for pytest, which does not run without")
 
 
-def say_skipped(skipped: List[Tuple[str, str]]) -> List[str]:
+def lines_of_skipped(skipped: List[Tuple[str, str]]) -> List[str]:
     """A line for each reason: how many, why, and which or of which files."""
     reasons: Dict[str, List[str]] = collections.defaultdict(list)
     for name, reason in skipped:
@@ -135,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.pytest and unbuilt.isdisjoint(name for name, _ in total.failed):
         total.add(_pytest(arguments.pytest))
     _say(f"sum, after {time.monotonic() - started:.0f} s")
-    for line in say_skipped(total.skipped):
+    for line in lines_of_skipped(total.skipped):
         print(line)
     skipped = FOLDER / "skipped.txt"
     skipped.write_text("".join(f"{name}: {reason}\n" for name, reason in total.skipped))
