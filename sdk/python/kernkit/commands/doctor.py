@@ -27,7 +27,7 @@ from typing import Iterable, List, Optional
 
 from ..binaries.identity import said
 from ..binaries.library import Library, read_library
-from ..binaries.manylinux import parse_version, platform_tag, version_of
+from ..binaries.glibc import has_policies, parse_version, platform_tag, version_of
 from ..binaries.ops import read_docs
 from ..errors import UserError
 from ..project import manifest
@@ -146,19 +146,23 @@ def check_startup(library: Library) -> Finding:
 def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
     needs = library.needs()
     glibc = needs.get("GLIBC", (2, 0))
-    tag = platform_tag(library.machine, needs)
+    tag = platform_tag(library.machine, library.versions)
     if most is not None and glibc > parse_version(most):
         wanted = [text for text in library.versions if version_of(text) == ("GLIBC", glibc)]
         names = [name for name, version in library.undefined.items() if version in wanted]
         return _fail("glibc",
                      f"{_list(names or wanted)}: of glibc {'.'.join(map(str, glibc))}, which is above {most}; "
                      "build on an older system, such as the manylinux image of that glibc")
+    first = f"{'.'.join(map(str, glibc))} or newer"
+    if not has_policies():
+        return Finding("glibc", True, f"{first}; the platform tag of a wheel comes from auditwheel, which is not installed: "
+                       "type pip install auditwheel")
     if tag is None:
         kinds = _list("_".join(filter(None, (kind, ".".join(map(str, version)))))
                       for kind, version in needs.items())  # fmt: skip
         return _fail("glibc", f"{kinds}: newer than any platform tag; build on an older "
                      "system, or with -static-libstdc++")
-    return Finding("glibc", True, f"{'.'.join(map(str, glibc))} or newer; a wheel is py3-none-{tag}")
+    return Finding("glibc", True, f"{first}; a wheel is py3-none-{tag}")
 
 
 def check_cuda(library: Library, expected: Optional[str] = None) -> Finding:
@@ -231,7 +235,7 @@ def run(arguments: argparse.Namespace) -> int:
                     "schemas": library.lines,
                     "needed": library.needed,
                     "glibc": ".".join(map(str, library.needs().get("GLIBC", ()))) or None,
-                    "platform_tag": platform_tag(library.machine, library.needs()),
+                    "platform_tag": platform_tag(library.machine, library.versions),
                     "cuda": library.architectures,
                     "identity": library.identity,
                     "rules": [dataclasses.asdict(finding) for finding in findings],

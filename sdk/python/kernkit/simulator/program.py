@@ -7,13 +7,12 @@ import os
 import pathlib
 import re
 import shutil
-import struct
 import sys
 import tempfile
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .. import programs
-from ..binaries.elf import read_file, read_section
+from ..binaries.elf import ElfFile, read_section
 from ..binaries.fatbin import FatbinError, read_architectures
 from ..errors import UserError
 from .runtime import NAME as RUNTIME
@@ -52,21 +51,9 @@ def not_found(program: pathlib.Path) -> List[str]:
     return [name for name in dict.fromkeys(names) if name != RUNTIME]
 
 
-def needed_by(path: pathlib.Path) -> List[str]:
-    """The names of the shared libraries that the file needs. UserError: the file is damaged."""
-    order = "<" if read_file(path)[5:6] == b"\x01" else ">"
-    dynamic, names = read_section(path, ".dynamic") or b"", read_section(path, ".dynstr") or b""
-    entries = struct.iter_unpack(order + "QQ", dynamic[: len(dynamic) // 16 * 16])
-    try:
-        return [names[at : names.index(b"\0", at)].decode() for tag, at in entries if tag == 1]  # DT_NEEDED
-    except (ValueError, OverflowError):  # past the end of the section, or not UTF-8
-        raise UserError(f"{path} is damaged: .dynamic names a library that .dynstr does not hold; build the file "
-                      "again") from None  # fmt: skip
-
-
 def problem_of(path: pathlib.Path) -> Optional[str]:
     """The reason why kernkit cannot run the CUDA code of a program or library, with advice, or None."""
-    needed = needed_by(path)
+    needed = ElfFile(path).needed()
     runtimes = [name for name in needed if name.startswith("libcudart.so.")]
     if "libcuda.so.1" in needed:
         return ("it calls the driver's API (libcuda.so.1), which kernkit does not have: use the runtime's API, "
@@ -102,7 +89,7 @@ def brings_its_runtime(path: pathlib.Path) -> bool:
     """Whether the file is a library of NVIDIA, such as libcublas, whose own CUDA runtime needs a GPU's driver."""
     if not OF_NVIDIA.match(path.name) or not read_section(path, ".nv_fatbin"):
         return False
-    return not any(name.startswith(("libcudart.so.", "libcuda.so.")) for name in needed_by(path))
+    return not any(name.startswith(("libcudart.so.", "libcuda.so.")) for name in ElfFile(path).needed())
 
 
 def newest_ptx(paths: List[pathlib.Path]) -> int:

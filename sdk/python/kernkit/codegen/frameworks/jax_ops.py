@@ -8,7 +8,7 @@ import json
 import pathlib
 from typing import Dict, List, Optional
 
-from ...binaries.library import read_library
+from ...binaries.elf import ElfFile
 from ...binaries.ops import read_texts
 from ...schema import Op, Value
 from .backward import Backward
@@ -175,7 +175,7 @@ class JaxWriter(Writer):
 
 def source(package: str, library: pathlib.Path, ops: List[Op], named: Dict[str, str]) -> str:
     """The text of _jax.py. Raises SchemaError for a line that no library has."""
-    exported = read_library(library).exported
+    exported = {symbol.name for symbol in ElfFile(library).symbols() or [] if not symbol.is_undefined}
     # The first parameter of an op that owns a tensor.
     owners = dict(text.partition(": ")[::2] for text in read_texts(library, "kernkit_owner"))
 
