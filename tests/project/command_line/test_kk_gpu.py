@@ -56,7 +56,7 @@ def test_build_without_a_gpu_asks_for_the_architecture(root, whose, no_gpu, requ
     result = kk(root if whose == "repository" else request.getfixturevalue("library"), "--build")
     assert result.returncode == 1
     assert result.stderr == (
-        f"kk: {no_gpu}; for a GPU that is elsewhere say which: ./kk gpu --build --arch 90\n"
+        f"kk: {no_gpu}; for a GPU of another machine name its architecture: ./kk gpu --build --arch 90\n"
     )
 
 
@@ -105,7 +105,7 @@ def test_a_library_without_the_part_misses_nothing_where_no_gpu_is(default_libra
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"skipped: no GPU is here; where one is: {NOT_TAKEN}\n0 passed, 0 failed, 1 skipped\n"
     help = subprocess.run([default_library / "kk", "--help"], capture_output=True, text=True).stdout
-    assert "once ./kk update --with gpu has brought that part" in help
+    assert "once ./kk update --with gpu has added that component" in help
 
 
 def test_a_library_without_the_part_refuses_to_build_or_to_run(default_library, driver):

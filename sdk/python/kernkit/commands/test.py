@@ -59,7 +59,7 @@ def _file(name: str) -> str:
     return next((part for part in parts if part.startswith("test_")), parts[0])
 
 
-def _say(text: str) -> None:
+def _print_heading(text: str) -> None:
     print(f"\033[1m==> {text}\033[0m", flush=True)
 
 
@@ -89,14 +89,14 @@ def _print_log(log: pathlib.Path) -> None:
 def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
     """Of the preset's tests, when they have been built."""
     started = time.monotonic()
-    _say(f"build, preset {preset}")
+    _print_heading(f"build, preset {preset}")
     for what, words in (("configure", []), ("build", ["--build"])):
         log = FOLDER / f"{what}-{preset}.log"
         if not _run(["cmake", *words, "--preset", preset], log, watched=what == "build"):
             _print_log(log)
             return Results(failed=[(f"{what}, preset {preset}", "")])
     built = time.monotonic()
-    _say(f"ctest, preset {preset}, after {built - started:.0f} s of building")
+    _print_heading(f"ctest, preset {preset}, after {built - started:.0f} s of building")
     file, log = FOLDER / f"ctest-{preset}.xml", FOLDER / f"ctest-{preset}.log"
     left_out = ["-LE", arguments.exclude_label] if arguments.exclude_label else []
     ran = _run(["ctest", "--preset", preset, "-j", arguments.jobs, "--no-tests=error", *left_out,
@@ -112,7 +112,7 @@ def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
 
 
 def _pytest(words: List[str]) -> Results:
-    _say("pytest")
+    _print_heading("pytest")
     file = FOLDER / "pytest.xml"
     code = programs.run([sys.executable, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider",
                            "--junitxml", str(file), *words], env=_environment()).returncode
@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
     unbuilt = {f"{step}, preset {preset}" for step in ("configure", "build") for preset in arguments.presets[:1]}
     if arguments.pytest and unbuilt.isdisjoint(name for name, _ in total.failed):
         total.add(_pytest(arguments.pytest))
-    _say(f"sum, after {time.monotonic() - started:.0f} s")
+    _print_heading(f"sum, after {time.monotonic() - started:.0f} s")
     for line in lines_of_skipped(total.skipped):
         print(line)
     skipped = FOLDER / "skipped.txt"
