@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starting other programs, any of which a machine may lack."""
+"""Runs other programs, which can be missing on a machine."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ def run(words: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[st
 
 
 def _problem(program: str, error: OSError, folder: str) -> str:
-    """A sentence about a program that could not be started in a folder."""
+    """The message for a program that could not be started in a folder."""
     if folder and not os.path.isdir(folder):
         return f"{program} cannot be started in {folder}: there is no such folder"
     is_path = "/" in program

@@ -134,7 +134,7 @@ def test_mutated_libraries(original, in_memory, rendered_once, monkeypatch, caps
 def test_a_thousand_mutated_libraries(original, in_memory, rendered_once, monkeypatch, capsys):
     said = try_all(original, in_memory, range(1000, 2000), monkeypatch, capsys)
     for words in ("is a symbolic link", "restore it from git", "git merge failed", "which is not of the library",
-                  "is damaged", "no name of an op", "git could not bring", "not committed"):  # fmt: skip
+                  "is damaged", "no name of an op", "git could not restore", "not committed"):  # fmt: skip
         assert words in said, words
 
 
@@ -233,7 +233,7 @@ def test_nothing_is_half_removed(place, monkeypatch, capsys):
     def full(*_):
         raise OSError(28, "No space left on device", "kernels")
 
-    monkeypatch.setattr(op_files, "note_removed", full)
+    monkeypatch.setattr(op_files, "record_removed", full)
     hostile.git(place / "fast_ops", "status")
     before = hostile.snapshot(place / "fast_ops", ".git")
     assert run(["remove", "silu_and_mul"]) == 3

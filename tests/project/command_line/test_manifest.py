@@ -37,7 +37,7 @@ def test_changes_are_listed(copy):
     (copy / "include/__pycache__/x.pyc").write_text("")
     finding = doctor.check_sealed(copy)
     assert not finding.ok and finding.text.startswith(
-        f"{copy} was touched since it was kernkit 1.2.3: "
+        f"{copy} was changed since it was kernkit 1.2.3: "
         "changed: include/a.h; missing: CMakeLists.txt; added: include/new.h; restore it"
     )
 
@@ -64,7 +64,7 @@ def test_doctor_looks_at_the_copy_of_the_library_in_whose_folder_it_runs(copy, l
     assert f"ok    sealed    {manifest.version_line('third_party/kernkit')}\n" in capsys.readouterr().out
     (copy / "include/a.h").write_text("c\n")
     assert cli.main(["doctor", str(library)]) == 1
-    assert "FAIL  sealed    third_party/kernkit was touched since" in capsys.readouterr().out
+    assert "FAIL  sealed    third_party/kernkit was changed since" in capsys.readouterr().out
 
 
 def test_a_copy_holds_the_core_and_its_components(tmp_path):

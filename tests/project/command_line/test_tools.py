@@ -195,7 +195,7 @@ def test_a_race_and_its_suppression(run, tmp_path):
     reasons.write_text("# Its result is not used.\nunordered: block [0, 0, 0], thread * of shared memory*\n# No more.\nother: *\n")
     done = run("sanitize", "--tool", "racecheck", "--suppressions", reasons, kernel="unordered")
     assert done.returncode == 0, done.stderr
-    assert "kernkit sanitize: nothing was found that this suppresses: other: *\n" in done.stderr
+    assert "kernkit sanitize: this suppression matches no finding: other: *\n" in done.stderr
 
 
 def test_lanes_of_a_warp_at_the_level_of_warnings(run):

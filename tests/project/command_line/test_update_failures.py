@@ -266,7 +266,7 @@ def test_an_update_that_is_interrupted(library, newer, monkeypatch, capsys):  # 
         assert (library / "docs/new.md").exists()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(update, "has_what_it_wanted", interrupt)
+    monkeypatch.setattr(update, "is_merged", interrupt)
     before = state(library)
     assert cli.main(["update", "--library", str(library)]) == 130
     assert capsys.readouterr().err == "kernkit: interrupted\n" and state(library) == before

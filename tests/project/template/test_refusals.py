@@ -94,7 +94,7 @@ def test_hostile_texts_are_refused(load_hook, text):
 def test_an_unknown_choice_is_refused_and_leaves_nothing(kernkit_new, tmp_path, answer, value):
     done = kernkit_new(NAME, f"--{answer}", value)
     assert done.returncode == 3
-    assert done.stdout.startswith(f'kernkit: {answer} "{value}" is not known; type ')
+    assert done.stdout.startswith(f'kernkit: {answer} "{value}" is unsupported; type ')
     assert list(tmp_path.iterdir()) == []
 
 

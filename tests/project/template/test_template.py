@@ -261,5 +261,5 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
     assert refused.returncode != 0 and "type one line of plain text" in refused.stdout
     for answer in CHOICES:
         refused = render(template, tmp_path / "none", env, python=python, **{answer: "first"})
-        assert refused.returncode != 0 and f'{answer} "first" is not known' in refused.stdout
+        assert refused.returncode != 0 and f'{answer} "first" is unsupported' in refused.stdout
         assert list((tmp_path / "none").iterdir()) == []

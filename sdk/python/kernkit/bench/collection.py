@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Tuple
 from ..errors import UserError
 from .measurements import Row
 
-# Of Google Benchmark's own context; what else is there, a program has added.
+# Keys of Google Benchmark's own context. A program adds other keys.
 OF_GOOGLE = {"date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled",
              "aslr_enabled", "caches", "load_avg", "library_build_type", "library_version",
              "json_schema_version"}
@@ -27,7 +27,7 @@ def command_of(program: str) -> Tuple[List[str], Dict[str, str]]:
 
 
 class Collector:
-    """The rows of all rounds."""
+    """Collects the rows of all rounds."""
 
     def __init__(self) -> None:
         self.rows: Dict[Tuple[str, str], Row] = {}
@@ -44,5 +44,5 @@ class Collector:
             row.unit, row.bytes = found.unit, found.bytes or row.bytes
             row.reason = row.reason or found.reason
             if found.samples:
-                # What else runs on a machine only ever adds time.
+                # Other programs on the machine only add time, so the minimum counts.
                 row.samples.append(min(found.samples))

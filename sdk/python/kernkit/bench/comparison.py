@@ -12,18 +12,18 @@ from .measurements import BUSY, Row, Run
 
 CONFIDENCE = 0.95
 HIDDEN = 0.20
-FEWEST_ROUNDS = 3  # with which the deviation says something
+FEWEST_ROUNDS = 3  # with fewer rounds the deviation is meaningless
 CEILINGS = ("the best copy", "memcpy")
-# The least that the placement of code and memory changes from one run to the next, as a deviation.
+# The smallest deviation between two runs: the placement of code and memory differs.
 PLACEMENT = 0.005
 
 
 @dataclasses.dataclass
 class Change:
-    """Of one row: positive is slower, as 0.2 for 20 % more time; and between which it lies."""
+    """The change of one row. Positive is slower: 0.2 is 20 % more time."""
 
     name: str
-    reference: str  # what both runs compared the row with
+    reference: str  # the row or rows with which both runs compare this row
     old: float  # share of the ceiling, or ratio to the peers
     new: float
     change: float
@@ -33,7 +33,7 @@ class Change:
 
 
 def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
-    """What a row is measured by in its own run; no rows where there is nothing."""
+    """The rows of the same run with which a row is compared, and their name; no rows if there is nothing to compare."""
     ceiling = run.ceiling(row)
     if ceiling:
         return run.ceiling_name(row), [ceiling]
@@ -42,7 +42,7 @@ def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
 
 
 def _logarithms(row: Row, others: List[Row]) -> List[float]:
-    """Of the time of the row by that of the others (per byte, where bytes count), a sample each."""
+    """For each sample the logarithm of the row's time divided by the mean of the others' (per byte, if rows count bytes)."""
     result = []
     for number, sample in enumerate(row.samples):
         own = math.log(sample / (row.bytes or 1))
@@ -54,8 +54,8 @@ def _logarithms(row: Row, others: List[Row]) -> List[float]:
 
 @functools.lru_cache(maxsize=None)
 def t_quantile(probability: float, freedom: int) -> float:
-    """Of Student's distribution, for probabilities above one half."""
-    # With t = sqrt(freedom) * tan(angle), what is integrated is a power of the cosine.
+    """The quantile of Student's distribution, for probabilities above one half."""
+    # With t = sqrt(freedom) * tan(angle) the integrand is a power of the cosine.
     constant = math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) / math.sqrt(math.pi)
 
     def above_half(angle: float, steps: int = 200) -> float:  # Simpson's rule
@@ -71,18 +71,18 @@ def t_quantile(probability: float, freedom: int) -> float:
 
 
 def _interval(old: List[float], new: List[float], rows: int) -> Tuple[float, float]:
-    """The difference of the means, and what may be added to it and taken from it: of all samples, or
-    without the one of each run that lies farthest off, whichever says more."""
+    """(difference of the means, half the width of its interval): of all samples, or without the farthest sample of each
+    run, whichever interval is narrower."""
     candidates = [_of_normal(old, new, 2 * rows, 1.0)]
     fewest = min(len(old), len(new))
     if fewest >= 4:
-        # The rest of a normal sample looks quieter than it is; by how much, was simulated.
+        # Without its farthest value a normal sample has a smaller deviation. A simulation gave the factor.
         candidates.append(_of_normal(_without_farthest(old), _without_farthest(new), 2 * rows, 1 + 3.6 / fewest))
     return min(candidates, key=lambda candidate: candidate[1])
 
 
 def _of_normal(old: List[float], new: List[float], intervals: int, widened: float) -> Tuple[float, float]:
-    """By Student's distribution, at a confidence that holds for so many intervals together."""
+    """(difference, half the width of its interval) by Student's distribution, at a confidence for all intervals together."""
     freedom = len(old) + len(new) - 2
     squares = sum((x - statistics.fmean(side)) ** 2 for side in (old, new) for x in side)
     deviation = max(math.sqrt(squares / freedom) * widened, PLACEMENT) if freedom else math.inf
@@ -93,18 +93,18 @@ def _of_normal(old: List[float], new: List[float], intervals: int, widened: floa
 
 
 def _without_farthest(samples: List[float]) -> List[float]:
-    """Than the others from the median."""
+    """The samples without the one farthest from the median."""
     middle = statistics.median(samples)
     return sorted(samples, key=lambda sample: abs(sample - middle))[:-1]
 
 
 def _identity(run: Run, row: Row) -> Tuple[str, ...]:
-    """What a row of ours is in every run, whatever ours is called there."""
+    """The key of a row of ours, the same in every run, whatever name ours has there."""
     return row.program, row.subject, run.way(row.whose) or "", row.keys
 
 
 def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[str]]:
-    """The changes of all rows that are in both, and what could not be compared."""
+    """The changes of all rows that both runs have, and messages about rows that cannot be compared."""
     before = {_identity(old, row): row for row in old.measured if old.is_ours(row)}
     pairs, missing = [], []
     for row in new.measured:
@@ -139,7 +139,7 @@ def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[st
 
 
 def advice(old: Run, new: Run, unclear: bool) -> List[str]:
-    """What to do about rows that are unclear, one sentence for each cause."""
+    """Advice about rows that are unclear: one sentence for each cause."""
     sentences = []
     for which, measured in (("old", old), ("new", new)):
         rounds = max(len(row.samples) for row in measured.measured)

@@ -31,8 +31,8 @@ CACHES = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 def caches(folder: pathlib.Path = CACHES) -> List[Dict[str, Any]]:
-    """[{"level": 1, "bytes": 32768, "type": "Data"}, ...] of processor 0; none where the system does
-    not tell, as in a container without /sys."""
+    """[{"level": 1, "bytes": 32768, "type": "Data"}, ...] of processor 0; [] where the system has no such files, as in a
+    container without /sys."""
     found = []
     for index in sorted(folder.glob("index*")):
         kind, size = _read(index / "type"), _read(index / "size")
@@ -43,12 +43,12 @@ def caches(folder: pathlib.Path = CACHES) -> List[Dict[str, Any]]:
 
 
 def _commit() -> str:
-    """What was measured, "+" when files differ from it."""
+    """The commit that was measured, with "+" if files differ from it."""
     return git.described(pathlib.Path())
 
 
 def context() -> Dict[str, Any]:
-    """The machine and the versions. No name of a host, user or folder."""
+    """The machine and the versions, without names of hosts, users and folders."""
     versions = {}
     for package in PACKAGES:
         try:
@@ -73,7 +73,7 @@ def context() -> Dict[str, Any]:
 
 
 def busy_seconds() -> float:
-    """Of all processors since boot, what others stole from this machine included."""
+    """Busy time of all processors since boot, time stolen by other virtual machines included [s]."""
     ticks = [int(word) for word in _read(pathlib.Path("/proc/stat"), "cpu 0").split("\n")[0].split()[1:]]
     idle = sum(ticks[3:5])
     return (sum(ticks[:8]) - idle) / os.sysconf("SC_CLK_TCK")

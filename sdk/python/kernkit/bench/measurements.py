@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of benchmarks measured: rows with samples, and what they may be compared with.
+"""A run of benchmarks: rows with samples, and the rows with which a row can be compared.
 
 A row is named <what>/.../<whose>[/cold or /hot][/<key>:<value>...], as in
 scale/float32/kernkit/bytes:4096. Rows whose <whose> is what the run's context calls "ours" (the name
-of a library, "kernkit" where nothing is said), or begins with that and "-", are ours; those of the
+of a library, "kernkit" by default), or begins with that and "-", are ours; those of the
 same <what>/... and keys are their peers, and only the peer <x> that of <ours>-<x> or
 <ours>-<x>-<how>. Rows copy/<how>/<key>:<value> of the same program are the ceiling of rows with the
-same keys: the best of them, memcpy only where it is the only one. Where the bytes depend on the dtype
-as well, they are named copy/<dtype>/<how>/<key>:<value>.
+same keys: the best of them, memcpy only if there is no other. Where the bytes depend on the dtype
+as well, the names are copy/<dtype>/<how>/<key>:<value>.
 """
 
 import dataclasses
@@ -21,10 +21,10 @@ from typing import Any, Dict, List, Optional, Tuple
 from ..errors import UserError
 
 FORMAT = 1
-BUSY = 0.10  # of the processors: others that use more are seen in the times
-# What comes first where rows are shown by dtype; the others follow by name.
+BUSY = 0.10  # share of the processors; with more use by other programs the times are wrong
+# The first dtypes in tables; other dtypes follow by name.
 DTYPES = ("float32", "float64", "float16", "bfloat16")
-# What Google Benchmark adds to a name that says how it was timed.
+# Suffixes of Google Benchmark that name the clock.
 _TIMING = re.compile(r"/(real_time|manual_time|process_time|(iterations|repeats|min_time)(:[^/]*)?)"
                      r"(?=/|$)|/threads:1$")
 _WALL_CLOCK = re.compile(r"/(real_time|manual_time)(?=/|$)")
@@ -34,14 +34,14 @@ _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 @dataclasses.dataclass
 class Row:
-    """One benchmark: a sample per round (unit "ns", "bytes" or "lines": less is better)."""
+    """One benchmark, with a sample per round. The unit is "ns", "bytes" or "lines"; less is better."""
 
     program: str
     name: str
     unit: str = "ns"
     samples: List[float] = dataclasses.field(default_factory=list)
     bytes: float = 0  # read and written by one iteration
-    reason: str = ""  # why there are no samples; begins with "skipped: " where that is no fault
+    reason: str = ""  # why there are no samples; begins with "skipped: " if that is no failure
 
     @property
     def path(self) -> List[str]:
@@ -65,13 +65,13 @@ class Row:
 
     @property
     def order(self) -> Tuple[Any, ...]:
-        """Sorts rows as one reads them: numbers by their value, common dtypes first."""
+        """The sort key of rows: numbers by their value, common dtypes first."""
         dtypes = [(DTYPES.index(part) if part in DTYPES else len(DTYPES), part) for part in self.path[:-1]]
         return self.program, dtypes, key_order(self.keys), self.whose
 
     @property
     def spread(self) -> Optional[float]:
-        """Half the distance between the quartiles, as a share of the median; None of one sample."""
+        """Half the distance between the quartiles, as a share of the median; None for one sample."""
         if len(self.samples) < 2:
             return None
         low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
@@ -79,13 +79,13 @@ class Row:
 
     @property
     def rate(self) -> float:
-        """Bytes per second; 0 where bytes are not what matters."""
+        """Bytes per second; 0 for a row that counts no bytes."""
         return self.bytes / self.median * 1e9
 
 
 @dataclasses.dataclass
 class Run:
-    """All rows of one run, and where, when and of what it was measured."""
+    """All rows of one run, and its context: machine, date, versions."""
 
     context: Dict[str, Any]
     rows: List[Row]
@@ -96,11 +96,11 @@ class Run:
 
     @property
     def ours(self) -> List[str]:
-        """What our rows are called."""
+        """The names of our rows."""
         return self.context.get("ours") or ["kernkit"]
 
     def way(self, whose: str) -> Optional[str]:
-        """How ours does it, as in "threads" of kernkit-threads, "" of kernkit; None of a peer."""
+        """The variant of ours, as in "threads" for kernkit-threads; "" for kernkit, None for a peer."""
         for name in self.ours:
             if whose == name or whose.startswith(name + "-"):
                 return whose[len(name) + 1:]
@@ -110,8 +110,8 @@ class Run:
         return len(row.path) > 1 and self.way(row.whose) is not None
 
     def copies(self, row: Row) -> List[Row]:
-        """Those that bound the row: with the same keys in the same program, and of its dtype where
-        there are such."""
+        """The copies that bound the row: with the same keys in the same program, and of the same dtype if the program has
+        such copies."""
         if not row.bytes or row.path[0] == "copy":
             return []
         copies = [other for other in self.measured if other.program == row.program
@@ -119,21 +119,21 @@ class Run:
         return [copy for copy in copies if copy.path[1:-1] == row.path[1:-1]] or copies
 
     def ceiling(self, row: Row) -> Optional[Row]:
-        """The best copy, which is memcpy only where there is no other."""
+        """The best copy; memcpy only if there is no other copy."""
         copies = self.copies(row)
         better = [copy for copy in copies if copy.whose != "memcpy"] or copies
         return max(better, key=lambda copy: copy.rate, default=None)
 
     def memcpy(self, row: Row) -> Optional[Row]:
-        """memcpy of what the row reads and writes, where that was measured."""
+        """The row of memcpy with the bytes that the row reads and writes, or None."""
         return next((copy for copy in self.copies(row) if copy.whose == "memcpy"), None)
 
     def ceiling_name(self, row: Row) -> str:
-        """What bounds the row, in words."""
+        """The name of the ceiling."""
         return "memcpy" if self.ceiling(row) is self.memcpy(row) else "the best copy"
 
     def peers(self, row: Row) -> List[Row]:
-        """The rows to compare with."""
+        """The peers with which the row is compared."""
         others = [other for other in self.measured if other.program == row.program
                   and other.subject == row.subject and other.keys == row.keys and not self.is_ours(other)]
         way = f"{self.way(row.whose)}-"
@@ -142,7 +142,7 @@ class Run:
 
 
 def parse(text: str) -> Dict[str, Any]:
-    """{"context", "rows"} of a run, or of what one program of Google Benchmark has written."""
+    """{"context", "rows"} from the file of a run or from the output of one program of Google Benchmark."""
     content = json.loads(text)
     if "rows" in content:
         return content
@@ -160,7 +160,7 @@ def parse(text: str) -> Dict[str, Any]:
         unit = _NANOSECONDS[entry.get("time_unit", "ns")]
         row["samples"].append(entry["real_time"] * unit)
         if "bytes_per_second" in entry:
-            # A rate of Google Benchmark is by the processor's time unless the name says otherwise.
+            # Google Benchmark divides by the processor's time unless the row's name has another clock.
             by = entry["real_time"]
             if "cpu_time" in entry and not _WALL_CLOCK.search(entry["name"]):
                 by = entry["cpu_time"]
@@ -170,7 +170,7 @@ def parse(text: str) -> Dict[str, Any]:
 
 
 def load(path: pathlib.Path) -> Run:
-    """Reads a run. UserError where the file is none."""
+    """Reads a run. UserError: the file is no run."""
     try:
         content = parse(path.read_text())
         rows = [Row(**{"program": "", **row}) for row in content["rows"]]
@@ -222,17 +222,17 @@ def format_value(row: Row) -> str:
 
 
 def format_spread(row: Row) -> str:
-    """As in "±12%"; nothing of one sample."""
+    """As in "±12%"; "" for one sample."""
     return "" if row.spread is None else f"±{row.spread:.0%}"
 
 
 def format_ratio(value: float) -> str:
-    """Two digits behind the point, or one that counts."""
+    """Two digits after the point, or one significant digit."""
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 
 def key_order(keys: str) -> Tuple[Any, ...]:
-    """Sorts keys by their numbers, as in n:1/d:64, n:64/d:64, n:1024/d:64."""
+    """The sort key of keys, by their numbers: n:1/d:64, n:64/d:64, n:1024/d:64."""
     numbers, names = [], []
     for part in keys.split("/"):
         name, _, value = part.rpartition(":")
@@ -242,5 +242,5 @@ def key_order(keys: str) -> Tuple[Any, ...]:
 
 
 def size_of(row: Row) -> float:
-    """What orders the rows of one line: the product of the numbers in their keys."""
+    """The size by which rows are sorted: the product of the numbers in the keys."""
     return math.prod(key_order(row.keys)[1])

@@ -12,13 +12,13 @@ def _place(panel: str) -> Tuple[int, str]:
 
 
 def label(run: Run, row: Row) -> str:
-    """What a pair is about, and how ours does it where there are several ways."""
+    """The label of a pair: its subject, and the variant of ours if there are several variants."""
     text, way = row.subject.replace("/", ", "), run.way(row.whose)
     return f"{text}, {way}" if way else text
 
 
 def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
-    """Rows that a copy bounds, by size: {op: {dtype and caches: {whose: rows}}}."""
+    """The rows with a ceiling, by size: {op: {dtype and caches: {whose: rows}}}."""
     found: Dict[str, Dict[str, Dict[str, List[Row]]]] = {}
     for row in run.measured:
         if run.ceiling(row):
@@ -36,13 +36,13 @@ def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
 
 
 def ratios(run: Run) -> List[Tuple[Row, Row]]:
-    """(ours, peer) of what no copy bounds and has no size."""
+    """(ours, peer) for the rows without a ceiling and without a size."""
     return [(row, peer) for row in run.measured if run.is_ours(row) and not row.keys
             for peer in run.peers(row)]
 
 
 def ladders(run: Run) -> Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]]:
-    """(ours, peer) by size where no copy bounds them: {op: {dtype: {"ours / peer": pairs}}}."""
+    """(ours, peer) by size for the rows without a ceiling: {op: {dtype: {"ours / peer": pairs}}}."""
     found: Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]] = {}
     for row in run.measured:
         if run.is_ours(row) and row.keys and not run.ceiling(row):
@@ -84,7 +84,7 @@ def _about(run: Run) -> str:
 
 
 def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
-    at = {row.keys: row for rows in lines.values() for row in rows}  # one of each size
+    at = {row.keys: row for rows in lines.values() for row in rows}  # one row of each size
     columns = sorted(at, key=key_order)
     best = {keys: run.ceiling(row) for keys, row in at.items()}
     memcpy = {keys: run.memcpy(row) for keys, row in at.items()}
@@ -110,8 +110,8 @@ def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
     return _table(["GB/s", *sizes], body)
 
 
-def _of_what(run: Run, panels: Dict[str, Dict[str, List[Row]]]) -> str:
-    """What the tables of an op say."""
+def _explanation(run: Run, panels: Dict[str, Dict[str, List[Row]]]) -> str:
+    """The paragraph before the tables of an op."""
     rows = [row for lines in panels.values() for rows in lines.values() for row in rows]
     sizes = " Sizes are those of one array." if all("bytes:" in row.keys for row in rows) else ""
     if run.ceiling_name(rows[0]) == "memcpy":
@@ -122,7 +122,7 @@ def _of_what(run: Run, panels: Dict[str, Dict[str, List[Row]]]) -> str:
 
 
 def markdown(run: Run, plots: bool) -> str:
-    """The page."""
+    """The page in Markdown. `plots`: whether the page shows plots."""
     parts = ["# Benchmarks\n", _about(run)]
     pairs = ratios(run)
     if pairs:
@@ -137,7 +137,7 @@ def markdown(run: Run, plots: bool) -> str:
              for ours, peer in pairs]))
     for op, panels in bandwidth(run).items():
         parts.append(f"## {op}\n")
-        parts.append(_of_what(run, panels))
+        parts.append(_explanation(run, panels))
         parts += [f"![{op}]({op}.png)\n"] if plots else []
         for panel, lines in panels.items():
             parts += [f"### {op} {panel}\n", _bandwidth_table(run, lines)]

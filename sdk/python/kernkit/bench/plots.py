@@ -46,14 +46,14 @@ def _grid(count: int, width: float, height: float) -> Tuple[Any, List[Any]]:
 
 
 def _ticks(axis: Any, values: List[float]) -> None:
-    """At these, of which the ones in sight are drawn, and nowhere else."""
+    """Sets the ticks of an axis. Ticks outside the axis' limits are not drawn."""
     axis.set_major_locator(FixedLocator(values))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def _legend(figure: Any, axes: List[Any], run: Run) -> None:
-    """One for all panels, above them; ours first."""
+    """Draws one legend for all panels, above the panels, with ours first."""
     seen: Dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):
@@ -77,7 +77,7 @@ def _mark_caches(axis: Any, run: Run, last: float) -> None:
 
 
 def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: pathlib.Path) -> None:
-    """Bytes moved against bytes per second, a panel for each dtype."""
+    """Plots bytes per second by bytes, with a panel for each dtype."""
     figure, axes = _grid(len(panels), 4.2, 2.9)
     colours = _colours(run, sorted({whose for lines in panels.values() for whose in lines}))
     for axis, (panel, lines) in zip(axes, panels.items()):
@@ -111,7 +111,7 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
 
 
 def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
-    """A bar for each label, ours by the peer's; what is beyond the left edge is written as a number."""
+    """Plots a bar for each label: our time divided by the peer's. A ratio outside the left edge is a number."""
     pairs = pairs[::-1]
     figure, axis = plt.subplots(figsize=(9.5, 0.27 * len(pairs) + 1.0), layout="constrained")
     values = [ours.median / peer.median for _, ours, peer in pairs]
@@ -137,7 +137,7 @@ def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
 
 
 def ladders(run: Run, op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]]], path: pathlib.Path) -> None:
-    """The peer's time by ours against the size, a panel for each dtype."""
+    """Plots the peer's time divided by ours, by size, with a panel for each dtype."""
     figure, axes = _grid(len(panels), 3.4, 2.8)
     names = sorted({pairs[0][1].whose for lines in panels.values() for pairs in lines.values()})
     colours = _colours(run, names)
@@ -147,7 +147,7 @@ def ladders(run: Run, op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]
         axis.set_title(panel, loc="left")
         axis.set_xscale("log", base=2)
         axis.set_yscale("log")
-        axis.set_ylim(min(0.5, *values) / 1.2, max(2.0, *values) * 1.2)  # of all panels
+        axis.set_ylim(min(0.5, *values) / 1.2, max(2.0, *values) * 1.2)  # over all panels
         axis.axhspan(1e-3, 1, color="#f4f4f4", zorder=0)
         axis.axhline(1, color="black", linewidth=1)
         for line, pairs in lines.items():

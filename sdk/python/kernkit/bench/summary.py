@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of benchmarks in some sentences and a small table, for `kernkit bench --brief`."""
+"""A summary of a run, in a few sentences and a small table, for `kernkit bench --brief`."""
 
 from typing import Dict, List
 
@@ -7,7 +7,7 @@ from .measurements import DTYPES, Row, Run, key_order, format_ratio, format_size
 
 
 def sentences(run: Run) -> List[str]:
-    """The largest size of each op's first dtype, and each program's first pair of ours and a peer."""
+    """A sentence for the largest size of each op's first dtype, and for each program's first pair of ours and a peer."""
     found: Dict[str, str] = {}
     rows = sorted(run.measured, key=lambda row: (row.order[:2], [-n for n in row.order[2][1]], row.whose))
     for row in rows:
@@ -26,7 +26,7 @@ def sentences(run: Run) -> List[str]:
 
 
 def table(run: Run) -> List[str]:
-    """Shares of the ceiling: a line for each op and dtype, a column for each size."""
+    """The lines of a table of shares of the ceiling: a line for each op and dtype, a column for each size."""
     shares: Dict[str, Dict[str, str]] = {}
     columns: Dict[str, str] = {}
     names = set()

@@ -8,7 +8,7 @@ import contextlib
 import itertools
 import pathlib
 import struct
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from ..errors import UserError
 
@@ -185,3 +185,8 @@ def read_section(path: pathlib.Path, name: str) -> Optional[bytes]:
     file = ElfFile(path)
     section = file.section(name)
     return None if section is None else file.read(section)
+
+
+def exported_symbols(path: pathlib.Path) -> Set[str]:
+    """The symbols that a shared library exports; empty for another file. UserError: as ElfFile."""
+    return {symbol.name for symbol in ElfFile(path).symbols() or [] if not symbol.is_undefined and symbol.binding != LOCAL}

@@ -8,8 +8,8 @@ from ..errors import UserError
 from ..schema import Op, Value
 from .python_names import default_of, free_name, python_names
 
-# What a schema's type is for a type checker. Of a dtype and a device every framework has a class of
-# its own, and a tensor that is returned is of the caller's framework.
+# {type of a schema: annotation for a type checker}. Dtypes and devices are Any, as every framework has its own classes;
+# so is a returned tensor, which belongs to the caller's framework.
 _PARAMETERS = {
     "Tensor": "{Tensor}",
     "int": "int",
@@ -23,7 +23,7 @@ _PARAMETERS = {
     "Any": "{Any}",
 }
 _RESULTS = {**_PARAMETERS, "Tensor": "{Any}"}
-# A tensor of PyTorch may be lazily conjugate or negative: a mark beside its memory, which DLPack does not pass on.
+# A tensor of PyTorch can be lazily conjugate or negative: a flag beside its memory, which DLPack does not transfer.
 _LAZY = '''
 
 {eager}: {Set}[{type}] = {{{type}(None)}}  # classes of arguments that are never lazy
@@ -55,7 +55,7 @@ def {not_written}(op: {str}, name: {str}) -> None:
     raise {ValueError}(f"{{op}}(): {{name}}: is lazily conjugate or negative, and an op writes memory as it is; "
                      "pass what resolve_conj() and resolve_neg() return")
 '''
-# NumPy's bool is no subclass of Python's, and tvm_ffi passes it on as any object.
+# NumPy's bool is no subclass of Python's bool, and tvm_ffi passes it as an object of unknown type.
 _BOOL = '''
 
 def {plain_bool}(value: {Any}) -> {Any}:
@@ -63,9 +63,9 @@ def {plain_bool}(value: {Any}) -> {Any}:
     is_numpys = {type}(value).__module__ == "numpy" and {type}(value).__name__ in ("bool_", "bool")
     return value.item() if is_numpys else value
 '''
-# The words above that functions use: no parameter has their names.
+# The names defined above that functions use. No parameter has one of these names.
 _LAZY_WORDS = ("eager", "real", "is_lazy", "resolved", "not_written", "plain_bool")
-# Where the words in braces come from. Those of builtins are imported where an op has their name.
+# {name in braces: the module that defines it}. A builtin is imported if an op has the same name.
 _MODULES = {
     "os": "",
     "tvm_ffi": "",
@@ -109,7 +109,7 @@ def _docstring(op: Op) -> str:
 
 
 class _Spelling(Dict[str, str]):
-    """How the module's own words are spelled beside its functions, whose names are taken."""
+    """{name: its spelling in the module}. A spelling differs from the name where a function of the module has the name."""
 
     def __init__(self, taken: Set[str]) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class _Spelling(Dict[str, str]):
         return self[word]
 
     def imports(self) -> str:
-        """The import statements for all words that were asked for."""
+        """The import statements for all names that were looked up."""
         groups: Dict[str, List[str]] = {}
         for word in sorted(set(self) & set(_MODULES)):
             if _MODULES[word] != "builtins" or self[word] != word:
@@ -141,7 +141,7 @@ def _annotation(value: Value, types: Dict[str, str]) -> str:
 
 
 def _result(op: Op) -> str:
-    """Several results come as a sequence of the host's, which is no tuple."""
+    """The annotation of the result. Several results are a sequence of the host, which is no tuple."""
     if not op.results:
         return "None"
     first, *others = [_annotation(value, _RESULTS) for value in op.results]
@@ -151,8 +151,8 @@ def _result(op: Op) -> str:
 
 
 def _marks(op: Op, names: Dict[str, str]) -> str:
-    """The lines that convert arguments, or reject them: lazy tensors that are read are resolved, lazy tensors that are written are an
-    error, and a bool of NumPy becomes Python's."""
+    """The lines that convert or reject arguments: a lazy tensor that is read is resolved, a lazy tensor that is written
+    is an error, and a bool of NumPy becomes a bool of Python."""
     lines = ""
     for value in op.parameters:
         name = names[value.name]
@@ -190,10 +190,10 @@ def _function(op: Op, name: str, spelling: _Spelling) -> str:
 
 
 def source(package: str, library: str, ops: List[Op]) -> str:
-    """The text of _ops.py, for ops in a library of this file name. Refuses names Python keeps."""
+    """The text of _ops.py. `library` is the file name of the library. UserError: Python reserves the name of an op."""
     for op in ops:
         if op.name.startswith("__") and op.name.endswith("__"):
-            raise UserError(f"op {op.name} cannot be a Python function: Python keeps __names__ for "
+            raise UserError(f"op {op.name} cannot be a Python function: Python reserves __names__ for "
                           "itself; give it another name in KERNKIT_EXPORT")  # fmt: skip
     names = python_names([op.name for op in ops])
     spelling = _Spelling(set(names.values()))

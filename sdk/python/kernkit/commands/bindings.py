@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the Python functions of a library's ops, from the schema lines in the built file.
 
-The library is not loaded, so it may be of another machine or need a GPU. Written into the package's
-folder, where the library must lie as well when it is imported:
+The library is not loaded, so it can be for another machine or need a GPU. The command writes into the package's
+folder, which must hold the library when the package is imported:
 
-  _ops.py    one function per op: its names, defaults and types are the schema's, its documentation
-             is the op's; type checkers and editors read it as it is, so there is no .pyi beside it
-  py.typed   says to type checkers that the annotations are meant
+  _ops.py    one function per op, with the names, defaults and types of the schema and the documentation
+             of the op; type checkers and editors read this file, so there is no .pyi
+  py.typed   marks the package as typed for type checkers
   torch.py   with --torch: the operators of PyTorch, which _torch.py defines; with --jax jax.py
 
 The package's own __init__.py needs `from ._ops import *`, and for help() to list the functions
@@ -22,7 +22,7 @@ from ..errors import UserError
 
 try:
     from ..codegen.frameworks import files as frameworks
-except ModuleNotFoundError:  # a part that a library may leave
+except ModuleNotFoundError:  # a library's copy without the component frameworks
     frameworks = None  # type: ignore[assignment]
 
 
@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("library", type=pathlib.Path, metavar="LIB.so", help="the built library")
     parser.add_argument("--package", required=True, help="name of the Python package")
     parser.add_argument("--output", required=True, type=pathlib.Path, metavar="DIR",
-                        help="the package's folder, made if it is missing")  # fmt: skip
-    parser.add_argument("--frameworks", action="store_true", help="all that the part `frameworks` writes, if it is there")
+                        help="the package's folder, made if it does not exist")  # fmt: skip
+    parser.add_argument("--frameworks", action="store_true", help="write all files of the component `frameworks`, if this copy has the component")
     if frameworks:
         frameworks.add_arguments(parser)
 

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Examine a built library: whether it may be shipped, and where it will run.
 
-The library is read and not loaded. One line for each rule, "ok" or "FAIL"; the exit code is 1 when
-one failed. The rules:
+The library is read and not loaded. The output is one line for each rule, "ok" or "FAIL"; the exit code is 1 if
+a rule failed. The rules:
 
-  schemas    every op has a schema line in the file, which can be read
-  exports    the ops are what it exports, with their metadata and documentation, and no more
+  schemas    every op has a valid schema line in the file
+  exports    the library exports the ops, with their metadata and documentation, and nothing else
   unique     no symbol is process-wide (GNU_UNIQUE)
-  itself     it binds its own symbols to itself (-Bsymbolic)
-  host       it asks the process for no symbol: not of tvm_ffi, of Python, of a framework
-  needed     it depends on libraries that every Linux has, and on those of --needed
-  nodelete   it stays mapped (-z nodelete), so that a deleter cannot dangle
-  startup    no code that runs when it is loaded makes subnormals zero (-ffast-math at the link)
-  glibc      the glibc it needs, and the platform tag of a wheel that holds it; at most --glibc
-  cuda       the GPUs that it holds code for; exactly those of --cuda
-  identity   its version, commit, compiler, CUDA and kernkit, as the file says them
-  sealed     in a library's folder: third_party/kernkit is as kernkit made it
+  itself     the library binds its own symbols to itself (-Bsymbolic)
+  host       the library needs no symbol of the process: of tvm_ffi, of Python, of a framework
+  needed     the library depends on libraries that every Linux has, and on those of --needed
+  nodelete   the library stays mapped (-z nodelete), so that a deleter cannot dangle
+  startup    no start-up code flushes subnormals to zero (-ffast-math at the link)
+  glibc      the glibc that the library needs, and the platform tag of its wheel; at most --glibc
+  cuda       the GPU architectures of the library's code; exactly those of --cuda
+  identity   version, commit, compiler, CUDA and kernkit, as the file has them
+  sealed     in a library's folder: third_party/kernkit agrees with its manifest
 """
 
 import argparse
@@ -25,7 +25,7 @@ import pathlib
 import re
 from typing import Iterable, List, Optional
 
-from ..binaries.identity import said
+from ..binaries.identity import as_line
 from ..binaries.library import Library, read_library
 from ..binaries.glibc import has_policies, parse_version, platform_tag, version_of
 from ..binaries.ops import read_docs
@@ -37,18 +37,18 @@ from ..schema import SchemaError, parse
 OWN_EXPORTS = {"__tvm_ffi__library_ctx", "kernkit_last_error", "kernkit_use_host"}
 NEEDED = {"libstdc++.so.6", "libgcc_s.so.1", "libc.so.6", "libm.so.6", "libdl.so.2",
           "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
-# What a compiler leaves undefined in every library, weakly.
+# Weak symbols that a compiler leaves undefined in every library.
 _TOOLCHAIN = {"_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__cxa_finalize", "__gmon_start__"}
 _HOST = re.compile(r"TVMFFI|_?Py[A-Z_]")
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """What one rule says of a library."""
+    """The result of one rule for a library."""
 
     rule: str
     ok: bool
-    text: str  # a sentence; of a failure, with what to do
+    text: str  # a sentence, with advice if the rule failed
 
 
 def _list(words: Iterable[str], most: int = 5) -> str:
@@ -110,15 +110,15 @@ def check_itself(library: Library) -> Finding:
 
 
 def check_host(library: Library, also_needed: Iterable[str] = ()) -> Finding:
-    """Symbols of glibc and of g++'s libraries have versions; others may come from `also_needed`."""
-    asked = {name for name, version in library.undefined.items() if not version} - _TOOLCHAIN
+    """Symbols of glibc and of g++'s libraries have versions. `also_needed` are libraries that can define other symbols."""
+    unversioned = {name for name, version in library.undefined.items() if not version} - _TOOLCHAIN
     if set(also_needed) & set(library.needed):
-        asked = {name for name in asked if _HOST.match(name)}
-    if asked:
-        return _fail("host", f"{_list(asked)}: must be in the process already, or loading "
+        unversioned = {name for name in unversioned if _HOST.match(name)}
+    if unversioned:
+        return _fail("host", f"{_list(unversioned)}: must be in the process already, or loading "
                      "fails; kernkit finds a host when it is used: link with -Wl,-z,defs to see "
-                     "what asks for it")
-    return Finding("host", True, "it asks the process for no symbol")
+                     "which code needs it")
+    return Finding("host", True, "it needs no symbol of the process")
 
 
 def check_needed(library: Library, also_needed: Iterable[str] = ()) -> Finding:
@@ -176,14 +176,14 @@ def check_cuda(library: Library, expected: Optional[str] = None) -> Finding:
 
 
 def check_identity(library: Library) -> Finding:
-    return Finding("identity", True, said(library.identity) or "none in the file; kernkit_add_library() writes one")
+    return Finding("identity", True, as_line(library.identity) or "none in the file; kernkit_add_library() writes one")
 
 
 def check_sealed(folder: pathlib.Path) -> Finding:
-    """Of a library's copy of the SDK."""
+    """The rule for a library's copy of the SDK, in `folder`."""
     found, line = manifest.changes(str(folder)), manifest.version_line(str(folder))
     if any(found):
-        return _fail("sealed", f"{folder} was touched since it was {' '.join(line.split()[:2])}: {found}; restore it "
+        return _fail("sealed", f"{folder} was changed since it was {' '.join(line.split()[:2])}: {found}; restore it "
                      "from git, or bring the change to kernkit: ./kk update replaces the folder")
     return Finding("sealed", True, line)
 
@@ -195,7 +195,7 @@ def examine(
     glibc: Optional[str] = None,
     cuda: Optional[str] = None,
 ) -> List[Finding]:
-    """What every rule says, in the order of the list above."""
+    """The results of all rules, in the order of the list above."""
     return [
         check_schemas(library),
         check_exports(library),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the versions that a report of a fault needs: kernkit, the tools, the machine, the libraries.
+"""Print the versions that a bug report needs: of kernkit, the tools, the machine, the libraries.
 
-A library is each installed package that requires apache-tvm-ffi, and each PACKAGE. Its line says what
-the file that Python would load says of itself, and which version is installed. Nothing is loaded.
-Exit code 1: a package would load another version than the installed one.
+Libraries are the installed packages that require apache-tvm-ffi, and each PACKAGE. A library's line has the identity
+in the file that Python would load, and the version that is installed. Nothing is loaded.
+Exit code 1: Python would load another version than the installed version.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from typing import Dict, Iterator, List
 
 from .. import programs
 from ..bench import machine
-from ..binaries.identity import read_identity, said
+from ..binaries.identity import as_line, read_identity
 from ..errors import UserError
 from ..sdk import version
 
@@ -24,11 +24,11 @@ TOOLS = ("c++", "cmake", "ninja", "nvcc")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="a Python package with a library of kernkit's")
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="a Python package with a library made with kernkit")
 
 
 def version_of_tool(name: str) -> str:
-    """The longest version in what NAME --version prints: 13.0.88 of nvcc, not 13.0."""
+    """The longest version in the output of NAME --version: 13.0.88 for nvcc, not 13.0."""
     if not shutil.which(name):
         return "not found"
     try:
@@ -58,14 +58,14 @@ def files_of(package: str) -> List[pathlib.Path]:
 
 
 def lines(packages: List[str], versions: Dict[str, str]) -> Iterator[str]:
-    """A line for each library; one that ends in "they differ" is a fault."""
+    """A line for each library. A line that ends in "they differ" is an error."""
     for package in sorted({*packages, *versions}):
         of_kernkit = {path: identity for path in files_of(package) if (identity := read_identity(path))}
         if not of_kernkit and package in packages:
             yield f"{package}: no library of kernkit's is found by import {package}"
         for path, identity in of_kernkit.items():
             own, given = identity["library"].rpartition(" ")[2], versions.get(package)
-            line = f"{package}: loaded from {path}: {said(identity)}; installed "
+            line = f"{package}: loaded from {path}: {as_line(identity)}; installed "
             yield line + ("nowhere" if given is None else given if given == own else f"{given}: they differ")
 
 

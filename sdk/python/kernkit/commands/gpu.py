@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run on a GPU what ./kk gpu --build built: tests, compute-sanitizer, frameworks, benchmarks.
+"""Run the programs of ./kk gpu --build on a GPU: tests, compute-sanitizer, frameworks, benchmarks.
 
-Needs Python and a GPU, no compiler, no CMake, no network. What cannot run is skipped, with the reason;
-without a GPU that is everything, and the exit code is 0. Programs are build/gpu/bin/*gpu_test and
+The command needs Python and a GPU, no compiler, no CMake, no network. A part that cannot run is skipped, with the
+reason; without a GPU all parts are skipped, and the exit code is 0. Programs are build/gpu/bin/*gpu_test and
 *gpu_bench. The results are one JSON file with device, driver, date and commit.
 
 parts: tests, memcheck, racecheck, frameworks, benchmarks; all by default
@@ -29,16 +29,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("parts", nargs="*", metavar="PART")
     parser.add_argument("--build", default="build/gpu", help="default: %(default)s", **folder)
     parser.add_argument("--results", default="bench/results", help="default: %(default)s", **folder)
-    parser.add_argument("--library", default="", metavar="NAME", help="which frameworks call: lib/libNAME.so of the build")
+    parser.add_argument("--library", default="", metavar="NAME", help="the library that frameworks call: lib/libNAME.so of the build")
     parser.add_argument("--reduced", default="-*Large*", metavar="FILTER",
-                        help="GoogleTest's filter under compute-sanitizer, which slows kernels down a hundred times")
+                        help="filter of GoogleTest under compute-sanitizer, which slows kernels down a hundred times")
     parser.add_argument("--first", action="append", default=[], metavar="FILTER",
-                        help="also alone in a process; default: Contract/*.Capture")
+                        help="tests that also run alone in a process (default: Contract/*.Capture)")
     parser.add_argument("--tests", type=pathlib.Path, default=OWN_TESTS, metavar="PATH",
-                        help="pytest's tests of frameworks; default: each op's example, by PyTorch, CuPy and JAX")
+                        help="tests of frameworks, for pytest (default: each op's example, by PyTorch, CuPy and JAX)")
     parser.add_argument("--also", action="append", default=[], metavar="FILE.py",
-                        help="a benchmark in Python: writes rows to its first argument, takes --filter")
-    parser.add_argument("--option", action="append", default=[], metavar="WORD", help="for the benchmarks")  # fmt: skip
+                        help="a benchmark in Python, which writes rows to its first argument and takes --filter")
+    parser.add_argument("--option", action="append", default=[], metavar="WORD", help="an option for the benchmarks")  # fmt: skip
 
 
 def programs(build: pathlib.Path, kind: str) -> List[pathlib.Path]:
@@ -69,7 +69,7 @@ def run_frameworks(options: argparse.Namespace, out: pathlib.Path, report: Repor
     examples, path = out / "examples.jsonl", out / "pytest.xml"
     examples.touch()
     if options.tests == OWN_TESTS:
-        for program in programs(options.build, "test"):  # says with what its ops are called
+        for program in programs(options.build, "test"):  # the program writes the examples of its ops
             report.check(f"{program.name}, examples", [program, "--gtest_filter=Contract/*.Note", "--gtest_brief=1"],
                          KERNKIT_EXAMPLES=str(examples))  # fmt: skip
     words = [sys.executable, "-m", "pytest", options.tests, "-q", "-rfEsx", "-p", "no:cacheprovider"]
@@ -83,7 +83,7 @@ def rows_of(path: pathlib.Path) -> Tuple[Dict[str, Any], List[Row]]:
 
 
 def run_benchmarks(options: argparse.Namespace, out: pathlib.Path, report: Report) -> Tuple[Dict[str, Any], List[Row]]:
-    """The context of the last program, and the rows of all."""
+    """(context of the last program, rows of all programs)."""
     context: Dict[str, Any] = {}
     rows: List[Row] = []
     for program in programs(options.build, "bench"):

@@ -3,8 +3,9 @@
 
   kernkit remove swish
 
-removes its files and its call in kernels/CMakeLists.txt; the next build leaves its export, Python function and
-documentation out. What git could not bring back is an error, unless --force. Lists the files that still name the op.
+removes its files and its call in kernels/CMakeLists.txt; the next build has no export, Python function and
+documentation of the op. Files that git could not restore are an error, unless --force. The command lists the files
+that still name the op.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from ..project.record import RECORD, read_record
 
 
 def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
-    """UserError: git could not bring back every file below the paths."""
+    """UserError: git could not restore every file below the paths."""
     advice = "commit them, or type --force"
     try:
         repository = git.Repository(library)
@@ -27,10 +28,10 @@ def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
         there += [path for path in paths if files.kind(library / path) == files.FILE]
         lost = repository.uncommitted(paths, there)
     except UserError as error:
-        raise UserError(f"git could not bring {op} back: {error}; {advice}") from None
+        raise UserError(f"git could not restore {op}: {error}; {advice}") from None
     if lost or status:
         named = ", ".join(lost[:5]) + f" and {len(lost) - 5} more" * (len(lost) > 5)
-        raise UserError(f"git could not bring {op} back: its files are not committed"
+        raise UserError(f"git could not restore {op}: its files are not committed"
                       f"{' (' + named + ')' if lost else ''}; {advice}")  # fmt: skip
 
 
@@ -61,13 +62,13 @@ def still_named(library: pathlib.Path, op: str) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="of the op")
-    parser.add_argument("--force", action="store_true", help="also what is not committed")
+    parser.add_argument("name", metavar="NAME", help="name of the op")
+    parser.add_argument("--force", action="store_true", help="remove uncommitted files as well")
 
 
 def run(arguments: argparse.Namespace) -> int:
     library, op = files.folder_of(pathlib.Path()), arguments.name
-    read_record(library)  # an error where no library is
+    read_record(library)  # UserError in a folder without a library
     export = f"kernels/{op}/{op}_export.cc"
     if not re.fullmatch(r"\w+", op) or files.kind(files.at(library, export)) != files.FILE:
         raise UserError(f"there is no {export}; name an op whose files are in kernels/")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look for what the kernels of a program do wrong, without a GPU, as compute-sanitizer does with one.
+"""Find errors of a program's kernels, without a GPU, as compute-sanitizer does on a GPU.
 
     kernkit sanitize [--tool TOOLS] [--json FILE] PROGRAM ARGUMENTS...
 
 The program is one that `kernkit run` runs, or that links kernkit::simulator_ptx, as a library's tests do.
-Where the program itself succeeds and a tool found something, the exit code is that of --error-exitcode.
+If the program succeeds and a tool has findings, the exit code is that of --error-exitcode.
 """
 
 import argparse
@@ -28,10 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
                         help="warn adds barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
     parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="default: %(default)s")
-    parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="so many findings are printed (default: %(default)s)")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all findings there")
+    parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="the largest number of printed findings (default: %(default)s)")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all findings to this file")
     parser.add_argument("--suppressions", type=pathlib.Path, metavar="FILE",
-                        help="patterns of sentences that are no finding, each behind a line # with the reason")  # fmt: skip
+                        help="patterns of sentences that are no finding, each after a line # with the reason")  # fmt: skip
     program.add_arguments(parser)
 
 
@@ -46,7 +46,7 @@ def tools_of(words: str) -> List[str]:
 
 
 def merged(findings: List[Finding]) -> List[Finding]:
-    """Those of several processes, each sentence once."""
+    """The findings of several processes, with each sentence once."""
     found: Dict[str, Finding] = {}
     for finding in findings:
         one = found.setdefault(finding["tool"] + finding["sentence"], {**finding, "count": 0})
@@ -55,7 +55,7 @@ def merged(findings: List[Finding]) -> List[Finding]:
 
 
 def read_suppressions(path: pathlib.Path) -> List[str]:
-    """One a line: a sentence in which * stands for any text. The line above it says why."""
+    """The patterns of a file, one per line. A * matches any text. The line before a pattern is a comment with the reason."""
     if not path.is_file():
         raise UserError(f"--suppressions: there is no file {path}")
     patterns, reason = [], False
@@ -69,10 +69,10 @@ def read_suppressions(path: pathlib.Path) -> List[str]:
 
 
 def suppressed(findings: List[Finding], patterns: List[str]) -> Tuple[List[Finding], List[str]]:
-    """The findings that no pattern names, and the patterns that name none."""
+    """(findings that match no pattern, patterns that match no finding)."""
 
     def names(pattern: str, finding: Finding) -> bool:
-        # Brackets are those of block and thread.
+        # A bracket in a pattern is a bracket of a block or thread.
         return fnmatch.fnmatchcase(finding["sentence"], pattern.replace("[", "[[]"))
 
     left = [finding for finding in findings if not any(names(pattern, finding) for pattern in patterns)]
@@ -86,7 +86,7 @@ def summary(findings: List[Finding], tools: List[str]) -> str:
 
 
 def incomplete(code: int, results: List[Any], findings: List[Finding]) -> List[str]:
-    """What did not run, or was not seen to its end; the exit code is not 0 then."""
+    """Messages about kernels that did not run or whose findings are incomplete. The exit code is then not 0."""
     found = {finding["sentence"] for finding in findings}
     lines = [f"a kernel stopped, and the rest of it did not run: {sentence}"
              for result in results for sentence in result["stopped"] if sentence not in found]  # fmt: skip
@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     all_findings = merged([finding for result in results for finding in result["findings"]])
     findings, unused = suppressed([finding for finding in all_findings if finding["tool"] in tools], patterns)
     for pattern in unused:
-        print(f"kernkit sanitize: nothing was found that this suppresses: {pattern}", file=sys.stderr)
+        print(f"kernkit sanitize: this suppression matches no finding: {pattern}", file=sys.stderr)
     missing = incomplete(code, results, findings)
     warnings = ["ended without synchronising"] if any(not result["synchronised"] for result in results) else []
     if arguments.json:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Build by CMake presets, run ctest and pytest, and say what came of it.
+"""Build by CMake presets, run ctest and pytest, and print a summary.
 
     kernkit test --preset release --preset asan -- tests -k "not slow"
 
-For each preset: cmake, the build, ctest; then pytest, where words for it follow "--". Each runs
-whatever failed before it, and what cannot be built has failed; pytest needs the first preset's build. What a failed test printed is printed;
-the rest is in build/junit. Tests that were skipped for one reason are one line, and named in
-build/junit/skipped.txt. The last line is the sum: "N passed, M failed, K skipped". Exit code 1: a
-test failed, or none ran.
+For each preset cmake, the build and ctest run; then pytest, if words for pytest follow "--". Each step runs even if
+an earlier step failed, except that pytest needs the build of the first preset. A preset that cannot be built has
+failed. The output of failed tests is printed; the output of all tests is in build/junit. Tests that were skipped for
+one reason are one line; build/junit/skipped.txt has their names. The last line is "N passed, M failed, K skipped".
+Exit code 1: a test failed, or no test ran.
 """
 
 import argparse
@@ -24,22 +24,22 @@ from .. import programs
 from ..junit import Results, read_junit
 
 FOLDER = pathlib.Path("build/junit")
-NO_TESTS = 5  # the exit code of pytest that collected nothing
-NAMED = 3  # skipped tests of one reason whose names fit into a line
+NO_TESTS = 5  # exit code of pytest if it collects no test
+NAMED = 3  # the largest number of skipped tests whose names are in a line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", action="append", default=[], dest="presets", metavar="NAME",
-                        help="of CMakePresets.json: to configure, build and test")
+                        help="a preset of CMakePresets.json to configure, build and test")
     parser.add_argument("--jobs", default=str(os.cpu_count() or 2), metavar="N",
-                        help="tests of ctest at a time (default: %(default)s)")
-    parser.add_argument("--exclude-label", metavar="REGEX", help="of tests that ctest leaves out")
+                        help="number of ctest's parallel tests (default: %(default)s)")
+    parser.add_argument("--exclude-label", metavar="REGEX", help="labels of tests that ctest leaves out")
     parser.add_argument("pytest", nargs="*", metavar="-- WORD",
-                        help="for pytest, which does not run without")
+                        help="words for pytest, which runs only with such words")
 
 
 def lines_of_skipped(skipped: List[Tuple[str, str]]) -> List[str]:
-    """A line for each reason: how many, why, and which or of which files."""
+    """A line for each reason: the number of tests, the reason, and the names of the tests or of their files."""
     reasons: Dict[str, List[str]] = collections.defaultdict(list)
     for name, reason in skipped:
         reasons[reason].append(name)
@@ -54,7 +54,7 @@ def lines_of_skipped(skipped: List[Tuple[str, str]]) -> List[str]:
 
 
 def _file(name: str) -> str:
-    """Of a test: its pytest file, or its program."""
+    """The pytest file or the program of a test."""
     parts = name.split(".")
     return next((part for part in parts if part.startswith("test_")), parts[0])
 
@@ -64,7 +64,7 @@ def _print_heading(text: str) -> None:
 
 
 def _environment() -> Dict[str, str]:
-    """Without the path on which this package was found: the tests find theirs."""
+    """The environment without the path of this package: the tests find their own kernkit."""
     own = str(pathlib.Path(__file__).resolve().parents[2])
     kept = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
             if path and str(pathlib.Path(path).resolve()) != own]
@@ -72,8 +72,8 @@ def _environment() -> Dict[str, str]:
 
 
 def _run(words: List[str], log: pathlib.Path, watched: bool = False) -> bool:
-    """Whether it succeeded. Its output goes to the log, and is printed where it fails; to the terminal,
-    where there is one that `watched` asks for."""
+    """Runs a program, whose output goes to the log, or to the terminal if `watched` is true and there is a terminal.
+    Returns whether the program succeeded."""
     if watched and sys.stdout.isatty():
         return programs.run(words, env=_environment()).returncode == 0
     with log.open("w") as out:
@@ -87,7 +87,7 @@ def _print_log(log: pathlib.Path) -> None:
 
 
 def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
-    """Of the preset's tests, when they have been built."""
+    """Builds a preset and runs its tests."""
     started = time.monotonic()
     _print_heading(f"build, preset {preset}")
     for what, words in (("configure", []), ("build", ["--build"])):

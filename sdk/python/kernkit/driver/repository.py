@@ -68,12 +68,12 @@ def build(options: Options) -> None:
 
 
 def use_compiler_cache() -> None:
-    """Where one is installed; CMAKE_CXX_COMPILER_LAUNCHER= ./kk test goes without. Libraries that tests
-    render each compile the same sources of the SDK, in a temporary folder of their own."""
+    """Sets the environment for ccache, if it is installed and CMAKE_CXX_COMPILER_LAUNCHER is not set. Libraries that
+    tests render compile the same sources of the SDK in different temporary folders."""
     if shutil.which("ccache") and "CMAKE_CXX_COMPILER_LAUNCHER" not in os.environ:
         for language in ("C", "CXX", "CUDA"):
             os.environ[f"CMAKE_{language}_COMPILER_LAUNCHER"] = "ccache"
-        if not str(ROOT).startswith(tempfile.gettempdir()):  # paths below it become relative, in messages too
+        if not str(ROOT).startswith(tempfile.gettempdir()):  # paths below the folder become relative, also in messages
             os.environ.setdefault("CCACHE_BASEDIR", tempfile.gettempdir())
         os.environ.setdefault("CCACHE_NOHASHDIR", "1")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of a library, read and written inside its folder only: no symbolic link is followed, and a
-file is replaced as a whole or not at all."""
+"""Reads and writes files of a library, inside its folder only. No symbolic link is followed, and a file is replaced as
+a whole or not at all."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from typing import Iterable, Iterator, List
 
 from ..errors import UserError
 
-MOST = 64 << 20  # of a text file [bytes]
+MAX_SIZE = 64 << 20  # of a text file [bytes]
 FILE, FOLDER, LINK, OTHER, NOTHING = "a file", "a folder", "a symbolic link", "no regular file", ""
 
 
@@ -21,7 +21,7 @@ def folder_of(path: pathlib.Path) -> pathlib.Path:
     """The folder itself, without links and relative parts. UserError: the folder does not exist."""
     try:
         found = path.resolve(strict=True)
-    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+    except (OSError, RuntimeError) as error:  # RuntimeError: links form a circle
         raise UserError(f"there is no folder {path}: {error}") from None
     if not found.is_dir():
         raise UserError(f"{path} is no folder; go to the folder of a library, or name it with --library")
@@ -29,7 +29,7 @@ def folder_of(path: pathlib.Path) -> pathlib.Path:
 
 
 def kind(path: pathlib.Path) -> str:
-    """What is at the path: FILE, FOLDER, LINK (wherever that leads), OTHER or NOTHING."""
+    """The kind of file at the path: FILE, FOLDER, LINK (also a dangling link), OTHER or NOTHING."""
     try:
         mode = os.lstat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -42,8 +42,8 @@ def kind(path: pathlib.Path) -> str:
 
 
 def at(library: pathlib.Path, relative: str, wanted: str = "") -> pathlib.Path:
-    """The path in the library. UserError: the path leaves the library, a folder on the way is a link or a
-    file, or something else than `wanted` is there; NOTHING there is never an error."""
+    """The path in the library. UserError: the path leaves the library, one of its folders is a link or a file, or the
+    file at the path exists and is not of the kind `wanted`."""
     parts = pathlib.PurePosixPath(relative).parts
     if not parts or ".." in parts or relative.startswith("/") or "\0" in relative:
         raise UserError(f'"{relative}" is not a path inside {library}')
@@ -60,14 +60,14 @@ def at(library: pathlib.Path, relative: str, wanted: str = "") -> pathlib.Path:
 
 
 def read(library: pathlib.Path, relative: str) -> str:
-    """A text file, with its line ends as they are. FileNotFoundError; UserError: not a file, not readable,
-    not UTF-8, more than MOST bytes."""
+    """The text of a file, with unchanged line ends. FileNotFoundError; UserError: not a file, not readable,
+    not UTF-8, larger than MAX_SIZE."""
     path = at(library, relative, FILE)
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
-            content = stream.read(MOST + 1)
-        if len(content) > MOST:
-            raise UserError(f"{path} has more than {MOST} bytes; restore it from git")
+            content = stream.read(MAX_SIZE + 1)
+        if len(content) > MAX_SIZE:
+            raise UserError(f"{path} has more than {MAX_SIZE} bytes; restore it from git")
         return content.decode()
     except FileNotFoundError:
         raise
@@ -78,7 +78,7 @@ def read(library: pathlib.Path, relative: str) -> str:
 
 
 def write(library: pathlib.Path, relative: str, text: str) -> None:
-    """Replaces a text file as a whole, or makes a new one with the folders on its way."""
+    """Replaces a text file as a whole, or makes a new file and its folders."""
     path = at(library, relative, FILE)
     scratch = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.new")
     try:
@@ -97,7 +97,7 @@ def write(library: pathlib.Path, relative: str, text: str) -> None:
 
 
 def below(library: pathlib.Path, relative: str) -> Iterator[str]:
-    """What is in a folder and its folders and is no folder, links included, by its path in the library."""
+    """The paths in the library of all files below a folder, links included."""
     for place, folders, names in os.walk(at(library, relative)):
         inside = os.path.relpath(place, library)
         links = [name for name in folders if os.path.islink(os.path.join(place, name))]
@@ -106,7 +106,7 @@ def below(library: pathlib.Path, relative: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def set_aside(library: pathlib.Path, paths: Iterable[str]) -> Iterator[None]:
-    """Deletes files and folders when the block ends, and none of them where the block fails."""
+    """Deletes files and folders when the block ends. If the block fails nothing is deleted."""
     moved: List[pathlib.Path] = []
     try:
         scratch = pathlib.Path(tempfile.mkdtemp(prefix=".kernkit-removed-", dir=library))
@@ -129,4 +129,4 @@ def set_aside(library: pathlib.Path, paths: Iterable[str]) -> Iterator[None]:
     try:
         shutil.rmtree(scratch)
     except OSError as error:
-        raise UserError(f"{scratch} holds what was removed and cannot be deleted: {error.strerror}; delete it") from None
+        raise UserError(f"{scratch} holds the removed files and cannot be deleted: {error.strerror}; delete it") from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls of kernkit_add_kernel() in a CMakeLists.txt: found and taken out, with nothing else changed."""
+"""Finds and removes calls of kernkit_add_kernel() in a CMakeLists.txt, without other changes."""
 
 import re
 from typing import Iterator, List, NamedTuple
@@ -15,7 +15,7 @@ _UNQUOTED = re.compile(r'(?:[^\s()#"\\]|\\.)+', re.DOTALL)
 class Call(NamedTuple):
     """A command with its arguments, at text[begin:end]."""
 
-    command: str  # in lower case, as CMake compares
+    command: str  # in lower case, as CMake ignores case
     arguments: List[str]
     begin: int
     end: int
@@ -36,7 +36,7 @@ def calls(text: str) -> Iterator[Call]:
 
 
 def _arguments(text: str, at: int) -> "tuple[List[str], int]":
-    """The arguments from after "(" on, and the offset past the ")" that ends them."""
+    """(the arguments from the offset after "(" on, the offset after the closing ")")."""
     arguments: List[str] = []
     depth = 1
     while at < len(text):
@@ -65,13 +65,13 @@ def _adding(text: str, op: str) -> List[Call]:
 
 
 def adds(text: str, op: str) -> bool:
-    """Whether a call adds the op. ValueError as calls()."""
+    """Whether a call adds the op. ValueError: as calls()."""
     return bool(_adding(text, op))
 
 
 def without(text: str, op: str) -> str:
-    """The text without the calls that add the op; a line goes too where only a comment remains of the
-    line. ValueError as calls()."""
+    """The text without the calls that add the op. A line of which only a comment remains is removed as well.
+    ValueError: as calls()."""
     for call in reversed(_adding(text, op)):
         first = text.rfind("\n", 0, call.begin) + 1
         last = text.find("\n", call.end)

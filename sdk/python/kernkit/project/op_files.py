@@ -6,7 +6,7 @@ from typing import List
 
 from ..errors import UserError
 from . import files, kernel_list
-from .record import note_removed
+from .record import record_removed
 
 
 def files_of(library: pathlib.Path, op: str) -> List[str]:
@@ -31,7 +31,7 @@ def remove(library: pathlib.Path, op: str) -> None:
         if after != before:
             files.write(library, kernel_list.PATH, after)
         try:
-            note_removed(library, op)
+            record_removed(library, op)
         except BaseException:
             if after != before:
                 files.write(library, kernel_list.PATH, before)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a library remembers of its beginning: .kernkit.json, in its folder."""
+"""The record of a library, .kernkit.json in its folder: the version of kernkit and the answers it was rendered from."""
 
 import json
 import pathlib
@@ -11,11 +11,11 @@ from . import files, names
 
 RECORD = ".kernkit.json"
 TEMPLATE_OP = "silu_and_mul"
-VENDORED_SDK = "third_party/kernkit"  # the copy of the SDK, where it has one
+VENDORED_SDK = "third_party/kernkit"  # a library's copy of the SDK
 
 
 class Started(NamedTuple):
-    """What .kernkit.json says."""
+    """The content of .kernkit.json."""
 
     version: str
     answers: Dict[str, str]
@@ -26,7 +26,7 @@ class Started(NamedTuple):
 
 
 def _problem(record: Any) -> str:
-    """What is wrong with the content of .kernkit.json: the end of a sentence, or ""."""
+    """The problem of the content of .kernkit.json, as the end of a sentence; "" for a valid content."""
     if not isinstance(record, dict) or not isinstance(record.get("answers"), dict):
         return "is no object with a version and answers"
     version, answers = record.get("version"), record["answers"]
@@ -52,7 +52,7 @@ def _read(folder: pathlib.Path) -> Dict[str, Any]:
     path = folder / RECORD
     try:
         record: Dict[str, Any] = json.loads(files.read(folder, RECORD))
-        json.dumps(record, ensure_ascii=False).encode()  # no half of a surrogate pair
+        json.dumps(record, ensure_ascii=False).encode()  # rejects half of a surrogate pair
     except FileNotFoundError:
         raise UserError(f"{folder} holds no {RECORD}: go to the folder of a library that kernkit "
                       "began") from None  # fmt: skip
@@ -64,13 +64,13 @@ def _read(folder: pathlib.Path) -> Dict[str, Any]:
 
 
 def read_record(folder: pathlib.Path) -> Started:
-    """What .kernkit.json says. UserError: no library began in the folder, or the file is damaged."""
+    """The content of .kernkit.json. UserError: no library began in the folder, or the file is damaged."""
     record = _read(folder)
     return Started(record["version"], dict(record["answers"]))
 
 
-def note_removed(folder: pathlib.Path, op: str) -> None:
-    """Notes an op of the template, which an update would bring back; other names are not noted."""
+def record_removed(folder: pathlib.Path, op: str) -> None:
+    """Records that the template's op was removed, so that an update does not add the op again. Other ops need no record."""
     if op == TEMPLATE_OP:
         record = _read(folder)
         record["answers"] = dict(sorted({**record["answers"], "removed": TEMPLATE_OP}.items()))

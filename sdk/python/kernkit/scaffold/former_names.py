@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that an earlier kernkit had, in the files of a library's authors, and how they are rewritten."""
+"""Rewrites names of an earlier kernkit in the files that a library's authors wrote."""
 
 import pathlib
 import re
@@ -9,7 +9,7 @@ from ..errors import UserError
 from ..project import files, git
 from ..project.record import VENDORED_SDK
 
-# Pattern, replacement. The former names of the simulator work for one release.
+# (pattern, replacement). The former names of the simulator work for one release.
 _RENAMED = (
     (r"\bkernkit/cuda_on_cpu/(?=(?:counters|initcheck|racecheck|runtime)\.h)", "kernkit/simulator/"),
     (r"\bkernkit_add_cuda_on_cpu\b", "kernkit_add_on_fibers"),
@@ -19,14 +19,14 @@ _RENAMED = (
     (r"\bkernkit::cuda_on_ptx\b", "kernkit::simulator_ptx"),
     (r"\bKERNKIT_CUDA_ON_CPU\b", "KERNKIT_ON_FIBERS"),
 )
-# A target in CMake, a namespace in C++.
+# kernkit::cuda_on_cpu is a target in CMake and a namespace in C++.
 _IN_CMAKE = ((r"\bkernkit::cuda_on_cpu\b", "kernkit::simulator_fibers"), (r"(?<=\w)_cuda_on_cpu\b", "_on_fibers"))
 _IN_CPP = ((r"\bkernkit::cuda_on_cpu\b", "kernkit::simulator"),)
 _CPP = (".h", ".cc", ".cu", ".cuh", ".cpp", ".hpp")
 
 
 def renamed(name: str, text: str) -> str:
-    """The text of a file with today's names."""
+    """The text of a file with the current names."""
     cmake = name.endswith((".cmake", "CMakeLists.txt"))
     if not cmake and not name.endswith(_CPP):
         return text
@@ -44,7 +44,7 @@ def rewrite(library: pathlib.Path) -> List[str]:
         try:
             before = files.read(library, name)
         except (UserError, FileNotFoundError):
-            continue  # a link, or no text
+            continue  # the file is a link or no text
         after = renamed(name, before)
         if after != before:
             files.write(library, name, after)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Says which counters of kernels grew between two files of `kernkit counters --json`.
+"""The counters of kernels that grew between two files of `kernkit counters --json`.
 
-Counters have no noise: each that grew by more than the tolerance, a share, is a finding. Occupancy is
-one where it fell, and so are lanes that instructions of warps leave idle where they grew.
+Counters have no noise: a counter that grew by more than the tolerance, a share, is worse. Occupancy is worse if it
+fell. The number of idle lanes of warps' instructions is compared as a counter.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Tuple
 
 from ..errors import UserError
 
-# Counts that say how much was needed, and lanes, of which more is not worse.
+# Counters of necessary traffic, and lanes: more of them is not worse.
 _NOT_COMPARED = ("_lanes", "_fewest_sectors", "_fewest_wavefronts")
 LARGER_IS_BETTER = ("sm__maximum_warps_per_active_cycle_pct", "launch__occupancy_limit_")
 
@@ -27,7 +27,7 @@ class Change:
 
     @property
     def worse(self) -> float:
-        """By which share: below 0 where it is better."""
+        """The share by which the counter is worse; below 0 if it is better."""
         old, new = (self.new, self.old) if self.counter.startswith(LARGER_IS_BETTER) else (self.old, self.new)
         return new / old - 1 if old else (float("inf") if new else 0.0)
 
@@ -50,7 +50,7 @@ def _figures(kernel: Dict[str, Any]) -> Dict[str, float]:
 
 
 def compare(old: Dict[str, Dict[str, float]], new: Dict[str, Dict[str, float]]) -> Tuple[List[Change], List[str]]:
-    """The counters that differ, and what is in one file only."""
+    """The counters that differ, and messages about kernels and counters of one file only."""
     changes: List[Change] = []
     missing = [f"{kernel}: only in the {which} file" for which, one, other in (("old", old, new), ("new", new, old))
                for kernel in one if kernel not in other]  # fmt: skip
@@ -62,6 +62,7 @@ def compare(old: Dict[str, Dict[str, float]], new: Dict[str, Dict[str, float]]) 
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """The work of `kernkit compare` for two files of counters."""
     old, new = load(arguments.old), load(arguments.new)
     if not set(old) & set(new):
         raise UserError(f"{arguments.old} and {arguments.new} have no kernel in common")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ptxas gives a kernel: registers, spills, shared memory, barriers; and the occupancy that follows.
+"""Resources that ptxas assigns to a kernel (registers, spills, shared memory, barriers), and the resulting occupancy.
 
 Occupancy is computed by the rules of cuda_occupancy.h of the CUDA toolkit, for all of the shared memory
 that a multiprocessor has.
@@ -16,14 +16,14 @@ from .. import programs
 from ..errors import UserError
 
 WARP, REGISTERS, REGISTERS_AT_ONCE, PARTITIONS, SHARED_AT_ONCE = 32, 65536, 256, 4, 128
-# Of a multiprocessor, by compute capability: warps, blocks, KiB of shared memory, and barriers a block (0: any).
+# {compute capability: warps, blocks and KiB of shared memory of a multiprocessor, barriers of a block (0: no limit)}.
 LIMITS = {
     75: (32, 16, 64, 0), 80: (64, 32, 164, 0), 86: (48, 16, 100, 0), 87: (48, 16, 164, 0), 89: (48, 24, 100, 0),
     90: (64, 32, 228, 2), 100: (64, 32, 228, 2), 103: (64, 32, 228, 2), 110: (48, 24, 228, 1), 120: (48, 24, 100, 1),
     121: (48, 24, 100, 1),
 }  # fmt: skip
 Usage = Dict[str, Any]
-# Spills come from ptxas alone, so that machine code without PTX is not read.
+# Only ptxas reports spills, so machine code without PTX is not read.
 _ENTRY = re.compile(r"Compiling entry function '(\S+)' for '(sm_\w+)'")
 _FIGURES = {
     "launch__registers_per_thread": r"Used (\d+) registers", "barriers": r"used (\d+) barriers",
@@ -42,7 +42,7 @@ def tool(name: str) -> str:
 
 
 def plain_names(mangled: "list[str]") -> "list[str]":
-    """As counters name kernels; mangled where c++filt is not installed."""
+    """The names of kernels as in counters; mangled if c++filt is not installed."""
     if not shutil.which("c++filt"):
         return mangled
     done = programs.run(["c++filt", "--no-params"], input="\n".join(mangled), capture_output=True, text=True)
@@ -50,22 +50,22 @@ def plain_names(mangled: "list[str]") -> "list[str]":
 
 
 def usage_of_ptx(ptx: pathlib.Path, architecture: str) -> Dict[str, Usage]:
-    """{mangled name: what ptxas says of it}."""
+    """{mangled name: the resources that ptxas reports}."""
     command = [tool("ptxas"), "-v", f"-arch={architecture}", "-o", "/dev/null", str(ptx)]
     done = programs.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        raise UserError(f"ptxas refuses what is in {ptx.name}: {done.stderr.strip().splitlines()[0]}")
+        raise UserError(f"ptxas rejects {ptx.name}: {done.stderr.strip().splitlines()[0]}")
     found: Dict[str, Usage] = {}
     parts = _ENTRY.split(done.stderr)
-    for name, of, said in zip(parts[1::3], parts[2::3], parts[3::3]):
-        figures = {key: re.search(pattern, said) for key, pattern in _FIGURES.items()}
+    for name, of, report in zip(parts[1::3], parts[2::3], parts[3::3]):
+        figures = {key: re.search(pattern, report) for key, pattern in _FIGURES.items()}
         found[name] = {"architecture": of, **{key: int(figure[1]) if figure else 0 for key, figure in figures.items()}}
     return found
 
 
 def resource_usage(path: pathlib.Path, architecture: Optional[str] = None) -> Dict[str, Usage]:
-    """{kernel: what ptxas gives it} of all PTX in a library, program or object, or of a file of PTX; for the
-    architecture of the PTX where none is said, and of several the newest."""
+    """{kernel: its resources} for all PTX of a library, program or object, or for a file of PTX. Without an architecture
+    that of the PTX counts; of several PTX of one kernel the newest."""
     found: Dict[str, Usage] = {}
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         files = [path.resolve()]
@@ -86,8 +86,8 @@ def _target(ptx: pathlib.Path) -> int:
 
 
 def occupancy(usage: Usage, threads: int, dynamic_bytes: int) -> Dict[str, float]:
-    """How many blocks each limit allows on a multiprocessor, and the share of its warps in percent; empty for a
-    processor that is not known. Names are Nsight Compute's."""
+    """The number of blocks that each limit allows on a multiprocessor, and the share of active warps in percent; {} for an
+    unknown architecture. The names are Nsight Compute's."""
     limits = LIMITS.get(int("".join(re.findall(r"\d", usage["architecture"]))))
     if limits is None:
         return {}
@@ -119,7 +119,7 @@ def _up(value: int, to: int) -> int:
 
 
 def with_occupancy(usage: Usage, shapes: Dict[str, int]) -> Usage:
-    """With the least occupancy of the launches, {"threads+bytes": how many}."""
+    """The resources with the lowest occupancy of all launches. `shapes`: {"threads+bytes": number of launches}."""
     launches: "list[Tuple[int, int]]" = [(int(threads), int(more)) for threads, more in (shape.split("+") for shape in shapes)]
     all_of_them = [occupancy(usage, threads, more) for threads, more in launches]
     worst = min(filter(None, all_of_them), key=lambda one: one["sm__maximum_warps_per_active_cycle_pct"], default={})

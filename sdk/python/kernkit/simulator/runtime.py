@@ -2,7 +2,7 @@
 """kernkit's CUDA runtime for programs that nvcc compiled: a libcudart.so.13, compiled once by CMake and kept.
 
 A runtime is kept with a digest of the sources that it was compiled from. While the sources stay the same,
-neither CMake nor a compiler is started. The file is put in place whole, under a lock between processes.
+neither CMake nor a compiler is started. The file is replaced as a whole, under a lock between processes.
 """
 
 import fcntl
@@ -57,7 +57,7 @@ def search_path() -> str:
 
 
 def dlpack_folder(sdk: pathlib.Path) -> Optional[pathlib.Path]:
-    """The folder that holds dlpack/dlpack.h: a library's copy, or that of this Python's apache-tvm-ffi."""
+    """The folder with dlpack/dlpack.h: a library's copy, or the folder of this Python's apache-tvm-ffi."""
     found = importlib.util.find_spec("tvm_ffi")  # without an import
     packages = list(found.submodule_search_locations or []) if found else []
     folders = [sdk.parent / "dlpack/include", *(pathlib.Path(place) / "include" for place in packages)]
@@ -65,7 +65,7 @@ def dlpack_folder(sdk: pathlib.Path) -> Optional[pathlib.Path]:
 
 
 def generator(path: str) -> List[str]:
-    """CMake's option for the generator: Ninja where ninja is found. UserError: neither ninja nor make is."""
+    """CMake's option for the generator: Ninja if ninja is installed. UserError: neither ninja nor make is installed."""
     if os.environ.get("CMAKE_GENERATOR"):
         return []
     for program, name in (("ninja", "Ninja"), ("make", "Unix Makefiles")):
@@ -84,14 +84,14 @@ def kept_runtime(folder: pathlib.Path, digest: str) -> Optional[pathlib.Path]:
 
 
 def put(source: pathlib.Path, target: pathlib.Path) -> None:
-    """Copies a file to a place where another process sees the old file or the new one, and no part."""
+    """Copies a file. Other processes see the whole old file or the whole new file."""
     partial = target.with_name(target.name + ".partial")
     shutil.copy(source, partial)
     os.replace(partial, target)
 
 
 def run_cmake(folder: pathlib.Path, *words: str, environment: Dict[str, str]) -> bool:
-    """Appends what CMake prints to the folder's log."""
+    """Runs CMake, whose output is appended to the folder's log. Returns whether CMake succeeded."""
     cmake = shutil.which("cmake", path=environment["PATH"])
     if cmake is None:
         raise UserError(f"cmake is not installed; kernkit's runtime is compiled by it: type {sys.executable} -m pip "
@@ -128,8 +128,8 @@ def compile_runtime(folder: pathlib.Path, sdk: pathlib.Path) -> pathlib.Path:
         if not run_cmake(folder, *words, environment=environment):
             if step == "configure":
                 shutil.rmtree(build, ignore_errors=True)
-            raise UserError(f"CMake could not {step} kernkit's runtime: {error_in(folder / 'log')}. What CMake printed is "
-                          f"in {folder / 'log'}")  # fmt: skip
+            raise UserError(f"CMake could not {step} kernkit's runtime: {error_in(folder / 'log')}. The output of CMake is "
+                            f"in {folder / 'log'}")  # fmt: skip
         marker.write_text("\n".join(settings))
     return folder / "build/kernkit_cudart" / NAME
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `kernkit add` makes of a schema: a kernel's files."""
+"""The C++ and CUDA files of a new op, which `kernkit add` makes from a schema."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands for @name@ in the skeletons of a custom op: any arguments, any results.
+"""The texts for the skeletons of a custom op: any arguments, any results.
 
-It begins as an op that checks its tensors, writes zeros into what the schema marks (a!), and returns
-zeros, in the first tensor's shape, or nothings.
+The new op checks its tensors, writes zeros into the tensors that the schema marks (a!), and returns zeros of the first
+tensor's shape, or empty values.
 """
 
 from typing import Dict, List
@@ -36,8 +36,8 @@ def _is_tensor_list(value: Value) -> bool:
 
 
 def anchor(op: Op) -> str:
-    """The tensor that says where the op runs, one that is read if there is one; of a list the first
-    element; "" when a call may have none."""
+    """The tensor that determines the device of the op: an input if possible, or the first tensor of a list; "" if a call
+    can have no tensor."""
     tensors = [value for value in op.parameters if is_tensor(value)]
     lists = [value for value in op.parameters if _is_tensor_list(value)]
     for value in sorted(tensors, key=lambda value: value.is_written):
@@ -46,7 +46,7 @@ def anchor(op: Op) -> str:
 
 
 def _each(value: Value, action: str) -> str:
-    """The action for the tensor, for that of an optional one, for each of a list."""
+    """The action for a tensor, for an optional tensor, or for each tensor of a list."""
     x = f"*{value.name}" if value.is_optional else value.name
     if not value.is_list:
         line = action.format(x)
@@ -77,7 +77,7 @@ def _checks(op: Op, types: str, on_device: str) -> str:
 
 
 def _body(op: Op, launch: str) -> str:
-    """Writes zeros and returns; the same on the CPU and, with `launch`, on the GPU."""
+    """Statements that write zeros and return, on the CPU or, with `launch`, on the GPU."""
     first, names, lines = anchor(op), [], []
     for value in op.parameters:
         if value.type == "Tensor" and value.is_written:
@@ -97,7 +97,7 @@ def _body(op: Op, launch: str) -> str:
 
 
 def _variables(op: Op, only_written: bool = False) -> List[str]:
-    """The tensors of a call in a test; a list has two."""
+    """The tensors of a call in a test. A list has two tensors."""
     names = []
     for value in op.parameters:
         if only_written and not value.is_written:
@@ -108,7 +108,7 @@ def _variables(op: Op, only_written: bool = False) -> List[str]:
 
 
 def _lists(op: Op, const: str, brackets: str) -> str:
-    """The lists of tensors of a call in a test, made of those variables."""
+    """The lists of tensors of a call in a test, made from the variables."""
     lines = []
     for value in filter(_is_tensor_list, op.parameters):
         views = ", ".join(f'{value.name}_{i}.view("{value.name}")' for i in range(2))
@@ -146,7 +146,7 @@ def _contract_example(value: Value) -> str:
 
 
 def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:
-    """What is a custom op's alone; `types` is the name of its list of dtypes."""
+    """The texts that only custom ops have. `types` is the name of the list of dtypes."""
     first = anchor(op)
     on_device = "cpu_or_cuda()" if cuda else "cpu()"
     checks, body, cuda_body = _checks(op, types, on_device), _body(op, ""), _body(op, "launch, ")
@@ -154,7 +154,7 @@ def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:
     launched = ", ".join(plain or [first])
 
     def parameters(*texts: str) -> str:
-        # Stand-ins, which no other word contains.
+        # Names are placeholders here, which no other word contains.
         used = [any(value.name in text for text in texts) for value in op.parameters]
         return ", ".join(
             ("" if used[i] else "[[maybe_unused]] ") + f"{parameter_type(value)} {value.name}"

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands for @name@ in the skeletons of the kinds that compute with numbers: elementwise, row
-and row_reduction."""
+"""The texts for the skeletons of ops that compute with numbers: elementwise, row and row_reduction."""
 
 from typing import Dict, List
 
@@ -8,13 +7,13 @@ from ...errors import UserError
 from .types import EXAMPLES, example, is_tensor
 from ...schema import Op
 
-MAX_INPUTS = 7  # of kernkit::cpu::elementwise
+MAX_INPUTS = 7  # the limit of kernkit::cpu::elementwise
 _TO_COMPUTE = {"float": "static_cast<kernkit::compute_t<T>>({})", "int": "{}", "bool": "{}"}
 _MEMBERS = {"float": "Compute {};", "int": "int64_t {};", "bool": "bool {};"}
 
 
 def check(kind: str, op: Op) -> None:
-    """Refuses what this kind's files could not be made for."""
+    """UserError: the kind does not support the arguments or results of the op."""
     tensors = [value for value in op.parameters if is_tensor(value)]
     numbers = [value for value in op.parameters if value.type in ("float", "int", "bool")]
     odd = [value for value in op.parameters if value not in tensors and value not in numbers]
@@ -36,7 +35,7 @@ def check(kind: str, op: Op) -> None:
 
 
 def fields(kind: str, op: Op) -> Dict[str, str]:
-    """What is theirs alone."""
+    """The texts that only these kinds have."""
     tensors = [value.name for value in op.parameters if is_tensor(value)]
     output = next(value.name for value in op.parameters if value.is_written)
     inputs = [name for name in tensors if name != output]

@@ -25,7 +25,7 @@ def values_of(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[s
         "schema": op.line[op.line.index("(") :],
         "typed": typed,
         "doc": f"What {op.name} does.",
-        "export": "shapes/export.h" if op.says_shapes else "export.h",
+        "export": "shapes/export.h" if op.has_shapes else "export.h",
         "includes": includes(op),
         "parameters": parameters,
         "of_both": ", the same on CPU and GPU" if cuda else "",

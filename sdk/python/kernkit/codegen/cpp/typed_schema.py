@@ -160,7 +160,7 @@ def _holds(op: Op, kind: str) -> bool:
 def without_unsupported_shapes(op: Op, kind: str, has_shapes: bool) -> Tuple[Op, str]:
     """The op with the schema line that its new files have, and the reason why that line has no shapes and dtypes, or
     "" where the line keeps them. `has_shapes`: the library has the component `frameworks`."""
-    if not op.says_shapes or (has_shapes and _holds(op, kind)):
+    if not op.has_shapes or (has_shapes and _holds(op, kind)):
         return op, ""
     plain = _SHAPES.sub(lambda found: found[1] or "(a!)" * (found[0] == "(out!)"), op.line)
     reason = f"which the files of kind {kind} do not begin with"

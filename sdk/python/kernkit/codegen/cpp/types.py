@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the types of a schema are written in C++: parameters, results, and examples of them."""
+"""The C++ types of a schema's parameters and results, and example values."""
 
 from typing import List
 
@@ -18,7 +18,7 @@ _TYPES = {
     "Any": "kernkit::AnyView",
 }
 _RESULTS = {**_TYPES, "Tensor": "kernkit::Tensor", "str": "std::string", "Any": "kernkit::Any"}
-# What tests and benchmarks pass. 2.5 and 3 are exact in every floating type.
+# Arguments of calls in tests and benchmarks. 2.5 and 3 are exact in every floating-point type.
 EXAMPLES = {
     "float": "2.5",
     "int": "3",
@@ -35,7 +35,7 @@ _RESULT_HEADERS = {**_HEADERS, "Tensor": "owning_tensor", "Any": "owning_any"}
 
 
 def is_tensor(value: Value) -> bool:
-    """A tensor that is there and is one."""
+    """Whether the value is a single tensor that every call has."""
     return value.type == "Tensor" and not value.is_list and not value.is_optional
 
 
@@ -51,13 +51,13 @@ def result_type(value: Value) -> str:
 
 
 def return_type(op: Op) -> str:
-    """Of the function: void, one type, or a tuple."""
+    """The return type of the function: void, one type, or a tuple."""
     types = [result_type(value) for value in op.results]
     return f"std::tuple<{', '.join(types)}>" if types[1:] else types[0] if types else "void"
 
 
 def example(value: Value) -> str:
-    """An argument of a call in a test; a tensor is a variable of its name, and so is a list of them."""
+    """An argument of a call in a test. A tensor or a list of tensors is a variable with the parameter's name."""
     if value.is_optional:
         return "{}"
     if value.type == "Tensor":
@@ -71,7 +71,7 @@ def example(value: Value) -> str:
 
 
 def includes(op: Op) -> str:
-    """The header files that the declaration needs, besides tensor.h and dispatch.h."""
+    """The #include lines that the declaration needs."""
     std, own = set(), set()
     for value in op.parameters:
         std |= {"string_view"} if value.type == "str" else set()

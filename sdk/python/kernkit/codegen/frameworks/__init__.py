@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What frameworks learn of a library's ops, from the shapes in their schema lines."""
+"""The modules of a library for PyTorch and JAX, made from the shapes in its schema lines."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `kernkit bindings` writes for frameworks, where it is asked to."""
+"""The modules for frameworks that `kernkit bindings` writes on request."""
 
 import argparse
 from typing import Dict, List
@@ -22,13 +22,13 @@ from ._{module} import __all__  # noqa: E402, F401
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--torch", action="store_true", help="operators of PyTorch as well")
-    parser.add_argument("--torch-namespace", metavar="NAME", help="of torch.ops; else the package's")
-    parser.add_argument("--jax", action="store_true", help="functions for JAX as well")
+    parser.add_argument("--torch", action="store_true", help="write operators of PyTorch as well")
+    parser.add_argument("--torch-namespace", metavar="NAME", help="namespace of torch.ops (default: the package's name)")
+    parser.add_argument("--jax", action="store_true", help="write functions for JAX as well")
 
 
 def files(arguments: argparse.Namespace, ops: List[Op]) -> Dict[str, str]:
-    """The files by name. Refuses what is no namespace, and a line that no compiler took."""
+    """{file: its text}. UserError: an invalid namespace, or a schema line that no compiler accepted."""
     package, library = arguments.package, arguments.library
     namespace = arguments.torch_namespace or package.replace(".", "_")
     if not namespace.isidentifier():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands in every _jax.py, in front of its functions."""
+"""The beginning of every _jax.py, before its functions."""
 
 HEAD = '''"""The ops of {package} for JAX. Written by kernkit from the library; not to be changed."""
 

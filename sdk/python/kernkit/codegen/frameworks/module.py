@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the modules of all frameworks share: a head, and behind it what is written of each op."""
+"""A module of a framework: the head, then the lines of each op."""
 
 import re
 from typing import Callable, Dict, List, Optional, Type, Union
@@ -9,20 +9,20 @@ from ...schema import Op
 from .backward import Backward, formulas
 from .op_codegen import ARITHMETIC, BUILTINS, PREFIX, W, made, one_line
 
-# An op's lines, or why there are none.
+# The lines of an op, or the reason why there are no lines.
 Written = Union[List[str], str]
 
 
 def module(head: str, ops: List[Op], named: Dict[str, str], kind: Type[W],
-           write: Callable[[W, Optional[Backward]], Written], *of_writers: str, **words: str) -> str:  # fmt: skip
-    """The text of a module. `named` says the backward of an op. Raises SchemaError for a line that no library has."""
+           write: Callable[[W, Optional[Backward]], Written], *more_arguments: str, **words: str) -> str:  # fmt: skip
+    """The text of a module. `named`: {op: its backward}. SchemaError: a line that no compiler accepts."""
     functions = python_names([op.name for op in ops])
-    writers = {op.name: made(kind, op, functions[op.name], *of_writers) for op in ops}
-    gradients = formulas(writers, named)
+    codegens = {op.name: made(kind, op, functions[op.name], *more_arguments) for op in ops}
+    gradients = formulas(codegens, named)
     listed, body = "", []
-    for name, writer in writers.items():
-        written = write(writer, gradients.get(name))
-        body += ["", "", f"# {one_line(writer.op.line)}", *([f"# No {written}."] if isinstance(written, str) else written)]
+    for name, codegen in codegens.items():
+        written = write(codegen, gradients.get(name))
+        body += ["", "", f"# {one_line(codegen.op.line)}", *([f"# No {written}."] if isinstance(written, str) else written)]
         listed += "" if isinstance(written, str) else f'    "{functions[name]}",\n'
     text = (head + ARITHMETIC).format(kk=PREFIX, listed=listed, builtins="{builtins}", **words) + "\n".join(body) + "\n"
     used = set(re.findall(rf"\b{PREFIX}(\w+)", text))

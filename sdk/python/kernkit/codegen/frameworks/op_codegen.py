@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the functions of an op share in every framework: names, checks of shapes, shapes of results.
+"""Python source that is common to the functions of an op in all frameworks: names, checks of shapes, shapes of results.
 
-The text that is written calls {kk}fits(holds, op, name, tensor, wanted) and {kk}holds(holds, op, name, text), which each
-framework has in its own way. Each name of the text's own begins with PREFIX, also that of a builtin function: neither an op nor
-a parameter of the same name changes what the text calls.
+The source calls {kk}fits(holds, op, name, tensor, wanted) and {kk}holds(holds, op, name, text), which the head of each
+framework's module defines. All names that the source defines begin with PREFIX, the names of builtin functions as well:
+an op or a parameter of the same name does not change which function is called.
 """
 
 import re
@@ -13,10 +13,10 @@ from ..python_names import default_of, free_name, python_names
 from ...schema import Op, SchemaError, Value, is_dtype
 from .shapes import Shapes, Size
 
-# Begins the names of a written module's own. No name of a schema line begins with two underscores.
+# The beginning of all names that a module defines for itself. No name of a schema line begins with two underscores.
 PREFIX = "__kk_"
 
-# The builtins that written text may use, as PREFIX + name: names of ops and parameters do not shadow them.
+# The builtins that the source may use, as PREFIX + name, so that names of ops and parameters do not shadow them.
 BUILTINS = (
     "ImportError OSError RuntimeError ValueError all any bool complex enumerate float frozenset getattr globals int isinstance len list map "
     "open range str tuple type zip"
@@ -40,22 +40,22 @@ def {kk}numel(sizes):
 '''
 
 
-W = TypeVar("W", bound="Writer")
+W = TypeVar("W", bound="OpCodegen")
 
 
-class Writer:
+class OpCodegen:
     """Writes the functions of one op."""
 
     def __init__(self, op: Op, function: str) -> None:
         self.op, self.function, self.kk = op, function, PREFIX
         self.shapes = Shapes(op)
-        # Parameters, sizes and results have one name each, whatever Python calls them.
+        # Each parameter, size and result has one Python name.
         words = [v.name for v in op.parameters + op.results]
         for value in self.shapes.values:
             words += [name for size in self.shapes.of(value) or [] for name in size.names]
         self.names: Dict[str, str] = python_names(list(dict.fromkeys(words)))
         taken = set(self.names.values())
-        # The caller's arguments for the dtypes of outputs, as y_dtype.
+        # Names of the arguments by which the caller passes dtypes of outputs, as y_dtype.
         self.dtype_names: Dict[str, str] = {}
         for value in op.parameters:
             if value.is_only_written and value.dtype == "?":
@@ -63,7 +63,7 @@ class Writer:
                 taken.add(self.dtype_names[value.name])
         self.out = [v for v in op.parameters if v.is_only_written]
         self.inputs = [v for v in op.parameters if not v.is_only_written]
-        # As the op checks them: what is read, then what is written only.
+        # In the order in which the op checks tensors: inputs, then tensors that are only written.
         self.tensors = [v for v in self.inputs + self.out if v.type == "Tensor"]
 
     def has_functional(self) -> bool:
@@ -73,29 +73,29 @@ class Writer:
     def is_batched(self) -> bool:
         """Whether one call computes a batch: every shape begins with "each...".
 
-        A plain "..." accepts any leading sizes, but promises nothing about what the op does with them: x / sum(x) takes any
-        shape, and its result for a batch is not that of each of the batch's items.
+        A plain "..." accepts any leading sizes, without a promise about their meaning: x / sum(x) takes any shape, and its
+        result for a batch differs from the results for the items of the batch.
         """
         values = [v for v in self.shapes.values if v.type == "Tensor"]
         return self.is_each() and not any(v.is_written and not v.is_only_written for v in values)
 
     def is_each(self) -> bool:
-        """Whether every shape begins with "each...", also that of a tensor that is read and written."""
+        """Whether every shape begins with "each...", also the shapes of tensors that are read and written."""
         def begins(v: Value) -> bool:
             sizes = self.shapes.of(v) or []
             return bool(sizes) and sizes[0].is_each and not v.is_list
         values = [v for v in self.shapes.values if v.type == "Tensor"]
         return all(map(begins, values)) and not any(s.has_run for v in values for s in self.shapes.of(v) or [])
 
-    def _asked(self) -> List[str]:
-        """What the caller of a form that makes the outputs says besides, with its type: sizes and dtypes."""
-        sizes = [f"SymInt {self.names[name]}" for v in self.out for name in self.shapes.asked(v)]
+    def _caller_parameters(self) -> List[str]:
+        """Sizes and dtypes, each with its type, that the caller passes to the form of the op that makes the outputs."""
+        sizes = [f"SymInt {self.names[name]}" for v in self.out for name in self.shapes.caller_sized(v)]
         return list(dict.fromkeys(sizes)) + [f"ScalarType {self._dtype_name(v)}" for v in self.out if v.dtype == "?"]
 
     def _dtype_name(self, value: Value) -> str:
         return self.dtype_names[value.name]
 
-    # What a framework says in its own way.
+    # Functions that the class of a framework defines.
 
     def _default(self, value: Value) -> str:
         return default_of(value)
@@ -103,20 +103,20 @@ class Writer:
     def _framework_dtype(self, word: str) -> str:
         raise NotImplementedError
 
-    # The bodies.
+    # Bodies of functions.
 
-    def _signature(self, parameters: List[Value], asked: List[str]) -> str:
+    def _signature(self, parameters: List[Value], extra: List[str]) -> str:
         texts = [self.names[v.name] + ("" if v.default is None else f"={self._default(v)}") for v in parameters]
-        return ", ".join(texts + ["*"] * bool(asked) + [text.split()[-1] for text in asked])
+        return ", ".join(texts + ["*"] * bool(extra) + [text.split()[-1] for text in extra])
 
     def _python(self, text: str) -> str:
-        """An expression of sizes, with the names that Python has for them."""
+        """An expression of sizes, with Python names."""
         def spelled(word: "re.Match[str]") -> str:
             return self.kk + word[0][2:] if word[0].startswith("__") else self.names.get(word[0], word[0])
         return re.sub(r"[A-Za-z_]\w*", spelled, text)
 
     def _own(self, kind: str) -> str:
-        """The module's name for something of the op, as its kernel."""
+        """The module's name for a function of the op, such as its kernel."""
         return f"{self.kk}{kind}_of_{self.op.name}"
 
     def _wanted(self, value: Value) -> str:
@@ -133,15 +133,15 @@ class Writer:
 
     def _run(self, value: Value, name: str) -> str:
         first = self.shapes.run_place(value)
-        behind = len(self.shapes.of(value) or []) - 1 - first
-        return f"{name}.shape[{first or ''}:{-behind or ''}]"
+        after = len(self.shapes.of(value) or []) - 1 - first
+        return f"{name}.shape[{first or ''}:{-after or ''}]"
 
     def _fits(self, value: Value, name: str, holds: str, indent: str) -> str:
-        said = f'"{value.name}"' if not value.is_list else f'f"{value.name}[{{{self.kk}i}}]"'
-        return f'{indent}{self.kk}fits({holds}, "{self.op.name}", {said}, {name}, "{self._wanted(value)}")'
+        shown = f'"{value.name}"' if not value.is_list else f'f"{value.name}[{{{self.kk}i}}]"'
+        return f'{indent}{self.kk}fits({holds}, "{self.op.name}", {shown}, {name}, "{self._wanted(value)}")'
 
     def _each(self, value: Value, lines: List[str], indent: str) -> Tuple[str, str]:
-        """Opens what is done with a tensor: (its name, the indent inside)."""
+        """Appends the `if` and `for` around statements about a tensor. Returns the tensor's name and the indent inside."""
         name = self.names[value.name]
         if value.is_optional:
             lines.append(f"{indent}if {name} is not None:")
@@ -160,10 +160,10 @@ class Writer:
         return lines
 
     def binds(self, with_outputs: bool) -> List[str]:
-        """The sizes of tensors, as variables. A size is None where its tensor is missing."""
+        """Assignments of the tensors' sizes to variables. A size is None where its tensor is missing."""
         lines = self.first_items(with_outputs)
         for name, binder in self.shapes.binders.items():
-            if not binder.is_sure or (binder.value.is_only_written and not with_outputs):
+            if not binder.always_bound or (binder.value.is_only_written and not with_outputs):
                 continue
             factor = f" // {binder.factor}" if binder.factor > 1 else ""
             size = f"{self._first(binder.value)}.shape[{binder.place}]{factor}"
@@ -173,7 +173,7 @@ class Writer:
         return lines
 
     def first_items(self, with_outputs: bool) -> List[str]:
-        """Checks that a required list has a first tensor, where a size or the dtype of an output follows from it."""
+        """Checks that a required list is not empty, where a size or the dtype of an output follows from the first tensor."""
         lines = []
         for value in self.shapes.values:
             if not value.is_list or value.is_optional or (value.is_only_written and not with_outputs):
@@ -217,7 +217,7 @@ class Writer:
         return lines
 
     def _divides(self, size: Size) -> List[Tuple[str, str]]:
-        """What the divisions of a size require, in the order of evaluation: conditions, each with the words where it is false."""
+        """The requirements of the divisions in a size, in the order of evaluation: (condition, message if it is false)."""
         found = []
         for top, bottom, is_exact in size.divisions:
             if not bottom.isdigit() or int(bottom) == 0:
@@ -232,7 +232,7 @@ class Writer:
         if size.kind == "run":
             own = self.shapes.run_of is value and not value.is_list
             return "" if own or self.shapes.run_of is None else f"{self._run(value, name)} == {self.kk}run"
-        if not all(map(self.shapes.is_sure, size.names)):
+        if not all(map(self.shapes.always_bound, size.names)):
             return ""
         place = self.shapes.place(value, i)
         binder = self.shapes.binders.get(size.name) if size.kind == "scaled" else None
@@ -245,7 +245,7 @@ class Writer:
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
     def _dtype(self, value: Value) -> str:
-        """The dtype that its line says, as an expression."""
+        """The dtype in the schema line, as an expression."""
         if value.dtype == "?":
             return self._dtype_name(value)
         text = ""
@@ -260,15 +260,15 @@ class Writer:
         return text
 
     def _in_range(self, text: str, limit: str) -> str:
-        """The condition that a size keeps to a limit."""
+        """The condition that a size is within a limit."""
         return f"{text} {limit}"
 
     def output_sizes(self, value: Value) -> List[str]:
-        """The checks of the sizes of an output that is not there yet. Sizes of tensors alone need no range."""
+        """The checks of the sizes of an output before it is allocated. A size that follows from tensors alone needs no range."""
         lines = []
         for size in self.shapes.of(value) or []:
             conditions = self._divides(size)
-            given = any(name in self.shapes.ints or self.shapes.is_asked(name) for name in size.names)
+            given = any(name in self.shapes.ints or self.shapes.is_caller_sized(name) for name in size.names)
             text = self._python(size.python)
             if given or "-" in size.text:
                 conditions.append((self._in_range(text, ">= 0"), f"{size.text} is negative"))
@@ -278,17 +278,17 @@ class Writer:
                 lines.append(f'    {self.kk}holds({condition}, "{self.op.name}", "{value.name}", "{words}")')
         return lines
 
-    def _function(self, kind: str, parameters: List[Value], asked: List[str], lines: List[str]) -> List[str]:
-        return ["", "", f"def {self._own(kind)}({self._signature(parameters, asked)}):", *(lines or ["    pass"])]
+    def _function(self, kind: str, parameters: List[Value], extra: List[str], lines: List[str]) -> List[str]:
+        return ["", "", f"def {self._own(kind)}({self._signature(parameters, extra)}):", *(lines or ["    pass"])]
 
 
 def one_line(line: str) -> str:
-    """A schema line for a comment: a default may have a line break."""
+    """A schema line without line breaks, which a default can have, for a comment."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
 def made(kind: Type[W], op: Op, *arguments: str) -> W:
-    """The writer of an op. Raises SchemaError with the line."""
+    """The codegen of an op. SchemaError: the line is wrong; the message has the line."""
     try:
         return kind(op, *arguments)
     except SchemaError as error:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shapes and dtypes of a schema line, as kernkit/schema/parser.h parses them (docs/shapes.md).
 
-"..." is one run of any sizes, the same in every tensor. "each..." is such a run with a promise: the op computes each index of
-the run alone, so that one call with a batch gives what a call for each item gives.
+"..." is a run of any sizes, the same in every tensor. "each..." is such a run with a promise: the op computes each index
+of the run independently, so that one call with a batch gives the same result as one call for each item.
 """
 
 import dataclasses
@@ -11,7 +11,7 @@ from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from ...schema import RESERVED, Op, SchemaError, Value, is_dtype, is_int
 
-# As in kernkit/schema/diagnostics.h.
+# The messages of kernkit/schema/diagnostics.h.
 DIAGNOSTICS = {
     "NoTensor": "only a Tensor has a shape or a dtype",
     "AliasOfResult": "a result with a shape is new memory, and an alias is an argument's: leave out the shape or the alias",
@@ -39,24 +39,24 @@ _TOKEN = re.compile(r" *(\w+|\.\.\.|[-+*/(),?])", re.ASCII)
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """One size of a shape; `python` is the expression of it, where sizes are variables."""
+    """One size of a shape. `python` is the size as an expression of variables."""
 
     kind: str  # any, run, scaled, sum
-    text: str = ""  # as messages show it: "2 * d"
+    text: str = ""  # as in messages: "2 * d"
     python: str = ""
     names: Tuple[str, ...] = ()
-    name: str = ""  # scaled
+    name: str = ""  # of a scaled size
     factor: int = 1
-    is_asked: bool = False
+    is_caller_sized: bool = False
     # In the order of evaluation: (numerator, denominator, whether it must divide).
     divisions: Tuple[Tuple[str, str, bool], ...] = ()
-    has_run: bool = False  # numel(...)
-    is_each: bool = False  # each...: the op computes each index of the run alone
+    has_run: bool = False  # whether the size contains numel(...)
+    is_each: bool = False  # "each..."
 
 
 @dataclasses.dataclass(frozen=True)
 class _Node:
-    """A part of an expression, without the parentheses around it."""
+    """A subexpression, without the parentheses around it."""
 
     text: str
     python: str
@@ -66,7 +66,7 @@ class _Node:
 
 
 class _Limits:
-    """How much a whole line has."""
+    """The numbers of names, sizes and subexpressions of a whole line, which are limited."""
 
     def __init__(self) -> None:
         self.names: Set[str] = set()
@@ -78,7 +78,7 @@ class _Limits:
 
 
 class _Sizes:
-    """Reads the text between the brackets of one shape, as kernkit/schema/size_parser.h does."""
+    """Parses the text between the brackets of one shape, as kernkit/schema/size_parser.h does."""
 
     def __init__(self, text: str, limits: _Limits) -> None:
         self.text = text
@@ -113,7 +113,7 @@ class _Sizes:
         if self.eats("each"):
             if self.eats("..."):
                 return Size("run", "...", is_each=True)
-            self.position = begin  # a size of this name
+            self.position = begin  # a size with the name "each"
         if self.eats("..."):
             return Size("run", "...")
         if self.eats("_"):
@@ -133,7 +133,7 @@ class _Sizes:
 
     @staticmethod
     def scaled(node: _Node) -> Tuple[str, int]:
-        """The name and the factor of a name alone or times a positive number; else ("", 1)."""
+        """(name, factor) for a name, or for a name times a positive number; ("", 1) for another expression."""
         factor = 1
         if node.kind == "product":
             number, node = node.operands
@@ -212,11 +212,11 @@ class Binder:
     value: Value
     place: int  # after "...", counted from the end: -1
     factor: int
-    is_sure: bool  # in every call
+    always_bound: bool  # whether every call has the tensor
 
 
 class Shapes:
-    """What the line of an op says. Raises SchemaError, in the words of the compile errors."""
+    """The shapes and dtypes of an op. SchemaError: the line is wrong; the message is that of the compile error."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -246,14 +246,14 @@ class Shapes:
         return value.type == "int" and not value.is_list and not value.is_optional
 
     def of(self, value: Value) -> Optional[List[Size]]:
-        """The sizes of its shape; None where none is said."""
+        """The sizes of a value's shape; None for a value without a shape."""
         return self.sizes[id(value)]
 
     def is_output(self, value: Value) -> bool:
         return value.is_only_written or any(value is result for result in self.op.results)
 
     def run_place(self, value: Value) -> int:
-        """Which of its sizes is "...", or -1."""
+        """The index of "..." among the sizes of a value, or -1."""
         kinds = [size.kind for size in self.of(value) or []]
         return kinds.index("run") if "run" in kinds else -1
 
@@ -261,8 +261,8 @@ class Shapes:
         run = self.run_place(value)
         return i if run < 0 or i < run else i - len(self.of(value) or [])
 
-    def is_sure(self, name: str) -> bool:
-        return name in self.ints or (name in self.binders and self.binders[name].is_sure)
+    def always_bound(self, name: str) -> bool:
+        return name in self.ints or (name in self.binders and self.binders[name].always_bound)
 
     def _check_names(self) -> None:
         others = {v.name for v in self.op.parameters} - self.ints
@@ -289,21 +289,21 @@ class Shapes:
             if group == 0 and self.run_of is None and self.run_place(value) >= 0:
                 self.run_of = value
             for i, size in enumerate(self.of(value) or []):
-                wanted = size.kind == "scaled" and (group < 2 or size.is_asked)
+                wanted = size.kind == "scaled" and (group < 2 or size.is_caller_sized)
                 if wanted and size.name not in self.ints and size.name not in self.binders:
                     self.binders[size.name] = Binder(value, self.place(value, i), size.factor, group != 1)
 
     def _check_sizes(self, value: Value) -> None:
         is_output = self.is_output(value)
         for size in self.of(value) or []:
-            if size.is_asked and not value.is_only_written:
+            if size.is_caller_sized and not value.is_only_written:
                 raise SchemaError(DIAGNOSTICS["CallerSized"])
             if size.kind == "any" and is_output:
                 raise SchemaError(DIAGNOSTICS["AnyOfOutput"])
             if self.run_of is None and (size.has_run or (size.kind == "run" and is_output)):
                 raise SchemaError(DIAGNOSTICS["NoRun"])
             matters = size.kind == "sum" or (size.kind == "scaled" and is_output)
-            if matters and not all(map(self.is_sure, size.names)):
+            if matters and not all(map(self.always_bound, size.names)):
                 raise SchemaError(DIAGNOSTICS["UnknownSize" if is_output else "Unbound"])
 
     def _check_dtype(self, value: Value) -> None:
@@ -327,13 +327,13 @@ class Shapes:
             if not is_right:
                 raise SchemaError(DIAGNOSTICS["Dtype"])
 
-    def asked(self, value: Value) -> List[str]:
-        """The names of its sizes that the caller of the functional form passes: no input binds them."""
-        return [size.name for size in self.of(value) or [] if size.is_asked and self.is_asked(size.name)]
+    def caller_sized(self, value: Value) -> List[str]:
+        """The sizes of an output that the caller of the functional form passes, as no input binds them."""
+        return [size.name for size in self.of(value) or [] if size.is_caller_sized and self.is_caller_sized(size.name)]
 
-    def is_asked(self, name: str) -> bool:
+    def is_caller_sized(self, name: str) -> bool:
         return name in self.binders and self.binders[name].value.is_only_written
 
     def dtypes(self, value: Value) -> List[str]:
-        """The dtypes that its line names."""
+        """The dtypes that the line names for a value."""
         return [word for word in (value.dtype or "").split()[::2] if is_dtype(word)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands in every _torch.py, in front of its operators."""
+"""The beginning of every _torch.py, before its operators."""
 
 HEAD = '''"""The ops of {package} for PyTorch: torch.ops.{namespace}. Written by kernkit from the library; not to be changed."""
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write _torch.py: the ops of a library as operators of PyTorch, from the shapes in their lines.
+"""Writes _torch.py: the ops of a library as operators of PyTorch, by the shapes in their schema lines.
 
-Each op is defined as it is declared, with a fake kernel; ops that write what they never read have a
-form that returns it as well, `functional`. The plain functions of _ops.py become the operators
-in a graph of torch.compile, and stay what they are outside.
+An operator has the signature of its op, and a fake kernel. An op with outputs that are never read has a second form,
+`functional`, which allocates and returns the outputs. In a graph of torch.compile the operators replace the functions
+of _ops.py.
 """
 
 import json
@@ -15,19 +15,19 @@ from ...schema import Op, Value
 from .backward import Backward
 from .module import Written, module
 from .torch_head import HEAD
-from .op_codegen import Writer
+from .op_codegen import OpCodegen
 
 _NOT_FOR_TORCH = {"bytes", "Callable", "Any"}
-# Attributes of torch.ops.NAMESPACE that are no operators.
+# Attributes of every torch.ops.NAMESPACE that are no operators.
 _OF_NAMESPACES = ("name", "_dir")
-# Source: c10/core/ScalarType.h. Files of torch contain these numbers, so they stay.
+# Numbers of c10/core/ScalarType.h. They do not change, as files of torch contain them.
 _DTYPE_NUMBERS = {
     "uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float16": 5, "float32": 6, "float64": 7, "complex32": 8,
     "complex64": 9, "complex128": 10, "bool": 11, "bfloat16": 15, "float8_e5m2": 23, "float8_e4m3fn": 24,
     "float8_e5m2fnuz": 25, "float8_e4m3fnuz": 26, "uint16": 27, "uint32": 28, "uint64": 29, "float8_e8m0fnu": 44,
 }  # fmt: skip
-# A default that is inf, -inf or nan: torch's parser does not read it. For a float, the operator has "float?" with None. For a
-# float that may be None, it has a Scalar with this default, because no caller passes a complex number for a float.
+# torch's parser does not accept the defaults inf, -inf and nan. In their place a float has the type "float?" and the
+# default None. An optional float has the type Scalar and this default, as no caller passes a complex number.
 _NO_FLOAT = "1j"
 
 
@@ -37,7 +37,7 @@ def _not_finite(value: Value) -> bool:
 
 
 def _torch_default(value: Value) -> str:
-    """The default, as torch's parser reads it."""
+    """The default in the notation of torch's parser."""
     text = value.default or ""
     if text == "None":
         return text
@@ -55,17 +55,17 @@ def _torch_default(value: Value) -> str:
     return text
 
 
-class TorchWriter(Writer):
-    """The operators of one op."""
+class TorchCodegen(OpCodegen):
+    """Writes the operators of one op."""
 
     def __init__(self, op: Op, function: str, namespace: str) -> None:
         super().__init__(op, function)
         self.namespace = namespace
 
-    # What torch can have of it.
+    # Whether torch can have the op.
 
     def why_not(self) -> str:
-        """Why the op is no operator of torch, or ""."""
+        """The reason why the op has no operator of torch, or ""."""
         if self.function in _OF_NAMESPACES:
             return f"torch.ops.{self.namespace}.{self.function} is an attribute of each namespace of torch"
         for value in self.shapes.values:
@@ -80,21 +80,21 @@ class TorchWriter(Writer):
             if result.type != "Tensor":
                 return "a number that a kernel computes would end the graph"
             if result.is_list or result.is_optional or result.shape is None:
-                return "the line does not say the shape of its result"
+                return "the line has no shape of its result"
             if result.dtype == "?":
-                return "the line does not say the dtype of its result"
+                return "the line has no dtype of its result"
             if self.shapes.like is None:
-                return "no tensor says on which device its result is"
+                return "no tensor determines the device of its result"
         return ""
 
     def _packet(self) -> str:
-        """The operator, by an expression. Its name is that of the function in _ops.py, which is no word of Python."""
+        """The operator, as an expression. Its name is that of the function in _ops.py, which is no keyword of Python."""
         return f"{self.kk}torch.ops.{self.namespace}.{self.function}"
 
     # Schemas and signatures.
 
     def _type(self, value: Value, letters: Dict[str, str]) -> Tuple[str, str]:
-        """The type and the default, as torch's parser takes them."""
+        """The type and the default in the notation of torch's parser."""
         kind = value.type
         sizes = {name for v in self.shapes.values for size in self.shapes.of(v) or [] for name in size.names}
         if kind == "int" and value.name in sizes:
@@ -107,14 +107,14 @@ class TorchWriter(Writer):
         optional = "?" * (value.is_optional or _not_finite(value))
         return kind + optional, "" if value.default is None else f"={_torch_default(value)}"
 
-    def _schema(self, name: str, parameters: List[Value], results: List[str], asked: List[str]) -> str:
+    def _schema(self, name: str, parameters: List[Value], results: List[str], extra: List[str]) -> str:
         written = [v for v in parameters if v.is_written]
         letters = {v.name: chr(ord("a") + i) for i, v in enumerate(written)}
         texts = []
         for value in parameters:
             kind, default = self._type(value, letters)
             texts.append(f"{kind} {self.names[value.name]}{default}")
-        texts += ["*"] * bool(asked) + asked
+        texts += ["*"] * bool(extra) + extra
         result = "Tensor" if len(results) == 1 else f"({', '.join(results)})"
         return f"{name}({', '.join(texts)}) -> {result}"
 
@@ -127,13 +127,13 @@ class TorchWriter(Writer):
         return f"{self.kk}torch.{word}"
 
     def _new(self, value: Value) -> str:
-        """A tensor as the line says it, uninitialised."""
+        """A new uninitialised tensor of the shape and dtype in the line, as an expression."""
         like = self._first(self.shapes.like) if self.shapes.like else ""
         dtype = f", dtype={self._dtype(value)}" if value.dtype else ""
         return f"{like}.new_empty({self._shape(value)}{dtype})"
 
     def _given(self, value: Value) -> str:
-        """What the caller of an operator passed, or the default."""
+        """The argument of an operator's call, or the default, as an expression."""
         name = self.names[value.name]
         if not _not_finite(value):
             return name
@@ -154,19 +154,19 @@ class TorchWriter(Writer):
             texts.append(name)
         return ", ".join(texts)
 
-    def _refuse_gradient(self, values: List[Value], how: str) -> List[str]:
-        asks = []
+    def _reject_gradient(self, values: List[Value], how: str) -> List[str]:
+        conditions = []
         for value in values:
             name = self.names[value.name]
             if value.type != "Tensor":
                 continue
             if value.is_list:
-                asks.append(f"{self.kk}any({self.kk}e.requires_grad for {self.kk}e in {name}{' or ()' * value.is_optional})")
+                conditions.append(f"{self.kk}any({self.kk}e.requires_grad for {self.kk}e in {name}{' or ()' * value.is_optional})")
             else:
-                asks.append(f"({name} is not None and {name}.requires_grad)" if value.is_optional else f"{name}.requires_grad")
-        if not asks:
+                conditions.append(f"({name} is not None and {name}.requires_grad)" if value.is_optional else f"{name}.requires_grad")
+        if not conditions:
             return []
-        return [f"    if {self.kk}grad() and ({' or '.join(asks)}):", f'        {self.kk}no_gradient("{self.op.name}", "{how}")']
+        return [f"    if {self.kk}grad() and ({' or '.join(conditions)}):", f'        {self.kk}no_gradient("{self.op.name}", "{how}")']
 
     def _wrote(self, values: List[Value]) -> List[str]:
         always = [f"{'*' * v.is_list}{self.names[v.name]}" for v in values if not v.is_optional]
@@ -178,42 +178,42 @@ class TorchWriter(Writer):
         return lines
 
     def default(self) -> List[str]:
-        """The op as it is declared."""
+        """The operator with the signature of the op."""
         op, all_of_them = self.op, self.op.parameters
         written = [v for v in self.tensors if v.is_written]
         how = "what is written has no gradient" if written else "has no gradient that torch knows; register_autograd gives it one"
-        refuse = self._refuse_gradient(self.tensors, how)
+        reject = self._reject_gradient(self.tensors, how)
         call = f"{self._own('bare')}({self._arguments()})"
         call = f"return {self.kk}tuple({call})" if len(op.results) > 1 else f"return {call}" if op.results else call
         made = [self._new(v) for v in op.results]
-        fake = refuse + self.ranks(self.tensors) + self.binds(True) + self.sizes(self.tensors)
+        fake = reject + self.ranks(self.tensors) + self.binds(True) + self.sizes(self.tensors)
         fake += [line for v in op.results for line in self.output_sizes(v)]
         fake += [f"    return {', '.join(made)}"] if made else []
         schema = self._schema(self.function, all_of_them, ["Tensor"] * len(op.results), [])
         return [
             "", "", f'{self._own("bare")} = {self.kk}module.get_function("{op.name}")',
-            *self._function("kernel", all_of_them, [], refuse + [f"    {call}"] + self._wrote(written)),
+            *self._function("kernel", all_of_them, [], reject + [f"    {call}"] + self._wrote(written)),
             *self._function("fake", all_of_them, [], fake),
             "", "", f'{self.kk}define({schema!r}, {self._own("kernel")}, {self._own("fake")}, {self.is_each()})',
         ]  # fmt: skip
 
     def functional(self) -> List[str]:
-        """The form that makes and returns what the op writes and never reads."""
-        asked = self._asked()
+        """The form that allocates and returns the outputs that the op never reads."""
+        extra = self._caller_parameters()
         how = "has no gradient that torch knows; register_autograd gives it one"
-        refuse = self._refuse_gradient(self.inputs, how)
+        reject = self._reject_gradient(self.inputs, how)
         names = ", ".join(self.names[v.name] for v in self.out)
         made = ", ".join(self._new(v) for v in self.out)
-        new = refuse + self.ranks(self.inputs) + self.binds(False) + self.sizes(self.inputs)
+        new = reject + self.ranks(self.inputs) + self.binds(False) + self.sizes(self.inputs)
         new += [line for v in self.out for line in self.output_sizes(v)] + [f"    return {made}"]
-        passed = [self.names[v.name] for v in self.inputs] + [f"{text.split()[-1]}={text.split()[-1]}" for text in asked]
+        passed = [self.names[v.name] for v in self.inputs] + [f"{text.split()[-1]}={text.split()[-1]}" for text in extra]
         kernel = [f"    {names} = {self._own('new')}({', '.join(passed)})"]
         kernel += [f"    {self._own('bare')}({self._arguments()})"]
         kernel += self._wrote([v for v in self.inputs if v.is_written]) + [f"    return {names}"]
-        schema = self._schema(f"{self.function}.functional", self.inputs, ["Tensor"] * len(self.out), asked)
+        schema = self._schema(f"{self.function}.functional", self.inputs, ["Tensor"] * len(self.out), extra)
         return [
-            *self._function("new", self.inputs, asked, new),
-            *self._function("functional", self.inputs, asked, kernel),
+            *self._function("new", self.inputs, extra, new),
+            *self._function("functional", self.inputs, extra, kernel),
             "", "", f'{self.kk}define({schema!r}, {self._own("functional")}, {self._own("new")}, {self.is_each()})',
         ]  # fmt: skip
 
@@ -225,7 +225,7 @@ class TorchWriter(Writer):
         return written
 
     def gradient(self, backward: Backward) -> List[str]:
-        """The formula of autograd, for the form that makes its results."""
+        """The autograd formula of the form that allocates its results."""
         kk, form = self.kk, "default" if self.op.results else "functional"
         name, inputs, given = self.op.name, self.inputs, backward.backward
         names = {v.name: self.names[v.name] for v in inputs + backward.outputs}
@@ -233,7 +233,7 @@ class TorchWriter(Writer):
         given_scalars = [self._given(v) for v in backward.scalars()]
         outputs = [names[v.name] for v in backward.outputs]
         without = [v.name if v in backward.without() else "" for v in inputs]
-        # torch passes these three by name; a parameter may have the same name.
+        # torch passes these three by keyword. A parameter of the op can have the same name.
         setup = [f"    {kk}ctx, {kk}inputs, {kk}output = ctx, inputs, output"]
         setup += [f"    {kk}no_formula({name!r}, {kk}ctx.needs_input_grad, {without})"] if any(without) else []
         setup += [f"    {', '.join(names[v.name] for v in inputs)}, = {kk}inputs"]
@@ -262,7 +262,7 @@ class TorchWriter(Writer):
                 f"{self._own('formula')}, setup_context={self._own('setup')}, lib={kk}library)"]  # fmt: skip
 
     def written(self, backward: Optional[Backward]) -> Written:
-        """All of one op."""
+        """All lines of the op."""
         if self.why_not():
             return f"operator of torch: {self.why_not()}"
         lines = [*self.default()[2:], *(self.functional() if self.has_functional() else []), *self.in_graph()]
@@ -271,6 +271,6 @@ class TorchWriter(Writer):
 
 
 def source(package: str, library: str, namespace: str, ops: List[Op], named: Dict[str, str]) -> str:
-    """The text of _torch.py. Raises SchemaError for a line that no library has."""
-    return module(HEAD, ops, named, TorchWriter, TorchWriter.written, namespace,
+    """The text of _torch.py. SchemaError: a line that no compiler accepts."""
+    return module(HEAD, ops, named, TorchCodegen, TorchCodegen.written, namespace,
                   package=package, namespace=namespace, file=json.dumps(library))  # fmt: skip

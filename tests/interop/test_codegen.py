@@ -2,7 +2,6 @@
 """The text that is written for PyTorch and JAX, without either: cases that the libraries of other tests do not have."""
 
 import pathlib
-import types
 
 import pytest
 from kernkit.codegen.frameworks import jax_ops, torch_ops
@@ -21,7 +20,7 @@ def of_jax(monkeypatch):
     def written(*lines, exported=None, **backwards):
         ops = [parse(line) for line in lines]
         names = {f"kernkit_xla_cpu_{op.name}" for op in ops} if exported is None else exported
-        monkeypatch.setattr(jax_ops, "read_library", lambda library: types.SimpleNamespace(exported=names))
+        monkeypatch.setattr(jax_ops, "exported_symbols", lambda library: names)
         monkeypatch.setattr(jax_ops, "read_texts", lambda library, section: [])
         text = jax_ops.source("package", pathlib.Path("lib.so"), ops, backwards)
         return text.split("\n    return count\n")[1]
@@ -62,13 +61,13 @@ def test_an_op_without_tensors_has_no_gradient_to_refuse():
     [("op(Tensor x, bytes b) -> ()", "torch has no type bytes"),
      ("op(Tensor x, ScalarType t=float4_e2m1fn) -> ()", "torch has no dtype float4_e2m1fn, the default of t"),
      ("op(Tensor x) -> int", "a number that a kernel computes would end the graph"),
-     ("op(Tensor x) -> Tensor[]", "the line does not say the shape of its result"),
-     ("op(Tensor x) -> Tensor?", "the line does not say the shape of its result"),
-     ("op(Tensor x[n]) -> Tensor[] y[n]", "the line does not say the shape of its result"),
-     ("op(Tensor x[n]) -> Tensor? y[n]", "the line does not say the shape of its result"),
-     ("op(Tensor x) -> Tensor", "the line does not say the shape of its result"),
-     ("op(Tensor x[n]) -> Tensor y[n]: ?", "the line does not say the dtype of its result"),
-     ("op(int n) -> Tensor y[n]: float32", "no tensor says on which device its result is")],
+     ("op(Tensor x) -> Tensor[]", "the line has no shape of its result"),
+     ("op(Tensor x) -> Tensor?", "the line has no shape of its result"),
+     ("op(Tensor x[n]) -> Tensor[] y[n]", "the line has no shape of its result"),
+     ("op(Tensor x[n]) -> Tensor? y[n]", "the line has no shape of its result"),
+     ("op(Tensor x) -> Tensor", "the line has no shape of its result"),
+     ("op(Tensor x[n]) -> Tensor y[n]: ?", "the line has no dtype of its result"),
+     ("op(int n) -> Tensor y[n]: float32", "no tensor determines the device of its result")],
 )  # fmt: skip
 def test_why_torch_has_no_operator(line, why):
     assert of_torch(line) == f"\n\n# {line}\n# No operator of torch: {why}.\n"
@@ -77,16 +76,16 @@ def test_why_torch_has_no_operator(line, why):
 @pytest.mark.parametrize(
     "line, why",
     [("op(Tensor x) -> ()", "it writes nothing"),
-     ("op(Tensor x) -> int", "it returns what is no tensor"),
-     ("op(Tensor x[n]) -> Tensor[] y[n]", "it returns what is no tensor"),
-     ("op(Tensor x[n]) -> Tensor? y[n]", "it returns what is no tensor"),
-     ("op(Tensor x) -> Tensor", "the line does not say the shape and the dtype of its result"),
-     ("op(Tensor x[n]) -> Tensor y[n]: ?", "the line does not say the shape and the dtype of its result"),
+     ("op(Tensor x) -> int", "it returns a value that is no tensor"),
+     ("op(Tensor x[n]) -> Tensor[] y[n]", "it returns a value that is no tensor"),
+     ("op(Tensor x[n]) -> Tensor? y[n]", "it returns a value that is no tensor"),
+     ("op(Tensor x) -> Tensor", "the line has no shape or dtype of its result"),
+     ("op(Tensor x[n]) -> Tensor y[n]: ?", "the line has no shape or dtype of its result"),
      ("op(Tensor x[n], Tensor(out!) y[n], bytes b) -> ()", "XLA passes no bytes"),
      ("op(Tensor[] xs[n], Tensor(out!) y[n]) -> ()", "XLA passes no Tensor[]"),
-     ("op(Tensor x[n], Tensor(out!)? y[n]) -> ()", "the line does not say the shape of y in every call"),
-     ("op(Tensor x[n], Tensor(a!)? y[n]) -> ()", "the line does not say the shape of y in every call"),
-     ("op(Tensor x[n], Tensor(out!) y) -> ()", "the line does not say the shape of y in every call")],
+     ("op(Tensor x[n], Tensor(out!)? y[n]) -> ()", "the line has no shape of y for every call"),
+     ("op(Tensor x[n], Tensor(a!)? y[n]) -> ()", "the line has no shape of y for every call"),
+     ("op(Tensor x[n], Tensor(out!) y) -> ()", "the line has no shape of y for every call")],
 )  # fmt: skip
 def test_why_jax_has_no_function(of_jax, line, why):
     assert of_jax(line) == f"\n\n# {line}\n# No function for JAX: {why}.\n"
@@ -116,7 +115,7 @@ def test_sizes_past_the_dots_count_from_the_end():
 def test_required_inputs_bind_before_optional_ones_and_these_before_outputs():
     shapes = Shapes(parse("op(Tensor(out!)? v[k?], Tensor(out!) w[k?], Tensor? b[n, m], Tensor[] cs[n, l], Tensor a[n]) -> ()"))
     assert {name: binder.value.name for name, binder in shapes.binders.items()} == {"n": "a", "l": "cs", "m": "b", "k": "w"}
-    assert [name for name, binder in shapes.binders.items() if binder.is_sure] == ["n", "l", "k"]
+    assert [name for name, binder in shapes.binders.items() if binder.always_bound] == ["n", "l", "k"]
 
 
 def test_a_size_with_two_factors_binds_nothing():
