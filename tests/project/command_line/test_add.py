@@ -148,7 +148,7 @@ def test_bad_names_are_refused(library, name, capsys):
         ("(Tensor(a!) y, Half x) -> ()", "expected one of Tensor, int, float"),
         ('(Tensor(a!) y, Tensor x) -> ()", ""); evil(); //', "a character that no schema needs"),
         ("(Tensor(a!) y, Tensor x) -> Tensor", "ends with -> (); for an op that returns one use --kind"),
-        ("(Tensor y, Tensor x) -> ()", "the schema says no tensor that is written"),
+        ("(Tensor y, Tensor x) -> ()", "the schema has no tensor that is written"),
         ("(Tensor(a!) y, Tensor class) -> ()", "parameter class: the name is a word of C++"),
         ("(Tensor(a!) y, Tensor lambda) -> ()", "parameter lambda: the name is a word of Python"),
         ("(Tensor(a!) y, Tensor errno) -> ()", "parameter errno: the name is a macro of C, C++ or"),

@@ -155,7 +155,7 @@ def test_a_rule_fails_for_a_source_with_one_fault(made, old, new, rule, text):
 @pytest.mark.parametrize(
     "flag, rule, text",
     [
-        ("-Wl,-Bsymbolic", "itself", "another library's symbols can stand in for its own"),
+        ("-Wl,-Bsymbolic", "itself", "another library's symbols can replace its own"),
         ("-Wl,-z,nodelete", "nodelete", "it can be unmapped while its tensors live"),
     ],
 )
@@ -285,8 +285,8 @@ def test_architectures_are_read_from_the_fatbin(made):
     path = made(GOOD + fatbin(*entries) + fatbin((2, 80, 0), name="more"))
     assert said(path, "cuda") == "code for sm_80 sm_90a sm_100f compute_120"
     assert failed(path, cuda="compute_120,sm_80,sm_100f,sm_90a") == {}
-    assert "but --cuda asks for sm_80;" in failed(path, cuda="sm_80")["cuda"]
-    assert "but --cuda asks for none;" in failed(path, cuda="none")["cuda"]
+    assert "but --cuda requires sm_80;" in failed(path, cuda="sm_80")["cuda"]
+    assert "but --cuda requires none;" in failed(path, cuda="none")["cuda"]
 
 
 def test_a_fatbin_of_an_unknown_form_is_a_failure(made):

@@ -105,7 +105,7 @@ def check_unique(library: Library) -> Finding:
 
 def check_itself(library: Library) -> Finding:
     if not library.is_symbolic:
-        return _fail("itself", "another library's symbols can stand in for its own; link with -Wl,-Bsymbolic")
+        return _fail("itself", "another library's symbols can replace its own; link with -Wl,-Bsymbolic")
     return Finding("itself", True, "its symbols are bound to itself")
 
 
@@ -167,11 +167,11 @@ def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
 
 def check_cuda(library: Library, expected: Optional[str] = None) -> Finding:
     if library.fatbin_error:
-        return _fail("cuda", f"{library.fatbin_error}; cuobjdump --list-elf --list-ptx may know this newer form")
+        return _fail("cuda", f"{library.fatbin_error}; cuobjdump --list-elf --list-ptx may support this newer form")
     found = " ".join(library.architectures) or "none"
     wanted = None if expected is None else set(re.split("[ ,;]+", expected)) - {"none", ""}
     if wanted is not None and wanted != set(library.architectures):
-        return _fail("cuda", f"{found}, but --cuda asks for {expected}; build with other CMAKE_CUDA_ARCHITECTURES")
+        return _fail("cuda", f"{found}, but --cuda requires {expected}; build with other CMAKE_CUDA_ARCHITECTURES")
     return Finding("cuda", True, f"code for {found}")
 
 

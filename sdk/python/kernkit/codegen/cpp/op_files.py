@@ -34,10 +34,10 @@ def values_of(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[s
         "or_on_one_device": " or on one CUDA device" if cuda else "",
         "or_cuda_error": ", RuntimeError (CUDA)" if cuda else "",
         "cuda_declaration": (
-            f"\n/// The CUDA half: arguments are checked and not empty. Defined in {op.name}.cu.\n"
+            f"\n/// The CUDA implementation: arguments are checked and not empty. Defined in {op.name}.cu.\n"
             f"{return_type(op)} {op.name}_cuda({parameters});" if cuda else ""
         ),
-        "two_devices": f"// On the CPU; in {library}_cuda_test the CUDA kernel, run on the CPU." if cuda else "",
+        "two_devices": f"// Runs on the CPU; in {library}_cuda_test runs the CUDA kernel on the CPU." if cuda else "",
     }
     if kind == "custom":
         values.update(custom.fields(op, f"{cls}Types", cuda))

@@ -124,12 +124,12 @@ class _Sizes:
         begin = self.position
         node = self.sum()
         name, factor = self.scaled(node)
-        asked = bool(self.eats("?"))
-        if asked and (not name or factor != 1):
+        is_caller_sized = bool(self.eats("?"))
+        if is_caller_sized and (not name or factor != 1):
             raise SchemaError(DIAGNOSTICS["CallerSized"])
         assert begin < self.position
         return Size("scaled" if name else "sum", node.text, node.python, tuple(self.names),
-                    name, factor, asked, tuple(self.divisions), self.has_run)  # fmt: skip
+                    name, factor, is_caller_sized, tuple(self.divisions), self.has_run)  # fmt: skip
 
     @staticmethod
     def scaled(node: _Node) -> Tuple[str, int]:

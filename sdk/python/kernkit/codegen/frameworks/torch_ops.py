@@ -181,7 +181,7 @@ class TorchCodegen(OpCodegen):
         """The operator with the signature of the op."""
         op, all_of_them = self.op, self.op.parameters
         written = [v for v in self.tensors if v.is_written]
-        how = "what is written has no gradient" if written else "has no gradient that torch knows; register_autograd gives it one"
+        how = "what is written has no gradient" if written else "has no gradient in torch; register_autograd adds one"
         reject = self._reject_gradient(self.tensors, how)
         call = f"{self._own('bare')}({self._arguments()})"
         call = f"return {self.kk}tuple({call})" if len(op.results) > 1 else f"return {call}" if op.results else call
@@ -200,7 +200,7 @@ class TorchCodegen(OpCodegen):
     def functional(self) -> List[str]:
         """The form that allocates and returns the outputs that the op never reads."""
         extra = self._caller_parameters()
-        how = "has no gradient that torch knows; register_autograd gives it one"
+        how = "has no gradient in torch; register_autograd adds one"
         reject = self._reject_gradient(self.inputs, how)
         names = ", ".join(self.names[v.name] for v in self.out)
         made = ", ".join(self._new(v) for v in self.out)
