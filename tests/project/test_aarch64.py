@@ -9,8 +9,8 @@ import zipfile
 
 import pytest
 from commands import run
-from kernkit.commands import doctor
 from kernkit.binaries.library import read_library
+from kernkit.commands import doctor
 from rendering import check, render
 
 QEMU = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]

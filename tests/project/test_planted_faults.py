@@ -18,8 +18,8 @@ from cuda_tools import tool
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT / "sdk/python"))
-from kernkit.simulator.program import run_with_tools  # noqa: E402
 from kernkit.commands import sanitize  # noqa: E402
+from kernkit.simulator.program import run_with_tools  # noqa: E402
 
 SOURCES = ("shared_memory.cu", "global_memory.cu", "streams.cu")
 FOLDER, PAGE = ROOT / "tests/faults/tools", ROOT / "docs/planted-faults.md"

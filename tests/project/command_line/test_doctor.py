@@ -17,11 +17,11 @@ from cuda_tools import cuobjdump, fatbin
 from elftools.elf.elffile import ELFFile
 from kernkit import cli
 from kernkit.binaries import glibc
-from kernkit.commands import doctor
 from kernkit.binaries.elf import ElfFile
 from kernkit.binaries.fatbin import read_architectures
-from kernkit.binaries.library import read_library
 from kernkit.binaries.glibc import platform_tag
+from kernkit.binaries.library import read_library
+from kernkit.commands import doctor
 
 # A library by hand, of which every rule approves.
 GOOD = """

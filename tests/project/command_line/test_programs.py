@@ -12,9 +12,9 @@ import sys
 import pytest
 from commands import path_without
 from kernkit import cli, errors, programs
-from kernkit.simulator import resources
 from kernkit.driver import gpu as driver_gpu
 from kernkit.scaffold import rendering
+from kernkit.simulator import resources
 from test_bench import PROGRAM
 
 

@@ -3,7 +3,7 @@
 
 from typing import Dict, List, Optional, Tuple
 
-from .measurements import DTYPES, Row, Run, key_order, format_ratio, format_size, format_spread, format_time, format_value, size_of
+from .measurements import DTYPES, Row, Run, format_ratio, format_size, format_spread, format_time, format_value, key_order, size_of
 
 
 def _place(panel: str) -> Tuple[int, str]:

@@ -3,7 +3,7 @@
 
 from typing import Dict, List
 
-from .measurements import DTYPES, Row, Run, key_order, format_ratio, format_size, format_value, size_of
+from .measurements import DTYPES, Row, Run, format_ratio, format_size, format_value, key_order, size_of
 
 
 def sentences(run: Run) -> List[str]:

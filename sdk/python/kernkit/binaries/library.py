@@ -9,8 +9,8 @@ from typing import Dict, List, Set
 from ..errors import UserError
 from .elf import DT_FLAGS, DT_FLAGS_1, DT_SYMBOLIC, GNU_UNIQUE, LOCAL, ElfFile
 from .fatbin import FatbinError, read_architectures
-from .identity import read_identity
 from .glibc import Version, version_of
+from .identity import read_identity
 from .ops import read_lines
 from .startup import flushes_subnormals
 

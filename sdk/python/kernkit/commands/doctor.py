@@ -25,9 +25,9 @@ import pathlib
 import re
 from typing import Iterable, List, Optional
 
+from ..binaries.glibc import has_policies, parse_version, platform_tag, version_of
 from ..binaries.identity import as_line
 from ..binaries.library import Library, read_library
-from ..binaries.glibc import has_policies, parse_version, platform_tag, version_of
 from ..binaries.ops import read_docs
 from ..errors import UserError
 from ..project import manifest

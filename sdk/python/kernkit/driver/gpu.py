@@ -6,12 +6,12 @@ import shutil
 from typing import Callable, Dict
 
 from .. import programs
-from ..errors import UserError
 from ..commands.gpu import PARTS
-from ..project import git
+from ..errors import UserError
 from ..on_gpu import devices
-from .tools import ROOT, kernkit, run, print_heading
+from ..project import git
 from .options import BENCHMARK, Command, Options
+from .tools import ROOT, kernkit, print_heading, run
 
 USAGE = """\
   gpu [PART...]  on a GPU: tests, memcheck, racecheck, frameworks, benchmarks, or those named

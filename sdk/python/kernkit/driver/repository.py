@@ -12,8 +12,8 @@ from typing import Dict, List
 
 from ..errors import UserError
 from . import gpu, tools
-from .tools import PYTHON, ROOT, kernkit, passed_on, run, print_heading
 from .options import BENCHMARK, Command, Options
+from .tools import PYTHON, ROOT, kernkit, passed_on, print_heading, run
 
 USAGE = """\
 usage: ./kk COMMAND [options]

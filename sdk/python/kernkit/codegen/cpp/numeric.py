@@ -4,8 +4,8 @@
 from typing import Dict, List
 
 from ...errors import UserError
-from .types import EXAMPLES, example, is_tensor
 from ...schema import Op
+from .types import EXAMPLES, example, is_tensor
 
 MAX_INPUTS = 7  # the limit of kernkit::cpu::elementwise
 _TO_COMPUTE = {"float": "static_cast<kernkit::compute_t<T>>({})", "int": "{}", "bool": "{}"}

@@ -4,8 +4,8 @@
 import re
 from typing import Callable, Dict, List, Optional, Type, Union
 
-from ..python_names import python_names
 from ...schema import Op
+from ..python_names import python_names
 from .backward import Backward, formulas
 from .op_codegen import ARITHMETIC, BUILTINS, PREFIX, W, made, one_line
 

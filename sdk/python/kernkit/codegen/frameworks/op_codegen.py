@@ -9,8 +9,8 @@ an op or a parameter of the same name does not change which function is called.
 import re
 from typing import Dict, List, Optional, Tuple, Type, TypeVar
 
-from ..python_names import default_of, free_name, python_names
 from ...schema import Op, SchemaError, Value, is_dtype
+from ..python_names import default_of, free_name, python_names
 from .shapes import Shapes, Size
 
 # The beginning of all names that a module defines for itself. No name of a schema line begins with two underscores.

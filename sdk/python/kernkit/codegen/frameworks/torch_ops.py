@@ -10,12 +10,12 @@ import json
 import math
 from typing import Dict, List, Optional, Tuple
 
-from ..python_names import default_of
 from ...schema import Op, Value
+from ..python_names import default_of
 from .backward import Backward
 from .module import Written, module
-from .torch_head import HEAD
 from .op_codegen import OpCodegen
+from .torch_head import HEAD
 
 _NOT_FOR_TORCH = {"bytes", "Callable", "Any"}
 # Attributes of every torch.ops.NAMESPACE that are no operators.
