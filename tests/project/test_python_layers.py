@@ -3,6 +3,7 @@
 
 import ast
 import graphlib
+import sys
 
 import pytest
 
@@ -76,6 +77,29 @@ def test_no_folders_import_each_other_in_a_circle(graph):
 )  # fmt: skip
 def test_an_import_is_found(source):
     assert imports_of("a.b", source, {"a.b", "a.d", "c"}) == {"c"}
+
+
+def packages_of(source):
+    """The packages outside the standard library that a module imports, also in its functions."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name.split(".")[0] for name in found} - set(sys.stdlib_module_names)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="sys.stdlib_module_names is new in Python 3.10")
+def test_a_build_needs_no_package(root):
+    """CMake runs `kernkit bindings` with a Python in which no package may be installed."""
+    folder = root / PACKAGE
+    found = {module_name(path, folder): packages_of(path.read_text()) for path in folder.rglob("*.py")}
+    assert packages_of("def f():\n    from elftools.elf import elffile\n    import json") == {"elftools"}
+    hooks = {"manifest"}  # the name of project/manifest.py in the template's hook
+    users = {name: packages - hooks for name, packages in found.items() if packages - hooks}
+    assert users.pop("bench.plots") == {"matplotlib"} and users.pop("scaffold.rendering") == {"cookiecutter"}
+    assert {name.split(".")[0] for name in users} == {"on_gpu"}
 
 
 def test_a_circle_is_found(graph):
