@@ -19,7 +19,7 @@ function(kernkit_add_python_package library dir)
   set(output "${PROJECT_BINARY_DIR}/python/${package}")
   set(kernkit "${Python_EXECUTABLE}" -B -m kernkit)
   cmake_path(SET tools NORMALIZE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../python")
-  if(EXISTS "${tools}/kernkit/bindings.py")  # not yet installed: a copy in the library's tree
+  if(EXISTS "${tools}/kernkit/commands/bindings.py")  # not yet installed: a copy in the library's tree
     set(kernkit "${CMAKE_COMMAND}" -E env "PYTHONPATH=${tools}" ${kernkit})
   endif()
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${dir}/*.py" "${dir}/*.pyi" "${dir}/py.typed")

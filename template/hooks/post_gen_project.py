@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the copied tree the library's own: its name and texts, its choices, its dlpack.h.
+"""Adapts the copied tree to the library: its name and texts, its choices, its dlpack.h.
 
-No source goes through Jinja, which would change C++ without a word; names are replaced as plain
-text, and lines are chosen by conditions that are comments, so that the template builds as it is.
-Jinja renders this file, though, before Python runs it, in one place only, in main(): the answers
-are JSON inside a string literal, so whatever they contain stays data.
+No source goes through Jinja, which would change C++ silently. Names are replaced as plain
+text, and lines are chosen by conditions in comments, so that the template itself builds.
+Jinja renders this file before Python runs it, in one place only, in main(): the answers
+are JSON inside a string literal, so that any content stays data.
 """
 
 import os
 import sys
 
-# A hook runs as a file in the folder for temporary files, whose other files are no modules of ours.
+# A hook runs as a file in the folder for temporary files. Other files of that folder must not be imported.
 sys.path = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
 
 import glob  # noqa: E402
@@ -26,17 +26,17 @@ SENTINEL_TEXTS = {
     "author": "template library author",
 }
 LICENCE_LINE = re.compile(rb"^(#|//) SPDX-License-Identifier: Apache-2.0\n", re.MULTILINE)
-# A line that selects the answers for which the next lines are kept: "//@ if cuda", "#@ else", "<!--@ end -->".
+# A line with the answers for which the next lines are kept: "//@ if cuda", "#@ else", "<!--@ end -->".
 CONDITION = re.compile(rb"^\s*(?:(?://|#)@ (if|else|end) ?(\w*)|<!--@ (if|else|end) ?(\w*) -->)$")
 # Lines that are commented out so that the template itself builds.
 COMMENTED = re.compile(rb"^(\s*)(?://|#): ?")
 SDK = os.path.join("third_party", "kernkit")
 DLPACK = os.path.join("third_party", "dlpack", "include")
-RECORD = ".kernkit.json"  # what `kernkit update` renders again
+RECORD = ".kernkit.json"  # `kernkit update` renders its answers again
 
 
-def true_words(answers: dict) -> set:
-    """The words after "if" that hold."""
+def true_conditions(answers: dict) -> set:
+    """The words after "if" that are true."""
     words = {answers["cuda"], answers["sdk"], answers["ci"].lower(), answers["licence"]}
     if answers["cuda"] != "none":
         words.add("cuda")
@@ -47,7 +47,7 @@ def true_words(answers: dict) -> set:
 
 
 def choose(text: bytes, words: set) -> bytes:
-    """Keeps the lines that are for these answers; conditions do not nest."""
+    """Keeps the lines for these answers. Conditions do not nest."""
     kept = []
     keep, conditional = True, False
     for line in text.split(b"\n"):
@@ -66,13 +66,13 @@ def choose(text: bytes, words: set) -> bytes:
 
 
 def substitute(text: bytes, answers: dict) -> bytes:
-    """Replaces the sentinels in one pass, so that an answer which contains one stays as it is."""
+    """Replaces the sentinels in one pass, so that a sentinel in an answer stays unchanged."""
     name = answers["library_name"].encode()
     new = {SENTINEL.encode(): name, SENTINEL.upper().encode(): name.upper()}
     for answer, sentinel in SENTINEL_TEXTS.items():
         new[sentinel.encode()] = answers[answer].encode()
     author = re.fullmatch("(.*) <(.*)>", answers["author"])
-    if author is not None:  # as pyproject.toml wants it
+    if author is not None:  # the notation of pyproject.toml
         table = '{name = "%s", email = "%s"}' % author.groups()
         new[b'{name = "template library author"}'] = table.encode()
     return re.sub(b"|".join(new), lambda found: new[found.group()], text)
@@ -86,7 +86,7 @@ def license_lines(text: bytes, licence: str) -> bytes:
 
 
 def remove_build_outputs() -> None:
-    """What a build in the template's own tree has left there, and what was copied with it."""
+    """Removes outputs of a build in the template's own tree, which were copied."""
     for folder in ("build", ".venv", ".pytest_cache"):
         shutil.rmtree(folder, ignore_errors=True)
     for folder, folders, _ in os.walk("."):
@@ -95,8 +95,8 @@ def remove_build_outputs() -> None:
             folders.remove("__pycache__")
 
 
-def remove_what_is_not_wanted(answers: dict) -> None:
-    """The files that are for other answers."""
+def remove_other_files(answers: dict) -> None:
+    """Removes the files for other answers."""
     licence = os.path.join("licences", answers["licence"])
     if os.path.exists(licence):
         os.rename(licence, "LICENSE")
@@ -114,8 +114,8 @@ def remove_what_is_not_wanted(answers: dict) -> None:
 
 
 def adapt(answers: dict) -> None:
-    """Puts the answers into all files and into their names, but for the folders of third_party/."""
-    words = true_words(answers)
+    """Puts the answers into all files and into their names, except below third_party/."""
+    words = true_conditions(answers)
     for folder, folders, files in os.walk(".", topdown=False):
         if os.path.relpath(folder).startswith("third_party" + os.sep):
             continue
@@ -134,7 +134,7 @@ def adapt(answers: dict) -> None:
 
 
 def load_tool(path: str):
-    """Loads a module of the SDK that imports no other module of the SDK."""
+    """Loads a module of the SDK under the last part of its path."""
     name = os.path.basename(path)
     spec = importlib.util.spec_from_file_location(name, os.path.join(SDK, "python", "kernkit", path + ".py"))
     module = importlib.util.module_from_spec(spec)
@@ -143,17 +143,17 @@ def load_tool(path: str):
     return module
 
 
-def leave_parts(parts: str) -> None:
-    """Leaves what the library does not take of the SDK."""
-    tools = load_tool("library/parts")
-    problem = tools.problem(parts, SDK)
+def remove_other_components(names: str) -> None:
+    """Removes the components of the SDK that the library does not have."""
+    components = load_tool("scaffold/components")
+    problem = components.problem(names, SDK)
     if problem:
         sys.exit(f"kernkit: parts: {problem}")
-    tools.leave(SDK, parts)
+    components.remove_others(SDK, names)
 
 
 def write_record(answers: dict, version: str) -> None:
-    """Which kernkit the library was rendered from, and with which answers."""
+    """Writes the version of kernkit and the answers from which the library was rendered."""
     answers = {key: answers[key] for key in sorted(answers) if not key.startswith("_")}
     with open(RECORD, "w", encoding="utf-8") as stream:
         json.dump({"version": version, "answers": answers}, stream, indent=2, ensure_ascii=False)
@@ -161,7 +161,7 @@ def write_record(answers: dict, version: str) -> None:
 
 
 def has_dlpack(include: str) -> bool:
-    """Whether `include` holds dlpack/dlpack.h, 1.0 or newer."""
+    """Whether `include` has dlpack/dlpack.h of version 1.0 or newer."""
     try:
         with open(os.path.join(include, "dlpack", "dlpack.h"), encoding="utf-8") as stream:
             version = re.search(r"#define\s+DLPACK_MAJOR_VERSION\s+(\d+)", stream.read())
@@ -171,13 +171,13 @@ def has_dlpack(include: str) -> bool:
 
 
 def dlpack_candidates(answers: dict) -> list:
-    """Where dlpack.h may be: this Python, a .venv beside the template, the system."""
+    """Folders that can have dlpack.h: of this Python, of a .venv beside the template, of the system."""
     candidates = []
-    wheel = importlib.util.find_spec("tvm_ffi")  # finds it without importing it
+    wheel = importlib.util.find_spec("tvm_ffi")  # without an import
     if wheel is not None:
         candidates += [os.path.join(place, "include") for place in wheel.submodule_search_locations]
     for key in ("_repo_dir", "_template"):
-        # The template as it was given: a path, perhaps relative to the caller's folder, or a URL.
+        # The template as the caller named it: a path, which can be relative to the caller's folder, or a URL.
         template = os.path.join(os.environ.get("PWD", ""), str(answers.get(key)))
         if os.path.isfile(os.path.join(template, "cookiecutter.json")):
             venv = os.path.join(glob.escape(os.path.dirname(os.path.abspath(template))), ".venv")
@@ -220,14 +220,14 @@ def main() -> None:
     copy_dlpack(answers)
     remove_build_outputs()
     version = load_tool("sdk").version_of(pathlib.Path(SDK))
-    load_tool("library/seal")  # which those use
-    rendered = load_tool("library/rendered")
-    leave_parts(answers["parts"])
-    remove_what_is_not_wanted(answers)
+    load_tool("project/manifest")  # both modules below import it
+    kept_rendering = load_tool("scaffold/kept_rendering")
+    remove_other_components(answers["parts"])
+    remove_other_files(answers)
     adapt(answers)
     write_record(answers, version)
     if answers["sdk"] == "vendored":
-        rendered.keep(".", version)
+        kept_rendering.keep(".", version)
 
 
 if __name__ == "__main__":

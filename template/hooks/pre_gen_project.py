@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the answers before anything is copied; a bad one ends the run with one sentence.
+"""Checks the answers before anything is copied; a wrong answer ends the run with one sentence.
 
-Jinja renders this file before Python runs it. It does so in one place only, in main(): the answers
-are JSON inside a string literal, so whatever they contain stays data. In kernkit's
-Python package this file is the module `names`, so that a name is bad for one reason everywhere.
+Jinja renders this file before Python runs it, in one place only, in main(): the answers
+are JSON inside a string literal, so that any content stays data. In kernkit's
+Python package this file is the module `names`, so that all commands have the same rules for names.
 """
 
 import os
 import sys
 
-# A hook runs as a file in the folder for temporary files, whose other files are no modules of ours.
+# A hook runs as a file in the folder for temporary files. Other files of that folder must not be imported.
 sys.path = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
 
 import ctypes  # noqa: E402
@@ -26,7 +26,7 @@ CHOICES = {
     "ci": ["GitHub", "none"],
 }
 
-# With these a text could end a string in pyproject.toml or start code in a shell or in Jinja.
+# Characters that could end a string in pyproject.toml or start code in a shell or in Jinja.
 FORBIDDEN = '"\\`${}'
 MAX_TEXT = 200
 AUTHOR = r"[^<>]*[^<> ](?: <[^<>@\s]+@[^<>@\s]+>)?"
@@ -41,8 +41,8 @@ CPP_WORDS = """
     volatile wchar_t while xor xor_eq
 """.split()
 
-# Macros of the C library, the compilers and CUDA in what the sources include; of names in capitals
-# only the shortest, since all longer names in capitals are rejected.
+# Macros of the C library, the compilers and CUDA in the included headers. Of names in capitals only
+# the shortest, since all longer names in capitals are rejected.
 CPP_MACROS = """
     EIO EOF NAN alloca assert assert_perror errno isascii issubnormal linux major makedev math_errhandling minor
     offsetof sigmask stderr stdin stdout strdupa strndupa toascii unix va_arg va_copy va_end va_start
@@ -54,7 +54,7 @@ MACRO_FAMILIES = (
     "cuda[A-Z]\\w*|KERNKIT_\\w*"
 )
 
-# Names outside any namespace, or macros, in what the sources include; C functions are looked up.
+# Global names and macros in the included headers, without C functions, which are looked up.
 CPP_GLOBALS = """
     clock64 dim3 erfcinv erfcx erfinv lconv linux llmax llmin max min norm norm3d norm4d normcdf normcdfinv option
     rcbrt rhypot rnorm rnorm3d rnorm4d rsqrt sad saturate sinpi sincospi cospi timespec timeval tm ullmax ullmin umax
@@ -62,8 +62,8 @@ CPP_GLOBALS = """
 """.split()
 VECTOR_TYPES = "(u?(char|short|int|long|longlong)|float|double)[1-4]"
 
-# Taken already: by kernkit, the folders and programs of the library itself, CMake's targets, the
-# libraries it is linked with, and the packages it is used beside.
+# Names that are taken: by kernkit, the library's own folders and programs, CMake's targets, linked
+# libraries, and packages that are used together with the library.
 RESERVED = """
     all bench benchmark build c clean cpu cub cublas cuda cudart cupy cutlass depend dl dlpack docs edit_cache gmock
     gtest help install jax kernels kernkit kk lib m ml_dtypes numpy nvtx package package_source preinstall pthread
@@ -74,7 +74,7 @@ RESERVED = """
 
 
 def standard_modules() -> set:
-    """Names of the modules that come with Python."""
+    """The names of Python's own modules."""
     if hasattr(sys, "stdlib_module_names"):  # Python 3.10
         return set(sys.stdlib_module_names)
     names = set(sys.builtin_module_names)
@@ -86,7 +86,7 @@ def standard_modules() -> set:
 
 
 def is_c_function(name: str) -> bool:
-    """Whether the C library has a function of this name, which a namespace cannot have as well."""
+    """Whether the C library has a function of this name; a namespace cannot have the same name."""
     try:
         return hasattr(ctypes.CDLL(None), name)
     except (OSError, TypeError):
@@ -94,7 +94,7 @@ def is_c_function(name: str) -> bool:
 
 
 def why_not_word(name: str) -> str:
-    """What makes a name no variable's of C++ and Python: the end of a sentence, or ""."""
+    """The reason why C++ and Python cannot have a variable of this name, as the end of a sentence, or ""."""
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
         return "is not made of letters, digits and _, a letter first"
     if "__" in name:
@@ -113,14 +113,14 @@ def why_not_word(name: str) -> str:
 
 
 def why_not_identifier(name: str) -> str:
-    """What is wrong with a name for C++, Python and a file: the end of a sentence, or ""."""
+    """The reason why C++, Python and a file cannot have this name, as the end of a sentence, or ""."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name):
         return "is not made of lower-case letters, digits and _, a letter first"
     return why_not_word(name)
 
 
 def why_not(name: str) -> str:
-    """What is wrong with a library name: the end of a sentence, or "" when nothing is."""
+    """The reason why a library cannot have this name, as the end of a sentence, or ""."""
     if why_not_identifier(name):
         return why_not_identifier(name)
     if name.endswith("_t"):
@@ -135,7 +135,7 @@ def why_not(name: str) -> str:
 
 
 def suggestion(name: str) -> str:
-    """A name that will do, as near to `name` as possible."""
+    """A valid name that is similar to `name`."""
     words = re.findall("[a-z0-9]+", name.lower())
     near = "_".join(words)[: MAX_LENGTH - len("_kernels")].strip("_")
     near = near.lstrip("0123456789_")
@@ -146,7 +146,7 @@ def suggestion(name: str) -> str:
 
 
 def why_not_text(text: str) -> str:
-    """What is wrong with a line of text: the end of a sentence, or "" when nothing is."""
+    """The reason why a line of text is invalid, as the end of a sentence, or ""."""
     if not text.strip() or len(text) > MAX_TEXT:
         return "is not a text of 1 to %d characters" % MAX_TEXT
     if not text.isprintable():
@@ -157,9 +157,9 @@ def why_not_text(text: str) -> str:
 
 
 def problem(answers: dict) -> str:
-    """What is wrong with the answers: one sentence, or "" when nothing is."""
+    """A sentence about the first wrong answer, or ""."""
 
-    def refuse(answer: str, reason: str, advice: str) -> str:
+    def message(answer: str, reason: str, advice: str) -> str:
         value = answers[answer]
         value = json.dumps(value if len(value) < 100 else value[:97] + "...")
         return f"{answer} {value} {reason}; {advice}"
@@ -170,18 +170,18 @@ def problem(answers: dict) -> str:
     name = answers["library_name"]
     if why_not(name):
         better = suggestion(name)
-        return refuse("library_name", why_not(name), f"type another one, for example {better}")
+        return message("library_name", why_not(name), f"type another one, for example {better}")
     for answer in ("description", "author"):
         if why_not_text(answers[answer]):
-            return refuse(answer, why_not_text(answers[answer]), "type one line of plain text")
+            return message(answer, why_not_text(answers[answer]), "type one line of plain text")
     if not re.fullmatch(AUTHOR, answers["author"]):
-        return refuse("author", "is no name", "type a name, or Name <mail@address>")
-    if not re.fullmatch("[a-z0-9_,]*", answers["parts"]):  # which of these are, the SDK knows
-        return refuse("parts", "is no list of parts", "type names and commas, as in plots,ptx")
+        return message("author", "is no name", "type a name, or Name <mail@address>")
+    if not re.fullmatch("[a-z0-9_,]*", answers["parts"]):  # the SDK checks whether it has the components
+        return message("parts", "is no list of parts", "type names and commas, as in plots,ptx")
     for answer, choices in CHOICES.items():
         if answers[answer] not in choices:
             known = ", ".join(choices[:-1]) + " or " + choices[-1]
-            return refuse(answer, "is not known", f"type {known}")
+            return message(answer, "is unsupported", f"type {known}")
     return ""
 
 

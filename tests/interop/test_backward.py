@@ -2,8 +2,8 @@
 """Which ops are accepted as the backward of another op."""
 
 import pytest
-from kernkit.frameworks.backward import formulas
-from kernkit.frameworks.writer import Writer
+from kernkit.codegen.frameworks.backward import formulas
+from kernkit.codegen.frameworks.op_codegen import OpCodegen
 from kernkit.schema import SchemaError, parse
 
 SILU = "silu(Tensor(out!) y[n, d], Tensor x[n, 2*d], float eps) -> ()"
@@ -11,8 +11,8 @@ SILU = "silu(Tensor(out!) y[n, d], Tensor x[n, 2*d], float eps) -> ()"
 
 def pair(backward, forward=SILU):
     ops = [parse(forward), *([parse(backward)] if backward else [])]
-    writers = {op.name: Writer(op, op.name) for op in ops}
-    return formulas(writers, {"silu": "silu_back"})["silu"]
+    codegens = {op.name: OpCodegen(op, op.name) for op in ops}
+    return formulas(codegens, {"silu": "silu_back"})["silu"]
 
 
 def test_rows_are_grouped_by_name():
@@ -35,13 +35,13 @@ def test_an_optional_input_is_saved_to_record_its_presence():
      ("silu_back(Tensor(out!) dx[n, 2*d], Tensor grad_y[n, d]) -> ()", SILU,
       "silu: its backward silu_back: silu_back(): dx: expected one of grad_x"),
      ("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor grad_y[n, d], int eps) -> ()", SILU,
-      "silu: its backward silu_back: silu_back(): eps: is another type in silu"),
+      "silu: its backward silu_back: silu_back(): eps: has another type in silu"),
      ("silu_back(Tensor(out!) grad_x, Tensor grad_y) -> ()", SILU,
-      "silu: its backward silu_back: silu_back(): the line does not say the shape of what it writes"),
+      "silu: its backward silu_back: silu_back(): the line has no shape of what it writes"),
      ("silu_back(Tensor(a!) grad_x[n], Tensor grad_y[n]) -> ()", SILU,
-      "silu: its backward silu_back: an op that reads what it writes has no backward, and is none"),
+      "silu: its backward silu_back: an op that reads what it writes has no backward, and is no backward"),
      ("silu_back(Tensor(out!) grad_x[n, k?], Tensor grad_y[n, d]) -> ()", SILU,
-      "silu: its backward silu_back: a backward takes no list, and asks its caller for no size")],
+      "silu: its backward silu_back: a backward takes no list, and no size from its caller")],
 )  # fmt: skip
 def test_a_mismatch_is_rejected(backward, forward, said):
     with pytest.raises(SchemaError) as caught:

@@ -419,7 +419,7 @@ def test_an_op_without_a_function_has_a_reason(shaped, ops):
     said = re.findall(r"# (\w+)\(.*\n# No function for JAX: (.*)", text)
     assert dict(said) == {
         "sum_list": "XLA passes no Tensor[].",
-        "total": "it returns what is no tensor.",
+        "total": "it returns a value that is no tensor.",
     }
 
 

@@ -8,7 +8,7 @@ import subprocess
 
 import compiled
 import pytest
-from kernkit.frameworks.shapes import DIAGNOSTICS, Shapes
+from kernkit.codegen.frameworks.shapes import DIAGNOSTICS, Shapes
 from kernkit.schema import TYPES, SchemaError, parse
 
 
@@ -101,7 +101,7 @@ def as_printed(line):
     text += f"|{place(shapes.run_of)} {place(shapes.like)}"
     names = dict.fromkeys(name for v in values for size in shapes.of(v) or [] for name in size.names)
     found = [(name, shapes.binders[name]) for name in names if name in shapes.binders]
-    return text + "".join(f"|{name} {place(b.value)} {b.place} {b.factor} {int(b.is_sure)}" for name, b in found)
+    return text + "".join(f"|{name} {place(b.value)} {b.place} {b.factor} {int(b.always_bound)}" for name, b in found)
 
 
 def test_both_readers_read_the_same_in_any_line(root, cases, tmp_path):
@@ -122,7 +122,7 @@ def test_both_readers_read_the_same_in_any_line(root, cases, tmp_path):
 
 def test_metadata_and_docs_carry_the_line(root, tmp_path):
     import tvm_ffi
-    from kernkit.schema import read_ops
+    from kernkit.binaries.ops import read_ops
 
     library = compiled.build(root / "tests/interop/frameworks/frameworks.cc", tmp_path / "libshaped.so", "-fvisibility=hidden")
     (op,) = [op for op in read_ops(library) if op.name == "silu_and_mul"]

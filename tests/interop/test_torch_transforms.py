@@ -19,8 +19,8 @@ def test_a_gradient_is_never_silently_wrong(torch_ops):
     refused = [
         (lambda: torch_ops.silu_and_mul(w, x), r"silu_and_mul\(\): what is written has no gradient"),
         (lambda: torch_ops.silu_and_mul(y, asks), r"silu_and_mul\(\): what is written has no gradient"),
-        (lambda: torch_ops.row_max(asks), r"row_max\(\): has no gradient that torch knows"),
-        (lambda: torch_ops.scale.functional(asks, 2.0), r"scale\(\): has no gradient that torch knows"),
+        (lambda: torch_ops.row_max(asks), r"row_max\(\): has no gradient in torch"),
+        (lambda: torch_ops.scale.functional(asks, 2.0), r"scale\(\): has no gradient in torch"),
         (lambda: torch_ops.sum_list.functional([x, asks]), r"sum_list\(\): has no gradient"),
     ]
     for call, message in refused:

@@ -45,15 +45,15 @@ FOLDERS = [
     "sdk/include/kernkit/shapes/",
     "sdk/include/kernkit/cpu/",
     "sdk/include/kernkit/cuda/",
-    "sdk/python/kernkit/frameworks/",
+    "sdk/python/kernkit/codegen/frameworks/",
     "sdk/simulator/ptx/",
 ]
 # The state of a mutant that must be planted alone.
 NOT_REACHED = "not reached at run time"
-# A pytest file that uses what sdk/python/kernkit/frameworks writes, by its name or by a fixture.
+# A pytest file that uses what sdk/python/kernkit/codegen/frameworks writes, by its name or by a fixture.
 BUILDS_A_LIBRARY = r"import (packages|compiled)|[(, ](shaped|plain|torch_\w+)[,)]"
 USES_FRAMEWORKS = (
-    r"kernkit\.frameworks|--frameworks|--torch|--jax|torch_cases|[(, ](shaped|torch_\w+)[,)]"
+    r"kernkit\.codegen\.frameworks|--frameworks|--torch|--jax|torch_cases|[(, ](shaped|torch_\w+)[,)]"
 )
 
 

@@ -7,8 +7,8 @@ import random
 import subprocess
 import sys
 
-from kernkit import compare
-from kernkit.benchmarks.measurements import Row, Run
+from kernkit.bench import comparison
+from kernkit.bench.measurements import Row, Run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -63,6 +63,6 @@ def of_library(ours="my_kernels"):
 
 
 def verdicts(old, new, tolerance=0.05):
-    changes, missing = compare.compare(old, new, tolerance)
+    changes, missing = comparison.compare(old, new, tolerance)
     assert not missing
     return {change.name: change.verdict for change in changes}

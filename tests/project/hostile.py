@@ -12,14 +12,15 @@ import shutil
 import stat
 import subprocess
 
-from kernkit.library import rendered, seal
+from kernkit.project import manifest
+from kernkit.scaffold import kept_rendering
 
 # Paths that leave the library; {0} is an absolute path to the folder around the library.
 ESCAPES = ["../../sentinel", "../sentinel.txt", "../../../../sentinel.txt", "{0}/sentinel", "{0}/sentinel.txt", "/", "..",
            "../", "a/../../../sentinel", "silu_and_mul/../../../sentinel", ".git/config", ".git/hooks/post-merge",
            "third_party/kernkit/../../../sentinel.txt", "x\0y", "", ".", "~", "kernels\n/x", "\udcff", "a" * 300]  # fmt: skip
 VALUES = [None, True, -1, 1e308, 10**40, "", "x" * 5000, [], {}, [[]], {"a": {}}, "9" * 5000, "\ud800", "\x1b[31m", "0.1.0"]
-METADATA = (".kernkit.json", "third_party/kernkit/RENDERED", "third_party/kernkit/SEAL", "kernels/CMakeLists.txt")
+METADATA = (".kernkit.json", "third_party/kernkit/RENDERED", "third_party/kernkit/MANIFEST", "kernels/CMakeLists.txt")
 PATHS = (*METADATA, "kernels", "kernels/silu_and_mul", "kernels/silu_and_mul/silu_and_mul_export.cc", "tests", "bench",
          "tests/silu_and_mul_test.cc", "tests/test_silu_and_mul.py", "tests/swish_test.cc", "bench/swish_bench.cc", "kernels/swish",
          "third_party", "third_party/kernkit", "third_party/kernkit/src/kernkit.cc", "third_party/kernkit/include", "docs",
@@ -124,9 +125,9 @@ class Mutation:
         self.seal_anew()
 
     def seal_anew(self) -> None:
-        """As somebody who knows how the seal is made."""
+        """As somebody who can write a manifest."""
         if self.chance.random() < 0.8:
-            seal.write(str(self.library / rendered.SDK), "0.1.0")
+            manifest.write(str(self.library / kept_rendering.SDK), "0.1.0")
 
     def rendered_escapes(self) -> None:
         path = self.library / "third_party/kernkit/RENDERED"
@@ -141,12 +142,12 @@ class Mutation:
         self.seal_anew()
 
     def seal_content(self) -> None:
-        path = self.library / "third_party/kernkit/SEAL"
+        path = self.library / "third_party/kernkit/MANIFEST"
         if self.chance.random() < 0.5:
             self.bytes_of(path)
         else:  # a matching digest
             files = json.dumps(self.chance.choice([*VALUES, {self.escape(): 1}, {"RENDERED": []}]))
-            path.write_text(f"kernkit 1 sha256:{seal._digest(f'1 {files}'.encode())}\n{files}\n")
+            path.write_text(f"kernkit 1 sha256:{manifest._digest(f'1 {files}'.encode())}\n{files}\n")
 
     def listing(self) -> None:
         path = self.library / "kernels/CMakeLists.txt"

@@ -11,7 +11,7 @@ import pytest
 import tvm_ffi
 from commands import ENVIRONMENT, run
 from cuda_tools import cuobjdump
-from kernkit.library import parts
+from kernkit.scaffold import components
 
 HEAD = """\
 cmake_minimum_required(VERSION 3.25)
@@ -210,7 +210,7 @@ def test_code_of_nvcc_is_found(project, tmp_path, text, is_of_nvcc):
 
 def test_gpu_only_in_a_library_without_the_part_ptx(root, project, tmp_path):
     sdk = shutil.copytree(root / "sdk", tmp_path / "sdk")
-    parts.leave(str(sdk), "")
+    components.remove_others(str(sdk), "")
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
     build = configured(project(f"kernkit_add_kernel(ops plus {ALL} GPU_ONLY)", more=more, root=tmp_path))
     said = run("ctest", "--test-dir", build, "-V", "-R", "plus_cuda_test$")

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from benchmark_runs import kernkit
-from kernkit.benchmarks import measurements
+from kernkit.bench import measurements
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

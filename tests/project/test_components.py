@@ -5,7 +5,8 @@ import re
 
 import pytest
 from commands import run
-from kernkit.library import parts, seal
+from kernkit.project import manifest
+from kernkit.scaffold import components
 
 LIBRARY_PACKAGES = {"g++", "python3-venv", "ninja-build", "cmake", "libgtest-dev", "libbenchmark-dev"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
@@ -14,38 +15,38 @@ ON_GPU = re.compile(r"^#if defined\(KERNKIT_ON_GPU\)\n(?:#include .*\n)+", re.MU
 
 
 @pytest.fixture(scope="module")
-def by_part(root):
-    """{part: its files in sdk/}."""
-    return parts.sorted_into_parts(seal.files_below(str(root / "sdk")))
+def by_name(root):
+    """{component: its files in sdk/}."""
+    return components.by_component(manifest.files_below(str(root / "sdk")))
 
 
-def test_the_core_has_what_every_library_needs(by_part):
+def test_the_core_has_what_every_library_needs(by_name):
     for path in ("abi/abi.h", "export.h", "cuda/impl/launch.h", "cpu/elementwise.h"):
-        assert f"include/kernkit/{path}" in by_part["core"]
-    assert {"src/kernkit.cc", "CMakeLists.txt", "cmake/KernkitLibrary.cmake"} <= set(by_part["core"])
+        assert f"include/kernkit/{path}" in by_name["core"]
+    assert {"src/kernkit.cc", "CMakeLists.txt", "cmake/KernkitLibrary.cmake"} <= set(by_name["core"])
 
 
-def steps_out(root, by_part, planted=()):
-    """Each include by which the core reaches a part, or what is always taken what has to be asked for, but for one
-    that the file makes only where the part is."""
-    asked = {part.name for part in parts.PARTS if part.taken == parts.ASKED}
-    everywhere = {"core": set(by_part) | asked}  # where the core may not reach; others: what is asked for
+def steps_out(root, by_name, planted=()):
+    """Each include by which the core reaches a component, or a component that every copy has reaches an optional one.
+    An include inside `#if __has_include` of the same header does not count."""
+    optional = {component.name for component in components.COMPONENTS if component.copied == components.OPTIONAL}
+    forbidden = {"core": set(by_name) | optional}  # of other components: the optional ones
     found = []
-    for name, files in by_part.items():
+    for name, files in by_name.items():
         for path in files:
             if not path.endswith((".h", ".cuh", ".cc", ".cu")):
                 continue
             text = ON_GPU.sub("", WHERE_IT_IS.sub("", (root / "sdk" / path).read_text(encoding="utf-8")))
             for included in [*INCLUDE.findall(text), *(one for where, one in planted if where == path)]:
-                part = parts.part_of(f"include/{included}")
-                refused = everywhere.get(name, asked if name not in asked else set()) - {name}
-                if included.startswith("kernkit/") and part in refused:
-                    found.append(f"{path} ({name}) includes {included} ({part})")
+                component = components.component_of(f"include/{included}")
+                others = forbidden.get(name, optional if name not in optional else set()) - {name}
+                if included.startswith("kernkit/") and component in others:
+                    found.append(f"{path} ({name}) includes {included} ({component})")
     return found
 
 
-def test_the_core_includes_nothing_optional(root, by_part):
-    assert steps_out(root, by_part) == []
+def test_the_core_includes_nothing_optional(root, by_name):
+    assert steps_out(root, by_name) == []
 
 
 @pytest.mark.parametrize(
@@ -53,17 +54,17 @@ def test_the_core_includes_nothing_optional(root, by_part):
     [("include/kernkit/call/op.h", "kernkit/host/module.h"), ("include/kernkit/tensor.h", "kernkit/testing/tensor.h"),
      ("src/kernkit.cc", "kernkit/math.h")],
 )  # fmt: skip
-def test_an_include_of_a_part_is_found(root, by_part, path, included):
-    (found,) = steps_out(root, by_part, [(path, included)])
-    assert found.startswith(path) and found.endswith(f"includes {included} ({parts.part_of('include/' + included)})")
+def test_an_include_of_a_component_is_found(root, by_name, path, included):
+    (found,) = steps_out(root, by_name, [(path, included)])
+    assert found.startswith(path) and found.endswith(f"includes {included} ({components.component_of('include/' + included)})")
 
 
 def test_a_library_takes_the_simulator_over(default_library):
-    files = seal.files_below(str(default_library / "third_party/kernkit"))
+    files = manifest.files_below(str(default_library / "third_party/kernkit"))
     assert any(path.startswith("simulator/") for path in files)
 
 
-def test_a_library_configures_without_what_it_left(default_library, tmp_path):
+def test_a_library_configures_without_the_other_components(default_library, tmp_path):
     run("cmake", "-S", default_library, "-B", tmp_path, "-G", "Ninja", "-DKERNKIT_CUDA=OFF")
 
 
@@ -75,8 +76,8 @@ def test_a_library_needs_no_other_debian_package(default_library):
     assert text.count("apt-get install") == 2 and "$missing" in text  # the call, and its sentence
 
 
-def test_parts_are_named_once_and_by_what_is_there(root):
-    names = [part.name for part in parts.PARTS]
+def test_component_names_are_unique(root):
+    names = [component.name for component in components.COMPONENTS]
     assert len(set(names)) == len(names)
-    assert parts.part_of("simulator/ptx/machine.cc") == "ptx"
-    assert parts.part_of("simulator/runtime/memory.cc") == "simulator"
+    assert components.component_of("simulator/ptx/machine.cc") == "ptx"
+    assert components.component_of("simulator/runtime/memory.cc") == "simulator"

@@ -12,7 +12,7 @@ from commands import ENVIRONMENT, run
 from elftools.elf.elffile import ELFFile
 from kernkit.binaries.identity import read_identity
 from kernkit.binaries.library import read_library
-from kernkit.doctor import examine
+from kernkit.commands.doctor import examine
 
 
 @pytest.fixture

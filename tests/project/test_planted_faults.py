@@ -18,8 +18,8 @@ from cuda_tools import tool
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT / "sdk/python"))
-from kernkit import run as running  # noqa: E402
-from kernkit import sanitize  # noqa: E402
+from kernkit.commands import sanitize  # noqa: E402
+from kernkit.simulator.program import run_with_tools  # noqa: E402
 
 SOURCES = ("shared_memory.cu", "global_memory.cu", "streams.cu")
 FOLDER, PAGE = ROOT / "tests/faults/tools", ROOT / "docs/planted-faults.md"
@@ -58,7 +58,7 @@ def findings_of(program, *name, level="error"):
     """The findings of all tools for one fault, or for the program without faults."""
     arguments = argparse.Namespace(program=str(program), arguments=list(name), runtime=str(RUNTIME), seed=None, devices=None, capability=None)
     levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": level, "KERNKIT_SYNCCHECK_DETECT_LEVEL": level}
-    code, results = running.run_with_tools(arguments, list(sanitize.TOOLS), levels)
+    code, results = run_with_tools(arguments, list(sanitize.TOOLS), levels)
     assert code == 0
     return [finding for result in results for finding in result["findings"]]
 

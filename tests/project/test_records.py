@@ -6,8 +6,7 @@ import pathlib
 import statistics
 
 import pytest
-from kernkit import report
-from kernkit.benchmarks import measurements
+from kernkit.bench import measurements, page
 
 CPU = pathlib.Path(__file__).resolve().parents[2] / "bench/results/cpu"
 KIB, MIB = 1 << 10, 1 << 20
@@ -34,7 +33,7 @@ def cells(name):
 def of_peers():
     """{measurement: kernkit's time divided by the peer's}"""
     run = measurements.load(CPU / "run_amd_25_17.json")
-    return {report.label(run, row): row.median / peer.median for row, peer in report.ratios(run)}
+    return {page.label(run, row): row.median / peer.median for row, peer in page.ratios(run)}
 
 
 def of_pytorch(name):

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starting other programs, any of which a machine may lack."""
+"""Runs other programs, which can be missing on a machine."""
 
 import os
 import shutil
 import subprocess
 from typing import Any, Sequence
 
-from .cli import Refusal
+from .errors import UserError
 
 
 def run(words: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[str]":
-    """subprocess.run() with these options. The caller examines the exit code. Refusal: the program cannot be
+    """subprocess.run() with these options. The caller examines the exit code. UserError: the program cannot be
     started, for example because it is not installed."""
     command = [str(word) for word in words]
     try:
         return subprocess.run(command, **options)
     except OSError as error:
-        raise Refusal(_problem(command[0], error, str(options.get("cwd") or ""))) from None
+        raise UserError(_problem(command[0], error, str(options.get("cwd") or ""))) from None
 
 
 def _problem(program: str, error: OSError, folder: str) -> str:
-    """A sentence about a program that could not be started in a folder."""
+    """The message for a program that could not be started in a folder."""
     if folder and not os.path.isdir(folder):
         return f"{program} cannot be started in {folder}: there is no such folder"
     is_path = "/" in program

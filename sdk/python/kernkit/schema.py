@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ops of a library: the lines of KERNKIT_EXPORT, read from the file.
+"""The schema line of an op, as KERNKIT_EXPORT has it.
 
-The grammar is that of kernkit/schema/parser.h: a line that the compiler accepts is accepted here, and no other.
+The grammar is that of kernkit/schema/parser.h: parse() accepts the lines that the compiler accepts, and no other.
 """
 
 import dataclasses
-import pathlib
 import re
-from typing import Dict, List, Optional
+from typing import List, Optional
 
-from .binaries.elf import read_section
-from .cli import Refusal
 
 TYPES = "Tensor int float bool str ScalarType Device bytes Callable Any".split()
 
-# No name begins so: written modules use such names for themselves.
+# The beginning of names that generated modules define for themselves; no name of a schema line begins so.
 RESERVED = "__"
 MOST_PARAMETERS, MOST_RESULTS = 64, 8
 
@@ -30,14 +27,14 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 def is_dtype(word: str) -> bool:
-    """Whether it is the name of a dtype, as parse_dtype() of kernkit/types/dtype.h reads it."""
+    """Whether a word is the name of a dtype, as parse_dtype() of kernkit/types/dtype.h accepts it."""
     found = _DTYPE.fullmatch(word)
     bits, lanes = (found["bits"] or "8", found["lanes"] or "2") if found else ("", "")
     return found is not None and len(bits) <= 3 and int(bits) < 2**8 and len(lanes) <= 5 and 2 <= int(lanes) < 2**16
 
 
 def is_int(text: str) -> bool:
-    """Whether it is a whole number of 64 bits, as parse_int() of kernkit/schema/number.h reads it."""
+    """Whether a text is a whole number of 64 bits, as parse_int() of kernkit/schema/number.h accepts it."""
     digits = text[text.startswith("-"):]
     if not re.fullmatch("[0-9]+", digits) or len(digits.lstrip("0")) > 19:
         return False
@@ -45,7 +42,7 @@ def is_int(text: str) -> bool:
 
 
 def is_float(text: str) -> bool:
-    """Whether it is a number, inf, -inf or nan, as parse_float() of kernkit/schema/number.h reads it."""
+    """Whether a text is a number, inf, -inf or nan, as parse_float() of kernkit/schema/number.h accepts it."""
     if text in ("inf", "-inf", "nan"):
         return True
     found = _FLOAT.fullmatch(text)
@@ -59,14 +56,14 @@ class Value:
     """A parameter or a result, as in `Tensor(a!) y` or `float factor=1.0`."""
 
     type: str  # one of TYPES
-    name: str = ""  # results may have none
+    name: str = ""  # "" for a result without a name
     is_list: bool = False
     is_optional: bool = False
     is_written: bool = False
-    default: Optional[str] = None  # as it is written, quotes included
+    default: Optional[str] = None  # as in the line, quotes included
     is_only_written: bool = False  # (out!)
-    shape: Optional[str] = None  # as it is written, as in "n, 2*d"
-    dtype: Optional[str] = None  # as it is written, as in "out_type or bfloat16"
+    shape: Optional[str] = None  # as in the line: "n, 2*d"
+    dtype: Optional[str] = None  # as in the line: "out_type or bfloat16"
     is_alias: bool = False  # (a) or (a!)
 
 
@@ -81,13 +78,13 @@ class Op:
     doc: str = ""
 
     @property
-    def says_shapes(self) -> bool:
+    def has_shapes(self) -> bool:
         """Whether the line has a shape, a dtype or (out!)."""
         return any(value.shape is not None or value.dtype is not None or value.is_only_written for value in self.parameters + self.results)
 
 
 class SchemaError(ValueError):
-    """A line that is not in the notation; says where."""
+    """A line that is not in the notation. The message has the position."""
 
 
 class _Reader:
@@ -112,7 +109,7 @@ class _Reader:
             self.position += 1
 
     def follows(self, sign: str) -> bool:
-        """Takes a sign that follows without a space."""
+        """Consumes a sign that follows without a space."""
         if not self.line.startswith(sign, self.position):
             return False
         self.position += len(sign)
@@ -165,7 +162,7 @@ class _Reader:
             raise self.fail(expected)
 
     def default(self, value: Value) -> str:
-        """The text of a default that suits the value's type."""
+        """Parses a default that has the value's type."""
         self.skip_space()
         begin = self.position
         quoted = self.take(_QUOTED)
@@ -221,8 +218,8 @@ class _Reader:
 
 
 def parse(line: str, doc: str = "", is_checked: bool = True) -> Op:
-    """Reads "name(parameters) -> results". Raises SchemaError. With `is_checked` false, names, defaults and their number may be
-    any, for a caller that has sentences of its own about them."""
+    """Parses "name(parameters) -> results". Throws SchemaError. With `is_checked` false names, defaults and their number
+    are not checked, for a caller with its own messages about them."""
     reader = _Reader(line, is_checked)
     name = reader.word()
     reader.check_name(name, reader.position - len(name), False)
@@ -236,26 +233,3 @@ def parse(line: str, doc: str = "", is_checked: bool = True) -> Op:
     return Op(name, line, parameters, results, doc)
 
 
-def read_texts(path: pathlib.Path, section: str) -> List[str]:
-    """NUL-terminated texts; the linker fills up with NUL."""
-    content = read_section(path, section) or b""
-    return [text.decode(errors="replace") for text in content.split(b"\0") if text]
-
-
-def read_docs(path: pathlib.Path) -> Dict[str, str]:
-    """The documentation of each op, from the section where it stands as "name: text"."""
-    return dict(text.partition(": ")[::2] for text in read_texts(path, "kernkit_doc"))
-
-
-def read_lines(path: pathlib.Path) -> List[str]:
-    """The schema lines of a library, sorted by the op's name, which stands in front."""
-    return sorted(read_texts(path, "kernkit_schema"), key=lambda line: line.partition("(")[0])
-
-
-def read_ops(path: pathlib.Path) -> List[Op]:
-    """The ops of a library, sorted by name. The library is not loaded."""
-    docs = read_docs(path)
-    try:
-        return [parse(line, docs.get(line.partition("(")[0], "")) for line in read_lines(path)]
-    except SchemaError as error:
-        raise Refusal(f"{path}: this kernkit cannot read the schema line {error}") from error

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the SDK is, and its version: the wheel's, a library's copy, or the repository's."""
+"""The folder of the SDK (in the wheel, in a library's copy or in the repository), its version, and messages about
+what a copy lacks."""
 
 import pathlib
 import re
 
 _HERE = pathlib.Path(__file__).resolve().parent
+
+NO_TEMPLATE = ("the template is not here: this is a copy of kernkit's SDK inside a library, which "
+               "./kk update --from WHERE updates; or install kernkit (pip install PATH, of its repository "
+               "or a wheel), which has kernkit new and update")  # fmt: skip
 
 
 def sdk_folder() -> pathlib.Path:
@@ -14,7 +19,7 @@ def sdk_folder() -> pathlib.Path:
 
 
 def version_of(folder: pathlib.Path) -> str:
-    """What version.h of an SDK says, as in "0.1.0"."""
+    """The version in version.h of an SDK, as in "0.1.0"."""
     text = (folder / "include/kernkit/base/version.h").read_text(encoding="utf-8")
     return ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", text))
 
@@ -22,3 +27,9 @@ def version_of(folder: pathlib.Path) -> str:
 def version() -> str:
     """The version of this kernkit."""
     return version_of(sdk_folder())
+
+
+def without_component(name: str, what: str = "command") -> str:
+    """The message for a command or an option of a component that a library's copy lacks."""
+    return (f"this copy of kernkit lacks the component {name}, which has this {what}; type: ./kk update --with {name}, and "
+            "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip

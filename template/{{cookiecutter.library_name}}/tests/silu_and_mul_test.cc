@@ -255,7 +255,7 @@ TEST_F(SiluAndMulRejects, Overlap) {
 }  // namespace
 }  // namespace template_library
 
-// What every op must keep, tried on this call: layouts, overlaps, wrong arguments and more.
+// The contract of every op, tested with this call: layouts, overlaps, wrong arguments and more.
 //@ if cuda
 // In template_library_cuda_test, on CPU and CUDA: streams, devices and launches that fail as well.
 //@ end

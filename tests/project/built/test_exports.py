@@ -7,7 +7,7 @@ import re
 import pytest
 from commands import run
 from kernkit.binaries.library import read_library
-from kernkit.doctor import examine
+from kernkit.commands.doctor import examine
 from kernkit.sdk import version
 
 

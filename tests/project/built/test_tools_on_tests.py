@@ -5,7 +5,8 @@ import argparse
 
 import pytest
 from cuda_tools import build
-from kernkit import run, sanitize
+from kernkit.commands import sanitize
+from kernkit.simulator.program import run_with_tools
 
 TOOLS = [*sanitize.TOOLS, "counters"]
 # Excluded tests: those of faults and of the tools themselves, and one that needs more processors than the
@@ -19,9 +20,9 @@ PROGRAMS = {"contract_on_ptx_test": "", "cuda_on_ptx_test": OF_ERRORS, "gpu_on_p
 
 def findings(folder, program, *words):
     parser = argparse.ArgumentParser()
-    sanitize.configure(parser)
+    sanitize.add_arguments(parser)
     arguments = parser.parse_args(["--runtime", *map(str, (folder / "kernkit_cudart/libcudart.so.13", program, *words))])
-    code, results = run.run_with_tools(arguments, TOOLS)
+    code, results = run_with_tools(arguments, TOOLS)
     assert code == 0
     assert any(kernel["launches"] for result in results for kernel in result["kernels"])
     return sanitize.merged([finding for result in results for finding in result["findings"]])

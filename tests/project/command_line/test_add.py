@@ -11,7 +11,7 @@ import pytest
 from rendering import files_below
 
 cli = pytest.importorskip("kernkit.cli")
-names = pytest.importorskip("kernkit.library.names")
+names = pytest.importorskip("kernkit.project.names")
 
 SWISH = "(Tensor(a!) y, Tensor x, float beta=1.0) -> ()"
 FILES = {
@@ -148,7 +148,7 @@ def test_bad_names_are_rejected(library, name, capsys):
         ("(Tensor(a!) y, Half x) -> ()", "expected one of Tensor, int, float"),
         ('(Tensor(a!) y, Tensor x) -> ()", ""); evil(); //', "a character that no schema needs"),
         ("(Tensor(a!) y, Tensor x) -> Tensor", "ends with -> (); for an op that returns one use --kind"),
-        ("(Tensor y, Tensor x) -> ()", "the schema says no tensor that is written"),
+        ("(Tensor y, Tensor x) -> ()", "the schema has no tensor that is written"),
         ("(Tensor(a!) y, Tensor class) -> ()", "parameter class: the name is a word of C++"),
         ("(Tensor(a!) y, Tensor lambda) -> ()", "parameter lambda: the name is a word of Python"),
         ("(Tensor(a!) y, Tensor errno) -> ()", "parameter errno: the name is a macro of C, C++ or"),
@@ -169,15 +169,15 @@ def test_bad_names_are_rejected(library, name, capsys):
         ("(Tensor(a!) y, Tensor x, bool b=true) -> ()", "true is not a default of bool; write True or False"),
         ("(Tensor(a!) y, Tensor x, str s=mean) -> ()", "mean is not a default of str; write a text in '...'"),
         ("(Tensor(a!) y, Tensor x=None) -> ()", "None is not a default of Tensor; write Tensor?"),
-        ("(Tensor(a!) y, Tensor x, int[] n=1) -> ()", "1 is not a default of int[]; write None, behind a"),
+        ("(Tensor(a!) y, Tensor x, int[] n=1) -> ()", "1 is not a default of int[]; write None, after a"),
         ("(Tensor(a!) y, Tensor x, ScalarType t=half) -> ()", "write a dtype, such as float32"),
         ("(Tensor(a!) y, Tensor x, Scalar alpha=1) -> ()", "no type Scalar; write float"),
         ("(Tensor(a!) y, Tensor x, int[2] stride) -> ()", "int[2]: a list has no length; write int[]"),
-        ("(Tensor?[] xs) -> ()", "Tensor?[]: a list of what may be None is not known; write Tensor[]"),
-        ("(int(a!) n) -> ()", "int(a!): an annotation is a letter behind Tensor"),
+        ("(Tensor?[] xs) -> ()", "Tensor?[]: a list of optional values is unsupported; write Tensor[]"),
+        ("(int(a!) n) -> ()", "int(a!): an annotation is a letter after Tensor"),
         ("(Tensor x, Tensor(a!) out) -> Tensor(a!)", "a result is a new one: what is written into"),
-        ("(Tensor x) -> Tensor?", "an op returns no Tensor?; several results stand in parentheses"),
-        ("(Tensor x) -> float[]", "an op returns no float[]; several results stand in parentheses"),
+        ("(Tensor x) -> Tensor?", "an op returns no Tensor?; several results are in parentheses"),
+        ("(Tensor x) -> float[]", "an op returns no float[]; several results are in parentheses"),
         ("(" + ", ".join(f"Tensor(a!) y{i}" for i in range(65)) + ") -> ()", "at most 64 parameters"),
         ("(Tensor(a!) y" + "".join(f", Tensor x{i}" for i in range(8)) + ") -> ()", "at most 7 tensors"),
         ("(Tensor(a!) y, Tensor x, str mode) -> ()", "mode: use --kind custom"),

@@ -6,9 +6,9 @@ import pathlib
 import re
 
 from benchmark_runs import kernkit, made, of_library
-from kernkit.bench import caches
-from kernkit.benchmarks import measurements, summary
-from kernkit.benchmarks.measurements import Run
+from kernkit.bench import measurements, summary
+from kernkit.bench.machine import caches
+from kernkit.bench.measurements import Run
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 

@@ -5,9 +5,9 @@ import re
 
 import pytest
 from benchmark_runs import kernkit, made, of_library, verdicts
-from kernkit import compare
-from kernkit.benchmarks import measurements
-from kernkit.benchmarks.measurements import Row, Run
+from kernkit.bench import comparison
+from kernkit.bench import measurements
+from kernkit.bench.measurements import Row, Run
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -45,7 +45,7 @@ def test_a_change_below_the_tolerance_is_the_same_however_sure():
 def test_an_interval_that_hides_a_gain_or_a_loss_is_unclear():
     rows = [[Row("p", "call/g++/kernkit", samples=samples), Row("p", "call/g++/tvm-ffi", samples=[1.0] * 5)]
             for samples in ([1, 1.5, 1.3, 1.9, 1.2], [1, 1, 1, 1, 1.2])]  # fmt: skip
-    (change,), _ = compare.compare(Run({}, rows[0]), Run({}, rows[1]), 0.05)
+    (change,), _ = comparison.compare(Run({}, rows[0]), Run({}, rows[1]), 0.05)
     assert change.low < -0.2 and 0 < change.high < 0.2 and change.verdict == "unclear"
 
 
@@ -76,7 +76,7 @@ def test_a_library_is_the_same_under_any_row_names():
 
 def test_quantiles_of_student():
     for probability, freedom, known in ((0.975, 8, 2.306), (0.995, 4, 4.604), (0.9995, 8, 5.041)):
-        assert compare.t_quantile(probability, freedom) == pytest.approx(known, abs=2e-3)
+        assert comparison.t_quantile(probability, freedom) == pytest.approx(known, abs=2e-3)
 
 
 def test_compare_exits_with_1_on_a_regression_and_names_it(tmp_path):

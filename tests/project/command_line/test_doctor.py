@@ -15,10 +15,13 @@ import zipfile
 import pytest
 from cuda_tools import cuobjdump, fatbin
 from elftools.elf.elffile import ELFFile
-from kernkit import cli, doctor
+from kernkit import cli
+from kernkit.binaries import glibc
+from kernkit.binaries.elf import ElfFile
 from kernkit.binaries.fatbin import read_architectures
+from kernkit.binaries.glibc import platform_tag
 from kernkit.binaries.library import read_library
-from kernkit.binaries.manylinux import platform_tag
+from kernkit.commands import doctor
 
 # A hand-written library that passes every rule.
 GOOD = """
@@ -152,7 +155,7 @@ def test_a_rule_fails_for_a_source_with_one_fault(made, old, new, rule, text):
 @pytest.mark.parametrize(
     "flag, rule, text",
     [
-        ("-Wl,-Bsymbolic", "itself", "another library's symbols can stand in for its own"),
+        ("-Wl,-Bsymbolic", "itself", "another library's symbols can replace its own"),
         ("-Wl,-z,nodelete", "nodelete", "it can be unmapped while its tensors live"),
     ],
 )
@@ -185,6 +188,31 @@ def test_the_identity_matches_the_file(made):
     assert said(made(), "identity") == "none in the file; kernkit_add_library() writes one"
 
 
+# ELF
+
+
+def test_the_reader_agrees_with_pyelftools(made, library):
+    use = "\n#include <stdio.h>\nint f() { return puts(line); } int (*g)() = f;"
+    for path in (made(GOOD + use), library):
+        file = ElfFile(path)
+        with open(path, "rb") as stream:
+            elf = ELFFile(stream)
+            assert [section.name for section in file.sections] == [section.name for section in elf.iter_sections()]
+            assert all(file.read(file.section(section.name)) == section.data() for section in elf.iter_sections()
+                       if section["sh_type"] != "SHT_NOBITS")  # fmt: skip
+            symbols = list(elf.get_section_by_name(".dynsym").iter_symbols())
+            assert [symbol.name for symbol in file.symbols()] == [symbol.name for symbol in symbols]
+            assert [symbol.is_undefined for symbol in file.symbols()] == [symbol["st_shndx"] == "SHN_UNDEF" for symbol in symbols]
+            tags = list(elf.get_section_by_name(".dynamic").iter_tags())
+            assert file.needed() == [tag.needed for tag in tags if tag.entry.d_tag == "DT_NEEDED"]
+            assert [value for _, value in file.dynamic()] == [tag.entry.d_val for tag in tags][:-1]
+            needs = elf.get_section_by_name(".gnu.version_r")
+            versions = {version["vna_other"]: version.name for _, versions in needs.iter_versions() for version in versions}
+            assert file.needed_versions() == versions
+            relocations = [entry for section in elf.iter_sections() if section["sh_type"] == "SHT_RELA" for entry in section.iter_relocations()]
+            assert file.relocations() == {entry["r_offset"]: entry["r_addend"] for entry in relocations}
+
+
 # glibc
 
 
@@ -215,18 +243,25 @@ def test_packed_relocations_require_a_glibc_that_supports_them(made):
 @pytest.mark.parametrize(
     "needs, tag",
     [
-        ({}, "manylinux_2_5_x86_64"),
-        ({"GLIBC": (2, 17)}, "manylinux_2_17_x86_64"),
-        ({"GLIBC": (2, 18), "OTHER": (9,)}, "manylinux_2_24_x86_64"),
-        ({"GLIBC": (2, 3, 4), "GLIBCXX": (3, 4, 29)}, "manylinux_2_34_x86_64"),
-        ({"GLIBC": (2, 17), "CXXABI": (1, 3, 11)}, "manylinux_2_27_x86_64"),
-        ({"GLIBC": (2, 17), "GCC": (14, 0, 0)}, "manylinux_2_39_x86_64"),
-        ({"GLIBC": (2, 99)}, None),
-        ({"GLIBC": (2, 17), "GLIBC_ABI_OF_TOMORROW": ()}, None),
+        ([], "manylinux_2_5_x86_64"),
+        (["GLIBC_2.17"], "manylinux_2_17_x86_64"),
+        (["GLIBC_2.18", "OTHER_9"], "manylinux_2_24_x86_64"),
+        (["GLIBC_2.3.4", "GLIBCXX_3.4.29"], "manylinux_2_34_x86_64"),
+        (["GLIBC_2.17", "CXXABI_1.3.11"], "manylinux_2_27_x86_64"),
+        (["GLIBC_2.17", "GCC_14.0.0"], "manylinux_2_39_x86_64"),
+        (["GLIBC_2.99"], None),
+        (["GLIBC_2.17", "GLIBC_ABI_OF_TOMORROW"], None),
     ],
 )
 def test_the_tag_is_the_lowest_that_suffices(needs, tag):
     assert platform_tag("x86_64", needs) == tag
+
+
+def test_without_auditwheel_there_is_no_tag(made, monkeypatch, capsys):
+    monkeypatch.setattr(glibc, "_policies", lambda: None)
+    assert said(made(), "glibc").startswith("2.0 or newer; the platform tag of a wheel comes from auditwheel, which is not installed")
+    assert cli.main(["doctor", str(made()), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["platform_tag"] is None
 
 
 def test_the_tag_is_the_one_that_auditwheel_computes(library, tmp_path):
@@ -250,8 +285,8 @@ def test_architectures_are_read_from_the_fatbin(made):
     path = made(GOOD + fatbin(*entries) + fatbin((2, 80, 0), name="more"))
     assert said(path, "cuda") == "code for sm_80 sm_90a sm_100f compute_120"
     assert failed(path, cuda="compute_120,sm_80,sm_100f,sm_90a") == {}
-    assert "but --cuda asks for sm_80;" in failed(path, cuda="sm_80")["cuda"]
-    assert "but --cuda asks for none;" in failed(path, cuda="none")["cuda"]
+    assert "but --cuda requires sm_80;" in failed(path, cuda="sm_80")["cuda"]
+    assert "but --cuda requires none;" in failed(path, cuda="none")["cuda"]
 
 
 def test_a_fatbin_of_an_unknown_form_is_a_failure(made):

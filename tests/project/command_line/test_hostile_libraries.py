@@ -12,8 +12,10 @@ import traceback
 
 import hostile
 import pytest
-from kernkit import cli, update
-from kernkit.library import rendered, rendering, seal
+from kernkit import cli
+from kernkit.commands import update
+from kernkit.project import manifest
+from kernkit.scaffold import history, kept_rendering, rendering
 from rendering import files_below
 
 SCHEMA = "(Tensor(a!) y, Tensor x) -> ()"
@@ -31,7 +33,7 @@ def original(tmp_path_factory):
         patch.setenv("GIT_CONFIG_GLOBAL", str(settings))
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         rendering.render({**rendering.questions(), "library_name": "fast_ops"}, folder)
-        update.begin(folder / "fast_ops")
+        history.begin(folder / "fast_ops")
         hostile.git(folder / "fast_ops", "gc", "--quiet")  # fewer files to copy
         shutil.rmtree(folder / "fast_ops/.git/hooks", ignore_errors=True)
         (folder / "sentinel/deeper").mkdir(parents=True)
@@ -132,7 +134,7 @@ def test_mutated_libraries(original, in_memory, rendered_once, monkeypatch, caps
 def test_a_thousand_mutated_libraries(original, in_memory, rendered_once, monkeypatch, capsys):
     said = try_all(original, in_memory, range(1000, 2000), monkeypatch, capsys)
     for words in ("is a symbolic link", "restore it from git", "git merge failed", "which is not of the library",
-                  "is damaged", "no name of an op", "git could not bring", "not committed"):  # fmt: skip
+                  "is damaged", "no name of an op", "git could not restore", "not committed"):  # fmt: skip
         assert words in said, words
 
 
@@ -155,11 +157,11 @@ def test_a_removed_op_is_a_name(place, path, words, capsys):
 
 @pytest.mark.parametrize("path", ["../sentinel.txt", "{0}/sentinel.txt", ".git/hooks/post-merge", "a/.GIT/config", "a//b", "."])
 def test_what_was_rendered_is_in_the_library(place, path, capsys):
-    """Also where the seal was made anew."""
+    """Also where the manifest was written again."""
     copy = place / "fast_ops/third_party/kernkit"
     content = {path.replace("{0}", str(place)): [False, "theirs\n"]}
-    (copy / "RENDERED").write_bytes(rendered.base64.b64encode(rendered.bz2.compress(json.dumps(content).encode())))
-    seal.write(str(copy), "0.1.0")
+    (copy / "RENDERED").write_bytes(kept_rendering.base64.b64encode(kept_rendering.bz2.compress(json.dumps(content).encode())))
+    manifest.write(str(copy), "0.1.0")
     hostile.git(place / "fast_ops", "commit", "--all", "--quiet", "-m", "Cloned")
     before = hostile.around(place, "fast_ops")
     assert run(["update"]) == 3
@@ -226,12 +228,12 @@ def test_folders_that_are_nested_deeply(place, capsys):
 
 
 def test_nothing_is_half_removed(place, monkeypatch, capsys):
-    from kernkit import remove
+    from kernkit.project import op_files
 
     def full(*_):
         raise OSError(28, "No space left on device", "kernels")
 
-    monkeypatch.setattr(remove, "note_removed", full)
+    monkeypatch.setattr(op_files, "record_removed", full)
     hostile.git(place / "fast_ops", "status")
     before = hostile.snapshot(place / "fast_ops", ".git")
     assert run(["remove", "silu_and_mul"]) == 3

@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 import pytest
-from kernkit import gpu
+from kernkit.commands import gpu
 from kernkit.driver import gpu as driver_gpu
 from kernkit.on_gpu import devices, frameworks, results
 from cuda_tools import cuobjdump
@@ -56,7 +56,7 @@ def test_build_without_a_gpu_requires_the_architecture(root, whose, no_gpu, requ
     result = kk(root if whose == "repository" else request.getfixturevalue("library"), "--build")
     assert result.returncode == 1
     assert result.stderr == (
-        f"kk: {no_gpu}; for a GPU that is elsewhere say which: ./kk gpu --build --arch 90\n"
+        f"kk: {no_gpu}; for a GPU of another machine name its architecture: ./kk gpu --build --arch 90\n"
     )
 
 
@@ -96,7 +96,7 @@ def test_the_gpus_are_queried_once(root, driver, tmp_path):
     assert (tmp_path / "log").read_text() == "asked\n"
 
 
-NOT_TAKEN = ("this copy of kernkit has not the part gpu, which has this command; type: ./kk update --with gpu, and "
+NOT_TAKEN = ("this copy of kernkit lacks the component gpu, which has this command; type: ./kk update --with gpu, and "
              "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def test_a_library_without_the_part_misses_nothing_where_no_gpu_is(default_libra
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"skipped: no GPU is here; where one is: {NOT_TAKEN}\n0 passed, 0 failed, 1 skipped\n"
     help = subprocess.run([default_library / "kk", "--help"], capture_output=True, text=True).stdout
-    assert "once ./kk update --with gpu has brought that part" in help
+    assert "once ./kk update --with gpu has added that component" in help
 
 
 def test_a_library_without_the_component_neither_builds_nor_runs(default_library, driver):
@@ -323,7 +323,7 @@ def one_device(request, monkeypatch):
 
 def call(build, *parts):
     parser = argparse.ArgumentParser()
-    gpu.configure(parser)
+    gpu.add_arguments(parser)
     folder = build / "results"
     code = gpu.run(parser.parse_args(["--build", str(build), "--results", str(folder), "--first", "A.good", *parts]))
     (path,) = folder.iterdir()

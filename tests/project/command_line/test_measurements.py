@@ -6,8 +6,8 @@ import random
 
 import pytest
 from benchmark_runs import made, of_library
-from kernkit.benchmarks import measurements
-from kernkit.benchmarks.measurements import Row, Run
+from kernkit.bench import measurements
+from kernkit.bench.measurements import Row, Run
 
 
 def test_the_ceiling_is_the_best_copy_in_registers_of_the_same_size():

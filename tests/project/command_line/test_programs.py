@@ -11,10 +11,10 @@ import sys
 
 import pytest
 from commands import path_without
-from kernkit import cli, programs
-from kernkit.counting import resources
+from kernkit import cli, errors, programs
 from kernkit.driver import gpu as driver_gpu
-from kernkit.library import rendering
+from kernkit.scaffold import rendering
+from kernkit.simulator import resources
 from test_bench import PROGRAM
 
 
@@ -41,7 +41,7 @@ def test_commands_that_call_git(library, capsys):
         (["env"], 0, "cmake 3."),
         (["bench", "op_bench.py", "--rounds", "1"], 0, "1 rows in "),
         (["add", "swish", "(Tensor(a!) y, Tensor x) -> ()"], 0, "kernels/swish/swish.h\n"),
-        (["remove", "swish"], 3, "kernkit: git could not bring swish back: git is not installed; commit them, or type --force\n"),
+        (["remove", "swish"], 3, "kernkit: git could not restore swish: git is not installed; commit them, or type --force\n"),
         (["remove", "swish", "--force"], 0, "files that name swish are not listed: git is not installed\n"),
         (["update"], 3, "kernkit: git is not installed\n"),
     ]:
@@ -155,7 +155,7 @@ def test_a_program_that_cannot_be_started_is_named(tmp_path):
         ([tmp_path / "empty"], {}, f"{tmp_path}/empty cannot be started: Exec format error"),
         (["true"], {"cwd": tmp_path / "none"}, f"true cannot be started in {tmp_path}/none: there is no such folder"),
     ]:
-        with pytest.raises(cli.Refusal, match=f"^{re.escape(sentence)}$"):
+        with pytest.raises(errors.UserError, match=f"^{re.escape(sentence)}$"):
             programs.run(words, **options)
 
 

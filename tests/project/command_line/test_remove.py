@@ -46,7 +46,7 @@ def test_files_of_add_are_removed(library, before, capsys):  # noqa: F811
     [
         ("nothing", None, "there is no kernels/nothing/nothing_export.cc; name an op whose files are in kernels/"),
         ("../kernels/swish_more", None, "there is no kernels/../kernels/swish_more/"),
-        ("swish_more", "kernels/swish_more/swish_more.cc", "git could not bring swish_more back"),
+        ("swish_more", "kernels/swish_more/swish_more.cc", "git could not restore swish_more"),
         ("swish_more", "kernels/other.cc", "kernels/other.cc includes a header of swish_more; edit it first"),
     ],
 )
@@ -122,7 +122,7 @@ def test_files_that_git_does_not_hold_are_not_removed(library, hidden, capsys): 
     path.write_text("mine\n")
     before = files_below(library)
     assert cli.main(["remove", "swish"]) == 3
-    assert "git could not bring swish back: its files are not committed (" in capsys.readouterr().err
+    assert "git could not restore swish: its files are not committed (" in capsys.readouterr().err
     assert files_below(library) == before
     assert cli.main(["remove", "swish", "--force"]) == 0
     assert not (library / "kernels/swish").exists()

@@ -9,15 +9,15 @@ import subprocess
 import sys
 
 from benchmark_runs import SIZES, kernkit, made, of_library
-from kernkit import report
-from kernkit.benchmarks import measurements
-from kernkit.benchmarks.measurements import Row, Run
+from kernkit.bench import measurements
+from kernkit.bench.measurements import Row, Run
+from kernkit.bench.page import markdown
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def test_the_page_of_a_library_calls_its_rows_by_its_name_and_memcpy_by_its_dtype():
-    page = report.markdown(of_library(), plots=False)
+    page = markdown(of_library(), plots=False)
     assert re.search(r"### op float32\n\n\| GB/s \| n = 1, d = 8 \| n = 64, d = 8 \| n = 1024, d = 8 \|\n"
                      r"\| --- \| --- \| --- \| --- \|\n"
                      r"\| \*\*my_kernels\*\* \| 5 \(0.25\) \| 5 \(0.25\) \| 5 \(0.25\) \|\n"
@@ -29,10 +29,10 @@ def test_the_page_of_a_library_calls_its_rows_by_its_name_and_memcpy_by_its_dtyp
 def test_one_sample_has_no_spread():
     row = Row("p", "call/g++/kernkit", samples=[2.0])
     peer = Row("p", "call/g++/tvm-ffi", samples=[4.0])
-    page = report.markdown(Run({}, [row, peer]), plots=False)
+    page = markdown(Run({}, [row, peer]), plots=False)
     assert "| call, g++ | 2 ns | tvm-ffi | 4 ns | **0.50** |" in page
     row.samples, peer.samples = [2.0, 2.0], [4.0, 4.0]
-    page = report.markdown(Run({}, [row, peer]), plots=False)
+    page = markdown(Run({}, [row, peer]), plots=False)
     assert "| call, g++ | 2 ns ±0% | tvm-ffi | 4 ns ±0% | **0.50** |" in page
 
 
@@ -64,11 +64,11 @@ def test_without_matplotlib_the_report_prints_a_message(tmp_path):
         env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}/sdk/python"}, cwd=tmp_path,
     )  # fmt: skip
     assert result.returncode == 3
-    assert result.stderr == "kernkit: plots need matplotlib: pip install matplotlib, or say --no-plots\n"
+    assert result.stderr == "kernkit: plots need matplotlib: type pip install matplotlib, or add --no-plots\n"
 
 
 def test_kept_results_are_those_of_their_page(tmp_path):
     """Each kept run matches its page. The plots need matplotlib and are not drawn again."""
     for path in (ROOT / "bench/results").glob("*/run.json"):
-        page = report.markdown(measurements.load(path), plots=True)
+        page = markdown(measurements.load(path), plots=True)
         assert (path.parent / "report.md").read_text() == page, f"old: kernkit report {path}"

@@ -63,7 +63,7 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
          "-arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"),
         (ALONE + PTX, "libcuda.so.1", "it calls the driver's API (libcuda.so.1), which kernkit does not have: use the "
          "runtime's API, cudaMalloc and <<<>>>"),
-        (ALONE + PTX, "libcudart.so.12", "it needs libcudart.so.12, and kernkit stands in for libcudart.so.13: compile "
+        (ALONE + PTX, "libcudart.so.12", "it needs libcudart.so.12, and kernkit replaces libcudart.so.13: compile "
          "it with CUDA 13"),
         (ALONE + fatbin((1, 80, 0), magic=1), "libcudart.so.13", "its CUDA code cannot be read: there is no fatbin at "
          "byte 0 of section .nv_fatbin"),

@@ -90,7 +90,7 @@ def test_a_failed_configuration_leaves_nothing_for_the_next(place):
     place.install("cmake", CMAKE)
     place.install("make")
     code, _, errors = place.run(FAILS="1")
-    assert code == 3 and "CMake could not configure kernkit's runtime: CMake Error: it fails. What CMake printed is in " in errors
+    assert code == 3 and "CMake could not configure kernkit's runtime: CMake Error: it fails. The output of CMake is in " in errors
     assert " -G Unix Makefiles " in place.calls()[0]
     assert not list(place.folder.glob("cache/**/CMakeCache.txt"))
     place.install("ninja")

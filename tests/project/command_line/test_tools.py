@@ -10,8 +10,9 @@ import sys
 
 import pytest
 from cuda_tools import include_of, tool
-from kernkit import cli, counters, sanitize
-from kernkit.counting import resources
+from kernkit import cli
+from kernkit.commands import sanitize
+from kernkit.simulator import counters, resources
 
 SOURCE = pathlib.Path(__file__).parent / "tools.cu"
 
@@ -193,7 +194,7 @@ def test_a_race_and_its_suppression(run, tmp_path):
     reasons.write_text("# Its result is not used.\nunordered: block [0, 0, 0], thread * of shared memory*\n# No more.\nother: *\n")
     done = run("sanitize", "--tool", "racecheck", "--suppressions", reasons, kernel="unordered")
     assert done.returncode == 0, done.stderr
-    assert "kernkit sanitize: nothing was found that this suppresses: other: *\n" in done.stderr
+    assert "kernkit sanitize: this suppression matches no finding: other: *\n" in done.stderr
 
 
 def test_lanes_of_a_warp_at_the_level_of_warnings(run):

@@ -9,8 +9,10 @@ import subprocess
 import sys
 
 import pytest
-from kernkit import cli, update
-from kernkit.library import rendering, seal
+from kernkit import cli
+from kernkit.commands import update
+from kernkit.project import manifest
+from kernkit.scaffold import history, rendering
 from rendering import BUILD_OUTPUTS
 
 LINE = "kernkit_add_kernel(fast_ops silu_and_mul)"
@@ -41,7 +43,7 @@ def library(tmp_path):
     """A library of this kernkit in a repository of its own, with edits and a kernel."""
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
     folder = tmp_path / "fast_ops"
-    said = update.begin(folder)
+    said = history.begin(folder)
     assert said == ("a git repository was made, whose first commit is what was rendered, in the name "
                     "of A <a@example.com>; --no-git makes none")  # fmt: skip
     assert git(folder, "log", "--format=%cn <%ce>") == "A <a@example.com>\n"
@@ -100,7 +102,7 @@ def test_without_a_git_author_the_first_commit_is_kernkits(tmp_path, monkeypatch
         monkeypatch.delenv(name)
     monkeypatch.delenv("EMAIL", raising=False)
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
-    assert "in the name of kernkit, since git knows no user.name" in update.begin(tmp_path / "fast_ops")
+    assert "in the name of kernkit, since git has no user.name" in history.begin(tmp_path / "fast_ops")
     assert git(tmp_path / "fast_ops", "log", "--format=%an %cn <%ce>") == "kernkit kernkit <kernkit@localhost>\n"
     run(tmp_path / "fast_ops", "--with", "plots")
     assert "kernkit kernkit" in git(tmp_path / "fast_ops", "log", "-1", "--format=%an %cn")
@@ -150,7 +152,7 @@ def test_an_op_that_was_removed_stays_away(library, newer, monkeypatch, capsys):
     assert not [name for name in names if "silu_and_mul" in name]
     assert LINE not in (library / "kernels/CMakeLists.txt").read_text()
     assert json.loads((library / ".kernkit.json").read_text())["answers"]["removed"] == "silu_and_mul"
-    assert not any(seal.touched(str(library / "third_party/kernkit")))
+    assert not any(manifest.changes(str(library / "third_party/kernkit")))
     run(library)
     assert "nothing to do" in capsys.readouterr().out
 
@@ -203,7 +205,7 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
     inner = whole / "libs/fast_ops"
     (whole / "README.md").write_text("of all\n")
     git(whole, "init", "--quiet")
-    assert update.begin(inner) == "no git repository was made: the folder is in one"
+    assert history.begin(inner) == "no git repository was made: the folder is in one"
     kept = inner / "third_party/kernkit/RENDERED"
     text = kept.read_text()
     kept.write_text("touched\n")
@@ -248,10 +250,10 @@ def test_components_of_a_library_stay_and_others_are_added(library, newer, capsy
     (added / "probe.h").write_text("// newer\n")
     run(library)
     assert inside.read_text() == "// newer\n" and git(library, "status", "--porcelain") == ""
-    assert not any(seal.touched(str(library / "third_party/kernkit")))
+    assert not any(manifest.changes(str(library / "third_party/kernkit")))
     capsys.readouterr()
     assert cli.main(["update", "--library", str(library), "--with", "rugs"]) == 3
-    assert '.kernkit.json: there is no part "rugs"; type ' in capsys.readouterr().err
+    assert '.kernkit.json: there is no component "rugs"; type ' in capsys.readouterr().err
 
 
 @pytest.mark.all
@@ -261,7 +263,7 @@ def test_changes_in_the_copy_of_the_sdk_are_reported(library, newer, capsys):
     (library / "third_party/kernkit/include/kernkit/list.h").open("a").write("// ours\n")
     commit(library)
     run(library)
-    said = "third_party/kernkit was touched by hand: changed: include/kernkit/list.h\n"
+    said = "third_party/kernkit was changed by hand: changed: include/kernkit/list.h\n"
     assert capsys.readouterr().out.startswith(said)
 
 

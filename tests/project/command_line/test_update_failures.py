@@ -6,8 +6,9 @@ import os
 import shutil
 
 import pytest
-from kernkit import cli, update
-from kernkit.library import git as git_calls
+from kernkit import cli
+from kernkit.commands import update
+from kernkit.project import git as git_calls
 from rendering import files_below
 from test_update import commit, git, git_settings, library, newer, run  # noqa: F401
 
@@ -265,7 +266,7 @@ def test_an_update_that_is_interrupted(library, newer, monkeypatch, capsys):  # 
         assert (library / "docs/new.md").exists()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(update, "has_what_it_wanted", interrupt)
+    monkeypatch.setattr(update, "is_merged", interrupt)
     before = state(library)
     assert cli.main(["update", "--library", str(library)]) == 130
     assert capsys.readouterr().err == "kernkit: interrupted\n" and state(library) == before

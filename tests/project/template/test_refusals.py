@@ -95,13 +95,13 @@ def test_hostile_texts_are_rejected(load_hook, text):
 def test_an_unknown_choice_is_rejected_and_leaves_no_files(kernkit_new, tmp_path, answer, value):
     done = kernkit_new(NAME, f"--{answer}", value)
     assert done.returncode == 3
-    assert done.stdout.startswith(f'kernkit: {answer} "{value}" is not known; type ')
+    assert done.stdout.startswith(f'kernkit: {answer} "{value}" is unsupported; type ')
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     "value, text",
-    [("rugs", 'there is no part "rugs"; type '), ("rows;touch pwned", 'parts "rows;touch pwned" is no list of parts')],
+    [("rugs", 'there is no component "rugs"; type '), ("rows;touch pwned", 'parts "rows;touch pwned" is no list of parts')],
 )
 def test_unknown_components_are_rejected(kernkit_new, template, environment, tmp_path, value, text):
     """By `kernkit new`, and by the template's hooks."""

@@ -9,7 +9,8 @@ import re
 import sys
 
 import pytest
-from kernkit.library import parts, seal
+from kernkit.project import manifest
+from kernkit.scaffold import components
 from rendering import BUILD_OUTPUTS, CHOICES, NAME, check, files_below, render, run, source_tree
 
 DESCRIPTION = "Fast operations: 100 % of them, for O'Neil & sons; <é 😀> template_library"
@@ -36,9 +37,9 @@ def library(template, environment, tmp_path_factory) -> pathlib.Path:
 
 def is_taken(path):
     """True if a library without components has this file of the template."""
-    taken = {part.name for part in parts.PARTS if part.taken == parts.ALWAYS} | {parts.CORE}
+    taken = {part.name for part in components.COMPONENTS if part.copied == components.ALWAYS} | {components.CORE}
     inside = path.startswith("third_party/kernkit/")
-    return not inside or parts.part_of(path[len("third_party/kernkit/") :]) in taken
+    return not inside or components.component_of(path[len("third_party/kernkit/") :]) in taken
 
 
 # Contents of a rendering
@@ -56,7 +57,7 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
     }
     expected = {path.replace("template_library", NAME): text for path, text in expected.items()}
     rendered = files_below(library)
-    made = {DLPACK.as_posix(), "LICENSE", ".kernkit.json", "third_party/kernkit/SEAL", "third_party/kernkit/RENDERED"}
+    made = {DLPACK.as_posix(), "LICENSE", ".kernkit.json", "third_party/kernkit/MANIFEST", "third_party/kernkit/RENDERED"}
     assert set(rendered) - made == set(expected) - made
     plain = [path for path in expected if not CONDITION.search(expected[path])]
     assert [path for path in plain if rendered[path] != expected[path]] == []
@@ -65,11 +66,11 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
 
 def test_the_sdk_and_shared_files_have_equal_bytes(root, library):
     copied = files_below(library / "third_party/kernkit")
-    del copied["SEAL"], copied["RENDERED"]
+    del copied["MANIFEST"], copied["RENDERED"]
     sdk = files_below(root / "sdk")
     assert copied == {path: text for path, text in sdk.items() if is_taken(f"third_party/kernkit/{path}")}
     assert 0 < len(sdk) - len(copied) < 0.5 * len(sdk)  # the optional parts, which grow
-    assert not any(seal.touched(str(library / "third_party/kernkit")))
+    assert not any(manifest.changes(str(library / "third_party/kernkit")))
     shared = {
         ".clang-format": ".clang-format",
         "LICENSE": "LICENSE",
@@ -260,5 +261,5 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
     assert refused.returncode != 0 and "type one line of plain text" in refused.stdout
     for answer in CHOICES:
         refused = render(template, tmp_path / "none", env, python=python, **{answer: "first"})
-        assert refused.returncode != 0 and f'{answer} "first" is not known' in refused.stdout
+        assert refused.returncode != 0 and f'{answer} "first" is unsupported' in refused.stdout
         assert list((tmp_path / "none").iterdir()) == []

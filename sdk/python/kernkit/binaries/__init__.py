@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read of a built library's file."""
+"""Readers of a built library's file."""

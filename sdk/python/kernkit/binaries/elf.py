@@ -1,54 +1,192 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One section of an ELF file, read with the standard library alone: what a build needs. What
-`kernkit doctor` reads besides, it reads with pyelftools."""
+"""A reader of 64-bit ELF files, for the sections, symbols and dynamic entries that kernkit needs.
 
+The reader uses the standard library alone: a library's build runs `kernkit bindings`, where no package is installed.
+"""
+
+import contextlib
+import itertools
 import pathlib
 import struct
-from typing import Any, Optional, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from ..cli import Refusal
+from ..errors import UserError
 
-_NOBITS = 8
+# Types of sections.
+PROGBITS, RELA, DYNAMIC, NOBITS, DYNSYM = 1, 4, 6, 8, 11
+_VERNEED, _VERSYM = 0x6FFFFFFE, 0x6FFFFFFF
+EXECUTABLE = 4  # a section's flag
+# Tags of dynamic entries.
+DT_NULL, DT_NEEDED, DT_SYMBOLIC, DT_FLAGS, DT_FLAGS_1 = 0, 1, 16, 30, 0x6FFFFFFB
+LOCAL, GNU_UNIQUE = 0, 10  # bindings of symbols
+MACHINES = {62: "x86_64", 183: "aarch64"}
 
 
-def read_file(path: pathlib.Path) -> bytes:
-    """The file's bytes. Refuses what cannot be read, and what is no 64-bit ELF file."""
+class Section(NamedTuple):
+    name: str
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int  # index of another section, such as that of the names
+
+
+class Symbol(NamedTuple):
+    name: str
+    binding: int
+    is_undefined: bool
+    version: str  # that an undefined symbol needs, as in "GLIBC_2.34", or ""
+
+
+class ElfFile:
+    """The content of an ELF file. Every member throws UserError where the file is damaged."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        """UserError: the file cannot be read, or is no 64-bit ELF file."""
+        self.path = path
+        self.content = _read(path)
+        self.order = "<" if self.content[5:6] == b"\x01" else ">"
+        with self._damage():
+            (self.machine_number,) = struct.unpack_from(self.order + "H", self.content, 18)
+            self.sections = self._sections()
+
+    @property
+    def machine(self) -> str:
+        """As in the tag of a wheel, or the number of the machine."""
+        return MACHINES.get(self.machine_number, f"machine {self.machine_number}")
+
+    @contextlib.contextmanager
+    def _damage(self) -> Iterator[None]:
+        try:
+            yield
+        except (struct.error, ValueError, IndexError, OverflowError) as error:
+            raise UserError(f"{self.path} is damaged: {' '.join(str(error).split())}") from error
+
+    def _sections(self) -> List[Section]:
+        (table,) = struct.unpack_from(self.order + "Q", self.content, 40)
+        size, count, names = struct.unpack_from(self.order + "HHH", self.content, 58)
+        if table == 0 or count == 0:
+            return []
+        header = struct.Struct(self.order + "IIQQQQI")
+        found = [header.unpack_from(self.content, table + index * size) for index in range(count)]
+        first_name = found[names][4]
+        return [Section(_text(self.content, first_name + name), *fields) for name, *fields in found]
+
+    def section(self, name: str) -> Optional[Section]:
+        """The first section of this name with content in the file."""
+        return next((section for section in self.sections if section.name == name and section.kind != NOBITS), None)
+
+    def read(self, section: Optional[Section]) -> bytes:
+        """The content of a section; b"" for no section."""
+        if section is None or section.kind == NOBITS:
+            return b""
+        if section.offset + section.size > len(self.content):
+            raise UserError(f"{self.path} is damaged: section {section.name} ends past the end of the file")
+        return self.content[section.offset : section.offset + section.size]
+
+    def _of_kind(self, kind: int) -> Optional[Section]:
+        return next((section for section in self.sections if section.kind == kind), None)
+
+    def _entries(self, section: Section, form: str) -> Iterator[Tuple[int, ...]]:
+        entry = struct.Struct(self.order + form)
+        content = self.read(section)
+        return entry.iter_unpack(content[: len(content) // entry.size * entry.size])
+
+    def _names(self, section: Section) -> bytes:
+        """The content of the string table that a section refers to."""
+        return self.read(self.sections[section.link])
+
+    def dynamic(self) -> Optional[List[Tuple[int, int]]]:
+        """(tag, value) of each dynamic entry; None for a file that is no shared library."""
+        section = self._of_kind(DYNAMIC)
+        if section is None:
+            return None
+        entries = ((tag, value) for tag, value in self._entries(section, "QQ"))
+        return list(itertools.takewhile(lambda entry: entry[0] != DT_NULL, entries))
+
+    def needed(self) -> List[str]:
+        """The names of the shared libraries that the file needs."""
+        section = self._of_kind(DYNAMIC)
+        if section is None:
+            return []
+        try:
+            names = self._names(section)
+            return [_text(names, value, "strict") for tag, value in self.dynamic() or [] if tag == DT_NEEDED]
+        except (ValueError, IndexError):
+            raise UserError(f"{self.path} is damaged: .dynamic names a library that .dynstr does not hold; build the file "
+                            "again") from None  # fmt: skip
+
+    def needed_versions(self) -> Dict[int, str]:
+        """{index in the table of symbols' versions: the version, as in "GLIBC_2.34"}."""
+        section = self._of_kind(_VERNEED)
+        found: Dict[int, str] = {}
+        if section is None:
+            return found
+        with self._damage():
+            content, names = self.read(section), self._names(section)
+            library_at, more = 0, 1
+            while more:
+                _, count, _, first, more = struct.unpack_from(self.order + "HHIII", content, library_at)
+                at = library_at + first
+                for _ in range(count):
+                    _, _, index, name, following = struct.unpack_from(self.order + "IHHII", content, at)
+                    found[index] = _text(names, name)
+                    at += following
+                library_at += more
+        return found
+
+    def symbols(self) -> Optional[List[Symbol]]:
+        """The dynamic symbols; None for a file that is no shared library."""
+        section = self._of_kind(DYNSYM)
+        if section is None:
+            return None
+        versions = self.needed_versions()
+        indices = self._of_kind(_VERSYM)
+        numbers = [number for (number,) in self._entries(indices, "H")] if indices else []
+        with self._damage():
+            names = self._names(section)
+            found = []
+            for (name, info, _, index, _, _), number in zip(self._entries(section, "IBBHQQ"), itertools.chain(numbers, itertools.repeat(0))):
+                found.append(Symbol(_text(names, name), info >> 4, index == 0, versions.get(number & 0x7FFF, "")))
+            return found
+
+    def relocations(self) -> Dict[int, int]:
+        """{address: addend} of all relocations with an addend."""
+        sections = [section for section in self.sections if section.kind == RELA]
+        return {address: addend for section in sections for address, _, addend in self._entries(section, "QQq")}
+
+
+def _read(path: pathlib.Path) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise Refusal(f"{path} cannot be read: {error.strerror}") from error
+        raise UserError(f"{path} cannot be read: {error.strerror}") from error
     if content[:4] != b"\x7fELF":
-        raise Refusal(f"{path} is not a shared library: it does not begin with the mark of ELF")
+        raise UserError(f"{path} is not a shared library: it does not begin with the mark of ELF")
     if content[4:5] != b"\x02":
-        raise Refusal(f"{path} is a 32-bit library; kernkit reads 64-bit ones")
+        raise UserError(f"{path} is a 32-bit library; kernkit reads 64-bit ones")
     return content
 
 
+def _text(content: bytes, at: int, errors: str = "replace") -> str:
+    """The NUL-terminated text at an offset. ValueError: the offset or the end of the text is past the content's end, or
+    the text is not UTF-8 and `errors` is "strict"."""
+    if at >= len(content):
+        raise ValueError("a name is past the end of its section")
+    end = content.find(b"\0", at)
+    if end < 0:
+        raise ValueError("a name has no end")
+    return content[at:end].decode(errors=errors)
+
+
 def read_section(path: pathlib.Path, name: str) -> Optional[bytes]:
-    """The bytes of the section called name, or None where there is none.
+    """The content of the section of this name, or None. UserError: the file is no ELF file, or is damaged."""
+    file = ElfFile(path)
+    section = file.section(name)
+    return None if section is None else file.read(section)
 
-    Refuses a file that is no ELF file, or that is cut short.
-    """
-    content = read_file(path)
-    order = "<" if content[5:6] == b"\x01" else ">"
-    header = struct.Struct(order + "IIQQQQIIQQ")
 
-    def section(index: int) -> Tuple[Any, ...]:
-        return header.unpack_from(content, table + index * size)
-
-    try:
-        (table,) = struct.unpack_from(order + "Q", content, 40)
-        size, count, names = struct.unpack_from(order + "HHH", content, 58)
-        if table == 0:
-            return None
-        first_name = section(names)[4]
-        for index in range(count):
-            name_at, kind, _, _, offset, length, *_ = section(index)
-            end = content.index(b"\0", first_name + name_at)
-            if content[first_name + name_at : end] == name.encode() and kind != _NOBITS:
-                if offset + length > len(content):
-                    raise ValueError
-                return content[offset : offset + length]
-    except (struct.error, ValueError, OverflowError) as error:
-        raise Refusal(f"{path} is damaged: its sections lie beyond its end") from error
-    return None
+def exported_symbols(path: pathlib.Path) -> Set[str]:
+    """The symbols that a shared library exports; empty for another file. UserError: as ElfFile."""
+    return {symbol.name for symbol in ElfFile(path).symbols() or [] if not symbol.is_undefined and symbol.binding != LOCAL}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For which GPUs a library holds code, read from section .nv_fatbin.
+"""The GPU architectures for which a library has code, read from section .nv_fatbin.
 
-NVIDIA does not document the format. What is used of it was compared with what cuobjdump prints for
-CUDA 13, see tests/project/command_line/test_doctor.py; what does not look like it is reported, not guessed.
+NVIDIA does not document the format. tests/project/command_line/test_doctor.py compares the result with the output of
+CUDA 13's cuobjdump. A section of another format is reported.
 """
 
 import pathlib
@@ -12,23 +12,23 @@ from typing import Iterator, List, Tuple
 from .elf import read_section
 
 _MAGIC = 0xBA55ED50
-_FATBIN = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes behind it
-# Kind, version, bytes of this header, bytes behind it; then 12 bytes, the architecture; then 8
-# bytes, the flags.
+_FATBIN = struct.Struct("<IHHQ")  # magic, version, size of the header, size of the content after the header [bytes]
+# Kind, version, size of the header, size of the content after the header [bytes]; after 12 more bytes the
+# architecture; after 8 more bytes the flags.
 _ENTRY = struct.Struct("<HHIQ12xI8xQ")
 _KINDS = {1: "compute", 2: "sm"}  # PTX, and machine code
 _FLAG_A, _FLAG_F = 0x100000, 0x200000  # as in sm_90a and sm_100f
 
 
 class FatbinError(ValueError):
-    """The section is not of the form that is known."""
+    """The section has an unknown format."""
 
 
 def _entries(content: bytes) -> Iterator[Tuple[str, int, str]]:
     at = 0
     while at + _FATBIN.size <= len(content):
         magic, _, header_size, size = _FATBIN.unpack_from(content, at)
-        if magic == 0:  # between two
+        if magic == 0:  # padding between fatbins
             at += 8
             continue
         end = at + header_size + size
@@ -47,8 +47,8 @@ def _entries(content: bytes) -> Iterator[Tuple[str, int, str]]:
 
 
 def read_architectures(path: pathlib.Path) -> List[str]:
-    """As nvcc's code= takes them: sm_80, sm_90a for machine code, then compute_80 for PTX; none
-    where there is no CUDA code. Raises FatbinError."""
+    """The architectures in the notation of nvcc's code=: sm_80, sm_90a for machine code, then compute_80 for PTX; [] for
+    a file without CUDA code. Throws FatbinError."""
     found = set(_entries(read_section(path, ".nv_fatbin") or b""))
     order = sorted(found, key=lambda entry: (entry[0] != "sm", entry[1], entry[2]))
     return [f"{kind}_{architecture}{letter}" for kind, architecture, letter in order]

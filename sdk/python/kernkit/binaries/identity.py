@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a library's file says of itself, see KernkitIdentity.cmake."""
+"""The identity that KernkitIdentity.cmake writes into a library's file."""
 
 import pathlib
 from typing import Dict
@@ -8,13 +8,13 @@ from .elf import read_section
 
 
 def read_identity(path: pathlib.Path) -> Dict[str, str]:
-    """{"library": "fast_ops 0.1.0", "commit": ..., "compiler": ..., "cuda": ..., "kernkit": ...}; nothing of a
-    library that kernkit_add_library() did not link. The file is not loaded."""
+    """{"library": "fast_ops 0.1.0", "commit": ..., "compiler": ..., "cuda": ..., "kernkit": ...}; {} for a library that
+    kernkit_add_library() did not link. The file is not loaded."""
     text = (read_section(path, ".kernkit") or b"").rstrip(b"\0").decode(errors="replace")
     parts = (part.partition("=") for part in text.split("; "))
     return {name: value.strip() for name, equals, value in parts if equals}
 
 
-def said(identity: Dict[str, str]) -> str:
-    """In one line."""
+def as_line(identity: Dict[str, str]) -> str:
+    """The identity as one line."""
     return "; ".join(value if name == "library" else f"{name} {value}" for name, value in identity.items())

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be read of a built library with pyelftools, for the rules of `kernkit doctor`."""
+"""The properties of a built library that the rules of `kernkit doctor` examine."""
 
 import dataclasses
-import itertools
 import pathlib
 import re
-from typing import Any, Dict, Iterator, List, Set
+from typing import Dict, List, Set
 
-from ..cli import Refusal
-from ..schema import read_lines
-from .elf import read_file
+from ..errors import UserError
+from .elf import DT_FLAGS, DT_FLAGS_1, DT_SYMBOLIC, GNU_UNIQUE, LOCAL, ElfFile
 from .fatbin import FatbinError, read_architectures
+from .glibc import Version, version_of
 from .identity import read_identity
-from .manylinux import Version, version_of
+from .ops import read_lines
 from .startup import flushes_subnormals
 
 _OP = re.compile(r"__tvm_ffi_(?!_metadata_|_doc_|_backward_|_library_ctx$)(.+)")
@@ -21,30 +20,30 @@ _DF_SYMBOLIC, _DF_1_NODELETE = 0x2, 0x8
 
 @dataclasses.dataclass(frozen=True)
 class Library:
-    """What the rules read."""
+    """The properties of one library."""
 
     path: pathlib.Path
     machine: str  # as in a wheel's tag
     exported: Set[str]
     unique: Set[str]
-    undefined: Dict[str, str]  # symbol to version, as in GLIBC_2.34, or ""
-    versions: Set[str]  # all that are asked for, also for no symbol: GLIBC_ABI_DT_RELR
+    undefined: Dict[str, str]  # {symbol: version, as in GLIBC_2.34, or ""}
+    versions: Set[str]  # all needed versions, also those of no symbol: GLIBC_ABI_DT_RELR
     needed: List[str]
     is_symbolic: bool
     is_nodelete: bool
-    lines: List[str]  # schemas
+    lines: List[str]  # schema lines
     architectures: List[str]
     fatbin_error: str
-    flushes: bool  # its start-up code makes subnormals zero in the thread that loads it
-    identity: Dict[str, str]  # as read_identity() gives it
+    flushes: bool  # whether start-up code sets the loading thread to flush subnormals to zero
+    identity: Dict[str, str]  # see read_identity()
 
     @property
     def ops(self) -> Set[str]:
-        """By their exported symbols."""
+        """The ops that have an exported symbol."""
         return {found[1] for found in map(_OP.fullmatch, self.exported) if found}
 
     def needs(self) -> Dict[str, Version]:
-        """The highest version of each kind of symbol that must be there, as in {"GLIBC": (2, 34)}."""
+        """{kind of symbols: the highest needed version}, as in {"GLIBC": (2, 34)}."""
         needs: Dict[str, Version] = {}
         for text in self.versions - {""}:
             kind, version = version_of(text)
@@ -52,84 +51,34 @@ class Library:
         return needs
 
 
-def _version_names(elf: Any, file_size: int) -> Dict[int, str]:
-    """The versions that are asked for, by the number that symbols have for them."""
-    names: Dict[int, str] = {}
-    needs = elf.get_section_by_name(".gnu.version_r")
-    if needs is not None:
-        if needs["sh_info"] > min(needs["sh_size"], file_size) // 16:  # bytes of each
-            raise ValueError("there are more needed versions than their section has room for")
-        for _, versions in needs.iter_versions():
-            names.update({version["vna_other"]: version.name for version in versions})
-    return names
-
-
-def _versions(elf: Any, names: Dict[int, str]) -> Iterator[str]:
-    """Of each dynamic symbol, in order, the version that is asked for."""
-    table = elf.get_section_by_name(".gnu.version")
-    if table is None:
-        yield from itertools.repeat("")
-        return
-    for symbol in table.iter_symbols():
-        index = symbol["ndx"]
-        yield names.get(index & 0x7FFF, "") if isinstance(index, int) else ""
-
-
 def read_library(path: pathlib.Path) -> Library:
-    """Reads the file. Refuses what is no shared library, or is damaged."""
-    try:
-        from elftools.elf.dynamic import DynamicSection
-        from elftools.elf.elffile import ELFFile
-    except ImportError:
-        raise Refusal("pyelftools is not installed; type: pip install pyelftools") from None
-    read_file(path)
-    try:
-        with path.open("rb") as stream:
-            elf = ELFFile(stream)
-            dynamic = [s for s in elf.iter_sections() if isinstance(s, DynamicSection)]
-            symbols: Any = elf.get_section_by_name(".dynsym")
-            if not dynamic or symbols is None:
-                raise Refusal(f"{path} is not a shared library, or its section headers were removed")
-            tags: List[Any] = [(tag.entry.d_tag, tag) for tag in dynamic[0].iter_tags()]
-            flags = {name: tag.entry.d_val for name, tag in tags if name.startswith("DT_FLAGS")}
-            names = _version_names(elf, path.stat().st_size)
-            exported, unique, undefined = set(), set(), {}
-            for symbol, version in zip(symbols.iter_symbols(), _versions(elf, names)):
-                if symbol["st_info"]["bind"] == "STB_LOCAL":  # a section, which ld for aarch64 leaves there
-                    continue
-                if symbol["st_shndx"] == "SHN_UNDEF":
-                    if symbol.name:
-                        undefined[symbol.name] = version
-                    continue
-                exported.add(symbol.name)
-                if symbol["st_info"]["bind"] == "STB_LOOS":
-                    unique.add(symbol.name)
-            needed = [tag.needed for name, tag in tags if name == "DT_NEEDED"]
-            flushes = flushes_subnormals(elf)
-            machine = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}.get(
-                elf["e_machine"], str(elf["e_machine"]))  # fmt: skip
-    except Refusal:
-        raise
-    except Exception as error:  # pyelftools trusts what it reads, so anything can come of it
-        reason = f"{type(error).__name__}: {error}".rstrip(": ")
-        raise Refusal(f"{path} is damaged: {' '.join(reason.split())}") from error
+    """Reads a shared library. UserError: the file is no shared library, or is damaged."""
+    file = ElfFile(path)
+    dynamic, symbols = file.dynamic(), file.symbols()
+    if dynamic is None or symbols is None:
+        raise UserError(f"{path} is not a shared library, or its section headers were removed")
+    flags = dict(dynamic)
+    names = file.needed_versions()
+    # ld for aarch64 leaves local symbols of sections.
+    undefined = {symbol.name: symbol.version for symbol in symbols if symbol.is_undefined and symbol.binding != LOCAL and symbol.name}
+    defined = [symbol for symbol in symbols if not symbol.is_undefined and symbol.binding != LOCAL]
     try:
         architectures, fatbin_error = read_architectures(path), ""
     except FatbinError as error:
         architectures, fatbin_error = [], str(error)
     return Library(
         path=path,
-        machine=machine,
-        exported=exported,
-        unique=unique,
+        machine=file.machine,
+        exported={symbol.name for symbol in defined},
+        unique={symbol.name for symbol in defined if symbol.binding == GNU_UNIQUE},
         undefined=undefined,
         versions={*names.values(), *undefined.values()},
-        needed=needed,
-        is_symbolic="DT_SYMBOLIC" in dict(tags) or bool(flags.get("DT_FLAGS", 0) & _DF_SYMBOLIC),
-        is_nodelete=bool(flags.get("DT_FLAGS_1", 0) & _DF_1_NODELETE),
+        needed=file.needed(),
+        is_symbolic=DT_SYMBOLIC in flags or bool(flags.get(DT_FLAGS, 0) & _DF_SYMBOLIC),
+        is_nodelete=bool(flags.get(DT_FLAGS_1, 0) & _DF_1_NODELETE),
         lines=read_lines(path),
         architectures=architectures,
         fatbin_error=fatbin_error,
-        flushes=flushes,
+        flushes=flushes_subnormals(file),
         identity=read_identity(path),
     )

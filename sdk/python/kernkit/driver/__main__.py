@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk COMMAND, once the machine is prepared. With --plan first it does nothing yet: it prints ./kk's
-help where that was asked for, or what has to be prepared, as words of a shell.
+"""The work of ./kk COMMAND, after ./kk has prepared the machine.
+
+With --plan as the first word no work is done: the output is the help of ./kk if the user asks for help, otherwise one
+line NAME=VALUE for each thing that ./kk has to prepare.
 """
 
 import os
-import shlex
 import sys
 from typing import List
 
-from ..cli import Refusal
+from ..errors import UserError
+from .options import CommandFailed, parse
 from .tools import set_environment
-from .words import Done, Wrong, parse
 
 
 def main(words: List[str]) -> int:
-    # Not for the ./kk of a library that this one starts.
+    # Removed, so that the ./kk of a library that this process starts is a library's.
     if os.environ.pop("KK_DRIVER", "") == "repository":
         from . import repository as driver
     else:
@@ -26,20 +27,20 @@ def main(words: List[str]) -> int:
             print(driver.USAGE, end="")
         elif is_plan:
             for name, value in driver.plan(options).items():
-                print(f"{name}={shlex.quote(value)}")
+                print(f"{name}={value}")
         else:
             set_environment()
             driver.COMMANDS[options.command].function(options)
-    except (Wrong, Refusal) as problem:
+    except UserError as error:
         sys.stdout.flush()
-        print(f"kk: {problem}", file=sys.stderr)
+        print(f"kk: {error}", file=sys.stderr)
         return 1
     except OSError as error:
         sys.stdout.flush()
         print(f"kk: {error.filename or words[0]}: {error.strerror or error}", file=sys.stderr)
         return 1
-    except Done as done:
-        return done.code
+    except CommandFailed as failure:
+        return failure.code
     return 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk of kernkit's own repository."""
+"""The commands of ./kk in kernkit's own repository."""
 
 import filecmp
 import os
@@ -10,9 +10,10 @@ import tempfile
 import time
 from typing import Dict, List
 
+from ..errors import UserError
 from . import gpu, tools
-from .tools import PYTHON, ROOT, kernkit, passed_on, run, say
-from .words import Command, Options, Wrong
+from .options import BENCHMARK, Command, Options
+from .tools import PYTHON, ROOT, kernkit, passed_on, print_heading, run
 
 USAGE = """\
 usage: ./kk COMMAND [options]
@@ -23,11 +24,11 @@ usage: ./kk COMMAND [options]
   test --slow    and what takes longer
   test --arch aarch64        the tests in C++ for that architecture, by a cross compiler, under qemu
   bench [OP]     run the benchmarks, or one op's; --benchmark_... options are passed on
-  bench --compare OLD.json   and say what became slower than in that run; exit code 1 if something did
+  bench --compare OLD.json   and list the rows that became slower than in that run; exit code 1 if something did
   bench --rounds=15          measure 15 times, not 5
   report         make a page and plots of the last run: bench/results/cpu
   run PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
-  counters, sanitize PROGRAM...   count what its kernels ask of memory; look for what they do wrong
+  counters, sanitize PROGRAM...   count the memory traffic of its kernels; find their errors
   new NAME       start a kernel library from the template, in ./NAME; ./kk new --help
   demo           build, start a library, call its kernel from Python, run the benchmarks
   cuda-matrix    compile and inspect the CUDA code with the compilers from PyPI as well
@@ -42,7 +43,7 @@ packages into .venv. By hand:
   pip install -r tests/requirements.txt    # and the others that you want
   cmake --workflow --preset release && pytest tests -m "not all and not slow"
 """
-# Every path of every kernel once, few launches: a sanitizer makes them up to a hundred times slower.
+# Every path of every kernel once, with few launches: a sanitizer slows kernels down up to a hundred times.
 REDUCED = "GpuElementwise*InPlace:GpuStream*Captured*:GpuStream*EveryDevice:GpuRefusals*Different*"
 STARTED = time.monotonic()
 DEMO = "my_kernels"
@@ -62,17 +63,17 @@ print(f"silu_and_mul({x}) = {y}")
 
 
 def build(options: Options) -> None:
-    say("cmake --workflow --preset build")
+    print_heading("cmake --workflow --preset build")
     run("cmake", "--workflow", "--preset", "build")
 
 
 def use_compiler_cache() -> None:
-    """Where one is installed; CMAKE_CXX_COMPILER_LAUNCHER= ./kk test goes without. Libraries that tests
-    render each compile the same sources of the SDK, in a temporary folder of their own."""
+    """Sets the environment for ccache, if it is installed and CMAKE_CXX_COMPILER_LAUNCHER is not set. Libraries that
+    tests render compile the same sources of the SDK in different temporary folders."""
     if shutil.which("ccache") and "CMAKE_CXX_COMPILER_LAUNCHER" not in os.environ:
         for language in ("C", "CXX", "CUDA"):
             os.environ[f"CMAKE_{language}_COMPILER_LAUNCHER"] = "ccache"
-        if not str(ROOT).startswith(tempfile.gettempdir()):  # paths below it become relative, in messages too
+        if not str(ROOT).startswith(tempfile.gettempdir()):  # paths below the folder become relative, also in messages
             os.environ.setdefault("CCACHE_BASEDIR", tempfile.gettempdir())
         os.environ.setdefault("CCACHE_NOHASHDIR", "1")
 
@@ -90,11 +91,11 @@ def test(options: Options) -> None:
 
 
 def build_benchmarks(with_clang: bool) -> None:
-    say("cmake, preset release: the library and its benchmarks")
+    print_heading("cmake, preset release: the library and its benchmarks")
     run("cmake", "--preset", "release")
     run("cmake", "--build", "--preset", "release", "--target", "kernkit_benchmarks")
     if with_clang:
-        say("cmake, preset clang: what a call costs")
+        print_heading("cmake, preset clang: what a call costs")
         run("cmake", "--preset", "clang")
         run("cmake", "--build", "--preset", "clang", "--target", "kernkit_overhead_benchmarks")
 
@@ -104,10 +105,10 @@ def programs_of_release() -> List[str]:
 
 
 def bench(options: Options) -> None:
-    """All that is measured goes into build/bench/run.json."""
+    """Writes all measurements to build/bench/run.json."""
     op = options.words[0] if options.words else ""
     if op and not (ROOT / f"bench/kernels/{op}_bench.cc").exists():
-        raise Wrong(f"there is no bench/kernels/{op}_bench.cc")
+        raise UserError(f"there is no bench/kernels/{op}_bench.cc")
     with_clang = not op and shutil.which("clang++") is not None
     build_benchmarks(with_clang)
     programs = [f"build/release/bin/{op}_bench"] if op else programs_of_release()
@@ -119,11 +120,11 @@ def bench(options: Options) -> None:
         programs += [f"bench/python/{each}.py" for each in ("build_cost", "edit_to_call", "from_python", "ptx_decode", "row_kernels")]
         programs += [f"OMP_NUM_THREADS=1 bench/python/{each}.py" for each in ("from_python", "row_kernels")]
         words = ["--sources", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "bench/peers").iterdir())]
-    tools.bench(programs, options.rounds, options.google, options.compare, "--repetitions", "5", *words)
+    tools.bench(programs, options.rounds, options.benchmark_options, options.compare, "--repetitions", "5", *words)
 
 
 def install_plots() -> None:
-    """What draws the plots, in an environment of ours."""
+    """Installs matplotlib, unless the environment is the caller's."""
     if not os.environ.get("KK_VENV") and not tools.has_module("matplotlib"):
         tools.pip_install("-r", "tests/requirements-report.txt")
 
@@ -134,7 +135,7 @@ def report(options: Options) -> None:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Whether two folders hold the same files, but for what a build leaves."""
+    """Whether two folders hold the same files, except outputs of a build."""
     found = filecmp.dircmp(one, other, ignore=["build", ".venv", "__pycache__"])
     same = not (found.left_only or found.right_only or found.diff_files or found.funny_files)
     return same and all(is_same(f"{one}/{name}", f"{other}/{name}") for name in found.common_dirs)
@@ -142,30 +143,30 @@ def is_same(one: str, other: str) -> bool:
 
 def demo(options: Options) -> None:
     build_benchmarks(with_clang=False)
-    say(f"a library from the template: build/demo/{DEMO}")
+    print_heading(f"a library from the template: build/demo/{DEMO}")
     folder, fresh = ROOT / "build/demo", ROOT / "build/demo/new"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     kernkit("new", DEMO, "--output", fresh, stdout=subprocess.DEVNULL)
-    # Keeps the one that was built when nothing has changed in it.
+    # An unchanged library that was built before is kept.
     if not (folder / DEMO).is_dir() or not is_same(str(fresh / DEMO), str(folder / DEMO)):
         shutil.rmtree(folder / DEMO, ignore_errors=True)
         shutil.move(str(fresh / DEMO), str(folder / DEMO))
     shutil.rmtree(fresh)
     run(folder.resolve() / DEMO / "kk", "build", KK_VENV=os.environ["VIRTUAL_ENV"])
-    say("its kernel, called from Python")
+    print_heading("its kernel, called from Python")
     run(PYTHON, "-c", CALL, folder / DEMO)
-    say("the benchmarks, once")
-    tools.bench(programs_of_release(), "1", options.google, "", "--repetitions", "1", "--brief")
+    print_heading("the benchmarks, once")
+    tools.bench(programs_of_release(), "1", options.benchmark_options, "", "--repetitions", "1", "--brief")
     page = folder / "report"
     try:
         install_plots()
-    except Wrong as wrong:  # a demo without pictures is one
-        print(f"kk: {wrong}", file=sys.stderr)
+    except UserError as error:  # the demo goes on without plots
+        print(f"kk: {error}", file=sys.stderr)
     plots = [] if tools.has_module("matplotlib") else ["--no-plots"]
     shutil.rmtree(page, ignore_errors=True)
     kernkit("report", "--output", page, *plots, stdout=subprocess.DEVNULL)
-    say(f"done in {time.monotonic() - STARTED:.0f} s")
+    print_heading(f"done in {time.monotonic() - STARTED:.0f} s")
     picture = "picture    build/demo/report/scale.png\n" if (page / "scale.png").exists() else ""
     print(f"""\
 built      build/release/lib/libkernkit_kernels.so: scale and add, for every framework
@@ -181,7 +182,7 @@ def cuda_matrix(options: Options) -> None:
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """What ./kk prepares."""
+    """What ./kk has to prepare for a command."""
     return {"prepares": COMMANDS[options.command].prepared(options), "tier": options.tier,
             "frameworks": options.frameworks.replace(",", " "), **({"cuda": options.cuda} if options.cuda else {}),
             **(gpu.plan(options) if options.command == "gpu" else {})}  # fmt: skip
@@ -191,11 +192,11 @@ _FRAMEWORKS = ("--with",)
 COMMANDS: Dict[str, Command] = {
     "build": Command(build, options=_FRAMEWORKS),
     "test": Command(test, options=("--all", "--slow", "--arch", *_FRAMEWORKS)),
-    "bench": Command(bench, options=("--compare", "--rounds", "--benchmark_", *_FRAMEWORKS), most=1),
+    "bench": Command(bench, options=("--compare", "--rounds", BENCHMARK, *_FRAMEWORKS), max_words=1),
     "report": Command(report),
     "new": Command(passed_on, "template", is_passed_on=True),
     **dict.fromkeys(("run", "counters", "sanitize"), Command(passed_on, "python", is_passed_on=True)),
-    "demo": Command(demo, options=("--benchmark_",)),
+    "demo": Command(demo, options=(BENCHMARK,)),
     "cuda-matrix": Command(cuda_matrix),
     "gpu": gpu.command("kernkit_kernels", "--reduced", REDUCED, "--first", "GpuStream/scale*Captured*", "--first",
                        "GpuStream/add*Captured*", "--tests", "tests/gpu", "--also", "bench/gpu/torch_bench.py"),

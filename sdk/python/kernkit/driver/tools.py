@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running the ordinary tools: cmake, pip, pytest, and kernkit's other commands."""
+"""Functions that run programs: cmake, pip, pytest, and other commands of kernkit."""
 
 import os
 import pathlib
@@ -7,47 +7,49 @@ import sys
 from typing import Any, List
 
 from .. import programs
-from .words import Done, Options, Wrong
+from ..errors import UserError
+from ..sdk import without_component
+from .options import CommandFailed, Options
 
 ROOT = pathlib.Path(os.environ.get("KK_ROOT", "."))
 JOBS = str(len(os.sched_getaffinity(0)))
 PYTHON = os.path.join(os.environ.get("VIRTUAL_ENV", ""), "bin", "python")
-if not os.path.exists(PYTHON):  # no environment is needed, and none is there
+if not os.path.exists(PYTHON):  # the command needs no environment, and none exists
     PYTHON = sys.executable
 KERNKIT = (PYTHON, "-B", "-m", "kernkit")
 
 
 def set_environment() -> None:
-    """For what every command runs."""
+    """Sets environment variables for the programs that commands run."""
     os.environ.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", JOBS)
     own = pathlib.Path(__file__).resolve().parents[1]
-    if (own / "share/cmake/kernkit").is_dir():  # the wheel: find_package(kernkit) finds it here
+    if (own / "share/cmake/kernkit").is_dir():  # the installed wheel: find_package(kernkit) finds the package here
         os.environ["kernkit_ROOT"] = str(own)
 
 
-def say(text: str) -> None:
+def print_heading(text: str) -> None:
     print(f"\033[1m==> {text}\033[0m", flush=True)
 
 
 def run(*words: Any, stdout: Any = None, **environment: str) -> None:
-    """Runs a command in the project's folder; where it fails ./kk ends with its exit code."""
+    """Runs a program in the project's folder. CommandFailed: the program failed."""
     run_here(*words, cwd=ROOT, stdout=stdout, env={**os.environ, **environment})
 
 
 def run_here(*words: Any, **options: Any) -> None:
-    """The same in the folder where ./kk was called."""
+    """Runs a program in the folder where ./kk was called. CommandFailed: the program failed."""
     code = programs.run(words, **options).returncode
     if code != 0:
-        raise Done(code)
+        raise CommandFailed(code)
 
 
 def kernkit(*words: Any, stdout: Any = None) -> None:
-    """Another command of kernkit's, in the project's folder."""
+    """Runs a command of kernkit in the project's folder."""
     run(*KERNKIT, *words, stdout=stdout)
 
 
 def passed_on(options: Options) -> None:
-    """kernkit's command of the same name, where ./kk was called."""
+    """Runs the command of kernkit with the same name, in the folder where ./kk was called."""
     run_here(*KERNKIT, options.command, *options.words)
 
 
@@ -59,14 +61,25 @@ def pip_install(*words: Any) -> None:
     quiet = ["--disable-pip-version-check", "--quiet"]
     done = programs.run([PYTHON, "-m", "pip", "install", *quiet, *words], cwd=ROOT)
     if done.returncode != 0:
-        raise Wrong(f"pip could not install: {' '.join(map(str, words))}. Check the network (or "
+        raise UserError(f"pip could not install: {' '.join(map(str, words))}. Check the network (or "
                     "PIP_INDEX_URL), then run this again; nothing is half done.")  # fmt: skip
 
 
-def bench(programs: List[str], rounds: str, google: List[str], compare: str, *options: Any) -> None:
-    """Measures into build/bench/run.json, and compares."""
-    passed = [f"--option={word}" for word in ["--benchmark_min_time=0.01", *google]]
+def bench(programs: List[str], rounds: str, benchmark_options: List[str], compare: str, *options: Any) -> None:
+    """Writes measurements to build/bench/run.json, and compares them with an earlier file if `compare` names one."""
+    passed = [f"--option={word}" for word in ["--benchmark_min_time=0.01", *benchmark_options]]
     kernkit("bench", *programs, "--rounds", rounds, *passed, *options)
     if compare:
-        say(f"compared with {compare}")
+        print_heading(f"compared with {compare}")
         kernkit("compare", compare, "build/bench/run.json")
+
+
+def library_name() -> str:
+    """The name of the library, which ./kk sets."""
+    return os.environ["KK_LIBRARY"]
+
+
+def need_aarch64() -> None:
+    """UserError: the library's copy of the SDK lacks the component aarch64."""
+    if not (ROOT / "third_party/kernkit/cmake/aarch64.cmake").exists():
+        raise UserError(without_component("aarch64", "option"))

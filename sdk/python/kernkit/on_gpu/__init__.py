@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `kernkit gpu` needs: devices, results, and the tests of frameworks."""
+"""Modules of `kernkit gpu`: devices, results, and the tests of frameworks."""

@@ -11,11 +11,11 @@ import sys
 from typing import Dict, List, Optional, Union
 
 Devices = List[Dict[str, str]]
-MAJOR, MINOR = 75, 76  # of a compute capability, as the driver numbers attributes
+MAJOR, MINOR = 75, 76  # the driver's numbers of the attributes of a compute capability
 
 
 def find() -> Union[Devices, str]:
-    """The GPUs as the driver lists them, or a sentence that says why there is none."""
+    """The GPUs that the driver lists, or the reason why there is no GPU, as a sentence."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
     except OSError as error:
@@ -27,7 +27,7 @@ def find() -> Union[Devices, str]:
     if error != 0:
         text = ctypes.c_char_p()
         cuda.cuGetErrorString(error, ctypes.byref(text))
-        return f"the CUDA driver says: {(text.value or b'?').decode()} ({error})"
+        return f"the CUDA driver reports: {(text.value or b'?').decode()} ({error})"
     if number.value == 0:
         return "the CUDA driver lists no device"
     devices = []
@@ -42,7 +42,7 @@ def find() -> Union[Devices, str]:
 
 
 def architectures(devices: Devices) -> str:
-    """As CMake wants them: "90" or "80;90"."""
+    """The architectures in CMake's notation: "90" or "80;90"."""
     return ";".join(sorted({device["compute_capability"].replace(".", "") for device in devices}))
 
 
@@ -54,7 +54,7 @@ def driver_version() -> str:
 
 
 def find_sanitizer() -> Optional[str]:
-    """compute-sanitizer: of the toolkit, or of the wheel nvidia-cuda-sanitizer-api."""
+    """The path of compute-sanitizer, from the toolkit or from the wheel nvidia-cuda-sanitizer-api."""
     on_path = shutil.which("compute-sanitizer")
     places = ["/usr/local/cuda*/bin", "/usr/local/cuda*/compute-sanitizer"]
     places += [f"{path}/nvidia/**" for path in sys.path if path.endswith("-packages")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frameworks on a GPU, each with what a test of a side stream needs."""
+"""Frameworks on a GPU, with the functions that a test of a side stream needs."""
 
 import itertools
 from typing import Any, Callable, Dict, Iterator, List
@@ -15,7 +15,7 @@ SPIN = ('extern "C" __global__ void spin(long long n) {'
 
 
 def framework(name: str) -> Any:
-    """The module, where it finds a GPU; skips the test elsewhere."""
+    """The framework's module. Skips the test if the framework finds no GPU."""
     module = pytest.importorskip(name)
     try:
         found = {
@@ -23,7 +23,7 @@ def framework(name: str) -> Any:
             "cupy": lambda: module.cuda.runtime.getDeviceCount() > 0,
             "jax": lambda: any(device.platform == "gpu" for device in module.devices()),
         }[name]()
-    except Exception as error:  # each has its own way to say that there is no driver
+    except Exception as error:  # each framework throws its own exception where there is no driver
         pytest.skip(f"{name} finds no CUDA device: {error}")
     if not found:
         pytest.skip(f"{name} finds no CUDA device")
@@ -32,7 +32,7 @@ def framework(name: str) -> Any:
 
 class Framework:
     def bound(self, op: Callable[..., Any], example: Dict[str, Any]) -> Callable[..., Any]:
-        """The op as this framework calls it."""
+        """A function that calls the op with this framework's tensors."""
         return op
 
 
@@ -55,7 +55,7 @@ class Torch(Framework):
         self.torch.cuda.synchronize()
 
     def on_a_busy_stream(self, work: Callable[[], Any]) -> Any:
-        """The work's result, and whether the stream was still busy when it returned."""
+        """(result of the work, whether the stream was still busy when the work returned)."""
         stream = self.torch.cuda.Stream()
         with self.torch.cuda.stream(stream):
             self.torch.cuda._sleep(SPIN_CYCLES)
@@ -64,7 +64,7 @@ class Torch(Framework):
 
 
 class CuPy(Framework):
-    """It says no stream of its own to tvm_ffi, so the stream is handed over."""
+    """CuPy does not pass its stream to tvm_ffi, so the test does."""
 
     def __init__(self) -> None:
         self.cupy = framework("cupy")
@@ -99,7 +99,7 @@ class CuPy(Framework):
 
 
 class Box:
-    """What a tensor that an op writes is to JAX, whose arrays never change: the newest of its arrays."""
+    """A tensor that an op writes. Arrays of JAX never change, so a box holds the newest array."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -109,12 +109,12 @@ class Box:
 
 
 class Jax(Framework):
-    """It runs all on streams of its own, in order, and calls an op as a custom call of XLA."""
+    """JAX runs everything on its own streams, in order, and calls an op as a custom call of XLA."""
 
     def __init__(self, jax: Any = None, platform: str = "gpu", size: int = 4096) -> None:
         self.jax, self.platform = jax or framework("jax"), platform
         jnp = self.jax.numpy
-        # Ones stay ones: about a tenth of a second.
+        # A matrix of ones stays a matrix of ones. The loop takes about a tenth of a second.
         self.spin = self.jax.jit(lambda x: self.jax.lax.fori_loop(0, 100, lambda i, y: y @ x / size, x))
         self.after = self.jax.jit(lambda x, busy: jnp.where(busy[0, 0] > 0, x, jnp.zeros_like(x)))
         self.ones = jnp.ones((size, size), "float32")
@@ -145,7 +145,7 @@ class Jax(Framework):
         return result, not self.busy.is_ready()
 
     def bound(self, op: Callable[..., Any], example: Dict[str, Any]) -> Callable[..., Any]:
-        """XLA gives it all tensors, and those that it writes once more, to be the same memory."""
+        """XLA passes all tensors to the call, and the written tensors again as results in the same memory."""
         jax_tvm_ffi = pytest.importorskip("jax_tvm_ffi")
         import tvm_ffi
 
@@ -180,21 +180,21 @@ class Jax(Framework):
 
 
 def stated_tensors(argument: Any) -> List[Any]:
-    """What an example, see note.h, says of each tensor of an argument."""
+    """The description of each tensor of an argument in an example (see note.h)."""
     if isinstance(argument, list):
         return [tensor for each in argument for tensor in stated_tensors(each)]
     return [argument] if isinstance(argument, dict) else []
 
 
 def filled(argument: Any, tensors: Iterator[Any]) -> Any:
-    """An argument of an example with the next of these for each tensor."""
+    """An argument of an example, with the next of the given tensors for each tensor."""
     if isinstance(argument, list):
         return [filled(each, tensors) for each in argument]
     return next(tensors) if isinstance(argument, dict) else argument
 
 
 def make(framework: Any, argument: Any, salt: int, seed: int) -> Any:
-    """An argument of an example, see note.h: a tensor's values are stated, or some from 1 to 13."""
+    """An argument of an example (see note.h). The values of a tensor are those of the example, or values from 1 to 13."""
     if isinstance(argument, list):
         return [make(framework, each, salt, seed + i) for i, each in enumerate(argument)]
     if not isinstance(argument, dict):
@@ -218,13 +218,13 @@ def tensors_of(arguments: Any) -> List[Any]:
 
 
 def check_on_a_side_stream(framework: Any, op: Callable[..., Any], example: Dict[str, Any]) -> None:
-    """New inputs come late in the stream: an op that does not wait for them gives something else."""
+    """Checks an op whose inputs come late in the stream: an op that does not wait for the inputs has a wrong result."""
     wanted, late, new = (arguments(framework, example, salt) for salt in (1, 0, 1))
     op = framework.bound(op, example)
     result = op(*wanted)
     framework.wait()
     expected = [framework.numbers(each) for each in tensors_of([wanted, result])]
-    op(*late)  # has loaded the kernel
+    op(*late)  # loads the kernel
     framework.wait()
 
     def work() -> Any:
@@ -237,7 +237,7 @@ def check_on_a_side_stream(framework: Any, op: Callable[..., Any], example: Dict
     assert is_busy, f"{example['op']} waited for its stream"
     stated = [*stated_tensors(example["arguments"]), *({} for _ in tensors_of(result))]
     for got, want, of in zip(tensors_of([late, result]), expected, stated):
-        if of.get("scratch"):  # whose bytes are nobody's
+        if of.get("scratch"):  # padding bytes
             continue
         np.testing.assert_allclose(framework.numbers(got), want, rtol=1e-3, err_msg=(
             f"{example['op']}: its work did not run in order on the framework's stream"))  # fmt: skip

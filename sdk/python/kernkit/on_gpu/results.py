@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs found: checks, rows of benchmarks, and the file that keeps both."""
+"""Results of the programs: checks, rows of benchmarks, and the file of both."""
 
 import datetime
 import json
@@ -10,15 +10,15 @@ import xml.etree.ElementTree as ET
 from typing import Any, Dict, List, Sequence
 
 from .. import programs
-from ..test import Results, read_junit
+from ..junit import Results, read_junit
 from . import devices
 
 Row = Dict[str, Any]
-SKIPPED = "skipped: "  # so begins the error of a row that cannot run here
+SKIPPED = "skipped: "  # the beginning of the error of a row that cannot run on this machine
 
 
 class Report(Results):
-    """Counts checks and keeps what goes into the results."""
+    """Counts checks, and collects the content of the results."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Report(Results):
         self.skipped.append((name, reason))
 
     def check(self, name: str, command: Sequence[Any], **environment: str) -> bool:
-        """A program that is one check: passes when it exits with 0."""
+        """Runs a program that is one check, which passes if the exit code is 0."""
         words = [str(word) for word in command]
         print(" ".join(words), flush=True)
         code = programs.run(words, env={**os.environ, **environment}).returncode
@@ -39,12 +39,12 @@ class Report(Results):
         return code == 0
 
     def run_tests(self, path: pathlib.Path, command: Sequence[Any], **environment: str) -> None:
-        """A program of many, which leaves a JUnit file. One that leaves none, or fails besides, has
-        failed."""
+        """Runs a program with many checks, which writes a JUnit file. A program that writes no file, or fails without a
+        failed check, has failed."""
         name = path.stem
         code = programs.run(command, env={**os.environ, **environment}).returncode
         found = read_junit(path)
-        # GoogleTest: where, then why.
+        # GoogleTest's reason has the place in its first line.
         found.skipped = [(test, re.sub(r"^\S+:\d+\n", "", why).strip()) for test, why in found.skipped]
         found.failed = [(f"{name}: {test}", "") for test, _ in found.failed]
         if code != 0 and not found.failed:
@@ -56,7 +56,7 @@ class Report(Results):
             self.seen += [note.get("value", "")] if note.get("name") == "seen" else []
 
     def add_rows(self, rows: List[Row]) -> None:
-        """Notes those that were not timed."""
+        """Records the rows that were not measured."""
         for row in rows:
             message = row.get("error_message", "")
             if message.startswith(SKIPPED):
@@ -79,8 +79,8 @@ def tidy(row: Row) -> Row:
 
 
 def with_share_of_copy(rows: List[Row]) -> List[Row]:
-    """of_copy for rows that came without: of the best copy of their arguments, <op>/<dtype>/<whose>/
-    <arguments>, and of their dtype where there is one."""
+    """The rows, with of_copy where a row has none: the share of the best copy with the same arguments, and with the same
+    dtype if there is one. A row is named <op>/<dtype>/<whose>/<arguments>."""
 
     def key(row: Row) -> Any:
         _, dtype, _, *arguments = tidy(row)["name"].split("/")
@@ -101,7 +101,7 @@ def with_share_of_copy(rows: List[Row]) -> List[Row]:
 
 def write(folder: pathlib.Path, build: pathlib.Path, found: devices.Devices, context: Dict[str, Any],
           rows: List[Row], report: Report) -> pathlib.Path:  # fmt: skip
-    """One file per device and moment; returns its path."""
+    """Writes the results to a file named after device and time, and returns its path."""
     now = datetime.datetime.now(datetime.timezone.utc)
     note = build / "commit"
     name = re.sub(r"[^a-z0-9]+", "-", found[0]["name"].lower()).strip("-")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each op with the examples of its contract test, by frameworks on a side stream. `kernkit gpu
-frameworks` runs it."""
+frameworks` runs this file."""
 
 import json
 import os

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The change of each row between two runs of benchmarks, with its confidence interval."""
+
+import dataclasses
+import functools
+import math
+import operator
+import statistics
+from typing import List, Optional, Tuple
+
+from .measurements import BUSY, Row, Run
+
+CONFIDENCE = 0.95
+HIDDEN = 0.20
+FEWEST_ROUNDS = 3  # with fewer rounds the deviation is meaningless
+CEILINGS = ("the best copy", "memcpy")
+# The smallest deviation between two runs: the placement of code and memory differs.
+PLACEMENT = 0.005
+
+
+@dataclasses.dataclass
+class Change:
+    """The change of one row. Positive is slower: 0.2 is 20 % more time."""
+
+    name: str
+    reference: str  # the row or rows with which both runs compare this row
+    old: float  # share of the ceiling, or ratio to the peers
+    new: float
+    change: float
+    low: float
+    high: float
+    verdict: str
+
+
+def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
+    """The rows of the same run with which a row is compared, and their name; no rows if there is nothing to compare."""
+    ceiling = run.ceiling(row)
+    if ceiling:
+        return run.ceiling_name(row), [ceiling]
+    peers = sorted(run.peers(row), key=lambda peer: peer.whose)
+    return ", ".join(peer.whose for peer in peers), peers
+
+
+def _logarithms(row: Row, others: List[Row]) -> List[float]:
+    """For each sample the logarithm of the row's time divided by the mean of the others' (per byte, if rows count bytes)."""
+    result = []
+    for number, sample in enumerate(row.samples):
+        own = math.log(sample / (row.bytes or 1))
+        by = [math.log((other.samples[number] if len(other.samples) == len(row.samples)
+                        else other.median) / (other.bytes or 1)) for other in others]
+        result.append(own - statistics.fmean(by))
+    return result
+
+
+@functools.lru_cache(maxsize=None)
+def t_quantile(probability: float, freedom: int) -> float:
+    """The quantile of Student's distribution, for probabilities above one half."""
+    # With t = sqrt(freedom) * tan(angle) the integrand is a power of the cosine.
+    constant = math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) / math.sqrt(math.pi)
+
+    def above_half(angle: float, steps: int = 200) -> float:  # Simpson's rule
+        weights = [1, *[4 if i % 2 else 2 for i in range(1, steps)], 1]
+        powers = (math.cos(angle * i / steps) ** (freedom - 1) for i in range(steps + 1))
+        return constant * angle / steps / 3 * sum(map(operator.mul, weights, powers))
+
+    low, high = 0.0, math.pi / 2
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if above_half(middle) < probability - 0.5 else (low, middle)
+    return math.sqrt(freedom) * math.tan(low)
+
+
+def _interval(old: List[float], new: List[float], rows: int) -> Tuple[float, float]:
+    """(difference of the means, half the width of its interval): of all samples, or without the farthest sample of each
+    run, whichever interval is narrower."""
+    candidates = [_of_normal(old, new, 2 * rows, 1.0)]
+    fewest = min(len(old), len(new))
+    if fewest >= 4:
+        # Without its farthest value a normal sample has a smaller deviation. A simulation gave the factor.
+        candidates.append(_of_normal(_without_farthest(old), _without_farthest(new), 2 * rows, 1 + 3.6 / fewest))
+    return min(candidates, key=lambda candidate: candidate[1])
+
+
+def _of_normal(old: List[float], new: List[float], intervals: int, widened: float) -> Tuple[float, float]:
+    """(difference, half the width of its interval) by Student's distribution, at a confidence for all intervals together."""
+    freedom = len(old) + len(new) - 2
+    squares = sum((x - statistics.fmean(side)) ** 2 for side in (old, new) for x in side)
+    deviation = max(math.sqrt(squares / freedom) * widened, PLACEMENT) if freedom else math.inf
+    margin = deviation * math.sqrt(1 / len(old) + 1 / len(new))
+    if freedom:
+        margin *= t_quantile(1 - (1 - CONFIDENCE) / intervals / 2, freedom)
+    return statistics.fmean(new) - statistics.fmean(old), margin
+
+
+def _without_farthest(samples: List[float]) -> List[float]:
+    """The samples without the one farthest from the median."""
+    middle = statistics.median(samples)
+    return sorted(samples, key=lambda sample: abs(sample - middle))[:-1]
+
+
+def _identity(run: Run, row: Row) -> Tuple[str, ...]:
+    """The key of a row of ours, the same in every run, whatever name ours has there."""
+    return row.program, row.subject, run.way(row.whose) or "", row.keys
+
+
+def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[str]]:
+    """The changes of all rows that both runs have, and messages about rows that cannot be compared."""
+    before = {_identity(old, row): row for row in old.measured if old.is_ours(row)}
+    pairs, missing = [], []
+    for row in new.measured:
+        if not new.is_ours(row):
+            continue
+        other: Optional[Row] = before.pop(_identity(new, row), None)
+        (by, others), (old_by, old_others) = references(new, row), (
+            references(old, other) if other else ("", []))
+        if other is None:
+            missing.append(f"{row.name}: only in the new run")
+        elif not others or by != old_by:
+            missing.append(f"{row.name}: not measured by the same in both runs")
+        else:
+            pairs.append((row.name, by, _logarithms(other, old_others), _logarithms(row, others)))
+    missing += [f"{row.name}: only in the old run" for row in before.values()]
+    changes = []
+    for name, by, was, now in pairs:
+        difference, margin = _interval(was, now, len(pairs))
+        change, low, high = (math.expm1(min(x, 50.0))
+                             for x in (difference, difference - margin, difference + margin))
+        verdict = "same"
+        if difference - margin > 0 and change >= tolerance:
+            verdict = "slower"
+        elif difference + margin < 0 and -change >= tolerance:
+            verdict = "faster"
+        elif abs(difference) + margin > math.log1p(HIDDEN):
+            verdict = "unclear"
+        sign = -1 if by in CEILINGS else 1
+        changes.append(Change(name, by, math.exp(sign * statistics.fmean(was)),
+                              math.exp(sign * statistics.fmean(now)), change, low, high, verdict))
+    return changes, missing
+
+
+def advice(old: Run, new: Run, unclear: bool) -> List[str]:
+    """Advice about rows that are unclear: one sentence for each cause."""
+    sentences = []
+    for which, measured in (("old", old), ("new", new)):
+        rounds = max(len(row.samples) for row in measured.measured)
+        if rounds < FEWEST_ROUNDS:
+            sentences.append(f"the {which} run has {rounds} round{'s' if rounds > 1 else ''}, and a change is "
+                             f"told from noise by {FEWEST_ROUNDS} or more: measure it by ./kk bench, which "
+                             "takes 5")
+        busy = measured.context.get("busy_with_others", 0)
+        if unclear and busy > BUSY:
+            sentences.append(f"{busy:.0%} of the processors were busy with others during the {which} run: measure it when they are not")
+    if unclear and not sentences:
+        sentences.append("the rounds differ too much to tell: measure both runs with more of them, as in ./kk bench --rounds=15")
+    return sentences

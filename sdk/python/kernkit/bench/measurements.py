@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run of benchmarks: rows with samples, and the rows with which a row can be compared.
+
+A row is named <what>/.../<whose>[/cold or /hot][/<key>:<value>...], as in
+scale/float32/kernkit/bytes:4096. Rows whose <whose> is what the run's context calls "ours" (the name
+of a library, "kernkit" by default), or begins with that and "-", are ours; those of the
+same <what>/... and keys are their peers, and only the peer <x> that of <ours>-<x> or
+<ours>-<x>-<how>. Rows copy/<how>/<key>:<value> of the same program are the ceiling of rows with the
+same keys: the best of them, memcpy only if there is no other. Where the bytes depend on the dtype
+as well, the names are copy/<dtype>/<how>/<key>:<value>.
+"""
+
+import dataclasses
+import json
+import math
+import pathlib
+import re
+import statistics
+from typing import Any, Dict, List, Optional, Tuple
+
+from ..errors import UserError
+
+FORMAT = 1
+BUSY = 0.10  # share of the processors; with more use by other programs the times are wrong
+# The first dtypes in tables; other dtypes follow by name.
+DTYPES = ("float32", "float64", "float16", "bfloat16")
+# Suffixes of Google Benchmark that name the clock.
+_TIMING = re.compile(r"/(real_time|manual_time|process_time|(iterations|repeats|min_time)(:[^/]*)?)"
+                     r"(?=/|$)|/threads:1$")
+_WALL_CLOCK = re.compile(r"/(real_time|manual_time)(?=/|$)")
+_KEY = re.compile(r"(\w+:[^:]*|cold|hot)$")
+_NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+@dataclasses.dataclass
+class Row:
+    """One benchmark, with a sample per round. The unit is "ns", "bytes" or "lines"; less is better."""
+
+    program: str
+    name: str
+    unit: str = "ns"
+    samples: List[float] = dataclasses.field(default_factory=list)
+    bytes: float = 0  # read and written by one iteration
+    reason: str = ""  # why there are no samples; begins with "skipped: " if that is no failure
+
+    @property
+    def path(self) -> List[str]:
+        return [part for part in self.name.split("/") if not _KEY.match(part)]
+
+    @property
+    def keys(self) -> str:
+        return "/".join(part for part in self.name.split("/") if _KEY.match(part))
+
+    @property
+    def whose(self) -> str:
+        return self.path[-1]
+
+    @property
+    def subject(self) -> str:
+        return "/".join(self.path[:-1])
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.samples)
+
+    @property
+    def order(self) -> Tuple[Any, ...]:
+        """The sort key of rows: numbers by their value, common dtypes first."""
+        dtypes = [(DTYPES.index(part) if part in DTYPES else len(DTYPES), part) for part in self.path[:-1]]
+        return self.program, dtypes, key_order(self.keys), self.whose
+
+    @property
+    def spread(self) -> Optional[float]:
+        """Half the distance between the quartiles, as a share of the median; None for one sample."""
+        if len(self.samples) < 2:
+            return None
+        low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
+        return (high - low) / 2 / self.median
+
+    @property
+    def rate(self) -> float:
+        """Bytes per second; 0 for a row that counts no bytes."""
+        return self.bytes / self.median * 1e9
+
+
+@dataclasses.dataclass
+class Run:
+    """All rows of one run, and its context: machine, date, versions."""
+
+    context: Dict[str, Any]
+    rows: List[Row]
+
+    @property
+    def measured(self) -> List[Row]:
+        return [row for row in self.rows if row.samples]
+
+    @property
+    def ours(self) -> List[str]:
+        """The names of our rows."""
+        return self.context.get("ours") or ["kernkit"]
+
+    def way(self, whose: str) -> Optional[str]:
+        """The variant of ours, as in "threads" for kernkit-threads; "" for kernkit, None for a peer."""
+        for name in self.ours:
+            if whose == name or whose.startswith(name + "-"):
+                return whose[len(name) + 1:]
+        return None
+
+    def is_ours(self, row: Row) -> bool:
+        return len(row.path) > 1 and self.way(row.whose) is not None
+
+    def copies(self, row: Row) -> List[Row]:
+        """The copies that bound the row: with the same keys in the same program, and of the same dtype if the program has
+        such copies."""
+        if not row.bytes or row.path[0] == "copy":
+            return []
+        copies = [other for other in self.measured if other.program == row.program
+                  and other.path[0] == "copy" and other.keys == row.keys]
+        return [copy for copy in copies if copy.path[1:-1] == row.path[1:-1]] or copies
+
+    def ceiling(self, row: Row) -> Optional[Row]:
+        """The best copy; memcpy only if there is no other copy."""
+        copies = self.copies(row)
+        better = [copy for copy in copies if copy.whose != "memcpy"] or copies
+        return max(better, key=lambda copy: copy.rate, default=None)
+
+    def memcpy(self, row: Row) -> Optional[Row]:
+        """The row of memcpy with the bytes that the row reads and writes, or None."""
+        return next((copy for copy in self.copies(row) if copy.whose == "memcpy"), None)
+
+    def ceiling_name(self, row: Row) -> str:
+        """The name of the ceiling."""
+        return "memcpy" if self.ceiling(row) is self.memcpy(row) else "the best copy"
+
+    def peers(self, row: Row) -> List[Row]:
+        """The peers with which the row is compared."""
+        others = [other for other in self.measured if other.program == row.program
+                  and other.subject == row.subject and other.keys == row.keys and not self.is_ours(other)]
+        way = f"{self.way(row.whose)}-"
+        own = [other for other in others if way.startswith(f"{other.whose}-")]
+        return own or others
+
+
+def parse(text: str) -> Dict[str, Any]:
+    """{"context", "rows"} from the file of a run or from the output of one program of Google Benchmark."""
+    content = json.loads(text)
+    if "rows" in content:
+        return content
+    rows: Dict[str, Dict[str, Any]] = {}
+    for entry in content["benchmarks"]:
+        if entry.get("run_type") == "aggregate":
+            continue
+        name = _TIMING.sub("", _TIMING.sub("", entry["name"]))
+        row = rows.setdefault(name, {"name": name, "samples": []})
+        if entry.get("error_occurred") or entry.get("skipped"):
+            reason = entry.get("error_message") or entry.get("skip_message") or "no reason given"
+            row["reason"] = ("" if entry.get("error_occurred") else "skipped: ") + reason
+            continue
+        row["unit"] = entry.get("unit", "ns")
+        unit = _NANOSECONDS[entry.get("time_unit", "ns")]
+        row["samples"].append(entry["real_time"] * unit)
+        if "bytes_per_second" in entry:
+            # Google Benchmark divides by the processor's time unless the row's name has another clock.
+            by = entry["real_time"]
+            if "cpu_time" in entry and not _WALL_CLOCK.search(entry["name"]):
+                by = entry["cpu_time"]
+            row["bytes"] = round(entry["bytes_per_second"] * by * unit / 1e9)
+    about = content.get("context") or {k: v for k, v in content.items() if k != "benchmarks"}
+    return {"context": about, "rows": list(rows.values())}
+
+
+def load(path: pathlib.Path) -> Run:
+    """Reads a run. UserError: the file is no run."""
+    try:
+        content = parse(path.read_text())
+        rows = [Row(**{"program": "", **row}) for row in content["rows"]]
+        return Run(content["context"], rows)
+    except FileNotFoundError:
+        raise UserError(f"there is no file {path}; ./kk bench writes build/bench/run.json") from None
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"{path} is not a run of benchmarks") from None
+
+
+def save(run: Run, path: pathlib.Path) -> None:
+    """Writes a run, one line for each row."""
+    default = Row("", "")
+    lines = []
+    for row in run.rows:
+        kept = {key: value for key, value in dataclasses.asdict(row).items()
+                if value != getattr(default, key)}
+        if row.samples:
+            kept["samples"] = [float(f"{sample:.5g}") for sample in row.samples]
+        lines.append(json.dumps(kept))
+    context = json.dumps(run.context, indent=1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"format": %d,\n"context": %s,\n"rows": [\n%s\n]}\n'
+                    % (FORMAT, context, ",\n".join(lines)))
+
+
+def format_time(nanoseconds: float) -> str:
+    """As in "5.21 ns", "3.1 us", "1.56 s"."""
+    for factor, unit in ((1, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")):
+        if nanoseconds < 999.5 * factor or unit == "s":
+            return f"{nanoseconds / factor:.3g} {unit}"
+    raise AssertionError
+
+
+def format_size(count: float) -> str:
+    """As in "64 KiB"."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024 or unit == "GiB":
+            return f"{count:.3g} {unit}" if count < 100 else f"{count:.0f} {unit}"
+        count /= 1024
+    raise AssertionError
+
+
+def format_value(row: Row) -> str:
+    """The median with its unit."""
+    if row.unit == "ns":
+        return format_time(row.median)
+    return format_size(row.median) if row.unit == "bytes" else f"{row.median:.0f} {row.unit}"
+
+
+def format_spread(row: Row) -> str:
+    """As in "±12%"; "" for one sample."""
+    return "" if row.spread is None else f"±{row.spread:.0%}"
+
+
+def format_ratio(value: float) -> str:
+    """Two digits after the point, or one significant digit."""
+    return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
+
+
+def key_order(keys: str) -> Tuple[Any, ...]:
+    """The sort key of keys, by their numbers: n:1/d:64, n:64/d:64, n:1024/d:64."""
+    numbers, names = [], []
+    for part in keys.split("/"):
+        name, _, value = part.rpartition(":")
+        numbers += [float(value)] if value.isdigit() else []
+        names.append(name if value.isdigit() else part)
+    return names, numbers
+
+
+def size_of(row: Row) -> float:
+    """The size by which rows are sorted: the product of the numbers in the keys."""
+    return math.prod(key_order(row.keys)[1])

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a run of benchmarks: tables in Markdown."""
+
+from typing import Dict, List, Optional, Tuple
+
+from .measurements import DTYPES, Row, Run, format_ratio, format_size, format_spread, format_time, format_value, key_order, size_of
+
+
+def _place(panel: str) -> Tuple[int, str]:
+    dtype = panel.split(" ")[0]
+    return (DTYPES.index(dtype) if dtype in DTYPES else len(DTYPES), panel)
+
+
+def label(run: Run, row: Row) -> str:
+    """The label of a pair: its subject, and the variant of ours if there are several variants."""
+    text, way = row.subject.replace("/", ", "), run.way(row.whose)
+    return f"{text}, {way}" if way else text
+
+
+def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
+    """The rows with a ceiling, by size: {op: {dtype and caches: {whose: rows}}}."""
+    found: Dict[str, Dict[str, Dict[str, List[Row]]]] = {}
+    for row in run.measured:
+        if run.ceiling(row):
+            op, _, rest = row.subject.partition("/")
+            panel = " ".join([rest, *[key for key in row.keys.split("/") if ":" not in key]]).strip()
+            lines = found.setdefault(op, {}).setdefault(panel, {})
+            lines.setdefault(row.whose, []).append(row)
+    for panels in found.values():
+        for lines in panels.values():
+            for rows in lines.values():
+                rows.sort(key=size_of)
+    return {op: {panel: dict(sorted(lines.items(), key=lambda item: (run.way(item[0]) is None, item[0])))
+                 for panel, lines in sorted(panels.items(), key=lambda item: _place(item[0]))}
+            for op, panels in found.items()}
+
+
+def ratios(run: Run) -> List[Tuple[Row, Row]]:
+    """(ours, peer) for the rows without a ceiling and without a size."""
+    return [(row, peer) for row in run.measured if run.is_ours(row) and not row.keys
+            for peer in run.peers(row)]
+
+
+def ladders(run: Run) -> Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]]:
+    """(ours, peer) by size for the rows without a ceiling: {op: {dtype: {"ours / peer": pairs}}}."""
+    found: Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]] = {}
+    for row in run.measured:
+        if run.is_ours(row) and row.keys and not run.ceiling(row):
+            op, _, dtype = row.subject.rpartition("/")
+            for peer in run.peers(row):
+                lines = found.setdefault(op, {}).setdefault(dtype, {})
+                lines.setdefault(f"{peer.whose} / {row.whose}", []).append((row, peer))
+    for panels in found.values():
+        for lines in panels.values():
+            for pairs in lines.values():
+                pairs.sort(key=lambda pair: size_of(pair[0]))
+    return {op: dict(sorted(panels.items(), key=lambda item: _place(item[0])))
+            for op, panels in found.items()}
+
+
+def _table(head: List[str], rows: List[List[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def _about(run: Run) -> str:
+    about = run.context
+    caches = ", ".join(f"L{cache['level']} {format_size(cache['bytes'])}"
+                       for cache in about.get("caches", []))
+    lines = [
+        ["processor", f"{about.get('processor', about.get('device', 'unknown'))}, "
+                      f"{about.get('processors', '?')} processors"],
+        ["caches", caches or "unknown"],
+        ["system", f"{about.get('system', 'unknown')}, {about.get('libc', '')}"],
+        ["compilers", ", ".join(about.get("compiler", [])) or "unknown"],
+        ["packages", ", ".join(f"{name} {version}"
+                               for name, version in about.get("versions", {}).items())],
+        ["commit", str(about.get("commit", "unknown"))],
+        ["date", str(about.get("date", "unknown"))],
+        ["rounds", f"{about.get('rounds', '?')}; {about.get('busy_with_others', 0):.0%} of the "
+                   "processors were busy with others"],
+    ]
+    return _table(["", ""], lines)
+
+
+def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
+    at = {row.keys: row for rows in lines.values() for row in rows}  # one row of each size
+    columns = sorted(at, key=key_order)
+    best = {keys: run.ceiling(row) for keys, row in at.items()}
+    memcpy = {keys: run.memcpy(row) for keys, row in at.items()}
+
+    def rates(rows: Dict[str, Optional[Row]], share: bool) -> List[str]:
+        cells = []
+        for keys in columns:
+            row, ceiling = rows.get(keys), best[keys]
+            cell = f"{row.rate / 1e9:.3g}" if row else ""
+            cells.append(f"{cell} ({row.rate / ceiling.rate:.2f})" if share and row and ceiling else cell)
+        return cells
+
+    body = []
+    for whose, rows in lines.items():
+        name = whose if run.way(whose) is None else f"**{whose}**"
+        body.append([name, *rates({row.keys: row for row in rows}, share=True)])
+    if best != memcpy:
+        body.append(["the best copy", *rates(best, share=False)])
+    if any(memcpy.values()):
+        body.append(["memcpy", *rates(memcpy, share=False)])
+    sizes = [format_size(size_of(at[keys])) if "bytes:" in keys else keys.replace("/", ", ").replace(":", " = ")
+             for keys in columns]
+    return _table(["GB/s", *sizes], body)
+
+
+def _explanation(run: Run, panels: Dict[str, Dict[str, List[Row]]]) -> str:
+    """The paragraph before the tables of an op."""
+    rows = [row for lines in panels.values() for rows in lines.values() for row in rows]
+    sizes = " Sizes are those of one array." if all("bytes:" in row.keys for row in rows) else ""
+    if run.ceiling_name(rows[0]) == "memcpy":
+        return ("Bytes that the program reads and writes, by time; in brackets the share of memcpy, which "
+                f"reads and writes as many, one thread, same run.{sizes}\n")
+    return ("Bytes that the program reads and writes, by time; in brackets the share of the best copy of "
+            f"arrays of the same size, one thread, same run.{sizes}\n")
+
+
+def markdown(run: Run, plots: bool) -> str:
+    """The page in Markdown. `plots`: whether the page shows plots."""
+    parts = ["# Benchmarks\n", _about(run)]
+    pairs = ratios(run)
+    if pairs:
+        spread = any(row.spread is not None for pair in pairs for row in pair)
+        parts += ["## Ratios\n", "Ours by the peer's: below 1 is better. "
+                  + ("Medians, ± half the distance of the quartiles.\n" if spread else "One sample each.\n")]
+        parts += ["![ratios](ratios.png)\n"] if plots else []
+        parts.append(_table(
+            ["", "ours", "", "peer", "ratio"],
+            [[label(run, ours), f"{format_value(ours)} {format_spread(ours)}".rstrip(), peer.whose,
+              f"{format_value(peer)} {format_spread(peer)}".rstrip(), f"**{format_ratio(ours.median / peer.median)}**"]
+             for ours, peer in pairs]))
+    for op, panels in bandwidth(run).items():
+        parts.append(f"## {op}\n")
+        parts.append(_explanation(run, panels))
+        parts += [f"![{op}]({op}.png)\n"] if plots else []
+        for panel, lines in panels.items():
+            parts += [f"### {op} {panel}\n", _bandwidth_table(run, lines)]
+    for op, panels in ladders(run).items():
+        name = file_name(op)
+        parts += [f"## {op.replace('/', ': ')}\n",
+                  "The peer's time by ours: above 1 is better. In brackets our time.\n"]
+        parts += [f"![{op}]({name}.png)\n"] if plots else []
+        for dtype, by in panels.items():
+            columns = sorted({ours.keys for ps in by.values() for ours, _ in ps}, key=key_order)
+            body = []
+            for line, ps in by.items():
+                at = {ours.keys: (ours, peer) for ours, peer in ps}
+                body.append([line, *[f"{at[k][1].median / at[k][0].median:.2f} "
+                                     f"({format_time(at[k][0].median)})" if k in at else ""
+                                     for k in columns]])
+            parts.append(_table([dtype, *[k.replace(":", " = ") for k in columns]], body))
+    left_out = [row for row in run.rows if not row.samples]
+    if left_out:
+        parts += ["## Not measured\n", *[f"- `{row.name}`: {row.reason}\n" for row in left_out]]
+    return "\n".join(parts)
+
+
+def file_name(op: str) -> str:
+    return op.lower().replace("/", "-").replace(" ", "-")

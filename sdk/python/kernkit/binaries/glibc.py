@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Versions of symbols of glibc and of g++'s libraries, and the platform tag of a wheel that needs them.
+
+The platform tags are those of auditwheel's policy file; auditwheel itself is not imported.
+"""
+
+import functools
+import importlib.util
+import json
+import pathlib
+from typing import Any, Dict, Iterable, List, Optional, Tuple
+
+Version = Tuple[int, ...]
+# {kind of symbols, as "GLIBC": versions that every system with the tag has}.
+Policy = Dict[str, List[str]]
+
+# Versions whose names are words, and the first glibc that has them. glibc's NEWS for 2.36 has the packed relocations of
+# -z pack-relative-relocs.
+_WORDS = {"GLIBC_ABI_DT_RELR": (2, 36)}
+
+
+def parse_version(text: str) -> Version:
+    """"3.4.29" as (3, 4, 29); () for a text that is no version, such as PRIVATE."""
+    parts = text.split(".")
+    return tuple(map(int, parts)) if all(map(str.isdigit, parts)) else ()
+
+
+def version_of(text: str) -> Tuple[str, Version]:
+    """"GLIBC_2.34" as ("GLIBC", (2, 34)); (text, ()) for an unknown version."""
+    kind, _, number = text.partition("_")
+    version = _WORDS.get(text) or parse_version(number)
+    return (kind, version) if version else (text, ())
+
+
+@functools.lru_cache(maxsize=None)
+def _policies() -> Optional[List[Any]]:
+    """The entries of auditwheel's policy file, the oldest system first; None without auditwheel."""
+    spec = importlib.util.find_spec("auditwheel")  # without an import
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        path = pathlib.Path(folder) / "policy/manylinux-policy.json"
+        if path.is_file():
+            entries = [entry for entry in json.loads(path.read_text()) if entry["symbol_versions"]]
+            return sorted(entries, key=lambda entry: -int(entry["priority"]))
+    return None
+
+
+def has_policies() -> bool:
+    """Whether auditwheel, which has the platform tags, is installed."""
+    return _policies() is not None
+
+
+def allows(policy: Policy, versions: Iterable[str]) -> bool:
+    """Whether a file that needs these versions, as "GLIBC_2.34", runs on every system of the policy. Versions of
+    other kinds than the policy's are ignored."""
+    needs = (text.partition("_") for text in versions)
+    return all(number in policy.get(kind, [number]) for kind, _, number in needs)
+
+
+def platform_tag(machine: str, versions: Iterable[str]) -> Optional[str]:
+    """The lowest tag, as in "manylinux_2_28_x86_64", or None where no tag suffices or auditwheel is not installed."""
+    needs = set(versions)
+    for entry in _policies() or []:
+        policy = entry["symbol_versions"].get(machine)
+        if policy is not None and allows(policy, needs):
+            return f"{entry['name']}_{machine}"
+    return None

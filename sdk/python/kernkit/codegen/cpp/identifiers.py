@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of an op and its parameters in files that declare names of their own.
+
+The skeletons are filled with placeholders for the names of the op and its parameters. replace_placeholders() puts the
+names in. Where a name is one that the skeletons declare, the declaration gets another name (count_). A name that the
+skeletons use and do not declare (std, TestTensor) is an error.
+"""
+
+import dataclasses
+import re
+from typing import Dict, List, Set, Tuple
+
+from ...errors import UserError
+from ...schema import Op
+
+# Names that the skeletons declare, in functions and as members. A member can follow a dot.
+_LOCALS = set(
+    "Compute T Types a b begin blocks bytes columns count each element elements exact expected i in j kRegistered "
+    "is_zero kThreads launch mean moved of_warps offset op out placement r reduce_warp result result1 result2 "
+    "result3 result4 result5 result6 result7 result8 row rows scale shape shapes sizes squares state tag terms thread time "
+    "total v value wanted write_zeros".split()
+)
+_MEMBERS = set("combine device_ error finish kIdentity load".split())
+# Functions that GoogleTest calls in a class of tests. The tensors of a test are members of such a class.
+_OF_A_FIXTURE = set("SetUp SetUpTestCase SetUpTestSuite TearDown TearDownTestCase TearDownTestSuite".split())
+
+# Placeholders of the op, its class and, as in kkp0kk, its parameters. No other word contains a placeholder.
+_OP, CLASS_PLACEHOLDER = "kkopkk", "KkOpKk"
+# Comments, string literals and the names of tests are single tokens, and no words of the code.
+_TOKEN = re.compile(r"//[^\n]*|#(?:include|pragma)[^\n]*|\bT(?:YPED_T)?EST(?:_F)?\([^)]*\)|\[\[\w+\]\]|\"(?:[^\"\\\n]|\\.)*\"|[A-Za-z_]\w*|->|::|\d\w*|\S")
+_IS_WORD = re.compile(r"[A-Za-z_]\w*")
+_PLACEHOLDER = re.compile(rf"{_OP}|{CLASS_PLACEHOLDER}|kkp(\d+)kk")
+
+
+def camel(name: str) -> str:
+    """The class name of an op. Two ops never have the same class name, as digits keep their underscores."""
+    return re.sub("(?:^|_)([a-z])", lambda found: found[1].upper(), name)
+
+
+def with_placeholders(op: Op) -> Op:
+    """The op with placeholders as its names. The line keeps the names."""
+    parameters = [dataclasses.replace(value, name=f"kkp{i}kk") for i, value in enumerate(op.parameters)]
+    return dataclasses.replace(op, name=_OP, parameters=parameters)
+
+
+def _words(text: str) -> List[Tuple[str, bool, int]]:
+    """Each word of the code: (word, whether a dot, an arrow or :: precedes the word, offset)."""
+    words, before = [], ""
+    for found in _TOKEN.finditer(text):
+        if _IS_WORD.fullmatch(found[0]):
+            words.append((found[0], before in (".", "->", "::"), found.start()))
+        before = found[0]
+    return words
+
+
+def replace_placeholders(texts: Dict[str, str], op: Op) -> Dict[str, str]:
+    """The texts with the names of the op. UserError: a name that the files need for something else."""
+    of_parameters = {f"kkp{i}kk": value.name for i, value in enumerate(op.parameters)}
+    names = {_OP: op.name, CLASS_PLACEHOLDER: camel(op.name), **of_parameters}
+
+    def real(text: str) -> str:
+        return _PLACEHOLDER.sub(lambda found: names[found[0]], text)
+
+    parameters = {value.name for value in op.parameters}
+    words = [word for text in texts.values() for word in _words(text)]
+    made: Set[str] = {real(word) for word, *_ in words if _PLACEHOLDER.search(word)}
+    own: Set[str] = set()  # words of the skeletons that a name of the op could hide
+    for word, is_qualified, _ in words:
+        if not _PLACEHOLDER.search(word) and (not is_qualified or word in _MEMBERS):
+            own.add(word)
+    of_the_op = made - parameters
+    for word, *_ in words:
+        if _PLACEHOLDER.search(word) and word not in of_parameters and real(word) in parameters:
+            raise UserError(f"parameter {real(word)}: the op's files need this name for something else; "
+                          "choose another")  # fmt: skip
+    moved: Dict[str, str] = {}
+    taken = own | made | parameters
+    for name in sorted((parameters | of_the_op) & own):
+        if name not in _LOCALS | _MEMBERS:
+            if name in parameters:
+                raise UserError(f"parameter {name}: the name is taken in the op's files; choose another")
+            raise UserError(f"op {op.name}: the name {name} is taken in its files; choose another")
+        moved[name] = name + "_"
+        while moved[name] in taken:
+            moved[name] += "_"
+        taken.add(moved[name])
+    of_fixtures = sorted(parameters & _OF_A_FIXTURE)
+    if of_fixtures:
+        raise UserError(f"parameter {of_fixtures[0]}: the name is taken by GoogleTest; choose another")
+
+    def replaced(text: str) -> str:
+        for word, is_qualified, at in reversed(_words(text)):
+            if word in moved and (not is_qualified or word in _MEMBERS):
+                text = text[:at] + moved[word] + text[at + len(word) :]
+        return real(text)
+
+    return {path: replaced(text) for path, text in texts.items()}

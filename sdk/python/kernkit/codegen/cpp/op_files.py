@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of a new op, from the skeletons of its kind."""
+
+import pathlib
+import re
+from typing import Dict, List
+
+from ...schema import Op
+from . import custom, identifiers, numeric
+from .types import includes, parameter_type, return_type
+
+SKELETONS = pathlib.Path(__file__).resolve().parent / "skeletons"
+
+
+def values_of(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[str, str]:
+    """{name: the text that replaces @name@ in the skeletons}. The names of `op` are placeholders. `typed` is the schema
+    as the user typed it, where the files do not begin with that schema, otherwise ""."""
+    cls = identifiers.CLASS_PLACEHOLDER
+    parameters = ", ".join(f"{parameter_type(value)} {value.name}" for value in op.parameters)
+    arguments = ", ".join(value.name for value in op.parameters)
+    values = {
+        "op": op.name,
+        "Op": cls,
+        "library": library,
+        "schema": op.line[op.line.index("(") :],
+        "typed": typed,
+        "doc": f"What {op.name} does.",
+        "export": "shapes/export.h" if op.has_shapes else "export.h",
+        "includes": includes(op),
+        "parameters": parameters,
+        "of_both": ", the same on CPU and GPU" if cuda else "",
+        "on_device": "cpu_or_cuda()" if cuda else "cpu()",
+        "or_cuda_device": " or a CUDA device" if cuda else "",
+        "or_on_one_device": " or on one CUDA device" if cuda else "",
+        "or_cuda_error": ", RuntimeError (CUDA)" if cuda else "",
+        "cuda_declaration": (
+            f"\n/// The CUDA implementation: arguments are checked and not empty. Defined in {op.name}.cu.\n"
+            f"{return_type(op)} {op.name}_cuda({parameters});" if cuda else ""
+        ),
+        "two_devices": f"// Runs on the CPU; in {library}_cuda_test runs the CUDA kernel on the CPU." if cuda else "",
+    }
+    if kind == "custom":
+        values.update(custom.fields(op, f"{cls}Types", cuda))
+    else:
+        values.update(numeric.fields(kind, op))
+    first = values["first"]
+    values["cuda_dispatch"] = (
+        f"if constexpr (kernkit::kWithCuda) {{\n"
+        f"  if (kernkit::is_cuda({first}.device())) return {op.name}_cuda({arguments});\n}}" if cuda else ""
+    )
+    return values
+
+
+def fill(skeleton: str, values: Dict[str, str]) -> str:
+    """Replaces each @name@ of a skeleton. Removes a line that becomes empty by that, and the lines between
+    `//@ if name` and `//@ end` where the value of `name` is ""."""
+    lines, is_kept = [], True
+    for line in skeleton.split("\n"):
+        words = line.split()
+        if words[:1] == ["//@"]:
+            is_kept = words[1] == "end" or bool(values[words[2]])
+            continue
+        indent = line[: len(line) - len(line.lstrip())]
+        new = re.sub(r"@(\w+)@", lambda found: values[found.group(1)], line)
+        if is_kept and (new.strip() or not line.strip()):
+            lines += [part if i == 0 or not part else indent + part
+                      for i, part in enumerate(new.split("\n"))]  # fmt: skip
+    return "\n".join(lines)
+
+
+def kinds() -> List[str]:
+    """The kinds of ops that have skeletons."""
+    return sorted(folder.name for folder in SKELETONS.iterdir() if (folder / "op.h.in").exists())
+
+
+def has_cuda(kind: str, op: Op) -> bool:
+    """Whether an op of this kind can have a CUDA kernel. UserError: the kind does not support the op's arguments."""
+    if kind == "custom":
+        return bool(custom.anchor(op))
+    numeric.check(kind, op)
+    return True
+
+
+def texts(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[str, str]:
+    """{path in the library: text} for the files of a new op. The first line of each text is the skeleton's licence.
+    `typed`: see values_of(). UserError: a name of the op is taken in its files."""
+    values = values_of(library, cuda, kind, identifiers.with_placeholders(op), typed)
+    name = op.name
+    found = {}
+    for skeleton, path in {
+        "op.h.in": f"kernels/{name}/{name}.h",
+        "op.cc.in": f"kernels/{name}/{name}.cc",
+        "op.cu.in": f"kernels/{name}/{name}.cu",
+        "op_export.cc.in": f"kernels/{name}/{name}_export.cc",
+        "op_test.cc.in": f"tests/{name}_test.cc",
+        "op_bench.cc.in": f"bench/{name}_bench.cc",
+    }.items():
+        if skeleton != "op.cu.in" or cuda:
+            folder = SKELETONS / ("any" if skeleton == "op_export.cc.in" else kind)
+            found[path] = fill((folder / skeleton).read_text(encoding="utf-8"), values)
+    return identifiers.replace_placeholders(found, op)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backward of an op: another op of the library, which KERNKIT_BACKWARD names.
+
+The names of its parameters define their meaning. For silu_and_mul(Tensor(out!) y, Tensor x), grad_y is the gradient of
+the output y, x and y are values of the forward call, and the backward writes or returns grad_x, the gradient of x.
+"""
+
+import pathlib
+from typing import Dict, List, Mapping
+
+from ...binaries.ops import read_texts
+from ...schema import SchemaError, Value
+from .op_codegen import OpCodegen
+
+GRAD = "grad_"
+
+
+def read_backwards(library: pathlib.Path) -> Dict[str, str]:
+    """{op: its backward}, from the section of texts "op: backward"."""
+    return dict(text.partition(": ")[::2] for text in read_texts(library, "kernkit_backward"))
+
+
+class Backward:
+    """An op with its backward. SchemaError: the second op cannot be the backward of the first."""
+
+    def __init__(self, forward: OpCodegen, backward: OpCodegen) -> None:
+        self.forward, self.backward = forward, backward
+        self.outputs = forward.op.results or forward.out
+        self.results = backward.op.results or backward.out
+        if any(v.is_written and not v.is_only_written for v in forward.op.parameters + backward.op.parameters):
+            raise SchemaError("an op that reads what it writes has no backward, and is no backward")
+        for op in (forward, backward):
+            if not op.has_functional() and not op.op.results:
+                raise SchemaError(f"{op.op.name}(): the line has no shape of what it writes")
+        if backward._caller_parameters() or any(v.is_list for v in forward.tensors + backward.tensors):
+            raise SchemaError("a backward takes no list, and no size from its caller")
+        values = {v.name: v for v in forward.inputs + self.outputs}
+        gradients = {GRAD + v.name for v in self.outputs}
+        for value in backward.inputs:
+            if value.name not in values and value.name not in gradients:
+                raise SchemaError(f"{backward.op.name}(): {value.name}: expected a name of {forward.op.name} or one of "
+                                  f"{', '.join(sorted(gradients))}")  # fmt: skip
+            if value.name in values and value.type != values[value.name].type:
+                raise SchemaError(f"{backward.op.name}(): {value.name}: has another type in {forward.op.name}")
+        tensors = {GRAD + v.name for v in forward.inputs if v.type == "Tensor"}
+        for value in self.results:
+            if value.name not in tensors:
+                raise SchemaError(f"{backward.op.name}(): {value.name}: expected one of {', '.join(sorted(tensors))}")
+
+    def gradient_of(self, value: Value) -> str:
+        """The name of the gradient of a value, or ""."""
+        return GRAD + value.name if any(r.name == GRAD + value.name for r in self.results) else ""
+
+    def saved(self) -> List[Value]:
+        """The tensors to save for the backward: its arguments, and optional inputs that have a gradient, as the formula
+        checks whether they are None."""
+        taken = {v.name for v in self.backward.inputs}
+        return [v for v in self.forward.inputs + self.outputs if v.type == "Tensor"
+                and (v.name in taken or (v.is_optional and self.gradient_of(v)))]  # fmt: skip
+
+    def scalars(self) -> List[Value]:
+        taken = {v.name for v in self.backward.inputs}
+        return [v for v in self.forward.inputs if v.type != "Tensor" and v.name in taken]
+
+    def without(self) -> List[Value]:
+        """The inputs that have no gradient."""
+        return [v for v in self.forward.inputs if v.type == "Tensor" and not self.gradient_of(v)]
+
+
+def formulas(codegens: Mapping[str, OpCodegen], named: Dict[str, str]) -> Dict[str, Backward]:
+    """{op: its backward}. SchemaError: an op is no backward; the message has both names."""
+    found = {}
+    for name, backward in named.items():
+        if backward not in codegens:
+            raise SchemaError(f"{name}: its backward {backward} is no op of the library")
+        try:
+            found[name] = Backward(codegens[name], codegens[backward])
+        except SchemaError as error:
+            raise SchemaError(f"{name}: its backward {backward}: {error}") from None
+    return found

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The modules for frameworks that `kernkit bindings` writes on request."""
+
+import argparse
+from typing import Dict, List
+
+from ...errors import UserError
+from ...schema import Op, SchemaError
+from . import jax_ops, torch_ops
+from .backward import read_backwards
+
+_MODULE = '''"""The ops of {package} for {who}."""
+
+try:
+    import {needs}  # noqa: F401
+except ImportError as error:
+    raise ImportError("{package}.{module} needs {who}, which cannot be imported: {{}}; type: pip install {pip}".format(error)) from error
+
+from ._{module} import *  # noqa: E402, F403
+from ._{module} import __all__  # noqa: E402, F401
+'''
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--torch", action="store_true", help="write operators of PyTorch as well")
+    parser.add_argument("--torch-namespace", metavar="NAME", help="namespace of torch.ops (default: the package's name)")
+    parser.add_argument("--jax", action="store_true", help="write functions for JAX as well")
+
+
+def files(arguments: argparse.Namespace, ops: List[Op]) -> Dict[str, str]:
+    """{file: its text}. UserError: an invalid namespace, or a schema line that no compiler accepted."""
+    package, library = arguments.package, arguments.library
+    namespace = arguments.torch_namespace or package.replace(".", "_")
+    if not namespace.isidentifier():
+        raise UserError(f'"{namespace}" is no namespace of torch.ops')
+    named = read_backwards(library)
+    written = {}
+    try:
+        if arguments.torch or arguments.frameworks:
+            written["_torch.py"] = torch_ops.source(package, library.name, namespace, ops, named)
+            written["torch.py"] = _MODULE.format(package=package, who="PyTorch", needs="torch", module="torch", pip="torch")
+        if arguments.jax or arguments.frameworks:
+            written["_jax.py"] = jax_ops.source(package, library, ops, named)
+            written["jax.py"] = _MODULE.format(package=package, who="JAX", needs="jax", module="jax", pip="jax")
+    except SchemaError as error:
+        raise UserError(f"{library}: {error}") from error
+    return written

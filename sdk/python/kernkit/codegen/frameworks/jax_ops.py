@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes _jax.py: the ops of a library as functions of JAX, by the shapes in their schema lines.
+
+XLA allocates results before the call. So a function takes the inputs of the op and returns the outputs.
+"""
+
+import json
+import pathlib
+from typing import Dict, List, Optional
+
+from ...binaries.elf import exported_symbols
+from ...binaries.ops import read_texts
+from ...schema import Op, Value
+from .backward import Backward
+from .jax_head import HEAD
+from .module import Written, module
+from .op_codegen import OpCodegen
+
+_NOT_FOR_JAX = {"bytes", "Callable", "Any"}
+# The dtypes of kernkit/shapes/xla_dtype.h.
+_DTYPES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16 complex64 complex128 float8_e3m4 "
+    "float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
+).split()
+
+
+class JaxCodegen(OpCodegen):
+    """Writes the JAX function of one op."""
+
+    def why_not(self) -> str:
+        """The reason why the op has no function for JAX, or ""."""
+        if not self._results():
+            return "it writes nothing"
+        for value in self.op.results:
+            if value.type != "Tensor" or value.is_list or value.is_optional:
+                return "it returns a value that is no tensor"
+            if value.shape is None or value.dtype == "?" or not (value.dtype or self.shapes.like):
+                return "the line has no shape or dtype of its result"
+        for value in self.shapes.values:
+            for word in self.shapes.dtypes(value):
+                if word not in _DTYPES:
+                    return f"XLA has no dtype {word}, which the line has for {value.name}"
+        for value in self.op.parameters:
+            if value.type in _NOT_FOR_JAX or value.is_list:
+                return f"XLA passes no {value.type}{'[]' * value.is_list}"
+        for value in self.op.parameters:
+            if value.is_written and (value.is_optional or (value.is_only_written and value.shape is None)):
+                return f"the line has no shape of {value.name} for every call"
+        return ""
+
+    def _framework_dtype(self, word: str) -> str:
+        return f'"{word}"'
+
+    def _like(self, value: Value) -> str:
+        if value.dtype:
+            return self._dtype(value)
+        return f"{self._first(self.shapes.like)}.dtype" if self.shapes.like else "None"
+
+    def _results(self) -> List[Value]:
+        """The values that XLA allocates."""
+        return [v for v in self.op.parameters if v.is_written] + self.op.results
+
+    def _result(self, value: Value) -> str:
+        name = self.names[value.name]
+        if value.is_only_written or not value.is_written:
+            return f'{self.kk}new("{self.op.name}", "{value.name}", {self._shape(value)}, {self._like(value)}, "{self._wanted(value)}", {self._given(value)})'
+        return f"{self.kk}jax.ShapeDtypeStruct({name}.shape, {name}.dtype)"
+
+    def _in_range(self, text: str, limit: str) -> str:
+        """A condition that is true for a symbolic size of jax.export, which has no value to compare."""
+        return f"(not {self.kk}isinstance({text}, {self.kk}int) or {text} {limit})"
+
+    def _given(self, value: Value) -> str:
+        """The sizes of a shape that the caller passes as numbers, as the text of a dict."""
+        names = dict.fromkeys(name for size in self.shapes.of(value) or [] for name in size.names)
+        given = [name for name in names if name in self.shapes.ints or self.shapes.is_caller_sized(name)]
+        return "{" + ", ".join(f"{name!r}: {self.names[name]}" for name in given) + "}"
+
+    def _attribute(self, value: Value) -> str:
+        """The attribute for XLA: a value of the parameter's type, also for None."""
+        name = self.names[value.name]
+        kinds = {word: f"{self.kk}{word}({name})" for word in ("int", "float", "bool", "str")}
+        kinds.update({"ScalarType": f"{self.kk}dtype({name})", "Device": f"{self.kk}str({name})"})
+        empty = {"int": "0", "float": "0.0", "bool": "False"}.get(value.type, '""')
+        return f"{empty} if {name} is None else {kinds[value.type]}" if value.is_optional else kinds[value.type]
+
+    def parameters(self) -> List[str]:
+        """The names of the function's parameters, in order."""
+        return [self.names[v.name] for v in self.inputs] + [text.split()[-1] for text in self._caller_parameters()]
+
+    def _arrays(self, tensors: List[Value]) -> List[str]:
+        names = ", ".join(self.names[v.name] for v in tensors)
+        return [f"    {names}, = {self.kk}arrays({names})"] * bool(names)
+
+    def body(self) -> List[str]:
+        tensors = [v for v in self.inputs if v.type == "Tensor"]
+        made = self._results()
+        attributes = [v for v in self.inputs if v.type != "Tensor"]
+        lines = self._arrays(tensors)
+        lines += self.ranks(tensors) + self.binds(False) + self.sizes(tensors)
+        for name in dict.fromkeys(name for v in self.out for name in self.shapes.caller_sized(v)):
+            lines.append(f'    {self.kk}size("{self.op.name}", "{name}", {self.names[name]})')
+        lines += [line for v in self.out + self.op.results for line in self.output_sizes(v)]
+        given = [f"({self.names[v.name]} is not None) << {i}" for i, v in enumerate(self.op.parameters) if v.is_optional]
+        results = "".join(f"{self._result(v)}, " for v in made).rstrip()
+        before = {v.name: [w for w in tensors[: tensors.index(v)]] for v in tensors if v.is_written}
+        places = ", ".join(f"{self._place(before[v.name])}: {i}" for i, v in enumerate(made) if v.name in before)
+        vmap = "broadcast_all" if self.is_batched() else "sequential"
+        call = [f'"{self.op.name}"', f"({results})", f"({', '.join([self.names[v.name] for v in tensors] + [''])})".replace(", )", ",)"),
+                f'"{vmap}"', "{" + places + "}", " | ".join(given) or "None",
+                f"{{{', '.join(f'{v.name!r}: {self._attribute(v)}' for v in attributes)}}}"]  # fmt: skip
+        return [*lines, f"    return {self.kk}call({', '.join(call)})"]
+
+    def _place(self, before: List[Value]) -> str:
+        """The position among the operands, of which None is no member, as an expression."""
+        sure = sum(not v.is_optional for v in before)
+        maybe = [f"({self.names[v.name]} is not None)" for v in before if v.is_optional]
+        return " + ".join([str(sure), *maybe])
+
+    def _documented(self, lines: List[str]) -> List[str]:
+        text = self.op.doc + "\n\n" * bool(self.op.doc) + self.op.line
+        signature = self._signature(self.inputs, self._caller_parameters())
+        return ["", "", f"def {self.function}({signature}):", f"    {text!r}", *lines]
+
+    def _register(self) -> List[str]:
+        return ["", "", f'{self.kk}register("{self.op.name}")']
+
+    def function_lines(self) -> List[str]:
+        return [*self._documented(self.body()), *self._register()]
+
+    def with_gradient(self, backward: Backward, function: str) -> List[str]:
+        """The function with a custom backward. `function` is the function of the op that computes the gradients."""
+        kk, name, names, own = self.kk, self.op.name, self.parameters(), self._own
+        tensors = [v for v in self.inputs if v.type == "Tensor"]
+        static = [i for i, text in enumerate(names) if text not in {self.names[v.name] for v in tensors}]
+        order = [names[i] for i in static]
+        bare = [f"def {own('call')}({', '.join(names)}):", *self.body()]
+        wrapped = f"{kk}functools.partial({kk}jax.custom_vjp, nondiff_argnums={tuple(static)})"
+        without = [f"{v.name!r}: {self.names[v.name]}" for v in backward.without()]
+        forward = [f"    {kk}no_formula({name!r}, {{{', '.join(without)}}})"] * bool(without)
+        # With symbolic zeros JAX passes which inputs need a gradient. shard_map does not support that.
+        forward += [f"    {self.names[v.name]} = {kk}value({self.names[v.name]})" for v in tensors if without]
+        forward.append(f"    {kk}results = {own('call')}({', '.join(names)})")
+        outputs = [self.names[v.name] for v in backward.outputs]
+        forward.append(f"    {', '.join(outputs)}, = {kk}results" if len(outputs) > 1 else f"    {outputs[0]} = {kk}results")
+        saved = "".join(f"{self.names[v.name]}, " for v in backward.saved()).rstrip()
+        forward.append(f"    return {kk}results, ({saved})")
+        body = [f"    {saved} = {kk}saved"] * bool(saved)
+        gradients = [f"{kk}grad_{v.name}" for v in backward.outputs]
+        body.append(f"    {', '.join(gradients)}, = {kk}gradient if {kk}isinstance({kk}gradient, ({kk}tuple, {kk}list)) else ({kk}gradient,)")
+        known = {v.name for v in self.inputs + backward.outputs}
+        arguments = [self.names[v.name] if v.name in known else f"{kk}dense({kk}{v.name})" for v in backward.backward.inputs]
+        results = [f"{kk}{v.name}" for v in backward.results]
+        body.append(f"    {', '.join(results)} = {function}({', '.join(arguments)})")
+        returned = []
+        for value in tensors:
+            gradient = backward.gradient_of(value)
+            there = f" if {self.names[value.name]} is not None else None" * value.is_optional
+            returned.append(f"{kk}{gradient}{there}" if gradient else "None")
+        body.append(f"    return ({''.join(text + ', ' for text in returned).rstrip()})")
+        return [
+            "", "", f"@{wrapped}", *bare, "", "", f"def {own('forward')}({', '.join(names)}):", *forward,
+            "", "", f"def {own('backward')}({', '.join([*order, kk + 'saved', kk + 'gradient'])}):", *body,
+            "", "", f"{own('call')}.defvjp({own('forward')}, {own('backward')}, symbolic_zeros={bool(without)})",
+            *self._documented([*self._arrays(tensors), f"    return {own('call')}({', '.join(names)})"]),
+            *self._register(),
+        ]  # fmt: skip
+
+    def written(self, backward: Optional[Backward]) -> Written:
+        """All lines of the op."""
+        if self.why_not():
+            return f"function for JAX: {self.why_not()}"
+        return (self.with_gradient(backward, backward.backward.function) if backward else self.function_lines())[2:]
+
+
+def source(package: str, library: pathlib.Path, ops: List[Op], named: Dict[str, str]) -> str:
+    """The text of _jax.py. SchemaError: a line that no compiler accepts."""
+    exported = exported_symbols(library)
+    # {op: its first parameter that is an owning Tensor}.
+    owners = dict(text.partition(": ")[::2] for text in read_texts(library, "kernkit_owner"))
+
+    def write(codegen: JaxCodegen, backward: Optional[Backward]) -> Written:
+        if f"kernkit_xla_cpu_{codegen.op.name}" not in exported and not codegen.why_not():
+            return "function for JAX: it was exported without kernkit/shapes/export.h"
+        if codegen.op.name in owners and not codegen.why_not():
+            return (f"function for JAX: {owners[codegen.op.name]} takes an owning Tensor, and XLA's memory is valid for one call: "
+                    "take a TensorView")  # fmt: skip
+        return codegen.written(backward)
+
+    return module(HEAD, ops, named, JaxCodegen, write, package=package, file=json.dumps(library.name))

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python source that is common to the functions of an op in all frameworks: names, checks of shapes, shapes of results.
+
+The source calls {kk}fits(holds, op, name, tensor, wanted) and {kk}holds(holds, op, name, text), which the head of each
+framework's module defines. All names that the source defines begin with PREFIX, the names of builtin functions as well:
+an op or a parameter of the same name does not change which function is called.
+"""
+
+import re
+from typing import Dict, List, Optional, Tuple, Type, TypeVar
+
+from ...schema import Op, SchemaError, Value, is_dtype
+from ..python_names import default_of, free_name, python_names
+from .shapes import Shapes, Size
+
+# The beginning of all names that a module defines for itself. No name of a schema line begins with two underscores.
+PREFIX = "__kk_"
+
+# The builtins that the source may use, as PREFIX + name, so that names of ops and parameters do not shadow them.
+BUILTINS = (
+    "ImportError OSError RuntimeError ValueError all any bool complex enumerate float frozenset getattr globals int isinstance len list map "
+    "open range str tuple type zip"
+).split()
+
+ARITHMETIC = '''
+
+def {kk}ceil_div(a, b):
+    return -(-a // b)
+
+
+def {kk}round_up(a, b):
+    return -(-a // b) * b
+
+
+def {kk}numel(sizes):
+    count = 1
+    for size in sizes:
+        count *= size
+    return count
+'''
+
+
+W = TypeVar("W", bound="OpCodegen")
+
+
+class OpCodegen:
+    """Writes the functions of one op."""
+
+    def __init__(self, op: Op, function: str) -> None:
+        self.op, self.function, self.kk = op, function, PREFIX
+        self.shapes = Shapes(op)
+        # Each parameter, size and result has one Python name.
+        words = [v.name for v in op.parameters + op.results]
+        for value in self.shapes.values:
+            words += [name for size in self.shapes.of(value) or [] for name in size.names]
+        self.names: Dict[str, str] = python_names(list(dict.fromkeys(words)))
+        taken = set(self.names.values())
+        # Names of the arguments by which the caller passes dtypes of outputs, as y_dtype.
+        self.dtype_names: Dict[str, str] = {}
+        for value in op.parameters:
+            if value.is_only_written and value.dtype == "?":
+                self.dtype_names[value.name] = free_name(f"{self.names[value.name]}_dtype", taken)
+                taken.add(self.dtype_names[value.name])
+        self.out = [v for v in op.parameters if v.is_only_written]
+        self.inputs = [v for v in op.parameters if not v.is_only_written]
+        # In the order in which the op checks tensors: inputs, then tensors that are only written.
+        self.tensors = [v for v in self.inputs + self.out if v.type == "Tensor"]
+
+    def has_functional(self) -> bool:
+        plain = all(v.shape is not None and not v.is_list and not v.is_optional for v in self.out)
+        return bool(self.out) and plain and self.shapes.like is not None and not self.op.results
+
+    def is_batched(self) -> bool:
+        """Whether one call computes a batch: every shape begins with "each...".
+
+        A plain "..." accepts any leading sizes, without a promise about their meaning: x / sum(x) takes any shape, and its
+        result for a batch differs from the results for the items of the batch.
+        """
+        values = [v for v in self.shapes.values if v.type == "Tensor"]
+        return self.is_each() and not any(v.is_written and not v.is_only_written for v in values)
+
+    def is_each(self) -> bool:
+        """Whether every shape begins with "each...", also the shapes of tensors that are read and written."""
+        def begins(v: Value) -> bool:
+            sizes = self.shapes.of(v) or []
+            return bool(sizes) and sizes[0].is_each and not v.is_list
+        values = [v for v in self.shapes.values if v.type == "Tensor"]
+        return all(map(begins, values)) and not any(s.has_run for v in values for s in self.shapes.of(v) or [])
+
+    def _caller_parameters(self) -> List[str]:
+        """Sizes and dtypes, each with its type, that the caller passes to the form of the op that makes the outputs."""
+        sizes = [f"SymInt {self.names[name]}" for v in self.out for name in self.shapes.caller_sized(v)]
+        return list(dict.fromkeys(sizes)) + [f"ScalarType {self._dtype_name(v)}" for v in self.out if v.dtype == "?"]
+
+    def _dtype_name(self, value: Value) -> str:
+        return self.dtype_names[value.name]
+
+    # Functions that the class of a framework defines.
+
+    def _default(self, value: Value) -> str:
+        return default_of(value)
+
+    def _framework_dtype(self, word: str) -> str:
+        raise NotImplementedError
+
+    # Bodies of functions.
+
+    def _signature(self, parameters: List[Value], extra: List[str]) -> str:
+        texts = [self.names[v.name] + ("" if v.default is None else f"={self._default(v)}") for v in parameters]
+        return ", ".join(texts + ["*"] * bool(extra) + [text.split()[-1] for text in extra])
+
+    def _python(self, text: str) -> str:
+        """An expression of sizes, with Python names."""
+        def spelled(word: "re.Match[str]") -> str:
+            return self.kk + word[0][2:] if word[0].startswith("__") else self.names.get(word[0], word[0])
+        return re.sub(r"[A-Za-z_]\w*", spelled, text)
+
+    def _own(self, kind: str) -> str:
+        """The module's name for a function of the op, such as its kernel."""
+        return f"{self.kk}{kind}_of_{self.op.name}"
+
+    def _wanted(self, value: Value) -> str:
+        return "[" + ", ".join(size.text for size in self.shapes.of(value) or []) + "]"
+
+    def _first(self, value: Value) -> str:
+        return self.names[value.name] + "[0]" * value.is_list
+
+    def _rank(self, value: Value, name: str) -> str:
+        sizes = self.shapes.of(value) or []
+        if self.shapes.run_place(value) < 0:
+            return f"{name}.ndim == {len(sizes)}"
+        return f"{name}.ndim >= {len(sizes) - 1}" if len(sizes) > 1 else ""
+
+    def _run(self, value: Value, name: str) -> str:
+        first = self.shapes.run_place(value)
+        after = len(self.shapes.of(value) or []) - 1 - first
+        return f"{name}.shape[{first or ''}:{-after or ''}]"
+
+    def _fits(self, value: Value, name: str, holds: str, indent: str) -> str:
+        shown = f'"{value.name}"' if not value.is_list else f'f"{value.name}[{{{self.kk}i}}]"'
+        return f'{indent}{self.kk}fits({holds}, "{self.op.name}", {shown}, {name}, "{self._wanted(value)}")'
+
+    def _each(self, value: Value, lines: List[str], indent: str) -> Tuple[str, str]:
+        """Appends the `if` and `for` around statements about a tensor. Returns the tensor's name and the indent inside."""
+        name = self.names[value.name]
+        if value.is_optional:
+            lines.append(f"{indent}if {name} is not None:")
+            indent += "    "
+        if value.is_list:
+            lines.append(f"{indent}for {self.kk}i, {self.kk}e in {self.kk}enumerate({name}):")
+            return f"{self.kk}e", indent + "    "
+        return name, indent
+
+    def ranks(self, values: List[Value]) -> List[str]:
+        lines: List[str] = []
+        for value in values:
+            if self.shapes.of(value) is not None and self._rank(value, ""):
+                name, inside = self._each(value, lines, "    ")
+                lines.append(self._fits(value, name, self._rank(value, name), inside))
+        return lines
+
+    def binds(self, with_outputs: bool) -> List[str]:
+        """Assignments of the tensors' sizes to variables. A size is None where its tensor is missing."""
+        lines = self.first_items(with_outputs)
+        for name, binder in self.shapes.binders.items():
+            if not binder.always_bound or (binder.value.is_only_written and not with_outputs):
+                continue
+            factor = f" // {binder.factor}" if binder.factor > 1 else ""
+            size = f"{self._first(binder.value)}.shape[{binder.place}]{factor}"
+            lines.append(f"    {self.names[name]} = {size}{self._if_there(binder.value)}")
+        if self.shapes.run_of is not None:
+            lines.append(f"    {self.kk}run = {self._run(self.shapes.run_of, self._first(self.shapes.run_of))}")
+        return lines
+
+    def first_items(self, with_outputs: bool) -> List[str]:
+        """Checks that a required list is not empty, where a size or the dtype of an output follows from the first tensor."""
+        lines = []
+        for value in self.shapes.values:
+            if not value.is_list or value.is_optional or (value.is_only_written and not with_outputs):
+                continue
+            bound = [name for name, binder in self.shapes.binders.items() if binder.value is value]
+            bound += ["..."] * (self.shapes.run_of is value)
+            if self.shapes.like is value and (self.op.results or not with_outputs):
+                bound += [f"the dtype of {v.name}" for v in self.out + self.op.results if not v.dtype]
+            if bound:
+                lines.append(f'    {self.kk}has_items({self.names[value.name]}, "{self.op.name}", "{value.name}", "{bound[0]}")')
+        return lines
+
+    def _if_there(self, value: Value) -> str:
+        """The suffix by which an expression is None where an optional tensor is missing, or a list has no tensor."""
+        if not value.is_optional:
+            return ""
+        return f" if {self.names[value.name]}{'' if value.is_list else ' is not None'} else None"
+
+    def _unless_missing(self, size: Size) -> str:
+        """The prefix by which a condition holds where the tensor that binds a size is missing."""
+        binders = {name: self.shapes.binders.get(name) for name in size.names}
+        missing = [self.names[name] for name, binder in binders.items() if binder and binder.value.is_optional]
+        return "".join(f"{name} is None or " for name in missing)
+
+    def sizes(self, values: List[Value]) -> List[str]:
+        lines: List[str] = []
+        for value in values:
+            sizes = self.shapes.of(value)
+            if not sizes:
+                continue
+            inner: List[str] = []
+            name, inside = self._each(value, inner, "    ")
+            opened = len(inner)
+            for i, size in enumerate(sizes):
+                for condition, _ in self._divides(size):
+                    inner.append(self._fits(value, name, f"{self._unless_missing(size)}{condition}", inside))
+                holds = self._holds(value, size, i, name)
+                if holds:
+                    inner.append(self._fits(value, name, holds, inside))
+            lines += inner if len(inner) > opened else []
+        return lines
+
+    def _divides(self, size: Size) -> List[Tuple[str, str]]:
+        """The requirements of the divisions in a size, in the order of evaluation: (condition, message if it is false)."""
+        found = []
+        for top, bottom, is_exact in size.divisions:
+            if not bottom.isdigit() or int(bottom) == 0:
+                found.append((self._in_range(f"({self._python(bottom)})", "> 0"), f"{size.text}: a divisor is not positive"))
+            if is_exact:
+                found.append((f"({self._python(top)}) % ({self._python(bottom)}) == 0", f"{size.text} is no whole number"))
+        return found
+
+    def _holds(self, value: Value, size: Size, i: int, name: str) -> str:
+        if size.kind == "any":
+            return ""
+        if size.kind == "run":
+            own = self.shapes.run_of is value and not value.is_list
+            return "" if own or self.shapes.run_of is None else f"{self._run(value, name)} == {self.kk}run"
+        if not all(map(self.shapes.always_bound, size.names)):
+            return ""
+        place = self.shapes.place(value, i)
+        binder = self.shapes.binders.get(size.name) if size.kind == "scaled" else None
+        if binder and binder.value is value and binder.place == place and not value.is_list:
+            return f"{name}.shape[{place}] % {size.factor} == 0" if size.factor > 1 else ""
+        return f"{self._unless_missing(size)}{name}.shape[{place}] == {self._python(size.python)}"
+
+    def _shape(self, value: Value) -> str:
+        parts = [f"*{self.kk}run" if size.kind == "run" else self._python(size.python) for size in self.shapes.of(value) or []]
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+
+    def _dtype(self, value: Value) -> str:
+        """The dtype in the schema line, as an expression."""
+        if value.dtype == "?":
+            return self._dtype_name(value)
+        text = ""
+        for word in reversed(re.split(r" +or +", value.dtype or "")):
+            parameter: Optional[Value] = next((v for v in self.op.parameters if v.name == word), None)
+            if is_dtype(word):
+                one = self._framework_dtype(word)
+            else:
+                name = self.names[word]
+                one = f"{name}.dtype" if parameter and parameter.type == "Tensor" else name
+            text = f"({one} if {self.names[word]} is not None else {text})" if text else one
+        return text
+
+    def _in_range(self, text: str, limit: str) -> str:
+        """The condition that a size is within a limit."""
+        return f"{text} {limit}"
+
+    def output_sizes(self, value: Value) -> List[str]:
+        """The checks of the sizes of an output before it is allocated. A size that follows from tensors alone needs no range."""
+        lines = []
+        for size in self.shapes.of(value) or []:
+            conditions = self._divides(size)
+            given = any(name in self.shapes.ints or self.shapes.is_caller_sized(name) for name in size.names)
+            text = self._python(size.python)
+            if given or "-" in size.text:
+                conditions.append((self._in_range(text, ">= 0"), f"{size.text} is negative"))
+            if given:
+                conditions.append((self._in_range(text, "< 2**63"), f"{size.text} exceeds 2^63 - 1"))
+            for condition, words in conditions:
+                lines.append(f'    {self.kk}holds({condition}, "{self.op.name}", "{value.name}", "{words}")')
+        return lines
+
+    def _function(self, kind: str, parameters: List[Value], extra: List[str], lines: List[str]) -> List[str]:
+        return ["", "", f"def {self._own(kind)}({self._signature(parameters, extra)}):", *(lines or ["    pass"])]
+
+
+def one_line(line: str) -> str:
+    """A schema line without line breaks, which a default can have, for a comment."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+
+
+def made(kind: Type[W], op: Op, *arguments: str) -> W:
+    """The codegen of an op. SchemaError: the line is wrong; the message has the line."""
+    try:
+        return kind(op, *arguments)
+    except SchemaError as error:
+        raise SchemaError(f"{op.line}: {error}") from None

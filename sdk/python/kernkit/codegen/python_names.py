@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names and defaults of a schema line as Python writes them."""
+
+import ast
+import keyword
+from typing import Dict, List, Set
+
+from ..schema import Value
+
+
+def free_name(wanted: str, taken: Set[str]) -> str:
+    """The name, with trailing underscores until the name is neither a keyword of Python nor taken."""
+    while keyword.iskeyword(wanted) or wanted in taken:
+        wanted += "_"
+    return wanted
+
+
+def python_names(names: List[str]) -> Dict[str, str]:
+    """{name: its Python name}. The Python name is the name itself, unless that is a keyword of Python."""
+    return {name: free_name(name, set(names) - {name}) for name in names}
+
+
+def default_of(value: Value) -> str:
+    """The default of a parameter as a Python expression."""
+    text = value.default or ""
+    if text[0] in "'\"":
+        return repr(text[1:-1])
+    if value.type == "ScalarType" and text != "None":
+        return repr(text)
+    try:
+        ast.literal_eval(text)
+        return text
+    except (SyntaxError, ValueError):  # inf, 007, 1e+5.
+        return str(int(text)) if value.type == "int" else f'float("{text}")'

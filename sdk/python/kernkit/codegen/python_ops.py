@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes _ops.py: one Python function for each op of a library, with the names, defaults and types of the schema."""
+
+import json
+from typing import Dict, List, Set
+
+from ..errors import UserError
+from ..schema import Op, Value
+from .python_names import default_of, free_name, python_names
+
+# {type of a schema: annotation for a type checker}. Dtypes and devices are Any, as every framework has its own classes;
+# so is a returned tensor, which belongs to the caller's framework.
+_PARAMETERS = {
+    "Tensor": "{Tensor}",
+    "int": "int",
+    "float": "float",
+    "bool": "bool",
+    "str": "{str}",
+    "ScalarType": "{Any}",
+    "Device": "{Any}",
+    "bytes": "{bytes}",
+    "Callable": "{Callable}[..., {Any}]",
+    "Any": "{Any}",
+}
+_RESULTS = {**_PARAMETERS, "Tensor": "{Any}"}
+# A tensor of PyTorch can be lazily conjugate or negative: a flag beside its memory, which DLPack does not transfer.
+_LAZY = '''
+
+{eager}: {Set}[{type}] = {{{type}(None)}}  # classes of arguments that are never lazy
+{real}: {Set}[{Any}] = {set}()  # dtypes of PyTorch that are never lazily conjugate
+
+
+def {is_lazy}(x: {Any}) -> {Any}:
+    """Whether x is a lazily conjugate or negative tensor of PyTorch, or a list with such a tensor."""
+    try:
+        if x.dtype in {real}:
+            return x.is_neg()
+        if not x.is_complex():
+            {real}.add(x.dtype)
+        return x.is_conj() or x.is_neg()
+    except {AttributeError}:
+        if {isinstance}(x, ({list}, {tuple})):
+            return {any}(one.__class__ not in {eager} and {is_lazy}(one) for one in x)
+        {eager}.add(x.__class__)
+        return False
+
+
+def {resolved}(x: {Any}) -> {Any}:
+    if {isinstance}(x, ({list}, {tuple})):
+        return [{resolved}(one) if {is_lazy}(one) else one for one in x]
+    return x.resolve_conj().resolve_neg()
+
+
+def {not_written}(op: {str}, name: {str}) -> None:
+    raise {ValueError}(f"{{op}}(): {{name}}: is lazily conjugate or negative, and an op writes memory as it is; "
+                     "pass what resolve_conj() and resolve_neg() return")
+'''
+# NumPy's bool is no subclass of Python's bool, and tvm_ffi passes it as an object of unknown type.
+_BOOL = '''
+
+def {plain_bool}(value: {Any}) -> {Any}:
+    """A bool of NumPy as a bool of Python; another value unchanged."""
+    is_numpys = {type}(value).__module__ == "numpy" and {type}(value).__name__ in ("bool_", "bool")
+    return value.item() if is_numpys else value
+'''
+# The names defined above that functions use. No parameter has one of these names.
+_LAZY_WORDS = ("eager", "real", "is_lazy", "resolved", "not_written", "plain_bool")
+# {name in braces: the module that defines it}. A builtin is imported if an op has the same name.
+_MODULES = {
+    "os": "",
+    "tvm_ffi": "",
+    "str": "builtins",
+    "bytes": "builtins",
+    **dict.fromkeys("any isinstance list set tuple type AttributeError ValueError".split(), "builtins"),
+    "Callable": "collections.abc",
+    "Sequence": "collections.abc",
+    "Any": "typing",
+    "Optional": "typing",
+    "Protocol": "typing",
+    "Set": "typing",
+}
+_HEAD = '''class {Tensor}({Protocol}):
+    """An array or tensor that DLPack exchanges, of NumPy, PyTorch, JAX, CuPy or tvm_ffi."""
+
+    def __dlpack__(self, *args: {Any}, **kwargs: {Any}) -> {Any}: ...
+
+    def __dlpack_device__(self) -> {Any}: ...
+
+
+{library} = {tvm_ffi}.load_module({os}.path.join({os}.path.dirname(__file__), '''
+_FUNCTION = '''
+
+{bare}: {Callable}[..., {result}] = {library}.get_function("{op}")
+
+
+def {name}({parameters}) -> {result}:
+    {docstring}
+{marks}    {returns}{bare}({arguments})
+'''
+
+
+def _docstring(op: Op) -> str:
+    text = f"{op.doc}\n\n{op.line}" if op.doc else op.line
+    shown = []
+    for line in text.expandtabs(4).splitlines():
+        line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line.replace("\\", "\\\\"))
+        shown.append("    " + line.replace('"""', r"\"\"\"") if line.strip() else "")
+    return '"""' + "\n".join(shown).strip() + '\n    """'
+
+
+class _Spelling(Dict[str, str]):
+    """{name: its spelling in the module}. A spelling differs from the name where a function of the module has the name."""
+
+    def __init__(self, taken: Set[str]) -> None:
+        super().__init__()
+        self.taken = taken
+
+    def __missing__(self, word: str) -> str:
+        self[word] = free_name(word, self.taken)
+        self.taken.add(self[word])
+        return self[word]
+
+    def imports(self) -> str:
+        """The import statements for all names that were looked up."""
+        groups: Dict[str, List[str]] = {}
+        for word in sorted(set(self) & set(_MODULES)):
+            if _MODULES[word] != "builtins" or self[word] != word:
+                given = word if self[word] == word else f"{word} as {self[word]}"
+                groups.setdefault(_MODULES[word] or given, []).append(given)
+        lines = [f"from {module} import {', '.join(words)}" if module in _MODULES.values()
+                 else f"import {module}" for module, words in groups.items()]  # fmt: skip
+        own = [line for line in lines if line.startswith("import tvm_ffi")]
+        return "\n".join(sorted(set(lines) - set(own)) + [""] + own)
+
+
+def _annotation(value: Value, types: Dict[str, str]) -> str:
+    text = types[value.type]
+    if value.is_list:
+        text = f"{{Sequence}}[{text}]"
+    return f"{{Optional}}[{text}]" if value.is_optional and text != "{Any}" else text
+
+
+def _result(op: Op) -> str:
+    """The annotation of the result. Several results are a sequence of the host, which is no tuple."""
+    if not op.results:
+        return "None"
+    first, *others = [_annotation(value, _RESULTS) for value in op.results]
+    if not others:
+        return first
+    return f"{{Sequence}}[{first if set(others) == {first} else '{Any}'}]"
+
+
+def _marks(op: Op, names: Dict[str, str]) -> str:
+    """The lines that convert or reject arguments: a lazy tensor that is read is resolved, a lazy tensor that is written
+    is an error, and a bool of NumPy becomes a bool of Python."""
+    lines = ""
+    for value in op.parameters:
+        name = names[value.name]
+        if value.type in ("Tensor", "Any"):
+            written = f'{{not_written}}("{op.name}", "{value.name}")'
+            line = written if value.is_written else f"{name} = {{resolved}}({name})"
+            lines += f"    if {name}.__class__ not in {{eager}} and {{is_lazy}}({name}):\n        {line}\n"
+        elif value.type == "bool" and not value.is_list:
+            lines += f"    if {name}.__class__ is not bool:\n        {name} = {{plain_bool}}({name})\n"
+        elif value.type == "bool":
+            lines += f"    if {{isinstance}}({name}, ({{list}}, {{tuple}})):\n        {name} = [{{plain_bool}}(one) for one in {name}]\n"
+    return lines
+
+
+def _function(op: Op, name: str, spelling: _Spelling) -> str:
+    names = python_names([value.name for value in op.parameters])
+    parameters = []
+    for value in op.parameters:
+        text = f"{names[value.name]}: " + _annotation(value, _PARAMETERS).format_map(spelling)
+        parameters.append(text if value.default is None else f"{text} = {default_of(value)}")
+    bare = free_name("_" + op.name, spelling.taken | set(names.values()))
+    spelling.taken.add(bare)
+    parts = {
+        "op": op.name,
+        "name": name,
+        "bare": bare,
+        "parameters": ", ".join(parameters),
+        "result": _result(op).format_map(spelling),
+        "docstring": _docstring(op),
+        "marks": _marks(op, names).format_map(spelling),
+        "returns": "return " if op.results else "",
+        "arguments": ", ".join(names.values()),
+    }
+    return _FUNCTION.format(**parts, **{word: spelling[word] for word in ("Callable", "library")})
+
+
+def source(package: str, library: str, ops: List[Op]) -> str:
+    """The text of _ops.py. `library` is the file name of the library. UserError: Python reserves the name of an op."""
+    for op in ops:
+        if op.name.startswith("__") and op.name.endswith("__"):
+            raise UserError(f"op {op.name} cannot be a Python function: Python reserves __names__ for "
+                          "itself; give it another name in KERNKIT_EXPORT")  # fmt: skip
+    names = python_names([op.name for op in ops])
+    spelling = _Spelling(set(names.values()))
+    parameters = {name for op in ops for name in python_names([value.name for value in op.parameters]).values()}
+    for word in _LAZY_WORDS:
+        spelling[word] = free_name("_" + word, spelling.taken | parameters)
+        spelling.taken.add(spelling[word])
+    head = f"{_HEAD.format_map(spelling)}{json.dumps(library)}))\n"
+    if any(value.type in ("Tensor", "Any") for op in ops for value in op.parameters):
+        head += _LAZY.format_map(spelling)
+    if any(value.type == "bool" for op in ops for value in op.parameters):
+        head += _BOOL.format_map(spelling)
+    functions = "".join(_function(op, names[op.name], spelling) for op in ops)
+    listed = "".join(f'    "{name}",\n' for name in names.values())
+    return f'''"""The ops of {package}. Generated by kernkit from the library; do not edit."""
+
+from __future__ import annotations
+
+{spelling.imports()}
+
+__all__ = [
+{listed}]
+
+
+{head}{functions}'''

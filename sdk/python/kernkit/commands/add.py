@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start another kernel in the library of this folder.
+
+  kernkit add swish "(Tensor(a!) y, Tensor x, float beta=1.0) -> ()"
+
+makes declaration, CPU and CUDA code, export, test and benchmark, and adds one line to
+kernels/CMakeLists.txt. The new op builds and its tests pass; "Write it here" marks the lines to replace.
+
+kinds: elementwise (the default) adds its inputs and multiplies the sum by the numbers; row divides each row
+of such a sum by its root mean square; row_reduction adds up each row of a matrix; custom takes any arguments,
+checks its tensors, writes zeros and returns zeros.
+"""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import shutil
+import sys
+from typing import Dict
+
+from .. import programs
+from ..codegen.cpp import op_files, typed_schema
+from ..errors import UserError
+from ..project import files, kernel_list, names
+from ..project.record import VENDORED_SDK, read_record
+
+# Every op's files include <name>/<name>.h of these folders.
+OTHER_HEADERS = ("benchmark", "dlpack", "gtest")
+
+
+def why_not_op(name: str, library: str) -> str:
+    """The reason why an op cannot have the name, as the end of a sentence; "" for a valid name."""
+    if name in ("kernkit", "std", library, *OTHER_HEADERS):
+        return "is taken already"
+    for ending in ("_cuda", "_export"):
+        if name.endswith(ending):
+            return f"ends in {ending}, as files of another op do"
+    return names.why_not_identifier(name)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="name of the op: a Python and C++ function")
+    parser.add_argument("schema", metavar="SCHEMA", help='"(Tensor(a!) y, Tensor x) -> ()"')
+    parser.add_argument("--kind", choices=op_files.kinds(), default="elementwise")
+
+
+def write_files(library: pathlib.Path, texts: Dict[str, str], licence: str, lines: str) -> None:
+    """Writes the files of an op, then kernels/CMakeLists.txt. On a failure none of the new files remains."""
+    head = "" if licence == "none" else f"// SPDX-License-Identifier: {licence}\n"
+    try:
+        for path, text in texts.items():
+            files.write(library, path, head + text.split("\n", 1)[1])
+        files.write(library, kernel_list.PATH, lines)
+    except BaseException:
+        for path in texts:
+            with contextlib.suppress(OSError):
+                os.unlink(library / path)
+        for folder in {os.path.dirname(path) for path in texts if path.startswith("kernels/")}:
+            with contextlib.suppress(OSError):
+                os.rmdir(library / folder)
+        raise
+
+
+def run(arguments: argparse.Namespace) -> int:
+    name, kind = arguments.name, arguments.kind
+    library = files.folder_of(pathlib.Path())
+    answers = {**{key: choices[0] for key, choices in names.CHOICES.items()}, **read_record(library).answers}
+    if reason := why_not_op(name, answers["library_name"]):
+        raise UserError(f'op "{name}" {reason}; choose another name')
+    typed, removed = typed_schema.read(name, arguments.schema)
+    has_shapes = not pathlib.Path(VENDORED_SDK).is_dir() or pathlib.Path(VENDORED_SDK, "include/kernkit/shapes").is_dir()
+    op, why_without_shapes = typed_schema.without_unsupported_shapes(typed, kind, has_shapes)
+    cuda = op_files.has_cuda(kind, op) and answers["cuda"] != "none"
+    texts = op_files.texts(answers["library_name"], cuda, kind, op, typed.line[len(name) :] if why_without_shapes else "")
+    try:
+        lines = files.read(library, kernel_list.PATH)
+        is_added = kernel_list.adds(lines, name)
+    except FileNotFoundError:
+        raise UserError(f"{kernel_list.PATH} is missing; restore it from git") from None
+    except ValueError as error:
+        raise UserError(f"{kernel_list.PATH}: {error}; mend the file first") from None
+    for path in texts:
+        if files.kind(files.at(library, path)):
+            raise UserError(f"{path} exists, and nothing is overwritten; choose another name")
+    if is_added:
+        raise UserError(f"{kernel_list.PATH} adds {name} already; choose another name")
+    line = f"kernkit_add_kernel({answers['library_name']} {name}{'' if cuda else ' CPU_ONLY'})\n"
+    write_files(library, texts, answers["licence"], lines + ("" if lines.endswith("\n") else "\n") + line)
+    if shutil.which("clang-format"):
+        programs.run(["clang-format", "-i", *texts])
+    if removed:
+        print(f"left out of the schema: {' '.join(removed)}", file=sys.stderr)
+    if why_without_shapes:
+        print(f"left out of the schema: shapes, dtypes and (out!), {why_without_shapes}. {name}_export.cc keeps your line in a comment",
+              file=sys.stderr)  # fmt: skip
+    for path in [*texts, kernel_list.PATH]:
+        print(path)
+    return 0

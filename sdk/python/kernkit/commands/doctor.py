@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examine a built library: whether it may be shipped, and where it will run.
+
+The library is read and not loaded. The output is one line for each rule, "ok" or "FAIL"; the exit code is 1 if
+a rule failed. The rules:
+
+  schemas    every op has a valid schema line in the file
+  exports    the library exports the ops, with their metadata and documentation, and nothing else
+  unique     no symbol is process-wide (GNU_UNIQUE)
+  itself     the library binds its own symbols to itself (-Bsymbolic)
+  host       the library needs no symbol of the process: of tvm_ffi, of Python, of a framework
+  needed     the library depends on libraries that every Linux has, and on those of --needed
+  nodelete   the library stays mapped (-z nodelete), so that a deleter cannot dangle
+  startup    no start-up code flushes subnormals to zero (-ffast-math at the link)
+  glibc      the glibc that the library needs, and the platform tag of its wheel; at most --glibc
+  cuda       the GPU architectures of the library's code; exactly those of --cuda
+  identity   version, commit, compiler, CUDA and kernkit, as the file has them
+  sealed     in a library's folder: third_party/kernkit agrees with its manifest
+"""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import re
+from typing import Iterable, List, Optional
+
+from ..binaries.glibc import has_policies, parse_version, platform_tag, version_of
+from ..binaries.identity import as_line
+from ..binaries.library import Library, read_library
+from ..binaries.ops import read_docs
+from ..errors import UserError
+from ..project import manifest
+from ..project.record import VENDORED_SDK
+from ..schema import SchemaError, parse
+
+OWN_EXPORTS = {"__tvm_ffi__library_ctx", "kernkit_last_error", "kernkit_use_host"}
+NEEDED = {"libstdc++.so.6", "libgcc_s.so.1", "libc.so.6", "libm.so.6", "libdl.so.2",
+          "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+# Weak symbols that a compiler leaves undefined in every library.
+_TOOLCHAIN = {"_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__cxa_finalize", "__gmon_start__"}
+_HOST = re.compile(r"TVMFFI|_?Py[A-Z_]")
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """The result of one rule for a library."""
+
+    rule: str
+    ok: bool
+    text: str  # a sentence, with advice if the rule failed
+
+
+def _list(words: Iterable[str], most: int = 5) -> str:
+    words = sorted(word if len(word) <= 60 else word[:59] + "…" for word in words)
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
+
+
+def _fail(rule: str, text: str) -> Finding:
+    return Finding(rule, False, text)
+
+
+def check_schemas(library: Library) -> Finding:
+    unreadable, named = [], set()
+    for line in library.lines:
+        try:
+            named.add(parse(line).name)
+        except SchemaError as error:
+            unreadable.append(str(error))
+    if unreadable:
+        return _fail("schemas", f"{unreadable[0]}; this kernkit is older than the library, "
+                     "or the file was changed after it was built")
+    if without := library.ops - named:
+        return _fail("schemas", f"{_list(without)}: no schema line in the file; export it with "
+                     "KERNKIT_EXPORT, and keep section kernkit_schema when stripping")
+    if missing := named - library.ops:
+        return _fail("schemas", f"{_list(missing)}: a schema line, but no exported symbol; link "
+                     "by kernkit_add_library(), whose version script keeps ops")
+    if not named:
+        return _fail("schemas", "there is no op; add one with kernkit_add_kernel()")
+    return Finding("schemas", True, f"{len(named)} op{'s' * (len(named) > 1)}: {_list(named, 1000)}")
+
+
+def check_exports(library: Library) -> Finding:
+    own = OWN_EXPORTS | ({"kernkit_identity"} if library.identity else set())
+    expected = own | {f"__tvm_ffi_{what}{op}" for op in library.ops for what in ("", "_metadata_")}
+    expected |= {f"__tvm_ffi__doc_{op}" for op in library.ops & set(read_docs(library.path))}
+    if others := {name for name in library.exported - expected if not re.match("__tvm_ffi__(backward|doc)_|kernkit_xla_(cpu|cuda)_", name)}:
+        return _fail("exports", f"{_list(others)}: exported besides the ops, where it can meet "
+                     "another library's; link by kernkit_add_library(), or with its version "
+                     "script kernkit.map and -Wl,--exclude-libs,ALL")
+    if missing := expected - library.exported:
+        return _fail("exports", f"{_list(missing)}: not exported; KERNKIT_EXPORT defines it, so "
+                     "a version script of your own must keep __tvm_ffi_* and kernkit_*")
+    return Finding("exports", True, f"the ops and {len(own)} names of kernkit")
+
+
+def check_unique(library: Library) -> Finding:
+    if library.unique:
+        return _fail("unique", f"{_list(library.unique)}: one for all libraries of a process, "
+                     "which can then not tell them apart; compile with -fno-gnu-unique")
+    return Finding("unique", True, "no symbol is process-wide")
+
+
+def check_itself(library: Library) -> Finding:
+    if not library.is_symbolic:
+        return _fail("itself", "another library's symbols can replace its own; link with -Wl,-Bsymbolic")
+    return Finding("itself", True, "its symbols are bound to itself")
+
+
+def check_host(library: Library, also_needed: Iterable[str] = ()) -> Finding:
+    """Symbols of glibc and of g++'s libraries have versions. `also_needed` are libraries that can define other symbols."""
+    unversioned = {name for name, version in library.undefined.items() if not version} - _TOOLCHAIN
+    if set(also_needed) & set(library.needed):
+        unversioned = {name for name in unversioned if _HOST.match(name)}
+    if unversioned:
+        return _fail("host", f"{_list(unversioned)}: must be in the process already, or loading "
+                     "fails; kernkit finds a host when it is used: link with -Wl,-z,defs to see "
+                     "which code needs it")
+    return Finding("host", True, "it needs no symbol of the process")
+
+
+def check_needed(library: Library, also_needed: Iterable[str] = ()) -> Finding:
+    if others := set(library.needed) - NEEDED - set(also_needed):
+        return _fail("needed", f"{_list(others)}: not on every Linux; do without it, link it "
+                     "statically (CUDA: CUDA::cudart_static), or allow it with --needed")
+    return Finding("needed", True, _list(library.needed, 1000) or "no library")
+
+
+def check_nodelete(library: Library) -> Finding:
+    if not library.is_nodelete:
+        return _fail("nodelete", "it can be unmapped while its tensors live, whose deleters "
+                     "then crash; link with -Wl,-z,nodelete")
+    return Finding("nodelete", True, "it stays mapped")
+
+
+def check_startup(library: Library) -> Finding:
+    if library.flushes:
+        return _fail("startup", "its start-up code flushes subnormals to zero, for all code of the process that loads it; "
+                     "link without -ffast-math, -Ofast and -funsafe-math-optimizations: OPTIONS of "
+                     "kernkit_add_kernel() is for the arithmetic of one op")
+    return Finding("startup", True, "loading it leaves the arithmetic of the process as it is")
+
+
+def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
+    needs = library.needs()
+    glibc = needs.get("GLIBC", (2, 0))
+    tag = platform_tag(library.machine, library.versions)
+    if most is not None and glibc > parse_version(most):
+        wanted = [text for text in library.versions if version_of(text) == ("GLIBC", glibc)]
+        names = [name for name, version in library.undefined.items() if version in wanted]
+        return _fail("glibc",
+                     f"{_list(names or wanted)}: of glibc {'.'.join(map(str, glibc))}, which is above {most}; "
+                     "build on an older system, such as the manylinux image of that glibc")
+    first = f"{'.'.join(map(str, glibc))} or newer"
+    if not has_policies():
+        return Finding("glibc", True, f"{first}; the platform tag of a wheel comes from auditwheel, which is not installed: "
+                       "type pip install auditwheel")
+    if tag is None:
+        kinds = _list("_".join(filter(None, (kind, ".".join(map(str, version)))))
+                      for kind, version in needs.items())  # fmt: skip
+        return _fail("glibc", f"{kinds}: newer than any platform tag; build on an older "
+                     "system, or with -static-libstdc++")
+    return Finding("glibc", True, f"{first}; a wheel is py3-none-{tag}")
+
+
+def check_cuda(library: Library, expected: Optional[str] = None) -> Finding:
+    if library.fatbin_error:
+        return _fail("cuda", f"{library.fatbin_error}; cuobjdump --list-elf --list-ptx may support this newer form")
+    found = " ".join(library.architectures) or "none"
+    wanted = None if expected is None else set(re.split("[ ,;]+", expected)) - {"none", ""}
+    if wanted is not None and wanted != set(library.architectures):
+        return _fail("cuda", f"{found}, but --cuda requires {expected}; build with other CMAKE_CUDA_ARCHITECTURES")
+    return Finding("cuda", True, f"code for {found}")
+
+
+def check_identity(library: Library) -> Finding:
+    return Finding("identity", True, as_line(library.identity) or "none in the file; kernkit_add_library() writes one")
+
+
+def check_sealed(folder: pathlib.Path) -> Finding:
+    """The rule for a library's copy of the SDK, in `folder`."""
+    found, line = manifest.changes(str(folder)), manifest.version_line(str(folder))
+    if any(found):
+        return _fail("sealed", f"{folder} was changed since it was {' '.join(line.split()[:2])}: {found}; restore it "
+                     "from git, or bring the change to kernkit: ./kk update replaces the folder")
+    return Finding("sealed", True, line)
+
+
+def examine(
+    library: Library,
+    *,
+    also_needed: Iterable[str] = (),
+    glibc: Optional[str] = None,
+    cuda: Optional[str] = None,
+) -> List[Finding]:
+    """The results of all rules, in the order of the list above."""
+    return [
+        check_schemas(library),
+        check_exports(library),
+        check_unique(library),
+        check_itself(library),
+        check_host(library, also_needed),
+        check_needed(library, also_needed),
+        check_nodelete(library),
+        check_startup(library),
+        check_glibc(library, glibc),
+        check_cuda(library, cuda),
+        check_identity(library),
+    ]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("library", type=pathlib.Path, metavar="LIB.so", help="the built library")
+    parser.add_argument("--needed", action="append", default=[], metavar="NAME.so.N", help="a library that it may depend on; repeatable")
+    parser.add_argument("--glibc", metavar="2.N", help="the newest glibc that it may need")
+    parser.add_argument("--cuda", metavar="LIST", help="what it must hold code for, as in sm_80,sm_90a,compute_90; or none")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.glibc is not None and len(parse_version(arguments.glibc)) != 2:
+        raise UserError(f'--glibc "{arguments.glibc}" is no version; type one like 2.28')
+    library = read_library(arguments.library)
+    findings = examine(library, also_needed=arguments.needed, glibc=arguments.glibc, cuda=arguments.cuda)
+    if manifest.has_manifest(VENDORED_SDK):
+        findings.append(check_sealed(pathlib.Path(VENDORED_SDK)))
+    if arguments.json:
+        print(
+            json.dumps(
+                {
+                    "library": str(arguments.library),
+                    "ok": all(finding.ok for finding in findings),
+                    "schemas": library.lines,
+                    "needed": library.needed,
+                    "glibc": ".".join(map(str, library.needs().get("GLIBC", ()))) or None,
+                    "platform_tag": platform_tag(library.machine, library.versions),
+                    "cuda": library.architectures,
+                    "identity": library.identity,
+                    "rules": [dataclasses.asdict(finding) for finding in findings],
+                },
+                indent=2,
+            )
+        )
+    else:
+        for finding in findings:
+            print(f"{'ok' if finding.ok else 'FAIL':<5} {finding.rule:<9} {finding.text}")
+    return 0 if all(finding.ok for finding in findings) else 1

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print the versions that a bug report needs: of kernkit, the tools, the machine, the libraries.
+
+Libraries are the installed packages that require apache-tvm-ffi, and each PACKAGE. A library's line has the identity
+in the file that Python would load, and the version that is installed. Nothing is loaded.
+Exit code 1: Python would load another version than the installed version.
+"""
+
+import argparse
+import importlib.metadata
+import importlib.util
+import pathlib
+import re
+import shutil
+from typing import Dict, Iterator, List
+
+from .. import programs
+from ..bench import machine
+from ..binaries.identity import as_line, read_identity
+from ..errors import UserError
+from ..sdk import version
+
+TOOLS = ("c++", "cmake", "ninja", "nvcc")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="a Python package with a library made with kernkit")
+
+
+def version_of_tool(name: str) -> str:
+    """The longest version in the output of NAME --version: 13.0.88 for nvcc, not 13.0."""
+    if not shutil.which(name):
+        return "not found"
+    try:
+        done = programs.run([name, "--version"], capture_output=True, text=True)
+    except UserError as error:
+        return str(error).partition(" ")[2]
+    found: List[str] = re.findall(r"\d+(?:\.\d+)+", done.stdout)
+    return max(found, key=len) if found else "unknown"
+
+
+def installed() -> Dict[str, str]:
+    """{package: version} of the packages that call libraries through apache-tvm-ffi."""
+    found = {}
+    for one in importlib.metadata.distributions():
+        if any(re.match(r"apache[-_.]tvm[-_.]ffi\b", each) for each in one.requires or ()):
+            for file in one.files or ():
+                if file.suffix == ".so" and len(file.parts) > 1:
+                    found[file.parts[0]] = one.version
+    return found
+
+
+def files_of(package: str) -> List[pathlib.Path]:
+    """The shared libraries in the folder that `import PACKAGE` finds."""
+    spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    folders = (spec.submodule_search_locations or []) if spec else []
+    return sorted(path for folder in folders for path in pathlib.Path(folder).glob("*.so"))
+
+
+def lines(packages: List[str], versions: Dict[str, str]) -> Iterator[str]:
+    """A line for each library. A line that ends in "they differ" is an error."""
+    for package in sorted({*packages, *versions}):
+        of_kernkit = {path: identity for path in files_of(package) if (identity := read_identity(path))}
+        if not of_kernkit and package in packages:
+            yield f"{package}: no library of kernkit's is found by import {package}"
+        for path, identity in of_kernkit.items():
+            own, given = identity["library"].rpartition(" ")[2], versions.get(package)
+            line = f"{package}: loaded from {path}: {as_line(identity)}; installed "
+            yield line + ("nowhere" if given is None else given if given == own else f"{given}: they differ")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    about = machine.context()
+    print("kernkit", version())
+    for name in ("python", "system", "libc", "processor"):
+        print(name, about[name])
+    for name in TOOLS:
+        print(name, version_of_tool(name))
+    for name, found in about["versions"].items():
+        print(name, found)
+    found = list(lines(arguments.packages, installed()))
+    print(*found, sep="\n")
+    return 1 if any(line.endswith("they differ") for line in found) else 0

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start a kernel library from the template, in ./NAME.
+
+The library is a git repository whose first commit, in the name that git has for you, is what was
+rendered, unless the folder is in another repository or --no-git is given. Every answer is checked before anything
+is written or run. `cookiecutter PATH/template` asks the same questions.
+"""
+
+import argparse
+import os
+import pathlib
+
+from ..errors import UserError
+from ..project import names
+from ..scaffold import components, history
+from ..scaffold.rendering import questions, render, vendored_sdk
+
+OPTIONS = {
+    "description": "a description, in one line",
+    "author": "holder of the copyright: a name, or Name <mail@address>",
+    "licence": "Apache-2.0 (the default), MIT, BSD-3-Clause or none",
+    "cuda": "auto (the default): where nvcc is found; required or none",
+    "sdk": "vendored (the default): a copy in the library; find_package: an installed kernkit",
+    "ci": "GitHub (the default) or none",
+    "parts": "components of the SDK in addition to the default (ptx), as in plots,frameworks",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("library_name", metavar="NAME", help="name of library, namespace and package")
+    for answer, text in OPTIONS.items():
+        option = "with" if answer == "parts" else answer
+        parser.add_argument(f"--{option}", dest=answer, metavar="TEXT", help=text)
+    parser.add_argument("--without", metavar="LIST", default="", help="default components of the SDK to leave out: ptx, with "
+                        "which CUDA tests run what nvcc compiled")  # fmt: skip
+    parser.add_argument("--no-git", action="store_true", help="make no git repository, no commit")
+    parser.add_argument("--output", default=".", metavar="DIR", help="the folder in which NAME is made")
+
+
+def chosen_components(default: str, arguments: argparse.Namespace) -> str:
+    """The default components without those of --without, and the components of --with. UserError: --without names a
+    component that is no default, or that --with names as well."""
+    defaults, named = default.split(","), [name for name in (arguments.parts or "").split(",") if name]
+    left_out = [name for name in arguments.without.split(",") if name]
+    for name in left_out:
+        if name not in defaults or name in named:
+            reason = "is in --with" if name in named else f"is no default component; the default components are {default}"
+            raise UserError(f"--without: {name} {reason}")
+    if arguments.cuda == "none":  # there are no CUDA tests
+        left_out.append("ptx")
+    kept = [name for name in defaults if name and name not in left_out]
+    return ",".join([*kept, *(name for name in named if name not in kept)])
+
+
+def run(arguments: argparse.Namespace) -> int:
+    answers = questions()
+    default = answers["parts"]
+    for answer in answers:
+        if getattr(arguments, answer) is not None:
+            answers[answer] = getattr(arguments, answer)
+    sentence = names.problem(answers) or components.problem(answers["parts"], str(vendored_sdk()))
+    if sentence:
+        raise UserError(sentence)
+    answers["parts"] = chosen_components(default, arguments)
+    output = pathlib.Path(arguments.output).resolve()
+    if not output.is_dir():
+        raise UserError(f"there is no folder {output}; make it, or name another with --output")
+    if os.path.lexists(output / arguments.library_name):
+        raise UserError(
+            f"{output / arguments.library_name} exists; choose another name or move it away"
+        )
+    render(answers, output)
+    if not arguments.no_git:
+        print(history.begin(output / arguments.library_name))
+    folder = output / arguments.library_name
+    if answers["sdk"] == "find_package":
+        print(f"{folder} is ready: cd there and type PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the "
+              "wheel of kernkit, since no package index has kernkit")  # fmt: skip
+    else:
+        print(f"{folder} is ready: cd there and type ./kk all")
+    return 0

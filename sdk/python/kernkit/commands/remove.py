@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Take a kernel out of the library of this folder.
+
+  kernkit remove swish
+
+removes its files and its call in kernels/CMakeLists.txt; the next build has no export, Python function and
+documentation of the op. Files that git could not restore are an error, unless --force. The command lists the files
+that still name the op.
+"""
+
+import argparse
+import pathlib
+import re
+from typing import List
+
+from ..errors import UserError
+from ..project import files, git, op_files
+from ..project.record import RECORD, read_record
+
+
+def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
+    """UserError: git could not restore every file below the paths."""
+    advice = "commit them, or type --force"
+    try:
+        repository = git.Repository(library)
+        status = repository.git("status", "--porcelain", "--untracked-files=all", "--", *paths)
+        there = [file for path in paths for file in files.below(library, path)]
+        there += [path for path in paths if files.kind(library / path) == files.FILE]
+        lost = repository.uncommitted(paths, there)
+    except UserError as error:
+        raise UserError(f"git could not restore {op}: {error}; {advice}") from None
+    if lost or status:
+        named = ", ".join(lost[:5]) + f" and {len(lost) - 5} more" * (len(lost) > 5)
+        raise UserError(f"git could not restore {op}: its files are not committed"
+                      f"{' (' + named + ')' if lost else ''}; {advice}")  # fmt: skip
+
+
+def check_not_included(library: pathlib.Path, op: str) -> None:
+    """UserError: a file of another op includes a header of this op."""
+    for path in files.below(library, "kernels"):
+        if path.startswith(f"kernels/{op}/") or files.kind(library / path) != files.FILE or "." not in path:
+            continue
+        try:
+            text = (library / path).read_bytes()
+        except OSError as error:
+            raise UserError(f"{path} cannot be read: {error.strerror}") from None
+        if f'#include "{op}/'.encode() in text:
+            raise UserError(f"{path} includes a header of {op}; edit it first")
+
+
+def still_named(library: pathlib.Path, op: str) -> str:
+    """A sentence about the files that name the op."""
+    words = ["grep", "--untracked", "-lwz", "-e", op, "--", ".", ":!third_party", f":!{RECORD}"]
+    try:
+        done = git.attempt(library, *words)
+    except UserError as error:
+        return f"files that name {op} are not listed: {error}"
+    if done.returncode not in (0, 1):
+        return f"files that name {op} are not listed: git grep failed: {git.message(done)}"
+    named = [path for path in done.stdout.split("\0") if path]
+    return f"{op} is still named in {', '.join(named)}" if named else f"nothing names {op} any more"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="name of the op")
+    parser.add_argument("--force", action="store_true", help="remove uncommitted files as well")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    library, op = files.folder_of(pathlib.Path()), arguments.name
+    read_record(library)  # UserError in a folder without a library
+    export = f"kernels/{op}/{op}_export.cc"
+    if not re.fullmatch(r"\w+", op) or files.kind(files.at(library, export)) != files.FILE:
+        raise UserError(f"there is no {export}; name an op whose files are in kernels/")
+    paths = op_files.files_of(library, op)
+    check_not_included(library, op)
+    if not arguments.force:
+        check_committed(library, op, paths)
+    op_files.remove(library, op)
+    print("\n".join(f"removed {path}" for path in paths))
+    print(still_named(library, op))
+    return 0

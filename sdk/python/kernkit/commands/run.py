@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run a program that nvcc compiled, without a GPU: its kernels run by their PTX on the CPU.
+
+    kernkit run [--seed N] [--devices N] [--capability N] PROGRAM ARGUMENTS...
+
+The program needs CUDA 13's runtime as a shared library (nvcc -cudart shared) and PTX of its kernels
+(nvcc -arch=compute_80). kernkit's runtime takes the place of libcudart.so.13. It is compiled at the
+first run, by CMake: that takes a minute or two. The exit code is the program's.
+"""
+
+import argparse
+import os
+import sys
+from typing import NoReturn
+
+from ..simulator import program
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    program.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> NoReturn:
+    found, environment = program.prepared(arguments)
+    sys.stdout.flush()
+    os.execve(found, [arguments.program, *arguments.arguments], environment)

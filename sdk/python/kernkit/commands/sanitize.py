@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find errors of a program's kernels, without a GPU, as compute-sanitizer does on a GPU.
+
+    kernkit sanitize [--tool TOOLS] [--json FILE] PROGRAM ARGUMENTS...
+
+The program is one that `kernkit run` runs, or that links kernkit::simulator_ptx, as a library's tests do.
+If the program succeeds and a tool has findings, the exit code is that of --error-exitcode.
+"""
+
+import argparse
+import fnmatch
+import json
+import pathlib
+import sys
+from typing import Any, Dict, List, Tuple
+
+from ..errors import UserError
+from ..simulator import program
+
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+Finding = Dict[str, Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tool", default=",".join(TOOLS), metavar="TOOLS", help="as in memcheck,racecheck (default: all: %(default)s)")
+    parser.add_argument("--racecheck-detect-level", choices=("warn", "error"), default="error",
+                        help="warn adds lanes of a warp that nothing but __syncwarp() orders (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
+                        help="warn adds barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="default: %(default)s")
+    parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="the largest number of printed findings (default: %(default)s)")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all findings to this file")
+    parser.add_argument("--suppressions", type=pathlib.Path, metavar="FILE",
+                        help="patterns of sentences that are no finding, each after a line # with the reason")  # fmt: skip
+    program.add_arguments(parser)
+
+
+def tools_of(words: str) -> List[str]:
+    tools = [word for word in words.split(",") if word]
+    for tool in tools:
+        if tool not in TOOLS:
+            raise UserError(f'--tool: there is no tool "{tool}"; type {", ".join(TOOLS)}')
+    if not tools:
+        raise UserError(f'--tool: expected one or more of {", ".join(TOOLS)}')
+    return tools
+
+
+def merged(findings: List[Finding]) -> List[Finding]:
+    """The findings of several processes, with each sentence once."""
+    found: Dict[str, Finding] = {}
+    for finding in findings:
+        one = found.setdefault(finding["tool"] + finding["sentence"], {**finding, "count": 0})
+        one["count"] += finding["count"]
+    return list(found.values())
+
+
+def read_suppressions(path: pathlib.Path) -> List[str]:
+    """The patterns of a file, one per line. A * matches any text. The line before a pattern is a comment with the reason."""
+    if not path.is_file():
+        raise UserError(f"--suppressions: there is no file {path}")
+    patterns, reason = [], False
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            if not reason:
+                raise UserError(f"{path}:{number}: a suppression needs its reason, in a line above it that begins with #")
+            patterns.append(line.strip())
+        reason = line.startswith("#") and len(line.strip("# ")) > 0
+    return patterns
+
+
+def suppressed(findings: List[Finding], patterns: List[str]) -> Tuple[List[Finding], List[str]]:
+    """(findings that match no pattern, patterns that match no finding)."""
+
+    def names(pattern: str, finding: Finding) -> bool:
+        # A bracket in a pattern is a bracket of a block or thread.
+        return fnmatch.fnmatchcase(finding["sentence"], pattern.replace("[", "[[]"))
+
+    left = [finding for finding in findings if not any(names(pattern, finding) for pattern in patterns)]
+    unused = [pattern for pattern in patterns if not any(names(pattern, finding) for finding in findings)]
+    return left, unused
+
+
+def summary(findings: List[Finding], tools: List[str]) -> str:
+    counts = ", ".join(f"{tool} {sum(finding['tool'] == tool for finding in findings)}" for tool in tools)
+    return f"kernkit sanitize: {len(findings)} found: {counts}"
+
+
+def incomplete(code: int, results: List[Any], findings: List[Finding]) -> List[str]:
+    """Messages about kernels that did not run or whose findings are incomplete. The exit code is then not 0."""
+    found = {finding["sentence"] for finding in findings}
+    lines = [f"a kernel stopped, and the rest of it did not run: {sentence}"
+             for result in results for sentence in result["stopped"] if sentence not in found]  # fmt: skip
+    stopped, failed = sum(len(result["stopped"]) for result in results), sum(result["not_run"] for result in results)
+    if stopped > len(lines):
+        lines.append("a kernel stopped, and the rest of it did not run")
+    if failed:
+        lines.append(f"{failed} {'launch' if failed == 1 else 'launches'} after a stopped kernel did not run")
+    cut_off = sum(not result["ended"] for result in results)
+    if cut_off or code > 128:
+        how = f"by signal {code - 128}" if code > 128 else "before the tools wrote their last findings"
+        lines.append(f"the program crashed or was ended {how}: what followed did not run")
+    return lines
+
+
+def run(arguments: argparse.Namespace) -> int:
+    tools = tools_of(arguments.tool)
+    patterns = read_suppressions(arguments.suppressions) if arguments.suppressions else []
+    levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": arguments.racecheck_detect_level,
+              "KERNKIT_SYNCCHECK_DETECT_LEVEL": arguments.synccheck_detect_level}  # fmt: skip
+    code, results = program.run_with_tools(arguments, tools, levels)
+    all_findings = merged([finding for result in results for finding in result["findings"]])
+    findings, unused = suppressed([finding for finding in all_findings if finding["tool"] in tools], patterns)
+    for pattern in unused:
+        print(f"kernkit sanitize: this suppression matches no finding: {pattern}", file=sys.stderr)
+    missing = incomplete(code, results, findings)
+    warnings = ["ended without synchronising"] if any(not result["synchronised"] for result in results) else []
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"tools": tools, "program_exitcode": code, "incomplete": missing,
+                                              "warnings": warnings, "findings": findings}, indent=1) + "\n")  # fmt: skip
+    for finding in findings[: arguments.print_limit]:
+        times = f" ({finding['count']} times)" if finding["count"] > 1 else ""
+        print(f"{finding['tool']}: {finding['sentence']}{times}", file=sys.stderr)
+    if len(findings) > arguments.print_limit:
+        print(f"{len(findings) - arguments.print_limit} more are not printed, see --print-limit", file=sys.stderr)
+    for line in missing:
+        print(f"kernkit sanitize: incomplete: {line}", file=sys.stderr)
+    for warning in warnings:
+        print(f"kernkit sanitize: warning: {warning}", file=sys.stderr)
+    print(summary(findings, tools), file=sys.stderr)
+    return code or (arguments.error_exitcode if findings or missing else 0)

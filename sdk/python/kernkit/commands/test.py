@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build by CMake presets, run ctest and pytest, and print a summary.
+
+    kernkit test --preset release --preset asan -- tests -k "not slow"
+
+For each preset cmake, the build and ctest run; then pytest, if words for pytest follow "--". Each step runs even if
+an earlier step failed, except that pytest needs the build of the first preset. A preset that cannot be built has
+failed. The output of failed tests is printed; the output of all tests is in build/junit. Tests that were skipped for
+one reason are one line; build/junit/skipped.txt has their names. The last line is "N passed, M failed, K skipped".
+Exit code 1: a test failed, or no test ran.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+from typing import Dict, List, Tuple
+
+from .. import programs
+from ..junit import Results, read_junit
+
+FOLDER = pathlib.Path("build/junit")
+NO_TESTS = 5  # exit code of pytest if it collects no test
+NAMED = 3  # the largest number of skipped tests whose names are in a line
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--preset", action="append", default=[], dest="presets", metavar="NAME",
+                        help="a preset of CMakePresets.json to configure, build and test")
+    parser.add_argument("--jobs", default=str(os.cpu_count() or 2), metavar="N",
+                        help="number of ctest's parallel tests (default: %(default)s)")
+    parser.add_argument("--exclude-label", metavar="REGEX", help="labels of tests that ctest leaves out")
+    parser.add_argument("pytest", nargs="*", metavar="-- WORD",
+                        help="words for pytest, which runs only with such words")
+
+
+def lines_of_skipped(skipped: List[Tuple[str, str]]) -> List[str]:
+    """A line for each reason: the number of tests, the reason, and the names of the tests or of their files."""
+    reasons: Dict[str, List[str]] = collections.defaultdict(list)
+    for name, reason in skipped:
+        reasons[reason].append(name)
+    lines = []
+    for reason, names in sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0])):
+        which = ", ".join(names)
+        if len(names) > NAMED:
+            files = collections.Counter(_file(name) for name in names)
+            which = ", ".join(f"{file} {count}" for file, count in files.most_common())
+        lines.append(f"skipped, {len(names)}: {reason} ({which})")
+    return lines
+
+
+def _file(name: str) -> str:
+    """The pytest file or the program of a test."""
+    parts = name.split(".")
+    return next((part for part in parts if part.startswith("test_")), parts[0])
+
+
+def _print_heading(text: str) -> None:
+    print(f"\033[1m==> {text}\033[0m", flush=True)
+
+
+def _environment() -> Dict[str, str]:
+    """The environment without the path of this package: the tests find their own kernkit."""
+    own = str(pathlib.Path(__file__).resolve().parents[2])
+    kept = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+            if path and str(pathlib.Path(path).resolve()) != own]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(kept)}
+
+
+def _run(words: List[str], log: pathlib.Path, watched: bool = False) -> bool:
+    """Runs a program, whose output goes to the log, or to the terminal if `watched` is true and there is a terminal.
+    Returns whether the program succeeded."""
+    if watched and sys.stdout.isatty():
+        return programs.run(words, env=_environment()).returncode == 0
+    with log.open("w") as out:
+        done = programs.run(words, env=_environment(), stdout=out, stderr=subprocess.STDOUT)
+    return done.returncode == 0
+
+
+def _print_log(log: pathlib.Path) -> None:
+    if log.exists():
+        print(log.read_text(errors="replace"), end="", flush=True)
+
+
+def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
+    """Builds a preset and runs its tests."""
+    started = time.monotonic()
+    _print_heading(f"build, preset {preset}")
+    for what, words in (("configure", []), ("build", ["--build"])):
+        log = FOLDER / f"{what}-{preset}.log"
+        if not _run(["cmake", *words, "--preset", preset], log, watched=what == "build"):
+            _print_log(log)
+            return Results(failed=[(f"{what}, preset {preset}", "")])
+    built = time.monotonic()
+    _print_heading(f"ctest, preset {preset}, after {built - started:.0f} s of building")
+    file, log = FOLDER / f"ctest-{preset}.xml", FOLDER / f"ctest-{preset}.log"
+    left_out = ["-LE", arguments.exclude_label] if arguments.exclude_label else []
+    ran = _run(["ctest", "--preset", preset, "-j", arguments.jobs, "--no-tests=error", *left_out,
+                "--output-junit", str(file.resolve())], log)
+    results = read_junit(file)
+    for name, printed in results.failed:
+        print(f"failed: {name}\n{printed}", flush=True)
+    if not ran and not results.failed:
+        _print_log(log)
+        results.failed.append((f"ctest, preset {preset}", ""))
+    print(f"{results} in {time.monotonic() - built:.0f} s", flush=True)
+    return results
+
+
+def _pytest(words: List[str]) -> Results:
+    _print_heading("pytest")
+    file = FOLDER / "pytest.xml"
+    code = programs.run([sys.executable, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider",
+                           "--junitxml", str(file), *words], env=_environment()).returncode
+    results = read_junit(file)
+    if code == NO_TESTS and not results.failed:
+        print("pytest found no test", flush=True)
+    elif code != 0 and not results.failed:
+        results.failed.append((f"pytest, exit code {code}", ""))
+    return results
+
+
+def run(arguments: argparse.Namespace) -> int:
+    started, total = time.monotonic(), Results()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for old in FOLDER.glob("*.xml"):
+        old.unlink()
+    for preset in arguments.presets:
+        total.add(_ctest(preset, arguments))
+    unbuilt = {f"{step}, preset {preset}" for step in ("configure", "build") for preset in arguments.presets[:1]}
+    if arguments.pytest and unbuilt.isdisjoint(name for name, _ in total.failed):
+        total.add(_pytest(arguments.pytest))
+    _print_heading(f"sum, after {time.monotonic() - started:.0f} s")
+    for line in lines_of_skipped(total.skipped):
+        print(line)
+    skipped = FOLDER / "skipped.txt"
+    skipped.write_text("".join(f"{name}: {reason}\n" for name, reason in total.skipped))
+    for name, _ in total.failed:
+        print(f"failed: {name}")
+    print(total)
+    return 1 if total.failed or not total.passed else 0

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bring a library, in its own folder, to this kernkit's template and SDK.
+
+The template is rendered again with the answers in .kernkit.json. The rendering is committed unchanged after the
+rendering from which the library began; git then merges that commit. Your changes stay, and changes of the template
+are added. Where both changed the same lines git leaves a conflict, as in any merge: edit the files that the
+command lists, `git add` them, `git commit`; or `git merge --abort`.
+
+A line in the message of a commit marks the commit as a rendering. third_party/kernkit keeps the rendering as well,
+so that squash merges do no harm. Without that copy the commit must stay in the history: merge what this command
+commits, and do not squash. `kernkit new` commits the first rendering where it makes the repository. In a
+repository of your own, run `kernkit update` once with the kernkit that the library began with; that run changes
+no file.
+
+Where git cannot merge or commit, for example because git cannot sign, the command fails and the repository is unchanged.
+"""
+
+import argparse
+import pathlib
+import re
+import tempfile
+from typing import Any, Dict
+
+from ..errors import UserError
+from ..project import files, manifest
+from ..project.record import VENDORED_SDK, Started, read_record
+from ..scaffold import former_names, rendering
+from ..scaffold.history import Repository
+from ..sdk import version
+
+_WITHOUT_CHANGES = ("--strategy=ours", "--allow-unrelated-histories")  # options of a merge that changes no file
+
+
+def with_components(answers: Dict[str, str], names: str) -> Dict[str, str]:
+    """The answers with these components in addition to the library's own."""
+    together = {*answers.get("parts", "").split(","), *names.split(",")} - {""}
+    return {**answers, "parts": ",".join(sorted(together))}
+
+
+def changes_in_sdk(library: pathlib.Path) -> str:
+    """A sentence that lists changes made by hand in the library's copy of the SDK; "" for no change."""
+    copy = str(files.at(library, VENDORED_SDK))
+    found = str(manifest.changes(copy)) if manifest.has_manifest(copy) else ""
+    return found and f"{VENDORED_SDK} was changed by hand: {found}"
+
+
+def as_numbers(text: str) -> Any:
+    return [int(part) for part in re.findall(r"\d+", text)]
+
+
+def is_merged(library: pathlib.Path, wanted: Started) -> bool:
+    """Whether the record of the library is the record of the rendering that was merged."""
+    found = read_record(library)
+    return (found.version, found.answers.get("parts")) == (wanted.version, wanted.answers.get("parts"))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--with", dest="parts", default="", metavar="LIST",
+                        help="add these components of the SDK, as in plots,ptx")  # fmt: skip
+    parser.add_argument("--library", type=pathlib.Path, default=pathlib.Path(), metavar="DIR",
+                        help="the library's folder (default: this folder)")  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    library = files.folder_of(arguments.library)
+    started = read_record(library)
+    ours = Started(version(), with_components(started.answers, arguments.parts))
+    if as_numbers(ours.version) < as_numbers(started.version):
+        raise UserError(f"this kernkit is {ours.version}, and the library has {started.version} "
+                        "already; type: pip install --no-index --find-links FOLDER --upgrade kernkit, where "
+                        "FOLDER holds the wheel of a newer kernkit")  # fmt: skip
+    repository = Repository(library)
+    head = repository.check_clean()
+    if changed := changes_in_sdk(library):
+        print(changed)
+    before, kept = repository.last_rendering(started.name), repository.kept_rendering(started)
+    if before is None and kept is None and ours.version != started.version:
+        raise UserError(
+            f"the history does not hold the rendering of kernkit {started.version} that the "
+            "library began with, and this kernkit cannot make that rendering; type once: pip install --no-index --find-links "
+            f"FOLDER kernkit=={started.version} && kernkit update, then this again"
+        )
+    with tempfile.TemporaryDirectory() as scratch:
+        fresh = rendering.render_library(ours.answers, pathlib.Path(scratch))
+        tree, wanted = repository.tree_of(fresh), read_record(fresh)
+    committed = before and repository.git("rev-parse", f"{before}^{{tree}}")
+    if (kept or committed) == tree:
+        print(f"nothing to do: {started.name} has what kernkit {ours.version} renders")
+        return 0
+    with repository.unchanged_on_failure(head, tree):
+        if kept and kept != committed:
+            # The commit of the kept rendering is lost, as after a squash merge.
+            before = repository.commit(kept, started, before)
+            repository.must_merge(before, f"Record the rendering of kernkit {started.version}", *_WITHOUT_CHANGES)
+        commit = repository.commit(tree, ours, before)
+        if before is None:
+            repository.must_merge(commit, f"Record the rendering of kernkit {ours.version}", *_WITHOUT_CHANGES)
+            print(f"the rendering of kernkit {ours.version}, from which {started.name} began, is recorded; no file changed")
+            return 0
+        conflicts = repository.merge_changes(before, commit, f"Update to kernkit {ours.version}")
+        if conflicts and repository.head() != head:
+            # The commit that was lost is an ancestor of the merged commit as well, so HEAD can go back to the user's
+            # commit: after git merge --abort no merge remains.
+            repository.git("update-ref", "-m", "kernkit update", "HEAD", head)
+        if not conflicts and not is_merged(library, wanted):
+            raise UserError(f"git merged without the changes of kernkit {ours.version}; look for a merge strategy in the "
+                            "settings branch.<name>.mergeOptions and pull.twohead, and in .gitattributes")  # fmt: skip
+    if not conflicts:
+        print(f"{started.name} has kernkit {ours.version}; git show --stat -m --first-parent "
+              "lists what changed, ./kk test tests the library")  # fmt: skip
+        if rewritten := former_names.rewrite(library):
+            print("former names of kernkit were replaced in " + ", ".join(rewritten) +
+                  "; git diff shows the changes, git commit -a keeps them")  # fmt: skip
+        return 0
+    print(f"both you and the template changed:\n{conflicts}\n"
+          "edit these, git add and git commit them; or git merge --abort")  # fmt: skip
+    return 1

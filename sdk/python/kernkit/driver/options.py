@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of ./kk: its commands and their options, parsed by argparse, and the messages for wrong options."""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple
+
+from ..errors import UserError
+
+
+class CommandFailed(Exception):
+    """A program failed, which has printed the reason: ./kk ends with the exit code of the program."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+
+
+@dataclasses.dataclass
+class Options:
+    """A parsed command line."""
+
+    command: str
+    words: List[str] = dataclasses.field(default_factory=list)  # the words after the command that are no options
+    is_help: bool = False
+    tier: str = "quick"  # or "all", "slow"
+    cuda: str = ""  # "ON", "OFF", or "" for the value of KERNKIT_CUDA
+    compare: str = ""
+    rounds: str = "5"
+    frameworks: str = ""
+    step: str = ""  # of gpu: "build", "run"
+    architectures: str = ""  # of GPUs, as in "90;120", or the processor to compile the tests for
+    without_ptx: bool = False  # of test: CUDA tests run on the code that g++ compiled
+    benchmark_options: List[str] = dataclasses.field(default_factory=list)  # --benchmark_...
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    """The work of ./kk NAME, and the words that may follow the name."""
+
+    function: Callable[[Options], None]
+    prepares: str = "all"  # or "python", "nothing"; "template" in kernkit's repository
+    is_passed_on: bool = False  # whether all words go to another program unparsed
+    options: Tuple[str, ...] = ()  # in addition to the options of every command
+    max_words: int = 0  # words that are no options
+    allowed_words: Tuple[str, ...] = ()  # if not empty, other words are an error
+
+    def prepared(self, options: Options) -> str:
+        return "nothing" if self.is_passed_on and {"-h", "--help"} & set(options.words) else self.prepares
+
+
+BENCHMARK = "--benchmark_"  # the beginning of Google Benchmark's options
+_OF_EVERY_COMMAND = ("--cuda", "--no-cuda")
+_LISTS = "; ./kk --help lists them"
+# {option: the only command that has the option, and an example}.
+_BELONGS = {"--compare": ("bench", "--compare OLD.json"), "--rounds": ("bench", "--rounds=15"), BENCHMARK: ("bench", ""),
+            "--build": ("gpu", "--build"), "--run": ("gpu", "--run")}  # fmt: skip
+
+
+def _existing_file(text: str) -> str:
+    if not text:
+        raise UserError("--compare needs a file: the run.json of an earlier run")
+    if not pathlib.Path(os.environ.get("KK_ROOT", "."), text).exists():
+        raise UserError(f"--compare: there is no file {text}")
+    return text
+
+
+def _frameworks(text: str) -> str:
+    if not text:
+        raise UserError("--with needs a list: torch,jax")
+    for framework in text.replace(",", " ").split():
+        if framework not in ("torch", "jax"):
+            raise UserError(f"--with {framework}: supported frameworks are torch and jax")
+    return text
+
+
+def _gpu_architectures(text: str) -> str:
+    if not re.fullmatch(r"\d+a?(,\d+a?)*", text):
+        raise UserError("--arch needs a list: 90 or 90,120")
+    return text.replace(",", ";")
+
+
+def _processor(text: str) -> str:
+    if text != "aarch64":
+        raise UserError("--arch is aarch64, or left out")
+    return text
+
+
+def _rounds(text: str) -> str:
+    if not text:
+        raise UserError("--rounds needs a number: --rounds=15")
+    return text
+
+
+class _Step(argparse.Action):
+    """--build or --run of gpu, not both."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Optional[str] = None) -> None:
+        if namespace.step:
+            raise UserError("gpu --build and gpu --run together are ./kk gpu")
+        namespace.step = self.const
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(message + _LISTS)
+
+
+def _parser(name: str, command: Command) -> _Parser:
+    # An option whose value is missing gets "", which the function of its type rejects.
+    value: Dict[str, Any] = {"nargs": "?", "const": ""}
+    known: Dict[str, Dict[str, Any]] = {
+        "--cuda": {"action": "store_const", "const": "ON", "dest": "cuda"},
+        "--no-cuda": {"action": "store_const", "const": "OFF", "dest": "cuda"},
+        "--no-ptx": {"action": "store_true", "dest": "without_ptx"},
+        "--all": {"action": "store_const", "const": "all", "dest": "tier"},
+        "--slow": {"action": "store_const", "const": "slow", "dest": "tier"},
+        "--compare": {**value, "type": _existing_file},
+        "--rounds": {**value, "type": _rounds},
+        "--with": {**value, "type": _frameworks, "dest": "frameworks"},
+        "--build": {"action": _Step, "nargs": 0, "const": "build", "dest": "step"},
+        "--run": {"action": _Step, "nargs": 0, "const": "run", "dest": "step"},
+        "--arch": {**value, "type": _gpu_architectures if name == "gpu" else _processor, "dest": "architectures"},
+    }
+    parser = _Parser(prog=f"./kk {name}", add_help=False, allow_abbrev=False)
+    parser.add_argument("-h", "--help", action="store_true", dest="is_help")
+    for option in (*_OF_EVERY_COMMAND, *command.options):
+        if option != BENCHMARK:
+            parser.add_argument(option, **known[option])
+    return parser
+
+
+def _unknown(word: str, commands: Dict[str, Command]) -> UserError:
+    option = BENCHMARK if word.startswith(BENCHMARK) else word.partition("=")[0]
+    command, example = _BELONGS.get(option, ("", ""))
+    if command in commands:
+        return UserError(f"{option.rstrip('_')} belongs to {command}: ./kk {command} {example or word}")
+    return UserError(f"unknown option {word}{_LISTS}")
+
+
+def parse(words: List[str], commands: Dict[str, Command]) -> Optional[Options]:
+    """The parsed command line; None where the user asks for help. UserError: a word is wrong."""
+    name, rest = (words[0] if words else "help"), list(words[1:])
+    if name in ("help", "-h", "--help"):
+        return None
+    if name not in commands:
+        raise UserError(f'unknown command "{name}"{_LISTS}')
+    command, options = commands[name], Options(name)
+    if command.is_passed_on:
+        options.words = rest
+        return options
+    _, others = _parser(name, command).parse_known_args(rest, namespace=options)
+    if options.is_help:
+        return None
+    for word in others:
+        if word.startswith(BENCHMARK) and BENCHMARK in command.options:
+            options.benchmark_options.append(word)
+        elif word.startswith("-"):
+            raise _unknown(word, commands)
+        elif len(options.words) < command.max_words and (not command.allowed_words or word in command.allowed_words):
+            options.words.append(word)
+        else:
+            raise UserError(f'unexpected "{word}"; ./kk --help lists commands and options')
+    if options.tier != "quick" and "--with" in command.options:
+        options.frameworks = options.frameworks or "torch,jax"
+    return options

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./kk update of a library, by another kernkit than the copy in the library, which has no template."""
+
+import contextlib
+import os
+import pathlib
+import tempfile
+
+from .. import programs
+from ..errors import UserError
+from . import tools
+from .options import Options
+from .tools import PYTHON
+
+
+def update(options: Options) -> None:
+    """Updates the library. Files that pip installs for the update are deleted afterwards."""
+    with contextlib.ExitStack() as scratch:
+        update_by(options, scratch)
+
+
+def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
+    """Updates the library; `scratch` deletes the folder of files that pip installs."""
+    words, source = list(options.words), ""
+    if "--from" in words:
+        at = words.index("--from")
+        if at + 1 == len(words):
+            raise UserError("--from needs a kernkit: a checkout of its repository, a wheel, or what else "
+                        "pip installs")  # fmt: skip
+        source = words[at + 1]
+        del words[at : at + 2]
+    own = str(pathlib.Path(__file__).resolve().parents[2])
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+             if path and os.path.realpath(path) != own]  # fmt: skip
+    if source and os.path.isdir(f"{source}/sdk/python/kernkit"):  # a checkout, used in place
+        paths.insert(0, os.path.abspath(f"{source}/sdk/python"))
+    elif source:
+        target = scratch.enter_context(tempfile.TemporaryDirectory(prefix="kernkit-"))
+        tools.pip_install("--no-index", "--no-deps", "--no-build-isolation", "--target", target, source)
+        paths.insert(0, target)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    found = programs.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
+    if found.returncode != 0:
+        raise UserError(f"no other kernkit than this library's copy is installed; type: ./kk {' '.join(['update', *words])} "
+                    "--from WHERE, a checkout of its repository, a wheel, or what else pip installs")  # fmt: skip
+    if not os.environ.get("KK_VENV") and not tools.has_module("cookiecutter"):
+        tools.pip_install("cookiecutter>=1.7.3")  # renders the template
+    tools.run_here(*tools.KERNKIT, "update", *words, env=environment)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./kk wheel and ./kk wheels of a library: the wheel and the sdist in dist/."""
+
+import os
+import shutil
+import subprocess
+from typing import Dict
+
+from .. import programs
+from ..errors import UserError
+from . import tools
+from .options import Options
+from .tools import PYTHON, ROOT, library_name, need_aarch64, run
+
+CIBUILDWHEEL = "cibuildwheel==4.2.1"
+
+
+def build_archive(kind: str, folder: str, settings: Dict[str, str], environment: Dict[str, str]) -> None:
+    """A "wheel" or "sdist" in `folder` by scikit-build-core's own function: the pip of Debian 12 and of
+    Ubuntu 22.04 does not pass settings on."""
+    code = f"from scikit_build_core.build import build_{kind}; build_{kind}({folder!r}, {settings!r})"
+    run(PYTHON, "-c", code, stdout=subprocess.DEVNULL, **environment)
+
+
+def build_wheel(preset: str = "release") -> None:
+    """Makes a wheel of the library in build/release, which the tests have tested; `pip wheel .` would compile again.
+    The same sources give the same bytes, as archives hold no time of day. dist/ keeps the wheel of `release` when
+    another preset's wheel is made."""
+    package = f"build/{preset}/python/{library_name()}"
+    run("cmake", "--preset", preset)
+    run("cmake", "--build", "--preset", preset, "--target", f"{library_name()}_python")
+    made = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1735689600")}
+    if preset != "release":  # the tag of pip; GNU's tools of that architecture, by Debian's paths
+        made.update(_PYTHON_HOST_PLATFORM=f"linux-{preset}", PATH=f"/usr/{preset}-linux-gnu/bin:{os.environ['PATH']}")
+    for folder in ["build/wheel"] + ["dist"] * (preset == "release"):
+        shutil.rmtree(ROOT / folder, ignore_errors=True)
+    settings = {"wheel.cmake": "false", "wheel.platlib": "true", "wheel.packages": package,
+                "sdist.include": package}  # fmt: skip
+    build_archive("wheel", "build/wheel", settings, made)
+    # scikit-build-core's tag is only "linux"; auditwheel finds the glibc that the library needs.
+    (wheel,) = (ROOT / "build/wheel").glob("*.whl")
+    repaired = programs.run(
+        ["auditwheel", "repair", "--strip", "--plat", "auto", "--wheel-dir", "dist", str(wheel)],
+        cwd=ROOT, env={**os.environ, **made, "AUDITWHEEL_PATCHER": "none"}, capture_output=True, text=True,
+    )  # fmt: skip
+    if repaired.returncode != 0:
+        raise UserError(f"auditwheel rejected the wheel\n{repaired.stderr}")
+    build_archive("sdist", "dist", {}, made)
+    run("ls", "-l", "dist")
+
+
+def try_wheel() -> None:
+    """Installs the wheel and runs the tests of tests/ with the installed package."""
+    wheels = [path.relative_to(ROOT) for path in (ROOT / "dist").glob("*.whl")]
+    run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--no-deps",
+        "--no-index", "--target", "build/wheel/installed", *wheels)  # fmt: skip
+    run(PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o",
+        "pythonpath=../build/wheel/installed", "tests")  # fmt: skip
+
+
+def wheel(options: Options) -> None:
+    if options.architectures:
+        need_aarch64()
+        return build_wheel(options.architectures)
+    build_wheel()
+    try_wheel()
+
+
+def wheels(options: Options) -> None:
+    """Builds the wheels of [tool.cibuildwheel] in pyproject.toml, on an old glibc. They replace the wheel of `./kk wheel`."""
+    if not any(map(shutil.which, ("docker", "podman"))):
+        raise UserError("wheels needs docker or podman: cibuildwheel builds in containers")
+    tools.pip_install(CIBUILDWHEEL)
+    for path in (ROOT / "dist").glob("*.whl"):
+        path.unlink()
+    run(PYTHON, "-m", "cibuildwheel", "--platform", "linux", "--output-dir", "dist")

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of tests in JUnit's XML files, which ctest, GoogleTest and pytest write."""
+
+import dataclasses
+import pathlib
+import re
+import xml.etree.ElementTree as ET
+from typing import List, Tuple
+
+
+@dataclasses.dataclass
+class Results:
+    """The results in JUnit files."""
+
+    passed: int = 0
+    failed: List[Tuple[str, str]] = dataclasses.field(default_factory=list)  # (test, its output)
+    skipped: List[Tuple[str, str]] = dataclasses.field(default_factory=list)  # (test, reason)
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {len(self.failed)} failed, {len(self.skipped)} skipped"
+
+    def add(self, other: "Results") -> None:
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+
+def read_junit(path: pathlib.Path) -> Results:
+    """The results in a file; empty where the file does not exist."""
+    results = Results()
+    for case in ET.parse(path).iter("testcase") if path.exists() else ():
+        name, suite = case.get("name", ""), case.get("classname", "")
+        name = name if suite in ("", name) else f"{suite}.{name}"
+        printed, reason = case.findtext("system-out") or "", case.find("skipped")
+        if reason is not None or case.get("status") in ("notrun", "disabled"):
+            # The message of ctest has no reason; the output of GoogleTest has the reason.
+            reported = re.search(r": Skipped\n(.+)", printed)
+            known = reason.get("message", "") if reason is not None else "not run"
+            results.skipped.append((name, reported[1] if reported else known))
+        elif case.find("failure") is not None or case.find("error") is not None:
+            results.failed.append((name, printed))
+        else:
+            results.passed += 1
+    return results

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of git with checked exit codes, in the repository of a folder. Variables of the caller's environment that name
+another repository are removed."""
+
+import os
+import pathlib
+import subprocess
+from typing import Dict, List, Optional
+
+from .. import programs
+from ..errors import UserError
+from . import files
+
+# Variables that a hook or `git rebase --exec` sets for its own repository.
+_OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
+               "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_GRAFT_FILE",
+               "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INTERNAL_SUPER_PREFIX")  # fmt: skip
+# {file of a repository: the operation in progress while the file exists}.
+_IN_PROGRESS = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert",
+                "rebase-merge": "rebase", "rebase-apply": "rebase"}  # fmt: skip
+
+_TIMEOUT = 600  # of one call of git [s]; git waits for ever if one of its files is a pipe
+
+Done = subprocess.CompletedProcess  # of a call with text
+
+
+def attempt(folder: pathlib.Path, *words: str, typed: str = "", **environment: str) -> "Done[str]":
+    """Runs git with `typed` as its input. The caller examines the exit code. UserError: git cannot be started."""
+    kept = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
+    try:
+        return programs.run(
+            ["git", *words], cwd=folder, capture_output=True, input=typed,
+            encoding="utf-8", errors="surrogateescape", env={**kept, **environment},
+            timeout=_TIMEOUT,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise UserError(f"git {words[0]} did not end in {_TIMEOUT} s; look for a hook that waits") from None
+
+
+def output(folder: pathlib.Path, *words: str, typed: str = "", **environment: str) -> str:
+    """The output of git, without the last line's end. UserError: git fails; the message has git's output."""
+    done = attempt(folder, *words, typed=typed, **environment)
+    if done.returncode != 0:
+        raise UserError(f"git {words[0]} failed: {message(done)}")
+    return done.stdout.rstrip("\n")
+
+
+def message(done: "Done[str]") -> str:
+    """The error message that git printed."""
+    return (done.stderr.strip() or done.stdout.strip()) or f"exit code {done.returncode}, without a message"
+
+
+def described(folder: pathlib.Path) -> str:
+    """The commit of a folder, with "+" if files differ from it, or "unknown"."""
+    try:
+        return output(folder, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+") or "unknown"
+    except UserError:
+        return "unknown"
+
+
+class Repository:
+    """The git repository of a library. The top of the repository can be a folder above the library."""
+
+    def __init__(self, library: pathlib.Path) -> None:
+        """UserError: git finds no repository, or a repository whose files are not the library's."""
+        self.library = library
+        if files.kind(library / ".git") == files.FOLDER:
+            for name in ("HEAD", "config", "index", "packed-refs"):  # git would wait for the content of a pipe
+                files.at(library, f".git/{name}", files.FILE)
+            for name in ("objects", "objects/pack", "refs", "refs/heads", "logs"):  # git would follow a link and write there
+                files.at(library, f".git/{name}", files.FOLDER)
+        self.top = pathlib.Path(self.git("rev-parse", "--show-toplevel"))
+        self.prefix = self.git("rev-parse", "--show-prefix").rstrip("/")
+        if os.path.realpath(self.top / self.prefix) != str(library):
+            raise UserError(f"git takes {self.top} for the files of this repository, not {library}; "
+                          "type: git config --unset core.worktree")  # fmt: skip
+        if self.prefix and os.path.lexists(library / ".git"):
+            raise UserError(f"{library / '.git'} is damaged: git does not read it as a repository, and found "
+                          f"that of {self.top}; restore it, or clone anew")  # fmt: skip
+
+        if not self.is_named_by_repository():
+            raise UserError(f"{self.top / '.git'} names the repository {self.git('rev-parse', '--absolute-git-dir')}, "
+                          f"whose files are not those of {self.top}; if they are, type: git config core.worktree {self.top}, "
+                          "or git worktree repair in a linked worktree")  # fmt: skip
+
+    def is_named_by_repository(self) -> bool:
+        """Whether the repository is in the folder, or is elsewhere and names the folder: as a linked worktree, or as the
+        worktree of a submodule. A `.git` file in an archive can name any repository."""
+        own = self.top / ".git"
+        if files.kind(own) == files.FOLDER:
+            return True
+        folder = pathlib.Path(self.git("rev-parse", "--absolute-git-dir"))
+        note = folder / "gitdir"  # exists in a linked worktree
+        if files.kind(note) == files.FILE:
+            named = note.read_text(errors="replace").rstrip("\n")
+            return os.path.realpath(os.path.join(folder, named)) == str(own)
+        named = self.attempt("config", "--get", "core.worktree").stdout.rstrip("\n")
+        return bool(named) and os.path.realpath(os.path.join(folder, named)) == os.path.realpath(self.top)
+
+    def attempt(self, *words: str, typed: str = "", **environment: str) -> "Done[str]":
+        return attempt(self.library, *words, typed=typed, **environment)
+
+    def git(self, *words: str, typed: str = "", **environment: str) -> str:
+        return output(self.library, *words, typed=typed, **environment)
+
+    def head(self) -> Optional[str]:
+        """The commit that is checked out, or None before the first."""
+        done = self.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        if done.returncode not in (0, 1):
+            raise UserError(f"git rev-parse failed: {message(done)}")
+        return done.stdout.strip() or None
+
+    def in_progress(self) -> str:
+        """The operation in progress, as in "merge", or ""."""
+        words = [word for name in _IN_PROGRESS for word in ("--git-path", name)]
+        paths = self.git("rev-parse", *words).split("\n")
+        there = [what for what, path in zip(_IN_PROGRESS.values(), paths) if os.path.lexists(self.library / path)]
+        return there[0] if there else ""
+
+    def changed(self) -> str:
+        """The differences from HEAD, as `git status` lists them, without untracked files."""
+        return self.git("status", "--porcelain", "--untracked-files=no")
+
+    def uncommitted(self, paths: List[str], there: List[str]) -> List[str]:
+        """The files of `there`, which are the files below `paths`, that HEAD does not hold unchanged: changed, new or ignored
+        files, also files that git assumes unchanged. All paths are paths in the library."""
+        inside = f"{self.prefix}/" if self.prefix else ""
+        known: Dict[str, str] = {}
+        for entry in filter(None, self.git("ls-tree", "-r", "-z", "HEAD", "--", *paths).split("\0")):
+            about, _, path = entry.partition("\t")
+            known[path] = about.split(" ")[2]
+        regular = [path for path in there if not os.path.islink(self.library / path) and "\n" not in path
+                   and os.path.isfile(self.library / path)]  # fmt: skip
+        typed = "".join(f"{inside}{path}\n" for path in regular)
+        found = dict(zip(regular, output(self.top, "hash-object", "--stdin-paths", typed=typed).split("\n")))
+        for path in there:
+            if os.path.islink(self.library / path):
+                found[path] = self.git("hash-object", "--stdin", "--no-filters", typed=os.readlink(self.library / path))
+        return [path for path in there if path not in known or known[path] != found.get(path)]

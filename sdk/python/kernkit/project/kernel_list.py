@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds and removes calls of kernkit_add_kernel() in a CMakeLists.txt, without other changes."""
+
+import re
+from typing import Iterator, List, NamedTuple
+
+PATH = "kernels/CMakeLists.txt"
+_BRACKET = re.compile(r"\[(=*)\[.*?\]\1\]", re.DOTALL)
+_COMMENT = re.compile(r"#(?:\[(=*)\[.*?\]\1\]|[^\n]*)", re.DOTALL)
+_COMMAND = re.compile(r"([A-Za-z_]\w*)[ \t]*\(")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_UNQUOTED = re.compile(r'(?:[^\s()#"\\]|\\.)+', re.DOTALL)
+
+
+class Call(NamedTuple):
+    """A command with its arguments, at text[begin:end]."""
+
+    command: str  # in lower case, as CMake ignores case
+    arguments: List[str]
+    begin: int
+    end: int
+
+
+def calls(text: str) -> Iterator[Call]:
+    """The commands of a file in order. ValueError: a call that does not end."""
+    at = 0
+    while at < len(text):
+        if found := _COMMENT.match(text, at):
+            at = found.end()
+        elif found := _COMMAND.match(text, at):
+            arguments, end = _arguments(text, found.end())
+            yield Call(found[1].lower(), arguments, at, end)
+            at = end
+        else:
+            at += 1
+
+
+def _arguments(text: str, at: int) -> "tuple[List[str], int]":
+    """(the arguments from the offset after "(" on, the offset after the closing ")")."""
+    arguments: List[str] = []
+    depth = 1
+    while at < len(text):
+        if found := _COMMENT.match(text, at):
+            at = found.end()
+        elif found := _BRACKET.match(text, at):
+            equals = len(found[1]) + 2
+            arguments.append(found[0][equals:-equals])
+            at = found.end()
+        elif found := _QUOTED.match(text, at):
+            arguments.append(found[0][1:-1])
+            at = found.end()
+        elif found := _UNQUOTED.match(text, at):
+            arguments.append(found[0])
+            at = found.end()
+        else:
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            at += 1
+            if depth == 0:
+                return arguments, at
+    raise ValueError("a call does not end")
+
+
+def _adding(text: str, op: str) -> List[Call]:
+    return [call for call in calls(text) if call.command == "kernkit_add_kernel" and call.arguments[1:2] == [op]]
+
+
+def adds(text: str, op: str) -> bool:
+    """Whether a call adds the op. ValueError: as calls()."""
+    return bool(_adding(text, op))
+
+
+def without(text: str, op: str) -> str:
+    """The text without the calls that add the op. A line of which only a comment remains is removed as well.
+    ValueError: as calls()."""
+    for call in reversed(_adding(text, op)):
+        first = text.rfind("\n", 0, call.begin) + 1
+        last = text.find("\n", call.end)
+        last = len(text) if last < 0 else last
+        before, after = text[first : call.begin], text[call.end : last]
+        is_rest_empty = re.fullmatch(r"\s*(#(?!\[=*\[).*)?", after)
+        if not before.strip() and is_rest_empty:
+            text = text[:first] + text[last + 1 :]
+        elif is_rest_empty:
+            text = text[:first] + before.rstrip() + after + text[last:]
+        else:
+            text = text[: call.begin] + after.lstrip() + text[last:]
+    return text

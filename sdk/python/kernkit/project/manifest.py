@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manifest of a library's copy of the SDK: the version of kernkit, and a digest of each file, by which changes
+made by hand are found.
+
+The first line of MANIFEST has the version and a digest of the version and the second line. The second line has the
+digest of each file. The template's hook loads this module.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from typing import Dict, List, NamedTuple, Optional
+
+NAME = "MANIFEST"
+FORMER_NAME = "SEAL"  # in copies that kernkit 0.1 made before its manifest had today's name
+
+
+class Changes(NamedTuple):
+    """Paths below the folder of a manifest."""
+
+    changed: List[str]
+    missing: List[str]
+    added: List[str]
+
+    def __str__(self) -> str:
+        """As in "changed: a, b; added: c"; "" for no change."""
+        return "; ".join(f"{how}: {', '.join(paths)}" for how, paths in zip(self._fields, self) if paths)
+
+
+def files_below(folder: str) -> List[str]:
+    """The path of every file, relative to the folder and with /, except bytecode of Python. A link is listed as a
+    file and not followed."""
+    found = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        found += [os.path.relpath(os.path.join(place, name), folder) for name in files + links]
+    return sorted(path.replace(os.sep, "/") for path in found if not path.endswith(".pyc"))
+
+
+def name_in(folder: str) -> str:
+    """The name of the manifest in a folder: FORMER_NAME where only that exists, otherwise NAME."""
+    is_former = os.path.lexists(os.path.join(folder, FORMER_NAME)) and not os.path.lexists(os.path.join(folder, NAME))
+    return FORMER_NAME if is_former else NAME
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _read(path: str) -> Optional[bytes]:
+    """The bytes of a regular file. None: the path is a link or another kind of file, or cannot be read."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return None
+        with open(path, "rb") as stream:
+            return stream.read()
+    except OSError:
+        return None
+
+
+def _digests(folder: str) -> Dict[str, str]:
+    """{path: digest}; the digest is "" where the path is no readable regular file. The manifest has no entry."""
+    found = {}
+    name = name_in(folder)
+    for path in files_below(folder):
+        if path != name:
+            content = _read(os.path.join(folder, path))
+            found[path] = "" if content is None else _digest(content)[:16]
+    return found
+
+
+def write(folder: str, version: str) -> None:
+    """Writes the manifest of the folder's files."""
+    digests = json.dumps(_digests(folder))
+    with open(os.path.join(folder, name_in(folder)), "w", encoding="utf-8") as stream:
+        stream.write(f"kernkit {version} sha256:{_digest(f'{version} {digests}'.encode())}\n{digests}\n")
+
+
+def has_manifest(folder: str) -> bool:
+    """Whether the folder and its manifest exist, and neither is a link."""
+    path = os.path.join(folder, name_in(folder))
+    return os.path.isfile(path) and not os.path.islink(path) and not os.path.islink(folder)
+
+
+def version_line(folder: str) -> str:
+    """The first line, as in "kernkit 0.1.0 sha256:..."; "" where the manifest cannot be read."""
+    content = _read(os.path.join(folder, name_in(folder))) or b""
+    return content.decode(errors="replace").partition("\n")[0]
+
+
+def changes(folder: str) -> Changes:
+    """The differences between the folder and its manifest. An invalid manifest is the only change."""
+    name = name_in(folder)
+    try:
+        first, _, digests = (_read(os.path.join(folder, name)) or b"").decode().rstrip("\n").partition("\n")
+        version, _, digest = first[len("kernkit ") :].partition(" sha256:")
+        written = json.loads(digests) if digest == _digest(f"{version} {digests}".encode()) else None
+    except (ValueError, RecursionError):
+        written = None
+    if not isinstance(written, dict):
+        return Changes(changed=[name], missing=[], added=[])
+    found = _digests(folder)
+    return Changes(
+        changed=[path for path in found if path in written and (written[path] != found[path] or not found[path])],
+        missing=[path for path in written if path not in found],
+        added=[path for path in found if path not in written],
+    )

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of an op in a library."""
+
+import pathlib
+from typing import List
+
+from ..errors import UserError
+from . import files, kernel_list
+from .record import record_removed
+
+
+def files_of(library: pathlib.Path, op: str) -> List[str]:
+    """The paths in the library of an op's folder and files that exist. UserError: a link or another kind of file has
+    such a path."""
+    wanted = {f"kernels/{op}": files.FOLDER, f"tests/{op}_test.cc": files.FILE,
+              f"tests/test_{op}.py": files.FILE, f"bench/{op}_bench.cc": files.FILE}  # fmt: skip
+    return [path for path, kind in wanted.items() if files.kind(files.at(library, path, kind))]
+
+
+def remove(library: pathlib.Path, op: str) -> None:
+    """Removes an op's files and its calls in kernels/CMakeLists.txt. An op of the template is recorded as removed.
+    UserError: the library is unchanged."""
+    try:
+        before = files.read(library, kernel_list.PATH)
+        after = kernel_list.without(before, op)
+    except FileNotFoundError:
+        raise UserError(f"{library / kernel_list.PATH} is missing; restore it from git") from None
+    except ValueError as error:
+        raise UserError(f"{kernel_list.PATH}: {error}; mend the file first") from None
+    with files.set_aside(library, files_of(library, op)):
+        if after != before:
+            files.write(library, kernel_list.PATH, after)
+        try:
+            record_removed(library, op)
+        except BaseException:
+            if after != before:
+                files.write(library, kernel_list.PATH, before)
+            raise

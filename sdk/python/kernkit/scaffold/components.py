@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The components of the SDK: the files of each component, and which components a library's copy has.
+
+A file of no component belongs to the core: from the ABI to export, with loops over elements, and CMake. The core
+includes nothing of a component. Patterns are paths below sdk/, where * matches any characters, / as well; a file
+belongs to the first component with a pattern that matches. The template's hook loads this module after manifest.py.
+"""
+
+import fnmatch
+import os
+from typing import Dict, Iterable, List, NamedTuple, Tuple
+
+try:
+    from ..project.manifest import files_below
+except ImportError:  # in the template's hook
+    from manifest import files_below  # type: ignore
+
+ALWAYS, OPTIONAL, NEVER = "always", "optional", "never"
+
+
+class Component(NamedTuple):
+    name: str
+    copied: str  # into a library: ALWAYS, OPTIONAL (with --with), NEVER
+    content: str
+    patterns: Tuple[str, ...]
+
+
+COMPONENTS: Tuple[Component, ...] = (
+    Component("rows", ALWAYS, "vector math and loops over rows, which the template's kernel uses; AVX512_BF16",
+              ("include/kernkit/math*", "include/kernkit/cpu/avx512_bf16.h", "include/kernkit/cpu/exp_log.h",
+               "include/kernkit/cpu/reduction.h", "include/kernkit/c*/row*", "include/kernkit/cuda/block_reduce.cuh",
+               "include/kernkit/testing/contract/row_rules.h", "python/kernkit/codegen/cpp/skeletons/row/*")),
+    Component("ptx", OPTIONAL, "the simulator's executor for PTX, and its tools",
+              ("simulator/ptx/*", "simulator/tools/*", "simulator/libcudart/*", "cmake/KernkitSimulatorPtx.cmake",
+               "simulator/include/kernkit/simulator/counters.h", "simulator/include/kernkit/simulator/*check.h",
+               "python/kernkit/simulator/*", "python/kernkit/commands/run.py", "python/kernkit/commands/counters.py",
+               "python/kernkit/commands/sanitize.py")),
+    Component("gpu", OPTIONAL, "./kk gpu: tests and benchmarks on a GPU",
+              ("cmake/KernkitGpu.cmake", "include/kernkit/testing/backends/gpu*", "include/kernkit/testing/hold.h",
+          "include/kernkit/testing/contract/gpu_rules.h", "include/kernkit/testing/contract/example_json.h", "python/kernkit/commands/gpu.py", "python/kernkit/on_gpu/*", "python/kernkit/driver/gpu.py")),
+    Component("tvm_ffi_compat", OPTIONAL, "headers with the names of tvm-ffi, and the headers that only these include",
+              ("tvm_ffi_compat/*", "include/kernkit/call/array.h", "include/kernkit/call/export_typed.h",
+               "include/kernkit/call/tuple_argument.h", "include/kernkit/call/typed_line.h",
+               "include/kernkit/errors/streamable.h")),
+    Component("frameworks", OPTIONAL, "shapes in schema lines, and the torch operators and JAX functions made from them",
+              ("include/kernkit/shapes/*", "include/kernkit/cuda/impl/xla_results.h", "include/kernkit/abi/xla.h",
+               "include/kernkit/testing/line.h", "python/kernkit/codegen/frameworks/*")),
+    Component("c_callers", OPTIONAL, "tensors as arguments and results, for callers in C",
+              ("include/kernkit/abi/any_tensor.h",)),
+    Component("scratch", OPTIONAL, "scratch memory of a call, from its caller or the caller's framework",
+              ("include/kernkit/call/scratch.h",)),
+    Component("aarch64", OPTIONAL, "./kk test --arch aarch64, by a cross compiler and under qemu", ("cmake/aarch64*",)),
+    Component("plots", OPTIONAL, "plots of benchmarks, for `kernkit report`", ("python/kernkit/bench/plots.py",)),
+    Component("simulator", ALWAYS, "CUDA on the CPU, for tests",
+              ("simulator/*", "cmake/KernkitSimulator.cmake", "cmake/compile_on_cpu.sh")),
+    Component("testing", ALWAYS, "test tensors, references, contract tests, benchmarks",
+              ("include/kernkit/testing/*", "src/testing/*", "cmake/KernkitTests.cmake")),
+    Component("host", ALWAYS, "a host in C++", ("include/kernkit/host/*", "src/host/*")),
+    Component("starting", NEVER, "rendering of libraries, and files of an installed kernkit and its repository",
+              ("python/kernkit/scaffold/*", "python/kernkit/commands/new.py", "python/kernkit/commands/update.py",
+               "python/kernkit/commands/cmakedir.py", "python/kernkit/commands/env.py",
+               "python/kernkit/driver/repository.py", "python/kernkit/bench/summary.py", "cmake/wheel/*",
+               "cmake/KernkitInstall.cmake", "cmake/kernkitConfig.cmake")),
+    Component("command_line", ALWAYS, "the command line", ("python/*",)),
+    Component("bindings", ALWAYS, "the Python package of a library", ("cmake/KernkitPackage.cmake",)),
+)  # fmt: skip
+CORE = "core"
+
+
+def component_of(path: str) -> str:
+    """The name of the component of a file, or CORE."""
+    for component in COMPONENTS:
+        if any(fnmatch.fnmatchcase(path, pattern) for pattern in component.patterns):
+            return component.name
+    return CORE
+
+
+def by_component(paths: Iterable[str]) -> Dict[str, List[str]]:
+    """{component: its files among the paths}."""
+    found: Dict[str, List[str]] = {}
+    for path in paths:
+        found.setdefault(component_of(path), []).append(path)
+    return found
+
+
+def problem(names: str, sdk: str) -> str:
+    """The message for a list, as in "plots,ptx", with a name that is no optional component of the SDK in the folder
+    `sdk`; "" for a valid list."""
+    present = by_component(files_below(sdk))
+    known = [component.name for component in COMPONENTS if component.copied == OPTIONAL and component.name in present]
+    for name in filter(None, names.split(",")):
+        if name not in known:
+            return f'there is no component "{name}"; type {", ".join(known) or "none"}'
+    return ""
+
+
+def remove_others(sdk: str, names: str) -> None:
+    """Removes from a copy of the SDK the files of the components that a library with these optional components, as in
+    "plots,ptx", does not have."""
+    kept = {component.name for component in COMPONENTS if component.copied == ALWAYS} | set(names.split(",")) | {CORE}
+    for name, files in by_component(files_below(sdk)).items():
+        if name not in kept:
+            for path in files:
+                os.remove(os.path.join(sdk, path))
+    for folder, _, _ in os.walk(sdk, topdown=False):
+        if not os.listdir(folder):
+            os.rmdir(folder)

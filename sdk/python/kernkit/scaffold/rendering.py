@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rendering of the template: its folder, its questions, and a library made from answers."""
+
+import json
+import os
+import pathlib
+import sys
+import tempfile
+from typing import Dict, List
+
+from ..errors import UserError
+from ..project import names, op_files
+from ..project.record import RECORD, VENDORED_SDK
+from ..sdk import NO_TEMPLATE, version
+from . import components, kept_rendering
+
+PACKAGE = pathlib.Path(__file__).resolve().parents[1]
+
+
+def template_folder() -> pathlib.Path:
+    """The cookiecutter template: the wheel's, or this repository's."""
+    for folder in (PACKAGE / "template", PACKAGE.parents[2] / "template"):
+        if (folder / "cookiecutter.json").is_file():
+            return folder
+    raise UserError(NO_TEMPLATE)
+
+
+def vendored_sdk() -> pathlib.Path:
+    """The SDK that the template copies into a library."""
+    return template_folder() / "{{cookiecutter.library_name}}/third_party/kernkit"
+
+
+def questions() -> Dict[str, str]:
+    """The template's questions with their default answers."""
+    with open(template_folder() / "cookiecutter.json", encoding="utf-8") as stream:
+        return {key: value for key, value in json.load(stream).items() if key[0] != "_"}
+
+
+def render(answers: Dict[str, str], output: pathlib.Path) -> None:
+    """Renders the template into `output`/<library_name>. The answers have been checked."""
+    try:
+        import cookiecutter  # noqa: F401
+    except ImportError:
+        raise UserError(
+            f"cookiecutter is not installed; type {sys.executable} -m pip install cookiecutter"
+        ) from None
+    from cookiecutter.exceptions import CookiecutterException
+    from cookiecutter.main import cookiecutter as start
+
+    # cookiecutter leaves the rendered hooks in the folder for temporary files.
+    previous = tempfile.tempdir
+    with tempfile.TemporaryDirectory(prefix="kernkit-") as scratch:
+        tempfile.tempdir = scratch
+        try:
+            # Without the user's settings, and without files of cookiecutter in the user's home.
+            settings = os.path.join(scratch, "settings.yaml")
+            with open(settings, "w", encoding="utf-8") as stream:
+                json.dump({"replay_dir": scratch, "cookiecutters_dir": scratch}, stream)
+            start(
+                str(template_folder()),
+                no_input=True,
+                extra_context=dict(answers),
+                output_dir=str(output),
+                config_file=settings,
+            )
+        except CookiecutterException as error:
+            # The hook has printed its message on stderr.
+            raise UserError(f"the template was not rendered: {error}") from None
+        finally:
+            tempfile.tempdir = previous
+
+
+def removed_ops(answers: Dict[str, str]) -> List[str]:
+    """The template's ops that the library has removed."""
+    return [op for op in answers.get("removed", "").split(",") if op]
+
+
+def render_library(answers: Dict[str, str], folder: pathlib.Path) -> pathlib.Path:
+    """Renders this kernkit's template with a library's answers, and with the defaults of new questions. Returns the
+    library's folder, below `folder`. UserError: an answer is invalid."""
+    removed = removed_ops(answers)
+    answers = {key: answers.get(key, value) for key, value in questions().items()}
+    sdk = str(vendored_sdk())
+    if problem := names.problem(answers) or components.problem(answers["parts"], sdk):
+        raise UserError(f"{RECORD}: {problem}")
+    render(answers, folder)
+    library = folder / answers["library_name"]
+    remove_ops(library, removed)
+    if removed and (library / VENDORED_SDK).is_dir():
+        kept_rendering.keep(str(library), version())
+    return library
+
+
+def remove_ops(library: pathlib.Path, removed: List[str]) -> None:
+    """Removes ops from a rendering."""
+    for op in removed:
+        op_files.remove(library, op)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that nvcc compiled: whether the simulator can run a program, and the environment in which it runs."""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+from .. import programs
+from ..binaries.elf import ElfFile, read_section
+from ..binaries.fatbin import FatbinError, read_architectures
+from ..errors import UserError
+from .runtime import NAME as RUNTIME
+from .runtime import build_runtime
+
+TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # the name is in each program that contains the tools
+SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, "
+          "which has no libcudart.so, with -cudart none -LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in "
+          "site-packages; or link its objects with kernkit's runtime, by kernkit_add_simulated() in CMake")  # fmt: skip
+PTX = "compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"
+SEPARABLE = ("nvcc compiled it with -rdc=true (separable compilation), which kernkit does not link: compile it without "
+             "-rdc=true, in CMake CUDA_SEPARABLE_COMPILATION OFF")  # fmt: skip
+# NVIDIA's libraries of host functions that contain kernels for GPUs.
+OF_NVIDIA = re.compile(r"lib(cublas|cudnn|cudss|cufft|curand|cusolver|cusparse|cutensor|nccl|npp|nvjpeg)\w*\.so\b")
+
+
+def is_elf(path: pathlib.Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def loaded_with(program: pathlib.Path) -> Iterator[pathlib.Path]:
+    """The program, and the libraries that the system's loader finds for the program."""
+    yield program
+    for path in re.findall(r"^\s*(?:\S+ => )?(\S*/.+) \(0x", listed_by_ldd(program), re.MULTILINE):
+        yield pathlib.Path(path)
+
+
+def listed_by_ldd(program: pathlib.Path) -> str:
+    return programs.run(["ldd", program], capture_output=True, encoding="utf-8", errors="surrogateescape").stdout
+
+
+def not_found(program: pathlib.Path) -> List[str]:
+    """The names of the libraries that the system's loader does not find for a program, except kernkit's runtime."""
+    names = re.findall(r"^\s*(\S+) => not found", listed_by_ldd(program), re.MULTILINE)
+    return [name for name in dict.fromkeys(names) if name != RUNTIME]
+
+
+def problem_of(path: pathlib.Path) -> Optional[str]:
+    """The reason why kernkit cannot run the CUDA code of a program or library, with advice, or None."""
+    needed = ElfFile(path).needed()
+    runtimes = [name for name in needed if name.startswith("libcudart.so.")]
+    if "libcuda.so.1" in needed:
+        return ("it calls the driver's API (libcuda.so.1), which kernkit does not have: use the runtime's API, "
+                "cudaMalloc and <<<>>>")  # fmt: skip
+    for name in runtimes:
+        if name != RUNTIME:
+            return f"it needs {name}, and kernkit replaces {RUNTIME}: compile it with CUDA 13"
+    if not read_section(path, ".nv_fatbin"):
+        return None
+    if read_section(path, "__nv_relfatbin"):
+        return SEPARABLE
+    if not runtimes:
+        return f"the CUDA runtime is linked into it statically: {SHARED}"
+    try:
+        kinds = read_architectures(path)
+    except FatbinError as error:
+        return f"its CUDA code cannot be read: {error}"
+    if kinds and not any(kind.startswith("compute_") for kind in kinds):
+        return f"it has machine code only ({', '.join(kinds)}): {PTX}"
+    return None
+
+
+def machine_code_only(path: pathlib.Path) -> List[str]:
+    """The architectures of a library that has machine code and no PTX; none for other libraries."""
+    try:
+        kinds = read_architectures(path) if read_section(path, ".nv_fatbin") else []
+    except FatbinError:
+        return []
+    return [] if any(kind.startswith("compute_") for kind in kinds) else kinds
+
+
+def brings_its_runtime(path: pathlib.Path) -> bool:
+    """Whether the file is a library of NVIDIA, such as libcublas, whose own CUDA runtime needs a GPU's driver."""
+    if not OF_NVIDIA.match(path.name) or not read_section(path, ".nv_fatbin"):
+        return False
+    return not any(name.startswith(("libcudart.so.", "libcuda.so.")) for name in ElfFile(path).needed())
+
+
+def newest_ptx(paths: List[pathlib.Path]) -> int:
+    """The newest compute capability for which a file has PTX; 0 if no file has PTX."""
+    kinds = [kind for path in paths if read_section(path, ".nv_fatbin") for kind in read_architectures(path)]
+    return max((int(re.sub(r"\D", "", kind)) for kind in kinds if kind.startswith("compute_")), default=0)
+
+
+def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Path], capability: int) -> Dict[str, str]:
+    environment = dict(os.environ)
+    given = {"KERNKIT_SEED": arguments.seed, "KERNKIT_DEVICES": arguments.devices,
+            "KERNKIT_CAPABILITY": arguments.capability}  # fmt: skip
+    if capability > 90:
+        environment.setdefault("KERNKIT_CAPABILITY", str(capability))
+    environment.update({name: value for name, value in given.items() if value is not None})
+    # The loader takes a preloaded library before the libraries of any search path.
+    if runtime:
+        environment["LD_PRELOAD"] = ":".join(filter(None, [str(runtime), environment.get("LD_PRELOAD", "")]))
+    return environment
+
+
+def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[str, Dict[str, str]]:
+    """The path of the program, and the environment in which it runs. `with_tools`: a program that contains the tools
+    runs without kernkit's runtime."""
+    found = shutil.which(arguments.program)
+    if found is None:
+        raise UserError(f"there is no program {arguments.program}")
+    program = pathlib.Path(found).resolve() if is_elf(pathlib.Path(found)) else None
+    paths = list(loaded_with(program)) if program else []
+    gpu_only = [path for path in paths if path != program and brings_its_runtime(path)]
+    paths = [path for path in paths if path not in gpu_only]
+    if with_tools and program and TOOLS_FOLDER.encode() in program.read_bytes():
+        return found, environment_for(arguments, None, newest_ptx(paths))
+    if gpu_only:
+        print(f"kernkit: {', '.join(path.name for path in gpu_only)}: the CUDA runtime is linked into the library "
+              "statically and runs machine code on a GPU only, so kernels of the library do not run here, and its "
+              'functions return their own error, such as "not initialized": replace the calls with kernels that have '
+              "PTX, or run the program on a GPU without kernkit", file=sys.stderr)  # fmt: skip
+    for path in paths:
+        if path != program and (kinds := machine_code_only(path)):
+            print(f"kernkit: {path.name} has machine code only ({', '.join(kinds)}): its kernels do not run, and calls "
+                  f"that launch them return an error: {PTX}", file=sys.stderr)  # fmt: skip
+        elif path.name != RUNTIME and (problem := problem_of(path)):
+            raise UserError(f"{path} cannot run without a GPU: {problem}")
+    if program and (missing := not_found(program)):
+        raise UserError(f"{program} needs {', '.join(missing)}, which the system's loader does not find: add the folder "
+                      "of the library to LD_LIBRARY_PATH")  # fmt: skip
+    runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
+    if not runtime.is_file():
+        raise UserError(f"there is no file {runtime}")
+    environment = environment_for(arguments, runtime, newest_ptx(paths))
+    if gpu_only:  # A GPU of the machine does not reach the memory of kernkit's runtime.
+        environment["CUDA_VISIBLE_DEVICES"] = "-1"
+    return found, environment
+
+
+def run_with_tools(arguments: argparse.Namespace, tools: List[str],
+                   settings: Optional[Dict[str, str]] = None) -> Tuple[int, List[Any]]:  # fmt: skip
+    """The program's exit code, and the reports of the tools for each process in which a kernel ran."""
+    found, environment = prepared(arguments, with_tools=True)
+    with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
+        environment.update({"KERNKIT_TOOLS": ",".join(tools), TOOLS_FOLDER: folder, **(settings or {})})
+        code = programs.run([arguments.program, *arguments.arguments], executable=found, env=environment).returncode
+        results = [json.loads(file.read_text()) for file in sorted(pathlib.Path(folder).glob("*.json"))]
+    return (128 - code if code < 0 else code), results
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of every command that runs a program."""
+    parser.add_argument("--seed", metavar="N", help="the order of blocks, threads and streams (default: theirs)")
+    parser.add_argument("--devices", metavar="N", help="how many devices there are (default: 1)")
+    parser.add_argument("--capability", metavar="N", help="the devices' compute capability, as in 90 (default: 90, "
+                        "or the program's newest PTX)")  # fmt: skip
+    parser.add_argument("--runtime", metavar="FILE", help=f"a {RUNTIME} that was built before")
+    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS")

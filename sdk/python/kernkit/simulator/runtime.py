@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kernkit's CUDA runtime for programs that nvcc compiled: a libcudart.so.13, compiled once by CMake and kept.
+
+A runtime is kept with a digest of the sources that it was compiled from. While the sources stay the same,
+neither CMake nor a compiler is started. The file is replaced as a whole, under a lock between processes.
+"""
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from typing import Dict, List, Optional
+
+from .. import programs
+from ..errors import UserError
+from ..project import manifest
+from ..sdk import sdk_folder, version
+
+NAME = "libcudart.so.13"
+PROJECT = """\
+cmake_minimum_required(VERSION 3.25)
+project(kernkit_run LANGUAGES C CXX)
+add_subdirectory("{sdk}" sdk)
+"""
+SOURCES = ("cmake", "include", "simulator", "src")  # folders of the SDK
+
+
+def digest_of(sdk: pathlib.Path) -> str:
+    """A digest of the sources of the runtime, in hexadecimal digits."""
+    digest = hashlib.sha256((sdk / "CMakeLists.txt").read_bytes())
+    for folder in SOURCES:
+        for path in manifest.files_below(str(sdk / folder)):
+            digest.update(f"{folder}/{path}\n".encode())
+            digest.update((sdk / folder / path).read_bytes())
+    return digest.hexdigest()
+
+
+def folder_of_builds(digest: str) -> pathlib.Path:
+    """build/run of a library or of kernkit's repository; elsewhere a folder for the digest among the user's caches."""
+    if root := os.environ.get("KK_ROOT"):
+        return pathlib.Path(root).resolve() / "build/run"
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return pathlib.Path(caches).resolve() / "kernkit" / f"run-{version()}-{digest[:16]}"
+
+
+def search_path() -> str:
+    """PATH with the programs of this Python's environment, which need not be active."""
+    own, path = sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)
+    is_venv = sys.prefix != sys.base_prefix
+    return os.pathsep.join([own, path] if is_venv else [path, own])
+
+
+def dlpack_folder(sdk: pathlib.Path) -> Optional[pathlib.Path]:
+    """The folder with dlpack/dlpack.h: a library's copy, or the folder of this Python's apache-tvm-ffi."""
+    found = importlib.util.find_spec("tvm_ffi")  # without an import
+    packages = list(found.submodule_search_locations or []) if found else []
+    folders = [sdk.parent / "dlpack/include", *(pathlib.Path(place) / "include" for place in packages)]
+    return next((folder for folder in folders if (folder / "dlpack/dlpack.h").is_file()), None)
+
+
+def generator(path: str) -> List[str]:
+    """CMake's option for the generator: Ninja if ninja is installed. UserError: neither ninja nor make is installed."""
+    if os.environ.get("CMAKE_GENERATOR"):
+        return []
+    for program, name in (("ninja", "Ninja"), ("make", "Unix Makefiles")):
+        if shutil.which(program, path=path):
+            return ["-G", name]
+    raise UserError(f"neither ninja nor make is installed; kernkit's runtime is compiled by one of them: type "
+                  f"{sys.executable} -m pip install ninja, or install make")  # fmt: skip
+
+
+def kept_runtime(folder: pathlib.Path, digest: str) -> Optional[pathlib.Path]:
+    """The runtime of these sources that a folder of builds has, or None."""
+    kept = folder / "digest"
+    if kept.is_file() and kept.read_text() == digest and (folder / NAME).is_file():
+        return folder / NAME
+    return None
+
+
+def put(source: pathlib.Path, target: pathlib.Path) -> None:
+    """Copies a file. Other processes see the whole old file or the whole new file."""
+    partial = target.with_name(target.name + ".partial")
+    shutil.copy(source, partial)
+    os.replace(partial, target)
+
+
+def run_cmake(folder: pathlib.Path, *words: str, environment: Dict[str, str]) -> bool:
+    """Runs CMake, whose output is appended to the folder's log. Returns whether CMake succeeded."""
+    cmake = shutil.which("cmake", path=environment["PATH"])
+    if cmake is None:
+        raise UserError(f"cmake is not installed; kernkit's runtime is compiled by it: type {sys.executable} -m pip "
+                      "install cmake")  # fmt: skip
+    with (folder / "log").open("a") as log:
+        done = programs.run([cmake, *words], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    return done.returncode == 0
+
+
+def error_in(log: pathlib.Path) -> str:
+    """The first error in a log, in one line."""
+    found = re.search(r"^CMake Error.*(?:\n  .*)?|^.*\berror: .*", log.read_text(errors="replace"), re.MULTILINE)
+    return " ".join(found[0].split()) if found else "no error was printed"
+
+
+def compile_runtime(folder: pathlib.Path, sdk: pathlib.Path) -> pathlib.Path:
+    """Compiles the runtime in the folder of builds. UserError: CMake or a compiler failed."""
+    environment = {**os.environ, "PATH": search_path()}
+    options = generator(environment["PATH"])
+    (folder / "source").mkdir(exist_ok=True)
+    project, text = folder / "source/CMakeLists.txt", PROJECT.format(sdk=sdk.as_posix())
+    if not project.exists() or project.read_text() != text:
+        project.write_text(text)
+    if (dlpack := dlpack_folder(sdk)) is not None:
+        options.append(f"-DDLPACK_INCLUDE_DIR={dlpack}")
+    (folder / "log").write_text("")
+    build, marker = folder / "build", folder / "build/configured"
+    settings = [*options, *(f"{name}={os.environ.get(name, '')}" for name in ("CMAKE_GENERATOR", "CC", "CXX"))]
+    if not marker.is_file() or marker.read_text() != "\n".join(settings):
+        shutil.rmtree(build, ignore_errors=True)  # CMake keeps the generator and the compilers
+    for step, *words in (("configure", "-S", "source", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", *options),
+                         ("compile", "--build", "build", "--target", "kernkit_cudart",
+                          "--parallel", str(os.cpu_count() or 2))):  # fmt: skip
+        if not run_cmake(folder, *words, environment=environment):
+            if step == "configure":
+                shutil.rmtree(build, ignore_errors=True)
+            raise UserError(f"CMake could not {step} kernkit's runtime: {error_in(folder / 'log')}. The output of CMake is "
+                            f"in {folder / 'log'}")  # fmt: skip
+        marker.write_text("\n".join(settings))
+    return folder / "build/kernkit_cudart" / NAME
+
+
+def build_runtime() -> pathlib.Path:
+    """The path of kernkit's runtime, which is compiled if none of these sources is kept."""
+    sdk = sdk_folder()
+    digest = digest_of(sdk)
+    folder = folder_of_builds(digest)
+    if runtime := kept_runtime(folder, digest):
+        return runtime
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if runtime := kept_runtime(folder, digest):  # compiled while this process waited
+            return runtime
+        print(f"kernkit: compiling the runtime, once, into {folder}", file=sys.stderr)
+        compiled = compile_runtime(folder, sdk)
+        put(compiled, folder / NAME)
+        (folder / "digest.partial").write_text(digest)
+        os.replace(folder / "digest.partial", folder / "digest")
+        if not os.environ.get("KK_ROOT"):  # these sources do not change
+            shutil.rmtree(folder / "build")
+    return folder / NAME

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules of the command line import each other in one direction only, and so do its folders."""
+
+import ast
+import graphlib
+import sys
+
+import pytest
+
+PACKAGE = "sdk/python/kernkit"
+
+
+def module_name(path, folder):
+    """As in "project.files"; "project" for the __init__.py of a folder."""
+    parts = path.relative_to(folder).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(name, source, modules):
+    """The modules of the package that a module imports, also in its functions and by import_module()."""
+    folder = name.split(".")[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = folder[: len(folder) + 1 - node.level] + (node.module.split(".") if node.module else [])
+            whole = {".".join([*base, alias.name]) for alias in node.names}
+            found |= {name if name in modules else ".".join(base) for name in whole}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kernkit":
+            found.add(node.module.partition(".")[2])
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            text = node.args[0].values[0] if isinstance(node.args[0], ast.JoinedStr) else node.args[0]
+            dots = len(text.value) - len(text.value.lstrip("."))
+            prefix = ".".join([*folder[: len(folder) + 1 - dots], text.value[dots:]])
+            found |= {module for module in modules if module.startswith(prefix)}
+    return (found & set(modules)) - {name, ""}
+
+
+@pytest.fixture(scope="module")
+def graph(root):
+    """{module: the modules that it imports}."""
+    folder = root / PACKAGE
+    sources = {module_name(path, folder): path.read_text() for path in folder.rglob("*.py")}
+    return {name: imports_of(name, source, sources) for name, source in sources.items()}
+
+
+def circle(graph):
+    """The nodes of a circle, as in ["a", "b", "a"], or []."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
+
+
+def of_folders(graph):
+    """{folder: the folders whose modules its modules import}; a module outside folders counts as a folder."""
+    found = {}
+    for name, imported in graph.items():
+        folder = name.split(".")[0]
+        found.setdefault(folder, set()).update({other.split(".")[0] for other in imported} - {folder})
+    return found
+
+
+def test_no_modules_import_each_other_in_a_circle(graph):
+    assert len(graph) > 60 and "commands.new" in graph["cli"]
+    assert circle(graph) == []
+
+
+def test_no_folders_import_each_other_in_a_circle(graph):
+    assert circle(of_folders(graph)) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["from ..c import x", "from .. import c", "def f():\n    from ..c import x", "def f():\n    import_module('..c', __package__)",
+     "from kernkit.c import x"],
+)  # fmt: skip
+def test_an_import_is_found(source):
+    assert imports_of("a.b", source, {"a.b", "a.d", "c"}) == {"c"}
+
+
+def packages_of(source):
+    """The packages outside the standard library that a module imports, also in its functions."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name.split(".")[0] for name in found} - set(sys.stdlib_module_names)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="sys.stdlib_module_names is new in Python 3.10")
+def test_a_build_needs_no_package(root):
+    """CMake runs `kernkit bindings` with a Python in which no package may be installed."""
+    folder = root / PACKAGE
+    found = {module_name(path, folder): packages_of(path.read_text()) for path in folder.rglob("*.py")}
+    assert packages_of("def f():\n    from elftools.elf import elffile\n    import json") == {"elftools"}
+    hooks = {"manifest"}  # the name of project/manifest.py in the template's hook
+    users = {name: packages - hooks for name, packages in found.items() if packages - hooks}
+    assert users.pop("bench.plots") == {"matplotlib"} and users.pop("scaffold.rendering") == {"cookiecutter"}
+    assert {name.split(".")[0] for name in users} == {"on_gpu"}
+
+
+def test_a_circle_is_found(graph):
+    assert {"schema", "binaries.ops"} <= set(circle({**graph, "schema": {"binaries.ops"}}))
+    assert {"codegen", "commands"} <= set(circle(of_folders({**graph, "codegen.python_ops": {"commands.bindings"}})))
