@@ -226,6 +226,18 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
     assert (inner / "README.md").read_text().startswith("Ours.\n")
 
 
+def test_the_manifest_of_an_earlier_kernkit_is_replaced(library, newer):
+    """Also where the commit of the rendering is lost, as after a squash merge: only the copy keeps the rendering."""
+    copy = library / "third_party/kernkit"
+    (copy / "MANIFEST").rename(copy / "SEAL")
+    git(library, "update-ref", "-d", "HEAD")
+    commit(library, "Everything")
+    run(library)
+    assert (copy / "MANIFEST").is_file() and not (copy / "SEAL").exists()
+    assert not any(manifest.changes(str(copy))) and (library / "docs/new.md").exists()
+    assert (library / "README.md").read_text().startswith("Ours.\n")
+
+
 def test_a_rendering_that_was_amended_is_none(library, newer, capsys):
     """As a base, git would treat the amended changes as the template's, and remove them."""
     (library / "third_party/kernkit/RENDERED").write_text("touched\n")
