@@ -10,6 +10,9 @@ are JSON inside a string literal, so that any content stays data.
 import os
 import sys
 
+# The modules of the library's copy are loaded from its folders, which keep no bytecode of this Python.
+sys.dont_write_bytecode = True
+
 # A hook runs as a file in the folder for temporary files. Other files of that folder must not be imported.
 sys.path = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
 

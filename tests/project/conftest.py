@@ -13,6 +13,9 @@ import rendering
 from commands import run
 from published import download
 
+# Python's default: a command or a hook that writes bytecode into a library is seen.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 WHEEL = "flashinfer-python==0.7.2.post1"
 
 

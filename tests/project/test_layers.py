@@ -3,9 +3,9 @@
 
 import collections
 import re
-import subprocess
 
 import pytest
+from test_format import tracked
 
 # The folders that CMake's functions and tests pass by -I.
 INCLUDE_FOLDERS = ("sdk/include", "sdk/simulator/include", "sdk/simulator", "sdk/simulator/shim", "sdk/src",
@@ -101,8 +101,7 @@ def shared_include_paths(files):
 
 def test_no_two_headers_share_an_include_path(root):
     """Which one is meant would depend on the order of -I."""
-    listed = subprocess.run(["git", "ls-files", "*.h", "*.cuh", "*.hpp"], cwd=root, capture_output=True, text=True, check=True)
-    files = listed.stdout.split()
+    files = [path.relative_to(root).as_posix() for path in tracked(root, ".h", ".cuh", ".hpp")]
     assert len(files) > 300
     assert shared_include_paths(files) == {}
     planted = "sdk/simulator/include/kernkit/tensor.h"

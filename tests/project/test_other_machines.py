@@ -3,6 +3,7 @@
 test_bare_systems.py tests whole systems."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -40,7 +41,7 @@ def test_files_of_an_unpacked_archive_are_not_listed_by_git(root, tmp_path):
         capture_output=True,
         text=True,
     )
-    assert "this copy has no git repository" in done.stderr
+    assert ("this copy has no git repository" if shutil.which("git") else "git is not installed") in done.stderr
 
 
 def test_debian_packages_that_a_user_cannot_install_are_named(root, tmp_path):
@@ -106,9 +107,9 @@ def test_a_library_is_started_with_other_settings_of_the_user(root, tmp_path, se
 
 
 BUILD = """
-from kernkit.driver import library
+from kernkit.driver import wheel
 settings = {"wheel.cmake": "false", "wheel.packages": "small"}
-library.build_archive("wheel", "made", settings, {})
+wheel.build_archive("wheel", "made", settings, {})
 """
 
 

@@ -2,6 +2,7 @@
 """Device tensors in memory of the CUDA runtime, on a stream that is not the default stream."""
 
 import ctypes
+import functools
 import hashlib
 
 import ml_dtypes
@@ -13,7 +14,6 @@ TO_DEVICE, TO_HOST = 1, 2  # cudaMemcpyKind
 OF_ML_DTYPES = {ml_dtypes.bfloat16: 4, ml_dtypes.float8_e4m3fn: 10, ml_dtypes.float8_e5m2: 12}
 OF_KIND = {"i": 0, "u": 1, "f": 2, "b": 6}
 
-runtime = ctypes.CDLL("libcudart.so.13")
 results = hashlib.sha256()  # all bytes that kernels wrote
 
 
@@ -30,9 +30,14 @@ new_capsule = ctypes.pythonapi.PyCapsule_New
 new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
+@functools.lru_cache(None)
+def runtime():
+    return ctypes.CDLL("libcudart.so.13")
+
+
 def call(name, *arguments):
     """Calls a function of the runtime, which must succeed."""
-    error = getattr(runtime, name)(*arguments)
+    error = getattr(runtime(), name)(*arguments)
     assert error == 0, f"{name}() returned {error}"
 
 
