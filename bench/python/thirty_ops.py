@@ -7,7 +7,7 @@ Not of `./kk bench`, because the first run builds the library for minutes:
 
 The folder keeps the library: the template's op and ten ops of each of three kinds, for one architecture.
 Times are processor times of all processes; a build of one file after the other has no other speed.
-An edit adds a line to a file, builds what that op's tests need with CUDA on the CPU, and runs them. `bare` is the compiler on
+An edit adds a line to a file, builds what that op's tests need in the simulator, and runs them. `bare` is the compiler on
 the edited file and one link, without a test: of a .cu file nvcc and the library's link.
 
 With --clean, and without CUDA: the build of everything, in a folder of its own, all its tests, and the wheel. `bare` is there
@@ -77,7 +77,7 @@ class Library:
         return found
 
     def object_of_test(self, op):
-        """With CUDA on the CPU."""
+        """In the simulator."""
         outputs = seconds(["ninja", "-t", "inputs", f"bin/{op}_cuda_test"], self.build)[1]
         (found,) = [line for line in outputs.split() if line.endswith(f"/{op}_test.cc.o")]
         return found

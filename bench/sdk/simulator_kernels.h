@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of the same kernels in the two ways that CUDA on the CPU has.
+// Launches of the same kernels in the two ways that the simulator has.
 #pragma once
 
 namespace kernkit::bench {

@@ -130,7 +130,7 @@ the CUDA tests ran kernels as the C++ compiler compiled them: stores out of boun
   _kernkit_add_tests(${library} "${dir}" cuda_test ${library}_on_fibers)
   foreach(op IN LISTS gpu_only)
     if(NOT DEFINED why_not_${op})
-      set(why_not_${op} "CUDA on the CPU leaves such a kernel out; `kernkit update --with ptx` adds what runs it")
+      set(why_not_${op} "g++ cannot compile such a kernel for the simulator; `kernkit update --with ptx` adds the executor for PTX")
     endif()
     if(why_not_${op})  # reported as skipped, in GoogleTest's format
       add_test(NAME ${op}_cuda_test COMMAND "${CMAKE_COMMAND}" -E echo "${op}_cuda_test: Skipped\nGPU_ONLY: ${why_not_${op}}")

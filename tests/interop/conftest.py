@@ -35,7 +35,7 @@ def plain(shaped):
 
 @pytest.fixture(scope="session")
 def rows(root, tmp_path_factory):
-    """The folder with package `on_rows`: the row kernels, for the CPU and for CUDA on the CPU."""
+    """The folder with package `on_rows`: the row kernels, for the CPU and for the simulator."""
     built = root / "build/release/lib/libkernkit_row_kernels_on_cpu.so"
     if not built.exists():
         pytest.skip(f"{built} is missing: ./kk build makes it")
@@ -75,7 +75,7 @@ def _imported(module, namespace=None):
 
 
 class Device:
-    """A device of CUDA on the CPU, in the library of package `on_rows`."""
+    """A device of the simulator, in the library of package `on_rows`."""
 
     def __init__(self, folder):
         self.library = folder / "on_rows/libkernkit_row_kernels_on_cpu.so"

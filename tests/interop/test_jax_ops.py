@@ -124,7 +124,7 @@ def test_the_reference_library(root, library, tmp_path):
 
 
 def test_xlas_handler_works_on_the_callers_stream(device):
-    """With tensors of CUDA on the CPU, since JAX has no such device."""
+    """With tensors of the simulator, since JAX has no such device."""
     x, w = np.asarray(normal(3, 8)), np.asarray(normal(8))
     there = [device.put(array) for array in (np.zeros_like(x), np.zeros_like(x), x, x + 1, w)]
     y, total, x_there, more, w_there = [(tensor.data_ptr(), tensor.dtype, tensor.shape) for tensor in there]

@@ -51,7 +51,7 @@ def test_functional_forms_of_the_kernels_of_rows(torch_rows):
 
 
 def test_cuda_kernels_use_the_callers_stream(torch_rows, device, monkeypatch):
-    """Called like torch's dispatcher, but with tensors of CUDA on the CPU, since torch has no such device."""
+    """Called like torch's dispatcher, but with tensors of the simulator, since torch has no such device."""
     written = importlib.import_module("on_rows._torch")
     assert torch._C._dispatch_has_kernel_for_dispatch_key("on_rows::rms_norm", "CUDA")
     marked = []

@@ -418,7 +418,7 @@ def test_jax_vmap(jax_valued, name):
 
 
 def test_a_gpu_op_keeps_no_memory_of_xla(device):
-    """XLA's handler with tensors of CUDA on the CPU, for an op that keeps its first allocated tensor."""
+    """XLA's handler with tensors of the simulator, for an op that keeps its first allocated tensor."""
     first = device.put(np.array([1, 2, 3], "float32"))
     for call in range(3):
         x = first if call == 0 else device.put(np.full(3, 7 + call, "float32"))

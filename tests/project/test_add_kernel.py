@@ -190,7 +190,7 @@ def test_gpu_only(project, tmp_path):
     run("cmake", "--build", build)
     said = run("ctest", "--test-dir", build, "--output-junit", build / "junit.xml")
     assert re.search(r"plus_cuda_test .*Skipped", said) and "100% tests passed" in said
-    assert "GPU_ONLY: CUDA on the CPU leaves such a kernel out; where nvcc is, it runs by its PTX" in (build / "junit.xml").read_text()
+    assert "GPU_ONLY: g++ cannot compile such a kernel for the simulator; with nvcc the simulator runs its PTX" in (build / "junit.xml").read_text()
 
 
 @pytest.mark.parametrize("text, is_of_nvcc", [
@@ -214,7 +214,7 @@ def test_gpu_only_in_a_library_without_the_part_ptx(root, project, tmp_path):
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
     build = configured(project(f"kernkit_add_kernel(ops plus {ALL} GPU_ONLY)", more=more, root=tmp_path))
     said = run("ctest", "--test-dir", build, "-V", "-R", "plus_cuda_test$")
-    sentence = "CUDA on the CPU leaves such a kernel out; `kernkit update --with ptx` adds what runs it"
+    sentence = "g++ cannot compile such a kernel for the simulator; `kernkit update --with ptx` adds the executor for PTX"
     assert re.search(rf"plus_cuda_test: Skipped\n\d+: GPU_ONLY: {sentence}\n", said)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA on the CPU in another project, with an installed kernkit and without a CUDA toolkit."""
+"""The simulator in another project, with an installed kernkit and without a CUDA toolkit."""
 
 import re
 import shutil

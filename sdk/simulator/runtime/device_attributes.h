@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of a device of CUDA on the CPU. cudaDeviceGetAttribute(),
+// The attributes of a device of the simulator. cudaDeviceGetAttribute(),
 // cudaGetDeviceProperties() and the calculation of occupancy take their values from one table.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of CUDA on the CPU's runtime, and how each of its functions begins and ends.
+// The state of the simulator's runtime, and how each of its functions begins and ends.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Capture of streams: which of them take part, what a graph does, and what ends a capture. Source
 // of the rules: CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture"; the numbers of
-// the errors are NVIDIA's, see cuda_api_test.cc.
+// the errors are NVIDIA's, see api_test.cc.
 #include "streams_fixture.h"
 
 namespace kernels {

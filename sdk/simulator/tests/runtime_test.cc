@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA on the CPU: its runtime rejects what a device would reject.
+// The simulator: its runtime rejects what a device would reject.
 #include "kernkit/simulator/runtime.h"
 
 #include <cuda_runtime.h>

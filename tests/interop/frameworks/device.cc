@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device of CUDA on the CPU, for Python: its tensors, a stream, and the recorded launches.
+// A device of the simulator, for Python: its tensors, a stream, and the recorded launches.
 #include "kernkit/cuda/allocator.h"
 #include "kernkit/cuda/check.h"
 #include "kernkit/export.h"

@@ -280,7 +280,7 @@ def test_new_writes_nothing_into_the_home_of_the_user(tmp_path, monkeypatch):
 
 
 def test_no_other_module_calls_git(root):
-    """All calls are in library/git.py, which checks each exit code."""
+    """All calls are in project/git.py, which checks each exit code."""
     sources = (root / "sdk/python").rglob("*.py")
     found = [path.name for path in sources if '"git"' in path.read_text() and path.name != "git.py"]
     assert found == [] and "attempt" in dir(git_calls)

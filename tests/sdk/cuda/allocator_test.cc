@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU and pinned memory, with CUDA on the CPU.
+// GPU and pinned memory, in the simulator.
 #include "kernkit/cuda/allocator.h"
 
 #include <gtest/gtest.h>

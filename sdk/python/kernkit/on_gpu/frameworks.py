@@ -180,7 +180,7 @@ class Jax(Framework):
 
 
 def stated_tensors(argument: Any) -> List[Any]:
-    """The description of each tensor of an argument in an example (see note.h)."""
+    """The description of each tensor of an argument in an example (see testing/contract/example_json.h)."""
     if isinstance(argument, list):
         return [tensor for each in argument for tensor in stated_tensors(each)]
     return [argument] if isinstance(argument, dict) else []
@@ -194,7 +194,7 @@ def filled(argument: Any, tensors: Iterator[Any]) -> Any:
 
 
 def make(framework: Any, argument: Any, salt: int, seed: int) -> Any:
-    """An argument of an example (see note.h). The values of a tensor are those of the example, or values from 1 to 13."""
+    """An argument of an example (see testing/contract/example_json.h). The values of a tensor are those of the example, or values from 1 to 13."""
     if isinstance(argument, list):
         return [make(framework, each, salt, seed + i) for i, each in enumerate(argument)]
     if not isinstance(argument, dict):

@@ -52,7 +52,7 @@ COMPONENTS: Tuple[Component, ...] = (
               ("include/kernkit/call/scratch.h",)),
     Component("aarch64", OPTIONAL, "./kk test --arch aarch64, by a cross compiler and under qemu", ("cmake/aarch64*",)),
     Component("plots", OPTIONAL, "plots of benchmarks, for `kernkit report`", ("python/kernkit/bench/plots.py",)),
-    Component("simulator", ALWAYS, "CUDA on the CPU, for tests",
+    Component("simulator", ALWAYS, "the simulator, for tests",
               ("simulator/*", "cmake/KernkitSimulator.cmake", "cmake/compile_on_cpu.sh")),
     Component("testing", ALWAYS, "test tensors, references, contract tests, benchmarks",
               ("include/kernkit/testing/*", "src/testing/*", "cmake/KernkitTests.cmake")),

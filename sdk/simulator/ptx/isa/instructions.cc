@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction table: every form of a PTX instruction that the simulator executes. Titles are
-// those of sections of the PTX ISA, chapter "Instruction Set".
+// The instruction table: every form of a PTX instruction that the simulator executes. Instruction
+// (instruction.h) explains the notation of modifiers; find_instruction.cc has the sets "%int" and
+// the like. The titles are those of sections of the PTX ISA, chapter "Instruction Set".
 #include <iterator>
 
 #include "ptx/isa/instruction.h"

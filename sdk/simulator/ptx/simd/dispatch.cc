@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses for each loop the code that the processor runs: AVX2's or the baseline's.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loops of integer, bit, comparison, conversion and memory instructions, compiled a second time for
+// AVX2.
 #include <iterator>
 
 #include "ptx/simd/bits.h"

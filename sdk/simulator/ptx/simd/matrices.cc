@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loops of matrix instructions, compiled a second time for AVX2.
 #include <iterator>
 
 #include "ptx/simd/matrix.h"

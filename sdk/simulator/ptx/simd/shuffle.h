@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shfl.
+// Moves the values of shfl.sync between the lanes of a warp.
 #pragma once
 
 #include <cstring>
