@@ -137,7 +137,6 @@ struct Instruction {
 
 /// The rows of one section of the PTX ISA, chapter "Instruction Set".
 struct Section {
-  const char* title;
   const Instruction* rows;
   size_t count;
 };

@@ -335,24 +335,18 @@ constexpr Instruction kMiscellaneous[] = {
 };
 
 constexpr Section kSections[] = {
-    {"Integer Arithmetic Instructions", kIntegerArithmetic, std::size(kIntegerArithmetic)},
-    {"Extended-Precision Integer Arithmetic Instructions", kExtendedPrecisionIntegerArithmetic,
-     std::size(kExtendedPrecisionIntegerArithmetic)},
-    {"Floating-Point Instructions", kFloatingPoint, std::size(kFloatingPoint)},
-    {"Half Precision Floating-Point Instructions", kHalfPrecisionFloatingPoint,
-     std::size(kHalfPrecisionFloatingPoint)},
-    {"Comparison and Selection Instructions", kComparisonAndSelection,
-     std::size(kComparisonAndSelection)},
-    {"Logic and Shift Instructions", kLogicAndShift, std::size(kLogicAndShift)},
-    {"Data Movement and Conversion Instructions", kDataMovementAndConversion,
-     std::size(kDataMovementAndConversion)},
-    {"Asynchronous Copy Instructions", kAsynchronousCopy, std::size(kAsynchronousCopy)},
-    {"Control Flow Instructions", kControlFlow, std::size(kControlFlow)},
-    {"Parallel Synchronization and Communication Instructions",
-     kParallelSynchronizationAndCommunication, std::size(kParallelSynchronizationAndCommunication)},
-    {"Warp Level Matrix Multiply-Accumulate Instructions", kWarpLevelMatrixMultiplyAccumulate,
-     std::size(kWarpLevelMatrixMultiplyAccumulate)},
-    {"Miscellaneous Instructions", kMiscellaneous, std::size(kMiscellaneous)},
+    {kIntegerArithmetic, std::size(kIntegerArithmetic)},
+    {kExtendedPrecisionIntegerArithmetic, std::size(kExtendedPrecisionIntegerArithmetic)},
+    {kFloatingPoint, std::size(kFloatingPoint)},
+    {kHalfPrecisionFloatingPoint, std::size(kHalfPrecisionFloatingPoint)},
+    {kComparisonAndSelection, std::size(kComparisonAndSelection)},
+    {kLogicAndShift, std::size(kLogicAndShift)},
+    {kDataMovementAndConversion, std::size(kDataMovementAndConversion)},
+    {kAsynchronousCopy, std::size(kAsynchronousCopy)},
+    {kControlFlow, std::size(kControlFlow)},
+    {kParallelSynchronizationAndCommunication, std::size(kParallelSynchronizationAndCommunication)},
+    {kWarpLevelMatrixMultiplyAccumulate, std::size(kWarpLevelMatrixMultiplyAccumulate)},
+    {kMiscellaneous, std::size(kMiscellaneous)},
 };
 
 // A row that accesses memory has a rule for the definedness of memory, so that no tool misses it.

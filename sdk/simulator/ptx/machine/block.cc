@@ -193,7 +193,7 @@ void Block::end(Warp& warp, uint32_t lanes) {
   }
 }
 
-// Mode of a barrier: 0 plain, 1 arrives only, 2 popc, 3 and, 4 or.
+// Mode of a barrier: 0 plain, 1 arrives only, 2 popc, 3 and, 4 or, kModeOfCluster.
 void Block::leave_barrier(uint32_t number) {
   Barrier& barrier = barriers_[number];
   if (hooks != nullptr) hooks->opens(number);

@@ -52,7 +52,8 @@ struct Running {
 
 struct Block {
   enum class Stop { kEnded, kYields };
-  static constexpr unsigned kBarriers = 17;  // the last one: of a cluster of one block
+  static constexpr unsigned kBarriers = 16;               // those of bar.sync
+  static constexpr unsigned kClusterBarrier = kBarriers;  // that of a cluster of one block
 
   explicit Block(const Launch& its_launch);
   void start(uint3 its_index, uint64_t random);
@@ -85,7 +86,7 @@ struct Block {
   std::vector<Range> ranges_;  // of the operations
   std::vector<std::vector<unsigned char>> local_;
   unsigned live_ = 0;  // threads that have not ended
-  Barrier barriers_[kBarriers];
+  Barrier barriers_[kBarriers + 1];
   uint32_t in_use_ = 0;          // a bit of each barrier at which threads arrived
   std::vector<unsigned> order_;  // of the warps
 };

@@ -25,6 +25,8 @@ enum class Flow : uint8_t {
 enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kParam };
 
 inline constexpr uint32_t kNone = UINT32_MAX;
+/// The mode of barrier.cluster.wait.
+inline constexpr uint8_t kModeOfCluster = 5;
 /// The mode of a meeting at which lanes only wait for each other, wherever they are.
 inline constexpr uint8_t kOnlySynchronises = 255;
 

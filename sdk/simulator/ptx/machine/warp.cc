@@ -188,8 +188,10 @@ void Warp::wait_at_barrier(const Operation& operation, uint32_t lanes_here) {
     for (int l = 0; l < 32; ++l) group |= numbers[l] == number ? kLane[l] : 0;
     group &= lanes_here;
     lanes_here &= ~group;
-    if (number >= Block::kBarriers) {
-      fault(*this, first, operation, "there is no barrier " + std::to_string(number));
+    if (number >= Block::kBarriers && operation.mode != kModeOfCluster) {
+      fault(*this, first, operation,
+            "barrier " + std::to_string(number) + " is out of range; a block has barriers 0 to " +
+                std::to_string(Block::kBarriers - 1));
     }
     const bool goes_on = operation.mode == 1;  // it only arrives
     suspend(goes_on ? Part::kReady : Part::kWaits, group, goes_on ? at + 1 : at, number);

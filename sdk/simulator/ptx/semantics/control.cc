@@ -2,6 +2,7 @@
 // PTX ISA, "Control Flow Instructions" and "Parallel Synchronization": what the warp itself does.
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
+#include "ptx/machine/block.h"
 #include "ptx/machine/fault.h"
 #include "ptx/semantics/type_dispatch.h"
 
@@ -51,7 +52,8 @@ Run barrier_of_cluster(Decoder& d) {
   if (d.has("arrive")) return nothing;
   if (!d.has("wait")) return nullptr;
   d.operation.flow = Flow::kBarrier;
-  d.operation.src0 = d.constant(16, Type::kU32);
+  d.operation.mode = kModeOfCluster;
+  d.operation.src0 = d.constant(Block::kClusterBarrier, Type::kU32);
   return nothing;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of shuffles, votes and pairs of 16-bit floats, compiled a second time for AVX2.
+// Loops of shuffles and of pairs of 16-bit floats, compiled a second time for AVX2.
 #include <iterator>
 
 #include "ptx/simd/half.h"

@@ -207,6 +207,14 @@ TEST_F(PtxFaults, BarrierNotReachedByAll) {
             "__syncthreads() and thread [40, 0, 0] waits at __syncthreads() of barrier 1 "
             "(faulty.cu:12)");
 }
+// Number 16 is that of the cluster's barrier in the machine.
+TEST_F(PtxFaults, BarrierOutOfRange) {
+  for (const std::string number : {"16", "17"}) {
+    EXPECT_EQ(run("bar.sync " + number + ";", memory<int>(64)), cudaErrorLaunchFailure);
+    EXPECT_EQ(fault(), "faulty: block [0, 0, 0], thread [0, 0, 0]: barrier " + number +
+                           " is out of range; a block has barriers 0 to 15 (faulty.cu:12)");
+  }
+}
 // A count stays as it is when warps end.
 TEST_F(PtxFaults, CountThatIsNotReached) {
   EXPECT_EQ(run("setp.ge.u32 %p1, %i, 32; @%p1 ret; bar.sync 1, 64;", memory<int>(64)),
