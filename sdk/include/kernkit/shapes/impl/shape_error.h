@@ -68,7 +68,7 @@ class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
       ++bound;
     }
     if (bound == line_.num_names && line_.run_of != v) return nullptr;
-    write(text_, line_.schema.params[v].name) << ": is empty; its first tensor says what ";
+    write(text_, line_.schema.params[v].name) << ": is empty; its first tensor determines ";
     (bound < line_.num_names ? write(text_, line_.names[bound].text) : text_ << "...") << " is";
     return kind::ValueError;
   }
