@@ -18,7 +18,7 @@ from .sdk import NO_TEMPLATE, version, without_component
 COMMANDS: List[str] = ["new", "add", "remove", "update", "doctor", "env", "bindings", "test", "run", "counters",
                        "sanitize", "gpu", "bench", "report", "compare", "cmakedir"]
 
-EXIT_CODES = "exit codes: 0 success, 1 negative result, 2 wrong command line, 3 error, with one sentence"
+EXIT_CODES = "exit codes: 0 done, 1 negative result, 2 wrong command line, 3 error, with one sentence"
 
 
 _COMPONENT_OF = {**dict.fromkeys(("run", "counters", "sanitize"), "ptx"), "gpu": "gpu"}
