@@ -48,7 +48,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         print("kernkit:", without_component(component) if component else NO_TEMPLATE, file=sys.stderr)
         return 3
     chosen = parser.parse_args(arguments)
-    for stream in (sys.stdout, sys.stderr):  # a file's name may hold what the terminal's encoding lacks
+    for stream in (sys.stdout, sys.stderr):  # file names can contain characters that the terminal's encoding lacks
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
