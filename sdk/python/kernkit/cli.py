@@ -18,7 +18,7 @@ from .sdk import NO_TEMPLATE, version, without_component
 COMMANDS: List[str] = ["new", "add", "remove", "update", "doctor", "env", "bindings", "test", "run", "counters",
                        "sanitize", "gpu", "bench", "report", "compare", "cmakedir"]
 
-EXIT_CODES = "exit codes: 0 success, 1 negative result, 2 wrong command line, 3 error, with one sentence"
+EXIT_CODES = "exit codes: 0 done, 1 negative result, 2 wrong command line, 3 error, with one sentence"
 
 
 _COMPONENT_OF = {**dict.fromkeys(("run", "counters", "sanitize"), "ptx"), "gpu": "gpu"}
@@ -48,7 +48,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         print("kernkit:", without_component(component) if component else NO_TEMPLATE, file=sys.stderr)
         return 3
     chosen = parser.parse_args(arguments)
-    for stream in (sys.stdout, sys.stderr):  # a file's name may hold what the terminal's encoding lacks
+    for stream in (sys.stdout, sys.stderr):  # file names can contain characters that the terminal's encoding lacks
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:

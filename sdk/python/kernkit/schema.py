@@ -13,7 +13,7 @@ TYPES = "Tensor int float bool str ScalarType Device bytes Callable Any".split()
 
 # The beginning of names that generated modules define for themselves; no name of a schema line begins so.
 RESERVED = "__"
-MOST_PARAMETERS, MOST_RESULTS = 64, 8
+MAX_PARAMETERS, MAX_RESULTS = 64, 8
 
 _DTYPE = re.compile(
     r"(bool|(int|uint|float|bfloat|complex|handle)(?P<bits>[1-9][0-9]*)|float8_(e3m4|e4m3|e4m3b11fnuz|e4m3fn|e4m3fnuz|e5m2|"
@@ -187,8 +187,8 @@ class _Reader:
         if self.eats(")"):
             return values
         while not values or self.eats(","):
-            if len(values) == MOST_PARAMETERS and self.is_checked:
-                raise self.fail(f"at most {MOST_PARAMETERS} parameters")
+            if len(values) == MAX_PARAMETERS and self.is_checked:
+                raise self.fail(f"at most {MAX_PARAMETERS} parameters")
             value = self.value(is_result=False)
             if any(value.name == other.name for other in values) and self.is_checked:
                 raise self.fail(f"another name than {value.name}, which two parameters have")
@@ -206,8 +206,8 @@ class _Reader:
         if in_parentheses and self.eats(")"):
             return values
         while not values or (in_parentheses and self.eats(",")):
-            if len(values) == MOST_RESULTS and self.is_checked:
-                raise self.fail(f"at most {MOST_RESULTS} results")
+            if len(values) == MAX_RESULTS and self.is_checked:
+                raise self.fail(f"at most {MAX_RESULTS} results")
             value = self.value(is_result=True)
             if value.name and any(value.name == other.name for other in values):
                 raise self.fail(f"another name than {value.name}, which two results have")

@@ -194,7 +194,7 @@ def source(package: str, library: str, ops: List[Op]) -> str:
     for op in ops:
         if op.name.startswith("__") and op.name.endswith("__"):
             raise UserError(f"op {op.name} cannot be a Python function: Python reserves __names__ for "
-                          "itself; give it another name in KERNKIT_EXPORT")  # fmt: skip
+                            "itself; give it another name in KERNKIT_EXPORT")  # fmt: skip
     names = python_names([op.name for op in ops])
     spelling = _Spelling(set(names.values()))
     parameters = {name for op in ops for name in python_names([value.name for value in op.parameters]).values()}

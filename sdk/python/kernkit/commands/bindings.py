@@ -42,14 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
     ops = read_ops(arguments.library)
     if not ops:
         raise UserError(f"{arguments.library} holds no schema line: no op of it was exported with "
-                      "KERNKIT_EXPORT, or section kernkit_schema was stripped")  # fmt: skip
+                        "KERNKIT_EXPORT, or section kernkit_schema was stripped")  # fmt: skip
     files = {"_ops.py": python_ops.source(arguments.package, arguments.library.name, ops), "py.typed": ""}
     if frameworks:
         files.update(frameworks.files(arguments, ops))
     for op in ops:
         if f"{op.name}.py" in files:
             raise UserError(f"op {op.name} has the name of the module {arguments.package}.{op.name}, which bindings writes; give it "
-                          "another name in KERNKIT_EXPORT")  # fmt: skip
+                            "another name in KERNKIT_EXPORT")  # fmt: skip
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():

@@ -18,6 +18,6 @@ def run(arguments: argparse.Namespace) -> int:
     folder = pathlib.Path(__file__).parents[1] / "share/cmake/kernkit"
     if not folder.is_dir():
         raise UserError("this kernkit is not an installed wheel but a folder of the SDK, which a CMake "
-                      "project uses by add_subdirectory()")  # fmt: skip
+                        "project uses by add_subdirectory()")  # fmt: skip
     print(folder)
     return 0

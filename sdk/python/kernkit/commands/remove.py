@@ -32,7 +32,7 @@ def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
     if lost or status:
         named = ", ".join(lost[:5]) + f" and {len(lost) - 5} more" * (len(lost) > 5)
         raise UserError(f"git could not restore {op}: its files are not committed"
-                      f"{' (' + named + ')' if lost else ''}; {advice}")  # fmt: skip
+                        f"{' (' + named + ')' if lost else ''}; {advice}")  # fmt: skip
 
 
 def check_not_included(library: pathlib.Path, op: str) -> None:

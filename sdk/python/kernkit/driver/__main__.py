@@ -15,7 +15,7 @@ from .tools import set_environment
 
 
 def main(words: List[str]) -> int:
-    # Removed, so that the ./kk of a library that this process starts is a library's.
+    # The variable is removed, because this process can start the ./kk of a library.
     if os.environ.pop("KK_DRIVER", "") == "repository":
         from . import repository as driver
     else:

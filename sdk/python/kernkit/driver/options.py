@@ -95,7 +95,7 @@ def _rounds(text: str) -> str:
 
 
 class _Step(argparse.Action):
-    """--build or --run of gpu, not both."""
+    """The action of the options --build and --run of gpu, which exclude each other."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Optional[str] = None) -> None:
         if namespace.step:

@@ -30,7 +30,7 @@ def build_wheel(preset: str = "release") -> None:
     run("cmake", "--preset", preset)
     run("cmake", "--build", "--preset", preset, "--target", f"{library_name()}_python")
     made = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1735689600")}
-    if preset != "release":  # the tag of pip; GNU's tools of that architecture, by Debian's paths
+    if preset != "release":  # the platform in the wheel's tag, and Debian's folder of GNU tools for the architecture
         made.update(_PYTHON_HOST_PLATFORM=f"linux-{preset}", PATH=f"/usr/{preset}-linux-gnu/bin:{os.environ['PATH']}")
     for folder in ["build/wheel"] + ["dist"] * (preset == "release"):
         shutil.rmtree(ROOT / folder, ignore_errors=True)

@@ -55,7 +55,7 @@ def _read(folder: pathlib.Path) -> Dict[str, Any]:
         json.dumps(record, ensure_ascii=False).encode()  # rejects half of a surrogate pair
     except FileNotFoundError:
         raise UserError(f"{folder} holds no {RECORD}: go to the folder of a library that kernkit "
-                      "began") from None  # fmt: skip
+                        "began") from None  # fmt: skip
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} cannot be read ({error!r}); restore it from git") from error
     if problem := _problem(record):

@@ -28,15 +28,15 @@ class Repository(git.Repository):
             raise UserError("the repository has no commit yet; type: git add -A && git commit")
         if self.attempt("ls-files", "--error-unmatch", "--", RECORD).returncode != 0:
             raise UserError(f"the repository of {self.top} does not hold {self.library / RECORD}; type in the library's "
-                          "folder: git add -A && git commit")  # fmt: skip
+                            "folder: git add -A && git commit")  # fmt: skip
         if self.git("rev-parse", "--is-shallow-repository") == "true":
             raise UserError("the clone is shallow, so the rendering that the library began with may "
-                          "be missing; type: git fetch --unshallow")  # fmt: skip
+                            "be missing; type: git fetch --unshallow")  # fmt: skip
         if what := self.in_progress():
             raise UserError(f"a {what} is in progress; end it first: git {what} --continue, or git {what} --abort")
         if changed := self.changed():
             raise UserError(f"there are changes that are not committed:\n{changed}\n"
-                          "commit or stash them first")  # fmt: skip
+                            "commit or stash them first")  # fmt: skip
         return head
 
     def tree_of(self, folder: pathlib.Path) -> str:

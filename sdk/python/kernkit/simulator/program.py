@@ -136,7 +136,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
             raise UserError(f"{path} cannot run without a GPU: {problem}")
     if program and (missing := not_found(program)):
         raise UserError(f"{program} needs {', '.join(missing)}, which the system's loader does not find: add the folder "
-                      "of the library to LD_LIBRARY_PATH")  # fmt: skip
+                        "of the library to LD_LIBRARY_PATH")  # fmt: skip
     runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
     if not runtime.is_file():
         raise UserError(f"there is no file {runtime}")

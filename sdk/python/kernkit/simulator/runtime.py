@@ -72,7 +72,7 @@ def generator(path: str) -> List[str]:
         if shutil.which(program, path=path):
             return ["-G", name]
     raise UserError(f"neither ninja nor make is installed; kernkit's runtime is compiled by one of them: type "
-                  f"{sys.executable} -m pip install ninja, or install make")  # fmt: skip
+                    f"{sys.executable} -m pip install ninja, or install make")  # fmt: skip
 
 
 def kept_runtime(folder: pathlib.Path, digest: str) -> Optional[pathlib.Path]:
@@ -95,7 +95,7 @@ def run_cmake(folder: pathlib.Path, *words: str, environment: Dict[str, str]) ->
     cmake = shutil.which("cmake", path=environment["PATH"])
     if cmake is None:
         raise UserError(f"cmake is not installed; kernkit's runtime is compiled by it: type {sys.executable} -m pip "
-                      "install cmake")  # fmt: skip
+                        "install cmake")  # fmt: skip
     with (folder / "log").open("a") as log:
         done = programs.run([cmake, *words], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
     return done.returncode == 0

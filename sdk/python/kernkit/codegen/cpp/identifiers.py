@@ -72,7 +72,7 @@ def replace_placeholders(texts: Dict[str, str], op: Op) -> Dict[str, str]:
     for word, *_ in words:
         if _PLACEHOLDER.search(word) and word not in of_parameters and real(word) in parameters:
             raise UserError(f"parameter {real(word)}: the op's files need this name for something else; "
-                          "choose another")  # fmt: skip
+                            "choose another")  # fmt: skip
     moved: Dict[str, str] = {}
     taken = own | made | parameters
     for name in sorted((parameters | of_the_op) & own):

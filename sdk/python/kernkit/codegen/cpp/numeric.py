@@ -21,12 +21,12 @@ def check(kind: str, op: Op) -> None:
     inputs = [value for value in tensors if not value.is_written]
     if op.results:
         raise UserError(f"{kind} writes its result into a tensor, Tensor(a!), and ends with -> (); for "
-                      "an op that returns one use --kind custom")  # fmt: skip
+                        "an op that returns one use --kind custom")  # fmt: skip
     if odd:
         raise UserError(f"{kind} has tensors, float, int and bool; {odd[0].name}: use --kind custom")
     if not any(value.is_written for value in tensors):
         raise UserError("the schema has no tensor that is written; mark one with Tensor(a!), or use "
-                      "--kind custom")  # fmt: skip
+                        "--kind custom")  # fmt: skip
     if len(inputs) > MAX_INPUTS:
         raise UserError(f"{kind} reads at most {MAX_INPUTS} tensors; use --kind custom")
     if len(tensors) - len(inputs) != 1 or not inputs or (kind == "row_reduction" and inputs[1:]):

@@ -4,15 +4,12 @@
 A schema that the C++ parser (kernkit/schema/parser.h) would reject is a UserError, which names what to write instead.
 """
 
-import math
 import re
 from typing import List, Tuple
 
 from ...errors import UserError
 from ...project import names
-from ...schema import Op, SchemaError, Value, parse
-
-MAX_PARAMETERS, MAX_RESULTS = 64, 8
+from ...schema import MAX_PARAMETERS, MAX_RESULTS, Op, SchemaError, Value, is_dtype, is_float, is_int, parse
 
 # Types of PyTorch's schemas that kernkit does not have, and the types to write instead.
 _OTHER_TYPES = {
@@ -28,11 +25,6 @@ _OTHER_TYPES = {
 }
 _KEYWORD_MARK = re.compile(r"('[^']*')|(\()\s*\*\s*,\s*|,\s*\*\s*(?=[,)])")
 _SHAPES = re.compile(r"('[^']*')|(?<=\w)\[[^]]+\]|(?<=[\w\]]) *: *[^,=)]*[^,=) ]|\(out!\)")
-_DTYPE = re.compile(
-    r"(bool|(int|uint|float|bfloat|complex|handle)(?P<bits>[1-9]\d*)|float8_(e3m4|e4m3|"
-    r"e4m3b11fnuz|e4m3fn|e4m3fnuz|e5m2|e5m2fnuz|e8m0fnu)|float6_(e2m3fn|e3m2fn)|float4_e2m1fn)"
-    r"(x(?P<lanes>[1-9]\d*))?"
-)
 
 
 def _without_decoration(text: str) -> Tuple[str, List[str]]:
@@ -62,34 +54,25 @@ def _check_notation(text: str) -> None:
     found = re.search(r"(\w+)\( *(\w+)( *!)?( *->| *\||[^)]*\))", text)
     if found and (found[1] != "Tensor" or not found[4].strip(" ") == ")"):
         raise UserError(f"{found[0]}: an annotation is a letter after Tensor, with ! for what is "
-                      "written: Tensor(a!)")  # fmt: skip
+                        "written: Tensor(a!)")  # fmt: skip
 
 
-def _number_in_range(text: str, low: int, high: int) -> bool:
-    return re.fullmatch(r"-?\d+", text) is not None and low <= int(text) <= high
-
-
-def _suits(value: Value) -> str:
+def _expected_default(value: Value) -> str:
     """A description of the valid defaults of this type; "" where the value's default is valid."""
     text = value.default or ""
     if text == "None" and value.is_optional:
         return ""
     if value.is_list or value.type in ("Tensor", "Device", "bytes", "Callable", "Any"):
         return "None, after a type with ?"
-    if value.type == "bool":
-        return "" if text in ("True", "False") else "True or False"
     if value.type == "str":
         return "" if text[0] == "'" else "a text in '...'"
-    if value.type == "int":
-        known = _number_in_range(text, -(2**63), 2**63 - 1)
-        return "" if known else "a whole number of 64 bits"
-    if value.type == "float":
-        known = re.fullmatch(r"-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text)
-        is_finite = known is not None and math.isfinite(float(text))
-        return "" if is_finite or text in ("inf", "-inf", "nan") else "a number"
-    found = _DTYPE.fullmatch(text)
-    known = found and int(found["bits"] or 8) < 256 and 1 < int(found["lanes"] or 2) < 2**16
-    return "" if known else "a dtype, such as float32"
+    is_valid, expected = {
+        "bool": (("True", "False").__contains__, "True or False"),
+        "int": (is_int, "a whole number of 64 bits"),
+        "float": (is_float, "a number"),
+        "ScalarType": (is_dtype, "a dtype, such as float32"),
+    }[value.type]
+    return "" if is_valid(text) else expected
 
 
 def _check_parameters(op: Op) -> None:
@@ -104,23 +87,23 @@ def _check_parameters(op: Op) -> None:
             raise UserError(f"parameter {name}: the name is used twice; choose another")
         if value.default is None and any(other.default for other in before):
             raise UserError(f"parameter {name}: has no default and follows one that has")
-        wanted = _suits(value) if value.default else ""
+        wanted = _expected_default(value) if value.default else ""
         if wanted:
             is_none = value.default == "None"
             hint = f"{value.type}{'[]' * value.is_list}?" if is_none else f"{wanted}"
             raise UserError(f"parameter {name}: {value.default} is not a default of "
-                          f"{value.type}{'[]' * value.is_list}; write {hint}")  # fmt: skip
+                            f"{value.type}{'[]' * value.is_list}; write {hint}")  # fmt: skip
 
 
 def _check_results(op: Op) -> None:
     for value in op.results:
         if value.is_written:
             raise UserError("a result is a new one: what is written into a tensor of the caller's, "
-                          "Tensor(a!), is not returned as well; end with -> ()")  # fmt: skip
+                            "Tensor(a!), is not returned as well; end with -> ()")  # fmt: skip
         if value.is_optional or (value.is_list and value.type != "int"):
             kind = f"{value.type}{'[]' * value.is_list}{'?' * value.is_optional}"
             raise UserError(f"an op returns no {kind}; several results are in parentheses: "
-                          "-> (Tensor, int[])")  # fmt: skip
+                            "-> (Tensor, int[])")  # fmt: skip
 
 
 def read(name: str, text: str) -> Tuple[Op, List[str]]:

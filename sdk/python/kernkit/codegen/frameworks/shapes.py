@@ -33,7 +33,7 @@ DIAGNOSTICS = {
     "NoDtypeSource": "there is no tensor whose dtype this output could have: write one after ':'",
 }  # fmt: skip
 
-MOST_NAMES, MOST_SIZES, MOST_NODES = 32, 128, 256
+MAX_NAMES, MAX_SIZES, MAX_NODES = 32, 128, 256
 _TOKEN = re.compile(r" *(\w+|\.\.\.|[-+*/(),?])", re.ASCII)
 
 
@@ -73,7 +73,7 @@ class _Limits:
         self.num_sizes = self.num_nodes = 0
 
     def check(self) -> None:
-        if len(self.names) > MOST_NAMES or self.num_sizes > MOST_SIZES or self.num_nodes > MOST_NODES:
+        if len(self.names) > MAX_NAMES or self.num_sizes > MAX_SIZES or self.num_nodes > MAX_NODES:
             raise SchemaError(DIAGNOSTICS["TooMany"])
 
 
