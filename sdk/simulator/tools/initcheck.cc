@@ -100,7 +100,7 @@ class InitWatch::OfBlock : public BlockHooks {
 
   InitWatch& all_;
   Block& block_;
-  std::vector<UndefinedBits> registers_;  // of the warps
+  std::vector<UndefinedBits> registers_;  // undefined bits of each warp's registers
   UndefinedUses uses_;
   UndefinedMemory memory_;
 };

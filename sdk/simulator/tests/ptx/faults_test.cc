@@ -272,10 +272,9 @@ TEST_F(PtxFaults, CallsTooDeep) {
       "ret;\n}\n.visible .entry k()\n{\ncall deeper; ret;\n}\n");
   EXPECT_EQ(module.launch("k", 1, 1, 0), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
-  EXPECT_EQ(
-      fault(),
-      "k: block [0, 0, 0], thread [0, 0, 0]: calls functions in each other that need more than "
-      "8192 bytes of stack");
+  EXPECT_EQ(fault(),
+            "k: block [0, 0, 0], thread [0, 0, 0]: nested calls need more than "
+            "8192 bytes of stack");
 }
 TEST_F(PtxFaults, CallsNoFunction) {
   EXPECT_EQ(
@@ -283,7 +282,7 @@ TEST_F(PtxFaults, CallsNoFunction) {
       cudaErrorLaunchFailure);
   EXPECT_EQ(
       fault(),
-      "faulty: block [0, 0, 0], thread [0, 0, 0]: calls the address 0x40, where no function is "
+      "faulty: block [0, 0, 0], thread [0, 0, 0]: calls 0x40, which is not a function's address "
       "(faulty.cu:12)");
 }
 // Variables that follow each other, in global and in shared memory.
@@ -522,9 +521,11 @@ TEST_F(PtxFaults, DoesNotEnd) {
   place::runtime().set_watchdog(0.05);
   run("again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p1, %r1, 0; @%p1 bra again;",
       memory<int>(64));
-  EXPECT_EQ(fault().find("faulty: block [0, 0, 0], thread [0, 0, 0]: does not end: for 0.05 "
-                         "seconds no thread has ended, met others or changed memory by an atomic"),
-            0u)
+  EXPECT_EQ(
+      fault().find(
+          "faulty: block [0, 0, 0], thread [0, 0, 0]: does not end: for 0.05 "
+          "seconds no thread has ended, synchronised with others or changed memory by an atomic"),
+      0u)
       << fault();
 }
 
@@ -547,10 +548,12 @@ TEST_F(PtxFaults, DoesNotEndWhileOthersWait) {
     runtime.set_watchdog(0.05);
     EXPECT_EQ(run(one.guard + spin, memory<int>(96), 1, one.threads), cudaErrorLaunchFailure);
     const std::string text = runtime.faults().at(0);
-    EXPECT_EQ(text.find("faulty: block [0, 0, 0], thread [" + std::string(one.thread) +
-                        ", 0, 0]: does not end: for 0.05 seconds no thread has ended, met others "
-                        "or changed memory by an atomic (faulty.cu:12)"),
-              0u)
+    EXPECT_EQ(
+        text.find(
+            "faulty: block [0, 0, 0], thread [" + std::string(one.thread) +
+            ", 0, 0]: does not end: for 0.05 seconds no thread has ended, synchronised with others "
+            "or changed memory by an atomic (faulty.cu:12)"),
+        0u)
         << text;
   }
 }
