@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction table: every form of a PTX instruction that the simulator executes. Titles are
-// those of sections of the PTX ISA, chapter "Instruction Set".
+// The instruction table: every form of a PTX instruction that the simulator executes, under the
+// section titles of the PTX ISA, chapter "Instruction Set".
 #include <iterator>
 
 #include "ptx/isa/instruction.h"

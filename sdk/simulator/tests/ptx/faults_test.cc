@@ -511,10 +511,11 @@ TEST_F(PtxHeapFaults, AfterFree) {
                 "back (faulty.cu:12)");
 }
 TEST_F(PtxHeapFaults, FreedTwice) {
-  EXPECT_EQ(fault_of(free_ + free_),
-            thread_ +
-                "free(): malloc() did not return the address, or it was given back before "
-                "(faulty.cu:12)");
+  EXPECT_EQ(
+      fault_of(free_ + free_),
+      thread_ +
+          "free(): malloc() did not return the address, or free() already released the memory "
+          "(faulty.cu:12)");
 }
 
 TEST_F(PtxFaults, DoesNotEnd) {
