@@ -184,7 +184,7 @@ def test_faults_that_only_ptx_shows(root, faulty):
     assert faulty("copy", 1) == ("0 {1.0}", "")
     assert faulty("copy", 0)[0] != "0 {1.0}"
     assert faulty("heap") == ("700", f"heap_after_free: {place(0)}Invalid __global__ read of size 4 bytes, at byte 8 of 16 bytes that malloc() "
-                              f"returned and free() took back ({line('= mine[2]')})")  # fmt: skip
+                              f"returned and free() released ({line('= mine[2]')})")  # fmt: skip
     assert faulty("address") == ("716", f"four_at_any_address: {place(1)}Invalid __global__ read of size 16 bytes, at a misaligned address "
                                  f"({line('(x + threadIdx.x)')})")  # fmt: skip
     error, said = faulty("tile")

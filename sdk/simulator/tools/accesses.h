@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Touched: where the lanes of a warp touch memory, before they do.
+// Touched: the addresses that the lanes of a warp are about to access.
 #pragma once
 
 #include "ptx/machine/warp.h"
@@ -8,15 +8,15 @@ namespace kernkit::simulator::ptx {
 
 struct Touched {
   Space space = Space::kGlobal;
-  uint32_t lanes = 0;  // the lanes with addresses in this space
-  uint64_t at[32];     // of windows what their space counts
+  uint32_t lanes = 0;  // lanes with addresses in this space [mask]
+  uint64_t at[32];     // address of each lane; an offset into its window outside of global memory
 };
 
-/// One for each space: by generic addresses lanes may touch several; of wmma one for each of its
-/// accesses. Returns how many.
+/// Finds one Touched for each space, since generic addresses of lanes may be in several spaces, and
+/// for wmma one for each of its accesses. Returns the number of them.
 int find_touched(Warp& warp, const Operation& operation, Touched* all);
 inline constexpr int kMostTouched = 16;
-/// Where cp.async copies from, as a load has it. Lanes that fill with zeros do not load.
+/// The load that cp.async does at its source address. Lanes that fill with zeros do not load.
 Operation source_of(const Operation& copy);
 uint32_t lanes_that_load(Warp& warp, const Operation& copy);
 

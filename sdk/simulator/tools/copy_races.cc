@@ -37,7 +37,7 @@ std::string name_of(const CallOnStream& call) {
   return std::string(call.function) + "()" + (call.in_graph ? " captured" : "") + " on " + stream;
 }
 
-// Memory of devices, and what CUDA allocated for the host.
+// Device memory, and host memory that CUDA allocated.
 Range range_around(uint64_t address) {
   auto next = state().allocations.upper_bound(reinterpret_cast<void*>(address));
   if (next == state().allocations.begin()) return {};
@@ -75,7 +75,7 @@ void CallRaces::keep() {
 }
 
 void CallRaces::forget() {
-  forget_order();  // work keeps its call: what is captured now may run while the next one watches
+  forget_order();  // work keeps its call: captured work may run while a later checker is on
   GlobalCells::of_process().forget();
 }
 
@@ -100,7 +100,7 @@ void CallRaces::touch(CallAccess access, const void* at, size_t bytes) {
               [&](GlobalCell* cell, uint64_t address) { touch(cell, seen, address); });
 }
 
-// As in GlobalRaces, but whatever the values are: a copy stores all of its bytes.
+// Like GlobalRaces, but independent of values: a copy stores all of its bytes.
 void CallRaces::touch(GlobalCell* cell, uint32_t seen, uint64_t address) {
   const bool loads = cells_.instruction(seen).operation == kCallLoads;
   if (races(cell->written)) report(cell->written, seen, address);

@@ -12,17 +12,17 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A call of the runtime that gave a stream work.
+/// A call of the runtime that enqueued work in a stream.
 struct CallOnStream {
   const char* function;
-  unsigned stream;  // as they were first given work; 0: a default stream
+  unsigned stream;  // numbered in the order of their first work; 0 is a default stream
   bool in_graph;
 };
 
-/// Work that a call gave a stream, while it runs.
+/// The race check of work that a call enqueued, while the work runs.
 class CallRaces {
  public:
-  /// From here on each has one.
+  /// From now on, work of each call is checked.
   static void keep();
   /// Forgets all accesses. The next keep() starts without any.
   static void forget();
@@ -42,8 +42,8 @@ class CallRaces {
   GlobalCells& cells_;
   std::string name_;
   uint32_t launch_;
-  Range range_;                  // the allocation
-  std::set<uint32_t> reported_;  // instructions
+  Range range_;                  // allocation around the last access
+  std::set<uint32_t> reported_;  // records of earlier accesses with a reported race
   RacesFound races_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts: what the operations of a launch did, and a total of many launches.
+// Counts: counters of the operations of a launch. CounterTotals: their sums over many launches.
 #pragma once
 
 #include <map>
@@ -21,14 +21,15 @@ struct UniqueSectors {
   SectorSet loads, stores, atomics;
 };
 
-/// What launches of kernels did, by the kernels' names and their lines.
+/// Counters of launches, by the kernel's name and by source line.
 class CounterTotals {
  public:
   struct Entry {
     uint64_t launches = 0, unique_sectors = 0;
     Counters counters;
     std::map<std::tuple<std::string, int, std::string>, Counters> lines;
-    std::map<std::pair<uint64_t, uint64_t>, uint64_t> shapes;  // as LaunchShape
+    std::map<std::pair<uint64_t, uint64_t>, uint64_t>
+        shapes;  // launches by {threads, dynamic shared bytes}, see LaunchShape
   };
 
   void add(const std::string& kernel, const LaunchShape& shape,
@@ -41,7 +42,7 @@ class CounterTotals {
   std::map<std::string, Entry> entries_;
 };
 
-/// Counts a launch, and puts that into totals when it ends.
+/// Counts a launch, and adds its counters to the totals when the launch ends.
 class Counts : public LaunchHooks {
  public:
   Counts(const InstrumentedKernel& instrumented, std::string kernel, const LaunchShape& shape,

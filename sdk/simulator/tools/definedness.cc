@@ -19,7 +19,7 @@ template <class X>
 void read_lanes(const void* from, uint64_t* to) {
   for (int l = 0; l < 32; ++l) to[l] = static_cast<const X*>(from)[l];
 }
-// What the register holds.
+// The values of a register in all lanes.
 void read_values(Warp& warp, const UndefinedBits& bits, uint32_t at, uint64_t* to) {
   const unsigned char* from = warp.registers + at;
   switch (bits.size(at)) {
@@ -32,7 +32,7 @@ void read_values(Warp& warp, const UndefinedBits& bits, uint32_t at, uint64_t* t
   }
 }
 
-// A source: its undefined bits, and its value where a rule needs it.
+// A source: its undefined bits, and its values where a rule needs them.
 struct Source {
   Undefined undefined;
   Values values;
@@ -73,7 +73,7 @@ class Following {
     read_values(warp_, bits_, at, source->values);
   }
 
-  // From the bits of all sources together to those of a result.
+  // Turns the undefined bits of all sources together into the undefined bits of a result.
   void change(uint32_t to, Undefined* result) {
     const uint64_t ones = bits_.ones(to);
     uint64_t* all = result->bits;
@@ -112,7 +112,7 @@ class Following {
     });
   }
 
-  // A zero, or of `or` a one, that is defined decides.
+  // A defined zero decides the result of `and`, a defined one the result of `or`.
   void combine(bool is_and, uint64_t* all) {
     Source a, b;
     take(operation_.src0, &a);
@@ -124,7 +124,7 @@ class Following {
     });
   }
 
-  // Each bit whose value depends on an undefined one.
+  // A result bit is undefined if its value depends on an undefined bit.
   void look_up(uint64_t* all) {
     Source sources[3];
     const uint32_t registers[] = {operation_.src0, operation_.src1, operation_.src2};
@@ -161,7 +161,7 @@ class Following {
     });
   }
 
-  // -1 if the comparison is undefined, else its result.
+  // Returns -1 if undefined bits can change the result of the comparison.
   int compared(const Source& a, const Source& b, int l, uint64_t sign) const {
     const uint64_t u = a.undefined.bits[l], v = b.undefined.bits[l];
     const uint64_t x = a.values[l] ^ sign, y = b.values[l] ^ sign;
@@ -177,7 +177,7 @@ class Following {
       default: return least >= other_most || most < other_least ? 1 : -1;
     }
   }
-  // The predicate that it is combined with may decide the result alone.
+  // The predicate combined with the comparison may decide the result alone.
   void compare(uint32_t to, uint64_t* all) {
     Source a, b, with;
     take(operation_.src0, &a);
@@ -197,7 +197,7 @@ class Following {
     });
   }
 
-  // The operation itself, on registers that hold the bits.
+  // Runs the operation itself on registers that hold the undefined bits.
   static constexpr uint32_t kPlace = 256;
   alignas(64) unsigned char places_[16 * kPlace];
 
@@ -237,7 +237,7 @@ class Following {
   void move() {
     Operation other = operation_;
     uint32_t place = 0;
-    Undefined data, control;  // of all such sources together
+    Undefined data, control;  // undefined bits of all data sources, and of all control sources
     const auto place_one = [&](uint32_t* at, bool is_data) {
       if (*at == kNone) return;
       Source source;
@@ -249,7 +249,7 @@ class Following {
     uint32_t* const sources[] = {&other.src0, &other.src1, &other.src2, &other.src3};
     for (unsigned i = 0; i < 4; ++i) place_one(sources[i], (plan_.data >> i & 1) != 0);
     const bool packs = operation_.count != 0 && operation_.dst != kNone;
-    std::vector<std::pair<uint32_t, uint32_t>> results;  // registers, places
+    std::vector<std::pair<uint32_t, uint32_t>> results;  // {register, place} of each result
     for (uint32_t i = 0; i < operation_.count; ++i) {
       if (packs) {
         place_one(&other.list[i], true);
@@ -315,7 +315,7 @@ class Following {
     bits_.write(warp_, operation_.dst_predicate, where);
   }
 
-  // All lanes have the same result, or bits of it each from a lane.
+  // The result is the same in all lanes; a ballot has one bit from each lane.
   void of_warp() {
     Source a;
     take(operation_.src0, &a);
@@ -341,12 +341,12 @@ class Following {
       bits_.write(warp_, to, result);
     }
   }
-  // any, all, uni: see warp_functions.cc
+  // The modes any, all and uni are those of warp_functions.cc.
   bool is_decided(uint32_t yes, uint32_t no) const {
     return operation_.mode == 1 ? yes != 0 : operation_.mode == 2 ? no != 0 : yes != 0 && no != 0;
   }
 
-  // An element needs its row of A, its column of B and its own of C.
+  // An element of the result depends on its row of A, its column of B and its element of C.
   void multiply() {
     const Product p = Product::of(operation_.offset);
     const std::vector<uint32_t>& all = warp_.block->launch.kernel.lists[operation_.more];
@@ -354,7 +354,7 @@ class Following {
     const uint32_t* from = to + p.registers_of_c();
     const uint32_t* c = from + p.sources;
     constexpr uint32_t kDefined = UINT32_MAX;
-    uint32_t rows[32], columns[32];  // their origins
+    uint32_t rows[32], columns[32];  // origins of undefined bits in rows of A and columns of B
     std::fill_n(rows, 32, kDefined);
     std::fill_n(columns, 32, kDefined);
     const auto find = [&](const uint32_t* registers, uint32_t count, uint32_t blocks,

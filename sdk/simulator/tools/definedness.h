@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How undefined bits of an operation's sources reach its results: bit by bit where a coarser rule
-// would cause false alarms, otherwise one undefined bit makes the whole result undefined.
+// Propagation of undefined bits from an operation's sources to its results: bit by bit where a
+// coarser rule would cause false alarms; otherwise one undefined bit makes the whole result
+// undefined.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +15,25 @@ namespace kernkit::simulator::ptx {
 
 class UndefinedUses;
 
-/// How an integer comparison depends on its operands.
+/// The order that an integer comparison tests.
 enum class Order : uint8_t { kNone, kEqual, kLess, kLessEqual, kGreater, kGreaterEqual };
 
 struct BitPlan {
   Definedness rule = Definedness::kAll;
-  uint8_t data = 0;  // for kMoved: a bit for each of src0 to src3
+  uint8_t data = 0;  // data sources of kMoved; bit i is src<i>
   Order order = Order::kNone;
   bool is_signed = false;
   bool stores = false;
-  bool transposes = false;  // a matrix
-  bool exchanges = false;   // an atomic that does not use what was there
+  bool transposes = false;  // whether a matrix operation transposes
+  bool exchanges = false;   // whether an atomic ignores the old value
   std::vector<uint32_t> sources, results;
   std::vector<uint32_t> where;  // registers that select memory or lanes, such as addresses
 };
 
 /// One plan for each operation of a kernel.
 std::vector<BitPlan> plans_of(const Kernel& kernel);
-/// The undefined bits of the results of an operation that touches no memory, before it runs. `uses`
-/// records where undefined bits come from.
+/// Computes the undefined bits of the results of an operation that accesses no memory, before it
+/// runs. `uses` records the origins of undefined bits.
 void follow(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits,
             UndefinedUses* uses);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rule an operation has, by its instruction.
+// The table of definedness rules, by instruction.
 #include <initializer_list>
 
 #include "ptx/isa/comparison.h"
@@ -59,7 +59,8 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
     plan.order = order_of(operation);
   }
   if (row.access != AccessKind::kNone && operation.bytes == 0) {
-    plan.rule = Definedness::kNone;  // it adds the address of the frame for the next operation
+    plan.rule =
+        Definedness::kNone;  // this operation adds the frame's address for the access that follows
     add(&plan.results, {operation.dst});
     return plan;
   }
@@ -97,7 +98,7 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
     const std::vector<uint32_t>& all = kernel.lists[operation.more];
     const uint32_t of_c = Product::of(operation.offset).registers_of_c();
     for (size_t i = 0; i < all.size(); ++i) add(i < of_c ? &plan.results : &plan.sources, {all[i]});
-  } else if (operation.count != 0) {  // mov of a vector and a whole register
+  } else if (operation.count != 0) {  // mov between a vector and one wider register
     list(operation.dst != kNone ? &plan.sources : &plan.results);
   }
   if (plan.sources.empty()) plan.rule = Definedness::kNone;

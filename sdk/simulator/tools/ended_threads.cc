@@ -33,7 +33,8 @@ class EndedThreads::OfBlock : public BlockHooks {
         at = &block_.launch.kernel.code[part.pc];
       }
     }
-    if (at == nullptr || at->src1 != kNone) return;  // with a count no thread is missing
+    if (at == nullptr || at->src1 != kNone)
+      return;  // a barrier with a thread count does not wait for ended threads
     const std::string line = line_text(block_, *at);
     Found& found = found_[line];
     const dim3 grid = block_.launch.grid;
@@ -54,7 +55,7 @@ class EndedThreads::OfBlock : public BlockHooks {
 
   EndedThreads& all_;
   Block& block_;
-  std::map<std::string, Found> found_;  // by the barrier's line
+  std::map<std::string, Found> found_;  // findings by line_text() of the barrier
 };
 
 std::unique_ptr<BlockHooks> EndedThreads::of(Block& block) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FindingLedger: what a tool found in many launches, each pair of lines once.
+// FindingLedger: the findings of a tool in many launches, one for each pair of lines.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// As the block of the lowest number has it.
+/// A finding, with the sentence of the lowest-numbered block that has the finding.
 struct Found {
   uint64_t block = 0, count = 0;
   std::string sentence;
@@ -22,7 +22,8 @@ struct Found {
 
 class FindingLedger {
  public:
-  using Pair = std::tuple<std::string, std::string, std::string>;  // kernel, and both lines
+  using Pair =
+      std::tuple<std::string, std::string, std::string>;  // {kernel, first line, second line}
 
   explicit FindingLedger(const char* tool) : tool_(tool) {}
   void add(const Pair& pair, const Found& found);
@@ -37,16 +38,16 @@ class FindingLedger {
 struct RaceLedger : FindingLedger {
   explicit RaceLedger(RaceLevel least = RaceLevel::kError)
       : FindingLedger("racecheck"), level(least) {}
-  RaceLevel level;  // the lowest level that is recorded
+  RaceLevel level;  // lowest level that is recorded
 };
-/// Races of a launch or of a call, of either level, until they are added to the ledgers.
+/// Races between warps and between lanes of a launch or call, until they are added to the ledgers.
 struct RacesFound {
   std::map<FindingLedger::Pair, Found> of_warps, of_lanes;
   void tell(const std::vector<RaceLedger*>& ledgers) const;
 };
-/// Whether one wants races of lanes.
+/// Returns whether any ledger records races of lanes.
 bool wants_lanes(const std::vector<RaceLedger*>& ledgers);
-/// How a race's sentence ends.
+/// The end of a race's sentence.
 inline const char* unordered_text(bool of_lanes) {
   return of_lanes ? ", with no __syncwarp() between that orders them"
                   : ", with nothing between that orders them";

@@ -12,7 +12,8 @@ GlobalCells& GlobalCells::of_process() {
   return all;
 }
 
-// What is left of kernels that are before this one is of no use; nor is it of many others.
+// Records are dropped when all earlier work happened before this launch, and when they take too
+// much memory.
 uint32_t GlobalCells::begin(LaunchSeen launch) {
   const bool all_before = std::all_of(
       launches_.begin(), launches_.end(),
@@ -32,7 +33,8 @@ uint64_t GlobalCells::ended_before(const WorkId& work, uint64_t previous) const 
            one.instrumented != nullptr;
   };
   const auto kernel = std::find_if(launches_.begin(), launches_.end(), is_previous);
-  if (kernel == launches_.end()) return previous;  // a copy or an event, which it waits for
+  if (kernel == launches_.end())
+    return previous;  // the previous work is a copy or an event, which the launch waits for
   return kernel->waits_first ? kernel->previous : kernel->ended;
 }
 
@@ -53,7 +55,8 @@ void GlobalCells::forget_accesses() {
 }
 
 uint32_t GlobalCells::add(const AccessRecord& instruction) {
-  if (instructions_.size() == kMostInstructions) forget_accesses();  // of one launch
+  if (instructions_.size() == kMostInstructions)
+    forget_accesses();  // one launch can have that many
   instructions_.push_back(instruction);
   return static_cast<uint32_t>(instructions_.size() - 1);
 }
@@ -81,7 +84,7 @@ void GlobalCells::forget(uint64_t begin, uint64_t end) {
 }
 
 const char* GlobalCells::access_text(const AccessRecord& one) const {
-  // By AccessKind and by CallAccess.
+  // Indexed by AccessKind and by CallAccess.
   static const char* const kAccesses[] = {"", "Read access", "Write access", "Atomic access",
                                           "Read access"};
   static const char* const kOfCalls[] = {"Read access", "Write access", "Deallocation",

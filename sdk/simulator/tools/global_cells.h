@@ -17,14 +17,14 @@
 
 namespace kernkit::simulator::ptx {
 
-/// The vector clock of a warp for warps of other blocks: the time by block and warp, see key_of().
+/// A vector clock of warps of other blocks: the time by block and warp, see key_of().
 using RemoteClock = std::map<uint64_t, uint32_t>;
 inline uint64_t key_of(uint64_t block, unsigned warp) { return block << 5 | warp; }
 inline void join(RemoteClock* to, const RemoteClock& from) {
   for (const auto& [who, time] : from) (*to)[who] = std::max((*to)[who], time);
 }
 
-/// An instruction that a warp ran.
+/// An access instruction that a warp ran.
 struct AccessRecord {
   uint32_t launch, operation;
   uint64_t block;
@@ -33,16 +33,17 @@ struct AccessRecord {
   ThreadScope ordered;
 };
 
-/// A launch, or a call of the runtime, which has a name and work only.
+/// A launch, or a call of the runtime; a call has only `kernel` (its name) and `work`.
 struct LaunchSeen {
   std::string kernel;
   std::shared_ptr<const InstrumentedKernel> instrumented;
   WorkId work;
   dim3 grid, block;
-  // Numbers of work in its stream: the one before it, and the last that had ended when it began. A
-  // programmatic dependent launch begins while later work may still run.
+  // Numbers of work in the launch's stream: the previous work, and the last work that had ended
+  // when the launch began. A programmatic dependent launch begins while work after `ended` may
+  // still run.
   uint64_t previous = 0, ended = UINT64_MAX;
-  // Whether each of its blocks waits for earlier work before later work may begin.
+  // Whether each block of the launch waits for earlier work before later work may begin.
   bool waits_first = true;
 
   bool may_run_with(const WorkId& other) const {
@@ -50,13 +51,14 @@ struct LaunchSeen {
   }
 };
 
-/// What a call of the runtime does to memory, in place of an instruction's operation.
+/// An access to memory by a call of the runtime; stored in AccessRecord::operation.
 enum CallAccess : uint32_t { kCallLoads, kCallStores, kCallFrees, kCallAllocates };
 
-/// The accesses to one byte. A number identifies an instruction and a lane; 0: no access.
+/// The accesses to one byte. A number identifies an instruction and a lane; 0 means no access.
 struct GlobalCell {
   uint32_t written = 0, first_read = 0, last_read = 0;
-  bool written_alike = false;  // other threads stored the value that was already there
+  bool written_alike =
+      false;  // whether unordered threads stored the value that the byte already had
 };
 
 class GlobalCells {
@@ -65,10 +67,10 @@ class GlobalCells {
 
   uint32_t begin(LaunchSeen launch);
   const LaunchSeen& launch(uint32_t number) const { return launches_[number]; }
-  /// A block of the launch let later work begin before it waited for earlier work.
+  /// Records that a block of the launch let later work begin before it waited for earlier work.
   void triggers_first(uint32_t launch) { launches_[launch].waits_first = false; }
-  /// The number of the last work of a stream that had ended when a programmatic dependent launch
-  /// began, as far as that follows from the kernel before the launch, `previous`.
+  /// Returns the number of the last work in a stream that certainly had ended when a programmatic
+  /// dependent launch began. `previous` is the number of the work before that launch.
   uint64_t ended_before(const WorkId& work, uint64_t previous) const;
   uint32_t add(const AccessRecord& instruction);
   static uint32_t with_lane(uint32_t instruction, int lane) {
@@ -79,7 +81,8 @@ class GlobalCells {
     if (last_ == nullptr || address / kPage != last_number_) find(address / kPage);
     return last_[address % kPage];
   }
-  /// The cells from `begin` to `end`. Those of a page are one cell until a kernel touches it.
+  /// Visits the cells from `begin` to `end`. A whole page has one cell until a part of the page is
+  /// accessed.
   template <class Visit>
   void each(uint64_t begin, uint64_t end, const Visit& visit) {
     for (uint64_t next; begin < end; begin = next) {
@@ -92,9 +95,9 @@ class GlobalCells {
       for (uint64_t address = begin; address < next; ++address) visit(&at(address), address);
     }
   }
-  /// Nobody touched these.
+  /// Removes the accesses to these bytes.
   void forget(uint64_t begin, uint64_t end);
-  /// Nobody touched any.
+  /// Removes all accesses.
   void forget();
 
   // Parts of a race's sentence.
@@ -111,13 +114,13 @@ class GlobalCells {
   static constexpr size_t kMostPages = 1 << 20, kMostWithCells = 1 << 14;
   static constexpr size_t kMostInstructions = 1 << 26;
   struct Page {
-    std::unique_ptr<GlobalCell[]> cells;  // none: all of them are `all`
+    std::unique_ptr<GlobalCell[]> cells;  // null while all bytes of the page share the cell `all`
     GlobalCell all;
   };
   void find(uint64_t page);
   void forget_accesses();
-  /// "Write access by writes, block [0, 0, 0], thread [0, 0, 0] (k.cu:5)": the kernel and the block
-  /// where they differ from those of `now`.
+  /// "Write access by writes, block [0, 0, 0], thread [0, 0, 0] (k.cu:5)"; kernel and block are
+  /// named where they differ from the kernel and block of `now`.
   std::string past_text(uint32_t seen, const AccessRecord& now) const;
   std::string thread_text(uint32_t seen) const;
   std::string block_text(const AccessRecord& one) const;
@@ -125,7 +128,7 @@ class GlobalCells {
   std::vector<LaunchSeen> launches_;
   std::vector<AccessRecord> instructions_{1};
   std::unordered_map<uint64_t, Page> pages_;
-  std::vector<std::unique_ptr<GlobalCell[]>> spare_;  // of pages that were forgotten
+  std::vector<std::unique_ptr<GlobalCell[]>> spare_;  // cells of removed pages, for reuse
   size_t pages_with_cells_ = 0;
   uint64_t last_number_ = 0;
   GlobalCell* last_ = nullptr;

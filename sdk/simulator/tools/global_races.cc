@@ -110,15 +110,16 @@ class GlobalRaces::OfBlock : public BlockHooks {
     int lane;
   };
   struct OfWarp {
-    RemoteClock known;   // of other blocks
-    RemoteClock fenced;  // what it knew at its last fence for the device, its own block's among it
+    RemoteClock known;   // times of warps of other blocks that happened before
+    RemoteClock fenced;  // `known` and the own block's clock at the last device-wide fence
   };
   struct Barrier {
     RemoteClock known, fenced;
     uint32_t waiting = 0;
   };
 
-  static constexpr uint64_t kEarlierWork = UINT64_MAX;  // in RemoteClock, in place of a warp
+  static constexpr uint64_t kEarlierWork =
+      UINT64_MAX;  // key in a RemoteClock for the end of earlier work
   static constexpr const char* kNoWait =
       ", with no cudaGridDependencySynchronize() between that orders them";
 
@@ -127,7 +128,8 @@ class GlobalRaces::OfBlock : public BlockHooks {
       const int lane = __builtin_ctz(left);
       const uint64_t at = touched.at[lane];
       if (at < range_.begin || at >= range_.end) range_ = block_.launch.memory.range_of(at);
-      if (at < range_.begin || at >= range_.end || range_.end - at < bytes) continue;  // a fault
+      if (at < range_.begin || at >= range_.end || range_.end - at < bytes)
+        continue;  // the access is a fault
       touched_.push_back({at, lane});
       const auto* place = reinterpret_cast<const unsigned char*>(at);
       old_.insert(old_.end(), place, place + bytes);
@@ -147,7 +149,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
   bool is_after_earlier_work(unsigned warp) const {
     return warps_[warp].known.count(kEarlierWork) != 0;
   }
-  // A block that triggers nothing does so when it ends.
+  // A block without a trigger lets later work begin when the block ends.
   void end_block() {
     if (runs_ && all_.may_overlap_ && (triggers_first_ || !waits_)) {
       all_.cells_.triggers_first(all_.launch_);
@@ -211,7 +213,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
     if (!reported && !cell->written_alike && races(cell->written, now)) {
       reported = report(cell->written, now, seen, at);
     }
-    // The first one that nothing orders with this one is kept.
+    // Keeps the first read that is unordered with this read.
     const bool same_instruction = all_.of_lanes_ && cell->first_read >> 5 == seen >> 5;
     if (cell->first_read == 0 || (!same_instruction && !races(cell->first_read, now))) {
       cell->first_read = seen;
@@ -263,12 +265,13 @@ class GlobalRaces::OfBlock : public BlockHooks {
   std::map<uint32_t, Barrier> barriers_;
   OfWarp warps_[kMostWarps];
   std::vector<Lane> touched_;
-  std::vector<unsigned char> old_;  // what was where lanes touch
-  // Whether the block that runs waits for earlier work, and lets later work begin first.
+  std::vector<unsigned char> old_;  // bytes at the lanes' addresses before the operation
+  // Whether the current block has run, waits for earlier work, and lets later work begin before
+  // that.
   bool runs_ = false, waits_ = false, triggers_first_ = false;
   Range range_;
-  uint64_t number_ = 0;  // of the block
-  unsigned lane_ = 0;    // the lane of the current access
+  uint64_t number_ = 0;  // number of the current block
+  unsigned lane_ = 0;    // lane of the current access
 };
 
 GlobalRaces::GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented, std::string kernel,

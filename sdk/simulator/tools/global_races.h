@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GlobalRaces: accesses to a byte of global memory, one of which changes it, with nothing that
-// orders them: of two blocks, of two warps of a block, of two kernels.
+// GlobalRaces: unordered accesses to a byte of global memory, one of which changes it, by two
+// blocks, two warps of a block or two kernels.
 #pragma once
 
 #include <map>
@@ -18,7 +18,9 @@ namespace kernkit::simulator::ptx {
 
 class GlobalRaces : public LaunchHooks {
  public:
-  /// `dependent`: of a programmatic dependent launch, what its maker knew of streams; else null.
+  /// `dependent`: the work that happened before the call of a programmatic dependent launch; null
+  /// for
+  /// other launches.
   GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented, std::string kernel,
               std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block, const KnownWork* dependent);
   ~GlobalRaces() override;
@@ -29,11 +31,11 @@ class GlobalRaces : public LaunchHooks {
   class OfBlock;
 
   std::vector<RaceLedger*> ledgers_;
-  bool of_lanes_;  // it looks for those, too
+  bool of_lanes_;  // whether races between lanes of a warp are reported
   GlobalCells& cells_;
   uint32_t launch_;
-  bool may_overlap_ = false;                  // the kernel before it in its stream may still run
-  std::map<uint64_t, RemoteClock> released_;  // at the addresses of ordered accesses
+  bool may_overlap_ = false;  // whether the previous kernel in the stream may still run
+  std::map<uint64_t, RemoteClock> released_;  // clocks released by address of an ordered access
   RacesFound races_;
 };
 

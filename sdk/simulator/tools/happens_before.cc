@@ -13,7 +13,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-/// Who runs: the host's thread, or work of a stream.
+/// An actor of the happens-before order: a host thread, or work of a stream.
 struct Actor {
   KnownWork acquired;
   WorkId work;
@@ -23,9 +23,9 @@ struct Actor {
 struct OrderState {
   std::mutex mutex;
   std::map<const void*, KnownWork> places;
-  std::map<const void*, uint64_t> last;  // work of each stream
-  // What threads of the host waited for, one for another: how such threads are created and wait for
-  // each other is not recorded.
+  std::map<const void*, uint64_t> last;  // number of the last work of each stream
+  // The work that any host thread waited for. All host threads share this clock, since their
+  // creation and their waits for each other are not recorded.
   KnownWork of_host;
   uint64_t works = 0;
 };
@@ -33,8 +33,8 @@ OrderState& order() {
   static auto& all = *new OrderState;  // the process may end while streams work
   return all;
 }
-// The actors of this thread. At the end of the process streams still run, after the objects of the
-// main thread were destroyed: then the actors are new ones, which stay.
+// The actors of this thread. Streams still run at the end of the process, after the thread-local
+// objects of the main thread were destroyed; new actors are then made and never destroyed.
 std::vector<Actor>& actors() {
   thread_local std::vector<Actor>* all = nullptr;
   if (all == nullptr) {
@@ -80,11 +80,11 @@ void enters() {
   actors().push_back(maker);
 }
 void leaves() {
-  if (actors().size() > 1) actors().pop_back();  // it may have been there before this was kept
+  if (actors().size() > 1) actors().pop_back();  // the actor may have entered before keep_order()
 }
 
-// The legacy stream and the others that wait for it: what of either has run, is before this. Work
-// that is in no order has no queue.
+// The legacy stream and blocking streams wait for each other: completed work of one happened before
+// new work of the other. Unordered work has no queue.
 void begins(const Queue* queue) {
   uint64_t by_others = 0;
   if (queue != nullptr && (queue->legacy || queue->blocking)) {
@@ -97,7 +97,7 @@ void begins(const Queue* queue) {
   }
   const std::lock_guard<std::mutex> lock(order().mutex);
   const uint64_t number = ++order().works;
-  // Its stream is its own: no queue has an odd address.
+  // Work without a queue has a stream of its own, with an odd address that no queue has.
   const void* stream =
       queue != nullptr ? &queue->done : reinterpret_cast<const void*>(2 * number + 1);
   Actor& actor = actors().back();

@@ -8,7 +8,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Work of a stream: that of one stream is in order.
+/// Work of a stream. Work of one stream is ordered by its number.
 struct WorkId {
   const void* stream = nullptr;
   uint64_t number = 0;
@@ -17,20 +17,20 @@ struct WorkId {
 /// The last work of each stream that happened before something.
 using KnownWork = std::map<const void*, uint64_t>;
 
-/// From here on it is kept.
+/// Records the order from now on.
 void keep_order();
-/// From here on it is not: the runtime pays nothing for it, and what was kept is gone.
+/// Stops recording, so that the runtime has no cost, and removes the recorded order.
 void forget_order();
-/// What runs now.
+/// The work that runs now.
 WorkId work_now();
-/// Whether that work happened before what runs now.
+/// Returns whether `work` happened before the work that runs now.
 bool is_before(const WorkId& work);
 /// The vector clock of this thread for work of streams.
 KnownWork known_work();
-/// The number of the work before what runs now, in its stream; 0: none.
+/// The number of the previous work in the stream of the work that runs now; 0 if there was none.
 uint64_t previous_work();
-/// What of the stream of what runs now happened before it because of another stream that both
-/// wait for: the number of the last such work; 0: none.
+/// The number of the last work in the current stream that happened before the current work because
+/// a stream that waits for both did; 0 without such work.
 uint64_t known_by_other_streams();
 
 }  // namespace kernkit::simulator::ptx

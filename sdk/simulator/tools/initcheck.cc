@@ -58,7 +58,7 @@ class InitWatch::OfBlock : public BlockHooks {
     switch (operation.flow) {
       case Flow::kTable: return use(warp, operation, operation.src0, lanes, kBranches);
       case Flow::kCall: return use(warp, operation, operation.src0, lanes, kCalls);
-      case Flow::kReturn:  // its registers are those of the caller again
+      case Flow::kReturn:  // the caller's registers are restored
         for (const Slot& slot : block_.launch.kernel.slots) {
           registers_[warp.number].define(slot.at, lanes, warp.live);
         }
@@ -85,7 +85,7 @@ class InitWatch::OfBlock : public BlockHooks {
   static constexpr const char* kWaits = "Uninitialized operand of a barrier";
   static constexpr const char* kCalls = "Uninitialized address of a function";
 
-  // What is reported counts as defined from there on.
+  // Reported bits count as defined afterwards.
   void use(const Warp& warp, const Operation& operation, uint32_t at, uint32_t lanes,
            const char* what) {
     UndefinedBits& bits = registers_[warp.number];
@@ -100,7 +100,7 @@ class InitWatch::OfBlock : public BlockHooks {
 
   InitWatch& all_;
   Block& block_;
-  std::vector<UndefinedBits> registers_;  // of the warps
+  std::vector<UndefinedBits> registers_;  // undefined bits of each warp's registers
   UndefinedUses uses_;
   UndefinedMemory memory_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// InitCheck: uses of uninitialised bits: in a branch, in an address, in a store
-// to global memory. They travel through registers, shared and local memory without being reported.
+// InitWatch: reports uninitialised bits in a branch, in an address, and in a store to global
+// memory. Copies of such bits in registers, shared and local memory are not reported.
 #pragma once
 
 #include <memory>

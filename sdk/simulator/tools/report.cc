@@ -64,7 +64,7 @@ std::string object(const LineCounters& line) {
 }
 
 std::string object(const KernelCounters& kernel);
-// {"threads+dynamic bytes": launches}, which is added up as counters are.
+// {"threads+dynamic bytes": launches}; a reader sums the values like counters.
 std::string object(const std::vector<LaunchShape>& shapes) {
   std::string text;
   for (const LaunchShape& shape : shapes) {

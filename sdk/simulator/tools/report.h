@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Report: what the tools found in a process, as the JSON that `kernkit counters` and `kernkit
+// Report: the results of the tools in a process, as the JSON that `kernkit counters` and `kernkit
 // sanitize` read.
 #pragma once
 
@@ -11,20 +11,20 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Something that a kernel did wrong.
+/// A defect found by a tool.
 struct Finding {
-  std::string tool;      // "memcheck"
-  std::string kernel;    // as C++ writes it
-  std::string sentence;  // the first time that it was seen
+  std::string tool;      // tool that found the defect: "memcheck"
+  std::string kernel;    // C++ name of the kernel
+  std::string sentence;  // description of the first occurrence
   uint64_t count = 1;
 };
 
-/// How far a process came.
+/// The state of a process at the time of the report.
 struct ProcessState {
-  bool ended = false;                // else it was ended from outside, or ended by _exit()
-  bool synchronised = true;          // else the host never waited for some kernels
-  uint64_t not_run = 0;              // launches that returned the error of a stopped kernel
-  std::vector<std::string> stopped;  // what stopped kernels
+  bool ended = false;        // false if the process was killed or called _exit()
+  bool synchronised = true;  // false if the host never waited for some kernels
+  uint64_t not_run = 0;      // number of launches that returned the error of a stopped kernel
+  std::vector<std::string> stopped;  // descriptions of the faults that stopped kernels
 };
 
 std::string json_of(const std::vector<KernelCounters>& kernels,

@@ -19,7 +19,7 @@
 #include "tools/shadow_memory.h"
 #include "tools/shared_races.h"
 
-// So that the linker takes this file, see ptx/CMakeLists.txt.
+// A symbol that makes the linker keep this file, see ptx/CMakeLists.txt.
 extern "C" void kernkit_simulator_tools() {}
 
 namespace kernkit::simulator {
@@ -75,11 +75,12 @@ struct HooksOfLaunch : LaunchHooks {
 
 }  // namespace
 
-// Before other constructors, so that a program's memory and streams are seen from the start.
+// Runs before other constructors, so that all memory and streams of a program are recorded.
 __attribute__((constructor(101))) void begin_session() { tools = &Session::of_process(); }
 
 Session& Session::of_process() {
-  static auto& session = *new Session;  // launches may come until the process ends
+  static auto& session =
+      *new Session;  // never destroyed, since launches can occur until the process ends
   return session;
 }
 
@@ -165,7 +166,8 @@ std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
   return hooks;
 }
 
-// What compute-sanitizer has no tool of its own for, such as a trap, its memcheck reports.
+// A fault without a tool of its own, such as a trap, is reported by memcheck, as in
+// compute-sanitizer.
 std::shared_ptr<void> Session::known_work() const {
   return std::make_shared<KnownWork>(ptx::known_work());
 }
@@ -182,7 +184,7 @@ void Session::end(const std::string& kernel, const std::string& sentence, const 
       findings_.size() + races_of_program_.findings().size() + uses_of_program_.findings().size();
   if (found == written_) return;
   written_ = found;
-  write();  // the process may not come to its end
+  write();  // the process may be killed later
 }
 
 void Session::note_call(const char* function, cudaError_t error, const std::string& why) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: which tools are on. A test switches them on, see kernkit/simulator/counters.h and
-// racecheck.h, and for a whole program the environment does: KERNKIT_TOOLS, as in
-// "counters,memcheck", and KERNKIT_TOOLS_FOLDER, where each process leaves a file when it ends.
+// Session: the active tools. A test switches tools on, see kernkit/simulator/counters.h and
+// racecheck.h. For a whole program two environment variables do: KERNKIT_TOOLS, such as
+// "counters,memcheck", and KERNKIT_TOOLS_FOLDER, the folder of a report for each process.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +36,8 @@ class Session : public Tools {
     auto& all = of(total);
     all.erase(std::remove(all.begin(), all.end(), total), all.end());
   }
-  /// The tools of a launch, of which not all blocks may run; null where none is on. The kernel
-  /// that then runs is the instrumented one. `dependent`: see GlobalRaces.
+  /// Returns the hooks of a launch, of which not all blocks may run; null if no tool is on. With
+  /// hooks, the instrumented kernel runs. `known_work`: see GlobalRaces.
   std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
                                      const std::shared_ptr<void>& known_work) override;
   std::shared_ptr<void> known_work() const override;
@@ -46,14 +46,14 @@ class Session : public Tools {
     const std::lock_guard<std::mutex> lock(mutex_);
     return race_ledgers_;
   }
-  /// What the launch did wrong counts as found by the tool that it is of.
+  /// Records the fault of a launch as a finding of `tool`.
   void end(const std::string& kernel, const std::string& sentence, const char* tool) override;
-  /// A call of the host returned an error.
+  /// Records that a call of the host returned an error.
   void note_call(const char* function, cudaError_t error, const std::string& why);
 
  private:
   Session();
-  /// At the end of the process: what streams have left runs, and all is written.
+  /// Called at the end of the process: completes the work of all streams and writes the report.
   void end_process();
   void write() const;
   std::vector<CounterTotals*>& of(CounterTotals*) { return totals_; }
@@ -66,9 +66,9 @@ class Session : public Tools {
   std::vector<RaceLedger*> race_ledgers_;
   std::vector<InitLedger*> init_ledgers_;
   std::vector<SyncLedger*> sync_ledgers_;
-  std::string folder_;  // "": nothing is written
+  std::string folder_;  // folder of the report; "" writes no report
   ProcessState process_;
-  size_t written_ = 0;  // findings that were written
+  size_t written_ = 0;  // number of findings in the last report
   CounterTotals of_program_;
   RaceLedger races_of_program_;
   InitLedger uses_of_program_;

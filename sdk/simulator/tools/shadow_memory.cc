@@ -23,7 +23,7 @@ struct WrittenSteps {
       default: return;
     }
   }
-  static inline decltype(RuntimeHooks::memory) before = nullptr;  // the hook that was set before
+  static inline decltype(RuntimeHooks::memory) before = nullptr;  // the previous hook
 };
 
 Written& Written::of_process() {
@@ -48,7 +48,7 @@ WrittenPiece Written::piece_around(uint64_t address) const {
   return {begin, found.end, found.words.get()};
 }
 
-// From the C library, whose large blocks have pages only where they are touched.
+// calloc(), since its large blocks take memory only for touched pages.
 void Written::allocate(uint64_t address, uint64_t bytes) {
   auto* words = static_cast<uint64_t*>(std::calloc((bytes + 63) / 64, sizeof(uint64_t)));
   if (words == nullptr) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written: which bytes of memory that cudaMalloc() gave somebody wrote: a kernel, a copy, a fill.
-// Memory outside of allocations counts as written.
+// Written: the bytes of memory from cudaMalloc() that a kernel, copy or fill has written. Memory
+// outside of allocations counts as written.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A piece of memory, with a bit for each byte that was written. Without bits all were.
+/// A piece of memory, with a bit for each byte that was written. Without bits, all bytes count as
+/// written.
 struct WrittenPiece {
   uint64_t begin = 1, end = 0;
   uint64_t* bits = nullptr;
@@ -35,11 +36,11 @@ class Written {
  public:
   static Written& of_process();
 
-  /// From here on it is kept, of memory that is allocated from here on.
+  /// Records writes from now on, for memory allocated from now on.
   void keep();
-  /// The piece around an address, or between two of them.
+  /// Returns the piece around an address: an allocation, or the gap between two allocations.
   WrittenPiece piece_around(uint64_t address) const;
-  /// After a kernel without instrumentation: everything counts as written.
+  /// Marks all memory as written; called after a kernel without instrumentation.
   void forget() { pieces_.clear(); }
 
  private:

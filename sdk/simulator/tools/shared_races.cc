@@ -12,7 +12,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// By AccessKind.
+// Indexed by AccessKind.
 const char* const kAccesses[] = {"", "Read access", "Write access", "Atomic access",
                                  "Async copy access"};
 
@@ -20,17 +20,17 @@ const char* const kAccesses[] = {"", "Read access", "Write access", "Atomic acce
 
 class SharedRaces::OfBlock : public BlockHooks {
   struct Seen {
-    uint32_t time = 0;  // 0: never
+    uint32_t time = 0;  // 0 if the byte was never accessed
     uint32_t operation = 0;
     uint8_t warp = 0, lane = 0;
-    bool ordered = false;  // an atomic, or what is as good as one
+    bool ordered = false;  // whether the access is atomic, or ordered like an atomic
   };
 
-  // The accesses to one byte. Several readers are in a list of their own.
+  // The accesses to one byte. Several readers are kept in a separate list.
   struct Cell {
     Seen written, read;
-    uint32_t same_writers = 0;  // warps that since wrote what was there
-    uint32_t readers = 0;       // a number of a list; 0: none
+    uint32_t same_writers = 0;  // warps that stored the same value afterwards [mask]
+    uint32_t readers = 0;       // index into readers_; 0 without a list
   };
 
  public:
@@ -70,7 +70,7 @@ class SharedRaces::OfBlock : public BlockHooks {
       const int lane = __builtin_ctz(left);
       const uint64_t at = touched_.at[lane];
       if (at > cells_.size() || cells_.size() - at < operation.bytes) {
-        touched_.lanes &= ~kLane[lane];  // a fault
+        touched_.lanes &= ~kLane[lane];  // the access is a fault
       } else {
         std::memcpy(&old_[lane * kMostBytes], &block_.shared[at], operation.bytes);
       }
@@ -103,11 +103,12 @@ class SharedRaces::OfBlock : public BlockHooks {
   }
 
  private:
-  static constexpr size_t kMostBytes = 32;  // of a lane
+  static constexpr size_t kMostBytes = 32;  // largest access of a lane [bytes]
 
   bool races(const Seen& before, const Seen& now) const {
     if (before.time == 0 || (before.ordered && now.ordered)) return false;
-    if (before.warp == now.warp && before.time == now.time) return false;  // one instruction
+    if (before.warp == now.warp && before.time == now.time)
+      return false;  // both accesses are of one instruction
     return !is_before(before, now);
   }
   bool is_before(const Seen& before, const Seen& now) const {
@@ -132,7 +133,8 @@ class SharedRaces::OfBlock : public BlockHooks {
     }
     return reported;
   }
-  // Keeps, for each warp, the first reader that is unordered with later readers, and the last.
+  // Keeps, for each warp, the first reader that is unordered with later readers, and the last
+  // reader.
   void add_reader(uint32_t readers, const Seen& now) {
     std::vector<Seen>& all = readers_[readers];
     Seen& first = all[now.warp];
@@ -182,13 +184,13 @@ class SharedRaces::OfBlock : public BlockHooks {
 
   SharedRaces& all_;
   Block& block_;
-  const bool of_lanes_;  // it looks for those, too
+  const bool of_lanes_;  // whether races between lanes of a warp are reported
   VectorClocks clocks_;
   std::vector<Cell> cells_;
   std::vector<std::vector<Seen>> readers_{1};
-  std::vector<unsigned char> old_;  // what was where lanes store
+  std::vector<unsigned char> old_;  // bytes at the lanes' addresses before a store
   Touched touched_;
-  uint64_t number_ = 0;  // of the block
+  uint64_t number_ = 0;  // number of the current block
   RacesFound races_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedRaces: accesses of two warps to a byte of shared memory, one of which changes it, with
-// nothing that orders them. Accesses of one warp count as ordered by default.
+// SharedRaces: unordered accesses of two warps to a byte of shared memory, one of which changes it.
+// Accesses of one warp count as ordered unless a ledger records races of lanes.
 #pragma once
 
 #include <memory>

@@ -6,14 +6,14 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr uint64_t kSector = 32;  // bytes
+constexpr uint64_t kSector = 32;  // size of a sector [bytes]
 constexpr int kBanks = 32;
 
 uint32_t divided(uint64_t count, uint64_t by) {
   return static_cast<uint32_t>((count + by - 1) / by);
 }
 
-// Words of 4 bytes that are requested together. A wavefront takes one word from each bank.
+// The words of 4 bytes in one request. A wavefront transfers one word from each bank.
 class Banks {
  public:
   Banks() { std::fill(std::begin(first_), std::end(first_), -1); }
@@ -31,7 +31,8 @@ class Banks {
   uint32_t fewest() const { return divided(static_cast<uint64_t>(count_), kBanks); }
 
  private:
-  static constexpr int kMost = 64;  // of lanes that touch a word's end and the next one's begin
+  static constexpr int kMost =
+      64;  // most words of a request: two for each lane with a misaligned access
   uint64_t words_[kMost];
   int next_[kMost], first_[kBanks], count_ = 0;
   uint32_t in_bank_[kBanks] = {}, most_ = 0;
@@ -41,7 +42,7 @@ class Banks {
 
 Cost sectors_of(const Touched& touched, uint32_t bytes) {
   uint64_t sectors[32];
-  uint32_t masks[32];  // of bytes
+  uint32_t masks[32];  // requested bytes of each sector
   uint32_t count = 0, last = 0, all = 0;
   uint64_t first = UINT64_MAX;
   const uint32_t mask = bytes >= kSector ? UINT32_MAX : (1u << bytes) - 1;
@@ -82,7 +83,7 @@ Cost wavefronts_of(const Touched& touched, uint32_t bytes) {
 
 SectorSet::Page& SectorSet::page(uint64_t number) {
   if (number != last_number_) {
-    last_ = &pages_[number];  // whose addresses stay
+    last_ = &pages_[number];  // an unordered_map keeps the addresses of its values
     last_number_ = number;
   }
   return *last_;

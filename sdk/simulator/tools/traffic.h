@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request of a warp moves.
+// The memory traffic of a warp's request.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@ struct Cost {
   uint32_t moved, fewest;
 };
 
-/// Sectors of 32 bytes of global memory, of lanes that touch `bytes` bytes each.
+/// Returns the sectors of 32 bytes of global memory for lanes that access `bytes` bytes each.
 Cost sectors_of(const Touched& touched, uint32_t bytes);
-/// Wavefronts of shared memory: those of 8 bytes go by halves of a warp, of 16 by quarters.
+/// Returns the wavefronts of shared memory. Accesses of 8 bytes are split into halves of a warp,
+/// larger accesses into quarters.
 Cost wavefronts_of(const Touched& touched, uint32_t bytes);
 
-/// Sectors, each once.
+/// A set of sectors.
 class SectorSet {
  public:
   SectorSet() = default;

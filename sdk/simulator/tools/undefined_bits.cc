@@ -86,7 +86,7 @@ uint32_t UndefinedBits::lanes(uint32_t at, uint32_t among) const {
   }
 }
 
-// Lanes that have ended do not count: their bits are zero.
+// The bits of ended lanes are cleared.
 void UndefinedBits::begin_write(uint32_t at, uint32_t live) {
   const uint8_t state = states_[at / kLine];
   if (state == kSome) return;

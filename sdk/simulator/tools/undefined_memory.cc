@@ -57,7 +57,7 @@ void UndefinedMemory::start() {
   }
 }
 
-// Null: it counts as written, or the access is a fault.
+// Returns null if the memory counts as written or the access is a fault.
 UndefinedMemory::Bits* UndefinedMemory::bits_of(Space space, const Warp& warp, int lane,
                                                 uint64_t at, uint32_t bytes, uint64_t* index) {
   if (space != Space::kShared && (space != Space::kLocal || has_frames_)) return nullptr;
@@ -173,7 +173,7 @@ void UndefinedMemory::store(Warp& warp, const Operation& operation, UndefinedBit
   }
 }
 
-// Lane by lane, as lanes may update one place.
+// Runs lane by lane, since several lanes may update the same address.
 void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
   Undefined operand, result;
@@ -205,7 +205,7 @@ void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& o
   for (const uint32_t to : plan.results) bits->write(warp, to, result);
 }
 
-// The copied bits are taken now, and arrive when the lane has waited for the copy.
+// The undefined bits are read now, and stored when the lane waits for the copy.
 void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
   const Operation source = source_of(operation);
   const uint32_t bytes = operation.bytes, mask = warp.mask;
@@ -220,7 +220,7 @@ void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
     }
     const uint32_t size = sizes != nullptr ? std::min(sizes[l], bytes) : bytes;
     Lane one{};
-    // All bytes of the copy, so that they are within one word.
+    // Reads all bytes of the copy, since an aligned access is within one word.
     const bool any = size != 0 && read(warp, operation, Space::kGlobal, l, from[l], bytes, &one);
     pending.bits.add(l, &shared_.bits[to[l]], one.bits, bytes, size);
     shared_.changed = true;
@@ -254,7 +254,7 @@ void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& o
   pending.origins.wait(warp.mask, left);
 }
 
-// Lanes have the addresses of rows, and two elements of each matrix, see matrix.cc.
+// Each lane has the address of a row, and two elements of each matrix, see matrix.cc.
 void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
   if (warp.mask != Warp::kAll) return;  // a fault
@@ -304,7 +304,7 @@ void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& o
   });
 }
 
-// See each_access() of wmma.cc.
+// The layout is that of each_access() in wmma.cc.
 void UndefinedMemory::fragment(const BitPlan& plan, Warp& warp, const Operation& operation,
                                UndefinedBits* bits) {
   if (warp.mask != Warp::kAll) return;  // a fault

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UndefinedMemory: the undefined bits of shared and local memory of a block. Bytes of global memory
-// are initialised or not, since a store of undefined bits there is reported.
+// UndefinedMemory: the undefined bits of shared and local memory of a block. Global memory is
+// tracked by whole bytes, since a store of undefined bits to global memory is reported.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ class UndefinedMemory {
   void change(const BitPlan& plan, Warp& warp, const Operation& operation);
 
  private:
-  static constexpr uint32_t kMostBytes = 32;  // of a lane
-  // Origins are of 4 bytes each.
+  static constexpr uint32_t kMostBytes = 32;  // largest access of a lane [bytes]
+  // Undefined bits of each byte, and an origin for every 4 bytes.
   struct Bits {
     std::vector<uint8_t> bits;
     std::vector<uint32_t> origins;
     bool changed = true;
     void start();
   };
-  /// Bytes that a lane touches, and an origin of these; 0: none yet.
+  /// The undefined bits of a lane's access, and their origin; 0 while no origin is found.
   struct Lane {
     uint8_t bits[kMostBytes];
     uint32_t origin;
@@ -53,7 +53,7 @@ class UndefinedMemory {
   void matrix(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
   void fragment(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
 
-  // What cp.async of a warp has not yet put there.
+  // The undefined bits of a warp's pending cp.async copies.
   struct Pending {
     AsyncCopies bits, origins;
   };
@@ -61,10 +61,10 @@ class UndefinedMemory {
   Block& block_;
   UndefinedUses& uses_;
   Bits shared_;
-  std::vector<Bits> local_;           // of the warps
-  bool has_frames_;                   // calls move local memory, which then counts as written
-  std::vector<WrittenPiece> pieces_;  // of the operations: where each was last
-  std::vector<Pending> pending_;      // of the warps
+  std::vector<Bits> local_;  // local memory of each warp
+  bool has_frames_;  // whether functions have frames in local memory, which then counts as written
+  std::vector<WrittenPiece> pieces_;  // piece of each operation's last access
+  std::vector<Pending> pending_;      // pending copies of each warp
 };
 
 }  // namespace kernkit::simulator::ptx

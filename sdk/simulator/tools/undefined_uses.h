@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UndefinedUses: what a block did with undefined bits, and where these came from.
+// UndefinedUses: the uses of undefined bits by a block, and the origins of the bits.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ class UndefinedUses {
       : block_(block), instrumented_(instrumented) {}
 
   void start();
-  /// The origin of uninitialised bits that a lane reads at an address of the space.
+  /// Returns the origin of uninitialised bits that a lane reads at an address of the space.
   uint32_t origin(const Warp& warp, int lane, const Operation& operation, Space space, uint64_t at);
-  /// The origin of what a lane takes, by a shuffle, from a lane that takes no part in the shuffle.
+  /// Returns the origin of a shuffle's result that comes from a lane outside of the shuffle.
   uint32_t origin_of_lane(const Warp& warp, int lane, const Operation& operation, uint32_t from);
-  /// `what`: "branches by undefined bits", a text that stays.
+  /// Records a use. `what` is a string constant, such as "Uninitialized bits decide a branch".
   void add(const Warp& warp, int lane, const Operation& operation, const char* what,
            uint32_t origin);
-  /// Likewise, with the byte of global memory.
+  /// Records a use at a byte of global memory.
   void add_at(const Warp& warp, int lane, const Operation& operation, const char* what,
               uint32_t origin, uint64_t address);
   void tell(const std::vector<InitLedger*>& ledgers) const;
@@ -36,8 +36,8 @@ class UndefinedUses {
  private:
   struct Place {
     Space space;
-    uint64_t at;   // as the space counts, or the number of a lane
-    bool is_lane;  // of the warp
+    uint64_t at;   // address within the space, or number of a lane
+    bool is_lane;  // whether `at` is a lane of the warp
   };
   uint32_t add_origin(const Warp& warp, int lane, const Operation& operation, const Place& place);
   std::string byte_text(uint64_t address) const;
@@ -46,12 +46,12 @@ class UndefinedUses {
   void add(const Warp& warp, int lane, const Operation& operation, const char* what,
            uint32_t origin, const uint64_t* address);
 
-  static constexpr uint32_t kThreads = 1024;  // of a block
+  static constexpr uint32_t kThreads = 1024;  // most threads of a block
   const Block& block_;
   const InstrumentedKernel& instrumented_;
-  uint64_t number_ = 0;  // of the block
+  uint64_t number_ = 0;  // number of the current block
   std::unordered_map<uint32_t, Place> places_;
-  // By the operation, what it does, and the operation that read first.
+  // Findings by operation, kind of use, and the operation that read the bits first.
   std::map<std::tuple<uint32_t, const char*, uint32_t>, Found> all_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector clocks of the warps of a block: what a warp did happened before what another warp does
-// that has acquired that time. Optionally also for the lanes of a warp.
+// Vector clocks of the warps of a block, and optionally of the lanes of a warp. An operation of one
+// warp happened before the operations of another warp that has acquired its time.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace kernkit::simulator::ptx {
 
 struct VectorClock {
-  uint32_t of[kMostWarps] = {};  // each warp's time
+  uint32_t of[kMostWarps] = {};  // time of each warp
 
   void join(const VectorClock& other) {
     for (unsigned w = 0; w < kMostWarps; ++w) of[w] = std::max(of[w], other.of[w]);
@@ -27,13 +27,15 @@ class VectorClocks {
     for (unsigned w = 0; w < kMostWarps; ++w) clocks_[w].of[w] = 1;
   }
   uint32_t time(unsigned warp) const { return clocks_[warp].of[warp]; }
-  /// Whether what `other` did at that time happened before what `warp` does now.
+  /// Returns whether operations of warp `other` at `time` happened before the current ones of
+  /// `warp`.
   bool has_acquired(unsigned warp, unsigned other, uint32_t time) const {
     return clocks_[warp].of[other] >= time;
   }
-  /// Tracks lanes from now on: the lanes of a warp are ordered by __syncwarp() and barriers only.
+  /// Tracks lanes from now on: only __syncwarp() and barriers order the lanes of a warp.
   void track_lanes() { lanes_.resize(kMostWarps); }
-  /// Whether what lane `other` did at that time happened before what the lane does now.
+  /// Returns whether operations of lane `other` at `time` happened before the current ones of
+  /// `lane`.
   bool lane_has_acquired(unsigned warp, unsigned lane, unsigned other, uint32_t time) const {
     return lanes_.empty() || lane == other || lanes_[warp].until[lane][other] > time;
   }
@@ -54,9 +56,9 @@ class VectorClocks {
     }
   }
   const VectorClock& clock(unsigned warp) const { return clocks_[warp]; }
-  /// Starts a new time of the warp, after what other warps have acquired from it.
+  /// Starts a new time of the warp, later than the time that other warps have acquired.
   void tick(unsigned warp) { ++clocks_[warp].of[warp]; }
-  /// `only`: the warp does not wait, and acquires nothing.
+  /// With `only`, the warp does not wait and acquires nothing.
   void arrive(unsigned warp, uint32_t barrier, bool only) {
     Barrier& one = barriers_[barrier];
     one.released.join(clocks_[warp]);
@@ -76,7 +78,7 @@ class VectorClocks {
       synchronise(warp, UINT32_MAX);
     }
   }
-  /// An atomic at an address acquires from earlier atomics there, and releases the warp's clock.
+  /// An atomic acquires from earlier atomics at the same address, and releases the warp's clock.
   void acquire(unsigned warp, uint64_t address) { clocks_[warp].join(addresses_[address]); }
   void release(unsigned warp, uint64_t address) {
     addresses_[address].join(clocks_[warp]);
@@ -90,7 +92,7 @@ class VectorClocks {
   };
   struct LanesOfWarp {
     std::array<std::array<uint32_t, 32>, 32> until =
-        {};  // the time of another lane that a lane has acquired
+        {};  // first time of another lane that a lane has not acquired
   };
   VectorClock clocks_[kMostWarps];
   std::vector<LanesOfWarp> lanes_;

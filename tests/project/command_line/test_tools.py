@@ -257,7 +257,7 @@ INVALID = r'Program hit cudaErrorInvalidValue \(error 1\) due to "invalid argume
      ("configuration", r'Program hit cudaErrorInvalidConfiguration \(error 9\) due to "invalid configuration argument" on '
       "CUDA API call to cudaLaunchKernel"),
      ("overflow", "overflows: block .*stack"),
-     ("function", "calls: block .* where no function is"),
+     ("function", "calls: block .* which is not a function's address"),
      ("trap", r"traps: block .*__trap\(\)"),
      ("unsynchronised outside", r"outside: block .*Invalid __global__ write of size 4 bytes, 272 bytes")],
 )  # fmt: skip

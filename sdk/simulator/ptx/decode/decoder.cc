@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements, functions and scopes.
+// Decoder: statements, functions and scopes.
 #include "ptx/decode/decoder.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr const char* kEnd = "%end";  // the label after an inlined function
+constexpr const char* kEnd = "%end";  // label after an inlined function
 
 uint32_t rounded_up(uint32_t bytes, uint32_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
@@ -62,7 +62,8 @@ Kernel Decoder::decode() {
   return std::move(kernel_);
 }
 
-// The parameters are already decoded. Lanes that run past the last statement return.
+// Decodes the body of a function whose parameters are already decoded. Lanes that run past the last
+// statement return.
 void Decoder::decode_function(const Function& function) {
   const std::vector<Statement> statements = parse_body(function);
   for (const Statement& statement : statements) decode_statement(statement);
@@ -73,14 +74,17 @@ void Decoder::decode_function(const Function& function) {
   emit();
 }
 
-// A function that has frames.
+// Decodes a function that has frames.
 void Decoder::decode_called(uint32_t number) {
   const Function& function = *framed_[number];
   decoded_ = number;
   called_ = {&function};
   open(true);
   const auto place = [&](const Variable& variable) {
-    if (variable.space != "param") throw UnsupportedPtx("unsupported parameter in a register");
+    if (variable.space != "param") {
+      throw UnsupportedPtx("parameter " + variable.name + ": space ." + variable.space +
+                           " is not supported; expected .param");
+    }
     const Symbol symbol = local_variable(variable);
     scopes_.back().names[variable.name] = symbol;
     return Parameter{static_cast<uint32_t>(symbol.address), variable.size};
@@ -105,7 +109,7 @@ void Decoder::open(bool is_function) {
   scopes_.back().is_function = is_function;
 }
 
-// Jumps to labels further out wait for the scope around this one.
+// Resolves jumps. Jumps to outer labels are passed to the enclosing scope.
 void Decoder::close() {
   Scope scope = std::move(scopes_.back());
   scopes_.pop_back();
@@ -122,10 +126,10 @@ void Decoder::close() {
       scopes_.back().jumps.push_back(jump);
     }
   }
-  for (const Jump& jump : scope.tables) {  // a table's labels, each for the place in its table
+  for (const Jump& jump : scope.tables) {  // labels of tables, in the order of the table
     const uint32_t target = number_of(jump);
     if (target == kNone)
-      throw UnsupportedPtx("the label " + jump.label + " is outside the scope of its table");
+      throw UnsupportedPtx("label " + jump.label + " is outside the scope of its table");
     kernel_.tables[jump.from].push_back(target);
   }
 }
@@ -224,7 +228,7 @@ void Decoder::decode_instruction(const Statement& statement) {
   emit();
 }
 
-// What the modifiers of the statement at hand mean for memory, and their last type.
+// The memory semantics of the current statement's modifiers, and their last type.
 Origin Decoder::origin() const {
   static constexpr std::pair<const char*, Ordering> kOrderings[] = {
       {"volatile", Ordering::kVolatile}, {"mmio", Ordering::kVolatile},
@@ -312,7 +316,7 @@ const Prototype& Decoder::prototype(const std::string& name) const {
   reject("undefined prototype " + name);
 }
 
-// The number of a function among those that have frames.
+// Returns the index of a function in framed_.
 uint32_t Decoder::with_frame(const Function& function) {
   const auto known = std::find(framed_.begin(), framed_.end(), &function);
   const auto number = static_cast<uint32_t>(known - framed_.begin());
@@ -324,7 +328,7 @@ uint32_t Decoder::with_frame(const Function& function) {
   return number;
 }
 
-// Null: by its address, any function of the prototype.
+// A null function means a call by address, of any function with the prototype.
 void Decoder::call_with_frame(const Function* function) {
   const bool has_results = operand(0).kind == Operand::kVector;
   size_t next = has_results ? 1 : 0;
@@ -337,7 +341,8 @@ void Decoder::call_with_frame(const Function* function) {
     for (const Operand& one : list.parts) {
       const Symbol& symbol = symbol_of(one);
       if (symbol.is_register || symbol.space != Space::kLocal) {
-        reject("unsupported parameter in a register");
+        reject("argument " + one.name + ": expected a .param or .local variable, found " +
+               (symbol.is_register ? "a register" : "a variable of another space"));
       }
       all.push_back(static_cast<uint32_t>(symbol.address));
     }
@@ -378,7 +383,8 @@ void Decoder::inline_call(const Function& function) {
     for (size_t i = 0; i < count; ++i) {
       const Symbol& symbol = symbol_of(actual->parts[i]);
       if (symbol.is_register || formal[i].space != "param") {
-        reject("unsupported parameter in a register");
+        reject("argument " + actual->parts[i].name +
+               ": parameters in registers are not supported; expected .param");
       }
       names.names[formal[i].name] = symbol;
     }
@@ -390,7 +396,7 @@ void Decoder::inline_call(const Function& function) {
   const Statement* const call_site = statement_;
   const std::vector<bool> used = used_;
   const Instruction* const instruction = instruction_;
-  uint32_t skip = kNone;  // a branch past the function
+  uint32_t skip = kNone;  // number of the branch past the function
   if (operation.guard != kNone) {
     operation.flow = Flow::kBranch;
     operation.guard_negated = !operation.guard_negated;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoder: turns the statements of a kernel into operations. A called function is inlined, unless
-// it is recursive or called by its address: then it has a frame for each call.
+// Decoder: translates the statements of a kernel into operations. A called function is inlined,
+// except a recursive function or a function called by its address, which has a frame for each call.
 #pragma once
 
 #include <initializer_list>
@@ -19,55 +19,56 @@ namespace kernkit::simulator::ptx {
 class Addresses {
  public:
   virtual ~Addresses() = default;
-  /// False when there is none of this name.
+  /// Returns false for an unknown name.
   virtual bool find(const std::string& name, uint64_t* address) const = 0;
 };
 
 class Decoder {
  public:
   Decoder(const Module& module, const Function& kernel, const Addresses& addresses);
-  /// Throws UnsupportedPtx for a form that is unsupported.
+  /// Throws UnsupportedPtx for an unsupported form.
   Kernel decode();
 
-  // For semantics, about the instruction that is being decoded.
+  // The interface for semantics, about the current instruction.
   Operation operation;
 
   std::string_view name() const { return statement_->name; }
-  /// Whether it has this modifier: "sat".
+  /// Returns whether the instruction has a modifier, such as "sat".
   bool has(std::string_view modifier);
-  /// The first of these that it has; "" for none.
+  /// Returns the first of these modifiers that the instruction has; "" without any of them.
   std::string_view one_of(std::initializer_list<std::string_view> modifiers);
-  /// The next unused modifier, if it is one of these; for modifiers that may occur several times.
+  /// Returns the next unused modifier if it is in the list, else "". Some modifiers occur several
+  /// times.
   std::string_view next_of(std::initializer_list<std::string_view> modifiers);
-  /// The next modifier that is a type.
+  /// Returns the next modifier that is a type.
   Type type();
   size_t operands() const { return statement_->operands.size(); }
   void need_operands(size_t count) const;
   const Operand& operand(size_t i) const;
-  /// The register that operand i names, of exactly the type's size.
+  /// Returns the register of operand i, which must have the type's size.
   uint32_t to(size_t i, Type type) { return to(operand(i), type); }
   uint32_t to(const Operand& operand, Type type);
-  /// Likewise; an immediate or an address becomes a register that holds the value.
+  /// Returns the register of a source operand. An immediate or an address gets a constant register.
   uint32_t from(size_t i, Type type) { return from(operand(i), type); }
   uint32_t from(const Operand& operand, Type type);
-  /// A predicate, or its negation (`operation.negated`).
+  /// Returns the register of a predicate, and sets `operation.negated`.
   uint32_t predicate_from(size_t i);
   uint32_t constant(uint64_t bits, Type type);
-  /// The predicate that is the carry of CC.
+  /// Returns the predicate register of the carry flag CC.CF.
   uint32_t carry();
-  /// Sets dst, src0, src1 and src2, as far as there are operands, all of one type.
+  /// Sets dst, src0, src1 and src2 from the operands, all of one type.
   void take(Type type);
-  /// Sets dst and src0 to src3, each of its type.
+  /// Sets dst and src0 to src3 from the operands, with one type each.
   void take(std::initializer_list<Type> types);
-  /// Sets the operation's list of registers of 32 bits: those it writes, then those it reads.
+  /// Sets the operation's list of 32-bit registers: results, then sources.
   void take_list(std::vector<uint32_t> registers);
-  /// Sets address, its size, the offset and the space of the operation.
+  /// Sets the address register, its size, the offset and the space of the operation.
   void address(size_t i, Space space);
-  /// The space that a modifier names; kGeneric without one.
+  /// Returns the space of a modifier; kGeneric without such a modifier.
   Space space();
-  /// kNone for what is no register.
+  /// Returns the type of a register operand; kNone for other operands.
   Type type_of_register(const Operand& operand);
-  /// The offset of a local variable or of a function's parameter from `operation.address`.
+  /// Returns the offset of a local variable or parameter from `operation.address` [bytes].
   uint64_t local_place(const Operand& operand);
   void branch(size_t label);
   void branch_by_table();
@@ -106,18 +107,18 @@ class Decoder {
   Kernel kernel_;
   Registers registers_;
   uint32_t carry_ = kNone;
-  uint32_t dynamic_alignment_ = 1;  // of dynamic shared memory that the kernel names, in bytes
+  uint32_t dynamic_alignment_ = 1;  // alignment of dynamic shared memory [bytes]
   std::vector<Scope> scopes_;
-  std::vector<const Function*> called_;  // the innermost last
-  std::vector<const Function*> framed_;  // those of kernel_.functions
-  uint32_t decoded_ = kNone;             // the one of them that is decoded; kNone: the kernel
+  std::vector<const Function*> called_;  // functions being inlined, innermost last
+  std::vector<const Function*> framed_;  // functions with frames, in the order of kernel_.functions
+  uint32_t decoded_ = kNone;  // index of the current function in framed_; kNone for the kernel
   StringMap<Symbol> module_names_;
   const Statement* statement_ = nullptr;
-  std::vector<bool> used_;                    // modifiers
-  const Instruction* instruction_ = nullptr;  // the row of the statement at hand
+  std::vector<bool> used_;                    // whether each modifier was read
+  const Instruction* instruction_ = nullptr;  // row of the current statement
 };
 
-/// The operation's `to` becomes `a` and the offset: of the family of addresses.
+/// Computes dst = src0 + offset, for addresses.
 void add_offset(Warp& warp, const Operation& operation);
 
 }  // namespace kernkit::simulator::ptx

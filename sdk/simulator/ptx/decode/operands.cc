@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoder: what modifiers and operands mean.
+// Decoder: modifiers and operands.
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -13,8 +13,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr uint32_t kDynamicAlignment = 16;  // the least, as ptxas has it
-// The offset of memory that cooperative groups use, of which they may expect 288 bytes.
+constexpr uint32_t kDynamicAlignment = 16;  // least alignment, as in ptxas [bytes]
+// The offset of shared memory for cooperative groups, which may expect 288 bytes.
 constexpr const char* kReserved = "%reserved_smem_offset_1";
 constexpr uint32_t kReservedBytes = 512;
 
@@ -231,11 +231,15 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
   const Symbol& symbol = symbol_of(operand);
   if (symbol.is_register) return to(operand, type);
   const bool fits = size == 8 || (size == 4 && symbol.space != Space::kGlobal);
-  if (!fits) reject("operand " + operand.name + ": the address does not fit the type");
+  const auto reject_size = [&](const char* expected) {
+    reject("operand " + operand.name + ": its address needs " + expected + ", found " +
+           size_text(type));
+  };
+  if (!fits) reject_size(symbol.space == Space::kGlobal ? "64 bits" : "32 or 64 bits");
   uint64_t bits = symbol.address;
   if (symbol.is_parameter) bits += symbol.space == Space::kParam ? kParamWindow : kLocalWindow;
   if (symbol.in_frame) {
-    if (size != 8) reject("operand " + operand.name + ": the address does not fit the type");
+    if (size != 8) reject_size("64 bits");
     const Operation held = operation;
     operation = {};
     operation.run = add_offset;
@@ -278,7 +282,8 @@ uint32_t Decoder::predicate_from(size_t i) {
 uint64_t Decoder::local_place(const Operand& operand) {
   const Symbol& symbol = symbol_of(operand);
   if (symbol.is_register || symbol.space != Space::kLocal)
-    reject("unsupported parameter in a register");
+    reject("operand " + operand.name + ": expected a .param or .local variable, found " +
+           (symbol.is_register ? "a register" : "a variable of another space"));
   if (symbol.in_frame) operation.address = frame();
   return symbol.address;
 }
@@ -307,7 +312,7 @@ void Decoder::address(size_t i, Space space) {
     if (operation.address_size < 4)
       reject("operand " + where.name + ": expected a register of 32 or 64 bits for an address");
     operation.address = symbol.number;
-    // A parameter of the kernel, or of a function, whose parameters are in local memory.
+    // The address is of a parameter of the kernel, or of a function, which is in local memory.
     if (space == Space::kParam) operation.space = Space::kGeneric;
     return;
   }

@@ -6,11 +6,11 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr uint32_t kLine = 64;  // bytes
+constexpr uint32_t kLine = 64;  // alignment of registers [bytes]
 
 uint32_t bytes_of_warp(uint32_t size) { return size == 0 ? 4 : 32 * size; }
 
-// The operations from the first that names a register to the last.
+// The live range of a register: from the first operation that uses the register to the last.
 struct Life {
   uint32_t first = kNone, last = 0;
   void add(uint32_t at) {
@@ -26,7 +26,7 @@ std::vector<Life> lives_of(Kernel& kernel, size_t registers) {
       if (*one != kNone) lives[*one].add(at);
     });
   }
-  // What is named in a loop keeps its value through all of it.
+  // A register that is used in a loop lives throughout the loop.
   std::vector<std::pair<uint32_t, uint32_t>> loops;
   const auto add_loop = [&](uint32_t from, uint32_t to) {
     if (to <= from) loops.emplace_back(to, from);
@@ -71,7 +71,7 @@ uint32_t Registers::constant(uint64_t bits, uint32_t size, Kernel* kernel, uint3
 
 void Registers::place(Kernel* kernel) const {
   std::vector<Life> lives = lives_of(*kernel, sizes_.size());
-  // What is there before the kernel begins stays.
+  // Registers that are set before the kernel begins live throughout the kernel.
   const auto end = static_cast<uint32_t>(kernel->code.size());
   const auto keep = [&](uint32_t number) { lives[number] = {0, end}; };
   for (const Constant& constant : kernel->constants) keep(constant.at);
@@ -83,7 +83,7 @@ void Registers::place(Kernel* kernel) const {
   std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
     return lives[x].first != lives[y].first ? lives[x].first < lives[y].first : x < y;
   });
-  // By size: places that are free from an operation on, the first of them in front.
+  // Places by size, with the operation after which the place is free; the earliest first.
   struct Place {
     uint32_t free_behind, at;
     bool operator<(const Place& other) const { return free_behind > other.free_behind; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers: numbers for the registers of a kernel while it is decoded, then their places in a
-// warp's memory. What is not needed at the same time shares a place.
+// Registers: the numbers of a kernel's registers during decoding, then their offsets in a warp's
+// memory. Registers that are not live at the same time share memory.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Bytes a lane in a warp: a predicate has a bit a lane, 0 bytes.
+/// Size of a register [bytes per lane]; 0 for a predicate, which has a bit per lane.
 inline uint32_t register_size(Type type) {
   return type == Type::kPred ? 0 : size_of(type) < 2 ? 2 : size_of(type);
 }
@@ -18,14 +18,15 @@ inline uint32_t register_size(Type type) {
 class Registers {
  public:
   uint32_t add(Type type);
-  /// One that holds a number in every lane, or the address of a variable of the kernel.
+  /// Adds a register with a constant in every lane, or with the address of a variable of the
+  /// kernel.
   uint32_t constant(uint64_t bits, uint32_t size, Kernel* kernel, uint32_t variable = kNone);
   size_t count() const { return sizes_.size(); }
-  /// Gives each its place, and puts that into the kernel's operations.
+  /// Assigns memory to each register, and replaces numbers by offsets in the kernel's operations.
   void place(Kernel* kernel) const;
 
  private:
-  std::vector<uint32_t> sizes_;  // bytes a lane
+  std::vector<uint32_t> sizes_;  // size of each register [bytes per lane]
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scope: what names mean between two braces, or in a function.
+// Scope: the names between two braces, or in a function.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A register, or a variable that has an address.
+/// A register, or a variable with an address.
 struct Symbol {
   bool is_register = false;
   Type type = Type::kNone;
-  uint32_t number = 0;  // of a register
+  uint32_t number = 0;  // number of the register
   Space space = Space::kGeneric;
-  uint64_t address = 0;       // in its space
-  bool is_parameter = false;  // of the kernel or a function: its address is a generic one
-  bool in_frame = false;      // its address is one from the frame on
-  uint32_t variable = kNone;  // of global or shared memory: its number in Kernel::variables
+  uint64_t address = 0;       // address within the space
+  bool is_parameter = false;  // whether the variable is a parameter, whose address is generic
+  bool in_frame = false;      // whether the address is an offset from the frame
+  uint32_t variable = kNone;  // index into Kernel::variables, for global and shared memory
 };
 
 /// `.reg .b32 %r<100>`
@@ -31,11 +31,11 @@ struct RegisterFamily {
 };
 
 struct Jump {
-  uint32_t from;  // an operation
+  uint32_t from;  // number of the branch, or index of the table
   std::string label;
 };
 
-/// `.callprototype (.param .b32 _) _ (.param .b32 _)`: bytes
+/// `.callprototype (.param .b32 _) _ (.param .b32 _)`: sizes of results and parameters [bytes].
 struct Prototype {
   std::vector<uint32_t> results, parameters;
   bool operator==(const Prototype& other) const {
@@ -47,11 +47,11 @@ struct Scope {
   StringMap<Symbol> names;
   std::vector<RegisterFamily> families;
   StringMap<uint32_t> labels;
-  StringMap<std::vector<std::string>> targets;  // .branchtargets
+  StringMap<std::vector<std::string>> targets;  // labels by name of a .branchtargets list
   StringMap<Prototype> prototypes;
-  std::vector<Jump> jumps;  // to labels not yet seen
+  std::vector<Jump> jumps;  // branches to labels that are resolved at the end of the scope
   std::vector<Jump> tables;
-  bool is_function = false;  // names of scopes around it are not seen
+  bool is_function = false;  // whether names of enclosing scopes are hidden
 };
 
 }  // namespace kernkit::simulator::ptx

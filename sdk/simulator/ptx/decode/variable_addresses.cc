@@ -7,20 +7,20 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// What a register may hold, whichever operation wrote it: kUnknown until one is seen; the number of
-// a variable, whose address is in it; kOther, a number that is no variable's address and is not
-// computed from one; or kMixed, which is all else: one of several addresses, a difference of two,
-// some bits of one.
+// The base of a register, over all operations that write the register: the index of the variable
+// whose address the register has; kUnknown before the first write; kOther for a number that is not
+// derived from an address; kMixed otherwise: one of several addresses, a difference of addresses,
+// or some bits of an address.
 constexpr uint32_t kUnknown = kNone, kOther = kNone - 1, kMixed = kNone - 2;
 
 bool is_variable(uint32_t base) { return base < kMixed; }
 bool has_address(uint32_t base) { return base <= kMixed; }
-// A source that an operation lacks is no address.
+// A missing source counts as kOther.
 uint32_t base_of(const std::vector<uint32_t>& bases, uint32_t at) {
   return at != kNone ? bases[at] : kOther;
 }
 
-// The base of a sum. A distance may be any number.
+// The base of a sum of an address and a distance.
 uint32_t either(uint32_t a, uint32_t b) {
   if (has_address(a) && has_address(b)) return kMixed;
   if (has_address(a)) return a;
@@ -42,7 +42,7 @@ uint32_t result_of(AddressFlow flow, const Operation& operation,
   };
   switch (flow) {
     case AddressFlow::kNone:
-      // What an access loads is in no source of the operation.
+      // A loaded value is not derived from the operation's sources.
       if (operation.address != kNone) return kOther;
       return mixed_from({operation.src0, operation.src1, operation.src2, operation.src3}, kOther);
     case AddressFlow::kFirst: return base(operation.src0);
@@ -76,7 +76,8 @@ void find_variables(size_t registers, Kernel* kernel) {
     return bases[at] != before;
   };
   for (const Operation& operation : kernel->code) {
-    for (const uint32_t at : operation.list) join(at, kOther);  // loaded, or stored
+    for (const uint32_t at : operation.list)
+      join(at, kOther);  // registers that are loaded or stored
     if (operation.more == kNone) continue;
     for (const uint32_t at : kernel->lists[operation.more]) join(at, kOther);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derived addresses: which accesses have an address that is computed from that of one variable, as
-// `table[i]` has. Such an access must be one to that variable, whatever memory is at the address.
+// Derived addresses: accesses whose address is computed from the address of one variable, such as
+// `table[i]`. Such an access must be within the variable, even if other memory is at the address.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Sets the variable of accesses, and its bounds in shared memory. Registers still have their
-/// numbers.
+/// Sets the variable of accesses, and the variable's bounds in shared memory. Called while
+/// registers still have numbers.
 void find_variables(size_t registers, Kernel* kernel);
 
 }  // namespace kernkit::simulator::ptx

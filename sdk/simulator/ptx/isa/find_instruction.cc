@@ -8,7 +8,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Sets of modifiers that rows name, "%int".
+// The sets of modifiers that rows refer to, such as "%int".
 constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"int", "u16|s16|u32|s32|u64|s64"},
     {"signed", "s16|s32|s64"},
@@ -30,7 +30,7 @@ constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"sum", "f16|f32|s32"},
 };
 
-// The part of a text before a separator, which is removed from the text together with that part.
+// Removes the part before a separator, and the separator, from a text; returns the part.
 std::string_view take_until(std::string_view* text, char separator) {
   const size_t end = std::min(text->find(separator), text->size());
   const std::string_view part = text->substr(0, end);
@@ -38,7 +38,7 @@ std::string_view take_until(std::string_view* text, char separator) {
   return part;
 }
 
-// Whether alternatives such as "lo|%int|L2::*" have a modifier.
+// Returns whether alternatives such as "lo|%int|L2::*" include a modifier.
 bool have(std::string_view alternatives, std::string_view modifier) {
   while (!alternatives.empty()) {
     std::string_view one = take_until(&alternatives, '|');
@@ -63,7 +63,7 @@ struct Item {
 
 constexpr size_t kMostItems = 16;
 
-// The items of a row, "~cta? sync": how many there are.
+// Reads the items of a row, such as "~cta? sync"; returns their number.
 size_t read_items(std::string_view text, Item* items) {
   size_t count = 0;
   while (!text.empty()) {
@@ -79,7 +79,7 @@ size_t read_items(std::string_view text, Item* items) {
   return count;
 }
 
-// Assigns each modifier from number `i` on to an item of its own.
+// Assigns each modifier from index `i` on to a different item.
 bool assign(const std::vector<std::string>& modifiers, size_t i, Item* items, size_t count,
             std::vector<bool>* ignored) {
   if (i == modifiers.size()) {

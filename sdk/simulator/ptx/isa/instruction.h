@@ -18,59 +18,59 @@ struct Warp;
 
 /// Executes an operation for the lanes of the warp's mask.
 using Run = void (*)(Warp& warp, const Operation& operation);
-/// Decodes the operands of an instruction and returns what executes the operation; null for a form
-/// that is unsupported.
+/// Decodes the operands of an instruction and returns the function that executes the operation;
+/// null for an unsupported form.
 using Semantics = Run (*)(Decoder& decoder);
 
-/// What an instruction does to memory. kCopy loads and stores.
+/// The kind of memory access of an instruction. kCopy loads and stores.
 enum class AccessKind : uint8_t { kNone, kLoad, kStore, kAtomic, kCopy };
 
-/// How undefined bits of the sources of an instruction reach its results.
+/// The rule by which undefined bits of an instruction's sources reach its results.
 enum class Definedness : uint8_t {
-  kAll,      // any undefined bit of a source makes every bit of each result undefined
-  kHalves,   // like kAll, within each half of 16 bits
-  kUpwards,  // from the lowest undefined bit on: sums and products
-  kEach,     // bit by bit: xor, not
-  kAnd,      // bit by bit, except where the other source is zero
-  kOr,       // bit by bit, except where the other source is one
-  kTable,    // lop3
-  kMoved,    // as the instruction moves the bits of its data
-  kSelect,   // those of the source that the predicate selects
-  kCompare,  // undefined where the undefined bits can change the result
-  kNarrows,  // each source: a half of the result
-  kWidens,   // each half of the source: a half of the result
-  kShuffle,  // those of the lane that is read
-  kBallot,   // the predicate of each lane: a bit
-  kVote,     // undefined unless a lane with a defined predicate decides the result
-  kWarp,     // any undefined bit of any lane makes every bit undefined
-  kProduct,  // those of a row and a column
-  kNone,     // the results are defined
-  // Accesses to memory.
+  kAll,      // Any undefined bit of a source makes every bit of each result undefined.
+  kHalves,   // The rule of kAll applies to each half of 16 bits.
+  kUpwards,  // Bits from the lowest undefined bit upwards are undefined: sums, products.
+  kEach,     // An undefined bit makes the same bit of the result undefined: xor, not.
+  kAnd,      // The rule of kEach applies, except where the other source has a defined zero.
+  kOr,       // The rule of kEach applies, except where the other source has a defined one.
+  kTable,    // A result bit is undefined if undefined source bits can change it: lop3.
+  kMoved,    // Undefined bits move with the data.
+  kSelect,   // The result has the undefined bits of the selected source.
+  kCompare,  // The result is undefined if undefined bits can change it.
+  kNarrows,  // Each source makes one half of the result undefined.
+  kWidens,   // Each half of the source makes one half of the result undefined.
+  kShuffle,  // The result has the undefined bits of the lane that is read.
+  kBallot,   // The undefined predicate of a lane makes one bit undefined.
+  kVote,     // The result is undefined unless a lane with a defined predicate decides it.
+  kWarp,     // Any undefined bit of any lane makes every bit undefined.
+  kProduct,  // An element is undefined if its row of A, column of B or element of C is.
+  kNone,     // The results are defined.
+  // Rules for accesses to memory.
   kLoad,
   kStore,
   kAtomic,
-  kExchange,  // an atomic whose new value does not depend on the old value
-  kMatrix,    // ldmatrix, stmatrix
-  kFragment,  // wmma.load, wmma.store
-  kCopy,      // cp.async
-  // Other effects on memory.
+  kExchange,  // The new value of the atomic does not depend on the old value.
+  kMatrix,    // The instruction is ldmatrix or stmatrix.
+  kFragment,  // The instruction is wmma.load or wmma.store.
+  kCopy,      // The instruction is cp.async.
+  // Rules for other effects on memory.
   kCommit,
   kWait,
   kWaitAll,
-  kReturn,  // a function of the device returns its result in local memory
+  kReturn,  // A function of the device returns its result in local memory.
 };
 
-/// From which sources the result of an instruction can take the address of a variable.
+/// The sources from which the result of an instruction can take the address of a variable.
 enum class AddressFlow : uint8_t {
   kNone,
-  kFirst,       // the first source
-  kDifference,  // the first source, less a distance
-  kThird,       // the third source, plus a product
-  kEither,      // one source, plus a distance in the other
-  kSelected,    // the first or the second source
+  kFirst,       // first source
+  kDifference,  // first source, minus a distance
+  kThird,       // third source, plus a product
+  kEither,      // either source, plus a distance in the other source
+  kSelected,    // first or second source, selected by a predicate
 };
 
-/// What an instruction does besides computing its results.
+/// The effect of an instruction besides its results.
 enum class Effect : uint8_t {
   kNone,
   kFence,
@@ -83,11 +83,12 @@ enum class Effect : uint8_t {
 inline constexpr uint8_t kFirstSource = 1, kSecondSource = 2;
 
 struct Instruction {
-  /// `modifiers` lists what follows the mnemonic, separated by spaces: "lo|wide u16|s16". A form
+  /// `modifiers` lists the items after the mnemonic, separated by spaces: "lo|wide u16|s16". A form
   /// has exactly one modifier of each item, in any order. "?" after an item makes the item
   /// optional,
-  /// "~" before an item declares that the simulator need not act on its modifiers, "%int" names a
-  /// set of modifiers (see instructions.cc), and "L2::*" is every modifier that begins so.
+  /// "~" before an item means that the simulator need not act on its modifiers, "%int" refers to a
+  /// set of modifiers (see find_instruction.cc), and "L2::*" matches every modifier with this
+  /// prefix.
   constexpr Instruction(const char* name, const char* modifiers, Semantics semantics)
       : name(name), modifiers(modifiers), semantics(semantics) {}
 
@@ -124,12 +125,12 @@ struct Instruction {
     return row;
   }
 
-  const char* name;       // the mnemonic
-  const char* modifiers;  // see above
+  const char* name;       // mnemonic
+  const char* modifiers;  // items, see the constructor
   Semantics semantics;
   AccessKind access = AccessKind::kNone;
   Definedness definedness = Definedness::kAll;
-  uint8_t moved = 0;  // of kMoved: kFirstSource, kSecondSource
+  uint8_t moved = 0;  // sources of kMoved: kFirstSource, kSecondSource [mask]
   AddressFlow address_flow = AddressFlow::kNone;
   Effect effect = Effect::kNone;
   const char* function = nullptr;
@@ -146,12 +147,13 @@ struct Sections {
 };
 Sections sections();
 
-/// The row that matches a form, and which of the modifiers the simulator need not act on.
+/// The row that matches a form, and the modifiers on which the simulator need not act.
 struct FoundInstruction {
-  const Instruction* row = nullptr;  // null: no row matches
-  std::vector<bool> ignored;         // one for each modifier
+  const Instruction* row = nullptr;  // null if no row matches
+  std::vector<bool> ignored;         // whether the simulator need not act on each modifier
   bool is_known = false;             // whether a row has the mnemonic
-  std::string unsupported;           // a modifier that no row with the mnemonic has; "" for none
+  std::string
+      unsupported;  // modifier that no row with the mnemonic has; "" without such a modifier
 };
 FoundInstruction find_instruction(std::string_view name, const std::vector<std::string>& modifiers);
 

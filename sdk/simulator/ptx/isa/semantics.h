@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that decode the operands of instructions and choose what executes them, each in the
-// file of ptx/semantics/ that a comment names.
+// The functions that decode the operands of instructions and select the function that executes
+// them. Each is in the file of ptx/semantics/ that the comment above it gives.
 #pragma once
 
 #include "ptx/isa/instruction.h"
@@ -31,7 +31,7 @@ Run fns(Decoder& d);
 Run slct(Decoder& d);
 Run testp(Decoder& d);
 
-// real.cc, half.cc: null where the type is not theirs
+// real.cc and half.cc; null for a type that the file does not support
 Run real_add(Decoder& d, Type type);
 Run real_sub(Decoder& d, Type type);
 Run real_mul(Decoder& d, Type type);

@@ -44,7 +44,7 @@ struct Access {
     check_alignment(lane, space, at);
     return window.of(lane) + at;
   }
-  // Its ranges are not kept: the kernel may give them back.
+  // Does not cache the range, since the kernel may free memory of the heap.
   unsigned char* in_heap(int lane, uint64_t address) const {
     const Launch& launch = warp.block->launch;
     const Range range = launch.heap.range_of(address);
@@ -56,7 +56,7 @@ struct Access {
     check_alignment(lane, kGlobal, address);
     return reinterpret_cast<unsigned char*>(address);
   }
-  // The address is derived from that of a variable, and is out of its bounds.
+  // Reports an address that is derived from a variable's address and out of bounds.
   [[noreturn]] void fail_at_variable(int lane, uint64_t address) const {
     const Block& block = *warp.block;
     const KernelVariable& variable = block.launch.kernel.variables[operation.variable];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access: where the lanes of a warp touch memory. What may not be touched is a Fault.
+// Access: the memory that the lanes of a warp access. An invalid access throws a Fault.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,19 @@ namespace kernkit::simulator::ptx {
 enum class Touch { kLoads, kStores, kUpdates };
 
 struct Places {
-  alignas(64) unsigned char* at[32];  // of lanes that run
+  alignas(64) unsigned char* at[32];  // address in this process for each active lane
 };
 
-/// The addresses of all 32 lanes, in the operation's space.
+/// Computes the addresses of all 32 lanes, in the operation's space.
 void read_addresses(Warp& warp, const Operation& operation, uint64_t* to);
-/// `size` bytes for each lane.
+/// Finds the memory of an access of `size` bytes in each lane.
 void find_places(Warp& warp, const Operation& operation, uint32_t size, Touch touch,
                  Places* places);
-/// Likewise, at addresses of another kind than the operation has.
+/// Finds the memory at `addresses`, which may differ from the operation's address operand.
 void find_places_at(Warp& warp, const Operation& operation, const uint64_t* addresses,
                     uint32_t size, Touch touch, Places* places);
-/// Makes the operation's range that around an address of global memory; none where there is none.
+/// Sets the operation's range to the allocation or variable around an address of global memory; to
+/// an empty range outside of both.
 void renew_range(Warp& warp, const Operation& operation, uint64_t address);
 
 }  // namespace kernkit::simulator::ptx

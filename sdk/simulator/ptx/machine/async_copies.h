@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AsyncCopies: what the lanes of a warp copy by cp.async. It lands when the lane waits for it, so
-// that what is read before shows what was there before.
+// AsyncCopies: pending cp.async copies of the lanes of a warp. A copy is stored when its lane waits
+// for it, so that an earlier read returns the old bytes.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@ class AsyncCopies {
     if (some != 0) std::memcpy(copy.value, from, some);
     copies_.push_back(copy);
   }
-  /// Those that are in no group yet become one.
+  /// Closes the open group of each lane in `lanes`.
   void commit(uint32_t lanes) {
     for (int lane = 0; lane < 32; ++lane) groups_[lane] += lanes >> lane & 1;
   }
-  /// All but the last `pending` groups of each lane land.
+  /// Completes all but the last `pending` groups of each lane in `lanes`.
   void wait(uint32_t lanes, uint64_t pending) {
     const auto lands = [&](const Copy& copy) {
       if ((lanes >> copy.lane & 1) == 0 || copy.group + pending >= groups_[copy.lane]) return false;
@@ -43,7 +43,7 @@ class AsyncCopies {
     unsigned char value[kMostBytes];
   };
   std::vector<Copy> copies_;
-  uint32_t groups_[32] = {};  // of each lane the number of the group that is open
+  uint32_t groups_[32] = {};  // number of each lane's open group
 };
 
 }  // namespace kernkit::simulator::ptx

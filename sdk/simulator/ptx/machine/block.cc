@@ -11,7 +11,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr size_t kLine = 64;  // bytes
+constexpr size_t kLine = 64;  // alignment of a warp's registers [bytes]
 
 uint32_t lanes_of(unsigned threads, unsigned warp) {
   const unsigned left = threads - warp * 32;
@@ -54,7 +54,7 @@ Block::Block(const Launch& its_launch)
     warp.registers = static_cast<unsigned char*>(first) + bytes * i;
     warp.ranges = ranges_.data();
     warp.shared = {shared.data(), shared.size(), 0};
-    // Never written.
+    // The parameters are never written: Access rejects stores to them.
     warp.parameters = {const_cast<unsigned char*>(launch.parameters), kernel.parameter_bytes, 0};
     if (kernel.local_bytes != 0) {
       local_.emplace_back(size_t{32} * kernel.local_bytes, launch.poison);
@@ -70,7 +70,7 @@ Block::Block(const Launch& its_launch)
 void Block::start(uint3 its_index, uint64_t random) {
   index = its_index;
   if (hooks != nullptr) hooks->starts();
-  // Another byte than global memory has.
+  // A different byte than the poison of global memory.
   std::fill(shared.begin(), shared.end(), static_cast<unsigned char>(launch.poison ^ 0x5a));
   std::fill_n(shared.data() + launch.kernel.reserved_begin, launch.kernel.reserved_bytes,
               static_cast<unsigned char>(0));
@@ -126,7 +126,7 @@ Running Block::running() const {
   return waits;
 }
 
-// Threads that a barrier waits for while none has ended.
+// The number of threads that a barrier waits for while no thread has ended.
 unsigned Block::expected(unsigned count) const { return count != 0 ? count : threads; }
 
 bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
@@ -193,7 +193,7 @@ void Block::end(Warp& warp, uint32_t lanes) {
   }
 }
 
-// Mode of a barrier: 0 plain, 1 arrives only, 2 popc, 3 and, 4 or, kModeOfCluster.
+// Modes of a barrier: 0 is plain, 1 arrives only, 2 is popc, 3 is and, 4 is or; kModeOfCluster.
 void Block::leave_barrier(uint32_t number) {
   Barrier& barrier = barriers_[number];
   if (hooks != nullptr) hooks->opens(number);
@@ -220,10 +220,10 @@ void Block::leave_barrier(uint32_t number) {
   steps_passed.add();
 }
 
-// In the words that kernels have which were compiled for the CPU.
+// Uses the wording of reports for kernels compiled for the CPU.
 void Block::say_deadlock() const {
   struct Place {
-    const Operation* at = nullptr;  // null: the thread has ended
+    const Operation* at = nullptr;  // null if the thread has ended
     std::string words;
   };
   const auto place_of = [&](unsigned thread) -> Place {
@@ -254,7 +254,7 @@ void Block::say_deadlock() const {
   throw Fault{
       place_text(*this, first) + std::to_string(waiting) + " of the block's " +
           std::to_string(threads) + " threads wait at " + of_first.words +
-          (other == threads ? std::string(", which is for more of them")
+          (other == threads ? std::string(", which expects more threads")
                             : " and thread " + thread_text(*this, other) +
                                   (elsewhere.at == nullptr ? std::string(" has ended")
                                                            : " waits at " + elsewhere.words)) +

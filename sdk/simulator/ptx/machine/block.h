@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block: the warps of a block, one after the other on one OS thread.
+// Block: the warps of a block, run in turn on one OS thread.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,31 +17,33 @@
 
 namespace kernkit::simulator::ptx {
 
-/// What the blocks of a launch share.
+/// Data that the blocks of a launch share.
 struct Launch {
   const Kernel& kernel;
   const Module& module;
-  std::string name;  // as C++ writes it
+  std::string name;  // C++ name of the kernel
   dim3 grid, block;
   uint32_t dynamic_shared;
   const unsigned char* parameters;
   const DeviceMemory& memory;
   unsigned char poison;
-  unsigned char* grid_barrier;  // for cooperative groups, which find it by %envreg1 and 2
+  unsigned char* grid_barrier;  // counter of grid.sync(), whose address is in %envreg1 and %envreg2
   Heap& heap;
-  LaunchHooks* hooks = nullptr;  // of tools, whose kernel is the instrumented one
+  LaunchHooks* hooks = nullptr;  // hooks of tools; null for an uninstrumented kernel
   const InstrumentedKernel* instrumented = nullptr;
 };
 
-/// A barrier at which threads arrived, until it opens. Threads that ended are left out. A count is
-/// one of whole warps: a warp has arrived with 32 threads when none of its lanes is missing.
+/// A barrier at which threads have arrived, until the barrier opens. Ended threads do not count.
+/// With a thread count, whole warps count: a warp counts as 32 threads when all of its live lanes
+/// have arrived.
 struct Barrier {
-  const Operation* first = nullptr;  // of those that arrived; null: none did
-  unsigned count = 0;                // threads that it is for; 0: all that have not ended
-  unsigned arrived = 0;              // threads
-  unsigned of_warps = 0;             // threads of the warps that arrived, 32 of each
+  const Operation* first =
+      nullptr;  // operation of the first thread that arrived; null while no thread has arrived
+  unsigned count = 0;     // expected threads; 0 means all threads that have not ended
+  unsigned arrived = 0;   // number of threads that arrived
+  unsigned of_warps = 0;  // 32 for each warp that arrived completely
   unsigned true_predicates = 0;
-  uint32_t lanes[kMostWarps] = {};  // of each warp that has not arrived: lanes that did
+  uint32_t lanes[kMostWarps] = {};  // arrived lanes of each incomplete warp
 };
 
 /// A thread that has not ended, and the number of its next operation.
@@ -52,20 +54,20 @@ struct Running {
 
 struct Block {
   enum class Stop { kEnded, kYields };
-  static constexpr unsigned kBarriers = 16;               // those of bar.sync
-  static constexpr unsigned kClusterBarrier = kBarriers;  // that of a cluster of one block
+  static constexpr unsigned kBarriers = 16;               // barriers of bar.sync
+  static constexpr unsigned kClusterBarrier = kBarriers;  // the barrier of a cluster of one block
 
   explicit Block(const Launch& its_launch);
   void start(uint3 its_index, uint64_t random);
-  /// Runs until all threads ended, or it is time for other blocks to run. Throws a Fault.
+  /// Runs until all threads have ended, or until it is another block's turn. Throws a Fault.
   Stop run();
   /// Lanes of a warp arrive at a barrier. Returns true if the barrier opened.
   bool arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
               uint32_t count);
-  /// Lanes of a warp have ended: barriers may open that waited for them.
+  /// Marks lanes of a warp as ended, which may open barriers.
   void end(Warp& warp, uint32_t lanes);
 
-  /// The first thread that can go on; where all wait, the first that has not ended.
+  /// Returns the first thread that can continue; if all threads wait, the first that has not ended.
   Running running() const;
 
   const Launch& launch;
@@ -83,12 +85,12 @@ struct Block {
   [[noreturn]] void say_deadlock() const;
 
   std::unique_ptr<unsigned char[]> memory_;
-  std::vector<Range> ranges_;  // of the operations
+  std::vector<Range> ranges_;  // range of each operation's last access
   std::vector<std::vector<unsigned char>> local_;
   unsigned live_ = 0;  // threads that have not ended
   Barrier barriers_[kBarriers + 1];
-  uint32_t in_use_ = 0;          // a bit of each barrier at which threads arrived
-  std::vector<unsigned> order_;  // of the warps
+  uint32_t in_use_ = 0;          // barriers at which threads have arrived [mask]
+  std::vector<unsigned> order_;  // order in which warps run
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of functions that have frames. A frame lies in local memory behind the caller's; the lane's
-// registers are put aside until the function ends.
+// Calls of functions that have frames. A frame is in local memory, after the caller's frame; the
+// lane's registers are saved until the function returns.
 #include <cstdio>
 #include <cstring>
 
@@ -54,8 +54,8 @@ void Warp::call(const Operation& operation, int lane, uint32_t number) {
   const uint64_t next = (frame + bytes + kFrameAlignment - 1) / kFrameAlignment * kFrameAlignment;
   if (next + function.frame_bytes > kernel.local_bytes) {
     fault(*this, lane, operation,
-          "calls functions in each other that need more than " +
-              std::to_string(kernel.local_bytes - kernel.frame_bytes) + " bytes of stack",
+          "nested calls need more than " + std::to_string(kernel.local_bytes - kernel.frame_bytes) +
+              " bytes of stack",
           cudaErrorLaunchFailure);
   }
   unsigned char* memory = local.of(lane);
@@ -81,7 +81,7 @@ void Warp::call(const Operation& operation, uint32_t lanes_here) {
       }
       if (number == kernel.functions.size()) {
         char text[64];
-        std::snprintf(text, sizeof(text), "calls the address 0x%llx, where no function is",
+        std::snprintf(text, sizeof(text), "calls 0x%llx, which is not a function's address",
                       static_cast<unsigned long long>(address));
         fault(*this, lane, operation, text);
       }

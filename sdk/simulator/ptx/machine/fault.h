@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fault: what a kernel did wrong. It ends the kernel.
+// Fault: an error of a kernel, which ends the kernel.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,17 +15,18 @@ struct Kernel;
 struct Fault {
   std::string sentence;
   cudaError_t error;
-  const char* tool = "synccheck";  // the tool that reports it: "synccheck", "memcheck" or "program"
+  const char* tool =
+      "synccheck";  // tool that reports the fault: "synccheck", "memcheck" or "program"
 };
 
-/// "scale: block [0, 0, 0], thread [7, 0, 0]: " and what it did, and in which line.
+/// Throws a Fault "scale: block [0, 0, 0], thread [7, 0, 0]: <what> (scale.cu:12)".
 [[noreturn]] void fault(const Warp& warp, int lane, const Operation& operation,
                         const std::string& what, cudaError_t error = cudaErrorLaunchFailure);
 /// "[7, 0, 0]"
 std::string thread_text(const Block& block, unsigned thread);
 /// "scale: block [0, 0, 0], thread [7, 0, 0]: "
 std::string place_text(const Block& block, unsigned thread);
-/// "__syncthreads()", or the instruction where CUDA has no name for it.
+/// "__syncthreads()", or the PTX instruction if CUDA has no function for it.
 std::string function_text(const Kernel& kernel, const Operation& operation);
 /// " (scale.cu:12)"; "" without a .loc.
 std::string line_text(const Block& block, const Operation& operation);

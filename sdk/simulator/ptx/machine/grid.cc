@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block runs until it ends, or until it is time for others: then others start as well. Large
-// grids run on all processors: without a seed, and with one where that changes nothing.
+// A block runs until it ends, or until it is another block's turn; then another block starts as
+// well. Large grids run on all processors, with a seed only if the blocks are independent.
 #include "ptx/machine/grid.h"
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Threads times instructions from which on more than one processor is worth it.
+// The least number of threads times instructions for more than one processor.
 constexpr uint64_t kLarge = 1 << 22;
-constexpr size_t kMostBlocks = 64;  // that have begun, of one processor
+constexpr size_t kMostBlocks = 64;  // most unfinished blocks of one processor
 constexpr uint64_t kNoEnd = UINT64_MAX;
 std::atomic<unsigned> last_processors{0};
 #if defined(__x86_64__)
@@ -41,8 +41,8 @@ bool is_independent(const Kernel& kernel, const Operation& operation) {
   return is_shared || (origin.ordering == Ordering::kWeak && !origin.is_uncached);
 }
 
-// The processor's default floating-point mode, as long as the object lives: a program may have set
-// another rounding, or flush subnormal numbers, or trap exceptions.
+// Sets the processor's default floating-point mode for the lifetime of the object: a program may
+// have set another rounding mode, or flush subnormal numbers, or trap exceptions.
 class DefaultFloatingPoint {
  public:
   DefaultFloatingPoint() {
@@ -72,7 +72,7 @@ class GridRun {
     std::vector<std::thread> others;
     for (unsigned i = 1; i < processors; ++i) {
       others.emplace_back([this] {
-        const RaceIgnored bookkeeping;  // as in the thread that launches
+        const RaceIgnored bookkeeping;  // ignored in the launching thread, too
         run_blocks();
       });
     }
@@ -84,7 +84,7 @@ class GridRun {
  private:
   struct Begun {
     std::unique_ptr<Block> block;
-    uint64_t number;  // in the order of their starts
+    uint64_t number;  // position in the order of starts
   };
 
   unsigned processors() {
@@ -121,7 +121,7 @@ class GridRun {
 
   void run_blocks() {
     const DefaultFloatingPoint mode;
-    std::deque<Begun> live;  // the one that runs next first
+    std::deque<Begun> live;  // the block that runs next is at the front
     std::vector<std::unique_ptr<Block>> idle;
     for (;;) {
       while (!live.empty() && live.front().number >= end_) live.pop_front();
@@ -144,8 +144,8 @@ class GridRun {
     }
   }
 
-  // Where each block is for itself, those that began before go on: of several faults the one counts
-  // that is found wherever blocks run.
+  // If blocks are independent, blocks with a lower number continue: the fault of the block with the
+  // lowest number is reported, independent of timing.
   void stop(const Fault& fault, uint64_t number) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (number >= end_) return;
@@ -161,7 +161,7 @@ class GridRun {
     if (text.empty()) {
       char still[128];
       std::snprintf(still, sizeof(still),
-                    "does not end: for %g seconds no thread has ended, met others or "
+                    "does not end: for %g seconds no thread has ended, synchronised with others or "
                     "changed memory by an atomic",
                     settings_.watchdog);
       text = still;
@@ -178,8 +178,8 @@ class GridRun {
   const size_t most_;
   bool each_for_itself_ = false;
   std::mutex mutex_;
-  uint64_t begun_ = 0;                 // how many blocks
-  std::atomic<uint64_t> end_{kNoEnd};  // blocks of this number and beyond do not go on
+  uint64_t begun_ = 0;                 // number of started blocks
+  std::atomic<uint64_t> end_{kNoEnd};  // blocks from this number on do not continue
   PtxResult result_;
 };
 

@@ -10,14 +10,14 @@
 namespace kernkit::simulator::ptx {
 
 struct PtxResult {
-  std::string sentence;  // "" or what the kernel did wrong
+  std::string sentence;  // description of the fault; "" without a fault
   cudaError_t error = cudaSuccess;
-  const char* tool = "";  // see Fault
+  const char* tool = "";  // tool of the fault, see Fault
 };
 
-/// `all_at_once`: a cooperative launch, in which blocks wait for each other.
+/// Runs all blocks. `all_at_once` is a cooperative launch, in which blocks wait for each other.
 PtxResult run_grid(const Launch& launch, bool all_at_once, const Settings& settings);
-/// On how many OS threads.
+/// The number of OS threads that ran the last grid.
 unsigned processors_of_last_grid();
 
 }  // namespace kernkit::simulator::ptx

@@ -6,14 +6,14 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr uint64_t kMostKept = 1 << 20;  // bytes that were freed
+constexpr uint64_t kMostKept = 1 << 20;  // freed bytes that are kept, to detect their use
 
 }  // namespace
 
 uint64_t Heap::allocate(uint64_t bytes, unsigned char poison) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (bytes > limit_ || used_ > limit_ - bytes) return 0;
-  // What new gives is aligned to 16 bytes.
+  // Memory from new[] is aligned to 16 bytes.
   Piece piece{std::make_unique<unsigned char[]>(bytes + 1), bytes};
   std::memset(piece.memory.get(), poison, bytes);
   const auto address = reinterpret_cast<uint64_t>(piece.memory.get());
@@ -60,7 +60,7 @@ std::string Heap::place_of(uint64_t address) const {
   const std::string all = std::to_string(bytes) + " bytes that malloc() returned";
   if (at < bytes) {
     return "at byte " + std::to_string(at) + " of " + all +
-           (piece->second.freed ? " and free() took back" : "");
+           (piece->second.freed ? " and free() released" : "");
   }
   constexpr uint64_t kNear = 4096;
   return at - bytes < kNear ? std::to_string(at - bytes) + " bytes after " + all : "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heap: what malloc() of kernels gives. It stays from one launch to the next.
+// Heap: the memory of malloc() in kernels. Its allocations persist between launches.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class Heap {
  public:
   static constexpr uint64_t kDefaultBytes = 8 << 20;  // cudaLimitMallocHeapSize
 
-  /// An address, a multiple of 16; 0 when less than that is left.
+  /// Returns an address that is a multiple of 16; 0 if fewer bytes are left.
   uint64_t allocate(uint64_t bytes, unsigned char poison);
-  /// False for what malloc() did not return, or was given back.
+  /// Returns false if malloc() did not return the address, or if the memory is already free.
   bool release(uint64_t address);
-  /// The allocation around an address; an empty range where there is none.
+  /// Returns the live allocation around an address, or an empty range.
   Range range_of(uint64_t address) const;
-  /// A description of an inaccessible address; "" if it is far from every allocation.
+  /// Returns a description of an inaccessible address; "" far from every allocation.
   std::string place_of(uint64_t address) const;
   void set_limit(uint64_t bytes);
   uint64_t limit() const;
@@ -38,7 +38,7 @@ class Heap {
 
   mutable std::mutex mutex_;
   std::map<uint64_t, Piece> pieces_;
-  std::deque<uint64_t> freed_;  // the first freed first: kept, so that a use of them is seen
+  std::deque<uint64_t> freed_;  // addresses of kept freed memory, oldest first
   uint64_t used_ = 0, kept_ = 0, limit_ = kDefaultBytes;
 };
 

@@ -10,9 +10,9 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A line of the source. Operations of one place have the same.
+/// A source line. Operations with the same source location share one.
 struct Line {
-  std::string place, file;  // as LineCounters has them
+  std::string place, file;  // members of LineCounters
   int line = 0;
 };
 
@@ -21,9 +21,9 @@ struct InstrumentedKernel {
 
   Kernel kernel;
   std::vector<Line> lines;
-  // One entry for each operation:
+  // runs and line_of have one entry for each operation.
   std::vector<Run> runs;
-  std::vector<uint32_t> line_of;              // a number of `lines`
+  std::vector<uint32_t> line_of;              // index into `lines`
   mutable std::shared_ptr<void> definedness;  // made by initcheck at its first launch
 };
 

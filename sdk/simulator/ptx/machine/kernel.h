@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel: a decoded kernel, the functions that it calls included.
+// Kernel: a decoded kernel, including the functions that it calls.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,24 @@
 
 namespace kernkit::simulator::ptx {
 
-inline constexpr uint32_t kStackBytes = 8192;  // of a thread, for the frames of functions
+inline constexpr uint32_t kStackBytes =
+    8192;  // stack of a thread for the frames of functions [bytes]
 
-/// A register that holds the same in every warp.
+/// A register with the same value in every warp.
 struct Constant {
   uint32_t at;
-  uint32_t size;  // bytes a lane; 0: a predicate
+  uint32_t size;  // size [bytes per lane]; 0 for a predicate
   uint64_t bits;
-  uint32_t variable = kNone;  // the variable with this address, a number of Kernel::variables
+  uint32_t variable =
+      kNone;  // variable whose address the register has; index into Kernel::variables
 };
 
 /// A variable of global or shared memory that the kernel names.
 struct KernelVariable {
-  enum Kind { kGlobal, kShared, kDynamic } kind;  // kDynamic: dynamic shared memory
-  std::string name;                               // in PTX
-  uint64_t begin;                                 // its address in its space
-  uint32_t bytes;                                 // of kDynamic 0, since a launch has it
+  enum Kind { kGlobal, kShared, kDynamic } kind;  // kDynamic is dynamic shared memory
+  std::string name;                               // name in PTX
+  uint64_t begin;                                 // address within the variable's space
+  uint32_t bytes;  // size [bytes]; 0 for kDynamic, whose size depends on the launch
 };
 
 /// A register that holds %tid.x and the like.
@@ -37,26 +39,26 @@ struct SpecialRegister {
 };
 
 struct Parameter {
-  uint32_t at, size;  // bytes
+  uint32_t at, size;  // offset and size [bytes]
 };
 
-/// A function that has frames: it calls itself, or is called by its address.
+/// A function that has frames: a recursive function, or a function called by its address.
 struct CalledFunction {
-  uint32_t number = 0;  // in the module
-  uint32_t entry = 0;   // an operation
+  uint32_t number = 0;  // number of the function in the module
+  uint32_t entry = 0;   // number of the function's first operation
   uint32_t frame_bytes = 0;
-  std::vector<Parameter> results, parameters;  // in its frame
+  std::vector<Parameter> results, parameters;  // positions in the function's frame
 };
 
 struct CallSite {
-  uint32_t caller = kNone;                    // a function; kNone: the kernel
-  uint32_t function = kNone;                  // kNone: by its address
-  std::vector<uint32_t> results, parameters;  // where they are in the caller's frame
+  uint32_t caller = kNone;    // index of the calling function; kNone for the kernel
+  uint32_t function = kNone;  // index of the called function; kNone for a call by address
+  std::vector<uint32_t> results, parameters;  // offsets in the caller's frame [bytes]
 };
 
-/// A place of registers.
+/// Space for a register.
 struct Slot {
-  uint32_t at, size;  // bytes a lane; 0: a predicate
+  uint32_t at, size;  // offset [bytes], size [bytes per lane]; 0 for a predicate
 };
 
 /// The order that the modifiers of an instruction give its access or fence.
@@ -67,13 +69,13 @@ enum class ThreadScope : uint8_t { kNone, kBlock, kDevice };
 /// The instruction that an operation comes from.
 struct Origin {
   SourceLine line;
-  std::string opcode;                        // as the PTX has it; for messages
-  const Instruction* instruction = nullptr;  // null: the end of a kernel or function
-  Type type = Type::kNone;                   // the last type among the modifiers
-  AccessKind access = AccessKind::kNone;     // kNone for constants and parameters as well
+  std::string opcode;                        // opcode as in the PTX, for messages
+  const Instruction* instruction = nullptr;  // null at the end of a kernel or function
+  Type type = Type::kNone;                   // last type among the modifiers
+  AccessKind access = AccessKind::kNone;     // kNone also for constants and parameters
   Ordering ordering = Ordering::kWeak;
   ThreadScope scope = ThreadScope::kDevice;
-  bool is_uncached = false;  // ld.cv
+  bool is_uncached = false;  // whether the operation is ld.cv
 
   /// The scope of an access that other threads may wait for; kNone for a weak access.
   ThreadScope ordered_scope() const {
@@ -97,27 +99,29 @@ struct InstrumentedKernel;
 struct Kernel {
   std::string name;
   std::vector<Operation> code;
-  std::vector<Origin> origins;  // of the operations
+  std::vector<Origin> origins;  // origin of each operation
   std::vector<Constant> constants;
   std::vector<SpecialRegister> specials;
   std::vector<Parameter> parameters;
   std::vector<std::vector<uint32_t>> tables;
-  std::vector<std::vector<uint32_t>> lists;  // of registers, see Operation::more
+  std::vector<std::vector<uint32_t>> lists;  // lists of registers, see Operation::more
   std::vector<CalledFunction> functions;
   std::vector<CallSite> calls;
   std::vector<Slot> slots;
   std::vector<KernelVariable> variables;
-  uint32_t register_bytes = 0;  // of a warp
-  uint32_t shared_bytes = 0;    // static, with reserved bytes
-  uint32_t reserved_begin = 0;  // in shared memory, zero at first: %reserved_smem_offset_1
+  uint32_t register_bytes = 0;  // registers of a warp [bytes]
+  uint32_t shared_bytes = 0;    // static shared memory, including reserved_bytes [bytes]
+  uint32_t reserved_begin =
+      0;  // offset of reserved shared memory, initially zero: %reserved_smem_offset_1
   uint32_t reserved_bytes = 0;
-  uint32_t local_bytes = 0;  // of a thread
-  uint32_t frame_bytes = 0;  // of these the kernel's own
-  uint32_t frame = kNone;    // the register of where the frame of a lane begins
+  uint32_t local_bytes = 0;  // local memory of a thread [bytes]
+  uint32_t frame_bytes = 0;  // the kernel's own frame within local_bytes [bytes]
+  uint32_t frame = kNone;    // register with the begin of each lane's current frame
   uint32_t parameter_bytes = 0;
-  mutable std::shared_ptr<InstrumentedKernel> instrumented;  // made at the first launch with a tool
+  mutable std::shared_ptr<InstrumentedKernel>
+      instrumented;  // created at the first launch with a tool
 
-  /// Visits every register of an operation, those in its list included.
+  /// Visits every register of an operation, including the registers in its list.
   template <class Visit>
   void each_register(Operation* operation, const Visit& visit) {
     operation->each_register(visit);

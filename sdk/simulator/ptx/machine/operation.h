@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operation: a decoded instruction. Its registers are offsets into the registers of a warp.
+// Operation: a decoded instruction. Register operands are byte offsets into a warp's registers.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// What it does to the order of operations.
+/// The effect of an operation on control flow.
 enum class Flow : uint8_t {
   kNext,
   kBranch,
@@ -17,9 +17,9 @@ enum class Flow : uint8_t {
   kCall,
   kReturn,
   kExit,
-  kWarpSync,  // for lanes that come together: those of a mask
-  kBarrier,   // of the block
-  kYield,     // a good moment to let others run
+  kWarpSync,  // waits for the lanes of a mask
+  kBarrier,   // barrier of a block
+  kYield,     // a point to let other warps and blocks run
 };
 
 enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kParam };
@@ -27,30 +27,30 @@ enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kParam };
 inline constexpr uint32_t kNone = UINT32_MAX;
 /// The mode of barrier.cluster.wait.
 inline constexpr uint8_t kModeOfCluster = 5;
-/// The mode of a meeting at which lanes only wait for each other, wherever they are.
+/// The mode of a kWarpSync operation that only synchronises, even lanes at different operations.
 inline constexpr uint8_t kOnlySynchronises = 255;
 
 struct Operation {
   Run run = nullptr;
   Flow flow = Flow::kNext;
   bool guard_negated = false;
-  bool negated = false;      // a predicate among its sources
+  bool negated = false;      // whether the predicate source is negated
   uint8_t mode = 0;          // defined by each instruction
-  uint8_t count = 0;         // of `list`
-  uint8_t address_size = 0;  // bytes of `address`; 0: no register, the offset is all
+  uint8_t count = 0;         // number of registers in `list`
+  uint8_t address_size = 0;  // size of `address` [bytes]; 0 if the address is the offset alone
   Space space = Space::kGeneric;
-  uint8_t bytes = 0;  // that an access moves, together
+  uint8_t bytes = 0;  // size of a lane's access [bytes]
   uint32_t guard = kNone;
   uint32_t dst = kNone, dst_predicate = kNone;
   uint32_t src0 = kNone, src1 = kNone, src2 = kNone, src3 = kNone;
-  uint32_t members = kNone;  // of a meeting: the mask
+  uint32_t members = kNone;  // register with the mask of a kWarpSync operation
   uint32_t address = kNone;
   uint32_t list[8] = {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
-  uint32_t target = 0;    // of a branch: the number of an operation; or of a table, or a call
-  uint32_t number = 0;    // of this one
-  uint32_t more = kNone;  // of registers: a list of the kernel's
-  int64_t offset = 0;     // of an address
-  // An access whose address is derived from that of a variable has the variable's number in
+  uint32_t target = 0;    // operation of a branch, or index of a table or call site
+  uint32_t number = 0;    // index of this operation in Kernel::code
+  uint32_t more = kNone;  // index into Kernel::lists, for more registers
+  int64_t offset = 0;     // constant offset of the address [bytes]
+  // An access whose address is derived from a variable's address has the variable's index into
   // Kernel::variables, and in shared memory the variable's begin and end [bytes].
   uint32_t variable = kNone, shared_begin = 0, shared_end = UINT32_MAX;
 

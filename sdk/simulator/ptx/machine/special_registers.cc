@@ -6,7 +6,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// What each is in a lane of a warp. A cluster is of one block.
+// The value of a special register in a lane of a warp. A cluster has one block.
 using Value = uint64_t (*)(const Block& block, const Warp& warp, uint32_t lane);
 
 struct KnownSpecial {
@@ -88,7 +88,7 @@ const KnownSpecial kKnown[] = {
      [](const Block& b, const Warp&, uint32_t) -> uint64_t {
        return b.shared.size() - b.launch.kernel.reserved_bytes;
      }},
-    // The two halves of a pointer to what grid.sync() counts in: as cooperative groups read them.
+    // The two halves of a pointer to the counter of grid.sync(), as cooperative groups read them.
     {"%envreg1", Type::kB32,
      [](const Block& b, const Warp&, uint32_t) -> uint64_t {
        return reinterpret_cast<uintptr_t>(b.launch.grid_barrier) >> 32;

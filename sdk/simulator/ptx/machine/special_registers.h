@@ -10,13 +10,13 @@
 
 namespace kernkit::simulator::ptx {
 
-/// kNone for another name or an unsupported register.
+/// Returns the type of a special register; kNone for another name or an unsupported register.
 Type type_of_special(const std::string& name);
-/// Its number; -1 likewise.
+/// Returns the number of a special register; -1 for another name or an unsupported register.
 int special_named(const std::string& name);
-/// Whether it differs between blocks.
+/// Returns whether the register's value differs between blocks.
 bool is_of_block(const SpecialRegister& special);
-/// Sets it in all lanes of a warp.
+/// Sets the register in all lanes of a warp.
 void set_special(Warp& warp, const SpecialRegister& special);
 
 }  // namespace kernkit::simulator::ptx

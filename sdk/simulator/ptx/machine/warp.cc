@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of a warp runs, and what branches, exits and meetings do to it.
+// Selection of the part of a warp that runs, and control flow: branches, exits, synchronisation.
 #include "ptx/machine/warp.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// So many branches backwards before others have their turn: they may be waited for.
+// Backward branches before another warp's turn, since the loop may wait for another warp.
 constexpr int kTurn = 1000;
 
 std::string hexadecimal(uint32_t mask) {
@@ -42,7 +42,7 @@ bool Warp::is_ready() const {
                      [](const Part& part) { return part.state == Part::kReady; });
 }
 
-// Selects the split with the lowest program counter, with all lanes there; false if all wait.
+// Selects the parts with the lowest program counter; returns false if all parts wait.
 bool Warp::pick() {
   own_turn = false;
   active = 0;
@@ -102,8 +102,8 @@ void Warp::branch_by_table(const Operation& operation, uint32_t taken) {
     for (int l = 0; l < 32; ++l) same |= entries[l] == entry ? kLane[l] : 0;
     if (entry >= table.size()) {
       fault(*this, __builtin_ctz(taken), operation,
-            "a branch to entry " + std::to_string(entry) + " of a table of " +
-                std::to_string(table.size()));
+            "branches to entry " + std::to_string(entry) + " of a branch table with " +
+                std::to_string(table.size()) + " entries");
     }
     suspend(Part::kReady, taken & same, table[entry]);
     taken &= ~same;
@@ -115,7 +115,7 @@ void Warp::exit(uint32_t lanes) {
   live &= ~lanes;
   active &= ~lanes;
   block->end(*this, lanes);
-  // Lanes that waited for these check again.
+  // Lanes that waited for the ended lanes check again.
   for (Part& part : parts) {
     if (part.state == Part::kMeets) part.state = Part::kReady;
   }
@@ -127,7 +127,7 @@ void Warp::exit(uint32_t lanes) {
   pick();
 }
 
-// Lanes that name each other in a mask do it together. Those that have ended are not waited for.
+// Lanes that name each other in a mask run the operation together, without waiting for ended lanes.
 void Warp::meet(const Operation& operation, uint32_t lanes_here) {
   suspend(Part::kReady, active & ~lanes_here, pc + 1);  // lanes with a false guard
   size_t kept = 0;
@@ -193,7 +193,7 @@ void Warp::wait_at_barrier(const Operation& operation, uint32_t lanes_here) {
             "barrier " + std::to_string(number) + " is out of range; a block has barriers 0 to " +
                 std::to_string(Block::kBarriers - 1));
     }
-    const bool goes_on = operation.mode == 1;  // it only arrives
+    const bool goes_on = operation.mode == 1;  // bar.arrive does not wait
     suspend(goes_on ? Part::kReady : Part::kWaits, group, goes_on ? at + 1 : at, number);
     block->arrive(*this, operation, group, number, count);
   }
@@ -214,7 +214,7 @@ void Warp::turn_of_another() {
   }
 }
 
-// __syncwarp() lets lanes meet that are at different places. Asked when no part can go on.
+// __syncwarp() synchronises lanes at different operations. Called when no part can continue.
 bool Warp::meet_across_places() {
   const Operation* code = block->launch.kernel.code.data();
   const auto only_meets = [&](const Part& part) {
@@ -249,7 +249,7 @@ uint32_t Warp::lanes_of(const Operation& operation) const {
   return active & (operation.guard_negated ? ~guard : guard);
 }
 
-// Up to an operation that decides what is next, or to another part.
+// Executes operations until control flow, or until the pc of the next part.
 void Warp::run_straight(const Operation* code) {
   const Operation* operation = code + pc;
   const Operation* const end = next_part != kNone && !own_turn ? code + next_part : nullptr;
@@ -272,7 +272,7 @@ Warp::Stop Warp::run() {
     const uint32_t before = pc;
     if (hooks != nullptr && operation.flow != Flow::kNext) hooks->decides(*this, operation, here);
     switch (operation.flow) {
-      case Flow::kNext: break;  // where another part is
+      case Flow::kNext: break;  // the pc of another part
       case Flow::kBranch: branch(operation, here); break;
       case Flow::kTable: branch_by_table(operation, here); break;
       case Flow::kCall: call(operation, here); break;

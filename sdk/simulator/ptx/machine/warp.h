@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warp: 32 lanes that run an operation together as far as they are at the same place. Those that
-// are not are parts of it: the part that is furthest behind runs first, so that it can catch up.
+// Warp: 32 lanes. Lanes with the same pc run an operation together; lanes that diverged are parts
+// of the warp. The part with the lowest pc runs first, so that parts can reconverge.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace kernkit::simulator::ptx {
 
 struct Block;
 
-inline constexpr unsigned kMostWarps = 32;  // of a block
+inline constexpr unsigned kMostWarps = 32;  // most warps of a block
 
 /// The bit of each lane in a mask.
 alignas(64) inline constexpr uint32_t kLane[32] = {
@@ -29,7 +29,7 @@ alignas(64) inline constexpr uint32_t kLane[32] = {
 
 inline namespace KERNKIT_PTX_TARGET {
 
-/// Puts results of the lanes of a mask where they belong.
+/// Stores the results of the lanes in a mask.
 template <class X>
 __attribute__((noinline)) void keep_some(X* all, const X* some, uint32_t mask) {
   for (int l = 0; l < 32; ++l) all[l] = (mask & kLane[l]) != 0 ? some[l] : all[l];
@@ -41,40 +41,40 @@ struct Part {
   enum State : uint8_t { kReady, kMeets, kWaits } state;
   uint32_t pc;
   uint32_t mask;
-  uint32_t barrier;  // of kWaits
+  uint32_t barrier;  // number of the barrier, for kWaits
 };
 
-/// What a lane goes back to when a function ends.
+/// The state that a lane restores when a function returns.
 struct Caller {
   uint32_t pc;
-  uint32_t call, function;               // numbers of the kernel's
-  std::vector<unsigned char> registers;  // of the lane
+  uint32_t call, function;               // indices into Kernel::calls and Kernel::functions
+  std::vector<unsigned char> registers;  // saved registers of the lane
 };
 
 struct alignas(64) Warp {
   enum class Stop { kEnded, kWaits, kYields };
   static constexpr uint32_t kAll = UINT32_MAX;
 
-  // State that operations use.
+  // State for operations.
   alignas(64) unsigned char scratch[256];
-  uint32_t mask = 0;  // the lanes that run the operation
+  uint32_t mask = 0;  // lanes that run the operation
   unsigned char* registers = nullptr;
   Block* block = nullptr;
   Window local, shared, parameters;
-  Range* ranges = nullptr;  // of each operation: where its last access was
-  unsigned number = 0;      // in the block
+  Range* ranges = nullptr;  // range of each operation's last access
+  unsigned number = 0;      // number of the warp in the block
   AsyncCopies copies;
 
-  // What is done next.
+  // State of control flow.
   uint32_t live = 0;
   uint32_t pc = 0;
-  uint32_t active = 0;              // of the part that runs; 0: none
-  uint32_t next_part = kNone;       // where it meets another part
-  bool own_turn = false;            // runs even if other splits are behind in the code
-  std::vector<Part> parts;          // the others
-  std::vector<Caller> callers[32];  // of each lane, the innermost last
+  uint32_t active = 0;              // lanes of the part that runs; 0 if no part runs
+  uint32_t next_part = kNone;       // pc at which another part waits to run
+  bool own_turn = false;            // whether the part runs although another part has a lower pc
+  std::vector<Part> parts;          // parts that do not run
+  std::vector<Caller> callers[32];  // call stack of each lane, innermost call last
 
-  // Inlined, so that each way to compile loops has its own.
+  // Always inlined, so that each SIMD target has its own copy.
   template <class T>
   KERNKIT_SIMULATOR_INLINE T* lanes(uint32_t at) {
     return static_cast<T*>(__builtin_assume_aligned(registers + at, 64));
@@ -86,7 +86,7 @@ struct alignas(64) Warp {
     uint32_t& all = predicate(at);
     all = (all & ~mask) | (bits & mask);
   }
-  /// Where to put results: keep() then puts those of lanes that run where they belong.
+  /// Memory for results in all lanes: keep() then stores the results of the active lanes.
   template <class T>
   KERNKIT_SIMULATOR_INLINE T* results(uint32_t at) {
     if (mask == kAll) return lanes<T>(at);
@@ -102,7 +102,7 @@ struct alignas(64) Warp {
 
   /// Starts at the first operation.
   void start(uint32_t threads);
-  /// Runs until all lanes ended, or wait for others, or it is time for others to run.
+  /// Runs until all lanes have ended or wait, or until it is another warp's turn.
   Stop run();
   bool is_ready() const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generic addresses: device memory is memory of this process, and what has addresses of its own
-// lies in windows above it, where no process has memory.
+// Generic addresses: an address of global memory is an address of this process. Spaces with their
+// own addresses have windows above all addresses of a process.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Approximations: PTX ISA gives bounds of their errors. They are computed in double precision and
-// rounded once, which is within the bounds.
+// Approximations. The PTX ISA bounds their errors; results that are computed in double precision
+// and rounded once are within the bounds.
 #include <cmath>
 
 #include "ptx/decode/decoder.h"
@@ -32,7 +32,7 @@ struct Approximated {
     const auto y = static_cast<float>(Op::of(kFlushes ? flush(x) : x));
     return canonical(kFlushes ? flush(y) : y);
   }
-  // bfloat16 has the exponents of float, so its subnormal numbers are those of float.
+  // bfloat16 and float have the same exponents, so that both have the same subnormal range.
   template <class H>
   static H of(H x) {
     const H y = H::from(narrow_to_odd(Op::of(kFlushes ? flush(x.value()) : x.value())));
@@ -40,7 +40,7 @@ struct Approximated {
   }
 };
 
-// Which 16-bit forms an instruction has: ex2 has .f16 and .ftz.bf16, tanh has .f16 and .bf16.
+// The 16-bit forms of an instruction: ex2 has .f16 and .ftz.bf16, tanh has .f16 and .bf16.
 enum class Halves { kNone, kBfloatFlushes, kNeverFlushes };
 
 template <class Op, Halves kHalves>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: atom and red. Blocks may run on several OS threads, so they are atomic there as well.
+// PTX ISA: atom and red. They use atomics of the host, since blocks may run on several OS threads.
 #include <cstring>
 #include <type_traits>
 
@@ -12,7 +12,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// What is there, b and c: what is there then.
+// The new value for the old value, b and c.
 struct Add {
   template <class X>
   static X of(X old, X b, X) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA, "Logic and Shift Instructions", and the integer instructions that look at bits.
+// PTX ISA, "Logic and Shift Instructions", and integer instructions on bits.
 #include "ptx/simd/bits.h"
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls: of functions of the module, and of those that the device has: vprintf, __assertfail,
-// malloc and free.
+// Calls of functions of the module, and of the device's functions vprintf, __assertfail, malloc and
+// free.
 #include <cstdio>
 #include <cstring>
 
@@ -15,8 +15,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The operation's offset has places in local memory, 16 bits of each: of up to three parameters,
-// then of the result, whose size is `operation.bytes`.
+// Operation::offset packs four offsets in local memory of 16 bits: up to three parameters, then the
+// result, whose size is Operation::bytes.
 constexpr int kResult = 3;
 
 unsigned char* place(Warp& warp, const Operation& operation, int which, int lane) {
@@ -82,7 +82,7 @@ void give_back(Warp& warp, const Operation& operation) {
     const auto address = parameter<uint64_t>(warp, operation, 0, lane);
     if (address == 0 || warp.block->launch.heap.release(address)) continue;
     fault(warp, lane, operation,
-          "free(): malloc() did not return the address, or it was given back before",
+          "free(): malloc() did not return the address, or free() already released the memory",
           cudaErrorIllegalAddress);
   }
 }

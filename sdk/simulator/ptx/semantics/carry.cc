@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Extended-Precision Integer Arithmetic Instructions". CC.CF is the carry of an adder, as
-// devices have it: a - b is a + ~b + 1, so that after a subtraction CC.CF is 1 where nothing was
-// borrowed. Code that nvcc generates for division of 128 bits adds that 1.
+// on devices: a - b is a + ~b + 1, so that after a subtraction without a borrow CC.CF is 1. The
+// code that nvcc generates for 128-bit division adds this 1.
 #include <type_traits>
 
 #include "ptx/decode/decoder.h"
@@ -20,7 +20,7 @@ std::make_unsigned_t<X> product(X a, X b, bool high) {
   return static_cast<std::make_unsigned_t<X>>(high ? whole >> 8 * sizeof(X) : whole);
 }
 
-// The carry comes from the predicate `e` and goes to `to_predicate`.
+// Adds with a carry. The carry flag is a predicate register.
 template <class X>
 void carry_lanes(Warp& warp, const Operation& operation) {
   using U = std::make_unsigned_t<X>;

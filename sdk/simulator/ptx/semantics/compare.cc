@@ -10,7 +10,7 @@ namespace {
 
 using namespace compare_steps;  // NOLINT(build/namespaces): its own steps
 
-// setp.f16x2: a predicate for each half.
+// setp.f16x2 sets a predicate for each half.
 template <class X>
 void set_packed(Warp& warp, const Operation& operation) {
   const uint32_t low = combined(warp, operation, compared_halves<X, 2, 0>(warp, operation));
@@ -18,7 +18,8 @@ void set_packed(Warp& warp, const Operation& operation) {
   if (operation.dst != kNone) warp.set_predicate(operation.dst, low);
   if (operation.dst_predicate != kNone) warp.set_predicate(operation.dst_predicate, high);
 }
-// set: all bits, or 1.0 (operation.offset), where it holds; R: the register's bits.
+// set stores all ones, or 1.0 (Operation::offset), if the comparison holds. R is the register's
+// type.
 template <class R>
 void put_in_register(Warp& warp, const Operation& operation, uint32_t compared) {
   const uint32_t bits = combined(warp, operation, compared);
@@ -31,7 +32,7 @@ template <class R, class X, bool kFlushes>
 void set_register(Warp& warp, const Operation& operation) {
   put_in_register<R>(warp, operation, compared<X, kFlushes>(warp, operation));
 }
-// set of two numbers of 16 bits, each for its half of the result.
+// set on two 16-bit numbers, one for each half of the result.
 template <class H>
 void set_register_of_pairs(Warp& warp, const Operation& operation) {
   const uint32_t low = combined(warp, operation, compared_halves<H, 2, 0>(warp, operation));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA, "Control Flow Instructions" and "Parallel Synchronization": what the warp itself does.
+// PTX ISA, "Control Flow Instructions", and barriers and fences of "Parallel Synchronization". Warp
+// implements the control flow.
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
 #include "ptx/machine/block.h"
@@ -46,7 +47,7 @@ Run barrier_of_block(Decoder& d) {
   return last == 2 || last == 3 ? nothing : nullptr;
 }
 
-// A cluster has one block: arrive does not wait, and wait is a barrier of the block.
+// A cluster has one block, so that wait is a barrier of the block. arrive does nothing.
 Run barrier_of_cluster(Decoder& d) {
   d.need_operands(0);
   if (d.has("arrive")) return nothing;
@@ -92,7 +93,8 @@ Run nanosleep(Decoder& d) {
   d.operation.flow = Flow::kYield;
   return nothing;
 }
-// Blocks on several processors add to one number: the second block then reads what the first wrote.
+// Orders blocks on several OS threads: each adds to one atomic, so that the second block reads
+// values that the first block wrote.
 void meet_blocks(Warp&, const Operation&) {
   static int met = 0;
   __atomic_fetch_add(&met, 1, __ATOMIC_ACQ_REL);
@@ -101,7 +103,7 @@ Run fence(Decoder& d) {
   const bool in_block = d.has("cta");
   return in_block ? nothing : meet_blocks;
 }
-// Hints for speed, and steps of griddepcontrol, which tools read from the table.
+// Performance hints and griddepcontrol, whose effect the tools read from the instruction table.
 Run hint(Decoder&) { return nothing; }
 
 }  // namespace kernkit::simulator::ptx

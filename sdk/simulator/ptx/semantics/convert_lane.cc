@@ -11,7 +11,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// A number, exactly: an integer by sign and magnitude, or in double precision.
+// An exact number: an integer as sign and magnitude, or a double.
 struct Number {
   bool is_integer = false;
   bool negative = false;
@@ -64,8 +64,8 @@ double to_integral(double x, Rounding rounding) {
   return x;
 }
 
-// PTX ISA, cvt: what does not fit becomes the nearest that does; a NaN becomes 0, or the upper bit
-// where one of the types has 64 bits.
+// PTX ISA, cvt: a number out of range is clamped to the range; a NaN becomes 0, or the upper bit if
+// either type has 64 bits.
 uint64_t to_integer(const Conversion& conversion, double x) {
   const uint32_t width = 8 * size_of(conversion.to);
   if (x != x) {
@@ -85,7 +85,7 @@ uint64_t to_integer(const Conversion& conversion, double x) {
                                                        : static_cast<uint64_t>(x);
 }
 
-// .sat, between integers.
+// .sat between integers clamps to the range of the result type.
 uint64_t clamped(Type to, const Number& number) {
   const uint32_t width = 8 * size_of(to);
   const uint64_t most = ~uint64_t{0} >> (64 - width + (is_signed(to) ? 1 : 0));
@@ -94,7 +94,7 @@ uint64_t clamped(Type to, const Number& number) {
   return 0 - (number.magnitude > most + 1 ? most + 1 : number.magnitude);
 }
 
-// An integer as a double that rounds again as if it were rounded once.
+// Converts an integer to a double, rounded to odd, so that a further rounding equals a single one.
 double to_odd(const Number& number) {
   uint64_t m = number.magnitude;
   int shift = 0;
@@ -117,7 +117,7 @@ float to_float(double x, Rounding rounding) {
   return 0;
 }
 
-// The neighbour of what rounds to the nearest, where that is on the other side of x.
+// Rounds in a direction: takes the neighbour if the nearest number is on the wrong side of x.
 template <class H>
 uint16_t half_bits(double x, Rounding rounding) {
   const H near = H::from(narrow_to_odd(x));
@@ -175,7 +175,7 @@ void narrow_two(Warp& warp, const Operation& operation) {
   Small largest;
   largest.bits = static_cast<uint8_t>(Small::kMax);
   const auto most = static_cast<float>(largest);
-  // .satfinite: no infinity results.
+  // .satfinite clamps to finite numbers.
   const auto one = [most](float x) {
     const float limited = x > most ? most : x < -most ? -most : x;
     return static_cast<uint32_t>(x != x ? 0x7f : Small(limited).bits);
@@ -206,7 +206,7 @@ bool is_known(const Conversion& c) {
   if (is_integer(c.to)) return is_integer(c.from) ? nearest && !c.to_integral : c.to_integral;
   if (c.to_integral) return c.to == c.from;
   if (nearest || c.to != Type::kF64) return true;
-  // A wider one holds all of it.
+  // A wider type represents every value exactly.
   return size_of(c.from) < size_of(c.to);
 }
 
@@ -230,7 +230,7 @@ void convert_lanes(Warp& warp, const Operation& operation) {
   c.from_size = packed >> 32 & 15;
   for (int l = 0; l < 32; ++l) {
     if ((warp.mask & kLane[l]) == 0) continue;
-    // Behind the type's bits a wider register has zeros, or the sign.
+    // A wider register is extended by zeros, or by the sign.
     const uint64_t result = convert(c, lane_bits(warp, operation.src0, c.from_size, l));
     uint64_t bits = result;
     const uint32_t width = 8 * size_of(c.to);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion: any form of cvt between two numbers.
+// Conversion: a form of cvt between two types.
 #pragma once
 
 #include "ptx/machine/warp.h"
@@ -11,17 +11,17 @@ namespace kernkit::simulator::ptx {
 struct Conversion {
   Type to = Type::kNone, from = Type::kNone;
   Rounding rounding = Rounding::kNearest;
-  bool to_integral = false;  // .rni and the like
+  bool to_integral = false;  // whether the form rounds to an integral value, such as .rni
   bool saturates = false, flushes = false;
-  uint32_t to_size = 0, from_size = 0;  // of the registers
+  uint32_t to_size = 0, from_size = 0;  // sizes of the registers [bytes]
 };
 
 bool is_known(const Conversion& conversion);
-/// As an operation's offset.
+/// Packs a conversion into Operation::offset.
 int64_t pack(const Conversion& conversion);
 void convert_lanes(Warp& warp, const Operation& operation);
 
-// Two numbers of 8 bits.
+// Conversions of two 8-bit numbers.
 void narrow_to_e4m3x2(Warp& warp, const Operation& operation);
 void narrow_to_e5m2x2(Warp& warp, const Operation& operation);
 void widen_e4m3x2(Warp& warp, const Operation& operation);

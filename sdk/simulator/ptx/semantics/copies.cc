@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: cp.async. A copy takes place when the lane waits for its group.
+// PTX ISA: cp.async. A copy is stored when its lane waits for the copy's group.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Checks that lanes may read bytes at an offset from the start of their source.
+// Checks that lanes may read `bytes` bytes at offset `at` of their source.
 void find_source(Warp& warp, Operation source, uint32_t lanes, uint32_t at, uint32_t bytes,
                  Places* places) {
   if (lanes == 0) return;
@@ -20,8 +20,8 @@ void find_source(Warp& warp, Operation source, uint32_t lanes, uint32_t at, uint
   find_places(warp, source, bytes, Touch::kLoads, places);
 }
 
-// The source's address is that of `a`, with the offset `target`; of `b` bytes only so many come
-// from there, the rest is zero.
+// The source address is src0 plus the offset `target`. src1 is the number of bytes to copy; the
+// remaining bytes become zero.
 void copy_lanes(Warp& warp, const Operation& operation) {
   const uint32_t bytes = operation.bytes, all = warp.mask;
   Places to, from;
@@ -38,7 +38,7 @@ void copy_lanes(Warp& warp, const Operation& operation) {
     sizes[lane] = std::min(sizes[lane], bytes);
     whole |= sizes[lane] == bytes ? all & kLane[lane] : 0;
   }
-  // Its place in memory is another one.
+  // The cached range is that of the destination.
   warp.ranges[operation.number] = {};
   find_source(warp, source, whole, 0, bytes, &from);
   for (uint32_t left = all & ~whole; left != 0; left &= left - 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the families of matrix.cc and wmma.cc share.
+// Functions for the instructions in matrix.cc and wmma.cc.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace kernkit::simulator::ptx {
 
-/// All 32 lanes meet at it.
+/// Makes the operation synchronise all 32 lanes.
 void begin_matrix(Decoder& d);
-/// The registers of operand i, of 32 bits each; kNone for _ among those that it writes.
+/// Returns the 32-bit registers of operand i; kNone for _ if the operation writes them.
 std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool writes);
-/// The element type that the next modifier names. Throws if the modifier names none.
+/// Returns the element type of the next modifier. Throws for another modifier.
 Element next_element(Decoder& d);
-/// Decodes operands d, a, b, c. A and B have `of_a` and `of_b` registers, of which the product uses
-/// the first.
+/// Decodes operands d, a, b, c. A and B have `of_a` and `of_b` registers; the product uses the
+/// first of them.
 Run multiply_matrices(Decoder& d, const Product& product, uint32_t of_a, uint32_t of_b);
 
 }  // namespace kernkit::simulator::ptx

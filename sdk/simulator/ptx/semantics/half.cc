@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA, "Half Precision Floating-Point Instructions", and the same of .bf16.
+// PTX ISA, "Half Precision Floating-Point Instructions", for .f16 and .bf16.
 #include "ptx/simd/half_formats.h"
 
 #include "ptx/decode/decoder.h"

@@ -11,7 +11,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The lower 24 bits, with their sign.
+// The lower 24 bits, sign-extended for a signed type.
 template <class X>
 int64_t of_24_bits(X x) {
   const auto bits = static_cast<uint32_t>(x) << 8;
@@ -45,7 +45,7 @@ struct Sad {
     return static_cast<X>(static_cast<U>(c) + static_cast<U>(a < b ? y - x : x - y));
   }
 };
-// A: of the parts of a; B: of the bytes of b from kFirst on.
+// A is the type of a's parts, B the type of b's bytes, kFirst the first byte of b.
 template <class A, class B, int kFirst = 0>
 struct Dot {
   static uint32_t of(uint32_t a, uint32_t b, uint32_t c) {
@@ -57,7 +57,7 @@ struct Dot {
     return c;
   }
 };
-// fns: the position of the c-th set bit of a, counted from bit b, upwards or downwards.
+// fns: the position of the n-th set bit from bit `base` on; a negative offset counts downwards.
 struct Fns {
   static uint32_t of(uint32_t mask, uint32_t base, int32_t offset) {
     if (base > 31) return UINT32_MAX;
@@ -73,7 +73,7 @@ struct Fns {
 struct Slct {
   template <class X, class C>
   static X of(X a, X b, C c) {
-    return c >= 0 ? a : b;  // for a NaN b
+    return c >= 0 ? a : b;  // a NaN selects b
   }
 };
 struct SlctFlushed {
@@ -140,7 +140,7 @@ Run sad(Decoder& d) {
   return of_integer<Ternary<Sad>>(type);
 }
 
-// dp4a.s32.u32 d, a, b, c; dp2a.lo.s32.u32 likewise
+// dp4a.s32.u32 d, a, b, c; dp2a.lo.s32.u32 d, a, b, c
 Run dot(Decoder& d) {
   const std::string_view half = d.one_of({"lo", "hi"});
   const Type a = d.type(), b = d.type();
@@ -163,7 +163,7 @@ Run fns(Decoder& d) {
   return ternary<Fns, uint32_t, uint32_t, uint32_t, int32_t>;
 }
 
-// slct.u32.f32 d, a, b, c: a where c is not below zero
+// slct.u32.f32 d, a, b, c: selects a if c >= 0
 Run slct(Decoder& d) {
   const Type type = d.type(), of_sign = d.type();
   d.need_operands(4);

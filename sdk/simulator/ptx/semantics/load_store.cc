@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA, "Data Movement": ld and st, of up to four or eight numbers.
+// PTX ISA, "Data Movement": ld and st of up to eight elements.
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"
@@ -49,11 +49,11 @@ Run of_memory(Type type, uint32_t size) {
 }
 
 struct Shape {
-  uint32_t size = 0;  // of the registers
+  uint32_t size = 0;  // size of each register [bytes]
   Type type = Type::kNone;
 };
 
-// The registers of ld or st: one, or a vector.
+// Reads the registers of ld or st: a single register or a vector.
 Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
   Operation& operation = d.operation;
   const std::string_view vector = d.one_of({"v2", "v4", "v8"});
@@ -76,7 +76,7 @@ Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
     const Type type = d.type_of_register(part);
     const Type of_part = type != Type::kNone ? type : shape.type;
     if (register_size(of_part) != shape.size)
-      d.reject("the registers of the vector differ in size");
+      d.reject("vector registers have different sizes; expected one size");
     slot = loads ? d.to(part, of_part) : d.from(part, of_part);
   }
   operation.bytes = static_cast<uint8_t>(count * size_of(shape.type));

@@ -21,7 +21,7 @@ namespace kernkit::simulator::ptx {
 void need_whole_warp(const Warp& warp, const Operation& operation) {
   if (warp.mask == Warp::kAll) return;
   char text[96];
-  std::snprintf(text, sizeof(text), " needs all 32 lanes of the warp, and has the mask 0x%08x",
+  std::snprintf(text, sizeof(text), " needs all 32 lanes of the warp, found the mask 0x%08x",
                 warp.mask);
   fault(warp, __builtin_ctz(warp.mask), operation,
         function_text(warp.block->launch.kernel, operation) + text);
@@ -31,7 +31,7 @@ namespace {
 
 constexpr uint32_t kRow = 16;  // bytes of a row of 8 by 8 elements of 16 bits
 
-// Lanes have the addresses of rows: the first eight those of the first matrix.
+// Lanes have the addresses of rows: lanes 0 to 7 those of the first matrix.
 void find_rows(Warp& warp, const Operation& operation, Touch touch, Places* rows) {
   need_whole_warp(warp, operation);
   warp.mask = lanes_with_rows(operation);
@@ -39,7 +39,7 @@ void find_rows(Warp& warp, const Operation& operation, Touch touch, Places* rows
   warp.mask = Warp::kAll;
 }
 
-// The bytes of element i of the two that a lane has of a matrix.
+// Returns the memory of a lane's element i, 0 or 1, of a matrix.
 template <bool kTransposed>
 unsigned char* element_of(const Places& rows, uint32_t matrix, int lane, int i) {
   const auto l = static_cast<size_t>(lane);
@@ -72,7 +72,8 @@ void store_matrices(Warp& warp, const Operation& operation) {
   }
 }
 
-// ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 registers, [rows]; true: transposed
+// ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 registers, [rows]. Returns whether the form
+// has .trans.
 bool take_matrices(Decoder& d, size_t registers, size_t address) {
   begin_matrix(d);
   const std::string_view count = d.one_of({"x1", "x2", "x4"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: mov, which also packs and unpacks, cvta and isspacep.
+// PTX ISA: mov, including packing and unpacking, cvta, isspacep and mapa.
 #include <chrono>
 
 #include "ptx/decode/decoder.h"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace move_steps;  // NOLINT(build/namespaces): its own steps
 
-// A cluster is of one block: an address of shared memory is the same there.
+// A cluster has one block: rank 0 is the block itself, with the same address.
 void map_to_rank(Warp& warp, const Operation& operation) {
   const auto* ranks = warp.lanes<uint32_t>(operation.src1);
   for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
@@ -77,7 +77,7 @@ Run move_pieces(Decoder& d, Type type, bool packs) {
   return of_pieces<Unpack>(whole, pieces.size());
 }
 
-// %clock and %globaltimer: nanoseconds.
+// %clock and %globaltimer count nanoseconds.
 template <class X>
 void read_clock(Warp& warp, const Operation& operation) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -118,7 +118,7 @@ Run mov(Decoder& d) {
   return type == Type::kPred ? move_predicate : move_of_size(register_size(type));
 }
 
-// Adds the window, or takes it away.
+// Adds the window's address, or subtracts it with .to.
 Run cvta(Decoder& d) {
   const bool leaves = d.has("to");
   const std::string_view space =
@@ -131,7 +131,7 @@ Run cvta(Decoder& d) {
   return offset;
 }
 
-// mapa.u64 d, a, rank: of a generic address.
+// mapa.u64 d, a, rank, for a generic address.
 Run mapa(Decoder& d) {
   const Type type = d.type();
   d.take({type, type, Type::kU32});

@@ -9,7 +9,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Loads for one lane, by a load that the kernel does not have.
+// Loads a value for one lane by a synthetic load operation.
 template <class T>
 T load(Warp& warp, int lane, const Operation& operation, uint64_t address) {
   Operation access = operation;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What printf() of a kernel writes.
+// The output of printf() in a kernel.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace kernkit::simulator::ptx {
 
-/// The text at a generic address. Throws a Fault where it may not be read.
+/// Returns the string at a generic address. Throws a Fault for inaccessible memory.
 std::string text_at(Warp& warp, int lane, const Operation& operation, uint64_t address);
 struct Printed {
   std::string text;
-  int arguments = 0;  // that the format uses
+  int arguments = 0;  // number of arguments that the format uses
 };
-/// The arguments follow each other from an address on, each at a multiple of its size.
+/// Formats arguments in memory at address `arguments`, each aligned to its size.
 Printed formatted(Warp& warp, int lane, const Operation& operation, const std::string& format,
                   uint64_t arguments);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA, "Floating-Point Instructions", of 32 and 64 bits.
+// PTX ISA, "Floating-Point Instructions", for .f32 and .f64.
 #include "ptx/simd/real_formats.h"
 
 #include <cfenv>
@@ -14,8 +14,8 @@ namespace {
 
 using namespace real_steps;  // NOLINT(build/namespaces): its own steps
 
-// The loop kInner in another rounding mode of the processor. Registers are in memory, so compilers
-// keep loads, arithmetic and stores between the two calls.
+// Runs the loop kInner in another rounding mode of the processor. Registers are in memory, so that
+// compilers keep loads, arithmetic and stores between the two calls.
 template <int kMode, Run kInner>
 void in_mode(Warp& warp, const Operation& operation) {
   std::fesetround(kMode);
@@ -26,7 +26,7 @@ void in_mode(Warp& warp, const Operation& operation) {
 template <int kMode, Run kInner>
 constexpr Run kRounded = kMode == FE_TONEAREST ? kInner : in_mode<kMode, kInner>;
 
-// PTX ISA, "div": by the reciprocal, which is zero where it would be subnormal.
+// PTX ISA, "div": multiplies by the reciprocal, which is flushed to zero if it is subnormal.
 struct DivByReciprocal {
   static constexpr float kGreatest = 8.507059173023462e37f;  // 2^126
   static float of(float a, float b) {
@@ -68,7 +68,7 @@ Run in_rounding(std::string_view how, Type type, bool flushes, bool saturates) {
   return in_rounding<FE_TONEAREST, Form, Op>(type, flushes, saturates);
 }
 
-// add, sub, mul, fma: .rn, which is the default, or a directed rounding; .sat for .f32.
+// add, sub, mul and fma: .rn is the default; .sat is for .f32 only.
 template <template <class> class Form, class Op>
 Run rounded(Decoder& d, Type type, size_t count) {
   if (is_half(type)) return half_arithmetic(d, type);
@@ -86,11 +86,11 @@ Run least(Decoder& d, Type type) {
   return d.has("NaN") ? real<Binary, WithNan<Op>>(d, type, 3) : real<Binary, Op>(d, type, 3);
 }
 
-// The high 32 bits of a double: a mantissa of 20 bits.
+// Keeps the high 32 bits of a double, with 20 bits of mantissa.
 double high_half(double x) { return bit_cast<double>(bit_cast<uint64_t>(x) & 0xffffffff00000000u); }
 
 // PTX ISA, "rcp.approx.ftz.f64" and "rsqrt.approx.ftz.f64": the low 32 bits of source and result
-// are zero, subnormal numbers are zeros of their sign.
+// are zero; a subnormal number becomes a zero of the same sign.
 template <class Op>
 struct OfHighHalf {
   static double flushed(double x) {
@@ -102,8 +102,8 @@ struct OfHighHalf {
   }
 };
 
-// sqrt and rcp: a rounding, or .approx. Approximations are computed with the full precision: the
-// ISA bounds their error only.
+// sqrt and rcp with a rounding or .approx. Approximations are computed in full precision, since the
+// ISA only bounds their error.
 template <class Op>
 Run root_or_reciprocal(Decoder& d, Type type) {
   const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "approx"});

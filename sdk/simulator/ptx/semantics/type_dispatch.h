@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Type dispatch: the loop for an operation's type; null for an unsupported type.
+// Type dispatch: returns the loop for an operation's type; null for an unsupported type.
 #pragma once
 
 #include "ptx/decode/decoder.h"
@@ -9,7 +9,7 @@
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 
-// packed: two numbers of 16 bits in each register.
+// `packed` is the form with two 16-bit numbers in each register.
 template <class Op>
 struct Unary {
   template <class X>
@@ -51,7 +51,7 @@ Run of_bits(Type type) {
   if (type == Type::kB64) return Form::template of<uint64_t>;
   return nullptr;
 }
-/// The form for integers, where the result does not depend on the sign.
+/// The form for integers whose result does not depend on the sign.
 template <class Form>
 Run of_unsigned(Type type) {
   switch (type) {
@@ -74,7 +74,7 @@ Run of_half(Type type) {
     default: return nullptr;
   }
 }
-/// `Flushed`: the form that flushes subnormal numbers of 32 bits.
+/// `Flushed` is the form that flushes subnormal 32-bit numbers.
 template <class Form, class Flushed>
 Run of_real(Type type, bool flushes) {
   if (type == Type::kF64) return flushes ? nullptr : Form::template of<double>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lanes of a warp do together: shfl, vote, match, redux, activemask, elect. Those of one mask
-// are there when it is done.
+// Warp functions: shfl, vote, match, redux, activemask and elect. An operation runs when all lanes
+// of its mask have arrived.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -100,7 +100,7 @@ void reduce(Warp& warp, const Operation& operation) {
   put_in_all<X>(warp, operation, result);
 }
 
-// .NaN: one of them decides; else it is left out. .abs: of magnitudes.
+// With .NaN, a NaN makes the result NaN; otherwise NaNs are ignored. .abs reduces magnitudes.
 template <bool kLeast, bool kNan, bool kMagnitudes>
 void reduce_floats(Warp& warp, const Operation& operation) {
   const float* a = warp.lanes<float>(operation.src0);

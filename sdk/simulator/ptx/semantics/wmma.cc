@@ -49,7 +49,7 @@ void load_fragment(Warp& warp, const Operation& operation) {
   each_access(warp, operation, Touch::kLoads, [&](const unsigned char* place, unsigned char* held) {
     std::memcpy(held, place, operation.bytes);
   });
-  // Fragments of 16 elements hold those of a smaller matrix twice.
+  // A fragment of 16 elements has two copies of a smaller matrix.
   const uint32_t count = Fragment::of(operation.target).registers();
   for (uint32_t i = count; i < operation.count; ++i) {
     std::memcpy(warp.lanes<uint32_t>(operation.list[i]),
@@ -63,7 +63,7 @@ void store_fragment(Warp& warp, const Operation& operation) {
               });
 }
 
-// In registers: of .f16 always 8.
+// The number of registers of A or B; .f16 always has 8.
 uint32_t registers_of_factor(const Product& p, bool of_a) {
   if (p.a == Element::kF16) return 8;
   return of_a ? p.registers_of_a() : p.registers_of_b();
@@ -117,13 +117,13 @@ Run access(Decoder& d, bool stores) {
 
 }  // namespace
 
-// wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c, or with the types of all four
+// wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c, or a form with four types
 Run wmma(Decoder& d) {
   if (d.has("load")) return access(d, false);
   if (d.has("store")) return access(d, true);
   if (!d.has("mma")) return nullptr;
   begin_matrix(d);
-  for (int i = 0; i < 2; ++i) {  // fragments are the same either way
+  for (int i = 0; i < 2; ++i) {  // the fragment does not depend on the layout in memory
     if (d.next_of({"row", "col"}).empty()) return nullptr;
   }
   Product p = shape_of(d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logic, shifts and fields of bits on 32 lanes.
+// Logic, shifts and bit fields on 32 lanes.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct Cnot {
     return a == 0;
   }
 };
-// Shifts by more than the width shift everything out.
+// A shift by at least the width shifts out all bits.
 struct Shl {
   template <class X>
   static X of(X a, uint32_t b) {
@@ -77,13 +77,13 @@ struct Bfe {
         std::is_signed_v<X> && length != 0 && (static_cast<U>(a) >> last & 1) != 0;
     const U field = position >= kBits<X> ? 0 : static_cast<U>(a) >> position;
     const U in_field = length >= kBits<X> ? ~U{0} : (U{1} << length) - 1;
-    // Behind the last bit of the source the field has that bit again.
+    // Past the last bit of the source, the field repeats the sign.
     const uint32_t have = position >= kBits<X> ? 0 : kBits<X> - position;
     const U known = have >= kBits<X> ? in_field : in_field & ((U{1} << have) - 1);
     return static_cast<X>((field & known) | (negative ? ~known : U{0}));
   }
 };
-// bfi d, a, b, position, length: a put into b
+// bfi d, a, b, position, length: inserts a into b
 struct Bfi {
   template <class X>
   static X of(X a, X b, uint32_t position, uint32_t length) {
@@ -149,7 +149,7 @@ struct Brev {
   }
 };
 
-// Any function of three bits: bit 4a + 2b + c of the table.
+// lop3: the result of bits a, b and c is bit 4a + 2b + c of the table.
 inline void lop3_lanes(Warp& warp, const Operation& operation) {
   const auto *a = warp.lanes<uint32_t>(operation.src0), *b = warp.lanes<uint32_t>(operation.src1),
              *c = warp.lanes<uint32_t>(operation.src2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// setp on 32 lanes.
+// Comparisons of setp and set on 32 lanes.
 #pragma once
 
 #include <type_traits>

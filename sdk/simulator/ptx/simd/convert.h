@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The usual forms of cvt on 32 lanes.
+// Common forms of cvt on 32 lanes.
 #pragma once
 
 #include "ptx/simd/half_formats.h"
@@ -39,7 +39,7 @@ struct ToTF32 {
   }
 };
 
-// cvt.rn.f16x2.f32 d, a, b: a is the upper half.
+// cvt.rn.f16x2.f32 d, a, b: a becomes the upper half.
 template <class H, bool kRelu>
 void narrow_two(Warp& warp, const Operation& operation) {
   const uint32_t sources[] = {operation.src0, operation.src1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on 32 or 64 numbers of 16 bits.
+// Arithmetic on 32 or 64 16-bit floating-point numbers.
 #pragma once
 
 #include "ptx/simd/half_formats.h"
@@ -9,8 +9,8 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 namespace half_steps {
 
-// A sum of two of them, rounded to float, rounds as if it were rounded once: float has more than
-// twice their bits. So does a product, which is exact.
+// A sum of two 16-bit numbers that is rounded to float and then to 16 bits equals the sum rounded
+// once, since float has more than twice as many bits. A product is exact in float.
 struct Add {
   template <class H>
   static H of(H a, H b) {
@@ -73,7 +73,7 @@ struct Neg {
     return {static_cast<uint16_t>(a.bits ^ 0x8000u)};
   }
 };
-/// .sat: from 0 to 1, and 0 for a NaN.
+/// .sat clamps to 0 .. 1; a NaN becomes 0.
 template <class Op>
 struct Sat {
   template <class H, class... Rest>
@@ -82,7 +82,7 @@ struct Sat {
     return H::from(y > 0 ? (y > 1 ? 1.0f : y) : 0.0f);
   }
 };
-/// fma.relu: what is negative or a NaN becomes 0; a NaN stays one.
+/// fma.relu: a negative result becomes 0; a NaN stays a NaN.
 template <class Op>
 struct Relu {
   template <class H, class... Rest>

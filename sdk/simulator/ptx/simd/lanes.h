@@ -23,7 +23,7 @@ inline void each_lane(const Step& step) {
 
 inline void nothing(Warp&, const Operation&) {}
 
-// Kept: what a register of the results holds; kCount numbers D are in those of a warp.
+// Kept is the type of a result register; kCount is the number of D in a register of all lanes.
 template <class Op, class D, class A, class Kept = D, int kCount = 32>
 void unary(Warp& warp, const Operation& operation) {
   const A* a = warp.lanes<A>(operation.src0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// D = A * B + C of the 32 lanes of a warp. Products of 8 and 16 bits are exact; sums are of float,
-// in the order of k, and rounded to .f16 once. The ISA leaves order and width of the sums open.
+// D = A * B + C on the 32 lanes of a warp. Products of 8-bit and 16-bit elements are exact; sums
+// are computed in float in the order of k, and rounded to .f16 once. The ISA does not specify order
+// and width of the sums.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 namespace matrix_steps {
 
-constexpr uint32_t kMostRows = 32, kMostDepth = 32, kMostElements = 256;  // of C, of a wmma
+constexpr uint32_t kMostRows = 32, kMostDepth = 32,
+                   kMostElements = 256;  // elements of C; the largest matrix is that of wmma
 
 template <class S>
 struct Small {
@@ -37,7 +39,7 @@ const float* values_of() {
   return all.values;
 }
 
-// The elements of a register of all lanes, contiguous.
+// Reads the elements of a register of all lanes into a contiguous array.
 inline void read(Element element, const void* from, float* to) {
   const auto* halves = static_cast<const Half*>(from);
   const auto* wide = static_cast<const uint32_t*>(from);
@@ -47,7 +49,7 @@ inline void read(Element element, const void* from, float* to) {
     case Element::kBF16:
       return each_lane<64>(
           [&](int i) { to[i] = bit_cast<float>(static_cast<uint32_t>(halves[i].bits) << 16); });
-    case Element::kTF32:  // the upper 19 bits
+    case Element::kTF32:  // TF32 has the upper 19 bits
       return each_lane([&](int i) { to[i] = bit_cast<float>(wide[i] & 0xffffe000u); });
     default: break;
   }
@@ -65,7 +67,7 @@ inline void read(Element element, const void* from, int32_t* to) {
   }
 }
 
-// Row by row, each of k elements.
+// Reads a matrix in row-major order, with k elements in a row.
 template <class X>
 void read_rows(Warp& warp, const uint32_t* registers, Element element, uint32_t rows, uint32_t k,
                X* to) {
@@ -81,7 +83,7 @@ void read_rows(Warp& warp, const uint32_t* registers, Element element, uint32_t 
   }
 }
 
-// to(row, column, register, element of its 32 or 64)
+// Calls visit(index in C, register, element of the register's 32 or 64) for each element.
 template <class Visit>
 void each_of_c(const Product& p, const Visit& visit) {
   const bool halves = p.c == Element::kF16;
@@ -100,7 +102,7 @@ void each_of_c(const Product& p, const Visit& visit) {
 typedef float Floats __attribute__((vector_size(32)));
 typedef int64_t Longs __attribute__((vector_size(64)));
 
-// b: transposed, a row of it for each k.
+// `b` has a row for each k.
 template <class V, class X, class Sum>
 void multiply(const Product& p, const X* a, const X* b, Sum* sums) {
   for (uint32_t row = 0; row < p.m; ++row) {
@@ -127,7 +129,7 @@ void read_factors(Warp& warp, const Product& p, const uint32_t* registers, To* a
   }
 }
 
-// C and D are of R in registers, sums of Sum; A and B are read as X.
+// R is the type of C and D in registers, X the type of A and B, Sum the type of the sums.
 template <class R, class X, class V, class Sum, class Load, class Store>
 void multiply_by(Warp& warp, const Operation& operation, const Product& p, const Load& load,
                  const Store& store) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ld and st of 32 lanes.
+// ld and st on 32 lanes.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 namespace memory_steps {
 
-// M: in memory; R: in a register, which may be wider.
+// M is the type in memory, R the type in a register, which may be wider.
 template <class M, class R>
 R load_from(const unsigned char* place) {
   M value;
@@ -25,7 +25,7 @@ void store_at(unsigned char* place, R held) {
   const auto value = static_cast<M>(held);
   std::memcpy(place, &value, sizeof(M));
 }
-// For each lane that runs.
+// Calls `step` for each active lane.
 template <class Step>
 void each_of(uint32_t mask, const Step& step) {
   if (mask == Warp::kAll) {
@@ -34,7 +34,7 @@ void each_of(uint32_t mask, const Step& step) {
   }
   for (uint32_t left = mask; left != 0; left &= left - 1) step(__builtin_ctz(left));
 }
-// Contiguous in memory, as in the register, from the first lane on.
+// Returns whether the active lanes are contiguous, in memory and from lane 0 on.
 template <class M, class R>
 bool is_dense(const Warp& warp, const Operation& operation, const Row& row) {
   return sizeof(M) == sizeof(R) && row.stride == sizeof(M) && operation.count == 1 &&

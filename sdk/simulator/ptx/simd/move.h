@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mov, which also packs and unpacks, selp and cvta on 32 lanes.
+// mov, including packing and unpacking, selp and cvta on 32 lanes.
 #pragma once
 
 #include "ptx/simd/lanes.h"
@@ -14,8 +14,8 @@ struct Same {
     return a;
   }
 };
-// mov.b32 d, {low, high}. A source may have the place of the result, which is written last. A piece
-// of 8 bits has a register of 16 bits.
+// mov.b32 d, {low, high}. The result is written last, since a source may be the same register. A
+// piece of 8 bits has a register of 16 bits.
 template <class Whole, class Piece, int kBits = 8 * sizeof(Piece)>
 void pack(Warp& warp, const Operation& operation) {
   constexpr Whole kMask = static_cast<Whole>(~uint64_t{0} >> (64 - kBits));

@@ -95,7 +95,7 @@ struct Copysign {
     return std::copysign(b, a);
   }
 };
-/// Subnormal sources and results are zeros.
+/// .ftz: subnormal sources and results become zeros.
 template <class Op>
 struct Flushed {
   template <class... X>
@@ -103,7 +103,7 @@ struct Flushed {
     return flush(Op::of(flush(x)...));
   }
 };
-/// To 0 .. 1; a NaN to 0.
+/// .sat: clamps to 0 .. 1; a NaN becomes 0.
 template <class Op>
 struct Saturated {
   template <class... X>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating point by PTX ISA, "Floating-Point Instructions": the NaN that results, subnormal numbers
-// that are flushed, and roundings that the processor does not have.
+// Floating point as in PTX ISA, "Floating-Point Instructions": canonical NaNs, flushed subnormal
+// numbers, and roundings that the processor does not support.
 #pragma once
 
 #include <cmath>
@@ -17,18 +17,18 @@ inline namespace KERNKIT_PTX_TARGET {
 using kernkit::detail::bit_cast;
 
 inline float canonical(float x) { return x != x ? bit_cast<float>(0x7fffffffu) : x; }
-// The ISA does not specify the bits of a NaN of double precision.
+// The ISA does not specify the bits of a double-precision NaN.
 inline double canonical(double x) { return x != x ? std::numeric_limits<double>::quiet_NaN() : x; }
 
-/// .ftz: what is smaller than the smallest normal number is a zero of its sign.
+/// .ftz: a subnormal number becomes a zero of the same sign.
 inline float flush(float x) {
   const auto bits = bit_cast<uint32_t>(x);
   return bit_cast<float>((bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits);
 }
 inline double flush(double x) { return x; }
 
-/// x + y, of the two numbers around the exact sum the one whose last bit is set: what is rounded
-/// again to at most 51 bits is as if it were rounded once.
+/// x + y, rounded to odd: an inexact sum becomes the neighbour whose last bit is set. A further
+/// rounding to at most 51 bits equals a single rounding of the exact sum.
 inline double sum_to_odd(double x, double y) {
   const double sum = x + y;
   const double part = sum - x;
@@ -39,7 +39,7 @@ inline double sum_to_odd(double x, double y) {
   if (inexact && (bits & 1) == 0) bits += (error > 0) == (sum > 0) ? 1 : uint64_t{0} - 1;
   return bit_cast<double>(bits);
 }
-/// Likewise, with 24 bits, for at most 22.
+/// Rounds to odd with 24 bits, for a further rounding to at most 22 bits.
 inline float narrow_to_odd(double x) {
   const auto near = static_cast<float>(x);
   auto bits = bit_cast<uint32_t>(near);
@@ -48,7 +48,7 @@ inline float narrow_to_odd(double x) {
   return bit_cast<float>(bits);
 }
 
-/// The less one, the greater one: a number rather than a NaN; -0 is less than +0.
+/// The minimum and the maximum. A number is preferred to a NaN; -0 is less than +0.
 template <class X>
 X less_of(X a, X b) {
   const X less = a < b || (a == b && std::signbit(a)) ? a : b;
@@ -62,7 +62,7 @@ X more_of(X a, X b) {
 
 enum class Rounding { kNearest, kZero, kDown, kUp };
 
-/// Rounds once more what was rounded to odd.
+/// Rounds to float a number that was rounded to odd.
 template <Rounding kHow>
 inline float narrow(double x) {
   const auto near = static_cast<float>(x);

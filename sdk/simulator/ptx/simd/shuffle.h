@@ -12,7 +12,7 @@ namespace shuffle_steps {
 
 enum Shuffle : uint8_t { kUp, kDown, kXor, kIndex };
 
-// By one distance in the whole warp, which most are: false for others.
+// Shuffles the whole warp by one distance, the common case; returns false for other shuffles.
 template <Shuffle kHow>
 bool shuffle_whole(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* values,
                    uint32_t* in_range) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps: the loops that are worth compiling once more for a processor with AVX2.
+// Steps: loops that are compiled a second time for processors with AVX2.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct Steps {
   size_t count;
 };
 
-// Each compiled in both ways, with the same steps in the same order.
+// Each function has a second version for AVX2, which returns the same steps in the same order.
 inline namespace KERNKIT_PTX_TARGET {
 Steps integers();
 Steps reals();
@@ -22,8 +22,8 @@ Steps of_warps();
 Steps matrices();
 }  // namespace KERNKIT_PTX_TARGET
 
-/// A step as this processor does it fastest; of one that has one way only, that. KERNKIT_PTX_AVX2=0
-/// in the environment: as every processor does it.
+/// Returns the fastest version of a step for this processor. KERNKIT_PTX_AVX2=0 in the environment
+/// selects the version for every processor.
 Run fastest(Run step);
 
 }  // namespace kernkit::simulator::ptx

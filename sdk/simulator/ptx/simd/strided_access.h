@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row: lanes that touch memory at equal distances, as those of most accesses do: one check is
-// enough for all of them.
+// Row: an access whose lanes are at equal distances, the common case. One check covers all lanes.
 #pragma once
 
 #include <utility>
@@ -13,14 +12,14 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 
 struct Row {
-  uintptr_t first;  // the place of lane 0, which need not run
-  int64_t stride;   // to that of the next one
+  uintptr_t first;  // address for lane 0, which may be inactive
+  int64_t stride;   // distance between adjacent lanes [bytes]
   unsigned char* of(int lane) const {
     return reinterpret_cast<unsigned char*>(first + static_cast<uint64_t>(stride * lane));
   }
 };
 
-// Whether all registers of A differ from the one before them by as much.
+// Returns whether each lane's register is the previous lane's register plus `stride`.
 template <class A>
 inline bool have_stride(const A* registers, A stride) {
   A differences = 0;
@@ -28,9 +27,10 @@ inline bool have_stride(const A* registers, A stride) {
   return differences == 0;
 }
 
-/// False if each lane needs its own check, for instance to report an error.
+/// Finds the row of an access. Returns false if each lane needs its own check, for example to
+/// report an error.
 inline bool find_row(Warp& warp, const Operation& operation, uint32_t size, Touch touch, Row* row) {
-  constexpr int64_t kFar = 1 << 24;  // so that nothing wraps
+  constexpr int64_t kFar = 1 << 24;  // largest stride without wraparound [bytes]
   auto first = static_cast<uint64_t>(operation.offset);
   row->stride = 0;
   if (operation.address_size == 8) {

@@ -13,7 +13,7 @@ namespace {
 namespace half = half_steps;
 namespace shuffles = shuffle_steps;
 
-// Two numbers in each register.
+// Steps on two 16-bit numbers in each register.
 template <class Op, class X>
 constexpr Run kOfPairs = binary<Op, X, X, X, uint32_t, 64>;
 template <class Op, class X>

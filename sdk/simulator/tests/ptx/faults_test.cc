@@ -283,10 +283,9 @@ TEST_F(PtxFaults, CallsTooDeep) {
       "ret;\n}\n.visible .entry k()\n{\ncall deeper; ret;\n}\n");
   EXPECT_EQ(module.launch("k", 1, 1, 0), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
-  EXPECT_EQ(
-      fault(),
-      "k: block [0, 0, 0], thread [0, 0, 0]: calls functions in each other that need more than "
-      "8192 bytes of stack");
+  EXPECT_EQ(fault(),
+            "k: block [0, 0, 0], thread [0, 0, 0]: nested calls need more than "
+            "8192 bytes of stack");
 }
 TEST_F(PtxFaults, CallsNoFunction) {
   EXPECT_EQ(
@@ -294,7 +293,7 @@ TEST_F(PtxFaults, CallsNoFunction) {
       cudaErrorLaunchFailure);
   EXPECT_EQ(
       fault(),
-      "faulty: block [0, 0, 0], thread [0, 0, 0]: calls the address 0x40, where no function is "
+      "faulty: block [0, 0, 0], thread [0, 0, 0]: calls 0x40, which is not a function's address "
       "(faulty.cu:12)");
 }
 // Variables that follow each other, in global and in shared memory.
@@ -523,19 +522,22 @@ TEST_F(PtxHeapFaults, AfterFree) {
                 "back (faulty.cu:12)");
 }
 TEST_F(PtxHeapFaults, FreedTwice) {
-  EXPECT_EQ(fault_of(free_ + free_),
-            thread_ +
-                "free(): malloc() did not return the address, or it was given back before "
-                "(faulty.cu:12)");
+  EXPECT_EQ(
+      fault_of(free_ + free_),
+      thread_ +
+          "free(): malloc() did not return the address, or free() already released the memory "
+          "(faulty.cu:12)");
 }
 
 TEST_F(PtxFaults, DoesNotEnd) {
   place::runtime().set_watchdog(0.05);
   run("again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p1, %r1, 0; @%p1 bra again;",
       memory<int>(64));
-  EXPECT_EQ(fault().find("faulty: block [0, 0, 0], thread [0, 0, 0]: does not end: for 0.05 "
-                         "seconds no thread has ended, met others or changed memory by an atomic"),
-            0u)
+  EXPECT_EQ(
+      fault().find(
+          "faulty: block [0, 0, 0], thread [0, 0, 0]: does not end: for 0.05 "
+          "seconds no thread has ended, synchronised with others or changed memory by an atomic"),
+      0u)
       << fault();
 }
 
@@ -558,10 +560,12 @@ TEST_F(PtxFaults, DoesNotEndWhileOthersWait) {
     runtime.set_watchdog(0.05);
     EXPECT_EQ(run(one.guard + spin, memory<int>(96), 1, one.threads), cudaErrorLaunchFailure);
     const std::string text = runtime.faults().at(0);
-    EXPECT_EQ(text.find("faulty: block [0, 0, 0], thread [" + std::string(one.thread) +
-                        ", 0, 0]: does not end: for 0.05 seconds no thread has ended, met others "
-                        "or changed memory by an atomic (faulty.cu:12)"),
-              0u)
+    EXPECT_EQ(
+        text.find(
+            "faulty: block [0, 0, 0], thread [" + std::string(one.thread) +
+            ", 0, 0]: does not end: for 0.05 seconds no thread has ended, synchronised with others "
+            "or changed memory by an atomic (faulty.cu:12)"),
+        0u)
         << text;
   }
 }

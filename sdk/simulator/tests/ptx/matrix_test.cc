@@ -394,7 +394,7 @@ TEST_F(PtxMatrixFaults, PartOfAWarp) {
   EXPECT_EQ(error_, cudaErrorLaunchFailure);
   EXPECT_EQ(fault(),
             "k: block [0, 0, 0], thread [0, 0, 0]: mma.sync.aligned.m16n8k8.row.col.f32."
-            "f16.f16.f32 needs all 32 lanes of the warp, and has the mask 0x0000ffff "
+            "f16.f16.f32 needs all 32 lanes of the warp, found the mask 0x0000ffff "
             "(matrix.cu:12)");
 }
 // What tensor cores of other architectures have, and what has no element type of these.
