@@ -174,7 +174,7 @@ def test_the_tests_of_an_op_that_was_just_added_are_built(root, tmp_path):
         return subprocess.run(command, capture_output=True, text=True, **options)
 
     for op in ("first", "swish"):
-        assert test(op).stderr == f"kk: there is no tests/{op}_test.cc of an op\n"
+        assert test(op).stderr == f"kk: op {op}: tests/{op}_test.cc not found; name an op that has a test\n"
         (tmp_path / f"tests/{op}_test.cc").touch()
         cache = tmp_path / "build/release/CMakeCache.txt"
         cache.write_text(cache.read_text() + "KERNKIT_CUDA:STRING=AUTO\n")

@@ -218,7 +218,7 @@ class _Reader:
 
 
 def parse(line: str, doc: str = "", is_checked: bool = True) -> Op:
-    """Parses "name(parameters) -> results". Throws SchemaError. With `is_checked` false names, defaults and their number
+    """Parses "name(parameters) -> results". Raises SchemaError. With `is_checked` false names, defaults and their number
     are not checked, for a caller with its own messages about them."""
     reader = _Reader(line, is_checked)
     name = reader.word()

@@ -31,5 +31,5 @@ def version() -> str:
 
 def without_component(name: str, what: str = "command") -> str:
     """The message for a command or an option of a component that a library's copy lacks."""
-    return (f"this copy of kernkit lacks the component {name}, which has this {what}; type: ./kk update --with {name}, and "
+    return (f"this copy of kernkit lacks the component {name}, which has this {what}; run: ./kk update --with {name}, and "
             "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip

@@ -82,7 +82,7 @@ def test_an_incorrect_row_fails_the_run_and_a_skipped_row_does_not(tmp_path):
     assert result.returncode == 1
     assert "failed: op/bad/kernkit/bytes:64: the result is wrong" in result.stderr
     result = kernkit("bench", tmp_path / "none")
-    assert result.returncode == 3 and "there is no program" in result.stderr
+    assert result.returncode == 3 and "not found; build the program first, or correct the path" in result.stderr
 
 
 def test_a_run_in_brief_is_some_sentences_and_a_small_table():

@@ -164,7 +164,7 @@ def test_compare_rejects_incomparable_runs(tmp_path):
     for old, text in (
         (b, f"kernkit: {b} and {a} have no row of ours in common\n"),
         (broken, f"kernkit: {broken} is not a run of benchmarks\n"),
-        (tmp_path / "none", f"kernkit: there is no file {tmp_path}/none; ./kk bench writes build/bench/run.json\n"),
+        (tmp_path / "none", f"kernkit: file {tmp_path}/none not found; ./kk bench writes build/bench/run.json\n"),
     ):
         result = kernkit("compare", old, a)
         assert (result.returncode, result.stderr) == (3, text)

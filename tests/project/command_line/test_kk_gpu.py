@@ -96,7 +96,7 @@ def test_the_gpus_are_queried_once(root, driver, tmp_path):
     assert (tmp_path / "log").read_text() == "asked\n"
 
 
-NOT_TAKEN = ("this copy of kernkit lacks the component gpu, which has this command; type: ./kk update --with gpu, and "
+NOT_TAKEN = ("this copy of kernkit lacks the component gpu, which has this command; run: ./kk update --with gpu, and "
              "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip
 
 

@@ -265,7 +265,7 @@ def test_components_of_a_library_stay_and_others_are_added(library, newer, capsy
     assert not any(manifest.changes(str(library / "third_party/kernkit")))
     capsys.readouterr()
     assert cli.main(["update", "--library", str(library), "--with", "rugs"]) == 3
-    assert '.kernkit.json: there is no component "rugs"; type ' in capsys.readouterr().err
+    assert '.kernkit.json: unsupported component "rugs"; supported components: ' in capsys.readouterr().err
 
 
 @pytest.mark.all
@@ -355,7 +355,7 @@ def test_a_vendored_library_is_updated_from_a_wheel(library, checkout, tmp_path)
 
 def test_without_another_kernkit_kk_names_the_required_one(library):
     said = kk_update(library, code=1)
-    assert said.startswith("kk: no other kernkit than this library's copy is installed; type: "
+    assert said.startswith("kk: no other kernkit than this library's copy is installed; run: "
                            "./kk update --from WHERE, a checkout")  # fmt: skip
     assert "--from needs a kernkit: a checkout of its" in kk_update(library, "--from", code=1)
 

@@ -176,7 +176,7 @@ def load(path: pathlib.Path) -> Run:
         rows = [Row(**{"program": "", **row}) for row in content["rows"]]
         return Run(content["context"], rows)
     except FileNotFoundError:
-        raise UserError(f"there is no file {path}; ./kk bench writes build/bench/run.json") from None
+        raise UserError(f"file {path} not found; ./kk bench writes build/bench/run.json") from None
     except (ValueError, KeyError, TypeError):
         raise UserError(f"{path} is not a run of benchmarks") from None
 

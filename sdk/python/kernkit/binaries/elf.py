@@ -40,7 +40,7 @@ class Symbol(NamedTuple):
 
 
 class ElfFile:
-    """The content of an ELF file. Every member throws UserError where the file is damaged."""
+    """The content of an ELF file. Every member raises UserError if the file is damaged."""
 
     def __init__(self, path: pathlib.Path) -> None:
         """UserError: the file cannot be read, or is no 64-bit ELF file."""

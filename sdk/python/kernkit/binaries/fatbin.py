@@ -33,12 +33,12 @@ def _entries(content: bytes) -> Iterator[Tuple[str, int, str]]:
             continue
         end = at + header_size + size
         if magic != _MAGIC or end > len(content):
-            raise FatbinError(f"there is no fatbin at byte {at} of section .nv_fatbin")
+            raise FatbinError(f"expected a fatbin at byte {at} of section .nv_fatbin")
         at += header_size
         while at + _ENTRY.size <= end:
             kind, _, header_size, size, architecture, flags = _ENTRY.unpack_from(content, at)
             if header_size < _ENTRY.size:
-                raise FatbinError(f"there is no entry at byte {at} of section .nv_fatbin")
+                raise FatbinError(f"expected a fatbin entry at byte {at} of section .nv_fatbin")
             if kind in _KINDS:
                 letter = "a" if flags & _FLAG_A else "f" if flags & _FLAG_F else ""
                 yield _KINDS[kind], architecture, letter
@@ -48,7 +48,7 @@ def _entries(content: bytes) -> Iterator[Tuple[str, int, str]]:
 
 def read_architectures(path: pathlib.Path) -> List[str]:
     """The architectures in the notation of nvcc's code=: sm_80, sm_90a for machine code, then compute_80 for PTX; [] for
-    a file without CUDA code. Throws FatbinError."""
+    a file without CUDA code. Raises FatbinError."""
     found = set(_entries(read_section(path, ".nv_fatbin") or b""))
     order = sorted(found, key=lambda entry: (entry[0] != "sm", entry[1], entry[2]))
     return [f"{kind}_{architecture}{letter}" for kind, architecture, letter in order]

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if not all(map(str.isidentifier, arguments.package.split("."))):
-        raise UserError(f'"{arguments.package}" is no name of a Python package')
+        raise UserError(f'--package: "{arguments.package}" is not the name of a Python package; enter identifiers, separated by dots')
     ops = read_ops(arguments.library)
     if not ops:
         raise UserError(f"{arguments.library} holds no schema line: no op of it was exported with "

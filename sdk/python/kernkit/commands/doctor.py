@@ -78,7 +78,7 @@ def check_schemas(library: Library) -> Finding:
         return _fail("schemas", f"{_list(missing)}: a schema line, but no exported symbol; link "
                      "by kernkit_add_library(), whose version script keeps ops")
     if not named:
-        return _fail("schemas", "there is no op; add one with kernkit_add_kernel()")
+        return _fail("schemas", "no op found; add one with kernkit_add_kernel()")
     return Finding("schemas", True, f"{len(named)} op{'s' * (len(named) > 1)}: {_list(named, 1000)}")
 
 
@@ -156,7 +156,7 @@ def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
     first = f"{'.'.join(map(str, glibc))} or newer"
     if not has_policies():
         return Finding("glibc", True, f"{first}; the platform tag of a wheel comes from auditwheel, which is not installed: "
-                       "type pip install auditwheel")
+                       "run pip install auditwheel")
     if tag is None:
         kinds = _list("_".join(filter(None, (kind, ".".join(map(str, version)))))
                       for kind, version in needs.items())  # fmt: skip
@@ -221,7 +221,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.glibc is not None and len(parse_version(arguments.glibc)) != 2:
-        raise UserError(f'--glibc "{arguments.glibc}" is no version; type one like 2.28')
+        raise UserError(f'--glibc "{arguments.glibc}" is not a version; enter a version such as 2.28')
     library = read_library(arguments.library)
     findings = examine(library, also_needed=arguments.needed, glibc=arguments.glibc, cuda=arguments.cuda)
     if manifest.has_manifest(VENDORED_SDK):

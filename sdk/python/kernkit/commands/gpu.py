@@ -130,7 +130,7 @@ def run_on(found: devices.Devices, options: argparse.Namespace, parts: List[str]
 def run(options: argparse.Namespace) -> int:
     for part in options.parts:
         if part not in PARTS:
-            raise UserError(f"{part} is no part; they are {', '.join(PARTS)}")
+            raise UserError(f"unsupported part {part}; supported parts: {', '.join(PARTS)}")
     options.build = pathlib.Path(os.path.abspath(options.build))
     parts, report = options.parts or list(PARTS), Report()
     found = devices.find()

@@ -44,7 +44,7 @@ def chosen_components(default: str, arguments: argparse.Namespace) -> str:
     left_out = [name for name in arguments.without.split(",") if name]
     for name in left_out:
         if name not in defaults or name in named:
-            reason = "is in --with" if name in named else f"is no default component; the default components are {default}"
+            reason = "is in --with" if name in named else f"is not a default component; the default components are {default}"
             raise UserError(f"--without: {name} {reason}")
     if arguments.cuda == "none":  # there are no CUDA tests
         left_out.append("ptx")
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     answers["parts"] = chosen_components(default, arguments)
     output = pathlib.Path(arguments.output).resolve()
     if not output.is_dir():
-        raise UserError(f"there is no folder {output}; make it, or name another with --output")
+        raise UserError(f"--output: folder {output} not found; make the folder, or name an existing folder")
     if os.path.lexists(output / arguments.library_name):
         raise UserError(
             f"{output / arguments.library_name} exists; choose another name or move it away"
@@ -74,8 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(history.begin(output / arguments.library_name))
     folder = output / arguments.library_name
     if answers["sdk"] == "find_package":
-        print(f"{folder} is ready: cd there and type PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the "
+        print(f"{folder} is ready: cd there and run PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the "
               "wheel of kernkit, since no package index has kernkit")  # fmt: skip
     else:
-        print(f"{folder} is ready: cd there and type ./kk all")
+        print(f"{folder} is ready: cd there and run ./kk all")
     return 0

@@ -86,7 +86,7 @@ def test_op(op: str, options: Options) -> None:
     targets = programs.run(["ninja", "-t", "targets", "all"], cwd=ROOT / "build/release", capture_output=True, text=True).stdout
     tests = [f"{op}_{kind}" for kind in ("test", "cuda_test", "ptx_test") if f"\n{op}_{kind}: phony\n" in f"\n{targets}"]
     if not tests:
-        raise UserError(f"there is no tests/{op}_test.cc of an op")
+        raise UserError(f"op {op}: tests/{op}_test.cc not found; name an op that has a test")
     run("cmake", "--build", "--preset", "release", "--target", *tests)
     for program in tests:
         run(f"build/release/bin/{program}", "--gtest_brief=1")
@@ -101,9 +101,9 @@ def bench(options: Options) -> None:
     names = [f"{op}_bench" for op in options.words] or benchmarks()
     for program in names:
         if program not in benchmarks():
-            raise UserError(f"there is no bench/{program}.cc")
+            raise UserError(f"bench/{program}.cc not found; name an op that has a benchmark")
     if not names:
-        raise UserError("there is no bench/<op>_bench.cc")
+        raise UserError("bench/<op>_bench.cc not found; add a benchmark, as ./kk add does")
     run("cmake", "--preset", "release")
     run("cmake", "--build", "--preset", "release", "--target", "kernkit_benchmarks")
     measured = [f"build/release/bin/{program}" for program in names]

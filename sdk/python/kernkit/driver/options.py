@@ -63,7 +63,7 @@ def _existing_file(text: str) -> str:
     if not text:
         raise UserError("--compare needs a file: the run.json of an earlier run")
     if not pathlib.Path(os.environ.get("KK_ROOT", "."), text).exists():
-        raise UserError(f"--compare: there is no file {text}")
+        raise UserError(f"--compare: file {text} not found; name the run.json of an earlier run")
     return text
 
 

@@ -108,7 +108,7 @@ def bench(options: Options) -> None:
     """Writes all measurements to build/bench/run.json."""
     op = options.words[0] if options.words else ""
     if op and not (ROOT / f"bench/kernels/{op}_bench.cc").exists():
-        raise UserError(f"there is no bench/kernels/{op}_bench.cc")
+        raise UserError(f"bench/kernels/{op}_bench.cc not found; name an op that has a benchmark")
     with_clang = not op and shutil.which("clang++") is not None
     build_benchmarks(with_clang)
     programs = [f"build/release/bin/{op}_bench"] if op else programs_of_release()

@@ -41,7 +41,7 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     found = programs.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
     if found.returncode != 0:
-        raise UserError(f"no other kernkit than this library's copy is installed; type: ./kk {' '.join(['update', *words])} "
+        raise UserError(f"no other kernkit than this library's copy is installed; run: ./kk {' '.join(['update', *words])} "
                     "--from WHERE, a checkout of its repository, a wheel, or what else pip installs")  # fmt: skip
     if not os.environ.get("KK_VENV") and not tools.has_module("cookiecutter"):
         tools.pip_install("cookiecutter>=1.7.3")  # renders the template

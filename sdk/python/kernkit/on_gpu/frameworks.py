@@ -23,7 +23,7 @@ def framework(name: str) -> Any:
             "cupy": lambda: module.cuda.runtime.getDeviceCount() > 0,
             "jax": lambda: any(device.platform == "gpu" for device in module.devices()),
         }[name]()
-    except Exception as error:  # each framework throws its own exception where there is no driver
+    except Exception as error:  # each framework raises its own exception without a driver
         pytest.skip(f"{name} finds no CUDA device: {error}")
     if not found:
         pytest.skip(f"{name} finds no CUDA device")

@@ -73,14 +73,14 @@ class Repository:
         self.prefix = self.git("rev-parse", "--show-prefix").rstrip("/")
         if os.path.realpath(self.top / self.prefix) != str(library):
             raise UserError(f"git takes {self.top} for the files of this repository, not {library}; "
-                          "type: git config --unset core.worktree")  # fmt: skip
+                          "run: git config --unset core.worktree")  # fmt: skip
         if self.prefix and os.path.lexists(library / ".git"):
             raise UserError(f"{library / '.git'} is damaged: git does not read it as a repository, and found "
                           f"that of {self.top}; restore it, or clone anew")  # fmt: skip
 
         if not self.is_named_by_repository():
             raise UserError(f"{self.top / '.git'} names the repository {self.git('rev-parse', '--absolute-git-dir')}, "
-                          f"whose files are not those of {self.top}; if they are, type: git config core.worktree {self.top}, "
+                          f"whose files are not those of {self.top}; if they are, run: git config core.worktree {self.top}, "
                           "or git worktree repair in a linked worktree")  # fmt: skip
 
     def is_named_by_repository(self) -> bool:

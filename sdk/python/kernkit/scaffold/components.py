@@ -91,7 +91,7 @@ def problem(names: str, sdk: str) -> str:
     known = [component.name for component in COMPONENTS if component.copied == OPTIONAL and component.name in present]
     for name in filter(None, names.split(",")):
         if name not in known:
-            return f'there is no component "{name}"; type {", ".join(known) or "none"}'
+            return f'unsupported component "{name}"; supported components: {", ".join(known) or "none"}'
     return ""
 
 

@@ -46,7 +46,7 @@ def _is_own(path: str) -> bool:
 
 
 def _read(kept: bytes) -> Dict[str, Tuple[bool, str]]:
-    """{path: (whether the file is executable, text)}, parsed from the bytes of RENDERED. Throws Damaged."""
+    """{path: (whether the file is executable, text)}, parsed from the bytes of RENDERED. Raises Damaged."""
     try:
         unpack = bz2.BZ2Decompressor()
         content = unpack.decompress(base64.b64decode(kept), MAX_SIZE)
@@ -65,7 +65,7 @@ def _read(kept: bytes) -> Dict[str, Tuple[bool, str]]:
 
 def restore(library: str, output: str) -> bool:
     """Restores the library's last rendering in an empty folder. Returns false where the copy of the SDK was changed or
-    has no kept rendering. Throws Damaged where the copy agrees with its manifest, but RENDERED holds no rendering;
+    has no kept rendering. Raises Damaged where the copy agrees with its manifest, but RENDERED holds no rendering;
     `output` can then hold a part of the rendering."""
     copy = os.path.join(library, SDK)
     kept = os.path.join(copy, NAME)

@@ -38,7 +38,7 @@ def load(path: pathlib.Path) -> Dict[str, Dict[str, float]]:
         kernels: List[Dict[str, Any]] = json.loads(path.read_text())["kernels"]
         return {kernel["kernel"]: _figures(kernel) for kernel in kernels}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{path} is no file of `kernkit counters --json`: {error}") from error
+        raise UserError(f"{path} is not a file of `kernkit counters --json`: {error}") from error
 
 
 def _figures(kernel: Dict[str, Any]) -> Dict[str, float]:

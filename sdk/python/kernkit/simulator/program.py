@@ -116,7 +116,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     runs without kernkit's runtime."""
     found = shutil.which(arguments.program)
     if found is None:
-        raise UserError(f"there is no program {arguments.program}")
+        raise UserError(f"program {arguments.program} not found; build the program first, or correct the path")
     program = pathlib.Path(found).resolve() if is_elf(pathlib.Path(found)) else None
     paths = list(loaded_with(program)) if program else []
     gpu_only = [path for path in paths if path != program and brings_its_runtime(path)]
@@ -139,7 +139,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
                       "of the library to LD_LIBRARY_PATH")  # fmt: skip
     runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
     if not runtime.is_file():
-        raise UserError(f"there is no file {runtime}")
+        raise UserError(f"--runtime: file {runtime} not found; leave out the option to build the runtime")
     environment = environment_for(arguments, runtime, newest_ptx(paths))
     if gpu_only:  # A GPU of the machine does not reach the memory of kernkit's runtime.
         environment["CUDA_VISIBLE_DEVICES"] = "-1"

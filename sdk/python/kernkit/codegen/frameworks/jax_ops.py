@@ -33,7 +33,7 @@ class JaxCodegen(OpCodegen):
             return "it writes nothing"
         for value in self.op.results:
             if value.type != "Tensor" or value.is_list or value.is_optional:
-                return "it returns a value that is no tensor"
+                return "it returns a value that is not a tensor"
             if value.shape is None or value.dtype == "?" or not (value.dtype or self.shapes.like):
                 return "the line has no shape or dtype of its result"
         for value in self.shapes.values:
