@@ -95,7 +95,7 @@ def test_files_without_ptx(capfd, tmp_path):
         pytest.skip("no cuobjdump")
     (tmp_path / "empty.o").write_bytes(b"")
     assert cli.main(["counters", "--resources", str(tmp_path / "empty.o"), "x"]) == 3
-    assert f"{tmp_path / 'empty.o'}: PTX not found; compile with" in capfd.readouterr().err
+    assert f"PTX not found in {tmp_path / 'empty.o'}; compile with nvcc -arch=compute_80" in capfd.readouterr().err
 
 
 # A grid of launches: registers, threads, static and dynamic shared memory, barriers.
