@@ -395,7 +395,7 @@ def test_another_version_of_xlas_api_is_rejected_before_a_crash(shaped, tmp_path
     assert (done.returncode == 0) == (version == "0")
     if said:
         assert done.stderr.splitlines()[-1].startswith(
-            f"ImportError: shaped.jax speaks version 0 of XLA's FFI API, and this jaxlib {said}; build it with a newer kernkit"
+            f"ImportError: shaped.jax supports version 0 of XLA's FFI API, and this jaxlib has version {said}; build it with a newer kernkit"
         )
 
 

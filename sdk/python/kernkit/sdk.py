@@ -7,9 +7,9 @@ import re
 
 _HERE = pathlib.Path(__file__).resolve().parent
 
-NO_TEMPLATE = ("the template is not here: this is a copy of kernkit's SDK inside a library, which "
-               "./kk update --from WHERE updates; or install kernkit (pip install PATH, of its repository "
-               "or a wheel), which has kernkit new and update")  # fmt: skip
+NO_TEMPLATE = ("the template is missing: this copy of kernkit is the SDK inside a library; run "
+               "./kk update --from WHERE to update the library, or install kernkit (pip install PATH, with the "
+               "path of its repository or of a wheel)")  # fmt: skip
 
 
 def sdk_folder() -> pathlib.Path:

@@ -132,7 +132,7 @@ OP = "EXPORTED int __tvm_ffi_op("
             """
             + OP,
             "unique",
-            "_ZN6HolderIiE5valueE: one for all libraries of a process",
+            "_ZN6HolderIiE5valueE: shared by all libraries of a process",
         ),
         (
             OP,

@@ -17,7 +17,7 @@ _FATBIN = struct.Struct("<IHHQ")  # magic, version, size of the header, size of 
 # architecture; after 8 more bytes the flags.
 _ENTRY = struct.Struct("<HHIQ12xI8xQ")
 _KINDS = {1: "compute", 2: "sm"}  # PTX, and machine code
-_FLAG_A, _FLAG_F = 0x100000, 0x200000  # as in sm_90a and sm_100f
+_FLAG_A, _FLAG_F = 0x100000, 0x200000  # suffixes of architectures: sm_90a, sm_100f
 
 
 class FatbinError(ValueError):

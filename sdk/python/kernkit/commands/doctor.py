@@ -98,8 +98,8 @@ def check_exports(library: Library) -> Finding:
 
 def check_unique(library: Library) -> Finding:
     if library.unique:
-        return _fail("unique", f"{_list(library.unique)}: one for all libraries of a process, "
-                     "which can then not tell them apart; compile with -fno-gnu-unique")
+        return _fail("unique", f"{_list(library.unique)}: shared by all libraries of a process, "
+                     "which then use one definition; compile with -fno-gnu-unique")
     return Finding("unique", True, "no symbol is process-wide")
 
 
@@ -213,9 +213,9 @@ def examine(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("library", type=pathlib.Path, metavar="LIB.so", help="the built library")
-    parser.add_argument("--needed", action="append", default=[], metavar="NAME.so.N", help="a library that it may depend on; repeatable")
-    parser.add_argument("--glibc", metavar="2.N", help="the newest glibc that it may need")
-    parser.add_argument("--cuda", metavar="LIST", help="what it must hold code for, as in sm_80,sm_90a,compute_90; or none")
+    parser.add_argument("--needed", action="append", default=[], metavar="NAME.so.N", help="an additional permitted dependency of the library; repeatable")
+    parser.add_argument("--glibc", metavar="2.N", help="the newest permitted glibc version")
+    parser.add_argument("--cuda", metavar="LIST", help="the required GPU architectures, for example sm_80,sm_90a,compute_90; or none")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

@@ -56,7 +56,7 @@ def run_tests(options: argparse.Namespace, out: pathlib.Path, report: Report) ->
 def run_sanitizer(tool: str, options: argparse.Namespace, report: Report) -> None:
     sanitizer = devices.find_sanitizer()
     if sanitizer is None:
-        return report.skip(tool, "no compute-sanitizer; pip install nvidia-cuda-sanitizer-api")
+        return report.skip(tool, "compute-sanitizer not found; run pip install nvidia-cuda-sanitizer-api")
     for program in programs(options.build, "test"):
         words = [sanitizer, "--tool", tool, "--error-exitcode", "9", program]
         report.check(f"{tool} of {program.name}", [*words, f"--gtest_filter={options.reduced}", "--gtest_brief=1"])

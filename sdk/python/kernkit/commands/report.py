@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     measured = measurements.load(arguments.run_file)
     if not measured.measured:
-        raise UserError(f"{arguments.run_file} has no measured row")
+        raise UserError(f"{arguments.run_file} has no measured row; run ./kk bench")
     with_plots = not arguments.no_plots
     if with_plots:
         try:

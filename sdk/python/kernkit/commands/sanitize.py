@@ -28,10 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
                         help="warn adds barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
     parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="default: %(default)s")
-    parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="the largest number of printed findings (default: %(default)s)")
+    parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="largest number of printed findings (default: %(default)s)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all findings to this file")
     parser.add_argument("--suppressions", type=pathlib.Path, metavar="FILE",
-                        help="patterns of sentences that are no finding, each after a line # with the reason")  # fmt: skip
+                        help="file of patterns of findings to suppress, each after a line # with the reason")  # fmt: skip
     program.add_arguments(parser)
 
 

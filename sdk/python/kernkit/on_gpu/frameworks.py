@@ -128,7 +128,7 @@ class Jax(Framework):
         made = self.jax.numpy.asarray(values, getattr(self.jax.numpy, dtype))
         if str(made.dtype) != dtype:
             pytest.skip(f"jax has no {dtype} unless JAX_ENABLE_X64=1")
-        return Box(self.after(made, self.busy))  # compiles it
+        return Box(self.after(made, self.busy))  # compiles the function
 
     def numbers(self, array: Any) -> "np.ndarray":
         return np.asarray(array.value).astype("float64")

@@ -13,7 +13,7 @@ from typing import Iterable, Iterator, List
 
 from ..errors import UserError
 
-MAX_SIZE = 64 << 20  # of a text file [bytes]
+MAX_SIZE = 64 << 20  # largest size of a text file [bytes]
 FILE, FOLDER, LINK, OTHER, NOTHING = "a file", "a folder", "a symbolic link", "a special file", ""
 
 

@@ -54,8 +54,8 @@ def _read(folder: pathlib.Path) -> Dict[str, Any]:
         record: Dict[str, Any] = json.loads(files.read(folder, RECORD))
         json.dumps(record, ensure_ascii=False).encode()  # rejects half of a surrogate pair
     except FileNotFoundError:
-        raise UserError(f"{folder} holds no {RECORD}: go to the folder of a library that kernkit "
-                      "began") from None  # fmt: skip
+        raise UserError(f"{folder}/{RECORD} not found; go to the folder of a library that kernkit new "
+                      "made") from None  # fmt: skip
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} cannot be read ({error!r}); restore it from git") from error
     if problem := _problem(record):

@@ -35,7 +35,7 @@ class Repository(git.Repository):
         if what := self.in_progress():
             raise UserError(f"a {what} is in progress; end it first: git {what} --continue, or git {what} --abort")
         if changed := self.changed():
-            raise UserError(f"there are changes that are not committed:\n{changed}\n"
+            raise UserError(f"the repository has uncommitted changes:\n{changed}\n"
                           "commit or stash them first")  # fmt: skip
         return head
 
@@ -98,7 +98,7 @@ class Repository(git.Repository):
 
     def kept_rendering(self, started: Started) -> Optional[str]:
         """The tree of the rendering that the library's copy of the SDK keeps, or None. The tree lacks the ops that the
-        library has removed, so that their removal is no change to merge."""
+        library has removed, so that their removal is not merged as a change."""
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 if not kept_rendering.restore(str(self.library), scratch):

@@ -159,10 +159,10 @@ def run_with_tools(arguments: argparse.Namespace, tools: List[str],
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of every command that runs a program."""
-    parser.add_argument("--seed", metavar="N", help="the order of blocks, threads and streams (default: theirs)")
-    parser.add_argument("--devices", metavar="N", help="how many devices there are (default: 1)")
+    parser.add_argument("--seed", metavar="N", help="seed of the order of blocks, threads and streams (default: the seed of the runtime)")
+    parser.add_argument("--devices", metavar="N", help="number of devices (default: 1)")
     parser.add_argument("--capability", metavar="N", help="the devices' compute capability, as in 90 (default: 90, "
                         "or the program's newest PTX)")  # fmt: skip
-    parser.add_argument("--runtime", metavar="FILE", help=f"a {RUNTIME} that was built before")
+    parser.add_argument("--runtime", metavar="FILE", help=f"an existing {RUNTIME} (default: build the runtime once)")
     parser.add_argument("program", metavar="PROGRAM")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS")

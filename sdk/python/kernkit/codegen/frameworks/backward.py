@@ -68,7 +68,7 @@ class Backward:
 
 
 def formulas(codegens: Mapping[str, OpCodegen], named: Dict[str, str]) -> Dict[str, Backward]:
-    """{op: its backward}. SchemaError: an op is no backward; the message has both names."""
+    """{op: its backward}. SchemaError: an op is not a valid backward; the message has both names."""
     found = {}
     for name, backward in named.items():
         if backward not in codegens:

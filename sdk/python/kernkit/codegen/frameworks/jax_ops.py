@@ -112,7 +112,7 @@ class JaxCodegen(OpCodegen):
         return [*lines, f"    return {self.kk}call({', '.join(call)})"]
 
     def _place(self, before: List[Value]) -> str:
-        """The position among the operands, of which None is no member, as an expression."""
+        """The position among the operands, without None, as an expression."""
         sure = sum(not v.is_optional for v in before)
         maybe = [f"({self.names[v.name]} is not None)" for v in before if v.is_optional]
         return " + ".join([str(sure), *maybe])
