@@ -266,7 +266,7 @@ s = u.find_spec('cutlass_library'); print(s.submodule_search_locations[0] + '/so
     endif()
   endif()
   if(NOT EXISTS "${dir}/include/cutlass/cutlass.h")
-    message(FATAL_ERROR "kernkit_find_cutlass(): CUTLASS was not found in \"${dir}\"; type pip install "
+    message(FATAL_ERROR "kernkit_find_cutlass(): CUTLASS was not found in \"${dir}\"; run pip install "
       "nvidia-cutlass (./kk installs what requirements.txt lists), or set CUTLASS_DIR to a checkout of it")
   endif()
   add_library(kernkit_cutlass INTERFACE)

@@ -207,7 +207,7 @@ def copy_dlpack(answers: dict) -> None:
             )
             return
     sys.exit(
-        "kernkit: no dlpack/dlpack.h of version 1.0 or newer was found; type "
+        "kernkit: no dlpack/dlpack.h of version 1.0 or newer was found; run "
         f"{sys.executable} -m pip install apache-tvm-ffi (its wheel holds the file), or set "
         "DLPACK_INCLUDE_DIR to the folder that holds dlpack/dlpack.h, and start again"
     )

@@ -166,22 +166,22 @@ def problem(answers: dict) -> str:
 
     for answer in ("library_name", "description", "author", *CHOICES, "parts"):
         if not isinstance(answers.get(answer), str):
-            return f"{answer} must be text; put the answer in quotes"
+            return f"{answer} must be a string; put the value in quotes"
     name = answers["library_name"]
     if why_not(name):
         better = suggestion(name)
-        return message("library_name", why_not(name), f"type another one, for example {better}")
+        return message("library_name", why_not(name), f"enter another name, for example {better}")
     for answer in ("description", "author"):
         if why_not_text(answers[answer]):
-            return message(answer, why_not_text(answers[answer]), "type one line of plain text")
+            return message(answer, why_not_text(answers[answer]), "enter one line of plain text")
     if not re.fullmatch(AUTHOR, answers["author"]):
-        return message("author", "is no name", "type a name, or Name <mail@address>")
+        return message("author", "is not a name", "enter a name, or Name <mail@address>")
     if not re.fullmatch("[a-z0-9_,]*", answers["parts"]):  # the SDK checks whether it has the components
-        return message("parts", "is no list of parts", "type names and commas, as in plots,ptx")
+        return message("parts", "is not a comma-separated list of components", "for example: plots,ptx")
     for answer, choices in CHOICES.items():
         if answers[answer] not in choices:
             known = ", ".join(choices[:-1]) + " or " + choices[-1]
-            return message(answer, "is unsupported", f"type {known}")
+            return message(answer, "is unsupported", f"enter {known}")
     return ""
 
 

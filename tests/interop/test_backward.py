@@ -29,7 +29,7 @@ def test_an_optional_input_is_saved_to_record_its_presence():
 
 @pytest.mark.parametrize(
     "backward, forward, said",
-    [("", SILU, "silu: its backward silu_back is no op of the library"),
+    [("", SILU, "silu: its backward silu_back is not an op of the library; export silu_back, or correct the name"),
      ("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor dy[n, d]) -> ()", SILU,
       "silu: its backward silu_back: silu_back(): dy: expected a name of silu or one of grad_y"),
      ("silu_back(Tensor(out!) dx[n, 2*d], Tensor grad_y[n, d]) -> ()", SILU,
@@ -39,7 +39,7 @@ def test_an_optional_input_is_saved_to_record_its_presence():
      ("silu_back(Tensor(out!) grad_x, Tensor grad_y) -> ()", SILU,
       "silu: its backward silu_back: silu_back(): the line has no shape of what it writes"),
      ("silu_back(Tensor(a!) grad_x[n], Tensor grad_y[n]) -> ()", SILU,
-      "silu: its backward silu_back: an op that reads what it writes has no backward, and is no backward"),
+      "silu: its backward silu_back: an op that reads a tensor that it writes can neither have a backward nor be a backward"),
      ("silu_back(Tensor(out!) grad_x[n, k?], Tensor grad_y[n, d]) -> ()", SILU,
       "silu: its backward silu_back: a backward takes no list, and no size from its caller")],
 )  # fmt: skip

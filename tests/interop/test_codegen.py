@@ -76,9 +76,9 @@ def test_why_torch_has_no_operator(line, why):
 @pytest.mark.parametrize(
     "line, why",
     [("op(Tensor x) -> ()", "it writes nothing"),
-     ("op(Tensor x) -> int", "it returns a value that is no tensor"),
-     ("op(Tensor x[n]) -> Tensor[] y[n]", "it returns a value that is no tensor"),
-     ("op(Tensor x[n]) -> Tensor? y[n]", "it returns a value that is no tensor"),
+     ("op(Tensor x) -> int", "it returns a value that is not a tensor"),
+     ("op(Tensor x[n]) -> Tensor[] y[n]", "it returns a value that is not a tensor"),
+     ("op(Tensor x[n]) -> Tensor? y[n]", "it returns a value that is not a tensor"),
      ("op(Tensor x) -> Tensor", "the line has no shape or dtype of its result"),
      ("op(Tensor x[n]) -> Tensor y[n]: ?", "the line has no shape or dtype of its result"),
      ("op(Tensor x[n], Tensor(out!) y[n], bytes b) -> ()", "XLA passes no bytes"),

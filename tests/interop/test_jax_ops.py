@@ -269,7 +269,7 @@ def test_a_wrong_shape_is_rejected_before_the_call(ops, run):
         (ops.silu_and_mul, (normal(7),), r"silu_and_mul\(\): x: shape \[7\] does not match \[n, 2 \* d\]"),
         (ops.rms_norm_out, (normal(3, 8), normal(7)), r"rms_norm_out\(\): weight: shape \[7\] does not match \[d\]"),
         (ops.add, (normal(3), normal(4)), r"add\(\): y: shape \[4\] does not match \[...\]"),
-        (lambda x: ops.quant(x, 3), (normal(3, 8),), r"quant\(\): s: d / group is no whole number"),
+        (lambda x: ops.quant(x, 3), (normal(3, 8),), r"quant\(\): s: d / group is not an integer"),
     ]
     for op, arguments, message in wrong:
         with pytest.raises(ValueError, match=message):
@@ -395,7 +395,7 @@ def test_another_version_of_xlas_api_is_rejected_before_a_crash(shaped, tmp_path
     assert (done.returncode == 0) == (version == "0")
     if said:
         assert done.stderr.splitlines()[-1].startswith(
-            f"ImportError: shaped.jax speaks version 0 of XLA's FFI API, and this jaxlib {said}; build it with a newer kernkit"
+            f"ImportError: shaped.jax supports version 0 of XLA's FFI API, and this jaxlib has version {said}; build it with a newer kernkit"
         )
 
 
@@ -419,7 +419,7 @@ def test_an_op_without_a_function_has_a_reason(shaped, ops):
     said = re.findall(r"# (\w+)\(.*\n# No function for JAX: (.*)", text)
     assert dict(said) == {
         "sum_list": "XLA passes no Tensor[].",
-        "total": "it returns a value that is no tensor.",
+        "total": "it returns a value that is not a tensor.",
     }
 
 

@@ -111,7 +111,7 @@ def test_a_size_that_does_not_divide_is_rejected(torch_ops, plain):
     q, s, x = torch.empty(3, 8, dtype=torch.int8), normal(3, 2), normal(3, 8)
     with pytest.raises(ValueError, match=r"s: shape \[3, 2\] does not match \[n, d / group\] with n = 3 \(bound by x\)"):
         plain.quant(q, s, x, 3)
-    with pytest.raises(RuntimeError, match=r"quant\(\): s: d / group is no whole number"):
+    with pytest.raises(RuntimeError, match=r"quant\(\): s: d / group is not an integer"):
         torch_ops.quant.functional(x, 3)
 
 
@@ -192,7 +192,7 @@ for module in ("torch", "jax"):
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, cwd=tmp_path)
     torch_said, jax_said = done.stdout.splitlines() or [done.stderr, ""]
     assert torch_said.startswith("shaped.torch needs PyTorch, which cannot be imported: ")
-    assert torch_said.endswith("; type: pip install torch")
+    assert torch_said.endswith("; run: pip install torch")
     assert jax_said.startswith("shaped.jax needs JAX, which cannot be imported: ")
 
 
@@ -202,7 +202,7 @@ def test_an_invalid_namespace_is_rejected(root, library, tmp_path):
          "--torch-namespace", "a-b"],
         cwd=root / "sdk/python", capture_output=True, text=True,
     )  # fmt: skip
-    assert done.returncode == 3 and done.stderr == 'kernkit: "a-b" is no namespace of torch.ops\n'
+    assert done.returncode == 3 and done.stderr == 'kernkit: --torch-namespace: "a-b" is not a Python identifier; enter letters, digits and _\n'
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ def jax_ops(folder):
 SIZES = [
     ("quotient", 0, r"quotient\(\): y: n / k: a divisor is not positive", r"quotient\(\): y: shape \[4\] does not match \[n / k\]"),
     ("quotient", -2, r"quotient\(\): y: n / k: a divisor is not positive", r"quotient\(\): y: shape \[4\] does not match \[n / k\]"),
-    ("quotient", 3, r"quotient\(\): y: n / k is no whole number", r"quotient\(\): y: shape \[4\] does not match \[n / k\]"),
+    ("quotient", 3, r"quotient\(\): y: n / k is not an integer", r"quotient\(\): y: shape \[4\] does not match \[n / k\]"),
     ("rounded", 0, r"rounded\(\): y: ceil_div\(n, k\): a divisor is not positive", r"rounded\(\): y: shape \[4\] does not match"),
     ("difference", 5, r"difference\(\): y: n - k is negative", r"difference\(\): y: shape \[4\] does not match \[n - k\]"),
     ("multiple", -1, r"multiple\(\): y: n \* k is negative", r"multiple\(\): y: shape \[4\] does not match \[n \* k\]"),

@@ -409,7 +409,7 @@ def test_cutlass_that_is_not_there(project, tmp_path):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     line = f"kernkit_find_cutlass()\nkernkit_add_kernel(ops plus {ALL})"
-    sentence = (f'CUTLASS was not found in "{tmp_path}"; type pip install nvidia-cutlass (./kk installs what requirements.txt '
+    sentence = (f'CUTLASS was not found in "{tmp_path}"; run pip install nvidia-cutlass (./kk installs what requirements.txt '
                 "lists), or set CUTLASS_DIR to a checkout of it")  # fmt: skip
     for words, environment in (([f"-DCUTLASS_DIR={tmp_path}"], {}), (["-UCUTLASS_DIR"], {"CUTLASS_DIR": str(tmp_path)})):
         said = refused(project(line, "-DKERNKIT_CUDA=ON", *words, **environment))

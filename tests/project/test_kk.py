@@ -33,11 +33,11 @@ def test_help(root, args):
         (("buidl",), 'unknown command "buidl"; ./kk --help lists them'),
         (("test", "--al"), "unknown option --al; ./kk --help lists them"),
         (("build", "scale"), 'unexpected "scale"'),
-        (("gpu", "--arch"), "--arch needs a list: 90 or 90,120"),
-        (("gpu", "--arch", "sm_90"), "--arch needs a list: 90 or 90,120"),
-        (("test", "--arch", "arm64"), "--arch is aarch64, or left out"),
+        (("gpu", "--arch"), '--arch "" is not a list of GPU architectures; for example: --arch 90,120'),
+        (("gpu", "--arch", "sm_90"), '--arch "sm_90" is not a list of GPU architectures; for example: --arch 90,120'),
+        (("test", "--arch", "arm64"), "--arch arm64: unsupported architecture; use --arch aarch64, or leave out the option"),
         (("gpu", "scale"), 'unexpected "scale"'),
-        (("gpu", "--build", "--run"), "gpu --build and gpu --run together are ./kk gpu"),
+        (("gpu", "--build", "--run"), "gpu: --build and --run exclude each other; run ./kk gpu for both"),
         (("build", "--run"), "--run belongs to gpu: ./kk gpu --run"),
         (("bench", "--compare"), "--compare needs a file: the run.json of an earlier run"),
         (("test", "--compare", "x"), "--compare belongs to bench: ./kk bench --compare OLD.json"),
@@ -174,7 +174,7 @@ def test_the_tests_of_an_op_that_was_just_added_are_built(root, tmp_path):
         return subprocess.run(command, capture_output=True, text=True, **options)
 
     for op in ("first", "swish"):
-        assert test(op).stderr == f"kk: there is no tests/{op}_test.cc of an op\n"
+        assert test(op).stderr == f"kk: op {op}: tests/{op}_test.cc not found; name an op that has a test\n"
         (tmp_path / f"tests/{op}_test.cc").touch()
         cache = tmp_path / "build/release/CMakeCache.txt"
         cache.write_text(cache.read_text() + "KERNKIT_CUDA:STRING=AUTO\n")

@@ -48,7 +48,7 @@ def test_nothing_installs_kernkit_from_an_index(root):
 
 def test_a_library_on_an_installed_kernkit_names_the_folder_of_the_wheel(kernkit_new, tmp_path):
     done = kernkit_new("x2", "--sdk", "find_package", "--no-git")
-    assert done.stdout.endswith("x2 is ready: cd there and type PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the wheel "
+    assert done.stdout.endswith("x2 is ready: cd there and run PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the wheel "
                                 "of kernkit, since no package index has kernkit\n"), done.stdout  # fmt: skip
     env = {**os.environ, "KK_VENV": sys.prefix}
     env.pop("PIP_FIND_LINKS", None)

@@ -90,7 +90,7 @@ def check_tools(root, runtime, folder):
     """The tools report only findings for which suppressions.txt gives reasons."""
     words = ["--suppressions", root / KERNELS / "suppressions.txt", "--runtime", runtime, "--seed", 1]
     done = kernkit_run(root, *words, sys.executable, "-B", root / KERNELS, folder, command="sanitize")
-    assert done.returncode == 0 and "kernkit sanitize: 0 found" in done.stderr, done.stderr
+    assert done.returncode == 0 and "kernkit sanitize: 0 findings" in done.stderr, done.stderr
 
 
 def link(folder, name, runtime, *flags):

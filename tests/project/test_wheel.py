@@ -112,7 +112,7 @@ def test_the_command_line(root, environment, library, tmp_path):
     command(environment, "frobnicate", code=2)
     write = ["bindings", library, "--output", tmp_path / "x", "--package"]
     refused = command(environment, *write, "x-y", code=3)
-    assert refused == 'kernkit: "x-y" is no name of a Python package\n'
+    assert refused == 'kernkit: --package: "x-y" is not the name of a Python package; enter identifiers, separated by dots\n'
     command(environment, *write, "x")
     assert "def scale(" in (tmp_path / "x/_ops.py").read_text()
     assert command(environment, "doctor", library).startswith("ok    schemas   2 ops: add, scale\n")

@@ -62,7 +62,7 @@ TEST(Env, StreamOfNoDevice) {
 
 // [allocator]
 int calls = 0;
-int refuse(DLTensor*, DLManagedTensorVersioned**, void* context,
+int reject(DLTensor*, DLManagedTensorVersioned**, void* context,
            void (*set_error)(void*, const char*, const char*)) {
   ++calls;
   set_error(context, "MemoryError", "not today");
@@ -72,8 +72,8 @@ int refuse(DLTensor*, DLManagedTensorVersioned**, void* context,
 TEST(Env, AllocatorIsUsedWhileItsGuardLives) {
   const TensorAllocator before = current_allocator();
   {
-    const AllocatorGuard guard(refuse);
-    EXPECT_EQ(current_allocator(), &refuse);
+    const AllocatorGuard guard(reject);
+    EXPECT_EQ(current_allocator(), &reject);
     EXPECT_EQ(error_of([] {
                 alloc_tensor({4}, dl_float32, {kDLCPU, 0});
               }),

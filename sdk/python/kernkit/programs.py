@@ -22,8 +22,8 @@ def run(words: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[st
 def _problem(program: str, error: OSError, folder: str) -> str:
     """The message for a program that could not be started in a folder."""
     if folder and not os.path.isdir(folder):
-        return f"{program} cannot be started in {folder}: there is no such folder"
+        return f"{program} cannot be started in {folder}: folder not found"
     is_path = "/" in program
     if shutil.which(os.path.join(folder, program) if is_path else program) or not isinstance(error, FileNotFoundError):
         return f"{program} cannot be started: {error.strerror}"
-    return f"there is no program {program}" if is_path else f"{program} is not installed"
+    return f"program {program} not found" if is_path else f"{program} is not installed"

@@ -60,10 +60,10 @@ class Value:
     is_list: bool = False
     is_optional: bool = False
     is_written: bool = False
-    default: Optional[str] = None  # as in the line, quotes included
+    default: Optional[str] = None  # text in the line, with quotes
     is_only_written: bool = False  # (out!)
-    shape: Optional[str] = None  # as in the line: "n, 2*d"
-    dtype: Optional[str] = None  # as in the line: "out_type or bfloat16"
+    shape: Optional[str] = None  # text in the line: "n, 2*d"
+    dtype: Optional[str] = None  # text in the line: "out_type or bfloat16"
     is_alias: bool = False  # (a) or (a!)
 
 
@@ -218,7 +218,7 @@ class _Reader:
 
 
 def parse(line: str, doc: str = "", is_checked: bool = True) -> Op:
-    """Parses "name(parameters) -> results". Throws SchemaError. With `is_checked` false names, defaults and their number
+    """Parses "name(parameters) -> results". Raises SchemaError. With `is_checked` false names, defaults and their number
     are not checked, for a caller with its own messages about them."""
     reader = _Reader(line, is_checked)
     name = reader.word()

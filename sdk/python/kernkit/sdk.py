@@ -7,9 +7,9 @@ import re
 
 _HERE = pathlib.Path(__file__).resolve().parent
 
-NO_TEMPLATE = ("the template is not here: this is a copy of kernkit's SDK inside a library, which "
-               "./kk update --from WHERE updates; or install kernkit (pip install PATH, of its repository "
-               "or a wheel), which has kernkit new and update")  # fmt: skip
+NO_TEMPLATE = ("the template is missing: this copy of kernkit is the SDK inside a library; run "
+               "./kk update --from WHERE to update the library, or install kernkit (pip install PATH, with the "
+               "path of its repository or of a wheel)")  # fmt: skip
 
 
 def sdk_folder() -> pathlib.Path:
@@ -31,5 +31,5 @@ def version() -> str:
 
 def without_component(name: str, what: str = "command") -> str:
     """The message for a command or an option of a component that a library's copy lacks."""
-    return (f"this copy of kernkit lacks the component {name}, which has this {what}; type: ./kk update --with {name}, and "
+    return (f"this copy of kernkit lacks the component {name}, which has this {what}; run: ./kk update --with {name}, and "
             "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip

@@ -37,7 +37,7 @@ def test_a_run_records_machine_time_and_subject(tmp_path):
     assert "op/float32/kernkit/bytes:64 " in result.stdout
     brief, _ = bench(tmp_path, cwd=ROOT, brief=True)
     assert brief.returncode == 0 and "op/float32/kernkit" not in brief.stdout
-    assert re.search(rf"\n1 rows in \d+ s, \d+% of the processors busy with others: {out}\n", brief.stdout)
+    assert re.search(rf"\n1 rows in \d+ s, \d+% of the processors used by other programs: {out}\n", brief.stdout)
     (row,) = run.rows
     assert (row.name, row.program, row.samples, row.bytes) == (
         "op/float32/kernkit/bytes:64", "op_bench", [2000.0] * 3, 128)  # fmt: skip
@@ -82,7 +82,7 @@ def test_an_incorrect_row_fails_the_run_and_a_skipped_row_does_not(tmp_path):
     assert result.returncode == 1
     assert "failed: op/bad/kernkit/bytes:64: the result is wrong" in result.stderr
     result = kernkit("bench", tmp_path / "none")
-    assert result.returncode == 3 and "there is no program" in result.stderr
+    assert result.returncode == 3 and "not found; build the program first, or correct the path" in result.stderr
 
 
 def test_a_run_in_brief_is_some_sentences_and_a_small_table():

@@ -103,13 +103,13 @@ def test_compare_explains_unclear_rows(tmp_path):
         assert result.returncode == 0, result.stderr
         return result.stdout
 
-    once = "the {} run has 1 round, and a change is told from noise by 3 or more: measure it by ./kk bench, which takes 5\n"
+    once = "the {} run has 1 round, and a reliable comparison needs 3 or more: measure again with ./kk bench, which runs 5\n"
     assert printed(made(1, rounds=1), made(2, rounds=1)).endswith(once.format("old") + once.format("new"))
     assert printed(made(1, rounds=1), made(2)).endswith(once.format("old"))
     text = printed(made(1, noise=0.2), made(2, noise=0.2), busy=0.63)
-    assert text.endswith("63% of the processors were busy with others during the new run: measure it when they are not\n")
+    assert text.endswith("other programs used 63% of the processors during the new run: measure again when the machine is idle\n")
     text = printed(made(1, noise=0.2), made(2, noise=0.2))
-    assert text.endswith("the rounds differ too much to tell: measure both runs with more of them, as in ./kk bench --rounds=15\n")
+    assert text.endswith("the rounds differ too much for a verdict: measure both runs with more rounds, for example ./kk bench --rounds=15\n")
     assert printed(made(1), made(2), busy=0.63).endswith("0 unclear, 18 same\n")
 
 
@@ -162,9 +162,9 @@ def test_compare_rejects_incomparable_runs(tmp_path):
     measurements.save(Run({}, []), b)
     broken.write_text("{")
     for old, text in (
-        (b, f"kernkit: {b} and {a} have no row of ours in common\n"),
-        (broken, f"kernkit: {broken} is not a run of benchmarks\n"),
-        (tmp_path / "none", f"kernkit: there is no file {tmp_path}/none; ./kk bench writes build/bench/run.json\n"),
+        (b, f"kernkit: {b} and {a} have no row of the library in common; compare runs of the same benchmarks\n"),
+        (broken, f"kernkit: {broken} is not a run of benchmarks; name a file that ./kk bench wrote\n"),
+        (tmp_path / "none", f"kernkit: file {tmp_path}/none not found; ./kk bench writes build/bench/run.json\n"),
     ):
         result = kernkit("compare", old, a)
         assert (result.returncode, result.stderr) == (3, text)

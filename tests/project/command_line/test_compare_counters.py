@@ -75,4 +75,4 @@ def test_a_file_of_another_kind(compare, tmp_path, capfd):
     compare([kernel()], [kernel()])
     (tmp_path / "run.json").write_text('{"context": {}, "rows": []}')
     assert cli.main(["compare", str(tmp_path / "old.json"), str(tmp_path / "run.json")]) == 3
-    assert "run.json is no file of `kernkit counters --json`: 'kernels'" in capfd.readouterr().err
+    assert "run.json is not a file of `kernkit counters --json`: 'kernels'" in capfd.readouterr().err

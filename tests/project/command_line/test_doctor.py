@@ -132,7 +132,7 @@ OP = "EXPORTED int __tvm_ffi_op("
             """
             + OP,
             "unique",
-            "_ZN6HolderIiE5valueE: one for all libraries of a process",
+            "_ZN6HolderIiE5valueE: shared by all libraries of a process",
         ),
         (
             OP,
@@ -291,7 +291,7 @@ def test_architectures_are_read_from_the_fatbin(made):
 
 def test_a_fatbin_of_an_unknown_form_is_a_failure(made):
     path = made(GOOD + fatbin((2, 80, 0), magic=1))
-    assert "there is no fatbin at byte 0 of section .nv_fatbin" in failed(path)["cuda"]
+    assert "expected a fatbin at byte 0 of section .nv_fatbin" in failed(path)["cuda"]
 
 
 def test_architectures_are_those_that_cuobjdump_prints(library):
@@ -332,7 +332,7 @@ def test_other_files_than_libraries_are_rejected(made, tmp_path, capsys):
     assert "is damaged" in refused(cut)
     stripped.write_bytes(whole[:40] + bytes(8) + whole[48:60] + bytes(4) + whole[64:])
     assert "its section headers were removed" in refused(stripped)
-    assert 'kernkit: --glibc "new" is no version' in refused(made(), "--glibc", "new")
+    assert 'kernkit: --glibc "new" is not a version; enter a version such as 2.28' in refused(made(), "--glibc", "new")
 
 
 def damaged(whole):

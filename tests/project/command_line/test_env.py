@@ -72,7 +72,7 @@ def test_a_package_that_is_not_installed_is_named(package, capsys):
     assert said_of(env(capsys)[1]) == []
     code, lines = env(capsys, "fast_ops", "no_such_package")
     assert said_of(lines)[0].endswith("; installed nowhere") and code == 0
-    assert said_of(lines, "no_such_package") == ["no library of kernkit's is found by import no_such_package"]
+    assert said_of(lines, "no_such_package") == ["import no_such_package finds no library built with kernkit; check the name of the package"]
 
 
 def test_other_libraries_are_left_out(package, capsys):

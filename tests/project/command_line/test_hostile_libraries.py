@@ -134,7 +134,7 @@ def test_mutated_libraries(original, in_memory, rendered_once, monkeypatch, caps
 def test_a_thousand_mutated_libraries(original, in_memory, rendered_once, monkeypatch, capsys):
     said = try_all(original, in_memory, range(1000, 2000), monkeypatch, capsys)
     for words in ("is a symbolic link", "restore it from git", "git merge failed", "which is not of the library",
-                  "is damaged", "no name of an op", "git could not restore", "not committed"):  # fmt: skip
+                  "is damaged", "not a valid op name", "git could not restore", "not committed"):  # fmt: skip
         assert words in said, words
 
 
@@ -151,7 +151,7 @@ def test_a_removed_op_is_a_name(place, path, words, capsys):
     hostile.git(place / "fast_ops", "commit", "--all", "--quiet", "-m", "Cloned")
     before = hostile.snapshot(place / "fast_ops"), hostile.around(place, "fast_ops")
     assert run(words) == 3
-    assert f'.kernkit.json has removed "{path}", which is no name of an op; restore it' in capsys.readouterr().err
+    assert f'.kernkit.json has removed "{path}", which is not a valid op name; restore it' in capsys.readouterr().err
     assert (hostile.snapshot(place / "fast_ops"), hostile.around(place, "fast_ops")) == before
 
 

@@ -96,16 +96,16 @@ def test_the_gpus_are_queried_once(root, driver, tmp_path):
     assert (tmp_path / "log").read_text() == "asked\n"
 
 
-NOT_TAKEN = ("this copy of kernkit lacks the component gpu, which has this command; type: ./kk update --with gpu, and "
+NOT_TAKEN = ("this copy of kernkit lacks the component gpu, which has this command; run: ./kk update --with gpu, and "
              "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip
 
 
 def test_a_library_without_the_part_misses_nothing_where_no_gpu_is(default_library, no_gpu):
     result = kk(default_library)
     assert result.returncode == 0, result.stderr
-    assert result.stdout == f"skipped: no GPU is here; where one is: {NOT_TAKEN}\n0 passed, 0 failed, 1 skipped\n"
+    assert result.stdout == f"skipped: no GPU found; on a machine with a GPU: {NOT_TAKEN}\n0 passed, 0 failed, 1 skipped\n"
     help = subprocess.run([default_library / "kk", "--help"], capture_output=True, text=True).stdout
-    assert "once ./kk update --with gpu has added that component" in help
+    assert "(needs the component gpu: ./kk update --with gpu)" in help
 
 
 def test_a_library_without_the_component_neither_builds_nor_runs(default_library, driver):
@@ -156,7 +156,7 @@ def test_an_architecture_that_nvcc_lacks_is_rejected(library, tmp_path):
     path = f"{tmp_path}/bin:{os.environ['PATH']}"
     done = kk(library, "--build", "--arch", "90a,33", PATH=path)
     assert done.returncode == 1
-    assert done.stderr == f"kk: {tmp_path}/bin/nvcc has no architecture 33; it has 80, 90\n"
+    assert done.stderr == f"kk: --arch: {tmp_path}/bin/nvcc does not support the architecture 33; supported: 80, 90\n"
 
 
 OP = """for word; do case $word in

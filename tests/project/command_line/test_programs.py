@@ -41,7 +41,7 @@ def test_commands_that_call_git(library, capsys):
         (["env"], 0, "cmake 3."),
         (["bench", "op_bench.py", "--rounds", "1"], 0, "1 rows in "),
         (["add", "swish", "(Tensor(a!) y, Tensor x) -> ()"], 0, "kernels/swish/swish.h\n"),
-        (["remove", "swish"], 3, "kernkit: git could not restore swish: git is not installed; commit them, or type --force\n"),
+        (["remove", "swish"], 3, "kernkit: git could not restore swish: git is not installed; commit them, or add --force\n"),
         (["remove", "swish", "--force"], 0, "files that name swish are not listed: git is not installed\n"),
         (["update"], 3, "kernkit: git is not installed\n"),
     ]:
@@ -149,11 +149,11 @@ def test_a_program_that_cannot_be_started_is_named(tmp_path):
     (tmp_path / "empty").touch(mode=0o755)
     for words, options, sentence in [
         (["no-such-program"], {}, "no-such-program is not installed"),
-        ([tmp_path / "none"], {}, f"there is no program {tmp_path}/none"),
-        (["./none"], {"cwd": tmp_path}, "there is no program ./none"),
+        ([tmp_path / "none"], {}, f"program {tmp_path}/none not found"),
+        (["./none"], {"cwd": tmp_path}, "program ./none not found"),
         ([tmp_path / "text"], {}, f"{tmp_path}/text cannot be started: Permission denied"),
         ([tmp_path / "empty"], {}, f"{tmp_path}/empty cannot be started: Exec format error"),
-        (["true"], {"cwd": tmp_path / "none"}, f"true cannot be started in {tmp_path}/none: there is no such folder"),
+        (["true"], {"cwd": tmp_path / "none"}, f"true cannot be started in {tmp_path}/none: folder not found"),
     ]:
         with pytest.raises(errors.UserError, match=f"^{re.escape(sentence)}$"):
             programs.run(words, **options)

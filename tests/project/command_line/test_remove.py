@@ -44,8 +44,8 @@ def test_files_of_add_are_removed(library, before, capsys):  # noqa: F811
 @pytest.mark.parametrize(
     "name, change, sentence",
     [
-        ("nothing", None, "there is no kernels/nothing/nothing_export.cc; name an op whose files are in kernels/"),
-        ("../kernels/swish_more", None, "there is no kernels/../kernels/swish_more/"),
+        ("nothing", None, "kernels/nothing/nothing_export.cc not found; name an op whose files are in kernels/"),
+        ("../kernels/swish_more", None, "kernels/../kernels/swish_more/"),
         ("swish_more", "kernels/swish_more/swish_more.cc", "git could not restore swish_more"),
         ("swish_more", "kernels/other.cc", "kernels/other.cc includes a header of swish_more; edit it first"),
     ],
@@ -96,7 +96,7 @@ def test_a_call_that_does_not_end_is_an_error(library, capsys):  # noqa: F811
     (library / "kernels/CMakeLists.txt").open("a").write("kernkit_add_kernel(fast_ops other")
     before = files_below(library)
     assert cli.main(["remove", "swish", "--force"]) == 3
-    assert "kernels/CMakeLists.txt: a call does not end; mend the file first" in capsys.readouterr().err
+    assert "kernels/CMakeLists.txt: a call does not end; correct the file first" in capsys.readouterr().err
     assert files_below(library) == before
 
 

@@ -64,7 +64,7 @@ def test_without_matplotlib_the_report_prints_a_message(tmp_path):
         env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}/sdk/python"}, cwd=tmp_path,
     )  # fmt: skip
     assert result.returncode == 3
-    assert result.stderr == "kernkit: plots need matplotlib: type pip install matplotlib, or add --no-plots\n"
+    assert result.stderr == "kernkit: plots need matplotlib: run pip install matplotlib, or add --no-plots\n"
 
 
 def test_kept_results_are_those_of_their_page(tmp_path):

@@ -65,7 +65,7 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
          "runtime's API, cudaMalloc and <<<>>>"),
         (ALONE + PTX, "libcudart.so.12", "it needs libcudart.so.12, and kernkit replaces libcudart.so.13: compile "
          "it with CUDA 13"),
-        (ALONE + fatbin((1, 80, 0), magic=1), "libcudart.so.13", "its CUDA code cannot be read: there is no fatbin at "
+        (ALONE + fatbin((1, 80, 0), magic=1), "libcudart.so.13", "its CUDA code cannot be read: expected a fatbin at "
          "byte 0 of section .nv_fatbin"),
     ],
 )  # fmt: skip
@@ -93,7 +93,7 @@ def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, said,
     assert said(program) == (
         "kernkit: libmath.so has machine code only (sm_80): its kernels do not run, and calls that launch them return an "
         "error: compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual\n"
-        "kernkit: there is no file /nowhere/libcudart.so.13\n")  # fmt: skip
+        "kernkit: --runtime: file /nowhere/libcudart.so.13 not found; leave out the option to build the runtime\n")  # fmt: skip
 
 
 def test_a_library_that_the_loader_does_not_find_is_named(made, said, tmp_path):
@@ -107,9 +107,9 @@ def test_a_library_that_the_loader_does_not_find_is_named(made, said, tmp_path):
 
 
 def test_missing_files_are_reported(made, said):
-    assert said("no-such-program") == "kernkit: there is no program no-such-program\n"
+    assert said("no-such-program") == "kernkit: program no-such-program not found; build the program first, or correct the path\n"
     program = made(ALONE + PTX, "libcudart.so.13")
-    assert said(program) == "kernkit: there is no file /nowhere/libcudart.so.13\n"
+    assert said(program) == "kernkit: --runtime: file /nowhere/libcudart.so.13 not found; leave out the option to build the runtime\n"
 
 
 @pytest.mark.parametrize("damage", [b"\xff", b"a"], ids=["not UTF-8", "without an end"])

@@ -95,7 +95,7 @@ def test_files_without_ptx(capfd, tmp_path):
         pytest.skip("no cuobjdump")
     (tmp_path / "empty.o").write_bytes(b"")
     assert cli.main(["counters", "--resources", str(tmp_path / "empty.o"), "x"]) == 3
-    assert f"there is no PTX in {tmp_path / 'empty.o'}" in capfd.readouterr().err
+    assert f"PTX not found in {tmp_path / 'empty.o'}; compile with nvcc -arch=compute_80" in capfd.readouterr().err
 
 
 # A grid of launches: registers, threads, static and dynamic shared memory, barriers.
@@ -162,20 +162,20 @@ def test_findings_of_a_tool(run, tmp_path, kernel, tool_of, sentence):
     done = run("sanitize", "--json", tmp_path / "s.json", kernel=kernel)
     assert done.returncode == 1
     assert re.search(f"^{tool_of}: {sentence}", done.stderr, re.MULTILINE), done.stderr
-    assert "kernkit sanitize: 1 found: " in done.stderr and f"{tool_of} 1" in done.stderr
+    assert "kernkit sanitize: 1 finding (" in done.stderr and f"{tool_of}: 1" in done.stderr
     (finding,) = json.loads((tmp_path / "s.json").read_text())["findings"]
     assert finding["tool"] == tool_of and finding["kernel"] == kernel and finding["count"] == 1
     assert run("sanitize", "--error-exitcode", 9, kernel=kernel).returncode == 9
     other = {"memcheck": "synccheck", "synccheck": "memcheck"}[tool_of]
     done = run("sanitize", "--tool", other, kernel=kernel)
-    assert done.returncode == 1 and f"kernkit sanitize: 0 found: {other} 0" in done.stderr
+    assert done.returncode == 1 and f"kernkit sanitize: 0 findings ({other}: 0" in done.stderr
     assert "kernkit sanitize: incomplete: a kernel stopped, and the rest of it did not run: " + kernel in done.stderr
 
 
 def test_threads_that_end_before_a_barrier(run):
     """Not an error; synccheck warns about it at the warning level."""
     done = run("sanitize", kernel="early")
-    assert done.returncode == 0 and "kernkit sanitize: 0 found: " in done.stderr, done.stderr
+    assert done.returncode == 0 and "kernkit sanitize: 0 findings (" in done.stderr, done.stderr
     done = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")
     assert done.returncode == 1
     line = line_of("// threads have ended")
@@ -188,7 +188,7 @@ def test_threads_that_end_before_a_barrier(run):
 def test_a_race_and_its_suppression(run, tmp_path):
     stores, loads = line_of("tile[threadIdx.x] = x[threadIdx.x] + threadIdx.x"), line_of("tile[63 - threadIdx.x]")
     done = run("sanitize", "--tool", "racecheck", kernel="unordered")
-    assert done.returncode == 1 and "kernkit sanitize: 2 found: racecheck 2" in done.stderr
+    assert done.returncode == 1 and "kernkit sanitize: 2 findings (racecheck: 2" in done.stderr
     assert (f"racecheck: unordered: block [0, 0, 0], thread [32, 0, 0]: Race reported between Read access at byte 124 of shared memory (tools.cu:{loads}) and Write access by thread [31, 0, 0] (tools.cu:{stores}), with nothing between that orders them (32 times)\n") in done.stderr
     reasons = tmp_path / "suppressions"
     reasons.write_text("# Its result is not used.\nunordered: block [0, 0, 0], thread * of shared memory*\n# No more.\nother: *\n")
@@ -206,7 +206,7 @@ def test_lanes_of_a_warp_at_the_level_of_warnings(run):
 def test_uninitialised_memory(run):
     at = line_of("tile[63 - threadIdx.x];  // one of them nobody wrote")
     done = run("sanitize", "--tool", "initcheck", kernel="unwritten")
-    assert done.returncode == 1 and "kernkit sanitize: 1 found: initcheck 1" in done.stderr
+    assert done.returncode == 1 and "kernkit sanitize: 1 finding (initcheck: 1" in done.stderr
     assert re.search(r"^initcheck: unwritten: block \[0, 0, 0\], thread \[58, 0, 0\]: Uninitialized bits written to byte 232 of 4096 bytes "
                      rf"of global memory \(tools.cu:{at}\), read from byte 20 of shared memory \(tools.cu:{at}\)$",
                      done.stderr, re.MULTILINE), done.stderr  # fmt: skip
@@ -222,7 +222,7 @@ def test_a_suppression_needs_its_reason(capfd, tmp_path):
 
 def test_nothing_found_and_the_programs_exit_code(run):
     done = run("sanitize", kernel="columns")
-    assert done.returncode == 0 and "kernkit sanitize: 0 found: " in done.stderr
+    assert done.returncode == 0 and "kernkit sanitize: 0 findings (" in done.stderr
     assert run("sanitize", kernel="seven").returncode == 7
     assert run("counters", kernel="seven").returncode == 7
 
@@ -264,7 +264,7 @@ INVALID = r'Program hit cudaErrorInvalidValue \(error 1\) due to "invalid argume
 @pytest.mark.parametrize("seed", ("0", "3"))
 def test_host_errors_and_stopped_kernels_count(ends, name, sentence, seed):
     done = ends(name, seed=seed)
-    assert done.returncode == 1 and "kernkit sanitize: 1 found: memcheck 1" in done.stderr, done.stderr
+    assert done.returncode == 1 and "kernkit sanitize: 1 finding (memcheck: 1" in done.stderr, done.stderr
     assert re.search("^memcheck: " + sentence, done.stderr, re.MULTILINE), done.stderr
     assert ("warning: ended without synchronising" in done.stderr) == name.startswith("unsynchronised")
 
@@ -291,7 +291,7 @@ def test_a_program_that_does_not_synchronise_is_warned_of(ends, seed):
 
 def test_unknown_tools(capfd):
     assert cli.main(["sanitize", "--tool", "memchek", "x"]) == 3
-    assert capfd.readouterr().err == f'kernkit: --tool: there is no tool "memchek"; type {", ".join(sanitize.TOOLS)}\n'
+    assert capfd.readouterr().err == f'kernkit: --tool: unsupported tool "memchek"; supported tools: {", ".join(sanitize.TOOLS)}\n'
 
 
 def test_findings_of_several_processes_are_one():

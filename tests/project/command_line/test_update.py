@@ -184,7 +184,7 @@ def test_conflicts_are_gits_and_nothing_is_lost(library, newer, capsys):
 def test_uncommitted_files_are_not_changed(library, newer, capsys):
     (library / "README.md").write_text("work\n")
     run(library, code=3)
-    assert "changes that are not committed:\n M README.md\n" in capsys.readouterr().err
+    assert "the repository has uncommitted changes:\n M README.md\n" in capsys.readouterr().err
     assert (library / "README.md").read_text() == "work\n"
     git(library, "checkout", "--quiet", "README.md")
     (library / "docs").mkdir(exist_ok=True)
@@ -265,7 +265,7 @@ def test_components_of_a_library_stay_and_others_are_added(library, newer, capsy
     assert not any(manifest.changes(str(library / "third_party/kernkit")))
     capsys.readouterr()
     assert cli.main(["update", "--library", str(library), "--with", "rugs"]) == 3
-    assert '.kernkit.json: there is no component "rugs"; type ' in capsys.readouterr().err
+    assert '.kernkit.json: unsupported component "rugs"; supported components: ' in capsys.readouterr().err
 
 
 @pytest.mark.all
@@ -281,7 +281,7 @@ def test_changes_in_the_copy_of_the_sdk_are_reported(library, newer, capsys):
 
 def test_a_library_that_cannot_be_updated_is_rejected(library, tmp_path, monkeypatch, capsys):
     run(tmp_path, code=3)
-    assert f"{tmp_path} holds no .kernkit.json" in capsys.readouterr().err
+    assert f"{tmp_path}/.kernkit.json not found" in capsys.readouterr().err
     monkeypatch.setattr(update, "version", lambda: "0.0.9")
     run(library, code=3)
     assert "this kernkit is 0.0.9, and the library has 0.1.0 already" in capsys.readouterr().err
@@ -355,7 +355,7 @@ def test_a_vendored_library_is_updated_from_a_wheel(library, checkout, tmp_path)
 
 def test_without_another_kernkit_kk_names_the_required_one(library):
     said = kk_update(library, code=1)
-    assert said.startswith("kk: no other kernkit than this library's copy is installed; type: "
+    assert said.startswith("kk: no other kernkit than this library's copy is installed; run: "
                            "./kk update --from WHERE, a checkout")  # fmt: skip
     assert "--from needs a kernkit: a checkout of its" in kk_update(library, "--from", code=1)
 

@@ -131,7 +131,7 @@ def test_files_that_are_elsewhere(library, newer, tmp_path, capsys):  # noqa: F8
     (outside / "mine").write_text("mine")
     git(library, "config", "core.worktree", str(outside))
     run(library, code=3)
-    assert f"git takes {outside} for the files of this repository" in capsys.readouterr().err
+    assert f"git uses {outside} as the worktree of this repository" in capsys.readouterr().err
     assert files_below(outside) == {"mine": b"mine"}
 
 

@@ -136,7 +136,7 @@ def test_a_run_of_the_benchmarks_is_reported(library, driver_environment):
         assert f"### {row}\n" in page
     assert f"| **{NAME}** |" in page and f"| **{NAME}-threads** |" in page and "±" not in page
     done = run("./kk", "bench", "--compare", "none.json", cwd=library, env=driver_environment)
-    assert (done.returncode, done.stdout) == (1, "kk: --compare: there is no file none.json\n")
+    assert (done.returncode, done.stdout) == (1, "kk: --compare: file none.json not found; name the run.json of an earlier run\n")
 
 
 @pytest.mark.all
@@ -182,7 +182,7 @@ def test_programs_do_not_grow_with_the_ops(library, driver_environment):
     assert linked(rest) == {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test", f"lib/lib{NAME}.so"}
     compiled = re.findall(r"Building \w+ object (\S+)", said + rest)
     assert len(set(compiled)) == len(compiled)
-    assert run("./kk", "test", "none", **at).stdout.endswith("kk: there is no tests/none_test.cc of an op\n")
+    assert run("./kk", "test", "none", **at).stdout.endswith("kk: op none: tests/none_test.cc not found; name an op that has a test\n")
 
 
 @pytest.mark.all

@@ -50,7 +50,7 @@ def test_a_library_with_cub_tests_all_ops_by_their_ptx(template, environment, dr
     assert "kernkit_simulator_ptx" in check("nm", program)
     for op in ("silu_and_mul", "row_sum"):
         assert f"Contract/{op}.Capture" in check(program, f"--gtest_filter=Contract/{op}.*:*Placement*:*Values*:*Float*").replace(" ", "")
-    assert "\nkernkit sanitize: 0 found: memcheck 0, racecheck 0, initcheck 0, synccheck 0\n" in check("./kk", "sanitize", program, **at)
+    assert "\nkernkit sanitize: 0 findings (memcheck: 0, racecheck: 0, initcheck: 0, synccheck: 0)\n" in check("./kk", "sanitize", program, **at)
     assert re.search(r"row_sum_kernel<float> +\d+ ", check("./kk", "counters", program, **at))
     right = kernel.read_text()
     kernel.write_text(right.replace("out[i] = op", "out[i + 4096] = op"))
@@ -94,7 +94,7 @@ def test_the_part_ptx_is_a_default_that_can_be_left_out(kernkit_new, tmp_path):
         assert done.returncode == 0, done.stdout
         assert (tmp_path / name / "third_party/kernkit/simulator/ptx").is_dir() == has
     for words, sentence in (
-        (("--without", "rows"), "--without: rows is no default component; the default components are ptx"),
+        (("--without", "rows"), "--without: rows is not a default component; the default components are ptx"),
         (("--without", "ptx", "--with", "ptx"), "--without: ptx is in --with"),
     ):
         done = kernkit_new("refused", *words)

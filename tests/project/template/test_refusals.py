@@ -75,7 +75,7 @@ def test_a_rejected_name_leaves_no_files(template, environment, tmp_path, name, 
     assert done.returncode != 0
     sentence = next(line for line in done.stdout.splitlines() if line.startswith("kernkit:"))
     assert "is not made of lower-case letters, digits and _, a letter first" in sentence
-    assert instead is None or sentence.endswith(f"; type another one, for example {instead}")
+    assert instead is None or sentence.endswith(f"; enter another name, for example {instead}")
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -87,7 +87,7 @@ def test_hostile_texts_are_rejected(load_hook, text):
     good.update(cuda="auto", sdk="vendored", ci="none", parts="")
     assert hook.problem(good) == ""
     sentence = hook.problem({**good, "author": text})
-    assert re.match(r'author ".*; type (one line of plain text|a name, or Name <)', sentence)
+    assert re.match(r'author ".*; enter (one line of plain text|a name, or Name <)', sentence)
 
 
 @pytest.mark.parametrize("answer", CHOICES)
@@ -95,13 +95,13 @@ def test_hostile_texts_are_rejected(load_hook, text):
 def test_an_unknown_choice_is_rejected_and_leaves_no_files(kernkit_new, tmp_path, answer, value):
     done = kernkit_new(NAME, f"--{answer}", value)
     assert done.returncode == 3
-    assert done.stdout.startswith(f'kernkit: {answer} "{value}" is unsupported; type ')
+    assert done.stdout.startswith(f'kernkit: {answer} "{value}" is unsupported; enter ')
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     "value, text",
-    [("rugs", 'there is no component "rugs"; type '), ("rows;touch pwned", 'parts "rows;touch pwned" is no list of parts')],
+    [("rugs", 'unsupported component "rugs"; supported components: '), ("rows;touch pwned", 'parts "rows;touch pwned" is not a comma-separated list of components; for example: plots,ptx')],
 )
 def test_unknown_components_are_rejected(kernkit_new, template, environment, tmp_path, value, text):
     """By `kernkit new`, and by the template's hooks."""
@@ -117,7 +117,7 @@ def test_unknown_components_are_rejected(kernkit_new, template, environment, tmp
 def test_new_rejects_names_and_writes_nothing(kernkit_new, tmp_path, name):
     done = kernkit_new(name)
     assert done.returncode == 3
-    assert re.match(r"kernkit: library_name .*; type another one, for example \w+\n$", done.stdout)
+    assert re.match(r"kernkit: library_name .*; enter another name, for example \w+\n$", done.stdout)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -134,7 +134,7 @@ def test_new_rejects_an_existing_library_and_a_missing_folder(kernkit_new, tmp_p
     assert done.returncode == 3 and f"{tmp_path / NAME} exists; choose another" in done.stdout
     assert (tmp_path / NAME).read_text() == "mine"
     done = kernkit_new(NAME, "--output", str(tmp_path / "none"))
-    assert done.returncode == 3 and f"there is no folder {tmp_path / 'none'}" in done.stdout
+    assert done.returncode == 3 and f"--output: folder {tmp_path / 'none'} not found" in done.stdout
 
 
 @pytest.mark.parametrize("options", [[], ["--overwrite-if-exists"]])
@@ -162,5 +162,5 @@ def test_a_typed_answer_with_jinja_is_rejected(template, environment, tmp_path):
     done = run(*command, env=environment, input=f"{NAME}\n{text}\n" + 6 * "\n", cwd=tmp_path)
     assert done.returncode != 0
     assert f'kernkit: description "{text.strip()}' in done.stdout
-    assert "type one line of plain text" in done.stdout
+    assert "enter one line of plain text" in done.stdout
     assert list(tmp_path.iterdir()) == []

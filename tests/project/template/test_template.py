@@ -130,14 +130,14 @@ def test_new_renders_like_cookiecutter(kernkit_new, library, tmp_path, environme
     assert done.returncode == 0, done.stdout
     git, ready = done.stdout.splitlines()
     assert git.startswith("a git repository was made, whose first commit is what was rendered, in ")
-    assert ready == f"{tmp_path / NAME} is ready: cd there and type ./kk all"
+    assert ready == f"{tmp_path / NAME} is ready: cd there and run ./kk all"
     assert files_below(tmp_path / NAME) == files_below(library)
     assert (tmp_path / NAME / ".git").is_dir()
 
 
 def test_new_creates_no_repository_with_no_git(kernkit_new, library, tmp_path):
     done = kernkit_new(NAME, "--description", DESCRIPTION, "--no-git", "--without", "ptx")
-    assert done.stdout == f"{tmp_path / NAME} is ready: cd there and type ./kk all\n"
+    assert done.stdout == f"{tmp_path / NAME} is ready: cd there and run ./kk all\n"
     assert files_below(tmp_path / NAME) == files_below(library)
     assert not (tmp_path / NAME / ".git").exists()
 
@@ -258,7 +258,7 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
     check(*command, env=env, input="typed\n" + 7 * "\n")
     assert (tmp_path / "typed/LICENSE").is_file()
     refused = run(*command, env=env, input="other\n{{ 7 }}\n" + 6 * "\n")
-    assert refused.returncode != 0 and "type one line of plain text" in refused.stdout
+    assert refused.returncode != 0 and "enter one line of plain text" in refused.stdout
     for answer in CHOICES:
         refused = render(template, tmp_path / "none", env, python=python, **{answer: "first"})
         assert refused.returncode != 0 and f'{answer} "first" is unsupported' in refused.stdout

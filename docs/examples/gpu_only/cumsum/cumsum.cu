@@ -13,7 +13,7 @@ void cumsum_cuda(kernkit::TensorView y, kernkit::TensorView x) {
                                                      y.data<float>(), x.numel(), launch.stream()));
   };
   size_t bytes = 0;
-  sum(nullptr, bytes);  // says how much
+  sum(nullptr, bytes);  // sets bytes to the size of the scratch memory
   const kernkit::Tensor scratch =
       kernkit::alloc_tensor({static_cast<int64_t>(bytes)}, kernkit::dl_uint8, launch.device());
   sum(scratch.data_ptr(), bytes);

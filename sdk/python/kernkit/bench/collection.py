@@ -22,7 +22,7 @@ def command_of(program: str) -> Tuple[List[str], Dict[str, str]]:
     while words and re.match(r"\w+=", words[0]):
         key, _, environment[key] = words.pop(0).partition("=")
     if not words or not pathlib.Path(words[0]).exists():
-        raise UserError(f"there is no program {program}")
+        raise UserError(f"program {program} not found; build the program first, or correct the path")
     return ([sys.executable] if words[0].endswith(".py") else []) + words, environment
 
 

@@ -33,7 +33,7 @@ class Change:
 
 
 def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
-    """The rows of the same run with which a row is compared, and their name; no rows if there is nothing to compare."""
+    """The rows of the same run with which a row is compared, and their name; no rows without a comparison."""
     ceiling = run.ceiling(row)
     if ceiling:
         return run.ceiling_name(row), [ceiling]
@@ -144,12 +144,11 @@ def advice(old: Run, new: Run, unclear: bool) -> List[str]:
     for which, measured in (("old", old), ("new", new)):
         rounds = max(len(row.samples) for row in measured.measured)
         if rounds < FEWEST_ROUNDS:
-            sentences.append(f"the {which} run has {rounds} round{'s' if rounds > 1 else ''}, and a change is "
-                             f"told from noise by {FEWEST_ROUNDS} or more: measure it by ./kk bench, which "
-                             "takes 5")
+            sentences.append(f"the {which} run has {rounds} round{'s' if rounds > 1 else ''}, and a reliable comparison "
+                             f"needs {FEWEST_ROUNDS} or more: measure again with ./kk bench, which runs 5")
         busy = measured.context.get("busy_with_others", 0)
         if unclear and busy > BUSY:
-            sentences.append(f"{busy:.0%} of the processors were busy with others during the {which} run: measure it when they are not")
+            sentences.append(f"other programs used {busy:.0%} of the processors during the {which} run: measure again when the machine is idle")
     if unclear and not sentences:
-        sentences.append("the rounds differ too much to tell: measure both runs with more of them, as in ./kk bench --rounds=15")
+        sentences.append("the rounds differ too much for a verdict: measure both runs with more rounds, for example ./kk bench --rounds=15")
     return sentences

@@ -6,7 +6,7 @@ scale/float32/kernkit/bytes:4096. Rows whose <whose> is what the run's context c
 of a library, "kernkit" by default), or begins with that and "-", are ours; those of the
 same <what>/... and keys are their peers, and only the peer <x> that of <ours>-<x> or
 <ours>-<x>-<how>. Rows copy/<how>/<key>:<value> of the same program are the ceiling of rows with the
-same keys: the best of them, memcpy only if there is no other. Where the bytes depend on the dtype
+same keys: the fastest of these rows, memcpy only without another row. Where the bytes depend on the dtype
 as well, the names are copy/<dtype>/<how>/<key>:<value>.
 """
 
@@ -40,8 +40,8 @@ class Row:
     name: str
     unit: str = "ns"
     samples: List[float] = dataclasses.field(default_factory=list)
-    bytes: float = 0  # read and written by one iteration
-    reason: str = ""  # why there are no samples; begins with "skipped: " if that is no failure
+    bytes: float = 0  # bytes read and written by one iteration
+    reason: str = ""  # reason for no samples; begins with "skipped: " unless the row failed
 
     @property
     def path(self) -> List[str]:
@@ -119,7 +119,7 @@ class Run:
         return [copy for copy in copies if copy.path[1:-1] == row.path[1:-1]] or copies
 
     def ceiling(self, row: Row) -> Optional[Row]:
-        """The best copy; memcpy only if there is no other copy."""
+        """The fastest copy; memcpy only without another copy."""
         copies = self.copies(row)
         better = [copy for copy in copies if copy.whose != "memcpy"] or copies
         return max(better, key=lambda copy: copy.rate, default=None)
@@ -170,15 +170,15 @@ def parse(text: str) -> Dict[str, Any]:
 
 
 def load(path: pathlib.Path) -> Run:
-    """Reads a run. UserError: the file is no run."""
+    """Reads a run. UserError: the file is not a run."""
     try:
         content = parse(path.read_text())
         rows = [Row(**{"program": "", **row}) for row in content["rows"]]
         return Run(content["context"], rows)
     except FileNotFoundError:
-        raise UserError(f"there is no file {path}; ./kk bench writes build/bench/run.json") from None
+        raise UserError(f"file {path} not found; ./kk bench writes build/bench/run.json") from None
     except (ValueError, KeyError, TypeError):
-        raise UserError(f"{path} is not a run of benchmarks") from None
+        raise UserError(f"{path} is not a run of benchmarks; name a file that ./kk bench wrote") from None
 
 
 def save(run: Run, path: pathlib.Path) -> None:

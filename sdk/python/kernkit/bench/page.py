@@ -77,8 +77,8 @@ def _about(run: Run) -> str:
                                for name, version in about.get("versions", {}).items())],
         ["commit", str(about.get("commit", "unknown"))],
         ["date", str(about.get("date", "unknown"))],
-        ["rounds", f"{about.get('rounds', '?')}; {about.get('busy_with_others', 0):.0%} of the "
-                   "processors were busy with others"],
+        ["rounds", f"{about.get('rounds', '?')}; other programs used {about.get('busy_with_others', 0):.0%} of the "
+                   "processors"],
     ]
     return _table(["", ""], lines)
 

@@ -36,14 +36,14 @@ class Symbol(NamedTuple):
     name: str
     binding: int
     is_undefined: bool
-    version: str  # that an undefined symbol needs, as in "GLIBC_2.34", or ""
+    version: str  # version of an undefined symbol, for example "GLIBC_2.34", or ""
 
 
 class ElfFile:
-    """The content of an ELF file. Every member throws UserError where the file is damaged."""
+    """The content of an ELF file. Every member raises UserError if the file is damaged."""
 
     def __init__(self, path: pathlib.Path) -> None:
-        """UserError: the file cannot be read, or is no 64-bit ELF file."""
+        """UserError: the file cannot be read, or is not a 64-bit ELF file."""
         self.path = path
         self.content = _read(path)
         self.order = "<" if self.content[5:6] == b"\x01" else ">"
@@ -98,7 +98,7 @@ class ElfFile:
         return self.read(self.sections[section.link])
 
     def dynamic(self) -> Optional[List[Tuple[int, int]]]:
-        """(tag, value) of each dynamic entry; None for a file that is no shared library."""
+        """(tag, value) of each dynamic entry; None for a file that is not a shared library."""
         section = self._of_kind(DYNAMIC)
         if section is None:
             return None
@@ -137,7 +137,7 @@ class ElfFile:
         return found
 
     def symbols(self) -> Optional[List[Symbol]]:
-        """The dynamic symbols; None for a file that is no shared library."""
+        """The dynamic symbols; None for a file that is not a shared library."""
         section = self._of_kind(DYNSYM)
         if section is None:
             return None
@@ -181,7 +181,7 @@ def _text(content: bytes, at: int, errors: str = "replace") -> str:
 
 
 def read_section(path: pathlib.Path, name: str) -> Optional[bytes]:
-    """The content of the section of this name, or None. UserError: the file is no ELF file, or is damaged."""
+    """The content of the section of this name, or None. UserError: the file is not an ELF file, or is damaged."""
     file = ElfFile(path)
     section = file.section(name)
     return None if section is None else file.read(section)

@@ -17,7 +17,7 @@ _FATBIN = struct.Struct("<IHHQ")  # magic, version, size of the header, size of 
 # architecture; after 8 more bytes the flags.
 _ENTRY = struct.Struct("<HHIQ12xI8xQ")
 _KINDS = {1: "compute", 2: "sm"}  # PTX, and machine code
-_FLAG_A, _FLAG_F = 0x100000, 0x200000  # as in sm_90a and sm_100f
+_FLAG_A, _FLAG_F = 0x100000, 0x200000  # suffixes of architectures: sm_90a, sm_100f
 
 
 class FatbinError(ValueError):
@@ -33,12 +33,12 @@ def _entries(content: bytes) -> Iterator[Tuple[str, int, str]]:
             continue
         end = at + header_size + size
         if magic != _MAGIC or end > len(content):
-            raise FatbinError(f"there is no fatbin at byte {at} of section .nv_fatbin")
+            raise FatbinError(f"expected a fatbin at byte {at} of section .nv_fatbin")
         at += header_size
         while at + _ENTRY.size <= end:
             kind, _, header_size, size, architecture, flags = _ENTRY.unpack_from(content, at)
             if header_size < _ENTRY.size:
-                raise FatbinError(f"there is no entry at byte {at} of section .nv_fatbin")
+                raise FatbinError(f"expected a fatbin entry at byte {at} of section .nv_fatbin")
             if kind in _KINDS:
                 letter = "a" if flags & _FLAG_A else "f" if flags & _FLAG_F else ""
                 yield _KINDS[kind], architecture, letter
@@ -48,7 +48,7 @@ def _entries(content: bytes) -> Iterator[Tuple[str, int, str]]:
 
 def read_architectures(path: pathlib.Path) -> List[str]:
     """The architectures in the notation of nvcc's code=: sm_80, sm_90a for machine code, then compute_80 for PTX; [] for
-    a file without CUDA code. Throws FatbinError."""
+    a file without CUDA code. Raises FatbinError."""
     found = set(_entries(read_section(path, ".nv_fatbin") or b""))
     order = sorted(found, key=lambda entry: (entry[0] != "sm", entry[1], entry[2]))
     return [f"{kind}_{architecture}{letter}" for kind, architecture, letter in order]

@@ -20,7 +20,7 @@ _WORDS = {"GLIBC_ABI_DT_RELR": (2, 36)}
 
 
 def parse_version(text: str) -> Version:
-    """"3.4.29" as (3, 4, 29); () for a text that is no version, such as PRIVATE."""
+    """"3.4.29" as (3, 4, 29); () for a text that is not a version, such as PRIVATE."""
     parts = text.split(".")
     return tuple(map(int, parts)) if all(map(str.isdigit, parts)) else ()
 

@@ -23,7 +23,7 @@ class Library:
     """The properties of one library."""
 
     path: pathlib.Path
-    machine: str  # as in a wheel's tag
+    machine: str  # processor, as in the tag of a wheel
     exported: Set[str]
     unique: Set[str]
     undefined: Dict[str, str]  # {symbol: version, as in GLIBC_2.34, or ""}
@@ -52,7 +52,7 @@ class Library:
 
 
 def read_library(path: pathlib.Path) -> Library:
-    """Reads a shared library. UserError: the file is no shared library, or is damaged."""
+    """Reads a shared library. UserError: the file is not a shared library, or is damaged."""
     file = ElfFile(path)
     dynamic, symbols = file.dynamic(), file.symbols()
     if dynamic is None or symbols is None:

@@ -10,7 +10,7 @@ from typing import Iterator
 
 from .elf import EXECUTABLE, PROGBITS, ElfFile
 
-_SIZE = 64  # of the examined code at the beginning of a function [bytes]
+_SIZE = 64  # size of the examined code at the beginning of a function [bytes]
 # x86-64: an `or` with FTZ and DAZ (0x8040), then ldmxcsr, before a ret. aarch64: a move to FPCR.
 _X86_64 = re.compile(rb"[^\xc3]{0,32}?\x40\x80\x00\x00[^\xc3]{0,16}?\x0f\xae[\x10-\x17\x50-\x57\x90-\x97]", re.DOTALL)
 _AARCH64 = re.compile(rb"(?:....)*?[\x00-\x1f]\x44\x1b\xd5", re.DOTALL)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What writes source: C++ of a new op, and the Python modules of a library."""
+"""Generators of source: C++ of a new op, and the Python modules of a library."""

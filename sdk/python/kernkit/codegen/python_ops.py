@@ -55,7 +55,7 @@ def {not_written}(op: {str}, name: {str}) -> None:
     raise {ValueError}(f"{{op}}(): {{name}}: is lazily conjugate or negative, and an op writes memory as it is; "
                      "pass what resolve_conj() and resolve_neg() return")
 '''
-# NumPy's bool is no subclass of Python's bool, and tvm_ffi passes it as an object of unknown type.
+# NumPy's bool is not a subclass of Python's bool, and tvm_ffi passes it as an object of unknown type.
 _BOOL = '''
 
 def {plain_bool}(value: {Any}) -> {Any}:
@@ -141,7 +141,7 @@ def _annotation(value: Value, types: Dict[str, str]) -> str:
 
 
 def _result(op: Op) -> str:
-    """The annotation of the result. Several results are a sequence of the host, which is no tuple."""
+    """The annotation of the result. Several results are a sequence of the host, not a tuple."""
     if not op.results:
         return "None"
     first, *others = [_annotation(value, _RESULTS) for value in op.results]

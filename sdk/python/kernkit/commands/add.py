@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     except FileNotFoundError:
         raise UserError(f"{kernel_list.PATH} is missing; restore it from git") from None
     except ValueError as error:
-        raise UserError(f"{kernel_list.PATH}: {error}; mend the file first") from None
+        raise UserError(f"{kernel_list.PATH}: {error}; correct the file first") from None
     for path in texts:
         if files.kind(files.at(library, path)):
             raise UserError(f"{path} exists, and nothing is overwritten; choose another name")

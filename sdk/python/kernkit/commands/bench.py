@@ -29,13 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="the file to write (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
     parser.add_argument("--repetitions", type=int, default=3,
-                        help="how often a round measures each row (default: %(default)s)")
+                        help="number of measurements of each row in a round (default: %(default)s)")
     parser.add_argument("--sources", type=pathlib.Path, nargs="*", default=[], metavar="FILE",
                         help="source files of the peers, stored in the result")
     parser.add_argument("--option", action="append", default=[], metavar="--benchmark_...",
                         help="passed on to each program")
     parser.add_argument("--brief", action="store_true",
-                        help="print some results and a small table; rows are in the file only")
+                        help="print a summary and a small table; write the rows to the file only")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,10 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(measured)
     print(f"{len(measured.measured)} rows in {elapsed:.0f} s, {about['busy_with_others']:.0%} of "
-          f"the processors busy with others: {arguments.output}")
+          f"the processors used by other programs: {arguments.output}")
     if about["busy_with_others"] > measurements.BUSY:
-        print("these are times of a busy machine: measure again when others use less than "
-              f"{measurements.BUSY:.0%} of it")
+        print("the machine was busy: measure again when other programs use less than "
+              f"{measurements.BUSY:.0%} of the processors")
     for line in failed:
         print(f"failed: {line}", file=sys.stderr)
     return 1 if failed else 0

@@ -5,7 +5,7 @@ The library is not loaded, so it can be for another machine or need a GPU. The c
 folder, which must hold the library when the package is imported:
 
   _ops.py    one function per op, with the names, defaults and types of the schema and the documentation
-             of the op; type checkers and editors read this file, so there is no .pyi
+             of the op; type checkers and editors read this file in place of a .pyi file
   py.typed   marks the package as typed for type checkers
   torch.py   with --torch: the operators of PyTorch, which _torch.py defines; with --jax jax.py
 
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if not all(map(str.isidentifier, arguments.package.split("."))):
-        raise UserError(f'"{arguments.package}" is no name of a Python package')
+        raise UserError(f'--package: "{arguments.package}" is not the name of a Python package; enter identifiers, separated by dots')
     ops = read_ops(arguments.library)
     if not ops:
         raise UserError(f"{arguments.library} holds no schema line: no op of it was exported with "

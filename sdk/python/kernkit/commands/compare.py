@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     old, new = (measurements.load(path) for path in (arguments.old, arguments.new))
     changes, missing = compare(old, new, 0.05 if arguments.tolerance is None else arguments.tolerance)
     if not changes:
-        raise UserError(f"{arguments.old} and {arguments.new} have no row of ours in common")
+        raise UserError(f"{arguments.old} and {arguments.new} have no row of the library in common; compare runs of the same benchmarks")
     order = {"slower": 0, "faster": 1, "unclear": 2, "same": 3}
     for change in sorted(changes, key=lambda change: (order[change.verdict], change.name)):
         if change.verdict == "same" and not arguments.all:

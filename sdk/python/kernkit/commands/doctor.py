@@ -78,7 +78,7 @@ def check_schemas(library: Library) -> Finding:
         return _fail("schemas", f"{_list(missing)}: a schema line, but no exported symbol; link "
                      "by kernkit_add_library(), whose version script keeps ops")
     if not named:
-        return _fail("schemas", "there is no op; add one with kernkit_add_kernel()")
+        return _fail("schemas", "no op found; add one with kernkit_add_kernel()")
     return Finding("schemas", True, f"{len(named)} op{'s' * (len(named) > 1)}: {_list(named, 1000)}")
 
 
@@ -98,8 +98,8 @@ def check_exports(library: Library) -> Finding:
 
 def check_unique(library: Library) -> Finding:
     if library.unique:
-        return _fail("unique", f"{_list(library.unique)}: one for all libraries of a process, "
-                     "which can then not tell them apart; compile with -fno-gnu-unique")
+        return _fail("unique", f"{_list(library.unique)}: shared by all libraries of a process, "
+                     "which then use one definition; compile with -fno-gnu-unique")
     return Finding("unique", True, "no symbol is process-wide")
 
 
@@ -156,7 +156,7 @@ def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
     first = f"{'.'.join(map(str, glibc))} or newer"
     if not has_policies():
         return Finding("glibc", True, f"{first}; the platform tag of a wheel comes from auditwheel, which is not installed: "
-                       "type pip install auditwheel")
+                       "run pip install auditwheel")
     if tag is None:
         kinds = _list("_".join(filter(None, (kind, ".".join(map(str, version)))))
                       for kind, version in needs.items())  # fmt: skip
@@ -213,15 +213,15 @@ def examine(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("library", type=pathlib.Path, metavar="LIB.so", help="the built library")
-    parser.add_argument("--needed", action="append", default=[], metavar="NAME.so.N", help="a library that it may depend on; repeatable")
-    parser.add_argument("--glibc", metavar="2.N", help="the newest glibc that it may need")
-    parser.add_argument("--cuda", metavar="LIST", help="what it must hold code for, as in sm_80,sm_90a,compute_90; or none")
+    parser.add_argument("--needed", action="append", default=[], metavar="NAME.so.N", help="an additional permitted dependency of the library; repeatable")
+    parser.add_argument("--glibc", metavar="2.N", help="the newest permitted glibc version")
+    parser.add_argument("--cuda", metavar="LIST", help="the required GPU architectures, for example sm_80,sm_90a,compute_90; or none")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.glibc is not None and len(parse_version(arguments.glibc)) != 2:
-        raise UserError(f'--glibc "{arguments.glibc}" is no version; type one like 2.28')
+        raise UserError(f'--glibc "{arguments.glibc}" is not a version; enter a version such as 2.28')
     library = read_library(arguments.library)
     findings = examine(library, also_needed=arguments.needed, glibc=arguments.glibc, cuda=arguments.cuda)
     if manifest.has_manifest(VENDORED_SDK):

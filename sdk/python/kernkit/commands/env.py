@@ -62,7 +62,7 @@ def lines(packages: List[str], versions: Dict[str, str]) -> Iterator[str]:
     for package in sorted({*packages, *versions}):
         of_kernkit = {path: identity for path in files_of(package) if (identity := read_identity(path))}
         if not of_kernkit and package in packages:
-            yield f"{package}: no library of kernkit's is found by import {package}"
+            yield f"{package}: import {package} finds no library built with kernkit; check the name of the package"
         for path, identity in of_kernkit.items():
             own, given = identity["library"].rpartition(" ")[2], versions.get(package)
             line = f"{package}: loaded from {path}: {as_line(identity)}; installed "

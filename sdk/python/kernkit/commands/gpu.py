@@ -56,7 +56,7 @@ def run_tests(options: argparse.Namespace, out: pathlib.Path, report: Report) ->
 def run_sanitizer(tool: str, options: argparse.Namespace, report: Report) -> None:
     sanitizer = devices.find_sanitizer()
     if sanitizer is None:
-        return report.skip(tool, "no compute-sanitizer; pip install nvidia-cuda-sanitizer-api")
+        return report.skip(tool, "compute-sanitizer not found; run pip install nvidia-cuda-sanitizer-api")
     for program in programs(options.build, "test"):
         words = [sanitizer, "--tool", tool, "--error-exitcode", "9", program]
         report.check(f"{tool} of {program.name}", [*words, f"--gtest_filter={options.reduced}", "--gtest_brief=1"])
@@ -130,7 +130,7 @@ def run_on(found: devices.Devices, options: argparse.Namespace, parts: List[str]
 def run(options: argparse.Namespace) -> int:
     for part in options.parts:
         if part not in PARTS:
-            raise UserError(f"{part} is no part; they are {', '.join(PARTS)}")
+            raise UserError(f"unsupported part {part}; supported parts: {', '.join(PARTS)}")
     options.build = pathlib.Path(os.path.abspath(options.build))
     parts, report = options.parts or list(PARTS), Report()
     found = devices.find()

@@ -31,22 +31,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for answer, text in OPTIONS.items():
         option = "with" if answer == "parts" else answer
         parser.add_argument(f"--{option}", dest=answer, metavar="TEXT", help=text)
-    parser.add_argument("--without", metavar="LIST", default="", help="default components of the SDK to leave out: ptx, with "
-                        "which CUDA tests run what nvcc compiled")  # fmt: skip
-    parser.add_argument("--no-git", action="store_true", help="make no git repository, no commit")
+    parser.add_argument("--without", metavar="LIST", default="", help="default components of the SDK to leave out: ptx (runs CUDA "
+                        "tests on the PTX of nvcc)")  # fmt: skip
+    parser.add_argument("--no-git", action="store_true", help="do not make a git repository")
     parser.add_argument("--output", default=".", metavar="DIR", help="the folder in which NAME is made")
 
 
 def chosen_components(default: str, arguments: argparse.Namespace) -> str:
     """The default components without those of --without, and the components of --with. UserError: --without names a
-    component that is no default, or that --with names as well."""
+    component that is not a default component, or that --with names as well."""
     defaults, named = default.split(","), [name for name in (arguments.parts or "").split(",") if name]
     left_out = [name for name in arguments.without.split(",") if name]
     for name in left_out:
         if name not in defaults or name in named:
-            reason = "is in --with" if name in named else f"is no default component; the default components are {default}"
+            reason = "is in --with" if name in named else f"is not a default component; the default components are {default}"
             raise UserError(f"--without: {name} {reason}")
-    if arguments.cuda == "none":  # there are no CUDA tests
+    if arguments.cuda == "none":  # the library has no CUDA tests
         left_out.append("ptx")
     kept = [name for name in defaults if name and name not in left_out]
     return ",".join([*kept, *(name for name in named if name not in kept)])
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     answers["parts"] = chosen_components(default, arguments)
     output = pathlib.Path(arguments.output).resolve()
     if not output.is_dir():
-        raise UserError(f"there is no folder {output}; make it, or name another with --output")
+        raise UserError(f"--output: folder {output} not found; make the folder, or name an existing folder")
     if os.path.lexists(output / arguments.library_name):
         raise UserError(
             f"{output / arguments.library_name} exists; choose another name or move it away"
@@ -74,8 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(history.begin(output / arguments.library_name))
     folder = output / arguments.library_name
     if answers["sdk"] == "find_package":
-        print(f"{folder} is ready: cd there and type PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the "
+        print(f"{folder} is ready: cd there and run PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the "
               "wheel of kernkit, since no package index has kernkit")  # fmt: skip
     else:
-        print(f"{folder} is ready: cd there and type ./kk all")
+        print(f"{folder} is ready: cd there and run ./kk all")
     return 0

@@ -20,7 +20,7 @@ from ..project.record import RECORD, read_record
 
 def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
     """UserError: git could not restore every file below the paths."""
-    advice = "commit them, or type --force"
+    advice = "commit them, or add --force"
     try:
         repository = git.Repository(library)
         status = repository.git("status", "--porcelain", "--untracked-files=all", "--", *paths)
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     read_record(library)  # UserError in a folder without a library
     export = f"kernels/{op}/{op}_export.cc"
     if not re.fullmatch(r"\w+", op) or files.kind(files.at(library, export)) != files.FILE:
-        raise UserError(f"there is no {export}; name an op whose files are in kernels/")
+        raise UserError(f"{export} not found; name an op whose files are in kernels/")
     paths = op_files.files_of(library, op)
     check_not_included(library, op)
     if not arguments.force:

@@ -22,16 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     measured = measurements.load(arguments.run_file)
     if not measured.measured:
-        raise UserError(f"{arguments.run_file} has no measured row")
+        raise UserError(f"{arguments.run_file} has no measured row; run ./kk bench")
     with_plots = not arguments.no_plots
     if with_plots:
         try:
             from ..bench import plots
         except ImportError:
             if not (pathlib.Path(__file__).parents[1] / "bench/plots.py").exists():
-                raise UserError("this copy of kernkit has no plots: type kernkit update --with plots, or add "
+                raise UserError("this copy of kernkit has no plots: run kernkit update --with plots, or add "
                                 "--no-plots") from None  # fmt: skip
-            raise UserError("plots need matplotlib: type pip install matplotlib, or add --no-plots") from None
+            raise UserError("plots need matplotlib: run pip install matplotlib, or add --no-plots") from None
     folder = arguments.output
     folder.mkdir(parents=True, exist_ok=True)
     if with_plots:

@@ -28,10 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
                         help="warn adds barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
     parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="default: %(default)s")
-    parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="the largest number of printed findings (default: %(default)s)")
+    parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="largest number of printed findings (default: %(default)s)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all findings to this file")
     parser.add_argument("--suppressions", type=pathlib.Path, metavar="FILE",
-                        help="patterns of sentences that are no finding, each after a line # with the reason")  # fmt: skip
+                        help="file of patterns of findings to suppress, each after a line # with the reason")  # fmt: skip
     program.add_arguments(parser)
 
 
@@ -39,7 +39,7 @@ def tools_of(words: str) -> List[str]:
     tools = [word for word in words.split(",") if word]
     for tool in tools:
         if tool not in TOOLS:
-            raise UserError(f'--tool: there is no tool "{tool}"; type {", ".join(TOOLS)}')
+            raise UserError(f'--tool: unsupported tool "{tool}"; supported tools: {", ".join(TOOLS)}')
     if not tools:
         raise UserError(f'--tool: expected one or more of {", ".join(TOOLS)}')
     return tools
@@ -57,7 +57,7 @@ def merged(findings: List[Finding]) -> List[Finding]:
 def read_suppressions(path: pathlib.Path) -> List[str]:
     """The patterns of a file, one per line. A * matches any text. The line before a pattern is a comment with the reason."""
     if not path.is_file():
-        raise UserError(f"--suppressions: there is no file {path}")
+        raise UserError(f"--suppressions: file {path} not found; correct the path")
     patterns, reason = [], False
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.strip() and not line.startswith("#"):
@@ -81,8 +81,8 @@ def suppressed(findings: List[Finding], patterns: List[str]) -> Tuple[List[Findi
 
 
 def summary(findings: List[Finding], tools: List[str]) -> str:
-    counts = ", ".join(f"{tool} {sum(finding['tool'] == tool for finding in findings)}" for tool in tools)
-    return f"kernkit sanitize: {len(findings)} found: {counts}"
+    counts = ", ".join(f"{tool}: {sum(finding['tool'] == tool for finding in findings)}" for tool in tools)
+    return f"kernkit sanitize: {len(findings)} finding{'s' * (len(findings) != 1)} ({counts})"
 
 
 def incomplete(code: int, results: List[Any], findings: List[Finding]) -> List[str]:

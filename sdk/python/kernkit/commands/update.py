@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     ours = Started(version(), with_components(started.answers, arguments.parts))
     if as_numbers(ours.version) < as_numbers(started.version):
         raise UserError(f"this kernkit is {ours.version}, and the library has {started.version} "
-                        "already; type: pip install --no-index --find-links FOLDER --upgrade kernkit, where "
+                        "already; run: pip install --no-index --find-links FOLDER --upgrade kernkit, where "
                         "FOLDER holds the wheel of a newer kernkit")  # fmt: skip
     repository = Repository(library)
     head = repository.check_clean()
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     if before is None and kept is None and ours.version != started.version:
         raise UserError(
             f"the history does not hold the rendering of kernkit {started.version} that the "
-            "library began with, and this kernkit cannot make that rendering; type once: pip install --no-index --find-links "
+            "library began with, and this kernkit cannot make that rendering; run once: pip install --no-index --find-links "
             f"FOLDER kernkit=={started.version} && kernkit update, then this again"
         )
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The work of ./kk COMMAND, after ./kk has prepared the machine.
 
-With --plan as the first word no work is done: the output is the help of ./kk if the user asks for help, otherwise one
-line NAME=VALUE for each thing that ./kk has to prepare.
+With --plan as the first word nothing is run: the output is the help of ./kk for --help, otherwise one line NAME=VALUE
+for each preparation that ./kk must make.
 """
 
 import os

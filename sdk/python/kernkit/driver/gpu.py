@@ -14,9 +14,9 @@ from .options import BENCHMARK, Command, Options
 from .tools import ROOT, kernkit, print_heading, run
 
 USAGE = """\
-  gpu [PART...]  on a GPU: tests, memcheck, racecheck, frameworks, benchmarks, or those named
-  gpu --build    only build for it; with --arch 90 for a GPU that is elsewhere
-  gpu --run      only run what was built: no compiler, CMake or network is needed there
+  gpu [PART...]  run all parts on a GPU, or only PART...: tests, memcheck, racecheck, frameworks, benchmarks
+  gpu --build    only build for the GPU; --arch 90: for a GPU of another machine
+  gpu --run      only run the build: needs no compiler, no CMake and no network
 """
 
 
@@ -29,12 +29,12 @@ def missing_option(options: Options) -> str:
     if not isinstance(found, str):
         return f"--arch={devices.architectures(found).replace(';', ',')}"
     if options.step == "build":
-        raise UserError(f"{found}; for a GPU of another machine name its architecture: ./kk gpu --build --arch 90")
+        raise UserError(f"{found}; to build for a GPU of another machine, name its architecture: ./kk gpu --build --arch 90")
     return "--run"
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """What ./kk has to prepare; `more` is an option that ./kk adds to the command line."""
+    """The preparations that the command needs from ./kk; `more` is an option that ./kk adds to the command line."""
     more = missing_option(options)
     if "run" in (options.step, more[2:]):
         return {"prepares": "nothing", "more": more}
@@ -48,7 +48,7 @@ def check(architectures: str) -> None:
     known = [code[3:] for code in listed.split() if code.startswith("sm_")]
     for wanted in architectures.split(";") if known else ():
         if wanted.rstrip("a") not in known:
-            raise UserError(f"{nvcc} has no architecture {wanted}; it has {', '.join(known)}")
+            raise UserError(f"--arch: {nvcc} does not support the architecture {wanted}; supported: {', '.join(known)}")
 
 
 def build(architectures: str, library: str) -> None:

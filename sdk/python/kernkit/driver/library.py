@@ -24,35 +24,36 @@ except ImportError:  # a copy of kernkit without the component gpu
 USAGE = """\
 usage: ./kk COMMAND [options]
 
-  all            everything: build, test, run the benchmarks once, make the wheel, try it
+  all            build, test, run the benchmarks once, make the wheel, and test the wheel
   build          build the library, its tests and benchmarks (preset release)
-  test [OP]      build, then every test, or one op's in C++: builds what these need, and nothing else;
-                 --all: with sanitizers as well; --arch aarch64: those in C++, by a cross compiler and
-                 under qemu, with the component aarch64; --no-ptx: CUDA tests run what the C++ compiler made of
-                 kernels, not the PTX of nvcc
-  bench [OP]     run the benchmarks, or one op's; --benchmark_... options are passed on;
-                 --compare OLD.json: and list the rows that became slower than in that run;
+  test [OP]      build and run all tests, or the C++ tests of OP (builds only the targets of those tests);
+                 --all: also with sanitizers; --arch aarch64: cross-compile the C++ tests and run them
+                 under qemu (needs the component aarch64); --no-ptx: run CUDA tests on kernels compiled by
+                 the C++ compiler, not on the PTX of nvcc
+  bench [OP]     run all benchmarks, or the benchmark of OP; --benchmark_... options are passed on;
+                 --compare OLD.json: also list rows slower than in OLD.json;
                  --rounds=15: measure 15 times, not 5
-  report         make a page of the last run in build/bench/report, with plots where matplotlib is
+  report         make a page of the last run in build/bench/report, with plots if matplotlib is installed
                  and third_party/kernkit has the component plots: ./kk update --with plots
-  add NAME "SCHEMA" [--kind KIND]     start another kernel; ./kk add --help
-  remove OP      take a kernel out
+  add NAME "SCHEMA" [--kind KIND]     create the files of a new kernel; ./kk add --help
+  remove OP      remove the files of a kernel
 """ + (gpu.USAGE if gpu else """\
-  gpu            run tests and benchmarks on a GPU, once ./kk update --with gpu has added that component
+  gpu            run tests and benchmarks on a GPU (needs the component gpu: ./kk update --with gpu)
 """) + """\
-  wheel          make the wheel and the sdist in dist/, and try it; --arch aarch64: by a cross compiler, untried
-  wheels         make the wheels of a release in dist/: cibuildwheel runs in its containers, and needs docker or podman
+  wheel          make the wheel and the sdist in dist/, and test the wheel; --arch aarch64: cross-compile
+                 the wheel, without a test
+  wheels         make the wheels of a release in dist/ with cibuildwheel, which needs docker or podman
   format         format the sources with clang-format
   run, counters, sanitize PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
   doctor         examine the built library, and list changes made by hand in third_party/kernkit
-  update [--from WHERE]   bring the library to the template of a newer kernkit: the one installed in
-                 .venv, or WHERE: a checkout of its repository, a wheel, or what else pip installs;
-                 --with LIST: and add these components of kernkit, as in plots,ptx
+  update [--from WHERE]   update the library to the template of a newer kernkit: the kernkit installed in
+                 .venv, or WHERE: a checkout of its repository, a wheel, or any other pip requirement;
+                 --with LIST: also add these components of kernkit, for example plots,ptx
 
-  --cuda         bring the CUDA compiler (wheels, about 300 MB) when the machine has none
-  --no-cuda      leave CUDA out (without both options: KERNKIT_CUDA decides, or whether nvcc is found)
+  --cuda         install the CUDA compiler (wheels, about 300 MB) if nvcc is not found
+  --no-cuda      build without CUDA (without both options: KERNKIT_CUDA decides, or whether nvcc is found)
 
-The first run installs what is missing: Debian packages when this user may install them, and Python
+The first run installs missing packages: Debian packages if this user may install them, and Python
 packages into .venv. By hand:
   python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt
   cmake --workflow --preset cpu && pytest tests && pip wheel --no-deps .
@@ -81,12 +82,12 @@ def test(options: Options) -> None:
 def test_op(op: str, options: Options) -> None:
     """Builds and runs the test programs of one op. CMake runs first, so that an op that was just added has targets."""
     if options.tier != "quick" or options.architectures:
-        raise UserError("--all and --arch are for the tests of all ops")
+        raise UserError(f"test {op}: --all and --arch apply to the tests of all ops; leave out {op}, or the option")
     run("cmake", "--preset", "release")
     targets = programs.run(["ninja", "-t", "targets", "all"], cwd=ROOT / "build/release", capture_output=True, text=True).stdout
     tests = [f"{op}_{kind}" for kind in ("test", "cuda_test", "ptx_test") if f"\n{op}_{kind}: phony\n" in f"\n{targets}"]
     if not tests:
-        raise UserError(f"there is no tests/{op}_test.cc of an op")
+        raise UserError(f"op {op}: tests/{op}_test.cc not found; name an op that has a test")
     run("cmake", "--build", "--preset", "release", "--target", *tests)
     for program in tests:
         run(f"build/release/bin/{program}", "--gtest_brief=1")
@@ -101,9 +102,9 @@ def bench(options: Options) -> None:
     names = [f"{op}_bench" for op in options.words] or benchmarks()
     for program in names:
         if program not in benchmarks():
-            raise UserError(f"there is no bench/{program}.cc")
+            raise UserError(f"bench/{program}.cc not found; name an op that has a benchmark")
     if not names:
-        raise UserError("there is no bench/<op>_bench.cc")
+        raise UserError("bench/<op>_bench.cc not found; add a benchmark, as ./kk add does")
     run("cmake", "--preset", "release")
     run("cmake", "--build", "--preset", "release", "--target", "kernkit_benchmarks")
     measured = [f"build/release/bin/{program}" for program in names]
@@ -158,11 +159,11 @@ def without_gpu(options: Options) -> None:
         has_gpu = False
     if has_gpu or "--build" in options.words:
         passed_on(options)  # `kernkit gpu` reports the missing component
-    print(f"skipped: no GPU is here; where one is: {without_component('gpu')}\n0 passed, 0 failed, 1 skipped")
+    print(f"skipped: no GPU found; on a machine with a GPU: {without_component('gpu')}\n0 passed, 0 failed, 1 skipped")
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """What ./kk has to prepare for a command."""
+    """The preparations that a command needs from ./kk."""
     command = COMMANDS[options.command]
     of_gpu = gpu.plan(options) if gpu and options.command == "gpu" else {}
     return {"prepares": command.prepared(options), **({"cuda": options.cuda} if options.cuda else {}), **of_gpu}

@@ -23,16 +23,16 @@ class Options:
     """A parsed command line."""
 
     command: str
-    words: List[str] = dataclasses.field(default_factory=list)  # the words after the command that are no options
+    words: List[str] = dataclasses.field(default_factory=list)  # words after the command, without options
     is_help: bool = False
-    tier: str = "quick"  # or "all", "slow"
+    tier: str = "quick"  # "quick", "all" or "slow"
     cuda: str = ""  # "ON", "OFF", or "" for the value of KERNKIT_CUDA
     compare: str = ""
     rounds: str = "5"
     frameworks: str = ""
-    step: str = ""  # of gpu: "build", "run"
-    architectures: str = ""  # of GPUs, as in "90;120", or the processor to compile the tests for
-    without_ptx: bool = False  # of test: CUDA tests run on the code that g++ compiled
+    step: str = ""  # step of ./kk gpu: "build", "run" or "" for both
+    architectures: str = ""  # GPU architectures, for example "90;120", or the target processor
+    without_ptx: bool = False  # whether CUDA tests run on the code that g++ compiled
     benchmark_options: List[str] = dataclasses.field(default_factory=list)  # --benchmark_...
 
 
@@ -41,11 +41,11 @@ class Command:
     """The work of ./kk NAME, and the words that may follow the name."""
 
     function: Callable[[Options], None]
-    prepares: str = "all"  # or "python", "nothing"; "template" in kernkit's repository
+    prepares: str = "all"  # "all", "python", "nothing"; in kernkit's repository also "template"
     is_passed_on: bool = False  # whether all words go to another program unparsed
-    options: Tuple[str, ...] = ()  # in addition to the options of every command
-    max_words: int = 0  # words that are no options
-    allowed_words: Tuple[str, ...] = ()  # if not empty, other words are an error
+    options: Tuple[str, ...] = ()  # options besides those of every command
+    max_words: int = 0  # largest number of words without options
+    allowed_words: Tuple[str, ...] = ()  # permitted words; empty: any word
 
     def prepared(self, options: Options) -> str:
         return "nothing" if self.is_passed_on and {"-h", "--help"} & set(options.words) else self.prepares
@@ -63,7 +63,7 @@ def _existing_file(text: str) -> str:
     if not text:
         raise UserError("--compare needs a file: the run.json of an earlier run")
     if not pathlib.Path(os.environ.get("KK_ROOT", "."), text).exists():
-        raise UserError(f"--compare: there is no file {text}")
+        raise UserError(f"--compare: file {text} not found; name the run.json of an earlier run")
     return text
 
 
@@ -78,13 +78,13 @@ def _frameworks(text: str) -> str:
 
 def _gpu_architectures(text: str) -> str:
     if not re.fullmatch(r"\d+a?(,\d+a?)*", text):
-        raise UserError("--arch needs a list: 90 or 90,120")
+        raise UserError(f'--arch "{text}" is not a list of GPU architectures; for example: --arch 90,120')
     return text.replace(",", ";")
 
 
 def _processor(text: str) -> str:
     if text != "aarch64":
-        raise UserError("--arch is aarch64, or left out")
+        raise UserError(f"--arch {text}: unsupported architecture; use --arch aarch64, or leave out the option")
     return text
 
 
@@ -99,7 +99,7 @@ class _Step(argparse.Action):
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Optional[str] = None) -> None:
         if namespace.step:
-            raise UserError("gpu --build and gpu --run together are ./kk gpu")
+            raise UserError("gpu: --build and --run exclude each other; run ./kk gpu for both")
         namespace.step = self.const
 
 
@@ -141,7 +141,7 @@ def _unknown(word: str, commands: Dict[str, Command]) -> UserError:
 
 
 def parse(words: List[str], commands: Dict[str, Command]) -> Optional[Options]:
-    """The parsed command line; None where the user asks for help. UserError: a word is wrong."""
+    """The parsed command line; None for --help. UserError: a word is wrong."""
     name, rest = (words[0] if words else "help"), list(words[1:])
     if name in ("help", "-h", "--help"):
         return None

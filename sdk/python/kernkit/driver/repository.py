@@ -19,28 +19,28 @@ USAGE = """\
 usage: ./kk COMMAND [options]
 
   build          build everything (preset release)
-  test           every test that is quick, at most 10 minutes
-  test --all     and sanitizers, the second compiler, frameworks, renderings, at most 30 minutes
-  test --slow    and what takes longer
-  test --arch aarch64        the tests in C++ for that architecture, by a cross compiler, under qemu
-  bench [OP]     run the benchmarks, or one op's; --benchmark_... options are passed on
-  bench --compare OLD.json   and list the rows that became slower than in that run; exit code 1 if something did
+  test           run the quick tests, at most 10 minutes
+  test --all     also with sanitizers, the second compiler, frameworks and renderings, at most 30 minutes
+  test --slow    also the slow tests
+  test --arch aarch64        cross-compile the C++ tests for aarch64 and run them under qemu
+  bench [OP]     run all benchmarks, or the benchmark of OP; --benchmark_... options are passed on
+  bench --compare OLD.json   also list rows slower than in OLD.json; exit code 1 if a row is slower
   bench --rounds=15          measure 15 times, not 5
   report         make a page and plots of the last run: bench/results/cpu
   run PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
-  counters, sanitize PROGRAM...   count the memory traffic of its kernels; find their errors
-  new NAME       start a kernel library from the template, in ./NAME; ./kk new --help
-  demo           build, start a library, call its kernel from Python, run the benchmarks
-  cuda-matrix    compile and inspect the CUDA code with the compilers from PyPI as well
+  counters, sanitize PROGRAM...   count the memory traffic of its kernels; find errors of its kernels
+  new NAME       create a kernel library from the template, in ./NAME; ./kk new --help
+  demo           build, create a library, call its kernel from Python, run the benchmarks
+  cuda-matrix    also compile and inspect the CUDA code with the compilers from PyPI
 """ + gpu.USAGE + """
-  --cuda         bring the CUDA compiler (wheels, about 300 MB) when the machine has none
-  --no-cuda      leave CUDA out (default: used when the machine has nvcc)
-  --with LIST    test with these frameworks too: torch,jax (installs what is missing)
+  --cuda         install the CUDA compiler (wheels, about 300 MB) if nvcc is not found
+  --no-cuda      build without CUDA (default: with CUDA if nvcc is found)
+  --with LIST    also test with these frameworks: torch,jax (installs missing frameworks)
 
-The first run installs what is missing: Debian packages when this user may install them, and Python
+The first run installs missing packages: Debian packages if this user may install them, and Python
 packages into .venv. By hand:
   python3 -m venv .venv && . .venv/bin/activate && cat tests/requirements*.txt
-  pip install -r tests/requirements.txt    # and the others that you want
+  pip install -r tests/requirements.txt    # and optional requirements
   cmake --workflow --preset release && pytest tests -m "not all and not slow"
 """
 # Every path of every kernel once, with few launches: a sanitizer slows kernels down up to a hundred times.
@@ -108,17 +108,17 @@ def bench(options: Options) -> None:
     """Writes all measurements to build/bench/run.json."""
     op = options.words[0] if options.words else ""
     if op and not (ROOT / f"bench/kernels/{op}_bench.cc").exists():
-        raise UserError(f"there is no bench/kernels/{op}_bench.cc")
+        raise UserError(f"bench/kernels/{op}_bench.cc not found; name an op that has a benchmark")
     with_clang = not op and shutil.which("clang++") is not None
     build_benchmarks(with_clang)
     programs = [f"build/release/bin/{op}_bench"] if op else programs_of_release()
-    programs += [f"KERNKIT_BENCH_THREADS=all build/release/bin/{each}_bench" for each in ([op] if op else ["scale", "add"])]
+    programs += [f"KERNKIT_BENCH_THREADS=all build/release/bin/{name}_bench" for name in ([op] if op else ["scale", "add"])]
     words: List[str] = []
     if not op:
         if with_clang:
-            programs += [f"build/clang/bin/{each}_bench" for each in ("overhead", "start", "tensor")]
-        programs += [f"bench/python/{each}.py" for each in ("build_cost", "edit_to_call", "from_python", "ptx_decode", "row_kernels")]
-        programs += [f"OMP_NUM_THREADS=1 bench/python/{each}.py" for each in ("from_python", "row_kernels")]
+            programs += [f"build/clang/bin/{name}_bench" for name in ("overhead", "start", "tensor")]
+        programs += [f"bench/python/{name}.py" for name in ("build_cost", "edit_to_call", "from_python", "ptx_decode", "row_kernels")]
+        programs += [f"OMP_NUM_THREADS=1 bench/python/{name}.py" for name in ("from_python", "row_kernels")]
         words = ["--sources", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "bench/peers").iterdir())]
     tools.bench(programs, options.rounds, options.benchmark_options, options.compare, "--repetitions", "5", *words)
 
@@ -161,7 +161,7 @@ def demo(options: Options) -> None:
     page = folder / "report"
     try:
         install_plots()
-    except UserError as error:  # the demo goes on without plots
+    except UserError as error:  # the demo continues without plots
         print(f"kk: {error}", file=sys.stderr)
     plots = [] if tools.has_module("matplotlib") else ["--no-plots"]
     shutil.rmtree(page, ignore_errors=True)
@@ -182,7 +182,7 @@ def cuda_matrix(options: Options) -> None:
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """What ./kk has to prepare for a command."""
+    """The preparations that a command needs from ./kk."""
     return {"prepares": COMMANDS[options.command].prepared(options), "tier": options.tier,
             "frameworks": options.frameworks.replace(",", " "), **({"cuda": options.cuda} if options.cuda else {}),
             **(gpu.plan(options) if options.command == "gpu" else {})}  # fmt: skip

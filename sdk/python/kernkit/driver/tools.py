@@ -62,7 +62,7 @@ def pip_install(*words: Any) -> None:
     done = programs.run([PYTHON, "-m", "pip", "install", *quiet, *words], cwd=ROOT)
     if done.returncode != 0:
         raise UserError(f"pip could not install: {' '.join(map(str, words))}. Check the network (or "
-                    "PIP_INDEX_URL), then run this again; nothing is half done.")  # fmt: skip
+                    "PIP_INDEX_URL), then run the command again.")  # fmt: skip
 
 
 def bench(programs: List[str], rounds: str, benchmark_options: List[str], compare: str, *options: Any) -> None:

@@ -25,8 +25,8 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
     if "--from" in words:
         at = words.index("--from")
         if at + 1 == len(words):
-            raise UserError("--from needs a kernkit: a checkout of its repository, a wheel, or what else "
-                        "pip installs")  # fmt: skip
+            raise UserError("--from needs a kernkit: a checkout of its repository, a wheel, or any other "
+                        "pip requirement")  # fmt: skip
         source = words[at + 1]
         del words[at : at + 2]
     own = str(pathlib.Path(__file__).resolve().parents[2])
@@ -41,8 +41,8 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     found = programs.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
     if found.returncode != 0:
-        raise UserError(f"no other kernkit than this library's copy is installed; type: ./kk {' '.join(['update', *words])} "
-                    "--from WHERE, a checkout of its repository, a wheel, or what else pip installs")  # fmt: skip
+        raise UserError(f"no other kernkit than this library's copy is installed; run: ./kk {' '.join(['update', *words])} "
+                    "--from WHERE, a checkout of its repository, a wheel, or any other pip requirement")  # fmt: skip
     if not os.environ.get("KK_VENV") and not tools.has_module("cookiecutter"):
         tools.pip_install("cookiecutter>=1.7.3")  # renders the template
     tools.run_here(*tools.KERNKIT, "update", *words, env=environment)

@@ -15,7 +15,7 @@ MAJOR, MINOR = 75, 76  # the driver's numbers of the attributes of a compute cap
 
 
 def find() -> Union[Devices, str]:
-    """The GPUs that the driver lists, or the reason why there is no GPU, as a sentence."""
+    """The GPUs that the driver lists; without a GPU the reason, as a sentence."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
     except OSError as error:

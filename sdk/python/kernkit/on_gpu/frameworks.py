@@ -23,7 +23,7 @@ def framework(name: str) -> Any:
             "cupy": lambda: module.cuda.runtime.getDeviceCount() > 0,
             "jax": lambda: any(device.platform == "gpu" for device in module.devices()),
         }[name]()
-    except Exception as error:  # each framework throws its own exception where there is no driver
+    except Exception as error:  # each framework raises its own exception without a driver
         pytest.skip(f"{name} finds no CUDA device: {error}")
     if not found:
         pytest.skip(f"{name} finds no CUDA device")
@@ -128,7 +128,7 @@ class Jax(Framework):
         made = self.jax.numpy.asarray(values, getattr(self.jax.numpy, dtype))
         if str(made.dtype) != dtype:
             pytest.skip(f"jax has no {dtype} unless JAX_ENABLE_X64=1")
-        return Box(self.after(made, self.busy))  # compiles it
+        return Box(self.after(made, self.busy))  # compiles the function
 
     def numbers(self, array: Any) -> "np.ndarray":
         return np.asarray(array.value).astype("float64")

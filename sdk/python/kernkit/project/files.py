@@ -13,8 +13,8 @@ from typing import Iterable, Iterator, List
 
 from ..errors import UserError
 
-MAX_SIZE = 64 << 20  # of a text file [bytes]
-FILE, FOLDER, LINK, OTHER, NOTHING = "a file", "a folder", "a symbolic link", "no regular file", ""
+MAX_SIZE = 64 << 20  # largest size of a text file [bytes]
+FILE, FOLDER, LINK, OTHER, NOTHING = "a file", "a folder", "a symbolic link", "a special file", ""
 
 
 def folder_of(path: pathlib.Path) -> pathlib.Path:
@@ -22,9 +22,9 @@ def folder_of(path: pathlib.Path) -> pathlib.Path:
     try:
         found = path.resolve(strict=True)
     except (OSError, RuntimeError) as error:  # RuntimeError: links form a circle
-        raise UserError(f"there is no folder {path}: {error}") from None
+        raise UserError(f"folder {path} not found: {error}") from None
     if not found.is_dir():
-        raise UserError(f"{path} is no folder; go to the folder of a library, or name it with --library")
+        raise UserError(f"{path} is not a folder; go to the folder of a library, or name it with --library")
     return found
 
 

@@ -19,9 +19,9 @@ _OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTO
 _IN_PROGRESS = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert",
                 "rebase-merge": "rebase", "rebase-apply": "rebase"}  # fmt: skip
 
-_TIMEOUT = 600  # of one call of git [s]; git waits for ever if one of its files is a pipe
+_TIMEOUT = 600  # limit for one call of git [s]; git blocks if a file of the repository is a pipe
 
-Done = subprocess.CompletedProcess  # of a call with text
+Done = subprocess.CompletedProcess  # result of a call with text
 
 
 def attempt(folder: pathlib.Path, *words: str, typed: str = "", **environment: str) -> "Done[str]":
@@ -72,15 +72,15 @@ class Repository:
         self.top = pathlib.Path(self.git("rev-parse", "--show-toplevel"))
         self.prefix = self.git("rev-parse", "--show-prefix").rstrip("/")
         if os.path.realpath(self.top / self.prefix) != str(library):
-            raise UserError(f"git takes {self.top} for the files of this repository, not {library}; "
-                            "type: git config --unset core.worktree")  # fmt: skip
+            raise UserError(f"git uses {self.top} as the worktree of this repository, not {library}; "
+                            "run: git config --unset core.worktree")  # fmt: skip
         if self.prefix and os.path.lexists(library / ".git"):
             raise UserError(f"{library / '.git'} is damaged: git does not read it as a repository, and found "
-                            f"that of {self.top}; restore it, or clone anew")  # fmt: skip
+                            f"that of {self.top}; restore the folder, or clone the repository again")  # fmt: skip
 
         if not self.is_named_by_repository():
             raise UserError(f"{self.top / '.git'} names the repository {self.git('rev-parse', '--absolute-git-dir')}, "
-                            f"whose files are not those of {self.top}; if they are, type: git config core.worktree {self.top}, "
+                            f"whose files are not those of {self.top}; if they are, run: git config core.worktree {self.top}, "
                             "or git worktree repair in a linked worktree")  # fmt: skip
 
     def is_named_by_repository(self) -> bool:

@@ -15,7 +15,7 @@ _UNQUOTED = re.compile(r'(?:[^\s()#"\\]|\\.)+', re.DOTALL)
 class Call(NamedTuple):
     """A command with its arguments, at text[begin:end]."""
 
-    command: str  # in lower case, as CMake ignores case
+    command: str  # lower case, as CMake ignores case
     arguments: List[str]
     begin: int
     end: int

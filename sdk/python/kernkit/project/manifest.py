@@ -13,7 +13,7 @@ import stat
 from typing import Dict, List, NamedTuple, Optional
 
 NAME = "MANIFEST"
-FORMER_NAME = "SEAL"  # in copies that kernkit 0.1 made before its manifest had today's name
+FORMER_NAME = "SEAL"  # name in copies made by an early kernkit 0.1
 
 
 class Changes(NamedTuple):
@@ -61,7 +61,7 @@ def _read(path: str) -> Optional[bytes]:
 
 
 def _digests(folder: str) -> Dict[str, str]:
-    """{path: digest}; the digest is "" where the path is no readable regular file. The manifest has no entry."""
+    """{path: digest}; the digest is "" where the path is not a readable regular file. The manifest has no entry."""
     found = {}
     name = name_in(folder)
     for path in files_below(folder):

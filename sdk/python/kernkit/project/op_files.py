@@ -26,7 +26,7 @@ def remove(library: pathlib.Path, op: str) -> None:
     except FileNotFoundError:
         raise UserError(f"{library / kernel_list.PATH} is missing; restore it from git") from None
     except ValueError as error:
-        raise UserError(f"{kernel_list.PATH}: {error}; mend the file first") from None
+        raise UserError(f"{kernel_list.PATH}: {error}; correct the file first") from None
     with files.set_aside(library, files_of(library, op)):
         if after != before:
             files.write(library, kernel_list.PATH, after)

@@ -28,23 +28,23 @@ class Started(NamedTuple):
 def _problem(record: Any) -> str:
     """The problem of the content of .kernkit.json, as the end of a sentence; "" for a valid content."""
     if not isinstance(record, dict) or not isinstance(record.get("answers"), dict):
-        return "is no object with a version and answers"
+        return "is not an object with a version and answers"
     version, answers = record.get("version"), record["answers"]
     if not isinstance(version, str) or not re.fullmatch(r"\d{1,9}(\.\d{1,9}){0,3}", version, re.ASCII):
         return "has no version, such as 0.1.0"
     for key, value in answers.items():
         if not isinstance(value, str):
-            return f"has an answer {json.dumps(key)} that is no text"
+            return f"has the answer {json.dumps(key)}, whose value is not a string"
     if "library_name" not in answers:
         return "has no library_name among its answers"
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,59}", answers["library_name"]):
-        return f"has the library_name {json.dumps(answers['library_name'])}, which is no name of a library"
+        return f"has the library_name {json.dumps(answers['library_name'])}, which is not a valid library name"
     for op in filter(None, answers.get("removed", "").split(",")):
         if names.why_not_identifier(op):
-            return f"has removed {json.dumps(op)}, which is no name of an op"
+            return f"has removed {json.dumps(op)}, which is not a valid op name"
     for key, choices in names.CHOICES.items():
         if answers.get(key, choices[0]) not in choices:
-            return f"has {key} {json.dumps(answers[key])}, which is none of {', '.join(choices)}"
+            return f"has {key} {json.dumps(answers[key])}, which is unsupported; supported: {', '.join(choices)}"
     return ""
 
 
@@ -54,8 +54,8 @@ def _read(folder: pathlib.Path) -> Dict[str, Any]:
         record: Dict[str, Any] = json.loads(files.read(folder, RECORD))
         json.dumps(record, ensure_ascii=False).encode()  # rejects half of a surrogate pair
     except FileNotFoundError:
-        raise UserError(f"{folder} holds no {RECORD}: go to the folder of a library that kernkit "
-                        "began") from None  # fmt: skip
+        raise UserError(f"{folder}/{RECORD} not found; go to the folder of a library that kernkit new "
+                        "made") from None  # fmt: skip
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} cannot be read ({error!r}); restore it from git") from error
     if problem := _problem(record):

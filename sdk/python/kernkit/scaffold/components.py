@@ -12,7 +12,7 @@ from typing import Dict, Iterable, List, NamedTuple, Tuple
 
 try:
     from ..project.manifest import files_below
-except ImportError:  # in the template's hook
+except ImportError:  # inside the template's hook
     from manifest import files_below  # type: ignore
 
 ALWAYS, OPTIONAL, NEVER = "always", "optional", "never"
@@ -20,7 +20,7 @@ ALWAYS, OPTIONAL, NEVER = "always", "optional", "never"
 
 class Component(NamedTuple):
     name: str
-    copied: str  # into a library: ALWAYS, OPTIONAL (with --with), NEVER
+    copied: str  # ALWAYS, OPTIONAL (with --with) or NEVER copied into a library
     content: str
     patterns: Tuple[str, ...]
 
@@ -85,13 +85,13 @@ def by_component(paths: Iterable[str]) -> Dict[str, List[str]]:
 
 
 def problem(names: str, sdk: str) -> str:
-    """The message for a list, as in "plots,ptx", with a name that is no optional component of the SDK in the folder
+    """The message for a list, as in "plots,ptx", with a name that is not an optional component of the SDK in the folder
     `sdk`; "" for a valid list."""
     present = by_component(files_below(sdk))
     known = [component.name for component in COMPONENTS if component.copied == OPTIONAL and component.name in present]
     for name in filter(None, names.split(",")):
         if name not in known:
-            return f'there is no component "{name}"; type {", ".join(known) or "none"}'
+            return f'unsupported component "{name}"; supported components: {", ".join(known) or "none"}'
     return ""
 
 

@@ -44,7 +44,7 @@ def rewrite(library: pathlib.Path) -> List[str]:
         try:
             before = files.read(library, name)
         except (UserError, FileNotFoundError):
-            continue  # the file is a link or no text
+            continue  # the file is a link or is not text
         after = renamed(name, before)
         if after != before:
             files.write(library, name, after)

@@ -25,17 +25,17 @@ class Repository(git.Repository):
         unfinished merge."""
         head = self.head()
         if head is None:
-            raise UserError("the repository has no commit yet; type: git add -A && git commit")
+            raise UserError("the repository has no commit yet; run: git add -A && git commit")
         if self.attempt("ls-files", "--error-unmatch", "--", RECORD).returncode != 0:
-            raise UserError(f"the repository of {self.top} does not hold {self.library / RECORD}; type in the library's "
+            raise UserError(f"the repository of {self.top} does not hold {self.library / RECORD}; run in the library's "
                             "folder: git add -A && git commit")  # fmt: skip
         if self.git("rev-parse", "--is-shallow-repository") == "true":
             raise UserError("the clone is shallow, so the rendering that the library began with may "
-                            "be missing; type: git fetch --unshallow")  # fmt: skip
+                            "be missing; run: git fetch --unshallow")  # fmt: skip
         if what := self.in_progress():
             raise UserError(f"a {what} is in progress; end it first: git {what} --continue, or git {what} --abort")
         if changed := self.changed():
-            raise UserError(f"there are changes that are not committed:\n{changed}\n"
+            raise UserError(f"the repository has uncommitted changes:\n{changed}\n"
                             "commit or stash them first")  # fmt: skip
         return head
 
@@ -98,7 +98,7 @@ class Repository(git.Repository):
 
     def kept_rendering(self, started: Started) -> Optional[str]:
         """The tree of the rendering that the library's copy of the SDK keeps, or None. The tree lacks the ops that the
-        library has removed, so that their removal is no change to merge."""
+        library has removed, so that their removal is not merged as a change."""
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 if not kept_rendering.restore(str(self.library), scratch):
@@ -169,7 +169,7 @@ class Repository(git.Repository):
                 with contextlib.suppress(OSError):
                     os.rmdir(folder)
             if self.head() != head or self.in_progress() or self.changed():
-                raise UserError(f"{error}\nand git could not put the repository back; type: git reset --merge {head}") from None
+                raise UserError(f"{error}\nand git could not put the repository back; run: git reset --merge {head}") from None
             raise
 
 
@@ -178,7 +178,7 @@ def merge_failed(done: "git.Done[str]") -> str:
     text = git.message(done)
     advice = ""
     if "signature" in text:
-        advice = "\nmerge.verifySignatures rejects the commits of kernkit update; type once: " \
+        advice = "\nmerge.verifySignatures rejects the commits of kernkit update; run once: " \
                  "git config merge.verifySignatures false"  # fmt: skip
     return f"git merge failed, and nothing was changed:\n{text}{advice}"
 

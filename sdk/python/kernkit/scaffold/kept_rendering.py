@@ -12,12 +12,12 @@ from typing import Any, Dict, Tuple
 
 try:
     from ..project import manifest
-except ImportError:  # in the template's hook
+except ImportError:  # inside the template's hook
     import manifest  # type: ignore
 
 SDK = os.path.join("third_party", "kernkit")
 NAME = "RENDERED"
-MAX_SIZE = 64 << 20  # of all texts together [bytes]
+MAX_SIZE = 64 << 20  # largest size of all texts together [bytes]
 
 
 class Damaged(ValueError):
@@ -46,7 +46,7 @@ def _is_own(path: str) -> bool:
 
 
 def _read(kept: bytes) -> Dict[str, Tuple[bool, str]]:
-    """{path: (whether the file is executable, text)}, parsed from the bytes of RENDERED. Throws Damaged."""
+    """{path: (whether the file is executable, text)}, parsed from the bytes of RENDERED. Raises Damaged."""
     try:
         unpack = bz2.BZ2Decompressor()
         content = unpack.decompress(base64.b64decode(kept), MAX_SIZE)
@@ -54,18 +54,18 @@ def _read(kept: bytes) -> Dict[str, Tuple[bool, str]]:
     except (ValueError, EOFError, OSError, RecursionError) as error:
         raise Damaged(f"cannot be read ({error!r})") from None
     if not isinstance(files, dict):
-        raise Damaged("holds no list of files")
+        raise Damaged("is not a list of files")
     for path, value in files.items():
         if not _is_own(path):
             raise Damaged(f"has the path {json.dumps(path)}, which is not of the library")
         if not (isinstance(value, list) and [type(part) for part in value] == [bool, str]):
-            raise Damaged(f"has no text for {json.dumps(path)}")
+            raise Damaged(f"has an invalid entry for {json.dumps(path)}")
     return {path: (value[0], value[1]) for path, value in files.items()}
 
 
 def restore(library: str, output: str) -> bool:
     """Restores the library's last rendering in an empty folder. Returns false where the copy of the SDK was changed or
-    has no kept rendering. Throws Damaged where the copy agrees with its manifest, but RENDERED holds no rendering;
+    has no kept rendering. Raises Damaged where the copy agrees with its manifest, but RENDERED holds no rendering;
     `output` can then hold a part of the rendering."""
     copy = os.path.join(library, SDK)
     kept = os.path.join(copy, NAME)

@@ -42,7 +42,7 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
         import cookiecutter  # noqa: F401
     except ImportError:
         raise UserError(
-            f"cookiecutter is not installed; type {sys.executable} -m pip install cookiecutter"
+            f"cookiecutter is not installed; run {sys.executable} -m pip install cookiecutter"
         ) from None
     from cookiecutter.exceptions import CookiecutterException
     from cookiecutter.main import cookiecutter as start

@@ -38,7 +38,7 @@ def load(path: pathlib.Path) -> Dict[str, Dict[str, float]]:
         kernels: List[Dict[str, Any]] = json.loads(path.read_text())["kernels"]
         return {kernel["kernel"]: _figures(kernel) for kernel in kernels}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{path} is no file of `kernkit counters --json`: {error}") from error
+        raise UserError(f"{path} is not a file of `kernkit counters --json`: {error}") from error
 
 
 def _figures(kernel: Dict[str, Any]) -> Dict[str, float]:
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     """The work of `kernkit compare` for two files of counters."""
     old, new = load(arguments.old), load(arguments.new)
     if not set(old) & set(new):
-        raise UserError(f"{arguments.old} and {arguments.new} have no kernel in common")
+        raise UserError(f"{arguments.old} and {arguments.new} have no kernel in common; compare runs of the same program")
     changes, missing = compare(old, new)
     tolerance = arguments.tolerance or 0.0
     worse = [change for change in changes if change.worse > tolerance]

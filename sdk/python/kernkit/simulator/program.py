@@ -116,7 +116,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     runs without kernkit's runtime."""
     found = shutil.which(arguments.program)
     if found is None:
-        raise UserError(f"there is no program {arguments.program}")
+        raise UserError(f"program {arguments.program} not found; build the program first, or correct the path")
     program = pathlib.Path(found).resolve() if is_elf(pathlib.Path(found)) else None
     paths = list(loaded_with(program)) if program else []
     gpu_only = [path for path in paths if path != program and brings_its_runtime(path)]
@@ -139,7 +139,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
                         "of the library to LD_LIBRARY_PATH")  # fmt: skip
     runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
     if not runtime.is_file():
-        raise UserError(f"there is no file {runtime}")
+        raise UserError(f"--runtime: file {runtime} not found; leave out the option to build the runtime")
     environment = environment_for(arguments, runtime, newest_ptx(paths))
     if gpu_only:  # A GPU of the machine does not reach the memory of kernkit's runtime.
         environment["CUDA_VISIBLE_DEVICES"] = "-1"
@@ -159,10 +159,10 @@ def run_with_tools(arguments: argparse.Namespace, tools: List[str],
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of every command that runs a program."""
-    parser.add_argument("--seed", metavar="N", help="the order of blocks, threads and streams (default: theirs)")
-    parser.add_argument("--devices", metavar="N", help="how many devices there are (default: 1)")
+    parser.add_argument("--seed", metavar="N", help="seed of the order of blocks, threads and streams (default: the seed of the runtime)")
+    parser.add_argument("--devices", metavar="N", help="number of devices (default: 1)")
     parser.add_argument("--capability", metavar="N", help="the devices' compute capability, as in 90 (default: 90, "
                         "or the program's newest PTX)")  # fmt: skip
-    parser.add_argument("--runtime", metavar="FILE", help=f"a {RUNTIME} that was built before")
+    parser.add_argument("--runtime", metavar="FILE", help=f"an existing {RUNTIME} (default: build the runtime once)")
     parser.add_argument("program", metavar="PROGRAM")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS")

@@ -74,7 +74,8 @@ def resource_usage(path: pathlib.Path, architecture: Optional[str] = None) -> Di
             done = programs.run(command, cwd=folder, capture_output=True, text=True)
             files = sorted(pathlib.Path(folder).glob("*.ptx"), key=lambda file: (_target(file), file.name))
             if done.returncode != 0 or not files:
-                raise UserError(f"there is no PTX in {path} {done.stderr.strip()}".rstrip())
+                detail = f": {done.stderr.strip()}" if done.stderr.strip() else ""
+                raise UserError(f"PTX not found in {path}; compile with nvcc -arch=compute_80{detail}")
         for file in files:
             found.update(usage_of_ptx(file, architecture or f"sm_{_target(file)}"))
     return dict(zip(plain_names(list(found)), found.values()))

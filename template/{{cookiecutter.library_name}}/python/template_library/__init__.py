@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from . import _ops
 from ._ops import *  # noqa: F403
 
-__all__ = _ops.__all__  # what help() lists
+__all__ = _ops.__all__  # names that help() lists
 
 try:
     __version__ = version("template_library")

@@ -72,21 +72,21 @@ def replace_placeholders(texts: Dict[str, str], op: Op) -> Dict[str, str]:
     for word, *_ in words:
         if _PLACEHOLDER.search(word) and word not in of_parameters and real(word) in parameters:
             raise UserError(f"parameter {real(word)}: the op's files need this name for something else; "
-                            "choose another")  # fmt: skip
+                            "choose another name")  # fmt: skip
     moved: Dict[str, str] = {}
     taken = own | made | parameters
     for name in sorted((parameters | of_the_op) & own):
         if name not in _LOCALS | _MEMBERS:
             if name in parameters:
-                raise UserError(f"parameter {name}: the name is taken in the op's files; choose another")
-            raise UserError(f"op {op.name}: the name {name} is taken in its files; choose another")
+                raise UserError(f"parameter {name}: the name is taken in the op's files; choose another name")
+            raise UserError(f"op {op.name}: the name {name} is taken in the files of the op; choose another name")
         moved[name] = name + "_"
         while moved[name] in taken:
             moved[name] += "_"
         taken.add(moved[name])
     of_fixtures = sorted(parameters & _OF_A_FIXTURE)
     if of_fixtures:
-        raise UserError(f"parameter {of_fixtures[0]}: the name is taken by GoogleTest; choose another")
+        raise UserError(f"parameter {of_fixtures[0]}: the name is taken by GoogleTest; choose another name")
 
     def replaced(text: str) -> str:
         for word, is_qualified, at in reversed(_words(text)):

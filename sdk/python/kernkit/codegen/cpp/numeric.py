@@ -23,7 +23,7 @@ def check(kind: str, op: Op) -> None:
         raise UserError(f"{kind} writes its result into a tensor, Tensor(a!), and ends with -> (); for "
                         "an op that returns one use --kind custom")  # fmt: skip
     if odd:
-        raise UserError(f"{kind} has tensors, float, int and bool; {odd[0].name}: use --kind custom")
+        raise UserError(f"parameter {odd[0].name}: {kind} supports tensors, float, int and bool; use --kind custom")
     if not any(value.is_written for value in tensors):
         raise UserError("the schema has no tensor that is written; mark one with Tensor(a!), or use "
                         "--kind custom")  # fmt: skip

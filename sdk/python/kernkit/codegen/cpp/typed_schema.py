@@ -34,7 +34,7 @@ def _without_decoration(text: str) -> Tuple[str, List[str]]:
     removed = [found[0]] if found else []
     text = text[found.end() :] if found else text
     if not text.startswith("("):
-        raise UserError('the schema begins with its parameters: "(Tensor(a!) y, Tensor x) -> ()"')
+        raise UserError('the schema must begin with its parameters, for example: "(Tensor(a!) y, Tensor x) -> ()"')
     plain = _KEYWORD_MARK.sub(lambda star: star[1] or star[2] or "", text)
     return plain, removed + ["*"] * (plain != text)
 
@@ -44,10 +44,10 @@ def _check_notation(text: str) -> None:
     text = re.sub("'[^']*'", "''", text)
     for word in re.findall(r"(?:^|[(,>]) *(\w+)", text):
         if word in _OTHER_TYPES:
-            raise UserError(f"the schema has no type {word}; write {_OTHER_TYPES[word]}")
+            raise UserError(f"unsupported type {word} in the schema; write {_OTHER_TYPES[word]}")
     found = re.search(r"(\w+)\[(\d+)\]", text)
     if found:
-        raise UserError(f"{found[0]}: a list has no length; write {found[1]}[]")
+        raise UserError(f"{found[0]}: a list of fixed length is unsupported; write {found[1]}[]")
     found = re.search(r"(\w+)\?\[\]", text)
     if found:
         raise UserError(f"{found[0]}: a list of optional values is unsupported; write {found[1]}[]")
@@ -79,14 +79,14 @@ def _check_parameters(op: Op) -> None:
     for index, value in enumerate(op.parameters):
         name, before = value.name, op.parameters[:index]
         if not name:
-            raise UserError(f"parameter {index + 1} has no name; write one after its type")
+            raise UserError(f"parameter {index + 1} has no name; write a name after the type")
         reason = names.why_not_word(name)
         if reason:
-            raise UserError(f"parameter {name}: the name {reason}; choose another")
+            raise UserError(f"parameter {name}: the name {reason}; choose another name")
         if name in [other.name for other in before] + [op.name]:
-            raise UserError(f"parameter {name}: the name is used twice; choose another")
+            raise UserError(f"parameter {name}: the name is used twice; choose another name")
         if value.default is None and any(other.default for other in before):
-            raise UserError(f"parameter {name}: has no default and follows one that has")
+            raise UserError(f"parameter {name}: has no default, but follows a parameter with a default; add a default")
         wanted = _expected_default(value) if value.default else ""
         if wanted:
             is_none = value.default == "None"
@@ -98,18 +98,18 @@ def _check_parameters(op: Op) -> None:
 def _check_results(op: Op) -> None:
     for value in op.results:
         if value.is_written:
-            raise UserError("a result is a new one: what is written into a tensor of the caller's, "
-                            "Tensor(a!), is not returned as well; end with -> ()")  # fmt: skip
+            raise UserError("unsupported result Tensor(a!): a result is a new tensor, and a tensor that the op writes is "
+                            "not returned; end with -> ()")  # fmt: skip
         if value.is_optional or (value.is_list and value.type != "int"):
             kind = f"{value.type}{'[]' * value.is_list}{'?' * value.is_optional}"
-            raise UserError(f"an op returns no {kind}; several results are in parentheses: "
+            raise UserError(f"unsupported result {kind}; several results are in parentheses: "
                             "-> (Tensor, int[])")  # fmt: skip
 
 
 def read(name: str, text: str) -> Tuple[Op, List[str]]:
     """The op, and the texts that were removed because kernkit does not use them."""
     if not " ".join(text.split()).isprintable() or set(text) & set('"\\') or not text.isascii():
-        raise UserError("the schema holds a character that no schema needs; use '...' for texts")
+        raise UserError("the schema contains an unsupported character; use printable ASCII without \" and \\, and '...' for strings")
     text, removed = _without_decoration(text)
     _check_notation(text)
     try:

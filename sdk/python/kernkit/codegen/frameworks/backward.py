@@ -28,7 +28,7 @@ class Backward:
         self.outputs = forward.op.results or forward.out
         self.results = backward.op.results or backward.out
         if any(v.is_written and not v.is_only_written for v in forward.op.parameters + backward.op.parameters):
-            raise SchemaError("an op that reads what it writes has no backward, and is no backward")
+            raise SchemaError("an op that reads a tensor that it writes can neither have a backward nor be a backward")
         for op in (forward, backward):
             if not op.has_functional() and not op.op.results:
                 raise SchemaError(f"{op.op.name}(): the line has no shape of what it writes")
@@ -68,11 +68,11 @@ class Backward:
 
 
 def formulas(codegens: Mapping[str, OpCodegen], named: Dict[str, str]) -> Dict[str, Backward]:
-    """{op: its backward}. SchemaError: an op is no backward; the message has both names."""
+    """{op: its backward}. SchemaError: an op is not a valid backward; the message has both names."""
     found = {}
     for name, backward in named.items():
         if backward not in codegens:
-            raise SchemaError(f"{name}: its backward {backward} is no op of the library")
+            raise SchemaError(f"{name}: its backward {backward} is not an op of the library; export {backward}, or correct the name")
         try:
             found[name] = Backward(codegens[name], codegens[backward])
         except SchemaError as error:

@@ -14,7 +14,7 @@ _MODULE = '''"""The ops of {package} for {who}."""
 try:
     import {needs}  # noqa: F401
 except ImportError as error:
-    raise ImportError("{package}.{module} needs {who}, which cannot be imported: {{}}; type: pip install {pip}".format(error)) from error
+    raise ImportError("{package}.{module} needs {who}, which cannot be imported: {{}}; run: pip install {pip}".format(error)) from error
 
 from ._{module} import *  # noqa: E402, F403
 from ._{module} import __all__  # noqa: E402, F401
@@ -32,7 +32,7 @@ def files(arguments: argparse.Namespace, ops: List[Op]) -> Dict[str, str]:
     package, library = arguments.package, arguments.library
     namespace = arguments.torch_namespace or package.replace(".", "_")
     if not namespace.isidentifier():
-        raise UserError(f'"{namespace}" is no namespace of torch.ops')
+        raise UserError(f'--torch-namespace: "{namespace}" is not a Python identifier; enter letters, digits and _')
     named = read_backwards(library)
     written = {}
     try:

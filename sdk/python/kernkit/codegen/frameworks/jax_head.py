@@ -25,7 +25,7 @@ def {kk}check_version():
     except {kk}OSError:
         return
     if version and version[0] != "0":
-        raise {kk}ImportError(f"{package}.jax speaks version 0 of XLA's FFI API, and this jaxlib {{'.'.join(version)}}; "
+        raise {kk}ImportError(f"{package}.jax supports version 0 of XLA's FFI API, and this jaxlib has version {{'.'.join(version)}}; "
                           "build it with a newer kernkit")
 
 
@@ -72,7 +72,7 @@ def {kk}dtype(value):
 
 
 def {kk}size(op, name, value):
-    """Checks a size that the caller passes. ValueError: the argument is no size."""
+    """Checks a size that the caller passes. ValueError: the size is out of range."""
     if {kk}isinstance(value, {kk}int) and not 0 <= value < 2**63:
         raise {kk}ValueError(f"{{op}}(): {{name}}: expected a size from 0 to 2^63 - 1, got {{value}}")
 

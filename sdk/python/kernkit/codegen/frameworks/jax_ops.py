@@ -33,7 +33,7 @@ class JaxCodegen(OpCodegen):
             return "it writes nothing"
         for value in self.op.results:
             if value.type != "Tensor" or value.is_list or value.is_optional:
-                return "it returns a value that is no tensor"
+                return "it returns a value that is not a tensor"
             if value.shape is None or value.dtype == "?" or not (value.dtype or self.shapes.like):
                 return "the line has no shape or dtype of its result"
         for value in self.shapes.values:
@@ -112,7 +112,7 @@ class JaxCodegen(OpCodegen):
         return [*lines, f"    return {self.kk}call({', '.join(call)})"]
 
     def _place(self, before: List[Value]) -> str:
-        """The position among the operands, of which None is no member, as an expression."""
+        """The position among the operands, without None, as an expression."""
         sure = sum(not v.is_optional for v in before)
         maybe = [f"({self.names[v.name]} is not None)" for v in before if v.is_optional]
         return " + ".join([str(sure), *maybe])

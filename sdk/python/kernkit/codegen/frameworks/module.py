@@ -9,7 +9,7 @@ from ..python_names import python_names
 from .backward import Backward, formulas
 from .op_codegen import ARITHMETIC, BUILTINS, PREFIX, W, made, one_line
 
-# The lines of an op, or the reason why there are no lines.
+# The lines of an op, or the reason for no lines.
 Written = Union[List[str], str]
 
 

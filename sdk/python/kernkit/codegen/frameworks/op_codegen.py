@@ -223,7 +223,7 @@ class OpCodegen:
             if not bottom.isdigit() or int(bottom) == 0:
                 found.append((self._in_range(f"({self._python(bottom)})", "> 0"), f"{size.text}: a divisor is not positive"))
             if is_exact:
-                found.append((f"({self._python(top)}) % ({self._python(bottom)}) == 0", f"{size.text} is no whole number"))
+                found.append((f"({self._python(top)}) % ({self._python(bottom)}) == 0", f"{size.text} is not an integer"))
         return found
 
     def _holds(self, value: Value, size: Size, i: int, name: str) -> str:

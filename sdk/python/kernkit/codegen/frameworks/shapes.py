@@ -42,10 +42,10 @@ class Size:
     """One size of a shape. `python` is the size as an expression of variables."""
 
     kind: str  # any, run, scaled, sum
-    text: str = ""  # as in messages: "2 * d"
+    text: str = ""  # text for messages: "2 * d"
     python: str = ""
     names: Tuple[str, ...] = ()
-    name: str = ""  # of a scaled size
+    name: str = ""  # name of a scaled size
     factor: int = 1
     is_caller_sized: bool = False
     # In the order of evaluation: (numerator, denominator, whether it must divide).
@@ -62,7 +62,7 @@ class _Node:
     python: str
     kind: str  # number, name, product, other
     number: int = 0
-    operands: Tuple["_Node", ...] = ()  # of a product
+    operands: Tuple["_Node", ...] = ()  # factors of a product
 
 
 class _Limits:

@@ -18,7 +18,7 @@ from .op_codegen import OpCodegen
 from .torch_head import HEAD
 
 _NOT_FOR_TORCH = {"bytes", "Callable", "Any"}
-# Attributes of every torch.ops.NAMESPACE that are no operators.
+# Attributes of every torch.ops.NAMESPACE that are not operators.
 _OF_NAMESPACES = ("name", "_dir")
 # Numbers of c10/core/ScalarType.h. They do not change, as files of torch contain them.
 _DTYPE_NUMBERS = {
@@ -88,7 +88,7 @@ class TorchCodegen(OpCodegen):
         return ""
 
     def _packet(self) -> str:
-        """The operator, as an expression. Its name is that of the function in _ops.py, which is no keyword of Python."""
+        """The operator, as an expression. Its name is that of the function in _ops.py, which is not a keyword of Python."""
         return f"{self.kk}torch.ops.{self.namespace}.{self.function}"
 
     # Schemas and signatures.
