@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What code compiled by nvcc calls when it is loaded and around <<<>>>. Source of the signatures:
-// crt/host_runtime.h of CUDA 12 and 13; of the layout of a fat binary: the bytes that nvcc writes.
+// The functions that code compiled by nvcc calls when it is loaded and around <<<>>>. Source of the
+// signatures: crt/host_runtime.h of CUDA 12 and 13. Source of the layout of a fat binary: the bytes
+// that nvcc writes.
 #include <cstdint>
 #include <cstring>
 
@@ -97,7 +98,7 @@ void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* 
     if (memory != nullptr) *pointer = memory;
   }
 }
-// Before the host's code uses a managed variable for the first time: it has its first value.
+// Called before the host's code uses managed variables: sets them to their initial values.
 char __cudaInitModule(void** handle) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   if (state().devices.empty() || state().modules.count(handle) == 0) return 1;
