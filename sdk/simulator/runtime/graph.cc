@@ -133,8 +133,7 @@ cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
   const GraphNode node{[] {}, {}, NodeKind::kGraph, exec->nodes};
-  if (captured(stream) != nullptr)
-    return enqueue(stream, node);  // becomes a node of the captured graph
+  if (captured(stream) != nullptr) return enqueue(stream, node);  // becomes a child graph
   wait_for_launches(exec, stream);
   if (exec->frees_on_launch) {
     const cudaError_t error = free_memory_of(*exec, stream);

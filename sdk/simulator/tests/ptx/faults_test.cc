@@ -667,7 +667,7 @@ TEST_F(PtxFaults, KernelThatTheLibraryLacks) {
   EXPECT_EQ(cudaLibraryLoadData(&library, "\177ELF", nullptr, nullptr, 0, nullptr, nullptr, 0),
             cudaErrorNotSupported);
   EXPECT_EQ(fault(),
-            "cudaLibraryLoadData(): machine code does not run without a GPU; expected PTX");
+            "cudaLibraryLoadData(): machine code is not supported without a GPU; expected PTX");
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace kernkit::simulator {
 /// A branch or an address that depends on undefined bits, or a store of undefined bits to global
 /// memory.
 struct UndefinedUse {
-  std::string sentence;  // with both lines, for the block with the lowest number
-  uint64_t count;        // uses by lanes at these two lines
+  std::string sentence;  // report with both lines, for the block with the lowest number
+  uint64_t count;        // number of uses by lanes at these two lines
 };
 
 /// Follows allocations and kernels during its lifetime. The program links kernkit::simulator_ptx.
