@@ -13,7 +13,7 @@
 namespace kernkit::simulator {
 namespace {
 
-// Each test starts on new devices, and fails if a kernel has a fault.
+// A listener that starts every test on new devices and fails the test if a kernel has a fault.
 class OnCpu : public ::testing::EmptyTestEventListener {
   void OnTestStart(const ::testing::TestInfo&) override {
     CudaDevice device;

@@ -109,7 +109,7 @@ class Block {
   unsigned spins_ = 0;
   WarpRendezvous* free_meetings_ = nullptr;
   std::vector<WarpRendezvous*> meetings_;
-  char barriers_[2] = {};  // for the race detector: objects of alternating barriers
+  char barriers_[2] = {};  // objects that order alternating barriers for the race detector
 };
 
 /// Runs a block on this OS thread.

@@ -98,7 +98,7 @@ cudaError_t reject_launch_by_address(const void* kernel) {
 
 namespace {
 
-// A kernel that is only known by its address may be described later.
+// Runs a call with a kernel argument. A kernel without a description may be described later.
 template <class Work>
 cudaError_t call_of_kernel(const char* function, const void* kernel, const Work& work) {
   return call(function, Reach::kDevice, [&] {

@@ -19,14 +19,13 @@ struct Task {
   std::function<void()> work;
   std::function<bool()> ready;  // empty if the task is always ready
   bool on_host = false;
-  bool in_order =
-      true;  // for the race detector: whether the task is ordered with other work of the queue
+  bool in_order = true;  // whether the race detector orders the task with other work of the queue
 };
 
 /// A running host function.
 struct HostFunction {
   bool done = false;
-  char order = 0;  // for the race detector: orders the function with earlier and later work
+  char order = 0;  // object that orders the function with other work for the race detector
 };
 
 /// The last task of each stream that happens before a point: its number by device and stream.
@@ -38,7 +37,7 @@ struct Queue {
   bool legacy =
       false;  // whether this is the legacy default stream, which synchronises with blocking streams
   bool blocking = false;          // whether the stream synchronises with the legacy stream
-  char done = 0;                  // for the race detector: orders the completed work of the queue
+  char done = 0;                  // object that orders the queue's work for the race detector
   TasksBefore before;             // tasks that happen before the next task
   unsigned long last_kernel = 0;  // number of the last task that launches kernels
   std::shared_ptr<HostFunction>

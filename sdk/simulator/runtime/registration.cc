@@ -18,9 +18,9 @@ T read(const unsigned char* from) {
   return value;
 }
 
-// A wrapper {magic, version, data, ...} points to a header {u32 magic, u16, u16 its size, u64 size
-// of what follows} and entries {u16 kind: 1 PTX, 2 machine code; u16; u32 its size; u64 size of the
-// code after it; ...; at 28 u32 compute capability}.
+// A wrapper {magic, version, data, ...} points to a header {u32 magic, u16, u16 size of the header,
+// u64 size of the entries}, followed by entries {u16 kind, 1 is PTX, 2 machine code; u16; u32 size
+// of the entry; u64 size of the code that follows; ...; at 28 u32 compute capability}.
 ModuleInfo read_fat_binary(const void* wrapper) {
   constexpr uint32_t kWrapperMagic = 0x466243b1;
   constexpr uint32_t kMagic = 0xba55ed50;

@@ -69,8 +69,8 @@ struct Allocation {
       false;  // whether cudaFreeAsync() was called; the stream may not have reached the call
   bool registered = false;  // whether the memory is the program's own, passed to cudaHostRegister()
   std::shared_ptr<MemoryPool> pool = nullptr;  // pool of the memory; null without a pool
-  bool held = false;  // for a graph: whether a launch allocated the memory and no call freed it
-  bool live = true;   // for a graph: whether the memory is allocated on the device now
+  bool held = false;  // whether a graph launch allocated the memory and no call freed it
+  bool live = true;   // whether a graph's memory is allocated on the device now
   bool counted =
       true;  // whether the device or pool counts the memory; false for an unused graph's memory
   // The last launch of a graph that uses the memory: its queue, the number of ended launches of the

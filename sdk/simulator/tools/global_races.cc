@@ -111,7 +111,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
   };
   struct OfWarp {
     RemoteClock known;   // times of warps of other blocks that happened before
-    RemoteClock fenced;  // `known` and the own block's clock at the last device-wide fence
+    RemoteClock fenced;  // clock at the last device-wide fence, including the own block
   };
   struct Barrier {
     RemoteClock known, fenced;

@@ -17,7 +17,7 @@ namespace {
 struct Actor {
   KnownWork acquired;
   WorkId work;
-  uint64_t previous = 0, by_others = 0;  // see previous_work() and known_by_other_streams()
+  uint64_t previous = 0, by_others = 0;  // results of previous_work() and known_by_other_streams()
 };
 
 struct OrderState {

@@ -34,7 +34,7 @@ struct KernelVariable {
 
 /// A register that holds %tid.x and the like.
 struct SpecialRegister {
-  int which;  // see special_registers.h
+  int which;  // number of the register, see special_registers.h
   uint32_t at;
 };
 
@@ -61,9 +61,9 @@ struct Slot {
   uint32_t at, size;  // offset [bytes], size [bytes per lane]; 0 for a predicate
 };
 
-/// The order that the modifiers of an instruction give its access or fence.
+/// The memory order of an access or fence, from the modifiers of its instruction.
 enum class Ordering : uint8_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcquireRelease };
-/// The threads that an ordered access or a fence is visible to.
+/// The threads to which an ordered access or a fence is visible.
 enum class ThreadScope : uint8_t { kNone, kBlock, kDevice };
 
 /// The instruction that an operation comes from.

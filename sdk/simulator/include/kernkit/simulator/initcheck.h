@@ -24,7 +24,8 @@ class InitCheck {
   InitCheck(const InitCheck&) = delete;
   InitCheck& operator=(const InitCheck&) = delete;
 
-  /// One entry for each pair of lines: the use, and the first read of the uninitialised bits.
+  /// Returns the uses, with one entry for each pair of lines: the use, and the first read of the
+  /// uninitialised bits.
   std::vector<UndefinedUse> uses() const;
 
  private:

@@ -26,7 +26,7 @@ class RaceCheck {
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;
 
-  /// One entry for each pair of lines.
+  /// Returns the races, with one entry for each pair of lines.
   std::vector<Race> races() const;
 
  private:

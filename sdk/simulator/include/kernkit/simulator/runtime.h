@@ -93,8 +93,8 @@ class CudaRuntime {
   void plant(CudaFault fault, cudaError_t error, int device = 0);
   /// Sets the result of cudaDriverGetVersion(); 0 means no driver.
   void set_driver_version(int version);
-  /// Whether kernels run from now on. A CUDA thread runs until it waits for other threads, a block
-  /// until it waits for another block.
+  /// Sets whether kernels run from now on. A CUDA thread runs until it waits for other threads, a
+  /// block until it waits for another block.
   void run_kernels(bool run);
   /// Sets the seed for the order of blocks and threads and for the delay of streams. With seed 0,
   /// blocks and threads start in ascending order, and streams have no delay. A program with
@@ -131,10 +131,10 @@ class CudaRuntime {
 }  // namespace kernkit::simulator
 
 extern "C" {
-/// Closes these bytes of an allocation to kernels from this point of the stream on;
-/// AddressSanitizer reports accesses by kernels. (If the range ends between two multiples of 8, up
-/// to 7 bytes before its end remain accessible.) Copies and memsets may access the bytes. Only PTX
-/// kernels and builds with AddressSanitizer check the range.
+/// Closes these bytes of an allocation to kernels from this point of the stream on. An access by a
+/// PTX kernel is a fault; AddressSanitizer reports an access by another kernel. (AddressSanitizer
+/// misses up to 7 bytes before the end of a range that ends between two multiples of 8.) Copies and
+/// memsets may access the bytes.
 void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream);
 /// Opens the whole allocation around `memory` to kernels, from this point of the stream on.
 void kernkit_open_to_kernels(const void* memory, cudaStream_t stream);
