@@ -37,7 +37,7 @@ class Grid {
   /// Returns "kernel: block [0, 0, 0]", the start of a report.
   std::string where(uint3 block) const;
   /// Returns a report about threads of a block that do not end, or "". `waiting` is the number of
-  /// threads that wait in a loop; 0 if threads make progress. To be called from time to time.
+  /// threads that wait in a loop; 0 if threads keep running. To be called from time to time.
   std::string endless(unsigned waiting);
   uint64_t random() { return schedule_.random(); }
   /// Frees a block's memory; with the race detector only at the end of the grid, since the detector

@@ -193,9 +193,10 @@ namespace {
 cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
   const auto found = state().allocations.find(pointer);
   if (found == state().allocations.end() || !found->second.of_graph) {
-    return reject_argument("devPtr: " + address_text(pointer) +
-                           ", which no graph allocated; expected what cudaMallocAsync() returned "
-                           "during a capture");
+    return reject_argument(
+        "devPtr: " + address_text(pointer) +
+        ", which no graph allocated; expected memory that cudaMallocAsync() returned "
+        "during a capture");
   }
   for (const GraphNode& node : captured(stream)->capture->nodes) {
     if (node.frees == pointer) {

@@ -29,7 +29,7 @@ Schedule::Schedule(const std::string& kernel, dim3 grid, const Settings& setting
       threads_(settings.watchdog / 8) {
   if (settings.seed != 0) order_.mix(random(), random());
   if (runs() == count(grid)) return;
-  std::fprintf(stderr, "kernkit: %s: of its %llu blocks %llu run\n", kernel.c_str(),
+  std::fprintf(stderr, "kernkit: %s: of %llu blocks, %llu run\n", kernel.c_str(),
                static_cast<unsigned long long>(count(grid)),
                static_cast<unsigned long long>(runs()));
 }

@@ -231,11 +231,11 @@ TEST_F(PtxFaults, BarrierOfTwoCounts) {
   };
   EXPECT_EQ(fault_of("bar.sync 1, 96;", 96),
             "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads() is for 96 threads, and "
-            "others wait at it for 64 (faulty.cu:12)");
+            "waiting threads expect 64 (faulty.cu:12)");
   // Without a count the barrier is for all threads of the block.
   EXPECT_EQ(fault_of("bar.sync 1;", 96),
             "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads() is for 96 threads, and "
-            "others wait at it for 64 (faulty.cu:12)");
+            "waiting threads expect 64 (faulty.cu:12)");
   EXPECT_EQ(fault_of("bar.sync 1;", 64), "nothing");
 }
 TEST_F(PtxFaults, BarriersOfTwoKinds) {
