@@ -46,7 +46,7 @@ struct KernelInfo {
 /// A variable of a module.
 struct VariableRange {
   const char* begin;
-  size_t size;  // [bytes]
+  size_t size;  // size of the variable [bytes]
 };
 
 /// Runs a launch on its device. Returns the description of a fault, or "", and stores the error.

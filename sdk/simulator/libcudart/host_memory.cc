@@ -33,7 +33,7 @@ cudaError_t register_memory(void* memory, size_t size, unsigned flags) {
         cudaErrorNotSupported);
   }
   if (overlaps_allocation(memory, size)) return cudaErrorHostMemoryAlreadyRegistered;
-  if (is_reserved(memory)) return cudaErrorInvalidValue;  // freed memory of CUDA
+  if (is_reserved(memory)) return cudaErrorInvalidValue;  // the memory was freed by CUDA
   Allocation registered{size, thread_state().device, cudaMemoryTypeHost, false,
                         ++state().allocated};
   registered.registered = true;

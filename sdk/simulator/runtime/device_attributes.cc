@@ -39,8 +39,8 @@ constexpr auto kNo = always<0>;
 constexpr auto kYes = always<1>;
 
 // Clock and bus width of no product: programs compute and print a bandwidth from these values.
-constexpr int kClockRate = 1000000;    // [kHz]
-constexpr int kMemoryBusWidth = 1024;  // [bits]
+constexpr int kClockRate = 1000000;    // clock rate [kHz]
+constexpr int kMemoryBusWidth = 1024;  // width of the memory bus [bits]
 
 // Attributes by number. Limits of textures and surfaces are those of the guide, although the
 // simulator does not support either.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of a device of CUDA on the CPU. cudaDeviceGetAttribute(),
-// cudaGetDeviceProperties() and the calculation of occupancy take their values from one table.
+// The attributes of a simulated device, the source of cudaDeviceGetAttribute(),
+// cudaGetDeviceProperties() and the calculation of occupancy.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Specification {
   int capability;              // compute capability, 90 for sm_90
   int max_threads_per_sm;      // most resident threads
   int max_blocks_per_sm;       // most resident blocks
-  int shared_memory_per_sm;    // [bytes]
+  int shared_memory_per_sm;    // shared memory [bytes]
   int reserved_shared_memory;  // shared memory that the driver reserves for each block [bytes]
   int float_per_double;        // float operations in the time of one double operation
 

@@ -189,7 +189,7 @@ cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<Me
 
 namespace {
 
-// Frees memory that this graph or another graph allocates.
+// Adds a node that frees memory of this graph or of another graph.
 cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
   const auto found = state().allocations.find(pointer);
   if (found == state().allocations.end() || !found->second.of_graph) {

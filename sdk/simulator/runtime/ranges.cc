@@ -13,7 +13,7 @@ constexpr size_t kNearEnd = size_t{1} << 20;  // largest reported distance past 
 /// The memory around an address: an allocation, a freed allocation, a variable, or none.
 struct Surroundings {
   const char* begin = nullptr;
-  size_t size = 0;           // [bytes]
+  size_t size = 0;           // size of the memory [bytes]
   const char* kind = "";     // kind of memory, such as "an allocation"
   std::string state;         // reason why the memory is inaccessible, as the end of a sentence
   unsigned long number = 0;  // number of the allocation

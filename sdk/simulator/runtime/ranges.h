@@ -11,7 +11,7 @@
 
 namespace kernkit::simulator {
 
-/// "1 byte", "4 bytes"
+/// Returns a number of bytes as text: "1 byte", "4 bytes".
 inline std::string bytes_text(uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
@@ -25,7 +25,7 @@ enum class Side {
 struct MemoryRange {
   const char* argument;  // name of the argument in CUDA's declaration
   const void* at;
-  size_t size;               // [bytes]
+  size_t size;               // size of the range [bytes]
   unsigned long number = 0;  // number of the allocation around the range; 0 outside of allocations
 };
 

@@ -87,7 +87,7 @@ struct Allocation {
 
 /// An allocation that was freed.
 struct FreedMemory {
-  size_t size;  // [bytes]
+  size_t size;  // size of the allocation [bytes]
   const char *allocated_by, *freed_by;
 };
 
@@ -156,7 +156,7 @@ struct ThreadState {
 
 State& state();
 const CudaDevice& current_device();
-/// "9.0" for 90.
+/// Returns a compute capability as text: "9.0" for 90.
 std::string capability_text(int compute_capability);
 /// Returns the kernel; null for a function that was neither registered nor described.
 KernelInfo* find_kernel(const void* kernel);
@@ -167,8 +167,8 @@ const std::vector<KernelExecutor*>& executors();
 bool is_variable(const void* address, cudaPointerAttributes* attributes);
 /// Finds the variable around an address.
 bool find_variable(const void* address, VariableRange* variable);
-/// Reads the attributes of a kernel for the current device. Reports why the kernel cannot run:
-/// cudaErrorNoKernelImageForDevice without PTX for the device.
+/// Reads the attributes of a kernel for the current device. Reports the reason if the kernel cannot
+/// run. Returns cudaErrorNoKernelImageForDevice without PTX for the device.
 cudaError_t read_kernel(KernelInfo* kernel);
 /// Reports a kernel whose address was cast to void*.
 cudaError_t reject_launch_by_address(const void* kernel);
@@ -208,7 +208,7 @@ cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind k
                        cudaStream_t stream);
 /// Rows of a copy or fill, `pitch` bytes apart.
 struct Rows {
-  size_t to_pitch, from_pitch, width, height;  // [bytes, bytes, bytes, rows]
+  size_t to_pitch, from_pitch, width, height;  // pitches and width [bytes], and number of rows
 };
 cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
                       cudaStream_t stream);

@@ -9,7 +9,7 @@
 namespace kernkit::simulator {
 namespace {
 
-// A priority outside of the range becomes the nearest one in the range.
+// Creates a stream. A priority out of range is clamped to the range.
 cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority = kLeastPriority) {
   *stream = new CUstream_st;
   (*stream)->priority = std::clamp(priority, kGreatestPriority, kLeastPriority);

@@ -26,9 +26,9 @@ struct Settings {
 inline uint64_t count(dim3 size) { return uint64_t{size.x} * size.y * size.z; }
 /// Returns the number of blocks of the grid that run; 0 means all blocks.
 uint64_t sample(dim3 grid, const Settings& settings);
-/// "[7, 0, 0]"
+/// Returns an index as text: "[7, 0, 0]".
 std::string index_text(uint3 index);
-/// The index of the thread or block with this number; x varies fastest.
+/// Returns the index of the thread or block with this number; x varies fastest.
 uint3 index_of(uint64_t number, dim3 size);
 
 class Schedule {

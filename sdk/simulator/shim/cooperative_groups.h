@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cooperative groups on the CPU: blocks, tiles of a warp and its coalesced threads; see
+// Cooperative groups on the CPU: blocks, tiles of a warp and coalesced threads; see also
 // cooperative_groups/reduce.h.
 #pragma once
 

@@ -25,7 +25,7 @@ bool is_integer_or_bits(Type type) {
   }
 }
 
-// The comparison of setp and set.
+// Returns the comparison of setp and set.
 Order order_of(const Operation& operation) {
   switch (operation.mode & kComparison) {
     case kEq:

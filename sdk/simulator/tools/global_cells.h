@@ -100,10 +100,11 @@ class GlobalCells {
   /// Removes all accesses.
   void forget();
 
-  // Parts of a race's sentence.
-  const char* access_text(const AccessRecord& one) const;  // "Write access"
-  std::string line_text(const AccessRecord& one) const;    // " (k.cu:5)"
-  std::string place_text(uint32_t seen) const;             // "block [0, 0, 0], thread [3, 0, 0]"
+  // Texts for reports of races:
+  const char* access_text(const AccessRecord& one) const;  // kind of the access: "Write access"
+  std::string line_text(const AccessRecord& one) const;    // source line: " (k.cu:5)"
+  std::string place_text(
+      uint32_t seen) const;  // block and thread: "block [0, 0, 0], thread [3, 0, 0]"
   /// "Race reported between Read access at byte 0 of 512 bytes of global memory (k.cu:9) and
   /// <past_text()>", for an access at `address`, in an allocation of `range`.
   std::string race_text(uint32_t seen, const AccessRecord& now, uint64_t address,

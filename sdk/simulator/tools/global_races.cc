@@ -71,7 +71,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
     }
   }
 
-  // The bytes that a store changes are found after the store.
+  // Compares memory after a store with the old bytes, to find the changed bytes.
   void after(Warp& warp, const Operation& operation) override {
     if (touched_.empty()) return;
     const AccessKind kind = instrumented_.kernel.origins[operation.number].access;
@@ -136,8 +136,8 @@ class GlobalRaces::OfBlock : public BlockHooks {
     }
   }
 
-  // The end of earlier work that a launch may overlap is an entry of a warp's `known`, so that
-  // barriers, fences and atomics pass the entry on.
+  // The end of earlier work that a launch may overlap is an entry in a warp's `known`, so that
+  // barriers, fences and atomics propagate the entry.
   void note(const Origin& origin, unsigned warp) {
     if (origin.has_effect(Effect::kWaitsForGrids)) {
       warps_[warp].known[kEarlierWork] = 1;

@@ -30,7 +30,8 @@ struct OrderState {
   uint64_t works = 0;
 };
 OrderState& order() {
-  static auto& all = *new OrderState;  // the process may end while streams work
+  static auto& all =
+      *new OrderState;  // never destroyed, since streams may run while the process ends
   return all;
 }
 // The actors of this thread. Streams still run at the end of the process, after the thread-local
@@ -56,7 +57,7 @@ void join_all(KnownWork* to, const KnownWork& from) {
 }
 
 bool is_host() { return actors().size() == 1; }
-// The work that happened before what this thread does now.
+// The work that happened before the current point of this thread.
 KnownWork& known() {
   KnownWork& all = actors().back().acquired;
   if (is_host()) join_all(&all, order().of_host);

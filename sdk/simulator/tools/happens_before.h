@@ -14,7 +14,7 @@ struct WorkId {
   uint64_t number = 0;
 };
 
-/// The last work of each stream that happened before something.
+/// A vector clock: the number of the last work of each stream that happened before a point.
 using KnownWork = std::map<const void*, uint64_t>;
 
 /// Records the order from now on.

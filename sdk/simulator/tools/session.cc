@@ -226,7 +226,7 @@ Counting::Counting() : state_(std::make_unique<State>()) {
 Counting::~Counting() { ptx::Session::of_process().remove(&state_->total); }
 
 std::vector<KernelCounters> Counting::kernels() const {
-  (void)cudaDeviceSynchronize();  // the caller may query the error
+  (void)cudaDeviceSynchronize();  // the error remains for the caller
   return state_->total.kernels();
 }
 

@@ -57,7 +57,7 @@ class SharedRaces::OfBlock : public BlockHooks {
   }
   void opens(uint32_t barrier) override { clocks_.open(barrier); }
 
-  // The bytes that a store changes are found after the store.
+  // Keeps the old bytes of a store, to find the changed bytes after the store.
   void before(Warp& warp, const Operation& operation) override {
     touched_.lanes = 0;
     if (all_.instrumented_.kernel.origins[operation.number].access == AccessKind::kNone) return;

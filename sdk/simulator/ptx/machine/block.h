@@ -61,7 +61,7 @@ struct Block {
   void start(uint3 its_index, uint64_t random);
   /// Runs until all threads have ended, or until it is another block's turn. Throws a Fault.
   Stop run();
-  /// Lanes of a warp arrive at a barrier. Returns true if the barrier opened.
+  /// Marks lanes of a warp as arrived at a barrier. Returns true if the barrier opened.
   bool arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
               uint32_t count);
   /// Marks lanes of a warp as ended, which may open barriers.

@@ -24,7 +24,7 @@ struct Constant {
       kNone;  // variable whose address the register has; index into Kernel::variables
 };
 
-/// A variable of global or shared memory that the kernel names.
+/// A variable of global or shared memory to which the kernel refers.
 struct KernelVariable {
   enum Kind { kGlobal, kShared, kDynamic } kind;  // kDynamic is dynamic shared memory
   std::string name;                               // name in PTX
@@ -32,7 +32,7 @@ struct KernelVariable {
   uint32_t bytes;  // size [bytes]; 0 for kDynamic, whose size depends on the launch
 };
 
-/// A register that holds %tid.x and the like.
+/// A register with the value of a special register, such as %tid.x.
 struct SpecialRegister {
   int which;  // number of the register, see special_registers.h
   uint32_t at;

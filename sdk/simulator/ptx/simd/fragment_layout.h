@@ -49,7 +49,7 @@ struct Product {
 
 /// Returns whether the tensor cores of compute capability 8.x support the product.
 bool is_known(const Product& product);
-/// The lanes of ldmatrix and stmatrix that hold the address of a row: 8 for each matrix.
+/// Returns the lanes of ldmatrix and stmatrix with the address of a row: 8 for each matrix.
 inline uint32_t lanes_with_rows(const Operation& operation) {
   return Warp::kAll >> (32 - 8 * operation.count);
 }

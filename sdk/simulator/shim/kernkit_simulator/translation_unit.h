@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included before a .cu file that is compiled as C++, as nvcc includes cuda_runtime.h.
+// Prefix header of a .cu file that is compiled as C++, as nvcc includes cuda_runtime.h.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,5 +14,5 @@
 #endif
 // The macro replaces unclear messages of the assembler about constraints and instructions of PTX.
 // clang-format off
-#define asm _Pragma("GCC error \"kernkit: inline PTX (asm) does not run on the CPU; put it into a function of its own that has a C++ half for #if !defined(__CUDACC__)\"") asm
+#define asm _Pragma("GCC error \"kernkit: inline PTX (asm) is not supported on the CPU; move it into a function with a C++ version for #if !defined(__CUDACC__)\"") asm
 // clang-format on
