@@ -20,8 +20,7 @@ class CallSite {
   int compare(const CallSite& other) const;
   void add(uint64_t address);
 
-  static constexpr unsigned kMost =
-      16;  // most return addresses; further addresses are hashed into the last
+  static constexpr unsigned kMost = 16;  // most return addresses; the last hashes further addresses
   int line_;
   uint64_t calls_[kMost];  // return addresses, innermost first
   unsigned depth_ = 0;

@@ -27,8 +27,7 @@ class Grid {
   std::string run();
 
   /// Called by a block that waits for another block: lets another block run. Returns false if the
-  /// grid
-  /// must stop.
+  /// grid must stop.
   bool yield();
   /// Reports a fault and stops the grid; the first fault is kept.
   void fail(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);

@@ -13,8 +13,7 @@
 namespace kernkit::simulator {
 namespace {
 
-constexpr int kLimitHeapSize =
-    2;  // cudaLimitMallocHeapSize; 0 is cudaLimitStackSize, 1 cudaLimitPrintfFifoSize
+constexpr int kLimitHeapSize = 2;  // cudaLimitMallocHeapSize, the last supported cudaLimit
 constexpr auto kUnsupportedLimit = static_cast<cudaError_t>(215);
 constexpr size_t kPrintfBytes = size_t{1} << 20;
 

@@ -34,8 +34,7 @@ void add_before(TasksBefore* to, const TasksBefore& more);
 
 struct Queue {
   std::deque<Task> tasks;
-  bool legacy =
-      false;  // whether this is the legacy default stream, which synchronises with blocking streams
+  bool legacy = false;            // whether this is the legacy default stream
   bool blocking = false;          // whether the stream synchronises with the legacy stream
   char done = 0;                  // object that orders the queue's work for the race detector
   TasksBefore before;             // tasks that happen before the next task

@@ -26,9 +26,8 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
   std::vector<kernkit::simulator::GraphNode> nodes;  // flattened nodes
-  bool frees_on_launch =
-      false;              // whether a launch frees memory of the last launch that no call has freed
-  unsigned launches = 0;  // number of launches on streams; *ended of them have ended
+  bool frees_on_launch = false;  // whether a launch frees memory of the last launch
+  unsigned launches = 0;         // number of launches on streams; *ended of them have ended
   std::shared_ptr<unsigned> ended = std::make_shared<unsigned>(0);
 };
 struct CUstream_st {
@@ -65,14 +64,12 @@ struct Allocation {
   bool sparse;
   unsigned long number = 0;  // position in the order of all allocations
   bool of_graph = false;     // whether the memory belongs to a graph, which keeps its address
-  bool freed =
-      false;  // whether cudaFreeAsync() was called; the stream may not have reached the call
+  bool freed = false;        // whether cudaFreeAsync() was called for the memory
   bool registered = false;  // whether the memory is the program's own, passed to cudaHostRegister()
   std::shared_ptr<MemoryPool> pool = nullptr;  // pool of the memory; null without a pool
-  bool held = false;  // whether a graph launch allocated the memory and no call freed it
-  bool live = true;   // whether a graph's memory is allocated on the device now
-  bool counted =
-      true;  // whether the device or pool counts the memory; false for an unused graph's memory
+  bool held = false;    // whether a graph launch allocated the memory and no call freed it
+  bool live = true;     // whether a graph's memory is allocated on the device now
+  bool counted = true;  // whether the device or pool counts the memory, see count_allocated()
   // The last launch of a graph that uses the memory: its queue, the number of ended launches of the
   // executable graph, and the number of the launch.
   std::pair<int, cudaStream_t> queue = {};

@@ -118,8 +118,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
     uint32_t waiting = 0;
   };
 
-  static constexpr uint64_t kEarlierWork =
-      UINT64_MAX;  // key in a RemoteClock for the end of earlier work
+  static constexpr uint64_t kEarlierWork = UINT64_MAX;  // key for the end of earlier work
   static constexpr const char* kNoWait =
       ", with no cudaGridDependencySynchronize() between that orders them";
 
@@ -129,7 +128,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
       const uint64_t at = touched.at[lane];
       if (at < range_.begin || at >= range_.end) range_ = block_.launch.memory.range_of(at);
       if (at < range_.begin || at >= range_.end || range_.end - at < bytes)
-        continue;  // the access is a fault
+        continue;  // reported as a fault
       touched_.push_back({at, lane});
       const auto* place = reinterpret_cast<const unsigned char*>(at);
       old_.insert(old_.end(), place, place + bytes);

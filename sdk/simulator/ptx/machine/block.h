@@ -37,8 +37,8 @@ struct Launch {
 /// With a thread count, whole warps count: a warp counts as 32 threads when all of its live lanes
 /// have arrived.
 struct Barrier {
-  const Operation* first =
-      nullptr;  // operation of the first thread that arrived; null while no thread has arrived
+  // The operation of the first thread that arrived; null while no thread has arrived.
+  const Operation* first = nullptr;
   unsigned count = 0;     // expected threads; 0 means all threads that have not ended
   unsigned arrived = 0;   // number of threads that arrived
   unsigned of_warps = 0;  // 32 for each warp that arrived completely
@@ -54,8 +54,7 @@ struct Running {
 
 struct Block {
   enum class Stop { kEnded, kYields };
-  static constexpr unsigned kBarriers =
-      17;  // barriers 0 to 15, and the barrier of a cluster of one block
+  static constexpr unsigned kBarriers = 17;  // barriers 0 to 15, and the barrier of a cluster
 
   explicit Block(const Launch& its_launch);
   void start(uint3 its_index, uint64_t random);

@@ -15,8 +15,7 @@ struct Kernel;
 struct Fault {
   std::string sentence;
   cudaError_t error;
-  const char* tool =
-      "synccheck";  // tool that reports the fault: "synccheck", "memcheck" or "program"
+  const char* tool = "synccheck";  // reporting tool: "synccheck", "memcheck" or "program"
 };
 
 /// Throws a Fault "scale: block [0, 0, 0], thread [7, 0, 0]: <what> (scale.cu:12)".

@@ -12,16 +12,14 @@
 
 namespace kernkit::simulator::ptx {
 
-inline constexpr uint32_t kStackBytes =
-    8192;  // stack of a thread for the frames of functions [bytes]
+inline constexpr uint32_t kStackBytes = 8192;  // stack of a thread for frames [bytes]
 
 /// A register with the same value in every warp.
 struct Constant {
   uint32_t at;
   uint32_t size;  // size [bytes per lane]; 0 for a predicate
   uint64_t bits;
-  uint32_t variable =
-      kNone;  // variable whose address the register has; index into Kernel::variables
+  uint32_t variable = kNone;  // index into Kernel::variables, for the address of a variable
 };
 
 /// A variable of global or shared memory to which the kernel refers.
@@ -111,8 +109,7 @@ struct Kernel {
   std::vector<KernelVariable> variables;
   uint32_t register_bytes = 0;  // registers of a warp [bytes]
   uint32_t shared_bytes = 0;    // static shared memory, including reserved_bytes [bytes]
-  uint32_t reserved_begin =
-      0;  // offset of reserved shared memory, initially zero: %reserved_smem_offset_1
+  uint32_t reserved_begin = 0;  // offset of zero-initialised memory: %reserved_smem_offset_1
   uint32_t reserved_bytes = 0;
   uint32_t local_bytes = 0;  // local memory of a thread [bytes]
   uint32_t frame_bytes = 0;  // the kernel's own frame within local_bytes [bytes]

@@ -33,8 +33,7 @@ class Lexer {
   /// Skips the remaining tokens of a line.
   void skip_line(int line);
   /// Called after an opening brace: takes and returns the text up to the closing brace, and takes
-  /// the
-  /// brace.
+  /// the brace.
   std::string_view skip_braces(int* first_line);
   [[noreturn]] void reject(const std::string& what) const;
 

@@ -78,8 +78,7 @@ struct KernelCounters {
 struct TrafficBudget {
   uint64_t read, written;                 // bytes requested by all lanes, by the op's formula
   int load_bytes = 16, store_bytes = 16;  // bytes of one access of a lane
-  uint64_t arrays_read =
-      0;  // size of the arrays, if some bytes are read twice [bytes]; 0 means `read`
+  uint64_t arrays_read = 0;  // size of the arrays, if some bytes are read twice; 0 means `read`
 };
 
 /// Returns the exceeded limit and the line with the largest share, or "". Loads and stores may each

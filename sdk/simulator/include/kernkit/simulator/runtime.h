@@ -49,8 +49,7 @@ struct CudaLaunch {
   template <class T>
   T argument(size_t i) const {
     const std::vector<unsigned char>& bytes = arguments.at(i);
-    if (bytes.size() != sizeof(T))
-      throw std::out_of_range("the argument and T have different sizes");
+    if (bytes.size() != sizeof(T)) throw std::out_of_range("argument and T have different sizes");
     T value;
     std::memcpy(&value, bytes.data(), sizeof(T));
     return value;
