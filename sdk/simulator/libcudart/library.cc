@@ -28,8 +28,7 @@ struct CUlib_st {
   std::vector<unsigned char> bytes;  // fat binary around PTX text, or a loaded file
   Wrapper wrapper{};
   void** module = nullptr;
-  std::map<std::string, char>
-      kernels;  // kernels by name; the addresses of the values are the handles
+  std::map<std::string, char> kernels;  // kernels by name; addresses of the values are handles
 };
 
 namespace kernkit::simulator {
@@ -105,8 +104,7 @@ cudaError_t cudaLibraryLoadFromFile(CUlib_st** library, const char* path, void*,
     if (code.empty()) return cudaErrorInvalidValue;
     code.push_back('\0');
     const cudaError_t error = load(library, code.data());
-    if (error == cudaSuccess &&
-        (*library)->bytes.empty()) {  // the code is a fat binary in this memory
+    if (error == cudaSuccess && (*library)->bytes.empty()) {  // a fat binary in this memory
       (*library)->bytes.assign(code.begin(), code.end());
       (*library)->wrapper.data = (*library)->bytes.data();
     }

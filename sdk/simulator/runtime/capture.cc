@@ -118,8 +118,7 @@ cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event) {
 
 void end_capture(Capture* capture) {
   capture->ended = true;
-  const auto held =
-      capture->origin->point.capture;  // keeps the capture alive until all streams have left it
+  const auto held = capture->origin->point.capture;  // until all streams have left
   for (CUstream_st* stream : state().streams) {
     if (stream->point.capture.get() == capture) stream->point = {};
   }

@@ -17,9 +17,8 @@ struct CUmemPoolHandle_st {
   uint64_t release_threshold = 0;  // reserved memory that is kept when unused [bytes]
   // Attributes for the reuse of freed memory, which are only stored and returned.
   int follows_events = 1, is_opportunistic = 1, adds_dependencies = 1;
-  size_t used = 0, used_high = 0;  // bytes in use by allocations, and their maximum
-  size_t reserved = 0,
-         reserved_high = 0;  // reserved bytes of the device's memory, and their maximum
+  size_t used = 0, used_high = 0;          // memory in use, and its maximum [bytes]
+  size_t reserved = 0, reserved_high = 0;  // reserved device memory, and its maximum [bytes]
   bool destroyed = false;
 };
 

@@ -39,8 +39,7 @@ struct Queue {
   char done = 0;                  // object that orders the queue's work for the race detector
   TasksBefore before;             // tasks that happen before the next task
   unsigned long last_kernel = 0;  // number of the last task that launches kernels
-  std::shared_ptr<HostFunction>
-      host_function;  // host function of the first task while it runs; else null
+  std::shared_ptr<HostFunction> host_function;  // running host function of the first task
 };
 
 /// Returns the queue of a stream of this device, which is created at its first use.

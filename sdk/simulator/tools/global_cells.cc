@@ -33,8 +33,7 @@ uint64_t GlobalCells::ended_before(const WorkId& work, uint64_t previous) const 
            one.instrumented != nullptr;
   };
   const auto kernel = std::find_if(launches_.begin(), launches_.end(), is_previous);
-  if (kernel == launches_.end())
-    return previous;  // the previous work is a copy or an event, which the launch waits for
+  if (kernel == launches_.end()) return previous;  // a copy or event, which has ended
   return kernel->waits_first ? kernel->previous : kernel->ended;
 }
 

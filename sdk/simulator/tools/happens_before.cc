@@ -30,8 +30,7 @@ struct OrderState {
   uint64_t works = 0;
 };
 OrderState& order() {
-  static auto& all =
-      *new OrderState;  // never destroyed, since streams may run while the process ends
+  static auto& all = *new OrderState;  // never destroyed, since streams may still run
   return all;
 }
 // The actors of this thread. Streams still run at the end of the process, after the thread-local

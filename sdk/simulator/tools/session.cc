@@ -79,8 +79,7 @@ struct HooksOfLaunch : LaunchHooks {
 __attribute__((constructor(101))) void begin_session() { tools = &Session::of_process(); }
 
 Session& Session::of_process() {
-  static auto& session =
-      *new Session;  // never destroyed, since launches can occur until the process ends
+  static auto& session = *new Session;  // never destroyed, since launches may follow
   return session;
 }
 

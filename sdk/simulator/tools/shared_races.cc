@@ -107,8 +107,7 @@ class SharedRaces::OfBlock : public BlockHooks {
 
   bool races(const Seen& before, const Seen& now) const {
     if (before.time == 0 || (before.ordered && now.ordered)) return false;
-    if (before.warp == now.warp && before.time == now.time)
-      return false;  // both accesses are of one instruction
+    if (before.warp == now.warp && before.time == now.time) return false;  // one instruction
     return !is_before(before, now);
   }
   bool is_before(const Seen& before, const Seen& now) const {

@@ -152,8 +152,7 @@ struct FoundInstruction {
   const Instruction* row = nullptr;  // null if no row matches
   std::vector<bool> ignored;         // whether the simulator need not act on each modifier
   bool is_known = false;             // whether a row has the mnemonic
-  std::string
-      unsupported;  // modifier that no row with the mnemonic has; "" without such a modifier
+  std::string unsupported;           // modifier that no row with the mnemonic has, or ""
 };
 FoundInstruction find_instruction(std::string_view name, const std::vector<std::string>& modifiers);
 

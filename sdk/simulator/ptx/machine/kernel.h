@@ -115,8 +115,7 @@ struct Kernel {
   uint32_t frame_bytes = 0;  // the kernel's own frame within local_bytes [bytes]
   uint32_t frame = kNone;    // register with the begin of each lane's current frame
   uint32_t parameter_bytes = 0;
-  mutable std::shared_ptr<InstrumentedKernel>
-      instrumented;  // created at the first launch with a tool
+  mutable std::shared_ptr<InstrumentedKernel> instrumented;  // created at the first use by a tool
 
   /// Visits every register of an operation, including the registers in its list.
   template <class Visit>

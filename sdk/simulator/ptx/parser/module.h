@@ -16,8 +16,7 @@ namespace kernkit::simulator::ptx {
 /// A source location from .loc; line 0 is unknown.
 struct SourceLine {
   int file = 0, line = 0;
-  std::shared_ptr<const SourceLine>
-      call_site;  // call site of an inlined function; null if it is not inlined
+  std::shared_ptr<const SourceLine> call_site;  // call site of an inlined function, or null
 };
 
 struct Operand {
