@@ -118,7 +118,7 @@ cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event) {
 
 void end_capture(Capture* capture) {
   capture->ended = true;
-  const auto held = capture->origin->point.capture;  // until all streams have left
+  const auto held = capture->origin->point.capture;  // kept alive until the end
   for (CUstream_st* stream : state().streams) {
     if (stream->point.capture.get() == capture) stream->point = {};
   }
