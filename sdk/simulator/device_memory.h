@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceMemory: which memory of the process a kernel may access.
+// DeviceMemory: the memory of the process that a kernel may access.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct Range {
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
-  /// The accessible memory around an address; empty for an address that is not accessible.
+  /// Returns the accessible memory around an address; an empty range for an inaccessible address.
   virtual Range range_of(uint64_t address) const = 0;
-  /// Where an inaccessible address is: "4 bytes after an allocation of 400 bytes".
+  /// Describes an inaccessible address: "4 bytes after an allocation of 400 bytes".
   virtual std::string place_of(uint64_t address) const = 0;
 };
 

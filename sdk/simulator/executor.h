@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// KernelExecutor: how the runtime runs kernels. There are two executors: fibers run .cu files that
-// the C++ compiler compiled, PTX is run for what nvcc compiled. What an executor needs of the
-// runtime is below its interface.
+// KernelExecutor: the interface by which the runtime runs kernels. The fiber executor runs kernels
+// compiled by the C++ compiler, the PTX executor kernels compiled by nvcc. The functions of the
+// runtime for executors follow the interface.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,25 +19,25 @@ namespace kernkit::simulator {
 struct CudaLaunch;
 struct Settings;
 
-/// What the code of a kernel determines.
+/// The attributes of a kernel's code.
 struct KernelAttributes {
-  std::vector<size_t> sizes;  // of the arguments [bytes]
-  size_t shared_bytes = 0;    // static
-  size_t constant_bytes = 0;  // of its module
-  size_t local_bytes = 0;     // of a thread
-  int max_threads = 1024;     // of a block
-  int capability = 0;         // the compute capability that the kernel was compiled for
+  std::vector<size_t> sizes;  // sizes of the arguments [bytes]
+  size_t shared_bytes = 0;    // static shared memory [bytes]
+  size_t constant_bytes = 0;  // constant memory of the module [bytes]
+  size_t local_bytes = 0;     // local memory of a thread [bytes]
+  int max_threads = 1024;     // most threads of a block
+  int capability = 0;         // compute capability for which the kernel was compiled
 };
 
-/// A kernel that nvcc registered or that was described.
+/// A kernel that nvcc's code registered or a test described.
 struct KernelInfo {
-  const void* address = nullptr;  // by which the host names the kernel
+  const void* address = nullptr;  // address by which the host refers to the kernel
   std::string mangled;
-  std::string name;                 // as C++ writes it
-  std::vector<size_t> sizes;        // of the arguments [bytes]; 0: unknown
-  CudaInvoke invoke = nullptr;      // calls a kernel that the C++ compiler compiled
-  void** module = nullptr;          // of a kernel that nvcc compiled
-  int opted_in_shared_memory = -1;  // by cudaFuncSetAttribute() [bytes]; -1: not set
+  std::string name;                 // C++ name of the kernel
+  std::vector<size_t> sizes;        // sizes of the arguments [bytes]; 0 for an unknown size
+  CudaInvoke invoke = nullptr;      // function that calls a kernel compiled by the C++ compiler
+  void** module = nullptr;          // module of a kernel compiled by nvcc
+  int opted_in_shared_memory = -1;  // limit set by cudaFuncSetAttribute() [bytes]; -1 if unset
   KernelAttributes attributes;
   /// The most dynamic shared memory that a launch may request [bytes].
   int max_dynamic_shared_memory() const;
@@ -46,37 +46,38 @@ struct KernelInfo {
 /// A variable of a module.
 struct VariableRange {
   const char* begin;
-  size_t size;  // [bytes]
+  size_t size;  // size of the variable [bytes]
 };
 
-/// Runs a launch on its device. Returns "" or what the kernel did wrong, and the error for that.
+/// Runs a launch on its device. Returns the description of a fault, or "", and stores the error.
 using GridRun = std::function<std::string(cudaError_t* error)>;
 
 class KernelExecutor {
  public:
   virtual ~KernelExecutor() = default;
   virtual bool runs(const KernelInfo& kernel) const = 0;
-  /// Reads the attributes and the sizes of the arguments. Returns "" or why the kernel cannot run.
+  /// Reads the attributes and the sizes of the arguments. Returns the reason why the kernel cannot
+  /// run, or "".
   virtual std::string read_attributes(KernelInfo* kernel) = 0;
-  /// A launch on the current device, to be run later.
+  /// Prepares a launch on the current device, to be run later.
   virtual GridRun prepare(const KernelInfo& kernel, const CudaLaunch& launch) = 0;
 
-  /// A module is unloaded.
+  /// Called when a module is unloaded.
   virtual void unload(void** /*module*/) {}
-  /// A variable that the host names by an address.
+  /// Registers a variable by the address that the host's code uses.
   virtual void register_variable(void** /*module*/, const void* /*symbol*/, const char* /*name*/,
                                  size_t /*size*/) {}
-  /// A managed variable. Returns its memory; null if the executor has no variables.
+  /// Registers a managed variable. Returns its memory; null if the executor has no variables.
   virtual void* register_managed(void** /*module*/, const char* /*name*/, size_t /*size*/) {
     return nullptr;
   }
-  /// Sets a module's managed variables to their first values, once in each generation.
+  /// Sets a module's managed variables to their initial values, once in each generation.
   virtual void begin_managed_variables(void** /*module*/) {}
-  /// Whether an address is in a variable; the kind of the variable and its device.
+  /// Returns whether an address is in a variable, and stores the variable's kind and device.
   virtual bool owns(const void* /*address*/, cudaPointerAttributes* /*attributes*/) const {
     return false;
   }
-  /// The variable around an address, managed variables included.
+  /// Finds the variable around an address, including managed variables.
   virtual bool find_variable(const void* /*address*/, VariableRange* /*variable*/) const {
     return false;
   }
@@ -84,12 +85,13 @@ class KernelExecutor {
 
 /// Adds an executor, which lives until the process ends.
 void register_executor(KernelExecutor* executor);
-/// The executor for kernels that the C++ compiler compiled.
+/// The executor for kernels compiled by the C++ compiler.
 KernelExecutor* fiber_executor();
 
-// What executors need of the runtime.
+// Functions of the runtime for executors.
 
-/// The current device of the calling thread, and how often the runtime was reset.
+/// The current device of the calling thread, and the generation of the runtime, which changes with
+/// each reset.
 struct ExecutionContext {
   int device;
   int compute_capability;
@@ -97,7 +99,7 @@ struct ExecutionContext {
 };
 ExecutionContext execution_context();
 const Settings& execution_settings();
-/// Allocations of the devices, as kernels may access them.
+/// Returns the allocations of the devices that kernels may access.
 const DeviceMemory& allocated_memory();
 std::recursive_mutex& runtime_mutex();
 

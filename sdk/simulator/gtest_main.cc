@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// main() of a GoogleTest program in which tests find two simulated CUDA devices. Its
-// sources are those of a program that runs on a GPU.
+// main() of a GoogleTest program whose tests run on two simulated CUDA devices. The same test
+// sources also run on a GPU.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 namespace kernkit::simulator {
 namespace {
 
-// Each test starts on new devices; a kernel that does wrong fails it.
+// A listener that starts every test on new devices and fails the test if a kernel has a fault.
 class OnCpu : public ::testing::EmptyTestEventListener {
   void OnTestStart(const ::testing::TestInfo&) override {
     CudaDevice device;

@@ -71,7 +71,7 @@ void Block::run() {
     } else if (++idle_turns <= ready_count_ || started_ < size_) {
       continue;
     }
-    // Whoever is left waits for those that came to some place, unless it changes memory, or for
+    // The remaining threads wait for threads at lanes_here(), unless they change memory, or for
     // another block.
     const bool same = steps == steps_passed.count();
     steps = steps_passed.count();
@@ -93,7 +93,7 @@ bool Block::is_endless(unsigned waiting) {
   return true;
 }
 
-// False when no thread can run.
+// Returns false if no thread can run.
 bool Block::resume_one() {
   blockIdx = index_;
   const bool may_start = started_ < size_;
@@ -124,7 +124,8 @@ bool Block::resume_one() {
 
 void Block::run_threads(void* block) { static_cast<Block*>(block)->run_threads(); }
 
-// On a fiber: runs threads until one waits, then that one to its end, and so on.
+// Runs threads on this fiber. A thread that waits keeps the fiber until it ends; then the fiber
+// runs further threads.
 void Block::run_threads() {
   Fiber* const self = fiber_;
   do {
@@ -182,7 +183,8 @@ void Block::wake(CudaThread* waiting) {
   progress_ = true;
   steps_passed.add();
   if (waiting == nullptr) return;
-  // Under a seed they may overtake all others: a warp can be a round ahead of another one.
+  // With a seed, the woken threads may overtake all ready threads, so that a warp can be one round
+  // ahead of another warp.
   CudaThread* overtaken = nullptr;
   CudaThread* last_overtaken = nullptr;
   if (grid_.random() % 2 == 1) {
@@ -202,7 +204,7 @@ void Block::wake(CudaThread* waiting) {
 }
 
 void Block::wait(const char* function) {
-  const RaceSeen suspended;  // for good, when the grid fails
+  const RaceSeen suspended;  // suspended forever if the grid fails
   CudaThread* thread = running_;
   thread->waits_at = function;
   progress_ = true;

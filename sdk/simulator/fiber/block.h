@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block: the threads of a block, each on a fiber once it waits; all of them on one OS thread.
+// Block: the threads of a block on one OS thread. Each thread that waits has its own fiber.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,20 +19,20 @@ struct CudaThread {
   unsigned number;
   Fiber* fiber;
   CudaThread* next;
-  const char* waits_at;  // null: runs or may run
+  const char* waits_at;  // function at which the thread waits; null if the thread can run
   bool ended;
-  const void* frame;      // of the kernel's caller
-  const CallSite* place;  // at lanes_here()
-  unsigned lanes;         // that came there
-  unsigned passed_over;   // so often others went on instead
+  const void* frame;      // frame of the kernel's caller
+  const CallSite* place;  // call site of lanes_here()
+  unsigned lanes;         // lanes at the same call site [mask]
+  unsigned passed_over;   // number of times that lanes at an earlier call site continued instead
 };
 
-/// Lanes of a warp that are at the same function with the same mask.
+/// Lanes of a warp that have arrived at the same function with the same mask.
 struct WarpRendezvous {
   const char* function;
   unsigned mask;
   unsigned arrived;
-  unsigned left;  // how many have yet to take the values
+  unsigned left;  // number of lanes that have not read the values yet
   bool complete;
   WarpValues values;
   CudaThread* waiting;
@@ -42,7 +42,7 @@ struct WarpRendezvous {
 struct WarpState {
   unsigned live;
   WarpRendezvous* meetings;
-  CudaThread* here;  // at lanes_here()
+  CudaThread* here;  // threads at lanes_here()
 };
 
 class Block {
@@ -51,12 +51,13 @@ class Block {
   ~Block();
   void run();
 
-  // Called on a thread's fiber.
+  // Functions to be called on a thread's fiber:
   int meet(Barrier kind, int predicate);
   void meet(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
   void spin();
   unsigned lanes_here(const char* function, const CallSite& place);
-  /// Says what is wrong; halt() must follow, when no temporary is left that would leak.
+  /// Reports a fault. The caller must call halt() afterwards, without live temporaries, which would
+  /// leak.
   void reject(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
   [[noreturn]] void halt();
   void* shared_memory() const { return shared_memory_; }
@@ -87,18 +88,18 @@ class Block {
   std::vector<CudaThread> threads_;
   std::vector<WarpState> warps_;
   void* shared_memory_;
-  unsigned first_ = 0;  // that starts
+  unsigned first_ = 0;  // number of the thread that starts first
   unsigned started_ = 0;
   unsigned ended_ = 0;
   CudaThread* ready_ = nullptr;
   CudaThread* last_ready_ = nullptr;
   unsigned ready_count_ = 0;
   CudaThread* running_ = nullptr;
-  Fiber* fiber_ = nullptr;  // that runs
+  Fiber* fiber_ = nullptr;  // fiber that runs
   Fiber* idle_ = nullptr;
-  std::vector<Fiber*> taken_;  // from the pool
+  std::vector<Fiber*> taken_;  // fibers from the pool
   bool progress_ = false;
-  // The barrier.
+  // State of the barrier.
   CudaThread* at_barrier_ = nullptr;
   Barrier barrier_kind_ = Barrier::kPlain;
   unsigned arrived_ = 0;
@@ -108,7 +109,7 @@ class Block {
   unsigned spins_ = 0;
   WarpRendezvous* free_meetings_ = nullptr;
   std::vector<WarpRendezvous*> meetings_;
-  char barriers_[2] = {};  // for the race detector
+  char barriers_[2] = {};  // objects that order alternating barriers for the race detector
 };
 
 /// Runs a block on this OS thread.

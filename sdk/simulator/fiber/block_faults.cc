@@ -16,7 +16,7 @@ void Block::reject(const std::string& sentence, cudaError_t error) {
 }
 
 void Block::halt() {
-  const RaceSeen suspended;  // the next user of the fiber must not be ignored
+  const RaceSeen suspended;  // the race detector must not ignore the next user of the fiber
   for (;;) running_->fiber->suspend();
 }
 
@@ -24,7 +24,7 @@ std::string Block::deadlock() const {
   static constexpr CudaThread kNone = {};
   unsigned waiting = 0;
   const CudaThread* first = &kNone;
-  const CudaThread* other = &kNone;  // that is elsewhere
+  const CudaThread* other = &kNone;  // first thread that waits at a different function
   for (const CudaThread& thread : threads_) {
     if (thread.ended) continue;
     if (first->waits_at == nullptr) first = &thread;
@@ -39,13 +39,13 @@ std::string Block::deadlock() const {
   return where(*first) + ": " + std::to_string(waiting) + " of the block's " +
          std::to_string(size_) + " threads wait at " + first->waits_at + "()" +
          (other == &kNone
-              ? std::string(", and none of them can go on")
+              ? std::string(", and no thread can continue")
               : " and thread " + index_text(other->index) + " waits at " + other->waits_at + "()");
 }
 
 }  // namespace kernkit::simulator
 
-// What assert() calls, in place of the C library's: in a kernel it ends the kernel.
+// Replaces the C library's function, which assert() calls: in a kernel, it ends the kernel.
 extern "C" __attribute__((noreturn)) void __assert_fail(const char* condition, const char* file,
                                                         unsigned line,
                                                         const char* function) noexcept {

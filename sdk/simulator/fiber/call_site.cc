@@ -24,7 +24,7 @@ void CallSite::add(uint64_t address) {
   if (depth_ < kMost) {
     calls_[depth_++] = address;
   } else {
-    calls_[kMost - 1] = (calls_[kMost - 1] ^ address) * 0x100000001b3u;  // FNV-1a
+    calls_[kMost - 1] = (calls_[kMost - 1] ^ address) * 0x100000001b3u;  // step of the FNV-1a hash
   }
 }
 

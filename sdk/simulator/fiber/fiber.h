@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fiber: a stack of its own and what runs on it, until it suspends itself.
+// Fiber: a function on its own stack, which runs until it suspends itself.
 #pragma once
 
 #include <cstddef>
 
 #include "platform/sanitizers.h"
-// Elsewhere, and where a test wants it, ucontext, which makes two system calls a switch.
+// Other platforms, and tests, use ucontext, which makes two system calls per switch.
 #if defined(__x86_64__) && !defined(KERNKIT_SIMULATOR_UCONTEXT)
 #define KERNKIT_OWN_SWITCH 1
 #endif
@@ -15,8 +15,8 @@
 
 namespace kernkit::simulator {
 
-/// Runs `entry(argument)` on a stack of its own. Resumed and suspended on one OS thread only. What
-/// was not finished when it is destroyed or started again is forgotten: no destructor runs.
+/// Runs `entry(argument)` on its own stack. A fiber must be resumed and suspended on one OS thread.
+/// Destroying or restarting an unfinished fiber abandons its stack without running destructors.
 class Fiber {
  public:
   using Entry = void (*)(void* argument);
@@ -26,17 +26,17 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Lets the next resume() begin at `entry`, which must never return.
+  /// Makes the next resume() begin at `entry`, which must never return.
   void start(Entry entry, void* argument);
   /// Runs the fiber until it suspends itself.
   void resume();
-  /// Called on the fiber: returns from the resume() that it runs under.
+  /// Called on the fiber: returns from its resume().
   void suspend();
 
-  /// Called on the fiber's outermost function: what ran on it has ended.
+  /// Called by the fiber's outermost function: all other functions on the stack have ended.
   void finish() { finished_ = true; }
 
-  Fiber* next = nullptr;  // of a list that its owner keeps
+  Fiber* next = nullptr;  // next fiber in the owner's list
 
  private:
 #if defined(KERNKIT_OWN_SWITCH)
@@ -51,9 +51,9 @@ class Fiber {
   bool finished_ = false;
   Entry entry_ = nullptr;
   void* argument_ = nullptr;
-  unsigned char* memory_ = nullptr;  // an inaccessible page, then the stack
+  unsigned char* memory_ = nullptr;  // inaccessible page, followed by the stack
 #if defined(KERNKIT_OWN_SWITCH)
-  void* pointer_ = nullptr;  // of the stack that does not run: the fiber's or its resumer's
+  void* pointer_ = nullptr;  // stack pointer of the inactive stack: the fiber's or its resumer's
 #else
   ucontext_t context_;
   ucontext_t resumer_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The executor for kernels that the C++ compiler compiled: each CUDA thread is a fiber.
+// The executor for kernels compiled by the C++ compiler: each CUDA thread is a fiber.
 #include "executor.h"
 #include "fiber/grid.h"
 #include "kernkit/simulator/runtime.h"
@@ -26,7 +26,7 @@ std::string run_grid(const CudaLaunch& launch, const void* kernel, CudaInvoke in
 class FiberExecutor : public KernelExecutor {
  public:
   bool runs(const KernelInfo& kernel) const override { return kernel.invoke != nullptr; }
-  // The caller described the arguments.
+  // The caller has described the arguments.
   std::string read_attributes(KernelInfo*) override { return ""; }
   GridRun prepare(const KernelInfo& kernel, const CudaLaunch& launch) override {
     return [launch, address = kernel.address, invoke = kernel.invoke](cudaError_t* error) {

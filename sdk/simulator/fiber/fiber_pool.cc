@@ -4,12 +4,12 @@
 namespace kernkit::simulator {
 namespace {
 
-// Never destroyed: 64 KiB of address space each.
+// The list of free fibers. Fibers are never destroyed; each has 64 KiB of address space.
 Fiber* first = nullptr;
 Fiber* last = nullptr;
 
-// To the race detector who uses a fiber again is the thread that used it before: one that nobody
-// used is better, as long as there can be more. g++'s detector takes 8128 threads.
+// The race detector treats a reused fiber as the same thread. Fresh fibers are therefore preferred
+// up to this number; g++'s detector supports 8128 threads.
 constexpr int kMostRaceFibers = 6000;
 int made = 0;
 
@@ -28,7 +28,7 @@ Fiber* take_fiber() {
 
 void give_back(Fiber* fiber) {
   fiber->next = nullptr;
-  if (!kRaceDetector) fiber->next = first;  // the one whose memory is in the cache
+  if (!kRaceDetector) fiber->next = first;  // last in, first out, since its memory is cached
   (kRaceDetector && last != nullptr ? last->next : first) = fiber;
   if (fiber->next == nullptr) last = fiber;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers that blocks had and others may have. Grids run one at a time, and in a grid one OS thread.
+// The pool of fibers, which blocks reuse. The pool needs no lock: one grid runs at a time, on one
+// OS thread at a time.
 #pragma once
 
 #include "fiber/fiber.h"
 
 namespace kernkit::simulator {
 
-/// A fiber to start; `next` is the caller's until it is given back.
+/// Returns a fiber to start. The caller may use `next` until give_back().
 Fiber* take_fiber();
 void give_back(Fiber* fiber);
 

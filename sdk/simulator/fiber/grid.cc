@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// To the race detector blocks are threads that never met: nothing here may go through a function of
-// pthread that it watches, but for starting and joining.
+// The race detector must see blocks as unsynchronised threads: this file only calls functions of
+// pthread that the detector intercepts to start and join threads.
 #include "fiber/grid.h"
 
 #include <linux/futex.h>
@@ -31,7 +31,7 @@ struct Carrier {
   Grid* grid;
   std::atomic<int> baton{0};
   bool done = false;
-  std::thread thread;  // none: the launching one
+  std::thread thread;  // OS thread; empty for the launching thread
 };
 
 namespace {
@@ -95,7 +95,8 @@ void Grid::work(Carrier* carrier) {
   gridDim = grid;
   blockDim = block;
   uint3 index;
-  // To the race detector a block must not share its thread's memory with one before it.
+  // For the race detector, two blocks must not run on the same OS thread, whose memory they would
+  // share.
   while (take(&index)) {
     run_block(*this, index);
     if (kRaceDetector) break;
@@ -103,7 +104,8 @@ void Grid::work(Carrier* carrier) {
   this_carrier = nullptr;
 }
 
-// Another carrier that has work: of those in the ring, or a new one when blocks wait to start.
+// Returns another carrier with work: an existing carrier of the ring, or a new one for blocks that
+// have not started.
 Carrier* Grid::another(const Carrier* carrier) {
   Carrier* other = nullptr;
   size_t self = 0;
@@ -152,7 +154,7 @@ std::string Grid::run() {
   carriers_.push_back(std::make_unique<Carrier>(this));
   Carrier* self = carriers_.back().get();
   if (!kRaceDetector) work(self);
-  // The others end when they get the baton; the last one gives it back.
+  // Other carriers end when they get the baton; the last carrier returns the baton.
   while (Carrier* other = another(self)) {
     other->give();
     self->wait();

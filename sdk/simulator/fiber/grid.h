@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grid: a kernel that runs on the CPU. Its blocks run on OS threads, one at a time: on the
-// launching one as long as no block waits for another.
+// Grid: a kernel that runs on the CPU. Its blocks run on OS threads, one at a time. All blocks run
+// on the launching thread as long as no block waits for another block.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -23,22 +23,24 @@ class Grid {
        dim3 block, size_t shared_memory, bool cooperative, const Settings& settings);
   ~Grid();
 
-  /// Runs every block. Returns "" or what the kernel did wrong.
+  /// Runs every block. Returns the description of a fault, or "".
   std::string run();
 
-  /// Called by a block that waits for another: lets others run. False when the grid is to stop.
+  /// Called by a block that waits for another block: lets another block run. Returns false if the
+  /// grid must stop.
   bool yield();
-  /// Tells what is wrong and stops the grid; the first sentence is kept.
+  /// Reports a fault and stops the grid; the first fault is kept.
   void fail(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
   cudaError_t error() const { return error_; }
   bool failed() const { return failed_; }
-  /// "kernel [thread block..]" for the start of a sentence.
+  /// Returns "kernel: block [0, 0, 0]", the start of a report.
   std::string where(uint3 block) const;
-  /// "" or what the threads of a block do that does not end: `waiting` of them only ask whether
-  /// they may go on, or (0) they go on. To be asked now and then.
+  /// Returns a report about threads of a block that do not end, or "". `waiting` is the number of
+  /// threads that wait in a loop; 0 if threads keep running. To be called from time to time.
   std::string endless(unsigned waiting);
   uint64_t random() { return schedule_.random(); }
-  /// Frees a block's memory; not before the end where the race detector would see a race in that.
+  /// Frees a block's memory; with the race detector only at the end of the grid, since the detector
+  /// would report a race.
   void release(void* memory);
   void invoke() const { invoke_(kernel_, arguments_); }
 
@@ -46,7 +48,7 @@ class Grid {
   const dim3 grid, block;
   const size_t shared_memory;
   const Settings settings;
-  // For the race detector: orders what is before and after all threads.
+  // For the race detector: objects that order earlier and later work with all threads.
   char begins = 0, ends = 0;
 
  private:

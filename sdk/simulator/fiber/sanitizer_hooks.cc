@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that sanitizers call when they report: they print kernel, block and thread.
+// Functions that sanitizers call for a report; the functions print kernel, block and thread.
 #include <cstddef>
 #include <cstdio>
 
@@ -23,13 +23,13 @@ void __tsan_on_report(void*) {
   ++races;
   say_where();
 }
-// Every kernel's races are reported, also where another kernel had some at the same address.
+// Races of every kernel are reported, even if another kernel had a race at the same address.
 __attribute__((weak)) const char* __tsan_default_options() {
   return "suppress_equal_addresses=0:suppress_equal_stacks=0:history_size=4";
 }
 void __ubsan_on_report() { say_where(); }
 
-// PTX ISA, ld.volatile and st.volatile: as relaxed atomics, which do not race.
+// PTX ISA, ld.volatile and st.volatile: volatile accesses are relaxed atomics, which do not race.
 #define KERNKIT_VOLATILE(size)                        \
   void __tsan_volatile_read##size(void*) {}           \
   void __tsan_volatile_write##size(void*) {}          \

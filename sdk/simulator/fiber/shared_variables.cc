@@ -15,14 +15,14 @@ namespace kernkit::simulator {
 namespace {
 
 struct Variable {
-  size_t where[2];  // module, offset
+  size_t where[2];  // {module, offset} in thread-local storage
   size_t size;
 };
 std::vector<Variable>& variables() {
   static auto& all = *new std::vector<Variable>;
   return all;
 }
-// Inaccessible memory.
+// Guards, which are inaccessible memory.
 std::vector<Variable>& guards() {
   static auto& all = *new std::vector<Variable>;
   return all;

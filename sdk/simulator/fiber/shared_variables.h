@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The __shared__ variables of the program, found in its symbol tables by the mark that
-// cuda_runtime.h puts into their names. In a stripped program none is found, and they keep what was
-// in them.
+// The __shared__ variables of the program, found in its symbol tables by the ABI tag that
+// cuda_runtime.h adds to their names. A stripped program has no symbols, so that its variables keep
+// their old values.
 #pragma once
 
 namespace kernkit::simulator {
 
-/// Looks into modules that were loaded since the last time.
+/// Finds the variables of all loaded modules, if modules were loaded since the last call.
 void find_shared_variables();
-/// Fills those of this OS thread.
+/// Fills the variables of this OS thread.
 void fill_shared_variables(unsigned char value);
 
 }  // namespace kernkit::simulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers and what the lanes of a warp do together.
+// Barriers and warp functions.
 #include "fiber/block.h"
 
 #include <cstdio>
@@ -55,7 +55,7 @@ int Block::meet(Barrier kind, int predicate) {
   return barrier_result_;
 }
 
-// All threads that have not ended are there.
+// Opens the barrier, at which all threads that have not ended have arrived.
 void Block::open_barrier() {
   const unsigned count = true_predicates_;
   barrier_result_ = barrier_kind_ == Barrier::kCount ? static_cast<int>(count)
@@ -68,7 +68,7 @@ void Block::open_barrier() {
   wake(waiting);
 }
 
-// A thread that ends is not waited for, neither at a barrier nor by lanes that name it in a mask.
+// Barriers and warp functions do not wait for an ended thread.
 void Block::leave(CudaThread* thread) {
   if (arrived_ != 0 && arrived_ == size_ - ended_) open_barrier();
   const unsigned lane = thread->number % 32;
@@ -99,7 +99,7 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
   WarpRendezvous* meeting = warp.meetings;
   while (meeting != nullptr && (meeting->complete || meeting->mask != mask ||
                                 std::strcmp(meeting->function, function) != 0)) {
-    // Each would wait for the other.
+    // Both lanes would wait for each other.
     if (!meeting->complete && (meeting->mask & 1u << lane) != 0 && (mask & meeting->arrived) != 0) {
       reject(std::string(function) + "(): lane " + std::to_string(lane) + " calls it with mask " +
              hexadecimal(mask) + ", and another lane, whose mask names this one, calls " +
@@ -156,10 +156,10 @@ unsigned Block::lanes_here(const char* function, const CallSite& place) {
   return thread->lanes;
 }
 
-// Lets those go on that came to the first place of the code where some of their warp are: they may
-// come to where the others are. False when there are none.
+// Wakes the threads of each warp at the first call site of lanes_here(), which may reach the call
+// sites of other threads. Returns false if no thread waits at lanes_here().
 bool Block::nobody_else_comes() {
-  // A device lets each go on at some time.
+  // Threads at a later call site also continue eventually, as on a device.
   constexpr unsigned kOften = 10000;
   bool any = false;
   for (WarpState& warp : warps_) {
@@ -186,7 +186,7 @@ bool Block::nobody_else_comes() {
   return any;
 }
 
-// Kernels call what follows on their fibers.
+// Functions that kernels call on their fibers:
 
 int meet_block(Barrier kind, int predicate) {
   const RaceIgnored bookkeeping;

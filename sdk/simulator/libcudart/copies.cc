@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory in rows, and queries about memory, that whole programs call.
+// Functions for memory in rows, and queries about memory, for whole programs.
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 
 namespace kernkit::simulator {
 namespace {
 
-constexpr size_t kPitch = 512;  // [bytes]
+constexpr size_t kPitch = 512;  // granularity of pitches [bytes]
 
 bool is_valid(const Rows& rows) {
   return rows.height == 0 || (rows.width <= rows.to_pitch && rows.width <= rows.from_pitch);
 }
 
-// A call that copies or fills rows; `error`: of rows that are longer than their pitch.
+// Runs a call that copies or fills rows. `error` is the error for rows longer than their pitch.
 template <class Work>
 cudaError_t call_with_rows(const char* function, const Rows& rows, cudaError_t error,
                            const Work& work) {
@@ -22,7 +22,7 @@ cudaError_t call_with_rows(const char* function, const Rows& rows, cudaError_t e
         "width: rows of " + bytes_text(rows.width) + " are longer than their pitch", error);
   });
 }
-// Memory of every device is memory of the process.
+// Runs a copy between devices. The memory of every device is memory of the process.
 template <class Work>
 cudaError_t call_with_peers(const char* function, int to, int from, const Work& work) {
   return call(function, Reach::kDevice,
@@ -72,8 +72,8 @@ cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, s
   return call_with_rows("cudaMemset2DAsync", rows, cudaErrorInvalidValue,
                         [&] { return fill_rows(to, value, rows, stream); });
 }
-// Serialised with the work of the current device and of both devices, before and after the call:
-// here the host waits for that work.
+// The copy is serialised with the work of the current device and of both devices; the host waits
+// for that work.
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t size) {
   return call_with_peers("cudaMemcpyPeer", to_device, from_device, [&] {

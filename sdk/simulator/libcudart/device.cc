@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions for devices that whole programs call. Source of names and layouts:
-// driver_types.h of CUDA 13.0; a test compares them.
+// Device functions for whole programs. Source of names and layouts: driver_types.h of CUDA 13.0; a
+// test compares them.
 #include <cstdio>
 #include <cstring>
 
@@ -13,7 +13,7 @@
 namespace kernkit::simulator {
 namespace {
 
-constexpr int kLimitHeapSize = 2;  // cudaLimit; 0 the stack's of a thread, 1 that of printf()
+constexpr int kLimitHeapSize = 2;  // cudaLimitMallocHeapSize, the last supported cudaLimit
 constexpr auto kUnsupportedLimit = static_cast<cudaError_t>(215);
 constexpr size_t kPrintfBytes = size_t{1} << 20;
 
@@ -25,7 +25,7 @@ DeviceProperties properties_of(int number) {
   std::memcpy(all.uuid, "kernkit", 7);
   all.uuid[15] = static_cast<char>(number);
   all.totalGlobalMem = device.memory;
-  // By number in runtime/device_attributes.cc.
+  // Returns an attribute by its number in runtime/device_attributes.cc.
   const auto at = [&](int attribute) {
     int value = 0;
     (void)find_device_attribute(device, number, attribute, &value);
@@ -158,7 +158,7 @@ cudaError_t cudaGetDeviceProperties(DeviceProperties* properties, int device) {
     return cudaSuccess;
   });
 }
-// Waits, and forgets what went wrong. Memory stays: it goes with the process.
+// Waits, and clears errors of the device. Memory is not released until the process ends.
 cudaError_t cudaDeviceReset() {
   return call("cudaDeviceReset", Reach::kHost, [] {
     const int device = thread_state().device;
@@ -179,7 +179,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   });
 }
 
-// cudaLimit: only that of the heap changes what kernels can do.
+// Only cudaLimitMallocHeapSize has an effect on kernels.
 cudaError_t cudaDeviceSetLimit(int limit, size_t value) {
   return call("cudaDeviceSetLimit", Reach::kHost, [&] {
     if (limit < 0 || limit > kLimitHeapSize) return kUnsupportedLimit;
@@ -196,7 +196,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, int limit) {
   });
 }
 
-// cudaChannelFormatDesc: bits of x, y, z, w, and a kind.
+// cudaChannelFormatDesc: the bits of x, y, z and w, and a kind.
 struct ChannelFormat {
   int x, y, z, w, kind;
 };
@@ -237,7 +237,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* address) {
   });
 }
 
-// How threads of the host wait, and other hints, which change no result.
+// The flags are hints for waiting and mapping, which have no effect.
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return call("cudaSetDeviceFlags", Reach::kHost, [&] {
     constexpr unsigned kSpin = 1, kYield = 2, kBlock = 4, kSchedules = 7, kAll = 0x3f;
@@ -259,7 +259,7 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
     return cudaSuccess;
   });
 }
-// A hint about speed.
+// A performance hint without effect.
 cudaError_t cudaDeviceSetCacheConfig(int) {
   return call("cudaDeviceSetCacheConfig", Reach::kHost, [] { return cudaSuccess; });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs that a program builds node by node. A node is what a stream that is captured would add for
-// the same work: the checks of a node's parameters are those of the call for a stream. Source of
-// the rules: cuda_runtime_api.h of CUDA 13.0 at the functions' names.
+// Graphs that a program builds node by node. A node is recorded by the corresponding call on a
+// captured stream, whose checks apply to the node's parameters. Source of the rules:
+// cuda_runtime_api.h of CUDA 13.0 at the functions' names.
 #include <algorithm>
 #include <utility>
 
@@ -37,7 +37,7 @@ std::vector<GraphNode>::iterator find(std::vector<GraphNode>* nodes, const CUgra
                       [&](const GraphNode& node) { return node.handle.get() == handle; });
 }
 
-// A stream that is captured, while one lives.
+// A captured stream during the object's lifetime.
 class Recorder {
  public:
   explicit Recorder(int device) : stream_{device, true, {}, 0, 0} {
@@ -50,7 +50,7 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   cudaStream_t stream() { return &stream_; }
-  /// What the stream was given, as one node.
+  /// Returns the work of the stream as one node.
   GraphNode node(NodeKind kind) {
     std::vector<GraphNode> nodes = std::move(stream_.point.capture->nodes);
     GraphNode node;
@@ -69,7 +69,8 @@ class Recorder {
   CUstream_st stream_;
 };
 
-// The numbers of nodes of a graph; false where one is not of the graph, or is there twice.
+// Finds the indices of nodes in a graph. Returns false if a node is not in the graph, or is listed
+// twice.
 bool numbers_of(cudaGraph_t graph, const cudaGraphNode_t* nodes, size_t count,
                 std::vector<size_t>* numbers) {
   for (size_t i = 0; i < count; ++i) {
@@ -82,7 +83,7 @@ bool numbers_of(cudaGraph_t graph, const cudaGraphNode_t* nodes, size_t count,
   return true;
 }
 
-/// Where a new node goes.
+/// The graph, the dependencies and the handle of a new node.
 struct NodePlace {
   cudaGraphNode_t* handle;
   cudaGraph_t graph;
@@ -101,7 +102,8 @@ cudaError_t add(const NodePlace& place, GraphNode node) {
   return cudaSuccess;
 }
 
-// Records what `work` gives to a stream of the device as one node. Nothing stays where that fails.
+// Records the work that `work` enqueues in a stream of the device as one node; records nothing on
+// an error.
 template <class Work>
 cudaError_t record(NodeKind kind, int device, GraphNode* node, const Work& work) {
   Recorder recorder(device);
@@ -187,7 +189,7 @@ cudaError_t add_free(const NodePlace& place, void* memory) {
              [&](cudaStream_t stream) { return cudaFreeAsync(memory, stream); });
 }
 
-// Copies of nodes, with handles of their own.
+// Returns copies of nodes with new handles.
 std::vector<GraphNode> cloned(const std::vector<GraphNode>& nodes) {
   std::vector<GraphNode> clones = nodes;
   for (GraphNode& node : clones) {
@@ -238,7 +240,7 @@ cudaError_t set_kernel(cudaGraphExec_t exec, cudaGraphNode_t handle,
   return error;
 }
 
-// Nodes are paired in the order in which they were added.
+// Compares the nodes of two graphs in the order in which the nodes were added.
 GraphExecUpdateResultInfo compared(const std::vector<GraphNode>& before,
                                    const std::vector<GraphNode>& after) {
   if (before.size() != after.size()) return {kTopologyChanged, nullptr, nullptr};

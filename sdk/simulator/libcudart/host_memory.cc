@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the host that a program allocated itself and registers for kernels. Source of the
-// rules: cuda_runtime_api.h of CUDA 13.0 at cudaHostRegister, cudaHostUnregister and
+// Host memory that a program allocates itself and registers for kernels. Source of the rules:
+// cuda_runtime_api.h of CUDA 13.0 at cudaHostRegister, cudaHostUnregister and
 // cudaHostGetDevicePointer.
 #include <iterator>
 
@@ -25,15 +25,15 @@ cudaError_t register_memory(void* memory, size_t size, unsigned flags) {
   constexpr unsigned kAll = kPortable | kMapped | kIoMemory | kReadOnly;
   if (memory == nullptr || size == 0 || (flags & ~kAll) != 0) return cudaErrorInvalidValue;
   if (reinterpret_cast<uintptr_t>(memory) > SIZE_MAX - size) return cudaErrorInvalidValue;
-  // cudaDevAttrHostRegisterReadOnlySupported is 0; no device has memory-mapped input and output.
+  // cudaDevAttrHostRegisterReadOnlySupported is 0, and no device has memory-mapped I/O.
   if ((flags & (kIoMemory | kReadOnly)) != 0) {
     return reject_argument(
         "flags: cudaHostRegisterReadOnly and cudaHostRegisterIoMemory are not supported; register "
-        "memory of the process that may be written",
+        "writable memory of the process",
         cudaErrorNotSupported);
   }
   if (overlaps_allocation(memory, size)) return cudaErrorHostMemoryAlreadyRegistered;
-  if (is_reserved(memory)) return cudaErrorInvalidValue;  // freed memory of CUDA
+  if (is_reserved(memory)) return cudaErrorInvalidValue;  // the memory was freed by CUDA
   Allocation registered{size, thread_state().device, cudaMemoryTypeHost, false,
                         ++state().allocated};
   registered.registered = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For programs that know nothing of kernkit: when one is loaded, the runtime gets devices on which
-// kernels run. Environment: KERNKIT_DEVICES, how many; KERNKIT_CAPABILITY, 90 for sm_90;
-// KERNKIT_SEED and KERNKIT_POISON, see runtime.h.
+// Initialisation for programs without kernkit: loading this library creates devices on which
+// kernels run. Environment: KERNKIT_DEVICES, the number of devices; KERNKIT_CAPABILITY, 90 for
+// sm_90; KERNKIT_SEED and KERNKIT_POISON, see runtime.h.
 #include <vector>
 
 #include "kernkit/simulator/runtime.h"
@@ -19,7 +19,7 @@ __attribute__((constructor)) void start() {
   device.shared_memory_per_block_opt_in =
       specification_of(device.compute_capability).shared_memory_per_block_opt_in();
   device.memory = size_t{1} << 36;
-  // Never destroyed: the program may call CUDA until it ends.
+  // Never destroyed, since the program may call CUDA until it ends.
   auto* runtime = new CudaRuntime(std::vector<CudaDevice>(number_of("KERNKIT_DEVICES", 1), device));
   runtime->run_kernels(true);
   runtime->set_seed(number_of("KERNKIT_SEED", 0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries: PTX as text, or a fat binary, that a program loads itself and whose kernels and
-// variables it looks up by their names in PTX.
+// Libraries: PTX text or fat binaries that a program loads itself. The program looks up kernels and
+// variables by their names in PTX.
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -18,17 +18,17 @@ void __cudaRegisterFunction(void** handle, const char* function, char*, const ch
                             uint3*, uint3*, dim3*, dim3*, int*);
 }
 
-// What cudaLibrary_t points to.
+// The target of cudaLibrary_t.
 struct CUlib_st {
   struct Wrapper {
     uint32_t magic, version;
     const void* data;
     void* unused;
   };
-  std::vector<unsigned char> bytes;  // of a fat binary around the text
+  std::vector<unsigned char> bytes;  // fat binary around PTX text, or a loaded file
   Wrapper wrapper{};
   void** module = nullptr;
-  std::map<std::string, char> kernels;  // their addresses are the handles
+  std::map<std::string, char> kernels;  // kernels by name; addresses of the values are handles
 };
 
 namespace kernkit::simulator {
@@ -41,7 +41,7 @@ void put(std::vector<unsigned char>* bytes, size_t at, T value) {
   std::memcpy(&(*bytes)[at], &value, sizeof(T));
 }
 
-// As nvcc lays it out, see ptx/image/fat_binary.cc: one entry, not compressed.
+// Returns a fat binary in nvcc's layout with one uncompressed entry, see ptx/image/fat_binary.cc.
 std::vector<unsigned char> around(const char* text) {
   constexpr size_t kHeader = 16, kEntry = 64;
   const size_t size = std::strlen(text) + 1;
@@ -67,7 +67,7 @@ cudaError_t load(CUlib_st** library, const void* code) {
   uint32_t magic = 0;
   if (is_word) std::memcpy(&magic, text, sizeof(magic));
   if (magic == kElf) {
-    note_fault("cudaLibraryLoadData(): machine code does not run without a GPU; expected PTX");
+    note_fault("cudaLibraryLoadData(): machine code is not supported without a GPU; expected PTX");
     return cudaErrorNotSupported;
   }
   auto* made = new CUlib_st;
@@ -91,7 +91,7 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 
 extern "C" {
 
-// Options of the compiler and of the library have no effect and are not read.
+// Options of the compiler and of the library have no effect.
 cudaError_t cudaLibraryLoadData(CUlib_st** library, const void* code, void*, void**, unsigned,
                                 void*, void**, unsigned) {
   return call("cudaLibraryLoadData", Reach::kDevice, [&] { return load(library, code); });
@@ -104,7 +104,7 @@ cudaError_t cudaLibraryLoadFromFile(CUlib_st** library, const char* path, void*,
     if (code.empty()) return cudaErrorInvalidValue;
     code.push_back('\0');
     const cudaError_t error = load(library, code.data());
-    if (error == cudaSuccess && (*library)->bytes.empty()) {  // a fat binary, of this memory
+    if (error == cudaSuccess && (*library)->bytes.empty()) {  // a fat binary in this memory
       (*library)->bytes.assign(code.begin(), code.end());
       (*library)->wrapper.data = (*library)->bytes.data();
     }

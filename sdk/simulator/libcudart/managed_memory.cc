@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice on managed memory, and where it is to be. Host and devices share all of that memory here,
-// as devices with cudaDevAttrConcurrentManagedAccess do, so that a valid call changes no result.
-// Source of the rules: cuda_runtime_api.h of CUDA 13.0 at cudaMemAdvise, cudaMemPrefetchAsync and
+// Advice and prefetches for managed memory. Host and devices share managed memory, like devices
+// with cudaDevAttrConcurrentManagedAccess, so that a valid call has no effect. Source of the rules:
+// cuda_runtime_api.h of CUDA 13.0 at cudaMemAdvise, cudaMemPrefetchAsync and
 // cudaStreamAttachMemAsync.
 #include "libcudart/structures.h"
 #include "runtime/state.h"
@@ -29,7 +29,7 @@ bool is_managed_variable(const void* address) {
   return is_variable(address, &attributes) && attributes.type == cudaMemoryTypeManaged;
 }
 
-// Whether all bytes are of one managed allocation, or of managed variables.
+// Returns whether all bytes are in one managed allocation, or in managed variables.
 bool is_managed(const void* memory, size_t size) {
   if (memory == nullptr || size == 0) return false;
   if (reinterpret_cast<uintptr_t>(memory) > SIZE_MAX - size) return false;
@@ -40,7 +40,7 @@ bool is_managed(const void* memory, size_t size) {
   return is_managed_variable(memory) && is_managed_variable(last);
 }
 
-// Devices have the attribute cudaDevAttrHostNumaId -1: no node of the host has a number.
+// cudaDevAttrHostNumaId is -1: NUMA nodes of the host have no numbers.
 cudaError_t check_location(const MemLocation& location) {
   switch (location.type) {
     case kLocationDevice: return exists(location.id) ? cudaSuccess : cudaErrorInvalidDevice;

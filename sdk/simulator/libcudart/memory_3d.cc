@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory in slices of rows. Source of the rules: cuda_runtime_api.h of CUDA 13.0 at cudaMalloc3D,
-// cudaMemset3D and cudaMemcpy3D.
+// Functions for memory in slices of rows. Source of the rules: cuda_runtime_api.h of CUDA 13.0 at
+// cudaMalloc3D, cudaMemset3D and cudaMemcpy3D.
 #include "libcudart/structures.h"
 #include "runtime/state.h"
 
@@ -13,7 +13,7 @@ bool is_empty(const Extent& extent) {
   return extent.width == 0 || extent.height == 0 || extent.depth == 0;
 }
 
-// Whether a box at this position is within the rows and slices of the memory.
+// Returns whether a box at this position is within the rows and slices of the memory.
 bool contains(const PitchedPtr& memory, const Position& position, const Extent& extent) {
   const bool rows = position.x <= memory.pitch && extent.width <= memory.pitch - position.x;
   const bool one_slice = extent.depth == 1 && position.z == 0;
@@ -26,7 +26,7 @@ char* slice_of(const PitchedPtr& memory, const Position& position, size_t slice)
          ((position.z + slice) * memory.ysize + position.y) * memory.pitch + position.x;
 }
 
-// Calls `work` for the number of each slice until it fails.
+// Calls `work` with the number of each slice until a call fails.
 template <class Work>
 cudaError_t for_each_slice(size_t slices, const Work& work) {
   for (size_t slice = 0; slice < slices; ++slice) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program does with memory pools. Source of the rules: cuda_runtime_api.h of CUDA 13.0 at
-// the functions' names.
+// Memory pool functions. Source of the rules: cuda_runtime_api.h of CUDA 13.0 at the functions'
+// names.
 #include <algorithm>
 #include <cstring>
 
@@ -129,7 +129,7 @@ cudaError_t get(const MemoryPool* pool, int attribute, void* value) {
   return cudaSuccess;
 }
 
-// cudaGraphMemAttributeType: what graphs of a device use and reserve.
+// The pool attribute for a cudaGraphMemAttributeType: used or reserved memory of a device's graphs.
 int pool_attribute_of(int attribute) {
   constexpr int kAll[] = {kUsedMemCurrent, kUsedMemHigh, kReservedMemCurrent, kReservedMemHigh};
   return attribute >= 0 && attribute < 4 ? kAll[attribute] : 0;
@@ -142,8 +142,8 @@ cudaError_t with_graph_pool(const char* function, int device, const Work& work) 
   });
 }
 
-// The device of a pool always has access, and no device has access to memory of another device, as
-// cudaDeviceCanAccessPeer() returns.
+// The pool's device always has access. Other devices have no access, as cudaDeviceCanAccessPeer()
+// returns.
 cudaError_t set_access(const MemoryPool* pool, const MemAccessDesc* all, size_t count) {
   if (find(pool) == nullptr || (all == nullptr && count != 0)) return cudaErrorInvalidValue;
   for (size_t i = 0; i < count; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program reads back of a stream, and calls that are older names of others. Source of the
-// rules: cuda_runtime_api.h of CUDA 13.0 at the functions' names.
+// Queries of a stream's properties, and older names of functions. Source of the rules:
+// cuda_runtime_api.h of CUDA 13.0 at the functions' names.
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 using Callback = void (*)(cudaStream_t stream, cudaError_t status, void* data);
 
-// A call that stores a property of a stream.
+// Runs a call that returns a property of a stream in `*to`.
 template <class T, class Value>
 cudaError_t read_property(const char* function, cudaStream_t stream, T* to, const Value& value) {
   return call(function, Reach::kHost, [&] {

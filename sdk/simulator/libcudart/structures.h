@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structures that a program passes to the runtime. Layout and members' names are those of
-// driver_types.h of CUDA 13.0; a test compares the two.
+// Structures that a program passes to the runtime, with the layout and member names of
+// driver_types.h of CUDA 13.0; a test compares both.
 #pragma once
 
 #include <vector_types.h>
@@ -12,7 +12,7 @@ struct CUgraphNode_st;
 
 namespace kernkit::simulator {
 
-/// cudaExtent. Of memory without an array, the width is in bytes.
+/// cudaExtent. The width is in bytes for memory without an array.
 struct Extent {
   size_t width, height, depth;
 };
@@ -24,7 +24,7 @@ struct PitchedPtr {
   size_t pitch, xsize, ysize;
 };
 
-/// cudaPos. Of memory without an array, x is in bytes.
+/// cudaPos. x is in bytes for memory without an array.
 struct Position {
   size_t x, y, z;
 };
@@ -57,7 +57,7 @@ struct MemPoolProps {
   int allocType, handleTypes;
   MemLocation location;
   void* win32SecurityAttributes;
-  size_t maxSize;  // 0: as much as the device has [bytes]
+  size_t maxSize;  // limit [bytes]; 0 for the memory of the device
   unsigned short usage;
   unsigned char reserved[54];
 };
@@ -80,9 +80,9 @@ struct KernelNodeParams {
 /// cudaMemsetParams: elements of 1, 2 or 4 bytes in rows.
 struct MemsetParams {
   void* dst;
-  size_t pitch;  // of more than one row [bytes]
+  size_t pitch;  // distance between rows [bytes]; unused for one row
   unsigned value, elementSize;
-  size_t width;  // [elements]
+  size_t width;  // elements of a row
   size_t height;
 };
 

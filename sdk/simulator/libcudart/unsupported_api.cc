@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is missing of the runtime's API, so that a program that might call it can be loaded. Each is
-// weak: where the runtime has such a function, that is taken.
+// Functions that the runtime does not support, so that a program that refers to them can be loaded.
+// They are weak: a function of the runtime takes precedence.
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -11,26 +11,29 @@
 namespace kernkit::simulator {
 namespace {
 
-// What a program can do without a function; the first part of a name that is found decides.
+// Advice for programs that call an unsupported function. The first entry whose `part` occurs in the
+// function's name applies.
 struct Advice {
   const char *part, *text;
 };
 constexpr const char* kArrays =
-    "there are no CUDA arrays, textures and surfaces: keep the data in memory of cudaMalloc() and "
-    "load it from there";
+    "CUDA arrays, textures and surfaces are not supported: load the data from memory of "
+    "cudaMalloc()";
 constexpr const char* kOtherApis =
-    "there is no memory of graphics libraries or of other APIs: pass data through memory of the "
-    "host";
+    "interoperability with graphics and other APIs is not supported: copy the data through host "
+    "memory";
 constexpr const char* kOtherProcesses =
-    "processes share no memory of devices: keep the data in one process";
-constexpr const char* kPeers = "devices do not reach each other's memory: copy by cudaMemcpyPeer()";
+    "sharing device memory between processes is not supported: keep the data in one process";
+constexpr const char* kPeers =
+    "peer access between devices is not supported: copy with cudaMemcpyPeer()";
 constexpr const char* kPerThread =
-    "there is no default stream of each thread: compile without --default-stream per-thread and "
-    "pass a stream";
-constexpr const char* kDriver = "the driver's API is not there: call the functions of the runtime";
+    "compilation with per-thread default streams is not supported: compile without "
+    "--default-stream per-thread and pass a stream";
+constexpr const char* kDriver =
+    "the driver API is not supported: call the functions of the runtime";
 constexpr const char* kGraphs =
-    "nodes of a graph stay as they were added: make the graph anew and update the instance by "
-    "cudaGraphExecUpdate()";
+    "reading and changing nodes of a graph is not supported: build a new graph and update the "
+    "executable graph with cudaGraphExecUpdate()";
 constexpr Advice kAdvice[] = {{"_ptsz", kPerThread},
                               {"_ptds", kPerThread},
                               {"EGL", kOtherApis},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of version node libcudart.so.13 (CUDA 13.0) that the runtime does not have.
+// The functions of version node libcudart.so.13 (CUDA 13.0) that the runtime does not support.
 #pragma once
 
 // clang-format off

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// __device__, __constant__ and __managed__ variables of what nvcc compiled. The host's code names
-// them by addresses of its own.
+// __device__, __constant__ and __managed__ variables of code compiled by nvcc. The host's code
+// refers to them by addresses of its own.
 #include "ptx/modules.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
@@ -28,7 +28,7 @@ cudaError_t find(const void* symbol, Place* place) {
   return cudaSuccess;
 }
 
-// Finds `size` bytes of a variable, from `offset` on.
+// Finds `size` bytes of a variable at `offset`.
 cudaError_t find(const void* symbol, size_t offset, size_t size, bool is_valid_kind, Place* place) {
   const cudaError_t error = find(symbol, place);
   if (error != cudaSuccess) return error;

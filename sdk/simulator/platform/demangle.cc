@@ -16,7 +16,7 @@ std::string whole(const std::string& mangled) {
   return result;
 }
 
-// Where the parameters start: the parenthesis that fits the last one.
+// Returns the position of the parameter list: the parenthesis that matches the last one.
 size_t parameters(const std::string& text) {
   int depth = 0;
   for (size_t i = text.size(); i-- > 0;) {

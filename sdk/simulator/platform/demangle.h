@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of kernels, and the argument sizes that a mangled name contains.
+// Names of kernels, and argument sizes from a mangled name.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,15 @@
 
 namespace kernkit::simulator {
 
-/// "scale_kernel<float>" of its mangled name: without return type and parameters.
+/// Returns the name without return type and parameters: "scale_kernel<float>".
 std::string demangle(const std::string& mangled);
 
-/// "table", or "ns::table", of a variable's mangled name; of one in a function the last part.
+/// Returns "table" or "ns::table" for a variable's mangled name; for a variable in a function, its
+/// last part.
 std::string name_of_variable(const std::string& mangled);
 
-/// Sizes of the kernel's arguments, in bytes, as far as the name says: pointers and numbers; 0 for
-/// a structure.
+/// Returns the sizes of the kernel's arguments by the types in its name [bytes]; 0 for a structure,
+/// whose size is unknown.
 std::vector<size_t> argument_sizes(const std::string& mangled);
 
 }  // namespace kernkit::simulator

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that the environment sets.
+// Numbers in environment variables.
 #pragma once
 
 #include <cstdlib>
 
 namespace kernkit::simulator {
 
-/// The value of a variable such as KERNKIT_SEED, decimal or 0x...; `otherwise` if unset.
+/// Returns the value of a variable such as KERNKIT_SEED, decimal or 0x...; `otherwise` if unset.
 inline unsigned number_of(const char* variable, unsigned otherwise) {
   const char* text = std::getenv(variable);
   return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 0)) : otherwise;

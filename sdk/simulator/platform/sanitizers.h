@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sanitizers of this build, and what they require of code that switches stacks.
+// The sanitizers of this build, and their interface for code that switches stacks.
 #pragma once
 
 #include <cstddef>
@@ -52,9 +52,9 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 
 namespace kernkit::simulator {
 
-/// From here on AddressSanitizer reports an access to this memory, and no longer. It records for
-/// each 8 bytes how many of the first are accessible: where poisoned memory ends between two
-/// multiples of 8, up to 7 bytes before its end stay accessible.
+/// Makes AddressSanitizer report accesses to this memory; unpoison_memory() reverts that.
+/// AddressSanitizer records the number of accessible first bytes for every 8 bytes: if poisoned
+/// memory ends between two multiples of 8, up to 7 bytes before its end remain accessible.
 inline void poison_memory([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
 #if defined(KERNKIT_SIMULATOR_ASAN)
   __asan_poison_memory_region(memory, size);
@@ -68,28 +68,28 @@ inline void unpoison_memory([[maybe_unused]] const void* memory, [[maybe_unused]
 
 #if defined(KERNKIT_TSAN)
 inline constexpr bool kRaceDetector = true;
-/// Everything before a release at an address happened before what follows an acquire there.
+/// Work before a release at an address happened before work after an acquire at the same address.
 inline void race_acquire(void* address) { __tsan_acquire(address); }
 inline void race_release(void* address) { __tsan_release(address); }
 inline void race_ignore(bool ignore) {
   (ignore ? AnnotateIgnoreReadsBegin : AnnotateIgnoreReadsEnd)("", 0);
   (ignore ? AnnotateIgnoreWritesBegin : AnnotateIgnoreWritesEnd)("", 0);
 }
-/// While one lives, the race detector does not look at this context, which is the runtime's own.
+/// The race detector ignores this context during its lifetime, for code of the runtime.
 struct RaceIgnored {
   RaceIgnored() { race_ignore(true); }
   ~RaceIgnored() { race_ignore(false); }
 };
-/// And inside of that, it does: copies are a device's accesses.
+/// Reverts RaceIgnored during its lifetime, for accesses of a device such as copies.
 struct RaceSeen {
   RaceSeen() { race_ignore(false); }
   ~RaceSeen() { race_ignore(true); }
 };
-/// During its lifetime accesses are ignored, and happen after what its creator did before.
+/// A context whose accesses are ignored, and happen after earlier work of its creator.
 class RaceContext {
  public:
   RaceContext() : caller_(__tsan_get_current_fiber()), own_(__tsan_create_fiber(0)) {
-    __tsan_switch_to_fiber(own_, 1);  // 1: orders nothing
+    __tsan_switch_to_fiber(own_, 1);  // flag 1 does not synchronise
     race_ignore(true);
   }
   ~RaceContext() {
@@ -109,7 +109,7 @@ inline constexpr bool kRaceDetector = false;
 inline void race_acquire(void* address) { runtime_hooks.order(OrderStep::kAcquire, address); }
 inline void race_release(void* address) { runtime_hooks.order(OrderStep::kRelease, address); }
 struct RaceIgnored {
-  RaceIgnored() {}  // so that none is an unused variable
+  RaceIgnored() {}  // avoids warnings about unused variables
 };
 using RaceSeen = RaceIgnored;
 struct RaceContext {

@@ -70,7 +70,7 @@ void each_symbol(const dl_phdr_info& module, const Visit& visit) {
     const auto size = static_cast<size_t>(status.st_size);
     void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (memory != MAP_FAILED) {
-      limit_allocation(memory, size, size);  // what lay here before may have been poisoned
+      limit_allocation(memory, size, size);  // earlier memory may have been poisoned
       read_symbols(static_cast<const unsigned char*>(memory), size, visit);
       munmap(memory, size);
     }

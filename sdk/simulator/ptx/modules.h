@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modules that were loaded: what nvcc compiled, on a device.
+// The loaded modules of code compiled by nvcc, on a device.
 #pragma once
 
 #include <cstddef>
@@ -11,29 +11,30 @@
 namespace kernkit::simulator {
 
 struct DeviceModule {
-  const void* fat_binary;  // what __cudaRegisterFatBinary() was given
+  const void* fat_binary;  // argument of __cudaRegisterFatBinary()
   int device;
-  int capability;            // of the device
-  unsigned long generation;  // of the runtime: variables of a module begin anew with it
-  const std::map<std::string, void*>* managed;  // memory of its managed variables
+  int capability;            // compute capability of the device
+  unsigned long generation;  // generation of the runtime; a new one reinitialises variables
+  const std::map<std::string, void*>* managed;  // memory of managed variables
 };
 
-/// A __device__ or __constant__ variable that nvcc registered.
+/// A __device__ or __constant__ variable that nvcc's code registered.
 struct VariableInfo {
   void** module;
-  std::string name;  // in PTX
+  std::string name;  // name in PTX
   size_t size;
 };
 
-/// What malloc() of kernels takes memory from on a device.
+/// Returns the heap of malloc() in kernels on a device.
 ptx::Heap& heap_of(int device);
-/// Null for what is no variable.
+/// Returns the variable at an address of the host's code; null for other addresses.
 const VariableInfo* variable_of(const void* symbol);
-/// A module on the current device.
+/// Returns a module on the current device.
 DeviceModule module_here(void** module);
-/// False where its PTX can be read and has no such kernel.
+/// Returns false if the module's PTX can be read and does not contain the kernel.
 bool may_have_kernel(const DeviceModule& module, const std::string& name);
-/// "" or why there is no such variable, by its name in PTX; its address, and size in bytes.
+/// Finds a variable by its name in PTX, and stores its address and size [bytes]. Returns the reason
+/// of a failure, or "".
 std::string ptx_variable(const DeviceModule& module, const std::string& name, void** address,
                          size_t* size);
 

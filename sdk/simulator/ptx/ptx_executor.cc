@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The executor for kernels that nvcc compiled: they run by their PTX.
+// The executor for kernels compiled by nvcc, which runs their PTX.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +17,7 @@
 #include "ptx/modules.h"
 #include "ptx/parser/unsupported.h"
 
-// So that the linker takes this file, see ptx/CMakeLists.txt.
+// A symbol that makes the linker keep this file, see ptx/CMakeLists.txt.
 extern "C" void kernkit_simulator_ptx() {}
 
 namespace kernkit::simulator {
@@ -31,7 +31,7 @@ struct Loaded {
   unsigned long generation = 0;
 };
 
-// By fat binary, device and compute capability. Never destroyed, like the runtime's state.
+// Images by fat binary, device and compute capability. Never destroyed, like the runtime's state.
 std::map<std::tuple<const void*, int, int>, Loaded>& all_loaded() {
   static auto& all = *new std::map<std::tuple<const void*, int, int>, Loaded>;
   return all;
@@ -72,7 +72,8 @@ Loaded& loaded(const DeviceModule& module) {
   return one;
 }
 
-// Allocations of the runtime, and the module's variables.
+// The accessible memory of a module's kernels: allocations of the runtime and the module's
+// variables.
 class MemoryOfModule : public DeviceMemory {
  public:
   explicit MemoryOfModule(const Image& image) : image_(image) {}
@@ -90,7 +91,7 @@ class MemoryOfModule : public DeviceMemory {
   const Image& image_;
 };
 
-// Each argument at its place.
+// Returns the arguments at their offsets in parameter memory.
 std::vector<unsigned char> parameters_of(const ptx::Kernel& kernel, const CudaLaunch& launch) {
   std::vector<unsigned char> bytes(kernel.parameter_bytes);
   for (size_t i = 0; i < kernel.parameters.size() && i < launch.arguments.size(); ++i) {
@@ -158,7 +159,7 @@ bool managed_around(const void* address, VariableRange* variable) {
   return false;
 }
 
-// The device of the variable that an address is in; -1 for other memory.
+// Returns the device of the variable around an address; -1 for other memory.
 int device_of_variable(const void* address) {
   for (const auto& [key, of_device] : all_loaded()) {
     if (of_device.image != nullptr && of_device.image->holds(address)) return std::get<1>(key);
@@ -229,7 +230,7 @@ class PtxExecutor : public KernelExecutor {
     if (managed_around(address, &managed)) return true;
     const int device = device_of_variable(address);
     attributes->type = device >= 0 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-    attributes->device = device;  // of other memory -1
+    attributes->device = device;  // -1 for other memory
     return device >= 0;
   }
 
@@ -244,9 +245,9 @@ class PtxExecutor : public KernelExecutor {
   }
 };
 
-// Before the constructors in which modules register their variables.
+// Runs before the constructors in which modules register their variables.
 __attribute__((constructor(101))) void register_ptx_executor() {
-  register_executor(new PtxExecutor);  // lives until the process ends
+  register_executor(new PtxExecutor);  // never destroyed
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ bool invalidate(const std::vector<Capture*>& captures) {
   return !captures.empty();
 }
 
-// CUDA Runtime API, "Stream synchronization behavior".
+// Captures of blocking streams, see CUDA Runtime API, "Stream synchronization behavior".
 std::vector<Capture*> captures_of_blocking_streams(int device) {
   return captures_that([&](const CUstream_st& stream, const Capture&) {
     return stream.device == device && !stream.non_blocking;
@@ -39,7 +39,7 @@ void unite(std::vector<size_t>* nodes, const std::vector<size_t>& others) {
 
 void append(const std::vector<GraphNode>& nodes, const std::vector<size_t>& roots_after,
             std::vector<GraphNode>* flat) {
-  std::vector<size_t> place;  // of each node in `flat`
+  std::vector<size_t> place;  // index of each node in `flat`
   for (const GraphNode& node : nodes) {
     std::vector<size_t> after = node.after.empty() ? roots_after : std::vector<size_t>();
     for (const size_t before : node.after) after.push_back(place[before]);
@@ -54,7 +54,7 @@ void append(const std::vector<GraphNode>& nodes, const std::vector<size_t>& root
   }
 }
 
-// Which node comes when.
+// An order of the nodes that respects their dependencies.
 std::vector<size_t> some_order(const std::vector<GraphNode>& nodes) {
   std::vector<size_t> missing(nodes.size()), ready, order;
   std::vector<std::vector<size_t>> behind(nodes.size());
@@ -118,7 +118,7 @@ cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event) {
 
 void end_capture(Capture* capture) {
   capture->ended = true;
-  const auto held = capture->origin->point.capture;  // until the last stream has left it
+  const auto held = capture->origin->point.capture;  // kept alive until the end
   for (CUstream_st* stream : state().streams) {
     if (stream->point.capture.get() == capture) stream->point = {};
   }
@@ -128,7 +128,7 @@ bool is_joined(const Capture& capture) {
   const std::vector<GraphNode>& nodes = capture.nodes;
   std::vector<bool> before(nodes.size());
   for (const size_t node : capture.origin->point.nodes) before[node] = true;
-  for (size_t i = nodes.size(); i-- > 0;) {  // a node's number is greater than those before it
+  for (size_t i = nodes.size(); i-- > 0;) {  // a node's dependencies have lower numbers
     if (!before[i]) return false;
     for (const size_t node : nodes[i].after) before[node] = true;
   }
@@ -160,7 +160,7 @@ std::vector<GraphNode> flattened(const std::vector<GraphNode>& nodes) {
 }
 
 void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream) {
-  // For the race detector: what each node did, and behind these what came before the graph.
+  // For the race detector: one object for each node, and one for the work before the graph.
   const auto done = std::make_shared<std::vector<char>>(nodes.size() + 1);
   give(device, stream, {0, [done] { race_release(&done->back()); }, nullptr});
   for (const size_t i : some_order(nodes)) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture: what its streams are given becomes nodes of a graph instead of work. Source of the
-// rules: CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture", and
-// cuda_runtime_api.h at cudaStreamBeginCapture, cudaStreamEndCapture and
-// cudaThreadExchangeStreamCaptureMode.
+// Capture: work enqueued in captured streams becomes nodes of a graph. Source of the rules: CUDA
+// C++ Programming Guide, "Creating a Graph Using Stream Capture", and cuda_runtime_api.h at
+// cudaStreamBeginCapture, cudaStreamEndCapture and cudaThreadExchangeStreamCaptureMode.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,16 +13,16 @@
 
 struct CUgraphExec_st;
 
-// What cudaGraphNode_t points to: its address identifies a node of a graph, and the same node in
-// what was instantiated from the graph.
+// The target of cudaGraphNode_t. Its address identifies a node of a graph, and the same node in
+// executable graphs of the graph.
 struct CUgraphNode_st {};
 
 namespace kernkit::simulator {
 
-// Work in the order in which it was given.
+// A function that does the work of a task or node.
 using Work = std::function<void()>;
 
-/// What a node does, by the numbers of cudaGraphNodeType.
+/// The kind of a node, with the numbers of cudaGraphNodeType.
 enum class NodeKind : int {
   kKernel = 0,
   kMemcpy = 1,
@@ -35,70 +34,75 @@ enum class NodeKind : int {
   kMemFree = 11,
 };
 
-/// A piece of work of a graph, or a whole graph in its place.
+/// A node of a graph: work, or a child graph.
 struct GraphNode {
   Work work;
-  std::vector<size_t> after = {};  // the nodes that come before it, by their numbers
+  std::vector<size_t> after = {};  // indices of the nodes that this node depends on
   NodeKind kind = NodeKind::kEmpty;
   std::vector<GraphNode> graph = {};
   std::shared_ptr<CUgraphNode_st> handle = nullptr;
-  void* allocates = nullptr;  // memory of the graph; null for a node of another kind
-  void* frees = nullptr;      // memory of a graph; likewise
+  void* allocates = nullptr;  // allocated memory of the graph; null for other kinds of nodes
+  void* frees = nullptr;      // freed memory of a graph; null for other kinds of nodes
 };
 
-/// From cudaStreamBeginCapture() to cudaStreamEndCapture().
+/// A stream capture, from cudaStreamBeginCapture() to cudaStreamEndCapture().
 struct Capture {
-  CUstream_st* origin;  // where it began and must end
+  CUstream_st* origin;  // stream in which the capture began and must end
   cudaStreamCaptureMode mode;
-  unsigned long thread;  // that began it
+  unsigned long thread;  // thread that began the capture
   bool invalidated;
   bool ended;
   std::vector<GraphNode> nodes;
 };
 
-/// The position of a stream, or of a recorded event, in a capture; none without `capture`.
+/// The position of a stream, or of a recorded event, in a capture; `capture` is null outside of
+/// captures.
 struct CapturePoint {
   std::shared_ptr<Capture> capture;
-  std::vector<size_t> nodes;  // what comes next waits for these
+  std::vector<size_t> nodes;  // nodes that the next node depends on
 };
 
-/// The point of a stream; null for a default stream, and outside of a capture.
+/// Returns the point of a stream; null for a default stream, and outside of captures.
 CapturePoint* captured(cudaStream_t stream);
 /// Makes work the next node of a captured stream.
 void add_node(CapturePoint* point, GraphNode node);
-/// Makes a stream wait in a capture, or join the one that the event was recorded in.
+/// Makes a captured stream wait for an event, or makes a stream join the event's capture.
 cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event);
-/// No stream is captured by it any longer.
+/// Ends the capture of all of its streams.
 void end_capture(Capture* capture);
-/// Whether each of its nodes comes before what the origin does next.
+/// Returns whether the next node of the origin would depend on every node of the capture.
 bool is_joined(const Capture& capture);
 
-// Calls that a capture forbids invalidate the capture. Each function returns whether there is one.
+// A call that a capture forbids invalidates the capture. These functions return whether a capture
+// forbids the call.
 
-/// Whether a capture forbids potentially unsafe calls in this thread; invalidates that capture.
+/// Returns whether a capture forbids potentially unsafe calls in this thread; invalidates the
+/// capture.
 bool reject_unsafe_call();
-/// Whether a capture of a blocking stream forbids the legacy stream; invalidates that capture.
+/// Returns whether a capture of a blocking stream forbids the legacy stream; invalidates the
+/// capture.
 bool reject_legacy_stream(int device);
-/// The same, invalidating none.
+/// Returns whether a capture forbids the legacy stream, without invalidating the capture.
 bool legacy_stream_is_unusable(int device);
-/// Whether a capture forbids waiting for the device; invalidates that capture.
+/// Returns whether a capture forbids waiting for the device; invalidates the capture.
 bool reject_device(int device);
 
-/// The nodes of a graph, those of graphs within it among them, in an order that keeps `after`.
+/// Returns the nodes of a graph and its child graphs, each after the nodes in `after`.
 std::vector<GraphNode> flattened(const std::vector<GraphNode>& nodes);
-/// Whether the memory of a graph, flattened, allows its launch; and what the host has after that.
+/// Checks whether the memory of a flattened graph allows a launch. hold_memory_of_launch() updates
+/// the host's view of the memory after the launch.
 cudaError_t check_memory_of_launch(const std::vector<GraphNode>& nodes);
 void hold_memory_of_launch(const std::vector<GraphNode>& nodes);
-/// Memory of the device for what an instance allocates, from its first launch or upload on: counted
-/// by the pool of graphs until trim_graph_memory(), another instance or the end of the instance
-/// takes it. `launches`: of the instance, the coming launch among them.
-/// cudaErrorMemoryAllocation where the device has too little.
+/// Reserves device memory for the allocations of an executable graph, at its first launch or
+/// upload. The pool of graphs counts the memory until trim_graph_memory(), use by another
+/// executable graph, or destruction. `launches` is the number of launches, including the coming
+/// one. Returns cudaErrorMemoryAllocation if the device has too little memory.
 cudaError_t count_graph_memory(const CUgraphExec_st& exec, cudaStream_t stream, unsigned launches);
-/// Gives back memory of graphs that no launch uses and that is freed.
+/// Releases freed memory of graphs that no launch uses.
 void trim_graph_memory(int device);
-/// Destroys an instance. Memory that it alone has, and that is freed, is used no longer.
+/// Destroys an executable graph, and releases its freed memory.
 cudaError_t destroy_instance(CUgraphExec_st* exec);
-/// Gives the nodes to a stream, in any order that they allow, by the seed.
+/// Enqueues the nodes in a stream, in an order that their dependencies allow, by the seed.
 void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream);
 
 }  // namespace kernkit::simulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of memory, and filling it.
+// Copies and fills of memory.
 #include <cstring>
 
 #include "platform/sanitizers.h"
@@ -29,7 +29,8 @@ bool is_known(const void* address) {
          (is_variable(address, &attributes) && attributes.type == cudaMemoryTypeDevice);
 }
 
-// From the first row's first byte to the last row's last one; SIZE_MAX where that is no number.
+// Returns the bytes from the start of the first row to the end of the last row; SIZE_MAX on
+// overflow.
 size_t extent(size_t pitch, size_t width, size_t height) {
   size_t bytes = 0;
   if (width == 0 || height == 0) return 0;
@@ -86,8 +87,8 @@ Rows one_row(size_t size) { return {size, size, size, 1}; }
 
 }  // namespace
 
-// CUDA Runtime API, "API synchronization behavior": memory that CUDA did not allocate is read
-// before the call returns, and was written when it returns. In a graph it is read when that runs.
+// CUDA Runtime API, "API synchronization behavior": memory that CUDA did not allocate is read or
+// written before the call returns. In a graph, the memory is read when the graph runs.
 cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
                       cudaStream_t stream) {
   Copy all = copy_of(to, from, rows);

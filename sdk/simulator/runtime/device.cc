@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors and devices.
+// Error and device functions of the runtime.
 #include <cstdio>
 #include <utility>
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kKiB = 1024;
 
-// Oldest first.
+// Specifications in the order of compute capability.
 constexpr Specification kSpecifications[] = {
     {75, 1024, 16, 64 * kKiB, 0, 32},      {80, 2048, 32, 164 * kKiB, kKiB, 2},
     {86, 1536, 16, 100 * kKiB, kKiB, 64},  {87, 1536, 16, 164 * kKiB, kKiB, 64},
@@ -18,7 +18,7 @@ constexpr Specification kSpecifications[] = {
     {110, 1536, 24, 228 * kKiB, kKiB, 64}, {120, 1536, 24, 100 * kKiB, kKiB, 64},
 };
 
-/// The device that an attribute is of.
+/// The device with the attribute, and the limits of its compute capability.
 struct Owner {
   const CudaDevice& device;
   const Specification& limits;
@@ -26,8 +26,8 @@ struct Owner {
 };
 
 struct Attribute {
-  int number;        // in cudaDeviceAttr of driver_types.h
-  const char* name;  // without "cudaDevAttr"
+  int number;        // number in cudaDeviceAttr of driver_types.h
+  const char* name;  // name without "cudaDevAttr"
   int (*value)(const Owner& owner);
 };
 
@@ -38,12 +38,12 @@ int always(const Owner&) {
 constexpr auto kNo = always<0>;
 constexpr auto kYes = always<1>;
 
-// Clock and bus of no product: programs print the bandwidth that follows from these values.
-constexpr int kClockRate = 1000000;    // [kHz]
-constexpr int kMemoryBusWidth = 1024;  // [bits]
+// Clock and bus width of no product: programs compute and print a bandwidth from these values.
+constexpr int kClockRate = 1000000;    // clock rate [kHz]
+constexpr int kMemoryBusWidth = 1024;  // width of the memory bus [bits]
 
-// By number. Sizes of textures and surfaces are those of the guide, although the simulator rejects
-// both.
+// Attributes by number. Limits of textures and surfaces are those of the guide, although the
+// simulator does not support either.
 const Attribute kAttributes[] = {
     {1, "MaxThreadsPerBlock", always<1024>},
     {2, "MaxBlockDimX", always<1024>},
@@ -64,7 +64,7 @@ const Attribute kAttributes[] = {
     {17, "KernelExecTimeout", kNo},
     {18, "Integrated", kNo},
     {19, "CanMapHostMemory", kYes},
-    {20, "ComputeMode", kNo},  // default
+    {20, "ComputeMode", kNo},  // cudaComputeModeDefault
     {21, "MaxTexture1DWidth", always<131072>},
     {22, "MaxTexture2DWidth", always<131072>},
     {23, "MaxTexture2DHeight", always<65536>},
@@ -169,7 +169,7 @@ const Attribute kAttributes[] = {
     {125, "IpcEventSupport", kNo},
     {126, "MemSyncDomainCount",
      [](const Owner& of) { return of.device.compute_capability >= 90 ? 4 : 1; }},
-    {130, "NumaConfig", kNo},  // none
+    {130, "NumaConfig", kNo},  // cudaDeviceNumaConfigNone
     {131, "NumaId", always<-1>},
     {133, "MpsEnabled", kNo},
     {134, "HostNumaId", always<-1>},

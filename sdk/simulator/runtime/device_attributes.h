@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of a device of the simulator. cudaDeviceGetAttribute(),
-// cudaGetDeviceProperties() and the calculation of occupancy take their values from one table.
+// The attributes of a simulated device, the source of cudaDeviceGetAttribute(),
+// cudaGetDeviceProperties() and the calculation of occupancy.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,24 @@ namespace kernkit::simulator {
 /// Limits of a compute capability. Source: the tables "Technical Specifications per Compute
 /// Capability" and "Throughput of Native Arithmetic Instructions" of the CUDA programming guide.
 struct Specification {
-  int capability;              // 90 for sm_90
-  int max_threads_per_sm;      // resident threads
-  int max_blocks_per_sm;       // resident blocks
-  int shared_memory_per_sm;    // [bytes]
-  int reserved_shared_memory;  // taken by the driver from each block's share [bytes]
+  int capability;              // compute capability, 90 for sm_90
+  int max_threads_per_sm;      // most resident threads
+  int max_blocks_per_sm;       // most resident blocks
+  int shared_memory_per_sm;    // shared memory [bytes]
+  int reserved_shared_memory;  // shared memory that the driver reserves for each block [bytes]
   int float_per_double;        // float operations in the time of one double operation
 
-  /// The most shared memory that a block may have [bytes].
+  /// Returns the most shared memory of a block [bytes].
   int shared_memory_per_block_opt_in() const {
     return shared_memory_per_sm - reserved_shared_memory;
   }
 };
 
-/// The limits of a capability; those of the next older capability for an unlisted one.
+/// Returns the limits of a capability; the limits of the next lower capability if it is unlisted.
 const Specification& specification_of(int capability);
 
 /// Stores the value of attribute `number` of cudaDeviceAttr; `ordinal` is the device's number.
-/// False, and no store, for a number that CUDA 13.0 reserves or does not have.
+/// Returns false, without a store, for a number that CUDA 13.0 reserves or does not have.
 bool find_device_attribute(const CudaDevice& device, int ordinal, int number, int* value);
 
 }  // namespace kernkit::simulator

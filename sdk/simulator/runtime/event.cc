@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events.
+// Event functions of the runtime.
 #include <chrono>
 
 #include "platform/sanitizers.h"
@@ -16,7 +16,7 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
   return cudaSuccess;
 }
 
-// The host's time [s], which has no relation to a GPU's.
+// The host's time [s], which is unrelated to a GPU's time.
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -43,7 +43,7 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
   return error;
 }
 
-// What was recorded in a capture never happens, but in a graph.
+// An event recorded in a capture only happens in a graph.
 cudaError_t reject_waiting_for_event(cudaEvent_t event) {
   if (!knows(event)) return cudaErrorInvalidResourceHandle;
   if (event->point.capture != nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The executors of the process, and what they need of the runtime.
+// The executors of the process, and their interface to the runtime.
 #include <algorithm>
 
 #include "executor.h"
@@ -9,7 +9,7 @@
 namespace kernkit::simulator {
 namespace {
 
-// Never destroyed, as the runtime's state.
+// Never destroyed, like the runtime's state.
 std::vector<KernelExecutor*>& all_executors() {
   static auto& all = *new std::vector<KernelExecutor*>{fiber_executor()};
   return all;
@@ -50,7 +50,7 @@ class AllocatedMemory : public DeviceMemory {
     if (address < begin + size) {
       return "at byte " + std::to_string(address - begin) + " of" + allocation +
              (!found->second.live ? " that its graph has not allocated or has freed"
-                                  : " that is closed there");
+                                  : " that is closed to kernels at this byte");
     }
     if (!freed.empty()) return "at " + freed;
     constexpr uint64_t kNear = 1 << 20;
@@ -65,7 +65,7 @@ void register_executor(KernelExecutor* executor) { all_executors().push_back(exe
 const std::vector<KernelExecutor*>& executors() { return all_executors(); }
 
 KernelExecutor* executor_of(const KernelInfo& kernel) {
-  // The code of a kernel that a module holds is read only where kernels run.
+  // The code of a kernel in a module is read only if kernels run.
   const bool is_in_module = kernel.invoke == nullptr;
   if (is_in_module && (!state().run_kernels || state().modules.count(kernel.module) == 0)) {
     return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture, and graphs.
+// Capture and graph functions of the runtime.
 #include <algorithm>
 #include <utility>
 
@@ -60,8 +60,8 @@ cudaError_t capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status)
                                                                 : cudaSuccess;
 }
 
-// Writes the handles of nodes into a list of `*count` places, null after the last. Without a list,
-// writes their number.
+// Writes the handles of nodes into an array of `*count` elements, followed by nulls. Without an
+// array, writes the number of nodes to `*count`.
 cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes, size_t* count) {
   if (count == nullptr) return cudaErrorInvalidValue;
   if (nodes == nullptr) {
@@ -73,7 +73,7 @@ cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nod
   return cudaSuccess;
 }
 
-// A graph that allocates memory has one instance at a time.
+// A graph that allocates memory can have one executable graph at a time.
 bool is_instantiated(const std::vector<GraphNode>& nodes) {
   std::set<void*> memory;
   for (const GraphNode& node : nodes) memory.insert(node.allocates);
@@ -101,22 +101,24 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long 
   }
   std::vector<GraphNode> nodes = flattened(graph->nodes);
   if (is_instantiated(nodes)) {
-    return reject_argument("graph: it allocates memory and is instantiated already",
-                           cudaErrorNotSupported);
+    return reject_argument(
+        "graph: a graph with memory allocation nodes can have one executable graph at a time; call "
+        "cudaGraphExecDestroy() on the existing one first",
+        cudaErrorNotSupported);
   }
   *exec = new CUgraphExec_st{std::move(nodes), (flags & kAutoFreeOnLaunch) != 0};
   state().execs.insert(*exec);
   return cudaSuccess;
 }
 
-// The stream's next work waits for all launches of the instance so far.
+// Makes the stream wait for all earlier launches of the executable graph.
 void wait_for_launches(cudaGraphExec_t exec, cudaStream_t stream) {
   give(device_of(stream), stream,
        {0, [ended = exec->ended] { race_acquire(ended.get()); },
         [launches = exec->launches, ended = exec->ended] { return *ended >= launches; }});
 }
 
-// Memory that earlier launches of the instance allocated and no call has freed.
+// Frees memory that earlier launches of the executable graph allocated and no call has freed.
 cudaError_t free_memory_of(const CUgraphExec_st& exec, cudaStream_t stream) {
   for (const GraphNode& node : exec.nodes) {
     if (node.allocates == nullptr || !state().allocations.at(node.allocates).held) continue;
@@ -131,7 +133,7 @@ cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
   const GraphNode node{[] {}, {}, NodeKind::kGraph, exec->nodes};
-  if (captured(stream) != nullptr) return enqueue(stream, node);  // a node of another graph
+  if (captured(stream) != nullptr) return enqueue(stream, node);  // becomes a child graph
   wait_for_launches(exec, stream);
   if (exec->frees_on_launch) {
     const cudaError_t error = free_memory_of(*exec, stream);
@@ -220,7 +222,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t gra
   return call("cudaGraphInstantiateWithFlags", Reach::kUnsafe,
               [&] { return instantiate(exec, graph, flags); });
 }
-// A device needs no copy of the graph: an upload is a place in the order of the stream.
+// An upload copies nothing; it only takes its position in the order of the stream.
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
   return call("cudaGraphUpload", Reach::kDevice, [&] { return upload(exec, stream); });
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the host that streams were given: each runs on a thread of its own, beside the host
-// and the other streams, as with the CUDA runtime.
+// Host functions in streams. Each function runs on its own thread, concurrently with the host and
+// other streams, as in the CUDA runtime.
 #pragma once
 
 namespace kernkit::simulator {
 
 struct Queue;
 
-/// Whether this thread runs one, which may not call CUDA.
+/// Returns whether this thread runs a host function, which may not call CUDA.
 bool in_host_function();
-/// Starts the queue's first task, which is one.
+/// Starts the queue's first task, which must be a host function.
 void start_host_function(Queue& queue);
-/// Those that have ended make way.
+/// Removes host functions that have ended from their queues.
 void collect_host_functions();
-/// Whether one runs, or has ended and not made way.
+/// Returns whether a host function runs, or has ended and not been removed.
 bool host_function_runs();
-/// Waits until one more has ended; false when none runs, or none ends. Meanwhile other threads may
-/// call.
+/// Waits until another host function has ended. Returns false if no host function runs, or none
+/// ends in time. Other threads may call the runtime during the wait.
 bool wait_for_host_function();
 
 }  // namespace kernkit::simulator

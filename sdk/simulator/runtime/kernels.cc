@@ -32,7 +32,7 @@ KernelInfo* find_kernel(const void* kernel) {
 
 namespace {
 
-// "libscale.so has machine code only (sm_80), ...": why none of a fat binary's code runs here.
+// Explains why no code of a fat binary can run: "libscale.so has machine code only (sm_80), ...".
 std::string lack_of_ptx(const void* fat_binary, const ModuleInfo& code, int device) {
   const auto list = [](const char* kind, const std::vector<int>& capabilities) {
     std::string text;
@@ -57,7 +57,7 @@ std::string lack_of_ptx(const void* fat_binary, const ModuleInfo& code, int devi
   }
   const int first = *std::min_element(code.ptx.begin(), code.ptx.end());
   return name + " has PTX of " + list("compute_", code.ptx) +
-         ", and the device's compute capability is " + capability_text(device) +
+         "; the device has compute capability " + capability_text(device) +
          ": set KERNKIT_CAPABILITY=" + std::to_string(first) +
          ", or compile it with PTX of an earlier compute capability";
 }
@@ -89,16 +89,16 @@ int KernelInfo::max_dynamic_shared_memory() const {
 cudaError_t reject_launch_by_address(const void* kernel) {
   const RaceIgnored bookkeeping;
   const std::string name = function_at(kernel);
-  note_fault(std::string(thread_state().function) + "(): of " +
+  note_fault(std::string(thread_state().function) + "(): func: the address of " +
              (name.empty() ? "this kernel" : demangle(name)) +
-             " only the address is known, not what its arguments are: give the kernel itself, "
-             "without a cast to void*");
+             " without argument types is not supported: pass the kernel itself, without a cast to "
+             "void*");
   return cudaErrorInvalidDeviceFunction;
 }
 
 namespace {
 
-// A kernel that is named by its address alone may be described later.
+// Runs a call with a kernel argument. A kernel without a description may be described later.
 template <class Work>
 cudaError_t call_of_kernel(const char* function, const void* kernel, const Work& work) {
   return call(function, Reach::kDevice, [&] {
@@ -115,7 +115,7 @@ cudaError_t call_of_kernel(const char* function, const void* kernel, const Work&
 
 }  // namespace
 
-// The simulator counts no registers, so threads and shared memory alone decide.
+// Threads and shared memory determine the occupancy, since the simulator does not count registers.
 size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory) {
   if (threads > static_cast<size_t>(kernel.attributes.max_threads)) return 0;
   shared_memory += kernel.attributes.shared_bytes;
@@ -148,7 +148,7 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   return call_of_kernel("cudaFuncGetAttributes", kernel, [&](KernelInfo* info) {
     const int device = current_device().compute_capability;
-    *attributes = {};  // registers: 0, since they are not counted
+    *attributes = {};  // numRegs is 0, since registers are not counted
     attributes->sharedSizeBytes = info->attributes.shared_bytes;
     attributes->constSizeBytes = info->attributes.constant_bytes;
     attributes->localSizeBytes = info->attributes.local_bytes;
@@ -164,7 +164,7 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   const KernelInfo* info = find_kernel(kernel);
   const RaceIgnored bookkeeping;
-  // A kernel that the C++ compiler compiled is described at its first launch.
+  // A kernel compiled by the C++ compiler is described at its first launch.
   static auto& found = *new std::set<std::string>;
   const bool known = info != nullptr && !info->mangled.empty();
   *name = found.insert(known ? info->mangled : function_at(kernel)).first->c_str();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches: checked as a device would, recorded, and run when the test wants that.
+// Launches: checked like on a device, recorded, and run if run_kernels() is on.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -23,7 +23,8 @@ struct Request {
   bool overlaps_previous = false;
 };
 
-// Machine code runs on devices of its major version and at least its minor one, PTX on later ones.
+// Machine code runs on devices with the same major version and at least its minor version; PTX runs
+// on devices of the same or a later compute capability.
 bool has_image(const KernelInfo& kernel) {
   const auto module = state().modules.find(kernel.module);
   if (module == state().modules.end()) return true;
@@ -77,8 +78,8 @@ cudaError_t check(const Request& request, const KernelInfo& kernel) {
   return cudaSuccess;
 }
 
-// A fault, which says which pointer among a kernel's arguments, members of structures included, is
-// to memory of another device; no device is let into another one's memory here.
+// Reports a fault if a pointer among a kernel's arguments, including members of structures, is to
+// memory of another device. Peer access is not supported.
 bool reaches_foreign_memory(const std::string& name, const Arguments& arguments, int device) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     for (size_t at = 0; at + sizeof(void*) <= arguments[i].size(); at += sizeof(void*)) {
@@ -98,7 +99,7 @@ bool reaches_foreign_memory(const std::string& name, const Arguments& arguments,
   return false;
 }
 
-// Runs on the device, possibly later than the call that launched it.
+// Runs a launch on the device, possibly later than the launching call.
 void run(const CudaLaunch& launch, const GridRun& grid) {
   const std::string name = launch.kernel.empty() ? "kernel" : launch.kernel;
   if (reaches_foreign_memory(name, launch.arguments, launch.device)) return;
@@ -171,7 +172,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 bloc
     return launch(request, kernel, arguments);
   });
 }
-// The call that nvcc compiles <<<>>> to: a kernel's handle is its address, see __cudaGetKernel.
+// nvcc compiles <<<>>> to this call. A kernel's handle is its address, see __cudaGetKernel.
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                size_t shared_memory, cudaStream_t stream) {
   return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments,

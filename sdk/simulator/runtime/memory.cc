@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory.
+// Memory functions of the runtime.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace kernkit::simulator {
 namespace {
 
-// An allocation of so many bytes is not filled, and exists where it is touched.
+// An allocation from this size on is not filled, and only takes memory for touched pages [bytes].
 constexpr size_t kSparse = size_t{1} << 28;
 
 cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
@@ -43,7 +43,7 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
   return cudaSuccess;
 }
 
-// Whether a pointer can be given to a function that frees memory, of the host or of devices.
+// Checks the pointer argument of a function that frees host or device memory.
 cudaError_t check_release(void* pointer, bool host) {
   if (pointer == nullptr) return cudaSuccess;
   const auto found = state().allocations.find(pointer);
@@ -65,7 +65,7 @@ cudaError_t check_release(void* pointer, bool host) {
   return reject_argument(argument + address_text(pointer));
 }
 
-// What was allocated there; null when that is gone.
+// Returns the allocation with this number at an address; end() if it was freed.
 std::map<void*, Allocation>::iterator find(void* pointer, unsigned long number) {
   const auto found = state().allocations.find(pointer);
   const auto end = state().allocations.end();
@@ -92,7 +92,7 @@ void count_no_longer(Allocation* allocation) {
   allocation->counted = false;
 }
 
-// Memory of a graph that is freed. An instance keeps its memory for the next launch.
+// Marks memory of a graph as freed. An executable graph keeps the memory for its next launch.
 void end_hold(void* pointer, Allocation* allocation) {
   allocation->held = false;
   const auto& execs = state().execs;
@@ -103,7 +103,7 @@ void end_hold(void* pointer, Allocation* allocation) {
   }
 }
 
-// Whether another launch, later in this queue, can use memory of a graph.
+// Returns whether a later launch in this queue can reuse memory of a graph.
 bool is_unused(const Allocation& allocation, const std::pair<int, cudaStream_t>& queue) {
   if (!allocation.of_graph || !allocation.counted || allocation.held) return false;
   return allocation.ended == nullptr || *allocation.ended >= allocation.launches ||
@@ -115,7 +115,7 @@ cudaError_t release(void* pointer, bool host) {
   if (invalid != cudaSuccess) return invalid;
   const auto found = state().allocations.find(pointer);
   if (found != state().allocations.end() && found->second.of_graph) {
-    found->second.live = false;  // its address stays the graph's
+    found->second.live = false;  // the graph keeps the address
     end_hold(pointer, &found->second);
   } else {
     release(found);
@@ -123,8 +123,8 @@ cudaError_t release(void* pointer, bool host) {
   return cudaSuccess;
 }
 
-// Memory that a graph allocates: it has one address as long as the graph, or what was instantiated
-// from it, exists. Each launch allocates it anew. Memory of a launch that was not freed stays.
+// Memory that a graph allocates. Its address is fixed while the graph or an executable graph of it
+// exists. Each launch allocates the memory again. Memory of a launch that was not freed remains.
 struct GraphMemory {
   GraphMemory(void* at, unsigned long its_number) : pointer(at), number(its_number) {}
   ~GraphMemory() {
@@ -189,13 +189,14 @@ cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<Me
 
 namespace {
 
-// Frees memory that this graph or another graph allocates.
+// Adds a node that frees memory of this graph or of another graph.
 cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
   const auto found = state().allocations.find(pointer);
   if (found == state().allocations.end() || !found->second.of_graph) {
-    return reject_argument("devPtr: " + address_text(pointer) +
-                           ", which no graph allocated; expected what cudaMallocAsync() returned "
-                           "during a capture");
+    return reject_argument(
+        "devPtr: " + address_text(pointer) +
+        ", which no graph allocated; expected memory that cudaMallocAsync() returned "
+        "during a capture");
   }
   for (const GraphNode& node : captured(stream)->capture->nodes) {
     if (node.frees == pointer) {

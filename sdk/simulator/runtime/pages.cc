@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of allocations: at addresses that are reserved for it, filled with the poison or,
-// where it is large, in pages that exist when they are touched. With a sanitizer, of the C library.
+// The memory of allocations, at reserved addresses. New memory is filled with the poison; pages of
+// a sparse allocation only exist once they are touched. Sanitizers use memory of the C library.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,32 +16,33 @@ namespace {
 
 size_t round_up(size_t size, size_t to) { return (size + to - 1) / to * to; }
 
-// With an inaccessible page before and after the memory.
+// The page size [bytes]. An inaccessible page precedes and follows a large allocation.
 size_t page() {
   static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return size;
 }
 
-// Behind the last byte. Not more is told to AddressSanitizer, which writes a byte for each eight.
+// The bytes from the end of an allocation to the end of its page. Only these are poisoned in
+// AddressSanitizer, which writes one byte for every eight.
 size_t rest_of_page(size_t size) { return round_up(size, page()) - size; }
 
 #if defined(KERNKIT_SIMULATOR_ASAN) || defined(KERNKIT_TSAN)
-constexpr bool kReserves = false;  // the sanitizers follow the C library's memory
+constexpr bool kReserves = false;  // sanitizers track the C library's memory
 #else
 constexpr bool kReserves = true;
 #endif
-constexpr size_t kSmallGrain = 256;              // [bytes]
-constexpr size_t kSmallBytes = size_t{1} << 40;  // of all small allocations [bytes]
-constexpr size_t kLargeBytes = size_t{1} << 43;  // of all large allocations [bytes]
-constexpr size_t kLarge = 1 << 16;               // from this size on [bytes]
-constexpr size_t kGivenBack = 1 << 25;           // from this size on free pages are given back
-constexpr size_t kOpened = size_t{1} << 26;      // becomes usable at a time [bytes]
+constexpr size_t kSmallGrain = 256;              // granularity of small allocations [bytes]
+constexpr size_t kSmallBytes = size_t{1} << 40;  // addresses for all small allocations [bytes]
+constexpr size_t kLargeBytes = size_t{1} << 43;  // addresses for all large allocations [bytes]
+constexpr size_t kLarge = 1 << 16;               // smallest large allocation [bytes]
+constexpr size_t kGivenBack = 1 << 25;  // smallest freed range whose pages are released [bytes]
+constexpr size_t kOpened = size_t{1} << 26;  // granularity of making memory accessible [bytes]
 
-/// Addresses that allocations alone have: no other memory of the process ever has one of them.
-/// Pages exist when they are touched.
+/// An address range reserved for allocations: no other memory of the process has these addresses.
+/// Pages only exist once they are touched.
 class ReservedMemory {
  public:
-  // Less where the process may not have so many addresses; none below a GiB.
+  // Reserves at most `most` bytes; less if the address space is limited, and nothing below 1 GiB.
   ReservedMemory(size_t most, size_t grain) : grain_(grain) {
     for (size_t size = kReserves ? most : 0; size >= size_t{1} << 30; size /= 4) {
       void* memory =
@@ -53,7 +54,7 @@ class ReservedMemory {
     }
   }
   bool holds(const void* address) const { return address >= begin_ && address < end_; }
-  /// Null when there is none. The size is a multiple of the grain.
+  /// Returns null if no memory is left. The size must be a multiple of the grain.
   char* take(size_t size) {
     const auto fitting = by_size_.lower_bound({size, nullptr});
     if (fitting == by_size_.end()) return take_fresh(size);
@@ -105,11 +106,11 @@ class ReservedMemory {
     by_size_.erase({size, memory});
   }
 
-  size_t grain_;  // [bytes]
+  size_t grain_;  // granularity of allocations [bytes]
   char *begin_ = nullptr, *end_ = nullptr;
-  char* fresh_ = nullptr;               // the first address that no allocation had
-  char* opened_ = nullptr;              // memory is usable up to here
-  std::map<char*, size_t> by_address_;  // what is free between two allocations
+  char* fresh_ = nullptr;               // first address that was never allocated
+  char* opened_ = nullptr;              // end of accessible memory
+  std::map<char*, size_t> by_address_;  // sizes of free ranges [bytes]
   std::set<std::pair<size_t, char*>> by_size_;
 };
 
@@ -119,7 +120,8 @@ ReservedMemory& reserved(bool large) {
   return large ? large_ones : small_ones;
 }
 
-// With a gap after the last byte, so that what is past an end is in no other allocation.
+// The size with a gap after the last byte, so that an access past the end is in no other
+// allocation.
 size_t with_gap(size_t size, size_t grain) { return round_up(size, grain) + grain; }
 
 void* take_pages(size_t size) {
@@ -150,7 +152,7 @@ void give_back_pages(char* memory, size_t size) {
   reserved(true).give_back(first, whole);
 }
 
-// The records of freed memory in a range that has another allocation now.
+// Removes the records of freed memory in a range that is allocated again.
 void forget_freed(char* memory, size_t size) {
   auto& all = state().freed;
   auto first = all.lower_bound(memory);

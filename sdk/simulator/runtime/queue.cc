@@ -15,7 +15,7 @@
 namespace kernkit::simulator {
 namespace {
 
-// A task waits for the legacy stream's before it, and one of that stream for the others' before it.
+// A task of a blocking stream waits for earlier tasks of the legacy stream, and vice versa.
 bool may_run(int device, const Queue& queue) {
   const Task& task = queue.tasks.front();
   if (queue.host_function != nullptr) return false;
@@ -43,7 +43,8 @@ void run_front(Queue& queue) {
   if (task.in_order) race_release(&queue.done);
 }
 
-// The k-th of the queues that can go on, if there are as many; else their number.
+// Runs a task of the k-th runnable queue and returns 0; returns the number of runnable queues if
+// there are at most k.
 size_t run_one(size_t k) {
   collect_host_functions();
   size_t runnable = 0;
@@ -57,8 +58,7 @@ size_t run_one(size_t k) {
   return runnable;
 }
 
-// Works until `reached()`, or until nothing that is left can run; `waits`: for functions of the
-// host.
+// Runs tasks until `reached()`, or until no task can run. With `waits`, waits for host functions.
 template <class Reached>
 bool work_until(const Reached& reached, bool waits) {
   while (!reached()) {
@@ -72,7 +72,8 @@ bool work_until(const Reached& reached, bool waits) {
   return true;
 }
 
-// What a queue has left comes first, then what that needs of others; false if it cannot be done.
+// Runs the tasks of a queue, and tasks of other queues if necessary. Returns false if the tasks
+// cannot run.
 bool finish(int device, cudaStream_t stream, bool waits) {
   if (stream == cudaStreamLegacy) stream = nullptr;
   const auto waited = state().queues.find({device, stream});
@@ -94,7 +95,7 @@ bool finish(int device, cudaStream_t stream, bool waits) {
 
 // Reports why the remaining work cannot run, and drops the work, so that no call waits for it.
 void give_up(int device) {
-  char what[160] = "work behind an event that no stream will reach";
+  char what[160] = "work after an event that no stream will reach";
   if (host_function_runs()) {
     std::snprintf(what, sizeof(what),
                   "a function given to cudaLaunchHostFunc(), which has not ended within %g s",
@@ -175,7 +176,7 @@ void drain(int device, cudaStream_t stream) {
 }
 
 void drain_device(int device) {
-  std::vector<cudaStream_t> streams;  // others may come while this waits
+  std::vector<cudaStream_t> streams;  // copied, since streams may be created during the wait
   for (auto& [key, queue] : state().queues) {
     if (key.first == device) streams.push_back(key.second);
   }

@@ -8,15 +8,15 @@
 namespace kernkit::simulator {
 namespace {
 
-constexpr size_t kNearEnd = size_t{1} << 20;  // [bytes]
+constexpr size_t kNearEnd = size_t{1} << 20;  // largest reported distance past an end [bytes]
 
-/// What is around an address: an allocation, a freed one, a variable, or nothing.
+/// The memory around an address: an allocation, a freed allocation, a variable, or none.
 struct Surroundings {
   const char* begin = nullptr;
-  size_t size = 0;           // [bytes]
-  const char* kind = "";     // "an allocation"
-  std::string state;         // why the memory may not be touched, as the end of a sentence
-  unsigned long number = 0;  // of the allocation
+  size_t size = 0;           // size of the memory [bytes]
+  const char* kind = "";     // kind of memory, such as "an allocation"
+  std::string state;         // reason why the memory is inaccessible, as the end of a sentence
+  unsigned long number = 0;  // number of the allocation
 };
 
 std::string freed_by(const char* allocated, const char* freed) {
@@ -67,7 +67,7 @@ std::string place_text(const void* address, const Surroundings& all) {
          whole_text(all) + all.state;
 }
 
-// Text for an address in no allocation.
+// Describes an address in no allocation.
 std::string outside_text(const void* address) {
   if (address == nullptr) return "a null pointer";
   const auto next = state().allocations.upper_bound(const_cast<void*>(address));
@@ -134,7 +134,7 @@ bool is_still_there(const MemoryRange& range, const char* function, const char* 
   const bool same = allocation != nullptr && allocation->number == range.number;
   if (same && allocation->live) return true;
   const Surroundings all = around(range.at, true);
-  // The address may belong to another allocation by now.
+  // The address may belong to a different allocation now.
   const std::string place =
       same || all.number == 0 ? range_text(range, all) : bytes_text(range.size);
   const std::string what = std::string(range.argument) + ": " + place +

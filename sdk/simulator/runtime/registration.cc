@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What code compiled by nvcc calls when it is loaded and around <<<>>>. Source of the signatures:
-// crt/host_runtime.h of CUDA 12 and 13; of the layout of a fat binary: the bytes that nvcc writes.
+// The functions that code compiled by nvcc calls when it is loaded and around <<<>>>. Source of the
+// signatures: crt/host_runtime.h of CUDA 12 and 13. Source of the layout of a fat binary: the bytes
+// that nvcc writes.
 #include <cstdint>
 #include <cstring>
 
@@ -17,9 +18,9 @@ T read(const unsigned char* from) {
   return value;
 }
 
-// A wrapper {magic, version, data, ...} points to a header {u32 magic, u16, u16 its size, u64 size
-// of what follows} and entries {u16 kind: 1 PTX, 2 machine code; u16; u32 its size; u64 size of the
-// code after it; ...; at 28 u32 compute capability}.
+// A wrapper {magic, version, data, ...} points to a header {u32 magic, u16, u16 size of the header,
+// u64 size of the entries}, followed by entries {u16 kind, 1 is PTX, 2 machine code; u16; u32 size
+// of the entry; u64 size of the code that follows; ...; at 28 u32 compute capability}.
 ModuleInfo read_fat_binary(const void* wrapper) {
   constexpr uint32_t kWrapperMagic = 0x466243b1;
   constexpr uint32_t kMagic = 0xba55ed50;
@@ -97,7 +98,7 @@ void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* 
     if (memory != nullptr) *pointer = memory;
   }
 }
-// Before the host's code uses a managed variable for the first time: it has its first value.
+// Called before the host's code uses managed variables: sets them to their initial values.
 char __cudaInitModule(void** handle) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   if (state().devices.empty() || state().modules.count(handle) == 0) return 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaRuntime: the interface for tests.
+// CudaRuntime, the interface for tests.
 #include <utility>
 
 #include "runtime/state.h"

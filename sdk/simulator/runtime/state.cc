@@ -11,7 +11,7 @@
 
 namespace kernkit::simulator {
 
-// Neither is ever destroyed: nvcc's code unregisters itself while the process ends.
+// Never destroyed, since nvcc's code unregisters itself while the process ends.
 State& state() {
   static State& the_state = *[] {
     auto* made = new State;
@@ -54,7 +54,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   queues.clear();
   waited.clear();
   for (auto& [pointer, allocation] : allocations) give_back_memory(pointer, allocation);
-  allocations.clear();  // before the graphs, which release what is theirs
+  allocations.clear();  // before the graphs, which release their own memory
   freed.clear();
   for (auto* stream : streams) delete stream;
   for (auto* event : events) delete event;
@@ -124,7 +124,7 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   const bool runs = error == cudaSuccess;
   if (error == cudaSuccess && reach != Reach::kHost) {
     error = state().devices.empty() ? cudaErrorNoDevice : planted();
-    // A call that waits reports the error: the host has waited.
+    // A call that waits reports the error, after which the host has waited.
     const bool waits = std::strstr(function, "Synchronize") != nullptr ||
                        std::strcmp(function, "cudaMemcpy") == 0 || reach == Reach::kUnsafe;
     if (error != cudaSuccess && waits) {
@@ -160,7 +160,7 @@ cudaError_t reject_work(cudaStream_t stream) {
 
 cudaError_t reject_waiting(cudaStream_t stream) {
   if (!knows(stream)) return cudaErrorInvalidResourceHandle;
-  if (CapturePoint* point = captured(stream)) {  // what it was given is not to be done
+  if (CapturePoint* point = captured(stream)) {  // captured work cannot be waited for
     point->capture->invalidated = true;
     return cudaErrorStreamCaptureUnsupported;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams.
+// Stream functions of the runtime.
 #include <algorithm>
 
 #include "platform/sanitizers.h"
@@ -9,7 +9,7 @@
 namespace kernkit::simulator {
 namespace {
 
-// A priority outside of the range becomes the nearest one in the range.
+// Creates a stream. A priority out of range is clamped to the range.
 cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority = kLeastPriority) {
   *stream = new CUstream_st;
   (*stream)->priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
@@ -61,7 +61,8 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flag
   return cudaSuccess;
 }
 
-// What it was given is done; a capture ends with the stream where it began.
+// Completes the stream's enqueued work first. Destroying the origin stream of a capture ends the
+// capture.
 cudaError_t destroy_stream(cudaStream_t stream) {
   if (state().streams.count(stream) == 0) return cudaErrorInvalidResourceHandle;
   const int device = stream->device;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the devices is for their work alone: AddressSanitizer reports a host that touches it.
+// Visibility of device memory: AddressSanitizer reports an access by the host.
 #pragma once
 
 #include <cstddef>
 
 namespace kernkit::simulator {
 
-/// While one lives, what runs is work of a device.
+/// Makes device memory accessible during its lifetime, for work of a device.
 class DeviceMemoryVisible {
  public:
   DeviceMemoryVisible();
@@ -15,8 +15,8 @@ class DeviceMemoryVisible {
   DeviceMemoryVisible& operator=(const DeviceMemoryVisible&) = delete;
 };
 
-/// While one lives, what runs is a kernel: closed to it is what kernkit_close_to_kernels() was
-/// told.
+/// Makes memory that kernkit_close_to_kernels() closed inaccessible during its lifetime, for a
+/// kernel.
 class ClosedMemoryInvisible {
  public:
   ClosedMemoryInvisible();

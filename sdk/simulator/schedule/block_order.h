@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlockOrder: which blocks of a grid run, and in which order.
+// BlockOrder: the selection and the order of the blocks of a grid that run.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,20 @@ namespace kernkit::simulator {
 
 class BlockOrder {
  public:
-  /// All of `count` blocks run, or `sample` of them: groups at the start, the end and each eighth.
+  /// Selects all of `count` blocks, or `sample` of them: groups at the start, the end and each
+  /// eighth.
   BlockOrder(uint64_t count, uint64_t sample);
   /// Sets an order other than ascending.
   void mix(uint64_t first, uint64_t stride);
 
   uint64_t runs() const { return runs_; }
   bool done() const { return taken_ == runs_; }
-  /// The next block's number.
+  /// Returns the next block's number.
   uint64_t take();
 
  private:
   uint64_t count_;
-  uint64_t group_;  // blocks; 0: all run
+  uint64_t group_;  // blocks of a group; 0 if all blocks run
   uint64_t runs_;
   uint64_t taken_ = 0;
   uint64_t first_ = 0;

@@ -20,20 +20,20 @@ class Progress {
  private:
   std::atomic<uint64_t> count_{0};
 };
-/// CUDA threads that started or ended.
+/// The number of CUDA threads that started or ended.
 inline Progress threads_passed;
-/// Synchronisations of lanes or threads, and atomics that changed memory.
+/// The number of synchronisations of lanes or threads, and of atomics that changed memory.
 inline Progress steps_passed;
 
-/// Threads that keep running may be in an endless loop: the limit is this many times as long.
+/// The factor of the time limit for threads that keep running, which may be in an endless loop.
 inline constexpr double kCircles = 15;
 
-/// How long a counter has not changed, for a caller that queries often. At most `most` seconds
-/// count between two queries, because the process may have been stopped in between.
+/// Measures the time since a counter changed, for a caller that queries often. At most `most`
+/// seconds count between two queries, because the process may have been stopped in between.
 class StallTimer {
  public:
   explicit StallTimer(double most) : most_(most) {}
-  /// Seconds.
+  /// Returns the time since `count` changed [s].
   double of(uint64_t count) {
     const Clock::time_point now = Clock::now();
     const std::chrono::duration<double> since = now - asked_;

@@ -29,12 +29,12 @@ Schedule::Schedule(const std::string& kernel, dim3 grid, const Settings& setting
       threads_(settings.watchdog / 8) {
   if (settings.seed != 0) order_.mix(random(), random());
   if (runs() == count(grid)) return;
-  std::fprintf(stderr, "kernkit: %s: of its %llu blocks %llu run\n", kernel.c_str(),
+  std::fprintf(stderr, "kernkit: %s: of %llu blocks, %llu run\n", kernel.c_str(),
                static_cast<unsigned long long>(count(grid)),
                static_cast<unsigned long long>(runs()));
 }
 
-// splitmix64
+// The generator is splitmix64.
 uint64_t Schedule::random() {
   if (settings_.seed == 0) return 0;
   uint64_t x = random_ += 0x9e3779b97f4a7c15u;
@@ -47,9 +47,10 @@ std::string Schedule::livelock_report() {
   const double longest = kCircles * settings_.watchdog;
   if (threads_.of(threads_passed.count()) <= longest) return "";
   char text[128];
-  std::snprintf(text, sizeof(text),
-                "does not end: its threads go on, and for %g seconds none has begun or ended",
-                longest);
+  std::snprintf(
+      text, sizeof(text),
+      "does not end: its threads keep running, and for %g seconds no thread has begun or ended",
+      longest);
   return text;
 }
 

@@ -12,23 +12,23 @@
 
 namespace kernkit::simulator {
 
-/// How kernels run.
+/// Settings for running kernels.
 struct Settings {
-  unsigned seed = 0;            // 0: blocks and threads start in their order
-  unsigned char poison = 0xcd;  // fills new memory
+  unsigned seed = 0;            // seed of all orders; 0 for ascending order
+  unsigned char poison = 0xcd;  // byte that fills new memory
   double watchdog = 20;         // time without progress until a kernel is stopped [s]
-  uint64_t sampled_grid = 0;    // larger grids run in part [blocks]; 0: all run in full
-  unsigned sampled_blocks = 0;  // blocks of such a grid that run
-  bool spreads = false;         // blocks of PTX, see CudaRuntime::set_seed()
+  uint64_t sampled_grid = 0;    // largest grid that runs in full [blocks]; 0 for no limit
+  unsigned sampled_blocks = 0;  // number of blocks of a larger grid that run
+  bool spreads = false;         // whether PTX blocks use all processors with a seed, see set_seed()
 };
 
-/// Threads of a block, or blocks of a grid.
+/// The number of threads of a block, or blocks of a grid.
 inline uint64_t count(dim3 size) { return uint64_t{size.x} * size.y * size.z; }
-/// The number of blocks of the grid that run; 0: all.
+/// Returns the number of blocks of the grid that run; 0 means all blocks.
 uint64_t sample(dim3 grid, const Settings& settings);
-/// "[7, 0, 0]"
+/// Returns an index as text: "[7, 0, 0]".
 std::string index_text(uint3 index);
-/// The index of the thread or block with this number; x varies fastest.
+/// Returns the index of the thread or block with this number; x varies fastest.
 uint3 index_of(uint64_t number, dim3 size);
 
 class Schedule {
@@ -36,21 +36,21 @@ class Schedule {
   /// Reports on the standard error if only some blocks run.
   Schedule(const std::string& kernel, dim3 grid, const Settings& settings);
 
-  /// A number from the seed, another one each time; 0 without a seed.
+  /// Returns the next random number from the seed; 0 without a seed.
   uint64_t random();
-  /// How many blocks run.
+  /// The number of blocks that run.
   uint64_t runs() const { return order_.runs(); }
   bool done() const { return order_.done(); }
-  /// The index of the next block.
+  /// Returns the index of the next block.
   uint3 take() { return index_of(order_.take(), grid_); }
 
-  // Called from time to time.
-  /// "" or a sentence that threads keep running without ending.
+  // Checks to be called from time to time:
+  /// Returns a report that threads keep running without ending, or "".
   std::string livelock_report();
-  /// Whether the kernel made no progress for longer than the watchdog allows.
+  /// Returns whether the kernel made no progress for longer than the watchdog allows.
   bool is_stalled();
 
-  /// The sentence with the seed that reproduces the launch.
+  /// Returns the sentence with the seed that reproduces the launch.
   std::string with_seed(std::string sentence) const;
 
  private:

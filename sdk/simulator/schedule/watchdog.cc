@@ -13,8 +13,8 @@
 namespace kernkit::simulator {
 namespace {
 
-std::atomic<uint64_t> kernels{0};  // how many began
-std::atomic<double> patience{0};   // seconds; 0: no kernel runs
+std::atomic<uint64_t> kernels{0};  // number of kernels that began
+std::atomic<double> patience{0};   // time limit of the running kernel [s]; 0 if no kernel runs
 char running[256];
 
 void watch() {
@@ -22,7 +22,7 @@ void watch() {
   for (;;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const double most = patience;
-    // Each only grows.
+    // Sums of counters that only grow change if any counter changes.
     const uint64_t passed = kernels + threads_passed.count();
     const double still = all.of(passed + steps_passed.count());
     const double in_a_circle = threads.of(passed);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watchdog: ends the process if a kernel that calls nothing makes no progress, see progress.h.
+// Watchdog: ends the process if a kernel that its executor cannot stop makes no progress, see
+// progress.h.
 #pragma once
 
 #include <string>
 
 namespace kernkit::simulator {
 
-/// Lives while a kernel of this name runs, one at a time in the process. An executor stops a kernel
-/// that it can stop after `seconds` without progress, which is earlier.
+/// Watches a kernel during its lifetime; one kernel runs at a time in the process. An executor that
+/// can stop the kernel does so earlier, after `seconds` without progress.
 class Watchdog {
  public:
   Watchdog(const std::string& kernel, double seconds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cooperative groups on the CPU: blocks, tiles of a warp and its coalesced threads; see
+// Cooperative groups on the CPU: blocks, tiles of a warp and coalesced threads; see also
 // cooperative_groups/reduce.h.
 #pragma once
 
@@ -21,7 +21,7 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
-/// 1, 2, 4, 8, 16 or 32 neighbouring threads of a block.
+/// A tile of 1, 2, 4, 8, 16 or 32 adjacent threads of a block.
 template <unsigned N, class Parent = void>
 class thread_block_tile {
   static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0,
@@ -59,7 +59,7 @@ class thread_block_tile {
   static unsigned mask() { return (N == 32 ? 0xffffffffu : (1u << N % 32) - 1) << first(); }
 };
 
-/// The lanes of a warp that came to one place of the code; ranks are counted over them.
+/// The lanes of a warp that have arrived at one call site, ranked in their order.
 class coalesced_group {
  public:
   explicit coalesced_group(unsigned lanes) : lanes_(lanes) {}

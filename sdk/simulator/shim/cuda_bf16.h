@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// __nv_bfloat16 as CUDA's header of that name declares it, for the CPU.
+// __nv_bfloat16 for the CPU, as declared by CUDA's header of the same name.
 #pragma once
 
 #include "cuda_runtime.h"

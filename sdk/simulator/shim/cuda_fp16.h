@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// __half as CUDA's header of that name declares it, for the CPU.
+// __half for the CPU, as declared by CUDA's header of the same name.
 #pragma once
 
 #include "cuda_runtime.h"

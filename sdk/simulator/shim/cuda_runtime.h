@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a .cu file needs to be a C++ file: the words of CUDA C++ and launches that know the types of
-// a kernel's arguments. For machines that have no CUDA, see cuda_runtime_api.h.
+// The declarations by which a .cu file compiles as C++: the keywords of CUDA C++, and launches with
+// the types of a kernel's arguments. For machines without CUDA, see cuda_runtime_api.h.
 #pragma once
 
 #include <string.h>
@@ -19,7 +19,7 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-// Not always_inline: g++ rejects a call by an address that it cannot resolve.
+// always_inline is not used, since g++ rejects calls through an unresolved address.
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
@@ -27,7 +27,7 @@
 
 inline constexpr int warpSize = 32;
 
-// Who the running CUDA thread is.
+// The indices of the running CUDA thread.
 inline thread_local uint3 threadIdx{};
 inline thread_local uint3 blockIdx{};
 inline thread_local dim3 blockDim{};
@@ -35,9 +35,9 @@ inline thread_local dim3 gridDim{};
 
 namespace kernkit::simulator {
 
-/// Calls a kernel, as one CUDA thread, with arguments given by address.
+/// Calls a kernel, as one CUDA thread, with the arguments at the given addresses.
 using CudaInvoke = void (*)(const void* kernel, void** arguments);
-/// Describes a kernel that no CUDA compiler registered: how to call it, and its argument sizes.
+/// Describes a kernel that no CUDA compiler registered: its invoke function and argument sizes.
 void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes, size_t count);
 
 template <class... Params, size_t... I>
@@ -56,12 +56,12 @@ const void* described(void (*kernel)(Params...)) {
   describe_kernel(address, invoke, kSizes, sizeof...(Params));
   return address;
 }
-/// An address that was cast has no arguments to describe.
+/// An untyped address has no argument types to describe.
 inline const void* described(const void* kernel) { return kernel; }
 
 }  // namespace kernkit::simulator
 
-/// The C++ forms of the calls that take a kernel.
+/// The C++ overloads of functions with a kernel argument.
 template <class... Params, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Params...),
                                Arguments&&... arguments) {
@@ -83,7 +83,7 @@ cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, v
   return cudaLaunchCooperativeKernel(address, grid, block, arguments, shared_memory, stream);
 }
 
-/// Variables of the device are variables of the program.
+/// Overloads for device variables, which are variables of the program.
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
   *address = const_cast<void*>(static_cast<const void*>(&symbol));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the CUDA runtime's C interface that kernel libraries call, declared for machines that
-// have no CUDA: names, numbers and layouts as in NVIDIA's header of that name (CUDA 13.0), which
-// takes this one's place where there is a CUDA compiler. kernkit::simulator defines it.
+// The part of the CUDA runtime's C interface that kernel libraries call, declared for machines
+// without CUDA. Names, numbers and layouts are those of NVIDIA's header of the same name (CUDA
+// 13.0), which replaces this header if a CUDA compiler is installed. kernkit::simulator defines the
+// functions.
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +11,7 @@
 
 #define CUDART_VERSION 13000
 
-// name, number, text
+// X(name, number, text)
 #define KERNKIT_CUDA_ERRORS(X)                                                                    \
   X(cudaSuccess, 0, "no error")                                                                   \
   X(cudaErrorInvalidValue, 1, "invalid argument")                                                 \

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dim3 and the vector types, aligned as on a GPU: a pointer that is not aligned to its type is what
-// UBSan reports.
+// dim3 and the vector types, aligned as on a GPU, so that UBSan reports misaligned pointers.
 #pragma once
 
 #define KERNKIT_VECTOR_TYPE(T, name, align1, align2, align4)         \

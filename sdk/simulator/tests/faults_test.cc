@@ -199,9 +199,10 @@ TEST_F(CudaFaults, MeetsForever) {
   int flag = 0;
   launch(faulty::meets_forever, 1, 4, 0, static_cast<volatile int*>(&flag));
   EXPECT_EQ(fault().find("faulty::meets_forever: block [0, 0, 0], thread ["), 0u) << fault();
-  EXPECT_NE(fault().find("does not end: its threads go on, and for 0.3 seconds none has begun or "
-                         "ended"),
-            std::string::npos)
+  EXPECT_NE(
+      fault().find("does not end: its threads keep running, and for 0.3 seconds no thread has "
+                   "begun or ended"),
+      std::string::npos)
       << fault();
 }
 

@@ -203,10 +203,11 @@ TEST(CudaRuntime, LaunchesAKernelByItsAddressOnceItIsKnown) {
             cudaErrorInvalidDeviceFunction);
   EXPECT_EQ(x, 1);
   EXPECT_EQ(runtime.launches().size(), 0u);
-  EXPECT_EQ(runtime.faults(),
-            std::vector<std::string>{
-                "cudaLaunchKernel(): of kernels::by_address only the address is known, not what "
-                "its arguments are: give the kernel itself, without a cast to void*"});
+  EXPECT_EQ(
+      runtime.faults(),
+      std::vector<std::string>{
+          "cudaLaunchKernel(): func: the address of kernels::by_address without argument types is "
+          "not supported: pass the kernel itself, without a cast to void*"});
 
   cudaFuncAttributes attributes{};
   EXPECT_EQ(cudaFuncGetAttributes(&attributes, kernels::by_address), cudaSuccess);

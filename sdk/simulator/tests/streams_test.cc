@@ -131,7 +131,7 @@ TEST_F(CudaStreams, AWaitThatNeverEndsIsAFault) {
           runtime_.faults(),
           std::vector<std::string>{
               function +
-              "() never returns: it waits for work behind an event that no stream will reach"});
+              "() never returns: it waits for work after an event that no stream will reach"});
       EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout) << "the device is lost";
       cudaSetDevice(1);
       EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "the other is not";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallRaces: copies, fills and frees by calls of the runtime that nothing orders with kernels, or
-// with each other.
+// CallRaces: copies, fills and frees by calls of the runtime that are unordered with kernels or
+// with other calls.
 #pragma once
 
 #include <set>

@@ -28,8 +28,7 @@ class CounterTotals {
     uint64_t launches = 0, unique_sectors = 0;
     Counters counters;
     std::map<std::tuple<std::string, int, std::string>, Counters> lines;
-    std::map<std::pair<uint64_t, uint64_t>, uint64_t>
-        shapes;  // launches by {threads, dynamic shared bytes}, see LaunchShape
+    std::map<std::pair<uint64_t, uint64_t>, uint64_t> shapes;  // launches by LaunchShape
   };
 
   void add(const std::string& kernel, const LaunchShape& shape,

@@ -267,7 +267,7 @@ class Following {
     for (const auto& one : results) {
       const uint32_t at = one.first;
       Undefined result = data;
-      if (bits_.size(at) == 0) {  // a move of a predicate
+      if (bits_.size(at) == 0) {  // the result is a predicate
         each_of(warp_.mask, [&](int l) { result.bits[l] = data.bits[l]; });
       } else {
         get(one.second, bits_.size(at), result.bits);
@@ -409,7 +409,7 @@ class Following {
 
 void follow(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits,
             UndefinedUses* uses) {
-  // A lane may read the register of a lane that takes no part.
+  // A shuffle may read the register of a lane outside of the operation.
   bool any = plan.rule == Definedness::kShuffle && warp.mask != Warp::kAll;
   if (plan.rule != Definedness::kNone) {
     for (const uint32_t source : plan.sources) any |= bits->any(source);

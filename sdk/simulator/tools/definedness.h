@@ -30,7 +30,7 @@ struct BitPlan {
   std::vector<uint32_t> where;  // registers that select memory or lanes, such as addresses
 };
 
-/// One plan for each operation of a kernel.
+/// Returns a plan for each operation of a kernel.
 std::vector<BitPlan> plans_of(const Kernel& kernel);
 /// Computes the undefined bits of the results of an operation that accesses no memory, before it
 /// runs. `uses` records the origins of undefined bits.

@@ -25,7 +25,7 @@ bool is_integer_or_bits(Type type) {
   }
 }
 
-// The comparison of setp and set.
+// Returns the comparison of setp and set.
 Order order_of(const Operation& operation) {
   switch (operation.mode & kComparison) {
     case kEq:
@@ -59,8 +59,7 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
     plan.order = order_of(operation);
   }
   if (row.access != AccessKind::kNone && operation.bytes == 0) {
-    plan.rule =
-        Definedness::kNone;  // this operation adds the frame's address for the access that follows
+    plan.rule = Definedness::kNone;  // adds the frame's address for the next operation
     add(&plan.results, {operation.dst});
     return plan;
   }

@@ -33,8 +33,7 @@ class EndedThreads::OfBlock : public BlockHooks {
         at = &block_.launch.kernel.code[part.pc];
       }
     }
-    if (at == nullptr || at->src1 != kNone)
-      return;  // a barrier with a thread count does not wait for ended threads
+    if (at == nullptr || at->src1 != kNone) return;  // a count lacks no thread
     const std::string line = line_text(block_, *at);
     Found& found = found_[line];
     const dim3 grid = block_.launch.grid;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EndedThreads: barriers of a block that open although some of its threads have ended. That is
-// allowed, since a barrier waits for threads that have not ended; and it is often a mistake.
+// EndedThreads: barriers of a block that open although some threads of the block have ended. Such a
+// barrier is valid, since a barrier only waits for threads that have not ended, but often a
+// mistake.
 #pragma once
 
 #include <memory>

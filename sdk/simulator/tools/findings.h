@@ -22,8 +22,7 @@ struct Found {
 
 class FindingLedger {
  public:
-  using Pair =
-      std::tuple<std::string, std::string, std::string>;  // {kernel, first line, second line}
+  using Pair = std::tuple<std::string, std::string, std::string>;  // kernel and both lines
 
   explicit FindingLedger(const char* tool) : tool_(tool) {}
   void add(const Pair& pair, const Found& found);

@@ -33,8 +33,7 @@ uint64_t GlobalCells::ended_before(const WorkId& work, uint64_t previous) const 
            one.instrumented != nullptr;
   };
   const auto kernel = std::find_if(launches_.begin(), launches_.end(), is_previous);
-  if (kernel == launches_.end())
-    return previous;  // the previous work is a copy or an event, which the launch waits for
+  if (kernel == launches_.end()) return previous;  // a copy or event, which has ended
   return kernel->waits_first ? kernel->previous : kernel->ended;
 }
 
@@ -55,8 +54,7 @@ void GlobalCells::forget_accesses() {
 }
 
 uint32_t GlobalCells::add(const AccessRecord& instruction) {
-  if (instructions_.size() == kMostInstructions)
-    forget_accesses();  // one launch can have that many
+  if (instructions_.size() == kMostInstructions) forget_accesses();  // within one launch
   instructions_.push_back(instruction);
   return static_cast<uint32_t>(instructions_.size() - 1);
 }

@@ -57,8 +57,7 @@ enum CallAccess : uint32_t { kCallLoads, kCallStores, kCallFrees, kCallAllocates
 /// The accesses to one byte. A number identifies an instruction and a lane; 0 means no access.
 struct GlobalCell {
   uint32_t written = 0, first_read = 0, last_read = 0;
-  bool written_alike =
-      false;  // whether unordered threads stored the value that the byte already had
+  bool written_alike = false;  // whether unordered threads stored the byte's old value
 };
 
 class GlobalCells {
@@ -100,9 +99,9 @@ class GlobalCells {
   /// Removes all accesses.
   void forget();
 
-  // Parts of a race's sentence.
-  const char* access_text(const AccessRecord& one) const;  // "Write access"
-  std::string line_text(const AccessRecord& one) const;    // " (k.cu:5)"
+  // Texts for reports of races:
+  const char* access_text(const AccessRecord& one) const;  // kind of the access: "Write access"
+  std::string line_text(const AccessRecord& one) const;    // source line: " (k.cu:5)"
   std::string place_text(uint32_t seen) const;             // "block [0, 0, 0], thread [3, 0, 0]"
   /// "Race reported between Read access at byte 0 of 512 bytes of global memory (k.cu:9) and
   /// <past_text()>", for an access at `address`, in an allocation of `range`.

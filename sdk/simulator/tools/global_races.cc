@@ -71,7 +71,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
     }
   }
 
-  // The bytes that a store changes are found after the store.
+  // Compares memory after a store with the old bytes, to find the changed bytes.
   void after(Warp& warp, const Operation& operation) override {
     if (touched_.empty()) return;
     const AccessKind kind = instrumented_.kernel.origins[operation.number].access;
@@ -111,15 +111,14 @@ class GlobalRaces::OfBlock : public BlockHooks {
   };
   struct OfWarp {
     RemoteClock known;   // times of warps of other blocks that happened before
-    RemoteClock fenced;  // `known` and the own block's clock at the last device-wide fence
+    RemoteClock fenced;  // clock at the last device-wide fence, including the own block
   };
   struct Barrier {
     RemoteClock known, fenced;
     uint32_t waiting = 0;
   };
 
-  static constexpr uint64_t kEarlierWork =
-      UINT64_MAX;  // key in a RemoteClock for the end of earlier work
+  static constexpr uint64_t kEarlierWork = UINT64_MAX;  // key for the end of earlier work
   static constexpr const char* kNoWait =
       ", with no cudaGridDependencySynchronize() between that orders them";
 
@@ -128,16 +127,15 @@ class GlobalRaces::OfBlock : public BlockHooks {
       const int lane = __builtin_ctz(left);
       const uint64_t at = touched.at[lane];
       if (at < range_.begin || at >= range_.end) range_ = block_.launch.memory.range_of(at);
-      if (at < range_.begin || at >= range_.end || range_.end - at < bytes)
-        continue;  // the access is a fault
+      if (at < range_.begin || at >= range_.end || range_.end - at < bytes) continue;  // a fault
       touched_.push_back({at, lane});
       const auto* place = reinterpret_cast<const unsigned char*>(at);
       old_.insert(old_.end(), place, place + bytes);
     }
   }
 
-  // The end of earlier work that a launch may overlap is an entry of a warp's `known`, so that
-  // barriers, fences and atomics pass the entry on.
+  // The end of earlier work that a launch may overlap is an entry in a warp's `known`, so that
+  // barriers, fences and atomics propagate the entry.
   void note(const Origin& origin, unsigned warp) {
     if (origin.has_effect(Effect::kWaitsForGrids)) {
       warps_[warp].known[kEarlierWork] = 1;

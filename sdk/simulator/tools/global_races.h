@@ -19,8 +19,7 @@ namespace kernkit::simulator::ptx {
 class GlobalRaces : public LaunchHooks {
  public:
   /// `dependent`: the work that happened before the call of a programmatic dependent launch; null
-  /// for
-  /// other launches.
+  /// for other launches.
   GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented, std::string kernel,
               std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block, const KnownWork* dependent);
   ~GlobalRaces() override;

@@ -17,7 +17,7 @@ namespace {
 struct Actor {
   KnownWork acquired;
   WorkId work;
-  uint64_t previous = 0, by_others = 0;  // see previous_work() and known_by_other_streams()
+  uint64_t previous = 0, by_others = 0;  // results of previous_work() and known_by_other_streams()
 };
 
 struct OrderState {
@@ -30,7 +30,7 @@ struct OrderState {
   uint64_t works = 0;
 };
 OrderState& order() {
-  static auto& all = *new OrderState;  // the process may end while streams work
+  static auto& all = *new OrderState;  // never destroyed, since streams may still run
   return all;
 }
 // The actors of this thread. Streams still run at the end of the process, after the thread-local
@@ -56,7 +56,7 @@ void join_all(KnownWork* to, const KnownWork& from) {
 }
 
 bool is_host() { return actors().size() == 1; }
-// The work that happened before what this thread does now.
+// The work that happened before the current point of this thread.
 KnownWork& known() {
   KnownWork& all = actors().back().acquired;
   if (is_host()) join_all(&all, order().of_host);

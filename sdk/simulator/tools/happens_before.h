@@ -14,7 +14,7 @@ struct WorkId {
   uint64_t number = 0;
 };
 
-/// The last work of each stream that happened before something.
+/// A vector clock: the number of the last work of each stream that happened before a point.
 using KnownWork = std::map<const void*, uint64_t>;
 
 /// Records the order from now on.
@@ -29,8 +29,9 @@ bool is_before(const WorkId& work);
 KnownWork known_work();
 /// The number of the previous work in the stream of the work that runs now; 0 if there was none.
 uint64_t previous_work();
-/// The number of the last work in the current stream that happened before the current work because
-/// a stream that waits for both did; 0 without such work.
+/// The number of the last work in the current stream that is ordered before the current work
+/// through another stream: that stream waited for it, and the current work waits for that stream. 0
+/// without such work.
 uint64_t known_by_other_streams();
 
 }  // namespace kernkit::simulator::ptx

@@ -79,8 +79,7 @@ struct HooksOfLaunch : LaunchHooks {
 __attribute__((constructor(101))) void begin_session() { tools = &Session::of_process(); }
 
 Session& Session::of_process() {
-  static auto& session =
-      *new Session;  // never destroyed, since launches can occur until the process ends
+  static auto& session = *new Session;  // never destroyed, since launches may follow
   return session;
 }
 
@@ -226,7 +225,7 @@ Counting::Counting() : state_(std::make_unique<State>()) {
 Counting::~Counting() { ptx::Session::of_process().remove(&state_->total); }
 
 std::vector<KernelCounters> Counting::kernels() const {
-  (void)cudaDeviceSynchronize();  // the caller may query the error
+  (void)cudaDeviceSynchronize();  // the error remains for the caller
   return state_->total.kernels();
 }
 

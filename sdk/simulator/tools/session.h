@@ -36,8 +36,8 @@ class Session : public Tools {
     auto& all = of(total);
     all.erase(std::remove(all.begin(), all.end(), total), all.end());
   }
-  /// Returns the hooks of a launch, of which not all blocks may run; null if no tool is on. With
-  /// hooks, the instrumented kernel runs. `known_work`: see GlobalRaces.
+  /// Returns the hooks of a launch, which may run only some of its blocks; null if no tool is on.
+  /// With hooks, the instrumented kernel runs. `known_work`: see GlobalRaces.
   std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
                                      const std::shared_ptr<void>& known_work) override;
   std::shared_ptr<void> known_work() const override;

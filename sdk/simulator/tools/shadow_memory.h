@@ -18,7 +18,7 @@ struct WrittenPiece {
   bool holds(uint64_t address, uint32_t bytes) const {
     return address >= begin && address < end && end - address >= bytes;
   }
-  /// The uninitialised bytes, one bit each, of up to 32 bytes within one word of bits.
+  /// Returns a bit for each uninitialised byte of up to 32 bytes, whose bits are in one word.
   uint32_t undefined(uint64_t address, uint32_t bytes) const {
     if (bits == nullptr) return 0;
     const uint64_t at = address - begin;

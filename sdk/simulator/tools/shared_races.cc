@@ -57,7 +57,7 @@ class SharedRaces::OfBlock : public BlockHooks {
   }
   void opens(uint32_t barrier) override { clocks_.open(barrier); }
 
-  // The bytes that a store changes are found after the store.
+  // Keeps the old bytes of a store, to find the changed bytes after the store.
   void before(Warp& warp, const Operation& operation) override {
     touched_.lanes = 0;
     if (all_.instrumented_.kernel.origins[operation.number].access == AccessKind::kNone) return;
@@ -107,8 +107,7 @@ class SharedRaces::OfBlock : public BlockHooks {
 
   bool races(const Seen& before, const Seen& now) const {
     if (before.time == 0 || (before.ordered && now.ordered)) return false;
-    if (before.warp == now.warp && before.time == now.time)
-      return false;  // both accesses are of one instruction
+    if (before.warp == now.warp && before.time == now.time) return false;  // one instruction
     return !is_before(before, now);
   }
   bool is_before(const Seen& before, const Seen& now) const {

@@ -31,8 +31,7 @@ class Banks {
   uint32_t fewest() const { return divided(static_cast<uint64_t>(count_), kBanks); }
 
  private:
-  static constexpr int kMost =
-      64;  // most words of a request: two for each lane with a misaligned access
+  static constexpr int kMost = 64;  // most words of a request, two for each lane
   uint64_t words_[kMost];
   int next_[kMost], first_[kBanks], count_ = 0;
   uint32_t in_bank_[kBanks] = {}, most_ = 0;

@@ -38,7 +38,7 @@ class UndefinedBits {
   uint32_t lanes(uint32_t at, uint32_t among) const;
   void read(uint32_t at, Undefined* to) const;
   void write(const Warp& warp, uint32_t at, const Undefined& from);
-  /// Marks a register of some lanes as defined; `live`: all lanes that have not ended.
+  /// Marks a register as defined in `lanes`; `live` is the mask of lanes that have not ended.
   void define(uint32_t at, uint32_t lanes, uint32_t live);
   /// Returns ones for all bits of the register.
   uint64_t ones(uint32_t at) const;

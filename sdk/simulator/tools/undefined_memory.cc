@@ -257,7 +257,7 @@ void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& o
 // Each lane has the address of a row, and two elements of each matrix, see matrix.cc.
 void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
-  if (warp.mask != Warp::kAll) return;  // a fault
+  if (warp.mask != Warp::kAll) return;  // the operation is a fault
   Touched touched[kMostTouched];
   Lane rows[32] = {};
   const int count = find_touched(warp, operation, touched);
@@ -307,7 +307,7 @@ void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& o
 // The layout is that of each_access() in wmma.cc.
 void UndefinedMemory::fragment(const BitPlan& plan, Warp& warp, const Operation& operation,
                                UndefinedBits* bits) {
-  if (warp.mask != Warp::kAll) return;  // a fault
+  if (warp.mask != Warp::kAll) return;  // the operation is a fault
   const Fragment f = Fragment::of(operation.target);
   Undefined all[8];
   for (uint32_t r = 0; plan.stores && r < f.registers(); ++r)

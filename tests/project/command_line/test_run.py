@@ -159,8 +159,8 @@ def test_a_missing_function_is_reported_once(root, runtime):
     done = kernkit_run(root, "--runtime", runtime, "--devices", 3, "--capability", 120, sys.executable, "-c", ASK, "--a", "b")
     assert done.stdout == "['--a', 'b'] 3 12 801 801\n"
     assert done.stderr == (
-        "kernkit: cudaMallocArray() is not supported: it returns cudaErrorNotSupported; there are no CUDA arrays, textures and "
-        "surfaces: keep the data in memory of cudaMalloc() and load it from there\n")
+        "kernkit: cudaMallocArray() is not supported: it returns cudaErrorNotSupported; CUDA arrays, textures and surfaces "
+        "are not supported: load the data from memory of cudaMalloc()\n")
 
 
 SWEEP = """
@@ -170,16 +170,16 @@ for name in 2 * sys.argv[1:]:
     assert getattr(runtime, name)() == 801, name
 """
 ADVICE = {
-    "cudaCreateTextureObject": "load it from there",
-    "cudaMemcpy2DToArray": "load it from there",
-    "cudaGraphicsMapResources": "pass data through memory of the host",
-    "cudaImportExternalMemory": "pass data through memory of the host",
+    "cudaCreateTextureObject": "load the data from memory of cudaMalloc()",
+    "cudaMemcpy2DToArray": "load the data from memory of cudaMalloc()",
+    "cudaGraphicsMapResources": "copy the data through host memory",
+    "cudaImportExternalMemory": "copy the data through host memory",
     "cudaIpcGetMemHandle": "keep the data in one process",
     "cudaMemPoolExportPointer": "keep the data in one process",
-    "cudaDeviceEnablePeerAccess": "copy by cudaMemcpyPeer()",
+    "cudaDeviceEnablePeerAccess": "copy with cudaMemcpyPeer()",
     "cudaMemcpyAsync_ptsz": "compile without --default-stream per-thread and pass a stream",
     "cudaGetDriverEntryPoint": "call the functions of the runtime",
-    "cudaGraphExecMemcpyNodeSetParams": "make the graph anew and update the instance by cudaGraphExecUpdate()",
+    "cudaGraphExecMemcpyNodeSetParams": "build a new graph and update the executable graph with cudaGraphExecUpdate()",
     "cudaMemPrefetchBatchAsync": "leave the call out, or run the program on a GPU",
 }
 

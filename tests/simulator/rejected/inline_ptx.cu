@@ -1,4 +1,4 @@
-// expect: kernkit: inline PTX (asm) does not run on the CPU
+// expect: kernkit: inline PTX (asm) is not supported on the CPU
 // SPDX-License-Identifier: Apache-2.0
 __global__ void kernel(unsigned* x) {
   unsigned lane;

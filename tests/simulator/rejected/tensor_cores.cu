@@ -1,3 +1,3 @@
-// expect: kernkit: tensor cores (nvcuda::wmma) do not run on the CPU
+// expect: kernkit: tensor cores (nvcuda::wmma) are not supported on the CPU
 // SPDX-License-Identifier: Apache-2.0
 #include <mma.h>

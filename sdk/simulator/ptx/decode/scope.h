@@ -23,7 +23,7 @@ struct Symbol {
   uint32_t variable = kNone;  // index into Kernel::variables, for global and shared memory
 };
 
-/// `.reg .b32 %r<100>`
+/// A family of registers: `.reg .b32 %r<100>`.
 struct RegisterFamily {
   std::string prefix;
   int count;

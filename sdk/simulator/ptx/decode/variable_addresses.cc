@@ -76,8 +76,7 @@ void find_variables(size_t registers, Kernel* kernel) {
     return bases[at] != before;
   };
   for (const Operation& operation : kernel->code) {
-    for (const uint32_t at : operation.list)
-      join(at, kOther);  // registers that are loaded or stored
+    for (const uint32_t at : operation.list) join(at, kOther);  // loaded or stored registers
     if (operation.more == kNone) continue;
     for (const uint32_t at : kernel->lists[operation.more]) join(at, kOther);
   }

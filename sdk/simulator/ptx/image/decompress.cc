@@ -13,9 +13,8 @@ Function* function_of(const char* library, const char* name) {
   void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   void* function = handle != nullptr ? dlsym(handle, name) : nullptr;
   if (function == nullptr) {
-    throw UnsupportedPtx(
-        std::string("its PTX is compressed, and ") + library +
-        " is not there to read it: install it, or build with nvcc's --no-compress");
+    throw UnsupportedPtx(std::string("its PTX is compressed, and ") + library +
+                         " was not found: install the library, or build with nvcc's --no-compress");
   }
   return reinterpret_cast<Function*>(function);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decompression by libzstd.so.1 and liblz4.so.1, which are loaded when they are needed.
+// Decompression by libzstd.so.1 and liblz4.so.1, which are loaded on demand.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// `whole` bytes; each throws a UnsupportedPtx where the library is missing or the data is wrong.
+/// Decompress to `whole` bytes. Throw UnsupportedPtx if the library is missing or the data is
+/// damaged.
 std::string decompress_zstd(const unsigned char* data, size_t size, size_t whole);
 std::string decompress_lz4(const unsigned char* data, size_t size, size_t whole);
 

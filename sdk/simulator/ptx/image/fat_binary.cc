@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout: the bytes that nvcc 13.0 writes. A wrapper {u32 magic, u32 version, data} points to a
-// header {u32 magic, u16, u16 its size, u64 size of what follows} and entries.
+// header {u32 magic, u16, u16 size of the header, u64 size of the entries}, followed by the
+// entries.
 #include "ptx/image/fat_binary.h"
 
 #include <cstring>
@@ -22,8 +23,8 @@ T read(const unsigned char* from) {
   return value;
 }
 
-// {u16 kind; u16; u32 its size; u64 size of the code after it; u32 its compressed size, or 0; ...;
-// at 28 u32 capability; at 40 u64 flags; at 56 u64 decompressed size}
+// An entry: {u16 kind; u16; u32 size of the entry; u64 size of the code that follows; u32
+// compressed size, or 0; ...; at 28 u32 capability; at 40 u64 flags; at 56 u64 decompressed size}.
 FatEntry entry_at(const unsigned char* at) {
   FatEntry entry{};
   const auto header = read<uint32_t>(at + 4);
@@ -65,9 +66,7 @@ std::string ptx_of(const FatEntry& entry) {
   } else if ((entry.flags & kLz4) != 0) {
     text = decompress_lz4(entry.code, entry.size, entry.whole);
   } else {
-    throw UnsupportedPtx(
-        "its PTX is compressed in a way that is not known: build with nvcc's "
-        "--no-compress");
+    throw UnsupportedPtx("its PTX has an unsupported compression: build with nvcc's --no-compress");
   }
   text.resize(std::strlen(text.c_str()));
   return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FatBinary: what nvcc puts into an object, PTX among it.
+// FatEntry: an entry of the fat binary that nvcc embeds in an object: PTX or machine code.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@ namespace kernkit::simulator::ptx {
 struct FatEntry {
   enum Kind { kPtx = 1, kMachineCode = 2 };
   int kind;
-  int capability;  // 80 for sm_80
+  int capability;  // compute capability, 80 for sm_80
   uint64_t flags;
   const unsigned char* code;
-  size_t size;   // as it is stored
-  size_t whole;  // decompressed; 0: not compressed
+  size_t size;   // stored size [bytes]
+  size_t whole;  // decompressed size [bytes]; 0 if the entry is not compressed
 };
 
-/// The entries of a registered __fatBinC_Wrapper_t; none if the pointer is something else.
+/// Returns the entries of a registered __fatBinC_Wrapper_t; an empty list for other memory.
 std::vector<FatEntry> entries_of(const void* wrapper);
-/// The PTX of an entry, decompressed. Throws a UnsupportedPtx where that cannot be done.
+/// Returns the decompressed PTX of an entry. Throws UnsupportedPtx if decompression fails.
 std::string ptx_of(const FatEntry& entry);
-/// The PTX for a device: of the highest compute capability that is not above the device's. Throws
-/// a UnsupportedPtx where there is none.
+/// Returns the PTX with the highest compute capability up to the device's. Throws UnsupportedPtx
+/// without such PTX.
 std::string ptx_for(const void* wrapper, int capability);
 
 }  // namespace kernkit::simulator::ptx

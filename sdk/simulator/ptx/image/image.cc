@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t kAlignment = 256;
 constexpr size_t kBarrierBytes = 256;
-// Between variables is memory that no kernel may touch, as long as the variable before it, within
-// these bounds [bytes]: a pointer that leaves a variable does not reach the next one.
+// Inaccessible memory between variables, as large as the preceding variable within these bounds
+// [bytes], so that a pointer past the end of a variable does not reach the next variable.
 constexpr size_t kLeastGap = 256, kMostGap = 4096;
 
 }  // namespace
@@ -113,7 +113,7 @@ const Kernel& Image::kernel(const std::string& name) {
   if (const std::string* rejected = refused_.find(name)) throw UnsupportedPtx(*rejected);
   const auto function = module_->functions.find(name);
   if (function == module_->functions.end() || !function->second.has_body) {
-    throw UnsupportedPtx("the module has no PTX of the kernel");
+    throw UnsupportedPtx("the module's PTX does not contain the kernel");
   }
   try {
     Kernel kernel = Decoder(*module_, function->second, *this).decode();

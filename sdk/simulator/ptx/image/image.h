@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Image: a module on a device: its variables in memory, and the kernels that were decoded.
+// Image: a module on a device: its variables in memory, and its decoded kernels.
 #pragma once
 
 #include <map>
@@ -15,27 +15,29 @@ namespace kernkit::simulator::ptx {
 
 class Image : public Addresses {
  public:
-  /// `managed`: memory of managed variables, by their names.
+  /// `managed` is the memory of managed variables, by name.
   Image(std::string ptx, const std::map<std::string, void*>& managed);
 
   const Module& module() const { return *module_; }
-  /// Decoded at its first use. Throws a UnsupportedPtx when it cannot run.
+  /// Returns a kernel, decoded at its first use. Throws UnsupportedPtx for a kernel that cannot
+  /// run.
   const Kernel& kernel(const std::string& name);
-  /// Bytes of all its constants.
+  /// The size of all variables in constant memory [bytes].
   size_t constant_bytes() const { return constant_bytes_; }
-  /// Sets the variables to their initial values; managed ones, which devices share, on request.
+  /// Sets the variables to their initial values; managed variables, which devices share, on
+  /// request.
   void reset(bool managed_too);
-  /// Null when there is none of this name.
+  /// Returns a variable's memory; null for an unknown name.
   void* variable(const std::string& name, size_t* size) const;
   bool find(const std::string& name, uint64_t* address) const override;
-  /// Whether an address is in the variables of this device.
+  /// Returns whether an address is in the memory of this device's variables.
   bool holds(const void* address) const { return address >= at_ && address < at_ + bytes_; }
-  /// The variable around an address; an empty range when there is none.
+  /// Returns the variable around an address; an empty range outside of variables.
   Range range_of(uint64_t address) const;
-  /// Where an address outside of all variables is, by the one before it: "0 bytes past the end of
-  /// variable table (400 bytes)"; "" far from all.
+  /// Describes an address outside of all variables by the preceding variable: "0 bytes past the end
+  /// of variable table (400 bytes)"; "" far from all variables.
   std::string place_of(uint64_t address) const;
-  /// What grid.sync() counts in.
+  /// The counter of grid.sync().
   unsigned char* grid_barrier() const { return at_ + barrier_; }
 
  private:
@@ -46,14 +48,14 @@ class Image : public Addresses {
   };
 
   std::unique_ptr<Module> module_;
-  std::map<std::string, Place> places_;  // of variables
-  size_t barrier_ = 0;                   // where memory for grid.sync() is, after the variables
+  std::map<std::string, Place> places_;  // memory of variables by name
+  size_t barrier_ = 0;  // offset of the counter of grid.sync(), after the variables [bytes]
   size_t bytes_ = 0;
   size_t constant_bytes_ = 0;
   std::unique_ptr<unsigned char[]> memory_;
   unsigned char* at_ = nullptr;
   StringMap<Kernel> kernels_;
-  StringMap<std::string> refused_;  // and why
+  StringMap<std::string> refused_;  // reasons why kernels cannot run, by name
 };
 
 }  // namespace kernkit::simulator::ptx

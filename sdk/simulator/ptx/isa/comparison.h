@@ -11,7 +11,6 @@ enum Comparison : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kNum, kNan };
 
 inline constexpr uint8_t kComparison = 7;  // bits of the comparison
 inline constexpr uint8_t kUnordered = 8;   // set if a NaN satisfies the comparison
-inline constexpr int kCombined =
-    4;  // first bit of the logical operation: 0 is none, then and, or, xor
+inline constexpr int kCombined = 4;        // first bit of the operation: none, and, or, xor
 
 }  // namespace kernkit::simulator::ptx

@@ -75,20 +75,19 @@ enum class Effect : uint8_t {
   kNone,
   kFence,
   kCall,
-  kWaitsForGrids,  // griddepcontrol.wait
-  kReleasesGrids,  // griddepcontrol.launch_dependents
+  kWaitsForGrids,  // effect of griddepcontrol.wait
+  kReleasesGrids,  // effect of griddepcontrol.launch_dependents
 };
 
-/// Sources whose bits Definedness::kMoved moves.
+/// Masks of the sources that are the data of Definedness::kMoved.
 inline constexpr uint8_t kFirstSource = 1, kSecondSource = 2;
 
 struct Instruction {
   /// `modifiers` lists the items after the mnemonic, separated by spaces: "lo|wide u16|s16". A form
   /// has exactly one modifier of each item, in any order. "?" after an item makes the item
-  /// optional,
-  /// "~" before an item means that the simulator need not act on its modifiers, "%int" refers to a
-  /// set of modifiers (see find_instruction.cc), and "L2::*" matches every modifier with this
-  /// prefix.
+  /// optional. "~" before an item means that the simulator need not act on its modifiers. "%int"
+  /// refers to a set of modifiers, see find_instruction.cc. "L2::*" matches every modifier with
+  /// this prefix.
   constexpr Instruction(const char* name, const char* modifiers, Semantics semantics)
       : name(name), modifiers(modifiers), semantics(semantics) {}
 
@@ -152,8 +151,7 @@ struct FoundInstruction {
   const Instruction* row = nullptr;  // null if no row matches
   std::vector<bool> ignored;         // whether the simulator need not act on each modifier
   bool is_known = false;             // whether a row has the mnemonic
-  std::string
-      unsupported;  // modifier that no row with the mnemonic has; "" without such a modifier
+  std::string unsupported;           // modifier that no row with the mnemonic has, or ""
 };
 FoundInstruction find_instruction(std::string_view name, const std::vector<std::string>& modifiers);
 

@@ -150,7 +150,7 @@ bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint3
   if (warps_of(expected(barrier.count)) != warps_of(expected(count))) {
     fault(warp, lane, operation,
           function_text(kernel, operation) + " is for " + std::to_string(expected(count)) +
-              " threads, and others wait at it for " + std::to_string(expected(barrier.count)));
+              " threads, and waiting threads expect " + std::to_string(expected(barrier.count)));
   }
   if (count % 32 != 0) {
     fault(warp, lane, operation,

@@ -37,8 +37,8 @@ struct Launch {
 /// With a thread count, whole warps count: a warp counts as 32 threads when all of its live lanes
 /// have arrived.
 struct Barrier {
-  const Operation* first =
-      nullptr;  // operation of the first thread that arrived; null while no thread has arrived
+  // The operation of the first thread that arrived; null while no thread has arrived.
+  const Operation* first = nullptr;
   unsigned count = 0;     // expected threads; 0 means all threads that have not ended
   unsigned arrived = 0;   // number of threads that arrived
   unsigned of_warps = 0;  // 32 for each warp that arrived completely
@@ -61,7 +61,7 @@ struct Block {
   void start(uint3 its_index, uint64_t random);
   /// Runs until all threads have ended, or until it is another block's turn. Throws a Fault.
   Stop run();
-  /// Lanes of a warp arrive at a barrier. Returns true if the barrier opened.
+  /// Marks lanes of a warp as arrived at a barrier. Returns true if the barrier opened.
   bool arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
               uint32_t count);
   /// Marks lanes of a warp as ended, which may open barriers.

@@ -70,7 +70,7 @@ void Warp::call(const Operation& operation, int lane, uint32_t number) {
 void Warp::call(const Operation& operation, uint32_t lanes_here) {
   const Kernel& kernel = block->launch.kernel;
   const uint32_t known = kernel.calls[operation.target].function;
-  suspend(Part::kReady, active & ~lanes_here, pc + 1);  // lanes with a false guard
+  suspend(Part::kReady, active & ~lanes_here, pc + 1);  // continues lanes with a false guard
   for (uint32_t left = lanes_here; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
     uint32_t number = known;

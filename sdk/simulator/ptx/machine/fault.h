@@ -15,20 +15,19 @@ struct Kernel;
 struct Fault {
   std::string sentence;
   cudaError_t error;
-  const char* tool =
-      "synccheck";  // tool that reports the fault: "synccheck", "memcheck" or "program"
+  const char* tool = "synccheck";  // reporting tool: "synccheck", "memcheck" or "program"
 };
 
 /// Throws a Fault "scale: block [0, 0, 0], thread [7, 0, 0]: <what> (scale.cu:12)".
 [[noreturn]] void fault(const Warp& warp, int lane, const Operation& operation,
                         const std::string& what, cudaError_t error = cudaErrorLaunchFailure);
-/// "[7, 0, 0]"
+/// Returns the index of a thread: "[7, 0, 0]".
 std::string thread_text(const Block& block, unsigned thread);
-/// "scale: block [0, 0, 0], thread [7, 0, 0]: "
+/// Returns the start of a report: "scale: block [0, 0, 0], thread [7, 0, 0]: ".
 std::string place_text(const Block& block, unsigned thread);
-/// "__syncthreads()", or the PTX instruction if CUDA has no function for it.
+/// Returns "__syncthreads()", or the PTX instruction if CUDA has no function for it.
 std::string function_text(const Kernel& kernel, const Operation& operation);
-/// " (scale.cu:12)"; "" without a .loc.
+/// Returns the source line: " (scale.cu:12)"; "" without a .loc.
 std::string line_text(const Block& block, const Operation& operation);
 
 }  // namespace kernkit::simulator::ptx

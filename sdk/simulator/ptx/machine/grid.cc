@@ -30,8 +30,8 @@ constexpr bool kStoresInOrder =
 constexpr bool kStoresInOrder = false;
 #endif
 
-// Whether no block depends on memory that another block writes, except by a race: then the results
-// do not depend on the order of the blocks.
+// Returns whether an operation keeps blocks independent: without a race, no block reads memory that
+// another block writes, so that results do not depend on the order of blocks.
 bool is_independent(const Kernel& kernel, const Operation& operation) {
   const Origin& origin = kernel.origins[operation.number];
   const bool is_shared = operation.space == Space::kShared;

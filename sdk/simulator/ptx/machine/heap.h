@@ -15,7 +15,7 @@ namespace kernkit::simulator::ptx {
 
 class Heap {
  public:
-  static constexpr uint64_t kDefaultBytes = 8 << 20;  // cudaLimitMallocHeapSize
+  static constexpr uint64_t kDefaultBytes = 8 << 20;  // default of cudaLimitMallocHeapSize [bytes]
 
   /// Returns an address that is a multiple of 16; 0 if fewer bytes are left.
   uint64_t allocate(uint64_t bytes, unsigned char poison);

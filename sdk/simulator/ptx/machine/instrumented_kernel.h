@@ -24,7 +24,7 @@ struct InstrumentedKernel {
   // runs and line_of have one entry for each operation.
   std::vector<Run> runs;
   std::vector<uint32_t> line_of;              // index into `lines`
-  mutable std::shared_ptr<void> definedness;  // made by initcheck at its first launch
+  mutable std::shared_ptr<void> definedness;  // plans of initcheck, created at its first launch
 };
 
 }  // namespace kernkit::simulator::ptx

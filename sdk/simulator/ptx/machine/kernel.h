@@ -12,19 +12,17 @@
 
 namespace kernkit::simulator::ptx {
 
-inline constexpr uint32_t kStackBytes =
-    8192;  // stack of a thread for the frames of functions [bytes]
+inline constexpr uint32_t kStackBytes = 8192;  // stack of a thread for frames [bytes]
 
 /// A register with the same value in every warp.
 struct Constant {
   uint32_t at;
   uint32_t size;  // size [bytes per lane]; 0 for a predicate
   uint64_t bits;
-  uint32_t variable =
-      kNone;  // variable whose address the register has; index into Kernel::variables
+  uint32_t variable = kNone;  // index into Kernel::variables, for the address of a variable
 };
 
-/// A variable of global or shared memory that the kernel names.
+/// A variable of global or shared memory to which the kernel refers.
 struct KernelVariable {
   enum Kind { kGlobal, kShared, kDynamic } kind;  // kDynamic is dynamic shared memory
   std::string name;                               // name in PTX
@@ -32,9 +30,9 @@ struct KernelVariable {
   uint32_t bytes;  // size [bytes]; 0 for kDynamic, whose size depends on the launch
 };
 
-/// A register that holds %tid.x and the like.
+/// A register with the value of a special register, such as %tid.x.
 struct SpecialRegister {
-  int which;  // see special_registers.h
+  int which;  // number of the register, see special_registers.h
   uint32_t at;
 };
 
@@ -61,9 +59,9 @@ struct Slot {
   uint32_t at, size;  // offset [bytes], size [bytes per lane]; 0 for a predicate
 };
 
-/// The order that the modifiers of an instruction give its access or fence.
+/// The memory order of an access or fence, from the modifiers of its instruction.
 enum class Ordering : uint8_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcquireRelease };
-/// The threads that an ordered access or a fence is visible to.
+/// The threads to which an ordered access or a fence is visible.
 enum class ThreadScope : uint8_t { kNone, kBlock, kDevice };
 
 /// The instruction that an operation comes from.
@@ -111,15 +109,13 @@ struct Kernel {
   std::vector<KernelVariable> variables;
   uint32_t register_bytes = 0;  // registers of a warp [bytes]
   uint32_t shared_bytes = 0;    // static shared memory, including reserved_bytes [bytes]
-  uint32_t reserved_begin =
-      0;  // offset of reserved shared memory, initially zero: %reserved_smem_offset_1
+  uint32_t reserved_begin = 0;  // offset of zero-initialised memory: %reserved_smem_offset_1
   uint32_t reserved_bytes = 0;
   uint32_t local_bytes = 0;  // local memory of a thread [bytes]
   uint32_t frame_bytes = 0;  // the kernel's own frame within local_bytes [bytes]
   uint32_t frame = kNone;    // register with the begin of each lane's current frame
   uint32_t parameter_bytes = 0;
-  mutable std::shared_ptr<InstrumentedKernel>
-      instrumented;  // created at the first launch with a tool
+  mutable std::shared_ptr<InstrumentedKernel> instrumented;  // created at the first use by a tool
 
   /// Visits every register of an operation, including the registers in its list.
   template <class Visit>

@@ -13,7 +13,7 @@ namespace kernkit::simulator::ptx {
 enum class Flow : uint8_t {
   kNext,
   kBranch,
-  kTable,  // a branch to an entry of a table
+  kTable,  // branch to an entry of a table
   kCall,
   kReturn,
   kExit,
@@ -35,7 +35,7 @@ struct Operation {
   Flow flow = Flow::kNext;
   bool guard_negated = false;
   bool negated = false;      // whether the predicate source is negated
-  uint8_t mode = 0;          // defined by each instruction
+  uint8_t mode = 0;          // variant of the instruction, defined by its semantics
   uint8_t count = 0;         // number of registers in `list`
   uint8_t address_size = 0;  // size of `address` [bytes]; 0 if the address is the offset alone
   Space space = Space::kGeneric;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Window: memory that a kernel counts from 0 on.
+// Window: memory that a kernel addresses from 0.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Special registers: PTX ISA, "Special Registers".
+// The registers of PTX ISA, "Special Registers".
 #pragma once
 
 #include <string>

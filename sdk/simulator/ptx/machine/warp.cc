@@ -129,7 +129,7 @@ void Warp::exit(uint32_t lanes) {
 
 // Lanes that name each other in a mask run the operation together, without waiting for ended lanes.
 void Warp::meet(const Operation& operation, uint32_t lanes_here) {
-  suspend(Part::kReady, active & ~lanes_here, pc + 1);  // lanes with a false guard
+  suspend(Part::kReady, active & ~lanes_here, pc + 1);  // continues lanes with a false guard
   size_t kept = 0;
   for (const Part& part : parts) {
     if (part.state == Part::kMeets && part.pc == pc) {
@@ -242,7 +242,7 @@ bool Warp::meet_across_places() {
   return false;
 }
 
-// The active lanes with a true guard.
+// Returns the active lanes whose guard is true.
 uint32_t Warp::lanes_of(const Operation& operation) const {
   if (operation.guard == kNone) return active;
   const uint32_t guard = predicate(operation.guard);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statements of a function.
+// Parser: the statements of a function.
 #include <map>
 #include <memory>
 #include <set>
@@ -47,7 +47,7 @@ class BodyParser {
 
   int number() { return static_cast<int>(parse_operand(lexer_).bits); }
 
-  using Location = std::tuple<int, int, int>;  // file, line, column
+  using Location = std::tuple<int, int, int>;  // {file, line, column}
   using Place = std::shared_ptr<const SourceLine>;
   Location parse_location() {
     const int file = number(), line = number(), column = number();
@@ -55,7 +55,7 @@ class BodyParser {
   }
 
   // .loc 2 449 9, function_name $L__info_string0, inlined_at 1 11 3
-  // A call site that was itself inlined has a .loc of its own, before this one.
+  // A call site in an inlined function has its own .loc, before this directive.
   void parse_line(int line) {
     const Location location = parse_location();
     Place call_site;
@@ -74,8 +74,8 @@ class BodyParser {
     line_ = *place;
   }
 
-  // A line that is among its own call sites, as of a function that calls itself, is that call site:
-  // chains remain finite however often their directives are repeated.
+  // Returns the existing call site for a line among its own call sites, as in a recursive function,
+  // so that repeated directives keep chains finite.
   static Place place_of(const Location& location, const Place& call_site) {
     const auto [file, line, column] = location;
     for (Place at = call_site; at != nullptr; at = at->call_site) {
@@ -105,7 +105,7 @@ class BodyParser {
   void parse_registers() {
     const std::string word = lexer_.word();
     const Type type = type_named(word.substr(1));
-    if (type == Type::kNone) lexer_.reject("registers of the unknown type " + word);
+    if (type == Type::kNone) lexer_.reject("register type " + word + " is not supported");
     do {
       Statement& registers = add(Statement::kRegisters);
       registers.type = type;
@@ -136,12 +136,12 @@ class BodyParser {
     prototype.results = parse_variables(lexer_);
     lexer_.expect("_");
     prototype.parameters = parse_variables(lexer_);
-    while (!lexer_.accept(";")) lexer_.next();  // .noreturn
+    while (!lexer_.accept(";")) lexer_.next();  // directives such as .noreturn
   }
 
   void parse_operands(Statement* statement) {
     while (!lexer_.accept(";")) {
-      if (lexer_.accept("(")) {  // of a call
+      if (lexer_.accept("(")) {  // results or parameters of a call
         Operand list;
         list.kind = Operand::kVector;
         while (!lexer_.accept(")")) {
@@ -177,8 +177,8 @@ class BodyParser {
       dot = opcode.find('.', begin);
       instruction.modifiers.push_back(opcode.substr(begin, dot - begin));
     }
-    // Operands of textures and surfaces have a form of their own; the decoder rejects such an
-    // instruction by its name.
+    // Operands of texture and surface instructions have a different form; the decoder rejects such
+    // an instruction by its name.
     if (uses_texture(instruction.name)) {
       while (!lexer_.accept(";")) lexer_.next();
       return;
@@ -188,7 +188,7 @@ class BodyParser {
 
   Lexer lexer_;
   SourceLine line_;
-  std::map<Location, Place> locations_;  // the last .loc of each
+  std::map<Location, Place> locations_;  // last .loc of each location
   std::vector<Statement> statements_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lexer: the words, strings and signs of PTX text, each with its line.
+// Lexer: splits PTX text into words, strings and signs, with their lines.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@ namespace kernkit::simulator::ptx {
 
 struct Token {
   enum Kind { kWord, kString, kSign, kEnd } kind;
-  std::string_view text;  // of a string without its quotes
-  int line;               // of the PTX
+  std::string_view text;  // text of the token; strings without quotes
+  int line;               // line of the PTX
 };
 
 /// A word has letters, digits and _ $ % . and pairs of colons: `ld.global.L2::128B.u32`, `%tid.x`.
-/// After a first dot it ends before the next one: `.reg.b32` is `.reg` and `.b32`.
+/// A word that begins with a dot ends before the next dot: `.reg.b32` is `.reg` and `.b32`.
 class Lexer {
  public:
   Lexer(std::string_view text, int line) : rest_(text), line_(line) { read(); }
@@ -24,15 +24,16 @@ class Lexer {
   bool at(std::string_view text) const {
     return token_.kind != Token::kString && token_.text == text;
   }
-  /// Takes the next token if it is this one.
+  /// Takes the next token if its text matches; returns whether it did.
   bool accept(std::string_view text);
   void expect(std::string_view text);
-  /// The next token, which must be a word. Throws for other tokens.
+  /// Takes the next token, which must be a word. Throws for other tokens.
   std::string word();
   bool ended() const { return token_.kind == Token::kEnd; }
-  /// Drops what is left of a line of the text.
+  /// Skips the remaining tokens of a line.
   void skip_line(int line);
-  /// Behind an opening brace: the text up to the closing one, which is taken as well.
+  /// Called after an opening brace: takes and returns the text up to the closing brace, and takes
+  /// the brace.
   std::string_view skip_braces(int* first_line);
   [[noreturn]] void reject(const std::string& what) const;
 
@@ -40,7 +41,7 @@ class Lexer {
   void read();
   void skip_blanks();
 
-  std::string_view rest_;  // the text after token_
+  std::string_view rest_;  // text after token_
   int line_;
   Token token_{};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements outside of functions.
+// Parser: statements outside of functions.
 #include "ptx/parser/module.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ std::unique_ptr<Module> parse_module(std::string text) {
     const int line = lexer.peek().line;
     const std::string word = lexer.word();
     if (word == ".target") {
-      const std::string target(lexer.next().text);  // sm_90a
+      const std::string target(lexer.next().text);  // for example sm_90a
       module->capability = std::atoi(target.c_str() + std::min<size_t>(3, target.size()));
       lexer.skip_line(line);
     } else if (word == ".version" || word == ".address_size") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module: what PTX text says, before anything of it is decoded. Bodies of functions are read when
-// they are needed.
+// Module: parsed PTX text, before decoding. Bodies of functions are parsed on demand.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +13,22 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A place in the source, from .loc; line 0: unknown.
+/// A source location from .loc; line 0 is unknown.
 struct SourceLine {
   int file = 0, line = 0;
-  std::shared_ptr<const SourceLine> call_site;  // of the inlined function; null: not inlined
+  std::shared_ptr<const SourceLine> call_site;  // call site of an inlined function, or null
 };
 
 struct Operand {
   enum Kind { kName, kInteger, kFloat, kDouble, kVector, kAddress, kNothing } kind = kNothing;
-  std::string name;            // of an address its base; "" for none
-  bool negated = false;        // !name
-  uint64_t bits = 0;           // of a number
-  int64_t offset = 0;          // of an address
-  std::vector<Operand> parts;  // the parts of a vector, or the second name of `a|b`
+  std::string name;            // name, or base of an address; "" without a base
+  bool negated = false;        // whether the operand is `!name`
+  uint64_t bits = 0;           // value of a number
+  int64_t offset = 0;          // offset of an address [bytes]
+  std::vector<Operand> parts;  // parts of a vector, or the second name of `a|b`
 };
 
-/// A variable's first value: bytes, and addresses of other variables among them.
+/// A variable's initial value: bytes, and addresses to store in them.
 struct Initial {
   struct Address {
     uint32_t at;
@@ -46,8 +45,8 @@ struct Variable {
   std::string name;
   Type type = Type::kNone;
   uint32_t alignment = 1;
-  uint32_t size = 0;       // bytes
-  bool is_extern = false;  // declared here, or dynamic shared memory
+  uint32_t size = 0;       // size of the variable [bytes]
+  bool is_extern = false;  // whether the variable is only declared, or is dynamic shared memory
   bool is_managed = false;
   Initial initial;
 };
@@ -63,18 +62,18 @@ struct Statement {
     kPrototype,
     kInstruction
   } kind;
-  std::string name;  // of a label or a table; of registers; of an instruction its first word
-  std::vector<std::string> modifiers;  // after the first dot
-  std::vector<Operand> operands;       // of a table its labels
-  std::string guard;                   // "" or a predicate
+  std::string name;                    // name of a label, table or registers; mnemonic
+  std::vector<std::string> modifiers;  // modifiers without dots
+  std::vector<Operand> operands;       // operands, or labels of a table
+  std::string guard;                   // predicate of the guard; "" without a guard
   bool guard_negated = false;
   SourceLine line;
   int ptx_line = 0;
-  Type type = Type::kNone;  // of registers
-  int count = 0;            // of registers; 0: one without a number
+  Type type = Type::kNone;  // type of registers
+  int count = 0;            // number of registers; 0 for one register without a number in its name
   Variable variable;
-  std::vector<Variable> results, parameters;  // of a prototype
-  /// "ld.global.u32"
+  std::vector<Variable> results, parameters;  // results and parameters of a prototype
+  /// The mnemonic with its modifiers: "ld.global.u32".
   std::string opcode() const;
 };
 
@@ -84,19 +83,19 @@ struct Function {
   bool has_body = false;
   std::vector<Variable> parameters;
   std::vector<Variable> results;
-  uint64_t max_threads = 0;  // of a block, by .maxntid or .reqntid; 0: not limited
+  uint64_t max_threads = 0;  // most threads of a block by .maxntid or .reqntid; 0 without a limit
   std::string_view body;
   int body_line = 0;
 };
 
 struct Module {
-  std::string text;  // that views point into
+  std::string text;  // text to which the views refer
   std::map<std::string, Function> functions;
   std::vector<Variable> variables;
   std::map<int, std::string> files;
-  int capability = 0;  // 80 for .target sm_80
+  int capability = 0;  // compute capability, 80 for .target sm_80
 
-  /// The number of a function that can be called, from 1 on; 0 for an undefined name.
+  /// Returns the number of a defined function, from 1 on; 0 for an undefined name.
   uint32_t function_number(const std::string& name) const;
   /// "scale.cu:12", or "math.h:3 (inlined at row.h:7, scale.cu:12)" with every call site of inlined
   /// functions up to the kernel or the called function; "" without a .loc.

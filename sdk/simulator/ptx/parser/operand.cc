@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands: names, numbers, vectors and addresses.
+// Parser: operands, which are names, numbers, vectors and addresses.
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
@@ -9,8 +9,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// PTX ISA, "Constants": 0f and 0d start the bits of a float; other numbers are as in C, with a
-// suffix U.
+// PTX ISA, "Constants": 0f and 0d precede the bits of a float; other numbers have the form of C,
+// with an optional suffix U.
 Operand parse_number(Lexer& lexer, bool negative) {
   std::string word = lexer.word();
   Operand number;
@@ -33,7 +33,7 @@ Operand parse_number(Lexer& lexer, bool negative) {
         binary ? std::strtoull(word.c_str() + 2, &end, 2) : std::strtoull(word.c_str(), &end, 0);
     if (negative) number.bits = 0 - number.bits;
   }
-  if (end == nullptr || *end != '\0') lexer.reject("expected a number, not " + word);
+  if (end == nullptr || *end != '\0') lexer.reject("expected a number, found " + word);
   return number;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads PTX text; throws a UnsupportedPtx where it is no PTX.
+// Parser of PTX text. Throws UnsupportedPtx for text that is not PTX.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,14 @@ namespace kernkit::simulator::ptx {
 
 std::unique_ptr<Module> parse_module(std::string text);
 std::vector<Statement> parse_body(const Function& function);
-/// Whether an instruction is of PTX ISA, "Texture Instructions" or "Surface Instructions", by its
-/// first word. Operands of such an instruction are not read: none is supported.
+/// Returns whether a mnemonic is in PTX ISA, "Texture Instructions" or "Surface Instructions".
+/// These instructions are not supported, and their operands are not parsed.
 bool uses_texture(const std::string& name);
 
-/// Behind the space of a variable: `.align 4 .b8 name[16] = {1, 2}`.
+/// Parses a variable after its space: `.align 4 .b8 name[16] = {1, 2}`.
 Variable parse_variable(Lexer& lexer, const std::string& space);
 Operand parse_operand(Lexer& lexer);
-/// `(.param .b64 a, .reg .b32 b)`; empty if there is none.
+/// Parses `(.param .b64 a, .reg .b32 b)`; returns an empty list without a parenthesis.
 std::vector<Variable> parse_variables(Lexer& lexer);
 
 }  // namespace kernkit::simulator::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names: what names mean. All share one map, which is compiled once.
+// StringMap: a map by name. All value types share one map of pointers, which is compiled once.
 #pragma once
 
 #include <list>
@@ -11,12 +11,13 @@ namespace kernkit::simulator::ptx {
 template <class Value>
 class StringMap {
  public:
-  /// Null for a name that is not there.
+  /// Returns null for an unknown name.
   const Value* find(const std::string& name) const {
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? nullptr : static_cast<const Value*>(found->second);
   }
-  /// Made when it is not there. It stays where it is.
+  /// Returns the value of a name, and creates it for an unknown name. The value's address is
+  /// stable.
   Value& operator[](const std::string& name) {
     void*& value = by_name_[name];
     if (value == nullptr) value = &values_.emplace_back();

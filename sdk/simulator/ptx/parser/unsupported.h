@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UnsupportedPtx: why a kernel cannot run. The launch of the kernel reports the reason.
+// UnsupportedPtx: the reason why a kernel cannot run, which its launch reports.
 #pragma once
 
 #include <stdexcept>

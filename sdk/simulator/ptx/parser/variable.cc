@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations of variables and their first values.
+// Parser: declarations of variables and their initial values.
 #include <cstring>
 
 #include "ptx/parser/parser.h"
@@ -13,7 +13,7 @@ void append(std::vector<unsigned char>* bytes, uint64_t bits, uint32_t size) {
   bytes->insert(bytes->end(), raw, raw + size);
 }
 
-// The bits of a number in a list of initial values. A float may be written in the other size.
+// Returns the bits of a number in a list of initial values. A float may have the other size.
 uint64_t bits_of(const Operand& value, Type type) {
   if (value.kind == Operand::kFloat && type == Type::kF64) {
     float narrow;
@@ -41,7 +41,7 @@ void parse_initial(Lexer& lexer, Type type, Initial* initial) {
   if (generic) lexer.expect(")");
   if (value.kind == Operand::kName) {
     if (lexer.accept("+")) address.offset = static_cast<int64_t>(parse_operand(lexer).bits);
-    if (size_of(type) != 8) lexer.reject("an address of 8 bytes as first value");
+    if (size_of(type) != 8) lexer.reject("an address as initial value needs a type of 8 bytes");
     initial->addresses.push_back(address);
   } else if (value.kind == Operand::kVector || value.kind == Operand::kAddress) {
     lexer.reject("expected a number");
@@ -49,7 +49,8 @@ void parse_initial(Lexer& lexer, Type type, Initial* initial) {
   append(&initial->bytes, bits_of(value, type), size_of(type));
 }
 
-// A texture, a surface or a sampler, which no instruction that is supported uses: as its address.
+// Returns whether a variable is a texture, surface or sampler, which only has an address, since no
+// supported instruction uses it.
 bool is_opaque(const std::string& word) {
   return word == ".texref" || word == ".surfref" || word == ".samplerref";
 }
@@ -68,7 +69,7 @@ Variable parse_variable(Lexer& lexer, const std::string& space) {
     } else if (word == ".v2" || word == ".v4") {
       elements = word == ".v2" ? 2 : 4;
     } else if (word == ".ptr" || word == ".attribute") {
-      // .ptr .global .align 4 of a parameter has no effect here.
+      // `.ptr .global .align 4` of a parameter has no effect.
       if (word == ".attribute") {
         lexer.expect("(");
         while (!lexer.accept(")")) variable.is_managed |= lexer.next().text == ".managed";
@@ -79,7 +80,7 @@ Variable parse_variable(Lexer& lexer, const std::string& space) {
     } else if (type_named(word.substr(1)) != Type::kNone) {
       variable.type = type_named(word.substr(1));
     } else if (word != ".global" && word != ".shared" && word != ".const" && word != ".local") {
-      lexer.reject("unknown " + word + " in a declaration");
+      lexer.reject(word + " in a declaration is not supported");
     }
   }
   if (variable.type == Type::kNone) lexer.reject("expected a type");
@@ -103,7 +104,8 @@ Variable parse_variable(Lexer& lexer, const std::string& space) {
   } else if (lexer.accept("=")) {
     parse_initial(lexer, variable.type, &variable.initial);
     if (variable.size == 0) variable.size = static_cast<uint32_t>(variable.initial.bytes.size());
-    if (variable.initial.bytes.size() > variable.size) lexer.reject("fewer first values");
+    if (variable.initial.bytes.size() > variable.size)
+      lexer.reject("more initial values than the variable has elements");
   }
   return variable;
 }

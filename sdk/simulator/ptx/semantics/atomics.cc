@@ -158,7 +158,7 @@ Run addition(Decoder& d, Type type) {
 
 }  // namespace
 
-// atom d, [a], b{, c}; red [a], b
+// Decodes atom d, [a], b{, c} and red [a], b.
 Run atom(Decoder& d) {
   const bool returns = d.name() == "atom";
   const Space space = d.space();

@@ -25,7 +25,7 @@ struct Narrow {
   static H of(float a) { return H::from(a); }
 };
 
-// A float whose lower 13 bits are 0.
+// TF32 is a float whose lower 13 bits are 0.
 enum class TF32Rounding { kNearestAway, kNearestEven, kZero };
 template <TF32Rounding kRounding>
 struct ToTF32 {

@@ -49,7 +49,7 @@ struct Product {
 
 /// Returns whether the tensor cores of compute capability 8.x support the product.
 bool is_known(const Product& product);
-/// The lanes of ldmatrix and stmatrix that hold the address of a row: 8 for each matrix.
+/// Returns the lanes of ldmatrix and stmatrix with the address of a row: 8 for each matrix.
 inline uint32_t lanes_with_rows(const Operation& operation) {
   return Warp::kAll >> (32 - 8 * operation.count);
 }
@@ -59,8 +59,7 @@ inline uint32_t lanes_with_rows(const Operation& operation) {
 struct Fragment {
   uint8_t rows, columns;
   Element element;
-  bool is_of_c : 1,
-      by_columns : 1;  // whether the matrix is C or D, and whether columns are contiguous in memory
+  bool is_of_c : 1, by_columns : 1;  // whether columns are contiguous in memory
 
   uint32_t packed() const { return kernkit::detail::bit_cast<uint32_t>(*this); }
   static Fragment of(uint32_t bits) { return kernkit::detail::bit_cast<Fragment>(bits); }

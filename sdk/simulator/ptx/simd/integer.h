@@ -10,7 +10,7 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 namespace integer_steps {
 
-/// Arithmetic that wraps.
+/// The unsigned type for arithmetic that wraps around.
 template <class X>
 using Wrapping = std::conditional_t<sizeof(X) == 8, uint64_t, uint32_t>;
 template <class X>

@@ -19,8 +19,7 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 namespace matrix_steps {
 
-constexpr uint32_t kMostRows = 32, kMostDepth = 32,
-                   kMostElements = 256;  // elements of C; the largest matrix is that of wmma
+constexpr uint32_t kMostRows = 32, kMostDepth = 32, kMostElements = 256;  // limits of all products
 
 template <class S>
 struct Small {

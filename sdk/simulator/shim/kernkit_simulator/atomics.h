@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics, fences and loads with a cache hint. As on a GPU an atomic orders nothing; a fence does.
+// Atomics, fences and loads with a cache hint. As on a GPU, a fence orders accesses and an atomic
+// does not.
 #pragma once
 
 #include <string.h>
@@ -17,7 +18,7 @@ using bits_of = std::conditional_t<
     std::conditional_t<sizeof(T) == 4, unsigned,
                        std::conditional_t<sizeof(T) == 2, unsigned short, unsigned char>>>;
 
-/// Replaces *address by change(*address) and returns what it was.
+/// Replaces *address by change(*address) and returns the old value.
 template <class T, class Change>
 T change_atomically(T* address, const Change& change) {
   spin();
@@ -39,7 +40,7 @@ T change_atomically(T* address, const Change& change) {
 
 }  // namespace kernkit::simulator
 
-// With the suffixes that name a scope: _block and _system.
+// Atomics have suffixes for a scope: _block and _system.
 #define KERNKIT_ATOMIC(name, scope, expression)                      \
   template <class T>                                                 \
   T atomic##name##scope(T* address, std::common_type_t<T> value) {   \
@@ -78,7 +79,7 @@ template <class T>
 T __ldg(const T* address) {
   return *address;
 }
-// Loops that wait call these, too.
+// Loads call spin(), since loops that wait may use them.
 #define KERNKIT_LOAD(name)      \
   template <class T>            \
   T name(const T* address) {    \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a kernel and set for it, in the C++ forms: they make it known, so that there is
-// an answer before its first launch. Part of cuda_runtime.h.
+// The C++ overloads of queries and settings of a kernel, which describe the kernel, so that they
+// work before its first launch. Part of cuda_runtime.h.
 #pragma once
 
 template <class Kernel>
@@ -33,9 +33,9 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, Ker
   return cudaOccupancyAvailableDynamicSMemPerBlock(shared_memory, address, blocks, threads);
 }
 
-/// The block with which most threads are resident, the largest of these, and how many of them fill
-/// the device. `shared_memory_of(threads)`: bytes of dynamic shared memory of such a block.
-/// `limit`: most threads of a block; 0: as many as the kernel can have.
+/// Finds the largest block size with the most resident threads, and the number of such blocks that
+/// fills the device. `shared_memory_of(threads)` returns the dynamic shared memory of a block
+/// [bytes]. `limit` is the most threads of a block; 0 means the limit of the kernel.
 template <class SharedMemoryOf, class Kernel>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* min_grid, int* block,
                                                                     Kernel* kernel,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of CUDA's math interface that C's has not. The fast ones are exact here: a GPU's
-// results differ in the last bits.
+// The functions of CUDA's math interface that are not in C's. Fast functions are exact here; the
+// results of a GPU differ in the last bits.
 #pragma once
 
 #include <limits.h>
@@ -15,7 +15,7 @@
 #define KERNKIT_MATH_2(name, expression) \
   inline float name(float x, float y) noexcept { return (expression); }
 
-// glibc declares some of these for itself.
+// glibc declares some of these functions.
 KERNKIT_MATH_1(__expf, expf(x))
 KERNKIT_MATH_1(__exp10f, powf(10.0f, x))
 KERNKIT_MATH_1(__logf, logf(x))
@@ -55,7 +55,7 @@ inline void sincospif(float x, float* sine, float* cosine) {
   *cosine = static_cast<float>(cos(x * M_PI));
 }
 
-// Integers. max and min take mixed types, as the overloads of CUDA do.
+// Integer functions. max and min accept mixed types, like CUDA's overloads.
 template <class A, class B>
 constexpr std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>,
                            std::common_type_t<A, B>>
@@ -119,7 +119,7 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   return result;
 }
 
-// The same bits as another type, and conversions with a rounding.
+// Reinterpretations of bits, and conversions with a rounding.
 #define KERNKIT_SAME_BITS(name, To, From)      \
   inline To name(From from) {                  \
     static_assert(sizeof(To) == sizeof(From)); \
@@ -134,7 +134,7 @@ KERNKIT_SAME_BITS(__uint_as_float, float, unsigned)
 KERNKIT_SAME_BITS(__double_as_longlong, long long, double)
 KERNKIT_SAME_BITS(__longlong_as_double, double, long long)
 #undef KERNKIT_SAME_BITS
-// Out of range saturates; NaN becomes 0.
+// A value out of range saturates; a NaN becomes 0.
 inline int __float2int_rn(float x) {
   if (x != x) return 0;
   const double rounded = nearbyint(static_cast<double>(x));

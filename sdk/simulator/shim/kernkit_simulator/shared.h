@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// __shared__: a variable of the OS thread that runs the block, found by its mark, see
-// shared_variables.h. In front of it stands another one, whose name says what is wrong when extern
-// is in front of both, and which nobody may touch under AddressSanitizer.
+// __shared__: a thread-local variable of the OS thread that runs the block, found by its ABI tag,
+// see shared_variables.h. A guard variable precedes it. The guard's name is part of the compiler's
+// error message for `extern __shared__`, and AddressSanitizer reports accesses to the guard.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -20,7 +20,7 @@
 #endif
 
 namespace kernkit::simulator {
-// Mutable, so that clang++ lays it among the variables, not among constants.
+// `mutable` makes clang++ place the guard among variables, not among constants.
 struct SharedGuard {
   mutable char bytes[KERNKIT_SHARED_GUARD_SIZE];
 };
@@ -29,9 +29,9 @@ struct SharedGuard {
 #define KERNKIT_JOINED_(a, b) a##b
 #define KERNKIT_JOINED(a, b) KERNKIT_JOINED_(a, b)
 
-// The guard is const and has an initializer: it is static without saying so, which leaves room for
-// a static in front of __shared__ and none for an extern. The variable is 16-byte aligned, for an
-// alignment in front of __shared__ goes to the guard.
+// The guard is const with an initializer, so that it is static without the keyword: `static` before
+// __shared__ is valid and `extern` is an error. The variable is 16-byte aligned, since an alignment
+// before __shared__ applies to the guard.
 // clang-format off
 #define __shared__ \
   thread_local KERNKIT_SHARED_GUARD const ::kernkit::simulator::SharedGuard \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that NVIDIA's 16-bit floats have in common: computed in float32, rounded once.
+// The common operations of NVIDIA's 16-bit floats, computed in float32 and rounded once.
 #pragma once
 
 #include <math.h>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included before a .cu file that is compiled as C++, as nvcc includes cuda_runtime.h.
+// Prefix header of a .cu file that is compiled as C++, as nvcc includes cuda_runtime.h.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <memory>  // uses __attribute__((__noinline__)), which the macro below would break
 
-// As in NVIDIA's headers a word of .cu files only, for that reason.
+// As in NVIDIA's headers, only .cu files have this macro, since it would break other headers.
 #define __noinline__ __attribute__((noinline))
 
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wkeyword-macro"
 #endif
-// The assembler would reject constraints and instructions of PTX with unclear messages.
+// The macro replaces unclear messages of the assembler about constraints and instructions of PTX.
 // clang-format off
-#define asm _Pragma("GCC error \"kernkit: inline PTX (asm) does not run on the CPU; put it into a function of its own that has a C++ half for #if !defined(__CUDACC__)\"") asm
+#define asm _Pragma("GCC error \"kernkit: inline PTX (asm) is not supported on the CPU; move it into a function with a C++ version for #if !defined(__CUDACC__)\"") asm
 // clang-format on

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of a block and of a warp do together.
+// Synchronisation and exchange between the threads of a block and of a warp.
 #pragma once
 
 #include <string.h>
@@ -28,8 +28,8 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) {
 
 namespace kernkit::simulator {
 
-// Inlined, so that the call stands where the kernel's does. The empty asm keeps g++ from merging
-// the equal ends of two branches.
+// Always inlined, so that the call site is in the kernel. The empty asm keeps g++ from merging the
+// equal ends of two branches.
 __attribute__((always_inline)) inline unsigned active_lanes(const char* function, int line) {
   const unsigned lanes = lanes_here(function, line);
   __asm__ volatile("");
@@ -51,14 +51,14 @@ T unpack_lane(uint64_t bits) {
   return value;
 }
 
-/// The value of lane `source`; of a lane that did not take part, no particular one.
+/// Returns the value of lane `source`; an arbitrary value for a lane that does not participate.
 template <class T>
 T value_of_lane(const WarpValues& values, unsigned source) {
   const bool there = (values.lanes >> source & 1) != 0;
   return unpack_lane<T>(there ? values.values[source] : 0xcdcdcdcdcdcdcdcdu);
 }
 
-/// What the lanes of `mask` bring to `function`.
+/// Exchanges the values that the lanes of `mask` pass to `function`.
 template <class T>
 WarpValues values_of_warp(const char* function, unsigned mask, T value) {
   WarpValues values;
@@ -86,7 +86,8 @@ __attribute__((always_inline)) inline unsigned __activemask(int line = __builtin
   return kernkit::simulator::active_lanes("__activemask", line);
 }
 
-// PTX ISA, shfl.sync: a width splits the warp; a source outside the calling lane's part is itself.
+// PTX ISA, shfl.sync: `width` splits the warp into parts; a lane whose source is outside its part
+// keeps its own value.
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
   const auto values = kernkit::simulator::values_of_warp("__shfl_sync", mask, value);
@@ -115,7 +116,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
   const auto values = kernkit::simulator::values_of_warp("__shfl_xor_sync", mask, value);
   const unsigned lane = kernkit::simulator::lane_id();
   const unsigned source = lane ^ static_cast<unsigned>(lane_mask);
-  // A later part is out of reach, an earlier one is not.
+  // A source in a later part is out of range; a source in an earlier part is valid.
   const unsigned last = lane | (static_cast<unsigned>(width) - 1);
   return source > last || source > 31 ? value
                                       : kernkit::simulator::value_of_lane<T>(values, source);

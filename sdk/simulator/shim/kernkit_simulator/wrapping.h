@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of a device: those of integers wrap around, which in C++ only unsigned ones do.
+// Sums as on a device: sums of signed integers wrap around, which is undefined in C++.
 #pragma once
 
 #include <type_traits>

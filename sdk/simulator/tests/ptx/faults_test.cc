@@ -171,7 +171,7 @@ TEST_F(PtxFaults, Closed) {
   EXPECT_EQ(fault(),
             "faulty: block [0, 0, 0], thread [60, 0, 0]: Invalid __global__ read of size 4 bytes, "
             "at byte 240 of an "
-            "allocation of 256 bytes that is closed there (faulty.cu:12)");
+            "allocation of 256 bytes that is closed to kernels at this byte (faulty.cu:12)");
 }
 TEST_F(PtxFaults, Misaligned) {
   EXPECT_EQ(run("ld.global.v2.u32 {%r1, %r2}, [%x];", memory<int>(80)), cudaErrorMisalignedAddress);
@@ -242,11 +242,11 @@ TEST_F(PtxFaults, BarrierOfTwoCounts) {
   };
   EXPECT_EQ(fault_of("bar.sync 1, 96;", 96),
             "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads() is for 96 threads, and "
-            "others wait at it for 64 (faulty.cu:12)");
+            "waiting threads expect 64 (faulty.cu:12)");
   // Without a count the barrier is for all threads of the block.
   EXPECT_EQ(fault_of("bar.sync 1;", 96),
             "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads() is for 96 threads, and "
-            "others wait at it for 64 (faulty.cu:12)");
+            "waiting threads expect 64 (faulty.cu:12)");
   EXPECT_EQ(fault_of("bar.sync 1;", 64), "nothing");
 }
 TEST_F(PtxFaults, BarriersOfTwoKinds) {
@@ -518,8 +518,7 @@ TEST_F(PtxHeapFaults, AfterFree) {
                      free_ + "bra again; end: }"),
             thread_ +
                 "Invalid __global__ read of size 4 bytes, at byte 4 of 20 bytes that malloc() "
-                "returned and free() took "
-                "back (faulty.cu:12)");
+                "returned and free() released (faulty.cu:12)");
 }
 TEST_F(PtxHeapFaults, FreedTwice) {
   EXPECT_EQ(
@@ -641,11 +640,10 @@ TEST_F(PtxFaults, RefusesTexturesAndSurfaces) {
 TEST_F(PtxFaults, NoPtxForTheDevice) {
   PtxModule module(".visible .entry k()\n{\nret;\n}\n", "sm_100");
   EXPECT_EQ(module.launch("k", 1, 1, 0), cudaErrorNoKernelImageForDevice);
-  EXPECT_EQ(
-      fault(),
-      "k cannot run: its module has PTX of compute_100, and the device's compute capability is "
-      "9.0: set KERNKIT_CAPABILITY=100, or compile it with PTX of an earlier compute "
-      "capability");
+  EXPECT_EQ(fault(),
+            "k cannot run: its module has PTX of compute_100; the device has compute capability "
+            "9.0: set KERNKIT_CAPABILITY=100, or compile it with PTX of an earlier compute "
+            "capability");
 }
 // The lines of nvcc for functions that are inlined into each other; a call site of a .loc that is
 // missing, and a function that was inlined into itself.
@@ -680,7 +678,7 @@ TEST_F(PtxFaults, KernelThatTheLibraryLacks) {
   EXPECT_EQ(cudaLibraryLoadData(&library, "\177ELF", nullptr, nullptr, 0, nullptr, nullptr, 0),
             cudaErrorNotSupported);
   EXPECT_EQ(fault(),
-            "cudaLibraryLoadData(): machine code does not run without a GPU; expected PTX");
+            "cudaLibraryLoadData(): machine code is not supported without a GPU; expected PTX");
 }
 
 }  // namespace

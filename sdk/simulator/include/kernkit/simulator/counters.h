@@ -14,10 +14,10 @@ namespace kernkit::simulator {
 struct GlobalTraffic {
   uint64_t requests = 0;
   uint64_t lanes = 0;           // active lanes, over all requests
-  uint64_t bytes = 0;           // requested by all lanes
+  uint64_t bytes = 0;           // bytes requested by all lanes
   uint64_t sectors = 0;         // sectors moved [32 bytes]
   uint64_t fewest_sectors = 0;  // sectors if the bytes of each request were contiguous
-  uint64_t unique_sectors = 0;  // distinct sectors of a launch; only in the counters of a kernel
+  uint64_t unique_sectors = 0;  // distinct sectors of each launch; only set for a kernel
 
   uint64_t moved_bytes() const { return 32 * sectors; }
   /// Sectors moved in excess, as a share of the sectors needed: 0 is best; 4-byte loads with a
@@ -55,33 +55,33 @@ struct LineCounters {
   /// "scale.cu:12", or "pack.h:3 (inlined at row.h:7, scale.cu:12)" with every call site; "" when
   /// unknown.
   std::string place;
-  std::string file;  // as in the PTX
+  std::string file;  // path in the PTX
   int line = 0;
   Counters counters;
 };
 
 struct LaunchShape {
-  uint64_t threads, dynamic_shared_bytes;  // for each block
+  uint64_t threads, dynamic_shared_bytes;  // threads and dynamic shared memory of each block
   uint64_t launches;
 };
 
 struct KernelCounters {
-  std::string kernel;  // as C++ writes it
+  std::string kernel;  // C++ name of the kernel
   uint64_t launches = 0;
   Counters counters;
   uint64_t unique_sectors = 0;      // distinct sectors of each launch, summed over the launches
-  std::vector<LineCounters> lines;  // by file and line
-  std::vector<LaunchShape> shapes;  // of the launches
+  std::vector<LineCounters> lines;  // counters by file and line
+  std::vector<LaunchShape> shapes;  // block shapes of the launches
 };
 
 /// Limits for the global traffic of all launches of a kernel, for tensors of many sectors.
 struct TrafficBudget {
-  uint64_t read, written;                 // bytes that lanes request, by the op's formula
+  uint64_t read, written;                 // bytes requested by all lanes, by the op's formula
   int load_bytes = 16, store_bytes = 16;  // bytes of one access of a lane
-  uint64_t arrays_read = 0;  // bytes of the arrays, if the op reads some bytes twice; 0: `read`
+  uint64_t arrays_read = 0;  // size of the arrays, if some bytes are read twice; 0 means `read`
 };
 
-/// "" or which limit is exceeded, and the line with the largest share. Loads and stores may each
+/// Returns the exceeded limit and the line with the largest share, or "". Loads and stores may each
 /// request 1.01 times their bytes, move 1.01 times the sectors needed, access 1.01 times the
 /// sectors of the arrays, and make 1.05 times the requests needed.
 std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budget);
@@ -105,7 +105,7 @@ class Counting {
   std::unique_ptr<State> state_;
 };
 
-/// The same for a call that launches one kernel:
+/// Checks a call that launches one kernel:
 ///
 ///     EXPECT_EQ(over_budget({n * d * s, n * d * s}, [&] { softmax(y, x); }), "");
 template <class Call>

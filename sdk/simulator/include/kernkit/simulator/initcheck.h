@@ -12,8 +12,8 @@ namespace kernkit::simulator {
 /// A branch or an address that depends on undefined bits, or a store of undefined bits to global
 /// memory.
 struct UndefinedUse {
-  std::string sentence;  // with both lines, for the block with the lowest number
-  uint64_t count;        // uses by lanes at these two lines
+  std::string sentence;  // report with both lines, for the block with the lowest number
+  uint64_t count;        // number of uses by lanes at these two lines
 };
 
 /// Follows allocations and kernels during its lifetime. The program links kernkit::simulator_ptx.
@@ -24,7 +24,8 @@ class InitCheck {
   InitCheck(const InitCheck&) = delete;
   InitCheck& operator=(const InitCheck&) = delete;
 
-  /// One entry for each pair of lines: the use, and the first read of the uninitialised bits.
+  /// Returns the uses, with one entry for each pair of lines: the use, and the first read of the
+  /// uninitialised bits.
   std::vector<UndefinedUse> uses() const;
 
  private:

@@ -11,8 +11,8 @@ namespace kernkit::simulator {
 
 /// Two accesses of different warps, blocks, kernels or copies to one byte, one of which changes it.
 struct Race {
-  std::string sentence;  // with both lines, for the block with the lowest number
-  uint64_t count;        // accesses by lanes at these two lines
+  std::string sentence;  // report with both lines, for the block with the lowest number
+  uint64_t count;        // number of accesses by lanes at these two lines
 };
 
 /// Levels as in compute-sanitizer: kWarn adds accesses of two lanes of a warp without __syncwarp().
@@ -26,7 +26,7 @@ class RaceCheck {
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;
 
-  /// One entry for each pair of lines.
+  /// Returns the races, with one entry for each pair of lines.
   std::vector<Race> races() const;
 
  private:

@@ -15,41 +15,41 @@ namespace kernkit::simulator {
 
 /// A simulated device.
 struct CudaDevice {
-  int compute_capability = 90;  // sm_90
+  int compute_capability = 90;  // compute capability, 90 for sm_90
   int sm_count = 132;
-  size_t memory = size_t{1} << 30;              // bytes
-  int shared_memory_per_block_opt_in = 232448;  // bytes
+  size_t memory = size_t{1} << 30;              // memory of the device [bytes]
+  int shared_memory_per_block_opt_in = 232448;  // most shared memory of a block [bytes]
   int max_grid[3] = {2147483647, 65535, 65535};
 };
 
 /// A call of the CUDA runtime.
 struct CudaCall {
-  std::string function;  // "cudaSetDevice"
+  std::string function;  // name of the function, such as "cudaSetDevice"
   cudaError_t result;
-  int device;  // the current device at the call
+  int device;  // current device at the call
 };
 
 /// A kernel launch that the runtime accepted.
 struct CudaLaunch {
-  std::string kernel;  // as C++ writes it; "" in a stripped program
+  std::string kernel;  // C++ name of the kernel; "" in a stripped program
   dim3 grid;
   dim3 block;
-  size_t shared_memory;  // dynamic, bytes
+  size_t shared_memory;  // dynamic shared memory [bytes]
   cudaStream_t stream;
-  int device;  // the current device at the launch
+  int device;  // current device at the launch
   dim3 cluster;
   bool cooperative;
   bool overlaps_previous;
-  bool captured;  // became a node of a graph
-  // The bytes of each argument; none for a structure in a launch compiled by nvcc, whose code does
+  bool captured;  // whether the launch became a node of a graph
+  // The bytes of each argument; empty for a structure in a launch compiled by nvcc, whose code does
   // not contain the size.
   std::vector<std::vector<unsigned char>> arguments;
 
-  /// Argument `i`; std::out_of_range unless it has the size of T.
+  /// Returns argument `i`. Throws std::out_of_range unless the argument has the size of T.
   template <class T>
   T argument(size_t i) const {
     const std::vector<unsigned char>& bytes = arguments.at(i);
-    if (bytes.size() != sizeof(T)) throw std::out_of_range("the argument has another size");
+    if (bytes.size() != sizeof(T)) throw std::out_of_range("argument and T have different sizes");
     T value;
     std::memcpy(&value, bytes.data(), sizeof(T));
     return value;
@@ -58,9 +58,9 @@ struct CudaLaunch {
 
 /// An error that earlier work left on a device, see CudaRuntime::plant().
 enum class CudaFault {
-  kPending,  // the unread error of a failed call: only cudaGetLastError() returns the error
-  kOnce,     // the next call that reaches the device returns the error
-  kSticky,   // every later call that reaches the device returns the error
+  kPending,  // unread error of a failed call: only cudaGetLastError() returns the error
+  kOnce,     // error of the next call that reaches the device
+  kSticky,   // error of every later call that reaches the device
 };
 
 /// Controls the simulated runtime of this process. The constructor resets the runtime: devices
@@ -79,33 +79,32 @@ class CudaRuntime {
   /// The calls so far, in order, except cudaGetLastError, cudaGetErrorName and the like, and except
   /// the calls by which nvcc's code registers kernels.
   std::vector<CudaCall> calls() const;
-  /// How often `function` was called.
+  /// The number of calls of `function`.
   size_t count(const std::string& function) const;
   std::vector<CudaLaunch> launches() const;
   /// Deletes the records of calls and launches.
   void clear();
 
-  /// Makes the k-th call from now on (1: the next) of `function` fail with `error` without effect.
-  /// `function` "": any function that calls() records.
+  /// Makes the k-th call of `function` from now on (1 is the next call) fail with `error` without
+  /// effect. An empty `function` means any function that calls() records.
   void fail(const std::string& function, int k, cudaError_t error);
   /// Plants `error` in this thread (kPending) or on `device`.
   void plant(CudaFault fault, cudaError_t error, int device = 0);
-  /// Sets the result of cudaDriverGetVersion(); 0: no driver.
+  /// Sets the result of cudaDriverGetVersion(); 0 means no driver.
   void set_driver_version(int version);
-  /// Whether kernels run from now on. A CUDA thread runs until it waits for other threads, a block
-  /// until it waits for another block.
+  /// Sets whether kernels run from now on. A CUDA thread runs until it waits for other threads, a
+  /// block until it waits for another block.
   void run_kernels(bool run);
-  /// Sets the seed for the order of blocks and threads and for the delay of streams; 0: blocks and
-  /// threads start in ascending order, and streams have no delay.
-  /// A program with kernkit::simulator_main prints the seed if a test fails.
-  /// `spread`: large PTX grids whose blocks do not access each other's memory run on all
-  /// processors.
+  /// Sets the seed for the order of blocks and threads and for the delay of streams. With seed 0,
+  /// blocks and threads start in ascending order, and streams have no delay. A program with
+  /// kernkit::simulator_main prints the seed if a test fails. With `spread`, large PTX grids whose
+  /// blocks do not access each other's memory run on all processors.
   void set_seed(unsigned seed, bool spread = false);
   unsigned seed() const;
   /// Runs only `blocks` blocks, at least 9, of a grid of more than `grid` blocks: at its start, its
   /// end and each eighth in between. For tensors of 2^32 elements: allocations of 256 MiB and more
-  /// occupy only the pages that are accessed, which are zero instead of poisoned. `grid` 0: all
-  /// blocks run.
+  /// occupy only the pages that are accessed, which are zero instead of poisoned. With `grid` 0,
+  /// all blocks run.
   void sample_blocks(uint64_t grid, unsigned blocks);
   /// Sets the byte that fills new memory: a result that changes with the byte depends on
   /// uninitialised memory. Shared memory is filled with another byte.
@@ -131,11 +130,11 @@ class CudaRuntime {
 }  // namespace kernkit::simulator
 
 extern "C" {
-/// From this point of the stream on kernels may not access these bytes of an allocation, which
-/// AddressSanitizer reports. (It records for each 8 bytes how many of the first are accessible: if
-/// the range ends between two multiples of 8, up to 7 bytes before its end stay accessible.) Copies
-/// and memsets may access them. Without AddressSanitizer the call has no effect.
+/// Closes these bytes of an allocation to kernels from this point of the stream on. An access by a
+/// PTX kernel is a fault; AddressSanitizer reports an access by another kernel. (AddressSanitizer
+/// misses up to 7 bytes before the end of a range that ends between two multiples of 8.) Copies and
+/// memsets may access the bytes.
 void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream);
-/// From this point of the stream on kernels may access the whole allocation around `memory`.
+/// Opens the whole allocation around `memory` to kernels, from this point of the stream on.
 void kernkit_open_to_kernels(const void* memory, cudaStream_t stream);
 }
