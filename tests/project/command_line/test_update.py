@@ -102,7 +102,7 @@ def test_without_a_git_author_the_first_commit_is_kernkits(tmp_path, monkeypatch
         monkeypatch.delenv(name)
     monkeypatch.delenv("EMAIL", raising=False)
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
-    assert "in the name of kernkit, since git has no user.name" in history.begin(tmp_path / "fast_ops")
+    assert "by kernkit, since git has no user.name" in history.begin(tmp_path / "fast_ops")
     assert git(tmp_path / "fast_ops", "log", "--format=%an %cn <%ce>") == "kernkit kernkit <kernkit@localhost>\n"
     run(tmp_path / "fast_ops", "--with", "plots")
     assert "kernkit kernkit" in git(tmp_path / "fast_ops", "log", "-1", "--format=%an %cn")
