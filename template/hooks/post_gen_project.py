@@ -195,8 +195,8 @@ def copy_dlpack(answers: dict) -> None:
     wanted = os.environ.get("DLPACK_INCLUDE_DIR")
     if wanted and not has_dlpack(wanted):
         sys.exit(
-            f"kernkit: DLPACK_INCLUDE_DIR is {wanted}, which holds no dlpack/dlpack.h of version "
-            "1.0 or newer; set it to a folder that does, or unset it"
+            f"kernkit: DLPACK_INCLUDE_DIR is {wanted}, which has no dlpack/dlpack.h of version "
+            "1.0 or newer; set DLPACK_INCLUDE_DIR to a folder with this file, or unset the variable"
         )
     for include in [wanted] if wanted else dlpack_candidates(answers):
         if has_dlpack(include):
@@ -207,9 +207,9 @@ def copy_dlpack(answers: dict) -> None:
             )
             return
     sys.exit(
-        "kernkit: no dlpack/dlpack.h of version 1.0 or newer was found; run "
+        "kernkit: dlpack/dlpack.h of version 1.0 or newer not found; run "
         f"{sys.executable} -m pip install apache-tvm-ffi (its wheel holds the file), or set "
-        "DLPACK_INCLUDE_DIR to the folder that holds dlpack/dlpack.h, and start again"
+        "DLPACK_INCLUDE_DIR to the folder of dlpack/dlpack.h, and run the command again"
     )
 
 

@@ -96,26 +96,26 @@ def is_c_function(name: str) -> bool:
 def why_not_word(name: str) -> str:
     """The reason why C++ and Python cannot have a variable of this name, as the end of a sentence, or ""."""
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
-        return "is not made of letters, digits and _, a letter first"
+        return "must begin with a letter and contain only letters, digits and _"
     if "__" in name:
         return "has two _ in a row, which C++ reserves"
     if len(name) > MAX_LENGTH:
         return "has more than %d characters" % MAX_LENGTH
     if name in CPP_WORDS:
-        return "is a word of C++"
+        return "is a keyword of C++"
     if keyword.iskeyword(name):
-        return "is a word of Python"
+        return "is a keyword of Python"
     if name in CPP_MACROS or re.fullmatch(MACRO_FAMILIES, name):
         return "is a macro of C, C++ or CUDA"
     if re.fullmatch("[A-Z][A-Z0-9_]{3,}", name):
-        return "is in capitals, as macros are"
+        return "is in capitals, the form of macros"
     return ""
 
 
 def why_not_identifier(name: str) -> str:
     """The reason why C++, Python and a file cannot have this name, as the end of a sentence, or ""."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name):
-        return "is not made of lower-case letters, digits and _, a letter first"
+        return "must begin with a lower-case letter and contain only lower-case letters, digits and _"
     return why_not_word(name)
 
 
@@ -128,7 +128,7 @@ def why_not(name: str) -> str:
     if name in standard_modules():
         return "is a standard module of Python"
     if name in RESERVED or name.startswith("kernkit_"):
-        return "is taken already"
+        return "is reserved"
     if name in CPP_GLOBALS or re.fullmatch(VECTOR_TYPES, name) or is_c_function(name):
         return "is a global name of C, C++ or CUDA"
     return ""
@@ -150,9 +150,9 @@ def why_not_text(text: str) -> str:
     if not text.strip() or len(text) > MAX_TEXT:
         return "is not a text of 1 to %d characters" % MAX_TEXT
     if not text.isprintable():
-        return "holds a character that cannot be printed, such as a line's end"
+        return "contains an unprintable character, for example a line break"
     if set(text) & set(FORBIDDEN):
-        return "holds one of " + " ".join(FORBIDDEN)
+        return "contains one of " + " ".join(FORBIDDEN)
     return ""
 
 

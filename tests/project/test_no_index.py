@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing installs kernkit by its name from a package index, where somebody else could register the name."""
+"""Nothing installs kernkit by its name from a package index, where a third party could register the name."""
 
 import os
 import re
@@ -54,5 +54,5 @@ def test_a_library_on_an_installed_kernkit_names_the_folder_of_the_wheel(kernkit
     env.pop("PIP_FIND_LINKS", None)
     done = run("bash", "-c", "source ./kk && install_kernkit", cwd=tmp_path / "x2", env=env)
     assert done.returncode == 1 and (
-        "kk: kernkit was not found in PIP_FIND_LINKS (not set), and no package index has kernkit: type "
+        "kk: kernkit was not found in PIP_FIND_LINKS (not set), and no package index has kernkit: run "
         "PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the wheel of kernkit.\n") in done.stdout  # fmt: skip

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // silu_and_mul, and a copy of as many bytes as the row to compare it with: on the CPU and, as
-// silu_and_mul_gpu_bench, on a GPU. `kernkit report` knows by the names which are which.
+// silu_and_mul_gpu_bench, on a GPU. `kernkit report` identifies the rows by their names.
 #include "silu_and_mul/silu_and_mul.h"
 
 #include "kernkit/testing/benchmark.h"

@@ -120,9 +120,9 @@ OP = "EXPORTED int __tvm_ffi_op("
         ('IN("kernkit_schema")', 'IN("other")', "schemas", "op: no schema line in the file"),
         ('"op(', '"another_op(', "schemas", "op: no schema line in the file"),
         (OP, "int __tvm_ffi_op(", "schemas", "op: a schema line, but no exported symbol"),
-        (OP, "EXPORTED void x() {} EXPORTED void y() {}" + OP, "exports", "x, y: exported besides"),
+        (OP, "EXPORTED void x() {} EXPORTED void y() {}" + OP, "exports", "x, y: exported in addition to the ops"),
         ("EXPORTED int __tvm_ffi__doc", "int __tvm_ffi__doc", "exports", "op: not exported"),
-        ("__tvm_ffi__library_ctx", "ctx", "exports", "ctx: exported besides the ops"),
+        ("__tvm_ffi__library_ctx", "ctx", "exports", "ctx: exported in addition to the ops"),
         (
             OP,
             """template <class T> struct __attribute__((visibility("default"))) Holder {
@@ -142,7 +142,7 @@ OP = "EXPORTED int __tvm_ffi_op("
             """
             + OP,
             "host",
-            "PyErr_Occurred, TVMFFIErrorCreate: must be in the process already",
+            "PyErr_Occurred, TVMFFIErrorCreate: not defined by the library or its dependencies",
         ),
     ],
 )
@@ -155,8 +155,8 @@ def test_a_rule_fails_for_a_source_with_one_fault(made, old, new, rule, text):
 @pytest.mark.parametrize(
     "flag, rule, text",
     [
-        ("-Wl,-Bsymbolic", "itself", "another library's symbols can replace its own"),
-        ("-Wl,-z,nodelete", "nodelete", "it can be unmapped while its tensors live"),
+        ("-Wl,-Bsymbolic", "itself", "symbols of another library can replace the library's own"),
+        ("-Wl,-z,nodelete", "nodelete", "the library can be unmapped while its tensors exist"),
     ],
 )
 def test_a_rule_fails_for_a_flag_that_is_left_out(made, flag, rule, text):
@@ -185,7 +185,7 @@ def test_the_identity_matches_the_file(made):
     assert said(path, "exports") == "the ops and 4 names of kernkit"
     assert failed(made(GOOD + text))["exports"].startswith("kernkit_identity: not exported")
     assert failed(made(GOOD + text.replace(".kernkit", ".other") + own))["exports"].startswith("kernkit_identity: exported")
-    assert said(made(), "identity") == "none in the file; kernkit_add_library() writes one"
+    assert said(made(), "identity") == "no identity in the file; kernkit_add_library() writes one"
 
 
 # ELF
@@ -310,7 +310,7 @@ def test_lines_json_and_exit_codes(made, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["ok"] * 11
     assert cli.main(["doctor", str(bad)]) == 1
-    assert "FAIL  nodelete  it can be unmapped" in capsys.readouterr().out
+    assert "FAIL  nodelete  the library can be unmapped" in capsys.readouterr().out
     assert cli.main(["doctor", str(bad), "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert report["schemas"] == ["op(Tensor(a!) y) -> ()"] and not report["ok"]

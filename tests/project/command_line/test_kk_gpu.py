@@ -56,7 +56,7 @@ def test_build_without_a_gpu_requires_the_architecture(root, whose, no_gpu, requ
     result = kk(root if whose == "repository" else request.getfixturevalue("library"), "--build")
     assert result.returncode == 1
     assert result.stderr == (
-        f"kk: {no_gpu}; for a GPU of another machine name its architecture: ./kk gpu --build --arch 90\n"
+        f"kk: {no_gpu}; to build for a GPU of another machine, name its architecture: ./kk gpu --build --arch 90\n"
     )
 
 

@@ -103,7 +103,7 @@ def test_missing_tools_are_named(place):
     assert code == 3 and "kernkit: neither ninja nor make is installed; kernkit's runtime is compiled by one of them: " in errors
     place.install("ninja")
     code, _, errors = place.run()
-    assert code == 3 and "kernkit: cmake is not installed; kernkit's runtime is compiled by it: type " in errors
+    assert code == 3 and "kernkit: cmake is not installed; kernkit's runtime is compiled by it: run " in errors
 
 
 def test_two_processes_at_once_compile_once(place):

@@ -44,8 +44,8 @@ def library(tmp_path):
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
     folder = tmp_path / "fast_ops"
     said = history.begin(folder)
-    assert said == ("a git repository was made, whose first commit is what was rendered, in the name "
-                    "of A <a@example.com>; --no-git makes none")  # fmt: skip
+    assert said == ("made a git repository with the rendering as its first commit, by "
+                    "A <a@example.com>; --no-git makes no repository")  # fmt: skip
     assert git(folder, "log", "--format=%cn <%ce>") == "A <a@example.com>\n"
     (folder / "README.md").write_text("Ours.\n" + (folder / "README.md").read_text())
     (folder / "kernels/mine").mkdir()
@@ -91,7 +91,7 @@ def test_edits_stay_and_the_template_comes(library, newer, capsys):
     assert git(library, "status", "--porcelain") == ""
     head = git(library, "rev-parse", "HEAD")
     run(library)
-    assert "nothing to do: fast_ops has what kernkit 0.9.0 renders" in capsys.readouterr().out
+    assert "nothing to do: fast_ops is up to date with kernkit 0.9.0" in capsys.readouterr().out
     assert git(library, "rev-parse", "HEAD") == head
 
 
@@ -102,7 +102,7 @@ def test_without_a_git_author_the_first_commit_is_kernkits(tmp_path, monkeypatch
         monkeypatch.delenv(name)
     monkeypatch.delenv("EMAIL", raising=False)
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
-    assert "in the name of kernkit, since git has no user.name" in history.begin(tmp_path / "fast_ops")
+    assert "by kernkit, since git has no user.name" in history.begin(tmp_path / "fast_ops")
     assert git(tmp_path / "fast_ops", "log", "--format=%an %cn <%ce>") == "kernkit kernkit <kernkit@localhost>\n"
     run(tmp_path / "fast_ops", "--with", "plots")
     assert "kernkit kernkit" in git(tmp_path / "fast_ops", "log", "-1", "--format=%an %cn")
@@ -205,7 +205,7 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
     inner = whole / "libs/fast_ops"
     (whole / "README.md").write_text("of all\n")
     git(whole, "init", "--quiet")
-    assert history.begin(inner) == "no git repository was made: the folder is in one"
+    assert history.begin(inner) == "no git repository was made: the folder is in a git repository"
     kept = inner / "third_party/kernkit/RENDERED"
     text = kept.read_text()
     kept.write_text("touched\n")

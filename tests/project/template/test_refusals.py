@@ -27,22 +27,22 @@ JINJA = "{{ cookiecutter.__init__.__globals__ }}"
 @pytest.mark.parametrize(
     "name, reason, instead",
     [
-        ("", "is not made of lower-case letters, digits and _, a letter first", "my_kernels"),
-        ("My-Lib", "is not made of lower-case letters, digits and _, a letter first", "my_lib"),
-        ("9lives", "is not made of lower-case letters, digits and _, a letter first", "lives"),
-        ("_x", "is not made of lower-case letters, digits and _, a letter first", "x"),
-        ("ядро", "is not made of lower-case letters, digits and _, a letter first", "my_kernels"),
-        ("a\n", "is not made of lower-case letters, digits and _, a letter first", "a"),
+        ("", "must begin with a lower-case letter and contain only lower-case letters, digits and _", "my_kernels"),
+        ("My-Lib", "must begin with a lower-case letter and contain only lower-case letters, digits and _", "my_lib"),
+        ("9lives", "must begin with a lower-case letter and contain only lower-case letters, digits and _", "lives"),
+        ("_x", "must begin with a lower-case letter and contain only lower-case letters, digits and _", "x"),
+        ("ядро", "must begin with a lower-case letter and contain only lower-case letters, digits and _", "my_kernels"),
+        ("a\n", "must begin with a lower-case letter and contain only lower-case letters, digits and _", "a"),
         ("a__b", "has two _ in a row, which C++ reserves", "a_b"),
         ("a" * 61, "has more than 60 characters", "a" * 52),
         ("vec_t", "ends in _t, which POSIX reserves", "vec_t_kernels"),
-        ("class", "is a word of C++", "class_kernels"),
-        ("co_await", "is a word of C++", "co_await_kernels"),
-        ("lambda", "is a word of Python", "lambda_kernels"),
+        ("class", "is a keyword of C++", "class_kernels"),
+        ("co_await", "is a keyword of C++", "co_await_kernels"),
+        ("lambda", "is a keyword of Python", "lambda_kernels"),
         ("json", "is a standard module of Python", "json_kernels"),
-        ("tests", "is taken already", "tests_kernels"),
-        ("kernkit", "is taken already", "my_kernels"),
-        ("template_library", "is taken already", "template_library_kernels"),
+        ("tests", "is reserved", "tests_kernels"),
+        ("kernkit", "is reserved", "my_kernels"),
+        ("template_library", "is reserved", "template_library_kernels"),
         ("exp", "is a global name of C, C++ or CUDA", "exp_kernels"),
         ("norm", "is a global name of C, C++ or CUDA", "norm_kernels"),
         ("float4", "is a global name of C, C++ or CUDA", "float4_kernels"),
@@ -74,7 +74,7 @@ def test_a_rejected_name_leaves_no_files(template, environment, tmp_path, name, 
     done = render(template, tmp_path / "out", environment, library_name=name)
     assert done.returncode != 0
     sentence = next(line for line in done.stdout.splitlines() if line.startswith("kernkit:"))
-    assert "is not made of lower-case letters, digits and _, a letter first" in sentence
+    assert "must begin with a lower-case letter and contain only lower-case letters, digits and _" in sentence
     assert instead is None or sentence.endswith(f"; enter another name, for example {instead}")
     assert list((tmp_path / "out").iterdir()) == []
 

@@ -129,7 +129,7 @@ def test_new_renders_like_cookiecutter(kernkit_new, library, tmp_path, environme
     assert sorted(temporary.iterdir()) == before  # cookiecutter keeps its hooks there
     assert done.returncode == 0, done.stdout
     git, ready = done.stdout.splitlines()
-    assert git.startswith("a git repository was made, whose first commit is what was rendered, in ")
+    assert git.startswith("made a git repository with the rendering as its first commit, by ")
     assert ready == f"{tmp_path / NAME} is ready: cd there and run ./kk all"
     assert files_below(tmp_path / NAME) == files_below(library)
     assert (tmp_path / NAME / ".git").is_dir()
@@ -211,7 +211,7 @@ def test_an_old_dlpack_is_rejected_without_leaks(template, environment, tmp_path
     env = {**environment, "DLPACK_INCLUDE_DIR": str(make_dlpack(tmp_path / "old", 0))}
     done = render(template, tmp_path / "out", env, library_name=NAME)
     assert done.returncode != 0
-    assert f"kernkit: DLPACK_INCLUDE_DIR is {tmp_path / 'old'}, which holds no" in done.stdout
+    assert f"kernkit: DLPACK_INCLUDE_DIR is {tmp_path / 'old'}, which has no" in done.stdout
     assert list((tmp_path / "out").iterdir()) == []
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start another kernel in the library of this folder.
+"""Create the files of a new kernel in the library of this folder.
 
   kernkit add swish "(Tensor(a!) y, Tensor x, float beta=1.0) -> ()"
 
@@ -32,7 +32,7 @@ OTHER_HEADERS = ("benchmark", "dlpack", "gtest")
 def why_not_op(name: str, library: str) -> str:
     """The reason why an op cannot have the name, as the end of a sentence; "" for a valid name."""
     if name in ("kernkit", "std", library, *OTHER_HEADERS):
-        return "is taken already"
+        return "is reserved"
     for ending in ("_cuda", "_export"):
         if name.endswith(ending):
             return f"ends in {ending}, as files of another op do"

@@ -24,7 +24,7 @@ from ..errors import UserError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("programs", nargs="+", metavar="PROGRAM",
-                        help='as in "build/release/bin/scale_bench" or "THREADS=2 bench/scale.py"')
+                        help='command, for example "build/release/bin/scale_bench" or "THREADS=2 bench/scale.py"')
     parser.add_argument("--output", type=pathlib.Path, default="build/bench/run.json",
                         help="the file to write (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")

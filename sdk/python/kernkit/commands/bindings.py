@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f'--package: "{arguments.package}" is not the name of a Python package; enter identifiers, separated by dots')
     ops = read_ops(arguments.library)
     if not ops:
-        raise UserError(f"{arguments.library} holds no schema line: no op of it was exported with "
-                        "KERNKIT_EXPORT, or section kernkit_schema was stripped")  # fmt: skip
+        raise UserError(f"{arguments.library}: schema line not found; export ops with KERNKIT_EXPORT, and keep section "
+                        "kernkit_schema when stripping")  # fmt: skip
     files = {"_ops.py": python_ops.source(arguments.package, arguments.library.name, ops), "py.typed": ""}
     if frameworks:
         files.update(frameworks.files(arguments, ops))

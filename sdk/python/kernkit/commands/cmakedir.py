@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the folder of the CMake package, for a build that does not find the package.
+"""Print the folder of the CMake package, for a build that cannot find the package.
 
   cmake -Dkernkit_DIR="$(kernkit cmakedir)" ...
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare two runs of benchmarks, of one machine or of two: which rows became faster or slower.
+"""Compare two runs of benchmarks, of one machine or of two, and list faster and slower rows.
 
 A row's value is its share of the ceiling measured in the same run (the best copy), or its ratio to
 its peers in the same run. Times of two runs are never compared. Every row gets the interval of

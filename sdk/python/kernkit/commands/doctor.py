@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examine a built library: whether it may be shipped, and where it will run.
+"""Examine a built library: whether it can be shipped, and on which systems it runs.
 
 The library is read and not loaded. The output is one line for each rule, "ok" or "FAIL"; the exit code is 1 if
 a rule failed. The rules:
@@ -87,8 +87,8 @@ def check_exports(library: Library) -> Finding:
     expected = own | {f"__tvm_ffi_{what}{op}" for op in library.ops for what in ("", "_metadata_")}
     expected |= {f"__tvm_ffi__doc_{op}" for op in library.ops & set(read_docs(library.path))}
     if others := {name for name in library.exported - expected if not re.match("__tvm_ffi__(backward|doc)_|kernkit_xla_(cpu|cuda)_", name)}:
-        return _fail("exports", f"{_list(others)}: exported besides the ops, where it can meet "
-                     "another library's; link by kernkit_add_library(), or with its version "
+        return _fail("exports", f"{_list(others)}: exported in addition to the ops, and can collide with a symbol of "
+                     "another library; link by kernkit_add_library(), or with its version "
                      "script kernkit.map and -Wl,--exclude-libs,ALL")
     if missing := expected - library.exported:
         return _fail("exports", f"{_list(missing)}: not exported; KERNKIT_EXPORT defines it, so "
@@ -105,8 +105,8 @@ def check_unique(library: Library) -> Finding:
 
 def check_itself(library: Library) -> Finding:
     if not library.is_symbolic:
-        return _fail("itself", "another library's symbols can replace its own; link with -Wl,-Bsymbolic")
-    return Finding("itself", True, "its symbols are bound to itself")
+        return _fail("itself", "symbols of another library can replace the library's own; link with -Wl,-Bsymbolic")
+    return Finding("itself", True, "the library's symbols are bound to itself")
 
 
 def check_host(library: Library, also_needed: Iterable[str] = ()) -> Finding:
@@ -115,24 +115,24 @@ def check_host(library: Library, also_needed: Iterable[str] = ()) -> Finding:
     if set(also_needed) & set(library.needed):
         unversioned = {name for name in unversioned if _HOST.match(name)}
     if unversioned:
-        return _fail("host", f"{_list(unversioned)}: must be in the process already, or loading "
-                     "fails; kernkit finds a host when it is used: link with -Wl,-z,defs to see "
-                     "which code needs it")
-    return Finding("host", True, "it needs no symbol of the process")
+        return _fail("host", f"{_list(unversioned)}: not defined by the library or its dependencies, so that loading can "
+                     "fail; kernkit finds a host at run time: link with -Wl,-z,defs to find "
+                     "the code that needs the symbol")
+    return Finding("host", True, "the library needs no symbol of the process")
 
 
 def check_needed(library: Library, also_needed: Iterable[str] = ()) -> Finding:
     if others := set(library.needed) - NEEDED - set(also_needed):
-        return _fail("needed", f"{_list(others)}: not on every Linux; do without it, link it "
+        return _fail("needed", f"{_list(others)}: not on every Linux; remove the dependency, link it "
                      "statically (CUDA: CUDA::cudart_static), or allow it with --needed")
     return Finding("needed", True, _list(library.needed, 1000) or "no library")
 
 
 def check_nodelete(library: Library) -> Finding:
     if not library.is_nodelete:
-        return _fail("nodelete", "it can be unmapped while its tensors live, whose deleters "
+        return _fail("nodelete", "the library can be unmapped while its tensors exist, and their deleters "
                      "then crash; link with -Wl,-z,nodelete")
-    return Finding("nodelete", True, "it stays mapped")
+    return Finding("nodelete", True, "the library stays mapped")
 
 
 def check_startup(library: Library) -> Finding:
@@ -176,7 +176,7 @@ def check_cuda(library: Library, expected: Optional[str] = None) -> Finding:
 
 
 def check_identity(library: Library) -> Finding:
-    return Finding("identity", True, as_line(library.identity) or "none in the file; kernkit_add_library() writes one")
+    return Finding("identity", True, as_line(library.identity) or "no identity in the file; kernkit_add_library() writes one")
 
 
 def check_sealed(folder: pathlib.Path) -> Finding:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start a kernel library from the template, in ./NAME.
+"""Create a kernel library from the template, in ./NAME.
 
-The library is a git repository whose first commit, in the name that git has for you, is what was
-rendered, unless the folder is in another repository or --no-git is given. Every answer is checked before anything
-is written or run. `cookiecutter PATH/template` asks the same questions.
+The library is a git repository with the rendering as its first commit, by the committer of git's settings, unless the
+folder is in another repository or --no-git is given. Every option is checked before anything is written or run.
+`cookiecutter PATH/template` has the same questions.
 """
 
 import argparse
@@ -19,10 +19,10 @@ OPTIONS = {
     "description": "a description, in one line",
     "author": "holder of the copyright: a name, or Name <mail@address>",
     "licence": "Apache-2.0 (the default), MIT, BSD-3-Clause or none",
-    "cuda": "auto (the default): where nvcc is found; required or none",
+    "cuda": "auto (the default): if nvcc is found; required; none",
     "sdk": "vendored (the default): a copy in the library; find_package: an installed kernkit",
     "ci": "GitHub (the default) or none",
-    "parts": "components of the SDK in addition to the default (ptx), as in plots,frameworks",
+    "parts": "components of the SDK in addition to the default (ptx), for example plots,frameworks",
 }
 
 

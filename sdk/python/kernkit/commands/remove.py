@@ -58,7 +58,7 @@ def still_named(library: pathlib.Path, op: str) -> str:
     if done.returncode not in (0, 1):
         return f"files that name {op} are not listed: git grep failed: {git.message(done)}"
     named = [path for path in done.stdout.split("\0") if path]
-    return f"{op} is still named in {', '.join(named)}" if named else f"nothing names {op} any more"
+    return f"{op} is still named in {', '.join(named)}" if named else f"no file names {op}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -22,7 +22,7 @@ Finding = Dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tool", default=",".join(TOOLS), metavar="TOOLS", help="as in memcheck,racecheck (default: all: %(default)s)")
+    parser.add_argument("--tool", default=",".join(TOOLS), metavar="TOOLS", help="comma-separated list (default: %(default)s)")
     parser.add_argument("--racecheck-detect-level", choices=("warn", "error"), default="error",
                         help="warn adds lanes of a warp that nothing but __syncwarp() orders (default: %(default)s)")  # fmt: skip
     parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",

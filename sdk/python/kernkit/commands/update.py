@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bring a library, in its own folder, to this kernkit's template and SDK.
+"""Update a library, in its own folder, to the template and SDK of this kernkit.
 
 The template is rendered again with the answers in .kernkit.json. The rendering is committed unchanged after the
 rendering from which the library began; git then merges that commit. Your changes stay, and changes of the template
@@ -56,7 +56,7 @@ def is_merged(library: pathlib.Path, wanted: Started) -> bool:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--with", dest="parts", default="", metavar="LIST",
-                        help="add these components of the SDK, as in plots,ptx")  # fmt: skip
+                        help="also add these components of the SDK, for example plots,ptx")  # fmt: skip
     parser.add_argument("--library", type=pathlib.Path, default=pathlib.Path(), metavar="DIR",
                         help="the library's folder (default: this folder)")  # fmt: skip
 
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         tree, wanted = repository.tree_of(fresh), read_record(fresh)
     committed = before and repository.git("rev-parse", f"{before}^{{tree}}")
     if (kept or committed) == tree:
-        print(f"nothing to do: {started.name} has what kernkit {ours.version} renders")
+        print(f"nothing to do: {started.name} is up to date with kernkit {ours.version}")
         return 0
     with repository.unchanged_on_failure(head, tree):
         if kept and kept != committed:
@@ -113,5 +113,5 @@ def run(arguments: argparse.Namespace) -> int:
                   "; git diff shows the changes, git commit -a keeps them")  # fmt: skip
         return 0
     print(f"both you and the template changed:\n{conflicts}\n"
-          "edit these, git add and git commit them; or git merge --abort")  # fmt: skip
+          "edit these files, then run git add and git commit; or run git merge --abort")  # fmt: skip
     return 1

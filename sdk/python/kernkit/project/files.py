@@ -129,4 +129,4 @@ def set_aside(library: pathlib.Path, paths: Iterable[str]) -> Iterator[None]:
     try:
         shutil.rmtree(scratch)
     except OSError as error:
-        raise UserError(f"{scratch} holds the removed files and cannot be deleted: {error.strerror}; delete it") from None
+        raise UserError(f"{scratch}, with the removed files, cannot be deleted: {error.strerror}; delete the folder") from None

@@ -34,7 +34,7 @@ def attempt(folder: pathlib.Path, *words: str, typed: str = "", **environment: s
             timeout=_TIMEOUT,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise UserError(f"git {words[0]} did not end in {_TIMEOUT} s; look for a hook that waits") from None
+        raise UserError(f"git {words[0]} did not end within {_TIMEOUT} s; check for a hook that waits") from None
 
 
 def output(folder: pathlib.Path, *words: str, typed: str = "", **environment: str) -> str:

@@ -36,7 +36,7 @@ class Repository(git.Repository):
             raise UserError(f"a {what} is in progress; end it first: git {what} --continue, or git {what} --abort")
         if changed := self.changed():
             raise UserError(f"the repository has uncommitted changes:\n{changed}\n"
-                            "commit or stash them first")  # fmt: skip
+                            "commit or stash the changes first")  # fmt: skip
         return head
 
     def tree_of(self, folder: pathlib.Path) -> str:
@@ -192,7 +192,7 @@ def begin(library: pathlib.Path) -> str:
     except UserError as error:
         return f"no git repository was made: {error}"
     if git.attempt(library, "rev-parse").returncode == 0:
-        return "no git repository was made: the folder is in one"
+        return "no git repository was made: the folder is in a git repository"
     try:
         git.output(library, "init", "--quiet")
         repository = Repository(library)
@@ -202,5 +202,5 @@ def begin(library: pathlib.Path) -> str:
         shutil.rmtree(library / ".git", ignore_errors=True)
         return f"no git repository was made: {error}"
     committer = repository.identity() or "kernkit, since git has no user.name and user.email"
-    return ("a git repository was made, whose first commit is what was rendered, in the name of "
-            f"{committer}; --no-git makes none")  # fmt: skip
+    return ("made a git repository with the rendering as its first commit, by "
+            f"{committer}; --no-git makes no repository")  # fmt: skip

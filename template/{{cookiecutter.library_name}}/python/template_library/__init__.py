@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """template library description
 
-The ops and their signatures are written by the build, from the line with which each is exported.
+The build writes the ops and their signatures, from the schema line of each op.
 """
 
 from importlib.metadata import PackageNotFoundError, version
