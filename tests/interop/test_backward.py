@@ -35,7 +35,7 @@ def test_an_optional_input_is_saved_to_record_its_presence():
      ("silu_back(Tensor(out!) dx[n, 2*d], Tensor grad_y[n, d]) -> ()", SILU,
       "silu: its backward silu_back: silu_back(): dx: expected one of grad_x"),
      ("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor grad_y[n, d], int eps) -> ()", SILU,
-      "silu: its backward silu_back: silu_back(): eps: has another type in silu"),
+      "silu: its backward silu_back: silu_back(): eps: differs in type from the parameter of silu"),
      ("silu_back(Tensor(out!) grad_x, Tensor grad_y) -> ()", SILU,
       "silu: its backward silu_back: silu_back(): the line has no shape for its output"),
      ("silu_back(Tensor(a!) grad_x[n], Tensor grad_y[n]) -> ()", SILU,

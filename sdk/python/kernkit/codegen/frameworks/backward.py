@@ -41,7 +41,7 @@ class Backward:
                 raise SchemaError(f"{backward.op.name}(): {value.name}: expected a name of {forward.op.name} or one of "
                                   f"{', '.join(sorted(gradients))}")  # fmt: skip
             if value.name in values and value.type != values[value.name].type:
-                raise SchemaError(f"{backward.op.name}(): {value.name}: has another type in {forward.op.name}")
+                raise SchemaError(f"{backward.op.name}(): {value.name}: differs in type from the parameter of {forward.op.name}")
         tensors = {GRAD + v.name for v in forward.inputs if v.type == "Tensor"}
         for value in self.results:
             if value.name not in tensors:
