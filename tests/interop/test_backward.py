@@ -35,13 +35,13 @@ def test_an_optional_input_is_saved_to_record_its_presence():
      ("silu_back(Tensor(out!) dx[n, 2*d], Tensor grad_y[n, d]) -> ()", SILU,
       "silu: its backward silu_back: silu_back(): dx: expected one of grad_x"),
      ("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor grad_y[n, d], int eps) -> ()", SILU,
-      "silu: its backward silu_back: silu_back(): eps: has another type in silu"),
+      "silu: its backward silu_back: silu_back(): eps: differs in type from the parameter of silu"),
      ("silu_back(Tensor(out!) grad_x, Tensor grad_y) -> ()", SILU,
-      "silu: its backward silu_back: silu_back(): the line has no shape of what it writes"),
+      "silu: its backward silu_back: silu_back(): the line has no shape for its output"),
      ("silu_back(Tensor(a!) grad_x[n], Tensor grad_y[n]) -> ()", SILU,
       "silu: its backward silu_back: an op that reads a tensor that it writes can neither have a backward nor be a backward"),
      ("silu_back(Tensor(out!) grad_x[n, k?], Tensor grad_y[n, d]) -> ()", SILU,
-      "silu: its backward silu_back: a backward takes no list, and no size from its caller")],
+      "silu: its backward silu_back: a backward supports neither lists nor sizes from its caller")],
 )  # fmt: skip
 def test_a_mismatch_is_rejected(backward, forward, said):
     with pytest.raises(SchemaError) as caught:

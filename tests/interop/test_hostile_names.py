@@ -160,7 +160,7 @@ def test_an_op_with_the_name_of_a_module_of_the_package_is_rejected(root, tmp_pa
     command = [sys.executable, "-m", "kernkit", "bindings", str(library), "--package", "p", "--output", str(tmp_path / "p"), *options]
     done = subprocess.run(command, cwd=root / "sdk/python", capture_output=True, text=True)
     assert done.returncode == 3
-    assert done.stderr == (f"kernkit: op {name} has the name of the module p.{name}, which bindings writes; give it another name in "
+    assert done.stderr == (f"kernkit: op {name} has the name of the module p.{name}, which kernkit bindings writes; choose another name in "
                            "KERNKIT_EXPORT\n")  # fmt: skip
 
 

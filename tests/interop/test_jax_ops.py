@@ -418,7 +418,7 @@ def test_an_op_without_a_function_has_a_reason(shaped, ops):
     text = (shaped / "shaped/_jax.py").read_text()
     said = re.findall(r"# (\w+)\(.*\n# No function for JAX: (.*)", text)
     assert dict(said) == {
-        "sum_list": "XLA passes no Tensor[].",
+        "sum_list": "XLA does not support the type Tensor[].",
         "total": "it returns a value that is not a tensor.",
     }
 

@@ -338,7 +338,7 @@ def test_lazy_tensors_are_not_written(torch_valued, plain, kind):
 def test_an_empty_list_that_binds_a_size_is_an_error(torch_valued, plain):
     """The op's message, also from a graph."""
     torch, ops = Torch().torch, torch_valued.list_and_optional
-    w, wanted = torch.zeros(3), r"list_and_optional\(\): xs: is empty; its first tensor determines m is"
+    w, wanted = torch.zeros(3), r"list_and_optional\(\): xs: is empty, but m is determined by the first tensor"
     with pytest.raises(ValueError, match=wanted):
         plain.list_and_optional(torch.zeros(2), [], None)
     with pytest.raises(ValueError, match=wanted):

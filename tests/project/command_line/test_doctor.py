@@ -327,7 +327,7 @@ def test_other_files_than_libraries_are_rejected(made, tmp_path, capsys):
     text.write_text("no library")
     whole = made().read_bytes()
     cut.write_bytes(whole[: len(whole) // 2])
-    assert "is not a shared library: it does not begin" in refused(text)
+    assert "is not a shared library: the file has no ELF header" in refused(text)
     assert "No such file or directory" in refused(tmp_path / "missing.so")
     assert "is damaged" in refused(cut)
     stripped.write_bytes(whole[:40] + bytes(8) + whole[48:60] + bytes(4) + whole[64:])

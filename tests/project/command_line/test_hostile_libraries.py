@@ -197,7 +197,7 @@ def test_links_are_not_followed(place, command, path, capsys):
 def test_add_does_not_write_through_a_link(place, capsys):
     (place / "fast_ops/tests/swish_test.cc").symlink_to(place / "made")
     assert run(["add", "swish", SCHEMA]) == 3
-    assert "tests/swish_test.cc exists, and nothing is overwritten" in capsys.readouterr().err
+    assert "tests/swish_test.cc exists and is not overwritten" in capsys.readouterr().err
     assert not (place / "made").exists() and not (place / "fast_ops/kernels/swish").exists()
 
 

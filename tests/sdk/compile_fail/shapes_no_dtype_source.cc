@@ -1,4 +1,4 @@
-// expect: there is no tensor whose dtype this output could have: write one
+// expect: no tensor determines the dtype of this output: write a dtype
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/shapes/export.h"
 

@@ -1,4 +1,4 @@
-// expect: a size has the name of a parameter that is no int
+// expect: a size has the name of a parameter that is not an int
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/shapes/export.h"
 

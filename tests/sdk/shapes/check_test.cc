@@ -305,7 +305,7 @@ TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
   EXPECT_EQ(seen(__tvm_ffi_shaped_total, {wide.any, array_of(floats)}),
             "TypeError: shaped_total(): y: dtype float64 does not match xs (float32)");
   EXPECT_EQ(seen(__tvm_ffi_shaped_total, {x.any, array_of(nothing)}),
-            "ValueError: shaped_total(): xs: is empty; its first tensor determines ... is");
+            "ValueError: shaped_total(): xs: is empty, but ... is determined by the first tensor");
   // An empty list that binds nothing has no dtype to compare with.
   EXPECT_EQ(
       seen(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({3}).any, array_of(nothing)}),
@@ -372,8 +372,9 @@ TEST(Shapes, OfAnEmptyListBindNothing) {
   const TensorArgument<float> scalar({});
   EXPECT_EQ(seen(__tvm_ffi_shaped_summed_last, {scalar.any, array_of(nothing)}),
             "ValueError: shaped_summed_last(): w: shape [] does not match [..., d]");
-  EXPECT_EQ(seen(__tvm_ffi_shaped_summed_last, {y.any, array_of(nothing)}),
-            "ValueError: shaped_summed_last(): xs: is empty; its first tensor determines ... is");
+  EXPECT_EQ(
+      seen(__tvm_ffi_shaped_summed_last, {y.any, array_of(nothing)}),
+      "ValueError: shaped_summed_last(): xs: is empty, but ... is determined by the first tensor");
 }
 
 TEST(Shapes, OfAListAreThoseOfEachElement) {
@@ -399,7 +400,7 @@ TEST(Shapes, OfAListAreThoseOfEachElement) {
       "xs), ... = "
       "[4] (bound by xs)");
   EXPECT_EQ(seen(f, {y.any, list(none_at_all).any()}),
-            "ValueError: shaped_summed(): xs: is empty; its first tensor determines n is");
+            "ValueError: shaped_summed(): xs: is empty, but n is determined by the first tensor");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct ShapeDiagnostics {
   static_assert(Error != E::kUnclosed, "kernkit schema: expected ',' or ']' after a size");
   static_assert(Error != E::kTwoRuns, "kernkit schema: a shape has '...' once");
   static_assert(Error != E::kNotAnInt,
-                "kernkit schema: a size has the name of a parameter that is no int");
+                "kernkit schema: a size has the name of a parameter that is not an int");
   static_assert(Error != E::kCallerSized,
                 "kernkit schema: '?' may only follow a name, in the shape of a Tensor(out!)");
   static_assert(Error != E::kUnbound,
@@ -38,7 +38,7 @@ struct ShapeDiagnostics {
       "ScalarType parameter; after a parameter that may be None, 'or' and a second name; for an "
       "output, ? is allowed as well");
   static_assert(Error != E::kNoDtypeSource,
-                "kernkit schema: there is no tensor whose dtype this output could have: write one "
+                "kernkit schema: no tensor determines the dtype of this output: write a dtype "
                 "after ':'");
   static_assert(Error != E::kReserved,
                 "kernkit schema: a name of a size that begins with two underscores is reserved");

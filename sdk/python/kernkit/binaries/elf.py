@@ -163,9 +163,9 @@ def _read(path: pathlib.Path) -> bytes:
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from error
     if content[:4] != b"\x7fELF":
-        raise UserError(f"{path} is not a shared library: it does not begin with the mark of ELF")
+        raise UserError(f"{path} is not a shared library: the file has no ELF header")
     if content[4:5] != b"\x02":
-        raise UserError(f"{path} is a 32-bit library; kernkit reads 64-bit ones")
+        raise UserError(f"{path} is a 32-bit library; kernkit supports 64-bit libraries")
     return content
 
 

@@ -193,8 +193,8 @@ def source(package: str, library: str, ops: List[Op]) -> str:
     """The text of _ops.py. `library` is the file name of the library. UserError: Python reserves the name of an op."""
     for op in ops:
         if op.name.startswith("__") and op.name.endswith("__"):
-            raise UserError(f"op {op.name} cannot be a Python function: Python reserves __names__ for "
-                            "itself; give it another name in KERNKIT_EXPORT")  # fmt: skip
+            raise UserError(f"op {op.name} cannot be a Python function: Python reserves names of the form "
+                            "__name__; choose another name in KERNKIT_EXPORT")  # fmt: skip
     names = python_names([op.name for op in ops])
     spelling = _Spelling(set(names.values()))
     parameters = {name for op in ops for name in python_names([value.name for value in op.parameters]).values()}

@@ -82,9 +82,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f"{kernel_list.PATH}: {error}; correct the file first") from None
     for path in texts:
         if files.kind(files.at(library, path)):
-            raise UserError(f"{path} exists, and nothing is overwritten; choose another name")
+            raise UserError(f"{path} exists and is not overwritten; choose another name")
     if is_added:
-        raise UserError(f"{kernel_list.PATH} adds {name} already; choose another name")
+        raise UserError(f"{kernel_list.PATH} already adds {name}; choose another name")
     line = f"kernkit_add_kernel({answers['library_name']} {name}{'' if cuda else ' CPU_ONLY'})\n"
     write_files(library, texts, answers["licence"], lines + ("" if lines.endswith("\n") else "\n") + line)
     if shutil.which("clang-format"):

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         files.update(frameworks.files(arguments, ops))
     for op in ops:
         if f"{op.name}.py" in files:
-            raise UserError(f"op {op.name} has the name of the module {arguments.package}.{op.name}, which bindings writes; give it "
+            raise UserError(f"op {op.name} has the name of the module {arguments.package}.{op.name}, which kernkit bindings writes; choose "
                             "another name in KERNKIT_EXPORT")  # fmt: skip
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)

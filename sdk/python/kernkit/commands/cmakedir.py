@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     folder = pathlib.Path(__file__).parents[1] / "share/cmake/kernkit"
     if not folder.is_dir():
-        raise UserError("this kernkit is not an installed wheel but a folder of the SDK, which a CMake "
-                        "project uses by add_subdirectory()")  # fmt: skip
+        raise UserError("this kernkit is a folder of the SDK, not an installed wheel; add the folder to a CMake project by "
+                        "add_subdirectory()")  # fmt: skip
     print(folder)
     return 0

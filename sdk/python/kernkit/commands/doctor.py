@@ -155,7 +155,7 @@ def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
                      "build on an older system, such as the manylinux image of that glibc")
     first = f"{'.'.join(map(str, glibc))} or newer"
     if not has_policies():
-        return Finding("glibc", True, f"{first}; the platform tag of a wheel comes from auditwheel, which is not installed: "
+        return Finding("glibc", True, f"{first}; the platform tag of a wheel comes from auditwheel, which is not installed; "
                        "run pip install auditwheel")
     if tag is None:
         kinds = _list("_".join(filter(None, (kind, ".".join(map(str, version)))))

@@ -24,9 +24,9 @@ def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
     try:
         repository = git.Repository(library)
         status = repository.git("status", "--porcelain", "--untracked-files=all", "--", *paths)
-        there = [file for path in paths for file in files.below(library, path)]
-        there += [path for path in paths if files.kind(library / path) == files.FILE]
-        lost = repository.uncommitted(paths, there)
+        present = [file for path in paths for file in files.below(library, path)]
+        present += [path for path in paths if files.kind(library / path) == files.FILE]
+        lost = repository.uncommitted(paths, present)
     except UserError as error:
         raise UserError(f"git could not restore {op}: {error}; {advice}") from None
     if lost or status:

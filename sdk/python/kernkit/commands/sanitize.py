@@ -97,8 +97,8 @@ def incomplete(code: int, results: List[Any], findings: List[Finding]) -> List[s
         lines.append(f"{failed} {'launch' if failed == 1 else 'launches'} after a stopped kernel did not run")
     cut_off = sum(not result["ended"] for result in results)
     if cut_off or code > 128:
-        how = f"by signal {code - 128}" if code > 128 else "before the tools wrote their last findings"
-        lines.append(f"the program crashed or was ended {how}: what followed did not run")
+        cause = f"by signal {code - 128}" if code > 128 else "before the tools wrote their last findings"
+        lines.append(f"the program crashed or was ended {cause}: later kernels did not run")
     return lines
 
 

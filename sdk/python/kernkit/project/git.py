@@ -114,26 +114,26 @@ class Repository:
         """The operation in progress, as in "merge", or ""."""
         words = [word for name in _IN_PROGRESS for word in ("--git-path", name)]
         paths = self.git("rev-parse", *words).split("\n")
-        there = [what for what, path in zip(_IN_PROGRESS.values(), paths) if os.path.lexists(self.library / path)]
-        return there[0] if there else ""
+        found = [operation for operation, path in zip(_IN_PROGRESS.values(), paths) if os.path.lexists(self.library / path)]
+        return found[0] if found else ""
 
     def changed(self) -> str:
         """The differences from HEAD, as `git status` lists them, without untracked files."""
         return self.git("status", "--porcelain", "--untracked-files=no")
 
-    def uncommitted(self, paths: List[str], there: List[str]) -> List[str]:
-        """The files of `there`, which are the files below `paths`, that HEAD does not hold unchanged: changed, new or ignored
+    def uncommitted(self, paths: List[str], present: List[str]) -> List[str]:
+        """The files of `present`, which are the files below `paths`, that HEAD does not hold unchanged: changed, new or ignored
         files, also files that git assumes unchanged. All paths are paths in the library."""
         inside = f"{self.prefix}/" if self.prefix else ""
         known: Dict[str, str] = {}
         for entry in filter(None, self.git("ls-tree", "-r", "-z", "HEAD", "--", *paths).split("\0")):
             about, _, path = entry.partition("\t")
             known[path] = about.split(" ")[2]
-        regular = [path for path in there if not os.path.islink(self.library / path) and "\n" not in path
+        regular = [path for path in present if not os.path.islink(self.library / path) and "\n" not in path
                    and os.path.isfile(self.library / path)]  # fmt: skip
         typed = "".join(f"{inside}{path}\n" for path in regular)
         found = dict(zip(regular, output(self.top, "hash-object", "--stdin-paths", typed=typed).split("\n")))
-        for path in there:
+        for path in present:
             if os.path.islink(self.library / path):
                 found[path] = self.git("hash-object", "--stdin", "--no-filters", typed=os.readlink(self.library / path))
-        return [path for path in there if path not in known or known[path] != found.get(path)]
+        return [path for path in present if path not in known or known[path] != found.get(path)]

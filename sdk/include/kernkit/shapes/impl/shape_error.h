@@ -68,8 +68,9 @@ class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
       ++bound;
     }
     if (bound == line_.num_names && line_.run_of != v) return nullptr;
-    write(text_, line_.schema.params[v].name) << ": is empty; its first tensor determines ";
-    (bound < line_.num_names ? write(text_, line_.names[bound].text) : text_ << "...") << " is";
+    write(text_, line_.schema.params[v].name) << ": is empty, but ";
+    (bound < line_.num_names ? write(text_, line_.names[bound].text) : text_ << "...")
+        << " is determined by the first tensor";
     return kind::ValueError;
   }
   [[gnu::cold]] const char* rank(int v, const DLTensor* x, const char* name) const {

@@ -31,9 +31,9 @@ class Backward:
             raise SchemaError("an op that reads a tensor that it writes can neither have a backward nor be a backward")
         for op in (forward, backward):
             if not op.has_functional() and not op.op.results:
-                raise SchemaError(f"{op.op.name}(): the line has no shape of what it writes")
+                raise SchemaError(f"{op.op.name}(): the line has no shape for its output")
         if backward._caller_parameters() or any(v.is_list for v in forward.tensors + backward.tensors):
-            raise SchemaError("a backward takes no list, and no size from its caller")
+            raise SchemaError("a backward supports neither lists nor sizes from its caller")
         values = {v.name: v for v in forward.inputs + self.outputs}
         gradients = {GRAD + v.name for v in self.outputs}
         for value in backward.inputs:
@@ -41,7 +41,7 @@ class Backward:
                 raise SchemaError(f"{backward.op.name}(): {value.name}: expected a name of {forward.op.name} or one of "
                                   f"{', '.join(sorted(gradients))}")  # fmt: skip
             if value.name in values and value.type != values[value.name].type:
-                raise SchemaError(f"{backward.op.name}(): {value.name}: has another type in {forward.op.name}")
+                raise SchemaError(f"{backward.op.name}(): {value.name}: differs in type from the parameter of {forward.op.name}")
         tensors = {GRAD + v.name for v in forward.inputs if v.type == "Tensor"}
         for value in self.results:
             if value.name not in tensors:

@@ -42,7 +42,7 @@ class JaxCodegen(OpCodegen):
                     return f"XLA has no dtype {word}, which the line has for {value.name}"
         for value in self.op.parameters:
             if value.type in _NOT_FOR_JAX or value.is_list:
-                return f"XLA passes no {value.type}{'[]' * value.is_list}"
+                return f"XLA does not support the type {value.type}{'[]' * value.is_list}"
         for value in self.op.parameters:
             if value.is_written and (value.is_optional or (value.is_only_written and value.shape is None)):
                 return f"the line has no shape of {value.name} for every call"
@@ -155,8 +155,8 @@ class JaxCodegen(OpCodegen):
         returned = []
         for value in tensors:
             gradient = backward.gradient_of(value)
-            there = f" if {self.names[value.name]} is not None else None" * value.is_optional
-            returned.append(f"{kk}{gradient}{there}" if gradient else "None")
+            condition = f" if {self.names[value.name]} is not None else None" * value.is_optional
+            returned.append(f"{kk}{gradient}{condition}" if gradient else "None")
         body.append(f"    return ({''.join(text + ', ' for text in returned).rstrip()})")
         return [
             "", "", f"@{wrapped}", *bare, "", "", f"def {own('forward')}({', '.join(names)}):", *forward,

@@ -19,7 +19,7 @@ DIAGNOSTICS = {
             "+ - * / ( ) ceil_div(a, b) round_up(a, b) numel(...)",
     "Unclosed": "expected ',' or ']' after a size",
     "TwoRuns": "a shape has '...' once",
-    "NotAnInt": "a size has the name of a parameter that is no int",
+    "NotAnInt": "a size has the name of a parameter that is not an int",
     "CallerSized": "'?' may only follow a name, in the shape of a Tensor(out!)",
     "Unbound": "no required input binds this name: write it alone (n) or times a number (2*n) once",
     "UnknownSize": "no input determines this name of an output's size",
@@ -30,7 +30,7 @@ DIAGNOSTICS = {
              "output, ? is allowed as well",
     "Reserved": "a name of a size that begins with two underscores is reserved",
     "TooMany": "more than 32 names, 128 sizes or 256 parts of expressions",
-    "NoDtypeSource": "there is no tensor whose dtype this output could have: write one after ':'",
+    "NoDtypeSource": "no tensor determines the dtype of this output: write a dtype after ':'",
 }  # fmt: skip
 
 MAX_NAMES, MAX_SIZES, MAX_NODES = 32, 128, 256

@@ -94,7 +94,7 @@ def {kk}holds(holds, op, name, text):
 
 
 def {kk}has_items(tensors, op, name, what):
-    {kk}torch._check({kk}len(tensors) > 0, lambda: f"{{op}}(): {{name}}: is empty; its first tensor determines {{what}} is")
+    {kk}torch._check({kk}len(tensors) > 0, lambda: f"{{op}}(): {{name}}: is empty, but {{what}} is determined by the first tensor")
 
 
 def {kk}ready(value, is_written, back):
