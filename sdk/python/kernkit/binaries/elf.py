@@ -29,7 +29,7 @@ class Section(NamedTuple):
     address: int
     offset: int
     size: int
-    link: int  # index of another section, such as that of the names
+    link: int  # index of the linked section, such as the string table
 
 
 class Symbol(NamedTuple):
@@ -165,7 +165,7 @@ def _read(path: pathlib.Path) -> bytes:
     if content[:4] != b"\x7fELF":
         raise UserError(f"{path} is not a shared library: it does not begin with the mark of ELF")
     if content[4:5] != b"\x02":
-        raise UserError(f"{path} is a 32-bit library; kernkit reads 64-bit ones")
+        raise UserError(f"{path} is a 32-bit library; kernkit supports only 64-bit libraries")
     return content
 
 

@@ -148,7 +148,8 @@ void allocate(Buffers* all, cudaStream_t stream, bool frees) {
   check(cudaGraphInstantiate(&exec, graph));
   check(cudaGraphLaunch(exec, stream));
   expect_result(*all, stream);
-  // Memory that the last launch left is freed by the program, or by a flag of the instance.
+  // Memory that a launch leaves allocated must be freed before the next launch: by the program, or
+  // through cudaGraphInstantiateFlagAutoFreeOnLaunch.
   EXPECT(frees ? cudaSuccess : cudaErrorInvalidValue, cudaGraphLaunch(exec, stream));
   if (!frees) {
     check(cudaFreeAsync(own, stream));
