@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls the op of each row of frameworks/value_table.py from every supported caller and compares with NumPy's values."""
+"""Calls the op of each row of frameworks/value_table.py from every supported caller. NumPy's values are the reference."""
 
 import importlib
 import re
