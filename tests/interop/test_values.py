@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls the op of each row of frameworks/value_table.py from every supported caller. NumPy's values are the reference."""
+"""Calls the op of each row of frameworks/value_table.py from every supported caller, with NumPy as reference."""
 
 import importlib
 import re

@@ -90,7 +90,7 @@ int main() {
   right = right && cudaMalloc3D(&none, too_many) == cudaErrorMemoryAllocation;
   const auto large = cudaMallocPitch(&none.ptr, &none.pitch, 1, size_t{1} << 60);
   right = right && large == cudaErrorMemoryAllocation;
-  // A call that waits for the device is not permitted beside a capture, and invalidates it.
+  // A call that waits for the device is not permitted during a capture and invalidates the capture.
   cudaStream_t stream;
   cudaGraph_t graph = nullptr;
   to_host.srcPos = make_cudaPos(3 * sizeof(int), 2, 1);
