@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A volume of pitched rows in slices: copied there, computed on, and a box of it copied back into
-// another place. The padding of each row keeps what cudaMemset3D() stored there.
+// A volume of pitched rows in slices is copied to the device and modified, and a box of the volume
+// is copied back to another place. The padding of each row keeps the value that cudaMemset3D()
+// stored.
 #include <algorithm>
 #include <vector>
 

@@ -126,9 +126,8 @@ class PtxMatrix : public Ptx {
     for (size_t i = 0; i < count; ++i) text += (i ? ", %" : "%") + name + std::to_string(i);
     return text + "}";
   }
-  // Compares D with the exact sums. Hardware may add in any order and round each sum: each of the k
-  // + 1 additions may have an error of 2^-24 of the sum of all magnitudes. .f16 is rounded once
-  // more.
+  // Compares D with the exact sums. Hardware may add in any order and round each sum, so that each
+  // addition may have an error of 2^-24 of the sum of all magnitudes. .f16 is rounded once more.
   static void expect(const std::string& what, const Matrix& a, const Matrix& b, const Matrix& c,
                      const Matrix& d, bool saturates = false) {
     for (int row = 0; row < c.rows; ++row) {
@@ -362,7 +361,7 @@ TEST_F(PtxMatrix, ResultsWithoutARegister) {
   EXPECT_EQ(fault(), "none");
 }
 
-// Faults, which the simulator describes. A GPU reports less, and a fault ends its process.
+// Faults, which only the simulator describes. On a GPU a fault ends the process.
 class PtxMatrixFaults : public PtxMatrix {
  protected:
   void SetUp() override {
