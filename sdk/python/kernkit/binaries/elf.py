@@ -165,7 +165,7 @@ def _read(path: pathlib.Path) -> bytes:
     if content[:4] != b"\x7fELF":
         raise UserError(f"{path} is not a shared library: it does not begin with the mark of ELF")
     if content[4:5] != b"\x02":
-        raise UserError(f"{path} is a 32-bit library; kernkit supports only 64-bit libraries")
+        raise UserError(f"{path} is a 32-bit library; kernkit supports 64-bit libraries")
     return content
 
 
